@@ -1,0 +1,25 @@
+const base = {
+	transform: {
+		'^.+\\.ts$': [
+			'ts-jest',
+			{ tsconfig: { module: 'commonjs', moduleResolution: 'node10', isolatedModules: true } },
+		],
+	},
+	testEnvironment: 'node',
+	setupFiles: ['<rootDir>/test/support/quietEngine.js'],
+};
+
+/** @type {import('jest').Config} */
+module.exports = {
+	projects: [
+		{
+			...base,
+			displayName: 'unit',
+			testMatch: [
+				'<rootDir>/test/{client,shared,nodes,emulator,package,scripts}/**/*.test.ts',
+			],
+		},
+		{ ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.test.ts'] },
+	],
+	reporters: ['default', '<rootDir>/test/support/totalsReporter.js'],
+};

@@ -1,0 +1,140 @@
+import { isJsonObject, type JsonObject } from '../json';
+import type { ChatCompletion, Choice, TextDelta, ToolCall, Usage } from './types';
+
+interface ToolCallParts {
+	id: string;
+	name: string;
+	arguments: string;
+}
+
+interface ChoiceParts {
+	readonly other: JsonObject;
+	content: string | undefined;
+	reasoning: string | undefined;
+	readonly toolCalls: Map<number, ToolCallParts>;
+	finishReason: string | null;
+	usage: Usage | undefined;
+}
+
+/** A stream's chunks while they come in. Made by `startAggregate`, changed by `addChunk`. */
+export interface Aggregate {
+	readonly envelope: JsonObject;
+	readonly choices: Map<number, ChoiceParts>;
+}
+
+/** An aggregate of no chunks. */
+export function startAggregate(): Aggregate {
+	return { envelope: {}, choices: new Map() };
+}
+
+/**
+ * Adds one chunk of a streamed reply (spec 2.5); chunks without `choices` are legal.
+ *
+ * @returns The text that the chunk adds to the first choice.
+ */
+export function addChunk(aggregate: Aggregate, chunk: JsonObject): TextDelta {
+	const { choices, ...envelope } = chunk;
+	for (const [key, value] of Object.entries(envelope)) {
+		if (value !== null && value !== undefined) aggregate.envelope[key] = value;
+	}
+
+	let added: TextDelta = { content: '', reasoning: '' };
+	for (const choice of Array.isArray(choices) ? choices.filter(isJsonObject) : []) {
+		const index = typeof choice['index'] === 'number' ? choice['index'] : 0;
+		const text = addChoice(choiceAt(aggregate, index), choice);
+		if (index === 0) added = text;
+	}
+	return added;
+}
+
+/** Whether the first choice has its finish reason (spec 3.2). */
+export function isFinished({ choices }: Aggregate): boolean {
+	return typeof choices.get(0)?.finishReason === 'string';
+}
+
+/** The chunks put together into the form of a non-streamed body (spec 2.4). */
+export function toCompletion({ envelope, choices }: Aggregate): ChatCompletion {
+	return {
+		...envelope,
+		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
+		choices: [...choices.entries()].sort(([a], [b]) => a - b).map(toChoice),
+	};
+}
+
+function choiceAt({ choices }: Aggregate, index: number): ChoiceParts {
+	const known = choices.get(index);
+	if (known !== undefined) return known;
+
+	const fresh: ChoiceParts = {
+		other: {},
+		content: undefined,
+		reasoning: undefined,
+		toolCalls: new Map(),
+		finishReason: null,
+		usage: undefined,
+	};
+	choices.set(index, fresh);
+	return fresh;
+}
+
+function addChoice(parts: ChoiceParts, choice: JsonObject): TextDelta {
+	if (typeof choice['finish_reason'] === 'string') parts.finishReason = choice['finish_reason'];
+	if (isJsonObject(choice['usage'])) parts.usage = choice['usage'] as unknown as Usage;
+
+	const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
+	const { content, reasoning_content, tool_calls, ...other } = delta;
+	for (const [key, value] of Object.entries(other)) {
+		if (value !== null && value !== undefined) parts.other[key] = value;
+	}
+	for (const call of Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []) {
+		addToolCall(parts.toolCalls, call);
+	}
+	if (typeof content === 'string') parts.content = (parts.content ?? '') + content;
+	if (typeof reasoning_content === 'string') {
+		parts.reasoning = (parts.reasoning ?? '') + reasoning_content;
+	}
+	return {
+		content: typeof content === 'string' ? content : '',
+		reasoning: typeof reasoning_content === 'string' ? reasoning_content : '',
+	};
+}
+
+/** Pieces of one call share their index; where a server sends none, their id; else they follow the last one. */
+function addToolCall(calls: Map<number, ToolCallParts>, piece: JsonObject): void {
+	const id = typeof piece['id'] === 'string' ? piece['id'] : '';
+	const sameId = [...calls].find(([, call]) => id !== '' && call.id === id)?.[0];
+	const following = id === '' ? Math.max(0, calls.size - 1) : calls.size;
+	const index = typeof piece['index'] === 'number' ? piece['index'] : (sameId ?? following);
+
+	const call = calls.get(index) ?? { id: '', name: '', arguments: '' };
+	calls.set(index, call);
+
+	const named = isJsonObject(piece['function']) ? piece['function'] : {};
+	if (call.id === '') call.id = id;
+	if (typeof named['name'] === 'string' && call.name === '') call.name = named['name'];
+	if (typeof named['arguments'] === 'string') call.arguments += named['arguments'];
+}
+
+function toChoice([index, parts]: [number, ChoiceParts]): Choice {
+	const calls = [...parts.toolCalls.entries()].sort(([a], [b]) => a - b).map(toToolCall);
+	return {
+		index,
+		message: {
+			role: 'assistant',
+			...parts.other,
+			content: parts.content ?? (calls.length > 0 ? null : ''),
+			...(parts.reasoning === undefined ? {} : { reasoning_content: parts.reasoning }),
+			...(calls.length === 0 ? {} : { tool_calls: calls }),
+		},
+		finish_reason: parts.finishReason,
+		...(parts.usage === undefined ? {} : { usage: parts.usage }),
+	};
+}
+
+function toToolCall([, call]: [number, ToolCallParts]): ToolCall {
+	return {
+		id: call.id,
+		type: 'function',
+		function: { name: call.name, arguments: call.arguments },
+	};
+}

@@ -1,0 +1,71 @@
+import type { JsonObject, JsonValue } from '../json';
+
+/** A part of a multimodal message (spec 2.2). */
+export type ContentPart =
+	| { readonly type: 'text'; readonly text: string }
+	| { readonly type: 'image_url'; readonly image_url: { readonly url: string } };
+
+/** A call that the model asks for; `arguments` is a string holding JSON (spec 2.3). */
+export interface ToolCall {
+	readonly id: string;
+	readonly type: 'function';
+	readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** A message of the conversation (spec 2.2). */
+export interface ChatMessage {
+	readonly role: 'system' | 'user' | 'assistant' | 'tool';
+	readonly content: string | readonly ContentPart[] | null;
+	readonly reasoning_content?: string;
+	readonly tool_calls?: readonly ToolCall[];
+	readonly tool_call_id?: string;
+}
+
+/** Body of a chat request (spec 2.1). `stream` is the client's own choice, see `completeChat`. */
+export interface ChatRequest {
+	readonly messages: readonly ChatMessage[];
+	readonly app_code?: string;
+	readonly model?: string;
+}
+
+/** Tokens of one call, counted by the service (spec 2.4). */
+export interface Usage {
+	readonly prompt_tokens: number;
+	readonly completion_tokens: number;
+	readonly total_tokens: number;
+}
+
+/** The reply in a body or in the collected chunks of a stream (spec 2.4). */
+export interface ReplyMessage {
+	role?: string;
+	content: string | null;
+	reasoning_content?: string;
+	tool_calls?: ToolCall[];
+	[other: string]: unknown;
+}
+
+export interface Choice {
+	index: number;
+	message: ReplyMessage;
+	finish_reason: string | null;
+	usage?: Usage;
+}
+
+/** A non-streamed chat body, or a stream put together into one (spec 2.4 to 2.6). */
+export interface ChatCompletion {
+	choices: Choice[];
+	usage?: Usage;
+	model?: string;
+	session_id?: string | null;
+	trace_id?: string;
+	knowledge_base?: JsonObject;
+	suggested_questions?: JsonValue[];
+	agent?: JsonObject;
+	[other: string]: unknown;
+}
+
+/** What a chunk of a stream adds to the first choice, for whoever shows it live (spec 2.5). */
+export interface TextDelta {
+	readonly content: string;
+	readonly reasoning: string;
+}

@@ -1,0 +1,75 @@
+import type { JsonObject } from './json';
+
+/** Something that the user entered cannot be sent. Thrown before any request. */
+export class InputError extends Error {
+	override readonly name = 'InputError';
+
+	/**
+	 * @param field The field's name as the editor shows it.
+	 * @param problem What is wrong, to follow the name: `is empty`.
+	 * @param remedy What to do, as a sentence.
+	 */
+	constructor(
+		readonly field: string,
+		problem: string,
+		readonly remedy: string,
+	) {
+		super(`${field} ${problem}`);
+	}
+}
+
+export type ErrorKind =
+	/** The service answered with an error status (spec 7). */
+	| 'refused'
+	/** No answer, or the connection broke. */
+	| 'network'
+	/** The answer is not what the specification describes. */
+	| 'protocol'
+	/** The event stream ended before the reply did, or carried an error. */
+	| 'stream'
+	/** The person stopped the execution. */
+	| 'cancelled';
+
+export interface ErrorDetails {
+	/** HTTP status, where the service answered. */
+	readonly status?: number;
+	/** Whether the same call may well succeed a little later. */
+	readonly transient?: boolean;
+	/** The service's own words (`error.message`, spec 7). */
+	readonly serviceMessage?: string;
+	/** The service's own error type (`error.type`, spec 7). */
+	readonly serviceType?: string;
+	/** `trace_id`, for the service's support (spec 2.6). */
+	readonly traceId?: string;
+	/** The wait that the service asked for. */
+	readonly retryAfterMs?: number;
+	/** Code of a transport error, for example `ECONNREFUSED`. */
+	readonly code?: string;
+	/** What had arrived of a reply, in the form of a non-streamed body. */
+	readonly partial?: JsonObject;
+	/** What the call was about and must not be lost, by its output name: `task_id`, `video_url`. */
+	readonly subject?: Readonly<Record<string, string>>;
+	readonly cause?: unknown;
+}
+
+/** A call to the service went wrong. `message` and `remedy` are our words for a person. */
+export class ServiceError extends Error {
+	override readonly name = 'ServiceError';
+
+	constructor(
+		readonly kind: ErrorKind,
+		message: string,
+		readonly remedy: string,
+		readonly details: ErrorDetails = {},
+	) {
+		super(message, { cause: details.cause });
+	}
+
+	/** The same error with more details. */
+	with(details: ErrorDetails): ServiceError {
+		return new ServiceError(this.kind, this.message, this.remedy, {
+			...this.details,
+			...details,
+		});
+	}
+}

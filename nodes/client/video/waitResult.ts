@@ -1,0 +1,57 @@
+import type { ServiceError } from '../errors';
+import type { JsonValue } from '../json';
+import type { TaskWait } from './wait';
+
+/** What came of the wait for one task: the service's own fields (spec 2.10) and ours. */
+export interface WaitResult {
+	readonly task_id: string;
+	/** The last status seen; empty where the service never answered. */
+	readonly status: string;
+	readonly video_url?: string;
+	/** Only on tasks that did not complete: `failed`, `timeout` or `refused`. */
+	readonly reason?: string;
+	readonly error_message?: string;
+	readonly waited_seconds: number;
+	/** Changes of status with their time in seconds since the wait began. */
+	readonly history: { readonly status: string; readonly at_seconds: number }[];
+	readonly [other: string]: JsonValue | undefined;
+}
+
+/** Statuses that concern the key or the account, not this task: everybody who waits is affected (spec 7.2). */
+const NOT_ABOUT_THE_TASK = [401, 403];
+
+/**
+ * The result of a wait that has its outcome.
+ *
+ * @throws ServiceError when the service refuses the key, with the task id in `details.subject`.
+ */
+export function waitResult({ taskId, history, waitedMs, outcome }: TaskWait): WaitResult {
+	const ours = {
+		waited_seconds: Math.round(waitedMs / 100) / 10,
+		history: history.map(({ status, at_seconds }) => ({ status, at_seconds })),
+	};
+	const last = { task_id: taskId, status: history.at(-1)?.status ?? '' };
+
+	if (outcome?.kind === 'completed') return { ...outcome.report, ...last, ...ours } as WaitResult;
+	switch (outcome?.reason) {
+		case 'failed':
+			return { ...outcome.report, ...last, reason: 'failed', ...ours } as WaitResult;
+		case 'refused':
+			if (NOT_ABOUT_THE_TASK.includes(outcome.error.details.status ?? 0)) {
+				throw outcome.error.with({ subject: { task_id: taskId } });
+			}
+			return { ...last, reason: 'refused', error_message: inWords(outcome.error), ...ours };
+		case 'timeout':
+		case undefined:
+			return {
+				...last,
+				reason: 'timeout',
+				error_message: `Not finished after ${Math.round(waitedMs / 1000)} seconds; the task may still complete`,
+				...ours,
+			};
+	}
+}
+
+function inWords({ message, details }: ServiceError): string {
+	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
+}

@@ -1,0 +1,2 @@
+/** Internal name of the credential type that all nodes share. */
+export const CREDENTIAL = 'agentVideoApi';

@@ -1,0 +1,16 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+/** A text parameter of an item; what an expression gives as nothing reads as empty text. */
+export function readText(context: IExecuteFunctions, name: string, itemIndex: number): string {
+	const value: unknown = context.getNodeParameter(name, itemIndex, '');
+	if (value === null || value === undefined) return '';
+	return typeof value === 'object'
+		? JSON.stringify(value)
+		: String(value as string | number | boolean);
+}
+
+/** The model code that the model field of an item stands for; empty where none is chosen. */
+export function readModel(context: IExecuteFunctions, itemIndex: number): string {
+	const value: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
+	return typeof value === 'string' ? value.trim() : '';
+}

@@ -1,0 +1,74 @@
+/**
+ * Makes the checkout ready, then runs a command in it: `node scripts/ready.mjs <command> [arguments]`.
+ *
+ * Needs nothing but Node 20 and npm. It installs the dependencies when package-lock.json is newer than
+ * what is installed, and puts the Node that n8n runs on (.nvmrc) and the local commands first in PATH.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const nodeVersion = readFileSync(join(root, '.nvmrc'), 'utf8').trim();
+
+function say(text) {
+	process.stderr.write(`${text}\n`);
+}
+
+function run(command, args, env = process.env) {
+	const { status, signal, error } = spawnSync(command, args, {
+		cwd: root,
+		env,
+		stdio: 'inherit',
+		shell: process.platform === 'win32',
+	});
+	if (error) say(`${command}: ${error.message}`);
+	return status ?? (signal === 'SIGINT' ? 130 : 1);
+}
+
+function must(command, args) {
+	const status = run(command, args);
+	if (status !== 0) process.exit(status);
+}
+
+function installDependencies() {
+	const lock = join(root, 'package-lock.json');
+	const installed = join(root, 'node_modules', '.package-lock.json');
+	if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+
+	say('Installing the dependencies, about a minute …');
+	// The lock decides; `npm ci` would delete and fetch everything again at each change of it.
+	must('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
+	utimesSync(installed, new Date(), new Date());
+}
+
+/** The folder that holds `node`: of this process if it is new enough, else of a private copy. */
+function nodeFolder() {
+	const [major] = nodeVersion.split('.');
+	if (process.versions.node.split('.')[0] === major) return dirname(process.execPath);
+
+	const home = join(root, '.cache', `node-${nodeVersion}`);
+	const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+	const bin = join(home, 'node_modules', name, 'bin');
+	if (!existsSync(bin)) {
+		say(`Fetching Node ${nodeVersion}, which n8n runs on …`);
+		mkdirSync(home, { recursive: true });
+		must('npm', [
+			'install',
+			'--no-save',
+			'--no-audit',
+			'--no-fund',
+			'--loglevel=error',
+			'--prefix',
+			home,
+			`${name}@${nodeVersion}`,
+		]);
+	}
+	return bin;
+}
+
+const [command, ...args] = process.argv.slice(2);
+installDependencies();
+const path = [nodeFolder(), join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
+process.exit(run(command, args, { ...process.env, PATH: path }));

@@ -1,0 +1,31 @@
+import { normalizeBaseUrl } from '../../nodes/client/baseUrl';
+
+test.each([
+	['https://api.example.com'],
+	['https://api.example.com/'],
+	['https://api.example.com//'],
+	['https://api.example.com/v1'],
+	['https://api.example.com/v1/'],
+	['  https://API.example.com/v1  '],
+])('%j leads to the same service', (text) => {
+	expect(normalizeBaseUrl(text)).toBe('https://api.example.com');
+});
+
+test('a path before /v1 and a port are kept', () => {
+	expect(normalizeBaseUrl('http://127.0.0.1:8787/agents/v1/')).toBe(
+		'http://127.0.0.1:8787/agents',
+	);
+});
+
+test.each([
+	[undefined, 'Base URL is empty'],
+	['   ', 'Base URL is empty'],
+	['api.example.com', 'Base URL is not a web address'],
+	['ftp://api.example.com', 'Base URL is not a web address'],
+	['http://', 'Base URL is not a web address'],
+	['https://me:pw@api.example.com', 'Base URL has a part that does not belong there'],
+	['https://api.example.com/?x=1', 'Base URL has a part that does not belong there'],
+	['https://api.example.com/#x', 'Base URL has a part that does not belong there'],
+])('%j is refused by name', (text, message) => {
+	expect(() => normalizeBaseUrl(text)).toThrow(message);
+});

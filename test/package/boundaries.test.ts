@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const ROOT = resolve(__dirname, '../..');
+
+/** What each part of the shipped code may import: the arrow points one way. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+	client: ['client', 'eventsource-parser'],
+	shared: ['shared', 'client', 'n8n-workflow'],
+	node: ['node', 'shared', 'client', 'n8n-workflow'],
+	credentials: ['n8n-workflow'],
+};
+
+function filesBelow(folder: string): string[] {
+	return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+		.filter((file) => file.endsWith('.ts'))
+		.map((file) => join(folder, file));
+}
+
+function partOf(file: string): string {
+	const [top, second = ''] = file.split('/');
+	if (top !== 'nodes') return top!;
+	return second === 'client' || second === 'shared' ? second : 'node';
+}
+
+function importsOf(file: string): string[] {
+	const source = readFileSync(join(ROOT, file), 'utf8');
+	const specifiers = [...source.matchAll(/(?:from|import|require\()\s*['"]([^'"]+)['"]/g)];
+	return specifiers.map(([, specifier]) =>
+		specifier!.startsWith('.')
+			? partOf(relative(ROOT, resolve(ROOT, dirname(file), specifier!)))
+			: specifier!,
+	);
+}
+
+const shipped = [...filesBelow('nodes'), ...filesBelow('credentials')];
+
+test('the shipped code is there to be looked at', () => {
+	expect(shipped.length).toBeGreaterThan(20);
+	expect(new Set(shipped.map(partOf))).toStrictEqual(new Set(Object.keys(MAY_IMPORT)));
+});
+
+test.each(shipped)('%s imports only what its part may', (file) => {
+	expect(MAY_IMPORT[partOf(file)]).toEqual(expect.arrayContaining(importsOf(file)));
+});
+
+test.each(filesBelow('nodes/client'))('%s uses nothing of Node or n8n', (file) => {
+	const source = readFileSync(join(ROOT, file), 'utf8');
+	expect(source).not.toMatch(/\b(process|Buffer|setTimeout|setInterval|require|fetch)\b\s*[.(]/);
+});

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+const ROOT = resolve(__dirname, '../..');
+
+interface Manifest {
+	readonly dependencies?: object;
+	readonly n8n: { readonly nodes: string[]; readonly credentials: string[] };
+}
+
+let folder: string;
+let packed: string;
+let files: string[];
+
+beforeAll(() => {
+	folder = mkdtempSync(join(tmpdir(), 'packed-'));
+	const [pack] = JSON.parse(
+		execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
+			cwd: ROOT,
+			encoding: 'utf8',
+		}),
+	) as [{ filename: string; files: { path: string }[] }];
+	files = pack.files.map(({ path }) => path);
+	execFileSync('tar', ['-xzf', join(folder, pack.filename), '-C', folder]);
+	packed = join(folder, 'package');
+	// The host brings n8n-workflow, and nothing else.
+	mkdirSync(join(folder, 'node_modules'));
+	symlinkSync(
+		dirname(require.resolve('n8n-workflow/package.json')),
+		join(folder, 'node_modules', 'n8n-workflow'),
+	);
+});
+afterAll(() => {
+	rmSync(folder, { recursive: true, force: true });
+});
+
+const manifest = () => JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8')) as Manifest;
+
+test('only the built package and its papers are published', () => {
+	const others = files.filter((file) => !file.startsWith('dist/'));
+	expect(others.sort()).toStrictEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+	expect(files.filter((file) => !/\.(js|svg|json|md)$|LICENSE/.test(file))).toStrictEqual([]);
+});
+
+test('nothing has to be installed with it', () => {
+	expect(Object.keys(manifest().dependencies ?? {})).toStrictEqual([]);
+});
+
+test('every node and credential loads where only n8n-workflow is, with its icons and codex', () => {
+	const { n8n } = manifest();
+	const script = `
+		const out = {};
+		for (const file of ${JSON.stringify([...n8n.nodes, ...n8n.credentials])}) {
+			for (const Type of Object.values(require(${JSON.stringify(packed)} + '/' + file))) {
+				const made = new Type();
+				const { name, icon, outputs = [], outputNames = [] } = made.description ?? made;
+				out[file] = { name, icons: Object.values(icon), outputs: outputs.length, outputNames };
+			}
+		}
+		console.log(JSON.stringify(out));
+	`;
+	const loaded = JSON.parse(
+		execFileSync(process.execPath, ['-e', script], { cwd: folder, encoding: 'utf8' }),
+	) as Record<string, { name: string; icons: string[]; outputs: number; outputNames: string[] }>;
+
+	expect(Object.values(loaded).map(({ name }) => name)).toStrictEqual([
+		'chatCompletion',
+		'createVideo',
+		'waitForVideo',
+		'agentVideoApi',
+	]);
+	for (const [file, { icons, outputs, outputNames }] of Object.entries(loaded)) {
+		for (const icon of icons) {
+			expect(existsSync(resolve(packed, dirname(file), icon.replace('file:', '')))).toBe(
+				true,
+			);
+		}
+		if (outputs > 1) expect(outputNames).toHaveLength(outputs);
+	}
+	for (const file of n8n.nodes) {
+		const codex = JSON.parse(
+			readFileSync(join(packed, file.replace(/\.js$/, '.json')), 'utf8'),
+		) as { node: string };
+		expect(codex.node).toBe(`n8n-nodes-agent-video.${loaded[file]!.name}`);
+	}
+});

@@ -1,0 +1,68 @@
+import {
+	createServer,
+	type IncomingHttpHeaders,
+	type Server,
+	type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface SeenRequest {
+	readonly method: string;
+	readonly path: string;
+	readonly headers: IncomingHttpHeaders;
+	readonly body: unknown;
+}
+
+/** Answers one request; gets what was asked and how many came before it. */
+export type Script = (response: ServerResponse, request: SeenRequest, index: number) => void;
+
+export interface ScriptedServer {
+	readonly url: string;
+	readonly port: number;
+	readonly requests: SeenRequest[];
+	stop(): Promise<void>;
+}
+
+/** A real HTTP server on loopback whose every byte the test decides. */
+export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
+	const requests: SeenRequest[] = [];
+	const server: Server = createServer((request, response) => {
+		void text(request).then((raw) => {
+			const seen: SeenRequest = {
+				method: request.method ?? '',
+				path: request.url ?? '',
+				headers: request.headers,
+				body: raw === '' ? undefined : JSON.parse(raw),
+			};
+			requests.push(seen);
+			script(response, seen, requests.length - 1);
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	return {
+		url: `http://127.0.0.1:${port}`,
+		port,
+		requests,
+		stop: async () => {
+			server.closeAllConnections();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
+
+/** Answers with a JSON body. */
+export function json(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+	response.writeHead(status, { 'content-type': 'application/json', ...headers });
+	response.end(JSON.stringify(body));
+}
+
+/** Answers with server-sent events, one per value; a string goes out as it is. */
+export function events(response: ServerResponse, values: readonly unknown[]): void {
+	response.writeHead(200, { 'content-type': 'text/event-stream' });
+	for (const value of values) {
+		response.write(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
+	}
+	response.end();
+}
