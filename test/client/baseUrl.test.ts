@@ -24,6 +24,7 @@ test.each([
 	['ftp://api.example.com', 'Base URL is not a web address'],
 	['http://', 'Base URL is not a web address'],
 	['https://me:pw@api.example.com', 'Base URL has a part that does not belong there'],
+	['https://me@api.example.com', 'Base URL has a part that does not belong there'],
 	['https://api.example.com/?x=1', 'Base URL has a part that does not belong there'],
 	['https://api.example.com/#x', 'Base URL has a part that does not belong there'],
 ])('%j is refused by name', (text, message) => {

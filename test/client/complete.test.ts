@@ -259,6 +259,18 @@ describe('streamed (spec 2.5)', () => {
 		expect((await complete(true)).choices[0]!.message.content).toBe('Hi');
 	});
 
+	test('the reply is whole at [DONE], also where the server keeps the connection open', async () => {
+		let closed: Promise<unknown> = Promise.resolve();
+		script = (response) => {
+			closed = new Promise((resolve) => response.on('close', resolve));
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(`data: ${JSON.stringify(delta({ content: 'Hi' }))}\n\ndata: [DONE]\n\n`);
+		};
+		expect((await complete(true)).choices[0]!.message.content).toBe('Hi');
+		// The client hangs up by itself.
+		await closed;
+	});
+
 	test('a server that answers with one JSON body is understood', async () => {
 		const body = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] };
 		script = (response) => {
