@@ -1,5 +1,6 @@
 import {
 	NodeConnectionTypes,
+	type IDataObject,
 	type IExecuteFunctions,
 	type ILoadOptionsFunctions,
 	type INodeExecutionData,
@@ -9,27 +10,22 @@ import {
 } from 'n8n-workflow';
 
 import { completeChat } from '../client/chat/complete';
-import { promptMessages } from '../client/chat/messages';
+import { chatFields, extraFields, isJsonMode } from '../client/chat/fields';
+import { liveText } from '../client/chat/liveText';
 import { toChatResult } from '../client/chat/result';
-import { withoutUndefined } from '../client/json';
-import { n8nHttp } from '../shared/host';
-import { withChatStream } from '../shared/chatStream';
+import type { ChatCompletion as Completion, ChatRequest, TextDelta } from '../client/chat/types';
+import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/callOptions';
+import { readMessages } from '../shared/chatInput';
+import { chatOptions, SUGGESTIONS } from '../shared/chatOptions';
+import { bindingProperties, CHAT_MODELS, inputProperties } from '../shared/chatProperties';
+import { isLive, withChatStream } from '../shared/chatStream';
+import { n8nService, type Service } from '../shared/host';
+import { paceOptions, readPace } from '../shared/itemOptions';
 import { mapItems } from '../shared/items';
-import { modelLocator, searchItems } from '../shared/modelLocator';
+import { byName } from '../shared/byName';
+import { searchItems } from '../shared/listOrText';
 import { readModel, readText } from '../shared/parameters';
-
-/** Calls under way at once. */
-const CONCURRENCY = 5;
-const DEFAULT_TIMEOUT_SECONDS = 620;
-
-/** The codes that the specification's examples use; any other can be typed. */
-const CHAT_MODELS = [
-	{ name: 'Default of the Application', value: '' },
-	{ name: 'chat-m1', value: 'chat-m1' },
-	{ name: 'chat-m2', value: 'chat-m2' },
-];
-
-type Streaming = 'auto' | 'collect' | 'off';
+import { reportUsage } from '../shared/usage';
 
 export class ChatCompletion implements INodeType {
 	description: INodeTypeDescription = {
@@ -46,42 +42,8 @@ export class ChatCompletion implements INodeType {
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true }],
 		properties: [
-			{
-				displayName: 'Prompt',
-				name: 'prompt',
-				type: 'string',
-				typeOptions: { rows: 4 },
-				default: '={{ $json.chatInput }}',
-				placeholder: 'e.g. Write a one-sentence prompt for a video about the sea',
-				description: 'What to ask. A Chat Trigger hands it over as chatInput.',
-			},
-			{
-				displayName: 'System Message',
-				name: 'systemMessage',
-				type: 'string',
-				typeOptions: { rows: 2 },
-				default: '',
-				placeholder: 'e.g. You are a helpful assistant',
-				description:
-					'Instructions that come before the prompt. An application brings its own; leave this empty then.',
-			},
-			{
-				displayName: 'App Code',
-				name: 'appCode',
-				type: 'string',
-				default: '',
-				placeholder: 'e.g. demo-app',
-				description:
-					'Code of an application or a workflow at the service. Leave empty to talk to the model directly.',
-			},
-			modelLocator('searchChatModels', 'e.g. chat-m1', {
-				default: {
-					mode: 'list',
-					value: '',
-					cachedResultName: 'Default of the Application',
-				},
-				description: 'The model that answers. An application has one of its own.',
-			}),
+			...inputProperties,
+			...bindingProperties,
 			{
 				displayName: 'Streaming',
 				name: 'streaming',
@@ -105,71 +67,100 @@ export class ChatCompletion implements INodeType {
 				description: 'How the reply travels. The output is the same either way.',
 			},
 			{
+				displayName: 'Simplify',
+				name: 'simplify',
+				type: 'boolean',
+				default: true,
+				description:
+					'Whether to return a simplified version of the response instead of the raw data',
+			},
+			{
 				displayName: 'Options',
 				name: 'options',
 				type: 'collection',
 				placeholder: 'Add option',
 				default: {},
-				options: [
-					{
-						displayName: 'Timeout',
-						name: 'timeout',
-						type: 'number',
-						typeOptions: { minValue: 1 },
-						default: DEFAULT_TIMEOUT_SECONDS,
-						description:
-							'Seconds of silence after which a call is given up. Text that keeps arriving is never cut off.',
-					},
-				],
+				options: byName([
+					...chatOptions,
+					...callOptions,
+					...paceOptions,
+					earlierMessagesOption,
+				]),
 			},
 		],
 	};
 
 	methods = {
 		listSearch: {
-			searchChatModels(
+			searchModel(
 				this: ILoadOptionsFunctions,
 				filter?: string,
 			): Promise<INodeListSearchResult> {
-				return Promise.resolve(searchItems(CHAT_MODELS, filter));
+				return searchItems(CHAT_MODELS, filter);
+			},
+			searchReasoningEffort(
+				this: ILoadOptionsFunctions,
+				filter?: string,
+			): Promise<INodeListSearchResult> {
+				return searchItems(SUGGESTIONS['searchReasoningEffort']!, filter);
 			},
 		},
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const streaming = this.getNodeParameter('streaming', 0) as Streaming;
-		const live = streaming === 'auto' && this.isStreaming();
+		const live = this.getNodeParameter('streaming', 0) === 'auto' && isLive(this);
+		const pace = readPace(this);
 
 		const items = await mapItems(
 			this,
-			{ concurrency: live ? 1 : CONCURRENCY },
+			live ? { ...pace, concurrency: 1 } : pace,
 			async (item) => {
-				const request = withoutUndefined({
-					messages: promptMessages(
-						readText(this, 'prompt', item),
-						readText(this, 'systemMessage', item),
-					),
-					app_code: readText(this, 'appCode', item).trim() || undefined,
-					model: readModel(this, item) || undefined,
-				});
-				const timeout = this.getNodeParameter(
-					'options.timeout',
-					item,
-					DEFAULT_TIMEOUT_SECONDS,
-				) as number;
-				const http = await n8nHttp(this, item);
+				const service = await n8nService(this, item);
+				const request = readRequest(this, item, service);
 				const complete = async (sendText?: (text: string) => void) =>
-					await completeChat(http, request, {
-						stream: streaming !== 'off',
-						idleTimeoutMs: timeout * 1000,
-						onText: ({ content }) => sendText?.(content),
-					});
+					await completeChat(service.http, request, readCall(this, item, sendText));
+
 				const completion = live
 					? await withChatStream(this, item, complete)
 					: await complete();
-				return { json: toChatResult(completion), pairedItem: { item } };
+				reportUsage(this, completion);
+				return { json: toOutput(this, item, request, completion), pairedItem: { item } };
 			},
 		);
 		return [items];
 	}
+}
+
+/** The request that the fields of an item make; whatever the service would refuse is refused here, by name. */
+function readRequest(context: IExecuteFunctions, item: number, service: Service): ChatRequest {
+	const appCode = readText(context, 'appCode', item).trim();
+	const model = readModel(context, item);
+	return {
+		messages: readMessages(context, item, service),
+		...(appCode === '' ? {} : { app_code: appCode }),
+		...(model === '' ? {} : { model }),
+		...chatFields(context.getNodeParameter('options', item, {})),
+		...extraFields(context.getNodeParameter('options.extraBody', item, '{}')),
+	};
+}
+
+function readCall(context: IExecuteFunctions, item: number, sendText?: (text: string) => void) {
+	const withReasoning = context.getNodeParameter('options.streamReasoning', item, false) === true;
+	const toText = liveText({ withReasoning });
+	return {
+		stream: context.getNodeParameter('streaming', 0) !== 'off',
+		idleTimeoutMs: readTimeoutSeconds(context, item) * 1000,
+		onText: (delta: TextDelta) => sendText?.(toText(delta)),
+	};
+}
+
+function toOutput(
+	context: IExecuteFunctions,
+	item: number,
+	request: ChatRequest,
+	completion: Completion,
+): IDataObject {
+	if (context.getNodeParameter('simplify', item) !== true)
+		return completion as unknown as IDataObject;
+	return toChatResult(completion, { json: isJsonMode(request) }) as IDataObject;
 }

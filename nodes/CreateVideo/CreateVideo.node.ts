@@ -12,9 +12,9 @@ import {
 import { createVideo } from '../client/video/create';
 import { videoRequest } from '../client/video/request';
 import { VIDEO_FIELDS } from '../client/video/fields';
-import { n8nHttp } from '../shared/host';
+import { n8nService } from '../shared/host';
 import { mapItems } from '../shared/items';
-import { modelLocator, searchItems } from '../shared/modelLocator';
+import { listOrText, searchItems } from '../shared/listOrText';
 import { readModel, readText } from '../shared/parameters';
 import { VIDEO_MODEL_ITEMS, videoProperties } from '../shared/videoProperties';
 
@@ -41,15 +41,24 @@ export class CreateVideo implements INodeType {
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true }],
 		properties: [
-			modelLocator('searchVideoModels', 'e.g. video-m1', {
-				default: {
-					mode: 'list',
-					value: VIDEO_MODEL_ITEMS[0]!.value,
-					cachedResultName: VIDEO_MODEL_ITEMS[0]!.name,
+			listOrText(
+				{
+					displayName: 'Model',
+					name: 'model',
+					default: {
+						mode: 'list',
+						value: VIDEO_MODEL_ITEMS[0]!.value,
+						cachedResultName: VIDEO_MODEL_ITEMS[0]!.name,
+					},
+					required: true,
+					description: 'The model that makes the video',
 				},
-				required: true,
-				description: 'The model that makes the video',
-			}),
+				{
+					searchListMethod: 'searchVideoModels',
+					textLabel: 'By Code',
+					placeholder: 'e.g. video-m1',
+				},
+			),
 			{
 				displayName: 'Prompt',
 				name: 'prompt',
@@ -71,7 +80,7 @@ export class CreateVideo implements INodeType {
 				this: ILoadOptionsFunctions,
 				filter?: string,
 			): Promise<INodeListSearchResult> {
-				return Promise.resolve(searchItems(VIDEO_MODEL_ITEMS, filter));
+				return searchItems(VIDEO_MODEL_ITEMS, filter);
 			},
 		},
 	};
@@ -88,7 +97,7 @@ export class CreateVideo implements INodeType {
 						VIDEO_FIELDS.map(({ key }) => [key, readText(this, key, item)]),
 					),
 				);
-				const http = await n8nHttp(this, item);
+				const { http } = await n8nService(this, item);
 				const task = await createVideo(http, request, IDLE_TIMEOUT_MS);
 				return { json: { ...task }, pairedItem: { item } };
 			},

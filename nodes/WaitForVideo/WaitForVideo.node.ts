@@ -12,7 +12,7 @@ import { waitForTasks } from '../client/video/waitForTasks';
 import { waitResult, type WaitResult } from '../client/video/waitResult';
 import { downloadFile } from '../shared/download';
 import { toNodeError } from '../shared/errors';
-import { n8nClock, n8nHttp } from '../shared/host';
+import { n8nClock, n8nService } from '../shared/host';
 import { mapItems } from '../shared/items';
 import { readText } from '../shared/parameters';
 import { pollOptions, readSchedule } from '../shared/pollOptions';
@@ -99,7 +99,7 @@ async function waitForItems(context: IExecuteFunctions) {
 	// An empty one stops the node before the first query, unless the others are to go on.
 	if (!context.continueOnFail()) taskIds.forEach(checkTaskId);
 
-	const http = await n8nHttp(context, 0);
+	const { http } = await n8nService(context, 0);
 	const waits = await waitForTasks(
 		n8nClock(context),
 		[...new Set(taskIds)].filter((taskId) => taskId !== ''),

@@ -7,23 +7,38 @@ import {
 
 import { normalizeBaseUrl } from '../client/baseUrl';
 import type { Clock, HttpPort } from '../client/ports';
+import { isPrivateUrl } from '../client/publicUrl';
 import { cancelledError } from '../client/transportError';
 import { CREDENTIAL } from './names';
 
 /** Older n8n has a `sleep` that cannot be interrupted: no nap is longer than this. */
 const NAP_MS = 1_000;
 
+/** The service that an item talks to. */
+export interface Service {
+	readonly http: HttpPort;
+	/** Whether it is on a private network, and so reaches what else is there. */
+	readonly isPrivate: boolean;
+}
+
 /**
- * The client's HTTP port over n8n's own request helper, with the credential's base URL and key.
- *
- * n8n's helper brings the instance's proxy, TLS and address rules, and stops with the execution. Every
- * status resolves and every body is a stream, because n8n otherwise drops error bodies and Retry-After.
+ * The service behind the item's credential.
  *
  * @throws InputError when the credential's base URL is missing or malformed.
  */
-export async function n8nHttp(context: IExecuteFunctions, itemIndex: number): Promise<HttpPort> {
-	const baseURL = await baseUrlOf(context, itemIndex);
+export async function n8nService(context: IExecuteFunctions, itemIndex: number): Promise<Service> {
+	const { baseUrl } = await context.getCredentials<{ baseUrl?: string }>(CREDENTIAL, itemIndex);
+	const normalized = normalizeBaseUrl(baseUrl);
+	return { http: n8nHttp(context, normalized), isPrivate: isPrivateUrl(normalized) };
+}
 
+/**
+ * The client's HTTP port over n8n's own request helper, which adds the credential's key.
+ *
+ * n8n's helper brings the instance's proxy, TLS and address rules, and stops with the execution. Every
+ * status resolves and every body is a stream, because n8n otherwise drops error bodies and Retry-After.
+ */
+function n8nHttp(context: IExecuteFunctions, baseURL: string): HttpPort {
 	return async ({ method, path, body, idleTimeoutMs }) => {
 		const options: IHttpRequestOptions = {
 			method,
@@ -67,9 +82,4 @@ export function n8nClock(context: IExecuteFunctions): Clock {
 			}
 		},
 	};
-}
-
-async function baseUrlOf(context: IExecuteFunctions, itemIndex: number): Promise<string> {
-	const { baseUrl } = await context.getCredentials<{ baseUrl?: string }>(CREDENTIAL, itemIndex);
-	return normalizeBaseUrl(baseUrl);
 }

@@ -2,9 +2,12 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { mapConcurrent } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
+import { cancelledError } from '../client/transportError';
 import { errorFacts, toNodeError } from './errors';
+import { n8nClock } from './host';
+import type { Pace } from './itemOptions';
 
-export interface ItemOptions {
+export interface ItemOptions extends Partial<Pace> {
 	/** Items under way at once, at most. */
 	readonly concurrency: number;
 	/** Tells, for the error that stops the node, what the items before it have left behind at the service. */
@@ -15,38 +18,51 @@ export interface ItemOptions {
  * Runs `work` once per input item and gives one output item each, in the order of the input.
  *
  * With *Continue On Fail* a failed item becomes `{ error, message, details }`, the one form that n8n sends to the
- * error output without losing the details. Otherwise the first failure stops the node.
+ * error output without losing the details. Otherwise the first failure stops the node. Cancelling always stops it.
  */
 export async function mapItems(
 	context: IExecuteFunctions,
-	{ concurrency, describeDone = () => '' }: ItemOptions,
+	{ concurrency, pauseMs = 0, describeDone = () => '' }: ItemOptions,
 	work: (itemIndex: number) => Promise<INodeExecutionData>,
 ): Promise<INodeExecutionData[]> {
+	const clock = n8nClock(context);
 	const done: IDataObject[] = [];
 
 	async function one(itemIndex: number): Promise<INodeExecutionData> {
-		const result = await work(itemIndex);
-		done.push(result.json);
-		return result;
+		try {
+			if (context.getExecutionCancelSignal()?.aborted === true) throw cancelledError();
+			const result = await work(itemIndex);
+			done.push(result.json);
+			return result;
+		} catch (error) {
+			const goesOn = context.continueOnFail() && !isCancelled(error);
+			if (goesOn) return failedItem(context, error, itemIndex);
+			throw toNodeError(context.getNode(), error, itemIndex);
+		}
 	}
 
 	try {
-		return await mapConcurrent(
-			context.getInputData(),
-			concurrency,
-			async (_item, itemIndex) => {
-				try {
-					return await one(itemIndex);
-				} catch (error) {
-					if (context.continueOnFail() && !isCancelled(error))
-						return failedItem(context, error, itemIndex);
-					throw toNodeError(context.getNode(), error, itemIndex);
-				}
-			},
-		);
+		const results: INodeExecutionData[] = [];
+		for (const batch of batches(
+			context.getInputData().length,
+			pauseMs > 0 ? concurrency : Infinity,
+		)) {
+			if (results.length > 0) await clock.sleep(pauseMs);
+			results.push(...(await mapConcurrent(batch, concurrency, one)));
+		}
+		return results;
 	} catch (error) {
 		throw withNote(toNodeError(context.getNode(), error, 0), describeDone(done));
 	}
+}
+
+/** The indexes below `count`, in groups of `size`. */
+function batches(count: number, size: number): number[][] {
+	const indexes = [...Array(count).keys()];
+	if (count <= size) return [indexes];
+	return Array.from({ length: Math.ceil(count / size) }, (_, batch) =>
+		indexes.slice(batch * size, (batch + 1) * size),
+	);
 }
 
 function isCancelled(error: unknown): boolean {

@@ -138,6 +138,19 @@ describe('when the trigger streams', () => {
 		expect(outputs[0]![0]!.json['content']).toBe('Hello');
 	});
 
+	test('white space travels with the text after it, and none is lost', async () => {
+		const pieces = ['Dear', ' ', '\n\n', 'reader', ',\n', '\n'];
+		script = (response) => {
+			events(response, [
+				...pieces.map((content) => ({ choices: [{ index: 0, delta: { content } }] })),
+				CHUNKS.at(-2),
+			]);
+		};
+		const { chunks } = await chat({ streaming: true });
+		const texts = chunks.filter(({ type }) => type === 'item').map(({ content }) => content);
+		expect(texts).toStrictEqual(['Dear', ' \n\nreader', ',\n', '\n']);
+	});
+
 	test('items follow one another, each in its own brackets', async () => {
 		script = streamed;
 		const { chunks } = await chat({
@@ -153,6 +166,34 @@ describe('when the trigger streams', () => {
 			'item 1',
 			'item 1',
 			'end 1',
+		]);
+	});
+
+	test('reasoning is shown where that is wanted', async () => {
+		script = (response) => {
+			events(response, [
+				{ choices: [{ index: 0, delta: { reasoning_content: 'Hm.' } }] },
+				...CHUNKS.slice(1),
+			]);
+		};
+		const texts = async (streamReasoning: boolean) => {
+			const parameters = { options: { streamReasoning } };
+			const { chunks } = await chat({ streaming: true, parameters });
+			return chunks.flatMap(({ type, content }) => (type === 'item' ? [content] : []));
+		};
+		expect(await texts(false)).toStrictEqual(['Hel', 'lo']);
+		expect(await texts(true)).toStrictEqual(['Hm.', '\n\nHel', 'lo']);
+	});
+
+	test('a failure that does not stop the node is said in the chat', async () => {
+		script = (response) => {
+			json(response, 503, { error: { message: 'down', type: 'x' } });
+		};
+		const { chunks } = await chat({ streaming: true, onError: 'continueRegularOutput' });
+		expect(chunks.map(({ type, content }) => [type, content])).toStrictEqual([
+			['begin', undefined],
+			['item', 'The service could not handle the call just now'],
+			['end', undefined],
 		]);
 	});
 
@@ -177,6 +218,330 @@ describe('when the trigger streams', () => {
 			expect(outputs[0]![0]!.json['content']).toBe('Hello');
 		},
 	);
+});
+
+describe('input', () => {
+	const body = () => server.requests[0]!.body as { messages: unknown };
+	const reply: Script = (response) => {
+		json(response, 200, REPLY);
+	};
+
+	test('a prompt with earlier messages and images', async () => {
+		script = reply;
+		await chat({
+			parameters: {
+				prompt: 'And this?',
+				systemMessage: 'Be brief',
+				images: {
+					image: [
+						{ source: 'url', url: '={{ $json.pictures }}' },
+						{ url: ' http://127.0.0.1/c.png ' },
+					],
+				},
+				options: {
+					earlierMessages:
+						'[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]',
+				},
+			},
+			items: [{ pictures: ['http://127.0.0.1/a.png', 'https://example.com/b.png'] }],
+		});
+		expect(body().messages).toStrictEqual([
+			{ role: 'system', content: 'Be brief' },
+			{ role: 'user', content: 'Hi' },
+			{ role: 'assistant', content: 'Hello' },
+			{
+				role: 'user',
+				content: [
+					{ type: 'text', text: 'And this?' },
+					{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } },
+					{ type: 'image_url', image_url: { url: 'https://example.com/b.png' } },
+					{ type: 'image_url', image_url: { url: 'http://127.0.0.1/c.png' } },
+				],
+			},
+		]);
+	});
+
+	test('a list of messages with every role', async () => {
+		script = reply;
+		const calls = [
+			{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{}' } },
+		];
+		await chat({
+			parameters: {
+				input: 'messages',
+				messages: {
+					message: [
+						{ role: 'system', content: 'Be brief' },
+						{
+							role: 'user',
+							content: '={{ $json.chatInput }}',
+							images: { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] },
+						},
+						{ role: 'assistant', content: '', toolCalls: JSON.stringify(calls) },
+						{ role: 'tool', content: 'sunny', toolCallId: 'a' },
+						{ role: 'assistant', content: 'Sunny.' },
+						{ role: 'user', content: 'Thanks' },
+					],
+				},
+			},
+		});
+		expect(body().messages).toStrictEqual([
+			{ role: 'system', content: 'Be brief' },
+			{
+				role: 'user',
+				content: [
+					{ type: 'text', text: 'Hi' },
+					{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } },
+				],
+			},
+			{ role: 'assistant', content: null, tool_calls: calls },
+			{ role: 'tool', content: 'sunny', tool_call_id: 'a' },
+			{ role: 'assistant', content: 'Sunny.' },
+			{ role: 'user', content: 'Thanks' },
+		]);
+	});
+
+	test.each([
+		['text', '[{"role":"user","content":"Hello"}]'],
+		['an expression', '={{ [{ role: "user", content: "Hello" }] }}'],
+	])('messages as JSON from %s', async (_name, messagesJson) => {
+		script = reply;
+		await chat({ parameters: { input: 'json', messagesJson } });
+		expect(body().messages).toStrictEqual([{ role: 'user', content: 'Hello' }]);
+	});
+
+	test('every option goes out under the name of the specification (spec 2.1)', async () => {
+		script = reply;
+		await chat({
+			parameters: {
+				streaming: 'off',
+				options: {
+					frequencyPenalty: 0.5,
+					presencePenalty: -0.5,
+					reasoningEffort: { __rl: true, mode: 'list', value: 'low' },
+					responseFormat: 'text',
+					stop: ['END'],
+					temperature: '={{ $json.t }}',
+					thinking: 'disabled',
+					toolChoice: 'none',
+					tools: '[{"type":"function","function":{"name":"weather"}}]',
+					topP: 0.9,
+					extraBody: '{"seed": 7}',
+				},
+			},
+			items: [{ chatInput: 'Hi', t: 0.1 }],
+		});
+		expect(server.requests[0]!.body).toStrictEqual({
+			messages: [{ role: 'user', content: 'Hi' }],
+			frequency_penalty: 0.5,
+			presence_penalty: -0.5,
+			reasoning_effort: 'low',
+			stop: ['END'],
+			temperature: 0.1,
+			thinking: { type: 'disabled' },
+			tool_choice: 'none',
+			tools: [{ type: 'function', function: { name: 'weather' } }],
+			top_p: 0.9,
+			seed: 7,
+			stream: false,
+		});
+	});
+
+	test.each([
+		[{ input: 'messages', messages: {} }, 'Messages is empty'],
+		[{ input: 'json', messagesJson: '[]' }, 'Messages (JSON) is empty'],
+		[{ input: 'json', messagesJson: '[{' }, 'Messages (JSON) is not valid JSON'],
+		[
+			{ input: 'messages', messages: { message: [{ role: 'user', content: '' }] } },
+			'Messages: entry 1 has no content',
+		],
+		[
+			{ input: 'messages', messages: { message: [{ role: 'system', content: 'x' }] } },
+			'Messages: the last entry has the role system',
+		],
+		[
+			{ images: { image: [{ source: 'url', url: 'data:image/png;base64,AA' }] } },
+			'Images: entry 1 is a data: URL',
+		],
+		[{ options: { stop: ['1', '2', '3', '4', '5'] } }, 'Stop Words has 5 entries'],
+		[{ options: { temperature: 1.5 } }, 'Temperature is 1.5'],
+		[{ options: { timeout: '={{ "soon" }}' } }, 'Timeout is soon'],
+		[{ options: { earlierMessages: '{}' } }, 'Earlier Messages is not a list'],
+	])('%j is refused before any request: %s', async (parameters, message) => {
+		const { error } = await chat({ parameters });
+		expect(error).toMatchObject({ name: 'NodeOperationError', message });
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test('a private image is refused where the service is on the internet', async () => {
+		const { error } = await chat({
+			credential: { baseUrl: 'https://api.example.com', apiKey: SECRET },
+			parameters: { images: { image: [{ source: 'url', url: 'http://10.0.0.1/a.png' }] } },
+		});
+		expect(error).toMatchObject({
+			message:
+				'Images: entry 1 leads to a private network, where the service cannot fetch it',
+		});
+	});
+
+	test.each([
+		['data', 'Images: entry 1 cannot be published: this n8n keeps binary data in memory'],
+		['other', expect.stringContaining("no binary field 'other'") as string],
+	])('binary field %s, where n8n keeps files in memory', async (binaryProperty, message) => {
+		const { error } = await chat({
+			parameters: { images: { image: [{ source: 'binary', binaryProperty }] } },
+			binaries: [{ data: { data: 'AAAA', mimeType: 'image/png' } }],
+		});
+		expect(error).toMatchObject({ name: 'NodeOperationError', message });
+	});
+});
+
+describe('output', () => {
+	test('JSON mode is parsed beside the text', async () => {
+		script = (response) => {
+			json(response, 200, {
+				choices: [
+					{
+						index: 0,
+						message: { content: '```json\n{"a":1}\n```' },
+						finish_reason: 'stop',
+					},
+				],
+			});
+		};
+		const parameters = { options: { responseFormat: 'json_object' } };
+		const { outputs } = await chat({ parameters });
+		expect(server.requests[0]!.body).toMatchObject({
+			response_format: { type: 'json_object' },
+		});
+		expect(outputs[0]![0]!.json).toStrictEqual({
+			content: '```json\n{"a":1}\n```',
+			json: { a: 1 },
+			finish_reason: 'stop',
+		});
+	});
+
+	test('a reply that is not JSON is an error that keeps the text', async () => {
+		script = (response) => {
+			json(response, 200, REPLY);
+		};
+		const { error } = await chat({
+			parameters: { options: { responseFormat: 'json_object' } },
+		});
+		expect(error).toMatchObject({
+			message: 'The reply is not JSON, although JSON was asked for',
+		});
+		expect(error!.description).toContain('The service said: Hello');
+	});
+
+	test('without Simplify the body of the service comes out untouched', async () => {
+		const whole = {
+			id: 'c-1',
+			object: 'chat.completion',
+			...REPLY,
+			session_id: null,
+			own: { x: 1 },
+		};
+		script = (response) => {
+			json(response, 200, whole);
+		};
+		const { outputs } = await chat({ parameters: { simplify: false, streaming: 'off' } });
+		expect(outputs[0]![0]!.json).toStrictEqual(whole);
+	});
+
+	test('the tokens go to the display of n8n', async () => {
+		script = streamed;
+		const { run } = await chat({ items: [{ chatInput: 'a' }, { chatInput: 'b' }] });
+		expect(run.data.resultData.runData['Tested']![0]!.metadata).toMatchObject({
+			tokenUsage: { inputTokens: 6, outputTokens: 2 },
+		});
+	});
+});
+
+describe('many items', () => {
+	const question = (body: unknown) =>
+		(body as { messages: [{ content: string }] }).messages[0].content;
+
+	test('50 items with 3 failing: order and pairing hold, each failure stays on its own item', async () => {
+		// Nothing is answered until eight calls are open, or the last one came.
+		const open: (() => void)[] = [];
+		let most = 0;
+		script = (response, { body }, index) => {
+			const asked = question(body);
+			open.push(() => {
+				if (['q7', 'q20', 'q49'].includes(asked)) {
+					json(response, 409, { error: { message: 'sensitive', type: 'x' } });
+					return;
+				}
+				json(response, 200, {
+					choices: [
+						{ index: 0, message: { content: `re ${asked}` }, finish_reason: 'stop' },
+					],
+				});
+			});
+			most = Math.max(most, open.length);
+			if (open.length < 8 && index < 49) return;
+			for (const answer of open.splice(0)) answer();
+		};
+		const items = Array.from({ length: 50 }, (_, index) => ({ chatInput: `q${index}` }));
+		const { status, outputs } = await chat({
+			items,
+			parameters: { streaming: 'off', options: { concurrency: 8 } },
+			onError: 'continueRegularOutput',
+		});
+		expect(status).toBe('success');
+		expect(outputs[0]).toHaveLength(50);
+		expect(outputs[0]!.map(({ pairedItem }) => pairedItem)).toStrictEqual(
+			items.map((_, item) => ({ item })),
+		);
+		expect(outputs[0]!.map(({ json: { content, error } }) => content ?? error)).toStrictEqual(
+			items.map(({ chatInput }) =>
+				['q7', 'q20', 'q49'].includes(chatInput)
+					? 'Content moderation stopped the call'
+					: `re ${chatInput}`,
+			),
+		);
+		expect(server.requests).toHaveLength(50);
+		expect(most).toBe(8);
+	});
+
+	test('a pause keeps batches apart', async () => {
+		const at: number[] = [];
+		script = (response) => {
+			at.push(Date.now());
+			json(response, 200, REPLY);
+		};
+		await chat({
+			items: Array.from({ length: 5 }, (_, index) => ({ chatInput: `q${index}` })),
+			parameters: { streaming: 'off', options: { concurrency: 2, pause: 60 } },
+		});
+		expect(at).toHaveLength(5);
+		expect(at[2]! - at[1]!).toBeGreaterThanOrEqual(55);
+		expect(at[4]! - at[3]!).toBeGreaterThanOrEqual(55);
+	});
+
+	test('cancelling stops a reply in mid-stream, and nothing more is asked', async () => {
+		let cancel: () => void = () => undefined;
+		let closed: Promise<unknown> = Promise.resolve();
+		script = (response) => {
+			closed = new Promise((resolve) => response.on('close', resolve));
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(`data: ${JSON.stringify(CHUNKS[1])}\n\n`, () => {
+				cancel();
+			});
+		};
+		const { status } = await chat({
+			items: [{ chatInput: 'a' }, { chatInput: 'b' }, { chatInput: 'c' }],
+			parameters: { options: { concurrency: 1 } },
+			onError: 'continueRegularOutput',
+			onStart: (stop) => {
+				cancel = stop;
+			},
+		});
+		await closed;
+		expect(status).toBe('canceled');
+		expect(server.requests).toHaveLength(1);
+	});
 });
 
 test('each item gets its own reply, in the order of the items', async () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -85,4 +85,22 @@ test('every node and credential loads where only n8n-workflow is, with its icons
 		) as { node: string };
 		expect(codex.node).toBe(`n8n-nodes-agent-video.${loaded[file]!.name}`);
 	}
+});
+
+test('the published files keep the rules of n8n for packages in its cloud', () => {
+	const eslint = join(ROOT, 'node_modules', 'eslint', 'bin', 'eslint.js');
+	const config = join(ROOT, 'test', 'support', 'scan.eslint.config.mjs');
+	const args = [eslint, '--config', config, '--format', 'json', '.', 'package.json'];
+	const { stdout } = spawnSync(process.execPath, args, { cwd: packed, encoding: 'utf8' });
+	const results = JSON.parse(stdout) as {
+		filePath: string;
+		messages: { ruleId: string; line: number; message: string }[];
+	}[];
+
+	expect(results.length).toBeGreaterThan(4);
+	expect(
+		results.flatMap(({ filePath, messages }) =>
+			messages.map(({ ruleId, line, message }) => `${filePath}:${line} ${ruleId} ${message}`),
+		),
+	).toStrictEqual([]);
 });

@@ -4,6 +4,7 @@ import { ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
 import {
 	createRunExecutionData,
 	Workflow,
+	type IBinaryKeyData,
 	type IDataObject,
 	type IHttpRequestOptions,
 	type INode,
@@ -33,6 +34,8 @@ export interface RunOptions {
 	readonly parameters?: IDataObject;
 	/** One json per input item. */
 	readonly items?: readonly IDataObject[];
+	/** The binary fields of each input item. */
+	readonly binaries?: readonly IBinaryKeyData[];
 	readonly credential: { readonly baseUrl: string; readonly apiKey: string };
 	readonly onError?: INode['onError'];
 	readonly retryOnFail?: boolean;
@@ -74,7 +77,7 @@ export async function runNode(name: string, options: RunOptions): Promise<RunRes
 				nodeExecutionStack: [
 					{
 						node: workflow.getNode(NODE)!,
-						data: { main: [(options.items ?? [{}]).map((json) => ({ json }))] },
+						data: { main: [inputItems(options)] },
 						source: null,
 					},
 				],
@@ -95,6 +98,13 @@ export async function runNode(name: string, options: RunOptions): Promise<RunRes
 		chunks,
 		run,
 	};
+}
+
+function inputItems({ items = [{}], binaries = [] }: RunOptions): INodeExecutionData[] {
+	return items.map((json, index) => {
+		const binary = binaries[index];
+		return binary === undefined ? { json } : { json, binary };
+	});
 }
 
 function toNode(name: string, { parameters = {}, onError, retryOnFail }: RunOptions): INode {

@@ -26,6 +26,8 @@ export interface ChatRequest {
 	readonly messages: readonly ChatMessage[];
 	readonly app_code?: string;
 	readonly model?: string;
+	/** The optional fields of CHAT_FIELDS, and what else the service takes. */
+	readonly [field: string]: unknown;
 }
 
 /** Tokens of one call, counted by the service (spec 2.4). */

@@ -1,0 +1,41 @@
+import type { INodeListSearchItems, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
+
+export interface ListOrText {
+	/** Name of the node's method that gives the list. */
+	readonly searchListMethod: string;
+	/** Name of the way to type a value. */
+	readonly textLabel: string;
+	readonly placeholder: string;
+}
+
+/** A field to choose from a list or to type: the service may know values that this package does not. */
+export function listOrText(
+	field: Omit<INodeProperties, 'type' | 'modes'>,
+	{ searchListMethod, textLabel, placeholder }: ListOrText,
+): INodeProperties {
+	return {
+		...field,
+		type: 'resourceLocator',
+		modes: [
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list',
+				typeOptions: { searchListMethod, searchable: true },
+			},
+			{ displayName: textLabel, name: 'id', type: 'string', placeholder },
+		],
+	};
+}
+
+/** The items whose name or value contains the filter, in any case. */
+export function searchItems(
+	items: readonly INodeListSearchItems[],
+	filter = '',
+): Promise<INodeListSearchResult> {
+	const wanted = filter.toLowerCase();
+	const results = items.filter(({ name, value }) =>
+		`${name} ${value}`.toLowerCase().includes(wanted),
+	);
+	return Promise.resolve({ results });
+}

@@ -1,0 +1,117 @@
+import { CHAT_FIELDS, chatFields, extraFields } from '../../nodes/client/chat/fields';
+
+const tool = (name: string, more: object = {}) => ({
+	type: 'function',
+	function: { name, ...more },
+});
+
+test('nothing chosen, nothing sent', () => {
+	expect(chatFields({})).toStrictEqual({});
+});
+
+test('every field of the table goes out under the name of the specification (spec 2.1)', () => {
+	const options = {
+		frequencyPenalty: -2,
+		presencePenalty: 2,
+		reasoningEffort: { __rl: true, mode: 'list', value: 'high' },
+		responseFormat: 'json_object',
+		stop: ['END', 'STOP'],
+		temperature: 0.3,
+		thinking: 'enabled',
+		toolChoice: 'required',
+		tools: JSON.stringify([tool('weather')]),
+		topP: 1,
+	};
+	expect(Object.keys(options).sort()).toStrictEqual(CHAT_FIELDS.map(({ key }) => key).sort());
+	expect(chatFields(options)).toStrictEqual({
+		frequency_penalty: -2,
+		presence_penalty: 2,
+		reasoning_effort: 'high',
+		response_format: { type: 'json_object' },
+		stop: ['END', 'STOP'],
+		temperature: 0.3,
+		thinking: { type: 'enabled' },
+		tool_choice: 'required',
+		tools: [tool('weather')],
+		top_p: 1,
+	});
+});
+
+test.each([
+	[{ thinking: 'default' }, {}],
+	[{ thinking: 'disabled' }, { thinking: { type: 'disabled' } }],
+	[{ responseFormat: 'text' }, {}],
+	[{ reasoningEffort: 'max' }, { reasoning_effort: 'max' }],
+	[{ reasoningEffort: { __rl: true, mode: 'id', value: ' max ' } }, { reasoning_effort: 'max' }],
+	[{ reasoningEffort: { __rl: true, mode: 'id', value: '' } }, {}],
+	[{ stop: 'END' }, { stop: ['END'] }],
+	[{ stop: [] }, {}],
+	[{ stop: ['a', '', 'b'] }, { stop: ['a', 'b'] }],
+	[{ temperature: '0.5' }, { temperature: 0.5 }],
+	[{ temperature: 0 }, { temperature: 0 }],
+	[{ topP: 0.9 }, { top_p: 0.9 }],
+	[
+		{ tools: [tool('a'), tool('b', { parameters: { type: 'object' } })] },
+		{
+			tools: [tool('a'), tool('b', { parameters: { type: 'object' } })],
+		},
+	],
+])('%j becomes %j', (options, fields) => {
+	expect(chatFields(options)).toStrictEqual(fields);
+});
+
+test.each([
+	[{ temperature: 1.5 }, 'Temperature is 1.5', 'Enter a number from 0 to 1'],
+	[{ temperature: -0.1 }, 'Temperature is -0.1', 'Enter a number from 0 to 1'],
+	[{ temperature: 'warm' }, 'Temperature is warm', 'Enter a number from 0 to 1'],
+	[{ temperature: '' }, 'Temperature is ', 'Enter a number from 0 to 1'],
+	[{ frequencyPenalty: 2.1 }, 'Frequency Penalty is 2.1', 'Enter a number from -2 to 2'],
+	[{ presencePenalty: -2.1 }, 'Presence Penalty is -2.1', 'Enter a number from -2 to 2'],
+	[{ topP: -1 }, 'Top P is -1', 'Enter a number of at least 0'],
+	[{ topP: NaN }, 'Top P is NaN', 'Enter a number of at least 0'],
+	[{ stop: ['a', 'b', 'c', 'd', 'e'] }, 'Stop Words has 5 entries', 'Keep at most 4'],
+	[{ thinking: 'maybe' }, 'Thinking is maybe', 'Choose one of: default, enabled, disabled'],
+	[{ toolChoice: 'all' }, 'Tool Choice is all', 'Choose one of: auto, none, required'],
+	[{ tools: '[' }, 'Tools is not valid JSON', 'Check quotes, commas and brackets'],
+	[{ tools: '{}' }, 'Tools is not a list', expect.stringContaining('JSON list') as string],
+	[
+		{ tools: [{ name: 'a' }] },
+		'Tools: entry 1 is no tool declaration',
+		expect.any(String) as string,
+	],
+	[{ tools: [tool('a b')] }, 'Tools: entry 1 has no usable name', expect.any(String) as string],
+	[
+		{ tools: [tool('a'), tool('a')] },
+		'Tools: entry 2 repeats the name a',
+		expect.any(String) as string,
+	],
+	[
+		{ tools: [tool('a', { parameters: { type: 'string' } })] },
+		'Tools: entry 1 has parameters that are no object schema',
+		expect.any(String) as string,
+	],
+])('%j is refused: %s', (options, message, remedy) => {
+	expect(() => chatFields(options)).toThrow(
+		expect.objectContaining({ message, remedy }) as Error,
+	);
+});
+
+describe('extra fields', () => {
+	test('go out as they are, from text or from an expression', () => {
+		expect(extraFields('{"seed": 7, "n": {"a": [1]}}')).toStrictEqual({
+			seed: 7,
+			n: { a: [1] },
+		});
+		expect(extraFields({ seed: 7 })).toStrictEqual({ seed: 7 });
+	});
+
+	test.each([
+		['{seed: 7}', 'Extra Body Fields is not valid JSON'],
+		['[1]', 'Extra Body Fields is not a JSON object'],
+		['{"messages": []}', 'Extra Body Fields holds "messages"'],
+		['{"stream": true}', 'Extra Body Fields holds "stream"'],
+		['{"stream_options": {}}', 'Extra Body Fields holds "stream_options"'],
+	])('%s is refused: %s', (text, message) => {
+		expect(() => extraFields(text)).toThrow(message);
+	});
+});

@@ -1,0 +1,160 @@
+import { checkMessages, checkOrder, promptMessages } from '../../nodes/client/chat/messages';
+import type { ChatMessage } from '../../nodes/client/chat/types';
+import type { JsonValue } from '../../nodes/client/json';
+
+const user = { role: 'user', content: 'Hi' } as const;
+const call = (id: string) => ({
+	id,
+	type: 'function' as const,
+	function: { name: 'weather', arguments: '{}' },
+});
+const asks = (...ids: string[]): ChatMessage => ({
+	role: 'assistant',
+	content: null,
+	tool_calls: ids.map(call),
+});
+const result = (id: string): ChatMessage => ({ role: 'tool', tool_call_id: id, content: 'ok' });
+
+describe('a prompt', () => {
+	test('stands behind instructions and earlier messages, its images behind its text', () => {
+		expect(
+			promptMessages({
+				text: 'What is this?',
+				systemMessage: 'Be brief',
+				earlier: [user, { role: 'assistant', content: 'Hello' }],
+				imageUrls: ['https://example.com/a.png', 'https://example.com/b.png'],
+			}),
+		).toStrictEqual([
+			{ role: 'system', content: 'Be brief' },
+			{ role: 'user', content: 'Hi' },
+			{ role: 'assistant', content: 'Hello' },
+			{
+				role: 'user',
+				content: [
+					{ type: 'text', text: 'What is this?' },
+					{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+					{ type: 'image_url', image_url: { url: 'https://example.com/b.png' } },
+				],
+			},
+		]);
+	});
+
+	test('must not be empty', () => {
+		expect(() => promptMessages({ text: ' \n' })).toThrow('Prompt is empty');
+	});
+});
+
+describe('messages (spec 2.2)', () => {
+	const check = (value: unknown, allowPrivate = false) =>
+		checkMessages(value as JsonValue, 'Messages', { allowPrivate });
+
+	test.each([
+		[[user]],
+		[[{ role: 'system', content: 'x' }, user]],
+		[[{ role: 'user', content: [{ type: 'text', text: 'x' }] }]],
+		[
+			[
+				{
+					role: 'user',
+					content: [{ type: 'image_url', image_url: { url: 'https://a.example/x' } }],
+				},
+			],
+		],
+		[[{ role: 'assistant', content: null, tool_calls: [call('1')], reasoning_content: 'r' }]],
+		[[{ role: 'assistant', content: '', tool_calls: [call('1')] }]],
+		[[result('1')]],
+	])('%j passes unchanged', (messages) => {
+		expect(check(messages)).toStrictEqual(messages);
+	});
+
+	test.each([
+		['Hello', 'Messages is not a list'],
+		[{ role: 'user' }, 'Messages is not a list'],
+		[['Hello'], 'Messages: entry 1 has no known role'],
+		[[user, { role: 'bot', content: 'x' }], 'Messages: entry 2 has no known role'],
+		[[{ role: 'user', content: '' }], 'Messages: entry 1 has no content'],
+		[[{ role: 'user', content: ' ' }], 'Messages: entry 1 has no content'],
+		[[{ role: 'user', content: [] }], 'Messages: entry 1 has no content'],
+		[[{ role: 'user', content: null }], 'Messages: entry 1 has no content'],
+		[[{ role: 'assistant', content: null }], 'Messages: entry 1 has no content'],
+		[
+			[{ role: 'assistant', content: null, tool_calls: [] }],
+			'Messages: entry 1 has no content',
+		],
+		[[{ role: 'user', content: [{ type: 'text', text: '' }] }], 'Messages: entry 1 has a part'],
+		[[{ role: 'user', content: [{ type: 'audio' }] }], 'Messages: entry 1 has a part'],
+		[
+			[
+				{
+					role: 'user',
+					content: [
+						{ type: 'image_url', image_url: { url: 'data:image/png;base64,xx' } },
+					],
+				},
+			],
+			'Messages: entry 1, its image is a data: URL',
+		],
+		[
+			[
+				{
+					role: 'user',
+					content: [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } }],
+				},
+			],
+			'Messages: entry 1, its image leads to a private network',
+		],
+	])('%j is refused: %s', (messages, message) => {
+		expect(() => check(messages)).toThrow(message);
+	});
+
+	test('an image on a private network is fine for a service on one', () => {
+		const messages = [
+			{
+				role: 'user',
+				content: [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } }],
+			},
+		];
+		expect(check(messages, true)).toStrictEqual(messages);
+	});
+});
+
+describe('their order (spec 2.2, 4)', () => {
+	test.each([
+		[[user]],
+		[[{ role: 'system' as const, content: 'x' }, user]],
+		[[user, asks('a', 'b'), result('b'), result('a')]],
+		[[user, asks('a'), result('a'), { role: 'assistant' as const, content: 'x' }, user]],
+	])('%j can be answered', (messages) => {
+		expect(() => {
+			checkOrder(messages, 'Messages');
+		}).not.toThrow();
+	});
+
+	test.each([
+		[[], 'Messages is empty'],
+		[
+			[{ role: 'system' as const, content: 'x' }],
+			'Messages: the last entry has the role system',
+		],
+		[
+			[user, { role: 'assistant' as const, content: 'x' }],
+			'Messages: the last entry has the role assistant',
+		],
+		[
+			[user, result('a')],
+			'Messages: entry 2 has the role tool, but no open call that it answers',
+		],
+		[[user, asks('a'), result('b')], 'Messages: entry 3 has the role tool, but no open call'],
+		[
+			[user, asks('a'), result('a'), result('a')],
+			'Messages: entry 4 has the role tool, but no open',
+		],
+		[[user, asks('a'), user], 'Messages: entry 3 comes before the result of the tool call a'],
+		[[user, asks('a', 'b'), result('a')], 'Messages ends before the result of the tool call b'],
+		[[user, asks('a')], 'Messages ends before the result of the tool call a'],
+	])('%j is refused: %s', (messages, message) => {
+		expect(() => {
+			checkOrder(messages, 'Messages');
+		}).toThrow(message);
+	});
+});

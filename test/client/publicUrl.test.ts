@@ -1,0 +1,68 @@
+import { checkPublicUrl, isPrivateUrl } from '../../nodes/client/publicUrl';
+
+test.each([
+	'http://localhost/a',
+	'http://LOCALHOST./a',
+	'http://files.localhost/a',
+	'http://127.0.0.1/a',
+	'http://127.1/a',
+	'http://2130706433/a',
+	'http://0x7f000001/a',
+	'http://10.1.2.3/a',
+	'http://172.16.0.1/a',
+	'http://192.168.1.1:8080/a',
+	'http://169.254.169.254/latest/meta-data',
+	'http://100.64.0.1/a',
+	'http://0.0.0.0/a',
+	'http://[::1]/a',
+	'http://[::ffff:10.0.0.1]/a',
+	'http://[fd00::1]/a',
+	'http://[fe80::1]/a',
+	'http://intranet/a',
+	'http://nas.local/a',
+	'http://db.internal/a',
+	'http://x.invalid/a',
+])('%s is on a private network', (url) => {
+	expect(isPrivateUrl(url)).toBe(true);
+});
+
+test.each([
+	'https://example.com/a',
+	'https://8.8.8.8/a',
+	'http://172.32.0.1/a',
+	'https://[2606:4700::1111]/a',
+	'https://localhost.example.com/a',
+	'https://mylocal.net/a',
+])('%s is open to the internet', (url) => {
+	expect(isPrivateUrl(url)).toBe(false);
+});
+
+const field = 'Images: entry 1';
+
+test('white space around an address is taken off', () => {
+	expect(checkPublicUrl(' https://example.com/a b.png ', { field, allowPrivate: false })).toBe(
+		'https://example.com/a b.png',
+	);
+});
+
+test.each([
+	['data:image/png;base64,AAAA', 'Images: entry 1 is a data: URL'],
+	['ftp://example.com/a.png', 'Images: entry 1 is not a web address'],
+	['file:///etc/passwd', 'Images: entry 1 is not a web address'],
+	['javascript:alert(1)', 'Images: entry 1 is not a web address'],
+	['example.com/a.png', 'Images: entry 1 is not a web address'],
+	['', 'Images: entry 1 is not a web address'],
+	['http://192.168.1.1/a.png', 'Images: entry 1 leads to a private network'],
+])('%j is refused: %s', (url, message) => {
+	expect(() => checkPublicUrl(url, { field, allowPrivate: false })).toThrow(message);
+});
+
+test('a private address is fine where the service is on a private network, another scheme never', () => {
+	const allowPrivate = true;
+	expect(checkPublicUrl('http://127.0.0.1:5678/a.png', { field, allowPrivate })).toBe(
+		'http://127.0.0.1:5678/a.png',
+	);
+	expect(() => checkPublicUrl('file:///a.png', { field, allowPrivate })).toThrow(
+		'not a web address',
+	);
+});
