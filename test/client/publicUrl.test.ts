@@ -31,6 +31,7 @@ test.each([
 	'https://8.8.8.8/a',
 	'http://172.32.0.1/a',
 	'https://[2606:4700::1111]/a',
+	'https://[::ffff:8.8.8.8]/a',
 	'https://localhost.example.com/a',
 	'https://mylocal.net/a',
 ])('%s is open to the internet', (url) => {
