@@ -2,7 +2,6 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { mapConcurrent } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
-import { cancelledError } from '../client/transportError';
 import { errorFacts, toNodeError } from './errors';
 import { n8nClock } from './host';
 import type { Pace } from './itemOptions';
@@ -30,7 +29,6 @@ export async function mapItems(
 
 	async function one(itemIndex: number): Promise<INodeExecutionData> {
 		try {
-			if (context.getExecutionCancelSignal()?.aborted === true) throw cancelledError();
 			const result = await work(itemIndex);
 			done.push(result.json);
 			return result;

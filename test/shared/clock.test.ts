@@ -1,16 +1,8 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { n8nClock } from '../../nodes/shared/host';
+import { strictContext } from '../support/strictContext';
 
-/** A context that offers a cancel signal, and fails on everything else. */
-function contextWith(signal: AbortSignal): IExecuteFunctions {
-	return new Proxy({} as IExecuteFunctions, {
-		get: (_target, name) => {
-			if (name === 'getExecutionCancelSignal') return () => signal;
-			throw new Error(`Unexpected use of ${String(name)}`);
-		},
-	});
-}
+const contextWith = (signal: AbortSignal) =>
+	strictContext({ getExecutionCancelSignal: () => signal });
 
 test('a nap ends as soon as the execution is cancelled', async () => {
 	const controller = new AbortController();
