@@ -17,14 +17,7 @@ const n8nBase = (config, off = []) => ({
 });
 
 export default tseslint.config(
-	globalIgnores([
-		'dist',
-		'coverage',
-		'demo-output',
-		'.cache',
-		'lab/node_modules',
-		'node_modules',
-	]),
+	globalIgnores(['dist', 'coverage', 'demo-output', '.cache', 'node_modules']),
 	{ linterOptions: { reportUnusedDisableDirectives: 'error' } },
 	{
 		files: ['**/*.ts'],

@@ -18,9 +18,11 @@ async function clean() {
 
 async function types() {
 	const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
-	await promisify(execFile)(process.execPath, [tsc]).catch(({ stdout }) => {
-		throw new Error(`TypeScript found errors:\n${stdout}`);
-	});
+	await promisify(execFile)(process.execPath, [tsc, '--project', 'tsconfig.build.json']).catch(
+		({ stdout }) => {
+			throw new Error(`TypeScript found errors:\n${stdout}`);
+		},
+	);
 }
 
 /** One file per node: eventsource-parser is bundled in, n8n-workflow is left to the host. */

@@ -6,6 +6,7 @@ const base = {
 		],
 	},
 	testEnvironment: 'node',
+	modulePathIgnorePatterns: ['<rootDir>/lab/n8n', '<rootDir>/dist'],
 	setupFiles: ['<rootDir>/test/support/quietEngine.js'],
 };
 

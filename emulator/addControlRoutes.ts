@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify';
+import { ServiceError } from './errors';
+import type { Fault } from './faults/fault';
+import { FAULTS_SCHEMA } from './faults/faultSchema';
+import type { Service } from './service';
+import { taskStatus } from './video/taskStatus';
+
+const ADVANCE_SCHEMA = {
+	type: 'object',
+	required: ['advanceMs'],
+	properties: { advanceMs: { type: 'integer', minimum: 0 } },
+} as const;
+
+/** The emulator's own controls; the service has nothing like them. `emulator/README.md` describes them. */
+export function addControlRoutes(server: FastifyInstance, service: Service): void {
+	const { journal, faults, clock, tasks } = service;
+
+	server.get('/__emulator/journal', async () => journal.entries);
+	server.delete('/__emulator/journal', async () => {
+		journal.clear();
+		return journal.entries;
+	});
+
+	server.get('/__emulator/faults', async () => faults.pending);
+	server.post<{ Body: readonly Fault[] }>(
+		'/__emulator/faults',
+		{
+			schema: { body: FAULTS_SCHEMA },
+			preValidation: async (request) => {
+				if (!Array.isArray(request.body))
+					request.body = [request.body] as unknown as Fault[];
+			},
+		},
+		async (request) => {
+			faults.add(...request.body);
+			return faults.pending;
+		},
+	);
+	server.delete('/__emulator/faults', async () => {
+		faults.clear();
+		return faults.pending;
+	});
+
+	server.get('/__emulator/clock', async () => ({ nowMs: clock.now() }));
+	server.post<{ Body: { readonly advanceMs: number } }>(
+		'/__emulator/clock',
+		{ schema: { body: ADVANCE_SCHEMA } },
+		async ({ body }) => {
+			if (clock.kind === 'real') {
+				throw new ServiceError(
+					400,
+					'The clock is real; start the emulator with --virtual-clock.',
+				);
+			}
+			await clock.advance(body.advanceMs);
+			return { nowMs: clock.now() };
+		},
+	);
+
+	server.get('/__emulator/tasks', async () =>
+		tasks.all.map((task) => ({ ...task, ...taskStatus(task, clock.now()) })),
+	);
+}

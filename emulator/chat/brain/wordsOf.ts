@@ -1,0 +1,23 @@
+/** Words that say nothing about a subject. */
+const FILLERS = new Set(
+	`a about all also an and any are as at be by can could current data do does find for from function get
+	give given has have her his how i in information into is it its list make me my name new now of on one
+	or our please return returns set show some string tell than that the their them then there these this
+	to tool use used user value was we what when where which who why will with would you your`.split(
+		/\s+/,
+	),
+);
+
+/** Strips the endings that hide that two words are the same: `searching`, `searches`, `search`. */
+const stem = (word: string): string =>
+	word.length > 4 ? word.replace(/(?:ies|y)$/, 'i').replace(/(?:ing|es|ed|s)$/, '') : word;
+
+/** The meaningful words of a text or an identifier, in lower case and without endings. */
+export function wordsOf(text: string): readonly string[] {
+	return text
+		.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+		.toLowerCase()
+		.split(/[^\p{L}\p{N}]+/u)
+		.filter((word) => word.length > 0 && !FILLERS.has(word))
+		.map(stem);
+}

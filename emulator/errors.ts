@@ -1,0 +1,44 @@
+/**
+ * The `type` in the error body, by HTTP status. The specification shows `invalid_request_error`
+ * and leaves the others open (spec 7); 404, 405, 413 and 415 are plain HTTP.
+ */
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+	400: 'invalid_request_error',
+	401: 'authentication_error',
+	402: 'not_found_error',
+	403: 'permission_error',
+	404: 'invalid_request_error',
+	405: 'invalid_request_error',
+	406: 'insufficient_credit_error',
+	409: 'content_moderation_error',
+	413: 'invalid_request_error',
+	415: 'invalid_request_error',
+	429: 'rate_limit_error',
+	503: 'service_error',
+};
+
+/** A refusal of the service: the HTTP status, what to tell the caller, and headers to send along. */
+export class ServiceError extends Error {
+	override readonly name = 'ServiceError';
+
+	constructor(
+		readonly status: number,
+		message: string,
+		readonly headers: Readonly<Record<string, string>> = {},
+	) {
+		super(message);
+	}
+}
+
+export interface ErrorBody {
+	readonly error: { readonly message: string; readonly type: string };
+}
+
+/** A message may quote the request, but not at any length. */
+const MOST_CHARACTERS = 500;
+
+/** The error body that chat and video share (spec 7). */
+export function errorBody(status: number, message: string): ErrorBody {
+	const shown = message.slice(0, MOST_CHARACTERS);
+	return { error: { message: shown, type: ERROR_TYPES[status] ?? 'invalid_request_error' } };
+}

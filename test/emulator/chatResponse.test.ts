@@ -1,0 +1,131 @@
+import { startService, user, type Json, type TestService } from './support/service';
+
+let service: TestService;
+let minimal: TestService;
+beforeAll(async () => {
+	[service, minimal] = await Promise.all([startService(), startService({ minimal: true })]);
+});
+afterAll(() => Promise.all([service.stop(), minimal.stop()]));
+
+const SUM = { messages: [user('What is 2 + 2?')], model: 'chat-m2' };
+const USAGE = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
+
+describe('2.4 non-streamed chat response', () => {
+	it('2.4 has the envelope of the wider schema', async () => {
+		const { body, headers } = await service.chat(SUM);
+		expect(headers.get('content-type')).toMatch(/^application\/json/);
+		expect(body).toEqual({
+			id: expect.stringMatching(/^chatcmpl-\w{24}$/) as string,
+			object: 'chat.completion',
+			created: Date.UTC(2026, 0, 1) / 1000,
+			model: 'chat-m2',
+			trace_id: expect.stringMatching(/^trace-\w{24}$/) as string,
+			choices: [
+				{
+					index: 0,
+					message: { role: 'assistant', content: '2 + 2 = 4', refusal: null },
+					logprobs: null,
+					finish_reason: 'stop',
+				},
+			],
+			usage: USAGE,
+		});
+	});
+
+	it('2.4 has nothing but the specified fields when the minimum is asked for', async () => {
+		expect((await minimal.chat(SUM)).body).toEqual({
+			choices: [{ index: 0, message: { role: 'assistant', content: '2 + 2 = 4' } }],
+			usage: USAGE,
+		});
+		const thinking = await minimal.chat({ ...SUM, model: 'chat-m1' });
+		expect(thinking.body.choices[0]).toEqual({
+			index: 0,
+			message: {
+				role: 'assistant',
+				content: '2 + 2 = 4',
+				reasoning_content: expect.stringContaining('2 + 2') as string,
+			},
+			finish_reason: 'stop',
+		});
+	});
+
+	it('2.4 usage counts the setting, the history, the retrieved knowledge and the question', async () => {
+		const promptTokens = async (more: Json) =>
+			(await service.chat({ ...SUM, ...more })).body.usage.prompt_tokens;
+		const question = user('Which aspect ratio fits best?');
+		const alone = await promptTokens({ messages: [question] });
+		const history = [user('Hi'), { role: 'assistant', content: 'Hello, how can I help?' }];
+
+		expect(await promptTokens({ messages: [...history, question] })).toBeGreaterThan(alone);
+		const bound = await promptTokens({ messages: [question], app_code: 'demo-app' });
+		expect(bound).toBeGreaterThan(alone + 15);
+		for (const more of [{}, { model: 'chat-m1' }, { app_code: 'demo-assistant' }]) {
+			const { usage } = (await service.chat({ ...SUM, ...more })).body;
+			expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens);
+		}
+	});
+
+	it('2.4 a super assistant adds envelope and session also to the minimum', async () => {
+		const { body } = await minimal.chat({
+			messages: [user('Hello')],
+			app_code: 'demo-assistant',
+		});
+		expect(Object.keys(body).sort()).toEqual(
+			['choices', 'created', 'id', 'model', 'object', 'session_id', 'usage'].sort(),
+		);
+	});
+});
+
+describe('2.6 extra fields', () => {
+	const ask = (content: string, more: Json = { app_code: 'demo-app' }) =>
+		service.chat({ messages: [user(content)], ...more });
+
+	it('2.6 knowledge_base says whether retrieval hit, and the answer uses the record', async () => {
+		const hit = (await ask('Tell me about aspect ratio')).body;
+		const miss = (await ask('Who won the match?')).body;
+
+		expect(hit.knowledge_base).toEqual({ search_hit: true, first_similarity: 1 });
+		expect(hit.choices[0]!.message.content).toMatch(/^Use the aspect ratio 16:9 for landscape/);
+		expect(miss.knowledge_base).toEqual({ search_hit: false, first_similarity: 0 });
+	});
+
+	it('2.6 suggested_questions recommends three other questions', async () => {
+		const { suggested_questions } = (await ask('What makes a good video prompt?')).body;
+		expect(suggested_questions).toHaveLength(3);
+		expect(suggested_questions).not.toContain('What makes a good video prompt?');
+	});
+
+	it('2.6 agent tells of the plugin, and the file it made can be fetched', async () => {
+		const { body } = await ask('Draw a picture of a red fox');
+		const url = /\((http[^)]+)\)/.exec(body.choices[0]!.message.content!)![1]!;
+
+		expect(body.agent).toEqual({
+			status: 'success',
+			chain: [
+				{
+					plugin_name: 'image_generation',
+					thought: 'The user wants a picture.',
+					plugin_input: { prompt: 'a red fox' },
+				},
+			],
+			need_show_plugin: true,
+		});
+		expect((await fetch(url)).headers.get('content-type')).toBe('image/jpeg');
+
+		const file = (await ask('Write a file about invoices')).body;
+		const link = /\((http[^)]+)\)/.exec(file.choices[0]!.message.content!)![1]!;
+		expect(await (await fetch(link)).text()).toBe('invoices\n');
+	});
+
+	it('2.6 nothing of the sort without an application', async () => {
+		const { body } = await ask('Draw a picture of a red fox', {});
+		expect(body).not.toHaveProperty('knowledge_base');
+		expect(body).not.toHaveProperty('suggested_questions');
+		expect(body).not.toHaveProperty('agent');
+	});
+
+	it('2.6 trace_id is another one for each request', async () => {
+		const ids = [(await ask('Hi')).body.trace_id, (await ask('Hi')).body.trace_id];
+		expect(new Set(ids).size).toBe(2);
+	});
+});

@@ -1,0 +1,171 @@
+import { startService, user, type Json, type TestService } from './support/service';
+
+let service: TestService;
+let minimal: TestService;
+beforeAll(async () => {
+	[service, minimal] = await Promise.all([startService(), startService({ minimal: true })]);
+});
+afterAll(() => Promise.all([service.stop(), minimal.stop()]));
+
+interface Chunk {
+	readonly choices: readonly {
+		readonly delta: Json & { readonly content?: string; readonly reasoning_content?: string };
+		readonly finish_reason: string | null;
+		readonly usage?: Json;
+	}[];
+	readonly usage?: Json;
+}
+
+const SUM = { messages: [user('What is 2 + 2?')], model: 'chat-m2' };
+const USAGE = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
+
+describe('2.5 streamed chat response', () => {
+	it('2.5 is an event stream that ends with [DONE]', async () => {
+		const response = await fetch(`${service.url}/v1/chat/completions`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
+			body: JSON.stringify({ ...SUM, stream: true }),
+		});
+		expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+		expect(await response.text()).toMatch(/^(data: \{.*\}\n\n)+data: \[DONE\]\n\n$/);
+	});
+
+	it('2.5 sends role, then content word by word, then an empty delta with stop', async () => {
+		const chunks = await service.chunks<Chunk>(SUM);
+		expect(chunks.map(({ choices }) => [choices[0]!.delta, choices[0]!.finish_reason])).toEqual(
+			[
+				[{ role: 'assistant', content: '' }, null],
+				[{ content: '2 ' }, null],
+				[{ content: '+ ' }, null],
+				[{ content: '2 ' }, null],
+				[{ content: '= ' }, null],
+				[{ content: '4' }, null],
+				[{}, 'stop'],
+			],
+		);
+		expect(chunks[0]).toEqual({
+			id: expect.stringMatching(/^chatcmpl-/) as string,
+			object: 'chat.completion.chunk',
+			created: Date.UTC(2026, 0, 1) / 1000,
+			model: 'chat-m2',
+			session_id: null,
+			trace_id: expect.stringMatching(/^trace-/) as string,
+			choices: [
+				{
+					index: 0,
+					delta: { role: 'assistant', content: '' },
+					logprobs: null,
+					finish_reason: null,
+				},
+			],
+		});
+	});
+
+	it('2.5 sends the specified fields and no others when the minimum is asked for', async () => {
+		const chunks = await minimal.chunks({ ...SUM, stream_options: { include_usage: true } });
+		expect(chunks[0]).toEqual({
+			choices: [{ index: 0, delta: { content: '2 ' }, finish_reason: null }],
+		});
+		expect(chunks.at(-1)).toEqual({
+			choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage: USAGE }],
+		});
+	});
+
+	it('2.5 include_usage puts usage into the last chunk, in the choice and beside it', async () => {
+		const chunks = await service.chunks<Chunk>({
+			...SUM,
+			stream_options: { include_usage: true },
+		});
+		expect(chunks.at(-1)).toMatchObject({ choices: [{ usage: USAGE }], usage: USAGE });
+		expect(
+			chunks.slice(0, -1).filter((chunk) => chunk.usage ?? chunk.choices[0]!.usage),
+		).toEqual([]);
+	});
+
+	it('2.5 sends no usage unless it is asked for', async () => {
+		for (const stream_options of [undefined, {}, { include_usage: false }]) {
+			const last = (await service.chunks<Chunk>({ ...SUM, stream_options })).at(-1)!;
+			expect(last.usage ?? last.choices[0]!.usage).toBeUndefined();
+		}
+	});
+
+	it('2.5 sends the thoughts before the answer', async () => {
+		const chunks = await service.chunks<Chunk>({ ...SUM, model: 'chat-m1' });
+		const deltas = chunks.map(({ choices }) => choices[0]!.delta);
+		const join = (field: 'content' | 'reasoning_content') =>
+			deltas.map((delta) => delta[field] ?? '').join('');
+		const lastThought = deltas.findLastIndex((delta) => delta.reasoning_content);
+		const firstWord = deltas.findIndex((delta) => delta.content);
+
+		expect(join('reasoning_content')).toMatch(/^The user wants something about "2 \+ 2"\. /);
+		expect(join('content')).toBe('2 + 2 = 4');
+		expect(lastThought).toBeLessThan(firstWord);
+	});
+
+	it('2.5 streams tool calls by index, the arguments in pieces', async () => {
+		const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+		const chunks = await service.chunks<Chunk>({
+			messages: [user('Weather in New York and Rome')],
+			tools: [{ type: 'function', function: { name: 'get_weather', parameters } }],
+		});
+		const deltas = chunks.flatMap(
+			({ choices }) => (choices[0]!.delta['tool_calls'] as Json[]) ?? [],
+		);
+
+		expect(deltas).toEqual([
+			{
+				index: 0,
+				id: expect.stringMatching(/^call_/) as string,
+				type: 'function',
+				function: { name: 'get_weather', arguments: '' },
+			},
+			{ index: 0, function: { arguments: '{"city":"New ' } },
+			{ index: 0, function: { arguments: 'York"}' } },
+			expect.objectContaining({ index: 1, function: { name: 'get_weather', arguments: '' } }),
+			{ index: 1, function: { arguments: '{"city":"Rome"}' } },
+		]);
+		expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('tool_calls');
+	});
+
+	it('2.6 the extras come in the last chunk', async () => {
+		const chunks = await service.chunks({
+			messages: [user('Draw a picture of a red fox')],
+			app_code: 'demo-app',
+		});
+		expect(chunks.at(-1)).toMatchObject({
+			knowledge_base: { search_hit: false },
+			suggested_questions: expect.any(Array) as unknown[],
+			agent: { status: 'success' },
+		});
+		expect(chunks.slice(0, -1).filter((chunk) => 'agent' in chunk)).toEqual([]);
+	});
+
+	it('2.5 refuses before the stream begins, as one JSON body', async () => {
+		const { status, headers } = await service.chat({
+			...SUM,
+			stream: true,
+			app_code: 'nothing',
+		});
+		expect(status).toBe(402);
+		expect(headers.get('content-type')).toMatch(/^application\/json/);
+	});
+
+	it('2.5 takes the pause between chunks from the clock', async () => {
+		const slow = await startService({ chunkMs: 100 });
+		const response = await fetch(`${slow.url}/v1/chat/completions`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
+			body: JSON.stringify({ ...SUM, stream: true }),
+		});
+		const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+		const first = (await reader.read()).value;
+		await slow.clock.advance(100);
+		const second = (await reader.read()).value;
+		await reader.cancel();
+		await slow.stop();
+
+		expect(first).toContain('"role":"assistant"');
+		expect(second).toContain('"content":"2 "');
+		expect(second).not.toContain('"content":"+ "');
+	});
+});

@@ -1,0 +1,161 @@
+import { createClock } from '../../emulator/clock';
+import { Journal } from '../../emulator/journal';
+import { startEmulator } from '../../emulator/startEmulator';
+import { startService, user, type Json, type TestService } from './support/service';
+
+let service: TestService;
+beforeEach(async () => {
+	service = await startService();
+});
+afterEach(() => service.stop());
+
+async function control(method: string, path: string, body?: unknown, url = service.url) {
+	const response = await fetch(`${url}/__emulator/${path}`, {
+		method,
+		...(body !== undefined && {
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify(body),
+		}),
+	});
+	return { status: response.status, body: (await response.json()) as unknown };
+}
+
+describe('control interface', () => {
+	it('tells what was asked, without the keys, and forgets it on demand', async () => {
+		await service.queryTask('a', 'demo-key-demo-app');
+		await service.queryTask('b', 'a-secret');
+		await fetch(`${service.url}/nothing?key=x`);
+		const { body } = await control('GET', 'journal');
+
+		expect(body).toEqual([
+			{
+				time: Date.UTC(2026, 0, 1),
+				method: 'POST',
+				path: '/v1/videos/tasks',
+				identity: 'demo',
+				authorized: true,
+				body: { task_id: 'a' },
+				status: 400,
+			},
+			{
+				time: Date.UTC(2026, 0, 1),
+				method: 'POST',
+				path: '/v1/videos/tasks',
+				identity: 'unknown',
+				authorized: true,
+				status: 401,
+			},
+			{
+				time: Date.UTC(2026, 0, 1),
+				method: 'GET',
+				path: '/nothing',
+				identity: 'none',
+				authorized: false,
+				status: 404,
+			},
+		]);
+		expect(JSON.stringify(body)).not.toMatch(/demo-key|secret/);
+		expect((await control('DELETE', 'journal')).body).toEqual([]);
+		expect(service.journal.entries).toEqual([]);
+	});
+
+	it('takes faults, one or several, shows them and drops them', async () => {
+		const one = { kind: 'status', status: 503, path: '/v1/chat' };
+		expect((await control('POST', 'faults', one)).body).toEqual([one]);
+		const more = [{ kind: 'reset' }, { kind: 'cut', afterEvents: 2, count: 3 }];
+		expect((await control('POST', 'faults', more)).body).toEqual([one, ...more]);
+		expect((await service.chat({ messages: [user('Hi')] })).status).toBe(503);
+		expect((await control('GET', 'faults')).body).toEqual(more);
+		expect((await control('DELETE', 'faults')).body).toEqual([]);
+	});
+
+	it.each<[unknown, string]>([
+		[{}, '[0].kind is required'],
+		[{ kind: 'explode' }, '[0].kind is missing or unknown'],
+		[{ kind: 'delay' }, '[0].ms is required'],
+		[{ kind: 'delay', ms: 'x' }, '[0].ms must be of type integer'],
+		[
+			[{ kind: 'reset' }, { kind: 'reset', speed: 1 }],
+			'[1] must NOT have additional properties',
+		],
+		[5, '[0] must be of type object'],
+	])('refuses the fault %j', async (fault, message) => {
+		const { status, body } = await control('POST', 'faults', fault);
+		expect([status, body]).toEqual([
+			400,
+			{ error: { message, type: 'invalid_request_error' } },
+		]);
+	});
+
+	it('advances a virtual clock', async () => {
+		const { body } = await service.createVideo({ prompt: 'A cat', model: 'video-m1' });
+		const start = ((await control('GET', 'clock')).body as Json)['nowMs'] as number;
+		expect((await control('POST', 'clock', { advanceMs: 30_000 })).body).toEqual({
+			nowMs: start + 30_000,
+		});
+		expect((await service.queryTask(body['task_id'])).body['status']).toBe('completed');
+		expect((await control('POST', 'clock', { advanceMs: -1 })).status).toBe(400);
+	});
+
+	it('does not advance the real clock', async () => {
+		const real = await startEmulator();
+		const { status, body } = await control('POST', 'clock', { advanceMs: 1 }, real.url);
+		await expect(real.clock.advance(1)).rejects.toThrow('The clock is real');
+		await real.stop();
+		expect([status, body]).toEqual([
+			400,
+			expect.objectContaining({
+				error: expect.objectContaining({
+					message: 'The clock is real; start the emulator with --virtual-clock.',
+				}) as object,
+			}),
+		]);
+	});
+
+	it('shows the tasks and what the service made of each request', async () => {
+		await service.createVideo({ prompt: 'A cat', model: 'video-m7', duration: 9 });
+		expect((await control('GET', 'tasks')).body).toEqual([
+			expect.objectContaining({
+				owner: 'demo',
+				status: 'queued',
+				video: expect.objectContaining({ model: 'video-m7', duration: 8 }) as object,
+			}),
+		]);
+	});
+});
+
+describe('journal', () => {
+	it('keeps the newest requests when it is full', () => {
+		const journal = new Journal(2);
+		for (const path of ['/a', '/b', '/c']) {
+			journal.record(
+				{ time: 0, method: 'GET', path, identity: 'none', authorized: false },
+				{},
+			);
+		}
+		expect(journal.entries.map(({ path }) => path)).toEqual(['/b', '/c']);
+	});
+});
+
+describe('clock', () => {
+	it('runs what falls due in its order, and what that starts', async () => {
+		const clock = createClock('virtual');
+		const start = clock.now();
+		const woken: [string, number][] = [];
+		const note = (name: string) => woken.push([name, clock.now() - start]);
+		void clock.sleep(20).then(() => note('late'));
+		void clock
+			.sleep(10)
+			.then(() => note('early'))
+			.then(() => clock.sleep(5))
+			.then(() => note('next'));
+		await clock.advance(19);
+		expect(woken).toEqual([
+			['early', 10],
+			['next', 15],
+		]);
+		await clock.advance(1);
+		expect(woken.at(-1)).toEqual(['late', 20]);
+		expect(clock.now()).toBe(start + 20);
+	});
+});

@@ -1,0 +1,275 @@
+import { connect } from 'node:net';
+import { refusal, startService, user, type Json, type TestService } from './support/service';
+
+let service: TestService;
+beforeAll(async () => {
+	service = await startService();
+});
+afterAll(() => service.stop());
+
+const CHAT = '/v1/chat/completions';
+const CREATE = '/v1/videos/generations';
+const QUERY = '/v1/videos/tasks';
+const PATHS = [CHAT, CREATE, QUERY];
+const HI = { messages: [user('Hi')] };
+const CAT = { prompt: 'A cat', model: 'video-m1' };
+
+async function send(path: string, init: RequestInit) {
+	const response = await fetch(service.url + path, {
+		...init,
+		headers: {
+			authorization: 'Bearer demo-key',
+			'content-type': 'application/json',
+			...(init.headers as Record<string, string>),
+		},
+	});
+	return {
+		status: response.status,
+		headers: response.headers,
+		body: (await response.json()) as Json,
+	};
+}
+
+describe('4 endpoints', () => {
+	it.each(PATHS)('4 %s takes POST only', async (path) => {
+		for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+			const { status, headers, body } = await send(path, { method });
+			expect([status, headers.get('allow'), body]).toEqual([
+				405,
+				'POST',
+				refusal(`${path} takes POST only`),
+			]);
+		}
+	});
+
+	it.each(PATHS)('4 %s takes application/json only', async (path) => {
+		const headers = { 'content-type': 'text/plain' };
+		const { status, body } = await send(path, { method: 'POST', body: '{}', headers });
+		expect([status, body]).toEqual([
+			415,
+			refusal('Send the body with Content-Type: application/json.'),
+		]);
+	});
+
+	it('4 there is no endpoint that lists models, nor any other', async () => {
+		for (const path of [
+			'/',
+			'/v1',
+			'/v1/models',
+			'/v2/chat/completions',
+			'/v1/videos/tasks/5',
+		]) {
+			const { status, body } = await send(path, { method: 'GET' });
+			expect([status, body]).toEqual([404, refusal(`There is nothing at ${path}`)]);
+		}
+	});
+
+	it('4 the application can be appended to the key', async () => {
+		expect((await service.chat(HI, 'demo-key-demo-app')).body).toHaveProperty('knowledge_base');
+		expect((await service.chat(HI, 'demo-key-nothing')).status).toBe(402);
+		expect((await service.chat(HI, 'demo-key-private-app')).status).toBe(403);
+		expect((await service.chat(HI, 'demo-key-no-credit-demo-app')).status).toBe(406);
+		// What the body says counts more.
+		const both = await service.chat({ ...HI, app_code: 'demo-assistant' }, 'demo-key-demo-app');
+		expect(both.body).toHaveProperty('session_id');
+	});
+});
+
+describe('5 authentication', () => {
+	it.each(PATHS)('5 %s answers 401 without a key the service knows', async (path) => {
+		const missing = 'Authentication failed: send the header Authorization: Bearer <API_KEY>.';
+		const wrong = 'Authentication failed: the API key is wrong.';
+		const without = await fetch(service.url + path, { method: 'POST' });
+		expect([without.status, await without.json()]).toEqual([
+			401,
+			refusal(missing, 'authentication_error'),
+		]);
+		for (const authorization of [
+			'Bearer nobody',
+			'Bearer demo-keys',
+			'demo-key',
+			'Basic demo-key',
+			'Bearer demo-key-',
+		]) {
+			const { status, body } = await send(path, {
+				method: 'POST',
+				body: '{',
+				headers: { authorization },
+			});
+			expect([authorization, status, body]).toEqual([
+				authorization,
+				401,
+				refusal(wrong, 'authentication_error'),
+			]);
+		}
+	});
+
+	it('5 insufficient credit gives 406; a task query costs nothing', async () => {
+		const key = 'demo-key-no-credit';
+		const refused = [
+			406,
+			refusal('The account credit is insufficient.', 'insufficient_credit_error'),
+		];
+		const chat = await service.chat(HI, key);
+		const video = await service.createVideo(CAT, key);
+		expect([chat.status, chat.body]).toEqual(refused);
+		expect([video.status, video.body]).toEqual(refused);
+		expect((await service.queryTask('none', key)).status).toBe(400);
+	});
+});
+
+describe('7.1 chat errors', () => {
+	const ask = (content: string, more: Json = {}) =>
+		service.chat({ messages: [user(content)], ...more });
+	const moderated = (what: string) =>
+		refusal(`Content moderation failed: ${what} sensitive words.`, 'content_moderation_error');
+
+	it.each<[number, string, Json, Json]>([
+		[
+			402,
+			'Hi',
+			{ app_code: 'nothing' },
+			refusal('The application nothing does not exist.', 'not_found_error'),
+		],
+		[
+			403,
+			'Hi',
+			{ app_code: 'private-app' },
+			refusal(
+				'No access: an unpublished application answers its creator only.',
+				'permission_error',
+			),
+		],
+		[409, 'Say Forbidden-Word', {}, moderated('the question holds')],
+		[409, 'Say forbidden-answer', {}, moderated('the answer holds')],
+		[
+			409,
+			'Look at forbidden-knowledge',
+			{ app_code: 'demo-app' },
+			moderated('the retrieved knowledge holds'),
+		],
+		[
+			503,
+			'broken-service',
+			{},
+			refusal('Interface call abnormal. Please retry later.', 'service_error'),
+		],
+	])('7.1 %i: %s %j', async (status, content, more, body) => {
+		const answer = await ask(content, more);
+		expect([answer.status, answer.body]).toEqual([status, body]);
+	});
+
+	it('7.1 429 with Retry-After, then fine for a minute', async () => {
+		const app_code = 'busy-app';
+		const first = await ask('Hi', { app_code });
+		expect([first.status, first.headers.get('retry-after'), first.body]).toEqual([
+			429,
+			'1',
+			refusal('The call-frequency limit of the application was hit.', 'rate_limit_error'),
+		]);
+		await service.clock.advance(999);
+		expect((await ask('Hi', { app_code })).status).toBe(429);
+		await service.clock.advance(1);
+		expect((await ask('Hi', { app_code })).status).toBe(200);
+		await service.clock.advance(59_000);
+		expect((await ask('Hi', { app_code })).status).toBe(200);
+		await service.clock.advance(1_000);
+		expect((await ask('Hi', { app_code })).status).toBe(429);
+	});
+});
+
+describe('7.2 video errors', () => {
+	it.each<[number, Json, string, string]>([
+		[400, { prompt: '' }, 'prompt must not be empty', 'invalid_request_error'],
+		[
+			400,
+			{ images: ['https://x.invalid/a.png'] },
+			'images[0] cannot be reached: x.invalid',
+			'invalid_request_error',
+		],
+		[
+			402,
+			{ model: 'video-m9' },
+			'The video model video-m9 does not exist, or the account may not use it.',
+			'not_found_error',
+		],
+		[
+			409,
+			{ prompt: 'A forbidden-word' },
+			'Content moderation failed: the prompt holds sensitive words.',
+			'content_moderation_error',
+		],
+		[
+			409,
+			{ images: ['https://example.com/forbidden-word.png'] },
+			'Content moderation failed: a reference resource holds sensitive words.',
+			'content_moderation_error',
+		],
+		[
+			503,
+			{ prompt: 'broken-service' },
+			'Interface call abnormal. Please retry later.',
+			'service_error',
+		],
+	])('7.2 %i %j', async (status, more, message, type) => {
+		const { status: given, body } = await service.createVideo({ ...CAT, ...more });
+		expect([given, body]).toEqual([status, refusal(message, type)]);
+	});
+});
+
+describe('7 bad input', () => {
+	it.each(PATHS)('7 %s answers 400 for what is no JSON object', async (path) => {
+		for (const [body, message] of [
+			['{"messages": [', 'The body is not valid JSON.'],
+			['', 'The body is empty; send a JSON object.'],
+			['null', 'The body must be of type object'],
+			['[]', 'The body must be of type object'],
+			['"text"', 'The body must be of type object'],
+			['{"__proto__": {"a": 1}}', 'The body is not valid JSON.'],
+			[`${'['.repeat(200)}${']'.repeat(200)}`, 'The body is nested too deeply.'],
+		]) {
+			const answer = await send(path, { method: 'POST', body: body! });
+			expect([body, answer.status, answer.body]).toEqual([body, 400, refusal(message)]);
+		}
+	});
+
+	it.each(PATHS)('7 %s answers 413 for a huge body', async (path) => {
+		const body = JSON.stringify({ prompt: 'x'.repeat(9 * 2 ** 20) });
+		const answer = await send(path, { method: 'POST', body });
+		expect([answer.status, answer.body]).toEqual([413, refusal('The body is too large.')]);
+	});
+
+	it('7 answers 400 for what is no HTTP', async () => {
+		const text = await new Promise<string>((resolve, reject) => {
+			let received = '';
+			const socket = connect(service.port, '127.0.0.1', () =>
+				socket.write('nonsense\r\n\r\n'),
+			);
+			socket.on('data', (data) => (received += data.toString()));
+			socket.on('close', () => {
+				resolve(received);
+			});
+			socket.on('error', reject);
+		});
+		expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+		expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual(
+			refusal('The request is not valid HTTP.'),
+		);
+	});
+
+	it('7 reads a long text in no time', async () => {
+		for (const content of [
+			' '.repeat(1e6) + 'x',
+			'a '.repeat(5e5),
+			'9'.repeat(1e6),
+			'"'.repeat(1e6),
+			'{"a":'.repeat(2e5),
+		]) {
+			const started = Date.now();
+			expect(
+				(await service.chat({ messages: [user(content)], app_code: 'demo-app' })).status,
+			).toBe(200);
+			expect(Date.now() - started).toBeLessThan(2_000);
+		}
+	});
+});

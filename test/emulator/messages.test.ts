@@ -1,0 +1,179 @@
+import { refusal, startService, user, type Json, type TestService } from './support/service';
+
+let service: TestService;
+beforeAll(async () => {
+	service = await startService();
+});
+afterAll(() => service.stop());
+
+const call = (id: string) => ({
+	id,
+	type: 'function',
+	function: { name: 'look', arguments: '{}' },
+});
+const asks = (...ids: string[]) => ({
+	role: 'assistant',
+	content: null,
+	tool_calls: ids.map(call),
+});
+const gives = (id: string, content: unknown = 'done') => ({
+	role: 'tool',
+	tool_call_id: id,
+	content,
+});
+const image = (url: unknown) => ({ type: 'image_url', image_url: { url } });
+const base64 = 'must be a public URL; base64 is not supported';
+
+describe('2.2 message', () => {
+	it.each<[string, readonly Json[], string]>([
+		['role: missing', [{ content: 'Hi' }], 'messages[0].role is required'],
+		[
+			'role: unknown',
+			[{ role: 'developer', content: 'Hi' }],
+			'messages[0].role must be one of system, user, assistant, tool',
+		],
+		['content: missing', [{ role: 'user' }], 'messages[0].content must not be empty'],
+		['content: empty', [user('')], 'messages[0].content must not be empty'],
+		['content: blank', [user(' \n')], 'messages[0].content must not be empty'],
+		['content: null', [user('Hi'), user(null)], 'messages[1].content must not be empty'],
+		['content: no parts', [user([])], 'messages[0].content must not be empty'],
+		['content: number', [user(5)], 'messages[0].content must be of type string,array,null'],
+		[
+			'content: null in a system message',
+			[{ role: 'system', content: null }, user('Hi')],
+			'messages[0].content must not be empty',
+		],
+		[
+			'content: null in an assistant message without calls',
+			[user('Hi'), { role: 'assistant', content: null }],
+			'messages[1].content must not be empty',
+		],
+		[
+			'part: unknown',
+			[user([{ type: 'video_url', video_url: {} }])],
+			'messages[0].content[0].type is missing or unknown',
+		],
+		[
+			'part: text missing',
+			[user([{ type: 'text' }])],
+			'messages[0].content[0].text is required',
+		],
+		[
+			'part: no image_url',
+			[user([{ type: 'image_url' }])],
+			'messages[0].content[0].image_url is required',
+		],
+		[
+			'part: no url',
+			[user([{ type: 'image_url', image_url: {} }])],
+			'messages[0].content[0].image_url.url is required',
+		],
+		[
+			'image: data URL',
+			[user([image('data:image/png;base64,AAAA')])],
+			`messages[0].content[0].image_url.url ${base64}`,
+		],
+		[
+			'image: base64',
+			[user([image('iVBORw0KGgo=')])],
+			`messages[0].content[0].image_url.url ${base64}`,
+		],
+		[
+			'image: ftp',
+			[user([image('ftp://example.com/a.png')])],
+			'messages[0].content[0].image_url.url must be an http or https URL',
+		],
+		[
+			'image: out of reach',
+			[user([image('https://pictures.invalid/a.png')])],
+			'messages[0].content[0].image_url.url cannot be reached: pictures.invalid',
+		],
+		[
+			'tool_calls: on a user message',
+			[{ ...user('Hi'), tool_calls: [call('a')] }],
+			'messages[0].tool_calls belongs to assistant messages only',
+		],
+		[
+			'tool_call_id: on a user message',
+			[{ ...user('Hi'), tool_call_id: 'a' }],
+			'messages[0].tool_call_id belongs to tool messages only',
+		],
+		[
+			'tool_call_id: missing',
+			[user('Hi'), asks('a'), { role: 'tool', content: 'x' }],
+			'messages[2].tool_call_id is required in a tool message',
+		],
+		[
+			'tool: content no string',
+			[user('Hi'), asks('a'), gives('a', null)],
+			'messages[2].content must be of type string',
+		],
+		[
+			'tool_call_id: of no call',
+			[user('Hi'), asks('a'), gives('b')],
+			'messages[2].tool_call_id answers no tool call of the assistant message before',
+		],
+		[
+			'tool_call_id: answered twice',
+			[user('Hi'), asks('a'), gives('a'), gives('a')],
+			'messages[3].tool_call_id answers no tool call of the assistant message before',
+		],
+		[
+			'tool call: not answered',
+			[user('Hi'), asks('a', 'b'), gives('a')],
+			'messages: the tool call b is not answered',
+		],
+		[
+			'tool call: the talk goes on unanswered',
+			[user('Hi'), asks('a'), user('And?')],
+			'messages[2]: the tool call a is not answered yet',
+		],
+	])('2.2 refuses %s', async (_name, messages, message) => {
+		const { status, body } = await service.chat({ messages });
+		expect([status, body]).toEqual([400, refusal(message)]);
+	});
+
+	it('2.2 takes text parts, an empty tool result, and null beside tool calls', async () => {
+		for (const messages of [
+			[user([{ type: 'text', text: 'Hello' }])],
+			[user('Hi'), asks('a', 'b'), gives('b', ''), gives('a')],
+			[user('Hi'), { ...asks('a'), content: '' }, gives('a'), user('And?')],
+			[
+				{ role: 'system', content: 'Be brief.' },
+				user('Hi'),
+				{ role: 'assistant', content: 'Yes?' },
+			],
+		]) {
+			expect((await service.chat({ messages })).status).toBe(200);
+		}
+	});
+
+	const fox = [
+		{ type: 'text', text: 'What is this?' },
+		image('https://example.com/red-fox_2.jpg'),
+	];
+
+	it('2.2 an application with image recognition remarks on the image', async () => {
+		const { body } = await service.chat({ messages: [user(fox)], app_code: 'demo-app' });
+		expect(body.choices[0]!.message.content).toMatch(/^The image shows red fox 2: /);
+		expect(body.agent).toMatchObject({ chain: [{ plugin_name: 'image_recognition' }] });
+	});
+
+	it('2.2 without the plugin the model says that it cannot look at the image', async () => {
+		expect((await service.say(fox)).content).toMatch(
+			/^I cannot look at the image red fox 2 here/,
+		);
+	});
+
+	it('2.2 image editing puts out the URL of the generated image', async () => {
+		const edit = [
+			{ type: 'text', text: 'Make the fox blue' },
+			image('https://example.com/fox.jpg'),
+		];
+		const { content } = await service.say(edit, { app_code: 'demo-app' });
+		const url = /\((http[^)]+\.jpg)\)/.exec(content!)![1]!;
+
+		expect(url.startsWith(`${service.url}/cdn/images/`)).toBe(true);
+		expect((await fetch(url)).headers.get('content-type')).toBe('image/jpeg');
+	});
+});

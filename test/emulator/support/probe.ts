@@ -1,0 +1,44 @@
+import { path as ffprobe } from '@ffprobe-installer/ffprobe';
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export interface Probed {
+	readonly codec: string;
+	readonly width: number;
+	readonly height: number;
+	readonly seconds: number;
+	/** When the last picture ends. */
+	readonly shownSeconds: number;
+}
+
+interface Found {
+	readonly streams: readonly [{ codec_name: string; width: number; height: number }];
+	readonly format: { readonly duration: string };
+	readonly packets: readonly { readonly pts_time: string; readonly duration_time: string }[];
+}
+
+const run = promisify(execFile);
+
+/** What ffprobe finds in a file; it fails for files that are no video. */
+export async function probe(file: Buffer): Promise<Probed> {
+	const folder = await mkdtemp(join(tmpdir(), 'probe-'));
+	try {
+		// Without install scripts the program comes without its execute bit.
+		await chmod(ffprobe, 0o755);
+		await writeFile(join(folder, 'file'), file);
+		const { stdout } = await run(ffprobe, [
+			...['-v', 'error', '-of', 'json', '-show_streams', '-show_format', '-show_packets'],
+			join(folder, 'file'),
+		]);
+		const { streams, format, packets } = JSON.parse(stdout) as Found;
+		const [{ codec_name: codec, width, height }] = streams;
+		const last = packets.at(-1)!;
+		const shownSeconds = Number(last.pts_time) + Number(last.duration_time);
+		return { codec, width, height, seconds: Number(format.duration), shownSeconds };
+	} finally {
+		await rm(folder, { recursive: true });
+	}
+}

@@ -1,0 +1,312 @@
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import { chooseCalls } from '../../emulator/chat/tools/chooseCalls';
+import { refusal, startService, user, type Json, type TestService } from './support/service';
+
+let service: TestService;
+beforeAll(async () => {
+	service = await startService();
+});
+afterAll(() => service.stop());
+
+function tool(
+	name: string,
+	description: string,
+	properties: Json,
+	required = Object.keys(properties),
+) {
+	const parameters = { type: 'object', properties, required };
+	return { type: 'function', function: { name, description, parameters } };
+}
+
+const text = { type: 'string' };
+const WEATHER = tool(
+	'get_weather',
+	'Get the current weather of a city',
+	{ city: text, unit: { enum: ['celsius', 'fahrenheit'] } },
+	['city'],
+);
+const TIME = tool('get_time', 'Tells the local time', { location: text });
+const ADD = tool('add', 'Adds two numbers', { a: { type: 'number' }, b: { type: 'number' } });
+const ORDER = tool('lookup_order', 'Look up an order', { order_id: text });
+const MAIL = tool('send_email', 'Sends a message', {
+	to: { ...text, format: 'email' },
+	subject: text,
+});
+const FLIGHTS = tool('search_flights', 'Find flights', {
+	from: text,
+	to: text,
+	date: { ...text, format: 'date' },
+	adults: { type: 'integer', minimum: 1 },
+});
+const TAGS = tool('tag_file', 'Puts labels on a file', { labels: { type: 'array', items: text } });
+const TOOLS = [WEATHER, TIME, ADD, ORDER, MAIL, FLIGHTS, TAGS];
+
+type Call = [name: string, values: Json];
+
+async function callsFor(content: string, more: Json = {}): Promise<readonly Call[]> {
+	const { tool_calls = [] } = await service.say(content, { tools: TOOLS, ...more });
+	return tool_calls.map((c): Call => [c.function.name, JSON.parse(c.function.arguments) as Json]);
+}
+
+describe('2.3 tool declaration', () => {
+	it.each<[string, unknown, string]>([
+		['no type', { function: { name: 'a' } }, 'tools[0].type is required'],
+		[
+			'another type',
+			{ type: 'plugin', function: { name: 'a' } },
+			'tools[0].type must be function',
+		],
+		['no function', { type: 'function' }, 'tools[0].function is required'],
+		['no name', { type: 'function', function: {} }, 'tools[0].function.name is required'],
+		[
+			'parameters of another type',
+			{ type: 'function', function: { name: 'a', parameters: { type: 'array' } } },
+			'tools[0].function.parameters.type must be object',
+		],
+		[
+			'parameters that are no JSON schema',
+			{
+				type: 'function',
+				function: { name: 'a', parameters: { type: 'object', properties: 5 } },
+			},
+			'tools[0].function.parameters.properties must be of type object',
+		],
+	])('2.3 refuses %s', async (_name, declaration, message) => {
+		const { status, body } = await service.chat({
+			messages: [user('Hi')],
+			tools: [declaration],
+		});
+		expect([status, body]).toEqual([400, refusal(message)]);
+	});
+});
+
+describe('2.3 tool call', () => {
+	it.each<[string, string, readonly Call[]]>([
+		['one thing', 'What is the weather in Paris?', [['get_weather', { city: 'Paris' }]]],
+		[
+			'several things: several calls',
+			'Weather in Paris, Rome and New York please',
+			[
+				['get_weather', { city: 'Paris' }],
+				['get_weather', { city: 'Rome' }],
+				['get_weather', { city: 'New York' }],
+			],
+		],
+		[
+			'several tools',
+			'What is the weather in Paris and what time is it in Tokyo?',
+			[
+				['get_weather', { city: 'Paris' }],
+				['get_time', { location: 'Tokyo' }],
+			],
+		],
+		[
+			'an enumeration',
+			'Weather in Oslo in fahrenheit',
+			[['get_weather', { city: 'Oslo', unit: 'fahrenheit' }]],
+		],
+		['numbers', 'Add 3 and 4.5', [['add', { a: 3, b: 4.5 }]]],
+		[
+			'codes',
+			'Check orders 1001 and 1002',
+			[
+				['lookup_order', { order_id: '1001' }],
+				['lookup_order', { order_id: '1002' }],
+			],
+		],
+		[
+			'named values and formats',
+			'Find flights from Paris to Rome for 2 adults on 2026-03-04',
+			[['search_flights', { from: 'Paris', to: 'Rome', date: '2026-03-04', adults: 2 }]],
+		],
+		[
+			'an address and a quotation',
+			'Send an email to ada@example.com with subject "Lunch"',
+			[['send_email', { to: 'ada@example.com', subject: 'Lunch' }]],
+		],
+		[
+			'a list',
+			'Put the labels red, green and blue',
+			[['tag_file', { labels: ['red', 'green', 'blue'] }]],
+		],
+		['nothing that fits', 'Tell me a joke', []],
+	])('2.3 %s', async (_name, question, calls) => {
+		expect(await callsFor(question)).toEqual(calls);
+	});
+
+	it('2.3 a call has an id, the type function, and arguments as a string of JSON; content is null', async () => {
+		const { body } = await service.chat({
+			messages: [user('Weather in Paris and Rome')],
+			tools: TOOLS,
+		});
+		const [choice] = body.choices;
+		const ids = choice!.message.tool_calls!.map(({ id }) => id);
+
+		expect(choice).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
+		expect(choice!.message.tool_calls![0]).toEqual({
+			id: expect.stringMatching(/^call_\w+$/) as string,
+			type: 'function',
+			function: { name: 'get_weather', arguments: '{"city":"Paris"}' },
+		});
+		expect(new Set(ids).size).toBe(2);
+	});
+
+	it('2.1 tool_choice: none calls nothing, required calls one tool at least', async () => {
+		expect(await callsFor('Weather in Paris', { tool_choice: 'none' })).toEqual([]);
+		expect(await callsFor('Tell me a joke', { tool_choice: 'required' })).toHaveLength(1);
+		expect(await callsFor('Weather in Paris', { tool_choice: 'auto' })).toHaveLength(1);
+	});
+});
+
+describe('4 function-calling flow', () => {
+	async function talk(question: string, results: readonly string[], more: Json = {}) {
+		const messages: unknown[] = [user(question)];
+		const rounds: string[][] = [];
+		for (;;) {
+			const { body } = await service.chat({ messages, tools: TOOLS, ...more });
+			const { message, finish_reason } = body.choices[0]!;
+			if (!message.tool_calls) return { rounds, answer: message.content, finish_reason };
+			rounds.push(message.tool_calls.map((c) => c.function.name));
+			messages.push(message);
+			message.tool_calls.forEach((c, index) => {
+				messages.push({ role: 'tool', tool_call_id: c.id, content: results[index] });
+			});
+		}
+	}
+
+	it('4 answers from the results, JSON or text, and stops', async () => {
+		expect(await talk('Weather in Paris', ['{"temperature": 21, "sky": "clear"}'])).toEqual({
+			rounds: [['get_weather']],
+			answer: 'Paris: temperature: 21, sky: clear.',
+			finish_reason: 'stop',
+		});
+		expect((await talk('Weather in Paris and Rome', ['sunny', 'rainy'])).answer).toBe(
+			'Here is what I found.\nParis: sunny.\nRome: rainy.',
+		);
+	});
+
+	it('4 takes one round for each "then"', async () => {
+		const { rounds, answer } = await talk(
+			'Get the weather in Oslo, then the time in Tokyo, then add 1 and 2',
+			['ok'],
+		);
+		expect(rounds).toEqual([['get_weather'], ['get_time'], ['add']]);
+		expect(answer).toBe('Here is what I found.\nOslo: ok.\nTokyo: ok.\nAdd: ok.');
+	});
+
+	it('4 tool_choice required is met once a tool was called, so that the talk ends', async () => {
+		const { rounds } = await talk('Tell me a joke', ['ha'], { tool_choice: 'required' });
+		expect(rounds).toHaveLength(1);
+	});
+
+	it('4 answers in JSON when that is asked', async () => {
+		const { answer } = await talk('Weather in Paris, answer in JSON', ['sunny'], {
+			response_format: { type: 'json_object' },
+		});
+		expect(JSON.parse(answer!)).toEqual({
+			answer: 'Paris: sunny.',
+			results: [{ label: 'Paris', text: 'sunny' }],
+		});
+	});
+});
+
+describe('2.3 arguments satisfy the JSON schema of the tool', () => {
+	const leaf = fc.oneof(
+		fc.record({ type: fc.constant('string'), minLength: fc.nat(5) }),
+		fc.record({ type: fc.constant('string'), maxLength: fc.integer({ min: 1, max: 20 }) }),
+		fc.record({
+			type: fc.constant('string'),
+			format: fc.constantFrom(
+				'date',
+				'date-time',
+				'time',
+				'email',
+				'uri',
+				'uuid',
+				'ipv4',
+				'hostname',
+			),
+		}),
+		fc.record({
+			type: fc.constantFrom('integer', 'number'),
+			minimum: fc.integer({ min: -9, max: 50 }),
+		}),
+		fc.record({
+			type: fc.constantFrom('integer', 'number'),
+			maximum: fc.integer({ min: -9, max: 50 }),
+		}),
+		fc.record({ type: fc.constant('integer'), multipleOf: fc.constantFrom(2, 5) }),
+		fc.record({
+			type: fc.constant('integer'),
+			exclusiveMinimum: fc.integer({ min: -9, max: 50 }),
+		}),
+		fc.record({ type: fc.constant('boolean') }),
+		fc.record({ type: fc.constant(['null', 'string']) }),
+		fc.record({ enum: fc.uniqueArray(fc.string(), { minLength: 1, maxLength: 4 }) }),
+		fc.record({ const: fc.jsonValue({ maxDepth: 1 }) }),
+	);
+	const { schema } = fc.letrec((tie) => ({
+		schema: fc.oneof({ maxDepth: 3 }, leaf, tie('list'), tie('object'), tie('choice')),
+		list: fc.record({
+			type: fc.constant('array'),
+			items: tie('schema'),
+			minItems: fc.nat(3),
+			maxItems: fc.integer({ min: 3, max: 5 }),
+		}),
+		object: fc
+			.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), tie('schema'), { maxKeys: 4 })
+			.chain((properties) =>
+				fc.record({
+					type: fc.constant('object'),
+					properties: fc.constant(properties),
+					required: fc.subarray(Object.keys(properties)),
+				}),
+			),
+		choice: fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }) }),
+	}));
+
+	it('2.3 whatever the schema and the message', () => {
+		const ajv = addFormats(new Ajv({ strict: false }));
+		const words = fc.lorem({ maxCount: 8 });
+		fc.assert(
+			fc.property(
+				fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), schema),
+				words,
+				(properties, message) => {
+					const parameters = {
+						type: 'object',
+						properties,
+						required: Object.keys(properties),
+					};
+					const options = { round: 0, required: true, nowMs: 0 };
+					const declared = {
+						type: 'function',
+						function: { name: 'act', parameters },
+					} as const;
+					const [call] = chooseCalls(message, [declared], options);
+					ajv.validate(parameters, call!.arguments);
+					expect(ajv.errors).toBeNull();
+				},
+			),
+			{ seed: 7, numRuns: 200 },
+		);
+	});
+
+	it('2.3 follows references and patterns', async () => {
+		const parameters = {
+			type: 'object',
+			properties: {
+				place: { $ref: '#/$defs/place' },
+				code: { type: 'string', pattern: '^[A-Z]{3}$' },
+			},
+			required: ['place', 'code'],
+			$defs: { place: { type: 'object', properties: { city: text }, required: ['city'] } },
+		};
+		const tools = [{ type: 'function', function: { name: 'get_airport', parameters } }];
+		expect(await callsFor('Which airport is in Rome, fco?', { tools })).toEqual([
+			['get_airport', { place: { city: 'Rome' }, code: 'FCO' }],
+		]);
+	});
+});

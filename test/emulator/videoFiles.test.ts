@@ -1,0 +1,141 @@
+import { probe } from './support/probe';
+import { startService, type Json, type TestService } from './support/service';
+
+let service: TestService;
+beforeAll(async () => {
+	service = await startService();
+});
+afterAll(() => service.stop());
+
+async function finished(more: Json): Promise<Json> {
+	const { body } = await service.createVideo({ prompt: 'A cat', ...more });
+	await service.clock.advance(30_000);
+	return (await service.queryTask(body['task_id'])).body;
+}
+
+const download = async (url: unknown, headers: Record<string, string> = {}) => {
+	const response = await fetch(String(url), { headers });
+	return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+};
+
+describe('2.10 video files', () => {
+	it.each<[Json, number, number, number]>([
+		[{ model: 'video-m1', size: '480P', duration: 4 }, 854, 480, 4],
+		[{ model: 'video-m1', aspect_ratio: '9:16', duration: 15 }, 720, 1280, 15],
+		[{ model: 'video-m1', size: '1080P', aspect_ratio: '1:1' }, 1080, 1080, 5],
+		[{ model: 'video-m3', duration: 7 }, 1280, 720, 10],
+		[{ model: 'video-m4', aspect_ratio: '1:1' }, 720, 720, 5],
+		[{ model: 'video-m5', aspect_ratio: '4:3', duration: 3 }, 960, 720, 3],
+		[{ model: 'video-m5', aspect_ratio: '3:4', mode: 'pro' }, 1080, 1440, 5],
+		[{ model: 'video-m6', size: '1080p', duration: 10 }, 1920, 1080, 10],
+		[{ model: 'video-m7', duration: 11 }, 1280, 720, 12],
+		[{ model: 'video-m8' }, 1280, 720, 8],
+	])(
+		'2.11 %j is a playable file of that size and length',
+		async (more, width, height, seconds) => {
+			const { video_url } = await finished(more);
+			const { response, bytes } = await download(video_url);
+
+			expect(response.headers.get('content-type')).toBe('video/mp4');
+			expect(response.headers.get('content-length')).toBe(String(bytes.length));
+			expect(await probe(bytes)).toEqual({
+				codec: 'h264',
+				width,
+				height,
+				seconds,
+				shownSeconds: seconds,
+			});
+		},
+	);
+
+	it('2.10 the file says its length in every place where a player may look', async () => {
+		const { bytes } = await download(`${service.url}/cdn/videos/x_720P_16x9_12s.mp4`);
+		const milliseconds = (box: string, offset: number) =>
+			bytes.readUInt32BE(bytes.indexOf(box) - 4 + offset);
+		expect(milliseconds('mvhd', 24)).toBe(12_000);
+		expect(milliseconds('tkhd', 28)).toBe(12_000);
+		expect(milliseconds('mdhd', 24)).toBe(12_000);
+	});
+
+	it('2.10 every size, shape and length of the table has its file', async () => {
+		const shapes: Readonly<Record<string, readonly string[]>> = {
+			'480P': ['16x9', '1x1', '9x16'],
+			'720P': ['16x9', '1x1', '9x16', '4x3', '3x4'],
+			'1080P': ['16x9', '1x1', '9x16', '4x3', '3x4'],
+		};
+		for (const [size, ratios] of Object.entries(shapes)) {
+			for (const ratio of ratios) {
+				const { response } = await download(
+					`${service.url}/cdn/videos/x_${size}_${ratio}_12s.mp4`,
+				);
+				expect(response.status).toBe(200);
+			}
+		}
+	});
+
+	it('2.10 is served without a key, also after a restart; the journal tells whether one was sent', async () => {
+		const { video_url } = await finished({ model: 'video-m1' });
+		const again = await startService();
+		const moved = String(video_url).replace(service.url, again.url);
+		const { bytes } = await download(moved);
+		await download(moved, { authorization: 'Bearer demo-key' });
+		const seen = again.journal.entries.map(({ authorized, identity }) => [
+			authorized,
+			identity,
+		]);
+		await again.stop();
+
+		expect((await probe(bytes)).seconds).toBe(5);
+		expect(seen).toEqual([
+			[false, 'none'],
+			[true, 'demo'],
+		]);
+	});
+
+	it('2.10 the thumbnail is a JPEG', async () => {
+		const { thumbnail_url } = await finished({ model: 'video-m1' });
+		const { response, bytes } = await download(thumbnail_url);
+		expect(response.headers.get('content-type')).toBe('image/jpeg');
+		expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]));
+	});
+
+	it('2.10 parts of a file can be fetched', async () => {
+		const url = `${service.url}/cdn/videos/x_720P_16x9_5s.mp4`;
+		const { bytes: whole } = await download(url);
+		const size = whole.length;
+		for (const [range, first, last] of [
+			['bytes=0-9', 0, 9],
+			['bytes=10-', 10, size - 1],
+			['bytes=-5', size - 5, size - 1],
+			['bytes=5-999999', 5, size - 1],
+		] as const) {
+			const { response, bytes } = await download(url, { range });
+			expect(response.status).toBe(206);
+			expect(response.headers.get('content-range')).toBe(`bytes ${first}-${last}/${size}`);
+			expect(bytes).toEqual(whole.subarray(first, last + 1));
+		}
+		for (const range of ['bytes=0-1,4-5', 'bytes=9-1', 'bytes=-', 'lines=1-2']) {
+			const { response, bytes } = await download(url, { range });
+			expect([response.status, bytes.length]).toEqual([200, size]);
+		}
+		const beyond = await download(url, { range: `bytes=${size}-` });
+		expect(beyond.response.status).toBe(416);
+		expect(beyond.response.headers.get('content-range')).toBe(`bytes */${size}`);
+
+		const head = await fetch(url, { method: 'HEAD' });
+		expect([head.status, head.headers.get('content-length')]).toEqual([200, String(size)]);
+	});
+
+	it('2.10 there is no file at other addresses', async () => {
+		for (const path of [
+			'videos/x.mp4',
+			'videos/x_480P_4x3_5s.mp4',
+			'videos/x_720P_16x9_0s.mp4',
+			'../cli.ts',
+			'images/a.png',
+		]) {
+			const { response } = await download(`${service.url}/cdn/${path}`);
+			expect([path, response.status]).toEqual([path, 404]);
+		}
+	});
+});

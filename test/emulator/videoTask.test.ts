@@ -1,0 +1,157 @@
+import { refusal, startService, type Json, type TestService } from './support/service';
+
+let service: TestService;
+beforeEach(async () => {
+	service = await startService({ videoSeconds: 100 });
+});
+afterEach(() => service.stop());
+
+async function create(more: Json = {}): Promise<string> {
+	const { body } = await service.createVideo({ prompt: 'A cat', model: 'video-m1', ...more });
+	return body['task_id'] as string;
+}
+
+/** The states seen when asking every `stepMs`, without repeats. */
+async function life(more: Json, stepMs = 1_000, steps = 100): Promise<readonly unknown[]> {
+	const id = await create(more);
+	const seen: unknown[] = [];
+	for (let step = 0; step <= steps; step++) {
+		const { status } = (await service.queryTask(id)).body;
+		if (status !== seen.at(-1)) seen.push(status);
+		await service.clock.advance(stepMs);
+	}
+	return seen;
+}
+
+describe('2.9 video creation response', () => {
+	it('2.9 has the task, its first state, the model, and an empty created_at', async () => {
+		const { body } = await service.createVideo({ prompt: 'A cat', model: 'video-m1' });
+		expect(body).toEqual({
+			task_id: expect.stringMatching(/^task-\w{20}$/) as string,
+			status: 'queued',
+			model: 'video-m1',
+			created_at: null,
+		});
+	});
+
+	it('2.9 a model may begin at once', async () => {
+		const { body } = await service.createVideo({ prompt: 'A cat', model: 'video-m2' });
+		expect(body['status']).toBe('processing');
+	});
+});
+
+describe('2.10 video task query', () => {
+	it.each<[string, unknown, string]>([
+		['missing', undefined, 'task_id is required'],
+		['empty', '', 'task_id must not be empty'],
+		['a number', 5, 'task_id must be of type string'],
+		['unknown', 'task-0', 'There is no task task-0'],
+	])('2.10 refuses a task_id that is %s', async (_name, taskId, message) => {
+		const { status, body } = await service.queryTask(taskId);
+		expect([status, body]).toEqual([400, refusal(message)]);
+	});
+
+	it('2.10 has task_id, status and model only while unfinished', async () => {
+		const id = await create();
+		for (const ms of [0, 25_000, 30_000]) {
+			await service.clock.advance(ms);
+			const { body } = await service.queryTask(id);
+			expect(Object.keys(body)).toEqual(['task_id', 'status', 'model']);
+		}
+	});
+
+	it('2.10 has the video when completed, and what the model adds', async () => {
+		const added: Json = {};
+		for (const model of ['video-m1', 'video-m4', 'video-m5', 'video-m8']) {
+			const id = await create({ model });
+			await service.clock.advance(100_000);
+			const { body } = await service.queryTask(id);
+			const { task_id, status, model: used, video_url, ...rest } = body;
+			expect([task_id, status, used]).toEqual([id, 'completed', model]);
+			expect(String(video_url)).toMatch(
+				new RegExp(`^${service.url}/cdn/videos/${id}_.*\\.mp4$`),
+			);
+			added[model] = Object.keys(rest);
+			if ('enhanced_prompt' in rest) expect(rest.enhanced_prompt).toMatch(/^A cat, .+\.$/);
+		}
+		expect(added).toEqual({
+			'video-m1': ['thumbnail_url', 'enhanced_prompt'],
+			'video-m4': [],
+			'video-m5': ['thumbnail_url'],
+			'video-m8': ['enhanced_prompt'],
+		});
+	});
+
+	it('2.10 has error_message when failed', async () => {
+		const id = await create({ prompt: 'A cat, fail-task' });
+		await service.clock.advance(100_000);
+		expect((await service.queryTask(id)).body).toEqual({
+			task_id: id,
+			status: 'failed',
+			model: 'video-m1',
+			error_message: 'The video could not be generated. Please try another prompt.',
+		});
+	});
+
+	it('2.10 shows no account the tasks of another', async () => {
+		const id = await create();
+		expect((await service.queryTask(id, 'demo-key-no-credit')).status).toBe(400);
+	});
+});
+
+describe('3.1 video task states', () => {
+	it('3.1 a task goes from queued over init and processing to completed', async () => {
+		expect(await life({})).toEqual(['queued', 'init', 'processing', 'completed']);
+	});
+
+	it('3.1 a model that begins at once goes from processing to completed', async () => {
+		expect(await life({ model: 'video-m2' })).toEqual(['processing', 'completed']);
+	});
+
+	it('3.1 unknown-task passes through unknown', async () => {
+		expect(await life({ prompt: 'unknown-task' })).toEqual([
+			'queued',
+			'unknown',
+			'processing',
+			'completed',
+		]);
+	});
+
+	it('3.1 fail-task and moderated-task fail after they were accepted', async () => {
+		expect(await life({ prompt: 'fail-task' })).toEqual(['queued', 'processing', 'failed']);
+		expect(await life({ prompt: 'moderated-task' })).toEqual([
+			'queued',
+			'processing',
+			'failed',
+		]);
+		const id = service.tasks.all.at(-1)!.id;
+		expect((await service.queryTask(id)).body['error_message']).toMatch(
+			/^Content moderation failed/,
+		);
+	});
+
+	it('3.1 stuck-task never finishes', async () => {
+		expect(await life({ prompt: 'stuck-task' }, 60_000, 20)).toEqual(['queued', 'processing']);
+	});
+
+	it('3.1 takes --video-seconds at most and four fifths at least, each task its own time', async () => {
+		await Promise.all(Array.from({ length: 20 }, () => create()));
+		const times = service.tasks.all.map(({ totalMs }) => totalMs);
+		expect(Math.min(...times)).toBeGreaterThanOrEqual(80_000);
+		expect(Math.max(...times)).toBeLessThanOrEqual(100_000);
+		expect(new Set(times).size).toBeGreaterThan(15);
+	});
+
+	it('3.1 ten minutes of polling every ten seconds pass at once', async () => {
+		const slow = await startService({ videoSeconds: 600 });
+		const { body } = await slow.createVideo({ prompt: 'A cat', model: 'video-m1' });
+		let polls = 0;
+		while ((await slow.queryTask(body['task_id'])).body['status'] !== 'completed') {
+			await slow.clock.advance(10_000);
+			polls += 1;
+		}
+		await slow.stop();
+		expect(polls).toBeGreaterThanOrEqual(48);
+		expect(polls).toBeLessThanOrEqual(60);
+	});
+});
