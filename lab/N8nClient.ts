@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import axios, { type AxiosInstance, type Method } from 'axios';
+import type { IBinaryData } from 'n8n-workflow';
+
+import { isFinal, readSaved, type Execution, type SavedExecution } from './execution';
+import { OWNER } from './owner';
+import { bindCredentials, type Workflow } from './workflow';
+
+/** What identifies a workflow in n8n. */
+export interface WorkflowRef {
+	readonly id: string;
+	readonly versionId: string;
+}
+
+/** A credential to save or to test. */
+export interface Credential {
+	readonly name: string;
+	readonly type: string;
+	readonly data: Readonly<Record<string, string>>;
+}
+
+const WATCH_INTERVAL_MS = 500;
+
+/**
+ * n8n's own REST interface, the one its editor uses, signed in as OWNER.
+ *
+ * Every method throws an Error with n8n's message when n8n says no.
+ */
+export class N8nClient {
+	private readonly credentialIds: Record<string, string> = {};
+	private readonly http: AxiosInstance;
+
+	private constructor(url: string) {
+		this.http = axios.create({
+			baseURL: `${url}/rest`,
+			proxy: false,
+			timeout: 60_000,
+			validateStatus: () => true,
+			// n8n ties the session to the browser that it was opened from.
+			headers: { 'browser-id': 'n8n-lab' },
+		});
+	}
+
+	/** Signs in; makes the owner's account first where n8n has none. */
+	static async signIn(url: string): Promise<N8nClient> {
+		const client = new N8nClient(url);
+		const setUp = await client.http.post('/owner/setup', OWNER);
+		const answer =
+			setUp.status === 200
+				? setUp
+				: await client.http.post('/login', {
+						emailOrLdapLoginId: OWNER.email,
+						password: OWNER.password,
+					});
+		const cookies = answer.headers['set-cookie'] ?? [];
+		const session = cookies.find((cookie) => cookie.startsWith('n8n-auth='));
+		if (session === undefined) throw new Error(`Cannot sign in to n8n (${answer.status})`);
+		client.http.defaults.headers.common['cookie'] = session.split(';')[0];
+		return client;
+	}
+
+	/** Saves a credential, for the workflows that name it and are imported later. */
+	async createCredential(credential: Credential): Promise<void> {
+		const { id } = await this.call<{ id: string }>('POST', '/credentials', credential);
+		this.credentialIds[credential.name] = id;
+	}
+
+	/** Runs the test of a credential, as the editor does when it is saved. */
+	async testCredential({
+		name,
+		type,
+		data,
+	}: Credential): Promise<{ status: string; message: string }> {
+		return await this.call('POST', '/credentials/test', {
+			credentials: { id: this.credentialIds[name] ?? '', name, type, data },
+		});
+	}
+
+	/** Saves a workflow, with its credentials bound to the ones created here. */
+	async importWorkflow(workflow: Workflow): Promise<WorkflowRef> {
+		return await this.call('POST', '/workflows', bindCredentials(workflow, this.credentialIds));
+	}
+
+	/** Lets the triggers of a workflow work. A webhook answers some 100 ms later. */
+	async activate({ id, versionId }: WorkflowRef): Promise<void> {
+		await this.call('POST', `/workflows/${id}/activate`, { versionId });
+	}
+
+	/** Starts a workflow from a trigger, as a click on the trigger does. */
+	async run({ id }: WorkflowRef, trigger: string): Promise<string> {
+		const { executionId } = await this.call<{ executionId: string }>(
+			'POST',
+			`/workflows/${id}/run`,
+			{ triggerToStartFrom: { name: trigger } },
+		);
+		return executionId;
+	}
+
+	async readExecution(id: string): Promise<Execution> {
+		return await readSaved(await this.call<SavedExecution>('GET', `/executions/${id}`));
+	}
+
+	/** The newest execution of a workflow. */
+	async lastExecution({ id }: WorkflowRef): Promise<Execution> {
+		const { results } = await this.call<{ results: { id: string }[] }>('GET', '/executions', {
+			filter: JSON.stringify({ workflowId: id }),
+			limit: 1,
+		});
+		if (results[0] === undefined) throw new Error('The workflow has not been run');
+		return await this.waitForExecution(results[0].id);
+	}
+
+	/**
+	 * Waits for the end of an execution, good or bad.
+	 *
+	 * @param onProgress Told what is saved so far, about twice a second.
+	 * @throws Error when it has not ended after the limit, in milliseconds.
+	 */
+	async waitForExecution(
+		id: string,
+		options: {
+			readonly limitMs?: number;
+			readonly onProgress?: (execution: Execution) => Promise<void>;
+		} = {},
+	): Promise<Execution> {
+		const { limitMs = 120_000, onProgress } = options;
+		for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {
+			const execution = await this.readExecution(id);
+			await onProgress?.(execution);
+			if (isFinal(execution)) return execution;
+			await sleep(WATCH_INTERVAL_MS);
+		}
+		throw new Error(`Execution ${id} had not ended after ${limitMs / 1000} s`);
+	}
+
+	/** The bytes of a binary that an execution has stored. */
+	async download({ id, fileName, mimeType, data }: IBinaryData): Promise<Buffer> {
+		if (id === undefined) return Buffer.from(data, 'base64');
+		const answer = await this.http.get<ArrayBuffer>('/binary-data', {
+			params: { id, action: 'download', fileName, mimeType },
+			responseType: 'arraybuffer',
+		});
+		if (answer.status !== 200) throw new Error(`n8n has no file ${id} (${answer.status})`);
+		return Buffer.from(answer.data);
+	}
+
+	/** One call. `content` is the query of a GET and the body of a POST; the answer comes without its wrapper. */
+	private async call<T>(method: Method, path: string, content?: object): Promise<T> {
+		const { status, data } = await this.http.request<{ data: T; message?: string }>({
+			method,
+			url: path,
+			[method === 'GET' ? 'params' : 'data']: content,
+		});
+		if (status < 300) return data.data;
+		throw new Error(`n8n said ${status} to ${method} ${path}: ${data.message ?? 'no reason'}`);
+	}
+}

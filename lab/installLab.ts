@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { N8N_HOME } from './paths';
+import { runCommand } from './runCommand';
+
+const MODULES = join(N8N_HOME, 'node_modules');
+const STAMP = join(MODULES, '.lab-stamp.json');
+
+interface Step {
+	readonly name: string;
+	readonly announcement: string;
+	readonly run: () => Promise<void>;
+}
+
+/** What it takes to have n8n, in order. A step that is done is not done again for the same lock. */
+const STEPS: readonly Step[] = [
+	{
+		name: 'packages',
+		announcement: 'Installing n8n from npm: one to three minutes, 2.4 GB',
+		run: installPackages,
+	},
+	{
+		name: 'sqlite3',
+		announcement: 'Building its database driver: up to two minutes',
+		run: buildDatabaseDriver,
+	},
+];
+
+/**
+ * Installs the n8n that lab/n8n/package-lock.json pins, unless it is there already. Goes on after the last finished
+ * step when it was interrupted.
+ *
+ * @param onProgress Told what begins, one line at a time.
+ * @returns Whether anything had to be done.
+ * @throws Error with the end of npm's output when a step fails.
+ */
+export async function installLab({
+	onProgress = () => undefined,
+}: { readonly onProgress?: (text: string) => void } = {}): Promise<boolean> {
+	const fingerprint = await lockFingerprint();
+	const done = await readStamp(fingerprint);
+	const missing = STEPS.filter(({ name }) => !done.includes(name));
+
+	for (const { name, announcement, run } of missing) {
+		onProgress(announcement);
+		await run();
+		done.push(name);
+		await writeFile(STAMP, JSON.stringify({ fingerprint, done }));
+	}
+	return missing.length > 0;
+}
+
+/** The lock decides what is installed, the Node version what the driver is built for. */
+async function lockFingerprint(): Promise<string> {
+	const hash = createHash('sha256');
+	for (const file of ['package.json', 'package-lock.json']) {
+		hash.update(await readFile(join(N8N_HOME, file)));
+	}
+	return hash.update(`${process.version} ${process.platform} ${process.arch}`).digest('hex');
+}
+
+async function readStamp(fingerprint: string): Promise<string[]> {
+	if (!existsSync(STAMP)) return [];
+	const stamp = JSON.parse(await readFile(STAMP, 'utf8')) as {
+		fingerprint: string;
+		done: string[];
+	};
+	return stamp.fingerprint === fingerprint ? stamp.done : [];
+}
+
+/** `npm ci` would ask for optional packages of other platforms, which not every registry keeps. */
+async function installPackages(): Promise<void> {
+	// An interrupted install leaves half-written packages that npm takes for whole ones.
+	await rm(MODULES, { recursive: true, force: true });
+	await mkdir(MODULES);
+	await npm('install', '--legacy-peer-deps', '--ignore-scripts', '--no-save');
+}
+
+/** The one package that needs its install script. */
+async function buildDatabaseDriver(): Promise<void> {
+	await npm('rebuild', 'sqlite3', '--no-ignore-scripts');
+}
+
+async function npm(...args: string[]): Promise<void> {
+	const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+	await runCommand('npm', ['--prefix', N8N_HOME, ...args, ...quiet], {
+		cwd: N8N_HOME,
+		env: { ...process.env, ...headersOfThisNode() },
+	});
+}
+
+/** Where this Node's own header files are: without them the build downloads them from the internet. */
+function headersOfThisNode(): NodeJS.ProcessEnv {
+	const home = dirname(dirname(process.execPath));
+	return existsSync(join(home, 'include', 'node', 'node.h')) ? { npm_config_nodedir: home } : {};
+}

@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+import { path as ffprobe } from '@ffprobe-installer/ffprobe';
+
+/** What is really in a video file. */
+export interface VideoFacts {
+	readonly codec: string;
+	/** Pixels. */
+	readonly width: number;
+	readonly height: number;
+	/** To the millisecond. */
+	readonly seconds: number;
+}
+
+/**
+ * Reads a video file with ffprobe.
+ *
+ * @throws Error when ffprobe finds no valid video in it.
+ */
+export async function probeVideo(file: string): Promise<VideoFacts> {
+	// The package leaves this to an install script, and none runs here.
+	await chmod(ffprobe, 0o755);
+	const args = ['-v', 'error', '-select_streams', 'v:0', '-of', 'json'];
+	const entries = ['-show_entries', 'stream=codec_name,width,height:format=duration'];
+	const { stdout, stderr } = await promisify(execFile)(ffprobe, [...args, ...entries, file]);
+	const { streams, format } = JSON.parse(stdout) as {
+		streams: { codec_name: string; width: number; height: number }[];
+		format: { duration: string };
+	};
+	const stream = streams[0];
+	if (stream === undefined || stderr !== '')
+		throw new Error(`${file} is no valid video: ${stderr}`);
+	const { codec_name: codec, width, height } = stream;
+	return { codec, width, height, seconds: Number(Number(format.duration).toFixed(3)) };
+}

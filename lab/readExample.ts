@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { ROOT } from './paths';
+import type { Workflow } from './workflow';
+
+/** The workflows of examples/ that the demo and the end-to-end tests run, and the nodes these look at. */
+export const EXAMPLES = {
+	batch: {
+		file: 'nightly-video-batch.json',
+		trigger: 'Run Now',
+		/** In the order in which they run. */
+		steps: ['Topics', 'Write Prompt', 'Create Video', 'Wait for Video'],
+		finished: 'Finished Videos',
+		failed: 'Failed Videos',
+	},
+	chat: {
+		file: 'chat-answer.json',
+		trigger: 'When Chat Message Received',
+		answer: 'Answer',
+	},
+} as const;
+
+/** The name of the credential that the examples ask for; n8n gives it to the first one that is made by hand. */
+export const EXAMPLE_CREDENTIAL = 'Agent Video API account';
+
+/** Reads a workflow of examples/. */
+export async function readExample(name: keyof typeof EXAMPLES): Promise<Workflow> {
+	const file = join(ROOT, 'examples', EXAMPLES[name].file);
+	return JSON.parse(await readFile(file, 'utf8')) as Workflow;
+}
+
+/** The webhook ID of the node of a workflow that has one. */
+export function webhookIdOf({ name, nodes }: Workflow): string {
+	const id = nodes.find(({ webhookId }) => webhookId !== undefined)?.webhookId;
+	if (id === undefined) throw new Error(`No node of "${name}" has a webhook`);
+	return id;
+}
