@@ -4,7 +4,7 @@
  * Needs nothing but Node 20 and npm. It installs the dependencies when package-lock.json is newer than
  * what is installed, and puts the Node that n8n runs on (.nvmrc) and the local commands first in PATH.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,20 +16,27 @@ function say(text) {
 	process.stderr.write(`${text}\n`);
 }
 
-function run(command, args, env = process.env) {
-	const { status, signal, error } = spawnSync(command, args, {
-		cwd: root,
-		env,
-		stdio: 'inherit',
-		shell: process.platform === 'win32',
-	});
-	if (error) say(`${command}: ${error.message}`);
-	return status ?? (signal === 'SIGINT' ? 130 : 1);
-}
+const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };
 
 function must(command, args) {
-	const status = run(command, args);
-	if (status !== 0) process.exit(status);
+	const { status, error } = spawnSync(command, args, options);
+	if (error) say(`${command}: ${error.message}`);
+	if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Runs the command to its end; what ends this process reaches the command, which may have something to clean up. */
+function run(command, args, env) {
+	const child = spawn(command, args, { ...options, env });
+	// A terminal sends Ctrl+C to both; this process only has to outlive it.
+	process.on('SIGINT', () => undefined);
+	process.on('SIGTERM', () => child.kill('SIGTERM'));
+	child.on('error', (error) => {
+		say(`${command}: ${error.message}`);
+		process.exitCode = 1;
+	});
+	child.on('exit', (status, signal) => {
+		process.exitCode = status ?? (signal === 'SIGINT' ? 130 : 1);
+	});
 }
 
 function installDependencies() {
@@ -71,4 +78,4 @@ function nodeFolder() {
 const [command, ...args] = process.argv.slice(2);
 installDependencies();
 const path = [nodeFolder(), join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
-process.exit(run(command, args, { ...process.env, PATH: path }));
+run(command, args, { ...process.env, PATH: path });

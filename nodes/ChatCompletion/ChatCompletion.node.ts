@@ -10,7 +10,7 @@ import {
 } from 'n8n-workflow';
 
 import { completeChat } from '../client/chat/complete';
-import { chatFields, extraFields, isJsonMode } from '../client/chat/fields';
+import { chatFields, extraFields, isJsonMode } from '../client/chat/readFields';
 import { liveText } from '../client/chat/liveText';
 import { toChatResult } from '../client/chat/result';
 import type { ChatCompletion as Completion, ChatRequest, TextDelta } from '../client/chat/types';
@@ -34,7 +34,7 @@ export class ChatCompletion implements INodeType {
 		icon: { light: 'file:../../icons/chat.svg', dark: 'file:../../icons/chat.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter.appCode || $parameter.model.value || "default model" }}',
+		subtitle: '={{ $parameter.appCode || $parameter.model || "default model" }}',
 		description: 'Get a reply from a model, an application or a workflow',
 		defaults: { name: 'Chat Completion' },
 		inputs: [NodeConnectionTypes.Main],

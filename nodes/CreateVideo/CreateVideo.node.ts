@@ -33,7 +33,7 @@ export class CreateVideo implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter.model.value }}',
+		subtitle: '={{ $parameter.model }}',
 		description: 'Start the generation of a video; Wait for Video gets the result',
 		defaults: { name: 'Create Video' },
 		inputs: [NodeConnectionTypes.Main],

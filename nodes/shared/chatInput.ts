@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { readJson } from '../client/chat/fields';
+import { readJson } from '../client/chat/readFields';
 import { checkMessages, checkOrder, promptMessages, userMessage } from '../client/chat/messages';
 import type { ChatMessage } from '../client/chat/types';
 import type { JsonValue } from '../client/json';

@@ -59,9 +59,16 @@ function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): 
 	const nodeError = new NodeApiError(node, errorFacts(error) as JsonObject, {
 		itemIndex,
 		message: error.message,
-		description: description.filter(Boolean).join('. '),
+		description: sentences(description),
 		...(status === undefined ? {} : { httpCode: String(status) }),
 	});
 	nodeError.context['data'] = errorFacts(error);
 	return nodeError;
+}
+
+function sentences(parts: readonly (string | undefined)[]): string {
+	return parts
+		.filter((part) => part !== undefined && part !== '')
+		.map((part) => part!.replace(/\.$/, ''))
+		.join('. ');
 }

@@ -1,4 +1,5 @@
-import { CHAT_FIELDS, chatFields, extraFields } from '../../nodes/client/chat/fields';
+import { CHAT_FIELDS } from '../../nodes/client/chat/fields';
+import { chatFields, extraFields } from '../../nodes/client/chat/readFields';
 
 const tool = (name: string, more: object = {}) => ({
 	type: 'function',
