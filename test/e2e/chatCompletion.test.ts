@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 
 import axios from 'axios';
 
-import { outputItems } from '../../lab/execution';
+import { failureOf, outputItems } from '../../lab/execution';
 import { chatText, streamWebhook } from '../../lab/streamChat';
+import type { Workflow } from '../../lab/workflow';
 import { events, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
@@ -31,6 +32,7 @@ beforeAll(async () => {
 	};
 	await save('Emulator', session.emulator.url);
 	await save('Scripted', scripted.url);
+	await save('On the internet', 'https://api.example.com');
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
@@ -111,43 +113,61 @@ describe('a webhook in streaming mode', () => {
 	);
 });
 
-it(
-	'a binary file goes to the service as an address that opens without a login',
-	async () => {
-		const { client, emulator } = session;
-		const ref = await client.importWorkflow(
-			workflow('Picture', [
-				node('Start', 'n8n-nodes-base.manualTrigger', 1),
-				node('Text', 'n8n-nodes-base.set', 3.4, {
-					parameters: { mode: 'raw', jsonOutput: '{"text": "not really a picture"}' },
-				}),
-				node('File', 'n8n-nodes-base.convertToFile', 1.1, {
-					parameters: { operation: 'toText', sourceProperty: 'text' },
-				}),
-				node('Answer', CHAT, 1, {
-					parameters: {
-						prompt: 'What is in this picture?',
-						appCode: 'demo-app',
-						images: { image: [{ source: 'binary', binaryProperty: 'data' }] },
-					},
-					credential: 'Emulator',
-				}),
-			]),
-		);
-		emulator.journal.clear();
-		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
-		expect(execution.status).toBe('success');
+describe('a binary file as image', () => {
+	const withPicture = (name: string, credential: string) =>
+		workflow(name, [
+			node('Start', 'n8n-nodes-base.manualTrigger', 1),
+			node('Text', 'n8n-nodes-base.set', 3.4, {
+				parameters: { mode: 'raw', jsonOutput: '{"text": "not really a picture"}' },
+			}),
+			node('File', 'n8n-nodes-base.convertToFile', 1.1, {
+				parameters: { operation: 'toText', sourceProperty: 'text' },
+			}),
+			node('Answer', CHAT, 1, {
+				parameters: {
+					prompt: 'What is in this picture?',
+					appCode: 'demo-app',
+					images: { image: [{ source: 'binary', binaryProperty: 'data' }] },
+				},
+				credential,
+			}),
+		]);
+	const run = async (drawn: Workflow) => {
+		const { client } = session;
+		const ref = await client.importWorkflow(drawn);
+		return await client.waitForExecution(await client.run(ref, 'Start'));
+	};
 
-		const [request] = emulator.journal.of('/v1/chat/completions');
-		const [message] = (
-			request!.body as { messages: { content: { image_url?: { url: string } }[] }[] }
-		).messages;
-		const { url } = message!.content[1]!.image_url!;
-		const file = await axios.get<string>(url, { proxy: false, responseType: 'text' });
-		expect(file.data).toBe('not really a picture');
-	},
-	RUN_LIMIT_MS,
-);
+	it(
+		'goes to the service as an address that opens without a login',
+		async () => {
+			const { journal } = session.emulator;
+			journal.clear();
+			const execution = await run(withPicture('Picture', 'Emulator'));
+			expect(execution.status).toBe('success');
+
+			const [request] = journal.of('/v1/chat/completions');
+			const { messages } = request!.body as {
+				messages: { content: { image_url?: { url: string } }[] }[];
+			};
+			const { url } = messages[0]!.content[1]!.image_url!;
+			const file = await axios.get<string>(url, { proxy: false, responseType: 'text' });
+			expect(file.data).toBe('not really a picture');
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'is refused where the service cannot reach this n8n',
+		async () => {
+			const execution = await run(withPicture('Picture far away', 'On the internet'));
+			expect(failureOf(execution)).toMatch(
+				/^Answer: Images: entry 1 would be published at http:\/\/127\.0\.0\.1:\d+, which the service cannot reach/,
+			);
+		},
+		RUN_LIMIT_MS,
+	);
+});
 
 it(
 	'tokens are in the execution, where n8n shows them',
