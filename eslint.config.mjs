@@ -65,6 +65,11 @@ export default tseslint.config(
 		]),
 	},
 	{
+		// An n8n without the SDK must load the package all the same, and n8n resolves it for require() only.
+		files: ['nodes/shared/aiNodeSdk.ts'],
+		rules: { '@typescript-eslint/no-require-imports': 'off' },
+	},
+	{
 		// Programs for a terminal: they print.
 		files: ['emulator/cli.ts', 'lab/*.ts', 'scripts/**/*', 'bench/**/*.ts'],
 		rules: { 'no-console': 'off' },

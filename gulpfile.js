@@ -32,7 +32,7 @@ async function bundle() {
 		outdir: 'dist',
 		outbase: '.',
 		bundle: true,
-		external: ['n8n-workflow'],
+		external: ['n8n-workflow', '@n8n/ai-node-sdk'],
 		platform: 'node',
 		format: 'cjs',
 		target: 'node20',

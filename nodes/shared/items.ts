@@ -6,6 +6,8 @@ import { errorFacts, toNodeError } from './errors';
 import { n8nClock } from './host';
 import type { Pace } from './itemOptions';
 
+type NodeError = ReturnType<typeof toNodeError>;
+
 export interface ItemOptions extends Partial<Pace> {
 	/** Items under way at once, at most. */
 	readonly concurrency: number;
@@ -63,8 +65,14 @@ function batches(count: number, size: number): number[][] {
 	);
 }
 
-function isCancelled(error: unknown): boolean {
+/** Whether the error says that a person stopped the execution. */
+export function isCancelled(error: unknown): boolean {
 	return error instanceof ServiceError && error.kind === 'cancelled';
+}
+
+/** What a failed item says, in the form that survives n8n's error output. */
+export function failureJson({ message, description }: NodeError, cause: unknown): IDataObject {
+	return { error: message, message: description ?? message, details: errorFacts(cause) };
 }
 
 function failedItem(
@@ -72,14 +80,13 @@ function failedItem(
 	error: unknown,
 	itemIndex: number,
 ): INodeExecutionData {
-	const { message, description } = toNodeError(context.getNode(), error, itemIndex);
 	return {
-		json: { error: message, message: description ?? message, details: errorFacts(error) },
+		json: failureJson(toNodeError(context.getNode(), error, itemIndex), error),
 		pairedItem: { item: itemIndex },
 	};
 }
 
-function withNote<E extends ReturnType<typeof toNodeError>>(error: E, note: string): E {
+function withNote(error: NodeError, note: string): NodeError {
 	if (note !== '') error.description = [error.description, note].filter(Boolean).join('. ');
 	return error;
 }

@@ -7,8 +7,8 @@ const ROOT = resolve(__dirname, '../..');
 
 /** What each part of the shipped code may import: the arrow points one way. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-	client: ['client', 'eventsource-parser', 'ipaddr.js'],
-	shared: ['shared', 'client', 'n8n-workflow'],
+	client: ['client', 'eventsource-parser', 'ipaddr.js', '@cfworker/json-schema'],
+	shared: ['shared', 'client', 'n8n-workflow', '@n8n/ai-node-sdk'],
 	node: ['node', 'shared', 'client', 'n8n-workflow'],
 	credentials: ['n8n-workflow'],
 };

@@ -56,7 +56,7 @@ test('every node and credential loads where only n8n-workflow is, with its icons
 			for (const Type of Object.values(require(${JSON.stringify(packed)} + '/' + file))) {
 				const made = new Type();
 				const { name, icon, outputs = [], outputNames = [] } = made.description ?? made;
-				out[file] = { name, icons: Object.values(icon), outputs: outputs.length, outputNames };
+				out[file] = { name, icons: Object.values(icon), outputs: Array.isArray(outputs) ? outputs.length : 0, outputNames };
 			}
 		}
 		console.log(JSON.stringify(out));
@@ -66,6 +66,7 @@ test('every node and credential loads where only n8n-workflow is, with its icons
 	) as Record<string, { name: string; icons: string[]; outputs: number; outputNames: string[] }>;
 
 	expect(Object.values(loaded).map(({ name }) => name)).toStrictEqual([
+		'agentWithTools',
 		'chatCompletion',
 		'createVideo',
 		'waitForVideo',

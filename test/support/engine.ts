@@ -5,7 +5,9 @@ import {
 	createRunExecutionData,
 	Workflow,
 	type IBinaryKeyData,
+	type IConnections,
 	type IDataObject,
+	type IExecuteFunctions,
 	type IHttpRequestOptions,
 	type INode,
 	type INodeExecutionData,
@@ -16,33 +18,40 @@ import {
 	type StructuredChunk,
 } from 'n8n-workflow';
 
+import { AgentWithTools } from '../../nodes/AgentWithTools/AgentWithTools.node';
 import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
 
 const PREFIX = 'n8n-nodes-agent-video';
 const NODE = 'Tested';
+const STUB = 'test.stub';
 
 /** The package's nodes, by the name that workflows use. */
 export const NODE_TYPES: Readonly<Record<string, INodeType>> = {
+	[`${PREFIX}.agentWithTools`]: new AgentWithTools(),
 	[`${PREFIX}.chatCompletion`]: new ChatCompletion(),
 	[`${PREFIX}.createVideo`]: new CreateVideo(),
 	[`${PREFIX}.waitForVideo`]: new WaitForVideo(),
 };
 
-export interface RunOptions {
-	readonly parameters?: IDataObject;
-	/** One json per input item. */
+/** What the run of a workflow needs beside its nodes. */
+export interface EnvironmentOptions {
+	/** One json per input item of the first node. */
 	readonly items?: readonly IDataObject[];
 	/** The binary fields of each input item. */
 	readonly binaries?: readonly IBinaryKeyData[];
 	readonly credential: { readonly baseUrl: string; readonly apiKey: string };
-	readonly onError?: INode['onError'];
-	readonly retryOnFail?: boolean;
 	/** Whether the trigger streams, as a chat or webhook can. */
 	readonly streaming?: boolean;
 	/** Gets the execution while it runs, to cancel it. */
 	readonly onStart?: (cancel: () => void) => void;
+}
+
+export interface RunOptions extends EnvironmentOptions {
+	readonly parameters?: IDataObject;
+	readonly onError?: INode['onError'];
+	readonly retryOnFail?: boolean;
 }
 
 export interface RunResult {
@@ -57,12 +66,73 @@ export interface RunResult {
 
 /** Runs one node of the package in n8n's own execution engine, credential, expressions and HTTP helper included. */
 export async function runNode(name: string, options: RunOptions): Promise<RunResult> {
+	return await runWorkflow([packageNode(NODE, name, options)], {}, NODE, options);
+}
+
+/** A node of this package for a workflow. */
+export function packageNode(
+	name: string,
+	type: string,
+	{
+		parameters = {},
+		onError,
+		retryOnFail,
+	}: Pick<RunOptions, 'parameters' | 'onError' | 'retryOnFail'>,
+): INode {
+	return {
+		id: name,
+		name,
+		type: `${PREFIX}.${type}`,
+		typeVersion: 1,
+		position: [0, 0],
+		parameters: parameters as INode['parameters'],
+		credentials: { agentVideoApi: { id: '1', name: 'Agent Video API' } },
+		...(onError === undefined ? {} : { onError }),
+		...(retryOnFail === undefined ? {} : { retryOnFail, waitBetweenTries: 0 }),
+	};
+}
+
+/** A node that does what a function says; the items go to the first output unless it says otherwise. */
+export function stubNode(name: string, work: StubWork): INode & { readonly work: StubWork } {
+	return { id: name, name, type: STUB, typeVersion: 1, position: [0, 0], parameters: {}, work };
+}
+
+/** What a stub does with the items that come in. */
+export type StubWork = (
+	items: INodeExecutionData[],
+) => INodeExecutionData[] | INodeExecutionData[][];
+
+/** Wires: for each output of a node, the nodes that it leads to. */
+export type Wires = Readonly<Record<string, readonly (readonly string[])[]>>;
+
+/**
+ * Runs a workflow in n8n's own execution engine.
+ *
+ * @param start The node that gets the items.
+ * @returns What the `start` node gave in its last run; the other nodes are in `run`.
+ */
+export async function runWorkflow(
+	nodes: readonly INode[],
+	wires: Wires,
+	start: string,
+	options: EnvironmentOptions,
+): Promise<RunResult> {
 	const workflow = new Workflow({
 		id: 'test',
 		active: false,
-		nodeTypes: nodeTypes(),
-		nodes: [toNode(name, options)],
-		connections: {},
+		nodeTypes: nodeTypes(nodes),
+		nodes: [...nodes],
+		connections: Object.fromEntries(
+			Object.entries(wires).map(([name, outputs]): [string, IConnections[string]] => [
+				name,
+				{
+					main: outputs.map((targets) =>
+						targets.map((node) => ({ node, type: 'main' as const, index: 0 })),
+					),
+				},
+			]),
+		),
+		settings: { executionOrder: 'v1' },
 	});
 	const chunks: StructuredChunk[] = [];
 	const engine = new WorkflowExecute(
@@ -76,7 +146,7 @@ export async function runNode(name: string, options: RunOptions): Promise<RunRes
 				waitingExecutionSource: {},
 				nodeExecutionStack: [
 					{
-						node: workflow.getNode(NODE)!,
+						node: workflow.getNode(start)!,
 						data: { main: [inputItems(options)] },
 						source: null,
 					},
@@ -90,47 +160,72 @@ export async function runNode(name: string, options: RunOptions): Promise<RunRes
 	});
 	const run = await running;
 	const { runData, error } = run.data.resultData;
-	const task: ITaskData | undefined = runData[NODE]?.at(-1);
 	return {
 		status: run.status,
-		outputs: (task?.data?.['main'] ?? []).map((items) => items ?? []),
+		outputs: itemsOf(runData[start]?.at(-1)),
 		error: error as RunResult['error'],
 		chunks,
 		run,
 	};
 }
 
-function inputItems({ items = [{}], binaries = [] }: RunOptions): INodeExecutionData[] {
+/** The items that a node gave in all its runs, by output. */
+export function allItems({ run }: RunResult, node: string): INodeExecutionData[][] {
+	const outputs: INodeExecutionData[][] = [];
+	for (const task of run.data.resultData.runData[node] ?? []) {
+		itemsOf(task).forEach((items, output) => {
+			(outputs[output] ??= []).push(...items);
+		});
+	}
+	return outputs;
+}
+
+function itemsOf(task: ITaskData | undefined): INodeExecutionData[][] {
+	return (task?.data?.['main'] ?? []).map((items) => items ?? []);
+}
+
+function inputItems({ items = [{}], binaries = [] }: EnvironmentOptions): INodeExecutionData[] {
 	return items.map((json, index) => {
 		const binary = binaries[index];
 		return binary === undefined ? { json } : { json, binary };
 	});
 }
 
-function toNode(name: string, { parameters = {}, onError, retryOnFail }: RunOptions): INode {
-	return {
-		id: 'tested',
-		name: NODE,
-		type: `${PREFIX}.${name}`,
-		typeVersion: 1,
-		position: [0, 0],
-		parameters: parameters as INode['parameters'],
-		credentials: { agentVideoApi: { id: '1', name: 'Agent Video API' } },
-		...(onError === undefined ? {} : { onError }),
-		...(retryOnFail === undefined ? {} : { retryOnFail, waitBetweenTries: 0 }),
-	};
-}
-
-function nodeTypes(): INodeTypes {
+function nodeTypes(nodes: readonly INode[]): INodeTypes {
+	const stub = stubType(nodes);
 	const find = (name: string) => {
-		const type = NODE_TYPES[name];
+		const type = name === STUB ? stub : NODE_TYPES[name];
 		if (type === undefined) throw new Error(`No node type ${name}`);
 		return type;
 	};
 	return { getByName: find, getByNameAndVersion: find, getKnownTypes: () => ({}) };
 }
 
-function additionalData({ credential, streaming }: RunOptions, chunks: StructuredChunk[]) {
+function stubType(nodes: readonly (INode & { readonly work?: StubWork })[]): INodeType {
+	return {
+		description: {
+			displayName: 'Stub',
+			name: STUB,
+			group: ['transform'],
+			version: 1,
+			description: '',
+			defaults: { name: 'Stub' },
+			inputs: ['main'],
+			outputs: ['main', 'main'],
+			properties: [],
+		},
+		execute(this: IExecuteFunctions) {
+			const { name } = this.getNode();
+			const given = nodes.find((node) => node.name === name)!.work!(this.getInputData());
+			const isOutputs = Array.isArray(given[0]) || given.length === 0;
+			return Promise.resolve(
+				isOutputs ? (given as INodeExecutionData[][]) : [given as INodeExecutionData[]],
+			);
+		},
+	};
+}
+
+function additionalData({ credential, streaming }: EnvironmentOptions, chunks: StructuredChunk[]) {
 	const hooks = new ExecutionLifecycleHooks('manual', '1', {} as never);
 	hooks.addHandler('sendChunk', (chunk) => {
 		chunks.push(chunk);

@@ -1,0 +1,126 @@
+import {
+	NodeConnectionTypes,
+	type EngineRequest,
+	type EngineResponse,
+	type IExecuteFunctions,
+	type ILoadOptionsFunctions,
+	type INodeExecutionData,
+	type INodeListSearchResult,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { beginAgent } from '../shared/agentBegin';
+import { agentOptions } from '../shared/agentOptions';
+import { runAgent } from '../shared/agentRun';
+import { toolProperties } from '../shared/agentTools';
+import { SUGGESTIONS } from '../shared/chatOptions';
+import { bindingProperties, CHAT_MODELS, inputProperties } from '../shared/chatProperties';
+import { searchItems } from '../shared/listOrText';
+
+/** Answer and Stopped, then an output for each tool of the form, or one for all calls. */
+const OUTPUTS = `={{ ((parameters) => {
+	const names = parameters.toolSource === 'json' || parameters.outputMode === 'single'
+		? ['Tool Calls']
+		: (parameters.tools?.tool ?? []).map((tool, index) => tool.name || 'Tool ' + (index + 1));
+	return ['Answer', 'Stopped', ...names].map((displayName) => ({ type: 'main', displayName }));
+})($parameter) }}` as const;
+
+export class AgentWithTools implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Agent with Tools',
+		name: 'agentWithTools',
+		icon: { light: 'file:../../icons/agent.svg', dark: 'file:../../icons/agent.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter.appCode || $parameter.model || "default model" }}',
+		description:
+			'Let a model ask for tools, run by the branches of your workflow, until it answers',
+		defaults: { name: 'Agent with Tools' },
+		inputs: [
+			NodeConnectionTypes.Main,
+			{ type: NodeConnectionTypes.AiTool, displayName: 'Tools', required: false },
+		],
+		outputs: OUTPUTS,
+		usableAsTool: true,
+		credentials: [{ name: 'agentVideoApi', required: true }],
+		properties: [
+			...inputProperties,
+			...bindingProperties,
+			...toolProperties,
+			{
+				displayName: 'Run Tool Calls',
+				name: 'runCalls',
+				type: 'options',
+				options: [
+					{
+						name: 'One at a Time',
+						value: 'oneAtATime',
+						description: 'Right through every kind of branch',
+					},
+					{
+						name: 'All of a Round at Once',
+						value: 'allAtOnce',
+						description: 'Faster, where every node of the branch keeps item linking',
+					},
+				],
+				default: 'oneAtATime',
+			},
+			{
+				displayName: 'Streaming',
+				name: 'streaming',
+				type: 'options',
+				options: [
+					{
+						name: 'Automatic',
+						value: 'auto',
+						description:
+							'Read replies as they are written, and pass them on to the chat or webhook when its trigger streams',
+					},
+					{ name: 'Off', value: 'off', description: 'Get replies in one piece' },
+				],
+				default: 'auto',
+			},
+			{
+				displayName: 'Simplify',
+				name: 'simplify',
+				type: 'boolean',
+				default: true,
+				description:
+					'Whether to return a simplified version of the response instead of the raw data',
+			},
+			{
+				displayName: 'Options',
+				name: 'options',
+				type: 'collection',
+				placeholder: 'Add option',
+				default: {},
+				options: agentOptions,
+			},
+		],
+	};
+
+	methods = {
+		listSearch: {
+			searchModel(
+				this: ILoadOptionsFunctions,
+				filter?: string,
+			): Promise<INodeListSearchResult> {
+				return searchItems(CHAT_MODELS, filter);
+			},
+			searchReasoningEffort(
+				this: ILoadOptionsFunctions,
+				filter?: string,
+			): Promise<INodeListSearchResult> {
+				return searchItems(SUGGESTIONS['searchReasoningEffort']!, filter);
+			},
+		},
+	};
+
+	async execute(
+		this: IExecuteFunctions,
+		response?: EngineResponse,
+	): Promise<INodeExecutionData[][] | EngineRequest> {
+		return await runAgent(this, async () => await beginAgent(this), response);
+	}
+}

@@ -1,0 +1,81 @@
+import type { IExecuteFunctions, ISourceData } from 'n8n-workflow';
+
+import { startConversation } from '../client/chat/conversation';
+import { chatFields, extraFields } from '../client/chat/readFields';
+import type { JsonObject } from '../client/json';
+import { readSettings } from './agentOptions';
+import { readToolNodes, type ToolNodes } from './agentToolNodes';
+import { readTools } from './agentTools';
+import type { AgentState, Seat } from './agentState';
+import { readMessages } from './chatInput';
+import { toNodeError } from './errors';
+import { n8nService } from './host';
+import { failureJson } from './items';
+import { readModel, readText } from './parameters';
+
+/**
+ * The state of new conversations, one per input item. All parameters are read here: in later runs of the node the
+ * items before it are those that the branches made.
+ */
+export async function beginAgent(context: IExecuteFunctions): Promise<AgentState> {
+	const items = context.getInputData();
+	const toolNodes = await readToolNodes(context);
+	const seats: Seat[] = [];
+	for (const [item] of items.entries()) {
+		try {
+			seats.push(await beginSeat(context, item, toolNodes));
+		} catch (error) {
+			const nodeError = toNodeError(context.getNode(), error, item);
+			if (!context.continueOnFail()) throw nodeError;
+			const failure = failureJson(nodeError, error);
+			seats.push({
+				item,
+				tools: [],
+				toolNodes: {},
+				request: {},
+				conversation: undefined,
+				failure,
+				emitted: false,
+			});
+		}
+	}
+	return {
+		settings: readSettings(context),
+		source: sourceOf(context),
+		seats,
+		open: [],
+	};
+}
+
+async function beginSeat(
+	context: IExecuteFunctions,
+	item: number,
+	{ declarations, nodes }: ToolNodes,
+): Promise<Seat> {
+	const service = await n8nService(context, item);
+	const appCode = readText(context, 'appCode', item).trim();
+	const model = readModel(context, item);
+	const options = context.getNodeParameter('options', item, {});
+	return {
+		item,
+		tools: [...readTools(context, item), ...declarations],
+		toolNodes: nodes,
+		request: {
+			...(appCode === '' ? {} : { app_code: appCode }),
+			...(model === '' ? {} : { model }),
+			...chatFields(options),
+			...extraFields(context.getNodeParameter('options.extraBody', item, '{}')),
+		} as JsonObject,
+		conversation: startConversation(readMessages(context, item, service)),
+		emitted: false,
+	};
+}
+
+/** Where the items came from; n8n throws where nothing came before, as in a tool run. */
+function sourceOf(context: IExecuteFunctions): ISourceData | null {
+	try {
+		return context.getInputSourceData();
+	} catch {
+		return null;
+	}
+}

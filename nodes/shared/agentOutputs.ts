@@ -1,0 +1,139 @@
+import type { EngineRequest, IDataObject, INodeExecutionData, IPairedItemData } from 'n8n-workflow';
+
+import { noteStarted, openCalls, type CallRecord } from '../client/chat/conversation';
+import { parseJson } from '../client/json';
+import type { AgentState, OpenCall, Seat } from './agentState';
+import { actionId } from './agentReturns';
+import { ENVELOPE } from './lineage';
+
+/** Outputs before those of the tools. */
+const ANSWER = 0;
+const STOPPED = 1;
+const FIRST_TOOL = 2;
+
+/** One list of items per output; the last ones are the tools'. */
+export function noOutput(state: AgentState | undefined): INodeExecutionData[][] {
+	const tools = state === undefined ? 0 : outputsForTools(state);
+	return Array.from({ length: FIRST_TOOL + tools }, () => []);
+}
+
+/** The next calls for branches: one, or all that wait. They count as out from here on. */
+export function handOutCalls(state: AgentState, nowMs: number): INodeExecutionData[][] {
+	const outputs = noOutput(state);
+	const waiting = callsOf(state, ({ toolNodes }, { name }) => toolNodes[name] === undefined);
+	for (const { call, record } of state.settings.allAtOnce ? waiting : waiting.slice(0, 1)) {
+		const seat = state.seats[call.seat]!;
+		const names = seat.tools.map((tool) => tool.function.name);
+		const tool = state.settings.singleOutput ? 0 : names.indexOf(record.name);
+		outputs[FIRST_TOOL + tool]!.push({
+			json: {
+				...(record.arguments as IDataObject),
+				[ENVELOPE]: {
+					id: call.callId,
+					tool: record.name,
+					round: record.round,
+					conversation: call.seat,
+				},
+			},
+			pairedItem: originOf(state, seat),
+		});
+		seat.conversation = noteStarted(seat.conversation!, call.callId, nowMs);
+		state.open.push(call);
+	}
+	return outputs;
+}
+
+/** The request to the engine for the calls of n8n's own tool nodes; none where no such call waits. */
+export function requestTools(state: AgentState, nowMs: number): EngineRequest | undefined {
+	const waiting = callsOf(state, ({ toolNodes }, { name }) => toolNodes[name] !== undefined);
+	if (waiting.length === 0) return undefined;
+
+	state.open = waiting.map(({ call }) => call);
+	const actions = waiting.map(({ call, record }) => {
+		const seat = state.seats[call.seat]!;
+		seat.conversation = noteStarted(seat.conversation!, call.callId, nowMs);
+		const { nodeName, isFromToolkit } = seat.toolNodes[record.name]!;
+		return {
+			actionType: 'ExecutionNodeAction' as const,
+			nodeName,
+			input: {
+				...(record.arguments as IDataObject),
+				...(isFromToolkit ? { tool: record.name } : {}),
+			},
+			type: 'ai_tool' as const,
+			id: actionId(call),
+			metadata: { itemIndex: 0 },
+		};
+	});
+	return { actions: actions as EngineRequest['actions'], metadata: {} };
+}
+
+/** The outcomes that have not left the node yet, put on their outputs. */
+export function emitOutcomes(
+	state: AgentState,
+	outputs: INodeExecutionData[][],
+): INodeExecutionData[][] {
+	for (const seat of state.seats) {
+		const outcome = seat.emitted ? undefined : outcomeOf(seat);
+		if (outcome === undefined) continue;
+		seat.emitted = true;
+		outputs[outcome.output]!.push({ json: outcome.json, pairedItem: originOf(state, seat) });
+	}
+	return outputs;
+}
+
+function outcomeOf({
+	conversation,
+	failure,
+	answer,
+}: Seat): { output: number; json: IDataObject } | undefined {
+	if (failure !== undefined) return { output: ANSWER, json: failure };
+	if (conversation === undefined) return undefined;
+
+	const { phase, rounds, calls, usage, messages } = conversation;
+	const story = {
+		rounds,
+		tool_calls: calls.map(toLog),
+		usage,
+		messages,
+	} as unknown as IDataObject;
+	if (phase.kind === 'stopped')
+		return { output: STOPPED, json: { reason: phase.reason, ...story } };
+	return answer === undefined ? undefined : { output: ANSWER, json: { ...answer, ...story } };
+}
+
+function toLog({ id, name, arguments: args, round, result, failed, durationMs }: CallRecord) {
+	return {
+		id,
+		name,
+		arguments: args,
+		result: result === undefined ? null : (parseJson(result) ?? result),
+		failed: failed === true,
+		round,
+		duration: (durationMs ?? 0) / 1000,
+	};
+}
+
+function callsOf(
+	state: AgentState,
+	wanted: (seat: Seat, record: CallRecord) => boolean,
+): { call: OpenCall; record: CallRecord }[] {
+	return state.seats.flatMap((seat, index) =>
+		(seat.conversation === undefined ? [] : openCalls(seat.conversation))
+			.filter((record) => wanted(seat, record))
+			.map((record) => ({ call: { seat: index, callId: record.id }, record })),
+	);
+}
+
+function outputsForTools({ settings, seats }: AgentState): number {
+	if (settings.singleOutput) return 1;
+	return Math.max(
+		0,
+		...seats.map(({ tools, toolNodes }) => tools.length - Object.keys(toolNodes).length),
+	);
+}
+
+/** Links to the input item of the first run: the items of later runs are what the branches made. */
+function originOf({ source }: AgentState, { item }: Seat): IPairedItemData {
+	return source === null ? { item } : { item, sourceOverwrite: source };
+}

@@ -1,0 +1,166 @@
+import type {
+	EngineRequest,
+	EngineResponse,
+	IExecuteFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
+
+import { completeChat } from '../client/chat/complete';
+import { noteReply } from '../client/chat/conversation';
+import { liveText } from '../client/chat/liveText';
+import { isJsonMode } from '../client/chat/readFields';
+import { toChatResult } from '../client/chat/result';
+import type { ChatRequest } from '../client/chat/types';
+import { mapConcurrent } from '../client/concurrency';
+import { ServiceError } from '../client/errors';
+import type { HttpPort } from '../client/ports';
+import { emitOutcomes, handOutCalls, noOutput, requestTools } from './agentOutputs';
+import { takeResponses, takeReturns } from './agentReturns';
+import { clearState, loadState, saveState, type AgentState, type Seat } from './agentState';
+import { isLive, withChatStream } from './chatStream';
+import { toNodeError } from './errors';
+import { n8nService } from './host';
+import { failureJson, isCancelled } from './items';
+import { lineageOf } from './lineage';
+import { reportUsage } from './usage';
+
+/**
+ * One run of Agent with Tools: begins conversations with new items, or takes what the branches bring back, and goes on
+ * until calls have to leave or every conversation has its outcome.
+ *
+ * @param begin Makes the state for new items.
+ */
+export async function runAgent(
+	context: IExecuteFunctions,
+	begin: () => Promise<AgentState>,
+	response?: EngineResponse,
+): Promise<INodeExecutionData[][] | EngineRequest> {
+	try {
+		return await run(context, begin, response);
+	} catch (error) {
+		throw toNodeError(context.getNode(), error, 0);
+	}
+}
+
+async function run(
+	context: IExecuteFunctions,
+	begin: () => Promise<AgentState>,
+	response: EngineResponse | undefined,
+): Promise<INodeExecutionData[][] | EngineRequest> {
+	const known = loadState(context);
+	if (known === undefined && isLate(context)) return noOutput(undefined);
+
+	const state = known ?? saveState(context, await begin());
+	if (response !== undefined && response.actionResponses.length > 0) {
+		takeResponses(state, response, Date.now());
+	} else if (state.open.length > 0 && !takeReturns(context, state, Date.now())) {
+		return noOutput(state);
+	}
+	return await advance(context, state);
+}
+
+/** Whether the items are what a branch brought back after its conversation had ended. */
+function isLate(context: IExecuteFunctions): boolean {
+	const items = context.getInputData();
+	return (
+		items.length > 0 && items.every((_item, index) => lineageOf(context, index).kind !== 'none')
+	);
+}
+
+async function advance(
+	context: IExecuteFunctions,
+	state: AgentState,
+): Promise<INodeExecutionData[][] | EngineRequest> {
+	for (;;) {
+		// Results of other calls of this round are still on their way.
+		if (state.open.length > 0) return noOutput(state);
+
+		const request = requestTools(state, Date.now());
+		if (request !== undefined) return request;
+
+		const outputs = handOutCalls(state, Date.now());
+		const asking = state.seats.filter(isAsking);
+		if (state.open.length > 0) {
+			return state.settings.asTheyFinish ? emitOutcomes(state, outputs) : outputs;
+		}
+		if (asking.length === 0) {
+			emitOutcomes(state, outputs);
+			clearState(context);
+			return outputs;
+		}
+		await askAll(context, state, asking);
+	}
+}
+
+function isAsking({ conversation, failure }: Seat): boolean {
+	return failure === undefined && conversation?.phase.kind === 'asking';
+}
+
+/** Asks the model for every conversation that waits for it; what is answered stays answered when another one fails. */
+async function askAll(
+	context: IExecuteFunctions,
+	state: AgentState,
+	asking: Seat[],
+): Promise<void> {
+	const { http } = await n8nService(context, 0);
+	const concurrency = isLive(context) ? 1 : state.settings.concurrency;
+	await mapConcurrent(asking, concurrency, async (seat) => {
+		try {
+			await ask(context, state, seat, http);
+		} catch (error) {
+			const nodeError = toNodeError(context.getNode(), error, seat.item);
+			if (!context.continueOnFail() || isCancelled(error)) throw nodeError;
+			seat.failure = failureJson(nodeError, error);
+		}
+	});
+}
+
+async function ask(
+	context: IExecuteFunctions,
+	{ settings }: AgentState,
+	seat: Seat,
+	http: HttpPort,
+): Promise<void> {
+	const conversation = seat.conversation!;
+	const request = { ...seat.request, ...toolFields(seat), messages: conversation.messages };
+	const toText = liveText({ withReasoning: settings.streamReasoning });
+	const complete = async (sendText?: (text: string) => void) =>
+		await completeChat(http, request, {
+			stream: settings.stream,
+			idleTimeoutMs: settings.idleTimeoutMs,
+			onText: (delta) => sendText?.(toText(delta)),
+		});
+
+	const completion = isLive(context)
+		? await withChatStream(context, seat.item, complete)
+		: await complete();
+	reportUsage(context, completion);
+	const next = noteReply(conversation, completion, seat.tools, settings.limits);
+	const bad = next.calls.find(({ round, failed }) => round === next.rounds && failed === true);
+	if (bad !== undefined && settings.failOnBadCall) throw badCall(bad.name, bad.result ?? '');
+	if (next.phase.kind === 'answered') {
+		seat.answer = (
+			settings.simplify
+				? toChatResult(completion, { json: isJsonMode(request) })
+				: { response: completion }
+		) as NonNullable<Seat['answer']>;
+	}
+	seat.conversation = next;
+}
+
+/** The tools in every round; a call is required in the first one only, or the conversation could not end. */
+function toolFields({ tools, request, conversation }: Seat): Partial<ChatRequest> {
+	if (tools.length === 0) return { tool_choice: undefined };
+	const isFirst = conversation!.rounds === 0;
+	if (request['tool_choice'] !== 'required' || isFirst) return { tools };
+	return { tools, tool_choice: 'auto' };
+}
+
+function badCall(name: string, result: string): ServiceError {
+	return new ServiceError(
+		'protocol',
+		`The model asked for the tool ${name} in a way that cannot be run`,
+		'Set Bad Tool Calls to Tell the Model, or describe the tool more clearly',
+		{ serviceMessage: result },
+	);
+}

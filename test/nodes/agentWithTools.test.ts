@@ -1,0 +1,506 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
+import {
+	allItems,
+	packageNode,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+	type StubWork,
+	type Wires,
+} from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+const AGENT = 'Agent';
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+
+/** What the model says to the messages so far: a text, or calls for tools. */
+type Model = (messages: readonly ChatMessage[]) => string | ToolCall[];
+
+let server: ScriptedServer;
+let model: Model;
+
+beforeEach(async () => {
+	server = await startScriptedServer((response, { body }) => {
+		const said = model((body as { messages: ChatMessage[] }).messages);
+		if (said === 'BROKEN') {
+			json(response, 503, { error: { message: 'down', type: 'service_error' } });
+			return;
+		}
+		const isText = typeof said === 'string';
+		const message = isText
+			? { role: 'assistant', content: said }
+			: { role: 'assistant', content: null, reasoning_content: 'hm', tool_calls: said };
+		const choice = { index: 0, message, finish_reason: isText ? 'stop' : 'tool_calls' };
+		json(response, 200, { choices: [choice], usage: USAGE, model: 'chat-m1' });
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const call = (id: string, name: string, args: object | string): ToolCall => ({
+	id,
+	type: 'function',
+	function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+});
+
+const tool = (name: string, ...fields: string[]) => ({
+	name,
+	description: `Tells the ${name}`,
+	define: 'fields',
+	parameters: {
+		parameter: fields.map((field) => ({ name: field, type: 'string', required: true })),
+	},
+});
+
+const requests = () => server.requests.map(({ body }) => body as { messages: ChatMessage[] });
+const toolMessages = (messages: readonly ChatMessage[]) =>
+	messages.filter(({ role }) => role === 'tool');
+const isFirstRound = (messages: readonly ChatMessage[]) => toolMessages(messages).length === 0;
+
+const weather: StubWork = (items) =>
+	items.map(({ json: { city } }, item) => ({
+		json: { temperature: `${String(city).length} degrees` },
+		pairedItem: { item },
+	}));
+
+interface Drawn extends Partial<RunOptions> {
+	/** What the branch of each tool does; its end leads back to the agent. */
+	readonly branches: Readonly<Record<string, StubWork>>;
+}
+
+/** The agent with one branch per tool, each leading back, and nodes behind Answer and Stopped. */
+async function run({ branches, parameters = {}, ...more }: Drawn) {
+	const names = Object.keys(branches);
+	const wires: Wires = {
+		Start: [[AGENT]],
+		[AGENT]: [['Answers'], ['Stops'], ...names.map((name) => [name])],
+		...Object.fromEntries(names.map((name) => [name, [[AGENT]]])),
+	};
+	const nodes = [
+		stubNode('Start', (items) => items),
+		packageNode(AGENT, 'agentWithTools', {
+			...more,
+			parameters: {
+				prompt: '={{ $json.question }}',
+				tools: { tool: names.map((name) => tool(name, 'city')) },
+				streaming: 'off',
+				...parameters,
+			},
+		}),
+		// n8n runs the upper branches first.
+		{ ...stubNode('Answers', (items) => items), position: [200, -200] as [number, number] },
+		stubNode('Stops', (items) => items),
+		...names.map((name) => stubNode(name, branches[name]!)),
+	];
+	const result = await runWorkflow(nodes, wires, 'Start', {
+		items: [{ question: 'Weather in Rome?' }],
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		...more,
+	});
+	return {
+		...result,
+		answers: allItems(result, 'Answers')[0] ?? [],
+		stops: allItems(result, 'Stops')[0] ?? [],
+		calls: (name: string) => (result.run.data.resultData.runData[name] ?? []).length,
+	};
+}
+
+test('a call leaves through its output, the result goes back to the model, the answer comes out', async () => {
+	model = (messages) =>
+		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'It is mild.';
+	const received: INodeExecutionData[] = [];
+	const { answers } = await run({
+		branches: {
+			weather: (items) => {
+				received.push(...items);
+				return weather(items);
+			},
+		},
+	});
+
+	expect(received.map(({ json: fields }) => fields)).toStrictEqual([
+		{ city: 'Rome', tool_call: { id: 'c1', tool: 'weather', round: 1, conversation: 0 } },
+	]);
+	const [first, second] = requests();
+	expect(first).toStrictEqual({
+		messages: [{ role: 'user', content: 'Weather in Rome?' }],
+		tools: [
+			{
+				type: 'function',
+				function: {
+					name: 'weather',
+					description: 'Tells the weather',
+					parameters: {
+						type: 'object',
+						properties: { city: { type: 'string' } },
+						required: ['city'],
+					},
+				},
+			},
+		],
+		stream: false,
+	});
+	expect(second!.messages).toStrictEqual([
+		{ role: 'user', content: 'Weather in Rome?' },
+		{
+			role: 'assistant',
+			content: null,
+			reasoning_content: 'hm',
+			tool_calls: [call('c1', 'weather', { city: 'Rome' })],
+		},
+		{ role: 'tool', tool_call_id: 'c1', content: '{"temperature":"4 degrees"}' },
+	]);
+	expect(answers).toHaveLength(1);
+	expect(answers[0]!.json).toStrictEqual({
+		content: 'It is mild.',
+		finish_reason: 'stop',
+		usage: { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 },
+		model: 'chat-m1',
+		rounds: 2,
+		tool_calls: [
+			{
+				id: 'c1',
+				name: 'weather',
+				arguments: { city: 'Rome' },
+				result: { temperature: '4 degrees' },
+				failed: false,
+				round: 1,
+				duration: expect.any(Number) as number,
+			},
+		],
+		messages: [...second!.messages, { role: 'assistant', content: 'It is mild.' }],
+	});
+});
+
+describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
+	test('two tools in one round: each result goes to its call, in the order of the calls', async () => {
+		model = (messages) =>
+			isFirstRound(messages)
+				? [call('c1', 'time', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
+				: 'Done.';
+		const { answers } = await run({
+			parameters: { runCalls },
+			branches: {
+				weather,
+				time: (items) =>
+					items.map(({ json: { city } }, item) => ({
+						json: { time: `noon in ${String(city)}` },
+						pairedItem: { item },
+					})),
+			},
+		});
+		expect(toolMessages(requests()[1]!.messages)).toStrictEqual([
+			{ role: 'tool', tool_call_id: 'c1', content: '{"time":"noon in Rome"}' },
+			{ role: 'tool', tool_call_id: 'c2', content: '{"temperature":"4 degrees"}' },
+		]);
+		expect(answers).toHaveLength(1);
+		expect(server.requests).toHaveLength(2);
+	});
+
+	test('one tool three times in one round', async () => {
+		const cities = ['Rome', 'Paris', 'Reykjavik'];
+		model = (messages) =>
+			isFirstRound(messages)
+				? cities.map((city, index) => call(`c${index}`, 'weather', { city }))
+				: 'Done.';
+		await run({ parameters: { runCalls }, branches: { weather } });
+		expect(toolMessages(requests()[1]!.messages).map(({ content }) => content)).toStrictEqual([
+			'{"temperature":"4 degrees"}',
+			'{"temperature":"5 degrees"}',
+			'{"temperature":"9 degrees"}',
+		]);
+	});
+
+	test('three conversations with different numbers of rounds, answers in the order of the items', async () => {
+		model = (messages) => {
+			const wanted = Number(String(messages[0]!.content).at(-1));
+			const done = toolMessages(messages).length;
+			return done < wanted
+				? [call('same-id', 'weather', { city: `${wanted}-${done}` })]
+				: `after ${done}`;
+		};
+		const items = [2, 0, 1].map((rounds) => ({ question: `Rounds: ${rounds}` }));
+		const { answers } = await run({ parameters: { runCalls }, branches: { weather }, items });
+		expect(answers.map(({ json: { content, rounds } }) => [content, rounds])).toStrictEqual([
+			['after 2', 3],
+			['after 0', 1],
+			['after 1', 2],
+		]);
+		expect(server.requests).toHaveLength(6);
+	});
+
+	test('a forked branch that returns twice: the first return counts', async () => {
+		model = (messages) =>
+			isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+		const nodes = [
+			stubNode('Start', (items) => items),
+			packageNode(AGENT, 'agentWithTools', {
+				parameters: {
+					prompt: 'x',
+					tools: { tool: [tool('weather', 'city')] },
+					streaming: 'off',
+					runCalls,
+				},
+			}),
+			stubNode('weather', weather),
+			stubNode('echo', (items) =>
+				items.map(({ json: j }, item) => ({ json: j, pairedItem: { item } })),
+			),
+			stubNode('Answers', (items) => items),
+		];
+		const result = await runWorkflow(
+			nodes,
+			{
+				[AGENT]: [['Answers'], [], ['weather']],
+				weather: [[AGENT, 'echo']],
+				echo: [[AGENT]],
+			},
+			AGENT,
+			{ credential: { baseUrl: server.url, apiKey: 'k' } },
+		);
+		expect(result.status).toBe('success');
+		expect(allItems(result, 'Answers')[0]).toHaveLength(1);
+		expect(server.requests).toHaveLength(2);
+	});
+});
+
+describe('what a branch may do with the items, one call at a time', () => {
+	const cases: [string, StubWork, string][] = [
+		[
+			'gives five items',
+			() => [1, 2, 3, 4, 5].map((n) => ({ json: { n } })),
+			'[{"n":1},{"n":2},{"n":3},{"n":4},{"n":5}]',
+		],
+		['loses the links', () => [{ json: { ok: true } }], '{"ok":true}'],
+		['gives an empty item', () => [{ json: {} }], '{}'],
+		['passes the call on', (items) => items, '{"city":"Rome"}'],
+		[
+			'reports an error',
+			() => [{ json: { error: 'no such city' } }],
+			'{"error":"no such city"}',
+		],
+	];
+	test.each(cases)('a branch that %s', async (_name, branch, content) => {
+		model = (messages) =>
+			isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+		const { answers } = await run({ branches: { weather: branch } });
+		expect(toolMessages(requests()[1]!.messages)).toStrictEqual([
+			{ role: 'tool', tool_call_id: 'c1', content },
+		]);
+		expect(answers).toHaveLength(1);
+	});
+});
+
+test('all at once, lost links are an error that says what to do, never a guess', async () => {
+	model = (messages) =>
+		isFirstRound(messages)
+			? [call('c1', 'weather', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
+			: 'Done.';
+	const { status, error } = await run({
+		parameters: { runCalls: 'allAtOnce' },
+		branches: {
+			weather: (items) => [...items, ...items].slice(1).map(() => ({ json: { n: 1 } })),
+		},
+	});
+	expect(status).toBe('error');
+	expect(error).toMatchObject({
+		message: 'Tool Calls came back without the link to the call they belong to',
+	});
+	expect(error!.description).toContain('Set Run Tool Calls to One at a Time');
+	expect(server.requests).toHaveLength(1);
+});
+
+describe('bad tool calls', () => {
+	test.each([
+		[
+			'an unknown tool',
+			call('c1', 'wether', { city: 'Rome' }),
+			/There is no tool \\"wether\\". The tools are: weather/,
+		],
+		['no JSON', call('c1', 'weather', '{"city": '), /The arguments are not a JSON object/],
+		['broken schema', call('c1', 'weather', { town: 'Rome' }), /do not fit the tool's schema/],
+	])('%s is answered to the model, no branch runs', async (_name, bad, told) => {
+		model = (messages) => (isFirstRound(messages) ? [bad] : 'Done.');
+		const { answers, calls } = await run({ branches: { weather } });
+		expect(toolMessages(requests()[1]!.messages)[0]!.content).toMatch(told);
+		expect(calls('weather')).toBe(0);
+		expect(answers[0]!.json['tool_calls']).toMatchObject([{ failed: true }]);
+	});
+
+	test('they fail the node where that is wanted', async () => {
+		model = () => [call('c1', 'wether', {})];
+		const { error } = await run({
+			branches: { weather },
+			parameters: { options: { badCalls: 'fail' } },
+		});
+		expect(error).toMatchObject({
+			message: 'The model asked for the tool wether in a way that cannot be run',
+		});
+	});
+});
+
+describe('limits', () => {
+	test.each([
+		['max_rounds', { maxRounds: 3 }, (n: number) => ({ city: `c${n}` }), 2],
+		['max_tool_calls', { maxCalls: 4 }, (n: number) => ({ city: `c${n}` }), 4],
+		['repeated_tool_call', { maxRepeats: 2 }, () => ({ city: 'Rome' }), 2],
+	])('%s: the conversation leaves through Stopped', async (reason, options, args, ran) => {
+		model = (messages) => {
+			const done = toolMessages(messages).length;
+			return [call(`c${done}`, 'weather', args(done))];
+		};
+		const { answers, stops, calls } = await run({
+			branches: { weather },
+			parameters: { options },
+		});
+		expect(answers).toHaveLength(0);
+		expect(stops.map(({ json: { reason: why, rounds } }) => [why, rounds])).toStrictEqual([
+			[reason, ran + 1],
+		]);
+		expect(stops[0]!.json['messages']).toHaveLength(2 + 2 * ran);
+		expect(calls('weather')).toBe(ran);
+	});
+});
+
+test('a tool is required in the first round only', async () => {
+	model = (messages) =>
+		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+	await run({ branches: { weather }, parameters: { options: { toolChoice: 'required' } } });
+	expect(requests()).toMatchObject([{ tool_choice: 'required' }, { tool_choice: 'auto' }]);
+});
+
+test('calls of a reply that is finished have been run already, and are not run again', async () => {
+	await server.stop();
+	server = await startScriptedServer((response) => {
+		const tool_calls = [call('c1', 'weather', { city: 'Rome' })];
+		const message = { role: 'assistant', content: 'Mild.', tool_calls };
+		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+	});
+	const { answers, calls } = await run({ branches: { weather } });
+	expect(answers[0]!.json['content']).toBe('Mild.');
+	expect(calls('weather')).toBe(0);
+});
+
+describe('failures of the service', () => {
+	test('Retry On Fail goes on where it was: nothing is asked or run twice', async () => {
+		let broken = 2;
+		model = (messages) => {
+			if (isFirstRound(messages)) return [call('c1', 'weather', { city: 'Rome' })];
+			return broken-- > 0 ? 'BROKEN' : 'Done.';
+		};
+		const { status, answers, calls } = await run({ branches: { weather }, retryOnFail: true });
+		expect(status).toBe('success');
+		expect(answers.map(({ json: { content } }) => content)).toStrictEqual(['Done.']);
+		expect(calls('weather')).toBe(1);
+		expect(requests().filter(({ messages }) => isFirstRound(messages))).toHaveLength(1);
+	});
+
+	test('with Continue On Fail each failure stays in its own conversation', async () => {
+		model = (messages) => {
+			if (messages[0]!.content === 'bad') return 'BROKEN';
+			return isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+		};
+		const { answers } = await run({
+			branches: { weather },
+			items: [{ question: 'good' }, { question: 'bad' }, { question: '' }],
+			onError: 'continueRegularOutput',
+		});
+		expect(answers.map(({ json: { content, error } }) => content ?? error)).toStrictEqual([
+			'Done.',
+			'The service could not handle the call just now',
+			'Prompt is empty',
+		]);
+	});
+});
+
+test('answers may leave as they finish', async () => {
+	model = (messages) => {
+		if (messages[0]!.content === 'quick') return 'Quick.';
+		return isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Slow.';
+	};
+	const { run: execution } = await run({
+		branches: { weather },
+		items: [{ question: 'slow' }, { question: 'quick' }],
+		parameters: { options: { emit: 'finished' } },
+	});
+	const runs = execution.data.resultData.runData['Answers']!;
+	expect(
+		runs.map(({ data }) => data!['main']![0]!.map(({ json: j }) => j['content'])),
+	).toStrictEqual([['Quick.'], ['Slow.']]);
+});
+
+describe('declaring tools', () => {
+	test('by example, by schema, as JSON through one output', async () => {
+		model = () => 'Done.';
+		await run({
+			branches: {},
+			parameters: {
+				tools: {
+					tool: [
+						{
+							name: 'a',
+							description: '',
+							define: 'example',
+							example: '{"n": 1, "tags": ["x"]}',
+						},
+						{
+							name: 'b',
+							description: '',
+							define: 'schema',
+							schema: '{"type": "object"}',
+						},
+					],
+				},
+			},
+		});
+		await run({
+			branches: {},
+			parameters: {
+				toolSource: 'json',
+				toolsJson: '={{ [{ type: "function", function: { name: "c" } }] }}',
+			},
+		});
+		expect(requests().map((body) => (body as { tools?: unknown }).tools)).toStrictEqual([
+			[
+				{
+					type: 'function',
+					function: {
+						name: 'a',
+						description: '',
+						parameters: {
+							type: 'object',
+							properties: {
+								n: { type: 'integer' },
+								tags: { type: 'array', items: { type: 'string' } },
+							},
+							required: ['n', 'tags'],
+						},
+					},
+				},
+				{
+					type: 'function',
+					function: { name: 'b', description: '', parameters: { type: 'object' } },
+				},
+			],
+			[{ type: 'function', function: { name: 'c' } }],
+		]);
+	});
+
+	test.each([
+		[[tool('a b')], 'Tools: entry 1 has no usable name'],
+		[[tool('a'), tool('a')], 'Tools: entry 2 repeats the name a'],
+		[[tool('a', '')], 'Tools has a parameter without a name'],
+		[
+			[{ name: 'a', define: 'schema', schema: '{' }],
+			'Tools: entry 1, its schema is not valid JSON',
+		],
+	])('%j is refused before any request: %s', async (tools, message) => {
+		model = () => 'Done.';
+		const { error } = await run({ branches: {}, parameters: { tools: { tool: tools } } });
+		expect(error).toMatchObject({ message });
+		expect(server.requests).toHaveLength(0);
+	});
+});
