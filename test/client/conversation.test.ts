@@ -1,0 +1,158 @@
+import {
+	noteReply,
+	noteResult,
+	noteStarted,
+	openCalls,
+	startConversation,
+	type Conversation,
+} from '../../nodes/client/chat/conversation';
+import { inferSchema } from '../../nodes/client/chat/inferSchema';
+import type { ToolDeclaration } from '../../nodes/client/chat/tools';
+import type { ChatCompletion } from '../../nodes/client/chat/types';
+
+const LIMITS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
+const TOOLS: ToolDeclaration[] = [
+	{
+		type: 'function',
+		function: {
+			name: 'weather',
+			parameters: {
+				type: 'object',
+				properties: { city: { type: 'string' } },
+				required: ['city'],
+			},
+		},
+	},
+	{ type: 'function', function: { name: 'time' } },
+];
+const USER = { role: 'user', content: 'Hi' } as const;
+
+const asks = (...calls: [id: string, name: string, args: string][]): ChatCompletion => ({
+	choices: [
+		{
+			index: 0,
+			finish_reason: 'tool_calls',
+			message: {
+				role: 'assistant',
+				content: null,
+				reasoning_content: 'hm',
+				tool_calls: calls.map(([id, name, args]) => ({
+					id,
+					type: 'function',
+					function: { name, arguments: args },
+				})),
+			},
+		},
+	],
+	usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 },
+});
+const says = (content: string): ChatCompletion => ({
+	choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }],
+});
+
+const reply = (conversation: Conversation, completion: ChatCompletion, limits = LIMITS) =>
+	noteReply(conversation, completion, TOOLS, limits);
+const result = (conversation: Conversation, id: string, text: string, nowMs = 0) =>
+	noteResult(conversation, id, { result: text, failed: false }, nowMs);
+
+test('every value of a conversation survives being saved', () => {
+	const talk = reply(startConversation([USER]), asks(['a', 'weather', '{"city":"Rome"}']));
+	expect(JSON.parse(JSON.stringify(talk))).toStrictEqual(talk);
+});
+
+test('results may come in any order, the messages keep the order of the calls', () => {
+	const calling = reply(startConversation([USER]), asks(['a', 'time', ''], ['b', 'time', '{}']));
+	expect(openCalls(calling).map(({ id }) => id)).toStrictEqual(['a', 'b']);
+
+	const half = result(calling, 'b', '2');
+	expect(half.phase).toStrictEqual({ kind: 'calling' });
+	expect(half.messages).toHaveLength(2);
+
+	const whole = result(half, 'a', '1');
+	expect(whole.phase).toStrictEqual({ kind: 'asking' });
+	expect(whole.messages.slice(2)).toStrictEqual([
+		{ role: 'tool', tool_call_id: 'a', content: '1' },
+		{ role: 'tool', tool_call_id: 'b', content: '2' },
+	]);
+});
+
+test('a second result of a call, and one of an unknown call, change nothing', () => {
+	const calling = reply(startConversation([USER]), asks(['a', 'time', ''], ['b', 'time', '{}']));
+	const once = result(calling, 'a', '1');
+	expect(result(once, 'a', 'other')).toBe(once);
+	expect(result(once, 'zzz', 'other')).toBe(once);
+});
+
+test('ids that come again in a later round are other calls', () => {
+	const first = result(reply(startConversation([USER]), asks(['a', 'time', ''])), 'a', '1');
+	const second = reply(first, asks(['a', 'time', '{}']));
+	expect(openCalls(second)).toMatchObject([{ id: 'a', round: 2 }]);
+	expect(result(second, 'a', '2').calls.map(({ result: text }) => text)).toStrictEqual([
+		'1',
+		'2',
+	]);
+});
+
+test('the time of a call runs from when it was handed out', () => {
+	const calling = reply(startConversation([USER]), asks(['a', 'time', '']));
+	const done = result(noteStarted(calling, 'a', 1_000), 'a', '1', 3_500);
+	expect(done.calls[0]).toMatchObject({ startedAtMs: 1_000, durationMs: 2_500 });
+});
+
+test('tokens of all rounds are added up; a reply without any takes nothing away', () => {
+	const first = result(reply(startConversation([USER]), asks(['a', 'time', ''])), 'a', '1');
+	const second = result(reply(first, asks(['b', 'time', ''])), 'b', '1');
+	const answered = reply(second, says('Done.'));
+	expect(answered.usage).toStrictEqual({
+		prompt_tokens: 4,
+		completion_tokens: 2,
+		total_tokens: 6,
+	});
+	expect(answered.phase.kind).toBe('answered');
+});
+
+test('the finish reason tool_calls without any call is an answer', () => {
+	expect(reply(startConversation([USER]), asks()).phase.kind).toBe('answered');
+});
+
+test('arguments in another order are the same call', () => {
+	const limits = { ...LIMITS, maxRepeats: 1 };
+	const two = asks(
+		['a', 'time', '{"x":1,"y":{"p":1,"q":2}}'],
+		['b', 'time', '{"y":{"q":2,"p":1},"x":1}'],
+	);
+	expect(reply(startConversation([USER]), two, limits).phase).toStrictEqual({
+		kind: 'stopped',
+		reason: 'repeated_tool_call',
+	});
+});
+
+test('calls that cannot be run are answered at once, the others wait', () => {
+	const mixed = reply(
+		startConversation([USER]),
+		asks(
+			['a', 'wether', '{}'],
+			['b', 'weather', '{"city":"Rome"}'],
+			['c', 'weather', '{"city":1}'],
+		),
+	);
+	expect(openCalls(mixed).map(({ id }) => id)).toStrictEqual(['b']);
+	const done = result(mixed, 'b', '"mild"');
+	expect(done.messages.slice(2).map(({ content }) => content)).toStrictEqual([
+		JSON.stringify({ error: 'There is no tool "wether". The tools are: weather, time' }),
+		'"mild"',
+		expect.stringContaining("do not fit the tool's schema at #/city") as string,
+	]);
+});
+
+test.each([
+	[{}, { type: 'object', properties: {}, required: [] }],
+	[[], { type: 'array' }],
+	[[1.5], { type: 'array', items: { type: 'number' } }],
+	[
+		{ a: null, b: true },
+		{ type: 'object', properties: { a: {}, b: { type: 'boolean' } }, required: ['a', 'b'] },
+	],
+])('the schema of %j', (example, schema) => {
+	expect(inferSchema(example)).toStrictEqual(schema);
+});
