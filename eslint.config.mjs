@@ -29,6 +29,8 @@ export default tseslint.config(
 			'@typescript-eslint/restrict-template-expressions': 'off',
 			// Table lookups are proven by their tests; the rule would hide them behind casts.
 			'@typescript-eslint/no-non-null-assertion': 'off',
+			// Taking fields out of an object by naming them beside a rest is no unused variable.
+			'@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
 			// n8n's contracts fix classes with one method.
 			'@typescript-eslint/no-extraneous-class': 'off',
 		},

@@ -101,14 +101,20 @@ export class N8nClient {
 		return await readSaved(await this.call<SavedExecution>('GET', `/executions/${id}`));
 	}
 
-	/** The newest execution of a workflow. */
-	async lastExecution({ id }: WorkflowRef): Promise<Execution> {
+	/** The saved executions of a workflow, newest first; at most 100. */
+	async executions({ id }: WorkflowRef): Promise<readonly { readonly id: string }[]> {
 		const { results } = await this.call<{ results: { id: string }[] }>('GET', '/executions', {
 			filter: JSON.stringify({ workflowId: id }),
-			limit: 1,
+			limit: 100,
 		});
-		if (results[0] === undefined) throw new Error('The workflow has not been run');
-		return await this.waitForExecution(results[0].id);
+		return results;
+	}
+
+	/** The newest execution of a workflow. */
+	async lastExecution(ref: WorkflowRef): Promise<Execution> {
+		const [newest] = await this.executions(ref);
+		if (newest === undefined) throw new Error('The workflow has not been run');
+		return await this.waitForExecution(newest.id);
 	}
 
 	/**

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import axios from 'axios';
+import { postWebhook } from './postWebhook';
 
 /** One line of a streaming answer. */
 export interface ChatLine {
@@ -13,9 +12,6 @@ export interface ChatLine {
 	/** Milliseconds since the question was sent. */
 	readonly arrivedMs: number;
 }
-
-/** A just activated workflow is not at its webhook at once. */
-const REGISTRATION_LIMIT_MS = 10_000;
 
 /**
  * Asks the Chat Trigger of an active workflow and reads its streaming answer to the end.
@@ -39,22 +35,8 @@ export async function streamWebhook(
 	body: object,
 	onLine: (line: ChatLine) => void = () => undefined,
 ): Promise<readonly ChatLine[]> {
-	for (const deadline = Date.now() + REGISTRATION_LIMIT_MS; ;) {
-		const startMs = Date.now();
-		const answer = await axios.post<Readable>(url, body, {
-			proxy: false,
-			responseType: 'stream',
-			timeout: 120_000,
-			validateStatus: () => true,
-		});
-		if (answer.status === 200) return await readLines(answer.data, startMs, onLine);
-
-		answer.data.destroy();
-		if (answer.status !== 404 || Date.now() > deadline) {
-			throw new Error(`The webhook answered with status ${answer.status}`);
-		}
-		await sleep(100);
-	}
+	const { data, sentAtMs } = await postWebhook<Readable>(url, body, 'stream');
+	return await readLines(data, sentAtMs, onLine);
 }
 
 /** Address of a chat, for a browser and for streamChat. */

@@ -17,7 +17,13 @@ import type { ChatCompletion as Completion, ChatRequest, TextDelta } from '../cl
 import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/callOptions';
 import { readMessages } from '../shared/chatInput';
 import { chatOptions, SUGGESTIONS } from '../shared/chatOptions';
-import { bindingProperties, CHAT_MODELS, inputProperties } from '../shared/chatProperties';
+import {
+	bindingProperties,
+	CHAT_MODELS,
+	inputProperties,
+	simplifyProperty,
+	streamingProperty,
+} from '../shared/chatProperties';
 import { isLive, withChatStream } from '../shared/chatStream';
 import { n8nService, type Service } from '../shared/host';
 import { paceOptions, readPace } from '../shared/itemOptions';
@@ -44,36 +50,8 @@ export class ChatCompletion implements INodeType {
 		properties: [
 			...inputProperties,
 			...bindingProperties,
-			{
-				displayName: 'Streaming',
-				name: 'streaming',
-				type: 'options',
-				options: [
-					{
-						name: 'Automatic',
-						value: 'auto',
-						description:
-							'Read the reply as it is written, and pass it on to the chat or webhook when its trigger streams',
-					},
-					{
-						name: 'Collect',
-						value: 'collect',
-						description:
-							'Read the reply as it is written, but show it only when it is complete',
-					},
-					{ name: 'Off', value: 'off', description: 'Get the reply in one piece' },
-				],
-				default: 'auto',
-				description: 'How the reply travels. The output is the same either way.',
-			},
-			{
-				displayName: 'Simplify',
-				name: 'simplify',
-				type: 'boolean',
-				default: true,
-				description:
-					'Whether to return a simplified version of the response instead of the raw data',
-			},
+			streamingProperty,
+			simplifyProperty,
 			{
 				displayName: 'Options',
 				name: 'options',

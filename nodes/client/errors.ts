@@ -35,6 +35,8 @@ export interface ErrorDetails {
 	readonly status?: number;
 	/** Whether the same call may well succeed a little later. */
 	readonly transient?: boolean;
+	/** Whether the service may have carried out the call all the same: sending it again could pay twice. */
+	readonly unclear?: boolean;
 	/** The service's own words (`error.message`, spec 7). */
 	readonly serviceMessage?: string;
 	/** The service's own error type (`error.type`, spec 7). */

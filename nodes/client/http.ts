@@ -98,6 +98,8 @@ function refusal(
 	return new ServiceError('refused', message, remedy, {
 		status,
 		transient,
+		// Only these may come after the work has begun (spec 7: "interface call abnormal", a gateway's timeout).
+		unclear: status === 408 || status >= 500,
 		serviceMessage: excerpt(text),
 		...errorDetails(parseJson(text)),
 		...retryAfter(headers['retry-after']),

@@ -6,6 +6,8 @@ interface TransportRow {
 	readonly message: string;
 	readonly remedy: string;
 	readonly transient: boolean;
+	/** Whether the request may have reached the service. */
+	readonly unclear: boolean;
 }
 
 /** What a broken connection means to a person, by the code that the HTTP library gives; the first match wins. */
@@ -16,6 +18,7 @@ const TRANSPORT_ROWS: readonly TransportRow[] = [
 		message: 'Nothing answers at the address of the service',
 		remedy: 'Check host and port of the Base URL, and that the service is running',
 		transient: true,
+		unclear: false,
 	},
 	{
 		codes: /^(ENOTFOUND|EAI_AGAIN)$/,
@@ -23,6 +26,7 @@ const TRANSPORT_ROWS: readonly TransportRow[] = [
 		message: 'The host name of the service was not found',
 		remedy: 'Check the Base URL, and that this machine can look up names',
 		transient: true,
+		unclear: false,
 	},
 	{
 		codes: /^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
@@ -30,6 +34,7 @@ const TRANSPORT_ROWS: readonly TransportRow[] = [
 		message: 'The service did not answer in time',
 		remedy: 'Try again, or allow more time under Options',
 		transient: true,
+		unclear: true,
 	},
 	{
 		codes: /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/,
@@ -37,6 +42,7 @@ const TRANSPORT_ROWS: readonly TransportRow[] = [
 		message: 'No secure connection to the service could be made',
 		remedy: 'Check the certificate of the host in the Base URL',
 		transient: false,
+		unclear: false,
 	},
 	{
 		codes: /^(ERR_CANCELED|ABORT_ERR)$/,
@@ -45,6 +51,7 @@ const TRANSPORT_ROWS: readonly TransportRow[] = [
 		message: 'The execution was canceled',
 		remedy: 'Run the workflow again when you want to',
 		transient: false,
+		unclear: false,
 	},
 	{
 		codes: /^/,
@@ -52,6 +59,7 @@ const TRANSPORT_ROWS: readonly TransportRow[] = [
 		message: 'The connection to the service broke',
 		remedy: 'Try again; if it stays, look for a proxy or firewall in between',
 		transient: true,
+		unclear: true,
 	},
 ];
 
@@ -76,8 +84,8 @@ export function transportError(cause: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
 
 	const code = codeOf(cause);
-	const { kind, message, remedy, transient } = TRANSPORT_ROWS.find(({ codes }) =>
+	const { kind, message, remedy, transient, unclear } = TRANSPORT_ROWS.find(({ codes }) =>
 		codes.test(code),
 	)!;
-	return new ServiceError(kind, message, remedy, { code, transient, cause });
+	return new ServiceError(kind, message, remedy, { code, transient, unclear, cause });
 }

@@ -44,6 +44,16 @@ export function readMessages(
 	return READERS[readText(context, 'input', itemIndex)]!(context, itemIndex, service);
 }
 
+/**
+ * The addresses of the images in the field Images.
+ *
+ * @throws InputError that names the entry which the service cannot fetch.
+ */
+export function readImages(context: IExecuteFunctions, item: number, service: Service): string[] {
+	const entries = context.getNodeParameter('images.image', item, []) as ImageEntry[];
+	return imageUrls(context, item, service, entries);
+}
+
 function readPrompt(context: IExecuteFunctions, item: number, service: Service): ChatMessage[] {
 	const label = 'Earlier Messages';
 	const earlier = context.getNodeParameter('options.earlierMessages', item, '[]') as JsonValue;
@@ -56,12 +66,7 @@ function readPrompt(context: IExecuteFunctions, item: number, service: Service):
 		text,
 		systemMessage: readText(context, 'systemMessage', item),
 		earlier: before,
-		imageUrls: imageUrls(
-			context,
-			item,
-			service,
-			context.getNodeParameter('images.image', item, []) as ImageEntry[],
-		),
+		imageUrls: readImages(context, item, service),
 	});
 }
 

@@ -9,7 +9,8 @@ export const CHAT_MODELS = [
 	{ name: 'chat-m2', value: 'chat-m2' },
 ];
 
-const images: INodeProperties = {
+/** Images that go with a text. */
+export const imagesProperty: INodeProperties = {
 	displayName: 'Images',
 	name: 'images',
 	type: 'fixedCollection',
@@ -104,7 +105,7 @@ export const inputProperties: INodeProperties[] = [
 			'Instructions that come before the prompt. An application brings its own; leave this empty then.',
 		displayOptions: { show: { input: ['prompt'] } },
 	},
-	{ ...images, displayOptions: { show: { input: ['prompt'] } } },
+	{ ...imagesProperty, displayOptions: { show: { input: ['prompt'] } } },
 	{
 		displayName: 'Messages',
 		name: 'messages',
@@ -150,7 +151,7 @@ export const inputProperties: INodeProperties[] = [
 						default: '',
 						placeholder: 'e.g. What is in this picture?',
 					},
-					{ ...images, displayOptions: { show: { role: ['user'] } } },
+					{ ...imagesProperty, displayOptions: { show: { role: ['user'] } } },
 					{
 						displayName: 'Tool Call ID',
 						name: 'toolCallId',
@@ -204,3 +205,35 @@ export const bindingProperties: INodeProperties[] = [
 		{ searchListMethod: 'searchModel', textLabel: 'By Code', placeholder: 'e.g. chat-m1' },
 	),
 ];
+
+/** How a reply travels; the output is the same either way. */
+export const streamingProperty: INodeProperties = {
+	displayName: 'Streaming',
+	name: 'streaming',
+	type: 'options',
+	options: [
+		{
+			name: 'Automatic',
+			value: 'auto',
+			description:
+				'Read the reply as it is written, and pass it on to the chat or webhook when its trigger streams',
+		},
+		{
+			name: 'Collect',
+			value: 'collect',
+			description: 'Read the reply as it is written, but show it only when it is complete',
+		},
+		{ name: 'Off', value: 'off', description: 'Get the reply in one piece' },
+	],
+	default: 'auto',
+	description: 'How the reply travels. The output is the same either way.',
+};
+
+/** Whether the output is flat or the service's own body. */
+export const simplifyProperty: INodeProperties = {
+	displayName: 'Simplify',
+	name: 'simplify',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+};

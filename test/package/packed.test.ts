@@ -69,6 +69,7 @@ test('every node and credential loads where only n8n-workflow is, with its icons
 		'agentWithTools',
 		'chatCompletion',
 		'createVideo',
+		'superAssistant',
 		'waitForVideo',
 		'agentVideoApi',
 	]);

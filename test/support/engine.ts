@@ -21,7 +21,9 @@ import {
 import { AgentWithTools } from '../../nodes/AgentWithTools/AgentWithTools.node';
 import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
+import { SuperAssistant } from '../../nodes/SuperAssistant/SuperAssistant.node';
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
+import { dataTables, type DataTables } from './dataTables';
 
 const PREFIX = 'n8n-nodes-agent-video';
 const NODE = 'Tested';
@@ -32,6 +34,7 @@ export const NODE_TYPES: Readonly<Record<string, INodeType>> = {
 	[`${PREFIX}.agentWithTools`]: new AgentWithTools(),
 	[`${PREFIX}.chatCompletion`]: new ChatCompletion(),
 	[`${PREFIX}.createVideo`]: new CreateVideo(),
+	[`${PREFIX}.superAssistant`]: new SuperAssistant(),
 	[`${PREFIX}.waitForVideo`]: new WaitForVideo(),
 };
 
@@ -44,6 +47,8 @@ export interface EnvironmentOptions {
 	readonly credential: { readonly baseUrl: string; readonly apiKey: string };
 	/** Whether the trigger streams, as a chat or webhook can. */
 	readonly streaming?: boolean;
+	/** The data tables of this n8n. */
+	readonly tables?: DataTables;
 	/** Gets the execution while it runs, to cancel it. */
 	readonly onStart?: (cancel: () => void) => void;
 }
@@ -225,7 +230,10 @@ function stubType(nodes: readonly (INode & { readonly work?: StubWork })[]): INo
 	};
 }
 
-function additionalData({ credential, streaming }: EnvironmentOptions, chunks: StructuredChunk[]) {
+function additionalData(
+	{ credential, streaming, tables = dataTables() }: EnvironmentOptions,
+	chunks: StructuredChunk[],
+) {
 	const hooks = new ExecutionLifecycleHooks('manual', '1', {} as never);
 	hooks.addHandler('sendChunk', (chunk) => {
 		chunks.push(chunk);
@@ -233,6 +241,7 @@ function additionalData({ credential, streaming }: EnvironmentOptions, chunks: S
 	return {
 		hooks,
 		executionId: '1',
+		executeWorkflow: tables.executeWorkflow,
 		variables: {},
 		streamingEnabled: streaming === true,
 		instanceBaseUrl: 'http://localhost/',

@@ -28,12 +28,13 @@ export function startAggregate(): Aggregate {
 }
 
 /**
- * Adds one chunk of a streamed reply (spec 2.5); chunks without `choices` are legal.
+ * Adds one chunk of a streamed reply (spec 2.5); chunks without `choices` are legal. The progress of a super
+ * assistant's tools (`extension`, spec 2.7) is no part of a reply.
  *
  * @returns The text that the chunk adds to the first choice.
  */
 export function addChunk(aggregate: Aggregate, chunk: JsonObject): TextDelta {
-	const { choices, ...envelope } = chunk;
+	const { choices, extension, ...envelope } = chunk;
 	for (const [key, value] of Object.entries(envelope)) {
 		if (value !== null && value !== undefined) aggregate.envelope[key] = value;
 	}
@@ -54,10 +55,13 @@ export function isFinished({ choices }: Aggregate): boolean {
 
 /** The chunks put together into the form of a non-streamed body (spec 2.4). */
 export function toCompletion({ envelope, choices }: Aggregate): ChatCompletion {
+	const sorted = [...choices.entries()].sort(([a], [b]) => a - b);
+	// An assistant that only used its tools has replied without a word.
+	const all: [number, ChoiceParts][] = sorted.length > 0 ? sorted : [[0, emptyChoice()]];
 	return {
 		...envelope,
 		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
-		choices: [...choices.entries()].sort(([a], [b]) => a - b).map(toChoice),
+		choices: all.map(toChoice),
 	};
 }
 
@@ -65,7 +69,13 @@ function choiceAt({ choices }: Aggregate, index: number): ChoiceParts {
 	const known = choices.get(index);
 	if (known !== undefined) return known;
 
-	const fresh: ChoiceParts = {
+	const fresh = emptyChoice();
+	choices.set(index, fresh);
+	return fresh;
+}
+
+function emptyChoice(): ChoiceParts {
+	return {
 		other: {},
 		content: undefined,
 		reasoning: undefined,
@@ -73,8 +83,6 @@ function choiceAt({ choices }: Aggregate, index: number): ChoiceParts {
 		finishReason: null,
 		usage: undefined,
 	};
-	choices.set(index, fresh);
-	return fresh;
 }
 
 function addChoice(parts: ChoiceParts, choice: JsonObject): TextDelta {

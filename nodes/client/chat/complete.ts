@@ -15,6 +15,8 @@ export interface CompleteOptions {
 	readonly idleTimeoutMs: number;
 	/** Called with each piece of text as it arrives. */
 	readonly onText?: (delta: TextDelta) => void;
+	/** Called with each chunk of a stream before its text. */
+	readonly onChunk?: (chunk: JsonObject) => void;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface CompleteOptions {
 export async function completeChat(
 	http: HttpPort,
 	request: ChatRequest,
-	{ stream, idleTimeoutMs, onText = () => undefined }: CompleteOptions,
+	{ stream, idleTimeoutMs, onText = nothing, onChunk = nothing }: CompleteOptions,
 ): Promise<ChatCompletion> {
 	const mode = stream
 		? { stream: true, stream_options: { include_usage: true } }
@@ -41,12 +43,16 @@ export async function completeChat(
 		body: { ...request, ...mode } as unknown as JsonObject,
 		idleTimeoutMs,
 	});
-	if (stream && !isJson(response)) return await readStream(response, onText);
+	if (stream && !isJson(response)) return await readStream(response, { onText, onChunk });
 
 	const completion = toChecked(await readJsonObject(response));
 	const { content, reasoning_content: reasoning = '' } = completion.choices[0]!.message;
 	onText({ content: content ?? '', reasoning });
 	return completion;
+}
+
+function nothing(): void {
+	// Whoever waits for the whole reply follows nothing.
 }
 
 function isJson({ headers }: HttpResponse): boolean {
@@ -55,22 +61,27 @@ function isJson({ headers }: HttpResponse): boolean {
 
 async function readStream(
 	{ body }: HttpResponse,
-	onText: (delta: TextDelta) => void,
+	{ onText, onChunk }: Required<Pick<CompleteOptions, 'onText' | 'onChunk'>>,
 ): Promise<ChatCompletion> {
 	const aggregate = startAggregate();
-	let events = 0;
+	let chunks = 0;
 	try {
 		for await (const { data } of decodeEvents(readBytes(body))) {
-			events++;
-			if (data === END_OF_STREAM) return toCompletion(aggregate);
-			onText(addChunk(aggregate, toChunk(data)));
+			if (data === END_OF_STREAM) {
+				if (chunks === 0) throw notTheService('');
+				return toCompletion(aggregate);
+			}
+			chunks++;
+			const chunk = toChunk(data);
+			onChunk(chunk);
+			onText(addChunk(aggregate, chunk));
 		}
 	} catch (error) {
 		throw withPartial(error, aggregate);
 	}
 	// Some servers close the connection after the finish chunk instead of saying [DONE].
 	if (isFinished(aggregate)) return toCompletion(aggregate);
-	throw events === 0 ? notTheService('') : withPartial(cut(), aggregate);
+	throw chunks === 0 ? notTheService('') : withPartial(cut(), aggregate);
 }
 
 function toChunk(data: string): JsonObject {

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import axios, { type ResponseType } from 'axios';
+
+/** A just activated workflow is not at its webhook at once. */
+const REGISTRATION_LIMIT_MS = 10_000;
+
+export interface WebhookAnswer<T> {
+	readonly data: T;
+	/** When the request went out that was answered, in milliseconds since 1970. */
+	readonly sentAtMs: number;
+}
+
+/**
+ * Posts to the webhook of an active workflow.
+ *
+ * @throws Error when the webhook does not answer with status 200.
+ */
+export async function postWebhook<T>(
+	url: string,
+	body: object,
+	responseType: ResponseType = 'json',
+): Promise<WebhookAnswer<T>> {
+	for (const deadline = Date.now() + REGISTRATION_LIMIT_MS; ;) {
+		const sentAtMs = Date.now();
+		const { status, data } = await axios.post<T>(url, body, {
+			proxy: false,
+			responseType,
+			timeout: 120_000,
+			validateStatus: () => true,
+		});
+		if (status === 200) return { data, sentAtMs };
+		if (status !== 404 || Date.now() > deadline) {
+			throw new Error(`The webhook answered with status ${status}`);
+		}
+		await sleep(100);
+	}
+}

@@ -1,0 +1,60 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { assistantProperties } from '../shared/assistantProperties';
+import { runAssistant } from '../shared/assistantRun';
+import { sessionName } from '../shared/assistantSession';
+import { isLive, withChatStream } from '../shared/chatStream';
+import { inTurn } from '../shared/inTurn';
+import { readPace } from '../shared/itemOptions';
+import { mapItems } from '../shared/items';
+import { closeLedger } from '../shared/paidCalls';
+
+export class SuperAssistant implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Super Assistant',
+		name: 'superAssistant',
+		icon: {
+			light: 'file:../../icons/assistant.svg',
+			dark: 'file:../../icons/assistant.dark.svg',
+		},
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter.appCode }}',
+		description: 'Let an assistant with its own memory and tools do a task',
+		defaults: { name: 'Super Assistant' },
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		usableAsTool: true,
+		credentials: [{ name: 'agentVideoApi', required: true }],
+		properties: assistantProperties,
+	};
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const live = this.getNodeParameter('streaming', 0) === 'auto' && isLive(this);
+		const pace = readPace(this);
+		const takeTurn = inTurn();
+
+		const items = await mapItems(
+			this,
+			live ? { ...pace, concurrency: 1 } : pace,
+			async (item) =>
+				await takeTurn(sessionName(this, item), async () =>
+					live
+						? await withChatStream(
+								this,
+								item,
+								async (send) => await runAssistant(this, item, send),
+							)
+						: await runAssistant(this, item),
+				),
+		);
+		if (items.every(({ json }) => json['error'] === undefined)) closeLedger(this);
+		return [items];
+	}
+}

@@ -1,0 +1,214 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { buildPackage } from '../../lab/buildPackage';
+import { outputItems } from '../../lab/execution';
+import { installLab } from '../../lab/installLab';
+import { N8nClient, type WorkflowRef } from '../../lab/N8nClient';
+import { postWebhook } from '../../lab/postWebhook';
+import { startN8n, type N8n } from '../../lab/startN8n';
+import { chatText, streamWebhook, type ChatLine } from '../../lab/streamChat';
+import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
+import { node, workflow } from './support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
+const TOOL_START = {
+	session_id: 's-1',
+	extension: { type: 'tool_start', data: { tool: 'search', arguments: { query: 'n8n' } } },
+};
+const text = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
+const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+const sse = (...chunks: object[]) =>
+	chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+
+let emulator: Emulator;
+let scripted: ScriptedServer;
+let answer: Script;
+let userFolder: string;
+let n8n: N8n;
+let client: N8nClient;
+
+const SILENCE_MS = 20_000;
+/** A call of 70 seconds, which runs beside all tests: when it began, and what a person saw of it. */
+let slow: {
+	readonly startedMs: number;
+	readonly ref: WorkflowRef;
+	readonly lines: Promise<readonly ChatLine[]>;
+};
+
+/** A reply with long silences. */
+const slowly: Script = (response) => {
+	void (async () => {
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		response.write(sse(TOOL_START));
+		for (const word of ['one ', 'two ', 'three ']) {
+			await sleep(SILENCE_MS);
+			response.write(sse(text(word)));
+		}
+		await sleep(SILENCE_MS / 2);
+		response.end(`${sse(text('four'), END)}data: [DONE]\n\n`);
+	})();
+};
+
+beforeAll(async () => {
+	await installLab();
+	await buildPackage();
+	userFolder = await mkdtemp(join(tmpdir(), 'n8n-assistant-'));
+	emulator = await startEmulator({});
+	scripted = await startScriptedServer((...args) => {
+		answer(...args);
+	});
+	n8n = await startN8n({ userFolder });
+	client = await N8nClient.signIn(n8n.url);
+	for (const [name, baseUrl] of [
+		['Emulator', emulator.url],
+		['Scripted', scripted.url],
+	] as const) {
+		await client.createCredential({
+			name,
+			type: 'agentVideoApi',
+			data: { baseUrl, apiKey: 'demo-key' },
+		});
+	}
+	answer = slowly;
+	const ref = await install('slow', { mode: 'streaming', credential: 'Scripted' });
+	const lines = streamWebhook(`${n8n.url}/webhook/slow`, { message: 'Take your time' });
+	// Where the tests end before it does, nobody waits for it.
+	lines.catch(() => undefined);
+	slow = { startedMs: Date.now(), ref, lines };
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await n8n.stop();
+	await scripted.stop();
+	await emulator.stop();
+	await rm(userFolder, { recursive: true, force: true });
+}, RUN_LIMIT_MS);
+
+const overWebhook = (
+	path: string,
+	{
+		mode = 'lastNode',
+		credential = 'Emulator',
+		parameters = {},
+	}: { mode?: string; credential?: string; parameters?: object } = {},
+) =>
+	workflow(path, [
+		node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
+			parameters: { httpMethod: 'POST', path, responseMode: mode },
+			webhookId: path,
+		}),
+		node('Assistant', ASSISTANT, 1, {
+			parameters: {
+				appCode: 'demo-assistant',
+				message: '={{ $json.body.message }}',
+				...parameters,
+			},
+			credential,
+		}),
+	]);
+
+const install = async (...args: Parameters<typeof overWebhook>) => {
+	const ref = await client.importWorkflow(overWebhook(...args));
+	await client.activate(ref);
+	return ref;
+};
+
+/** What the assistant says to a message. */
+async function say(path: string, message: string, key: string): Promise<string> {
+	const { data } = await postWebhook<{ content: string }>(`${n8n.url}/webhook/${path}`, {
+		message,
+		key,
+	});
+	return data.content;
+}
+
+it(
+	'two keys have two memories, one key has one, in separate executions',
+	async () => {
+		await install('memory', {
+			parameters: { session: 'key', sessionKey: '={{ $json.body.key }}' },
+		});
+		await say('memory', 'My name is Ada.', 'chat-a');
+		await say('memory', 'My name is Bob.', 'chat-b');
+		expect(await say('memory', 'What is my name?', 'chat-a')).toBe('Your name is Ada.');
+		expect(await say('memory', 'What is my name?', 'chat-b')).toBe('Your name is Bob.');
+		expect(await say('memory', 'What is my name?', 'chat-c')).toBe(
+			'You have not told me that yet.',
+		);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'a chat sees a tool at work before the answer ends',
+	async () => {
+		let finish: () => void = () => undefined;
+		let finished = false;
+		answer = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(sse(TOOL_START));
+			finish = () => {
+				finished = true;
+				response.end(`${sse(text('Done.'), END)}data: [DONE]\n\n`);
+			};
+		};
+		await install('live', { mode: 'streaming', credential: 'Scripted' });
+		let finishedWhenShown: boolean | undefined;
+		const lines = await streamWebhook(
+			`${n8n.url}/webhook/live`,
+			{ message: 'Hi' },
+			({ type }) => {
+				if (type !== 'item' || finishedWhenShown !== undefined) return;
+				finishedWhenShown = finished;
+				// Only what has reached the person lets the service go on.
+				finish();
+			},
+		);
+		expect(finishedWhenShown).toBe(false);
+		expect(lines.map(({ type, content }) => [type, content])).toStrictEqual([
+			['begin', undefined],
+			['item', '\n\n> Running search: {"query":"n8n"}\n\n'],
+			['item', 'Done.'],
+			['end', undefined],
+		]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'looking up a session leaves no execution of its own behind',
+	async () => {
+		const ref = await install('tidy', { parameters: { session: 'key', sessionKey: 'tidy' } });
+		await say('tidy', 'Hello', '');
+		expect(await client.executions(ref)).toHaveLength(1);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'a call of 70 seconds passes, with silences of 20 seconds',
+	async () => {
+		const lines = await slow.lines;
+		expect(Date.now() - slow.startedMs).toBeGreaterThan(3.5 * SILENCE_MS);
+		expect(chatText(lines)).toBe('\n\n> Running search: {"query":"n8n"}\n\none two three four');
+		const [item] = outputItems(await client.lastExecution(slow.ref), 'Assistant');
+		expect(item!.json).toMatchObject({ content: 'one two three four', session_id: 's-1' });
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'the memory of a key outlives a restart of n8n',
+	async () => {
+		await n8n.stop();
+		n8n = await startN8n({ userFolder });
+		client = await N8nClient.signIn(n8n.url);
+		expect(await say('memory', 'What is my name?', 'chat-a')).toBe('Your name is Ada.');
+	},
+	RUN_LIMIT_MS,
+);

@@ -1,0 +1,379 @@
+import { runNode, type RunOptions } from '../support/engine';
+import { dataTables, type DataTables } from '../support/dataTables';
+import {
+	events,
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
+
+const SECRET = 'k-secret';
+const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
+const ARGUMENTS = { query: 'n8n' };
+
+const started = {
+	extension: { type: 'tool_start', data: { tool: 'search', arguments: ARGUMENTS } },
+};
+const finished = {
+	extension: {
+		type: 'tool_calls',
+		data: {
+			tool_calls: [
+				{
+					name: 'search',
+					arguments: ARGUMENTS,
+					result: '3',
+					status: 'success',
+					elapsed: '1s',
+				},
+			],
+		},
+	},
+};
+const text = (content: string, more: object = {}) => ({
+	choices: [{ index: 0, delta: { content } }],
+	model: 'chat-m1',
+	...more,
+});
+const END = {
+	choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage: USAGE }],
+	trace_id: 't',
+};
+const CHUNKS = [started, text('Look: '), finished, text('done'), END, '[DONE]'];
+
+let server: ScriptedServer;
+let script: Script;
+let tables: DataTables;
+
+beforeEach(async () => {
+	tables = dataTables();
+	script = (response, _request, index) => {
+		events(response, [{ session_id: `s-${index}` }, ...CHUNKS]);
+	};
+	server = await startScriptedServer((...args) => {
+		script(...args);
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+async function assist(more: Partial<RunOptions> = {}) {
+	return await runNode('superAssistant', {
+		credential: { baseUrl: server.url, apiKey: SECRET },
+		items: [{ chatInput: 'Hi', sessionId: 'chat-1' }],
+		tables,
+		...more,
+		parameters: { appCode: 'demo-assistant', ...more.parameters },
+	});
+}
+
+const bodies = () => server.requests.map(({ body }) => body as Record<string, unknown>);
+const sessions = () => bodies().map((body) => body['session_id']);
+const byKey = (options: object = {}) => ({ session: 'key', options });
+
+test('the message goes out alone, everything that the assistant did comes back', async () => {
+	const { outputs, chunks } = await assist();
+	expect(bodies()).toStrictEqual([
+		{
+			app_code: 'demo-assistant',
+			messages: [{ role: 'user', content: 'Hi' }],
+			stream: true,
+			stream_options: { include_usage: true },
+		},
+	]);
+	expect(outputs).toStrictEqual([
+		[
+			{
+				json: {
+					content: 'Look: done',
+					finish_reason: 'stop',
+					usage: USAGE,
+					model: 'chat-m1',
+					session_id: 's-0',
+					trace_id: 't',
+					tool_calls: [
+						{
+							name: 'search',
+							arguments: ARGUMENTS,
+							result: '3',
+							status: 'success',
+							elapsed: '1s',
+						},
+					],
+					events: [
+						{
+							type: 'tool_start',
+							tool: 'search',
+							arguments: ARGUMENTS,
+							offset_ms: expect.any(Number) as number,
+						},
+						{
+							type: 'tool_calls',
+							tool: 'search',
+							arguments: ARGUMENTS,
+							result: '3',
+							status: 'success',
+							elapsed: '1s',
+							offset_ms: expect.any(Number) as number,
+						},
+					],
+				},
+				pairedItem: { item: 0 },
+			},
+		],
+	]);
+	expect(chunks).toHaveLength(0);
+});
+
+test('without a stream the results are matched to their calls by id', async () => {
+	script = (response) => {
+		const call = { id: 'c1', type: 'function', function: { name: 'search', arguments: '{}' } };
+		const message = {
+			role: 'assistant',
+			content: 'Done',
+			tool_calls: [call],
+			tool_results: [{ tool_call_id: 'c1', content: '3 pages' }],
+		};
+		json(response, 200, {
+			choices: [{ index: 0, message, finish_reason: 'stop' }],
+			session_id: 's-1',
+		});
+	};
+	const { outputs } = await assist({ parameters: { streaming: 'off' } });
+	expect(bodies()[0]).toMatchObject({ stream: false });
+	expect(outputs[0]![0]!.json).toStrictEqual({
+		content: 'Done',
+		finish_reason: 'stop',
+		session_id: 's-1',
+		tool_calls: [{ id: 'c1', name: 'search', arguments: {}, result: '3 pages' }],
+	});
+});
+
+test('not simplified, the body comes with the events beside it', async () => {
+	const { outputs } = await assist({ parameters: { simplify: false } });
+	expect(outputs[0]![0]!.json).toMatchObject({
+		choices: [{ message: { content: 'Look: done' } }],
+		events: [{ type: 'tool_start' }, { type: 'tool_calls' }],
+	});
+	expect(outputs[0]![0]!.json).not.toHaveProperty('extension');
+});
+
+test('images go with the message', async () => {
+	await assist({
+		parameters: { images: { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] } },
+	});
+	expect(bodies()[0]!['messages']).toStrictEqual([
+		{
+			role: 'user',
+			content: [
+				{ type: 'text', text: 'Hi' },
+				{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } },
+			],
+		},
+	]);
+});
+
+test.each([
+	['App Code', { appCode: ' ' }],
+	['Message', { message: '={{ $json.nothing }}' }],
+	['Session ID', { session: 'id', sessionId: '' }],
+	['Key', { session: 'key', sessionKey: '' }],
+	['Maximum Duration', { options: { maximumDuration: 'soon' } }],
+])('%s is checked before anything is sent', async (field, parameters) => {
+	const { error } = await assist({ parameters });
+	expect(error!.message).toMatch(new RegExp(`^${field} is `));
+	expect(error!.description).toMatch(/^Enter /);
+	expect(server.requests).toHaveLength(0);
+});
+
+describe('sessions', () => {
+	test('new: none is sent', async () => {
+		await assist();
+		expect(sessions()).toStrictEqual([undefined]);
+		expect(tables.rows).toHaveLength(0);
+	});
+
+	test('by ID: the one that was given', async () => {
+		await assist({ parameters: { session: 'id', sessionId: 's-mine' } });
+		expect(sessions()).toStrictEqual(['s-mine']);
+	});
+
+	test('per key: the session of the key, in later executions too; another key has its own', async () => {
+		await assist({ parameters: byKey() });
+		await assist({ parameters: byKey() });
+		await assist({ parameters: byKey(), items: [{ chatInput: 'Hi', sessionId: 'chat-2' }] });
+		await assist({ parameters: { ...byKey(), appCode: 'other-assistant' } });
+		expect(sessions()).toStrictEqual([undefined, 's-0', undefined, undefined]);
+		expect(tables.rows).toStrictEqual([
+			{ app_code: 'demo-assistant', memory_key: 'chat-1', session_id: 's-1' },
+			{ app_code: 'demo-assistant', memory_key: 'chat-2', session_id: 's-2' },
+			{ app_code: 'other-assistant', memory_key: 'chat-1', session_id: 's-3' },
+		]);
+	});
+
+	test('items of one key take turns, so that they share one session', async () => {
+		const items = [1, 2, 3].map((n) => ({ chatInput: `Step ${n}`, sessionId: 'same' }));
+		await assist({ parameters: byKey(), items });
+		expect(
+			bodies().map(({ messages, session_id: id }) => [
+				(messages as [{ content: string }])[0].content,
+				id,
+			]),
+		).toStrictEqual([
+			['Step 1', undefined],
+			['Step 2', 's-0'],
+			['Step 3', 's-1'],
+		]);
+	});
+
+	test('a key that looks like an expression stays a text', async () => {
+		const key = '={{ $env.SECRET }}';
+		await assist({ parameters: byKey(), items: [{ chatInput: 'Hi', sessionId: key }] });
+		expect(tables.rows).toMatchObject([{ memory_key: key }]);
+	});
+
+	test('the session is kept when the reply breaks off', async () => {
+		script = (response) => {
+			events(response, [{ session_id: 's-9' }, text('Half')]);
+		};
+		await assist({ parameters: byKey() });
+		expect(tables.rows).toMatchObject([{ memory_key: 'chat-1', session_id: 's-9' }]);
+	});
+
+	test('without data tables nothing is sent, and the way out is named', async () => {
+		tables.disabled = true;
+		const { error } = await assist({ parameters: byKey() });
+		expect(error!.message).toBe('Session cannot be remembered: the module is disabled');
+		expect(error!.description).toContain('set Session to By ID');
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test('a reply is not lost when its session cannot be kept', async () => {
+		script = (response) => {
+			tables.disabled = true;
+			events(response, [{ session_id: 's-1' }, ...CHUNKS]);
+		};
+		const { status, outputs } = await assist({ parameters: byKey() });
+		expect(status).toBe('success');
+		expect(outputs[0]![0]!.json['content']).toBe('Look: done');
+	});
+});
+
+describe('a chat that streams', () => {
+	const live = async (parameters: object = {}) => {
+		const { chunks } = await assist({ streaming: true, parameters: { ...parameters } });
+		return chunks.map(({ type, content }) => (type === 'item' ? content : `<${type}>`));
+	};
+
+	test('shows text and tools as they come, each tool in a paragraph of its own', async () => {
+		expect(await live()).toStrictEqual([
+			'<begin>',
+			'\n\n> Running search: {"query":"n8n"}\n\n',
+			'Look: ',
+			'\n\n> Finished search in 1s\n\n',
+			'done',
+			'<end>',
+		]);
+	});
+
+	test('shows text only where that is wanted', async () => {
+		expect(await live({ options: { showInChat: 'text' } })).toStrictEqual([
+			'<begin>',
+			'Look: ',
+			'done',
+			'<end>',
+		]);
+	});
+});
+
+describe('a call is paid, and is not sent again', () => {
+	const cut: Script = (response) => {
+		events(response, [{ session_id: 's-1' }, started, text('Half')]);
+	};
+
+	test('what had arrived is in the error', async () => {
+		script = cut;
+		const { outputs } = await assist({ onError: 'continueRegularOutput' });
+		expect(outputs[0]![0]!.json).toMatchObject({
+			error: 'The stream ended before the reply did',
+			details: {
+				session_id: 's-1',
+				partial: {
+					choices: [{ message: { content: 'Half' } }],
+					events: [{ type: 'tool_start', tool: 'search' }],
+				},
+			},
+		});
+	});
+
+	test.each([
+		['broke off', cut],
+		[
+			'met a failing service',
+			((response) => {
+				json(response, 503, { error: { message: 'down', type: 'service_error' } });
+			}) as Script,
+		],
+		[
+			'was reset',
+			((response) => {
+				response.destroy();
+			}) as Script,
+		],
+	])('Retry On Fail leaves a call alone that %s', async (_name, first) => {
+		script = (...args) => {
+			(args[2] === 0 ? first : cut)(...args);
+		};
+		const { status, error } = await assist({ retryOnFail: true });
+		expect(status).toBe('error');
+		expect(error!.description).toContain('so it is not sent again by itself');
+		expect(server.requests).toHaveLength(1);
+	});
+
+	test('unless it is told to', async () => {
+		const good = script;
+		script = (...args) => {
+			(args[2] === 0 ? cut : good)(...args);
+		};
+		const { status } = await assist({
+			retryOnFail: true,
+			parameters: { options: { sendAgain: true } },
+		});
+		expect(status).toBe('success');
+		expect(server.requests).toHaveLength(2);
+	});
+
+	test('a call that was refused may be sent again, and what the others gave is kept', async () => {
+		const good = script;
+		let refusals = 1;
+		script = (response, request, index) => {
+			const { messages } = request.body as { messages: [{ content: string }] };
+			if (messages[0].content === 'busy' && refusals-- > 0) {
+				json(response, 429, { error: { message: 'slow down', type: 'rate_limit_error' } });
+				return;
+			}
+			good(response, request, index);
+		};
+		const { status, outputs, run } = await assist({
+			retryOnFail: true,
+			items: [{ chatInput: 'one' }, { chatInput: 'busy' }, { chatInput: 'three' }],
+			parameters: { options: { concurrency: 1 } },
+		});
+		expect(status).toBe('success');
+		expect(outputs[0]).toHaveLength(3);
+		expect(
+			bodies().map(({ messages }) => (messages as [{ content: string }])[0].content),
+		).toStrictEqual(['one', 'busy', 'busy', 'three']);
+		expect(JSON.stringify(run.data.executionData?.contextData)).not.toContain('paidCalls":{');
+	});
+});
+
+test('the key appears nowhere', async () => {
+	script = (response) => {
+		json(response, 503, { error: { message: 'down', type: 'x' } });
+	};
+	const { run } = await assist();
+	expect(JSON.stringify(run)).not.toContain(SECRET);
+});
