@@ -1,13 +1,14 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { toNodeError } from './errors';
+import { isToolRun } from './isToolRun';
 
 /**
  * Whether this execution shows text while it comes: its trigger streams, and the node does not run as a tool, whose
  * result goes to an agent and not to a person.
  */
 export function isLive(context: IExecuteFunctions): boolean {
-	return context.isStreaming() && !context.getNode().type.endsWith('Tool');
+	return context.isStreaming() && !isToolRun(context);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { ServiceError, type ErrorDetails, type ErrorKind } from '../client/errors';
 import { isUnclear } from '../client/unclear';
+import { isToolRun } from './isToolRun';
 
 /** What came of the paid call of an item. */
 interface PaidCall {
@@ -30,7 +31,9 @@ const WARNING = 'The call may have been carried out and charged, so it is not se
  * Makes the paid call of an item, once. *Retry On Fail* runs the whole node again for all its items: what was paid for
  * is then taken from the node's context, and a call that may have been carried out fails again without being sent.
  *
- * @param request Names what is asked for: the same item with another request is another call.
+ * An agent that runs the node as its tool decides itself what to ask for again.
+ *
+ * @param request Names what is asked for. A person who retries an execution may have changed it: that is another call.
  * @param sendAgain Whether a call that may have been carried out is to be sent again all the same.
  */
 export async function payOnce<T extends object>(
@@ -42,9 +45,11 @@ export async function payOnce<T extends object>(
 	}: { readonly item: number; readonly request: string; readonly sendAgain: boolean },
 	call: () => Promise<T>,
 ): Promise<T> {
+	if (isToolRun(context)) return await call();
+
 	const { calls } = ledgerOf(context);
 	const known = calls[item];
-	if (known?.request === request) {
+	if (known !== undefined && (known.request === request || context.getMode() !== 'retry')) {
 		if (known.result !== undefined) return known.result as T;
 		if (known.failure !== undefined && !sendAgain) throw revived(known.failure);
 	}

@@ -247,7 +247,10 @@ describe('the timeline', () => {
 			{ type: 'thinking', data: { a: 1 } },
 		],
 		[{ type: 'tool_start' }, { type: 'tool_start', data: null }],
-		[{ type: 'constructor' }, { type: 'constructor', data: null }],
+		[
+			{ type: 'constructor', data: {} },
+			{ type: 'constructor', data: {} },
+		],
 		[{}, { type: '', data: null }],
 	])('%j is kept, although it is not in the specification', (extension, event) => {
 		expect(timelineEvents(extension, 1)).toStrictEqual([{ ...event, offset_ms: 1 }]);

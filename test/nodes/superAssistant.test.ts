@@ -1,4 +1,4 @@
-import { runNode, type RunOptions } from '../support/engine';
+import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	events,
@@ -228,6 +228,33 @@ describe('sessions', () => {
 		]);
 	});
 
+	test('a failing item does not hold up the others of its key', async () => {
+		const good = script;
+		script = (...args) => {
+			if (args[2] === 0) json(args[0], 429, { error: { message: 'slow down' } });
+			else good(...args);
+		};
+		const items = [1, 2].map((n) => ({ chatInput: `Step ${n}`, sessionId: 'same' }));
+		const { outputs } = await assist({
+			parameters: byKey(),
+			items,
+			onError: 'continueRegularOutput',
+		});
+		expect(outputs[0]!.map(({ json: { content, error } }) => content ?? error)).toStrictEqual([
+			'The service is getting too many calls',
+			'Look: done',
+		]);
+	});
+
+	test('a session that stays the same is not written again', async () => {
+		script = (response) => {
+			events(response, [{ session_id: 's-same' }, ...CHUNKS]);
+		};
+		await assist({ parameters: byKey() });
+		await assist({ parameters: byKey() });
+		expect(tables.operations).toStrictEqual(['get', 'upsert', 'get']);
+	});
+
 	test('a key that looks like an expression stays a text', async () => {
 		const key = '={{ $env.SECRET }}';
 		await assist({ parameters: byKey(), items: [{ chatInput: 'Hi', sessionId: key }] });
@@ -288,6 +315,60 @@ describe('a chat that streams', () => {
 	});
 });
 
+test('items of a chat that streams do not mix their text', async () => {
+	const { chunks } = await assist({
+		streaming: true,
+		items: [{ chatInput: 'one' }, { chatInput: 'two' }],
+	});
+	const item = chunks.map(({ metadata }) => metadata.itemIndex);
+	expect(item).toStrictEqual([...item].sort());
+	expect(new Set(item)).toStrictEqual(new Set([0, 1]));
+});
+
+test('reasoning is shown where that is wanted, and tokens are counted', async () => {
+	script = (response) => {
+		const thought = { choices: [{ index: 0, delta: { reasoning_content: 'Hm.' } }] };
+		events(response, [thought, text('Yes'), END, '[DONE]']);
+	};
+	const { chunks, run } = await assist({
+		streaming: true,
+		parameters: { options: { streamReasoning: true, extraBody: '{"seed": 1}' } },
+	});
+	expect(chunks.flatMap(({ content }) => content ?? [])).toStrictEqual(['Hm.', '\n\nYes']);
+	expect(bodies()[0]).toMatchObject({ seed: 1 });
+	expect(run.data.resultData.runData['Tested']![0]!.metadata).toMatchObject({
+		tokenUsage: { inputTokens: 3, outputTokens: 1 },
+	});
+});
+
+describe('Maximum Duration', () => {
+	const soon = { options: { maximumDuration: 0.2 } };
+
+	test('ends a call that is silent', async () => {
+		script = () => undefined;
+		const { error } = await assist({ parameters: soon });
+		expect(error!.message).toBe('The service did not answer in time');
+	});
+
+	test('does not lengthen the time that silence may last', async () => {
+		script = () => undefined;
+		const { error } = await assist({ parameters: { options: { timeout: 0.2 } } });
+		expect(error!.message).toBe('The service did not answer in time');
+	});
+
+	test('ends a call that is kept alive without a word', async () => {
+		script = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			const beat = setInterval(() => response.write(': keep-alive\n\n'), 20);
+			response.on('close', () => {
+				clearInterval(beat);
+			});
+		};
+		const { error } = await assist({ parameters: soon });
+		expect(error!.message).toBe('The call took longer than its limit');
+	});
+});
+
 describe('a call is paid, and is not sent again', () => {
 	const cut: Script = (response) => {
 		events(response, [{ session_id: 's-1' }, started, text('Half')]);
@@ -330,6 +411,52 @@ describe('a call is paid, and is not sent again', () => {
 		expect(status).toBe('error');
 		expect(error!.description).toContain('so it is not sent again by itself');
 		expect(server.requests).toHaveLength(1);
+	});
+
+	test('also where the message differs at each try', async () => {
+		script = cut;
+		await assist({
+			retryOnFail: true,
+			parameters: { message: '={{ "Hi " + Math.random() }}' },
+		});
+		expect(server.requests).toHaveLength(1);
+	});
+
+	test('a later run of the node in the same execution makes its own calls', async () => {
+		script = (response) => {
+			json(response, 503, { error: { message: 'down' } });
+		};
+		let rounds = 0;
+		await runWorkflow(
+			[
+				packageNode('Tested', 'superAssistant', {
+					parameters: { appCode: 'a', message: 'Hi' },
+					onError: 'continueRegularOutput',
+				}),
+				stubNode('Again', (items) => (rounds++ === 0 ? [items, []] : [[], items])),
+			],
+			{ Tested: [['Again']], Again: [['Tested']] },
+			'Tested',
+			{ credential: { baseUrl: server.url, apiKey: SECRET } },
+		);
+		expect(rounds).toBe(2);
+		expect(server.requests).toHaveLength(2);
+	});
+
+	test('as the tool of an agent it is sent each time that the agent asks', async () => {
+		script = cut;
+		await runWorkflow(
+			[
+				packageNode('Tested', 'superAssistantTool', {
+					parameters: { appCode: 'a', message: 'Hi' },
+					retryOnFail: true,
+				}),
+			],
+			{},
+			'Tested',
+			{ credential: { baseUrl: server.url, apiKey: SECRET } },
+		);
+		expect(server.requests).toHaveLength(3);
 	});
 
 	test('unless it is told to', async () => {

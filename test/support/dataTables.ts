@@ -3,6 +3,8 @@ import type { IDataObject, INodeExecutionData, IWorkflowBase } from 'n8n-workflo
 /** Runs the workflows within workflows that work on an n8n data table, over a list of rows in memory. */
 export interface DataTables {
 	readonly rows: IDataObject[];
+	/** What was done, in order. */
+	readonly operations: string[];
 	/** Says no to everything, as an n8n without data tables does. */
 	disabled: boolean;
 	readonly executeWorkflow: (
@@ -17,11 +19,13 @@ export function dataTables(): DataTables {
 	const rows: IDataObject[] = [];
 	const tables: DataTables = {
 		rows,
+		operations: [],
 		disabled: false,
 		executeWorkflow: ({ code }, _additionalData, { inputData }) => {
 			if (tables.disabled) return Promise.reject(new Error('the module is disabled'));
 			const { json } = inputData![0]!;
 			const { operation } = code!.nodes.find(({ name }) => name === 'Row')!.parameters;
+			tables.operations.push(String(operation));
 			const known = rows.find(
 				(row) =>
 					row['app_code'] === json['app_code'] &&

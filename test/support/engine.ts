@@ -199,7 +199,8 @@ function inputItems({ items = [{}], binaries = [] }: EnvironmentOptions): INodeE
 function nodeTypes(nodes: readonly INode[]): INodeTypes {
 	const stub = stubType(nodes);
 	const find = (name: string) => {
-		const type = name === STUB ? stub : NODE_TYPES[name];
+		// As the tool of an agent a node has a type of its own.
+		const type = name === STUB ? stub : NODE_TYPES[name.replace(/Tool$/, '')];
 		if (type === undefined) throw new Error(`No node type ${name}`);
 		return type;
 	};
