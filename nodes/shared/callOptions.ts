@@ -1,6 +1,7 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
+import type { NodeContext } from './nodeContext';
 
 /** Longer than the longest call that the service allows (600 s, spec 8). */
 const DEFAULT_TIMEOUT_SECONDS = 620;
@@ -49,7 +50,7 @@ export const earlierMessagesOption: INodeProperties = {
  *
  * @throws InputError when it is not a number above 0.
  */
-export function readTimeoutSeconds(context: IExecuteFunctions, itemIndex: number): number {
+export function readTimeoutSeconds(context: NodeContext, itemIndex: number): number {
 	const value: unknown = context.getNodeParameter(
 		'options.timeout',
 		itemIndex,

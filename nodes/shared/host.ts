@@ -1,15 +1,11 @@
-import {
-	sleep,
-	type IExecuteFunctions,
-	type IHttpRequestOptions,
-	type IN8nHttpFullResponse,
-} from 'n8n-workflow';
+import { sleep, type IHttpRequestOptions, type IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { normalizeBaseUrl } from '../client/baseUrl';
 import type { Clock, HttpPort } from '../client/ports';
 import { isPrivateUrl } from '../client/publicUrl';
 import { cancelledError } from '../client/transportError';
 import { CREDENTIAL } from './names';
+import type { NodeContext } from './nodeContext';
 
 /** Older n8n has a `sleep` that cannot be interrupted: no nap is longer than this. */
 const NAP_MS = 1_000;
@@ -26,7 +22,7 @@ export interface Service {
  *
  * @throws InputError when the credential's base URL is missing or malformed.
  */
-export async function n8nService(context: IExecuteFunctions, itemIndex: number): Promise<Service> {
+export async function n8nService(context: NodeContext, itemIndex: number): Promise<Service> {
 	const { baseUrl } = await context.getCredentials<{ baseUrl?: string }>(CREDENTIAL, itemIndex);
 	const normalized = normalizeBaseUrl(baseUrl);
 	return { http: n8nHttp(context, normalized), isPrivate: isPrivateUrl(normalized) };
@@ -38,7 +34,7 @@ export async function n8nService(context: IExecuteFunctions, itemIndex: number):
  * n8n's helper brings the instance's proxy, TLS and address rules, and stops with the execution. Every
  * status resolves and every body is a stream, because n8n otherwise drops error bodies and Retry-After.
  */
-function n8nHttp(context: IExecuteFunctions, baseURL: string): HttpPort {
+function n8nHttp(context: NodeContext, baseURL: string): HttpPort {
 	return async ({ method, path, body, idleTimeoutMs }) => {
 		const options: IHttpRequestOptions = {
 			method,
@@ -68,7 +64,7 @@ function n8nHttp(context: IExecuteFunctions, baseURL: string): HttpPort {
 }
 
 /** The client's clock: real time, and naps that end when the execution is cancelled. */
-export function n8nClock(context: IExecuteFunctions): Clock {
+export function n8nClock(context: NodeContext): Clock {
 	const signal = context.getExecutionCancelSignal();
 
 	return {

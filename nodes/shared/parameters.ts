@@ -1,7 +1,7 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { NodeContext } from './nodeContext';
 
 /** A text parameter of an item; what an expression gives as nothing reads as empty text. */
-export function readText(context: IExecuteFunctions, name: string, itemIndex: number): string {
+export function readText(context: NodeContext, name: string, itemIndex: number): string {
 	const value: unknown = context.getNodeParameter(name, itemIndex, '');
 	if (value === null || value === undefined) return '';
 	return typeof value === 'object'
@@ -10,7 +10,7 @@ export function readText(context: IExecuteFunctions, name: string, itemIndex: nu
 }
 
 /** The model code that the model field of an item stands for; empty where none is chosen. */
-export function readModel(context: IExecuteFunctions, itemIndex: number): string {
+export function readModel(context: NodeContext, itemIndex: number): string {
 	const value: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
 	return typeof value === 'string' ? value.trim() : '';
 }

@@ -66,6 +66,7 @@ test('every node and credential loads where only n8n-workflow is, with its icons
 	) as Record<string, { name: string; icons: string[]; outputs: number; outputNames: string[] }>;
 
 	expect(Object.values(loaded).map(({ name }) => name)).toStrictEqual([
+		'agentVideoChatModel',
 		'agentWithTools',
 		'chatCompletion',
 		'createVideo',

@@ -1,0 +1,71 @@
+import {
+	NodeConnectionTypes,
+	type ILoadOptionsFunctions,
+	type INodeListSearchResult,
+	type INodeType,
+	type INodeTypeDescription,
+	type ISupplyDataFunctions,
+	type SupplyData,
+} from 'n8n-workflow';
+
+import { SUGGESTIONS } from '../shared/chatOptions';
+import { bindingProperties, CHAT_MODELS } from '../shared/chatProperties';
+import { chatModelOptions, supplyChatModel } from '../shared/chatModelSupply';
+import { searchItems } from '../shared/listOrText';
+
+export class AgentVideoChatModel implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Agent Video Chat Model',
+		name: 'agentVideoChatModel',
+		icon: { light: 'file:../../icons/chat.svg', dark: 'file:../../icons/chat.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter.appCode || $parameter.model || "default model" }}',
+		description:
+			'A model, an application or a workflow of the service, for AI agents and chains',
+		defaults: { name: 'Agent Video Chat Model' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.AiLanguageModel],
+		outputNames: ['Model'],
+		credentials: [{ name: 'agentVideoApi', required: true }],
+		properties: [
+			...bindingProperties,
+			{
+				displayName:
+					'The code of a super assistant does not fit here: it runs its tools itself. Use the Super Assistant node for it.',
+				name: 'assistantNotice',
+				type: 'notice',
+				default: '',
+			},
+			{
+				displayName: 'Options',
+				name: 'options',
+				type: 'collection',
+				placeholder: 'Add option',
+				default: {},
+				options: chatModelOptions,
+			},
+		],
+	};
+
+	methods = {
+		listSearch: {
+			searchModel(
+				this: ILoadOptionsFunctions,
+				filter?: string,
+			): Promise<INodeListSearchResult> {
+				return searchItems(CHAT_MODELS, filter);
+			},
+			searchReasoningEffort(
+				this: ILoadOptionsFunctions,
+				filter?: string,
+			): Promise<INodeListSearchResult> {
+				return searchItems(SUGGESTIONS['searchReasoningEffort']!, filter);
+			},
+		},
+	};
+
+	async supplyData(this: ISupplyDataFunctions, itemIndex: number): Promise<SupplyData> {
+		return await supplyChatModel(this, itemIndex);
+	}
+}

@@ -1,0 +1,299 @@
+import type { INode } from 'n8n-workflow';
+
+import { outputItems } from '../../lab/execution';
+import { postWebhook } from '../../lab/postWebhook';
+import { chatText, streamWebhook } from '../../lab/streamChat';
+import type { Workflow } from '../../lab/workflow';
+import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { node, workflow } from './support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+
+const PACKAGE = 'n8n-nodes-agent-video';
+const LANGCHAIN = '@n8n/n8n-nodes-langchain';
+const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+
+interface Asked {
+	readonly messages: ChatMessage[];
+	readonly tools?: { readonly function: { readonly name: string } }[];
+	readonly stream: boolean;
+	readonly [field: string]: unknown;
+}
+
+let session: Session;
+let scripted: ScriptedServer;
+/** What the model says to the messages so far: a text, or calls for tools. */
+let model: (messages: readonly ChatMessage[]) => string | ToolCall[];
+let asked: Asked[];
+
+beforeAll(async () => {
+	session = await startSession({ videoSeconds: 1 });
+	scripted = await startScriptedServer((response, { body }) => {
+		const request = body as Asked;
+		asked.push(request);
+		const said = model(request.messages);
+		const isText = typeof said === 'string';
+		const finish_reason = isText ? 'stop' : 'tool_calls';
+		const message = isText
+			? { role: 'assistant', content: said }
+			: {
+					role: 'assistant',
+					content: null,
+					reasoning_content: 'I need a tool.',
+					tool_calls: said,
+				};
+		if (!request.stream) {
+			json(response, 200, { choices: [{ index: 0, message, finish_reason }], usage: USAGE });
+			return;
+		}
+		const deltas: object[] = isText
+			? said.split(/(?<= )/).map((content) => ({ content }))
+			: [
+					{ reasoning_content: 'I need a tool.' },
+					{ tool_calls: said.map((call, index) => ({ index, ...call })) },
+				];
+		const chunks = [
+			...deltas.map((delta) => ({ choices: [{ index: 0, delta }] })),
+			{ choices: [{ index: 0, delta: {}, finish_reason, usage: USAGE }] },
+		];
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		for (const chunk of chunks) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+		response.end('data: [DONE]\n\n');
+	});
+	for (const [name, baseUrl] of [
+		['Scripted', scripted.url],
+		['Emulator', session.emulator.url],
+	] as const) {
+		await session.client.createCredential({
+			name,
+			type: 'agentVideoApi',
+			data: { baseUrl, apiKey: 'demo-key' },
+		});
+	}
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await scripted.stop();
+	await session.stop();
+}, RUN_LIMIT_MS);
+
+beforeEach(() => {
+	asked = [];
+	session.emulator.journal.clear();
+});
+
+/** A workflow with sub-nodes, each on the input of its kind. */
+function withSubNodes(
+	drawn: Workflow,
+	parent: string,
+	subNodes: readonly (readonly [INode, string])[],
+): Workflow {
+	return {
+		...drawn,
+		nodes: [...drawn.nodes, ...subNodes.map(([subNode]) => subNode)],
+		connections: {
+			...drawn.connections,
+			...Object.fromEntries(
+				subNodes.map(([{ name }, type]) => [
+					name,
+					{ [type]: [[{ node: parent, type, index: 0 }]] },
+				]),
+			),
+		},
+	};
+}
+
+const chatModel = (parameters: object = {}) =>
+	node('Model', `${PACKAGE}.agentVideoChatModel`, 1, { parameters, credential: 'Scripted' });
+
+/** An AI Agent with our model, and Create Video and Chat Completion as its tools. */
+const agent = (path: string, version: number, responseMode: string) =>
+	withSubNodes(
+		workflow(path, [
+			node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
+				parameters: { httpMethod: 'POST', path, responseMode },
+				webhookId: path,
+			}),
+			node('Agent', `${LANGCHAIN}.agent`, version, {
+				parameters: {
+					promptType: 'define',
+					text: '={{ $json.body.question }}',
+					options: { systemMessage: 'You make videos.', enableStreaming: true },
+				},
+			}),
+		]),
+		'Agent',
+		[
+			[
+				chatModel({
+					appCode: 'demo-app',
+					model: { __rl: true, mode: 'id', value: 'chat-m1' },
+					options: {
+						temperature: 0.2,
+						thinking: 'enabled',
+						reasoningEffort: { __rl: true, mode: 'list', value: 'high' },
+						extraBody: '{"seed": 3}',
+					},
+				}),
+				'ai_languageModel',
+			],
+			[
+				node('Make video', `${PACKAGE}.createVideoTool`, 1, {
+					parameters: { prompt: "={{ $fromAI('prompt', 'What the video shows') }}" },
+					credential: 'Emulator',
+				}),
+				'ai_tool',
+			],
+			[
+				node('Ask expert', `${PACKAGE}.chatCompletionTool`, 1, {
+					parameters: {
+						prompt: "={{ $fromAI('question', 'What to ask') }}",
+						appCode: 'demo-app',
+					},
+					credential: 'Emulator',
+				}),
+				'ai_tool',
+			],
+		],
+	);
+
+const call = (id: string, name: string, args: object): ToolCall => ({
+	id,
+	type: 'function',
+	// With spaces: replayed, it must be the same text.
+	function: { name, arguments: JSON.stringify(args, null, 1) },
+});
+
+const CALLS = [
+	call('c1', 'Make_video', { prompt: 'A lighthouse at dawn' }),
+	call('c2', 'Ask_expert', { question: 'What is 6 times 7?' }),
+];
+
+const answers = (messages: readonly ChatMessage[]) =>
+	messages.some(({ role }) => role === 'tool') ? 'Your video is on its way.' : CALLS;
+
+describe.each([2.2, 3.1])('AI Agent %d with our model and two of our nodes as tools', (version) => {
+	const check = () => {
+		expect(asked).toHaveLength(2);
+		const [first, second] = asked as [Asked, Asked];
+		expect(first).toMatchObject({
+			app_code: 'demo-app',
+			model: 'chat-m1',
+			temperature: 0.2,
+			thinking: { type: 'enabled' },
+			reasoning_effort: 'high',
+			seed: 3,
+			messages: [
+				{ role: 'system', content: 'You make videos.' },
+				{ role: 'user', content: 'A lighthouse, please' },
+			],
+		});
+		expect(first.tools!.map(({ function: { name } }) => name).sort()).toStrictEqual([
+			'Ask_expert',
+			'Make_video',
+		]);
+		// Both calls with their reasoning as they came, then a result each.
+		expect(second.messages[2]).toStrictEqual({
+			role: 'assistant',
+			content: null,
+			reasoning_content: 'I need a tool.',
+			tool_calls: CALLS,
+		});
+		const results = second.messages.slice(3);
+		expect(results.map(({ role, tool_call_id: id }) => [role, id])).toStrictEqual([
+			['tool', 'c1'],
+			['tool', 'c2'],
+		]);
+		expect(results[0]!.content).toMatch(/task_id/);
+		expect(results[1]!.content).toMatch(/42/);
+		const { journal } = session.emulator;
+		expect(journal.of('/v1/videos/generations').map(({ body }) => body)).toMatchObject([
+			{ prompt: 'A lighthouse at dawn' },
+		]);
+		expect(journal.of('/v1/chat/completions')).toHaveLength(1);
+	};
+
+	it(
+		'calls tools and answers',
+		async () => {
+			model = answers;
+			const path = `agent-${version * 10}`;
+			await session.client.activate(
+				await session.client.importWorkflow(agent(path, version, 'lastNode')),
+			);
+			const { data } = await postWebhook<{ output: string }>(
+				`${session.n8n.url}/webhook/${path}`,
+				{ question: 'A lighthouse, please' },
+			);
+			expect(data.output).toBe('Your video is on its way.');
+			check();
+			expect(asked.map(({ stream }) => stream)).toStrictEqual([false, false]);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'streams the answer',
+		async () => {
+			model = answers;
+			const path = `agent-stream-${version * 10}`;
+			await session.client.activate(
+				await session.client.importWorkflow(agent(path, version, 'streaming')),
+			);
+			const lines = await streamWebhook(`${session.n8n.url}/webhook/${path}`, {
+				question: 'A lighthouse, please',
+			});
+			expect(chatText(lines)).toContain('Your video is on its way.');
+			expect(lines.filter(({ type }) => type === 'item').length).toBeGreaterThan(3);
+			check();
+			expect(asked.map(({ stream }) => stream)).toStrictEqual([true, true]);
+		},
+		RUN_LIMIT_MS,
+	);
+});
+
+it(
+	'a Basic LLM Chain with an output parser works with our model; tokens are shown',
+	async () => {
+		model = () => '```json\n{"output": {"city": "Rome", "people": 3}}\n```';
+		const { client } = session;
+		const ref = await client.importWorkflow(
+			withSubNodes(
+				workflow('Chain', [
+					node('Start', 'n8n-nodes-base.manualTrigger', 1),
+					node('Chain', `${LANGCHAIN}.chainLlm`, 1.9, {
+						parameters: {
+							promptType: 'define',
+							text: 'Where?',
+							hasOutputParser: true,
+						},
+					}),
+				]),
+				'Chain',
+				[
+					[chatModel(), 'ai_languageModel'],
+					[
+						node('Parser', `${LANGCHAIN}.outputParserStructured`, 1.3, {
+							parameters: {
+								schemaType: 'fromJson',
+								jsonSchemaExample: '{"city": "Oslo", "people": 2}',
+							},
+						}),
+						'ai_outputParser',
+					],
+				],
+			),
+		);
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		const [item] = outputItems(execution, 'Chain');
+		expect(item!.json).toStrictEqual({ output: { city: 'Rome', people: 3 } });
+		const { data } = execution.data.resultData.runData['Model']![0]!;
+		expect(data!['ai_languageModel']![0]![0]!.json['tokenUsage']).toStrictEqual({
+			promptTokens: 11,
+			completionTokens: 7,
+			totalTokens: 18,
+		});
+		expect(JSON.stringify(execution)).not.toContain('demo-key');
+	},
+	RUN_LIMIT_MS,
+);

@@ -1,0 +1,216 @@
+import type { IDataObject, INode, ISupplyDataFunctions } from 'n8n-workflow';
+
+import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/aiNodeSdk';
+import { chatModel } from '../../nodes/shared/chatModel';
+import { axiosHttp } from '../support/axiosHttp';
+import {
+	events,
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
+import { strictContext } from '../support/strictContext';
+
+const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
+const SDK_USAGE = { promptTokens: 3, completionTokens: 1, totalTokens: 4 };
+const CALLS = [
+	{ id: 'c1', type: 'function', function: { name: 'a', arguments: '{ "n": 1 }' } },
+	{ id: 'c2', type: 'function', function: { name: 'b', arguments: '{}' } },
+];
+
+let server: ScriptedServer;
+let script: Script;
+let kept: IDataObject;
+
+beforeEach(async () => {
+	kept = {};
+	server = await startScriptedServer((...args) => {
+		script(...args);
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+function model(request: Record<string, unknown> = { model: 'chat-m1' }) {
+	const context = strictContext({
+		getNode: () => ({ name: 'Model' }) as INode,
+		getContext: () => kept as never,
+	}) as unknown as ISupplyDataFunctions;
+	const sdk = { getParametersJsonSchema: ({ inputSchema }) => inputSchema } as AiNodeSdk;
+	const http = axiosHttp(server.url, 'key');
+	return chatModel(context, { sdk, http, request, idleTimeoutMs: 5_000 });
+}
+
+const says = (text: string): SdkMessage => ({ role: 'user', content: [{ type: 'text', text }] });
+
+const replies =
+	(message: object, finish_reason = 'stop'): Script =>
+	(response) => {
+		json(response, 200, { choices: [{ index: 0, message, finish_reason }], usage: USAGE });
+	};
+
+async function collect(chunks: AsyncIterable<SdkChunk>): Promise<SdkChunk[]> {
+	const all: SdkChunk[] = [];
+	for await (const chunk of chunks) all.push(chunk);
+	return all;
+}
+
+test('every kind of message goes out as the service takes it', async () => {
+	script = replies({ content: 'Yes' });
+	await model({ app_code: 'app', temperature: 0.5 })
+		.withTools([
+			{ type: 'function', name: 'a', description: 'Does a', inputSchema: { type: 'object' } },
+			{ type: 'function', name: 'b' },
+		])
+		.generate(
+			[
+				{ role: 'system', content: [{ type: 'text', text: 'Be brief' }] },
+				{
+					role: 'user',
+					content: [
+						{ type: 'text', text: 'Look' },
+						{ type: 'file', providerMetadata: { url: 'https://example.com/a.png' } },
+					],
+				},
+				{
+					role: 'assistant',
+					content: [
+						{ type: 'reasoning', text: 'Hm' },
+						{ type: 'text', text: '' },
+						{ type: 'tool-call', toolCallId: 'x', toolName: 'a', input: '{}' },
+					],
+				},
+				{
+					role: 'tool',
+					content: [{ type: 'tool-result', toolCallId: 'x', result: { n: 1 } }],
+				},
+				{ role: 'assistant', content: [{ type: 'text', text: 'Done' }] },
+				says('Good'),
+			],
+			{ stop: ['END'] },
+		);
+	expect(server.requests[0]!.body).toStrictEqual({
+		app_code: 'app',
+		temperature: 0.5,
+		stop: ['END'],
+		stream: false,
+		tools: [
+			{
+				type: 'function',
+				function: { name: 'a', description: 'Does a', parameters: { type: 'object' } },
+			},
+			{ type: 'function', function: { name: 'b', description: '' } },
+		],
+		messages: [
+			{ role: 'system', content: 'Be brief' },
+			{
+				role: 'user',
+				content: [
+					{ type: 'text', text: 'Look' },
+					{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+				],
+			},
+			{
+				role: 'assistant',
+				content: null,
+				reasoning_content: 'Hm',
+				tool_calls: [
+					{ id: 'x', type: 'function', function: { name: 'a', arguments: '{}' } },
+				],
+			},
+			{ role: 'tool', tool_call_id: 'x', content: '{"n":1}' },
+			{ role: 'assistant', content: 'Done' },
+			{ role: 'user', content: 'Good' },
+		],
+	});
+});
+
+test('a reply comes back with reasoning, text, calls, and what it cost', async () => {
+	script = replies({ content: null, reasoning_content: 'Hm', tool_calls: CALLS }, 'tool_calls');
+	expect(await model().generate([says('Hi')])).toStrictEqual({
+		message: {
+			role: 'assistant',
+			content: [
+				{ type: 'reasoning', text: 'Hm' },
+				{ type: 'tool-call', toolCallId: 'c1', toolName: 'a', input: '{ "n": 1 }' },
+				{ type: 'tool-call', toolCallId: 'c2', toolName: 'b', input: '{}' },
+			],
+		},
+		finishReason: 'tool-calls',
+		usage: SDK_USAGE,
+	});
+});
+
+test('calls that were run already are not asked for again', async () => {
+	script = replies({ content: 'Done', tool_calls: CALLS }, 'stop');
+	expect(await model().generate([says('Hi')])).toMatchObject({
+		message: { content: [{ type: 'text', text: 'Done' }] },
+		finishReason: 'stop',
+	});
+	expect(kept).toStrictEqual({});
+});
+
+test.each([
+	['length', 'length'],
+	['content_filter', 'content-filter'],
+	['odd', 'other'],
+])('finish reason %s is %s', async (reason, expected) => {
+	script = replies({ content: 'Half' }, reason);
+	expect(await model().generate([says('Hi')])).toMatchObject({ finishReason: expected });
+});
+
+test('a stream hands over text at once, calls whole, and what it cost', async () => {
+	let finish: () => void = () => undefined;
+	script = (response) => {
+		const send = (delta: object, more: object = {}) => {
+			const chunk = { choices: [{ index: 0, delta, ...more }] };
+			response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+		};
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		send({ reasoning_content: 'Hm' });
+		send({ content: 'First' });
+		finish = () => {
+			send({ tool_calls: [{ index: 0, ...CALLS[0] }] });
+			send({ tool_calls: [{ index: 1, ...CALLS[1] }] });
+			send({}, { finish_reason: 'tool_calls', usage: USAGE });
+			response.end('data: [DONE]\n\n');
+		};
+	};
+	const chunks = model()
+		.stream([says('Hi')])
+		[Symbol.asyncIterator]();
+	expect((await chunks.next()).value).toStrictEqual({ type: 'reasoning-delta', delta: 'Hm' });
+	expect((await chunks.next()).value).toStrictEqual({ type: 'text-delta', delta: 'First' });
+	finish();
+	expect(await collect({ [Symbol.asyncIterator]: () => chunks })).toStrictEqual([
+		{ type: 'tool-call-delta', id: 'c1', name: 'a', argumentsDelta: '{ "n": 1 }' },
+		{ type: 'tool-call-delta', id: 'c2', name: 'b', argumentsDelta: '{}' },
+		{ type: 'finish', finishReason: 'tool-calls', usage: SDK_USAGE },
+	]);
+});
+
+test('a stream that breaks hands over what had come, then fails in plain words', async () => {
+	script = (response) => {
+		events(response, [{ choices: [{ index: 0, delta: { content: 'Half' } }] }]);
+	};
+	const chunks = model()
+		.stream([says('Hi')])
+		[Symbol.asyncIterator]();
+	expect((await chunks.next()).value).toStrictEqual({ type: 'text-delta', delta: 'Half' });
+	await expect(chunks.next()).rejects.toMatchObject({
+		message: 'The stream ended before the reply did',
+	});
+});
+
+test('an image without an address is refused with the way out', async () => {
+	const image: SdkMessage = {
+		role: 'user',
+		content: [{ type: 'file', mediaType: 'image/png' }],
+	};
+	await expect(model().generate([image])).rejects.toMatchObject({
+		message: 'Image has no address',
+	});
+	expect(server.requests).toHaveLength(0);
+});
