@@ -49,6 +49,8 @@ export interface ErrorDetails {
 	readonly code?: string;
 	/** What had arrived of a reply, in the form of a non-streamed body. */
 	readonly partial?: JsonObject;
+	/** Whether the service may have done what was asked although the call failed. */
+	readonly mayExist?: boolean;
 	/** What the call was about and must not be lost, by its output name: `task_id`, `video_url`. */
 	readonly subject?: Readonly<Record<string, string>>;
 	readonly cause?: unknown;

@@ -29,7 +29,8 @@ export function toNodeError(
 export function errorFacts(error: unknown): IDataObject {
 	if (!(error instanceof ServiceError)) return {};
 
-	const { status, serviceMessage, serviceType, traceId, code, partial, subject } = error.details;
+	const { status, serviceMessage, serviceType, traceId, code, partial, mayExist, subject } =
+		error.details;
 	const facts = {
 		kind: error.kind,
 		status,
@@ -39,6 +40,7 @@ export function errorFacts(error: unknown): IDataObject {
 		// Not `code`: n8n would put its own general words in place of ours.
 		transport_code: code === '' ? undefined : code,
 		partial,
+		may_exist: mayExist,
 		...subject,
 	};
 	return Object.fromEntries(
