@@ -48,15 +48,20 @@ export const earlierMessagesOption: INodeProperties = {
 /**
  * Seconds without a byte after which the call of an item is given up.
  *
+ * @param fallback Seconds where the option is not set.
  * @throws InputError when it is not a number above 0.
  */
-export function readTimeoutSeconds(context: NodeContext, itemIndex: number): number {
-	const value: unknown = context.getNodeParameter(
-		'options.timeout',
-		itemIndex,
-		DEFAULT_TIMEOUT_SECONDS,
-	);
+export function readTimeoutSeconds(
+	context: NodeContext,
+	itemIndex: number,
+	fallback = DEFAULT_TIMEOUT_SECONDS,
+): number {
+	const value: unknown = context.getNodeParameter('options.timeout', itemIndex, fallback);
 	const seconds = Number(value);
 	if (seconds > 0) return seconds;
-	throw new InputError('Timeout', `is ${String(value)}`, 'Enter a number of seconds, e.g. 620');
+	throw new InputError(
+		'Timeout',
+		`is ${String(value)}`,
+		`Enter a number of seconds, e.g. ${fallback}`,
+	);
 }
