@@ -93,7 +93,8 @@ export function packageNode(
 		parameters: parameters as INode['parameters'],
 		credentials: { agentVideoApi: { id: '1', name: 'Agent Video API' } },
 		...(onError === undefined ? {} : { onError }),
-		...(retryOnFail === undefined ? {} : { retryOnFail, waitBetweenTries: 0 }),
+		// n8n takes 0 for its default, a second.
+		...(retryOnFail === undefined ? {} : { retryOnFail, waitBetweenTries: 1 }),
 	};
 }
 
