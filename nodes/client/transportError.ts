@@ -37,7 +37,7 @@ const TRANSPORT_ROWS: readonly TransportRow[] = [
 		unclear: true,
 	},
 	{
-		codes: /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/,
+		codes: /^EPROTO$|CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/,
 		kind: 'network',
 		message: 'No secure connection to the service could be made',
 		remedy: 'Check the certificate of the host in the Base URL',
