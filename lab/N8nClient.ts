@@ -97,6 +97,16 @@ export class N8nClient {
 		return executionId;
 	}
 
+	/** Runs a failed execution again from the node that failed, as the button in the list of executions does. */
+	async retry(executionId: string): Promise<string> {
+		const { id } = await this.call<{ id: string }>(
+			'POST',
+			`/executions/${executionId}/retry`,
+			{},
+		);
+		return id;
+	}
+
 	async readExecution(id: string): Promise<Execution> {
 		return await readSaved(await this.call<SavedExecution>('GET', `/executions/${id}`));
 	}
