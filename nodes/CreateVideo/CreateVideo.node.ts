@@ -9,19 +9,15 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { createVideo } from '../client/video/create';
-import { videoRequest } from '../client/video/request';
-import { VIDEO_FIELDS } from '../client/video/fields';
-import { n8nService } from '../shared/host';
 import { mapItems } from '../shared/items';
+import { readPace } from '../shared/itemOptions';
 import { listOrText, searchItems } from '../shared/listOrText';
-import { readModel, readText } from '../shared/parameters';
+import { closeLedger } from '../shared/paidCalls';
+import { createForItem, prepareVideo } from '../shared/videoCreate';
+import { hintAdjustments } from '../shared/videoHint';
+import { videoOptions } from '../shared/videoOptions';
 import { VIDEO_MODEL_ITEMS, videoProperties } from '../shared/videoProperties';
-
-/** Calls under way at once. */
-const CONCURRENCY = 3;
-/** The service answers at once with a task; a minute of silence means that something is broken. */
-const IDLE_TIMEOUT_MS = 60_000;
+import { videoReferences } from '../shared/videoReferences';
 
 export class CreateVideo implements INodeType {
 	description: INodeTypeDescription = {
@@ -33,7 +29,8 @@ export class CreateVideo implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter.model }}',
+		subtitle:
+			'={{ ($parameter.options?.dryRun ? "dry run: " : "") + ($parameter.references?.file?.length ? "files" : "text") + " to video with " + ($parameter.model || "no model") }}',
 		description: 'Start the generation of a video; Wait for Video gets the result',
 		defaults: { name: 'Create Video' },
 		inputs: [NodeConnectionTypes.Main],
@@ -68,9 +65,18 @@ export class CreateVideo implements INodeType {
 				default: '',
 				placeholder:
 					'e.g. A lighthouse at dawn, waves breaking slowly, filmed from a drone',
-				description: 'What the video shows',
+				description: 'What the video shows, and how it is filmed',
 			},
+			...videoReferences,
 			...videoProperties,
+			{
+				displayName: 'Options',
+				name: 'options',
+				type: 'collection',
+				placeholder: 'Add option',
+				default: {},
+				options: videoOptions,
+			},
 		],
 	};
 
@@ -86,28 +92,29 @@ export class CreateVideo implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const items = await mapItems(
-			this,
-			{ concurrency: CONCURRENCY, describeDone },
-			async (item) => {
-				const request = videoRequest(
-					readModel(this, item),
-					readText(this, 'prompt', item),
-					Object.fromEntries(
-						VIDEO_FIELDS.map(({ key }) => [key, readText(this, key, item)]),
-					),
-				);
-				const { http } = await n8nService(this, item);
-				const task = await createVideo(http, request, IDLE_TIMEOUT_MS);
-				return { json: { ...task }, pairedItem: { item } };
-			},
-		);
+		if (!this.continueOnFail()) await checkItems(this);
+
+		const items = await mapItems(this, { ...readPace(this), describeDone }, async (item) => ({
+			json: await createForItem(this, item),
+			pairedItem: { item },
+		}));
+		if (items.every(({ json }) => json['error'] === undefined)) closeLedger(this);
+		hintAdjustments(this, items);
 		return [items];
 	}
 }
 
+/** Where a bad item stops the node, it does so before anything is paid for. */
+async function checkItems(context: IExecuteFunctions): Promise<void> {
+	await mapItems(context, { concurrency: 1 }, async (item) => {
+		await prepareVideo(context, item);
+		return { json: {}, pairedItem: { item } };
+	});
+}
+
 function describeDone(tasks: readonly IDataObject[]): string {
-	if (tasks.length === 0) return '';
-	const ids = tasks.map(({ task_id: taskId }) => String(taskId)).join(', ');
-	return `Tasks that were created before this and go on: ${ids}`;
+	const ids = tasks.flatMap(({ task_id: taskId }) => (taskId === undefined ? [] : [taskId]));
+	return ids.length === 0
+		? ''
+		: `Tasks that were created before this and go on: ${ids.join(', ')}`;
 }

@@ -11,36 +11,61 @@ export const VIDEO_MODEL_ITEMS: INodeListSearchItems[] = MODELS.map(({ code, inp
 	value: code,
 }));
 
+/** The field for one model only. */
+export function forModel(field: INodeProperties, { code }: VideoModel): INodeProperties {
+	// By hiding rather than showing: n8n shows every field whose condition looks at an expression.
+	return { ...field, displayOptions: { hide: { model: [{ _cnd: { not: code } }] } } };
+}
+
+/** The field for a model that is typed or comes from an expression. */
+export function forOtherModels(field: INodeProperties): INodeProperties {
+	return { ...field, displayOptions: { hide: { model: MODELS.map(({ code }) => code) } } };
+}
+
 /**
  * The fields whose values depend on the model: a list of its values for each model that takes the field, and a
  * free field for a model that is typed or comes from an expression.
  */
-export const videoProperties: INodeProperties[] = VIDEO_FIELDS.flatMap((field) => [
-	...MODELS.filter((model) => field.values(model).length > 0).map((model) =>
-		listed(field, model),
-	),
-	free(field),
-]);
+export const videoProperties: INodeProperties[] = (VIDEO_FIELDS as readonly VideoField[]).flatMap(
+	(field) => [
+		...MODELS.filter((model) => field.values(model).length > 0).map((model) =>
+			forModel(listed(field, model), model),
+		),
+		forOtherModels(free(field)),
+	],
+);
 
 function listed(field: VideoField, model: VideoModel): INodeProperties {
+	const fallback = field.defaultValue(model) ?? '';
+	if (field.type === 'flag') return { ...common(field), type: 'boolean', default: fallback };
 	return {
 		...common(field),
 		type: 'options',
 		options: field.values(model).map((value) => ({ name: field.show(value), value })),
-		default: field.defaultValue(model) ?? '',
-		// By hiding rather than showing: n8n shows every field whose condition looks at an expression.
-		displayOptions: { hide: { model: [{ _cnd: { not: model.code } }] } },
+		default: fallback,
 	};
 }
 
 function free(field: VideoField): INodeProperties {
+	if (field.type === 'flag') {
+		return {
+			...common(field),
+			type: 'options',
+			options: [
+				{ name: "Model's Default", value: '' },
+				{ name: 'No', value: false },
+				{ name: 'Yes', value: true },
+			],
+			default: '',
+		};
+	}
 	return {
 		...common(field),
-		type: field.free.type,
-		default: field.free.type === 'number' ? 0 : '',
-		placeholder: field.free.placeholder,
+		...(field.type === 'seconds'
+			? { type: 'number', default: 0, typeOptions: { minValue: 0 } }
+			: { type: 'string', default: '' }),
+		placeholder: field.placeholder,
 		hint: 'Empty or 0 leaves it to the model',
-		displayOptions: { hide: { model: MODELS.map(({ code }) => code) } },
 	};
 }
 

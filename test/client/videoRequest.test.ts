@@ -1,34 +1,143 @@
 import { VIDEO_FIELDS, type VideoField } from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
-import { videoRequest } from '../../nodes/client/video/request';
+import type { ReferenceKind } from '../../nodes/client/video/references';
+import { videoRequest, type EnteredVideo } from '../../nodes/client/video/request';
+
+const references = (counts: Partial<Record<ReferenceKind, number>>) =>
+	(Object.entries(counts) as [ReferenceKind, number][]).flatMap(([kind, count]) =>
+		Array.from({ length: count }, (_, index) => ({
+			kind,
+			url: `https://example.com/${kind}${index + 1}`,
+		})),
+	);
+const urls = (kind: ReferenceKind, count: number) =>
+	references({ [kind]: count }).map(({ url }) => url);
+
+function plan(more: Partial<EnteredVideo>, unsupported: 'adjust' | 'refuse' = 'adjust') {
+	const entered = { model: 'video-m1', prompt: 'A lake', fields: {}, references: [] };
+	return videoRequest({ ...entered, ...more }, unsupported);
+}
 
 test('what is entered goes out under the names of the specification (spec 2.8)', () => {
-	const entered = { aspectRatio: '9:16', duration: '10', size: '1080P', mode: 'pro' };
-	expect(videoRequest('video-m1', 'A lake', entered)).toStrictEqual({
-		model: 'video-m1',
-		prompt: 'A lake',
-		aspect_ratio: '9:16',
-		duration: 10,
+	const fields = {
+		aspectRatio: '9:16',
+		duration: '10',
 		size: '1080P',
-		mode: 'pro',
+		imageMode: 'reference',
+		generateAudio: 'false',
+		watermark: 'true',
+	};
+	const entered = { fields, references: references({ audio: 1, image: 2, video: 1 }) };
+	expect(plan(entered)).toStrictEqual({
+		request: {
+			model: 'video-m1',
+			prompt: 'A lake',
+			images: urls('image', 2),
+			videos: urls('video', 1),
+			audios: urls('audio', 1),
+			aspect_ratio: '9:16',
+			duration: 10,
+			size: '1080P',
+			image_mode: 'reference',
+			generate_audio: false,
+			watermark: true,
+		},
+		adjustments: [],
 	});
 });
 
-test('what is left empty is not sent', () => {
-	expect(videoRequest('video-m4', 'A lake', { duration: '0', size: ' ' })).toStrictEqual({
+test('what is left empty is not sent, nor an image mode without images', () => {
+	const fields = { duration: '0', size: ' ', imageMode: 'first_last_frame', watermark: '' };
+	expect(plan({ model: 'video-m4', fields }).request).toStrictEqual({
 		model: 'video-m4',
 		prompt: 'A lake',
 	});
 });
 
-test.each([
-	['', 'A lake', {}, 'Model is empty'],
-	['video-m1', ' ', {}, 'Prompt is empty'],
-	['video-m1', 'A lake', { duration: '5.5' }, 'Duration is 5.5'],
-	['video-m1', 'A lake', { duration: 'long' }, 'Duration is long'],
-	['video-m1', 'A lake', { duration: '-5' }, 'Duration is -5'],
-])('model %j, prompt %j, fields %j: %s', (model, prompt, entered, message) => {
-	expect(() => videoRequest(model, prompt, entered)).toThrow(message);
+test.each<[Partial<EnteredVideo>, string]>([
+	[{ model: '' }, 'Model is empty'],
+	[{ prompt: ' \n' }, 'Prompt is empty'],
+	[{ fields: { duration: '5.5' } }, 'Duration is 5.5'],
+	[{ fields: { duration: 'long' } }, 'Duration is long'],
+	[{ fields: { duration: '-5' } }, 'Duration is -5'],
+	[{ fields: { watermark: 'maybe' } }, 'Watermark is maybe'],
+	[{ references: references({ audio: 1 }) }, 'References hold audio alone'],
+	[{ model: 'video-x9', references: references({ audio: 1 }) }, 'References hold audio alone'],
+])('%j: %s', (entered, message) => {
+	expect(() => plan(entered)).toThrow(message);
+	expect(() => plan(entered, 'refuse')).toThrow(message);
+});
+
+describe('a model that is not in the table', () => {
+	const model = 'video-x9';
+
+	test('gets every value as it was entered, and all kinds of files together', () => {
+		const fields = {
+			aspectRatio: '21:9',
+			duration: '7',
+			size: '4K',
+			mode: 'turbo',
+			imageMode: 'collage',
+			generateAudio: 'true',
+			watermark: 'false',
+		};
+		const files = references({ image: 9, video: 3, audio: 3 });
+		const { request, adjustments } = plan({ model, fields, references: files }, 'refuse');
+		expect(adjustments).toStrictEqual([]);
+		expect(request).toStrictEqual({
+			model,
+			prompt: 'A lake',
+			images: urls('image', 9),
+			videos: urls('video', 3),
+			audios: urls('audio', 3),
+			aspect_ratio: '21:9',
+			duration: 7,
+			size: '4K',
+			mode: 'turbo',
+			image_mode: 'collage',
+			generate_audio: true,
+			watermark: false,
+		});
+	});
+
+	test("is held to the service's caps for files (spec 8)", () => {
+		const { adjustments } = plan({
+			model,
+			references: references({ image: 10, video: 4, audio: 4 }),
+		});
+		expect(adjustments).toStrictEqual([
+			{
+				field: 'images',
+				from: urls('image', 10),
+				to: urls('image', 9),
+				reason: 'The service takes at most 9 images',
+			},
+			{
+				field: 'videos',
+				from: urls('video', 4),
+				to: urls('video', 3),
+				reason: 'The service takes at most 3 videos',
+			},
+			{
+				field: 'audios',
+				from: urls('audio', 4),
+				to: urls('audio', 3),
+				reason: 'The service takes at most 3 audio files',
+			},
+		]);
+	});
+});
+
+test('what would be changed is refused by name, with what to enter instead', () => {
+	const asked = { model: 'video-m7', fields: { duration: '7' } };
+	expect(() => plan(asked, 'refuse')).toThrow(
+		expect.objectContaining({
+			name: 'InputError',
+			field: 'Duration',
+			message: 'Duration is 7. video-m7 takes Duration 4, 8 or 12',
+			remedy: 'Use 8, or set Values the Model Does Not Take to Adjust and Report',
+		}),
+	);
 });
 
 describe.each(VIDEO_MODELS.map((model): [string, VideoModel] => [model.code, model]))(

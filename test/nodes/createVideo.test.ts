@@ -49,6 +49,8 @@ test('the defaults of the model go out, the task comes back', async () => {
 		aspect_ratio: '16:9',
 		duration: 5,
 		size: '720P',
+		generate_audio: true,
+		watermark: false,
 	});
 	expect(outputs).toStrictEqual([
 		[
@@ -61,21 +63,27 @@ test('the defaults of the model go out, the task comes back', async () => {
 });
 
 test.each([
-	['video-m2', { aspect_ratio: '16:9', duration: 5, size: '720P' }],
+	['video-m2', { aspect_ratio: '16:9', duration: 5, size: '720P', generate_audio: true }],
 	['video-m3', { aspect_ratio: '16:9', duration: 5, size: '720P' }],
 	['video-m4', { aspect_ratio: '16:9', duration: 5 }],
-	['video-m5', { aspect_ratio: '16:9', duration: 5, mode: 'std' }],
+	['video-m5', { aspect_ratio: '16:9', duration: 5, mode: 'std', generate_audio: true }],
 	['video-m6', { aspect_ratio: '16:9', duration: 5, size: '720p', mode: 'std' }],
 	['video-m7', { aspect_ratio: '16:9', duration: 8 }],
 	['video-m8', { aspect_ratio: '16:9', duration: 8 }],
 ])('%s gets only the fields that it takes (spec 2.11)', async (code, fields) => {
-	// Left over from another model, hidden in the editor.
-	await create({
+	const { outputs } = await create({
 		model: model(code),
 		prompt: 'A lake',
-		size: code === 'video-m4' ? '1080P' : undefined,
+		// Left over from another model, hidden in the editor.
+		...(code === 'video-m4' ? { size: '1080P', generateAudio: false } : {}),
 	});
-	expect(server.requests[0]!.body).toStrictEqual({ model: code, prompt: 'A lake', ...fields });
+	expect(server.requests[0]!.body).toStrictEqual({
+		model: code,
+		prompt: 'A lake',
+		...fields,
+		watermark: false,
+	});
+	expect(outputs[0]![0]!.json).not.toHaveProperty('adjustments');
 });
 
 test('a typed model gets what is entered and nothing else', async () => {
@@ -127,6 +135,7 @@ test.each([
 		{ model: { __rl: true, mode: 'id', value: '={{ $json.none }}' }, prompt: 'A lake' },
 		'Model is empty',
 	],
+	[{ model: model('video-m1'), prompt: 'A lake', options: { timeout: 0 } }, 'Timeout is 0'],
 ])('bad input %j is refused before any request', async (parameters, message) => {
 	const { status, error } = await create(parameters);
 	expect(status).toBe('error');
@@ -195,6 +204,6 @@ test('an answer without a task id is not taken for a task', async () => {
 	const { error } = await create({ model: model('video-m1'), prompt: 'A lake' });
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
-		message: 'The answer is not one of the service',
+		message: 'The answer is not one of the service; the task may have been created',
 	});
 });

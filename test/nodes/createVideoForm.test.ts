@@ -1,21 +1,31 @@
-import { NodeHelpers, type INodeProperties } from 'n8n-workflow';
+import {
+	NodeHelpers,
+	Workflow,
+	type INodeProperties,
+	type INodePropertyCollection,
+	type INodePropertyOptions,
+} from 'n8n-workflow';
 
 import { VIDEO_FIELDS, type VideoField } from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
+import { packageNode } from '../support/engine';
 
 const { description, methods } = new CreateVideo();
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
 const FIELDS: readonly VideoField[] = VIDEO_FIELDS;
 
-/** The fields that the editor shows for a choice of model, by n8n's own rules. */
-function shown(mode: string, value: string): INodeProperties[] {
+/** What the editor shows for a choice of model, by n8n's own rules. */
+function allShown(mode: string, value: string): INodeProperties[] {
 	const values = { model: { __rl: true, mode, value } };
-	return description.properties.filter(
-		(property) =>
-			FIELDS.some(({ key }) => key === property.name) &&
-			NodeHelpers.displayParameter(values, property, null, description),
+	return description.properties.filter((property) =>
+		NodeHelpers.displayParameter(values, property, null, description),
 	);
+}
+
+/** The fields among it whose values depend on the model. */
+function shown(mode: string, value: string): INodeProperties[] {
+	return allShown(mode, value).filter(({ name }) => FIELDS.some(({ key }) => key === name));
 }
 
 test.each(MODELS.map((model): [string, VideoModel] => [model.code, model]))(
@@ -23,7 +33,7 @@ test.each(MODELS.map((model): [string, VideoModel] => [model.code, model]))(
 	(code, model) => {
 		const expected = FIELDS.filter((field) => field.values(model).length > 0).map((field) => ({
 			name: field.key,
-			values: field.values(model),
+			values: field.type === 'flag' ? undefined : field.values(model),
 			default: field.defaultValue(model),
 		}));
 		const actual = shown('list', code).map((property) => ({
@@ -42,9 +52,66 @@ test.each([
 	['an expression', 'id', '={{ $json.model }}'],
 	['an expression in the list', 'list', '={{ $json.model }}'],
 ])('a model that is %s: every field is shown once, free to fill', (_name, mode, value) => {
+	const types = { text: 'string', seconds: 'number', flag: 'options' };
 	expect(shown(mode, value).map(({ name, type }) => [name, type])).toStrictEqual(
-		FIELDS.map(({ key, free }) => [key, free.type]),
+		FIELDS.map(({ key, type }) => [key, types[type]]),
 	);
+	// Nothing goes out that nobody has entered.
+	expect(shown(mode, value).map((property) => property.default)).toStrictEqual(
+		FIELDS.map(({ type }) => (type === 'seconds' ? 0 : '')),
+	);
+});
+
+/** From the specification (2.11), not from our table. */
+const KINDS: readonly (readonly [code: string, kinds: readonly string[], most: string])[] = [
+	['video-m1', ['image', 'video', 'audio'], '9 images, 3 videos, 3 audio files'],
+	['video-m2', ['image', 'video', 'audio'], '9 images, 3 videos, 3 audio files'],
+	['video-m3', ['image'], '2 images'],
+	['video-m4', ['image'], '1 image'],
+	['video-m5', ['image', 'video'], '7 images, 1 video'],
+	['video-m6', ['image'], '2 images'],
+	['video-m7', ['image'], '5 images'],
+	['video-m8', ['image'], '3 images'],
+	['video-x9', ['image', 'video', 'audio'], '9 images, 3 videos, 3 audio files'],
+	['={{ $json.model }}', ['image', 'video', 'audio'], '9 images, 3 videos, 3 audio files'],
+];
+
+test.each(KINDS)('%s: references of the kinds %j, at most %s', (code, kinds, most) => {
+	const [references, ...more] = allShown('id', code).filter(({ name }) => name === 'references');
+	expect(more).toHaveLength(0);
+	const [file] = references!.options as INodePropertyCollection[];
+	const [kind] = file!.values;
+	expect((kind!.options as INodePropertyOptions[]).map(({ value }) => value)).toStrictEqual(
+		kinds,
+	);
+	expect(references!.description).toContain(`at most ${most}.`);
+	expect(references!.description!.includes('15 seconds')).toBe(kinds.includes('video'));
+});
+
+test.each([
+	[{}, 'text to video with video-m1'],
+	[
+		{ references: { file: [{ kind: 'image', url: 'https://example.com/a.png' }] } },
+		'files to video with video-m1',
+	],
+	[{ options: { dryRun: true } }, 'dry run: text to video with video-m1'],
+	[{ model: { __rl: true, mode: 'id', value: '' } }, 'text to video with no model'],
+])('the subtitle says what the node does: %j', (parameters, subtitle) => {
+	const node = packageNode('Create', 'createVideo', { parameters });
+	const find = () => new CreateVideo();
+	const workflow = new Workflow({
+		active: false,
+		nodes: [node],
+		connections: {},
+		nodeTypes: { getByName: find, getByNameAndVersion: find, getKnownTypes: () => ({}) },
+	});
+	const seen = workflow.expression.getSimpleParameterValue(
+		workflow.getNode('Create')!,
+		description.subtitle,
+		'internal',
+		{},
+	);
+	expect(seen).toBe(subtitle);
 });
 
 test('the list of models can be searched by code and by what they take', async () => {

@@ -1,6 +1,8 @@
+import { ServiceError } from '../errors';
 import { readJsonObject, send, notTheService } from '../http';
 import { withoutUndefined, type JsonObject } from '../json';
 import type { HttpPort } from '../ports';
+import { withDoubt } from './unclear';
 
 /** Body of a creation request (spec 2.8). */
 export interface VideoRequest {
@@ -34,21 +36,25 @@ export interface CreatedTask {
  *
  * @param idleTimeoutMs Milliseconds without a byte after which the call is given up; the task may exist then.
  * @throws ServiceError `refused` for an error status (spec 7.2), `network` when the connection fails, `protocol`
- *   when the answer has no task id.
+ *   when the answer has no task id; with `mayExist` where the task may have been created all the same.
  */
 export async function createVideo(
 	http: HttpPort,
 	request: VideoRequest,
 	idleTimeoutMs: number,
 ): Promise<CreatedTask> {
-	const response = await send(http, 'video', {
-		method: 'POST',
-		path: '/v1/videos/generations',
-		body: withoutUndefined(request) as unknown as JsonObject,
-		idleTimeoutMs,
-	});
-	const body = await readJsonObject(response);
-	const { task_id: taskId } = body;
-	if (typeof taskId !== 'string' || taskId === '') throw notTheService(JSON.stringify(body));
-	return { created_at: null, ...body } as unknown as CreatedTask;
+	try {
+		const response = await send(http, 'video', {
+			method: 'POST',
+			path: '/v1/videos/generations',
+			body: withoutUndefined(request) as unknown as JsonObject,
+			idleTimeoutMs,
+		});
+		const body = await readJsonObject(response);
+		const { task_id: taskId } = body;
+		if (typeof taskId !== 'string' || taskId === '') throw notTheService(JSON.stringify(body));
+		return { created_at: null, ...body } as unknown as CreatedTask;
+	} catch (error) {
+		throw error instanceof ServiceError ? withDoubt(error) : error;
+	}
 }

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+
+import { effectiveVideo } from '../../emulator/video/effectiveVideo';
+import { VIDEO_MODELS as SERVICE_MODELS } from '../../emulator/video/models';
+import { InputError } from '../../nodes/client/errors';
+import { REFERENCES, type Reference } from '../../nodes/client/video/references';
+import { videoRequest, type VideoPlan } from '../../nodes/client/video/request';
+
+const oneOf = (...values: string[]) => fc.constantFrom('', ...values);
+
+const entered = fc.record({
+	model: fc.constantFrom(...SERVICE_MODELS.map(({ code }) => code)),
+	prompt: fc.constant('A lake'),
+	fields: fc.record({
+		aspectRatio: oneOf('16:9', '1:1', '9:16', '4:3', '3:4', '21:9', 'wide'),
+		duration: fc.oneof(fc.constant(''), fc.integer({ min: 1, max: 40 }).map(String)),
+		size: oneOf('480P', '720P', '1080P', '720p', '1080p', '4K'),
+		mode: oneOf('std', 'pro', 'Pro', 'best'),
+		imageMode: oneOf('reference', 'first_last_frame'),
+		generateAudio: oneOf('true', 'false'),
+		watermark: oneOf('true', 'false'),
+	}),
+	references: fc
+		.tuple(
+			fc.integer({ min: 0, max: 10 }),
+			fc.integer({ min: 0, max: 4 }),
+			fc.integer({ min: 0, max: 4 }),
+		)
+		.map((counts) =>
+			REFERENCES.flatMap(({ kind }, row): Reference[] =>
+				Array.from({ length: counts[row]! }, (_, index) => ({
+					kind,
+					url: `https://example.com/${kind}/${index}`,
+				})),
+			),
+		),
+});
+
+/** The plan, or nothing where the input is refused. */
+function planned(input: Parameters<typeof videoRequest>[0]): VideoPlan | undefined {
+	try {
+		return videoRequest(input, 'adjust');
+	} catch (error) {
+		if (error instanceof InputError) return undefined;
+		throw error;
+	}
+}
+
+test('whatever is entered, the service takes what is sent and changes nothing of it', () => {
+	fc.assert(
+		fc.property(entered, (input) => {
+			const plan = planned(input);
+			fc.pre(plan !== undefined);
+			const { request } = plan!;
+			const model = SERVICE_MODELS.find(({ code }) => code === request.model)!;
+			const made = effectiveVideo(request as Parameters<typeof effectiveVideo>[0], model);
+
+			expect(made.images).toStrictEqual(request.images ?? []);
+			// The service cuts videos and audio to 15 seconds in all: whole files may go.
+			const urls = [...made.videos, ...made.audios].map(({ url }) => url);
+			expect([...(request.videos ?? []), ...(request.audios ?? [])]).toEqual(
+				expect.arrayContaining(urls),
+			);
+			for (const field of [
+				'aspect_ratio',
+				'duration',
+				'image_mode',
+				'generate_audio',
+				'watermark',
+			] as const) {
+				if (request[field] !== undefined) expect(made[field]).toBe(request[field]);
+			}
+			if (request.size !== undefined) expect(made.size).toBe(request.size.toUpperCase());
+			if (request.mode !== undefined) {
+				expect(made.size).toBe(request.mode === 'pro' ? '1080P' : '720P');
+			}
+		}),
+		{ numRuns: 1000 },
+	);
+});

@@ -1,0 +1,245 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { runNode, type RunOptions } from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+let server: ScriptedServer;
+
+beforeEach(async () => {
+	server = await startScriptedServer((response, { body }, index) => {
+		const { model } = body as { model: string };
+		json(response, 200, { task_id: `task-${index + 1}`, status: 'queued', model });
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const model = (value: string) => ({ __rl: true, mode: 'id', value });
+const url = (name: string) => `https://example.com/${name}`;
+
+async function create(parameters: IDataObject, more: Partial<RunOptions> = {}) {
+	return await runNode('createVideo', {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		parameters: { model: model('video-m1'), prompt: 'A lake', ...parameters },
+		...more,
+	});
+}
+
+const files = (...file: IDataObject[]) => ({ references: { file } });
+const DEFAULTS = {
+	model: 'video-m1',
+	prompt: 'A lake',
+	aspect_ratio: '16:9',
+	duration: 5,
+	size: '720P',
+	generate_audio: true,
+	watermark: false,
+};
+
+describe('references', () => {
+	test('each kind in its order, by address, by list and from a list in the item', async () => {
+		await create(
+			{
+				imageMode: 'reference',
+				...files(
+					{ kind: 'image', source: 'url', url: ` ${url('first.png')} ` },
+					{ kind: 'audio', source: 'url', url: url('voice.mp3') },
+					{ kind: 'image', source: 'url', url: '={{ $json.pictures }}' },
+					{ kind: 'video', source: 'url', url: '={{ $json.clips }}' },
+				),
+			},
+			{ items: [{ pictures: [url('2.png'), url('3.png')], clips: [] }] },
+		);
+		expect(server.requests[0]!.body).toStrictEqual({
+			...DEFAULTS,
+			images: [url('first.png'), url('2.png'), url('3.png')],
+			audios: [url('voice.mp3')],
+			image_mode: 'reference',
+		});
+	});
+
+	test('first and last frame, with the only image mode of the model', async () => {
+		await create({
+			model: model('video-m3'),
+			...files(
+				{ kind: 'image', source: 'url', url: url('first.png') },
+				{ kind: 'image', source: 'url', url: url('last.png') },
+			),
+		});
+		expect(server.requests[0]!.body).toStrictEqual({
+			model: 'video-m3',
+			prompt: 'A lake',
+			aspect_ratio: '16:9',
+			duration: 5,
+			size: '720P',
+			watermark: false,
+			images: [url('first.png'), url('last.png')],
+			image_mode: 'first_last_frame',
+		});
+	});
+
+	test.each([
+		[{ kind: 'image', url: '' }, 'References: entry 1 has no URL'],
+		[{ kind: 'image', url: '={{ $json.none }}' }, 'References: entry 1 has no URL'],
+		[{ kind: 'image', url: '={{ [null] }}' }, 'References: entry 1 has no URL'],
+		[{ kind: 'image', url: 'data:image/png;base64,AAAA' }, 'entry 1 is a data: URL'],
+		[{ kind: 'image', url: 'iVBORw0KGgo=' }, 'entry 1 is not a web address'],
+		[{ kind: 'image', url: 'ftp://example.com/a.png' }, 'entry 1 is not a web address'],
+		[{ kind: 'picture', url: 'https://example.com' }, 'entry 1 is of the kind picture'],
+		[
+			{ kind: 'image', source: 'binary', binaryProperty: 'data' },
+			'References: entry 1 cannot be published: this n8n keeps binary data in memory',
+		],
+		[{ kind: 'image', source: 'binary', binaryProperty: 'other' }, "no binary field 'other'"],
+	])('%j is refused: %s', async (file, message) => {
+		const { error } = await create(files({ source: 'url', ...file }), {
+			binaries: [{ data: { data: 'AAAA', mimeType: 'image/png' } }],
+		});
+		expect(error).toMatchObject({
+			name: 'NodeOperationError',
+			message: expect.stringContaining(message) as string,
+		});
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test.each(['http://10.0.0.7/a.png', 'http://localhost/a.png', 'http://[::1]/a.png'])(
+		'%s is good for a service that is on a private network itself, and for no other',
+		async (address) => {
+			const file = files({ kind: 'image', source: 'url', url: address });
+			expect((await create(file)).status).toBe('success');
+			const far = await create(file, {
+				credential: { baseUrl: 'https://api.example.com', apiKey: 'k' },
+			});
+			expect(far.error!.message).toMatch(/^References: entry 1 leads to a private network/);
+		},
+	);
+
+	test('a kind left over from another model is not taken for an image', async () => {
+		const { error } = await create({
+			model: model('video-m7'),
+			...files({ kind: 'video', source: 'url', url: url('clip.mp4') }),
+		});
+		expect(error!.message).toBe('References hold a video, which video-m7 does not take');
+		expect(error!.description).toBe(
+			'Leave the video out, or use video-m1, video-m2 or video-m5',
+		);
+	});
+});
+
+describe('values that the model does not take', () => {
+	const asked = {
+		model: model('={{ $json.model }}'),
+		duration: '={{ $json.seconds }}',
+		size: '={{ $json.size }}',
+	};
+	const items = [
+		{ model: 'video-m7', seconds: 7 },
+		{ model: 'video-m1', seconds: 5 },
+		{ model: 'video-m6', seconds: 10, size: '1080P' },
+	];
+
+	test('are adjusted and reported, in the item and in a hint', async () => {
+		const { outputs, run } = await create(asked, { items });
+		expect(server.requests.map(({ body }) => body)).toStrictEqual([
+			{ model: 'video-m7', prompt: 'A lake', duration: 8 },
+			{ model: 'video-m1', prompt: 'A lake', duration: 5 },
+			{ model: 'video-m6', prompt: 'A lake', duration: 10, size: '1080p' },
+		]);
+		expect(outputs[0]!.map(({ json: { adjustments } }) => adjustments)).toStrictEqual([
+			[
+				{
+					field: 'duration',
+					from: 7,
+					to: 8,
+					reason: 'video-m7 takes Duration 4, 8 or 12',
+				},
+			],
+			undefined,
+			[
+				{
+					field: 'size',
+					from: '1080P',
+					to: '1080p',
+					reason: 'video-m6 takes Size 720p or 1080p',
+				},
+			],
+		]);
+		expect(run.data.resultData.runData['Tested']![0]!.hints).toStrictEqual([
+			{
+				type: 'warning',
+				location: 'outputPane',
+				message:
+					'Values were adjusted in 2 items: video-m7 takes Duration 4, 8 or 12; video-m6 takes Size 720p or 1080p. See "adjustments" in the output.',
+			},
+		]);
+	});
+
+	test('are refused where that is wanted, before the first item is sent', async () => {
+		const refusing = { ...asked, options: { unsupportedValues: 'refuse' } };
+		const { error } = await create(refusing, { items: [...items].reverse() });
+		expect(error).toMatchObject({
+			name: 'NodeOperationError',
+			message: 'Size is 1080P. video-m6 takes Size 720p or 1080p',
+			description: 'Use 1080p, or set Values the Model Does Not Take to Adjust and Report',
+		});
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test('refused items leave the others alone with Continue On Fail', async () => {
+		const refusing = { ...asked, options: { unsupportedValues: 'refuse' } };
+		const { outputs } = await create(refusing, { items, onError: 'continueErrorOutput' });
+		expect(outputs[0]!.map(({ json: { model: code } }) => code)).toStrictEqual(['video-m1']);
+		expect(outputs[1]!.map(({ json: { error } }) => error)).toStrictEqual([
+			'Duration is 7. video-m7 takes Duration 4, 8 or 12',
+			'Size is 1080P. video-m6 takes Size 720p or 1080p',
+		]);
+	});
+});
+
+test('a dry run gives the request and its adjustments, and sends nothing', async () => {
+	const { outputs } = await create(
+		{
+			model: model('={{ $json.model }}'),
+			duration: 6,
+			options: { dryRun: true },
+			...files({ kind: 'image', source: 'url', url: url('a.png') }),
+		},
+		{ items: [{ model: 'video-m3' }, { model: 'video-x9' }] },
+	);
+	expect(server.requests).toHaveLength(0);
+	expect(outputs[0]!.map(({ json: fields }) => fields)).toStrictEqual([
+		{
+			request: {
+				model: 'video-m3',
+				prompt: 'A lake',
+				images: [url('a.png')],
+				duration: 10,
+			},
+			adjustments: [
+				{
+					field: 'duration',
+					from: 6,
+					to: 10,
+					reason: 'video-m3 takes Duration 5 or 10',
+				},
+			],
+		},
+		{
+			request: {
+				model: 'video-x9',
+				prompt: 'A lake',
+				images: [url('a.png')],
+				duration: 6,
+			},
+			adjustments: [],
+		},
+	]);
+});
+
+test('a bad item stops the node before anything is sent', async () => {
+	const items = ['p1', 'p2', '', 'p4'].map((prompt) => ({ prompt }));
+	const { error } = await create({ prompt: '={{ $json.prompt }}' }, { items });
+	expect(error).toMatchObject({ message: 'Prompt is empty', context: { itemIndex: 2 } });
+	expect(server.requests).toHaveLength(0);
+});

@@ -1,0 +1,295 @@
+import type { IDataObject, INode } from 'n8n-workflow';
+
+import {
+	allItems,
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+} from '../support/engine';
+import {
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
+
+type Response = Parameters<Script>[0];
+
+let server: ScriptedServer;
+/** How the first creations of a prompt go wrong. */
+let failures: Record<string, ((response: Response) => void)[]>;
+
+const promptOf = (body: unknown) => (body as { prompt: string }).prompt;
+
+beforeEach(async () => {
+	failures = {};
+	server = await startScriptedServer((response, { body }) => {
+		const prompt = promptOf(body);
+		const fail = failures[prompt]?.shift();
+		if (fail !== undefined) fail(response);
+		else json(response, 200, { task_id: `task-${prompt}`, status: 'queued', model: 'video-x' });
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const status = (code: number) => (response: Response) => {
+	json(response, code, { error: { message: 'not now', type: 'x' } });
+};
+const breakOff = (response: Response) => {
+	response.destroy();
+};
+
+const PARAMETERS = {
+	model: { __rl: true, mode: 'id', value: 'video-x' },
+	prompt: '={{ $json.prompt }}',
+};
+
+async function create(prompts: readonly string[], more: Partial<RunOptions> = {}) {
+	return await runNode('createVideo', {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		items: prompts.map((prompt) => ({ prompt })),
+		parameters: { ...PARAMETERS, ...more.parameters },
+		...Object.fromEntries(Object.entries(more).filter(([key]) => key !== 'parameters')),
+	});
+}
+
+/** How often each prompt was sent. */
+function sent(): Record<string, number> {
+	const counts: Record<string, number> = {};
+	for (const { body } of server.requests) {
+		counts[promptOf(body)] = (counts[promptOf(body)] ?? 0) + 1;
+	}
+	return counts;
+}
+
+const ids = (items: readonly { json: IDataObject }[] | undefined) =>
+	items?.map(({ json: { task_id: taskId } }) => taskId);
+
+describe('Retry On Fail', () => {
+	test('goes on with the tasks that exist when the third creation is refused', async () => {
+		failures = { p3: [status(429), status(429)] };
+		const { status: end, outputs } = await create(['p1', 'p2', 'p3'], { retryOnFail: true });
+		expect(end).toBe('success');
+		expect(ids(outputs[0])).toStrictEqual(['task-p1', 'task-p2', 'task-p3']);
+		expect(sent()).toStrictEqual({ p1: 1, p2: 1, p3: 3 });
+	});
+
+	test('does so although an expression gives another value on each try', async () => {
+		failures = { p2: [status(429)] };
+		const parameters = { size: '={{ Math.random() }}' };
+		await create(['p1', 'p2'], { parameters, retryOnFail: true });
+		expect(sent()).toStrictEqual({ p1: 1, p2: 2 });
+	});
+
+	test('tells again what was adjusted', async () => {
+		failures = { p2: [status(429)] };
+		const parameters = { model: { __rl: true, mode: 'id', value: 'video-m7' }, duration: 7 };
+		const { outputs, run } = await create(['p1', 'p2'], { parameters, retryOnFail: true });
+		expect(outputs[0]![0]!.json).toMatchObject({ adjustments: [{ field: 'duration', to: 8 }] });
+		expect(run.data.resultData.runData['Tested']![0]!.hints![0]!.message).toMatch(
+			/^Values were adjusted in 2 items/,
+		);
+	});
+
+	test('does not send again what may have been created', async () => {
+		failures = { p3: [status(503)] };
+		const { status: end, error } = await create(['p1', 'p2', 'p3'], { retryOnFail: true });
+		expect(end).toBe('error');
+		expect(sent()).toStrictEqual({ p1: 1, p2: 1, p3: 1 });
+		expect(error).toMatchObject({
+			name: 'NodeApiError',
+			httpCode: '503',
+			message:
+				'The service could not handle the call just now; the task may have been created',
+			context: { data: { kind: 'refused', status: 503, may_exist: true } },
+		});
+		expect(error!.description).toMatch(/Look first whether the service has the task/);
+		expect(error!.description).toMatch(
+			/Tasks that were created before this and go on: task-p1, task-p2/,
+		);
+	});
+
+	test('sends it again where that is wanted', async () => {
+		failures = { p2: [status(503), breakOff] };
+		const parameters = { options: { sendAgain: true } };
+		const { status: end, outputs } = await create(['p1', 'p2'], {
+			parameters,
+			retryOnFail: true,
+		});
+		expect(end).toBe('success');
+		expect(ids(outputs[0])).toStrictEqual(['task-p1', 'task-p2']);
+		expect(sent()).toStrictEqual({ p1: 1, p2: 3 });
+	});
+
+	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+		'together with %s, the first item failing',
+		async (onError) => {
+			failures = { p1: [status(429)], p3: [breakOff] };
+			const { status: end, outputs } = await create(['p1', 'p2', 'p3'], {
+				onError,
+				retryOnFail: true,
+			});
+			expect(end).toBe('success');
+			expect(sent()).toStrictEqual({ p1: 2, p2: 1, p3: 1 });
+			expect(ids(outputs[0])!.slice(0, 2)).toStrictEqual(['task-p1', 'task-p2']);
+			const failed = onError === 'continueErrorOutput' ? outputs[1]![0] : outputs[0]![2];
+			expect(failed!.json).toMatchObject({
+				error: 'The connection to the service broke; the task may have been created',
+				details: { kind: 'network', may_exist: true },
+			});
+		},
+	);
+
+	test('an unclear first item is remembered with Continue On Fail, too', async () => {
+		failures = { p1: [breakOff] };
+		const { outputs } = await create(['p1', 'p2'], {
+			onError: 'continueRegularOutput',
+			retryOnFail: true,
+		});
+		expect(sent()).toStrictEqual({ p1: 1, p2: 1 });
+		expect(outputs[0]![0]!.json['details']).toMatchObject({ may_exist: true });
+	});
+});
+
+describe('what is unclear', () => {
+	const fields = async (options: IDataObject = {}, baseUrl = server.url) => {
+		const { outputs } = await create(['p1'], {
+			credential: { baseUrl, apiKey: 'k' },
+			onError: 'continueRegularOutput',
+			parameters: { options },
+		});
+		return outputs[0]![0]!.json as { error: string; details: IDataObject };
+	};
+
+	test.each<[string, (response: Response) => void, IDataObject]>([
+		['a broken connection', breakOff, { kind: 'network' }],
+		['500', status(500), { kind: 'refused', status: 500 }],
+		['502', status(502), { kind: 'refused', status: 502 }],
+		['503', status(503), { kind: 'refused', status: 503 }],
+		['408', status(408), { kind: 'refused', status: 408 }],
+		[
+			'an answer that is no JSON',
+			(response) => response.end('<html>Welcome</html>'),
+			{ kind: 'protocol' },
+		],
+		[
+			'an answer without a task',
+			(response) => {
+				json(response, 200, { ok: true });
+			},
+			{ kind: 'protocol' },
+		],
+		[
+			'an answer that breaks off',
+			(response) => {
+				response.writeHead(200, { 'content-length': '100' });
+				response.write('{"task_id"', () => response.destroy());
+			},
+			{ kind: 'network' },
+		],
+	])('%s', async (_name, fail, details) => {
+		failures = { p1: [fail] };
+		const { error, details: seen } = await fields();
+		expect(error).toMatch(/; the task may have been created$/);
+		expect(seen).toMatchObject({ ...details, may_exist: true });
+	});
+
+	test('silence after the time that the option allows', async () => {
+		failures = { p1: [() => undefined] };
+		const { details } = await fields({ timeout: 0.3 });
+		expect(details).toMatchObject({ kind: 'network', may_exist: true });
+	});
+
+	test.each([400, 401, 402, 406, 409, 429])('%i is not', async (code) => {
+		failures = { p1: [status(code)] };
+		const { error, details } = await fields();
+		expect(error).not.toMatch(/may have been created/);
+		expect(details).not.toHaveProperty('may_exist');
+	});
+
+	test.each([
+		['a closed port', () => 'http://127.0.0.1:1'],
+		['no such host', () => 'http://nowhere.invalid'],
+		['no TLS', () => server.url.replace('http:', 'https:')],
+	])('%s is not', async (_name, baseUrl) => {
+		const { details } = await fields({}, baseUrl());
+		expect(details['kind']).toBe('network');
+		expect(details).not.toHaveProperty('may_exist');
+		expect(server.requests).toHaveLength(0);
+	});
+});
+
+test('each round of a loop creates its own videos, and its retries create none again', async () => {
+	failures = { 'round 2 b': [status(429)] };
+	const create = packageNode('Create', 'createVideo', {
+		parameters: PARAMETERS,
+		retryOnFail: true,
+	});
+	let round = 1;
+	const loop: INode = stubNode('Loop', (items) => {
+		if (round === 3) return [[], items];
+		round += 1;
+		return ['a', 'b'].map((name, item) => ({
+			json: { prompt: `round ${round} ${name}` },
+			pairedItem: { item },
+		}));
+	});
+	const result = await runWorkflow(
+		[create, loop],
+		{ Create: [['Loop']], Loop: [['Create'], []] },
+		'Create',
+		{
+			credential: { baseUrl: server.url, apiKey: 'k' },
+			items: [{ prompt: 'round 1 a' }, { prompt: 'round 1 b' }],
+		},
+	);
+	expect(result.status).toBe('success');
+	expect(sent()).toStrictEqual({
+		'round 1 a': 1,
+		'round 1 b': 1,
+		'round 2 a': 1,
+		'round 2 b': 2,
+		'round 3 a': 1,
+		'round 3 b': 1,
+	});
+	expect(ids(allItems(result, 'Create')[0])).toHaveLength(6);
+});
+
+test('an agent that uses the node as a tool may have the same video again', async () => {
+	failures = { p1: [status(503)] };
+	const { status: end } = await runWorkflow(
+		[packageNode('Tool', 'createVideoTool', { parameters: PARAMETERS, retryOnFail: true })],
+		{},
+		'Tool',
+		{
+			credential: { baseUrl: server.url, apiKey: 'k' },
+			items: [{ prompt: 'p1' }],
+		},
+	);
+	expect(end).toBe('success');
+	expect(sent()).toStrictEqual({ p1: 2 });
+});
+
+test('a creation that a person stops under way is said to be unclear', async () => {
+	let stop: () => void = () => undefined;
+	failures = {
+		p1: [
+			() => {
+				stop();
+			},
+		],
+	};
+	const { status: end, run } = await create(['p1'], {
+		onStart: (cancel) => {
+			stop = cancel;
+		},
+	});
+	expect(end).toBe('canceled');
+	expect(run.data.resultData.runData['Tested']?.[0]?.error?.message).toBe(
+		'The execution was canceled; the task may have been created',
+	);
+});
