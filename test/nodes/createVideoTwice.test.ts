@@ -224,9 +224,10 @@ describe('what is unclear', () => {
 });
 
 test('each round of a loop creates its own videos, and its retries create none again', async () => {
-	failures = { 'round 2 b': [status(429)] };
+	failures = { 'round 1 b': [status(400)], 'round 2 a': [status(429)] };
 	const create = packageNode('Create', 'createVideo', {
 		parameters: PARAMETERS,
+		onError: 'continueRegularOutput',
 		retryOnFail: true,
 	});
 	let round = 1;
@@ -251,12 +252,19 @@ test('each round of a loop creates its own videos, and its retries create none a
 	expect(sent()).toStrictEqual({
 		'round 1 a': 1,
 		'round 1 b': 1,
-		'round 2 a': 1,
-		'round 2 b': 2,
+		'round 2 a': 2,
+		'round 2 b': 1,
 		'round 3 a': 1,
 		'round 3 b': 1,
 	});
-	expect(ids(allItems(result, 'Create')[0])).toHaveLength(6);
+	expect(ids(allItems(result, 'Create')[0])).toStrictEqual([
+		'task-round 1 a',
+		undefined,
+		'task-round 2 a',
+		'task-round 2 b',
+		'task-round 3 a',
+		'task-round 3 b',
+	]);
 });
 
 test('an agent that uses the node as a tool may have the same video again', async () => {
