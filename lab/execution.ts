@@ -4,7 +4,7 @@ import type { IBinaryData, INodeExecutionData, IRunExecutionData } from 'n8n-wor
 export interface Execution {
 	readonly id: string;
 	readonly status: string;
-	readonly data: Pick<IRunExecutionData, 'resultData'>;
+	readonly data: Pick<IRunExecutionData, 'resultData' | 'executionData'>;
 }
 
 /** An execution as n8n's REST interface gives it: the data is a flatted string, of nothing at the very start. */

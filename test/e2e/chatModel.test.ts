@@ -1,12 +1,9 @@
-import type { INode } from 'n8n-workflow';
-
 import { outputItems } from '../../lab/execution';
 import { postWebhook } from '../../lab/postWebhook';
 import { chatText, streamWebhook } from '../../lab/streamChat';
-import type { Workflow } from '../../lab/workflow';
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
-import { node, workflow } from './support/buildWorkflow';
+import { node, withSubNodes, workflow } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const PACKAGE = 'n8n-nodes-agent-video';
@@ -81,27 +78,6 @@ beforeEach(() => {
 	asked = [];
 	session.emulator.journal.clear();
 });
-
-/** A workflow with sub-nodes, each on the input of its kind. */
-function withSubNodes(
-	drawn: Workflow,
-	parent: string,
-	subNodes: readonly (readonly [INode, string])[],
-): Workflow {
-	return {
-		...drawn,
-		nodes: [...drawn.nodes, ...subNodes.map(([subNode]) => subNode)],
-		connections: {
-			...drawn.connections,
-			...Object.fromEntries(
-				subNodes.map(([{ name }, type]) => [
-					name,
-					{ [type]: [[{ node: parent, type, index: 0 }]] },
-				]),
-			),
-		},
-	};
-}
 
 const chatModel = (parameters: object = {}) =>
 	node('Model', `${PACKAGE}.agentVideoChatModel`, 1, { parameters, credential: 'Scripted' });
