@@ -14,6 +14,7 @@ import { chatFields, extraFields, isJsonMode } from '../client/chat/readFields';
 import { liveText } from '../client/chat/liveText';
 import { toChatResult } from '../client/chat/result';
 import type { ChatCompletion as Completion, ChatRequest, TextDelta } from '../client/chat/types';
+import { withRetry } from '../client/retry';
 import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/callOptions';
 import { readMessages } from '../shared/chatInput';
 import { chatOptions, SUGGESTIONS } from '../shared/chatOptions';
@@ -25,12 +26,13 @@ import {
 	streamingProperty,
 } from '../shared/chatProperties';
 import { isLive, withChatStream } from '../shared/chatStream';
-import { n8nService, type Service } from '../shared/host';
+import { n8nClock, n8nService, type Service } from '../shared/host';
 import { paceOptions, readPace } from '../shared/itemOptions';
 import { mapItems } from '../shared/items';
 import { byName } from '../shared/byName';
 import { searchItems } from '../shared/listOrText';
 import { readModel, readText } from '../shared/parameters';
+import { readRetry, repeatUnclearOption } from '../shared/retryOptions';
 import { reportUsage } from '../shared/usage';
 
 export class ChatCompletion implements INodeType {
@@ -63,6 +65,7 @@ export class ChatCompletion implements INodeType {
 					...callOptions,
 					...paceOptions,
 					earlierMessagesOption,
+					repeatUnclearOption,
 				]),
 			},
 		],
@@ -96,7 +99,7 @@ export class ChatCompletion implements INodeType {
 				const service = await n8nService(this, item);
 				const request = readRequest(this, item, service);
 				const complete = async (sendText?: (text: string) => void) =>
-					await completeChat(service.http, request, readCall(this, item, sendText));
+					await completeOnce(this, item, service, request, sendText);
 
 				const completion = live
 					? await withChatStream(this, item, complete)
@@ -122,13 +125,36 @@ function readRequest(context: IExecuteFunctions, item: number, service: Service)
 	};
 }
 
-function readCall(context: IExecuteFunctions, item: number, sendText?: (text: string) => void) {
+/** The reply; a call that failed in passing is repeated, but not after a person has seen a part of it. */
+async function completeOnce(
+	context: IExecuteFunctions,
+	item: number,
+	{ http }: Service,
+	request: ChatRequest,
+	sendText?: (text: string) => void,
+): Promise<Completion> {
+	let seen = false;
+	const call = readCall(context, item, (text) => {
+		seen ||= text !== '';
+		sendText?.(text);
+	});
+	return await withRetry(
+		n8nClock(context),
+		readRetry(context, item),
+		async () => await completeChat(http, request, call),
+		() => sendText === undefined || !seen,
+	);
+}
+
+function readCall(context: IExecuteFunctions, item: number, sendText: (text: string) => void) {
 	const withReasoning = context.getNodeParameter('options.streamReasoning', item, false) === true;
 	const toText = liveText({ withReasoning });
 	return {
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
 		idleTimeoutMs: readTimeoutSeconds(context, item) * 1000,
-		onText: (delta: TextDelta) => sendText?.(toText(delta)),
+		onText: (delta: TextDelta) => {
+			sendText(toText(delta));
+		},
 	};
 }
 

@@ -51,7 +51,7 @@ export function notTheService(text: string): ServiceError {
 			? 'The answer of the service is empty'
 			: 'The answer is not one of the service',
 		'Check the Base URL in the Agent Video API credential',
-		{ serviceMessage: excerpt(text) },
+		{ serviceMessage: excerpt(text), unclear: true },
 	);
 }
 
@@ -83,7 +83,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 	let bytes = 0;
 	for await (const chunk of readBytes(body)) {
 		bytes += chunk.byteLength;
-		if (bytes > MAX_BODY_BYTES) throw notTheService(text);
+		if (bytes > MAX_BODY_BYTES) throw tooLarge();
 		text += utf8.decode(chunk, { stream: true });
 	}
 	return text + utf8.decode();
@@ -94,21 +94,35 @@ function refusal(
 	{ status, headers }: HttpResponse,
 	text: string,
 ): ServiceError {
-	const { message, remedy, transient } = STATUSES[endpoint][status] ?? unlistedStatus(status);
+	const { message, remedy, transient, unclear } =
+		STATUSES[endpoint][status] ?? unlistedStatus(status);
 	return new ServiceError('refused', message, remedy, {
 		status,
 		transient,
-		// Only these may come after the work has begun (spec 7: "interface call abnormal", a gateway's timeout).
-		unclear: status === 408 || status >= 500,
+		unclear,
 		serviceMessage: excerpt(text),
 		...errorDetails(parseJson(text)),
-		...retryAfter(headers['retry-after']),
+		...retryAfter(headers),
 	});
 }
 
-function retryAfter(header: string | undefined): ErrorDetails {
-	if (header === undefined || !/^\d+$/.test(header.trim())) return {};
-	return { retryAfterMs: Number(header) * 1000 };
+/** Retry-After is a number of seconds, or a date; that is measured from the sender's own clock. */
+function retryAfter({
+	'retry-after': wanted = '',
+	date = '',
+}: HttpResponse['headers']): ErrorDetails {
+	const text = wanted.trim();
+	const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.parse(date);
+	return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) };
+}
+
+function tooLarge(): ServiceError {
+	return new ServiceError(
+		'protocol',
+		'The answer is too large to be one of the service',
+		'Check the Base URL in the Agent Video API credential',
+		{ unclear: true },
+	);
 }
 
 function excerpt(text: string): string {

@@ -9,13 +9,24 @@ export function isJsonObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value that the text spells, or `undefined` where the text is not JSON. */
+/** Spelled out, or with escapes. */
+const PROTOTYPE_KEY = /__proto__|\\u005f/i;
+
+/**
+ * The value that the text spells, or `undefined` where the text is not JSON. Keys that would change the prototype of an
+ * object when somebody copies it are left out.
+ */
 export function parseJson(text: string): JsonValue | undefined {
 	try {
-		return JSON.parse(text) as JsonValue;
+		const isSuspect = PROTOTYPE_KEY.test(text);
+		return JSON.parse(text, isSuspect ? withoutPrototype : undefined) as JsonValue;
 	} catch {
 		return undefined;
 	}
+}
+
+function withoutPrototype(key: string, value: unknown): unknown {
+	return key === '__proto__' ? undefined : value;
 }
 
 /** The object that the text spells, or `undefined` where the text is not a JSON object. */

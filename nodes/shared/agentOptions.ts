@@ -5,6 +5,7 @@ import { byName } from './byName';
 import { callOptions, earlierMessagesOption, readTimeoutSeconds } from './callOptions';
 import { chatOptions } from './chatOptions';
 import { paceOptions, readPace } from './itemOptions';
+import { readRetry, repeatUnclearOption } from './retryOptions';
 
 const DEFAULTS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
 
@@ -72,6 +73,7 @@ export const agentOptions: INodeProperties[] = byName([
 	...paceOptions.filter(({ name }) => name !== 'pause'),
 	...loopOptions,
 	earlierMessagesOption,
+	repeatUnclearOption,
 ]);
 
 /** What the first item's parameters settle for the whole batch. */
@@ -96,6 +98,7 @@ export function readSettings(context: IExecuteFunctions): AgentSettings {
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
 		streamReasoning: option('streamReasoning', false) === true,
 		concurrency: readPace(context).concurrency,
+		retry: readRetry(context, 0),
 		idleTimeoutMs: readTimeoutSeconds(context, 0) * 1000,
 	};
 }

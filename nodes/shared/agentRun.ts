@@ -14,12 +14,13 @@ import type { ChatRequest } from '../client/chat/types';
 import { mapConcurrent } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
 import type { HttpPort } from '../client/ports';
+import { withRetry } from '../client/retry';
 import { emitOutcomes, handOutCalls, noOutput, requestTools } from './agentOutputs';
 import { takeResponses, takeReturns } from './agentReturns';
 import { clearState, loadState, saveState, type AgentState, type Seat } from './agentState';
 import { isLive, withChatStream } from './chatStream';
 import { toNodeError } from './errors';
-import { n8nService } from './host';
+import { n8nClock, n8nService } from './host';
 import { failureJson, isCancelled } from './items';
 import { lineageOf } from './lineage';
 import { reportUsage } from './usage';
@@ -124,12 +125,23 @@ async function ask(
 	const conversation = seat.conversation!;
 	const request = { ...seat.request, ...toolFields(seat), messages: conversation.messages };
 	const toText = liveText({ withReasoning: settings.streamReasoning });
+	let seen = false;
 	const complete = async (sendText?: (text: string) => void) =>
-		await completeChat(http, request, {
-			stream: settings.stream,
-			idleTimeoutMs: settings.idleTimeoutMs,
-			onText: (delta) => sendText?.(toText(delta)),
-		});
+		await withRetry(
+			n8nClock(context),
+			settings.retry,
+			async () =>
+				await completeChat(http, request, {
+					stream: settings.stream,
+					idleTimeoutMs: settings.idleTimeoutMs,
+					onText: (delta) => {
+						const text = toText(delta);
+						seen ||= text !== '';
+						sendText?.(text);
+					},
+				}),
+			() => sendText === undefined || !seen,
+		);
 
 	const completion = isLive(context)
 		? await withChatStream(context, seat.item, complete)

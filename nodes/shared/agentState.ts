@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions, ISourceData } from 'n8n-workflow';
 import type { Conversation, ConversationLimits } from '../client/chat/conversation';
 import type { ToolDeclaration } from '../client/chat/tools';
 import type { JsonObject } from '../client/json';
+import type { RetryPolicy } from '../client/retry';
 import type { ToolNode } from './agentToolNodes';
 
 /** What is fixed when a batch of conversations begins: later runs of the node have other items before them. */
@@ -16,6 +17,7 @@ export interface AgentSettings {
 	readonly stream: boolean;
 	readonly streamReasoning: boolean;
 	readonly concurrency: number;
+	readonly retry: RetryPolicy;
 	readonly idleTimeoutMs: number;
 }
 

@@ -9,12 +9,14 @@ import { toChatResult } from '../client/chat/result';
 import { toolRuns } from '../client/chat/toolRuns';
 import type { ChatRequest } from '../client/chat/types';
 import { InputError, ServiceError } from '../client/errors';
+import { withRetry } from '../client/retry';
 import { readSession, type AssistantSession } from './assistantSession';
 import { readTimeoutSeconds } from './callOptions';
 import { readImages } from './chatInput';
 import { n8nClock, n8nService, type Service } from './host';
 import { payOnce } from './paidCalls';
 import { readText } from './parameters';
+import { readRetry } from './retryOptions';
 import { reportUsage } from './usage';
 
 /** Sends text to whoever watches. */
@@ -53,17 +55,23 @@ async function call(
 		...(session.id === undefined ? {} : { session_id: session.id }),
 		...extraFields(context.getNodeParameter('options.extraBody', item, '{}')),
 	};
+	const clock = n8nClock(context);
 	const limitMs = readLimitSeconds(context, item) * 1000;
 	const reply = await keeping(
 		context,
 		session,
 		async () =>
-			await askAssistant(service.http, n8nClock(context), request, {
-				stream: context.getNodeParameter('streaming', 0) !== 'off',
-				idleTimeoutMs: Math.min(limitMs, readTimeoutSeconds(context, item) * 1000),
-				limitMs,
-				...watching(context, item, sendText),
-			}),
+			await withRetry(
+				clock,
+				readRetry(context, item),
+				async () =>
+					await askAssistant(service.http, clock, request, {
+						stream: context.getNodeParameter('streaming', 0) !== 'off',
+						idleTimeoutMs: Math.min(limitMs, readTimeoutSeconds(context, item) * 1000),
+						limitMs,
+						...watching(context, item, sendText),
+					}),
+			),
 	);
 	reportUsage(context, reply.completion);
 	return reply;

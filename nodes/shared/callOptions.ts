@@ -2,6 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
 import type { NodeContext } from './nodeContext';
+import { retriesOption } from './retryOptions';
 
 /** Longer than the longest call that the service allows (600 s, spec 8). */
 const DEFAULT_TIMEOUT_SECONDS = 620;
@@ -16,6 +17,7 @@ export const callOptions: INodeProperties[] = [
 		description:
 			'Further fields for the request, as JSON, for what the service takes beyond this form',
 	},
+	retriesOption,
 	{
 		displayName: 'Show Reasoning While Streaming',
 		name: 'streamReasoning',

@@ -5,9 +5,11 @@ import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../cli
 import { replay } from '../client/chat/replay';
 import { handOver } from '../client/handOver';
 import type { HttpPort } from '../client/ports';
+import { withRetry, type RetryPolicy } from '../client/retry';
 import type { AiNodeSdk, SdkCall, SdkChatModel, SdkMessage, SdkTool } from './aiNodeSdk';
 import { callsOf, toChatMessage, toDeclaration, toSdkEnd, toSdkResult } from './chatModelMessages';
 import { toNodeError } from './errors';
+import { n8nClock } from './host';
 
 /** What stays the same in all calls of a chat model. */
 export interface ChatModelSettings {
@@ -16,6 +18,7 @@ export interface ChatModelSettings {
 	/** The request without messages and tools. */
 	readonly request: Omit<ChatRequest, 'messages'>;
 	readonly idleTimeoutMs: number;
+	readonly retry: RetryPolicy;
 }
 
 /** Replies of an execution that are kept for replay, at most. */
@@ -36,11 +39,21 @@ export function chatModel(
 	): Promise<ChatCompletion> => {
 		const request = toRequest(context, settings, tools, messages, call);
 		try {
-			const completion = await completeChat(settings.http, request, {
-				stream,
-				idleTimeoutMs: settings.idleTimeoutMs,
-				onText,
-			});
+			let seen = false;
+			const completion = await withRetry(
+				n8nClock(context),
+				settings.retry,
+				async () =>
+					await completeChat(settings.http, request, {
+						stream,
+						idleTimeoutMs: settings.idleTimeoutMs,
+						onText: (delta) => {
+							seen = true;
+							onText(delta);
+						},
+					}),
+				() => !stream || !seen,
+			);
 			keepReply(context, completion);
 			return completion;
 		} catch (error) {

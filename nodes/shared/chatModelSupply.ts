@@ -10,13 +10,16 @@ import { chatOptions } from './chatOptions';
 import { toNodeError } from './errors';
 import { n8nService } from './host';
 import { readModel, readText } from './parameters';
+import { readRetry, repeatUnclearOption } from './retryOptions';
 
 /** Tools are the agent's, and what is streamed is the chain's to show. */
 const OF_THE_CALLER = ['tools', 'toolChoice', 'streamReasoning'];
 
 /** The options of the chat model. */
 export const chatModelOptions: INodeProperties[] = byName(
-	[...chatOptions, ...callOptions].filter(({ name }) => !OF_THE_CALLER.includes(name)),
+	[...chatOptions, ...callOptions, repeatUnclearOption].filter(
+		({ name }) => !OF_THE_CALLER.includes(name),
+	),
 );
 
 /**
@@ -47,7 +50,11 @@ export async function supplyChatModel(
 			...extraFields(context.getNodeParameter('options.extraBody', itemIndex, '{}')),
 		};
 		const idleTimeoutMs = readTimeoutSeconds(context, itemIndex) * 1000;
-		return sdk.supplyModel(context, chatModel(context, { sdk, http, request, idleTimeoutMs }));
+		const retry = readRetry(context, itemIndex);
+		return sdk.supplyModel(
+			context,
+			chatModel(context, { sdk, http, request, idleTimeoutMs, retry }),
+		);
 	} catch (error) {
 		throw toNodeError(context.getNode(), error, itemIndex);
 	}

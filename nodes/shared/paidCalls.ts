@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { ServiceError, type ErrorDetails, type ErrorKind } from '../client/errors';
-import { isUnclear } from '../client/unclear';
+import { isUnclear } from '../client/isUnclear';
 import { isToolRun } from './isToolRun';
 
 /** What came of the paid call of an item. */

@@ -1,11 +1,13 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { HttpPort } from '../client/ports';
+import { withRetry } from '../client/retry';
 import { createVideo } from '../client/video/create';
 import { videoRequest, type VideoPlan } from '../client/video/request';
 import { readTimeoutSeconds } from './callOptions';
-import { n8nService } from './host';
+import { n8nClock, n8nService } from './host';
 import { payOnce } from './paidCalls';
+import { readRetry } from './retryOptions';
 import { readVideoInput, withAddresses } from './videoInput';
 import { readVideoOptions, TIMEOUT_SECONDS, type VideoOptions } from './videoOptions';
 
@@ -60,7 +62,11 @@ export async function createForItem(
 		context,
 		{ item: itemIndex, request: asked, sendAgain: options.sendAgain },
 		async () => ({
-			...(await createVideo(http, plan.request, idleTimeoutMs)),
+			...(await withRetry(
+				n8nClock(context),
+				readRetry(context, itemIndex),
+				async () => await createVideo(http, plan.request, idleTimeoutMs),
+			)),
 			...report(plan),
 		}),
 	);

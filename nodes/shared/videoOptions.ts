@@ -3,6 +3,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import type { UnsupportedValues } from '../client/video/adjust';
 import { byName } from './byName';
 import { paceOptions } from './itemOptions';
+import { retriesOption } from './retryOptions';
 
 /** The service answers at once with a task; a minute of silence means that something is broken. */
 export const TIMEOUT_SECONDS = 60;
@@ -18,6 +19,7 @@ export const videoOptions: INodeProperties[] = byName([
 			'Whether to check everything and give the request without sending it. That costs nothing.',
 	},
 	...paceOptions,
+	retriesOption,
 	{
 		displayName: 'Send Again After an Unclear Failure',
 		name: 'sendAgain',

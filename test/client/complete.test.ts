@@ -389,11 +389,23 @@ describe('error statuses (spec 7.1)', () => {
 		expect(error.remedy).not.toBe('');
 	});
 
-	test('Retry-After in seconds is kept', async () => {
+	test.each([
+		['in seconds', { 'retry-after': '7' }, 7_000],
+		[
+			'as a date, by the clock of the service',
+			{
+				'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT',
+				date: 'Wed, 21 Oct 2015 07:28:00 GMT',
+			},
+			30_000,
+		],
+		['as a date that is over', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+		['in other words', { 'retry-after': 'soon' }, undefined],
+	])('Retry-After %s', async (_name, headers, ms) => {
 		script = (response) => {
-			json(response, 429, { error: { message: 'slow down' } }, { 'retry-after': '7' });
+			json(response, 429, { error: { message: 'slow down' } }, headers);
 		};
-		expect((await failure(false)).details.retryAfterMs).toBe(7_000);
+		expect((await failure(false)).details.retryAfterMs).toBe(ms);
 	});
 
 	test('an HTML error page is shown as text', async () => {

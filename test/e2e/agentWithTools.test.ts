@@ -334,8 +334,35 @@ describe('in the real n8n', () => {
 			const { answers, execution } = await run({ tools: ['weather'], nodes, wires });
 			expect(failureOf(execution)).toBe('');
 			expect(told()).toStrictEqual([content, content]);
-			expect(answers).toMatchObject([{ content: 'Done.', rounds: 2 }]);
+			// Only the failure is no plain text.
+			const failed = typeof content !== 'string';
+			expect(answers).toMatchObject([
+				{ content: 'Done.', rounds: 2, tool_calls: [{ failed }, { failed }] },
+			]);
 			expect(model.requests).toHaveLength(2);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'a late return is not taken for the result of another call',
+		async () => {
+			asksFor(
+				call('c1', 'weather', { city: 'Rome' }),
+				call('c2', 'weather', { city: 'Oslo' }),
+			);
+			const { answers, execution } = await run({
+				tools: ['weather'],
+				// Nothing comes back for Oslo; what comes late belongs to Rome.
+				nodes: [
+					code('weather', "return items.filter(({ json }) => json.city === 'Rome');"),
+					set('Later', '{"late": true}'),
+				],
+				wires: { weather: [['Agent', 'Later']], Later: [['Agent']] },
+			});
+			expect(failureOf(execution)).toBe('');
+			expect(model.requests).toHaveLength(1);
+			expect(answers).toHaveLength(0);
 		},
 		RUN_LIMIT_MS,
 	);

@@ -267,6 +267,36 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 	});
 });
 
+test('a late return of one call is not taken for the result of another', async () => {
+	model = () => [
+		call('c1', 'weather', { city: 'Rome' }),
+		call('c2', 'weather', { city: 'Oslo' }),
+	];
+	const result = await runWorkflow(
+		[
+			packageNode(AGENT, 'agentWithTools', {
+				parameters: {
+					prompt: 'x',
+					tools: { tool: [tool('weather', 'city')] },
+					streaming: 'off',
+				},
+			}),
+			// Nothing comes back for Oslo; what comes late belongs to Rome.
+			stubNode('weather', (items) => [items.filter(({ json: j }) => j['city'] === 'Rome')]),
+			stubNode('echo', (items) =>
+				items.map((_item, item) => ({ json: { late: true }, pairedItem: { item } })),
+			),
+			stubNode('Answers', (items) => items),
+		],
+		{ [AGENT]: [['Answers'], [], ['weather']], weather: [[AGENT, 'echo']], echo: [[AGENT]] },
+		AGENT,
+		{ credential: { baseUrl: server.url, apiKey: 'k' } },
+	);
+	expect(result.status).toBe('success');
+	expect(server.requests).toHaveLength(1);
+	expect(allItems(result, 'Answers')[0] ?? []).toHaveLength(0);
+});
+
 describe('what a branch may do with the items, one call at a time', () => {
 	const cases: [string, StubWork, string][] = [
 		[

@@ -43,16 +43,23 @@ const breakOff = (response: Response) => {
 	response.destroy();
 };
 
+/** The node itself repeats nothing, so that what is seen is n8n's Retry On Fail. */
+const NO_RETRIES = { retries: 0 };
 const PARAMETERS = {
 	model: { __rl: true, mode: 'id', value: 'video-x' },
 	prompt: '={{ $json.prompt }}',
+	options: NO_RETRIES,
 };
 
 async function create(prompts: readonly string[], more: Partial<RunOptions> = {}) {
 	return await runNode('createVideo', {
 		credential: { baseUrl: server.url, apiKey: 'k-secret' },
 		items: prompts.map((prompt) => ({ prompt })),
-		parameters: { ...PARAMETERS, ...more.parameters },
+		parameters: {
+			...PARAMETERS,
+			...more.parameters,
+			options: { ...NO_RETRIES, ...(more.parameters?.['options'] as IDataObject) },
+		},
 		...Object.fromEntries(Object.entries(more).filter(([key]) => key !== 'parameters')),
 	});
 }

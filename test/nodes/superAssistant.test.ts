@@ -231,7 +231,7 @@ describe('sessions', () => {
 	test('a failing item does not hold up the others of its key', async () => {
 		const good = script;
 		script = (...args) => {
-			if (args[2] === 0) json(args[0], 429, { error: { message: 'slow down' } });
+			if (args[2] === 0) json(args[0], 406, { error: { message: 'top up' } });
 			else good(...args);
 		};
 		const items = [1, 2].map((n) => ({ chatInput: `Step ${n}`, sessionId: 'same' }));
@@ -241,7 +241,7 @@ describe('sessions', () => {
 			onError: 'continueRegularOutput',
 		});
 		expect(outputs[0]!.map(({ json: { content, error } }) => content ?? error)).toStrictEqual([
-			'The service is getting too many calls',
+			'The account has not enough credit',
 			'Look: done',
 		]);
 	});
@@ -486,7 +486,7 @@ describe('a call is paid, and is not sent again', () => {
 		const { status, outputs, run } = await assist({
 			retryOnFail: true,
 			items: [{ chatInput: 'one' }, { chatInput: 'busy' }, { chatInput: 'three' }],
-			parameters: { options: { concurrency: 1 } },
+			parameters: { options: { concurrency: 1, retries: 0 } },
 		});
 		expect(status).toBe('success');
 		expect(outputs[0]).toHaveLength(3);

@@ -37,10 +37,17 @@ function model(request: Record<string, unknown> = { model: 'chat-m1' }) {
 	const context = strictContext({
 		getNode: () => ({ name: 'Model' }) as INode,
 		getContext: () => kept as never,
+		getExecutionCancelSignal: () => undefined,
 	}) as unknown as ISupplyDataFunctions;
 	const sdk = { getParametersJsonSchema: ({ inputSchema }) => inputSchema } as AiNodeSdk;
 	const http = axiosHttp(server.url, 'key');
-	return chatModel(context, { sdk, http, request, idleTimeoutMs: 5_000 });
+	return chatModel(context, {
+		sdk,
+		http,
+		request,
+		idleTimeoutMs: 5_000,
+		retry: { retries: 0, repeatUnclear: false },
+	});
 }
 
 const says = (text: string): SdkMessage => ({ role: 'user', content: [{ type: 'text', text }] });

@@ -35,5 +35,6 @@ function tooLong(): ServiceError {
 		'stream',
 		'The call took longer than its limit',
 		'Ask for less in one call, or raise Maximum Duration under Options',
+		{ unclear: true },
 	);
 }

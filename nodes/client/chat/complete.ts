@@ -91,9 +91,7 @@ function toChunk(data: string): JsonObject {
 			'stream',
 			'The stream carried something that is not JSON',
 			'Try again',
-			{
-				transient: true,
-			},
+			{ transient: true, unclear: true },
 		);
 	}
 	if (chunk['error'] !== undefined && chunk['error'] !== null) {
@@ -101,7 +99,7 @@ function toChunk(data: string): JsonObject {
 			'stream',
 			'The service reported an error in the middle of its reply',
 			'See the details of this error for its own words',
-			errorDetails(chunk),
+			{ ...errorDetails(chunk), unclear: true },
 		);
 	}
 	return chunk;
@@ -112,7 +110,7 @@ function cut(): ServiceError {
 		'stream',
 		'The stream ended before the reply did',
 		'Try again; if it stays, look for a proxy that cuts long connections',
-		{ transient: true },
+		{ transient: true, unclear: true },
 	);
 }
 

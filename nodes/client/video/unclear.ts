@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors';
-import { isUnclear } from '../unclear';
+import { isUnclear } from '../isUnclear';
 
 /** The error of a creation, which says so where the task may exist; its kind and details stay. */
 export function withDoubt(error: ServiceError): ServiceError {

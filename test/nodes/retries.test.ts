@@ -1,0 +1,140 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { runNode } from '../support/engine';
+import {
+	events,
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
+
+let server: ScriptedServer;
+let script: Script;
+
+beforeEach(async () => {
+	server = await startScriptedServer((...args) => {
+		script(...args);
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const REPLY = {
+	choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+};
+const TASK = { task_id: 't-1', status: 'queued', model: 'video-m1' };
+const DELTA = { choices: [{ index: 0, delta: { content: 'Half' } }] };
+
+/** Each node that is paid for, the smallest form of it, and whether it can be told to repeat unclear failures. */
+const NODES: readonly [string, IDataObject, boolean][] = [
+	['chatCompletion', { prompt: 'Hi', streaming: 'off' }, true],
+	['agentWithTools', { prompt: 'Hi', streaming: 'off' }, true],
+	['superAssistant', { appCode: 'a', message: 'Hi', streaming: 'off' }, false],
+	['createVideo', { prompt: 'Hi' }, false],
+];
+
+const run = async (name: string, parameters: IDataObject, options: IDataObject = {}) =>
+	await runNode(name, {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		parameters: { ...parameters, options },
+	});
+
+/** The status for the first call, with a wait of no time, then a good answer. */
+const firstly =
+	(status: number): Script =>
+	(response, { path }, index) => {
+		if (index === 0) {
+			json(response, status, { error: { message: 'no' } }, { 'retry-after': '0' });
+		} else json(response, 200, path.startsWith('/v1/chat') ? REPLY : TASK);
+	};
+
+describe.each(NODES)('%s', (name, parameters, canRepeat) => {
+	test('429 is repeated', async () => {
+		script = firstly(429);
+		const { status } = await run(name, parameters);
+		expect({ status, calls: server.requests.length }).toStrictEqual({
+			status: 'success',
+			calls: 2,
+		});
+		expect(server.requests[1]!.body).toStrictEqual(server.requests[0]!.body);
+	});
+
+	test.each([400, 401, 402, 403, 406, 409])('%i is not', async (code) => {
+		script = firstly(code);
+		const { status } = await run(name, parameters);
+		expect({ status, calls: server.requests.length }).toStrictEqual({
+			status: 'error',
+			calls: 1,
+		});
+	});
+
+	test('503 is not: it may have been carried out', async () => {
+		script = firstly(503);
+		await run(name, parameters);
+		expect(server.requests).toHaveLength(1);
+	});
+
+	test(`503 is ${canRepeat ? '' : 'not '}repeated where that is asked for`, async () => {
+		script = firstly(503);
+		await run(name, parameters, { repeatUnclear: true, sendAgain: true });
+		expect(server.requests).toHaveLength(canRepeat ? 2 : 1);
+	});
+
+	test('retries can be switched off', async () => {
+		script = firstly(429);
+		await run(name, parameters, { retries: 0 });
+		expect(server.requests).toHaveLength(1);
+	});
+});
+
+test('cancelling ends the wait for a retry', async () => {
+	script = (response) => {
+		json(response, 429, {}, { 'retry-after': '30' });
+		cancel();
+	};
+	let cancel: () => void = () => undefined;
+	const startedMs = Date.now();
+	await runNode('chatCompletion', {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		parameters: { prompt: 'Hi' },
+		onStart: (stop) => {
+			cancel = () => setTimeout(stop, 100);
+		},
+	});
+	expect(Date.now() - startedMs).toBeLessThan(5_000);
+	expect(server.requests).toHaveLength(1);
+});
+
+describe.each(['chatCompletion', 'agentWithTools'])('%s in a chat that streams', (name) => {
+	const live = async () => {
+		const { chunks } = await runNode(name, {
+			credential: { baseUrl: server.url, apiKey: 'k' },
+			streaming: true,
+			parameters: { prompt: 'Hi', options: { repeatUnclear: true } },
+		});
+		return chunks.flatMap(({ type, content = '' }) => (type === 'item' ? content : []));
+	};
+
+	test('does not repeat what a person has seen a part of', async () => {
+		script = (response) => {
+			events(response, [DELTA]);
+		};
+		expect(await live()).toStrictEqual(['Half']);
+		expect(server.requests).toHaveLength(1);
+	});
+
+	test('repeats what nobody has seen anything of', async () => {
+		script = (response, _request, index) => {
+			if (index === 0) {
+				response.destroy();
+				return;
+			}
+			const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+			events(response, [DELTA, end, '[DONE]']);
+		};
+		expect(await live()).toStrictEqual(['Half']);
+		expect(server.requests).toHaveLength(2);
+	});
+});
