@@ -22,12 +22,15 @@ const FIXED = {
 	EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'true',
 } as const;
 
-/** The environment of one n8n process. */
-export function n8nEnvironment(n8n: {
+/** What no two n8n processes of a machine may share. */
+export interface N8nProcess {
 	readonly userFolder: string;
 	readonly port: number;
 	readonly brokerPort: number;
-}): NodeJS.ProcessEnv {
+}
+
+/** The environment of one n8n process. */
+export function n8nEnvironment(n8n: N8nProcess): NodeJS.ProcessEnv {
 	const url = `http://127.0.0.1:${n8n.port}/`;
 	return {
 		...Object.fromEntries(INHERITED.map((name) => [name, process.env[name]])),
