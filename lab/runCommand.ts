@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 
 import { LogTail } from './LogTail';
@@ -11,7 +11,7 @@ import { LogTail } from './LogTail';
 export async function runCommand(
 	command: string,
 	args: readonly string[],
-	options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
+	options: Pick<SpawnOptions, 'env' | 'uid' | 'gid'> & { readonly cwd: string },
 ): Promise<void> {
 	const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
 	const log = new LogTail();
