@@ -81,13 +81,19 @@ function noTable({ message }: Error): InputError {
 function tableWorkflow(operation: INodeParameters): IWorkflowBase {
 	const nodes = [
 		node('Start', 'executeWorkflowTrigger', 1.1, { inputSource: 'passthrough' }),
-		node('Table', 'dataTable', 1.1, {
-			resource: 'table',
-			operation: 'create',
-			tableName: TABLE,
-			columns: { column: COLUMNS.map((name) => ({ name, type: 'string' })) },
-			options: { createIfNotExists: true },
-		}),
+		{
+			...node('Table', 'dataTable', 1.1, {
+				resource: 'table',
+				operation: 'create',
+				tableName: TABLE,
+				columns: { column: COLUMNS.map((name) => ({ name, type: 'string' })) },
+				options: { createIfNotExists: true },
+			}),
+			// Of several executions that find no table at the same time, one makes it and the others fail, once.
+			retryOnFail: true,
+			maxTries: 2,
+			waitBetweenTries: 100,
+		},
 		node('Row', 'dataTable', 1.1, {
 			resource: 'row',
 			dataTableId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
