@@ -13,6 +13,7 @@ import { startN8n, type N8n } from '../../lab/startN8n';
 import { chatText, streamWebhook, type ChatLine } from '../../lab/streamChat';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
+import { say as show } from './support/say';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
@@ -55,7 +56,7 @@ const slowly: Script = (response) => {
 };
 
 beforeAll(async () => {
-	await installLab();
+	await installLab({ onProgress: show });
 	await buildPackage();
 	userFolder = await mkdtemp(join(tmpdir(), 'n8n-assistant-'));
 	emulator = await startEmulator({});

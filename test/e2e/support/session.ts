@@ -3,6 +3,7 @@ import { buildPackage } from '../../../lab/buildPackage';
 import { installLab } from '../../../lab/installLab';
 import { N8nClient } from '../../../lab/N8nClient';
 import { startN8n, type N8n } from '../../../lab/startN8n';
+import { say } from './say';
 
 /** Milliseconds to get everything ready, an install of n8n included. */
 export const SET_UP_LIMIT_MS = 15 * 60_000;
@@ -20,7 +21,7 @@ export interface Session {
 
 /** Starts the emulator and n8n, and signs in; what has started is stopped again when something does not. */
 export async function startSession(options: { videoSeconds: number }): Promise<Session> {
-	await installLab();
+	await installLab({ onProgress: say });
 	await buildPackage();
 	const emulator = await startEmulator(options);
 	try {
