@@ -1,0 +1,142 @@
+import type { Browser } from 'playwright-core';
+
+import { startEmulator } from '../../emulator/startEmulator';
+import { buildPackage } from '../../lab/buildPackage';
+import { installLab } from '../../lab/installLab';
+import { N8nClient } from '../../lab/N8nClient';
+import { Running } from '../../lab/Running';
+import { startBrowser } from '../../lab/startBrowser';
+import { startN8n, type N8n } from '../../lab/startN8n';
+import { chatUrl } from '../../lab/streamChat';
+import { startScriptedServer, type Script } from '../support/scriptedServer';
+import { node, workflow } from './support/buildWorkflow';
+import { heldReply, text } from './support/heldReply';
+import { inChat } from './support/inChat';
+import { say } from './support/say';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const TOOL_START = {
+	session_id: 's-1',
+	extension: { type: 'tool_start', data: { tool: 'search', arguments: { query: 'n8n' } } },
+};
+
+const running = new Running();
+let n8n: N8n;
+let client: N8nClient;
+let browser: Browser;
+let answer: Script;
+
+beforeAll(async () => {
+	await installLab({ onProgress: say });
+	await buildPackage();
+	const emulator = running.keep(await startEmulator());
+	const scripted = running.keep(
+		await startScriptedServer((...args) => {
+			answer(...args);
+		}),
+	);
+	n8n = running.keep(await startN8n());
+	browser = await startBrowser(say);
+	running.keep({ stop: () => browser.close() });
+	client = await N8nClient.signIn(n8n.url);
+	for (const [name, baseUrl] of [
+		['Emulator', emulator.url],
+		['Scripted', scripted.url],
+	] as const) {
+		await client.createCredential({
+			name,
+			type: 'agentVideoApi',
+			data: { baseUrl, apiKey: 'demo-key' },
+		});
+	}
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+/** A published chat whose answers come from one node; its address. */
+async function publish(
+	name: string,
+	type: 'superAssistant' | 'chatCompletion',
+	{ credential, parameters }: { readonly credential: string; readonly parameters: object },
+): Promise<string> {
+	const ref = await client.importWorkflow(
+		workflow(name, [
+			node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
+				parameters: { public: true, options: { responseMode: 'streaming' } },
+				webhookId: name,
+			}),
+			node('Answer', `n8n-nodes-agent-video.${type}`, 1, { parameters, credential }),
+		]),
+	);
+	await client.activate(ref);
+	return chatUrl(n8n.url, name);
+}
+
+it(
+	'a person sees the tool of an assistant at work before the answer is there',
+	async () => {
+		const reply = heldReply([TOOL_START], [text('n8n is a '), text('workflow tool.')]);
+		answer = reply.script;
+		const url = await publish('assistant', 'superAssistant', {
+			credential: 'Scripted',
+			parameters: { appCode: 'demo-assistant' },
+		});
+		await inChat(browser, { url, name: 'assistant' }, async (chat) => {
+			await chat.ask('What is n8n?');
+			await chat.shows('Running search: {"query":"n8n"}');
+			expect(await chat.text()).not.toContain('workflow tool');
+			expect(reply.isFinished()).toBe(false);
+			// Only what the person has seen lets the service go on.
+			reply.finish();
+			await chat.shows('n8n is a workflow tool.');
+			expect(await chat.text()).toMatch(/Running search.*n8n is a workflow tool\.$/s);
+			// The page is whole: it has lacked nothing that it asked for.
+			expect(chat.unanswered).toStrictEqual([]);
+		});
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'the messages of one page are one conversation, another page is another',
+	async () => {
+		const url = await publish('memory', 'superAssistant', {
+			credential: 'Emulator',
+			parameters: { appCode: 'demo-assistant', session: 'key' },
+		});
+		await inChat(browser, { url, name: 'memory' }, async (chat) => {
+			await chat.ask('My name is Ada.');
+			await chat.shows('Noted, I will keep that in mind.');
+			await chat.ask('What is my name?');
+			await chat.shows('Your name is Ada.');
+		});
+		await inChat(browser, { url, name: 'stranger' }, async (chat) => {
+			await chat.ask('What is my name?');
+			await chat.shows('You have not told me that yet.');
+		});
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'a person reads a chat completion while it is written',
+	async () => {
+		const reply = heldReply([text('The **first** ')], [text('and the last.')]);
+		answer = reply.script;
+		const url = await publish('completion', 'chatCompletion', {
+			credential: 'Scripted',
+			parameters: { prompt: '={{ $json.chatInput }}' },
+		});
+		await inChat(browser, { url, name: 'completion' }, async (chat) => {
+			await chat.ask('Hi');
+			await chat.shows('The first');
+			expect(await chat.text()).not.toContain('the last');
+			expect(reply.isFinished()).toBe(false);
+			reply.finish();
+			await chat.shows('The first and the last.');
+		});
+	},
+	RUN_LIMIT_MS,
+);
