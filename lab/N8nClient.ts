@@ -150,6 +150,16 @@ export class N8nClient {
 		throw new Error(`Execution ${id} had not ended after ${limitMs / 1000} s`);
 	}
 
+	/** Removes the data tables of a name, with all their rows. */
+	async removeDataTables(name: string): Promise<void> {
+		const { data } = await this.call<{
+			data: readonly { readonly id: string; readonly projectId: string }[];
+		}>('GET', '/data-tables-global', { filter: JSON.stringify({ name }) });
+		for (const { id, projectId } of data) {
+			await this.call('DELETE', `/projects/${projectId}/data-tables/${id}`);
+		}
+	}
+
 	/** The bytes of a binary that an execution has stored. */
 	async download({ id, fileName, mimeType, data }: IBinaryData): Promise<Buffer> {
 		if (id === undefined) return Buffer.from(data, 'base64');

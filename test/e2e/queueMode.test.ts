@@ -1,0 +1,315 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { failureOf, outputItems, type Execution } from '../../lab/execution';
+import type { N8nClient, WorkflowRef } from '../../lab/N8nClient';
+import { ROOT } from '../../lab/paths';
+import { postWebhook } from '../../lab/postWebhook';
+import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/readExample';
+import { saveVideos } from '../../lab/runBatch';
+import { Running } from '../../lab/Running';
+import { streamWebhook } from '../../lab/streamChat';
+import type { Workflow } from '../../lab/workflow';
+import { startScriptedServer, type Script } from '../support/scriptedServer';
+import { node, workflow } from './support/buildWorkflow';
+import { heldReply, text } from './support/heldReply';
+import { startQueueSession, type QueueSession } from './support/queueSession';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
+const PAID = { video: '/v1/videos/generations', chat: '/v1/chat/completions' } as const;
+/** What n8n waits before it gives up the execution of a dead worker: a tenth of its defaults. */
+const QUICK = {
+	QUEUE_WORKER_LOCK_DURATION: '6000',
+	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
+	QUEUE_WORKER_STALLED_INTERVAL: '3000',
+};
+
+const GIVEN_UP = expect.stringContaining('failed to be processed too many times') as string;
+
+const running = new Running();
+let session: QueueSession;
+let client: N8nClient;
+let answer: Script;
+
+beforeAll(async () => {
+	const scripted = running.keep(
+		await startScriptedServer((...args) => {
+			answer(...args);
+		}),
+	);
+	// Two at a time: four executions need both workers.
+	session = running.keep(
+		await startQueueSession({ videoSeconds: 4, concurrency: 2, settings: QUICK }),
+	);
+	({ client } = session);
+	for (const [name, baseUrl] of [
+		[EXAMPLE_CREDENTIAL, session.emulator.url],
+		['Scripted', scripted.url],
+	] as const) {
+		await client.createCredential({
+			name,
+			type: 'agentVideoApi',
+			data: { baseUrl, apiKey: 'demo-key' },
+		});
+	}
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+const webhook = (path: string, responseMode: string) =>
+	node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
+		parameters: { httpMethod: 'POST', path, responseMode },
+		webhookId: path,
+	});
+const start = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+const assistant = (parameters: object, credential = EXAMPLE_CREDENTIAL) =>
+	node('Assistant', ASSISTANT, 1, {
+		parameters: { appCode: 'demo-assistant', ...parameters },
+		credential,
+	});
+
+async function publish(drawn: Workflow): Promise<WorkflowRef> {
+	const ref = await client.importWorkflow(drawn);
+	await client.activate(ref);
+	return ref;
+}
+
+/** Which workers ran some executions, by position. */
+const workersOf = (executions: readonly { readonly id: string }[]) =>
+	[...new Set(executions.map(({ id }) => session.workerOf(id)))].sort();
+
+describe('sessions that are remembered per key', () => {
+	const NAMES = ['Ada', 'Bob', 'Cleo', 'Dan', 'Eve', 'Finn', 'Gus', 'Hal'] as const;
+	let ref: WorkflowRef;
+	const say = async (key: string, message: string) => {
+		const url = `${session.queue.main.url}/webhook/memory`;
+		return (await postWebhook<{ content: string }>(url, { key, message })).data.content;
+	};
+
+	beforeAll(async () => {
+		ref = await publish(
+			workflow('Memory', [
+				webhook('memory', 'lastNode'),
+				assistant({
+					message: '={{ $json.body.message }}',
+					session: 'key',
+					sessionKey: '={{ $json.body.key }}',
+				}),
+			]),
+		);
+	}, RUN_LIMIT_MS);
+
+	it(
+		'all first messages that come at once are remembered, whichever worker had them',
+		async () => {
+			await Promise.all(NAMES.map((name) => say(`chat-${name}`, `My name is ${name}.`)));
+			const recalled = await Promise.all(
+				NAMES.map((name) => say(`chat-${name}`, 'What is my name?')),
+			);
+			expect(recalled).toStrictEqual(NAMES.map((name) => `Your name is ${name}.`));
+			expect(await say('chat-nobody', 'What is my name?')).toBe(
+				'You have not told me that yet.',
+			);
+
+			const executions = await client.executions(ref);
+			expect(executions).toHaveLength(2 * NAMES.length + 1);
+			expect(workersOf(executions)).toStrictEqual([0, 1]);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'the very first messages do not stumble over one another as they make the table',
+		async () => {
+			for (let round = 1; round <= 4; round++) {
+				await client.removeDataTables('agent_video_sessions');
+				const replies = await Promise.all(
+					NAMES.map((name) => say(`${round}-${name}`, `My name is ${name}.`)),
+				);
+				expect(new Set(replies)).toStrictEqual(
+					new Set(['Noted, I will keep that in mind.']),
+				);
+			}
+		},
+		RUN_LIMIT_MS,
+	);
+});
+
+describe('the batch example', () => {
+	const folder = join(ROOT, '.cache', 'e2e-queue-output');
+	afterAll(async () => {
+		await rm(folder, { recursive: true, force: true });
+	});
+
+	it(
+		'runs four times at once on both workers, and each video is created once',
+		async () => {
+			session.emulator.journal.clear();
+			const ref = await client.importWorkflow(await readExample('batch'));
+			const executions = await Promise.all(
+				[1, 2, 3, 4].map(async () => {
+					const id = await client.run(ref, EXAMPLES.batch.trigger);
+					return await client.waitForExecution(id);
+				}),
+			);
+			expect(executions.map(failureOf)).toStrictEqual(['', '', '', '']);
+			expect(workersOf(executions)).toStrictEqual([0, 1]);
+
+			const tasks = executions.flatMap((execution) =>
+				outputItems(execution, EXAMPLES.batch.finished).map(({ json }) => json['task_id']),
+			);
+			expect(new Set(tasks).size).toBe(12);
+			expect(session.emulator.journal.of(PAID.video)).toHaveLength(12);
+			// The main process has the files that a worker has stored.
+			expect(await saveVideos(client, executions[3]!, folder)).toHaveLength(3);
+		},
+		RUN_LIMIT_MS,
+	);
+});
+
+it(
+	'an agent has its tools run on a worker, round after round',
+	async () => {
+		const tool = {
+			name: 'get_weather',
+			description: 'Get the current weather of a city',
+			define: 'example',
+			example: '{ "city": "Rome" }',
+		};
+		const chain = workflow('Agent', [
+			start,
+			node('Agent', 'n8n-nodes-agent-video.agentWithTools', 1, {
+				parameters: {
+					prompt: 'What is the weather in Paris and Rome?',
+					tools: { tool: [tool] },
+				},
+				credential: EXAMPLE_CREDENTIAL,
+			}),
+			node('Weather', 'n8n-nodes-base.set', 3.4, {
+				parameters: {
+					mode: 'raw',
+					jsonOutput: '={{ { "sky": "clear in " + $json.city } }}',
+				},
+			}),
+		]);
+		const to = (name: string) => [{ node: name, type: 'main', index: 0 }];
+		const ref = await client.importWorkflow({
+			...chain,
+			connections: {
+				Start: { main: [to('Agent')] },
+				Agent: { main: [[], [], to('Weather')] },
+				Weather: { main: [to('Agent')] },
+			},
+		});
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		expect(failureOf(execution)).toBe('');
+		expect(workersOf([execution])).not.toContain(-1);
+		const [reply] = outputItems(execution, 'Agent');
+		expect(reply!.json['tool_calls']).toMatchObject([
+			{ arguments: { city: 'Paris' }, result: { sky: 'clear in Paris' } },
+			{ arguments: { city: 'Rome' }, result: { sky: 'clear in Rome' } },
+		]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'text that a worker receives reaches the person through the main process at once',
+	async () => {
+		const reply = heldReply([text('The first ')], [text('and the last.')]);
+		answer = reply.script;
+		const ref = await publish(
+			workflow('Live', [
+				webhook('live', 'streaming'),
+				assistant({ message: '={{ $json.body.message }}' }, 'Scripted'),
+			]),
+		);
+		let finishedWhenShown: boolean | undefined;
+		const lines = await streamWebhook(
+			`${session.queue.main.url}/webhook/live`,
+			{ message: 'Hi' },
+			({ type }) => {
+				if (type !== 'item' || finishedWhenShown !== undefined) return;
+				finishedWhenShown = reply.isFinished();
+				// Only what has reached the person lets the service go on.
+				reply.finish();
+			},
+		);
+		expect(finishedWhenShown).toBe(false);
+		expect(lines.map(({ type, content }) => [type, content])).toStrictEqual([
+			['begin', undefined],
+			['item', 'The first '],
+			['item', 'and the last.'],
+			['end', undefined],
+		]);
+		expect(workersOf(await client.executions(ref))).not.toContain(-1);
+	},
+	RUN_LIMIT_MS,
+);
+
+describe('when the workers are killed', () => {
+	const TASKS = '/v1/videos/tasks';
+	const video = workflow('Video', [
+		webhook('video', 'onReceived'),
+		node('Create', 'n8n-nodes-agent-video.createVideo', 1, {
+			parameters: { prompt: 'A boat' },
+			credential: EXAMPLE_CREDENTIAL,
+		}),
+		node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, { credential: EXAMPLE_CREDENTIAL }),
+	]);
+	const plan = workflow('Plan', [
+		webhook('plan', 'onReceived'),
+		assistant({ message: 'Make a plan' }),
+	]);
+	let refs: readonly WorkflowRef[];
+	let ended: readonly Execution[];
+
+	const begin = async (path: string) => {
+		await postWebhook(`${session.queue.main.url}/webhook/${path}`, {});
+	};
+	const reached = async (path: string) => {
+		while (session.emulator.journal.of(path).length === 0) await sleep(100);
+	};
+
+	beforeAll(async () => {
+		const { emulator, queue } = session;
+		emulator.journal.clear();
+		// Neither the query for the video nor the call of the assistant is ever answered.
+		emulator.faults.add({ kind: 'stall', path: TASKS }, { kind: 'stall', path: PAID.chat });
+		refs = [await publish(video), await publish(plan)];
+		await Promise.all([begin('video'), begin('plan')]);
+		await Promise.all([reached(TASKS), reached(PAID.chat)]);
+
+		await Promise.all(queue.workers.map((worker) => worker.kill()));
+		await queue.addWorker();
+		ended = await Promise.all(refs.map((ref) => client.lastExecution(ref)));
+	}, RUN_LIMIT_MS);
+
+	it('n8n fails their executions and does not run them again: nothing is paid twice', () => {
+		expect(ended.map(({ status }) => status)).toStrictEqual(['error', 'error']);
+		expect(ended.map(failureOf)).toStrictEqual([GIVEN_UP, GIVEN_UP]);
+		expect(workersOf(ended)).not.toContain(2);
+		expect(session.emulator.journal.of(PAID.video)).toHaveLength(1);
+		expect(session.emulator.journal.of(PAID.chat)).toHaveLength(1);
+	});
+
+	it('n8n forgets what their nodes had given, the task of the video too', () => {
+		expect(ended.map(({ data }) => data.resultData.runData)).toStrictEqual([{}, {}]);
+	});
+
+	it(
+		'a new worker runs what comes after them',
+		async () => {
+			await begin('video');
+			const execution = await client.lastExecution(refs[0]!);
+			expect(execution.id).not.toBe(ended[0]!.id);
+			expect(execution.status).toBe('success');
+			expect(workersOf([execution])).toStrictEqual([2]);
+		},
+		RUN_LIMIT_MS,
+	);
+});
