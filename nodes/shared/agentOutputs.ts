@@ -17,10 +17,13 @@ export function noOutput(state: AgentState | undefined): INodeExecutionData[][] 
 	return Array.from({ length: FIRST_TOOL + tools }, () => []);
 }
 
-/** The next calls for branches: one, or all that wait. They count as out from here on. */
+/**
+ * The next calls for branches: one, or all that wait; those of tool nodes have been requested before. They count as out
+ * from here on.
+ */
 export function handOutCalls(state: AgentState, nowMs: number): INodeExecutionData[][] {
 	const outputs = noOutput(state);
-	const waiting = callsOf(state, ({ toolNodes }, { name }) => toolNodes[name] === undefined);
+	const waiting = callsOf(state);
 	for (const { call, record } of state.settings.allAtOnce ? waiting : waiting.slice(0, 1)) {
 		const seat = state.seats[call.seat]!;
 		const names = seat.tools.map((tool) => tool.function.name);
@@ -116,7 +119,7 @@ function toLog({ id, name, arguments: args, round, result, failed, durationMs }:
 
 function callsOf(
 	state: AgentState,
-	wanted: (seat: Seat, record: CallRecord) => boolean,
+	wanted: (seat: Seat, record: CallRecord) => boolean = () => true,
 ): { call: OpenCall; record: CallRecord }[] {
 	return state.seats.flatMap((seat, index) =>
 		(seat.conversation === undefined ? [] : openCalls(seat.conversation))
