@@ -33,7 +33,7 @@ import { byName } from '../shared/byName';
 import { searchItems } from '../shared/listOrText';
 import { readModel, readText } from '../shared/parameters';
 import { readRetry, repeatUnclearOption } from '../shared/retryOptions';
-import { reportUsage } from '../shared/usage';
+import { reportCall } from '../shared/reportCall';
 
 export class ChatCompletion implements INodeType {
 	description: INodeTypeDescription = {
@@ -104,7 +104,7 @@ export class ChatCompletion implements INodeType {
 				const completion = live
 					? await withChatStream(this, item, complete)
 					: await complete();
-				reportUsage(this, completion);
+				reportCall(this, completion);
 				return { json: toOutput(this, item, request, completion), pairedItem: { item } };
 			},
 		);

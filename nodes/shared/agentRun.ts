@@ -23,7 +23,7 @@ import { toNodeError } from './errors';
 import { n8nClock, n8nService } from './host';
 import { failureJson, isCancelled } from './items';
 import { lineageOf } from './lineage';
-import { reportUsage } from './usage';
+import { reportCall } from './reportCall';
 
 /**
  * One run of Agent with Tools: begins conversations with new items, or takes what the branches bring back, and goes on
@@ -146,7 +146,7 @@ async function ask(
 	const completion = isLive(context)
 		? await withChatStream(context, seat.item, complete)
 		: await complete();
-	reportUsage(context, completion);
+	reportCall(context, completion);
 	const next = noteReply(conversation, completion, seat.tools, settings.limits);
 	const bad = next.calls.find(({ round, failed }) => round === next.rounds && failed === true);
 	if (bad !== undefined && settings.failOnBadCall) throw badCall(bad.name, bad.result ?? '');

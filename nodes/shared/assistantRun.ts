@@ -17,7 +17,7 @@ import { n8nClock, n8nService, type Service } from './host';
 import { payOnce } from './paidCalls';
 import { readText } from './parameters';
 import { readRetry } from './retryOptions';
-import { reportUsage } from './usage';
+import { reportCall } from './reportCall';
 
 /** Sends text to whoever watches. */
 export type SendText = (text: string) => void;
@@ -73,7 +73,7 @@ async function call(
 					}),
 			),
 	);
-	reportUsage(context, reply.completion);
+	reportCall(context, reply.completion);
 	return reply;
 }
 

@@ -315,6 +315,14 @@ describe('a chat that streams', () => {
 	});
 });
 
+test('the execution can be found by model and session', async () => {
+	const { run } = await assist();
+	expect(run.data.resultData.metadata).toStrictEqual({
+		agent_video_model: 'chat-m1',
+		agent_video_session: 's-0',
+	});
+});
+
 test('items of a chat that streams do not mix their text', async () => {
 	const { chunks } = await assist({
 		streaming: true,
