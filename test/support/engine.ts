@@ -14,6 +14,7 @@ import {
 	type INodeType,
 	type INodeTypes,
 	type IRun,
+	type IRunExecutionData,
 	type ITaskData,
 	type StructuredChunk,
 } from 'n8n-workflow';
@@ -49,6 +50,8 @@ export interface EnvironmentOptions {
 	readonly streaming?: boolean;
 	/** The data tables of this n8n. */
 	readonly tables?: DataTables;
+	/** The node that an "Execute step" is for. */
+	readonly stepOf?: string;
 	/** Gets the execution while it runs, to cancel it. */
 	readonly onStart?: (cancel: () => void) => void;
 }
@@ -66,7 +69,11 @@ export interface RunResult {
 	readonly error:
 		(Error & { readonly description?: string; readonly httpCode?: string }) | undefined;
 	readonly chunks: readonly StructuredChunk[];
+	/** What the nodes said to the browser's console. */
+	readonly messages: readonly string[];
 	readonly run: IRun;
+	/** Goes on with an execution that waits, as a new process does: from what was saved of it. */
+	resume(): Promise<RunResult>;
 }
 
 /** Runs one node of the package in n8n's own execution engine, credential, expressions and HTTP helper included. */
@@ -123,6 +130,36 @@ export async function runWorkflow(
 	start: string,
 	options: EnvironmentOptions,
 ): Promise<RunResult> {
+	const begin = createRunExecutionData({
+		executionData: {
+			contextData: {},
+			metadata: {},
+			waitingExecution: {},
+			waitingExecutionSource: {},
+			nodeExecutionStack: [
+				{
+					node: nodes.find(({ name }) => name === start)!,
+					data: { main: [inputItems(options)] },
+					source: null,
+				},
+			],
+		},
+		...(options.stepOf === undefined
+			? {}
+			: { startData: { destinationNode: { nodeName: options.stepOf, mode: 'inclusive' } } }),
+	});
+	return await runExecution({ nodes, wires, start, options }, begin);
+}
+
+interface Drawn {
+	readonly nodes: readonly INode[];
+	readonly wires: Wires;
+	readonly start: string;
+	readonly options: EnvironmentOptions;
+}
+
+async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunResult> {
+	const { nodes, wires, start, options } = drawn;
 	const workflow = new Workflow({
 		id: 'test',
 		active: false,
@@ -141,24 +178,11 @@ export async function runWorkflow(
 		settings: { executionOrder: 'v1' },
 	});
 	const chunks: StructuredChunk[] = [];
+	const messages: string[] = [];
 	const engine = new WorkflowExecute(
-		additionalData(options, chunks) as never,
+		additionalData(options, chunks, messages) as never,
 		options.streaming === true ? 'webhook' : 'manual',
-		createRunExecutionData({
-			executionData: {
-				contextData: {},
-				metadata: {},
-				waitingExecution: {},
-				waitingExecutionSource: {},
-				nodeExecutionStack: [
-					{
-						node: workflow.getNode(start)!,
-						data: { main: [inputItems(options)] },
-						source: null,
-					},
-				],
-			},
-		}),
+		data,
 	);
 	const running = engine.processRunExecutionData(workflow);
 	options.onStart?.(() => {
@@ -171,7 +195,10 @@ export async function runWorkflow(
 		outputs: itemsOf(runData[start]?.at(-1)),
 		error: error as RunResult['error'],
 		chunks,
+		messages,
 		run,
+		resume: async () =>
+			await runExecution(drawn, JSON.parse(JSON.stringify(run.data)) as IRunExecutionData),
 	};
 }
 
@@ -235,6 +262,7 @@ function stubType(nodes: readonly (INode & { readonly work?: StubWork })[]): INo
 function additionalData(
 	{ credential, streaming, tables = dataTables() }: EnvironmentOptions,
 	chunks: StructuredChunk[],
+	messages: string[],
 ) {
 	const hooks = new ExecutionLifecycleHooks('manual', '1', {} as never);
 	hooks.addHandler('sendChunk', (chunk) => {
@@ -245,6 +273,9 @@ function additionalData(
 		executionId: '1',
 		executeWorkflow: tables.executeWorkflow,
 		variables: {},
+		sendDataToUI: (_type: string, { messages: said }: { messages: string[] }) => {
+			messages.push(...said);
+		},
 		streamingEnabled: streaming === true,
 		instanceBaseUrl: 'http://localhost/',
 		restApiUrl: 'http://localhost/rest',
