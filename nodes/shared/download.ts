@@ -1,75 +1,113 @@
-import type {
-	BinaryHelperFunctions,
-	IBinaryData,
-	IExecuteFunctions,
-	IN8nHttpFullResponse,
-} from 'n8n-workflow';
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
-import { ServiceError } from '../client/errors';
-import { transportError } from '../client/transportError';
-
-type Readable = Exclude<Parameters<BinaryHelperFunctions['prepareBinaryData']>[0], Buffer>;
-
-/** Milliseconds without a byte after which a download is given up. */
-const IDLE_TIMEOUT_MS = 60_000;
+import { InputError, ServiceError } from '../client/errors';
+import { fileNameOf } from './fileName';
+import {
+	brokenOff,
+	isRest,
+	openFile,
+	tooLarge,
+	toStream,
+	validatorOf,
+	type FileAnswer,
+	type Rest,
+} from './fileBody';
+import { n8nClock } from './host';
 
 export interface Download {
 	readonly url: string;
-	readonly fileName: string;
+	/** Without it the file gets the ending of its type. */
+	readonly name: string;
 	/** Media type where the host declares none. */
 	readonly mimeType: string;
+	/** Bytes that the file may have; 0 for any number. */
+	readonly maxBytes: number;
 	/** What an error must name, so that it is not lost: the task id, the address. */
 	readonly subject: Readonly<Record<string, string>>;
 }
 
+/** Milliseconds before each new try; when they are used up the download has failed for good. */
+const PAUSES_MS = [500, 2_000, 5_000, 10_000, 20_000];
+
 /**
- * Streams a finished file into n8n's binary store. The file lies on another host than the service: the key stays here.
+ * Streams a finished file into n8n's binary store. A connection that breaks is made again: the rest of the file
+ * follows where its host can give it, else the whole file comes anew.
  *
  * @throws ServiceError when the file cannot be had, with `subject` in its details.
+ * @throws InputError when the file is larger than `maxBytes`.
  */
 export async function downloadFile(
 	context: IExecuteFunctions,
-	{ url, fileName, mimeType, subject }: Download,
+	{ url, name, mimeType, maxBytes, subject }: Download,
 ): Promise<IBinaryData> {
-	try {
-		const { statusCode, headers, body } = (await context.helpers.httpRequest({
-			method: 'GET',
-			url,
-			encoding: 'stream',
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			timeout: IDLE_TIMEOUT_MS,
-		})) as IN8nHttpFullResponse;
-		const stream = body as unknown as Readable;
-		if (statusCode !== 200) {
-			stream.destroy();
-			throw notThere(statusCode);
-		}
-		const declared = String(headers['content-type'] ?? '')
-			.split(';')[0]!
-			.trim();
-		return await context.helpers.prepareBinaryData(stream, fileName, declared || mimeType);
-	} catch (error) {
-		throw toDownloadError(error).with({ subject });
+	const clock = n8nClock(context);
+	let tries = 0;
+
+	/** Waits before the next try, or throws the error when there is none. */
+	async function beforeNextTry(error: unknown): Promise<void> {
+		const pauseMs = PAUSES_MS[tries++];
+		const isPassing = error instanceof ServiceError && error.details.transient === true;
+		if (!isPassing || pauseMs === undefined) throw error;
+		await clock.sleep(pauseMs);
 	}
-}
 
-function notThere(status: number): ServiceError {
-	return new ServiceError(
-		'refused',
-		'The finished file could not be downloaded',
-		'The video exists: open its URL, or run this node again with the same task ID',
-		{ status, transient: status === 429 || status >= 500 },
-	);
-}
+	/** The answer with the rest of the file; `undefined` where its host has no such thing. */
+	async function openRest(rest: Rest): Promise<FileAnswer | undefined> {
+		for (;;) {
+			try {
+				const answer = await openFile(context, url, rest);
+				if (isRest(answer, rest)) return answer;
+				answer.body.destroy();
+				return undefined;
+			} catch (error) {
+				await beforeNextTry(error);
+			}
+		}
+	}
 
-function toDownloadError(error: unknown): ServiceError {
-	const { details, kind } = transportError(error);
-	if (error instanceof ServiceError) return error;
-	return new ServiceError(
-		kind,
-		'The download of the finished file broke off',
-		'The video exists: open its URL, or run this node again with the same task ID',
-		details,
-	);
+	async function* chunksOf(first: FileAnswer): AsyncGenerator<Uint8Array> {
+		const validator = validatorOf(first);
+		let bytes = 0;
+		for (let answer = first; ;) {
+			try {
+				for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+					bytes += chunk.byteLength;
+					if (maxBytes > 0 && bytes > maxBytes) throw tooLarge(bytes, maxBytes);
+					yield chunk;
+				}
+				return;
+			} catch (error) {
+				const broken = error instanceof InputError ? error : brokenOff(error);
+				if (validator === undefined || bytes === 0) throw broken;
+				await beforeNextTry(broken);
+				const next = await openRest({ fromByte: bytes, validator });
+				// What the store has taken cannot be taken back: it starts anew.
+				if (next === undefined) throw broken;
+				answer = next;
+			}
+		}
+	}
+
+	async function store(): Promise<IBinaryData> {
+		const answer = await openFile(context, url);
+		const length = Number(answer.headers['content-length'] ?? 0);
+		if (maxBytes > 0 && length > maxBytes) {
+			answer.body.destroy();
+			throw tooLarge(length, maxBytes);
+		}
+		const declared = (answer.headers['content-type'] ?? '').split(';')[0]!.trim();
+		const type = /^(video|image|audio)\//.test(declared) ? declared : mimeType;
+		const stream = toStream(answer.body, chunksOf(answer));
+		return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
+	}
+
+	for (;;) {
+		try {
+			return await store();
+		} catch (error) {
+			await beforeNextTry(error).catch((final: unknown) => {
+				throw final instanceof ServiceError ? final.with({ subject }) : final;
+			});
+		}
+	}
 }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../nodes/client/errors';
+import { NO_PAUSE } from '../../nodes/client/video/pause';
 import type { TaskReport } from '../../nodes/client/video/task';
-import { DEFAULT_SCHEDULE } from '../../nodes/client/video/wait';
+import { DEFAULT_SCHEDULE, startWait } from '../../nodes/client/video/wait';
 import { waitForTasks } from '../../nodes/client/video/waitForTasks';
 import { waitResult } from '../../nodes/client/video/waitResult';
 import { virtualClock } from '../support/virtualClock';
@@ -20,8 +21,11 @@ const finishesAt =
 	(nowMs) =>
 		report(nowMs >= endMs ? status : 'processing');
 
+/** Without chance, so that the times can be told beforehand. */
+const STEADY = { ...DEFAULT_SCHEDULE, jitter: 0 };
+
 /** Waits for tasks in virtual time; tells when each was asked for, in seconds. */
-async function wait(answers: Record<string, Answer>, schedule = DEFAULT_SCHEDULE) {
+async function wait(answers: Record<string, Answer>, schedule = STEADY) {
 	const clock = virtualClock();
 	const asked: Record<string, number[]> = Object.fromEntries(
 		Object.keys(answers).map((id) => [id, []]),
@@ -31,10 +35,11 @@ async function wait(answers: Record<string, Answer>, schedule = DEFAULT_SCHEDULE
 		asked[taskId]!.push(clock.now() / 1000);
 		return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
 	};
-	const waits = await waitForTasks(clock, Object.keys(answers), query, {
-		schedule,
-		concurrency: 2,
-	});
+	const waiting = {
+		waits: Object.keys(answers).map((taskId) => startWait(taskId, clock.now())),
+		pause: NO_PAUSE,
+	};
+	const { waits } = await waitForTasks(clock, waiting, query, { schedule, concurrency: 2 });
 	return { waits, results: waits.map((each) => waitResult(each)), asked };
 }
 
@@ -77,10 +82,7 @@ test('a task that never finishes leaves at the limit, asked a last time there', 
 test.each([60_000, 61_000, 64_000, 68_000, 72_300, 79_999])(
 	'with a limit of %i ms no two queries come closer than 5 seconds, and the last is at the limit',
 	async (limitMs) => {
-		const { asked } = await wait(
-			{ t: () => report('queued') },
-			{ ...DEFAULT_SCHEDULE, limitMs },
-		);
+		const { asked } = await wait({ t: () => report('queued') }, { ...STEADY, limitMs });
 		const gaps = asked['t']!.slice(1).map((at, index) => at - asked['t']![index]!);
 		expect(Math.min(...gaps)).toBeGreaterThanOrEqual(5);
 		expect(asked['t']!.at(-1)).toBe(limitMs / 1000);
@@ -130,21 +132,24 @@ test('passing trouble keeps the wait going, lasting trouble ends it', async () =
 	expect(asked['bad']).toStrictEqual([0]);
 });
 
-test('the next query is as late as the service asks for', async () => {
-	const slow = new ServiceError('refused', '', '', {
-		status: 429,
-		transient: true,
-		retryAfterMs: 30_000,
-	});
-	const { asked } = await wait({ t: (now, nth) => (nth === 0 ? slow : finishesAt(0)(now, nth)) });
-	expect(asked['t']).toStrictEqual([0, 30]);
+test('a refused key ends all waits at once', async () => {
+	const refused = new ServiceError('refused', 'key', '', { status: 401, transient: false });
+	await expect(wait({ t: () => refused, u: finishesAt(60_000) })).rejects.toBe(refused);
 });
 
-test('a refused key is an error that names the task, not a failed video', async () => {
-	const refused = new ServiceError('refused', 'key', '', { status: 401, transient: false });
-	await expect(wait({ t: () => refused })).rejects.toMatchObject({
-		details: { status: 401, subject: { task_id: 't' } },
+const page = new ServiceError('protocol', 'not the service', '');
+
+test('a strange answer is waited out where the service has answered before', async () => {
+	const { results } = await wait({
+		t: (now, nth) => (nth === 1 ? page : finishesAt(9_000)(now, nth)),
 	});
+	expect(results[0]).toMatchObject({ status: 'completed', waited_seconds: 12.5 });
+});
+
+test('three strange answers and no good one end the wait: the address is wrong', async () => {
+	const { results, asked } = await wait({ t: () => page });
+	expect(asked['t']).toStrictEqual([0, 5, 12.5]);
+	expect(results[0]).toMatchObject({ reason: 'refused', error_message: 'not the service' });
 });
 
 test('many tasks are waited for side by side and come back in their order', async () => {

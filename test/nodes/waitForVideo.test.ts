@@ -1,4 +1,11 @@
-import { runNode, type RunOptions } from '../support/engine';
+import {
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+	type Wires,
+} from '../support/engine';
 import {
 	json,
 	startScriptedServer,
@@ -35,6 +42,30 @@ async function wait(more: Partial<RunOptions> = {}) {
 
 const taskOf = (body: unknown) => (body as { task_id: string }).task_id;
 
+/** A service that knows these tasks; all others are completed. */
+const tasks =
+	(known: Record<string, object> = {}): Script =>
+	(response, { body }) => {
+		const task_id = taskOf(body);
+		const completed = { status: 'completed', video_url: `${server.url}/cdn/${task_id}.mp4` };
+		json(response, 200, { task_id, ...(known[task_id] ?? completed) });
+	};
+const FAILED = { status: 'failed', error_message: 'moderation' };
+const ids = (...taskIds: string[]) => taskIds.map((task_id) => ({ task_id }));
+const idsOf = (items: readonly { json: object }[]) =>
+	items.map(({ json: fields }) => (fields as { task_id?: string }).task_id);
+
+/** The node with wires to other nodes. */
+async function wired(wires: Wires, more: Partial<RunOptions> = {}) {
+	const nodes = [
+		packageNode('Wait', 'waitForVideo', {
+			parameters: { download: false, ...more.parameters },
+		}),
+		...['First', 'Second'].map((name) => stubNode(name, (items) => items)),
+	];
+	return await runWorkflow(nodes, wires, 'Wait', { credential: credential(), ...more });
+}
+
 test('a finished video comes with its file; the key stays with the service', async () => {
 	script = (response, { body }) => {
 		json(response, 200, {
@@ -53,7 +84,8 @@ test('a finished video comes with its file; the key stays with the service', asy
 		headers: { authorization: 'Bearer k-secret' },
 		body: { task_id: 'task-1' },
 	});
-	const [item] = outputs[0]!;
+	expect(outputs[0]).toStrictEqual([]);
+	const [item] = outputs[1]!;
 	expect(item!.json).toStrictEqual({
 		task_id: 'task-1',
 		status: 'completed',
@@ -72,43 +104,45 @@ test('a finished video comes with its file; the key stays with the service', asy
 	});
 	const download = server.requests.find(({ path }) => path === '/cdn/a.mp4');
 	expect(download!.headers.authorization).toBeUndefined();
-	expect(outputs[1]).toStrictEqual([]);
+	expect(outputs[2]).toStrictEqual([]);
 });
 
 test('failed videos leave through Failed, with their reason and without an error key', async () => {
-	script = (response, { body }) => {
-		json(response, 200, {
-			task_id: taskOf(body),
-			status: 'failed',
-			model: 'video-m1',
-			error_message: 'moderation',
-		});
-	};
-	const { status, outputs } = await wait({ items: [{ task_id: 'task-1' }] });
+	script = tasks({ 'task-1': { ...FAILED, model: 'video-m1' } });
+	const { status, outputs } = await wait({ items: ids('task-1') });
 	expect(status).toBe('success');
-	expect(outputs[0]).toStrictEqual([]);
-	expect(outputs[1]).toMatchObject([
-		{
-			json: {
-				task_id: 'task-1',
-				status: 'failed',
-				reason: 'failed',
-				error_message: 'moderation',
+	expect(outputs).toStrictEqual([
+		[],
+		[],
+		[
+			{
+				json: {
+					task_id: 'task-1',
+					status: 'failed',
+					model: 'video-m1',
+					reason: 'failed',
+					error_message: 'moderation',
+					waited_seconds: expect.any(Number) as number,
+					history: [{ status: 'failed', at_seconds: expect.any(Number) as number }],
+				},
+				pairedItem: { item: 0 },
 			},
-		},
+		],
 	]);
-	expect(outputs[1]![0]!.json).not.toHaveProperty('error');
 });
 
 test('the same task in two items is asked for once and comes out twice', async () => {
-	script = (response, { body }) => {
-		json(response, 200, { task_id: taskOf(body), status: 'completed', video_url: 'x' });
-	};
+	script = tasks();
 	const { outputs } = await wait({
 		parameters: { download: false },
-		items: [{ task_id: 'a' }, { task_id: 'b' }, { task_id: 'a' }],
+		items: ids('a', 'b', 'a'),
 	});
-	expect(outputs[0]!.map(({ json: fields }) => fields['task_id'])).toStrictEqual(['a', 'b', 'a']);
+	expect(idsOf(outputs[1]!)).toStrictEqual(['a', 'b', 'a']);
+	expect(outputs[1]!.map(({ pairedItem }) => pairedItem)).toStrictEqual([
+		{ item: 0 },
+		{ item: 1 },
+		{ item: 2 },
+	]);
 	expect(server.requests.map(({ body }) => taskOf(body)).sort()).toStrictEqual(['a', 'b']);
 });
 
@@ -130,33 +164,118 @@ test('with Continue On Fail an empty task id fails only its own item', async () 
 		items: [{ task_id: 'a' }, { other: 1 }],
 		onError: 'continueErrorOutput',
 	});
-	expect(outputs[0]).toHaveLength(1);
-	expect(outputs[2]).toMatchObject([{ json: { error: 'Task ID is empty' } }]);
+	expect(idsOf(outputs[1]!)).toStrictEqual(['a']);
+	expect(outputs[3]).toMatchObject([{ json: { error: 'Task ID is empty' } }]);
 });
 
-test('a download that fails names the task and the address of the video', async () => {
-	script = (response, { body }) => {
-		json(response, 200, {
-			task_id: taskOf(body),
-			status: 'completed',
-			video_url: `${server.url}/cdn/gone.mp4`,
-		});
-	};
-	const items = [{ task_id: 'task-1' }];
-	const stopped = await wait({ items });
-	expect(stopped.error).toMatchObject({
-		name: 'NodeApiError',
-		message: 'The finished file could not be downloaded',
-		httpCode: '404',
-	});
-	expect(stopped.error!.description).toContain('task_id: task-1');
+test('a malformed base URL is an error of each item where the node does not stop', async () => {
+	const options = { items: ids('a', 'b'), credential: { baseUrl: 'not a URL', apiKey: 'k' } };
+	const { outputs } = await wait({ ...options, onError: 'continueErrorOutput' });
+	expect(outputs.slice(0, 3)).toStrictEqual([[], [], []]);
+	expect(outputs[3]!.map(({ json: fields }) => fields['error'])).toStrictEqual([
+		expect.stringContaining('Base URL'),
+		expect.stringContaining('Base URL'),
+	]);
 
-	const { outputs } = await wait({ items, onError: 'continueErrorOutput' });
-	expect(outputs[2]![0]!.json['details']).toMatchObject({
-		status: 404,
-		task_id: 'task-1',
-		video_url: `${server.url}/cdn/gone.mp4`,
+	const regular = await wait({ ...options, onError: 'continueRegularOutput' });
+	expect(regular.outputs.map((items) => items.length)).toStrictEqual([0, 0, 2]);
+
+	const stopped = await wait(options);
+	expect(stopped.error!.message).toContain('Base URL');
+});
+
+describe('with On Failed Videos: Fail the Node', () => {
+	const parameters = { download: false, options: { onFailed: 'fail' } };
+	const items = ids('task-1', 'task-2', 'task-3');
+
+	test('the error names every task id, those of completed videos too', async () => {
+		script = tasks({ 'task-2': FAILED });
+		const { status, error } = await wait({ parameters, items });
+		expect(status).toBe('error');
+		expect(error!.message).toBe('1 of 3 videos were not made');
+		expect(error!.description).toContain('task-2 (failed): moderation');
+		expect(error!.description).toContain(
+			'Tasks completed: task-1, task-3. Tasks failed: task-2',
+		);
 	});
+
+	test('where the node goes on, only the failed ones are errors', async () => {
+		script = tasks({ 'task-2': FAILED });
+		const { outputs } = await wait({ parameters, items, onError: 'continueErrorOutput' });
+		expect(idsOf(outputs[1]!)).toStrictEqual(['task-1', 'task-3']);
+		expect(outputs[2]).toStrictEqual([]);
+		expect(outputs[3]!.map(({ json: fields }) => fields['details'])).toMatchObject([
+			{ task_id: 'task-2' },
+		]);
+	});
+
+	test('nothing failed, nothing stops', async () => {
+		script = tasks();
+		const { outputs } = await wait({ parameters, items });
+		expect(outputs[1]).toHaveLength(3);
+	});
+});
+
+describe('wires', () => {
+	test('a wire from Still Generating instead of Completed stops the node before the first query', async () => {
+		script = tasks();
+		const { error } = await wired({ Wait: [['First']] }, { items: ids('a') });
+		expect(error).toMatchObject({
+			name: 'NodeOperationError',
+			message: 'Completed leads nowhere, but Still Generating leads to First',
+			description: 'Move that wire to the output Completed: finished videos leave there',
+		});
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test.each<[string, Wires]>([
+		['no wires at all', {}],
+		['both outputs connected', { Wait: [['First'], ['Second']] }],
+		['the loop of the other mode left in place', { Wait: [['Wait']] }],
+		['only Failed connected', { Wait: [[], [], ['First']] }],
+	])('%s are fine', async (_name, wires) => {
+		script = tasks();
+		const { status, outputs } = await wired(wires, { items: ids('a') });
+		expect(status).toBe('success');
+		expect(idsOf(outputs[1]!)).toStrictEqual(['a']);
+	});
+});
+
+test('as a tool everything leaves through the first output, which agents read', async () => {
+	script = tasks({ b: FAILED });
+	const { outputs } = await runNode('waitForVideoTool', {
+		credential: credential(),
+		parameters: { download: false, waitMode: 'suspend' },
+		items: ids('a', 'b'),
+	});
+	expect(outputs.map(idsOf)).toStrictEqual([['a', 'b'], [], []]);
+	expect(outputs[0]!.map(({ json: fields }) => fields['reason'])).toStrictEqual([
+		undefined,
+		'failed',
+	]);
+});
+
+test('the totals are in the console of a manual run and in a hint below the output', async () => {
+	script = tasks({ b: FAILED });
+	const { messages, run } = await wait({ parameters: { download: false }, items: ids('a', 'b') });
+	expect(messages.at(-1)).toMatch(
+		/^2 of 2 videos finished \(1 failed\), after \d s, 1 video without a result$/,
+	);
+	expect(run.data.resultData.runData['Tested']![0]!.hints).toStrictEqual([
+		{ message: '1 video completed, 1 failed', type: 'warning', location: 'outputPane' },
+	]);
+});
+
+test('a streaming chat gets the progress as text, and the node stays in place', async () => {
+	script = tasks();
+	const { chunks, outputs } = await wait({
+		parameters: { download: false, waitMode: 'suspend' },
+		items: ids('a'),
+		streaming: true,
+	});
+	expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
+	expect(chunks[1]!.content).toMatch(/^1 of 1 video finished, after \d s\n\n$/);
+	expect(idsOf(outputs[1]!)).toStrictEqual(['a']);
 });
 
 test('a wrong key is an error of the node, and names the task', async () => {
@@ -169,7 +288,7 @@ test('a wrong key is an error of the node, and names the task', async () => {
 		httpCode: '401',
 		message: 'The service did not accept the API key',
 	});
-	expect(error!.description).toContain('task_id: task-1');
+	expect(error!.description).toContain('Tasks not finished: task-1');
 	expect(JSON.stringify(error)).not.toContain('k-secret');
 });
 

@@ -1,52 +1,142 @@
-import { mapConcurrent } from '../concurrency';
 import { ServiceError } from '../errors';
 import type { Clock } from '../ports';
+import { notePause, type Pause } from './pause';
 import type { TaskReport } from './task';
-import { noteError, noteReport, startWait, type PollSchedule, type TaskWait } from './wait';
+import { noteError, noteReport, noteTimeout, type PollSchedule, type TaskWait } from './wait';
+
+/** Everything that waits: a JSON value that can be saved between two steps. */
+export interface Waiting {
+	readonly waits: readonly TaskWait[];
+	readonly pause: Pause;
+}
 
 export interface WaitForTasksOptions {
 	readonly schedule: PollSchedule;
 	/** Queries under way at once, at most. */
 	readonly concurrency: number;
+	/** Milliseconds since the epoch: what is due later is left. Without it the wait lasts until all is finished. */
+	readonly untilMs?: number;
+	/** Told each time that a task has changed its status or is finished. */
+	readonly onChange?: (waits: readonly TaskWait[]) => void;
 }
 
+/** Statuses that concern the key or the account, not this task: everybody who waits is affected (spec 7.2). */
+const NOT_ABOUT_THE_TASK: readonly (number | undefined)[] = [401, 403];
+
 /**
- * Waits until every task is finished or over the limit (spec 3.1), all of them side by side.
+ * Waits until every task is finished or over the limit (spec 3.1), all of them side by side: whoever is due is
+ * asked as soon as there is room, however slow the answers to others are.
  *
  * @param query Asks how one task stands; its ServiceErrors become part of that task's wait.
- * @returns The waits, in the order of `taskIds`, each with its outcome.
- * @throws ServiceError `cancelled`, whatever else `query` throws, and whatever `clock.sleep` throws on cancelling.
+ * @returns The waits in their order, each with its outcome unless `untilMs` came first.
+ * @throws ServiceError `cancelled`; `refused` when the service does not take the key; whatever else `query` throws.
  */
 export async function waitForTasks(
 	clock: Clock,
-	taskIds: readonly string[],
+	{ waits: given, pause: givenPause }: Waiting,
 	query: (taskId: string) => Promise<TaskReport>,
-	{ schedule, concurrency }: WaitForTasksOptions,
-): Promise<TaskWait[]> {
-	const waits = taskIds.map((taskId) => startWait(taskId, clock.now()));
+	{ schedule, concurrency, untilMs = Infinity, onChange }: WaitForTasksOptions,
+): Promise<Waiting> {
+	const waits = [...given];
+	let pause = givenPause;
+	const flights = new Map<number, Promise<void>>();
+	const failures: unknown[] = [];
+	let nap = { endMs: -Infinity, over: Promise.resolve() };
+
+	const fail = (error: unknown) => {
+		failures.push(error);
+	};
+
+	function change(index: number, next: TaskWait): void {
+		const { history, outcome } = waits[index]!;
+		waits[index] = next;
+		if (next.history !== history || next.outcome !== outcome) onChange?.(waits);
+	}
 
 	async function ask(index: number): Promise<void> {
-		const wait = waits[index]!;
-		const outcome = await query(wait.taskId).catch(toOutcome);
-		waits[index] =
-			outcome instanceof ServiceError
-				? noteError(wait, outcome, clock.now(), schedule)
-				: noteReport(wait, outcome, clock.now(), schedule);
+		const answer = await query(waits[index]!.taskId).catch(toAnswer);
+		const moment = { nowMs: clock.now(), random: clock.random(), schedule };
+		const isError = answer instanceof ServiceError;
+		pause = notePause(pause, isError ? answer : undefined, moment.nowMs);
+		change(
+			index,
+			isError
+				? noteError(waits[index]!, answer, moment)
+				: noteReport(waits[index]!, answer, moment),
+		);
 	}
 
-	for (;;) {
-		const open = [...waits.keys()].filter((index) => waits[index]!.outcome === undefined);
-		if (open.length === 0) return waits;
-
-		const dueAtMs = Math.min(...open.map((index) => waits[index]!.dueAtMs));
-		await clock.sleep(Math.max(0, dueAtMs - clock.now()));
-		const due = open.filter((index) => waits[index]!.dueAtMs <= clock.now());
-		await mapConcurrent(due, concurrency, ask);
+	/** One nap at a time, unless something falls due before its end. */
+	function napUntil(atMs: number): Promise<void> {
+		const nowMs = clock.now();
+		if (nap.endMs <= nowMs || nap.endMs > atMs) {
+			nap = { endMs: atMs, over: clock.sleep(atMs - nowMs).catch(fail) };
+		}
+		return nap.over;
 	}
+
+	while (failures.length === 0) {
+		const next = earliest(waits, flights, pause, schedule);
+		const hasRoom = next !== undefined && next.atMs <= untilMs && flights.size < concurrency;
+		if (hasRoom && next.atMs <= clock.now()) {
+			const { index } = next;
+			if (next.isOver) {
+				change(index, noteTimeout(waits[index]!, clock.now()));
+				continue;
+			}
+			const flight = ask(index)
+				.catch(fail)
+				.finally(() => flights.delete(index));
+			flights.set(index, flight);
+			continue;
+		}
+		const naps = hasRoom ? [napUntil(next.atMs)] : [];
+		const awaited = [...flights.values(), ...naps];
+		if (awaited.length === 0) break;
+		await Promise.race(awaited);
+	}
+
+	await Promise.all(flights.values());
+	if (failures.length > 0) throw failures[0];
+	return { waits, pause };
 }
 
-/** Errors of the service are part of the wait; everything else, cancelling too, ends it. */
-function toOutcome(error: unknown): ServiceError {
-	if (error instanceof ServiceError && error.kind !== 'cancelled') return error;
+interface Due {
+	readonly index: number;
+	readonly atMs: number;
+	/** Whether the limit comes first: then there is no query any more. */
+	readonly isOver: boolean;
+}
+
+/** The open task, not being asked just now, that is due first; of those due at once, who has waited longest. */
+function earliest(
+	waits: readonly TaskWait[],
+	flights: ReadonlyMap<number, unknown>,
+	pause: Pause,
+	{ limitMs }: PollSchedule,
+): Due | undefined {
+	let first: (Due & { readonly dueAtMs: number }) | undefined;
+	waits.forEach(({ outcome, dueAtMs, startedAtMs }, index) => {
+		if (outcome !== undefined || flights.has(index)) return;
+		const endMs = startedAtMs + limitMs;
+		const askMs = dueAtMs > pause.untilMs ? dueAtMs : pause.untilMs;
+		const isOver = askMs > endMs;
+		const atMs = isOver ? endMs : askMs;
+		const isFirst =
+			first === undefined ||
+			atMs < first.atMs ||
+			(atMs === first.atMs && dueAtMs < first.dueAtMs);
+		if (isFirst) first = { index, atMs, dueAtMs, isOver };
+	});
+	return first;
+}
+
+/** Errors about one task are part of its wait; cancelling and a refused key end all of them. */
+function toAnswer(error: unknown): ServiceError {
+	const isAnswer =
+		error instanceof ServiceError &&
+		error.kind !== 'cancelled' &&
+		!NOT_ABOUT_THE_TASK.includes(error.details.status);
+	if (isAnswer) return error;
 	throw error;
 }

@@ -1,4 +1,3 @@
-import type { ServiceError } from '../errors';
 import type { JsonValue } from '../json';
 import type { TaskWait } from './wait';
 
@@ -8,7 +7,8 @@ export interface WaitResult {
 	/** The last status seen; empty where the service never answered. */
 	readonly status: string;
 	readonly video_url?: string;
-	/** Only on tasks that did not complete: `failed`, `timeout` or `refused`. */
+	readonly thumbnail_url?: string;
+	/** Only on tasks without a result: `failed`, `timeout`, `refused`, or `download` for a file that did not come. */
 	readonly reason?: string;
 	readonly error_message?: string;
 	readonly waited_seconds: number;
@@ -17,14 +17,7 @@ export interface WaitResult {
 	readonly [other: string]: JsonValue | undefined;
 }
 
-/** Statuses that concern the key or the account, not this task: everybody who waits is affected (spec 7.2). */
-const NOT_ABOUT_THE_TASK = [401, 403];
-
-/**
- * The result of a wait that has its outcome.
- *
- * @throws ServiceError when the service refuses the key, with the task id in `details.subject`.
- */
+/** The result of a wait that has its outcome; one that has none counts as over the limit. */
 export function waitResult({ taskId, history, waitedMs, outcome }: TaskWait): WaitResult {
 	const ours = {
 		waited_seconds: Math.round(waitedMs / 100) / 10,
@@ -37,10 +30,7 @@ export function waitResult({ taskId, history, waitedMs, outcome }: TaskWait): Wa
 		case 'failed':
 			return { ...outcome.report, ...last, reason: 'failed', ...ours } as WaitResult;
 		case 'refused':
-			if (NOT_ABOUT_THE_TASK.includes(outcome.error.details.status ?? 0)) {
-				throw outcome.error.with({ subject: { task_id: taskId } });
-			}
-			return { ...last, reason: 'refused', error_message: inWords(outcome.error), ...ours };
+			return { ...last, reason: 'refused', error_message: outcome.message, ...ours };
 		case 'timeout':
 		case undefined:
 			return {
@@ -50,8 +40,4 @@ export function waitResult({ taskId, history, waitedMs, outcome }: TaskWait): Wa
 				...ours,
 			};
 	}
-}
-
-function inWords({ message, details }: ServiceError): string {
-	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
 }

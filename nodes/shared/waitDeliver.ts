@@ -1,0 +1,77 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { checkTaskId } from '../client/video/task';
+import type { TaskWait } from '../client/video/wait';
+import { waitResult } from '../client/video/waitResult';
+import { counted } from '../client/video/waitSummary';
+import { isCancelled, mapItems } from './items';
+import { describeTasks, failedDownload, failedVideos } from './waitFailures';
+import { downloadFiles } from './waitFiles';
+import type { WaitMode } from './waitMode';
+import { onOutputs } from './waitOutputs';
+import type { Progress } from './waitProgress';
+
+/** Files downloaded at once. */
+const DOWNLOADS = 3;
+
+/** A wait that is over. */
+export interface Finished {
+	/** The task of each item. */
+	readonly taskIds: readonly string[];
+	readonly waits: readonly TaskWait[];
+	/** What every item fails with, where the wait could not be ended. */
+	readonly error?: unknown;
+}
+
+/**
+ * The results of all items, with their files, on their outputs. As a tool they all leave through the first one, the
+ * only one that an agent reads.
+ */
+export async function deliver(
+	context: IExecuteFunctions,
+	mode: WaitMode,
+	{ taskIds, waits, error: waitError }: Finished,
+	progress: Progress,
+): Promise<INodeExecutionData[][]> {
+	const waitOf = new Map(waits.map((each) => [each.taskId, each]));
+	const failsNode = context.getNodeParameter('options.onFailed', 0, 'output') === 'fail';
+	const allFailed = context.continueOnFail() || !failsNode ? undefined : failedVideos(waits);
+	const completed = new Set<number>();
+
+	async function one(item: number): Promise<INodeExecutionData> {
+		if (waitError !== undefined) throw waitError;
+		if (allFailed !== undefined) throw allFailed;
+
+		const wait = waitOf.get(checkTaskId(taskIds[item]!))!;
+		const result = waitResult(wait);
+		const pairedItem = { item };
+		if (result.reason !== undefined) {
+			if (failsNode) throw failedVideos([wait])!;
+			return { json: { ...result } as IDataObject, pairedItem };
+		}
+		const { binary, error } = await downloadFiles(context, item, result);
+		if (error !== undefined) {
+			if (failsNode || isCancelled(error)) throw error;
+			return {
+				json: { ...failedDownload(result, error) } as IDataObject,
+				binary,
+				pairedItem,
+			};
+		}
+		completed.add(item);
+		return { json: { ...result } as IDataObject, binary, pairedItem };
+	}
+
+	const describeDone = () => describeTasks(taskIds, waits);
+	const items = await mapItems(context, { concurrency: DOWNLOADS, describeDone }, one);
+	const failed = items.filter((_item, index) => !completed.has(index));
+
+	progress.end(waits, failed.length === 0 ? '' : `, ${counted(failed.length)} without a result`);
+	context.addExecutionHints({
+		message: `${counted(completed.size)} completed, ${failed.length} failed`,
+		type: failed.length === 0 ? 'info' : 'warning',
+		location: 'outputPane',
+	});
+	if (mode === 'tool') return onOutputs({ stillGenerating: items });
+	return onOutputs({ completed: items.filter((_item, index) => completed.has(index)), failed });
+}
