@@ -1,8 +1,13 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IBinaryKeyData,
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
 
 import { checkTaskId } from '../client/video/task';
 import type { TaskWait } from '../client/video/wait';
-import { waitResult } from '../client/video/waitResult';
+import { waitResult, type WaitResult } from '../client/video/waitResult';
 import { counted } from '../client/video/waitSummary';
 import { isCancelled, mapItems } from './items';
 import { describeTasks, failedDownload, failedVideos } from './waitFailures';
@@ -44,22 +49,17 @@ export async function deliver(
 
 		const wait = waitOf.get(checkTaskId(taskIds[item]!))!;
 		const result = waitResult(wait);
-		const pairedItem = { item };
 		if (result.reason !== undefined) {
 			if (failsNode) throw failedVideos([wait])!;
-			return { json: { ...result } as IDataObject, pairedItem };
+			return toItem(item, result);
 		}
 		const { binary, error } = await downloadFiles(context, item, result);
-		if (error !== undefined) {
-			if (failsNode || isCancelled(error)) throw error;
-			return {
-				json: { ...failedDownload(result, error) } as IDataObject,
-				binary,
-				pairedItem,
-			};
+		if (error === undefined) {
+			completed.add(item);
+			return toItem(item, result, binary);
 		}
-		completed.add(item);
-		return { json: { ...result } as IDataObject, binary, pairedItem };
+		if (failsNode || isCancelled(error)) throw error;
+		return toItem(item, failedDownload(result, error), binary);
 	}
 
 	const describeDone = () => describeTasks(taskIds, waits);
@@ -74,4 +74,12 @@ export async function deliver(
 	});
 	if (mode === 'tool') return onOutputs({ stillGenerating: items });
 	return onOutputs({ completed: items.filter((_item, index) => completed.has(index)), failed });
+}
+
+function toItem(item: number, result: WaitResult, binary: IBinaryKeyData = {}): INodeExecutionData {
+	return {
+		json: { ...result } as IDataObject,
+		...(Object.keys(binary).length === 0 ? {} : { binary }),
+		pairedItem: { item },
+	};
 }

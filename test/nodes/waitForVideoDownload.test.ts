@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+
+import { runNode, type RunOptions } from '../support/engine';
+import {
+	json,
+	startScriptedServer,
+	type ScriptedServer,
+	type SeenRequest,
+} from '../support/scriptedServer';
+
+const FILE = Buffer.from('0123456789'.repeat(20_000));
+const ETAG = '"v1"';
+
+/** Answers one request for the file; gets how many came before it. */
+type Cdn = (response: ServerResponse, request: SeenRequest, index: number) => void;
+
+let server: ScriptedServer;
+let cdn: Cdn;
+let report: object;
+
+const downloads = () => server.requests.filter(({ path }) => path.startsWith('/cdn/'));
+
+beforeEach(async () => {
+	report = {};
+	server = await startScriptedServer((response, request) => {
+		if (request.path.startsWith('/cdn/')) {
+			cdn(response, request, downloads().length - 1);
+			return;
+		}
+		const { task_id } = request.body as { task_id: string };
+		const video_url = `${server.url}/cdn/${task_id}.mp4`;
+		json(response, 200, { task_id, status: 'completed', video_url, ...report });
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+/** Answers with the file, or the part that is asked for, and breaks the connection after some bytes. */
+function send(
+	response: ServerResponse,
+	{ headers }: SeenRequest,
+	{ etag = ETAG, ranges = true, breakAfter = Infinity, file = FILE } = {},
+): void {
+	const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+	const isPart = ranges && from > 0 && headers['if-range'] === etag;
+	const body = isPart ? file.subarray(from) : file;
+	response.writeHead(isPart ? 206 : 200, {
+		'content-type': 'video/mp4',
+		'content-length': body.length,
+		...(etag === '' ? {} : { etag }),
+		...(isPart ? { 'content-range': `bytes ${from}-${file.length - 1}/${file.length}` } : {}),
+	});
+	if (breakAfter >= body.length) {
+		response.end(body);
+		return;
+	}
+	response.write(body.subarray(0, breakAfter), () => {
+		response.socket!.destroySoon();
+	});
+}
+
+async function wait(options: object = {}, more: Partial<RunOptions> = {}) {
+	return await runNode('waitForVideo', {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		items: [{ task_id: 'task-1', topic: 'A tram/at night' }],
+		parameters: { options },
+		...more,
+	});
+}
+
+const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const bytesOf = (data: string) => Buffer.from(data, 'base64');
+
+test('a connection that breaks is made again for the rest of the file', async () => {
+	cdn = (response, request, index) => {
+		send(response, request, index < 2 ? { breakAfter: 60_000 } : {});
+	};
+	const { outputs } = await wait();
+	const video = outputs[1]![0]!.binary!['video']!;
+	expect(sha(bytesOf(video.data))).toBe(sha(FILE));
+	expect(video.bytes).toBe(FILE.length);
+	expect(downloads().map(({ headers }) => [headers.range, headers['if-range']])).toStrictEqual([
+		[undefined, undefined],
+		['bytes=60000-', ETAG],
+		['bytes=120000-', ETAG],
+	]);
+	expect(downloads().every(({ headers }) => headers.authorization === undefined)).toBe(true);
+});
+
+test('a file that has changed meanwhile comes anew, never glued to the old one', async () => {
+	const changed = Buffer.from('x'.repeat(FILE.length));
+	cdn = (response, request, index) => {
+		send(
+			response,
+			request,
+			index === 0 ? { breakAfter: 60_000 } : { etag: '"v2"', file: changed },
+		);
+	};
+	const { outputs } = await wait();
+	expect(sha(bytesOf(outputs[1]![0]!.binary!['video']!.data))).toBe(sha(changed));
+});
+
+test('a host that knows neither parts nor versions sends the whole file again', async () => {
+	cdn = (response, request, index) => {
+		const plain = { etag: '', ranges: false };
+		send(response, request, index === 0 ? { ...plain, breakAfter: 60_000 } : plain);
+	};
+	const { outputs } = await wait();
+	expect(sha(bytesOf(outputs[1]![0]!.binary!['video']!.data))).toBe(sha(FILE));
+	expect(downloads().map(({ headers }) => headers.range)).toStrictEqual([undefined, undefined]);
+});
+
+test('a host that is busy is asked again', async () => {
+	cdn = (response, request, index) => {
+		if (index === 0) json(response, 503, {});
+		else send(response, request);
+	};
+	const { outputs } = await wait();
+	expect(outputs[1]![0]!.binary!['video']!.bytes).toBe(FILE.length);
+});
+
+test('a download that fails for good leaves through Failed, and the address stays', async () => {
+	cdn = (response) => {
+		json(response, 404, {});
+	};
+	const { status, outputs } = await wait();
+	expect(status).toBe('success');
+	expect(outputs.map((items) => items.length)).toStrictEqual([0, 0, 1]);
+	expect(outputs[2]![0]!.json).toMatchObject({
+		task_id: 'task-1',
+		status: 'completed',
+		reason: 'download',
+		video_url: `${server.url}/cdn/task-1.mp4`,
+		error_message:
+			'The finished file could not be downloaded (status 404). The video exists: open its URL, or run this node again with the same task ID',
+	});
+	expect(downloads()).toHaveLength(1);
+});
+
+test('with Fail the Node a failed download stops it, and its error names task and address', async () => {
+	cdn = (response) => {
+		json(response, 404, {});
+	};
+	const stopped = await wait({ onFailed: 'fail' });
+	expect(stopped.error).toMatchObject({
+		name: 'NodeApiError',
+		message: 'The finished file could not be downloaded',
+		httpCode: '404',
+	});
+	expect(stopped.error!.description).toContain('task_id: task-1');
+	expect(stopped.error!.description).toContain(`video_url: ${server.url}/cdn/task-1.mp4`);
+
+	const { outputs } = await wait({ onFailed: 'fail' }, { onError: 'continueErrorOutput' });
+	expect(outputs[3]![0]!.json['details']).toMatchObject({
+		status: 404,
+		task_id: 'task-1',
+		video_url: `${server.url}/cdn/task-1.mp4`,
+	});
+});
+
+test.each([
+	['by its announced length', true],
+	['while it comes', false],
+])('a file over the limit is refused %s', async (_name, announced) => {
+	cdn = (response) => {
+		const length = announced ? { 'content-length': FILE.length } : {};
+		response.writeHead(200, { 'content-type': 'video/mp4', ...length });
+		response.end(FILE);
+	};
+	const { outputs } = await wait({ maximumFileSize: 0.1 });
+	expect(outputs[2]![0]!.json).toMatchObject({
+		reason: 'download',
+		video_url: expect.anything() as string,
+	});
+	expect(outputs[2]![0]!.json['error_message']).toMatch(
+		/^Maximum File Size is 0\.1 MB, but the file has 0\.[12] MB or more\./,
+	);
+	expect(outputs[2]![0]).not.toHaveProperty('binary');
+	expect(downloads()).toHaveLength(1);
+});
+
+test('the thumbnail comes as a file of its own, and the name may come from the item', async () => {
+	report = { thumbnail_url: `${server.url}/cdn/still` };
+	cdn = (response, request) => {
+		if (!request.path.endsWith('still')) send(response, request);
+		else response.writeHead(200, { 'content-type': 'image/png' }).end('picture');
+	};
+	const { outputs } = await wait({ downloadThumbnail: true, fileName: '={{ $json.topic }}' });
+	expect(outputs[1]![0]!.binary).toMatchObject({
+		video: { fileName: 'A tram-at night.mp4', mimeType: 'video/mp4' },
+		thumbnail: { fileName: 'A tram-at night.png', mimeType: 'image/png' },
+	});
+});
+
+test('a model without thumbnails is no failure', async () => {
+	cdn = (response, request) => {
+		send(response, request);
+	};
+	const { outputs } = await wait({ downloadThumbnail: true });
+	expect(Object.keys(outputs[1]![0]!.binary!)).toStrictEqual(['video']);
+});
+
+test('cancelling closes the connection of a download within a second', async () => {
+	let cancel: () => void = () => undefined;
+	const times = { cancelledMs: 0, closedMs: 0 };
+	const closed = new Promise<void>((resolve) => {
+		cdn = (response) => {
+			response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 1_000 });
+			response.on('close', () => {
+				times.closedMs = Date.now();
+				resolve();
+			});
+			response.write('some bytes', () => {
+				times.cancelledMs = Date.now();
+				cancel();
+			});
+		};
+	});
+	const onStart = (stop: () => void) => {
+		cancel = stop;
+	};
+	const { status } = await wait({}, { onStart });
+	expect(status).toBe('canceled');
+	await closed;
+	expect(times.closedMs - times.cancelledMs).toBeLessThan(1_000);
+	expect(downloads()).toHaveLength(1);
+});
