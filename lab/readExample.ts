@@ -14,6 +14,11 @@ export const EXAMPLES = {
 		finished: 'Finished Videos',
 		failed: 'Failed Videos',
 	},
+	durable: {
+		file: 'durable-waiting.json',
+		trigger: 'Run Now',
+		finished: 'Finished Videos',
+	},
 	chat: {
 		file: 'chat-answer.json',
 		trigger: 'When Chat Message Received',

@@ -71,8 +71,8 @@ describe('the batch example', () => {
 			});
 
 			expect(execution.status).toBe('success');
-			expect(outputItems(execution, 'Wait for Video', 0)).toHaveLength(3);
-			expect(outputItems(execution, 'Wait for Video', 1)).toHaveLength(0);
+			expect(outputItems(execution, 'Wait for Video', 1)).toHaveLength(3);
+			expect(outputItems(execution, 'Wait for Video', 2)).toHaveLength(0);
 			expect(await saveVideos(client, execution, folder)).toEqual(
 				ASKED.map(
 					(asked) => expect.objectContaining({ ...asked, codec: 'h264' }) as unknown,

@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { buildPackage } from '../../lab/buildPackage';
+import { binaryOf, outputItems } from '../../lab/execution';
+import { installLab } from '../../lab/installLab';
+import { N8nClient } from '../../lab/N8nClient';
+import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/readExample';
+import { startN8n, type N8n } from '../../lab/startN8n';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const QUERIES = '/v1/videos/tasks';
+/** Milliseconds: two steps of a minute, and two starts of n8n. */
+const LIMIT_MS = 5 * 60_000;
+
+let emulator: Emulator;
+let userFolder: string;
+const started: N8n[] = [];
+
+beforeAll(async () => {
+	await installLab();
+	await buildPackage();
+	// Its tasks go on when the test says so.
+	emulator = await startEmulator({ clock: 'virtual', videoSeconds: 30 });
+	userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	for (const n8n of started) await n8n.stop();
+	await emulator.stop();
+	await rm(userFolder, { recursive: true, force: true });
+}, RUN_LIMIT_MS);
+
+async function start(): Promise<{ n8n: N8n; client: N8nClient }> {
+	const n8n = await startN8n({ userFolder });
+	started.push(n8n);
+	return { n8n, client: await N8nClient.signIn(n8n.url) };
+}
+
+/** Waits until an execution is put aside after so many queries for the tasks. */
+async function untilSuspended(client: N8nClient, id: string, queries: number): Promise<void> {
+	for (const deadline = Date.now() + RUN_LIMIT_MS; Date.now() < deadline;) {
+		const asked = emulator.journal.of(QUERIES).length;
+		const { status } = await client.readExecution(id);
+		if (status !== 'waiting' && status !== 'running') throw new Error(`It ended: ${status}`);
+		if (status === 'waiting' && asked === queries) return;
+		await sleep(500);
+	}
+	throw new Error(`${emulator.journal.of(QUERIES).length} queries, not ${queries}`);
+}
+
+it(
+	'an execution that waits survives the end of n8n and delivers every video',
+	async () => {
+		const first = await start();
+		await first.client.createCredential({
+			name: EXAMPLE_CREDENTIAL,
+			type: 'agentVideoApi',
+			data: { baseUrl: emulator.url, apiKey: 'demo-key' },
+		});
+		const ref = await first.client.importWorkflow(await readExample('durable'));
+		const id = await first.client.run(ref, EXAMPLES.durable.trigger);
+		await untilSuspended(first.client, id, 20);
+		await first.n8n.kill();
+
+		const { client } = await start();
+		await untilSuspended(client, id, 40);
+		await emulator.clock.advance(60_000);
+		const execution = await client.waitForExecution(id);
+
+		expect(execution.status).toBe('success');
+		expect(emulator.journal.of(QUERIES)).toHaveLength(60);
+		const delivered = outputItems(execution, 'Wait for Video', 1);
+		const tasks = emulator.tasks.all.map(({ id: taskId }) => taskId);
+		expect(delivered.map(({ json }) => json['task_id'])).toStrictEqual(tasks);
+		expect(outputItems(execution, 'Wait for Video', 2)).toHaveLength(0);
+
+		// Each result belongs to the item that it began with, through all steps.
+		const shots = outputItems(execution, 'Shots').map(({ json }) => json);
+		const finished = outputItems(execution, EXAMPLES.durable.finished);
+		expect(finished.map(({ json: { scene, light } }) => ({ scene, light }))).toStrictEqual(
+			shots,
+		);
+		const prompts = emulator.tasks.all.map(({ video }) => video.prompt);
+		const names = finished.map((item) => binaryOf(item, 'video').fileName!.replace('.mp4', ''));
+		expect(prompts.map((prompt, index) => prompt.startsWith(names[index]!))).toStrictEqual(
+			names.map(() => true),
+		);
+		for (const item of finished) {
+			expect((await client.download(binaryOf(item, 'video'))).length).toBeGreaterThan(1_000);
+		}
+	},
+	LIMIT_MS,
+);
