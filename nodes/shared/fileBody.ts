@@ -88,8 +88,8 @@ export function validatorOf({ headers }: FileAnswer): string | undefined {
 }
 
 /** Whether the answer is the rest that was asked for. */
-export function isRest({ status, headers }: FileAnswer, { fromByte }: Rest): boolean {
-	return status === 206 && (headers['content-range'] ?? '').startsWith(`bytes ${fromByte}-`);
+export function isRest({ headers }: FileAnswer, { fromByte }: Rest): boolean {
+	return (headers['content-range'] ?? '').startsWith(`bytes ${fromByte}-`);
 }
 
 /**
