@@ -2,7 +2,8 @@ import type { IExecuteFunctions, ISourceData } from 'n8n-workflow';
 
 import { startConversation } from '../client/chat/conversation';
 import { chatFields, extraFields } from '../client/chat/readFields';
-import type { JsonObject } from '../client/json';
+import { checkTools } from '../client/chat/tools';
+import type { JsonObject, JsonValue } from '../client/json';
 import { readSettings } from './agentOptions';
 import { readToolNodes, type ToolNodes } from './agentToolNodes';
 import { readTools } from './agentTools';
@@ -30,6 +31,7 @@ export async function beginAgent(context: IExecuteFunctions): Promise<AgentState
 			const failure = failureJson(nodeError, error);
 			seats.push({
 				item,
+				json: {},
 				tools: [],
 				toolNodes: {},
 				request: {},
@@ -44,6 +46,7 @@ export async function beginAgent(context: IExecuteFunctions): Promise<AgentState
 		source: sourceOf(context),
 		seats,
 		open: [],
+		retries: 0,
 	};
 }
 
@@ -56,9 +59,12 @@ async function beginSeat(
 	const appCode = readText(context, 'appCode', item).trim();
 	const model = readModel(context, item);
 	const options = context.getNodeParameter('options', item, {});
+	const declared = [...readTools(context, item), ...declarations];
+	const hasToolNodes = Object.keys(nodes).length > 0;
 	return {
 		item,
-		tools: [...readTools(context, item), ...declarations],
+		json: hasToolNodes ? context.getInputData()[item]!.json : {},
+		tools: checkTools(declared as unknown as JsonValue, 'Tools'),
 		toolNodes: nodes,
 		request: {
 			...(appCode === '' ? {} : { app_code: appCode }),
@@ -72,7 +78,7 @@ async function beginSeat(
 }
 
 /** Where the items came from; n8n throws where nothing came before, as in a tool run. */
-function sourceOf(context: IExecuteFunctions): ISourceData | null {
+export function sourceOf(context: IExecuteFunctions): ISourceData | null {
 	try {
 		return context.getInputSourceData();
 	} catch {

@@ -1,8 +1,16 @@
-import type { EngineRequest, IDataObject, INodeExecutionData, IPairedItemData } from 'n8n-workflow';
+import type {
+	EngineRequest,
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	IPairedItemData,
+	ISourceData,
+} from 'n8n-workflow';
 
 import { noteStarted, openCalls, type CallRecord } from '../client/chat/conversation';
 import { parseJson } from '../client/json';
 import type { AgentState, OpenCall, Seat } from './agentState';
+import { sourceOf } from './agentBegin';
 import { actionId } from './agentReturns';
 import { ENVELOPE } from './lineage';
 
@@ -10,6 +18,8 @@ import { ENVELOPE } from './lineage';
 const ANSWER = 0;
 const STOPPED = 1;
 const FIRST_TOOL = 2;
+/** Index of no item at all. */
+const NO_ITEM = -1;
 
 /** One list of items per output; the last ones are the tools'. */
 export function noOutput(state: AgentState | undefined): INodeExecutionData[][] {
@@ -46,12 +56,22 @@ export function handOutCalls(state: AgentState, nowMs: number): INodeExecutionDa
 	return outputs;
 }
 
-/** The request to the engine for the calls of n8n's own tool nodes; none where no such call waits. */
-export function requestTools(state: AgentState, nowMs: number): EngineRequest | undefined {
+/**
+ * The request to the engine for the calls of n8n's own tool nodes; none where no such call waits.
+ *
+ * The engine lays the arguments over the item of this run with the given index, so that the expressions of a tool node
+ * find its fields. In later runs those items are what branches brought back: the item of the first run goes along then.
+ */
+export function requestTools(
+	context: IExecuteFunctions,
+	state: AgentState,
+	nowMs: number,
+): EngineRequest | undefined {
 	const waiting = callsOf(state, ({ toolNodes }, { name }) => toolNodes[name] !== undefined);
 	if (waiting.length === 0) return undefined;
 
 	state.open = waiting.map(({ call }) => call);
+	const isFirstRun = isSameRun(sourceOf(context), state.source);
 	const actions = waiting.map(({ call, record }) => {
 		const seat = state.seats[call.seat]!;
 		seat.conversation = noteStarted(seat.conversation!, call.callId, nowMs);
@@ -60,23 +80,25 @@ export function requestTools(state: AgentState, nowMs: number): EngineRequest | 
 			actionType: 'ExecutionNodeAction' as const,
 			nodeName,
 			input: {
+				...(isFirstRun ? {} : seat.json),
 				...(record.arguments as IDataObject),
 				...(isFromToolkit ? { tool: record.name } : {}),
 			},
 			type: 'ai_tool' as const,
 			id: actionId(call),
-			metadata: { itemIndex: 0 },
+			metadata: { itemIndex: isFirstRun ? seat.item : NO_ITEM },
 		};
 	});
 	return { actions: actions as EngineRequest['actions'], metadata: {} };
 }
 
-/** The outcomes that have not left the node yet, put on their outputs. */
+/** The outcomes of these conversations that have not left the node yet, put on their outputs. */
 export function emitOutcomes(
 	state: AgentState,
+	seats: readonly Seat[],
 	outputs: INodeExecutionData[][],
 ): INodeExecutionData[][] {
-	for (const seat of state.seats) {
+	for (const seat of seats) {
 		const outcome = seat.emitted ? undefined : outcomeOf(seat);
 		if (outcome === undefined) continue;
 		seat.emitted = true;
@@ -134,6 +156,10 @@ function outputsForTools({ settings, seats }: AgentState): number {
 		0,
 		...seats.map(({ tools, toolNodes }) => tools.length - Object.keys(toolNodes).length),
 	);
+}
+
+function isSameRun(a: ISourceData | null, b: ISourceData | null): boolean {
+	return a?.previousNode === b?.previousNode && a?.previousNodeRun === b?.previousNodeRun;
 }
 
 /** Links to the input item of the first run: the items of later runs are what the branches made. */

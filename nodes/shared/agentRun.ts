@@ -1,6 +1,7 @@
 import type {
 	EngineRequest,
 	EngineResponse,
+	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
 } from 'n8n-workflow';
@@ -17,6 +18,7 @@ import type { HttpPort } from '../client/ports';
 import { withRetry } from '../client/retry';
 import { emitOutcomes, handOutCalls, noOutput, requestTools } from './agentOutputs';
 import { takeResponses, takeReturns } from './agentReturns';
+import { askAgain, isRetried } from './agentRetry';
 import { clearState, loadState, saveState, type AgentState, type Seat } from './agentState';
 import { isLive, withChatStream } from './chatStream';
 import { toNodeError } from './errors';
@@ -60,11 +62,14 @@ async function run(
 	return await advance(context, state);
 }
 
-/** Whether the items are what a branch brought back after its conversation had ended. */
+/**
+ * Whether the items are what a branch brought back after its conversation had ended. Items that go back to several
+ * others of this node are not: they are questions made of its answers.
+ */
 function isLate(context: IExecuteFunctions): boolean {
 	const items = context.getInputData();
 	return (
-		items.length > 0 && items.every((_item, index) => lineageOf(context, index).kind !== 'none')
+		items.length > 0 && items.every((_item, index) => lineageOf(context, index).kind === 'call')
 	);
 }
 
@@ -76,21 +81,29 @@ async function advance(
 		// Results of other calls of this round are still on their way.
 		if (state.open.length > 0) return noOutput(state);
 
-		const request = requestTools(state, Date.now());
+		const request = requestTools(context, state, Date.now());
 		if (request !== undefined) return request;
 
 		const outputs = handOutCalls(state, Date.now());
 		const asking = state.seats.filter(isAsking);
 		if (state.open.length > 0) {
-			return state.settings.asTheyFinish ? emitOutcomes(state, outputs) : outputs;
+			const finished = state.settings.asTheyFinish ? state.seats.filter(isGood) : [];
+			return emitOutcomes(state, finished, outputs);
 		}
 		if (asking.length === 0) {
-			emitOutcomes(state, outputs);
-			clearState(context);
+			const due = state.seats.filter(({ emitted }) => !emitted);
+			emitOutcomes(state, due, outputs);
+			if (isRetried(context, state, outputs)) askAgain(due);
+			else clearState(context);
 			return outputs;
 		}
 		await askAll(context, state, asking);
 	}
+}
+
+/** A failure that left beside calls would make n8n retry the node, and run the calls again. */
+function isGood({ failure }: Seat): boolean {
+	return failure === undefined;
 }
 
 function isAsking({ conversation, failure }: Seat): boolean {
@@ -111,9 +124,16 @@ async function askAll(
 		} catch (error) {
 			const nodeError = toNodeError(context.getNode(), error, seat.item);
 			if (!context.continueOnFail() || isCancelled(error)) throw nodeError;
-			seat.failure = failureJson(nodeError, error);
+			seat.failure = withStory(failureJson(nodeError, error), seat);
 		}
 	});
+}
+
+/** What was said before the failure, so that a person can go on from there. */
+function withStory(failure: IDataObject, { conversation }: Seat): IDataObject {
+	const { rounds, messages } = conversation!;
+	const details = { ...(failure['details'] as IDataObject), rounds, messages };
+	return { ...failure, details: details as unknown as IDataObject };
 }
 
 async function ask(

@@ -25,6 +25,8 @@ export interface AgentSettings {
 export interface Seat {
 	/** Index of its input item in the first run. */
 	readonly item: number;
+	/** The fields of that item, for the expressions of n8n's own tool nodes; empty where there are none. */
+	readonly json: IDataObject;
 	readonly tools: ToolDeclaration[];
 	/** n8n's own tool nodes, by the names of their tools. */
 	readonly toolNodes: Readonly<Record<string, ToolNode>>;
@@ -52,6 +54,8 @@ export interface AgentState {
 	readonly seats: Seat[];
 	/** Calls that have left the node and have not come back. */
 	open: OpenCall[];
+	/** How often n8n was let run the node again for what failed. */
+	retries: number;
 }
 
 const KEY = 'agent';

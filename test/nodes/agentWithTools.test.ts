@@ -428,6 +428,73 @@ describe('failures of the service', () => {
 		expect(requests().filter(({ messages }) => isFirstRound(messages))).toHaveLength(1);
 	});
 
+	describe.each(['together', 'finished'])(
+		'Retry On Fail where the node goes on, emit %s',
+		(emit) => {
+			const options = {
+				branches: { weather },
+				retryOnFail: true,
+				onError: 'continueRegularOutput' as const,
+				parameters: { options: { emit, concurrency: 1 } },
+			};
+			const said = (answers: readonly INodeExecutionData[]) =>
+				answers.map(({ json: { content, error } }) => content ?? error);
+
+			test.each([
+				[1, 'Done.'],
+				[5, 'The service could not handle the call just now'],
+			])(
+				'%i failures: only what failed is asked again, three times at most',
+				async (n, last) => {
+					let broken = n;
+					model = (messages) => {
+						const isFirst = isFirstRound(messages);
+						if (messages[0]!.content === 'quick') return 'Quick.';
+						if (isFirst) return [call('c1', 'weather', { city: 'Rome' })];
+						return broken-- > 0 ? 'BROKEN' : 'Done.';
+					};
+					const { answers, calls } = await run({
+						...options,
+						items: [{ question: 'slow' }, { question: 'quick' }],
+					});
+					expect(said(answers).sort()).toStrictEqual([last, 'Quick.'].sort());
+					expect(calls('weather')).toBe(1);
+					expect(requests()).toHaveLength(n === 1 ? 4 : 5);
+				},
+			);
+
+			test('a failure beside open calls does not run them again, or give them the question', async () => {
+				let broken = 1;
+				model = (messages) => {
+					if (messages[0]!.content === 'bad') return broken-- > 0 ? 'BROKEN' : 'Good.';
+					return isFirstRound(messages)
+						? [call('c1', 'weather', { city: 'Rome' })]
+						: 'Done.';
+				};
+				const { answers, calls } = await run({
+					...options,
+					items: [{ question: 'bad' }, { question: 'slow' }],
+				});
+				expect(said(answers)).toStrictEqual(['Good.', 'Done.']);
+				expect(calls('weather')).toBe(1);
+				expect(toolMessages(requests()[2]!.messages)).toStrictEqual([
+					{ role: 'tool', tool_call_id: 'c1', content: '{"temperature":"4 degrees"}' },
+				]);
+			});
+		},
+	);
+
+	test('a failure keeps what was said before it', async () => {
+		model = (messages) =>
+			isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'BROKEN';
+		const { answers } = await run({ branches: { weather }, onError: 'continueRegularOutput' });
+		expect(answers[0]!.json['details']).toMatchObject({
+			status: 503,
+			rounds: 1,
+			messages: requests()[1]!.messages,
+		});
+	});
+
 	test('with Continue On Fail each failure stays in its own conversation', async () => {
 		model = (messages) => {
 			if (messages[0]!.content === 'bad') return 'BROKEN';
@@ -533,4 +600,36 @@ describe('declaring tools', () => {
 		expect(error).toMatchObject({ message });
 		expect(server.requests).toHaveLength(0);
 	});
+});
+
+test('answers put together are new questions', async () => {
+	model = (messages) => `${String(messages[0]!.content)}!`;
+	let rounds = 0;
+	const result = await runWorkflow(
+		[
+			packageNode(AGENT, 'agentWithTools', {
+				parameters: { prompt: '={{ $json.question }}', streaming: 'off' },
+			}),
+			stubNode('All', (items) => [
+				{ json: { question: 'Again' }, pairedItem: items.map((_each, item) => ({ item })) },
+			]),
+			stubNode('Once', (items) => {
+				rounds += 1;
+				return rounds > 1
+					? []
+					: items.map((each, item) => ({ ...each, pairedItem: { item } }));
+			}),
+		],
+		{ [AGENT]: [['All']], All: [['Once']], Once: [[AGENT]] },
+		AGENT,
+		{
+			items: [{ question: 'Rome' }, { question: 'Oslo' }],
+			credential: { baseUrl: server.url, apiKey: 'k' },
+		},
+	);
+	expect(allItems(result, AGENT)[0]!.map((item) => item.json['content'])).toStrictEqual([
+		'Rome!',
+		'Oslo!',
+		'Again!',
+	]);
 });
