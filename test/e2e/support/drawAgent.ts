@@ -1,0 +1,79 @@
+import type { INode } from 'n8n-workflow';
+
+import { drawn, node, type Wires } from './buildWorkflow';
+
+const AGENT = 'n8n-nodes-agent-video.agentWithTools';
+
+export const base = (type: string) => `n8n-nodes-base.${type}`;
+export const start = node('Start', base('manualTrigger'), 1);
+export const noOp = (name: string) => node(name, base('noOp'), 1);
+/** A Set node that gives this JSON, or what the expression gives, and nothing of its input. */
+export const set = (name: string, jsonOutput: string) =>
+	node(name, base('set'), 3.4, { parameters: { mode: 'raw', jsonOutput } });
+export const code = (name: string, jsCode: string) =>
+	node(name, base('code'), 2, { parameters: { jsCode } });
+
+const tool = (name: string) => ({
+	name,
+	description: `Tells the ${name}`,
+	define: 'fields',
+	parameters: { parameter: [{ name: 'city', type: 'string', required: true }] },
+});
+
+/** An agent with its branches, for a test to run. */
+export interface Drawing {
+	/** Names of the agent's tools, in the order of its outputs. */
+	readonly tools: readonly string[];
+	/** The nodes of the branches, and where they lead; `Agent` is the way back. */
+	readonly nodes: readonly INode[];
+	readonly wires: Wires;
+	/** One question per input item. */
+	readonly questions?: readonly string[];
+	readonly parameters?: object;
+	readonly credential?: string;
+	readonly retryOnFail?: boolean;
+}
+
+/** The agent of a drawing. */
+export const agentNode = ({
+	tools,
+	parameters = {},
+	credential = 'Model',
+	retryOnFail,
+}: Drawing) => ({
+	...node('Agent', AGENT, 1, {
+		parameters: {
+			prompt: '={{ $json.question }}',
+			tools: { tool: tools.map(tool) },
+			...parameters,
+		},
+		credential,
+	}),
+	...(retryOnFail === true ? { retryOnFail, waitBetweenTries: 10 } : {}),
+});
+
+/** Questions → the agent, with its branches, and nodes behind Answer and Stopped. */
+export function draw(name: string, drawing: Drawing) {
+	const { tools, nodes, wires, questions = ['Weather?'] } = drawing;
+	const items = JSON.stringify(questions.map((question) => ({ json: { question } })));
+	return drawn(
+		name,
+		[
+			start,
+			code('Questions', `return ${items};`),
+			noOp('Answers'),
+			noOp('Stops'),
+			agentNode(drawing),
+			...nodes,
+		],
+		{
+			Start: [['Questions']],
+			Questions: [['Agent']],
+			Agent: [['Answers'], ['Stops'], ...tools.map((each) => [each])],
+			...wires,
+		},
+	);
+}
+
+/** A branch that tells how warm a city is, by the length of its name. */
+export const WEATHER = set('weather', '={{ { "degrees": $json.city.length } }}');
