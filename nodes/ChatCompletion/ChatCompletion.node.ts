@@ -31,8 +31,10 @@ import { paceOptions, readPace } from '../shared/itemOptions';
 import { mapItems } from '../shared/items';
 import { byName } from '../shared/byName';
 import { searchItems } from '../shared/listOrText';
+import { mediaOptions, readMediaWish } from '../shared/mediaOptions';
 import { readModel, readText } from '../shared/parameters';
 import { readRetry, repeatUnclearOption } from '../shared/retryOptions';
+import { fetchMedia, hintMissingMedia, withMedia } from '../shared/replyMedia';
 import { reportCall } from '../shared/reportCall';
 
 export class ChatCompletion implements INodeType {
@@ -63,6 +65,7 @@ export class ChatCompletion implements INodeType {
 				options: byName([
 					...chatOptions,
 					...callOptions,
+					...mediaOptions,
 					...paceOptions,
 					earlierMessagesOption,
 					repeatUnclearOption,
@@ -105,9 +108,14 @@ export class ChatCompletion implements INodeType {
 					? await withChatStream(this, item, complete)
 					: await complete();
 				reportCall(this, completion);
-				return { json: toOutput(this, item, request, completion), pairedItem: { item } };
+				const wish = readMediaWish(this, item, service);
+				return withMedia(
+					{ json: toOutput(this, item, request, completion), pairedItem: { item } },
+					await fetchMedia(this, completion, wish),
+				);
 			},
 		);
+		hintMissingMedia(this, items);
 		return [items];
 	}
 }

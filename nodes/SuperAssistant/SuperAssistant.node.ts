@@ -7,13 +7,14 @@ import {
 } from 'n8n-workflow';
 
 import { assistantProperties } from '../shared/assistantProperties';
-import { runAssistant } from '../shared/assistantRun';
+import { assistantItem, runAssistant } from '../shared/assistantRun';
 import { sessionName } from '../shared/assistantSession';
 import { isLive, withChatStream } from '../shared/chatStream';
 import { inTurn } from '../shared/inTurn';
 import { readPace } from '../shared/itemOptions';
 import { mapItems } from '../shared/items';
 import { closeLedger } from '../shared/paidCalls';
+import { hintMissingMedia } from '../shared/replyMedia';
 
 export class SuperAssistant implements INodeType {
 	description: INodeTypeDescription = {
@@ -43,18 +44,23 @@ export class SuperAssistant implements INodeType {
 		const items = await mapItems(
 			this,
 			live ? { ...pace, concurrency: 1 } : pace,
-			async (item) =>
-				await takeTurn(sessionName(this, item), async () =>
-					live
-						? await withChatStream(
-								this,
-								item,
-								async (send) => await runAssistant(this, item, send),
-							)
-						: await runAssistant(this, item),
-				),
+			async (item) => {
+				const reply = await takeTurn(
+					sessionName(this, item),
+					async () =>
+						await (live
+							? withChatStream(
+									this,
+									item,
+									async (send) => await runAssistant(this, item, send),
+								)
+							: runAssistant(this, item)),
+				);
+				return await assistantItem(this, item, reply);
+			},
 		);
 		if (items.every(({ json }) => json['error'] === undefined)) closeLedger(this);
+		hintMissingMedia(this, items);
 		return [items];
 	}
 }

@@ -42,7 +42,7 @@ export async function beginAgent(context: IExecuteFunctions): Promise<AgentState
 		}
 	}
 	return {
-		settings: readSettings(context),
+		settings: readSettings(context, await n8nService(context, 0)),
 		source: sourceOf(context),
 		seats,
 		open: [],

@@ -4,7 +4,9 @@ import type { AgentSettings } from './agentState';
 import { byName } from './byName';
 import { callOptions, earlierMessagesOption, readTimeoutSeconds } from './callOptions';
 import { chatOptions } from './chatOptions';
+import type { Service } from './host';
 import { paceOptions, readPace } from './itemOptions';
+import { mediaOptions, readMediaWish } from './mediaOptions';
 import { readRetry, repeatUnclearOption } from './retryOptions';
 
 const DEFAULTS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
@@ -70,6 +72,7 @@ const loopOptions: INodeProperties[] = [
 export const agentOptions: INodeProperties[] = byName([
 	...chatOptions.filter(({ name }) => name !== 'tools'),
 	...callOptions,
+	...mediaOptions,
 	...paceOptions.filter(({ name }) => name !== 'pause'),
 	...loopOptions,
 	earlierMessagesOption,
@@ -77,7 +80,7 @@ export const agentOptions: INodeProperties[] = byName([
 ]);
 
 /** What the first item's parameters settle for the whole batch. */
-export function readSettings(context: IExecuteFunctions): AgentSettings {
+export function readSettings(context: IExecuteFunctions, service: Service): AgentSettings {
 	const option = (name: string, fallback: unknown) =>
 		context.getNodeParameter(`options.${name}`, 0, fallback) as unknown;
 	const limit = (name: keyof typeof DEFAULTS) =>
@@ -98,6 +101,7 @@ export function readSettings(context: IExecuteFunctions): AgentSettings {
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
 		streamReasoning: option('streamReasoning', false) === true,
 		concurrency: readPace(context).concurrency,
+		media: readMediaWish(context, 0, service),
 		retry: readRetry(context, 0),
 		idleTimeoutMs: readTimeoutSeconds(context, 0) * 1000,
 	};

@@ -102,7 +102,8 @@ export function emitOutcomes(
 		const outcome = seat.emitted ? undefined : outcomeOf(seat);
 		if (outcome === undefined) continue;
 		seat.emitted = true;
-		outputs[outcome.output]!.push({ json: outcome.json, pairedItem: originOf(state, seat) });
+		const { output, ...item } = outcome;
+		outputs[output]!.push({ ...item, pairedItem: originOf(state, seat) });
 	}
 	return outputs;
 }
@@ -111,7 +112,7 @@ function outcomeOf({
 	conversation,
 	failure,
 	answer,
-}: Seat): { output: number; json: IDataObject } | undefined {
+}: Seat): ({ output: number } & Pick<INodeExecutionData, 'json' | 'binary'>) | undefined {
 	if (failure !== undefined) return { output: ANSWER, json: failure };
 	if (conversation === undefined) return undefined;
 
@@ -124,7 +125,8 @@ function outcomeOf({
 	} as unknown as IDataObject;
 	if (phase.kind === 'stopped')
 		return { output: STOPPED, json: { reason: phase.reason, ...story } };
-	return answer === undefined ? undefined : { output: ANSWER, json: { ...answer, ...story } };
+	if (answer === undefined) return undefined;
+	return { output: ANSWER, ...answer, json: { ...answer.json, ...story } };
 }
 
 function toLog({ id, name, arguments: args, round, result, failed, durationMs }: CallRecord) {

@@ -25,6 +25,7 @@ import { toNodeError } from './errors';
 import { n8nClock, n8nService } from './host';
 import { failureJson, isCancelled } from './items';
 import { lineageOf } from './lineage';
+import { fetchMedia, hintMissingMedia, withMedia } from './replyMedia';
 import { reportCall } from './reportCall';
 
 /**
@@ -39,7 +40,9 @@ export async function runAgent(
 	response?: EngineResponse,
 ): Promise<INodeExecutionData[][] | EngineRequest> {
 	try {
-		return await run(context, begin, response);
+		const result = await run(context, begin, response);
+		if (Array.isArray(result)) hintMissingMedia(context, result.flat());
+		return result;
 	} catch (error) {
 		throw toNodeError(context.getNode(), error, 0);
 	}
@@ -171,11 +174,13 @@ async function ask(
 	const bad = next.calls.find(({ round, failed }) => round === next.rounds && failed === true);
 	if (bad !== undefined && settings.failOnBadCall) throw badCall(bad.name, bad.result ?? '');
 	if (next.phase.kind === 'answered') {
-		seat.answer = (
-			settings.simplify
-				? toChatResult(completion, { json: isJsonMode(request) })
-				: { response: completion }
-		) as NonNullable<Seat['answer']>;
+		const json = settings.simplify
+			? toChatResult(completion, { json: isJsonMode(request) })
+			: { response: completion };
+		seat.answer = withMedia(
+			{ json: json as IDataObject },
+			await fetchMedia(context, completion, settings.media),
+		);
 	}
 	seat.conversation = next;
 }

@@ -1,10 +1,11 @@
-import type { IDataObject, IExecuteFunctions, ISourceData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-workflow';
 
 import type { Conversation, ConversationLimits } from '../client/chat/conversation';
 import type { ToolDeclaration } from '../client/chat/tools';
 import type { JsonObject } from '../client/json';
 import type { RetryPolicy } from '../client/retry';
 import type { ToolNode } from './agentToolNodes';
+import type { MediaWish } from './mediaOptions';
 
 /** What is fixed when a batch of conversations begins: later runs of the node have other items before them. */
 export interface AgentSettings {
@@ -17,6 +18,8 @@ export interface AgentSettings {
 	readonly stream: boolean;
 	readonly streamReasoning: boolean;
 	readonly concurrency: number;
+	/** How the files of an answer are downloaded, where they are wanted. */
+	readonly media: MediaWish | undefined;
 	readonly retry: RetryPolicy;
 	readonly idleTimeoutMs: number;
 }
@@ -34,7 +37,7 @@ export interface Seat {
 	readonly request: JsonObject;
 	conversation: Conversation | undefined;
 	/** The answer as it leaves the node. */
-	answer?: IDataObject;
+	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
 	/** What it failed with, where the node goes on. */
 	failure?: IDataObject;
 	/** Whether its outcome has left the node. */

@@ -4,6 +4,7 @@ import { byName } from './byName';
 import { callOptions } from './callOptions';
 import { imagesProperty, simplifyProperty, streamingProperty } from './chatProperties';
 import { paceOptions } from './itemOptions';
+import { mediaOptions } from './mediaOptions';
 
 const sessionProperties: INodeProperties[] = [
 	{
@@ -119,6 +120,6 @@ export const assistantProperties: INodeProperties[] = [
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: byName([...callOptions, ...paceOptions, ...assistantOptions]),
+		options: byName([...callOptions, ...mediaOptions, ...paceOptions, ...assistantOptions]),
 	},
 ];

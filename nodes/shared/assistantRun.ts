@@ -17,18 +17,20 @@ import { n8nClock, n8nService, type Service } from './host';
 import { payOnce } from './paidCalls';
 import { readText } from './parameters';
 import { readRetry } from './retryOptions';
+import { readMediaWish } from './mediaOptions';
+import { fetchMedia, withMedia } from './replyMedia';
 import { reportCall } from './reportCall';
 
 /** Sends text to whoever watches. */
 export type SendText = (text: string) => void;
 
-/** The call of one item to its assistant, and what leaves the node. */
+/** The call of one item to its assistant. */
 export async function runAssistant(
 	context: IExecuteFunctions,
 	item: number,
 	sendText?: SendText,
-): Promise<INodeExecutionData> {
-	const reply = await payOnce(
+): Promise<AssistantReply> {
+	return await payOnce(
 		context,
 		{
 			item,
@@ -37,7 +39,19 @@ export async function runAssistant(
 		},
 		async () => await call(context, item, sendText),
 	);
-	return { json: toOutput(context, item, reply), pairedItem: { item } };
+}
+
+/** What leaves the node for a reply, with its files where they are wanted. */
+export async function assistantItem(
+	context: IExecuteFunctions,
+	item: number,
+	reply: AssistantReply,
+): Promise<INodeExecutionData> {
+	const wish = readMediaWish(context, item, await n8nService(context, item));
+	return withMedia(
+		{ json: toOutput(context, item, reply), pairedItem: { item } },
+		await fetchMedia(context, reply.completion, wish),
+	);
 }
 
 async function call(

@@ -13,18 +13,25 @@ import {
 	type Rest,
 } from './fileBody';
 import { n8nClock } from './host';
+import { isCancelled } from './items';
 
 export interface Download {
 	readonly url: string;
 	/** Without it the file gets the ending of its type. */
 	readonly name: string;
-	/** Media type where the host declares none. */
+	/** Media type where the host declares none that fits. */
 	readonly mimeType: string;
 	/** Bytes that the file may have; 0 for any number. */
 	readonly maxBytes: number;
 	/** What an error must name, so that it is not lost: the task id, the address. */
 	readonly subject: Readonly<Record<string, string>>;
+	/** What a person can do when it failed for good. */
+	readonly remedy: string;
 }
+
+/** What hosts declare for files that they know nothing about, and for pages in place of files. */
+const SAYS_NOTHING = /^(|application\/octet-stream|binary\/octet-stream|text\/html)$/;
+const IS_FILM = /^(video|image|audio)\//;
 
 /** Milliseconds before each new try; when they are used up the download has failed for good. */
 const PAUSES_MS = [500, 2_000, 5_000, 10_000, 20_000];
@@ -38,7 +45,7 @@ const PAUSES_MS = [500, 2_000, 5_000, 10_000, 20_000];
  */
 export async function downloadFile(
 	context: IExecuteFunctions,
-	{ url, name, mimeType, maxBytes, subject }: Download,
+	{ url, name, mimeType, maxBytes, subject, remedy }: Download,
 ): Promise<IBinaryData> {
 	const clock = n8nClock(context);
 	let tries = 0;
@@ -88,6 +95,12 @@ export async function downloadFile(
 		}
 	}
 
+	function named(error: unknown): unknown {
+		if (!(error instanceof ServiceError) || isCancelled(error)) return error;
+		const { kind, message, details } = error;
+		return new ServiceError(kind, message, remedy, { ...details, subject });
+	}
+
 	async function store(): Promise<IBinaryData> {
 		const answer = await openFile(context, url);
 		const length = Number(answer.headers['content-length'] ?? 0);
@@ -95,8 +108,7 @@ export async function downloadFile(
 			answer.body.destroy();
 			throw tooLarge(length, maxBytes);
 		}
-		const declared = (answer.headers['content-type'] ?? '').split(';')[0]!.trim();
-		const type = /^(video|image|audio)\//.test(declared) ? declared : mimeType;
+		const type = typeOf(answer, mimeType);
 		const stream = toStream(answer.body, chunksOf(answer));
 		return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
 	}
@@ -106,8 +118,15 @@ export async function downloadFile(
 			return await store();
 		} catch (error) {
 			await beforeNextTry(error).catch((final: unknown) => {
-				throw final instanceof ServiceError ? final.with({ subject }) : final;
+				throw named(final);
 			});
 		}
 	}
+}
+
+/** What the host says the file is, unless that is nothing or, where a film or a picture is expected, something else. */
+function typeOf({ headers }: FileAnswer, expected: string): string {
+	const declared = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+	const fits = IS_FILM.test(expected) ? IS_FILM.test(declared) : !SAYS_NOTHING.test(declared);
+	return fits ? declared : expected;
 }

@@ -25,6 +25,14 @@ export function toNodeError(
 	return new NodeOperationError(node, error as Error, { itemIndex });
 }
 
+/** What went wrong in a line, with the status that a host answered and what to do. */
+export function errorLine(error: Error): string {
+	const { status } = error instanceof ServiceError ? error.details : {};
+	const remedy = error instanceof ServiceError || error instanceof InputError ? error.remedy : '';
+	const message = status === undefined ? error.message : `${error.message} (status ${status})`;
+	return [message, remedy].filter((part) => part !== '').join('. ');
+}
+
 /** What else is worth keeping of an error: status, the service's own words, ids and text that had arrived. */
 export function errorFacts(error: unknown): IDataObject {
 	if (!(error instanceof ServiceError)) return {};

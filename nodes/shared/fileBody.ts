@@ -103,8 +103,6 @@ export function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Rea
 	return from(chunks);
 }
 
-const REMEDY = 'The video exists: open its URL, or run this node again with the same task ID';
-
 /** The error for a connection to a file host that could not be made, or broke. */
 export function brokenOff(cause: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
@@ -113,7 +111,7 @@ export function brokenOff(cause: unknown): ServiceError {
 	return new ServiceError(
 		'network',
 		'The download of the finished file broke off',
-		REMEDY,
+		'Open its URL',
 		error.details,
 	);
 }
@@ -129,8 +127,13 @@ export function tooLarge(bytes: number, maxBytes: number): InputError {
 }
 
 function notThere(status: number): ServiceError {
-	return new ServiceError('refused', 'The finished file could not be downloaded', REMEDY, {
-		status,
-		transient: status === 429 || status >= 500,
-	});
+	return new ServiceError(
+		'refused',
+		'The finished file could not be downloaded',
+		'Open its URL',
+		{
+			status,
+			transient: status === 429 || status >= 500,
+		},
+	);
 }

@@ -6,7 +6,21 @@ const ENDINGS: Readonly<Record<string, string>> = {
 	'image/jpeg': 'jpg',
 	'image/png': 'png',
 	'image/webp': 'webp',
+	'image/gif': 'gif',
+	'audio/mpeg': 'mp3',
+	'audio/wav': 'wav',
+	'application/pdf': 'pdf',
+	'application/zip': 'zip',
+	'application/json': 'json',
+	'text/csv': 'csv',
+	'text/plain': 'txt',
 };
+
+/** The media type of a file by the ending of its name; `undefined` for an ending that says nothing. */
+export function mimeTypeOf(name: string): string | undefined {
+	const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase().replace('jpeg', 'jpg');
+	return Object.keys(ENDINGS).find((type) => ENDINGS[type] === ending);
+}
 
 /**
  * A name for a file of this type: characters that lead out of a folder become hyphens, and a name without an ending

@@ -1,7 +1,8 @@
-import { InputError, ServiceError } from '../client/errors';
+import { ServiceError } from '../client/errors';
 import type { TaskWait } from '../client/video/wait';
 import { waitResult, type WaitResult } from '../client/video/waitResult';
 import { counted } from '../client/video/waitSummary';
+import { errorLine } from './errors';
 
 /** The error that stops the node where videos are not there; `undefined` where all are. */
 export function failedVideos(waits: readonly TaskWait[]): ServiceError | undefined {
@@ -29,14 +30,7 @@ function said({ error_message: message = 'no reason given' }: WaitResult): strin
 
 /** The result of a task that is completed but whose file did not come; the address of the file stays in it. */
 export function failedDownload(result: WaitResult, error: Error): WaitResult {
-	const { status } = error instanceof ServiceError ? error.details : {};
-	const remedy = error instanceof ServiceError || error instanceof InputError ? error.remedy : '';
-	const message = status === undefined ? error.message : `${error.message} (status ${status})`;
-	return {
-		...result,
-		reason: 'download',
-		error_message: [message, remedy].filter((part) => part !== '').join('. '),
-	};
+	return { ...result, reason: 'download', error_message: errorLine(error) };
 }
 
 /** Every task ID of a run and how its task stands, for an error that would lose them. */

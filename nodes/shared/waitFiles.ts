@@ -3,6 +3,7 @@ import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 import { ServiceError } from '../client/errors';
 import type { WaitResult } from '../client/video/waitResult';
 import { downloadFile } from './download';
+import { readMaxBytes } from './fileSizeOption';
 import { readText } from './parameters';
 
 /** A kind of file that a finished task has. */
@@ -35,6 +36,8 @@ const FILES: readonly FileRow[] = [
 	},
 ];
 
+const REMEDY = 'The video exists: open its URL, or run this node again with the same task ID';
+
 /** The files of a finished task, with the error of the first that did not come; those before it are kept. */
 export interface WaitFiles {
 	readonly binary: IBinaryKeyData;
@@ -58,8 +61,9 @@ export async function downloadFiles(
 				url: url === '' ? missing(row) : url,
 				name: fileNameFor(context, itemIndex, result),
 				mimeType: row.mimeType,
-				maxBytes: megabytes(context, itemIndex) * 1_000_000,
+				maxBytes: readMaxBytes(context, itemIndex),
 				subject: { task_id: result.task_id, [row.urlField]: url },
+				remedy: REMEDY,
 			});
 		}
 		return { binary };
@@ -82,10 +86,6 @@ function fileNameFor(
 	{ task_id: taskId }: WaitResult,
 ): string {
 	return readText(context, 'options.fileName', itemIndex).trim() || taskId;
-}
-
-function megabytes(context: IExecuteFunctions, itemIndex: number): number {
-	return Math.max(0, Number(readText(context, 'options.maximumFileSize', itemIndex)) || 0);
 }
 
 function missing({ urlField }: FileRow): never {

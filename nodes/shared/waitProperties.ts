@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { byName } from './byName';
+import { fileSizeOption } from './fileSizeOption';
 import { pollOptions } from './pollOptions';
 
 const fileOptions: INodeProperties[] = [
@@ -19,14 +20,7 @@ const fileOptions: INodeProperties[] = [
 		placeholder: 'e.g. {{ $json.topic }}',
 		description: 'Name of the downloaded file; the ending of its type is added',
 	},
-	{
-		displayName: 'Maximum File Size',
-		name: 'maximumFileSize',
-		type: 'number',
-		typeOptions: { minValue: 0 },
-		default: 0,
-		description: 'Megabytes that a file may have; 0 for any size. Larger ones are not kept.',
-	},
+	fileSizeOption,
 	{
 		displayName: 'On Failed Videos',
 		name: 'onFailed',

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import axios from 'axios';
 
-import { failureOf, outputItems } from '../../lab/execution';
+import { binaryOf, failureOf, outputItems } from '../../lab/execution';
 import { chatText, streamWebhook } from '../../lab/streamChat';
 import type { Workflow } from '../../lab/workflow';
 import { events, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
@@ -168,6 +168,43 @@ describe('a binary file as image', () => {
 		RUN_LIMIT_MS,
 	);
 });
+
+it(
+	'a picture in the reply is a file in n8n',
+	async () => {
+		const { client, emulator } = session;
+		const ref = await client.importWorkflow(
+			workflow('Media', [
+				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				node('Answer', CHAT, 1, {
+					parameters: {
+						prompt: 'Draw a picture of a lighthouse',
+						appCode: 'demo-app',
+						options: { downloadMedia: true },
+					},
+					credential: 'Emulator',
+				}),
+			]),
+		);
+		emulator.journal.clear();
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		const [item] = outputItems(execution, 'Answer');
+		const [{ url }] = item!.json['media'] as [{ url: string }];
+		expect(item!.json['media']).toStrictEqual([{ kind: 'image', url, binary: 'media_0' }]);
+		const picture = binaryOf(item!, 'media_0');
+		expect(picture.mimeType).toBe('image/jpeg');
+		const there = await axios.get<ArrayBuffer>(url, {
+			proxy: false,
+			responseType: 'arraybuffer',
+		});
+		expect(await client.download(picture)).toStrictEqual(Buffer.from(there.data));
+		expect(emulator.journal.of(new URL(url).pathname)).toMatchObject([
+			{ authorized: false },
+			{ authorized: false },
+		]);
+	},
+	RUN_LIMIT_MS,
+);
 
 it(
 	'tokens are in the execution, where n8n shows them',
