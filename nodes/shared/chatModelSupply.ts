@@ -56,7 +56,10 @@ export async function supplyChatModel(
 			chatModel(context, { sdk, http, request, idleTimeoutMs, retry }),
 		);
 	} catch (error) {
-		throw toNodeError(context.getNode(), error, itemIndex);
+		const nodeError = toNodeError(context.getNode(), error, itemIndex);
+		// On the agent or chain n8n shows the message only, and not what to do.
+		nodeError.message = [nodeError.message, nodeError.description].filter(Boolean).join('. ');
+		throw nodeError;
 	}
 }
 

@@ -19,13 +19,20 @@ export interface Session {
 	stop(): Promise<void>;
 }
 
-/** Starts the emulator and n8n, and signs in; what has started is stopped again when something does not. */
-export async function startSession(options: { videoSeconds: number }): Promise<Session> {
+/**
+ * Starts the emulator and n8n, and signs in; what has started is stopped again when something does not.
+ *
+ * @param settings Variables of n8n's environment on top of the lab's own.
+ */
+export async function startSession(
+	options: { videoSeconds: number },
+	settings: Readonly<Record<string, string>> = {},
+): Promise<Session> {
 	await installLab({ onProgress: say });
 	await buildPackage();
 	const emulator = await startEmulator(options);
 	try {
-		const n8n = await startN8n();
+		const n8n = await startN8n({ settings });
 		const stop = async () => {
 			await n8n.stop();
 			await emulator.stop();
