@@ -29,6 +29,7 @@ import { isLive, withChatStream } from '../shared/chatStream';
 import { n8nClock, n8nService, type Service } from '../shared/host';
 import { paceOptions, readPace } from '../shared/itemOptions';
 import { mapItems } from '../shared/items';
+import { forTools } from '../shared/toolResult';
 import { byName } from '../shared/byName';
 import { searchItems } from '../shared/listOrText';
 import { mediaOptions, readMediaWish } from '../shared/mediaOptions';
@@ -45,7 +46,7 @@ export class ChatCompletion implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: '={{ $parameter.appCode || $parameter.model || "default model" }}',
-		description: 'Get a reply from a model, an application or a workflow',
+		description: 'Ask a model, an application or a workflow, and get its reply',
 		defaults: { name: 'Chat Completion' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
@@ -174,5 +175,6 @@ function toOutput(
 ): IDataObject {
 	if (context.getNodeParameter('simplify', item) !== true)
 		return completion as unknown as IDataObject;
-	return toChatResult(completion, { json: isJsonMode(request) }) as IDataObject;
+	const result = toChatResult(completion, { json: isJsonMode(request) }) as IDataObject;
+	return forTools(context, 'reply', result);
 }

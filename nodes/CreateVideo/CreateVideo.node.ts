@@ -16,7 +16,8 @@ import { closeLedger } from '../shared/paidCalls';
 import { createForItem, prepareVideo } from '../shared/videoCreate';
 import { hintAdjustments } from '../shared/videoHint';
 import { videoOptions } from '../shared/videoOptions';
-import { VIDEO_MODEL_ITEMS, videoProperties } from '../shared/videoProperties';
+import { VIDEO_MODEL_ITEMS, videoProperties, videoToolProperties } from '../shared/videoProperties';
+import { filledByModel } from '../shared/toolFields';
 import { videoReferences } from '../shared/videoReferences';
 
 export class CreateVideo implements INodeType {
@@ -31,7 +32,8 @@ export class CreateVideo implements INodeType {
 		version: 1,
 		subtitle:
 			'={{ ($parameter.options?.dryRun ? "dry run: " : "") + ($parameter.references?.file?.length ? "files" : "text") + " to video with " + ($parameter.model || "no model") }}',
-		description: 'Start the generation of a video; Wait for Video gets the result',
+		description:
+			'Start the generation of a video; the task_id that comes back is what Wait for Video takes',
 		defaults: { name: 'Create Video' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
@@ -56,19 +58,26 @@ export class CreateVideo implements INodeType {
 					placeholder: 'e.g. video-m1',
 				},
 			),
-			{
-				displayName: 'Prompt',
-				name: 'prompt',
-				type: 'string',
-				typeOptions: { rows: 4 },
-				required: true,
-				default: '',
-				placeholder:
-					'e.g. A lighthouse at dawn, waves breaking slowly, filmed from a drone',
-				description: 'What the video shows, and how it is filmed',
-			},
+			...filledByModel(
+				{
+					displayName: 'Prompt',
+					name: 'prompt',
+					type: 'string',
+					typeOptions: { rows: 4 },
+					required: true,
+					default: '',
+					placeholder:
+						'e.g. A lighthouse at dawn, waves breaking slowly, filmed from a drone',
+					description: 'What the video shows, and how it is filmed',
+				},
+				{
+					key: 'prompt',
+					help: 'What the video shows and how it is filmed: subject, movement, camera, light and mood, in a sentence or two',
+				},
+			),
 			...videoReferences,
 			...videoProperties,
+			...videoToolProperties,
 			{
 				displayName: 'Options',
 				name: 'options',

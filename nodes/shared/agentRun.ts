@@ -21,12 +21,14 @@ import { takeResponses, takeReturns } from './agentReturns';
 import { askAgain, isRetried } from './agentRetry';
 import { clearState, loadState, saveState, type AgentState, type Seat } from './agentState';
 import { isLive, withChatStream } from './chatStream';
-import { toNodeError } from './errors';
+import { inOneLine, toNodeError } from './errors';
 import { n8nClock, n8nService } from './host';
+import { isToolRun } from './isToolRun';
 import { failureJson, isCancelled } from './items';
 import { lineageOf } from './lineage';
 import { fetchMedia, hintMissingMedia, withMedia } from './replyMedia';
 import { reportCall } from './reportCall';
+import { forTools } from './toolResult';
 
 /**
  * One run of Agent with Tools: begins conversations with new items, or takes what the branches bring back, and goes on
@@ -41,10 +43,14 @@ export async function runAgent(
 ): Promise<INodeExecutionData[][] | EngineRequest> {
 	try {
 		const result = await run(context, begin, response);
-		if (Array.isArray(result)) hintMissingMedia(context, result.flat());
-		return result;
+		if (!Array.isArray(result)) return result;
+		hintMissingMedia(context, result.flat());
+		return result.map((items) =>
+			items.map((item) => ({ ...item, json: forTools(context, 'agent', item.json) })),
+		);
 	} catch (error) {
-		throw toNodeError(context.getNode(), error, 0);
+		const failure = toNodeError(context.getNode(), error, 0);
+		throw isToolRun(context) ? inOneLine(failure) : failure;
 	}
 }
 

@@ -5,6 +5,7 @@ import { callOptions } from './callOptions';
 import { imagesProperty, simplifyProperty, streamingProperty } from './chatProperties';
 import { paceOptions } from './itemOptions';
 import { mediaOptions } from './mediaOptions';
+import { filledByModel } from './toolFields';
 
 const sessionProperties: INodeProperties[] = [
 	{
@@ -100,16 +101,22 @@ export const assistantProperties: INodeProperties[] = [
 		placeholder: 'e.g. demo-assistant',
 		description: 'Code of the super assistant at the service',
 	},
-	{
-		displayName: 'Message',
-		name: 'message',
-		type: 'string',
-		typeOptions: { rows: 4 },
-		required: true,
-		default: '={{ $json.chatInput }}',
-		placeholder: 'e.g. Look up the weather in Rome and make a short video of it',
-		description: 'What the assistant is to do. A Chat Trigger hands it over as chatInput.',
-	},
+	...filledByModel(
+		{
+			displayName: 'Message',
+			name: 'message',
+			type: 'string',
+			typeOptions: { rows: 4 },
+			required: true,
+			default: '={{ $json.chatInput }}',
+			placeholder: 'e.g. Look up the weather in Rome and make a short video of it',
+			description: 'What the assistant is to do. A Chat Trigger hands it over as chatInput.',
+		},
+		{
+			key: 'message',
+			help: 'The whole task, with everything that is needed for it',
+		},
+	),
 	imagesProperty,
 	...sessionProperties,
 	streamingProperty,

@@ -20,6 +20,7 @@ import { readRetry } from './retryOptions';
 import { readMediaWish } from './mediaOptions';
 import { fetchMedia, withMedia } from './replyMedia';
 import { reportCall } from './reportCall';
+import { forTools } from './toolResult';
 
 /** Sends text to whoever watches. */
 export type SendText = (text: string) => void;
@@ -179,9 +180,9 @@ function toOutput(
 	}
 	const runs = toolRuns(completion, events);
 	const { tool_calls, ...result } = toChatResult(completion, { json: false });
-	return {
+	return forTools(context, 'assistant', {
 		...result,
 		...(runs.length === 0 ? {} : { tool_calls: runs }),
 		...timeline,
-	} as unknown as IDataObject;
+	} as unknown as IDataObject);
 }

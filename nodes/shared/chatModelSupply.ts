@@ -7,7 +7,7 @@ import { byName } from './byName';
 import { callOptions, readTimeoutSeconds } from './callOptions';
 import { chatModel } from './chatModel';
 import { chatOptions } from './chatOptions';
-import { toNodeError } from './errors';
+import { inOneLine, toNodeError } from './errors';
 import { n8nService } from './host';
 import { readModel, readText } from './parameters';
 import { readRetry, repeatUnclearOption } from './retryOptions';
@@ -56,10 +56,7 @@ export async function supplyChatModel(
 			chatModel(context, { sdk, http, request, idleTimeoutMs, retry }),
 		);
 	} catch (error) {
-		const nodeError = toNodeError(context.getNode(), error, itemIndex);
-		// On the agent or chain n8n shows the message only, and not what to do.
-		nodeError.message = [nodeError.message, nodeError.description].filter(Boolean).join('. ');
-		throw nodeError;
+		throw inOneLine(toNodeError(context.getNode(), error, itemIndex));
 	}
 }
 

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { listOrText } from './listOrText';
+import { filledByModel } from './toolFields';
 
 /** The codes that the specification's examples use; any other can be typed. */
 export const CHAT_MODELS = [
@@ -84,16 +85,22 @@ export const inputProperties: INodeProperties[] = [
 		],
 		default: 'prompt',
 	},
-	{
-		displayName: 'Prompt',
-		name: 'prompt',
-		type: 'string',
-		typeOptions: { rows: 4 },
-		default: '={{ $json.chatInput }}',
-		placeholder: 'e.g. Write a one-sentence prompt for a video about the sea',
-		description: 'What to ask. A Chat Trigger hands it over as chatInput.',
-		displayOptions: { show: { input: ['prompt'] } },
-	},
+	...filledByModel(
+		{
+			displayName: 'Prompt',
+			name: 'prompt',
+			type: 'string',
+			typeOptions: { rows: 4 },
+			default: '={{ $json.chatInput }}',
+			placeholder: 'e.g. Write a one-sentence prompt for a video about the sea',
+			description: 'What to ask. A Chat Trigger hands it over as chatInput.',
+			displayOptions: { show: { input: ['prompt'] } },
+		},
+		{
+			key: 'prompt',
+			help: 'What to ask, in full: whoever answers knows nothing of this conversation',
+		},
+	),
 	{
 		displayName: 'System Message',
 		name: 'systemMessage',

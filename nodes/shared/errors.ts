@@ -25,6 +25,12 @@ export function toNodeError(
 	return new NodeOperationError(node, error as Error, { itemIndex });
 }
 
+/** The error with what to do in its message: agents and their models are given nothing else of it. */
+export function inOneLine<E extends NodeApiError | NodeOperationError>(error: E): E {
+	error.message = [error.message, error.description].filter(Boolean).join('. ');
+	return error;
+}
+
 /** What went wrong in a line, with the status that a host answered and what to do. */
 export function errorLine(error: Error): string {
 	const { status } = error instanceof ServiceError ? error.details : {};

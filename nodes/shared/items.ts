@@ -2,8 +2,9 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { mapConcurrent } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
-import { errorFacts, toNodeError } from './errors';
+import { errorFacts, inOneLine, toNodeError } from './errors';
 import { n8nClock } from './host';
+import { isToolRun } from './isToolRun';
 import type { Pace } from './itemOptions';
 
 type NodeError = ReturnType<typeof toNodeError>;
@@ -52,7 +53,8 @@ export async function mapItems(
 		}
 		return results;
 	} catch (error) {
-		throw withNote(toNodeError(context.getNode(), error, 0), describeDone(done));
+		const failure = withNote(toNodeError(context.getNode(), error, 0), describeDone(done));
+		throw isToolRun(context) ? inOneLine(failure) : failure;
 	}
 }
 

@@ -8,6 +8,7 @@ import { readTimeoutSeconds } from './callOptions';
 import { n8nClock, n8nService } from './host';
 import { payOnce } from './paidCalls';
 import { readRetry } from './retryOptions';
+import { withinToolLimit } from './toolLimit';
 import { readVideoInput, withAddresses } from './videoInput';
 import { readVideoOptions, TIMEOUT_SECONDS, type VideoOptions } from './videoOptions';
 
@@ -58,17 +59,18 @@ export async function createForItem(
 	const { asked, plan, http, options, idleTimeoutMs } = await prepareVideo(context, itemIndex);
 	if (options.dryRun) return { ...plan } as unknown as IDataObject;
 
+	const create = async () => ({
+		...(await withRetry(
+			n8nClock(context),
+			readRetry(context, itemIndex),
+			async () => await createVideo(http, plan.request, idleTimeoutMs),
+		)),
+		...report(plan),
+	});
 	const created = await payOnce(
 		context,
 		{ item: itemIndex, request: asked, sendAgain: options.sendAgain },
-		async () => ({
-			...(await withRetry(
-				n8nClock(context),
-				readRetry(context, itemIndex),
-				async () => await createVideo(http, plan.request, idleTimeoutMs),
-			)),
-			...report(plan),
-		}),
+		async () => await withinToolLimit(context, itemIndex, create),
 	);
 	return { ...created } as unknown as IDataObject;
 }

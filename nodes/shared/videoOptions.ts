@@ -4,6 +4,7 @@ import type { UnsupportedValues } from '../client/video/adjust';
 import { byName } from './byName';
 import { paceOptions } from './itemOptions';
 import { retriesOption } from './retryOptions';
+import { toolLimitOption } from './toolLimit';
 
 /** The service answers at once with a task; a minute of silence means that something is broken. */
 export const TIMEOUT_SECONDS = 60;
@@ -20,6 +21,7 @@ export const videoOptions: INodeProperties[] = byName([
 	},
 	...paceOptions,
 	retriesOption,
+	toolLimitOption,
 	{
 		displayName: 'Send Again After an Unclear Failure',
 		name: 'sendAgain',

@@ -12,6 +12,7 @@ import { counted } from '../client/video/waitSummary';
 import { isCancelled, mapItems } from './items';
 import { describeTasks, failedDownload, failedVideos } from './waitFailures';
 import { downloadFiles } from './waitFiles';
+import { forTools } from './toolResult';
 import type { WaitMode } from './waitMode';
 import { onOutputs } from './waitOutputs';
 import type { Progress } from './waitProgress';
@@ -51,15 +52,15 @@ export async function deliver(
 		const result = waitResult(wait);
 		if (result.reason !== undefined) {
 			if (failsNode) throw failedVideos([wait])!;
-			return toItem(item, result);
+			return toItem(context, item, result);
 		}
 		const { binary, error } = await downloadFiles(context, item, result);
 		if (error === undefined) {
 			completed.add(item);
-			return toItem(item, result, binary);
+			return toItem(context, item, result, binary);
 		}
 		if (failsNode || isCancelled(error)) throw error;
-		return toItem(item, failedDownload(result, error), binary);
+		return toItem(context, item, failedDownload(result, error), binary);
 	}
 
 	const describeDone = () => describeTasks(taskIds, waits);
@@ -76,9 +77,14 @@ export async function deliver(
 	return onOutputs({ completed: items.filter((_item, index) => completed.has(index)), failed });
 }
 
-function toItem(item: number, result: WaitResult, binary: IBinaryKeyData = {}): INodeExecutionData {
+function toItem(
+	context: IExecuteFunctions,
+	item: number,
+	result: WaitResult,
+	binary: IBinaryKeyData = {},
+): INodeExecutionData {
 	return {
-		json: { ...result } as IDataObject,
+		json: forTools(context, 'video', { ...result } as IDataObject),
 		...(Object.keys(binary).length === 0 ? {} : { binary }),
 		pairedItem: { item },
 	};

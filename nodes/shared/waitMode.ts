@@ -1,5 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { isToolRun } from './isToolRun';
+
 /**
  * How a run waits: staying in the process, or with the execution saved between the queries. As a tool it stays, and its
  * results leave through the first output, the only one that an agent reads.
@@ -20,10 +22,9 @@ interface WithStartData {
  * after an "Execute step" of this node n8n would not run it again. There it polls in place whatever the form says.
  */
 export function readWaitMode(context: IExecuteFunctions): WaitMode {
-	const { name, type } = context.getNode();
-	if (type.endsWith('Tool')) return 'tool';
+	if (isToolRun(context)) return 'tool';
 	const wanted = context.getNodeParameter('waitMode', 0, 'inPlace');
-	const stays = context.isStreaming() || destinationOf(context) === name;
+	const stays = context.isStreaming() || destinationOf(context) === context.getNode().name;
 	return wanted === 'suspend' && !stays ? 'suspend' : 'inPlace';
 }
 

@@ -3,6 +3,28 @@ import type { INodeProperties } from 'n8n-workflow';
 import { byName } from './byName';
 import { fileSizeOption } from './fileSizeOption';
 import { pollOptions } from './pollOptions';
+import { filledByModel, notInTools } from './toolFields';
+
+const failedOption: INodeProperties = {
+	displayName: 'On Failed Videos',
+	name: 'onFailed',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Send to Failed Output',
+			value: 'output',
+			description: 'Each with its reason, beside those that are completed',
+		},
+		{
+			name: 'Fail the Node',
+			value: 'fail',
+			description: 'When all are finished; the error names every task ID',
+		},
+	],
+	default: 'output',
+	description: 'What happens when a video fails, is not finished in time or cannot be downloaded',
+};
 
 const fileOptions: INodeProperties[] = [
 	{
@@ -22,27 +44,6 @@ const fileOptions: INodeProperties[] = [
 	},
 	fileSizeOption,
 	{
-		displayName: 'On Failed Videos',
-		name: 'onFailed',
-		type: 'options',
-		noDataExpression: true,
-		options: [
-			{
-				name: 'Send to Failed Output',
-				value: 'output',
-				description: 'Each with its reason, beside those that are completed',
-			},
-			{
-				name: 'Fail the Node',
-				value: 'fail',
-				description: 'When all are finished; the error names every task ID',
-			},
-		],
-		default: 'output',
-		description:
-			'What happens when a video fails, is not finished in time or cannot be downloaded',
-	},
-	{
 		displayName: 'Put Thumbnail in Field',
 		name: 'thumbnailProperty',
 		type: 'string',
@@ -53,16 +54,19 @@ const fileOptions: INodeProperties[] = [
 
 /** The form of Wait for Video. */
 export const waitProperties: INodeProperties[] = [
-	{
-		displayName: 'Task ID',
-		name: 'taskId',
-		type: 'string',
-		required: true,
-		default: '={{ $json.task_id }}',
-		placeholder: 'e.g. task-0001',
-		description: 'The task to wait for, as Create Video gives it',
-	},
-	{
+	...filledByModel(
+		{
+			displayName: 'Task ID',
+			name: 'taskId',
+			type: 'string',
+			required: true,
+			default: '={{ $json.task_id }}',
+			placeholder: 'e.g. task-0001',
+			description: 'The task to wait for, as Create Video gives it',
+		},
+		{ key: 'task_id', help: 'The task_id that came back when the video was created' },
+	),
+	notInTools({
 		displayName: 'Wait Mode',
 		name: 'waitMode',
 		type: 'options',
@@ -83,36 +87,36 @@ export const waitProperties: INodeProperties[] = [
 		],
 		default: 'inPlace',
 		description: 'How to wait for videos that are still generating',
-	},
-	{
+	}),
+	notInTools({
 		displayName:
 			'Connect the output <b>Still Generating</b> to the input of this node. Each step takes about 60 seconds. In a streaming chat, as a tool of an agent and for "Execute step" the node polls in place.',
 		name: 'suspendNotice',
 		type: 'notice',
 		default: '',
 		displayOptions: { show: { waitMode: ['suspend'] } },
-	},
-	{
+	}),
+	notInTools({
 		displayName: 'Download Video',
 		name: 'download',
 		type: 'boolean',
 		default: true,
 		description: 'Whether to get the file as binary data, not only its URL',
-	},
-	{
+	}),
+	notInTools({
 		displayName: 'Put Output File in Field',
 		name: 'binaryProperty',
 		type: 'string',
 		default: 'video',
 		hint: 'The name of the output binary field to put the file in',
 		displayOptions: { show: { download: [true] } },
-	},
+	}),
 	{
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: byName([...pollOptions, ...fileOptions]),
+		options: byName([...pollOptions, failedOption, ...fileOptions.map(notInTools)]),
 	},
 ];

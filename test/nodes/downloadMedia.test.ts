@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { packageNode, runNode, runWorkflow, type RunOptions } from '../support/engine';
+import { runNode, type RunOptions } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
 const SECRET = 'k-secret';
@@ -247,22 +247,11 @@ test('a model that names a private address does not make n8n open it', async () 
 
 test('as a tool of an agent the node gives addresses only', async () => {
 	says = four;
-	const run = await runWorkflow(
-		[
-			{
-				...packageNode('Tested', 'chatCompletion', {
-					parameters: { streaming: 'off', options: { downloadMedia: true } },
-				}),
-				type: 'n8n-nodes-agent-video.chatCompletionTool',
-			},
-		],
-		{},
-		'Tested',
-		{
-			credential: { baseUrl: service.url, apiKey: SECRET },
-			items: [{ chatInput: 'Show me' }],
-		},
-	);
+	const run = await runNode('chatCompletionTool', {
+		credential: { baseUrl: service.url, apiKey: SECRET },
+		items: [{ prompt: 'Show me' }],
+		parameters: { streaming: 'off', options: { downloadMedia: true } },
+	});
 	expect(run.outputs[0]![0]!.json['media']).toHaveLength(4);
 	expect(run.outputs[0]![0]).not.toHaveProperty('binary');
 	expect(cdn.requests).toHaveLength(0);

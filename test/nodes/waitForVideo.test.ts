@@ -245,7 +245,7 @@ test('as a tool everything leaves through the first output, which agents read', 
 	script = tasks({ b: FAILED });
 	const { outputs } = await runNode('waitForVideoTool', {
 		credential: credential(),
-		parameters: { download: false, waitMode: 'suspend' },
+		parameters: { taskId: '={{ $json.task_id }}', waitMode: 'suspend' },
 		items: ids('a', 'b'),
 	});
 	expect(outputs.map(idsOf)).toStrictEqual([['a', 'b'], [], []]);

@@ -7,7 +7,7 @@ import { strictContext } from '../support/strictContext';
 test('cancelling stops the items that have not begun, also with Continue On Fail', async () => {
 	const context = strictContext({
 		getInputData: () => [{ json: {} }, { json: {} }, { json: {} }],
-		getNode: () => ({ name: 'Tested' }) as INode,
+		getNode: () => ({ name: 'Tested', type: 'tested' }) as INode,
 		getExecutionCancelSignal: () => undefined,
 		continueOnFail: () => true,
 	});

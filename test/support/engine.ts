@@ -230,9 +230,17 @@ function nodeTypes(nodes: readonly INode[]): INodeTypes {
 		// As the tool of an agent a node has a type of its own.
 		const type = name === STUB ? stub : NODE_TYPES[name.replace(/Tool$/, '')];
 		if (type === undefined) throw new Error(`No node type ${name}`);
-		return type;
+		return name.endsWith('Tool') ? asTool(type) : type;
 	};
 	return { getByName: find, getByNameAndVersion: find, getKnownTypes: () => ({}) };
+}
+
+/** A node type as n8n makes it of one that is usable as a tool. */
+function asTool(type: INodeType): INodeType {
+	const { description } = type;
+	return Object.create(type, {
+		description: { value: { ...description, name: `${description.name}Tool` } },
+	}) as INodeType;
 }
 
 function stubType(nodes: readonly (INode & { readonly work?: StubWork })[]): INodeType {

@@ -1,0 +1,221 @@
+import { NodeHelpers, type IDataObject } from 'n8n-workflow';
+
+import { NODE_TYPES, runNode, type RunOptions } from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+const SECRET = 'k-secret';
+
+let server: ScriptedServer;
+let answers: Record<string, (body: IDataObject) => { status?: number; body: object }>;
+
+const reply = (message: object, more: object = {}) => ({
+	body: {
+		choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
+		usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+		model: 'chat-m1',
+		...more,
+	},
+});
+
+beforeEach(async () => {
+	answers = {};
+	server = await startScriptedServer((response, { path, body }) => {
+		const { status = 200, body: answer } = answers[path]!(body as IDataObject);
+		json(response, status, answer);
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+/** What the model of an agent gives to one of the nodes, without any setting of the node. */
+async function call(node: string, args: IDataObject, more: Partial<RunOptions> = {}) {
+	return await runNode(`${node}Tool`, {
+		credential: { baseUrl: server.url, apiKey: SECRET },
+		items: [args],
+		...more,
+	});
+}
+
+const bodies = () => server.requests.map(({ body }) => body as IDataObject);
+
+test('Create Video takes prompt, aspect ratio and duration from the model', async () => {
+	answers['/v1/videos/generations'] = () => ({
+		body: { task_id: 'task-1', status: 'queued', model: 'video-m1', created_at: null },
+	});
+	const args = { prompt: 'A lake', aspect_ratio: '9:16', duration: 7 };
+	const { outputs } = await call('createVideo', args);
+	expect(bodies()).toStrictEqual([
+		{
+			model: 'video-m1',
+			prompt: 'A lake',
+			size: '720P',
+			aspect_ratio: '9:16',
+			duration: 8,
+			generate_audio: true,
+			watermark: false,
+		},
+	]);
+	expect(outputs[0]![0]!.json).toStrictEqual({
+		task_id: 'task-1',
+		status: 'queued',
+		model: 'video-m1',
+		created_at: null,
+		adjustments: [{ field: 'duration', from: 7, to: 8, reason: expect.any(String) as string }],
+	});
+});
+
+test('what the model leaves out is left to the video model', async () => {
+	answers['/v1/videos/generations'] = () => ({ body: { task_id: 'task-1', status: 'queued' } });
+	await call('createVideo', { prompt: 'A lake' });
+	expect(bodies()[0]).toMatchObject({ prompt: 'A lake', aspect_ratio: '16:9' });
+	expect(bodies()[0]).not.toHaveProperty('duration');
+});
+
+test('Wait for Video gives the model the address, and neither file nor history', async () => {
+	answers['/v1/videos/tasks'] = () => ({
+		body: {
+			task_id: 'task-1',
+			status: 'completed',
+			model: 'video-m1',
+			video_url: `${server.url}/cdn/a.mp4`,
+			thumbnail_url: `${server.url}/cdn/a.jpg`,
+			enhanced_prompt: 'A long text',
+		},
+	});
+	const { outputs } = await call(
+		'waitForVideo',
+		{ task_id: 'task-1' },
+		{ parameters: { options: { downloadThumbnail: true } } },
+	);
+	expect(outputs[0]).toStrictEqual([
+		{
+			json: {
+				task_id: 'task-1',
+				status: 'completed',
+				video_url: `${server.url}/cdn/a.mp4`,
+				thumbnail_url: `${server.url}/cdn/a.jpg`,
+			},
+			pairedItem: { item: 0 },
+		},
+	]);
+	expect(server.requests.map(({ path }) => path)).toStrictEqual(['/v1/videos/tasks']);
+});
+
+test('a video that was not made is told to the model with its reason', async () => {
+	answers['/v1/videos/tasks'] = ({ task_id }) => ({
+		body: { task_id, status: 'failed', model: 'video-m1', error_message: 'Too dark' },
+	});
+	const { outputs } = await call('waitForVideo', { task_id: 'task-1' });
+	expect(outputs[0]![0]!.json).toStrictEqual({
+		task_id: 'task-1',
+		status: 'failed',
+		reason: 'failed',
+		error_message: 'Too dark',
+	});
+});
+
+test.each([
+	['chatCompletion', { prompt: 'Hi' }, {}, { content: 'Hello', session_id: 's-1' }],
+	[
+		'superAssistant',
+		{ message: 'Hi' },
+		{ appCode: 'a' },
+		{ content: 'Hello', session_id: 's-1' },
+	],
+	['agentWithTools', { prompt: 'Hi' }, {}, { content: 'Hello' }],
+])('%s gives the model the answer only', async (node, args, parameters, expected) => {
+	answers['/v1/chat/completions'] = () =>
+		reply(
+			{ content: 'Hello', reasoning_content: 'Long thoughts' },
+			{ session_id: 's-1', trace_id: 't-1', suggested_questions: ['More?'] },
+		);
+	const { outputs } = await call(node, args, { parameters: { ...parameters, streaming: 'off' } });
+	expect(bodies()).toMatchObject([{ messages: [{ role: 'user', content: 'Hi' }] }]);
+	expect(outputs[0]![0]!.json).toStrictEqual(expected);
+});
+
+test.each([
+	['createVideo', { prompt: ' ' }, /^Prompt is empty\. /],
+	['waitForVideo', { task_id: '' }, /^Task ID is empty\. Connect Create Video/],
+	['chatCompletion', { prompt: '' }, /^Prompt is empty\. Enter a text/],
+	['agentWithTools', { prompt: '' }, /^Prompt is empty\. Enter a text/],
+])('%s tells the model in one message what is wrong and what to do', async (node, args, text) => {
+	const { error } = await call(node, args);
+	expect(error!.message).toMatch(text);
+	expect(server.requests).toHaveLength(0);
+});
+
+test('the model is told that a creation may have been carried out', async () => {
+	answers['/v1/videos/generations'] = () => ({ status: 503, body: { error: { message: 'x' } } });
+	const { error } = await call('createVideo', { prompt: 'A lake' });
+	expect(error!.message).toMatch(/the task may have been created\..*Look first whether/s);
+	expect(server.requests).toHaveLength(1);
+});
+
+test('an agent creates five videos in an execution, those that failed for certain not counted', async () => {
+	answers['/v1/videos/generations'] = () =>
+		server.requests.length <= 2
+			? { status: 400, body: { error: { message: 'bad' } } }
+			: { body: { task_id: `task-${server.requests.length}`, status: 'queued' } };
+	const { outputs } = await call(
+		'createVideo',
+		{},
+		{
+			items: Array.from({ length: 9 }, () => ({ prompt: 'A lake' })),
+			onError: 'continueErrorOutput',
+			parameters: { options: { concurrency: 1 } },
+		},
+	);
+	expect(outputs[0]).toHaveLength(5);
+	expect(server.requests).toHaveLength(7);
+	expect(
+		outputs[1]!.slice(2).map(({ json: { error, message } }) => [error, message]),
+	).toStrictEqual(
+		Array.from({ length: 2 }, () => [
+			'Maximum Videos is 5, and so many have been created already',
+			'Create no more of them now, and say so',
+		]),
+	);
+});
+
+test('the limit is an option, and there is none where a person drew the workflow', async () => {
+	answers['/v1/videos/generations'] = () => ({ body: { task_id: 'task', status: 'queued' } });
+	const items = Array.from({ length: 7 }, () => ({ prompt: 'A lake' }));
+	const { error } = await call(
+		'createVideo',
+		{},
+		{
+			items,
+			parameters: { options: { maximumVideos: 2, concurrency: 1 } },
+		},
+	);
+	expect(error!.message).toMatch(/^Maximum Videos is 2.*Tasks that were created before/s);
+	const drawn = await runNode('createVideo', {
+		credential: { baseUrl: server.url, apiKey: SECRET },
+		items,
+		parameters: { prompt: '={{ $json.prompt }}' },
+	});
+	expect(drawn.outputs[0]).toHaveLength(7);
+});
+
+test.each(Object.entries(NODE_TYPES))(
+	'%s: every field stands in the form once, as a node and as a tool',
+	(_name, { description }) => {
+		for (const name of [description.name, `${description.name}Tool`]) {
+			const type = { ...description, name };
+			const values = NodeHelpers.getNodeParameters(
+				type.properties,
+				{},
+				true,
+				false,
+				null,
+				type,
+			)!;
+			const shown = type.properties
+				.filter((property) => NodeHelpers.displayParameter(values, property, null, type))
+				.map((property) => property.name);
+			expect(shown).toStrictEqual([...new Set(shown)]);
+		}
+	},
+);
