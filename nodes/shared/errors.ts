@@ -25,10 +25,13 @@ export function toNodeError(
 	return new NodeOperationError(node, error as Error, { itemIndex });
 }
 
-/** The error with what to do in its message: agents and their models are given nothing else of it. */
+/**
+ * The error with all it says in its message and in its description: an agent and its model are given only the one, a
+ * person in a streaming chat only the other.
+ */
 export function inOneLine<E extends NodeApiError | NodeOperationError>(error: E): E {
-	error.message = [error.message, error.description].filter(Boolean).join('. ');
-	return error;
+	const line = [error.message, error.description].filter(Boolean).join('. ');
+	return Object.assign(error, { message: line, description: line });
 }
 
 /** What went wrong in a line, with the status that a host answered and what to do. */

@@ -114,18 +114,13 @@ const agent = (path: string, version: number, responseMode: string) =>
 				'ai_languageModel',
 			],
 			[
-				node('Make video', `${PACKAGE}.createVideoTool`, 1, {
-					parameters: { prompt: "={{ $fromAI('prompt', 'What the video shows') }}" },
-					credential: 'Emulator',
-				}),
+				// Without any setting.
+				node('Make video', `${PACKAGE}.createVideoTool`, 1, { credential: 'Emulator' }),
 				'ai_tool',
 			],
 			[
 				node('Ask expert', `${PACKAGE}.chatCompletionTool`, 1, {
-					parameters: {
-						prompt: "={{ $fromAI('question', 'What to ask') }}",
-						appCode: 'demo-app',
-					},
+					parameters: { appCode: 'demo-app' },
 					credential: 'Emulator',
 				}),
 				'ai_tool',
@@ -141,8 +136,8 @@ const call = (id: string, name: string, args: object): ToolCall => ({
 });
 
 const CALLS = [
-	call('c1', 'Make_video', { prompt: 'A lighthouse at dawn' }),
-	call('c2', 'Ask_expert', { question: 'What is 6 times 7?' }),
+	call('c1', 'Make_video', { prompt: 'A lighthouse at dawn', aspect_ratio: '9:16' }),
+	call('c2', 'Ask_expert', { prompt: 'What is 6 times 7?' }),
 ];
 
 const answers = (messages: readonly ChatMessage[]) =>
@@ -184,7 +179,7 @@ describe.each([2.2, 3.1])('AI Agent %d with our model and two of our nodes as to
 		expect(results[1]!.content).toMatch(/42/);
 		const { journal } = session.emulator;
 		expect(journal.of('/v1/videos/generations').map(({ body }) => body)).toMatchObject([
-			{ prompt: 'A lighthouse at dawn' },
+			{ prompt: 'A lighthouse at dawn', aspect_ratio: '9:16' },
 		]);
 		expect(journal.of('/v1/chat/completions')).toHaveLength(1);
 	};

@@ -143,6 +143,8 @@ test.each([
 ])('%s tells the model in one message what is wrong and what to do', async (node, args, text) => {
 	const { error } = await call(node, args);
 	expect(error!.message).toMatch(text);
+	// What n8n shows of it in a streaming chat.
+	expect(error!.description).toBe(error!.message);
 	expect(server.requests).toHaveLength(0);
 });
 
