@@ -10,6 +10,7 @@ import type { Extras } from './reply';
 import { retrieve, type Retrieval } from './retrieve';
 import { checkEffort, thinks, thoughts } from './thinking';
 import { chooseCalls } from './tools/chooseCalls';
+import { followUps } from './tools/followUps';
 import { answerFromResults, toolResults, toolRounds } from './tools/toolResults';
 
 function search({ body, binding: { app } }: Ask): Retrieval | undefined {
@@ -30,11 +31,12 @@ function askForTools({ body, service }: Ask, { text }: Question): readonly ToolC
 	const { tools = [], tool_choice = 'auto', messages } = body;
 	if (tools.length === 0 || tool_choice === 'none') return [];
 
-	const calls = chooseCalls(text, tools, {
+	const asked = chooseCalls(text, tools, {
 		round: toolRounds(messages),
 		required: tool_choice === 'required',
 		nowMs: service.clock.now(),
 	});
+	const calls = asked.length > 0 ? asked : followUps(messages, tools);
 	return calls.map((call) => ({
 		id: service.nextId('call_'),
 		type: 'function',

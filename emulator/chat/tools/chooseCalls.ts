@@ -2,6 +2,7 @@ import { wordsOf } from '../brain/wordsOf';
 import type { Tool } from '../requestSchema';
 import { evidenceIn, listed } from './evidence';
 import { fillSchema } from './fillSchema';
+import { isCode } from './fillText';
 import { resolveSchema, typeOf } from './schema';
 
 /** A tool to call with these arguments. */
@@ -40,11 +41,20 @@ function score(tool: Tool, text: string): number {
 	return [...new Set(wordsOf(text))].reduce((sum, word) => sum + (words.get(word) ?? 0), 0);
 }
 
+/** Whether a tool demands an identifier that the text does not give. */
+function lacksCode({ function: { parameters } }: Tool, text: string): boolean {
+	const { properties = {}, required = Object.keys(properties) } = resolveSchema(
+		parameters,
+		parameters,
+	);
+	return required.some(isCode) && !/\d/.test(text);
+}
+
 /** The tool that fits a text best; undefined when none fits. */
 function bestTool(tools: readonly Tool[], text: string): Tool | undefined {
 	const [best] = tools
-		.map((tool) => ({ tool, points: score(tool, text) }))
-		.sort((a, b) => b.points - a.points);
+		.map((tool) => ({ tool, points: score(tool, text), lacks: lacksCode(tool, text) }))
+		.sort((a, b) => b.points - a.points || Number(a.lacks) - Number(b.lacks));
 	return best && best.points >= ENOUGH ? best.tool : undefined;
 }
 

@@ -45,7 +45,7 @@ export function namedList(name: string, { text }: Evidence): readonly string[] {
 }
 
 /** A code such as an order number, for properties that are called like one. */
-const isCode = (name: string): boolean =>
+export const isCode = (name: string): boolean =>
 	/(?:^|[_-])(?:id|code|number|no|sku|key)$|Id$|Code$|Number$/.test(name);
 
 /** The word of an enumeration that a text mentions. */

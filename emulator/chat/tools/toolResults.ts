@@ -23,7 +23,9 @@ function parsed(text: string): unknown {
 /** A value as people say it: `temperature: 21, sky: clear`. */
 function spoken(value: unknown): string {
 	if (Array.isArray(value)) return value.map(spoken).join('; ');
-	if (typeof value === 'object' && value !== null) {
+	if (isValues(value)) {
+		// A person wants to see the video, not to read of it.
+		if (typeof value['video_url'] === 'string') return `[the video](${value['video_url']})`;
 		return Object.entries(value)
 			.map(([key, part]) => `${key.replaceAll('_', ' ')}: ${spoken(part)}`)
 			.join(', ');
@@ -39,8 +41,24 @@ function labelOf(name: string, argumentsJson: string): string {
 	return capital(text ?? name.replace(/[_-]+/g, ' '));
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
+const isValues = (value: unknown): value is Values =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The arguments of a call; empty for what is no JSON object. */
+export function argumentsOf(json: string): Values {
+	const value = parsed(json);
+	return isValues(value) ? value : {};
+}
+
+/** The objects that a tool has answered: one, or a list of them. */
+export function objectsIn(message: Message): readonly Values[] {
+	return [parsed(textOf(message))].flat().filter(isValues);
+}
+
 /** The messages since the user spoke last. */
-const sinceUser = (messages: readonly Message[]): readonly Message[] =>
+export const sinceUser = (messages: readonly Message[]): readonly Message[] =>
 	messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
 
 /** How many times the model has asked for tools since the user spoke last. */
@@ -52,16 +70,21 @@ export function toolRounds(messages: readonly Message[]): number {
 export function toolResults(messages: readonly Message[]): readonly ToolResult[] {
 	const recent = sinceUser(messages);
 	const calls = recent.flatMap(({ tool_calls }) => tool_calls ?? []);
-	return recent
-		.filter(({ role }) => role === 'tool')
-		.map((message) => {
-			const call = calls.find(({ id }) => id === message.tool_call_id)!.function;
-			const text = spoken(parsed(textOf(message))) || 'nothing';
-			return {
-				label: labelOf(call.name, call.arguments),
-				text: text.slice(0, MOST_CHARACTERS).replace(/\.$/, ''),
-			};
+	const results = new Map<string, ToolResult>();
+	for (const message of recent.filter(({ role }) => role === 'tool')) {
+		const { name, arguments: asked } = calls.find(
+			({ id }) => id === message.tool_call_id,
+		)!.function;
+		const [{ task_id: taskId } = {}] = objectsIn(message);
+		// What is told of the same work later replaces what was told of it before.
+		const key = typeof taskId === 'string' ? taskId : message.tool_call_id!;
+		const text = spoken(parsed(textOf(message))) || 'nothing';
+		results.set(key, {
+			label: results.get(key)?.label ?? labelOf(name, asked),
+			text: text.slice(0, MOST_CHARACTERS).replace(/\.$/, ''),
 		});
+	}
+	return [...results.values()];
 }
 
 /** The model's answer from what the tools gave back. */
