@@ -19,6 +19,10 @@ export const EXAMPLES = {
 		trigger: 'Run Now',
 		finished: 'Finished Videos',
 	},
+	agent: {
+		file: 'ai-agent-video.json',
+		agent: 'Video Agent',
+	},
 	chat: {
 		file: 'chat-answer.json',
 		trigger: 'When Chat Message Received',
