@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { SUGGESTIONS } from '../shared/chatOptions';
-import { bindingProperties, CHAT_MODELS } from '../shared/chatProperties';
+import { bindingProperties, CHAT_MODELS, imagesProperty } from '../shared/chatProperties';
 import { chatModelOptions, supplyChatModel } from '../shared/chatModelSupply';
 import { searchItems } from '../shared/listOrText';
 
@@ -36,6 +36,11 @@ export class AgentVideoChatModel implements INodeType {
 				name: 'assistantNotice',
 				type: 'notice',
 				default: '',
+			},
+			{
+				...imagesProperty,
+				description:
+					'Images to go with what the person said last, as n8n hands over none. Binary data is that of the agent or chain.',
 			},
 			{
 				displayName: 'Options',

@@ -5,8 +5,9 @@ import { checkMessages, checkOrder, promptMessages, userMessage } from '../clien
 import type { ChatMessage } from '../client/chat/types';
 import type { JsonValue } from '../client/json';
 import { checkPublicUrl } from '../client/publicUrl';
-import { fileUrl } from './fileUrl';
+import { fieldNames, fileUrl, type FieldNames } from './fileUrl';
 import type { Service } from './host';
+import type { NodeContext } from './nodeContext';
 import { readText } from './parameters';
 
 /** An image as the editor hands it over: an address, or the names of binary fields. */
@@ -14,8 +15,7 @@ interface ImageEntry {
 	readonly source?: 'url' | 'binary';
 	/** One address, or by expression a list of them. */
 	readonly url?: string | readonly string[];
-	/** Names of binary fields, separated by commas. */
-	readonly binaryProperty?: string;
+	readonly binaryProperty?: FieldNames;
 }
 
 interface MessageEntry {
@@ -49,7 +49,7 @@ export function readMessages(
  *
  * @throws InputError that names the entry which the service cannot fetch.
  */
-export function readImages(context: IExecuteFunctions, item: number, service: Service): string[] {
+export function readImages(context: NodeContext, item: number, service: Service): string[] {
 	const entries = context.getNodeParameter('images.image', item, []) as ImageEntry[];
 	return imageUrls(context, item, service, entries);
 }
@@ -107,7 +107,7 @@ function checked(value: JsonValue, label: string, { isPrivate }: Service): ChatM
 }
 
 function imageUrls(
-	context: IExecuteFunctions,
+	context: NodeContext,
 	itemIndex: number,
 	{ isPrivate: allowPrivate }: Service,
 	entries: readonly ImageEntry[],
@@ -116,8 +116,8 @@ function imageUrls(
 		const field = `Images: entry ${index + 1}`;
 		if (source === 'url')
 			return [url].flat().map((each) => checkPublicUrl(each, { field, allowPrivate }));
-		return binaryProperty
-			.split(',')
-			.map((name) => fileUrl(context, itemIndex, name.trim(), { field, allowPrivate }));
+		return fieldNames(binaryProperty).map((name) =>
+			fileUrl(context, itemIndex, name, { field, allowPrivate }),
+		);
 	});
 }

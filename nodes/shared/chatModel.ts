@@ -7,7 +7,14 @@ import { handOver } from '../client/handOver';
 import type { HttpPort } from '../client/ports';
 import { withRetry, type RetryPolicy } from '../client/retry';
 import type { AiNodeSdk, SdkCall, SdkChatModel, SdkMessage, SdkTool } from './aiNodeSdk';
-import { callsOf, toChatMessage, toDeclaration, toSdkEnd, toSdkResult } from './chatModelMessages';
+import {
+	callsOf,
+	toChatMessage,
+	toDeclaration,
+	toSdkEnd,
+	toSdkResult,
+	withImages,
+} from './chatModelMessages';
 import { toNodeError } from './errors';
 import { n8nClock } from './host';
 
@@ -17,6 +24,8 @@ export interface ChatModelSettings {
 	readonly http: HttpPort;
 	/** The request without messages and tools. */
 	readonly request: Omit<ChatRequest, 'messages'>;
+	/** Addresses of the images that go with what the person said last. */
+	readonly imageUrls: readonly string[];
 	readonly idleTimeoutMs: number;
 	readonly retry: RetryPolicy;
 }
@@ -92,7 +101,7 @@ export function chatModel(
 
 function toRequest(
 	context: ISupplyDataFunctions,
-	{ sdk, request }: ChatModelSettings,
+	{ sdk, request, imageUrls }: ChatModelSettings,
 	tools: readonly SdkTool[],
 	messages: readonly SdkMessage[],
 	call: SdkCall = {},
@@ -103,7 +112,7 @@ function toRequest(
 		...(stop === undefined ? {} : { stop }),
 		...(tools.length === 0 ? {} : { tools: tools.map((tool) => toDeclaration(sdk, tool)) }),
 		messages: replay(
-			messages.map(toChatMessage),
+			withImages(messages.map(toChatMessage), imageUrls),
 			keptReplies(context) as unknown as ChatMessage[],
 		),
 	};

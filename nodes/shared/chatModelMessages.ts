@@ -1,6 +1,12 @@
 import { userMessage } from '../client/chat/messages';
 import type { ToolDeclaration } from '../client/chat/tools';
-import type { ChatCompletion, ChatMessage, ToolCall, Usage } from '../client/chat/types';
+import type {
+	ChatCompletion,
+	ChatMessage,
+	ContentPart,
+	ToolCall,
+	Usage,
+} from '../client/chat/types';
 import { usageOf } from '../client/chat/result';
 import { InputError } from '../client/errors';
 import type {
@@ -45,6 +51,21 @@ const WRITERS: Readonly<Record<SdkMessage['role'], (message: SdkMessage) => Chat
  */
 export function toChatMessage(message: SdkMessage): ChatMessage {
 	return WRITERS[message.role](message);
+}
+
+/** The messages with images beside what the person said last. */
+export function withImages(
+	messages: readonly ChatMessage[],
+	imageUrls: readonly string[],
+): ChatMessage[] {
+	const last = messages.findLastIndex(({ role }) => role === 'user');
+	return messages.map((message, index) => {
+		if (index !== last || imageUrls.length === 0) return message;
+		const { content } = message;
+		if (typeof content === 'string') return userMessage(content, imageUrls);
+		const images = userMessage('', imageUrls).content as readonly ContentPart[];
+		return { ...message, content: [...(content ?? []), ...images] };
+	});
 }
 
 /** A tool of an agent as a declaration (spec 2.3). */
@@ -139,6 +160,6 @@ function imageUrl({ providerMetadata }: Of<'file'>): string {
 	throw new InputError(
 		'Image',
 		'has no address',
-		'The service takes images by URL only: put the address into the prompt, or use the Chat Completion node',
+		'The service takes images by URL only: name the binary field under Images of the chat model, or put the address into the prompt',
 	);
 }

@@ -5,6 +5,7 @@ import { InputError } from '../client/errors';
 import { loadAiNodeSdk } from './aiNodeSdk';
 import { byName } from './byName';
 import { callOptions, readTimeoutSeconds } from './callOptions';
+import { readImages } from './chatInput';
 import { chatModel } from './chatModel';
 import { chatOptions } from './chatOptions';
 import { inOneLine, toNodeError } from './errors';
@@ -35,7 +36,7 @@ export async function supplyChatModel(
 		const sdk = loadAiNodeSdk();
 		if (sdk === undefined) throw noSdk();
 
-		const { http } = await n8nService(context, itemIndex);
+		const service = await n8nService(context, itemIndex);
 		const appCode = readText(context, 'appCode', itemIndex).trim();
 		const model = readModel(context, itemIndex);
 		const request = {
@@ -53,7 +54,14 @@ export async function supplyChatModel(
 		const retry = readRetry(context, itemIndex);
 		return sdk.supplyModel(
 			context,
-			chatModel(context, { sdk, http, request, idleTimeoutMs, retry }),
+			chatModel(context, {
+				sdk,
+				http: service.http,
+				request,
+				imageUrls: readImages(context, itemIndex, service),
+				idleTimeoutMs,
+				retry,
+			}),
 		);
 	} catch (error) {
 		throw inOneLine(toNodeError(context.getNode(), error, itemIndex));

@@ -51,7 +51,7 @@ export const imagesProperty: INodeProperties = {
 					type: 'string',
 					default: 'data',
 					description:
-						'The field with the file, several separated by commas. The service gets a signed address of this n8n, good for one hour.',
+						'The field with the file, several separated by commas; an expression may give a list, as Object.keys($binary) does. The service gets a signed address of this n8n, good for one hour.',
 					displayOptions: { show: { source: ['binary'] } },
 				},
 			],

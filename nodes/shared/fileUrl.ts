@@ -1,10 +1,18 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { InputError } from '../client/errors';
 import { isPrivateUrl } from '../client/publicUrl';
+import type { NodeContext } from './nodeContext';
 
 /** How long the service has to fetch a file. */
 const EXPIRES_IN = '1h';
+
+/** Names of binary fields as the editor hands them over: separated by commas, or by expression a list. */
+export type FieldNames = string | readonly string[];
+
+/** The names one by one. */
+export function fieldNames(entered: FieldNames): string[] {
+	if (typeof entered !== 'string') return [...entered];
+	return entered.split(',').map((name) => name.trim());
+}
 
 export interface FileUrlOptions {
 	/** Name of the field that asks for the file. */
@@ -21,7 +29,7 @@ export interface FileUrlOptions {
  * @throws InputError when this n8n cannot publish files, or has no address that the service can reach.
  */
 export function fileUrl(
-	context: IExecuteFunctions,
+	context: NodeContext,
 	itemIndex: number,
 	property: string,
 	{ field, allowPrivate }: FileUrlOptions,
@@ -38,7 +46,7 @@ export function fileUrl(
 }
 
 function signedUrl(
-	context: IExecuteFunctions,
+	context: NodeContext,
 	itemIndex: number,
 	property: string,
 	field: string,

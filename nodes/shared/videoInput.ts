@@ -5,7 +5,7 @@ import { checkPublicUrl } from '../client/publicUrl';
 import { VIDEO_FIELDS } from '../client/video/fields';
 import { REFERENCES, type Reference, type ReferenceKind } from '../client/video/references';
 import type { EnteredVideo } from '../client/video/request';
-import { fileUrl } from './fileUrl';
+import { fieldNames, fileUrl, type FieldNames } from './fileUrl';
 import type { Service } from './host';
 import { readModel, readText } from './parameters';
 
@@ -15,8 +15,7 @@ interface ReferenceEntry {
 	readonly source?: 'url' | 'binary';
 	/** One address, or by expression a list of them. */
 	readonly url?: unknown;
-	/** Names of binary fields, separated by commas. */
-	readonly binaryProperty?: string;
+	readonly binaryProperty?: FieldNames;
 }
 
 type EnteredSource =
@@ -96,7 +95,7 @@ function readEntry(
 	const sources =
 		source === 'url'
 			? [url].flat().map((each) => addressed(each, field))
-			: binaryProperty.split(',').map((name) => filed(context, itemIndex, name.trim()));
+			: fieldNames(binaryProperty).map((name) => filed(context, itemIndex, name));
 	return sources.map((each) => ({ field, kind, source: each }));
 }
 

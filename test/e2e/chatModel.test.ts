@@ -1,4 +1,6 @@
-import { outputItems } from '../../lab/execution';
+import axios from 'axios';
+
+import { failureOf, outputItems } from '../../lab/execution';
 import { postWebhook } from '../../lab/postWebhook';
 import { chatText, streamWebhook } from '../../lab/streamChat';
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
@@ -222,6 +224,53 @@ describe.each([2.2, 3.1])('AI Agent %d with our model and two of our nodes as to
 		RUN_LIMIT_MS,
 	);
 });
+
+it(
+	'files of the item that an agent works on go to our model as addresses',
+	async () => {
+		model = () => 'A cat.';
+		const { client } = session;
+		const ref = await client.importWorkflow(
+			withSubNodes(
+				workflow('Pictures', [
+					node('Start', 'n8n-nodes-base.manualTrigger', 1),
+					node('Text', 'n8n-nodes-base.set', 3.4, {
+						parameters: { mode: 'raw', jsonOutput: '{"text": "not really a cat"}' },
+					}),
+					node('File', 'n8n-nodes-base.convertToFile', 1.1, {
+						parameters: { operation: 'toText', sourceProperty: 'text' },
+					}),
+					node('Agent', `${LANGCHAIN}.agent`, 3.1, {
+						parameters: { promptType: 'define', text: 'What is it?' },
+					}),
+				]),
+				'Agent',
+				[
+					[
+						chatModel({
+							images: {
+								image: [
+									{
+										source: 'binary',
+										binaryProperty: '={{ Object.keys($binary) }}',
+									},
+								],
+							},
+						}),
+						'ai_languageModel',
+					],
+				],
+			),
+		);
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		expect(failureOf(execution)).toBe('');
+		const { content } = asked[0]!.messages.at(-1) as { content: unknown };
+		const image = (content as readonly { image_url: { url: string } }[]).at(-1)!.image_url;
+		const file = await axios.get<string>(image.url, { proxy: false, responseType: 'text' });
+		expect(file.data).toBe('not really a cat');
+	},
+	RUN_LIMIT_MS,
+);
 
 it(
 	'a Basic LLM Chain with an output parser works with our model; tokens are shown',

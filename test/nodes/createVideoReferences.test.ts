@@ -91,6 +91,10 @@ describe('references', () => {
 			{ kind: 'image', source: 'binary', binaryProperty: 'data' },
 			'References: entry 1 cannot be published: this n8n keeps binary data in memory',
 		],
+		[
+			{ kind: 'image', source: 'binary', binaryProperty: '={{ Object.keys($binary) }}' },
+			'References: entry 1 cannot be published: this n8n keeps binary data in memory',
+		],
 		[{ kind: 'image', source: 'binary', binaryProperty: 'other' }, "no binary field 'other'"],
 	])('%j is refused: %s', async (file, message) => {
 		const { error } = await create(files({ source: 'url', ...file }), {

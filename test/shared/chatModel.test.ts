@@ -33,7 +33,10 @@ afterEach(async () => {
 	await server.stop();
 });
 
-function model(request: Record<string, unknown> = { model: 'chat-m1' }) {
+function model(
+	request: Record<string, unknown> = { model: 'chat-m1' },
+	imageUrls: readonly string[] = [],
+) {
 	const context = strictContext({
 		getNode: () => ({ name: 'Model' }) as INode,
 		getContext: () => kept as never,
@@ -45,6 +48,7 @@ function model(request: Record<string, unknown> = { model: 'chat-m1' }) {
 		sdk,
 		http,
 		request,
+		imageUrls,
 		idleTimeoutMs: 5_000,
 		retry: { retries: 0, repeatUnclear: false },
 	});
@@ -220,4 +224,29 @@ test('an image without an address is refused with the way out', async () => {
 		message: 'Image has no address',
 	});
 	expect(server.requests).toHaveLength(0);
+});
+
+test('images go with what the person said last, in every round', async () => {
+	script = replies({ content: 'A cat' });
+	const url = 'https://n8n.example.com/cat.png';
+	const own: SdkMessage = {
+		role: 'user',
+		content: [
+			{ type: 'text', text: 'What is it?' },
+			{ type: 'file', providerMetadata: { url: 'https://example.com/dog.png' } },
+		],
+	};
+	await model({}, [url]).generate([says('Hi'), says('What is it?')]);
+	await model({}, [url]).generate([own]);
+	const image = (address: string) => ({ type: 'image_url', image_url: { url: address } });
+	const text = { type: 'text', text: 'What is it?' };
+	expect(
+		server.requests.map(({ body }) => (body as { messages: unknown }).messages),
+	).toStrictEqual([
+		[
+			{ role: 'user', content: 'Hi' },
+			{ role: 'user', content: [text, image(url)] },
+		],
+		[{ role: 'user', content: [text, image('https://example.com/dog.png'), image(url)] }],
+	]);
 });
