@@ -9,6 +9,8 @@ import type { NodeContext } from './nodeContext';
 
 /** Older n8n has a `sleep` that cannot be interrupted: no nap is longer than this. */
 const NAP_MS = 1_000;
+/** Silence begins a little earlier on the connection than where its last bytes are read. */
+const NEARLY = 0.95;
 
 /** The service that an item talks to. */
 export interface Service {
@@ -58,21 +60,49 @@ function n8nHttp(context: NodeContext, baseURL: string): HttpPort {
 		return {
 			status: response.statusCode,
 			headers: response.headers as Record<string, string | undefined>,
-			body: response.body as unknown as AsyncIterable<Uint8Array>,
+			body: untilSilence(
+				response.body as unknown as AsyncIterable<Uint8Array>,
+				idleTimeoutMs,
+			),
 		};
 	};
 }
 
-/** The client's clock: real time, and naps that end when the execution is cancelled. */
+/** n8n ends a silent connection with the error of a broken one: only the time tells them apart. */
+async function* untilSilence(
+	body: AsyncIterable<Uint8Array>,
+	idleTimeoutMs: number,
+): AsyncGenerator<Uint8Array> {
+	let heardAtMs = performance.now();
+	try {
+		for await (const chunk of body) {
+			heardAtMs = performance.now();
+			yield chunk;
+		}
+	} catch (error) {
+		const isSilence = performance.now() - heardAtMs >= idleTimeoutMs * NEARLY;
+		throw isSilence ? silence(error) : error;
+	}
+}
+
+function silence(cause: unknown): Error {
+	return Object.assign(new Error('Silence', { cause }), { code: 'ETIMEDOUT' });
+}
+
+/**
+ * The client's clock: real time, and naps that end when the execution is cancelled. It starts with the clock on the wall
+ * and goes on by itself, so that setting that one, by a person or over the network, neither ends nor prolongs a wait.
+ */
 export function n8nClock(context: NodeContext): Clock {
 	const signal = context.getExecutionCancelSignal();
+	const startMs = Date.now() - performance.now();
 
 	return {
-		now: Date.now,
+		now: () => Math.round(startMs + performance.now()),
 		random: Math.random,
 		async sleep(ms) {
-			const endMs = Date.now() + ms;
-			for (let leftMs = ms; leftMs > 0; leftMs = endMs - Date.now()) {
+			const endMs = performance.now() + ms;
+			for (let leftMs = ms; leftMs > 0; leftMs = Math.ceil(endMs - performance.now())) {
 				await sleep(Math.min(leftMs, NAP_MS), signal).catch(() => undefined);
 				if (signal?.aborted) throw cancelledError();
 			}
