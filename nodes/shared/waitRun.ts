@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import { withCallLimit } from '../client/chat/callLimit';
 import { checkTaskId, queryTask } from '../client/video/task';
 import type { TaskWait } from '../client/video/wait';
 import { waitForTasks } from '../client/video/waitForTasks';
@@ -16,6 +17,8 @@ import { nextStepMs } from './waitStep';
 
 /** A query is answered at once; half a minute of silence means that it is lost. */
 const IDLE_TIMEOUT_MS = 30_000;
+/** An answer that takes longer, byte by byte, would hold up the wait beyond its own limit. */
+const QUERY_LIMIT_MS = 60_000;
 
 interface Waited {
 	readonly waits: readonly TaskWait[];
@@ -76,7 +79,8 @@ async function wait(
 	const waiting = await waitForTasks(
 		clock,
 		takeWaits(context, different, clock.now()),
-		async (taskId) => await queryTask(http, taskId, IDLE_TIMEOUT_MS),
+		async (taskId) =>
+			await queryTask(withCallLimit(http, clock, QUERY_LIMIT_MS), taskId, IDLE_TIMEOUT_MS),
 		{
 			schedule,
 			concurrency,

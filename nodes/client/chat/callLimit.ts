@@ -35,6 +35,6 @@ function tooLong(): ServiceError {
 		'stream',
 		'The call took longer than its limit',
 		'Ask for less in one call, or raise Maximum Duration under Options',
-		{ unclear: true },
+		{ transient: true, unclear: true },
 	);
 }
