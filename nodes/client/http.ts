@@ -39,8 +39,8 @@ export async function send(
 export async function readJsonObject(response: HttpResponse): Promise<JsonObject> {
 	const text = await readText(response.body);
 	const body = parseJsonObject(text);
-	if (body === undefined) throw notTheService(text);
-	return body;
+	if (body !== undefined) return body;
+	throw text.trimStart().startsWith('{') ? brokenJson(text) : notTheService(text);
 }
 
 /** The error for an answer that is not the service's: another server's page, or a proxy's. */
@@ -52,6 +52,16 @@ export function notTheService(text: string): ServiceError {
 			: 'The answer is not one of the service',
 		'Check the Base URL in the Agent Video API credential',
 		{ serviceMessage: excerpt(text), unclear: true },
+	);
+}
+
+/** The error for a body that begins like the service's: a proxy, or a limit on the way, has cut it. */
+function brokenJson(text: string): ServiceError {
+	return new ServiceError(
+		'protocol',
+		'The answer of the service breaks off, or is no valid JSON',
+		'Try again; if it stays, look for a proxy that cuts long answers',
+		{ serviceMessage: excerpt(text), transient: true, unclear: true },
 	);
 }
 

@@ -7,6 +7,8 @@ import { decodeEvents } from './events';
 import type { ChatCompletion, ChatRequest, TextDelta } from './types';
 
 const END_OF_STREAM = '[DONE]';
+/** As much of the beginning of an answer is kept as an error may quote. */
+const KEPT_CHARACTERS = 4_096;
 
 export interface CompleteOptions {
 	/** Whether to ask for a stream, with the usage in it; the result has the same form either way. */
@@ -64,9 +66,10 @@ async function readStream(
 	{ onText, onChunk }: Required<Pick<CompleteOptions, 'onText' | 'onChunk'>>,
 ): Promise<ChatCompletion> {
 	const aggregate = startAggregate();
+	const beginning = { text: '' };
 	let chunks = 0;
 	try {
-		for await (const { data } of decodeEvents(readBytes(body))) {
+		for await (const { data } of decodeEvents(keepBeginning(readBytes(body), beginning))) {
 			if (data === END_OF_STREAM) {
 				if (chunks === 0) throw notTheService('');
 				return toCompletion(aggregate);
@@ -81,7 +84,20 @@ async function readStream(
 	}
 	// Some servers close the connection after the finish chunk instead of saying [DONE].
 	if (isFinished(aggregate)) return toCompletion(aggregate);
-	throw chunks === 0 ? notTheService('') : withPartial(cut(), aggregate);
+	throw chunks === 0 ? notTheService(beginning.text) : withPartial(cut(), aggregate);
+}
+
+async function* keepBeginning(
+	bytes: AsyncIterable<Uint8Array>,
+	beginning: { text: string },
+): AsyncGenerator<Uint8Array> {
+	const utf8 = new TextDecoder();
+	for await (const chunk of bytes) {
+		if (beginning.text.length < KEPT_CHARACTERS) {
+			beginning.text += utf8.decode(chunk, { stream: true });
+		}
+		yield chunk;
+	}
 }
 
 function toChunk(data: string): JsonObject {
