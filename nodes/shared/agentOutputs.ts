@@ -12,7 +12,7 @@ import { parseJson } from '../client/json';
 import type { AgentState, OpenCall, Seat } from './agentState';
 import { sourceOf } from './agentBegin';
 import { actionId } from './agentReturns';
-import { ENVELOPE } from './lineage';
+import { ENVELOPE, lineageOf } from './lineage';
 
 /** Outputs before those of the tools. */
 const ANSWER = 0;
@@ -106,6 +106,27 @@ export function emitOutcomes(
 		outputs[output]!.push({ ...item, pairedItem: originOf(state, seat) });
 	}
 	return outputs;
+}
+
+/**
+ * Links failures anew where they go to an error output. n8n looks for the item that they are linked to among those of
+ * this run, to add its fields, and ends the execution where the item came in with an earlier one; a link that is a plain
+ * number it leaves alone.
+ */
+export function linkForErrorOutput(
+	context: IExecuteFunctions,
+	state: AgentState,
+	outputs: INodeExecutionData[][],
+): void {
+	const isFirstRun = isSameRun(sourceOf(context), state.source);
+	if (isFirstRun || context.getNode().onError !== 'continueErrorOutput') return;
+	for (const item of outputs[ANSWER]!.filter(({ json }) => json['error'] !== undefined)) {
+		const origin = item.pairedItem as IPairedItemData;
+		item.pairedItem = context.getInputData().findIndex((_item, index) => {
+			const lineage = lineageOf(context, index);
+			return lineage.kind === 'call' && state.seats[lineage.call.seat]?.item === origin.item;
+		});
+	}
 }
 
 function outcomeOf({

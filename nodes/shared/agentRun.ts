@@ -16,7 +16,13 @@ import { mapConcurrent } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
 import type { HttpPort } from '../client/ports';
 import { withRetry } from '../client/retry';
-import { emitOutcomes, handOutCalls, noOutput, requestTools } from './agentOutputs';
+import {
+	emitOutcomes,
+	handOutCalls,
+	linkForErrorOutput,
+	noOutput,
+	requestTools,
+} from './agentOutputs';
 import { takeResponses, takeReturns } from './agentReturns';
 import { askAgain, isRetried } from './agentRetry';
 import { clearState, loadState, saveState, type AgentState, type Seat } from './agentState';
@@ -102,6 +108,7 @@ async function advance(
 		if (asking.length === 0) {
 			const due = state.seats.filter(({ emitted }) => !emitted);
 			emitOutcomes(state, due, outputs);
+			linkForErrorOutput(context, state, outputs);
 			if (isRetried(context, state, outputs)) askAgain(due);
 			else clearState(context);
 			return outputs;
