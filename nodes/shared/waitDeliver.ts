@@ -5,6 +5,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
+import { ServiceError } from '../client/errors';
 import { checkTaskId } from '../client/video/task';
 import type { TaskWait } from '../client/video/wait';
 import { waitResult, type WaitResult } from '../client/video/waitResult';
@@ -45,7 +46,7 @@ export async function deliver(
 	const completed = new Set<number>();
 
 	async function one(item: number): Promise<INodeExecutionData> {
-		if (waitError !== undefined) throw waitError;
+		if (waitError !== undefined) throw withTask(waitError, taskIds[item]);
 		if (allFailed !== undefined) throw allFailed;
 
 		const wait = waitOf.get(checkTaskId(taskIds[item]!))!;
@@ -75,6 +76,12 @@ export async function deliver(
 	});
 	if (mode === 'tool') return onOutputs({ stillGenerating: items });
 	return onOutputs({ completed: items.filter((_item, index) => completed.has(index)), failed });
+}
+
+/** The error of the whole wait for one of its items, which must not lose its task. */
+function withTask(error: unknown, taskId = ''): unknown {
+	if (!(error instanceof ServiceError) || taskId === '') return error;
+	return error.with({ subject: { task_id: taskId } });
 }
 
 function toItem(
