@@ -17,6 +17,7 @@ const PROGRAMS = {
 		places: ['chromium', 'chromium-browser', 'google-chrome'],
 		debianPackage: 'chromium',
 	},
+	nginx: { places: ['nginx', '/usr/sbin/nginx'], debianPackage: 'nginx' },
 	postgres: {
 		places: ['/usr/lib/postgresql/*/bin/postgres', 'postgres'],
 		debianPackage: 'postgresql',
