@@ -19,24 +19,29 @@ import {
 	type StructuredChunk,
 } from 'n8n-workflow';
 
+import { AgentVideoChatModel } from '../../nodes/AgentVideoChatModel/AgentVideoChatModel.node';
 import { AgentWithTools } from '../../nodes/AgentWithTools/AgentWithTools.node';
 import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
 import { SuperAssistant } from '../../nodes/SuperAssistant/SuperAssistant.node';
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
 import { dataTables, type DataTables } from './dataTables';
+import { ModelCaller } from './ModelCaller';
 
 const PREFIX = 'n8n-nodes-agent-video';
 const NODE = 'Tested';
 const STUB = 'test.stub';
+const MODEL_CALLER = 'test.modelCaller';
 
 /** The package's nodes, by the name that workflows use. */
 export const NODE_TYPES: Readonly<Record<string, INodeType>> = {
+	[`${PREFIX}.agentVideoChatModel`]: new AgentVideoChatModel(),
 	[`${PREFIX}.agentWithTools`]: new AgentWithTools(),
 	[`${PREFIX}.chatCompletion`]: new ChatCompletion(),
 	[`${PREFIX}.createVideo`]: new CreateVideo(),
 	[`${PREFIX}.superAssistant`]: new SuperAssistant(),
 	[`${PREFIX}.waitForVideo`]: new WaitForVideo(),
+	[MODEL_CALLER]: new ModelCaller(),
 };
 
 /** What the run of a workflow needs beside its nodes. */
@@ -50,6 +55,8 @@ export interface EnvironmentOptions {
 	readonly streaming?: boolean;
 	/** The data tables of this n8n. */
 	readonly tables?: DataTables;
+	/** The chat model that a node has. */
+	readonly model?: { readonly name: string; readonly of: string };
 	/** The node that an "Execute step" is for. */
 	readonly stepOf?: string;
 	/** Gets the execution while it runs, to cancel it. */
@@ -110,6 +117,19 @@ export function stubNode(name: string, work: StubWork): INode & { readonly work:
 	return { id: name, name, type: STUB, typeVersion: 1, position: [0, 0], parameters: {}, work };
 }
 
+/** A node that asks the chat model connected to it, as a stream or at once. */
+export function modelCallerNode(
+	name: string,
+	{ stream, onError }: { readonly stream: boolean } & Pick<RunOptions, 'onError'>,
+): INode {
+	return {
+		...stubNode(name, (items) => items),
+		type: MODEL_CALLER,
+		parameters: { stream },
+		...(onError === undefined ? {} : { onError }),
+	};
+}
+
 /** What a stub does with the items that come in. */
 export type StubWork = (
 	items: INodeExecutionData[],
@@ -165,16 +185,7 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		active: false,
 		nodeTypes: nodeTypes(nodes),
 		nodes: [...nodes],
-		connections: Object.fromEntries(
-			Object.entries(wires).map(([name, outputs]): [string, IConnections[string]] => [
-				name,
-				{
-					main: outputs.map((targets) =>
-						targets.map((node) => ({ node, type: 'main' as const, index: 0 })),
-					),
-				},
-			]),
-		),
+		connections: { ...connections(wires), ...modelConnection(options) },
 		settings: { executionOrder: 'v1' },
 	});
 	const chunks: StructuredChunk[] = [];
@@ -200,6 +211,25 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		resume: async () =>
 			await runExecution(drawn, JSON.parse(JSON.stringify(run.data)) as IRunExecutionData),
 	};
+}
+
+function connections(wires: Wires): IConnections {
+	return Object.fromEntries(
+		Object.entries(wires).map(([name, outputs]) => [
+			name,
+			{
+				main: outputs.map((targets) =>
+					targets.map((node) => ({ node, type: 'main' as const, index: 0 })),
+				),
+			},
+		]),
+	);
+}
+
+function modelConnection({ model }: EnvironmentOptions): IConnections {
+	if (model === undefined) return {};
+	const type = 'ai_languageModel';
+	return { [model.name]: { [type]: [[{ node: model.of, type, index: 0 }]] } };
 }
 
 /** The items that a node gave in all its runs, by output. */

@@ -1,0 +1,46 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import type { SdkChatModel, SdkMessage } from '../../nodes/shared/aiNodeSdk';
+
+const QUESTION: SdkMessage = { role: 'user', content: [{ type: 'text', text: 'Hi' }] };
+
+/** A node with a chat model, as n8n's agents and chains are: gives what the model says, as it says it. */
+export class ModelCaller implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Model Caller',
+		name: 'modelCaller',
+		group: ['transform'],
+		version: 1,
+		description: '',
+		defaults: { name: 'Model Caller' },
+		inputs: [
+			NodeConnectionTypes.Main,
+			{ type: NodeConnectionTypes.AiLanguageModel, maxConnections: 1, required: true },
+		],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [{ displayName: 'Stream', name: 'stream', type: 'boolean', default: false }],
+	};
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const model = (await this.getInputConnectionData(
+			NodeConnectionTypes.AiLanguageModel,
+			0,
+		)) as SdkChatModel;
+		if (this.getNodeParameter('stream', 0) !== true) {
+			const { message, ...end } = await model.generate([QUESTION]);
+			return [[{ json: { message, ...end } as never }]];
+		}
+		const said: unknown[] = [];
+		for await (const chunk of model.stream([QUESTION])) {
+			said.push(chunk);
+			if (chunk.type === 'text-delta') this.sendChunk('item', 0, chunk.delta);
+		}
+		return [[{ json: { said } as never }]];
+	}
+}
