@@ -21,6 +21,12 @@ module.exports = {
 			],
 		},
 		{ ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.test.ts'] },
+		{
+			...base,
+			displayName: 'faults',
+			testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
+			moduleNameMapper: { '^@n8n/ai-node-sdk$': '<rootDir>/test/support/aiNodeSdk.ts' },
+		},
 	],
 	reporters: ['default', '<rootDir>/test/support/totalsReporter.js'],
 };

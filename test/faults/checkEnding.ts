@@ -1,0 +1,79 @@
+import type { Ending } from './expectations';
+import type { Operation, Outcome, Way } from './operations';
+import { KEY, type Seen } from './runCell';
+
+/** Holds what was seen against what is expected; what no cell may break comes first. */
+export function checkEnding(ending: Ending, operation: Operation, seen: Seen, way: Way): void {
+	const { outcome } = seen;
+	expect(seen.leaks).toStrictEqual([]);
+	expect(seen.keys.filter((key) => key !== `Bearer ${KEY}`)).toStrictEqual([]);
+	expect(seen.atOther.filter(({ headers }) => 'authorization' in headers)).toStrictEqual([]);
+	if (operation.isPaid) expect(seen.done).toStrictEqual([...new Set(seen.done)]);
+
+	if (ending.ends === 'well') checkResult(outcome, [...operation.gives, ...ending.keeps]);
+	else if (ending.reason !== undefined) checkReason(ending, outcome);
+	else if (way === 'goes on') checkErrorItem(ending, outcome);
+	else checkError(ending, outcome);
+
+	if (way === 'shows text') expect(textOf(outcome)).toContain(shown(ending));
+	// n8n runs the node again then, however it ended.
+	if (way === 'retries' && ending.ends === 'badly') return;
+	const [atLeastMs, atMostMs] = ending.takesMs;
+	expect(seen.requests).toBe(ending.requests);
+	expect(seen.atOther).toHaveLength(ending.elsewhere ?? 0);
+	expect(seen.passedMs).toBeGreaterThanOrEqual(atLeastMs);
+	expect(seen.passedMs).toBeLessThanOrEqual(atMostMs);
+}
+
+function checkResult({ status, items }: Outcome, texts: readonly string[]): void {
+	expect(status).toBe('success');
+	expect(items).toHaveLength(1);
+	const [{ json }] = items as [Outcome['items'][number]];
+	// n8n would take it for a failure.
+	expect(json).not.toHaveProperty('error');
+	expectAll(json, texts);
+}
+
+function checkReason({ reason, message, keeps }: Ending, outcome: Outcome): void {
+	checkResult(outcome, keeps);
+	expect(outcome.items[0]!.json).toMatchObject({ reason, error_message: message });
+}
+
+function checkErrorItem({ message, status, keeps }: Ending, { status: run, items }: Outcome): void {
+	expect(run).toBe('success');
+	expect(items).toHaveLength(1);
+	const { json } = items[0]!;
+	expect(json).toMatchObject({
+		error: message,
+		message: expect.stringMatching(/^[A-Z]/) as string,
+		details: status === undefined ? {} : { status },
+	});
+	expectAll(json, keeps);
+}
+
+function checkError({ message, status, keeps }: Ending, { status: run, error }: Outcome): void {
+	expect({ run, message: error?.message, status: error?.httpCode }).toStrictEqual({
+		run: 'error',
+		message,
+		status: status === undefined ? null : String(status),
+	});
+	expect(error!.description).toMatch(/^[A-Z]/);
+	const { context } = error as unknown as { readonly context: object };
+	expectAll({ description: error!.description, context }, keeps);
+}
+
+function expectAll(held: object, texts: readonly string[]): void {
+	const text = JSON.stringify(held);
+	texts.forEach((each) => {
+		expect(text).toContain(each);
+	});
+}
+
+/** What the person in the chat has seen. */
+function textOf({ chunks }: Outcome): string {
+	return chunks.map(({ type, content = '' }) => (type === 'item' ? content : '')).join('');
+}
+
+function shown({ ends, keeps }: Ending): string {
+	return ends === 'well' || keeps.includes('Half') ? 'Half' : '';
+}

@@ -1,0 +1,271 @@
+import {
+	afterFirstPiece,
+	answerWell,
+	begin,
+	refuse,
+	withPieces,
+	type Act,
+	type World,
+} from './acts';
+import { event } from './answers';
+
+/** Something that goes wrong between a node and the service. */
+export interface Fault {
+	readonly title: string;
+	/** Where the base URL leads; to the service unless given. */
+	readonly address?: (world: World) => string;
+	/** Whether no server is there. */
+	readonly isUnreachable?: boolean;
+	/** How many requests it meets; 1 unless given. */
+	readonly count?: number;
+	/** Whether the service may have carried out a request that it met. */
+	readonly mayBeDone: boolean;
+	/** What goes out instead of the good answer. */
+	readonly act?: Act;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Silence, not as long as any node puts up with. */
+const DRIP_MS = 20_000;
+const MEGABYTE = 1024 * 1024;
+/** More than the limits of an event and of a body. */
+const GIANT_EVENT = event('a'.repeat(9 * MEGABYTE));
+const GIANT_BODY = 'a'.repeat(34 * MEGABYTE);
+
+const status = (code: number): Fault => ({
+	title: `status ${code}`,
+	count: Infinity,
+	mayBeDone: false,
+	act: refuse(code),
+});
+
+const redirect = (code: number): Fault => ({
+	title: `redirect to another host, ${code}`,
+	mayBeDone: false,
+	act: (response, _answer, { otherUrl }) => {
+		response.writeHead(code, { location: `${otherUrl}/elsewhere` }).end();
+	},
+});
+
+/** A clock that somebody sets while the node waits to ask again. */
+const clockSet = (title: string, byMs: number): Fault => ({
+	title,
+	mayBeDone: false,
+	act: (response, answer, world) => {
+		setTimeout(() => {
+			world.time.moveWallClock(byMs);
+		}, 500);
+		refuse(429, () => ({ 'retry-after': '2' }))(response, answer, world);
+	},
+});
+
+const HTML_PAGE = '<!DOCTYPE html><html><body><h1>Log in first</h1></body></html>';
+
+/** One row for everything that may go wrong. */
+export const FAULTS = {
+	refused: {
+		title: 'connection refused',
+		address: () => 'http://127.0.0.1:1',
+		isUnreachable: true,
+		mayBeDone: false,
+	},
+	dns: {
+		title: 'host name not found',
+		// No name server is asked for a label of more than 63 letters.
+		address: () => `http://${'a'.repeat(64)}.invalid`,
+		isUnreachable: true,
+		mayBeDone: false,
+	},
+	resetBefore: {
+		title: 'reset before the headers',
+		mayBeDone: true,
+		act: (response) => {
+			response.socket?.resetAndDestroy();
+		},
+	},
+	resetAfter: {
+		title: 'reset after the headers',
+		mayBeDone: true,
+		act: afterFirstPiece((response) => {
+			response.socket?.resetAndDestroy();
+		}),
+	},
+	stall: {
+		title: 'no answer at all',
+		mayBeDone: true,
+		act: (response, _answer, { time }) => {
+			time.hold(response);
+		},
+	},
+	stallAfter: {
+		title: 'silence in the middle',
+		mayBeDone: true,
+		act: afterFirstPiece((response, { time }) => {
+			time.hold(response);
+		}),
+	},
+	drip: {
+		title: 'slow drip',
+		mayBeDone: true,
+		act: (response, answer, { time }) => {
+			time.hold(response);
+			begin(response, answer);
+			const text = answer.pieces.join('');
+			const drop = Math.ceil(text.length / 20);
+			const next = (from: number) => {
+				if (from >= text.length) {
+					response.end();
+					return;
+				}
+				response.write(text.slice(from, from + drop));
+				setTimeout(() => {
+					next(from + drop);
+				}, DRIP_MS);
+			};
+			next(0);
+		},
+	},
+	endlessDrip: {
+		title: 'drip without end',
+		mayBeDone: true,
+		act: (response, answer, { time }) => {
+			time.hold(response);
+			begin(response, answer);
+			const next = () => {
+				if (response.destroyed || time.passedMs() > 3 * 60 * MINUTE_MS) {
+					response.end();
+					return;
+				}
+				response.write(answer.isStream ? ': still there\n\n' : ' ');
+				setTimeout(next, DRIP_MS);
+			};
+			next();
+		},
+	},
+	cutJson: {
+		title: 'cut JSON',
+		mayBeDone: true,
+		act: withPieces(([first = '']) => [first]),
+	},
+	cutSse: {
+		title: 'cut SSE',
+		mayBeDone: true,
+		act: withPieces(([first = '', second = '']) => [first, second.slice(0, second.length / 2)]),
+	},
+	errorEvent: {
+		title: 'error event in the stream',
+		mayBeDone: true,
+		act: withPieces(([first = '']) => [
+			first,
+			event('{"error": {"message": "Own words", "type": "own_type"}, "trace_id": "trace-e"}'),
+		]),
+	},
+	missingDone: {
+		title: 'missing [DONE]',
+		mayBeDone: true,
+		act: withPieces((pieces) => pieces.slice(0, -1)),
+	},
+	html502: {
+		title: 'HTML 502 of an nginx',
+		address: ({ nginxUrl }) => nginxUrl,
+		mayBeDone: true,
+		act: (response) => {
+			response.socket?.destroy();
+		},
+	},
+	nginx: {
+		title: 'nginx that buffers and compresses',
+		address: ({ nginxUrl }) => nginxUrl,
+		mayBeDone: true,
+		act: answerWell,
+	},
+	rateLimit: {
+		title: '429 with Retry-After',
+		mayBeDone: false,
+		act: refuse(429, () => ({ 'retry-after': '7' })),
+	},
+	rateLimitDate: {
+		title: '429 with a date in Retry-After',
+		mayBeDone: false,
+		act: refuse(429, () => ({
+			date: new Date().toUTCString(),
+			'retry-after': new Date(Date.now() + 7_000).toUTCString(),
+		})),
+	},
+	rateLimitLong: {
+		title: '429 with an hour in Retry-After',
+		count: Infinity,
+		mayBeDone: false,
+		act: refuse(429, () => ({ 'retry-after': '3600' })),
+	},
+	rateLimitPlain: { title: '429 without Retry-After', mayBeDone: false, act: refuse(429) },
+	unavailableOnce: { title: '503 once', mayBeDone: true, act: refuse(503) },
+	unavailable: { title: '503 for ever', count: Infinity, mayBeDone: true, act: refuse(503) },
+	status400: status(400),
+	status401: status(401),
+	status402: status(402),
+	status403: status(403),
+	status406: status(406),
+	status409: status(409),
+	redirect302: redirect(302),
+	redirect307: redirect(307),
+	htmlPage: {
+		title: 'HTML page with status 200',
+		mayBeDone: true,
+		act: (response, answer) => {
+			begin(response, answer, 'text/html');
+			response.end(HTML_PAGE);
+		},
+	},
+	emptyBody: {
+		title: 'empty body',
+		mayBeDone: true,
+		act: withPieces(() => []),
+	},
+	wrongType: {
+		title: 'wrong content type',
+		mayBeDone: true,
+		act: (response, answer) => {
+			begin(response, answer, 'text/html; charset=utf-8');
+			response.end(answer.pieces.join(''));
+		},
+	},
+	invalidUtf8: {
+		title: 'invalid UTF-8',
+		mayBeDone: true,
+		act: withPieces((pieces) =>
+			pieces.flatMap((piece) => {
+				const [before = '', ...after] = piece.split('chat-m1');
+				return after.length === 0
+					? [piece]
+					: [before, Buffer.from([0xff, 0xc3, 0x28]), after.join('')];
+			}),
+		),
+	},
+	giant: {
+		title: 'giant event or body',
+		mayBeDone: true,
+		act: (response, answer) => {
+			begin(response, answer);
+			response.write(answer.pieces[0]);
+			response.end(answer.isStream ? GIANT_EVENT : GIANT_BODY);
+		},
+	},
+	duplicate: {
+		title: 'duplicate chunk',
+		mayBeDone: true,
+		act: withPieces((pieces) => pieces.flatMap((piece) => [piece, piece])),
+	},
+	unknownStatus: {
+		title: 'unknown status value',
+		mayBeDone: true,
+		act: withPieces((pieces) =>
+			pieces.map((piece) => piece.replace(/queued|processing|stop|tool_calls"}/, 'dreaming')),
+		),
+	},
+	clockForward: clockSet('clock set forward by a day', DAY_MS),
+	clockBack: clockSet('clock set back by a day', -DAY_MS),
+} as const satisfies Record<string, Fault>;
+
+export type FaultId = keyof typeof FAULTS;
