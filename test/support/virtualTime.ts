@@ -21,17 +21,29 @@ export interface VirtualTime {
 	passedMs(): number;
 	/** Requests that this process has sent, answered or not. */
 	sentRequests(): number;
+	/** Timers that have not fired. */
+	pendingTimers(): number;
 	/** Puts the clock on the wall forward, or back; no time passes. */
 	moveWallClock(byMs: number): void;
 	/** Says that an answer is not to come, or comes when time goes on: its request is nothing to wait for. */
 	hold(response: ServerResponse): void;
 }
 
+export interface VirtualTimeOptions {
+	/** Told how many milliseconds have passed, each time that some have. */
+	readonly onPass?: (ms: number) => void;
+	/** Requests under way that get no answer, beside those that `hold` has been told of. */
+	readonly heldElsewhere?: () => number;
+}
+
 /**
  * Runs `work` in virtual time. Real sockets carry its requests; timers, the wall clock and the silence on a connection
  * are virtual: when every request has been answered and nothing else can go on, time jumps to the next timer.
  */
-export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>): Promise<T> {
+export async function inVirtualTime<T>(
+	work: (time: VirtualTime) => Promise<T>,
+	{ onPass = () => undefined, heldElsewhere = () => 0 }: VirtualTimeOptions = {},
+): Promise<T> {
 	jest.useFakeTimers({ doNotFake: [...REAL_API] });
 	const restoreSilence = fakeSilence();
 	const flights = countFlights();
@@ -40,6 +52,7 @@ export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>):
 	const time: VirtualTime = {
 		passedMs: () => performance.now() - startMs,
 		sentRequests: flights.all,
+		pendingTimers: () => jest.getTimerCount(),
 		moveWallClock: (byMs) => {
 			jest.setSystemTime(Date.now() + byMs);
 		},
@@ -55,7 +68,7 @@ export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>):
 	// Whoever waits for the result below hears of the failure.
 	result.catch(() => undefined);
 	try {
-		await passTime(run, () => flights.underWay() <= held);
+		await passTime(run, onPass, () => flights.underWay() <= held + heldElsewhere());
 		return await result;
 	} finally {
 		flights.stop();
@@ -66,6 +79,7 @@ export async function inVirtualTime<T>(work: (time: VirtualTime) => Promise<T>):
 
 async function passTime(
 	run: { readonly isOver: boolean },
+	onPass: (ms: number) => void,
 	isAnswered: () => boolean,
 ): Promise<void> {
 	let quietTurns = 0;
@@ -75,7 +89,9 @@ async function passTime(
 		quietTurns = isAnswered() && !isSystemBusy() ? quietTurns + 1 : 0;
 		if (quietTurns < QUIET_TURNS) continue;
 		if (jest.getTimerCount() > 0) {
+			const beforeMs = performance.now();
 			jest.advanceTimersToNextTimer();
+			onPass(performance.now() - beforeMs);
 			quietTurns = 0;
 			stuckSince = process.hrtime.bigint();
 		} else if (Number(process.hrtime.bigint() - stuckSince) / 1e6 > STUCK_MS) {
