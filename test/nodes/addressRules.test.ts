@@ -1,0 +1,42 @@
+import { runNode } from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { inVirtualTime } from '../support/virtualTime';
+
+// n8n reads its rules when something goes out for the first time.
+const RULES = {
+	N8N_SSRF_PROTECTION_ENABLED: 'true',
+	N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
+};
+
+let server: ScriptedServer;
+beforeAll(async () => {
+	Object.assign(process.env, RULES);
+	server = await startScriptedServer((response, { path }) => {
+		if (path === '/v1/videos/tasks') {
+			const video_url = `http://127.0.0.1:${server.port}/inside/secret.mp4`;
+			json(response, 200, { status: 'completed', model: 'video-m1', video_url });
+			return;
+		}
+		response.end('a secret');
+	});
+});
+afterAll(async () => {
+	for (const name of Object.keys(RULES)) Reflect.deleteProperty(process.env, name);
+	await server.stop();
+});
+
+test('a file at an address that n8n forbids is not fetched, and its task is not lost', async () => {
+	const { outputs } = await inVirtualTime(
+		async () =>
+			await runNode('waitForVideo', {
+				credential: { baseUrl: `http://localhost:${server.port}`, apiKey: 'k' },
+				items: [{ task_id: 'task-1' }],
+			}),
+	);
+	expect(server.requests.map(({ path }) => path)).toStrictEqual(['/v1/videos/tasks']);
+	expect(outputs.map((items) => items.map(({ json: fields }) => fields))).toMatchObject([
+		[],
+		[],
+		[{ task_id: 'task-1', status: 'completed', reason: 'download' }],
+	]);
+});
