@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { withCallLimit } from '../client/chat/callLimit';
+import { withCallLimit } from '../client/callLimit';
 import { checkTaskId, queryTask } from '../client/video/task';
 import type { TaskWait } from '../client/video/wait';
 import { waitForTasks } from '../client/video/waitForTasks';

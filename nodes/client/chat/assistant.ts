@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json';
 import type { Clock, HttpPort } from '../ports';
-import { withCallLimit } from './callLimit';
+import { withCallLimit } from '../callLimit';
 import { completeChat } from './complete';
 import { timelineEvents, type TimelineEvent } from './timeline';
 import type { ChatCompletion, ChatRequest, TextDelta } from './types';

@@ -1,5 +1,5 @@
-import { ServiceError } from '../errors';
-import type { Clock, HttpPort } from '../ports';
+import { ServiceError } from './errors';
+import type { Clock, HttpPort } from './ports';
 
 /**
  * The port with a limit on the whole of each call. A server can keep a connection alive for ever without a word:
