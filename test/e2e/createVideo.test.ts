@@ -96,6 +96,12 @@ it(
 		});
 		const file = await axios.get<string>(images[0]!, { proxy: false, responseType: 'text' });
 		expect(PROMPTS.map((prompt) => `picture of the ${prompt}`)).toContain(file.data);
+		const [, claims = ''] = new URL(images[0]!).searchParams.get('token')!.split('.');
+		const { iat, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as {
+			iat: number;
+			exp: number;
+		};
+		expect(exp - iat).toBe(3_600);
 		expect(session.emulator.tasks.all.at(-1)!.video.images).toHaveLength(1);
 	},
 	RUN_LIMIT_MS,
