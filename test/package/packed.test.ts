@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -90,20 +90,13 @@ test('every node and credential loads where only n8n-workflow is, with its icons
 	}
 });
 
-test('the published files keep the rules of n8n for packages in its cloud', () => {
-	const eslint = join(ROOT, 'node_modules', 'eslint', 'bin', 'eslint.js');
-	const config = join(ROOT, 'test', 'support', 'scan.eslint.config.mjs');
-	const args = [eslint, '--config', config, '--format', 'json', '.', 'package.json'];
-	const { stdout } = spawnSync(process.execPath, args, { cwd: packed, encoding: 'utf8' });
-	const results = JSON.parse(stdout) as {
-		filePath: string;
-		messages: { ruleId: string; line: number; message: string }[];
-	}[];
-
-	expect(results.length).toBeGreaterThan(4);
-	expect(
-		results.flatMap(({ filePath, messages }) =>
-			messages.map(({ ruleId, line, message }) => `${filePath}:${line} ${ruleId} ${message}`),
-		),
-	).toStrictEqual([]);
-});
+test("n8n's scanner of community packages finds nothing, neither in the sources nor in the published files", () => {
+	const script = join(ROOT, 'test', 'support', 'scanPackage.mjs');
+	// One lint plugin takes every file for its own test file where jest has set NODE_ENV.
+	const { NODE_ENV: _, ...env } = process.env;
+	const found = execFileSync(process.execPath, [script, ROOT, packed], { encoding: 'utf8', env });
+	expect(JSON.parse(found)).toStrictEqual({
+		sources: { passed: true },
+		packed: { passed: true },
+	});
+}, 60_000);
