@@ -89,10 +89,12 @@ export class N8nClient {
 
 	/** Starts a workflow from a trigger, as a click on the trigger does. */
 	async run({ id }: WorkflowRef, trigger: string): Promise<string> {
+		// n8n 1.x runs what it is given; later ones run what is saved, and pass over it.
+		const workflowData = await this.call<object>('GET', `/workflows/${id}`);
 		const { executionId } = await this.call<{ executionId: string }>(
 			'POST',
 			`/workflows/${id}/run`,
-			{ triggerToStartFrom: { name: trigger } },
+			{ workflowData, triggerToStartFrom: { name: trigger } },
 		);
 		return executionId;
 	}

@@ -3,11 +3,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { N8N_HOME } from './paths';
+import { N8N_HOME, OTHER_N8N, PINNED_HOME } from './paths';
 import { runCommand } from './runCommand';
 
 const MODULES = join(N8N_HOME, 'node_modules');
 const STAMP = join(MODULES, '.lab-stamp.json');
+
+/** n8n 1.x takes this package from a host of its own. npm's last version reads spreadsheets, too. */
+const OTHER_OVERRIDES = { xlsx: '0.18.5' } as const;
 
 interface Step {
 	readonly name: string;
@@ -30,8 +33,8 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Installs the n8n that lab/n8n/package-lock.json pins, unless it is there already. Goes on after the last finished
- * step when it was interrupted.
+ * Installs the n8n that lab/n8n/package-lock.json pins, or the one that LAB_N8N_VERSION names, unless it is there
+ * already. Goes on after the last finished step when it was interrupted.
  *
  * @param onProgress Told what begins, one line at a time.
  * @returns Whether anything had to be done.
@@ -40,6 +43,7 @@ const STEPS: readonly Step[] = [
 export async function installLab({
 	onProgress = () => undefined,
 }: { readonly onProgress?: (text: string) => void } = {}): Promise<boolean> {
+	if (OTHER_N8N !== undefined) await describeOther(OTHER_N8N);
 	const fingerprint = await lockFingerprint();
 	const done = await readStamp(fingerprint);
 	const missing = STEPS.filter(({ name }) => !done.includes(name));
@@ -53,12 +57,27 @@ export async function installLab({
 	return missing.length > 0;
 }
 
+/** Another n8n has what the pinned one has beside it, and no lock: its dependencies are the newest that it allows. */
+async function describeOther(version: string): Promise<void> {
+	const pinned = JSON.parse(await readFile(join(PINNED_HOME, 'package.json'), 'utf8')) as {
+		readonly dependencies: object;
+		readonly overrides: object;
+	};
+	const manifest = {
+		...pinned,
+		dependencies: { ...pinned.dependencies, n8n: version },
+		overrides: { ...pinned.overrides, ...OTHER_OVERRIDES },
+	};
+	await mkdir(N8N_HOME, { recursive: true });
+	await writeFile(join(N8N_HOME, 'package.json'), JSON.stringify(manifest, null, 2));
+}
+
 /** The lock decides what is installed, the Node version what the driver is built for. */
 async function lockFingerprint(): Promise<string> {
 	const hash = createHash('sha256');
-	for (const file of ['package.json', 'package-lock.json']) {
-		hash.update(await readFile(join(N8N_HOME, file)));
-	}
+	const files =
+		OTHER_N8N === undefined ? ['package.json', 'package-lock.json'] : ['package.json'];
+	for (const file of files) hash.update(await readFile(join(N8N_HOME, file)));
 	return hash.update(`${process.version} ${process.platform} ${process.arch}`).digest('hex');
 }
 
