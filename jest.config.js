@@ -12,6 +12,8 @@ const base = {
 
 /** @type {import('jest').Config} */
 module.exports = {
+	// Milliseconds for a test that names no other limit: a shared machine may be four times slower.
+	testTimeout: 30_000,
 	projects: [
 		{
 			...base,
