@@ -79,7 +79,11 @@ export class N8nClient {
 
 	/** Saves a workflow, with its credentials bound to the ones created here. */
 	async importWorkflow(workflow: Workflow): Promise<WorkflowRef> {
-		return await this.call('POST', '/workflows', bindCredentials(workflow, this.credentialIds));
+		return await this.call('POST', '/workflows', {
+			...bindCredentials(workflow, this.credentialIds),
+			// n8n 1.x has no default for it.
+			active: false,
+		});
 	}
 
 	/** Lets the triggers of a workflow work. A webhook answers some 100 ms later. */

@@ -9,8 +9,13 @@ import { runCommand } from './runCommand';
 const MODULES = join(N8N_HOME, 'node_modules');
 const STAMP = join(MODULES, '.lab-stamp.json');
 
-/** n8n 1.x takes this package from a host of its own. npm's last version reads spreadsheets, too. */
-const OTHER_OVERRIDES = { xlsx: '0.18.5' } as const;
+/** Where the newest that an n8n allows cannot be had, or does not fit. */
+const OTHER_OVERRIDES = {
+	// n8n 1.x takes it from a host of its own. npm's last version reads spreadsheets, too.
+	xlsx: '0.18.5',
+	// Later ones need a newer @langchain/core than n8n 1.x has.
+	'@langchain/langgraph-checkpoint': '1.0.0',
+} as const;
 
 interface Step {
 	readonly name: string;
@@ -57,15 +62,17 @@ export async function installLab({
 	return missing.length > 0;
 }
 
-/** Another n8n has what the pinned one has beside it, and no lock: its dependencies are the newest that it allows. */
+/**
+ * Another n8n stands alone, as what is beside the pinned one would bring that one's n8n-workflow. It has no lock: its
+ * dependencies are the newest that it allows.
+ */
 async function describeOther(version: string): Promise<void> {
 	const pinned = JSON.parse(await readFile(join(PINNED_HOME, 'package.json'), 'utf8')) as {
-		readonly dependencies: object;
 		readonly overrides: object;
 	};
 	const manifest = {
-		...pinned,
-		dependencies: { ...pinned.dependencies, n8n: version },
+		private: true,
+		dependencies: { n8n: version },
 		overrides: { ...pinned.overrides, ...OTHER_OVERRIDES },
 	};
 	await mkdir(N8N_HOME, { recursive: true });

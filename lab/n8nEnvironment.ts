@@ -1,4 +1,7 @@
-import { delimiter, dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+
+import { N8N_HOME } from './paths';
 
 /** What n8n takes over from this process: a machine's own n8n or proxy settings must not leak in. */
 const INHERITED = ['HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'USER'] as const;
@@ -15,12 +18,13 @@ const FIXED = {
 	N8N_PERSONALIZATION_ENABLED: 'false',
 	N8N_DYNAMIC_BANNERS_ENABLED: 'false',
 	N8N_HIRING_BANNER_ENABLED: 'false',
-	// The first asks the internet, the second would be the first page instead of the workflows.
-	N8N_DISABLED_MODULES: 'mcp-registry,instance-ai',
 	N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '2',
 	// So that an execution can be watched while it runs.
 	EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'true',
 } as const;
+
+/** The first asks the internet, the second would be the first page instead of the workflows. */
+const UNWANTED_MODULES = ['mcp-registry', 'instance-ai'] as const;
 
 /** What no two n8n processes of a machine may share. */
 export interface N8nProcess {
@@ -37,10 +41,16 @@ export function n8nEnvironment(n8n: N8nProcess): NodeJS.ProcessEnv {
 		// n8n starts its task runner as `node`.
 		PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
 		...FIXED,
+		N8N_DISABLED_MODULES: UNWANTED_MODULES.filter(hasModule).join(','),
 		N8N_USER_FOLDER: n8n.userFolder,
 		N8N_PORT: String(n8n.port),
 		N8N_RUNNERS_BROKER_PORT: String(n8n.brokerPort),
 		N8N_EDITOR_BASE_URL: url,
 		WEBHOOK_URL: url,
 	};
+}
+
+/** n8n does not start with the name of a module that it does not have. */
+function hasModule(name: string): boolean {
+	return existsSync(join(N8N_HOME, 'node_modules', 'n8n', 'dist', 'modules', name));
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Browser, Page, Route } from 'playwright-core';
 
-import { N8N_HOME } from './paths';
+import { PINNED_HOME } from './paths';
 
 /** Where n8n's chat page has its program and styles from. */
 const CDN = 'https://cdn.jsdelivr.net/npm/';
@@ -73,7 +73,7 @@ export async function openChat(browser: Browser, url: string): Promise<ChatPage>
 /** Answers from an installed package: the path is its name, perhaps with a version, and a file in it. */
 async function serve(route: Route, unanswered: string[]): Promise<void> {
 	const url = route.request().url();
-	const path = join(N8N_HOME, 'node_modules', packagePath(url));
+	const path = join(PINNED_HOME, 'node_modules', packagePath(url));
 	if (url.startsWith(CDN) && existsSync(path)) {
 		await route.fulfill({ path, headers: { 'access-control-allow-origin': '*' } });
 		return;

@@ -12,6 +12,15 @@ import { startProgram, type Program } from './startProgram';
 
 const START_LIMIT_MS = 120_000;
 
+/**
+ * What answers when n8n is ready. `/healthz` answers before the database is ready, and in n8n 1.x the other one
+ * before what the editor calls, which a worker does not have.
+ */
+const READY_PATHS = {
+	start: ['healthz/readiness', 'rest/settings'],
+	other: ['healthz/readiness'],
+} as const;
+
 export interface N8nOptions {
 	/** Folder for n8n's data. Without it a new one is made, and removed at the stop. */
 	readonly userFolder?: string;
@@ -75,16 +84,20 @@ async function launch(settings: N8nProcess, options: N8nOptions): Promise<N8n> {
 			env: { ...n8nEnvironment(settings), ...options.settings },
 			stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
 			limitMs: START_LIMIT_MS,
-			isReady: async () => await isReady(url),
+			isReady: async () =>
+				await isReady(url, READY_PATHS[options.command ? 'other' : 'start']),
 			...(options.keptLogLines && { keptLines: options.keptLogLines }),
 		},
 	);
 	return { url, ...program };
 }
 
-/** `/healthz` answers before the database is ready, `/healthz/readiness` does not. */
-async function isReady(url: string): Promise<boolean> {
+/** Whether an n8n process answers at all of these paths. */
+async function isReady(url: string, paths: readonly string[]): Promise<boolean> {
 	const options = { proxy: false, timeout: 2_000, validateStatus: () => true } as const;
-	const answer = await axios.get(`${url}/healthz/readiness`, options).catch(() => undefined);
-	return answer?.status === 200;
+	for (const path of paths) {
+		const answer = await axios.get(`${url}/${path}`, options).catch(() => undefined);
+		if (answer?.status !== 200) return false;
+	}
+	return true;
 }
