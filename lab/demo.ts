@@ -55,9 +55,13 @@ async function demo({ once, port = 0 }: DemoOptions): Promise<void> {
 	);
 	const n8n = await step('Start n8n', async () => keep(await startN8n({ port })));
 	const service = { url: emulator.url, key: KEY };
-	const examples = { batch: await readExample('batch'), chat: await readExample('chat') };
+	const examples = {
+		batch: await readExample('batch'),
+		chat: await readExample('chat'),
+		agent: await readExample('agent'),
+	};
 
-	const { client, batch, chat } = await step('Sign in, import the workflows', async () => {
+	const { client, batch, chat, agent } = await step('Sign in, import the workflows', async () => {
 		const client = await N8nClient.signIn(n8n.url);
 		await client.createCredential({
 			name: EXAMPLE_CREDENTIAL,
@@ -66,8 +70,10 @@ async function demo({ once, port = 0 }: DemoOptions): Promise<void> {
 		});
 		const batch = await client.importWorkflow(examples.batch);
 		const chat = await client.importWorkflow(examples.chat);
+		const agent = await client.importWorkflow(examples.agent);
 		await client.activate(chat);
-		return { client, batch, chat };
+		await client.activate(agent);
+		return { client, batch, chat, agent };
 	});
 
 	const { execution, videos } = await step(`Run "${examples.batch.name}" in n8n`, async (say) => {
@@ -86,7 +92,13 @@ async function demo({ once, port = 0 }: DemoOptions): Promise<void> {
 	if (once) return;
 
 	const page = ({ id }: WorkflowRef) => `${n8n.url}/workflow/${id}`;
-	const pages = { n8n: n8n.url, batch: page(batch), chat: page(chat) };
+	const pages = {
+		n8n: n8n.url,
+		batch: page(batch),
+		chat: page(chat),
+		agent: page(agent),
+		agentChat: chatUrl(n8n.url, webhookIdOf(examples.agent)),
+	};
 	console.log(`\n${invitation(pages)}`);
 }
 

@@ -61,6 +61,9 @@ export function invitation(pages: {
 	readonly n8n: string;
 	readonly batch: string;
 	readonly chat: string;
+	readonly agent: string;
+	/** The chat page of the agent, as a visitor has it. */
+	readonly agentChat: string;
 }): string {
 	return `n8n is open at ${pages.n8n}
 
@@ -72,6 +75,9 @@ Nightly Video Batch: ${pages.batch}
 
 Chat Answer: ${pages.chat}
   Click "Open chat" at the bottom and ask something.
+
+Video Agent: ${pages.agent}
+  Ask for a video on its chat page, ${pages.agentChat}
 
 Press Ctrl+C to stop everything.`;
 }
