@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { ROOT } from './paths';
 import type { Workflow } from './workflow';
+
+const EXAMPLES_FOLDER = join(ROOT, 'examples');
 
 /** The workflows of examples/ that the demo and the end-to-end tests run, and the nodes these look at. */
 export const EXAMPLES = {
@@ -33,10 +35,19 @@ export const EXAMPLES = {
 /** The name of the credential that the examples ask for; n8n gives it to the first one that is made by hand. */
 export const EXAMPLE_CREDENTIAL = 'Agent Video API account';
 
-/** Reads a workflow of examples/. */
+/** Reads one of EXAMPLES. */
 export async function readExample(name: keyof typeof EXAMPLES): Promise<Workflow> {
-	const file = join(ROOT, 'examples', EXAMPLES[name].file);
-	return JSON.parse(await readFile(file, 'utf8')) as Workflow;
+	return await readExampleFile(EXAMPLES[name].file);
+}
+
+/** Reads a workflow of examples/ by its file name. */
+export async function readExampleFile(file: string): Promise<Workflow> {
+	return JSON.parse(await readFile(join(EXAMPLES_FOLDER, file), 'utf8')) as Workflow;
+}
+
+/** The file names of all workflows of examples/. */
+export async function exampleFiles(): Promise<readonly string[]> {
+	return (await readdir(EXAMPLES_FOLDER)).filter((file) => file.endsWith('.json')).sort();
 }
 
 /** The webhook ID of the node of a workflow that has one. */

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Browser, Page } from 'playwright-core';
+
+import { ROOT } from '../../../lab/paths';
+import { say } from './say';
+
+/** A picture of one pixel. */
+const PICTURE = Buffer.from(
+	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+	'base64',
+);
+/** Milliseconds for the page to hand over the file. */
+const LIMIT_MS = 90_000;
+
+/**
+ * Fills in the form of the image-to-video example as a person does, and waits for what the page gives back.
+ *
+ * @returns The bytes that the browser saved.
+ */
+export async function uploadPicture(
+	browser: Browser,
+	{ url, prompt }: { readonly url: string; readonly prompt: string },
+): Promise<Buffer> {
+	const context = await browser.newContext();
+	await context.route(
+		({ hostname, protocol }) => hostname !== '127.0.0.1' && protocol.startsWith('http'),
+		async (route) => {
+			await route.abort();
+		},
+	);
+	const page = await context.newPage();
+	page.setDefaultTimeout(LIMIT_MS);
+	try {
+		return await submit(page, url, prompt);
+	} catch (error) {
+		const path = join(ROOT, '.cache', 'screenshots', 'image-to-video.png');
+		await page.screenshot({ path });
+		say(`The page as it was: ${path}`);
+		throw error;
+	} finally {
+		await context.close();
+	}
+}
+
+async function submit(page: Page, url: string, prompt: string): Promise<Buffer> {
+	await page.goto(url);
+	await page.locator('input[type="file"]').setInputFiles({
+		name: 'sea.png',
+		mimeType: 'image/png',
+		buffer: PICTURE,
+	});
+	await page.locator('textarea').fill(prompt);
+	const download = page.waitForEvent('download');
+	await page.locator('button[type="submit"]').click();
+	const saved = await (await download).path();
+	await page.getByText('Here is your video').waitFor();
+	return await readFile(saved);
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { INode } from 'n8n-workflow';
+
+import { ROOT } from '../../lab/paths';
+import { EXAMPLE_CREDENTIAL, exampleFiles, readExampleFile } from '../../lab/readExample';
+import type { Workflow } from '../../lab/workflow';
+import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
+
+const NOTE = 'n8n-nodes-base.stickyNote';
+const README = readFileSync(join(ROOT, 'examples', 'README.md'), 'utf8');
+/** Width and height of a node with its name below, on n8n's canvas. */
+const NODE_SIZE = { width: 96, height: 150 };
+
+interface Box {
+	readonly name: string;
+	readonly left: number;
+	readonly top: number;
+	readonly right: number;
+	readonly bottom: number;
+}
+
+let files: readonly string[];
+let examples: readonly Workflow[];
+
+beforeAll(async () => {
+	files = await exampleFiles();
+	examples = await Promise.all(files.map(readExampleFile));
+});
+
+const isNote = ({ type }: INode) => type === NOTE;
+
+function boxOf({ name, parameters, position: [left, top] }: INode): Box {
+	const { width, height } = { ...NODE_SIZE, ...parameters } as typeof NODE_SIZE;
+	return { name, left, top, right: left + width, bottom: top + height };
+}
+
+/** The pairs of boxes that cover a part of each other. */
+function overlaps(boxes: readonly Box[]): readonly string[] {
+	return boxes.flatMap((a, index) =>
+		boxes
+			.slice(index + 1)
+			.filter(
+				(b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom,
+			)
+			.map((b) => `${a.name} and ${b.name}`),
+	);
+}
+
+test('the end-to-end tests run every example', () => {
+	expect(Object.keys(EXAMPLE_RUNS).sort()).toStrictEqual(files);
+});
+
+test('the README of the examples has each by its name', () => {
+	for (const [index, { name }] of examples.entries()) {
+		expect(README).toContain(`[${name}](${files[index]})`);
+	}
+});
+
+test('every identifier is there once', () => {
+	const nodes = examples.flatMap((example) => example.nodes);
+	const ids = nodes.map(({ id }) => id);
+	expect(new Set(ids).size).toBe(ids.length);
+	const webhooks = nodes.flatMap(({ webhookId = [] }) => webhookId);
+	expect(new Set(webhooks).size).toBe(webhooks.length);
+});
+
+test('our nodes ask for the credential that a person makes first, without the id of another n8n', () => {
+	for (const { type, name, credentials } of examples.flatMap(({ nodes }) => nodes)) {
+		const wanted = type.startsWith('n8n-nodes-agent-video.')
+			? { agentVideoApi: { id: '', name: EXAMPLE_CREDENTIAL } }
+			: undefined;
+		expect({ name, credentials }).toStrictEqual({ name, credentials: wanted });
+	}
+});
+
+test('a green note says first what the workflow does and how to try it', () => {
+	for (const { name, nodes } of examples) {
+		const [first] = nodes;
+		expect({ name, type: first!.type, color: first!.parameters['color'] }).toStrictEqual({
+			name,
+			type: NOTE,
+			color: 4,
+		});
+		expect(first!.parameters['content']).toMatch(/^## .*\*\*Try it:\*\*/s);
+	}
+});
+
+test('nothing on the canvas covers another thing', () => {
+	for (const { name, nodes } of examples) {
+		const found = [
+			...overlaps(nodes.filter(isNote).map(boxOf)),
+			...overlaps(nodes.filter((node) => !isNote(node)).map(boxOf)),
+		];
+		expect({ name, found }).toStrictEqual({ name, found: [] });
+	}
+});
