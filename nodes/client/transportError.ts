@@ -11,7 +11,7 @@ interface TransportRow {
 }
 
 /** What a broken connection means to a person, by the code that the HTTP library gives; the first match wins. */
-const TRANSPORT_ROWS: readonly TransportRow[] = [
+export const TRANSPORT_ROWS: readonly TransportRow[] = [
 	{
 		codes: /^ECONNREFUSED$/,
 		kind: 'network',
