@@ -332,7 +332,7 @@ describe.each(Object.entries(SPEC))('%s', (model, spec) => {
 	});
 });
 
-test("the README's table has a row for each model, with the values of ours", () => {
+test('the table of docs/create-video.md has a row for each model, with the values of ours', () => {
 	const code = (value: string | number) => `\`${value}\``;
 	const list = (values: readonly (string | number)[], show: (value: string) => string) =>
 		values.length === 0
@@ -357,8 +357,8 @@ test("the README's table has a row for each model, with the values of ours", () 
 		`${model.maxAudios || '–'}`,
 		model.generatesAudio ? 'yes' : '–',
 	]);
-	const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
-	const rows = readme
+	const page = readFileSync(join(__dirname, '../../docs/create-video.md'), 'utf8');
+	const rows = page
 		.split('\n')
 		.filter((line) => line.startsWith('| `video-m'))
 		.map((line) =>
