@@ -19,7 +19,7 @@ export interface SessionKey {
  * workers, in the editor's test chat too. Workflow static data would not do: it is saved as a whole when an execution
  * ends, so that two chats at a time forget one another's session, and never in a manual run.
  *
- * @throws InputError when this n8n has no data tables.
+ * @throws InputError when this n8n has no data tables, or is of the 1.x line, where none can be made by a node.
  */
 export async function findSession(
 	context: IExecuteFunctions,
@@ -74,7 +74,7 @@ function noTable({ message }: Error): InputError {
 	return new InputError(
 		'Session',
 		`cannot be remembered: ${message}`,
-		'Switch on the data tables of this n8n, or set Session to By ID and keep the session_id of the output yourself',
+		'This needs n8n 2 with its data tables switched on. Otherwise set Session to By ID and keep the session_id of the output yourself',
 	);
 }
 
