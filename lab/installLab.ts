@@ -17,6 +17,9 @@ const OTHER_OVERRIDES = {
 	'@langchain/langgraph-checkpoint': '1.0.0',
 } as const;
 
+/** n8n 2.20 needs it and leaves its version to chance. n8n 1.x does not. */
+const OTHER_DEPENDENCIES = { '@opentelemetry/core': '2.6.0' } as const;
+
 interface Step {
 	readonly name: string;
 	readonly announcement: string;
@@ -72,7 +75,7 @@ async function describeOther(version: string): Promise<void> {
 	};
 	const manifest = {
 		private: true,
-		dependencies: { n8n: version },
+		dependencies: { n8n: version, ...(version.startsWith('1.') ? {} : OTHER_DEPENDENCIES) },
 		overrides: { ...pinned.overrides, ...OTHER_OVERRIDES },
 	};
 	await mkdir(N8N_HOME, { recursive: true });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
-import { N8N_HOME } from './paths';
+import { N8N_HOME, OTHER_N8N } from './paths';
 
 /** What n8n takes over from this process: a machine's own n8n or proxy settings must not leak in. */
 const INHERITED = ['HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'USER'] as const;
@@ -26,6 +26,12 @@ const FIXED = {
 /** The first asks the internet, the second would be the first page instead of the workflows. */
 const UNWANTED_MODULES = ['mcp-registry', 'instance-ai'] as const;
 
+/**
+ * n8n 1.x keeps binary data in memory unless told otherwise, from where the service could not fetch a picture; and
+ * without task runners its expressions do not see what a Code node gave.
+ */
+const OF_1 = { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem', N8N_RUNNERS_ENABLED: 'true' } as const;
+
 /** What no two n8n processes of a machine may share. */
 export interface N8nProcess {
 	readonly userFolder: string;
@@ -41,6 +47,7 @@ export function n8nEnvironment(n8n: N8nProcess): NodeJS.ProcessEnv {
 		// n8n starts its task runner as `node`.
 		PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
 		...FIXED,
+		...(OTHER_N8N?.startsWith('1.') ? OF_1 : {}),
 		N8N_DISABLED_MODULES: UNWANTED_MODULES.filter(hasModule).join(','),
 		N8N_USER_FOLDER: n8n.userFolder,
 		N8N_PORT: String(n8n.port),
