@@ -85,7 +85,9 @@ test('every node and credential loads where only n8n-workflow is, with its icons
 	for (const file of n8n.nodes) {
 		const codex = JSON.parse(
 			readFileSync(join(packed, file.replace(/\.js$/, '.json')), 'utf8'),
-		) as { node: string };
+		) as { node: string; subcategories: { AI: string[] } };
+		// The search of the editor leaves out every AI node that is not a root node.
+		expect(codex.subcategories.AI).toContain('Root Nodes');
 		expect(codex.node).toBe(`n8n-nodes-agent-video.${loaded[file]!.name}`);
 	}
 });
