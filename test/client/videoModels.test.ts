@@ -223,16 +223,18 @@ describe.each(Object.entries(SPEC))('%s', (model, spec) => {
 	test('mode', () => {
 		expect(row.modes).toStrictEqual(spec.modes);
 		for (const mode of ['std', 'pro']) {
-			const planned = plan(model, { mode });
+			const planned = plan(model, { qualityMode: mode });
 			const isTaken = spec.modes.includes(mode);
 			expect(planned.request.mode).toBe(isTaken ? mode : undefined);
 			expect(changes(planned)).toStrictEqual(isTaken ? [] : [['mode', mode, null]]);
 			if (isTaken) continue;
-			expect(() => plan(model, { mode }, {}, 'refuse')).toThrow(`Quality Mode is ${mode}`);
+			expect(() => plan(model, { qualityMode: mode }, {}, 'refuse')).toThrow(
+				`Quality Mode is ${mode}`,
+			);
 		}
 		const [, pro] = spec.modes;
-		expect(plan(model, { mode: 'PRO' }).request.mode).toBe(pro);
-		expect(plan(model, { mode: 'best' }).request.mode).toBe(spec.modes[0]);
+		expect(plan(model, { qualityMode: 'PRO' }).request.mode).toBe(pro);
+		expect(plan(model, { qualityMode: 'best' }).request.mode).toBe(spec.modes[0]);
 	});
 
 	test.each([
@@ -391,7 +393,7 @@ test.each([
 ])(
 	'video-m6: size %s with mode %s goes out as %s with %s',
 	(size, mode, sentSize, sentMode, expected) => {
-		const planned = plan('video-m6', { size, mode }, {}, 'refuse');
+		const planned = plan('video-m6', { size, qualityMode: mode }, {}, 'refuse');
 		expect([planned.request.size, planned.request.mode]).toStrictEqual([sentSize, sentMode]);
 		expect(changes(planned)).toStrictEqual(expected);
 	},

@@ -76,7 +76,7 @@ describe('a model that is not in the table', () => {
 			aspectRatio: '21:9',
 			duration: '7',
 			size: '4K',
-			mode: 'turbo',
+			qualityMode: 'turbo',
 			imageMode: 'collage',
 			generateAudio: 'true',
 			watermark: 'false',

@@ -15,7 +15,7 @@ const entered = fc.record({
 		aspectRatio: oneOf('16:9', '1:1', '9:16', '4:3', '3:4', '21:9', 'wide'),
 		duration: fc.oneof(fc.constant(''), fc.integer({ min: 1, max: 40 }).map(String)),
 		size: oneOf('480P', '720P', '1080P', '720p', '1080p', '4K'),
-		mode: oneOf('std', 'pro', 'Pro', 'best'),
+		qualityMode: oneOf('std', 'pro', 'Pro', 'best'),
 		imageMode: oneOf('reference', 'first_last_frame'),
 		generateAudio: oneOf('true', 'false'),
 		watermark: oneOf('true', 'false'),

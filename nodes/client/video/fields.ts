@@ -82,7 +82,8 @@ export const VIDEO_FIELDS = [
 		closest: (size, model) => closestSize(String(size), model.sizes) ?? model.defaultSize,
 	},
 	{
-		key: 'mode',
+		// Not "mode": n8n offers the values of a field of that name as actions of their own.
+		key: 'qualityMode',
 		wire: 'mode',
 		label: 'Quality Mode',
 		help: 'Standard (std) is faster and cheaper, Pro (pro) is sharper',
