@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Browser, Page, Route } from 'playwright-core';
 
+import { openPage, type OpenPage } from './openPage';
 import { PINNED_HOME } from './paths';
 
 /** Where n8n's chat page has its program and styles from. */
@@ -14,17 +15,13 @@ const REGISTRATION_LIMIT_MS = 10_000;
 const SHOW_LIMIT_MS = 20_000;
 
 /** A chat of n8n in a browser, as a person has it before them. */
-export interface ChatPage {
-	readonly page: Page;
-	/** Addresses that the page asked for in vain: nothing but this machine is in reach. */
-	readonly unanswered: readonly string[];
+export interface ChatPage extends OpenPage {
 	/** Types a message and sends it. */
 	ask(message: string): Promise<void>;
 	/** Waits until an answer shows a text. */
 	shows(text: string): Promise<void>;
 	/** All answers as they can be read now. */
 	text(): Promise<string>;
-	close(): Promise<void>;
 }
 
 /**
@@ -35,26 +32,22 @@ export interface ChatPage {
  * @throws Error when n8n has no chat there.
  */
 export async function openChat(browser: Browser, url: string): Promise<ChatPage> {
-	const context = await browser.newContext({ viewport: { width: 640, height: 720 } });
-	const unanswered: string[] = [];
-	await context.route(
-		({ hostname }) => hostname !== '127.0.0.1',
-		async (route) => {
-			await serve(route, unanswered);
-		},
-	);
-	const page = await context.newPage();
-	page.setDefaultTimeout(SHOW_LIMIT_MS);
+	const opened = await openPage(browser, {
+		width: 640,
+		height: 720,
+		showLimitMs: SHOW_LIMIT_MS,
+		serve: fromPackage,
+	});
+	const { page } = opened;
 	const answers = page.locator('.chat-message-from-bot');
 	try {
 		await goTo(page, url);
 	} catch (error) {
-		await context.close();
+		await opened.close();
 		throw error;
 	}
 	return {
-		page,
-		unanswered,
+		...opened,
 		ask: async (message) => {
 			const input = page.getByTestId('chat-input');
 			await input.fill(message);
@@ -64,22 +57,16 @@ export async function openChat(browser: Browser, url: string): Promise<ChatPage>
 			await answers.filter({ hasText: text }).last().waitFor();
 		},
 		text: async () => (await answers.allInnerTexts()).join('\n').trim(),
-		close: async () => {
-			await context.close();
-		},
 	};
 }
 
 /** Answers from an installed package: the path is its name, perhaps with a version, and a file in it. */
-async function serve(route: Route, unanswered: string[]): Promise<void> {
+async function fromPackage(route: Route): Promise<boolean> {
 	const url = route.request().url();
 	const path = join(PINNED_HOME, 'node_modules', packagePath(url));
-	if (url.startsWith(CDN) && existsSync(path)) {
-		await route.fulfill({ path, headers: { 'access-control-allow-origin': '*' } });
-		return;
-	}
-	unanswered.push(url);
-	await route.abort();
+	if (!url.startsWith(CDN) || !existsSync(path)) return false;
+	await route.fulfill({ path, headers: { 'access-control-allow-origin': '*' } });
+	return true;
 }
 
 function packagePath(url: string): string {

@@ -12,6 +12,7 @@ import { startScriptedServer, type Script } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { heldReply, text } from './support/heldReply';
 import { inChat } from './support/inChat';
+import { BROWSER_LIMIT_MS } from './support/inPage';
 import { say } from './support/say';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
@@ -96,7 +97,7 @@ it(
 			expect(chat.unanswered).toStrictEqual([]);
 		});
 	},
-	RUN_LIMIT_MS,
+	BROWSER_LIMIT_MS,
 );
 
 it(
@@ -117,7 +118,7 @@ it(
 			await chat.shows('You have not told me that yet.');
 		});
 	},
-	RUN_LIMIT_MS,
+	BROWSER_LIMIT_MS,
 );
 
 it(
@@ -138,5 +139,5 @@ it(
 			await chat.shows('The first and the last.');
 		});
 	},
-	RUN_LIMIT_MS,
+	BROWSER_LIMIT_MS,
 );

@@ -1,10 +1,7 @@
-import { join } from 'node:path';
-
 import type { Browser } from 'playwright-core';
 
 import { openChat, type ChatPage } from '../../../lab/openChat';
-import { ROOT } from '../../../lab/paths';
-import { say } from './say';
+import { inPage } from './inPage';
 
 /**
  * Does something in a chat page of its own.
@@ -16,15 +13,5 @@ export async function inChat(
 	{ url, name }: { readonly url: string; readonly name: string },
 	work: (chat: ChatPage) => Promise<void>,
 ): Promise<void> {
-	const chat = await openChat(browser, url);
-	try {
-		await work(chat);
-	} catch (error) {
-		const path = join(ROOT, '.cache', 'screenshots', `${name}.png`);
-		await chat.page.screenshot({ path });
-		say(`The page as it was: ${path}`);
-		throw error;
-	} finally {
-		await chat.close();
-	}
+	await inPage(await openChat(browser, url), `chat-${name}`, work);
 }
