@@ -1,0 +1,144 @@
+import type { Browser } from 'playwright-core';
+
+import { openEditor, type Editor } from '../../lab/openEditor';
+import { startBrowser } from '../../lab/startBrowser';
+import {
+	addManualTrigger,
+	addNode,
+	canvasNode,
+	closePanel,
+	field,
+	foundNode,
+	searchNodes,
+} from './support/editorSteps';
+import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
+import { say } from './support/say';
+import { SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+
+let session: Session;
+let browser: Browser;
+
+beforeAll(async () => {
+	session = await startSession({ videoSeconds: 1 });
+	browser = await startBrowser(say);
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await browser.close();
+	await session.stop();
+}, BROWSER_LIMIT_MS);
+
+/** Does something in the editor; `name` is that of the picture that is kept when it fails. */
+async function inEditor(name: string, work: (editor: Editor) => Promise<void>): Promise<void> {
+	await inPage(await openEditor(browser, session.n8n.url), `editor-${name}`, work);
+}
+
+/** What people type, and the node that they mean. */
+const SEARCHES = [
+	['create video', 'Create Video'],
+	['text to video', 'Create Video'],
+	['image to video', 'Create Video'],
+	['generate video', 'Create Video'],
+	['movie', 'Create Video'],
+	['wait for video', 'Wait for Video'],
+	['download video', 'Wait for Video'],
+	['chat completion', 'Chat Completion'],
+	['llm', 'Chat Completion'],
+	['knowledge base', 'Chat Completion'],
+	['agent', 'Agent with Tools'],
+	['function calling', 'Agent with Tools'],
+	['assistant', 'Super Assistant'],
+	['memory', 'Super Assistant'],
+	['chat model', 'Agent Video Chat Model'],
+	['agent video', 'Agent Video Chat Model'],
+] as const;
+
+it(
+	'every node is found by what people type, and known as installed',
+	async () => {
+		await inEditor('search', async ({ page, goTo, errors }) => {
+			await goTo('/workflow/new');
+			await addManualTrigger(page);
+			for (const [text, name] of SEARCHES) {
+				await searchNodes(page, text);
+				await foundNode(page, name).waitFor();
+			}
+			await searchNodes(page, 'text to video');
+			await foundNode(page, 'Create Video').click();
+			const details = page.getByTestId('node-creator');
+			await details.getByText('Installed').waitFor();
+			await details.getByRole('button', { name: 'Add to workflow' }).waitFor();
+			await details.getByText('Actions').waitFor({ state: 'detached' });
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it(
+	'a credential is created and tested in its dialog: a wrong key is told, a right one taken',
+	async () => {
+		await inEditor('credential', async ({ page, goTo, errors }) => {
+			await goTo('/home/credentials/create');
+			const types = page.getByTestId('new-credential-type-select');
+			await types.locator('input').fill('agent video');
+			await page.getByTestId('new-credential-type-select-option').first().click();
+			await page.getByTestId('new-credential-type-button').click();
+
+			await field(page, 'baseUrl').fill(session.emulator.url);
+			await field(page, 'apiKey').fill('not-a-key');
+			const save = page.getByTestId('credential-save-button');
+			await save.click();
+			const dialog = page.getByTestId('credential-edit-dialog');
+			await dialog.getByText('Couldn’t connect with these settings').waitFor();
+			await dialog.getByText('More details').click();
+			await dialog.getByText('The service did not accept the API key').waitFor();
+
+			await field(page, 'apiKey').fill('demo-key');
+			await save.click();
+			await page.getByTestId('credentials-config-container-test-success').waitFor();
+			expect(await dialog.innerText()).not.toContain('did not accept');
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it(
+	'a workflow of two nodes is built by hand, run, and its video found in the output',
+	async () => {
+		await inEditor('by-hand', async ({ page, goTo, errors }) => {
+			await session.client.createCredential({
+				name: 'By Hand',
+				type: 'agentVideoApi',
+				data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
+			});
+			await goTo('/workflow/new');
+			await addManualTrigger(page);
+			await addNode(page, 'Create Video');
+			await page.getByTestId('node-credentials-select').click();
+			await page.getByText('By Hand', { exact: true }).last().click();
+			await field(page, 'prompt').fill('A lighthouse at dawn');
+			await closePanel(page);
+			await canvasNode(page, 'Create Video')
+				.getByText('text to video with video-m1')
+				.waitFor();
+			await addNode(page, 'Wait for Video');
+			await closePanel(page);
+			await canvasNode(page, 'Wait for Video').getByText('wait and download').waitFor();
+
+			await page.getByTestId('execute-workflow-button').click();
+			await page.getByText('Workflow executed successfully').first().waitFor();
+			await canvasNode(page, 'Wait for Video').dblclick();
+			const output = page.getByTestId('output-panel');
+			await output.getByText('1 video completed, 0 failed').waitFor();
+			await output.getByText('Completed Branch (1 item)').waitFor();
+			await output.getByText('video/mp4').waitFor();
+			await output.getByTestId('radio-button-json').click();
+			await output.getByText('"completed"').first().waitFor();
+			expect(session.emulator.tasks.all).toHaveLength(1);
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
