@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { SUGGESTIONS } from '../shared/chatOptions';
-import { bindingProperties, CHAT_MODELS, imagesProperty } from '../shared/chatProperties';
+import { ANSWERER, bindingProperties, CHAT_MODELS, imagesProperty } from '../shared/chatProperties';
 import { chatModelOptions, supplyChatModel } from '../shared/chatModelSupply';
 import { searchItems } from '../shared/listOrText';
 
@@ -20,7 +20,7 @@ export class AgentVideoChatModel implements INodeType {
 		icon: { light: 'file:../../icons/chat.svg', dark: 'file:../../icons/chat.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter.appCode || $parameter.model || "default model" }}',
+		subtitle: `={{ ${ANSWERER} }}`,
 		description:
 			'A model, an application or a workflow of the service, for AI agents and chains',
 		defaults: { name: 'Agent Video Chat Model' },

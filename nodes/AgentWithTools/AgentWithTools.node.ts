@@ -15,7 +15,12 @@ import { agentOptions } from '../shared/agentOptions';
 import { runAgent } from '../shared/agentRun';
 import { toolProperties } from '../shared/agentTools';
 import { SUGGESTIONS } from '../shared/chatOptions';
-import { bindingProperties, CHAT_MODELS, inputProperties } from '../shared/chatProperties';
+import {
+	ANSWERER,
+	bindingProperties,
+	CHAT_MODELS,
+	inputProperties,
+} from '../shared/chatProperties';
 import { searchItems } from '../shared/listOrText';
 
 /** Answer and Stopped, then an output for each tool of the form, or one for all calls. */
@@ -26,6 +31,13 @@ const OUTPUTS = `={{ ((parameters) => {
 	return ['Answer', 'Stopped', ...names].map((displayName) => ({ type: 'main', displayName }));
 })($parameter) }}` as const;
 
+/** For example `chat-m1 with 2 tools`; tools as JSON may come from an expression, and are not counted. */
+const SUBTITLE = `={{ ((parameters) => {
+	const count = (parameters.tools?.tool ?? []).length;
+	const tools = count === 1 ? '1 tool' : count + ' tools';
+	return ${ANSWERER} + ' with ' + (parameters.toolSource === 'json' ? 'tools' : tools);
+})($parameter) }}`;
+
 export class AgentWithTools implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Agent with Tools',
@@ -33,7 +45,7 @@ export class AgentWithTools implements INodeType {
 		icon: { light: 'file:../../icons/agent.svg', dark: 'file:../../icons/agent.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter.appCode || $parameter.model || "default model" }}',
+		subtitle: SUBTITLE,
 		description:
 			'Let a model ask for tools, run by the branches of your workflow, until it answers',
 		defaults: { name: 'Agent with Tools' },
@@ -45,8 +57,8 @@ export class AgentWithTools implements INodeType {
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true }],
 		properties: [
-			...inputProperties,
 			...bindingProperties,
+			...inputProperties,
 			...toolProperties,
 			{
 				displayName: 'Run Tool Calls',

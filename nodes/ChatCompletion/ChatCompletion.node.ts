@@ -19,6 +19,7 @@ import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../share
 import { readMessages } from '../shared/chatInput';
 import { chatOptions, SUGGESTIONS } from '../shared/chatOptions';
 import {
+	ANSWERER,
 	bindingProperties,
 	CHAT_MODELS,
 	inputProperties,
@@ -45,7 +46,7 @@ export class ChatCompletion implements INodeType {
 		icon: { light: 'file:../../icons/chat.svg', dark: 'file:../../icons/chat.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter.appCode || $parameter.model || "default model" }}',
+		subtitle: `={{ ($parameter.options?.responseFormat === "json_object" ? "JSON" : "reply") + " from " + ${ANSWERER} }}`,
 		description: 'Ask a model, an application or a workflow, and get its reply',
 		defaults: { name: 'Chat Completion' },
 		inputs: [NodeConnectionTypes.Main],
@@ -53,8 +54,8 @@ export class ChatCompletion implements INodeType {
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true }],
 		properties: [
-			...inputProperties,
 			...bindingProperties,
+			...inputProperties,
 			streamingProperty,
 			simplifyProperty,
 			{

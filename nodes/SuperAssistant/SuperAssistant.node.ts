@@ -26,7 +26,8 @@ export class SuperAssistant implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter.appCode }}',
+		subtitle:
+			'={{ ($parameter.appCode || "no assistant") + ", " + ({ id: "session by ID", key: "session per key" }[$parameter.session] ?? "new session") }}',
 		description: 'Let an assistant with its own memory and tools do a task',
 		defaults: { name: 'Super Assistant' },
 		inputs: [NodeConnectionTypes.Main],

@@ -3,6 +3,9 @@ import type { INodeProperties } from 'n8n-workflow';
 import { listOrText } from './listOrText';
 import { filledByModel } from './toolFields';
 
+/** Who answers with the present settings: the end of a subtitle. */
+export const ANSWERER = '($parameter.appCode || $parameter.model || "the default model")';
+
 /** The codes that the specification's examples use; any other can be typed. */
 export const CHAT_MODELS = [
 	{ name: 'Default of the Application', value: '' },
@@ -84,6 +87,7 @@ export const inputProperties: INodeProperties[] = [
 			},
 		],
 		default: 'prompt',
+		description: 'How the question is entered',
 	},
 	...filledByModel(
 		{

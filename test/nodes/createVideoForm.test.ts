@@ -1,6 +1,5 @@
 import {
 	NodeHelpers,
-	Workflow,
 	type INodeProperties,
 	type INodePropertyCollection,
 	type INodePropertyOptions,
@@ -9,7 +8,6 @@ import {
 import { VIDEO_FIELDS, type VideoField } from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
-import { packageNode } from '../support/engine';
 
 const { description, methods } = new CreateVideo();
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
@@ -86,32 +84,6 @@ test.each(KINDS)('%s: references of the kinds %j, at most %s', (code, kinds, mos
 	);
 	expect(references!.description).toContain(`at most ${most}.`);
 	expect(references!.description!.includes('15 seconds')).toBe(kinds.includes('video'));
-});
-
-test.each([
-	[{}, 'text to video with video-m1'],
-	[
-		{ references: { file: [{ kind: 'image', url: 'https://example.com/a.png' }] } },
-		'files to video with video-m1',
-	],
-	[{ options: { dryRun: true } }, 'dry run: text to video with video-m1'],
-	[{ model: { __rl: true, mode: 'id', value: '' } }, 'text to video with no model'],
-])('the subtitle says what the node does: %j', (parameters, subtitle) => {
-	const node = packageNode('Create', 'createVideo', { parameters });
-	const find = () => new CreateVideo();
-	const workflow = new Workflow({
-		active: false,
-		nodes: [node],
-		connections: {},
-		nodeTypes: { getByName: find, getByNameAndVersion: find, getKnownTypes: () => ({}) },
-	});
-	const seen = workflow.expression.getSimpleParameterValue(
-		workflow.getNode('Create')!,
-		description.subtitle,
-		'internal',
-		{},
-	);
-	expect(seen).toBe(subtitle);
 });
 
 test('the list of models can be searched by code and by what they take', async () => {
