@@ -52,6 +52,9 @@ function insideOf({ type, options = [] }: INodeProperties): INodeProperties[] {
 	return (options as INodePropertyCollection[]).flatMap(({ values }) => values);
 }
 
+/** What n8n calls the form of a node that is an agent's tool. */
+const TOOL = '@tool';
+
 /** Where fields stand. */
 interface Place {
 	/** The fields that they are in. */
@@ -63,7 +66,9 @@ interface Place {
 function rows(properties: readonly INodeProperties[], { prefix, form }: Place): string[][] {
 	const names = new Set(properties.map(({ displayName }) => displayName));
 	return [...names].flatMap((name) => {
-		const same = properties.filter(({ displayName }) => displayName === name);
+		const all = properties.filter(({ displayName }) => displayName === name);
+		const inForm = all.filter((property) => !isForTools(property));
+		const same = inForm.length === 0 ? all : inForm;
 		// The last one is the one for a model that is typed: it says no model's own values.
 		const property = same.at(-1)!;
 		const label = `${prefix}${name}`;
@@ -126,12 +131,18 @@ function meaningOf(property: INodeProperties, others: readonly INodeProperties[]
 		.join('<br>');
 }
 
+/** Whether a field shows only where the node is an agent's tool. */
+function isForTools({ displayOptions }: INodeProperties): boolean {
+	return displayOptions?.show?.[TOOL] !== undefined;
+}
+
 /** With which value of which other field a field shows. */
 function conditionOf(
 	{ displayOptions }: INodeProperties,
 	others: readonly INodeProperties[],
 ): string {
 	const conditions = Object.entries(displayOptions?.show ?? {}).map(([key, values = []]) => {
+		if (key === TOOL) return "the node is an agent's tool";
 		const other = others.find(({ name }) => name === key.replace('/', ''));
 		const shown = values.map((value) => nameOf(value, other?.options ?? []) || literal(value));
 		return `_${other?.displayName ?? key}_ is ${shown.join(' or ')}`;

@@ -99,6 +99,15 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		expect(bodies(lab, CREATE)).toMatchObject([{ model: 'video-m1', duration: 5 }]);
 	},
 
+	// What the person sees in the chat page: aiAgentVideo.test.ts.
+	'ai-agent-video.json': async (lab) => {
+		const chat = await publishChat(lab, 'ai-agent-video.json');
+		const { text } = await chat.ask('Make a video of a lighthouse at dawn');
+		const [task] = lab.emulator.tasks.all.slice(-1);
+		expect(text).toContain(task!.id);
+		expect(bodies(lab, CREATE)).toMatchObject([{ prompt: 'a lighthouse at dawn' }]);
+	},
+
 	'assistant-with-memory.json': async (lab) => {
 		const chat = await publishChat(lab, 'assistant-with-memory.json');
 		await chat.ask('My name is Ada.');
