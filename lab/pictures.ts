@@ -29,6 +29,7 @@ const HIDDEN = [
 	'.el-notification',
 	'[data-test-id="canvas-controls"]',
 	'[data-test-id="execute-workflow-button"]',
+	'[data-test-id="workflow-chat-button"]',
 ] as const;
 
 const running = new Running();
