@@ -6,9 +6,12 @@ import { filledByModel } from './toolFields';
 /** Who answers with the present settings: the end of a subtitle. */
 export const ANSWERER = '($parameter.appCode || $parameter.model || "the default model")';
 
+/** How the list and the empty field call the model that nobody has chosen. */
+const DEFAULT_MODEL = 'Default of the Application or Service';
+
 /** The codes that the specification's examples use; any other can be typed. */
 export const CHAT_MODELS = [
-	{ name: 'Default of the Application', value: '' },
+	{ name: DEFAULT_MODEL, value: '' },
 	{ name: 'chat-m1', value: 'chat-m1' },
 	{ name: 'chat-m2', value: 'chat-m2' },
 ];
@@ -210,10 +213,15 @@ export const bindingProperties: INodeProperties[] = [
 		{
 			displayName: 'Model',
 			name: 'model',
-			default: { mode: 'list', value: '', cachedResultName: 'Default of the Application' },
+			default: { mode: 'list', value: '', cachedResultName: DEFAULT_MODEL },
 			description: 'The model that answers. An application has one of its own.',
 		},
-		{ searchListMethod: 'searchModel', textLabel: 'By Code', placeholder: 'e.g. chat-m1' },
+		{
+			searchListMethod: 'searchModel',
+			textLabel: 'By Code',
+			placeholder: 'e.g. chat-m1',
+			empty: DEFAULT_MODEL,
+		},
 	),
 ];
 

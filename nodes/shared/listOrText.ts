@@ -6,12 +6,14 @@ export interface ListOrText {
 	/** Name of the way to type a value. */
 	readonly textLabel: string;
 	readonly placeholder: string;
+	/** What an empty list field shows, where empty is a choice; n8n would ask to choose. */
+	readonly empty?: string;
 }
 
 /** A field to choose from a list or to type: the service may know values that this package does not. */
 export function listOrText(
 	field: Omit<INodeProperties, 'type' | 'modes'>,
-	{ searchListMethod, textLabel, placeholder }: ListOrText,
+	{ searchListMethod, textLabel, placeholder, empty }: ListOrText,
 ): INodeProperties {
 	return {
 		...field,
@@ -22,6 +24,7 @@ export function listOrText(
 				name: 'list',
 				type: 'list',
 				typeOptions: { searchListMethod, searchable: true },
+				...(empty === undefined ? {} : { placeholder: empty }),
 			},
 			{ displayName: textLabel, name: 'id', type: 'string', placeholder },
 		],

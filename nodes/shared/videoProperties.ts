@@ -88,10 +88,14 @@ function free(field: VideoField): INodeProperties {
 	return {
 		...common(field),
 		...(field.type === 'seconds'
-			? { type: 'number', default: 0, typeOptions: { minValue: 0 } }
-			: { type: 'string', default: '' }),
+			? {
+					type: 'number',
+					default: 0,
+					typeOptions: { minValue: 0 },
+					hint: '0 leaves it to the model',
+				}
+			: { type: 'string', default: '', hint: 'Empty leaves it to the model' }),
 		placeholder: field.placeholder,
-		hint: 'Empty or 0 leaves it to the model',
 	};
 }
 
