@@ -6,6 +6,7 @@ import {
 	addManualTrigger,
 	addNode,
 	canvasNode,
+	chooseCredential,
 	closePanel,
 	field,
 	foundNode,
@@ -116,14 +117,17 @@ it(
 			await goTo('/workflow/new');
 			await addManualTrigger(page);
 			await addNode(page, 'Create Video');
-			await page.getByTestId('node-credentials-select').click();
-			await page.getByText('By Hand', { exact: true }).last().click();
+			await chooseCredential(page, 'By Hand');
+			await page.getByTestId('resource-locator-model').getByTestId('rlc-input').click();
+			await page.getByTestId('rlc-search').fill('M3');
+			await page.getByTestId('rlc-item').filter({ hasText: 'video-m3: Text, or' }).click();
 			await field(page, 'prompt').fill('A lighthouse at dawn');
 			await closePanel(page);
 			await canvasNode(page, 'Create Video')
-				.getByText('text to video with video-m1')
+				.getByText('text to video with video-m3')
 				.waitFor();
 			await addNode(page, 'Wait for Video');
+			await chooseCredential(page, 'By Hand');
 			await closePanel(page);
 			await canvasNode(page, 'Wait for Video').getByText('wait and download').waitFor();
 

@@ -29,6 +29,13 @@ export async function addNode(page: Page, name: string): Promise<void> {
 	await page.getByTestId('ndv').waitFor();
 }
 
+/** Takes a credential for the node whose panel is open; n8n does that by itself, but only after a moment. */
+export async function chooseCredential(page: Page, name: string): Promise<void> {
+	await page.getByTestId('node-credentials-select').click();
+	await page.getByText(name, { exact: true }).last().click();
+	await page.getByTestId('credential-edit-button').waitFor();
+}
+
 export async function closePanel(page: Page): Promise<void> {
 	await page.getByTestId('ndv-close-button').click();
 	await page.getByTestId('ndv').waitFor({ state: 'hidden' });
