@@ -19,7 +19,7 @@ const FOLDER = join(ROOT, 'docs', 'pictures');
 const WIDTH = 1240;
 const CANVAS_HEIGHT = 700;
 /** Pixels around the nodes of a canvas. */
-const MARGIN = 24;
+const MARGIN = 40;
 const RUN_LIMIT_MS = 180_000;
 /** Milliseconds that a panel takes to move to its place. */
 const SETTLE_MS = 1_500;
@@ -28,8 +28,8 @@ const SETTLE_MS = 1_500;
 const HIDDEN = [
 	'.el-notification',
 	'[data-test-id="canvas-controls"]',
-	'[data-test-id="execute-workflow-button"]',
-	'[data-test-id="workflow-chat-button"]',
+	'[class*="executionButtons"]',
+	'[class*="executionButtons"] *',
 ] as const;
 
 const running = new Running();
