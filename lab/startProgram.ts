@@ -8,6 +8,8 @@ const STOP_LIMIT_MS = 10_000;
 
 /** A program that runs until it is stopped. */
 export interface Program {
+	/** Its process; what it started itself are others. */
+	readonly pid: number;
 	/** The last lines of its log. */
 	log(): string;
 	/** Asks it to end, and ends it with all that it started; safe to call twice. */
@@ -48,6 +50,7 @@ export async function startProgram(
 		throw new Error(`${message} The end of its log:\n${log.text}`, { cause: error });
 	}
 	return {
+		pid: child.pid!,
 		log: () => log.text,
 		stop: async () => {
 			await stopGroup(child);
