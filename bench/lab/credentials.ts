@@ -1,0 +1,23 @@
+import type { INode } from 'n8n-workflow';
+
+import type { Credential } from '../../lab/N8nClient';
+
+const KEY = 'bench-key';
+
+/** Every contender's own way to the same server and key; named by its type. */
+export function credentialsFor(url: string): readonly Credential[] {
+	return [
+		{ name: 'agentVideoApi', type: 'agentVideoApi', data: { baseUrl: url, apiKey: KEY } },
+		{ name: 'openAiApi', type: 'openAiApi', data: { apiKey: KEY, url: `${url}/v1` } },
+		{
+			name: 'httpHeaderAuth',
+			type: 'httpHeaderAuth',
+			data: { name: 'Authorization', value: `Bearer ${KEY}` },
+		},
+	];
+}
+
+/** The node with the credential of this type. */
+export function withCredential(node: INode, type: string): INode {
+	return { ...node, credentials: { [type]: { id: '', name: type } } } as unknown as INode;
+}

@@ -1,0 +1,79 @@
+import { isFinal, failureOf, type Execution } from '../../lab/execution';
+import { N8nClient } from '../../lab/N8nClient';
+import { postWebhook } from '../../lab/postWebhook';
+import { startN8n } from '../../lab/startN8n';
+import type { Workflow } from '../../lab/workflow';
+import { credentialsFor } from './credentials';
+
+/** A real n8n to measure in, set up as a production one where it costs time. */
+export interface Lab {
+	readonly pid: number;
+	/** Address of the webhook of that path. */
+	webhook(path: string): string;
+	/** Saves the workflow and lets its webhook work; gives a function that calls it and waits for the end. */
+	install(workflow: Workflow, path: string): Promise<(body: object) => Promise<Execution>>;
+	stop(): Promise<void>;
+}
+
+/** n8n's own default; the lab's other users watch executions while they run. */
+const PRODUCTION = { EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'false', N8N_PAYLOAD_SIZE_MAX: '64' };
+
+/** Starts a fresh n8n whose credentials lead to the server. */
+export async function startLab(
+	serverUrl: string,
+	env: Readonly<Record<string, string>> = {},
+): Promise<Lab> {
+	const n8n = await startN8n({ env: { ...PRODUCTION, ...env } });
+	try {
+		const client = await N8nClient.signIn(n8n.url);
+		for (const credential of credentialsFor(serverUrl)) await client.createCredential(credential);
+		const webhook = (path: string) => `${n8n.url}/webhook/${path}`;
+		return {
+			pid: n8n.pid,
+			webhook,
+			install: async (workflow, path) => {
+				const ref = await client.importWorkflow(workflow);
+				await client.activate(ref);
+				return async (body) => {
+					await postWebhook(webhook(path), body);
+					const execution = await client.lastExecution(ref);
+					if (isFinal(execution) && execution.status === 'success') return execution;
+					throw new Error(`${workflow.name}: ${failureOf(execution)}`);
+				};
+			},
+			stop: n8n.stop,
+		};
+	} catch (error) {
+		await n8n.stop();
+		throw error;
+	}
+}
+
+/** Runs `work` in a fresh n8n and stops that n8n afterwards, whatever happened. */
+export async function inLab<T>(
+	serverUrl: string,
+	work: (lab: Lab) => Promise<T>,
+	env: Readonly<Record<string, string>> = {},
+): Promise<T> {
+	const lab = await startLab(serverUrl, env);
+	try {
+		return await work(lab);
+	} finally {
+		await lab.stop();
+	}
+}
+
+/** Milliseconds that a node took, of all its runs. */
+export function nodeMs({ data }: Execution, node: string): number {
+	const runs = data.resultData.runData[node] ?? [];
+	return runs.reduce((sum, { executionTime }) => sum + executionTime, 0);
+}
+
+/** Milliseconds from the beginning of a node to the end of the execution's last one. */
+export function spanMs({ data }: Execution, first: string): number {
+	const { runData } = data.resultData;
+	const ends = Object.values(runData)
+		.flat()
+		.map(({ startTime, executionTime }) => startTime + executionTime);
+	return Math.max(...ends) - runData[first]![0]!.startTime;
+}

@@ -1,0 +1,157 @@
+import { drawn, node, withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
+import type { Workflow } from '../../lab/workflow';
+import { byId, langchain, openAiModel, ours, webhook } from '../lab/nodes';
+import { spanMs } from '../lab/startLab';
+import { toFigures } from '../measure/figure';
+import { interleave } from '../measure/interleave';
+import type { Question, Row } from '../question';
+import { barPlot } from '../report/plots';
+import { modelName } from '../server/behaviour';
+
+const REPEATS = { full: 9, quick: 3 };
+/** Rounds and calls of the runs whose difference is measured. */
+const SHORT = { rounds: 1, calls: 1 };
+const LONG = { rounds: 11, calls: 1 };
+const WIDE = { rounds: 11, calls: 5 };
+
+type Shape = typeof SHORT;
+
+interface Contender {
+	readonly name: string;
+	readonly workflow: (serverUrl: string, path: string, shape: Shape) => Workflow;
+}
+
+const TOOL = {
+	name: 'calculate',
+	description: 'Works out a sum',
+	define: 'fields',
+	parameters: { parameter: [{ name: 'input', type: 'string', required: true }] },
+};
+const PROMPT = '={{ $json.body.question }}';
+
+const agentOfOurs = (shape: Shape, parameters: object) =>
+	ours('Agent', 'agentWithTools', {
+		prompt: PROMPT,
+		model: byId(modelName(shape)),
+		...parameters,
+		options: { maxRounds: 30, maxCalls: 200, maxRepeats: 100 },
+	});
+
+/** Agent with Tools whose one tool is a branch of one Set node. */
+const withBranch =
+	(runCalls: string): Contender['workflow'] =>
+	(_serverUrl, path, shape) =>
+		drawn(
+			path,
+			[
+				webhook(path, 'lastNode'),
+				agentOfOurs(shape, { tools: { tool: [TOOL] }, runCalls }),
+				node('Calculate', 'n8n-nodes-base.set', 3.4, {
+					parameters: { mode: 'raw', jsonOutput: '={{ { "sum": $json.input.length } }}' },
+				}),
+			],
+			{ Webhook: [['Agent']], Agent: [[], [], ['Calculate']], Calculate: [['Agent']] },
+		);
+
+const calculator = () => langchain('Calculator', 'toolCalculator', 1);
+
+const aiAgent =
+	(version: number): Contender['workflow'] =>
+	(serverUrl, path, shape) =>
+		withSubNodes(
+			workflow(path, [
+				webhook(path, 'lastNode'),
+				langchain('Agent', 'agent', version, {
+					promptType: 'define',
+					text: PROMPT,
+					options: { maxIterations: 30 },
+				}),
+			]),
+			'Agent',
+			[
+				[openAiModel(serverUrl, modelName(shape)), 'ai_languageModel'],
+				[calculator(), 'ai_tool'],
+			],
+		);
+
+const CONTENDERS: readonly Contender[] = [
+	{ name: 'Agent with Tools, branch of one Set node', workflow: withBranch('oneAtATime') },
+	{ name: 'Agent with Tools, the same, calls at once', workflow: withBranch('allAtOnce') },
+	{
+		name: 'Agent with Tools, Calculator',
+		workflow: (_serverUrl, path, shape) =>
+			withSubNodes(
+				workflow(path, [webhook(path, 'lastNode'), agentOfOurs(shape, {})]),
+				'Agent',
+				[[calculator(), 'ai_tool']],
+			),
+	},
+	{ name: 'AI Agent 3.1, Calculator', workflow: aiAgent(3.1) },
+	{ name: 'AI Agent 2.2, Calculator', workflow: aiAgent(2.2) },
+];
+
+export const AGENT_LOOP: Question = {
+	id: 'agent-loop',
+	title: 'Agent loop',
+	method: `The model asks for tools in 1 or in 11 rounds, 1 or 5 calls each, and then answers. *Per round* is the difference between
+11 rounds and 1, divided by 10: what one more round with one call costs, the server's answer included. *Per further call* is the
+difference between 5 calls and 1 in each of 11 rounds, divided by 44. Time is that from the agent's start to the end of the last
+node, as n8n reports it.`,
+	run: async ({ quick, server, lab: shared, say }) => {
+		const lab = await shared();
+		const runs: (() => Promise<{ round: number; call: number }>)[] = [];
+		for (const [index, contender] of CONTENDERS.entries()) {
+			const time: (() => Promise<number>)[] = [];
+			for (const shape of [SHORT, LONG, WIDE]) {
+				const path = `agent-${index}-${shape.rounds}-${shape.calls}`;
+				const call = await lab.install(contender.workflow(server.url, path, shape), path);
+				time.push(async () => spanMs(await call({ question: 'How much?' }), 'Agent'));
+			}
+			runs.push(async () => {
+				const [short, long, wide] = [await time[0]!(), await time[1]!(), await time[2]!()];
+				return {
+					round: (long - short) / (LONG.rounds - SHORT.rounds),
+					call: (wide - long) / (WIDE.rounds * (WIDE.calls - LONG.calls)),
+				};
+			});
+		}
+		say(`${CONTENDERS.length} contenders, in turn`);
+		const measured = await interleave(runs, quick ? REPEATS.quick : REPEATS.full, (run) => run());
+		const figures = await Promise.all(measured.map((values) => toFigures(values)));
+		const rows: Row[] = CONTENDERS.map(({ name }, index) => ({
+			contender: name,
+			figures: figures[index]!,
+		}));
+		const against = (key: 'round' | 'call', of: number) =>
+			figures[of]![key].median / figures[3]![key].median;
+		return {
+			columns: [
+				{ key: 'round', title: 'per round (ms)', digits: 1 },
+				{ key: 'call', title: 'per further call (ms)', digits: 1 },
+			],
+			rows,
+			ratios: [
+				{
+					id: 'agent-round-branch-vs-agent',
+					label: 'per round, branch of a Set node, against AI Agent 3.1',
+					value: against('round', 0),
+				},
+				{
+					id: 'agent-round-calculator-vs-agent',
+					label: 'per round, Calculator, against AI Agent 3.1',
+					value: against('round', 2),
+				},
+				{
+					id: 'agent-call-calculator-vs-agent',
+					label: 'per further call, Calculator, against AI Agent 3.1',
+					value: against('call', 2),
+				},
+			],
+			plot: barPlot(rows, {
+				title: 'Agent loop: one more round with one call',
+				key: 'round',
+				unit: 'ms per round',
+			}),
+		};
+	},
+};

@@ -1,0 +1,178 @@
+import { createParser } from 'eventsource-parser';
+import OpenAI from 'openai';
+
+import { completeChat } from '../../nodes/client/chat/complete';
+import type { HttpPort } from '../../nodes/client/ports';
+import type { Question, Row } from '../question';
+import { barPlot } from '../report/plots';
+
+const CHUNKS = 2_000;
+/** What one read of a socket gives at most, and what a slow model's events come as. */
+const PIECES = [
+	{ key: 'large', bytes: 16_384, label: '16 kB pieces' },
+	{ key: 'small', bytes: 256, label: '256 B pieces' },
+] as const;
+const TIME_MS = { full: 4_000, quick: 600 };
+const MEGABYTE = 2 ** 20;
+const TEXT = 'word '.repeat(CHUNKS);
+const MESSAGES = [{ role: 'user' as const, content: 'Hello?' }];
+
+/** A way to read a stream: gives the text that it carries. */
+interface Reader {
+	readonly name: string;
+	readonly read: (pieces: readonly Uint8Array[]) => Promise<string>;
+	readonly note?: string;
+}
+
+const READERS: readonly Reader[] = [
+	{ name: 'ours (completeChat)', read: readOurs },
+	{
+		name: 'eventsource-parser and JSON.parse (limit)',
+		read: readBare,
+		note: 'checks nothing and puts together nothing but the text',
+	},
+	{ name: '`openai` client', read: readOpenAi },
+	{ name: '`ai` SDK, streamText', read: readAiSdk },
+];
+
+export const READING_STREAMS: Question = {
+	id: 'reading-streams',
+	title: 'Reading streams',
+	method: `${CHUNKS} chunks of a reply are read from memory, in pieces of 16 kB (a fast server) and of 256 bytes (about one event
+each), until the whole text is there. No network: only decoding and putting together.`,
+	run: async ({ quick, say }) => {
+		const { Bench } = await import('tinybench');
+		const bytes = sse();
+		const rows: Row[] = READERS.map(({ name, note }) => ({
+			contender: name,
+			figures: {},
+			...(note === undefined ? {} : { note }),
+		}));
+		for (const { key, bytes: size, label } of PIECES) {
+			say(label);
+			const pieces = split(bytes, size);
+			const time = quick ? TIME_MS.quick : TIME_MS.full;
+			const bench = new Bench({ time, warmupTime: time / 4 });
+			for (const { name, read } of READERS) {
+				if ((await read(pieces)) !== TEXT) throw new Error(`${name} read something else`);
+				bench.add(name, async () => void (await read(pieces)));
+			}
+			for (const [index, { result }] of (await bench.run()).entries()) {
+				if (result.state !== 'completed') throw new Error(`${READERS[index]!.name} failed`);
+				const { p50: median, mad: spread, samplesCount: samples } = result.latency;
+				const perSecond = (amount: number) => ({
+					median: (amount / median) * 1000,
+					spread: (amount / median) * 1000 * (spread / median),
+					samples,
+				});
+				rows[index] = {
+					...rows[index]!,
+					figures: {
+						...rows[index]!.figures,
+						[`mb-${key}`]: perSecond(bytes.length / MEGABYTE),
+						[`chunks-${key}`]: perSecond(CHUNKS),
+					},
+				};
+			}
+		}
+		const rate = (index: number, key: string) => rows[index]!.figures[key]!.median;
+		return {
+			columns: PIECES.flatMap(({ key, label }) => [
+				{ key: `mb-${key}`, title: `MB/s, ${label}`, digits: 1 },
+				{ key: `chunks-${key}`, title: `chunks/s, ${label}`, digits: 0 },
+			]),
+			rows,
+			ratios: PIECES.flatMap(({ key, label }) =>
+				(['limit', 'openai', 'ai'] as const).map((peer, index) => ({
+					id: `reading-${key}-vs-${peer}`,
+					label: `time per stream in ${label}, against ${READERS[index + 1]!.name}`,
+					value: rate(index + 1, `mb-${key}`) / rate(0, `mb-${key}`),
+				})),
+			),
+			plot: barPlot(rows, {
+				title: 'Reading a stream in 16 kB pieces',
+				key: 'mb-large',
+				unit: 'MB/s (more is better)',
+			}),
+		};
+	},
+};
+
+function sse(): Uint8Array {
+	const chunk = (delta: object, finish_reason: string | null, more: object = {}) => ({
+		id: 'bench',
+		object: 'chat.completion.chunk',
+		created: 1_800_000_000,
+		model: 'chat-m1',
+		choices: [{ index: 0, delta, finish_reason }],
+		...more,
+	});
+	const usage = { prompt_tokens: 9, completion_tokens: CHUNKS, total_tokens: CHUNKS + 9 };
+	const chunks = [
+		...Array.from({ length: CHUNKS }, () => chunk({ content: 'word ' }, null)),
+		chunk({}, 'stop', { usage }),
+	];
+	const events = chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`);
+	return new TextEncoder().encode(`${events.join('')}data: [DONE]\n\n`);
+}
+
+function split(bytes: Uint8Array, size: number): Uint8Array[] {
+	return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+		bytes.subarray(index * size, (index + 1) * size),
+	);
+}
+
+async function* feed(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+	yield* pieces;
+}
+
+async function readOurs(pieces: readonly Uint8Array[]): Promise<string> {
+	const http: HttpPort = () =>
+		Promise.resolve({
+			status: 200,
+			headers: { 'content-type': 'text/event-stream' },
+			body: feed(pieces),
+		});
+	const request = { messages: MESSAGES };
+	const { choices } = await completeChat(http, request, { stream: true, idleTimeoutMs: 1_000 });
+	return choices[0]!.message.content ?? '';
+}
+
+async function readBare(pieces: readonly Uint8Array[]): Promise<string> {
+	let text = '';
+	const parser = createParser({
+		onEvent: ({ data }) => {
+			if (data === '[DONE]') return;
+			const { choices } = JSON.parse(data) as { choices: [{ delta: { content?: string } }] };
+			text += choices[0].delta.content ?? '';
+		},
+	});
+	const utf8 = new TextDecoder();
+	for await (const piece of feed(pieces)) parser.feed(utf8.decode(piece, { stream: true }));
+	return text;
+}
+
+const answering = (pieces: readonly Uint8Array[]) => () =>
+	Promise.resolve(
+		new Response(ReadableStream.from(feed(pieces)), {
+			headers: { 'content-type': 'text/event-stream' },
+		}),
+	);
+
+async function readOpenAi(pieces: readonly Uint8Array[]): Promise<string> {
+	const fetch = answering(pieces);
+	const client = new OpenAI({ baseURL: 'http://127.0.0.1/v1', apiKey: 'bench-key', fetch });
+	const stream = client.chat.completions.stream({ model: 'chat-m1', messages: MESSAGES });
+	return (await stream.finalChatCompletion()).choices[0]!.message.content ?? '';
+}
+
+async function readAiSdk(pieces: readonly Uint8Array[]): Promise<string> {
+	const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+	const { streamText } = await import('ai');
+	const provider = createOpenAICompatible({
+		name: 'bench',
+		baseURL: 'http://127.0.0.1/v1',
+		fetch: answering(pieces),
+	});
+	return await streamText({ model: provider.chatModel('chat-m1'), messages: MESSAGES }).text;
+}

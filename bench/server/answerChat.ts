@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { nowMs } from '../measure/now';
+import { behaviourOf, type Behaviour } from './behaviour';
+
+export interface ChatBody {
+	readonly model: string;
+	readonly stream?: boolean;
+	readonly messages: readonly { readonly role: string }[];
+	readonly tools?: readonly { readonly function: { readonly name: string } }[];
+}
+
+const USAGE = { prompt_tokens: 20, completion_tokens: 80, total_tokens: 100 };
+/** Some sixty words, as in a short answer. */
+const TEXT = 'A lighthouse stands at dawn while the sea is calm. '.repeat(6);
+
+/** Answers a chat as the model's name tells. Every chunk of a stream carries the time at which it was sent. */
+export async function answerChat(body: ChatBody, response: ServerResponse): Promise<void> {
+	const behaviour = behaviourOf(body.model);
+	if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
+	const calls = wantedCalls(body, behaviour);
+	if (body.stream === true) {
+		await stream(response, body.model, behaviour, calls);
+		return;
+	}
+	const message =
+		calls.length > 0
+			? { role: 'assistant', content: null, tool_calls: calls }
+			: { role: 'assistant', content: TEXT };
+	response.writeHead(200, { 'content-type': 'application/json' });
+	response.end(
+		JSON.stringify({
+			...envelope(body.model, 'chat.completion'),
+			choices: [{ index: 0, message, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }],
+			usage: USAGE,
+		}),
+	);
+}
+
+async function stream(
+	response: ServerResponse,
+	model: string,
+	{ chunks, gapMs }: Behaviour,
+	calls: readonly object[],
+): Promise<void> {
+	const send = (choice: object, more: object = {}) => {
+		const chunk = {
+			...envelope(model, 'chat.completion.chunk'),
+			choices: [{ index: 0, finish_reason: null, ...choice }],
+			...more,
+		};
+		response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+	};
+	response.writeHead(200, { 'content-type': 'text/event-stream' });
+	if (calls.length > 0) {
+		const tool_calls = calls.map((call, index) => ({ index, ...call }));
+		send({ delta: { role: 'assistant', tool_calls } });
+	} else {
+		for (let index = 0; index < chunks; index++) {
+			if (index > 0 && gapMs > 0) await sleep(gapMs);
+			send({ delta: { content: `${nowMs().toFixed(3)} ` } });
+		}
+	}
+	const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop';
+	send({ delta: {}, finish_reason }, { usage: USAGE });
+	response.end('data: [DONE]\n\n');
+}
+
+/** The calls of this round; none when all rounds are over. */
+function wantedCalls({ messages, tools = [] }: ChatBody, { rounds, calls }: Behaviour): object[] {
+	const round = messages.filter(({ role }) => role === 'tool').length / calls;
+	const name = tools[0]?.function.name;
+	if (name === undefined || round >= rounds) return [];
+	return Array.from({ length: calls }, (_, index) => ({
+		id: `call-${round}-${index}`,
+		type: 'function',
+		function: { name, arguments: JSON.stringify({ input: `${round} + ${index}` }) },
+	}));
+}
+
+function envelope(model: string, object: string) {
+	return { id: 'bench', object, created: 1_800_000_000, model };
+}
