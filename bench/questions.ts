@@ -2,6 +2,8 @@ import type { Question } from './question';
 import { AGENT_LOOP } from './questions/agentLoop';
 import { FIRST_WORD } from './questions/firstWord';
 import { MANY_CHATS } from './questions/manyChats';
+import { SCALE } from './questions/scale';
+import { WAITING } from './questions/waiting';
 import { READING_STREAMS } from './questions/readingStreams';
 
 /** What is measured, in this order. */
@@ -10,4 +12,6 @@ export const QUESTIONS: readonly Question[] = [
 	FIRST_WORD,
 	READING_STREAMS,
 	AGENT_LOOP,
+	WAITING,
+	SCALE,
 ];

@@ -6,8 +6,11 @@ import { withCredential } from './credentials';
 export const OURS = 'n8n-nodes-agent-video';
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 
-/** A webhook that answers at the end, or with what the nodes stream. */
-export function webhook(path: string, responseMode: 'lastNode' | 'streaming'): INode {
+/** A webhook that answers at the end, with what the nodes stream, or what a node says. */
+export function webhook(
+	path: string,
+	responseMode: 'lastNode' | 'streaming' | 'responseNode',
+): INode {
 	return node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
 		parameters: {
 			httpMethod: 'POST',

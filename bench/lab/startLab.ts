@@ -1,3 +1,5 @@
+import type { ITaskData } from 'n8n-workflow';
+
 import { isFinal, failureOf, type Execution } from '../../lab/execution';
 import { N8nClient } from '../../lab/N8nClient';
 import { postWebhook } from '../../lab/postWebhook';
@@ -69,11 +71,10 @@ export function nodeMs({ data }: Execution, node: string): number {
 	return runs.reduce((sum, { executionTime }) => sum + executionTime, 0);
 }
 
-/** Milliseconds from the beginning of a node to the end of the execution's last one. */
-export function spanMs({ data }: Execution, first: string): number {
+/** Milliseconds from the end of the trigger to the end of the execution's last node. */
+export function spanMs({ data }: Execution, trigger: string): number {
 	const { runData } = data.resultData;
-	const ends = Object.values(runData)
-		.flat()
-		.map(({ startTime, executionTime }) => startTime + executionTime);
-	return Math.max(...ends) - runData[first]![0]!.startTime;
+	const ends = (runs: ITaskData[]) =>
+		Math.max(...runs.map(({ startTime, executionTime }) => startTime + executionTime));
+	return ends(Object.values(runData).flat()) - ends(runData[trigger]!);
 }

@@ -1,7 +1,7 @@
 /**
  * Measures every contender in turn, again and again: what disturbs the machine meanwhile then disturbs them all.
  *
- * @param repeats How often each is measured, after one turn that does not count.
+ * @param repeats How often each is measured, after two turns that do not count.
  * @returns The measurements, in the order of the contenders.
  */
 export async function interleave<C, M>(
@@ -9,11 +9,12 @@ export async function interleave<C, M>(
 	repeats: number,
 	measure: (contender: C) => Promise<M>,
 ): Promise<M[][]> {
+	const warmUps = 2;
 	const measurements: M[][] = contenders.map(() => []);
-	for (let turn = 0; turn <= repeats; turn++) {
+	for (let turn = 0; turn < warmUps + repeats; turn++) {
 		for (const [index, contender] of contenders.entries()) {
 			const measurement = await measure(contender);
-			if (turn > 0) measurements[index]!.push(measurement);
+			if (turn >= warmUps) measurements[index]!.push(measurement);
 		}
 	}
 	return measurements;

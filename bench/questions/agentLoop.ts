@@ -95,8 +95,8 @@ export const AGENT_LOOP: Question = {
 	title: 'Agent loop',
 	method: `The model asks for tools in 1 or in 11 rounds, 1 or 5 calls each, and then answers. *Per round* is the difference between
 11 rounds and 1, divided by 10: what one more round with one call costs, the server's answer included. *Per further call* is the
-difference between 5 calls and 1 in each of 11 rounds, divided by 44. Time is that from the agent's start to the end of the last
-node, as n8n reports it.`,
+difference between 5 calls and 1 in each of 11 rounds, divided by 44. Time is that from the end of the trigger to the end of the
+last node, as n8n reports it.`,
 	run: async ({ quick, server, lab: shared, say }) => {
 		const lab = await shared();
 		const runs: (() => Promise<{ round: number; call: number }>)[] = [];
@@ -105,7 +105,7 @@ node, as n8n reports it.`,
 			for (const shape of [SHORT, LONG, WIDE]) {
 				const path = `agent-${index}-${shape.rounds}-${shape.calls}`;
 				const call = await lab.install(contender.workflow(server.url, path, shape), path);
-				time.push(async () => spanMs(await call({ question: 'How much?' }), 'Agent'));
+				time.push(async () => spanMs(await call({ question: 'How much?' }), 'Webhook'));
 			}
 			runs.push(async () => {
 				const [short, long, wide] = [await time[0]!(), await time[1]!(), await time[2]!()];

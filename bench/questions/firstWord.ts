@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
+import { node, withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
 import type { Workflow } from '../../lab/workflow';
 import { byId, langchain, openAiModel, ours, webhook } from '../lab/nodes';
 import { toFigures } from '../measure/figure';
@@ -17,6 +17,7 @@ const REGISTRATION_MS = 500;
 
 interface Contender {
 	readonly name: string;
+	readonly note?: string;
 	/** Missing for the client that asks the server itself. */
 	readonly workflow?: (serverUrl: string, path: string) => Workflow;
 }
@@ -50,6 +51,20 @@ const CONTENDERS: readonly Contender[] = [
 		workflow: (_serverUrl, path) =>
 			withSubNodes(agent(path), 'Agent', [
 				[ours('Model', 'agentVideoChatModel', { model: byId(MODEL) }), 'ai_languageModel'],
+			]),
+	},
+	{
+		name: 'Webhook + Respond to Webhook, no model',
+		note: "n8n's own part of every first word",
+		workflow: (_serverUrl, path) =>
+			workflow(path, [
+				webhook(path, 'responseNode'),
+				node('Respond', 'n8n-nodes-base.respondToWebhook', 1.5, {
+					parameters: {
+						respondWith: 'text',
+						responseBody: '={{ $now.toMillis() }}.000\n{{ $now.toMillis() }}.000',
+					},
+				}),
 			]),
 	},
 	{ name: 'plain client, no n8n (floor)' },
@@ -87,15 +102,17 @@ at which it was sent). What a client without n8n needs is the floor; *beyond the
 		});
 		const figures = await Promise.all(measured.map((values) => toFigures(values)));
 		const floor = figures.at(-1)!;
-		const rows: Row[] = CONTENDERS.map(({ name }, index) => {
+		const rows: Row[] = CONTENDERS.map(({ name, note }, index) => {
 			const own = figures[index]!;
 			const beyond = (key: 'firstWord' | 'perChunk') => ({
 				...own[key],
 				median: own[key].median - floor[key].median,
 			});
+			const first = { firstWord: own.firstWord, addedFirst: beyond('firstWord') };
+			if (note !== undefined) return { contender: name, figures: first, note };
 			return {
 				contender: name,
-				figures: { ...own, addedFirst: beyond('firstWord'), addedChunk: beyond('perChunk') },
+				figures: { ...own, ...first, addedChunk: beyond('perChunk') },
 			};
 		});
 		const [a, b] = rows;

@@ -34,13 +34,12 @@ from a fresh n8n for each contender (full runs only): how far its resident set r
 async function measureTimes(bench: Bench, count: number): Promise<Row[]> {
 	const lab = await bench.lab();
 	const rows: Row[] = [];
-	for (const [id, contender] of CONTENDERS) {
+	for (const [, contender] of CONTENDERS) {
 		rows.push({
 			contender: contender.name,
 			figures: {},
 			...(contender.note === undefined ? {} : { note: contender.note }),
 		});
-		bench.say(`installing ${id}`);
 	}
 	rows.push({ contender: FLOOR, figures: {}, note: 'no n8n: what the server and Node allow' });
 

@@ -109,6 +109,7 @@ function sse(): Uint8Array {
 	});
 	const usage = { prompt_tokens: 9, completion_tokens: CHUNKS, total_tokens: CHUNKS + 9 };
 	const chunks = [
+		chunk({ role: 'assistant' }, null),
 		...Array.from({ length: CHUNKS }, () => chunk({ content: 'word ' }, null)),
 		chunk({}, 'stop', { usage }),
 	];

@@ -59,7 +59,8 @@ async function stream(
 	} else {
 		for (let index = 0; index < chunks; index++) {
 			if (index > 0 && gapMs > 0) await sleep(gapMs);
-			send({ delta: { content: `${nowMs().toFixed(3)} ` } });
+			const role = index === 0 ? { role: 'assistant' } : {};
+			send({ delta: { ...role, content: `${nowMs().toFixed(3)} ` } });
 		}
 	}
 	const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop';

@@ -1,0 +1,148 @@
+import axios from 'axios';
+
+import { DEFAULT_SCHEDULE } from '../../nodes/client/video/wait';
+import { waitForTasks } from '../../nodes/client/video/waitForTasks';
+import { drawn, node } from '../../test/e2e/support/buildWorkflow';
+import { virtualClock } from '../../test/support/virtualClock';
+import type { Workflow } from '../../lab/workflow';
+import { httpRequest, ours, splitItems, webhook } from '../lab/nodes';
+import type { Lab } from '../lab/startLab';
+import { TaskRuns, type Notice } from '../server/taskRuns';
+import { fixedGap, SHORTEST_GAP_MS, taskIds, waitFigures, type WaitFigures } from './waitPlan';
+
+/** What a way of waiting gets. */
+export interface WaitSetting {
+	/** When the tasks finish, in milliseconds. */
+	readonly finishMs: readonly number[];
+	/** How much faster time goes in this n8n. */
+	readonly factor: number;
+	readonly lab: Lab;
+	readonly serverUrl: string;
+}
+
+/** A way of waiting for tasks. */
+export interface WaitContender {
+	readonly name: string;
+	readonly note: string;
+	/** Executions used, and places of a worker held while waiting; missing where no n8n is at work. */
+	readonly held?: { readonly executions: number; readonly slots: number };
+	readonly run: (setting: WaitSetting) => Promise<WaitFigures>;
+}
+
+/** Runs a workflow in n8n and reads at the server what it noticed and when. */
+function inN8n(path: string, draw: (serverUrl: string) => Workflow): WaitContender['run'] {
+	return async ({ finishMs, factor, lab, serverUrl }) => {
+		const call = await lab.install(draw(serverUrl), path);
+		await call({ items: taskIds(path, finishMs, factor).map((task_id) => ({ task_id })) });
+		const { data } = await axios.get<Notice[]>(`${serverUrl}/bench/runs/${path}`, {
+			proxy: false,
+		});
+		return waitFigures(data, factor);
+	};
+}
+
+/** The loop that tutorials and templates show. */
+const template = (path: string, waitSeconds: number) => (serverUrl: string) =>
+	drawn(
+		path,
+		[
+			webhook(path, 'lastNode'),
+			splitItems(),
+			httpRequest(
+				'Status',
+				`${serverUrl}/v1/videos/tasks`,
+				'={{ JSON.stringify({ task_id: $json.task_id }) }}',
+			),
+			node('Finished?', 'n8n-nodes-base.if', 2.2, {
+				parameters: {
+					conditions: {
+						options: { version: 2, caseSensitive: true, typeValidation: 'strict', leftValue: '' },
+						combinator: 'and',
+						conditions: [
+							{
+								leftValue: '={{ $json.status }}',
+								rightValue: 'completed',
+								operator: { type: 'string', operation: 'equals' },
+							},
+						],
+					},
+				},
+			}),
+			node('Done', 'n8n-nodes-base.noOp', 1),
+			node('Wait', 'n8n-nodes-base.wait', 1.1, {
+				parameters: { amount: waitSeconds, unit: 'seconds' },
+				webhookId: path,
+			}),
+		],
+		{
+			Webhook: [['Items']],
+			Items: [['Status']],
+			Status: [['Finished?']],
+			'Finished?': [['Done'], ['Wait']],
+			Wait: [['Status']],
+		},
+	);
+
+const inPlace = (path: string) => () =>
+	drawn(
+		path,
+		[
+			webhook(path, 'lastNode'),
+			splitItems(),
+			ours('Wait for Video', 'waitForVideo', { download: false }),
+		],
+		{ Webhook: [['Items']], Items: [['Wait for Video']] },
+	);
+
+/** Our scheduler by itself: time is virtual and a query takes none. */
+async function virtually({ finishMs }: WaitSetting): Promise<WaitFigures> {
+	const clock = virtualClock();
+	const runs = new TaskRuns();
+	await waitForTasks(
+		clock,
+		taskIds('virtual', finishMs, 1),
+		(task_id) => Promise.resolve({ task_id, status: runs.query(task_id, clock.now()) }),
+		{ schedule: DEFAULT_SCHEDULE, concurrency: 10 },
+	);
+	return waitFigures(runs.notices('virtual'));
+}
+
+const ONE = { executions: 1, slots: 1 };
+const COMPRESSED = 'real n8n, time compressed';
+
+/** Everybody; ours in the real n8n comes first, the usual loop second. A further way of waiting is one more row. */
+export const WAIT_CONTENDERS: readonly WaitContender[] = [
+	{
+		name: 'Wait for Video, in place',
+		note: COMPRESSED,
+		held: ONE,
+		run: inN8n('in-place', inPlace('in-place')),
+	},
+	{
+		name: 'HTTP Request + Wait 10 s + IF',
+		note: COMPRESSED,
+		held: ONE,
+		run: inN8n('template-10', template('template-10', 10)),
+	},
+	{
+		name: 'HTTP Request + Wait 5 s + IF',
+		note: COMPRESSED,
+		held: ONE,
+		run: inN8n('template-5', template('template-5', 5)),
+	},
+	{
+		name: 'the scheduler of Wait for Video alone',
+		note: 'virtual time, queries take none',
+		run: virtually,
+	},
+	{
+		name: 'optimum: every allowed poll (5 s)',
+		note: 'computed',
+		run: ({ finishMs }) => Promise.resolve(fixedGap(finishMs, SHORTEST_GAP_MS)),
+	},
+	{
+		name: 'a poll every 10 s',
+		note: 'computed',
+		run: ({ finishMs }) => Promise.resolve(fixedGap(finishMs, 2 * SHORTEST_GAP_MS)),
+	},
+];

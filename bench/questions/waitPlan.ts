@@ -1,0 +1,58 @@
+import { taskIdOf, type Notice } from '../server/taskRuns';
+
+/** Spec 3.1: a task is asked for every 5 to 10 seconds. */
+export const SHORTEST_GAP_MS = 5_000;
+
+const MEDIAN_MS = 90_000;
+const SIGMA = 0.6;
+
+/**
+ * When tasks finish, in milliseconds, unsorted: log-normal around a minute and a half, "30 s to several minutes" (spec
+ * 8), the same at every call.
+ */
+export async function finishTimes(count: number, mostMs: number): Promise<readonly number[]> {
+	const { probit } = await import('simple-statistics');
+	// A step without a common divisor with most counts spreads early and late ones over the list.
+	const step = 73;
+	return Array.from({ length: count }, (_, index) => {
+		const share = (((index * step) % count) + 0.5) / count;
+		const finishMs = MEDIAN_MS * Math.exp(SIGMA * probit(share));
+		return Math.round(Math.min(mostMs, Math.max(25_000, finishMs)));
+	});
+}
+
+/** Ids of tasks that finish then, with the server's time compressed by the factor. */
+export function taskIds(run: string, finishMs: readonly number[], factor: number): string[] {
+	return finishMs.map((each, index) => taskIdOf({ run, index, finishMs: each / factor }));
+}
+
+/** What a way of waiting came to, in uncompressed seconds. */
+export interface WaitFigures {
+	readonly makespan: number;
+	readonly meanDelay: number;
+	readonly worstDelay: number;
+	readonly queries: number;
+}
+
+/** @throws Error when a task was not noticed. */
+export function waitFigures(notices: readonly Notice[], factor = 1): WaitFigures {
+	const delays = notices.map(({ finishMs, noticedMs = NaN }) => noticedMs - finishMs);
+	if (delays.some(Number.isNaN)) throw new Error('A finished task was not noticed');
+	const seconds = (ms: number) => (ms * factor) / 1000;
+	return {
+		makespan: seconds(Math.max(...notices.map(({ noticedMs = 0 }) => noticedMs))),
+		meanDelay: seconds(delays.reduce((sum, each) => sum + each, 0) / delays.length),
+		worstDelay: seconds(Math.max(...delays)),
+		queries: notices.reduce((sum, { queries }) => sum + queries, 0),
+	};
+}
+
+/** What polling every task at a fixed gap comes to when nothing takes any time. */
+export function fixedGap(finishMs: readonly number[], gapMs: number): WaitFigures {
+	return waitFigures(
+		finishMs.map((each) => {
+			const polls = Math.ceil(each / gapMs);
+			return { finishMs: each, noticedMs: polls * gapMs, queries: polls + 1 };
+		}),
+	);
+}
