@@ -84,7 +84,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 const options = new Command('npm run bench --')
-	.description('Measures the package side by side with what one would use instead, on this machine.')
+	.description(
+		'Measures the package side by side with what one would use instead, on this machine.',
+	)
 	.option('--quick', 'small sizes, about two minutes; the report goes to .cache/bench')
 	.option('--guard', 'a quick run whose ratios are held to bench/bounds.ts; writes no report')
 	.option('--only <questions>', 'some of the questions, separated by commas', toQuestions)

@@ -36,7 +36,11 @@ export async function runQuestions(
 			const outcome = await step(question.title, (say) =>
 				question.run({ quick, server, lab, say }),
 			).catch((error: unknown) => ({ failure: String(error) }));
-			findings.push({ question, seconds: Math.round((Date.now() - startMs) / 1000), outcome });
+			findings.push({
+				question,
+				seconds: Math.round((Date.now() - startMs) / 1000),
+				outcome,
+			});
 		}
 		return findings;
 	} finally {

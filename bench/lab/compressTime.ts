@@ -27,5 +27,7 @@ for (const name of ['setTimeout', 'setInterval'] as const) {
 	const fast = (work: unknown, ms = 0, ...values: unknown[]) =>
 		real(work, ms / factor, ...values);
 	// util.promisify finds the promised form there.
-	Object.assign(globalThis, { [name]: Object.defineProperties(fast, Object.getOwnPropertyDescriptors(real)) });
+	Object.assign(globalThis, {
+		[name]: Object.defineProperties(fast, Object.getOwnPropertyDescriptors(real)),
+	});
 }

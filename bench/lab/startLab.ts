@@ -25,10 +25,11 @@ export async function startLab(
 	serverUrl: string,
 	env: Readonly<Record<string, string>> = {},
 ): Promise<Lab> {
-	const n8n = await startN8n({ env: { ...PRODUCTION, ...env } });
+	const n8n = await startN8n({ settings: { ...PRODUCTION, ...env } });
 	try {
 		const client = await N8nClient.signIn(n8n.url);
-		for (const credential of credentialsFor(serverUrl)) await client.createCredential(credential);
+		for (const credential of credentialsFor(serverUrl))
+			await client.createCredential(credential);
 		const webhook = (path: string) => `${n8n.url}/webhook/${path}`;
 		return {
 			pid: n8n.pid,

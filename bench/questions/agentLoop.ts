@@ -116,7 +116,9 @@ last node, as n8n reports it.`,
 			});
 		}
 		say(`${CONTENDERS.length} contenders, in turn`);
-		const measured = await interleave(runs, quick ? REPEATS.quick : REPEATS.full, (run) => run());
+		const measured = await interleave(runs, quick ? REPEATS.quick : REPEATS.full, (run) =>
+			run(),
+		);
 		const figures = await Promise.all(measured.map((values) => toFigures(values)));
 		const rows: Row[] = CONTENDERS.map(({ name }, index) => ({
 			contender: name,

@@ -44,7 +44,9 @@ const CONTENDERS: readonly Contender[] = [
 	{
 		name: 'AI Agent 3.1 + OpenAI Chat Model',
 		workflow: (serverUrl, path) =>
-			withSubNodes(agent(path), 'Agent', [[openAiModel(serverUrl, MODEL), 'ai_languageModel']]),
+			withSubNodes(agent(path), 'Agent', [
+				[openAiModel(serverUrl, MODEL), 'ai_languageModel'],
+			]),
 	},
 	{
 		name: 'AI Agent 3.1 + Agent Video Chat Model',
@@ -96,10 +98,14 @@ at which it was sent). What a client without n8n needs is the floor; *beyond the
 		}
 		await sleep(REGISTRATION_MS);
 		say(`${CONTENDERS.length} contenders, in turn`);
-		const measured = await interleave(asks, quick ? REPEATS.quick : REPEATS.full, async (ask) => {
-			const times = await ask();
-			return { ...times };
-		});
+		const measured = await interleave(
+			asks,
+			quick ? REPEATS.quick : REPEATS.full,
+			async (ask) => {
+				const times = await ask();
+				return { ...times };
+			},
+		);
 		const figures = await Promise.all(measured.map((values) => toFigures(values)));
 		const floor = figures.at(-1)!;
 		const rows: Row[] = CONTENDERS.map(({ name, note }, index) => {

@@ -104,7 +104,9 @@ async function withMemory(bench: Bench, rows: readonly Row[], count: number): Pr
 	const peaks: Figure[] = [];
 	for (const [id, contender] of CONTENDERS) {
 		bench.say(`memory of ${contender.name}`);
-		peaks.push(await inLab(bench.server.url, (lab) => memoryOf(lab, bench, id, contender, count)));
+		peaks.push(
+			await inLab(bench.server.url, (lab) => memoryOf(lab, bench, id, contender, count)),
+		);
 	}
 	return rows.map((row, index) => {
 		const peak = peaks[index];
@@ -131,7 +133,9 @@ function toAnswer(rows: readonly Row[]): Answer {
 		const [a, b] = [ours?.figures[key], peer?.figures[key]];
 		if (a === undefined || b === undefined) return [];
 		const id = `many-chats-${key}-vs-${name}`;
-		return [{ id, label: `${LABELS[key]}, against ${peer!.contender}`, value: a.median / b.median }];
+		return [
+			{ id, label: `${LABELS[key]}, against ${peer!.contender}`, value: a.median / b.median },
+		];
 	};
 	return {
 		columns: COLUMNS.filter(({ key }) => rows.some(({ figures }) => figures[key])),

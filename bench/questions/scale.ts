@@ -8,7 +8,7 @@ import type { Bench, Question, Row } from '../question';
 import { pointPlot } from '../report/plots';
 import { TaskRuns } from '../server/taskRuns';
 import { CHAT_CONTENDERS, MEASURED, prompts, type ChatContender } from './chatContenders';
-import { finishTimes, taskIds } from './waitPlan';
+import { finishTimes, taskIds, waitingFor } from './waitPlan';
 
 const ITEMS = { full: [10, 100, 1_000, 10_000], quick: [10, 100, 1_000] };
 const TASKS = { full: [10, 100, 500, 2_000], quick: [10, 100, 500] };
@@ -105,7 +105,7 @@ async function taskMs(count: number): Promise<number> {
 		const startCpu = process.cpuUsage();
 		await waitForTasks(
 			clock,
-			taskIds('scale', finishMs, 1),
+			waitingFor(taskIds('scale', finishMs, 1), clock.now()),
 			async (task_id) => {
 				await clock.sleep(QUERY_MS);
 				return { task_id, status: runs.query(task_id, clock.now()) };

@@ -8,7 +8,14 @@ import type { Workflow } from '../../lab/workflow';
 import { httpRequest, ours, splitItems, webhook } from '../lab/nodes';
 import type { Lab } from '../lab/startLab';
 import { TaskRuns, type Notice } from '../server/taskRuns';
-import { fixedGap, SHORTEST_GAP_MS, taskIds, waitFigures, type WaitFigures } from './waitPlan';
+import {
+	fixedGap,
+	SHORTEST_GAP_MS,
+	taskIds,
+	waitFigures,
+	waitingFor,
+	type WaitFigures,
+} from './waitPlan';
 
 /** What a way of waiting gets. */
 export interface WaitSetting {
@@ -56,7 +63,12 @@ const template = (path: string, waitSeconds: number) => (serverUrl: string) =>
 			node('Finished?', 'n8n-nodes-base.if', 2.2, {
 				parameters: {
 					conditions: {
-						options: { version: 2, caseSensitive: true, typeValidation: 'strict', leftValue: '' },
+						options: {
+							version: 2,
+							caseSensitive: true,
+							typeValidation: 'strict',
+							leftValue: '',
+						},
 						combinator: 'and',
 						conditions: [
 							{
@@ -83,16 +95,23 @@ const template = (path: string, waitSeconds: number) => (serverUrl: string) =>
 		},
 	);
 
-const inPlace = (path: string) => () =>
-	drawn(
-		path,
-		[
-			webhook(path, 'lastNode'),
-			splitItems(),
-			ours('Wait for Video', 'waitForVideo', { download: false }),
-		],
-		{ Webhook: [['Items']], Items: [['Wait for Video']] },
-	);
+const waitForVideo =
+	(path: string, parameters: { readonly waitMode: string; readonly options?: object }) => () =>
+		drawn(
+			path,
+			[
+				webhook(path, 'lastNode'),
+				splitItems(),
+				ours('Wait for Video', 'waitForVideo', { ...parameters, download: false }),
+			],
+			{
+				Webhook: [['Items']],
+				Items: [['Wait for Video']],
+				...(parameters.waitMode === 'suspend'
+					? { 'Wait for Video': [['Wait for Video']] }
+					: {}),
+			},
+		);
 
 /** Our scheduler by itself: time is virtual and a query takes none. */
 async function virtually({ finishMs }: WaitSetting): Promise<WaitFigures> {
@@ -100,7 +119,7 @@ async function virtually({ finishMs }: WaitSetting): Promise<WaitFigures> {
 	const runs = new TaskRuns();
 	await waitForTasks(
 		clock,
-		taskIds('virtual', finishMs, 1),
+		waitingFor(taskIds('virtual', finishMs, 1), clock.now()),
 		(task_id) => Promise.resolve({ task_id, status: runs.query(task_id, clock.now()) }),
 		{ schedule: DEFAULT_SCHEDULE, concurrency: 10 },
 	);
@@ -116,7 +135,7 @@ export const WAIT_CONTENDERS: readonly WaitContender[] = [
 		name: 'Wait for Video, in place',
 		note: COMPRESSED,
 		held: ONE,
-		run: inN8n('in-place', inPlace('in-place')),
+		run: inN8n('in-place', waitForVideo('in-place', { waitMode: 'inPlace' })),
 	},
 	{
 		name: 'HTTP Request + Wait 10 s + IF',
@@ -129,6 +148,24 @@ export const WAIT_CONTENDERS: readonly WaitContender[] = [
 		note: COMPRESSED,
 		held: ONE,
 		run: inN8n('template-5', template('template-5', 5)),
+	},
+	{
+		name: 'Wait for Video, in place, a poll every 5 s',
+		note: COMPRESSED,
+		held: ONE,
+		run: inN8n(
+			'in-place-5',
+			waitForVideo('in-place-5', {
+				waitMode: 'inPlace',
+				options: { polling: { longestInterval: 5, jitter: 0 } },
+			}),
+		),
+	},
+	{
+		name: 'Wait for Video, suspended between polls',
+		note: `${COMPRESSED}; a step is about 60 s, and the execution is saved in between`,
+		held: { executions: 1, slots: 0 },
+		run: inN8n('suspend', waitForVideo('suspend', { waitMode: 'suspend' })),
 	},
 	{
 		name: 'the scheduler of Wait for Video alone',

@@ -1,3 +1,6 @@
+import { NO_PAUSE } from '../../nodes/client/video/pause';
+import { startWait } from '../../nodes/client/video/wait';
+import type { Waiting } from '../../nodes/client/video/waitForTasks';
 import { taskIdOf, type Notice } from '../server/taskRuns';
 
 /** Spec 3.1: a task is asked for every 5 to 10 seconds. */
@@ -24,6 +27,11 @@ export async function finishTimes(count: number, mostMs: number): Promise<readon
 /** Ids of tasks that finish then, with the server's time compressed by the factor. */
 export function taskIds(run: string, finishMs: readonly number[], factor: number): string[] {
 	return finishMs.map((each, index) => taskIdOf({ run, index, finishMs: each / factor }));
+}
+
+/** The scheduler's waits for these tasks, from now on. */
+export function waitingFor(ids: readonly string[], nowMs: number): Waiting {
+	return { waits: ids.map((taskId) => startWait(taskId, nowMs)), pause: NO_PAUSE };
 }
 
 /** What a way of waiting came to, in uncompressed seconds. */

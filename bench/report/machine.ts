@@ -24,7 +24,10 @@ const MEASURED = [
 export async function describeMachine(): Promise<Machine> {
 	const [processor] = cpus();
 	const own = await versionIn(ROOT);
-	const versions: [string, string][] = [['n8n-nodes-agent-video', own], ['Node', process.version]];
+	const versions: [string, string][] = [
+		['n8n-nodes-agent-video', own],
+		['Node', process.version],
+	];
 	for (const [folder, names] of MEASURED) {
 		for (const name of names) {
 			versions.push([name, await versionIn(join(folder, 'node_modules', name))]);

@@ -24,7 +24,13 @@ export function barPlot(rows: readonly Row[], { title, key, unit }: BarOptions):
 		title,
 		data: { values },
 		encoding: {
-			y: { field: 'contender', type: 'nominal', sort: null, title: null, axis: { labelLimit: 320 } },
+			y: {
+				field: 'contender',
+				type: 'nominal',
+				sort: null,
+				title: null,
+				axis: { labelLimit: 320 },
+			},
 		},
 		layer: [
 			{

@@ -11,8 +11,13 @@ export interface RunFacts {
 }
 
 /** The page that shows a run. */
-export function toMarkdown(findings: readonly Finding[], { date, quick, machine }: RunFacts): string {
-	const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`);
+export function toMarkdown(
+	findings: readonly Finding[],
+	{ date, quick, machine }: RunFacts,
+): string {
+	const versions = Object.entries(machine.versions).map(
+		([name, version]) => `${name} ${version}`,
+	);
 	const seconds = findings.reduce((sum, finding) => sum + finding.seconds, 0);
 	return [
 		'# Measurements',
@@ -62,7 +67,9 @@ function cell({ figures }: Row, { key, digits }: Column): string {
 	const figure: Figure | undefined = figures[key];
 	if (figure === undefined) return '–';
 	const { median, spread, samples } = figure;
-	return samples === 1 ? median.toFixed(digits) : `${median.toFixed(digits)} ± ${spread.toFixed(digits)}`;
+	return samples === 1
+		? median.toFixed(digits)
+		: `${median.toFixed(digits)} ± ${spread.toFixed(digits)}`;
 }
 
 function table(titles: readonly string[], lines: readonly (readonly string[])[]): string {

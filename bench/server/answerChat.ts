@@ -32,7 +32,9 @@ export async function answerChat(body: ChatBody, response: ServerResponse): Prom
 	response.end(
 		JSON.stringify({
 			...envelope(body.model, 'chat.completion'),
-			choices: [{ index: 0, message, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }],
+			choices: [
+				{ index: 0, message, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' },
+			],
 			usage: USAGE,
 		}),
 	);
