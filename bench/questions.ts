@@ -5,6 +5,7 @@ import { MANY_CHATS } from './questions/manyChats';
 import { SCALE } from './questions/scale';
 import { WAITING } from './questions/waiting';
 import { READING_STREAMS } from './questions/readingStreams';
+import { WEIGHT } from './questions/weight';
 
 /** What is measured, in this order. */
 export const QUESTIONS: readonly Question[] = [
@@ -14,4 +15,5 @@ export const QUESTIONS: readonly Question[] = [
 	AGENT_LOOP,
 	WAITING,
 	SCALE,
+	WEIGHT,
 ];

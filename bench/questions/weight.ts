@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+
+import { ROOT } from '../../lab/paths';
+import { installAlone, loadMs, type InstalledPackage } from '../lab/installedPackage';
+import { exactly, toFigure } from '../measure/figure';
+import { interleave } from '../measure/interleave';
+import type { Question, Row } from '../question';
+import { barPlot } from '../report/plots';
+
+const REPEATS = { full: 15, quick: 5 };
+const OURS = 'n8n-nodes-agent-video';
+
+interface Peer {
+	readonly name: string;
+	/** Of the package as it is published; the project itself without it. */
+	readonly spec?: string;
+	readonly id: string;
+	readonly note: string;
+}
+
+/** Ours comes first. A further package is one more row. */
+const PACKAGES: readonly Peer[] = [
+	{ name: OURS, id: 'ours', note: 'six nodes' },
+	...[
+		['n8n-nodes-gigachat', '1.8.3', 'gigachat', 'chat with tools, chat model'],
+		['n8n-nodes-deepseek-reasoner', '0.10.35', 'deepseek', 'chat model that keeps reasoning'],
+		['n8n-nodes-ai-orchestrator', '0.1.7', 'orchestrator', 'chat'],
+		['@mendable/n8n-nodes-firecrawl', '2.1.2', 'firecrawl', 'jobs that are polled'],
+	].map(([name, version, id, note]) => ({
+		name: name!,
+		spec: `${name}@${version}`,
+		id: id!,
+		note: note!,
+	})),
+];
+
+const KB = 1_000;
+
+export const WEIGHT: Question = {
+	id: 'weight',
+	title: 'Weight',
+	method: `Each package is installed by itself, as n8n installs community packages: without install scripts, and without the peer
+dependencies that n8n brings. *Load* is the time of n8n's own loader for all nodes and credentials of the package in a fresh
+process, after n8n-core and n8n-workflow. The peers are community packages for chat or for jobs that are polled; n8n's own OpenAI
+nodes are part of n8n and cost no installation.`,
+	run: async ({ quick, say }) => {
+		const installed: InstalledPackage[] = [];
+		for (const { name, spec, id } of PACKAGES) {
+			say(name);
+			installed.push(
+				await installAlone(join(ROOT, '.cache', 'bench-packages', id), name, spec),
+			);
+		}
+		say('loading');
+		const loads = await interleave(installed, quick ? REPEATS.quick : REPEATS.full, loadMs);
+		const rows: Row[] = [];
+		for (const [
+			index,
+			{ packedBytes, installedBytes, dependencies, version },
+		] of installed.entries()) {
+			const { name, note } = PACKAGES[index]!;
+			rows.push({
+				contender: `${name} ${version}`,
+				note,
+				figures: {
+					packed: exactly(packedBytes / KB),
+					installed: exactly(installedBytes / KB),
+					dependencies: exactly(dependencies),
+					load: await toFigure(loads[index]!),
+				},
+			});
+		}
+		const figure = (row: number, key: string) => rows[row]!.figures[key]!.median;
+		return {
+			columns: [
+				{ key: 'packed', title: 'packed (kB)', digits: 0 },
+				{ key: 'installed', title: 'installed (kB)', digits: 0 },
+				{ key: 'dependencies', title: 'dependencies', digits: 0 },
+				{ key: 'load', title: 'load (ms)', digits: 0 },
+			],
+			rows,
+			ratios: PACKAGES.slice(1).flatMap(({ id, name }, index) =>
+				(['installed', 'load'] as const).map((key) => ({
+					id: `weight-${key}-vs-${id}`,
+					label: `${key}, against ${name}`,
+					value: figure(0, key) / figure(index + 1, key),
+				})),
+			),
+			plot: barPlot(rows, { title: 'Loading the nodes', key: 'load', unit: 'ms' }),
+		};
+	},
+};
