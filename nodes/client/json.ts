@@ -9,16 +9,14 @@ export function isJsonObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Spelled out, or with escapes. */
-const PROTOTYPE_KEY = /__proto__|\\u005f/i;
-
 /**
  * The value that the text spells, or `undefined` where the text is not JSON. Keys that would change the prototype of an
  * object when somebody copies it are left out.
  */
 export function parseJson(text: string): JsonValue | undefined {
 	try {
-		const isSuspect = PROTOTYPE_KEY.test(text);
+		// Spelled out, or with escapes: every underscore of them begins so.
+		const isSuspect = text.includes('__proto__') || text.includes('\\u005');
 		return JSON.parse(text, isSuspect ? withoutPrototype : undefined) as JsonValue;
 	} catch {
 		return undefined;

@@ -19,8 +19,8 @@ function* megabytes(count: number, before = '', after = '') {
 
 async function count(bytes: Iterable<Buffer>): Promise<number> {
 	let events = 0;
-	for await (const event of decodeEvents(Readable.from(bytes)))
-		events += event.data.length > 0 ? 1 : 0;
+	for await (const together of decodeEvents(Readable.from(bytes)))
+		events += together.filter(({ data }) => data.length > 0).length;
 	return events;
 }
 

@@ -22,6 +22,10 @@ export interface Aggregate {
 	readonly choices: Map<number, ChoiceParts>;
 }
 
+/** Fields of a chunk that are no part of the envelope; fields of a delta that come in pieces. */
+const NOT_ENVELOPE: ReadonlySet<string> = new Set(['choices', 'extension']);
+const PUT_TOGETHER: ReadonlySet<string> = new Set(['content', 'reasoning_content', 'tool_calls']);
+
 /** An aggregate of no chunks. */
 export function startAggregate(): Aggregate {
 	return { envelope: {}, choices: new Map() };
@@ -34,13 +38,11 @@ export function startAggregate(): Aggregate {
  * @returns The text that the chunk adds to the first choice.
  */
 export function addChunk(aggregate: Aggregate, chunk: JsonObject): TextDelta {
-	const { choices, extension, ...envelope } = chunk;
-	for (const [key, value] of Object.entries(envelope)) {
-		if (value !== null && value !== undefined) aggregate.envelope[key] = value;
-	}
-
+	keepOthers(aggregate.envelope, chunk, NOT_ENVELOPE);
+	const { choices } = chunk;
 	let added: TextDelta = { content: '', reasoning: '' };
-	for (const choice of Array.isArray(choices) ? choices.filter(isJsonObject) : []) {
+	for (const choice of Array.isArray(choices) ? choices : []) {
+		if (!isJsonObject(choice)) continue;
 		const index = typeof choice['index'] === 'number' ? choice['index'] : 0;
 		const text = addChoice(choiceAt(aggregate, index), choice);
 		if (index === 0) added = text;
@@ -63,6 +65,14 @@ export function toCompletion({ envelope, choices }: Aggregate): ChatCompletion {
 		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
 		choices: all.map(toChoice),
 	};
+}
+
+/** The last good value of every other field. Run for every chunk of a stream: it copies nothing. */
+function keepOthers(kept: JsonObject, fields: JsonObject, except: ReadonlySet<string>): void {
+	for (const key in fields) {
+		const value = fields[key];
+		if (value !== null && value !== undefined && !except.has(key)) kept[key] = value;
+	}
 }
 
 function choiceAt({ choices }: Aggregate, index: number): ChoiceParts {
@@ -90,10 +100,8 @@ function addChoice(parts: ChoiceParts, choice: JsonObject): TextDelta {
 	if (isJsonObject(choice['usage'])) parts.usage = choice['usage'] as unknown as Usage;
 
 	const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
-	const { content, reasoning_content, tool_calls, ...other } = delta;
-	for (const [key, value] of Object.entries(other)) {
-		if (value !== null && value !== undefined) parts.other[key] = value;
-	}
+	keepOthers(parts.other, delta, PUT_TOGETHER);
+	const { content, reasoning_content, tool_calls } = delta;
 	for (const call of Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []) {
 		addToolCall(parts.toolCalls, call);
 	}

@@ -69,15 +69,17 @@ async function readStream(
 	const beginning = { text: '' };
 	let chunks = 0;
 	try {
-		for await (const { data } of decodeEvents(keepBeginning(readBytes(body), beginning))) {
-			if (data === END_OF_STREAM) {
-				if (chunks === 0) throw notTheService('');
-				return toCompletion(aggregate);
+		for await (const events of decodeEvents(keepBeginning(readBytes(body), beginning))) {
+			for (const { data } of events) {
+				if (data === END_OF_STREAM) {
+					if (chunks === 0) throw notTheService('');
+					return toCompletion(aggregate);
+				}
+				chunks++;
+				const chunk = toChunk(data);
+				onChunk(chunk);
+				onText(addChunk(aggregate, chunk));
 			}
-			chunks++;
-			const chunk = toChunk(data);
-			onChunk(chunk);
-			onText(addChunk(aggregate, chunk));
 		}
 	} catch (error) {
 		throw withPartial(error, aggregate);

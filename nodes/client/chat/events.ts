@@ -10,11 +10,12 @@ const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 /**
  * Decodes a server-sent event stream (spec 6). Chunks may split lines, events and UTF-8 sequences anywhere.
  *
+ * @returns The events that came together, in lists: a turn of the event loop for each of them would take longer than reading it.
  * @throws ServiceError `protocol` when an event or the whole stream is too large.
  */
 export async function* decodeEvents(
 	bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<EventSourceMessage> {
+): AsyncGenerator<readonly EventSourceMessage[]> {
 	const ready: EventSourceMessage[] = [];
 	let isOverfull = false;
 	const parser = createParser({
@@ -29,11 +30,11 @@ export async function* decodeEvents(
 		if (totalBytes > MAX_STREAM_BYTES) throw tooLarge('The reply');
 		parser.feed(utf8.decode(chunk, { stream: true }));
 		if (isOverfull) throw tooLarge('An event of the stream');
-		yield* ready.splice(0);
+		if (ready.length > 0) yield ready.splice(0);
 	}
 	// A server may end without the blank line that closes the last event: its data counts all the same.
 	parser.feed(`${utf8.decode()}\n\n`);
-	yield* ready;
+	yield ready;
 }
 
 function tooLarge(what: string): ServiceError {
