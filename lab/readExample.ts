@@ -33,7 +33,7 @@ export const EXAMPLES = {
 } as const;
 
 /** The name of the credential that the examples ask for; n8n gives it to the first one that is made by hand. */
-export const EXAMPLE_CREDENTIAL = 'Agent Video API account';
+export const EXAMPLE_CREDENTIAL = 'Agent Video account';
 
 /** Reads one of EXAMPLES. */
 export async function readExample(name: keyof typeof EXAMPLES): Promise<Workflow> {
