@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors';
 import type { Clock } from '../ports';
+import { agenda } from './agenda';
 import { notePause, type Pause } from './pause';
 import type { TaskReport } from './task';
 import { noteError, noteReport, noteTimeout, type PollSchedule, type TaskWait } from './wait';
@@ -41,7 +42,32 @@ export async function waitForTasks(
 	let pause = givenPause;
 	const flights = new Map<number, Promise<void>>();
 	const failures: unknown[] = [];
+	const queries = agenda();
+	const limits = agenda();
 	let nap = { endMs: -Infinity, over: Promise.resolve() };
+
+	const endOf = (index: number) => waits[index]!.startedAtMs + schedule.limitMs;
+	const isOpen = (index: number) => waits[index]!.outcome === undefined && !flights.has(index);
+
+	function enter(index: number): void {
+		if (!isOpen(index)) return;
+		queries.add(index, waits[index]!.dueAtMs);
+		limits.add(index, endOf(index));
+	}
+
+	/** The open task, not being asked just now, that is due first; of those due at once, who has waited longest. */
+	function earliest(): Due | undefined {
+		const query = queries.first(
+			(index, atMs) => isOpen(index) && waits[index]!.dueAtMs === atMs,
+		);
+		const limit = limits.first(isOpen);
+		if (query === undefined || limit === undefined) return undefined;
+
+		const askMs = Math.max(query.atMs, pause.untilMs);
+		return limit.atMs < askMs
+			? { ...limit, isOver: true }
+			: { index: query.index, atMs: askMs, isOver: false };
+	}
 
 	const fail = (error: unknown) => {
 		failures.push(error);
@@ -75,8 +101,11 @@ export async function waitForTasks(
 		return nap.over;
 	}
 
+	waits.forEach((_wait, index) => {
+		enter(index);
+	});
 	while (failures.length === 0) {
-		const next = earliest(waits, flights, pause, schedule);
+		const next = earliest();
 		const hasRoom = next !== undefined && next.atMs <= untilMs && flights.size < concurrency;
 		if (hasRoom && next.atMs <= clock.now()) {
 			const { index } = next;
@@ -86,7 +115,10 @@ export async function waitForTasks(
 			}
 			const flight = ask(index)
 				.catch(fail)
-				.finally(() => flights.delete(index));
+				.finally(() => {
+					flights.delete(index);
+					enter(index);
+				});
 			flights.set(index, flight);
 			continue;
 		}
@@ -106,29 +138,6 @@ interface Due {
 	readonly atMs: number;
 	/** Whether the limit comes first: then there is no query any more. */
 	readonly isOver: boolean;
-}
-
-/** The open task, not being asked just now, that is due first; of those due at once, who has waited longest. */
-function earliest(
-	waits: readonly TaskWait[],
-	flights: ReadonlyMap<number, unknown>,
-	pause: Pause,
-	{ limitMs }: PollSchedule,
-): Due | undefined {
-	let first: (Due & { readonly dueAtMs: number }) | undefined;
-	waits.forEach(({ outcome, dueAtMs, startedAtMs }, index) => {
-		if (outcome !== undefined || flights.has(index)) return;
-		const endMs = startedAtMs + limitMs;
-		const askMs = dueAtMs > pause.untilMs ? dueAtMs : pause.untilMs;
-		const isOver = askMs > endMs;
-		const atMs = isOver ? endMs : askMs;
-		const isFirst =
-			first === undefined ||
-			atMs < first.atMs ||
-			(atMs === first.atMs && dueAtMs < first.dueAtMs);
-		if (isFirst) first = { index, atMs, dueAtMs, isOver };
-	});
-	return first;
 }
 
 /** Errors about one task are part of its wait; cancelling and a refused key end all of them. */
