@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 import { addChunk, startAggregate, toCompletion } from '../../nodes/client/chat/aggregate';
 import { completeChat } from '../../nodes/client/chat/complete';
-import { decodeEvents } from '../../nodes/client/chat/events';
+import { eventDecoder } from '../../nodes/client/chat/events';
 import { readToolCall } from '../../nodes/client/chat/readToolCall';
 import { parseJson } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
@@ -18,9 +18,11 @@ function* megabytes(count: number, before = '', after = '') {
 }
 
 async function count(bytes: Iterable<Buffer>): Promise<number> {
+	const decoder = eventDecoder();
 	let events = 0;
-	for await (const together of decodeEvents(Readable.from(bytes)))
-		events += together.filter(({ data }) => data.length > 0).length;
+	for await (const piece of Readable.from(bytes) as AsyncIterable<Buffer>) {
+		events += decoder.feed(piece).filter(({ data }) => data.length > 0).length;
+	}
 	return events;
 }
 

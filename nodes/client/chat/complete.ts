@@ -1,9 +1,11 @@
+import type { EventSourceMessage } from 'eventsource-parser';
+
 import { ServiceError } from '../errors';
 import { errorDetails, notTheService, readBytes, readJsonObject, send } from '../http';
 import { isJsonObject, parseJsonObject, type JsonObject } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
 import { addChunk, isFinished, startAggregate, toCompletion, type Aggregate } from './aggregate';
-import { decodeEvents } from './events';
+import { eventDecoder } from './events';
 import type { ChatCompletion, ChatRequest, TextDelta } from './types';
 
 const END_OF_STREAM = '[DONE]';
@@ -66,40 +68,40 @@ async function readStream(
 	{ onText, onChunk }: Required<Pick<CompleteOptions, 'onText' | 'onChunk'>>,
 ): Promise<ChatCompletion> {
 	const aggregate = startAggregate();
-	const beginning = { text: '' };
+	const decoder = eventDecoder();
+	const utf8 = new TextDecoder();
+	let beginning = '';
 	let chunks = 0;
-	try {
-		for await (const events of decodeEvents(keepBeginning(readBytes(body), beginning))) {
-			for (const { data } of events) {
-				if (data === END_OF_STREAM) {
-					if (chunks === 0) throw notTheService('');
-					return toCompletion(aggregate);
-				}
-				chunks++;
-				const chunk = toChunk(data);
-				onChunk(chunk);
-				onText(addChunk(aggregate, chunk));
+
+	/** Takes events in; tells whether the reply is over. */
+	function take(events: readonly EventSourceMessage[]): boolean {
+		for (const { data } of events) {
+			if (data === END_OF_STREAM) {
+				if (chunks === 0) throw notTheService('');
+				return true;
 			}
+			chunks++;
+			const chunk = toChunk(data);
+			onChunk(chunk);
+			onText(addChunk(aggregate, chunk));
 		}
+		return false;
+	}
+
+	try {
+		for await (const bytes of readBytes(body)) {
+			if (beginning.length < KEPT_CHARACTERS) {
+				beginning += utf8.decode(bytes, { stream: true });
+			}
+			if (take(decoder.feed(bytes))) return toCompletion(aggregate);
+		}
+		if (take(decoder.end())) return toCompletion(aggregate);
 	} catch (error) {
 		throw withPartial(error, aggregate);
 	}
 	// Some servers close the connection after the finish chunk instead of saying [DONE].
 	if (isFinished(aggregate)) return toCompletion(aggregate);
-	throw chunks === 0 ? notTheService(beginning.text) : withPartial(cut(), aggregate);
-}
-
-async function* keepBeginning(
-	bytes: AsyncIterable<Uint8Array>,
-	beginning: { text: string },
-): AsyncGenerator<Uint8Array> {
-	const utf8 = new TextDecoder();
-	for await (const chunk of bytes) {
-		if (beginning.text.length < KEPT_CHARACTERS) {
-			beginning.text += utf8.decode(chunk, { stream: true });
-		}
-		yield chunk;
-	}
+	throw chunks === 0 ? notTheService(beginning) : withPartial(cut(), aggregate);
 }
 
 function toChunk(data: string): JsonObject {

@@ -7,16 +7,21 @@ const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
 /** Nor does a whole reply. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 
-/**
- * Decodes a server-sent event stream (spec 6). Chunks may split lines, events and UTF-8 sequences anywhere.
- *
- * @returns The events that came together, in lists: a turn of the event loop for each of them would take longer than reading it.
- * @throws ServiceError `protocol` when an event or the whole stream is too large.
- */
-export async function* decodeEvents(
-	bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<readonly EventSourceMessage[]> {
-	const ready: EventSourceMessage[] = [];
+/** A server-sent event stream (spec 6) while its bytes come in; they may split lines, events and UTF-8 sequences anywhere. */
+export interface EventDecoder {
+	/**
+	 * The events that these bytes complete.
+	 *
+	 * @throws ServiceError `protocol` when an event or the whole stream is too large.
+	 */
+	feed(bytes: Uint8Array): readonly EventSourceMessage[];
+	/** What is left when the bytes are over. */
+	end(): readonly EventSourceMessage[];
+}
+
+/** A decoder at the beginning of a stream. It gives events by the piece: a promise for each would cost more than its text. */
+export function eventDecoder(): EventDecoder {
+	let ready: EventSourceMessage[] = [];
 	let isOverfull = false;
 	const parser = createParser({
 		maxBufferSize: MAX_EVENT_CHARACTERS,
@@ -25,16 +30,23 @@ export async function* decodeEvents(
 	});
 	const utf8 = new TextDecoder();
 	let totalBytes = 0;
-	for await (const chunk of bytes) {
-		totalBytes += chunk.byteLength;
-		if (totalBytes > MAX_STREAM_BYTES) throw tooLarge('The reply');
-		parser.feed(utf8.decode(chunk, { stream: true }));
+
+	function parse(text: string): readonly EventSourceMessage[] {
+		ready = [];
+		parser.feed(text);
 		if (isOverfull) throw tooLarge('An event of the stream');
-		if (ready.length > 0) yield ready.splice(0);
+		return ready;
 	}
-	// A server may end without the blank line that closes the last event: its data counts all the same.
-	parser.feed(`${utf8.decode()}\n\n`);
-	yield ready;
+
+	return {
+		feed(bytes) {
+			totalBytes += bytes.byteLength;
+			if (totalBytes > MAX_STREAM_BYTES) throw tooLarge('The reply');
+			return parse(utf8.decode(bytes, { stream: true }));
+		},
+		// A server may end without the blank line that closes the last event: its data counts all the same.
+		end: () => parse(`${utf8.decode()}\n\n`),
+	};
 }
 
 function tooLarge(what: string): ServiceError {
