@@ -3,7 +3,7 @@ import type { ITaskData } from 'n8n-workflow';
 import { isFinal, failureOf, type Execution } from '../../lab/execution';
 import { N8nClient } from '../../lab/N8nClient';
 import { postWebhook } from '../../lab/postWebhook';
-import { startN8n } from '../../lab/startN8n';
+import { startN8n, type N8n } from '../../lab/startN8n';
 import type { Workflow } from '../../lab/workflow';
 import { credentialsFor } from './credentials';
 
@@ -18,7 +18,7 @@ export interface Lab {
 }
 
 /** n8n's own default; the lab's other users watch executions while they run. */
-const PRODUCTION = { EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'false', N8N_PAYLOAD_SIZE_MAX: '64' };
+export const PRODUCTION = { EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'false', N8N_PAYLOAD_SIZE_MAX: '64' };
 
 /** Starts a fresh n8n whose credentials lead to the server. */
 export async function startLab(
@@ -27,29 +27,33 @@ export async function startLab(
 ): Promise<Lab> {
 	const n8n = await startN8n({ settings: { ...PRODUCTION, ...env } });
 	try {
-		const client = await N8nClient.signIn(n8n.url);
-		for (const credential of credentialsFor(serverUrl))
-			await client.createCredential(credential);
-		const webhook = (path: string) => `${n8n.url}/webhook/${path}`;
-		return {
-			pid: n8n.pid,
-			webhook,
-			install: async (workflow, path) => {
-				const ref = await client.importWorkflow(workflow);
-				await client.activate(ref);
-				return async (body) => {
-					await postWebhook(webhook(path), body);
-					const execution = await client.lastExecution(ref);
-					if (isFinal(execution) && execution.status === 'success') return execution;
-					throw new Error(`${workflow.name}: ${failureOf(execution)}`);
-				};
-			},
-			stop: n8n.stop,
-		};
+		return await labOf(n8n, serverUrl);
 	} catch (error) {
 		await n8n.stop();
 		throw error;
 	}
+}
+
+/** An n8n that runs already, as a lab: signed in, with credentials that lead to the server. */
+export async function labOf({ url, pid, stop }: N8n, serverUrl: string): Promise<Lab> {
+	const client = await N8nClient.signIn(url);
+	for (const credential of credentialsFor(serverUrl)) await client.createCredential(credential);
+	const webhook = (path: string) => `${url}/webhook/${path}`;
+	return {
+		pid,
+		webhook,
+		install: async (workflow, path) => {
+			const ref = await client.importWorkflow(workflow);
+			await client.activate(ref);
+			return async (body) => {
+				await postWebhook(webhook(path), body);
+				const execution = await client.lastExecution(ref);
+				if (isFinal(execution) && execution.status === 'success') return execution;
+				throw new Error(`${workflow.name}: ${failureOf(execution)}`);
+			};
+		},
+		stop,
+	};
 }
 
 /** Runs `work` in a fresh n8n and stops that n8n afterwards, whatever happened. */

@@ -4,11 +4,12 @@ import { virtualClock } from '../../test/support/virtualClock';
 import { inLab, nodeMs, type Lab } from '../lab/startLab';
 import { exactly, toFigure } from '../measure/figure';
 import { watchProcess } from '../measure/watchProcess';
-import type { Bench, Question, Row } from '../question';
+import type { Bench, Question, Ratio, Row } from '../question';
 import { pointPlot } from '../report/plots';
 import { TaskRuns } from '../server/taskRuns';
 import { CHAT_CONTENDERS, MEASURED, prompts, type ChatContender } from './chatContenders';
 import { finishTimes, taskIds, waitingFor } from './waitPlan';
+import { measureWorkers, WORKERS_METHOD, type WorkersPoint } from './workers';
 
 const ITEMS = { full: [10, 100, 1_000, 10_000], quick: [10, 100, 1_000] };
 const TASKS = { full: [10, 100, 500, 2_000], quick: [10, 100, 500] };
@@ -32,7 +33,8 @@ export const SCALE: Question = {
 	method: `Items: 10 to 10,000 (1,000 in a quick run) through one node in a real n8n, a fresh one for each contender; time is the
 node's, memory the peak of n8n's resident set beyond what it was before all runs. Tasks: 10 to 2,000 (500) through the scheduler of
 Wait for Video with a virtual clock on which a query takes ${QUERY_MS} ms, so what is measured is its own work over the whole wait. *Growth* is
-time per item at the largest size divided by that at the size before: 1 is linear, and it should stay near or below 1.`,
+time per item at the largest size divided by that at the size before: 1 is linear, and it should stay near or below 1. ${WORKERS_METHOD}
+Workers are measured in full runs only.`,
 	run: async (bench) => {
 		const points: Point[] = [];
 		for (const contender of NODES) {
@@ -45,6 +47,7 @@ time per item at the largest size divided by that at the size before: 1 is linea
 		for (const count of bench.quick ? TASKS.quick : TASKS.full) {
 			points.push({ series: SCHEDULER, count, ms: await taskMs(count) });
 		}
+		const workers = bench.quick ? [] : await measureWorkers(bench);
 		const growths = [...NODES.map(({ name }) => name), SCHEDULER].map((series) => ({
 			series,
 			growth: growthOf(points.filter((point) => point.series === series)),
@@ -56,12 +59,15 @@ time per item at the largest size divided by that at the size before: 1 is linea
 				{ key: 'each', title: 'time for each (ms)', digits: 3 },
 				{ key: 'mb', title: 'memory (MB)', digits: 0 },
 			],
-			rows: points.map(toRow),
-			ratios: growths.map(({ series, growth }) => ({
-				id: `scale-growth-${IDS[series]}`,
-				label: `growth: ${series}`,
-				value: growth,
-			})),
+			rows: [...points.map(toRow), ...workers.map(toWorkersRow)],
+			ratios: [
+				...growths.map(({ series, growth }) => ({
+					id: `scale-growth-${IDS[series]}`,
+					label: `growth: ${series}`,
+					value: growth,
+				})),
+				...workersRatios(workers),
+			],
 			plot: pointPlot(
 				points.map(({ series, count, ms }) => ({ series, x: count, y: ms })),
 				{ title: 'Scale', x: 'items or tasks', y: 'ms', log: true },
@@ -133,4 +139,21 @@ function toRow({ series, count, ms, mb }: Point): Row {
 			...(mb === undefined ? {} : { mb: exactly(mb) }),
 		},
 	};
+}
+
+function toWorkersRow({ workers, delayMs, ms }: WorkersPoint): Row {
+	return {
+		contender: `Chat Completion, ${workers === 1 ? 'one worker' : 'two workers'}, server answers after ${delayMs} ms`,
+		figures: { ms },
+	};
+}
+
+/** Two workers against one, for the same latency. */
+function workersRatios(points: readonly WorkersPoint[]): Ratio[] {
+	return points.flatMap(({ workers, delayMs, ms }) => {
+		const one = points.find((each) => each.workers === 1 && each.delayMs === delayMs);
+		if (workers === 1 || one === undefined) return [];
+		const label = `time of two workers, against one, server answers after ${delayMs} ms`;
+		return [{ id: `scale-workers-${delayMs}`, label, value: ms.median / one.ms.median }];
+	});
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { ROOT } from '../../lab/paths';
 import { installAlone, loadMs, type InstalledPackage } from '../lab/installedPackage';
 import { exactly, toFigure } from '../measure/figure';
-import { interleave } from '../measure/interleave';
 import type { Question, Row } from '../question';
 import { barPlot } from '../report/plots';
 
@@ -41,7 +40,7 @@ export const WEIGHT: Question = {
 	title: 'Weight',
 	method: `Each package is installed by itself, as n8n installs community packages: without install scripts, and without the peer
 dependencies that n8n brings. *Load* is the time of n8n's own loader for all nodes and credentials of the package in a fresh
-process, after n8n-core and n8n-workflow. The peers are community packages for chat or for jobs that are polled; n8n's own OpenAI
+process, after n8n-core and n8n-workflow; each process loads all packages, each time in another order. The peers are community packages for chat or for jobs that are polled; n8n's own OpenAI
 nodes are part of n8n and cost no installation.`,
 	run: async ({ quick, say }) => {
 		const installed: InstalledPackage[] = [];
@@ -52,7 +51,7 @@ nodes are part of n8n and cost no installation.`,
 			);
 		}
 		say('loading');
-		const loads = await interleave(installed, quick ? REPEATS.quick : REPEATS.full, loadMs);
+		const loads = await loadTimes(installed, quick ? REPEATS.quick : REPEATS.full);
 		const rows: Row[] = [];
 		for (const [
 			index,
@@ -90,3 +89,17 @@ nodes are part of n8n and cost no installation.`,
 		};
 	},
 };
+
+/** By package: the times of every process. Who comes first changes, as it loads what others may share. */
+async function loadTimes(
+	installed: readonly InstalledPackage[],
+	repeats: number,
+): Promise<readonly number[][]> {
+	const times: number[][] = installed.map(() => []);
+	for (let turn = 0; turn < repeats; turn++) {
+		const order = installed.map((_package, place) => (place + turn) % installed.length);
+		const measured = await loadMs(order.map((index) => installed[index]!));
+		for (const [place, index] of order.entries()) times[index]!.push(measured[place]!);
+	}
+	return times;
+}
