@@ -10,8 +10,8 @@ import {
 
 import { SUGGESTIONS } from '../shared/chatOptions';
 import { ANSWERER, bindingProperties, CHAT_MODELS, imagesProperty } from '../shared/chatProperties';
-import { chatModelOptions, supplyChatModel } from '../shared/chatModelSupply';
 import { searchItems } from '../shared/listOrText';
+import { chatModelOptions, supplyChatModel } from './chatModelSupply';
 
 export class AgentVideoChatModel implements INodeType {
 	description: INodeTypeDescription = {

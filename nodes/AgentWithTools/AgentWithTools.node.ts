@@ -10,10 +10,6 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { beginAgent } from '../shared/agentBegin';
-import { agentOptions } from '../shared/agentOptions';
-import { runAgent } from '../shared/agentRun';
-import { toolProperties } from '../shared/agentTools';
 import { SUGGESTIONS } from '../shared/chatOptions';
 import {
 	ANSWERER,
@@ -22,6 +18,10 @@ import {
 	inputProperties,
 } from '../shared/chatProperties';
 import { searchItems } from '../shared/listOrText';
+import { beginAgent } from './agentBegin';
+import { agentOptions } from './agentOptions';
+import { runAgent } from './agentRun';
+import { toolProperties } from './agentTools';
 
 /** Answer and Stopped, then an output for each tool of the form, or one for all calls. */
 const OUTPUTS = `={{ ((parameters) => {

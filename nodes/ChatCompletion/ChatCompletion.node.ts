@@ -10,11 +10,12 @@ import {
 } from 'n8n-workflow';
 
 import { completeChat } from '../client/chat/complete';
-import { chatFields, extraFields, isJsonMode } from '../client/chat/readFields';
 import { liveText } from '../client/chat/liveText';
+import { chatFields, extraFields, isJsonMode } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import type { ChatCompletion as Completion, ChatRequest, TextDelta } from '../client/chat/types';
 import { withRetry } from '../client/retry';
+import { byName } from '../shared/byName';
 import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/callOptions';
 import { readMessages } from '../shared/chatInput';
 import { chatOptions, SUGGESTIONS } from '../shared/chatOptions';
@@ -30,14 +31,13 @@ import { isLive, withChatStream } from '../shared/chatStream';
 import { n8nClock, n8nService, type Service } from '../shared/host';
 import { paceOptions, readPace } from '../shared/itemOptions';
 import { mapItems } from '../shared/items';
-import { forTools } from '../shared/toolResult';
-import { byName } from '../shared/byName';
 import { searchItems } from '../shared/listOrText';
 import { mediaOptions, readMediaWish } from '../shared/mediaOptions';
 import { readModel, readText } from '../shared/parameters';
-import { readRetry, repeatUnclearOption } from '../shared/retryOptions';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/replyMedia';
 import { reportCall } from '../shared/reportCall';
+import { readRetry, repeatUnclearOption } from '../shared/retryOptions';
+import { forTools } from '../shared/toolResult';
 
 export class ChatCompletion implements INodeType {
 	description: INodeTypeDescription = {

@@ -9,16 +9,16 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { mapItems } from '../shared/items';
 import { readPace } from '../shared/itemOptions';
+import { mapItems } from '../shared/items';
 import { listOrText, searchItems } from '../shared/listOrText';
 import { closeLedger } from '../shared/paidCalls';
-import { createForItem, prepareVideo } from '../shared/videoCreate';
-import { hintAdjustments } from '../shared/videoHint';
-import { videoOptions } from '../shared/videoOptions';
-import { VIDEO_MODEL_ITEMS, videoProperties, videoToolProperties } from '../shared/videoProperties';
 import { filledByModel } from '../shared/toolFields';
-import { videoReferences } from '../shared/videoReferences';
+import { createForItem, prepareVideo } from './videoCreate';
+import { hintAdjustments } from './videoHint';
+import { videoOptions } from './videoOptions';
+import { VIDEO_MODEL_ITEMS, videoProperties, videoToolProperties } from './videoProperties';
+import { videoReferences } from './videoReferences';
 
 export class CreateVideo implements INodeType {
 	description: INodeTypeDescription = {

@@ -6,15 +6,15 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { assistantProperties } from '../shared/assistantProperties';
-import { assistantItem, runAssistant } from '../shared/assistantRun';
-import { sessionName } from '../shared/assistantSession';
 import { isLive, withChatStream } from '../shared/chatStream';
-import { inTurn } from '../shared/inTurn';
 import { readPace } from '../shared/itemOptions';
 import { mapItems } from '../shared/items';
 import { closeLedger } from '../shared/paidCalls';
 import { hintMissingMedia } from '../shared/replyMedia';
+import { assistantProperties } from './assistantProperties';
+import { assistantItem, runAssistant } from './assistantRun';
+import { sessionName } from './assistantSession';
+import { inTurn } from './inTurn';
 
 export class SuperAssistant implements INodeType {
 	description: INodeTypeDescription = {

@@ -6,9 +6,9 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { WAIT_OUTPUTS } from '../shared/waitOutputs';
-import { waitProperties } from '../shared/waitProperties';
-import { runWait } from '../shared/waitRun';
+import { WAIT_OUTPUTS } from './waitOutputs';
+import { waitProperties } from './waitProperties';
+import { runWait } from './waitRun';
 
 export class WaitForVideo implements INodeType {
 	description: INodeTypeDescription = {

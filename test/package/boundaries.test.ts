@@ -9,7 +9,8 @@ const ROOT = resolve(__dirname, '../..');
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 	client: ['client', 'eventsource-parser', 'ipaddr.js', '@cfworker/json-schema'],
 	shared: ['shared', 'client', 'n8n-workflow', '@n8n/ai-node-sdk'],
-	node: ['node', 'shared', 'client', 'n8n-workflow'],
+	// Of the nodes' own folders each imports only itself.
+	node: ['shared', 'client', 'n8n-workflow', '@n8n/ai-node-sdk'],
 	credentials: ['n8n-workflow'],
 };
 
@@ -25,15 +26,16 @@ function partOf(file: string): string {
 	return second === 'client' || second === 'shared' ? second : 'node';
 }
 
+const ownFolder = (file: string) => file.split('/').slice(0, 2).join('/');
+
 function importsOf(file: string): string[] {
 	const source = readFileSync(join(ROOT, file), 'utf8');
-	return ts
-		.preProcessFile(source)
-		.importedFiles.map(({ fileName }) =>
-			fileName.startsWith('.')
-				? partOf(relative(ROOT, resolve(ROOT, dirname(file), fileName)))
-				: fileName,
-		);
+	return ts.preProcessFile(source).importedFiles.flatMap(({ fileName }) => {
+		if (!fileName.startsWith('.')) return fileName;
+		const target = relative(ROOT, resolve(ROOT, dirname(file), fileName));
+		const part = partOf(target);
+		return part === 'node' && ownFolder(target) === ownFolder(file) ? [] : part;
+	});
 }
 
 const shipped = [...filesBelow('nodes'), ...filesBelow('credentials')];

@@ -5,9 +5,9 @@ import { checkPublicUrl } from '../client/publicUrl';
 import { VIDEO_FIELDS } from '../client/video/fields';
 import { REFERENCES, type Reference, type ReferenceKind } from '../client/video/references';
 import type { EnteredVideo } from '../client/video/request';
-import { fieldNames, fileUrl, type FieldNames } from './fileUrl';
-import type { Service } from './host';
-import { readModel, readText } from './parameters';
+import { fieldNames, fileUrl, type FieldNames } from '../shared/fileUrl';
+import type { Service } from '../shared/host';
+import { readModel, readText } from '../shared/parameters';
 
 /** Files as the editor hands them over: an address, or the names of binary fields. */
 interface ReferenceEntry {

@@ -9,9 +9,9 @@ import type {
 
 import { noteStarted, openCalls, type CallRecord } from '../client/chat/conversation';
 import { parseJson } from '../client/json';
-import type { AgentState, OpenCall, Seat } from './agentState';
 import { sourceOf } from './agentBegin';
 import { actionId } from './agentReturns';
+import type { AgentState, OpenCall, Seat } from './agentState';
 import { ENVELOPE, lineageOf } from './lineage';
 
 /** Outputs before those of the tools. */

@@ -1,12 +1,14 @@
 import type { IDataObject, IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 
 import { completeChat } from '../client/chat/complete';
-import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
 import { replay } from '../client/chat/replay';
+import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
 import { handOver } from '../client/handOver';
 import type { HttpPort } from '../client/ports';
 import { withRetry, type RetryPolicy } from '../client/retry';
-import type { AiNodeSdk, SdkCall, SdkChatModel, SdkMessage, SdkTool } from './aiNodeSdk';
+import type { AiNodeSdk, SdkCall, SdkChatModel, SdkMessage, SdkTool } from '../shared/aiNodeSdk';
+import { toNodeError } from '../shared/errors';
+import { n8nClock } from '../shared/host';
 import {
 	callsOf,
 	toChatMessage,
@@ -15,8 +17,6 @@ import {
 	toSdkResult,
 	withImages,
 } from './chatModelMessages';
-import { toNodeError } from './errors';
-import { n8nClock } from './host';
 
 /** What stays the same in all calls of a chat model. */
 export interface ChatModelSettings {

@@ -4,8 +4,8 @@ import type { Conversation, ConversationLimits } from '../client/chat/conversati
 import type { ToolDeclaration } from '../client/chat/tools';
 import type { JsonObject } from '../client/json';
 import type { RetryPolicy } from '../client/retry';
+import type { MediaWish } from '../shared/mediaOptions';
 import type { ToolNode } from './agentToolNodes';
-import type { MediaWish } from './mediaOptions';
 
 /** What is fixed when a batch of conversations begins: later runs of the node have other items before them. */
 export interface AgentSettings {

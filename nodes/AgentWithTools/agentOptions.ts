@@ -1,13 +1,13 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { byName } from '../shared/byName';
+import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/callOptions';
+import { chatOptions } from '../shared/chatOptions';
+import type { Service } from '../shared/host';
+import { paceOptions, readPace } from '../shared/itemOptions';
+import { mediaOptions, readMediaWish } from '../shared/mediaOptions';
+import { readRetry, repeatUnclearOption } from '../shared/retryOptions';
 import type { AgentSettings } from './agentState';
-import { byName } from './byName';
-import { callOptions, earlierMessagesOption, readTimeoutSeconds } from './callOptions';
-import { chatOptions } from './chatOptions';
-import type { Service } from './host';
-import { paceOptions, readPace } from './itemOptions';
-import { mediaOptions, readMediaWish } from './mediaOptions';
-import { readRetry, repeatUnclearOption } from './retryOptions';
 
 const DEFAULTS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
 

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { isToolRun } from './isToolRun';
+import { isToolRun } from '../shared/isToolRun';
 
 /**
  * How a run waits: staying in the process, or with the execution saved between the queries. As a tool it stays, and its

@@ -1,10 +1,10 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import type { UnsupportedValues } from '../client/video/adjust';
-import { byName } from './byName';
-import { paceOptions } from './itemOptions';
-import { retriesOption } from './retryOptions';
-import { toolLimitOption } from './toolLimit';
+import { byName } from '../shared/byName';
+import { paceOptions } from '../shared/itemOptions';
+import { retriesOption } from '../shared/retryOptions';
+import { toolLimitOption } from '../shared/toolLimit';
 
 /** The service answers at once with a task; a minute of silence means that something is broken. */
 export const TIMEOUT_SECONDS = 60;

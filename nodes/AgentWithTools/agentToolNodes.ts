@@ -2,7 +2,7 @@ import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
 
 import type { ToolDeclaration } from '../client/chat/tools';
 import { InputError } from '../client/errors';
-import { loadAiNodeSdk } from './aiNodeSdk';
+import { loadAiNodeSdk } from '../shared/aiNodeSdk';
 
 /** A tool as n8n hands over what a connected tool node offers. */
 interface OfferedTool {

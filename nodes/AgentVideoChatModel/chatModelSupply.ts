@@ -2,16 +2,16 @@ import type { INodeProperties, ISupplyDataFunctions, SupplyData } from 'n8n-work
 
 import { chatFields, extraFields } from '../client/chat/readFields';
 import { InputError } from '../client/errors';
-import { loadAiNodeSdk } from './aiNodeSdk';
-import { byName } from './byName';
-import { callOptions, readTimeoutSeconds } from './callOptions';
-import { readImages } from './chatInput';
+import { loadAiNodeSdk } from '../shared/aiNodeSdk';
+import { byName } from '../shared/byName';
+import { callOptions, readTimeoutSeconds } from '../shared/callOptions';
+import { readImages } from '../shared/chatInput';
+import { chatOptions } from '../shared/chatOptions';
+import { inOneLine, toNodeError } from '../shared/errors';
+import { n8nService } from '../shared/host';
+import { readModel, readText } from '../shared/parameters';
+import { readRetry, repeatUnclearOption } from '../shared/retryOptions';
 import { chatModel } from './chatModel';
-import { chatOptions } from './chatOptions';
-import { inOneLine, toNodeError } from './errors';
-import { n8nService } from './host';
-import { readModel, readText } from './parameters';
-import { readRetry, repeatUnclearOption } from './retryOptions';
 
 /** Tools are the agent's, and what is streamed is the chain's to show. */
 const OF_THE_CALLER = ['tools', 'toolChoice', 'streamReasoning'];

@@ -2,7 +2,7 @@ import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
 import { VIDEO_FIELDS, type VideoField } from '../client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../client/video/models';
-import { fromModel, inTools, notInTools, type ModelFill } from './toolFields';
+import { fromModel, inTools, notInTools, type ModelFill } from '../shared/toolFields';
 
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
 

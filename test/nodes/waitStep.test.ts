@@ -1,6 +1,6 @@
 import { NO_PAUSE, type Pause } from '../../nodes/client/video/pause';
 import { startWait } from '../../nodes/client/video/wait';
-import { nextStepMs } from '../../nodes/shared/waitStep';
+import { nextStepMs } from '../../nodes/WaitForVideo/waitStep';
 
 /** Seconds until the next step of a task that has waited so many seconds. */
 const step = (waited: number, limit: number, pause: Pause = NO_PAUSE) => {

@@ -4,15 +4,15 @@ import { startConversation } from '../client/chat/conversation';
 import { chatFields, extraFields } from '../client/chat/readFields';
 import { checkTools } from '../client/chat/tools';
 import type { JsonObject, JsonValue } from '../client/json';
+import { readMessages } from '../shared/chatInput';
+import { toNodeError } from '../shared/errors';
+import { n8nService } from '../shared/host';
+import { failureJson } from '../shared/items';
+import { readModel, readText } from '../shared/parameters';
 import { readSettings } from './agentOptions';
+import type { AgentState, Seat } from './agentState';
 import { readToolNodes, type ToolNodes } from './agentToolNodes';
 import { readTools } from './agentTools';
-import type { AgentState, Seat } from './agentState';
-import { readMessages } from './chatInput';
-import { toNodeError } from './errors';
-import { n8nService } from './host';
-import { failureJson } from './items';
-import { readModel, readText } from './parameters';
 
 /**
  * The state of new conversations, one per input item. All parameters are read here: in later runs of the node the

@@ -2,9 +2,9 @@ import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 
 import { ServiceError } from '../client/errors';
 import type { WaitResult } from '../client/video/waitResult';
-import { downloadFile } from './download';
-import { readMaxBytes } from './fileSizeOption';
-import { readText } from './parameters';
+import { downloadFile } from '../shared/download';
+import { readMaxBytes } from '../shared/fileSizeOption';
+import { readText } from '../shared/parameters';
 
 /** A kind of file that a finished task has. */
 interface FileRow {

@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { byName } from './byName';
-import { fileSizeOption } from './fileSizeOption';
+import { byName } from '../shared/byName';
+import { fileSizeOption } from '../shared/fileSizeOption';
+import { filledByModel, notInTools } from '../shared/toolFields';
 import { pollOptions } from './pollOptions';
-import { filledByModel, notInTools } from './toolFields';
 
 const failedOption: INodeProperties = {
 	displayName: 'On Failed Videos',

@@ -1,11 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { byName } from './byName';
-import { callOptions } from './callOptions';
-import { imagesProperty, simplifyProperty, streamingProperty } from './chatProperties';
-import { paceOptions } from './itemOptions';
-import { mediaOptions } from './mediaOptions';
-import { filledByModel } from './toolFields';
+import { byName } from '../shared/byName';
+import { callOptions } from '../shared/callOptions';
+import { imagesProperty, simplifyProperty, streamingProperty } from '../shared/chatProperties';
+import { paceOptions } from '../shared/itemOptions';
+import { mediaOptions } from '../shared/mediaOptions';
+import { filledByModel } from '../shared/toolFields';
 
 const sessionProperties: INodeProperties[] = [
 	{

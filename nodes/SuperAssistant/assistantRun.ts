@@ -10,17 +10,17 @@ import { toolRuns } from '../client/chat/toolRuns';
 import type { ChatRequest } from '../client/chat/types';
 import { InputError, ServiceError } from '../client/errors';
 import { withRetry } from '../client/retry';
+import { readTimeoutSeconds } from '../shared/callOptions';
+import { readImages } from '../shared/chatInput';
+import { n8nClock, n8nService, type Service } from '../shared/host';
+import { readMediaWish } from '../shared/mediaOptions';
+import { payOnce } from '../shared/paidCalls';
+import { readText } from '../shared/parameters';
+import { fetchMedia, withMedia } from '../shared/replyMedia';
+import { reportCall } from '../shared/reportCall';
+import { readRetry } from '../shared/retryOptions';
+import { forTools } from '../shared/toolResult';
 import { readSession, type AssistantSession } from './assistantSession';
-import { readTimeoutSeconds } from './callOptions';
-import { readImages } from './chatInput';
-import { n8nClock, n8nService, type Service } from './host';
-import { payOnce } from './paidCalls';
-import { readText } from './parameters';
-import { readRetry } from './retryOptions';
-import { readMediaWish } from './mediaOptions';
-import { fetchMedia, withMedia } from './replyMedia';
-import { reportCall } from './reportCall';
-import { forTools } from './toolResult';
 
 /** Sends text to whoever watches. */
 export type SendText = (text: string) => void;

@@ -2,7 +2,7 @@ import { ServiceError } from '../client/errors';
 import type { TaskWait } from '../client/video/wait';
 import { waitResult, type WaitResult } from '../client/video/waitResult';
 import { counted } from '../client/video/waitSummary';
-import { errorLine } from './errors';
+import { errorLine } from '../shared/errors';
 
 /** The error that stops the node where videos are not there; `undefined` where all are. */
 export function failedVideos(waits: readonly TaskWait[]): ServiceError | undefined {

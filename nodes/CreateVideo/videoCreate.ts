@@ -4,11 +4,11 @@ import type { HttpPort } from '../client/ports';
 import { withRetry } from '../client/retry';
 import { createVideo } from '../client/video/create';
 import { videoRequest, type VideoPlan } from '../client/video/request';
-import { readTimeoutSeconds } from './callOptions';
-import { n8nClock, n8nService } from './host';
-import { payOnce } from './paidCalls';
-import { readRetry } from './retryOptions';
-import { withinToolLimit } from './toolLimit';
+import { readTimeoutSeconds } from '../shared/callOptions';
+import { n8nClock, n8nService } from '../shared/host';
+import { payOnce } from '../shared/paidCalls';
+import { readRetry } from '../shared/retryOptions';
+import { withinToolLimit } from '../shared/toolLimit';
 import { readVideoInput, withAddresses } from './videoInput';
 import { readVideoOptions, TIMEOUT_SECONDS, type VideoOptions } from './videoOptions';
 

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
-import { readText } from './parameters';
+import { readText } from '../shared/parameters';
 import { findSession, saveSession } from './sessionTable';
 
 /** The session that an item's call goes on with. */

@@ -7,8 +7,8 @@ import type {
 
 import { noteResult } from '../client/chat/conversation';
 import { InputError } from '../client/errors';
-import { ENVELOPE, lineageOf } from './lineage';
 import type { AgentState, OpenCall } from './agentState';
+import { ENVELOPE, lineageOf } from './lineage';
 
 /** What a branch has brought back for one call. */
 interface Returned {

@@ -1,4 +1,5 @@
 import { userMessage } from '../client/chat/messages';
+import { usageOf } from '../client/chat/result';
 import type { ToolDeclaration } from '../client/chat/tools';
 import type {
 	ChatCompletion,
@@ -7,7 +8,6 @@ import type {
 	ToolCall,
 	Usage,
 } from '../client/chat/types';
-import { usageOf } from '../client/chat/result';
 import { InputError } from '../client/errors';
 import type {
 	AiNodeSdk,
@@ -17,7 +17,7 @@ import type {
 	SdkResult,
 	SdkTool,
 	SdkUsage,
-} from './aiNodeSdk';
+} from '../shared/aiNodeSdk';
 
 type Of<K extends SdkContent['type']> = Extract<SdkContent, { type: K }>;
 

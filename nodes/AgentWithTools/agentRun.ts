@@ -16,6 +16,14 @@ import { mapConcurrent } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
 import type { HttpPort } from '../client/ports';
 import { withRetry } from '../client/retry';
+import { isLive, withChatStream } from '../shared/chatStream';
+import { inOneLine, toNodeError } from '../shared/errors';
+import { n8nClock, n8nService } from '../shared/host';
+import { isToolRun } from '../shared/isToolRun';
+import { failureJson, isCancelled } from '../shared/items';
+import { fetchMedia, hintMissingMedia, withMedia } from '../shared/replyMedia';
+import { reportCall } from '../shared/reportCall';
+import { forTools } from '../shared/toolResult';
 import {
 	emitOutcomes,
 	handOutCalls,
@@ -23,18 +31,10 @@ import {
 	noOutput,
 	requestTools,
 } from './agentOutputs';
-import { takeResponses, takeReturns } from './agentReturns';
 import { askAgain, isRetried } from './agentRetry';
+import { takeResponses, takeReturns } from './agentReturns';
 import { clearState, loadState, saveState, type AgentState, type Seat } from './agentState';
-import { isLive, withChatStream } from './chatStream';
-import { inOneLine, toNodeError } from './errors';
-import { n8nClock, n8nService } from './host';
-import { isToolRun } from './isToolRun';
-import { failureJson, isCancelled } from './items';
 import { lineageOf } from './lineage';
-import { fetchMedia, hintMissingMedia, withMedia } from './replyMedia';
-import { reportCall } from './reportCall';
-import { forTools } from './toolResult';
 
 /**
  * One run of Agent with Tools: begins conversations with new items, or takes what the branches bring back, and goes on
