@@ -31,11 +31,13 @@ const OUTPUTS = `={{ ((parameters) => {
 	return ['Answer', 'Stopped', ...names].map((displayName) => ({ type: 'main', displayName }));
 })($parameter) }}` as const;
 
-/** For example `chat-m1 with 2 tools`; tools as JSON may come from an expression, and are not counted. */
+/**
+ * For example `2 tools, chat-m1`: the canvas cuts the end off. Tools as JSON may come from an expression, and are not counted.
+ */
 const SUBTITLE = `={{ ((parameters) => {
 	const count = (parameters.tools?.tool ?? []).length;
 	const tools = count === 1 ? '1 tool' : count + ' tools';
-	return ${ANSWERER} + ' with ' + (parameters.toolSource === 'json' ? 'tools' : tools);
+	return (parameters.toolSource === 'json' ? 'tools' : tools) + ', ' + ${ANSWERER};
 })($parameter) }}`;
 
 export class AgentWithTools implements INodeType {

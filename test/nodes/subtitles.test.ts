@@ -27,14 +27,14 @@ test.each<[INodeType, IDataObject, string]>([
 		'JSON from demo-app',
 	],
 	[new AgentVideoChatModel(), { model: model('chat-m2') }, 'chat-m2'],
-	[new AgentWithTools(), {}, 'the default model with 0 tools'],
-	[new AgentWithTools(), { appCode: 'demo-app', tools: { tool: [{}] } }, 'demo-app with 1 tool'],
+	[new AgentWithTools(), {}, '0 tools, the default model'],
+	[new AgentWithTools(), { appCode: 'demo-app', tools: { tool: [{}] } }, '1 tool, demo-app'],
 	[
 		new AgentWithTools(),
 		{ model: model('chat-m1'), tools: { tool: [{}, {}] } },
-		'chat-m1 with 2 tools',
+		'2 tools, chat-m1',
 	],
-	[new AgentWithTools(), { toolSource: 'json' }, 'the default model with tools'],
+	[new AgentWithTools(), { toolSource: 'json' }, 'tools, the default model'],
 	[new SuperAssistant(), {}, 'no assistant, new session'],
 	[
 		new SuperAssistant(),
