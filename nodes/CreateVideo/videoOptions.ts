@@ -23,7 +23,7 @@ export const videoOptions: INodeProperties[] = byName([
 	retriesOption,
 	toolLimitOption,
 	{
-		displayName: 'Send Again After an Unclear Failure',
+		displayName: 'Send Again When Unclear',
 		name: 'sendAgain',
 		type: 'boolean',
 		default: false,

@@ -66,7 +66,7 @@ const assistantOptions: INodeProperties[] = [
 			'Seconds after which a call is given up, whatever arrives. The service ends it after 600 seconds itself.',
 	},
 	{
-		displayName: 'Send Again After an Unclear Failure',
+		displayName: 'Send Again When Unclear',
 		name: 'sendAgain',
 		type: 'boolean',
 		default: false,

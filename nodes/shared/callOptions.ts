@@ -19,7 +19,7 @@ export const callOptions: INodeProperties[] = [
 	},
 	retriesOption,
 	{
-		displayName: 'Show Reasoning While Streaming',
+		displayName: 'Show Reasoning',
 		name: 'streamReasoning',
 		type: 'boolean',
 		default: false,
