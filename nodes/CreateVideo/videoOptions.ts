@@ -31,7 +31,7 @@ export const videoOptions: INodeProperties[] = byName([
 			'Whether Retry On Fail may send a creation again although its outcome is not known, as after a broken connection. The video may then be made, and billed, twice.',
 	},
 	{
-		displayName: 'Timeout',
+		displayName: 'Timeout (Seconds)',
 		name: 'timeout',
 		type: 'number',
 		typeOptions: { minValue: 1 },

@@ -57,7 +57,7 @@ const sessionProperties: INodeProperties[] = [
 
 const assistantOptions: INodeProperties[] = [
 	{
-		displayName: 'Maximum Duration',
+		displayName: 'Maximum Duration (Seconds)',
 		name: 'maximumDuration',
 		type: 'number',
 		typeOptions: { minValue: 1 },

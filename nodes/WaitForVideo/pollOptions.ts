@@ -5,7 +5,7 @@ import type { PollSchedule } from '../client/video/wait';
 /** When to ask for a task, within the guidance of the service: every 5 to 10 seconds, at most 10 minutes (spec 3.1). */
 export const pollOptions: INodeProperties[] = [
 	{
-		displayName: 'Jitter',
+		displayName: 'Jitter (Percent)',
 		name: 'jitter',
 		type: 'number',
 		typeOptions: { minValue: 0, maxValue: 50 },
@@ -14,7 +14,7 @@ export const pollOptions: INodeProperties[] = [
 			'Percent by which intervals vary, so that videos created together are not asked for together. They stay between the shortest and the longest interval.',
 	},
 	{
-		displayName: 'Longest Interval',
+		displayName: 'Longest Interval (Seconds)',
 		name: 'longestInterval',
 		type: 'number',
 		typeOptions: { minValue: 5, maxValue: 10 },
@@ -22,7 +22,7 @@ export const pollOptions: INodeProperties[] = [
 		description: 'Seconds that the interval between two queries for a video grows to',
 	},
 	{
-		displayName: 'Maximum Wait',
+		displayName: 'Maximum Wait (Minutes)',
 		name: 'maximumWait',
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 10 },
@@ -38,7 +38,7 @@ export const pollOptions: INodeProperties[] = [
 		description: 'How many queries are under way side by side, at most',
 	},
 	{
-		displayName: 'Shortest Interval',
+		displayName: 'Shortest Interval (Seconds)',
 		name: 'shortestInterval',
 		type: 'number',
 		typeOptions: { minValue: 5, maxValue: 10 },

@@ -26,7 +26,7 @@ export const callOptions: INodeProperties[] = [
 		description: 'Whether the chat shows what the model thinks before it answers',
 	},
 	{
-		displayName: 'Timeout',
+		displayName: 'Timeout (Seconds)',
 		name: 'timeout',
 		type: 'number',
 		typeOptions: { minValue: 1 },

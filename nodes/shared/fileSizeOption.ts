@@ -4,7 +4,7 @@ import { readText } from './parameters';
 
 /** How large a downloaded file may be. */
 export const fileSizeOption: INodeProperties = {
-	displayName: 'Maximum File Size',
+	displayName: 'Maximum File Size (MB)',
 	name: 'maximumFileSize',
 	type: 'number',
 	typeOptions: { minValue: 0 },

@@ -18,7 +18,7 @@ export const paceOptions: INodeProperties[] = [
 		description: 'How many items are sent to the service side by side, at most',
 	},
 	{
-		displayName: 'Pause Between Batches',
+		displayName: 'Batch Pause (Milliseconds)',
 		name: 'pause',
 		type: 'number',
 		typeOptions: { minValue: 0 },
