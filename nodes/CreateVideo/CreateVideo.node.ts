@@ -54,7 +54,6 @@ export class CreateVideo implements INodeType {
 				},
 				{
 					searchListMethod: 'searchVideoModels',
-					textLabel: 'By Code',
 					placeholder: 'e.g. video-m1',
 				},
 			),

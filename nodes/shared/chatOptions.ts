@@ -39,7 +39,6 @@ function property(field: ChatField): INodeProperties {
 				{ ...base, default: { mode: 'list', value: field.default } },
 				{
 					searchListMethod: searchMethod(field),
-					textLabel: 'By Value',
 					placeholder: field.placeholder,
 				},
 			);

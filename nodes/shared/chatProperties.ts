@@ -218,7 +218,6 @@ export const bindingProperties: INodeProperties[] = [
 		},
 		{
 			searchListMethod: 'searchModel',
-			textLabel: 'By Code',
 			placeholder: 'e.g. chat-m1',
 			empty: DEFAULT_MODEL,
 		},

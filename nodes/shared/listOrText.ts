@@ -3,8 +3,6 @@ import type { INodeListSearchItems, INodeListSearchResult, INodeProperties } fro
 export interface ListOrText {
 	/** Name of the node's method that gives the list. */
 	readonly searchListMethod: string;
-	/** Name of the way to type a value. */
-	readonly textLabel: string;
 	readonly placeholder: string;
 	/** What an empty list field shows, where empty is a choice; n8n would ask to choose. */
 	readonly empty?: string;
@@ -13,7 +11,7 @@ export interface ListOrText {
 /** A field to choose from a list or to type: the service may know values that this package does not. */
 export function listOrText(
 	field: Omit<INodeProperties, 'type' | 'modes'>,
-	{ searchListMethod, textLabel, placeholder, empty }: ListOrText,
+	{ searchListMethod, placeholder, empty }: ListOrText,
 ): INodeProperties {
 	return {
 		...field,
@@ -26,7 +24,8 @@ export function listOrText(
 				typeOptions: { searchListMethod, searchable: true },
 				...(empty === undefined ? {} : { placeholder: empty }),
 			},
-			{ displayName: textLabel, name: 'id', type: 'string', placeholder },
+			// The editor calls a way of this name By ID, whatever its title.
+			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
 		],
 	};
 }
