@@ -20,6 +20,9 @@ export interface Lab {
 /** n8n's own default; the lab's other users watch executions while they run. */
 export const PRODUCTION = { EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'false', N8N_PAYLOAD_SIZE_MAX: '64' };
 
+/** The largest runs take minutes on a busy machine. */
+const ANSWER_LIMIT_MS = 900_000;
+
 /** Starts a fresh n8n whose credentials lead to the server. */
 export async function startLab(
 	serverUrl: string,
@@ -46,7 +49,7 @@ export async function labOf({ url, pid, stop }: N8n, serverUrl: string): Promise
 			const ref = await client.importWorkflow(workflow);
 			await client.activate(ref);
 			return async (body) => {
-				await postWebhook(webhook(path), body);
+				await postWebhook(webhook(path), body, 'json', ANSWER_LIMIT_MS);
 				const execution = await client.lastExecution(ref);
 				if (isFinal(execution) && execution.status === 'success') return execution;
 				throw new Error(`${workflow.name}: ${failureOf(execution)}`);

@@ -8,7 +8,7 @@ import type { Question, Row } from '../question';
 import { barPlot } from '../report/plots';
 import { modelName } from '../server/behaviour';
 
-const REPEATS = { full: 9, quick: 3 };
+const REPEATS = { full: 7, quick: 3 };
 /** Rounds and calls of the runs whose difference is measured. */
 const SHORT = { rounds: 1, calls: 1 };
 const LONG = { rounds: 11, calls: 1 };

@@ -10,7 +10,7 @@ import type { Question, Row } from '../question';
 import { barPlot } from '../report/plots';
 import { modelName } from '../server/behaviour';
 
-const REPEATS = { full: 25, quick: 7 };
+const REPEATS = { full: 21, quick: 7 };
 const MODEL = modelName({ chunks: 40, gapMs: 5 });
 const PROMPT = '={{ $json.body.question }}';
 const REGISTRATION_MS = 500;

@@ -12,7 +12,7 @@ const PIECES = [
 	{ key: 'large', bytes: 16_384, label: '16 kB pieces' },
 	{ key: 'small', bytes: 256, label: '256 B pieces' },
 ] as const;
-const TIME_MS = { full: 4_000, quick: 600 };
+const TIME_MS = { full: 3_000, quick: 600 };
 const MEGABYTE = 2 ** 20;
 const TEXT = 'word '.repeat(CHUNKS);
 const MESSAGES = [{ role: 'user' as const, content: 'Hello?' }];

@@ -47,7 +47,13 @@ Workers are measured in full runs only.`,
 		for (const count of bench.quick ? TASKS.quick : TASKS.full) {
 			points.push({ series: SCHEDULER, count, ms: await taskMs(count) });
 		}
-		const workers = bench.quick ? [] : await measureWorkers(bench);
+		const notes: string[] = [];
+		const workers = bench.quick
+			? []
+			: await measureWorkers(bench).catch((error: unknown) => {
+					notes.push(`Workers could not be measured: ${String(error)}`);
+					return [];
+				});
 		const growths = [...NODES.map(({ name }) => name), SCHEDULER].map((series) => ({
 			series,
 			growth: growthOf(points.filter((point) => point.series === series)),
@@ -68,6 +74,7 @@ Workers are measured in full runs only.`,
 				})),
 				...workersRatios(workers),
 			],
+			notes,
 			plot: pointPlot(
 				points.map(({ series, count, ms }) => ({ series, x: count, y: ms })),
 				{ title: 'Scale', x: 'items or tasks', y: 'ms', log: true },

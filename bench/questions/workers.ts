@@ -5,9 +5,9 @@ import { toFigure, type Figure } from '../measure/figure';
 import type { Bench } from '../question';
 import { CHAT_CONTENDERS, prompts } from './chatContenders';
 
-const EXECUTIONS = 12;
-const ITEMS = 100;
-const REPEATS = 4;
+const EXECUTIONS = 8;
+const ITEMS = 50;
+const REPEATS = 3;
 /** A service that answers at once keeps the processors busy, the other one keeps the workers waiting. */
 const DELAYS = [0, 1_000] as const;
 
