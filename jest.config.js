@@ -19,7 +19,7 @@ module.exports = {
 			...base,
 			displayName: 'unit',
 			testMatch: [
-				'<rootDir>/test/{client,shared,nodes,emulator,package,scripts}/**/*.test.ts',
+				'<rootDir>/test/{bench,client,shared,nodes,emulator,package,scripts}/**/*.test.ts',
 			],
 		},
 		{ ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.test.ts'] },
