@@ -39,6 +39,8 @@ export interface Ratio {
 	readonly id: string;
 	readonly label: string;
 	readonly value: number;
+	/** Why ours may need more, told where it does. */
+	readonly reason?: string;
 }
 
 /** What came out. */

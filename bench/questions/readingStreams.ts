@@ -87,6 +87,7 @@ each), until the whole text is there. No network: only decoding and putting toge
 					id: `reading-${key}-vs-${peer}`,
 					label: `time per stream in ${label}, against ${READERS[index + 1]!.name}`,
 					value: rate(index + 1, `mb-${key}`) / rate(0, `mb-${key}`),
+					...(peer === 'limit' ? { reason: LIMIT_REASON } : {}),
 				})),
 			),
 			plot: barPlot(rows, {
@@ -97,6 +98,9 @@ each), until the whole text is there. No network: only decoding and putting toge
 		};
 	},
 };
+
+const LIMIT_REASON =
+	'the limit takes the text and nothing else; ours keeps every field, tool call and usage, and finds errors in the stream';
 
 function sse(): Uint8Array {
 	const chunk = (delta: object, finish_reason: string | null, more: object = {}) => ({

@@ -2,7 +2,11 @@ import type { TopLevelSpec } from 'vega-lite' with { 'resolution-mode': 'import'
 
 import type { Row } from '../question';
 
-const LOOK = { width: 560, background: 'white', config: { font: 'sans-serif' } } as const;
+const LOOK = {
+	width: 560,
+	background: 'white',
+	config: { font: 'sans-serif', axis: { labelLimit: 400 } },
+} as const;
 
 interface BarOptions {
 	readonly title: string;
@@ -11,7 +15,7 @@ interface BarOptions {
 	readonly unit: string;
 }
 
-/** A bar for each row, with its spread; the contenders keep their order and ours stand out. */
+/** A bar for each row, with its spread; the contenders keep their order. */
 export function barPlot(rows: readonly Row[], { title, key, unit }: BarOptions): TopLevelSpec {
 	const values = rows.flatMap(({ contender, figures }) => {
 		const figure = figures[key];
@@ -29,7 +33,6 @@ export function barPlot(rows: readonly Row[], { title, key, unit }: BarOptions):
 				type: 'nominal',
 				sort: null,
 				title: null,
-				axis: { labelLimit: 320 },
 			},
 		},
 		layer: [

@@ -56,10 +56,15 @@ function figureTable({ columns, rows }: Answer): string {
 	);
 }
 
+/** A reason stands only where ours needed more. */
 function ratioTable({ ratios }: Answer): string {
 	return table(
-		['ours against theirs', 'ratio'],
-		ratios.map(({ label, value }) => [label, value.toFixed(2)]),
+		['ours against theirs', 'ratio', 'where we need more: why'],
+		ratios.map(({ label, value, reason = '' }) => [
+			label,
+			value.toFixed(2),
+			value > 1 ? reason : '',
+		]),
 	);
 }
 
