@@ -4,6 +4,7 @@ import axios, { type ResponseType } from 'axios';
 
 /** A just activated workflow is not at its webhook at once. */
 const REGISTRATION_LIMIT_MS = 10_000;
+const ANSWER_LIMIT_MS = 120_000;
 
 export interface WebhookAnswer<T> {
 	readonly data: T;
@@ -14,19 +15,21 @@ export interface WebhookAnswer<T> {
 /**
  * Posts to the webhook of an active workflow.
  *
+ * @param limitMs Milliseconds that the answer may take.
  * @throws Error when the webhook does not answer with status 200.
  */
 export async function postWebhook<T>(
 	url: string,
 	body: object,
 	responseType: ResponseType = 'json',
+	limitMs = ANSWER_LIMIT_MS,
 ): Promise<WebhookAnswer<T>> {
 	for (const deadline = Date.now() + REGISTRATION_LIMIT_MS; ;) {
 		const sentAtMs = Date.now();
 		const { status, data } = await axios.post<T>(url, body, {
 			proxy: false,
 			responseType,
-			timeout: 120_000,
+			timeout: limitMs,
 			validateStatus: () => true,
 		});
 		if (status === 200) return { data, sentAtMs };
