@@ -24,10 +24,12 @@ export async function runQuestions(
 	const server = await startServer();
 	let shared: Promise<Lab> | undefined;
 	const lab = () => (shared ??= startLab(server.url));
-	const stop = async () => {
+	let stopping: Promise<void> | undefined;
+	const stopAll = async () => {
 		await (await shared?.catch(() => undefined))?.stop();
 		await server.stop();
 	};
+	const stop = () => (stopping ??= stopAll());
 	onStart(stop);
 	try {
 		const findings: Finding[] = [];
