@@ -7,10 +7,16 @@ export async function addManualTrigger(page: Page): Promise<void> {
 	await page.getByTestId('canvas-trigger-node').waitFor();
 }
 
+/** Finds no node at all. */
+const NOTHING = 'zzzqqq';
+
 /** Looks for nodes to come next. */
 export async function searchNodes(page: Page, text: string): Promise<void> {
 	const search = page.getByTestId('node-creator-search-bar');
 	if (!(await search.isVisible())) await page.getByTestId('node-creator-plus-button').click();
+	// What an earlier search found stays for a moment, and must not be taken for what this one finds.
+	await search.fill(NOTHING);
+	await page.getByTestId('node-creator-item-name').first().waitFor({ state: 'detached' });
 	await search.fill(text);
 }
 
