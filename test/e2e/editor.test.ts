@@ -41,6 +41,7 @@ const SEARCHES = [
 	['image to video', 'Create Video'],
 	['generate video', 'Create Video'],
 	['movie', 'Create Video'],
+	['ai video', 'Create Video'],
 	['wait for video', 'Wait for Video'],
 	['download video', 'Wait for Video'],
 	['chat completion', 'Chat Completion'],
