@@ -71,7 +71,6 @@ Workers are measured in full runs only.`,
 					id: `scale-growth-${IDS[series]}`,
 					label: `growth: ${series}`,
 					value: growth,
-					...(series === SCHEDULER ? { reason: SCHEDULER_REASON } : {}),
 				})),
 				...workersRatios(workers),
 			],
@@ -85,7 +84,6 @@ Workers are measured in full runs only.`,
 };
 
 const SCHEDULER = 'the scheduler of Wait for Video';
-const SCHEDULER_REASON = 'each query looks through all tasks for the next that is due';
 const IDS: Readonly<Record<string, string>> = {
 	[CHAT_CONTENDERS.ours.name]: 'chat',
 	[CHAT_CONTENDERS.httpUnlimited.name]: 'http',
