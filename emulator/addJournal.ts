@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { identify } from './identities';
+import { isTooDeep } from './isDeeperThan';
 import type { JournalEntry } from './journal';
 import type { Service } from './service';
 
@@ -34,7 +35,8 @@ export function addJournal(
 	});
 	server.addHook('preValidation', async (request) => {
 		const entry = journal.find(request);
-		if (entry && request.body !== undefined) entry.body = request.body;
+		if (entry === undefined || request.body === undefined) return;
+		entry.body = isTooDeep(request.body) ? '(nested too deeply)' : request.body;
 	});
 	server.addHook('onSend', async (request, reply) => {
 		const entry = journal.find(request);

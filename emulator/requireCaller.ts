@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError } from './errors';
-import { isDeeperThan } from './isDeeperThan';
 import { identify, type Caller } from './identities';
+import { isTooDeep } from './isDeeperThan';
 
 /**
  * Who sent a request (spec 5).
@@ -18,8 +18,6 @@ export function callerOf({ headers: { authorization } }: FastifyRequest): Caller
 	);
 }
 
-const MOST_DEPTH = 100;
-
 /** Refuses strangers before their body is read, and takes null as "not given" in the body's fields. */
 export function requireCaller(server: FastifyInstance): void {
 	server.addHook('onRequest', async (request) => {
@@ -27,7 +25,7 @@ export function requireCaller(server: FastifyInstance): void {
 	});
 	server.addHook('preValidation', async (request) => {
 		const { body } = request;
-		if (isDeeperThan(MOST_DEPTH, body)) {
+		if (isTooDeep(body)) {
 			throw new ServiceError(400, 'The body is nested too deeply.');
 		}
 		if (typeof body !== 'object' || body === null || Array.isArray(body)) return;

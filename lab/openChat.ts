@@ -49,9 +49,9 @@ export async function openChat(browser: Browser, url: string): Promise<ChatPage>
 	return {
 		...opened,
 		ask: async (message) => {
-			const input = page.getByTestId('chat-input');
-			await input.fill(message);
-			await input.press('Enter');
+			await page.getByTestId('chat-input').fill(message);
+			// It takes no message before the answer to the last one is complete; Enter would be lost.
+			await page.locator('.chat-input-send-button').click();
 		},
 		shows: async (text) => {
 			await answers.filter({ hasText: text }).last().waitFor();

@@ -104,7 +104,8 @@ function nameOf(value: unknown, options: INodeProperties['options']): string {
 function literal(value: unknown): string {
 	if (typeof value === 'boolean') return value ? 'yes' : 'no';
 	if (typeof value === 'number') return String(value);
-	if (typeof value !== 'object') return code(String(value));
+	// The editor does not show the sign of an expression.
+	if (typeof value !== 'object') return code(String(value).replace(/^=/, ''));
 	const { value: chosen = '' } = (value ?? {}) as { readonly value?: string };
 	return code(chosen);
 }

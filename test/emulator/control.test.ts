@@ -21,6 +21,18 @@ async function control(method: string, path: string, body?: unknown, url = servi
 }
 
 describe('control interface', () => {
+	it('tells of a body that nobody could write down', async () => {
+		await fetch(`${service.url}/v1/videos/tasks`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
+			body: `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+		});
+		expect(await control('GET', 'journal')).toMatchObject({
+			status: 200,
+			body: [{ status: 400, body: '(nested too deeply)' }],
+		});
+	});
+
 	it('tells what was asked, without the keys, and forgets it on demand', async () => {
 		await service.queryTask('a', 'demo-key-demo-app');
 		await service.queryTask('b', 'a-secret');

@@ -35,7 +35,7 @@ export async function uploadPicture(
 	try {
 		return await submit(page, url, prompt);
 	} catch (error) {
-		const path = join(ROOT, '.cache', 'screenshots', 'image-to-video.png');
+		const path = join(ROOT, 'test-results', 'image-to-video.png');
 		await page.screenshot({ path });
 		say(`The page as it was: ${path}`);
 		throw error;
