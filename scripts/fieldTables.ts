@@ -32,11 +32,16 @@ export function fieldTables({ properties }: Pick<INodeTypeDescription, 'properti
 		...(form.length === 0 ? [] : [table(rows(form, { prefix: '', form }))]),
 		...collections.flatMap(({ displayName, options = [] }) => [
 			`### ${displayName}`,
+			ABOUT_COLLECTIONS,
 			table(rows(options as INodeProperties[], { prefix: '', form })),
 		]),
 		...notices.map(({ displayName }) => `> ${toMarkdown(displayName)}`),
 	].join('\n\n');
 }
+
+const ABOUT_COLLECTIONS =
+	'A default is what an option begins with when it is added; a field of the service that is not added is not sent. ' +
+	'Retries, timeouts, limits and _Items at Once_ hold anyway.';
 
 /** The displayed names of all fields, those inside of others too. */
 export function fieldNames(properties: readonly INodeProperties[]): readonly string[] {
