@@ -36,7 +36,7 @@ export async function supplyChatModel(
 		const sdk = loadAiNodeSdk();
 		if (sdk === undefined) throw noSdk();
 
-		const service = await n8nService(context, itemIndex);
+		const service = await n8nService(context);
 		const appCode = readText(context, 'appCode', itemIndex).trim();
 		const model = readModel(context, itemIndex);
 		const request = {

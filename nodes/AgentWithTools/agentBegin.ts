@@ -42,7 +42,7 @@ export async function beginAgent(context: IExecuteFunctions): Promise<AgentState
 		}
 	}
 	return {
-		settings: readSettings(context, await n8nService(context, 0)),
+		settings: readSettings(context, await n8nService(context)),
 		source: sourceOf(context),
 		seats,
 		open: [],
@@ -55,7 +55,7 @@ async function beginSeat(
 	item: number,
 	{ declarations, nodes }: ToolNodes,
 ): Promise<Seat> {
-	const service = await n8nService(context, item);
+	const service = await n8nService(context);
 	const appCode = readText(context, 'appCode', item).trim();
 	const model = readModel(context, item);
 	const options = context.getNodeParameter('options', item, {});

@@ -132,7 +132,7 @@ async function askAll(
 	state: AgentState,
 	asking: Seat[],
 ): Promise<void> {
-	const { http } = await n8nService(context, 0);
+	const { http } = await n8nService(context);
 	const concurrency = isLive(context) ? 1 : state.settings.concurrency;
 	await mapConcurrent(asking, concurrency, async (seat) => {
 		try {

@@ -101,7 +101,7 @@ export class ChatCompletion implements INodeType {
 			this,
 			live ? { ...pace, concurrency: 1 } : pace,
 			async (item) => {
-				const service = await n8nService(this, item);
+				const service = await n8nService(this);
 				const request = readRequest(this, item, service);
 				const complete = async (sendText?: (text: string) => void) =>
 					await completeOnce(this, item, service, request, sendText);

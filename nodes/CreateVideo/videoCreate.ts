@@ -33,7 +33,7 @@ export async function prepareVideo(
 ): Promise<Prepared> {
 	const options = readVideoOptions(context, itemIndex);
 	const input = readVideoInput(context, itemIndex);
-	const service = await n8nService(context, itemIndex);
+	const service = await n8nService(context);
 	const entered = withAddresses(context, itemIndex, input, service);
 	return {
 		// Without the addresses: a signed one differs on every try.

@@ -48,7 +48,7 @@ export async function assistantItem(
 	item: number,
 	reply: AssistantReply,
 ): Promise<INodeExecutionData> {
-	const wish = readMediaWish(context, item, await n8nService(context, item));
+	const wish = readMediaWish(context, item, await n8nService(context));
 	return withMedia(
 		{ json: toOutput(context, item, reply), pairedItem: { item } },
 		await fetchMedia(context, reply.completion, wish),
@@ -60,7 +60,7 @@ async function call(
 	item: number,
 	sendText: SendText | undefined,
 ): Promise<AssistantReply> {
-	const service = await n8nService(context, item);
+	const service = await n8nService(context);
 	const appCode = readAppCode(context, item);
 	const message = readMessage(context, item, service);
 	const session = await readSession(context, item, appCode);

@@ -72,7 +72,7 @@ async function wait(
 ): Promise<Waited> {
 	checkWires(context, mode);
 	taskIds.push(...readTaskIds(context));
-	const { http } = await n8nService(context, 0);
+	const { http } = await n8nService(context);
 	const clock = n8nClock(context);
 	const { schedule, concurrency } = readPolling(context);
 	const different = [...new Set(taskIds)].filter((taskId) => taskId !== '');

@@ -19,13 +19,26 @@ export interface Service {
 	readonly isPrivate: boolean;
 }
 
+/** n8n reads a credential from its database and decrypts it each time, which costs more than all else that an item needs. */
+const services = new WeakMap<NodeContext, Promise<Service>>();
+
 /**
- * The service behind the item's credential.
+ * The service behind the credential, the same for all items of an execution. An expression in the credential sees the
+ * first item: n8n's request helper reads the key so, and a key must not go to another item's address.
  *
  * @throws InputError when the credential's base URL is missing or malformed.
  */
-export async function n8nService(context: NodeContext, itemIndex: number): Promise<Service> {
-	const { baseUrl } = await context.getCredentials<{ baseUrl?: string }>(CREDENTIAL, itemIndex);
+export async function n8nService(context: NodeContext): Promise<Service> {
+	const known = services.get(context);
+	if (known !== undefined) return await known;
+
+	const service = readService(context);
+	services.set(context, service);
+	return await service;
+}
+
+async function readService(context: NodeContext): Promise<Service> {
+	const { baseUrl } = await context.getCredentials<{ baseUrl?: string }>(CREDENTIAL, 0);
 	const normalized = normalizeBaseUrl(baseUrl);
 	return { http: n8nHttp(context, normalized), isPrivate: isPrivateUrl(normalized) };
 }

@@ -89,6 +89,13 @@ test('a stream is asked for and collected by default', async () => {
 	expect(chunks).toHaveLength(0);
 });
 
+test('what was copied along with the key, line ends and spaces, does not go out', async () => {
+	script = streamed;
+	await chat({ credential: { baseUrl: server.url, apiKey: ` ${SECRET}\n` } });
+
+	expect(server.requests[0]!.headers.authorization).toBe(`Bearer ${SECRET}`);
+});
+
 test('system message, application and model go out; streaming can be off', async () => {
 	script = (response) => {
 		json(response, 200, {

@@ -6,6 +6,7 @@ import {
 	Workflow,
 	type IBinaryKeyData,
 	type IConnections,
+	type ICredentialDataDecryptedObject,
 	type IDataObject,
 	type IExecuteFunctions,
 	type IHttpRequestOptions,
@@ -19,6 +20,7 @@ import {
 	type StructuredChunk,
 } from 'n8n-workflow';
 
+import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
 import { AgentVideoChatModel } from '../../nodes/AgentVideoChatModel/AgentVideoChatModel.node';
 import { AgentWithTools } from '../../nodes/AgentWithTools/AgentWithTools.node';
 import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
@@ -325,11 +327,11 @@ function additionalData(
 			getCredentialsProperties: () => [],
 			preAuthentication: () => Promise.resolve(undefined),
 			isCredentialUsableByNode: () => true,
-			authenticate: (_credentials: unknown, _type: string, request: IHttpRequestOptions) =>
-				Promise.resolve({
-					...request,
-					headers: { ...request.headers, Authorization: `Bearer ${credential.apiKey}` },
-				}),
+			authenticate: async (
+				decrypted: ICredentialDataDecryptedObject,
+				_type: string,
+				request: IHttpRequestOptions,
+			) => await new AgentVideoApi().authenticate(decrypted, request),
 		},
 	};
 }
