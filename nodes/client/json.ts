@@ -15,8 +15,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
  */
 export function parseJson(text: string): JsonValue | undefined {
 	try {
-		// Spelled out, or with escapes: every underscore of them begins so.
-		const isSuspect = text.includes('__proto__') || text.includes('\\u005');
+		// Spelled out, or with an escape for any of its letters.
+		const isSuspect = text.includes('__proto__') || text.includes('\\u00');
 		return JSON.parse(text, isSuspect ? withoutPrototype : undefined) as JsonValue;
 	} catch {
 		return undefined;

@@ -64,6 +64,7 @@ describe('keys that reach for the prototype', () => {
 		'{"__proto__": {"polluted": true}, "city": "Rome"}',
 		'{"\\u005f_proto__": {"polluted": true}, "city": "Rome"}',
 		'{"\\u005F\\u005fproto\\u005f_": {"polluted": true}, "city": "Rome"}',
+		'{"__\\u0070roto__": {"polluted": true}, "city": "Rome"}',
 	];
 
 	test.each(POISON)('%s: they are gone, the rest is there', (text) => {
