@@ -1,4 +1,9 @@
-import { sleep, type IHttpRequestOptions, type IN8nHttpFullResponse } from 'n8n-workflow';
+import {
+	sleep,
+	type ICredentialsDecrypted,
+	type IHttpRequestOptions,
+	type IN8nHttpFullResponse,
+} from 'n8n-workflow';
 
 import { normalizeBaseUrl } from '../client/baseUrl';
 import type { Clock, HttpPort } from '../client/ports';
@@ -19,12 +24,13 @@ export interface Service {
 	readonly isPrivate: boolean;
 }
 
-/** n8n reads a credential from its database and decrypts it each time, which costs more than all else that an item needs. */
+/** By what n8n hands to a node for one run of it. */
 const services = new WeakMap<NodeContext, Promise<Service>>();
 
 /**
- * The service behind the credential, the same for all items of an execution. An expression in the credential sees the
- * first item: n8n's request helper reads the key so, and a key must not go to another item's address.
+ * The service behind the credential, the same for all items of a run. The credential is read once, as n8n gets it from its
+ * database and decrypts it every time, which costs more than all else that an item needs. An expression in it sees the
+ * first item.
  *
  * @throws InputError when the credential's base URL is missing or malformed.
  */
@@ -38,9 +44,10 @@ export async function n8nService(context: NodeContext): Promise<Service> {
 }
 
 async function readService(context: NodeContext): Promise<Service> {
-	const { baseUrl } = await context.getCredentials<{ baseUrl?: string }>(CREDENTIAL, 0);
-	const normalized = normalizeBaseUrl(baseUrl);
-	return { http: n8nHttp(context, normalized), isPrivate: isPrivateUrl(normalized) };
+	const data = await context.getCredentials<{ baseUrl?: string }>(CREDENTIAL, 0);
+	const baseUrl = normalizeBaseUrl(data.baseUrl);
+	const credential = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
+	return { http: n8nHttp(context, baseUrl, credential), isPrivate: isPrivateUrl(baseUrl) };
 }
 
 /**
@@ -49,7 +56,11 @@ async function readService(context: NodeContext): Promise<Service> {
  * n8n's helper brings the instance's proxy, TLS and address rules, and stops with the execution. Every
  * status resolves and every body is a stream, because n8n otherwise drops error bodies and Retry-After.
  */
-function n8nHttp(context: NodeContext, baseURL: string): HttpPort {
+function n8nHttp(
+	context: NodeContext,
+	baseURL: string,
+	credentialsDecrypted: ICredentialsDecrypted,
+): HttpPort {
 	return async ({ method, path, body, idleTimeoutMs }) => {
 		const options: IHttpRequestOptions = {
 			method,
@@ -69,6 +80,7 @@ function n8nHttp(context: NodeContext, baseURL: string): HttpPort {
 			context,
 			CREDENTIAL,
 			options,
+			{ credentialsDecrypted },
 		)) as IN8nHttpFullResponse;
 		return {
 			status: response.statusCode,
