@@ -73,6 +73,19 @@ export async function inLab<T>(
 	}
 }
 
+/** Runs `work` in so many fresh n8n and stops them afterwards, whatever happened. */
+export async function inLabs<T>(
+	count: number,
+	serverUrl: string,
+	work: (labs: readonly Lab[]) => Promise<T>,
+): Promise<T> {
+	if (count === 0) return await work([]);
+	return await inLab(
+		serverUrl,
+		async (lab) => await inLabs(count - 1, serverUrl, (others) => work([lab, ...others])),
+	);
+}
+
 /** Milliseconds that a node took, of all its runs. */
 export function nodeMs({ data }: Execution, node: string): number {
 	const runs = data.resultData.runData[node] ?? [];

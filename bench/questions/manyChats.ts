@@ -146,6 +146,7 @@ function toAnswer(rows: readonly Row[]): Answer {
 			...ratio(key, chain, 'chain'),
 		]),
 		plot: barPlot(rows, {
+			ours: 2,
 			title: 'Many chats, server answers at once',
 			key: 'wall0',
 			unit: 'wall time, ms',

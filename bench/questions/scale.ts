@@ -8,12 +8,12 @@ import type { Bench, Question, Ratio, Row } from '../question';
 import { pointPlot } from '../report/plots';
 import { TaskRuns } from '../server/taskRuns';
 import { CHAT_CONTENDERS, MEASURED, prompts, type ChatContender } from './chatContenders';
-import { finishTimes, taskIds, waitingFor } from './waitPlan';
+import { finishTimes, REALISTIC, taskIds, waitingFor } from './waitPlan';
 import { measureWorkers, WORKERS_METHOD, type WorkersPoint } from './workers';
 
-const ITEMS = { full: [10, 100, 1_000, 10_000], quick: [10, 100, 1_000] };
+const ITEMS = { full: [10, 100, 1_000, 10_000], quick: [10, 100, 500] };
 const TASKS = { full: [10, 100, 500, 2_000], quick: [10, 100, 500] };
-const WARM_UPS = 8;
+const WARM_UPS = { full: 8, quick: 3 };
 const WARM_UP_ITEMS = 200;
 /** Time that a query takes on the virtual clock: it keeps the tasks from all being due at the same moment. */
 const QUERY_MS = 5;
@@ -30,7 +30,7 @@ const NODES: readonly ChatContender[] = [CHAT_CONTENDERS.ours, CHAT_CONTENDERS.h
 export const SCALE: Question = {
 	id: 'scale',
 	title: 'Scale',
-	method: `Items: 10 to 10,000 (1,000 in a quick run) through one node in a real n8n, a fresh one for each contender; time is the
+	method: `Items: 10 to 10,000 (500 in a quick run) through one node in a real n8n, a fresh one for each contender; time is the
 node's, memory the peak of n8n's resident set beyond what it was before all runs. Tasks: 10 to 2,000 (500) through the scheduler of
 Wait for Video with a virtual clock on which a query takes ${QUERY_MS} ms, so what is measured is its own work over the whole wait. *Growth* is
 time per item at the largest size divided by that at the size before: 1 is linear, and it should stay near or below 1. ${WORKERS_METHOD}
@@ -94,7 +94,8 @@ async function itemPoints(lab: Lab, bench: Bench, contender: ChatContender): Pro
 	const path = 'scale';
 	const call = await lab.install(contender.workflow(bench.server.url, path, 0), path);
 	const points: Point[] = [];
-	for (let turn = 0; turn < WARM_UPS; turn++) await call(prompts(WARM_UP_ITEMS));
+	const warmUps = bench.quick ? WARM_UPS.quick : WARM_UPS.full;
+	for (let turn = 0; turn < warmUps; turn++) await call(prompts(WARM_UP_ITEMS));
 	const { use: idle } = await watchProcess(lab.pid, () => Promise.resolve());
 	for (const count of bench.quick ? ITEMS.quick : ITEMS.full) {
 		const { result, use } = await watchProcess(lab.pid, () => call(prompts(count)));
@@ -110,7 +111,7 @@ async function itemPoints(lab: Lab, bench: Bench, contender: ChatContender): Pro
 
 /** Milliseconds of CPU for the whole wait, the median of some. */
 async function taskMs(count: number): Promise<number> {
-	const finishMs = await finishTimes(count, 420_000);
+	const finishMs = await finishTimes({ count, ...REALISTIC });
 	const times: number[] = [];
 	for (let turn = 0; turn < 3; turn++) {
 		const clock = virtualClock();
@@ -118,7 +119,7 @@ async function taskMs(count: number): Promise<number> {
 		const startCpu = process.cpuUsage();
 		await waitForTasks(
 			clock,
-			waitingFor(taskIds('scale', finishMs, 1), clock.now()),
+			waitingFor(taskIds('scale', finishMs), clock.now()),
 			async (task_id) => {
 				await clock.sleep(QUERY_MS);
 				return { task_id, status: runs.query(task_id, clock.now()) };

@@ -17,34 +17,41 @@ import {
 	type WaitFigures,
 } from './waitPlan';
 
-/** What a way of waiting gets. */
-export interface WaitSetting {
-	/** When the tasks finish, in milliseconds. */
-	readonly finishMs: readonly number[];
-	/** How much faster time goes in this n8n. */
-	readonly factor: number;
-	readonly lab: Lab;
-	readonly serverUrl: string;
-}
-
-/** A way of waiting for tasks. */
-export interface WaitContender {
+/** A way of waiting for tasks in n8n. */
+export interface N8nContender {
+	readonly id: string;
 	readonly name: string;
 	readonly note: string;
-	/** Executions used, and places of a worker held while waiting; missing where no n8n is at work. */
-	readonly held?: { readonly executions: number; readonly slots: number };
-	readonly run: (setting: WaitSetting) => Promise<WaitFigures>;
+	/** Executions used, and places of a worker held while waiting. */
+	readonly held: { readonly executions: number; readonly slots: number };
+	/** Whether a quick run leaves it out. */
+	readonly isSlow?: true;
+	/** @param finishMs When the tasks finish, in milliseconds. */
+	readonly run: (
+		lab: Lab,
+		serverUrl: string,
+		finishMs: readonly number[],
+	) => Promise<WaitFigures>;
+}
+
+/** A way of waiting without n8n. */
+export interface PlainContender {
+	readonly id: string;
+	readonly name: string;
+	readonly note: string;
+	/** @param finishMs When the tasks finish, in milliseconds. */
+	readonly run: (finishMs: readonly number[]) => Promise<WaitFigures>;
 }
 
 /** Runs a workflow in n8n and reads at the server what it noticed and when. */
-function inN8n(path: string, draw: (serverUrl: string) => Workflow): WaitContender['run'] {
-	return async ({ finishMs, factor, lab, serverUrl }) => {
+function inN8n(path: string, draw: (serverUrl: string) => Workflow): N8nContender['run'] {
+	return async (lab, serverUrl, finishMs) => {
 		const call = await lab.install(draw(serverUrl), path);
-		await call({ items: taskIds(path, finishMs, factor).map((task_id) => ({ task_id })) });
+		await call({ items: taskIds(path, finishMs).map((task_id) => ({ task_id })) });
 		const { data } = await axios.get<Notice[]>(`${serverUrl}/bench/runs/${path}`, {
 			proxy: false,
 		});
-		return waitFigures(data, factor);
+		return waitFigures(data);
 	};
 }
 
@@ -114,12 +121,12 @@ const waitForVideo =
 		);
 
 /** Our scheduler by itself: time is virtual and a query takes none. */
-async function virtually({ finishMs }: WaitSetting): Promise<WaitFigures> {
+async function virtually(finishMs: readonly number[]): Promise<WaitFigures> {
 	const clock = virtualClock();
 	const runs = new TaskRuns();
 	await waitForTasks(
 		clock,
-		waitingFor(taskIds('virtual', finishMs, 1), clock.now()),
+		waitingFor(taskIds('virtual', finishMs), clock.now()),
 		(task_id) => Promise.resolve({ task_id, status: runs.query(task_id, clock.now()) }),
 		{ schedule: DEFAULT_SCHEDULE, concurrency: 10 },
 	);
@@ -127,59 +134,72 @@ async function virtually({ finishMs }: WaitSetting): Promise<WaitFigures> {
 }
 
 const ONE = { executions: 1, slots: 1 };
-const COMPRESSED = 'real n8n, time compressed';
+const REAL = 'real n8n, real time';
 
 /** Everybody; ours in the real n8n comes first, the usual loop second. A further way of waiting is one more row. */
-export const WAIT_CONTENDERS: readonly WaitContender[] = [
+export const IN_N8N: readonly N8nContender[] = [
 	{
+		id: 'in-place',
 		name: 'Wait for Video, in place',
-		note: COMPRESSED,
+		note: REAL,
 		held: ONE,
 		run: inN8n('in-place', waitForVideo('in-place', { waitMode: 'inPlace' })),
 	},
 	{
+		id: 'template-10',
 		name: 'HTTP Request + Wait 10 s + IF',
-		note: COMPRESSED,
+		note: REAL,
 		held: ONE,
 		run: inN8n('template-10', template('template-10', 10)),
 	},
 	{
+		id: 'template-5',
 		name: 'HTTP Request + Wait 5 s + IF',
-		note: COMPRESSED,
+		note: REAL,
 		held: ONE,
 		run: inN8n('template-5', template('template-5', 5)),
 	},
 	{
+		id: 'in-place-5',
 		name: 'Wait for Video, in place, a poll every 5 s',
-		note: COMPRESSED,
+		note: REAL,
 		held: ONE,
 		run: inN8n(
 			'in-place-5',
 			waitForVideo('in-place-5', {
 				waitMode: 'inPlace',
-				options: { polling: { longestInterval: 5, jitter: 0 } },
+				options: { longestInterval: 5, jitter: 0 },
 			}),
 		),
 	},
 	{
+		id: 'suspend',
 		name: 'Wait for Video, suspended between polls',
-		note: `${COMPRESSED}; a step is about 60 s, and the execution is saved in between`,
+		note: `${REAL}; a step is about 60 s, and the execution is saved in between`,
 		held: { executions: 1, slots: 0 },
+		isSlow: true,
 		run: inN8n('suspend', waitForVideo('suspend', { waitMode: 'suspend' })),
 	},
+];
+
+/** What the scheduler does by itself, and what no way of waiting can do better. */
+export const PLAIN: readonly PlainContender[] = [
 	{
+		id: 'scheduler',
 		name: 'the scheduler of Wait for Video alone',
 		note: 'virtual time, queries take none',
 		run: virtually,
 	},
 	{
+		id: 'optimum',
 		name: 'optimum: every allowed poll (5 s)',
 		note: 'computed',
-		run: ({ finishMs }) => Promise.resolve(fixedGap(finishMs, SHORTEST_GAP_MS)),
+		run: (finishMs) => Promise.resolve(fixedGap(finishMs, SHORTEST_GAP_MS)),
 	},
 	{
+		id: 'every-10',
 		name: 'a poll every 10 s',
 		note: 'computed',
-		run: ({ finishMs }) => Promise.resolve(fixedGap(finishMs, 2 * SHORTEST_GAP_MS)),
+		run: (finishMs) => Promise.resolve(fixedGap(finishMs, 2 * SHORTEST_GAP_MS)),
 	},
 ];

@@ -6,27 +6,39 @@ import { taskIdOf, type Notice } from '../server/taskRuns';
 /** Spec 3.1: a task is asked for every 5 to 10 seconds. */
 export const SHORTEST_GAP_MS = 5_000;
 
-const MEDIAN_MS = 90_000;
+/** How many tasks there are, and when they finish, in milliseconds: half of them before the median. */
+export interface TaskPlan {
+	readonly count: number;
+	readonly leastMs: number;
+	readonly medianMs: number;
+	readonly mostMs: number;
+}
+
+/** Spec 8: from 30 seconds to several minutes. */
+export const REALISTIC = { leastMs: 25_000, medianMs: 90_000, mostMs: 300_000 };
+
 const SIGMA = 0.6;
 
-/**
- * When tasks finish, in milliseconds, unsorted: log-normal around a minute and a half, "30 s to several minutes" (spec
- * 8), the same at every call.
- */
-export async function finishTimes(count: number, mostMs: number): Promise<readonly number[]> {
+/** When tasks finish, in milliseconds, unsorted: log-normal between the least and the most, the same at every call. */
+export async function finishTimes({
+	count,
+	leastMs,
+	medianMs,
+	mostMs,
+}: TaskPlan): Promise<readonly number[]> {
 	const { probit } = await import('simple-statistics');
 	// A step without a common divisor with most counts spreads early and late ones over the list.
 	const step = 73;
 	return Array.from({ length: count }, (_, index) => {
 		const share = (((index * step) % count) + 0.5) / count;
-		const finishMs = MEDIAN_MS * Math.exp(SIGMA * probit(share));
-		return Math.round(Math.min(mostMs, Math.max(25_000, finishMs)));
+		const finishMs = medianMs * Math.exp(SIGMA * probit(share));
+		return Math.round(Math.min(mostMs, Math.max(leastMs, finishMs)));
 	});
 }
 
-/** Ids of tasks that finish then, with the server's time compressed by the factor. */
-export function taskIds(run: string, finishMs: readonly number[], factor: number): string[] {
-	return finishMs.map((each, index) => taskIdOf({ run, index, finishMs: each / factor }));
+/** Ids of tasks that finish then. */
+export function taskIds(run: string, finishMs: readonly number[]): string[] {
+	return finishMs.map((each, index) => taskIdOf({ run, index, finishMs: each }));
 }
 
 /** The scheduler's waits for these tasks, from now on. */
@@ -34,7 +46,7 @@ export function waitingFor(ids: readonly string[], nowMs: number): Waiting {
 	return { waits: ids.map((taskId) => startWait(taskId, nowMs)), pause: NO_PAUSE };
 }
 
-/** What a way of waiting came to, in uncompressed seconds. */
+/** What a way of waiting came to, in seconds. */
 export interface WaitFigures {
 	readonly makespan: number;
 	readonly meanDelay: number;
@@ -43,10 +55,10 @@ export interface WaitFigures {
 }
 
 /** @throws Error when a task was not noticed. */
-export function waitFigures(notices: readonly Notice[], factor = 1): WaitFigures {
+export function waitFigures(notices: readonly Notice[]): WaitFigures {
 	const delays = notices.map(({ finishMs, noticedMs = NaN }) => noticedMs - finishMs);
 	if (delays.some(Number.isNaN)) throw new Error('A finished task was not noticed');
-	const seconds = (ms: number) => (ms * factor) / 1000;
+	const seconds = (ms: number) => ms / 1000;
 	return {
 		makespan: seconds(Math.max(...notices.map(({ noticedMs = 0 }) => noticedMs))),
 		meanDelay: seconds(delays.reduce((sum, each) => sum + each, 0) / delays.length),

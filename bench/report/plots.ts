@@ -5,23 +5,32 @@ import type { Row } from '../question';
 const LOOK = {
 	width: 560,
 	background: 'white',
-	config: { font: 'sans-serif', axis: { labelLimit: 400 } },
+	config: { font: 'sans-serif' },
 } as const;
+
+const OURS = '#4c78a8';
+const OTHERS = '#bab0ac';
 
 interface BarOptions {
 	readonly title: string;
 	/** Column to show. */
 	readonly key: string;
 	readonly unit: string;
+	/** How many of the rows are this package's, from the first on; 1 by default. */
+	readonly ours?: number;
 }
 
-/** A bar for each row, with its spread; the contenders keep their order. */
-export function barPlot(rows: readonly Row[], { title, key, unit }: BarOptions): TopLevelSpec {
-	const values = rows.flatMap(({ contender, figures }) => {
+/** A bar for each row, with its spread, ours in a color of their own; the contenders keep their order. */
+export function barPlot(
+	rows: readonly Row[],
+	{ title, key, unit, ours = 1 }: BarOptions,
+): TopLevelSpec {
+	const values = rows.flatMap(({ contender, figures }, index) => {
 		const figure = figures[key];
 		if (figure === undefined) return [];
 		const { median, spread } = figure;
-		return [{ contender, median, low: median - spread, high: median + spread }];
+		const color = index < ours ? OURS : OTHERS;
+		return [{ contender, color, median, low: median - spread, high: median + spread }];
 	});
 	return {
 		...LOOK,
@@ -33,12 +42,16 @@ export function barPlot(rows: readonly Row[], { title, key, unit }: BarOptions):
 				type: 'nominal',
 				sort: null,
 				title: null,
+				axis: { labelLimit: 400 },
 			},
 		},
 		layer: [
 			{
-				mark: { type: 'bar', color: '#4c78a8' },
-				encoding: { x: { field: 'median', type: 'quantitative', title: unit } },
+				mark: { type: 'bar' },
+				encoding: {
+					x: { field: 'median', type: 'quantitative', title: unit },
+					color: { field: 'color', type: 'nominal', scale: null },
+				},
 			},
 			{
 				mark: { type: 'rule' },
@@ -86,7 +99,7 @@ export function pointPlot(
 				type: 'nominal',
 				title: null,
 				sort: null,
-				legend: { orient: 'bottom', columns: 2, labelLimit: 320 },
+				legend: { orient: 'bottom', columns: 2, labelLimit: 400 },
 			},
 		},
 	};
