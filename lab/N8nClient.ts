@@ -127,10 +127,13 @@ export class N8nClient {
 	}
 
 	/** The newest execution of a workflow. */
-	async lastExecution(ref: WorkflowRef): Promise<Execution> {
+	async lastExecution(
+		ref: WorkflowRef,
+		options: { readonly limitMs?: number } = {},
+	): Promise<Execution> {
 		const [newest] = await this.executions(ref);
 		if (newest === undefined) throw new Error('The workflow has not been run');
-		return await this.waitForExecution(newest.id);
+		return await this.waitForExecution(newest.id, options);
 	}
 
 	/**

@@ -50,7 +50,7 @@ export async function labOf({ url, pid, stop }: N8n, serverUrl: string): Promise
 			await client.activate(ref);
 			return async (body) => {
 				await postWebhook(webhook(path), body, 'json', ANSWER_LIMIT_MS);
-				const execution = await client.lastExecution(ref);
+				const execution = await client.lastExecution(ref, { limitMs: ANSWER_LIMIT_MS });
 				if (isFinal(execution) && execution.status === 'success') return execution;
 				throw new Error(`${workflow.name}: ${failureOf(execution)}`);
 			};
