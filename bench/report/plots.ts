@@ -42,7 +42,7 @@ export function barPlot(
 				type: 'nominal',
 				sort: null,
 				title: null,
-				axis: { labelLimit: 400 },
+				axis: { labelLimit: 600 },
 			},
 		},
 		layer: [
