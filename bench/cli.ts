@@ -95,7 +95,7 @@ const options = new Command('npm run bench --')
 	.description(
 		'Measures the package side by side with what one would use instead, on this machine.',
 	)
-	.option('--quick', 'small sizes, about two minutes; the report goes to .cache/bench')
+	.option('--quick', 'small sizes, about three minutes; the report goes to .cache/bench')
 	.option('--guard', 'the quick run of what bench/bounds.ts holds to bounds; writes no report')
 	.option('--only <questions>', 'some of the questions, separated by commas', toQuestions)
 	.option('--output <folder>', 'where the report goes')

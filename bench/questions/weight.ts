@@ -6,7 +6,7 @@ import { exactly, toFigure } from '../measure/figure';
 import type { Question, Row } from '../question';
 import { barPlot } from '../report/plots';
 
-const REPEATS = { full: 10, quick: 5 };
+const REPEATS = { full: 10, quick: 3 };
 const OURS = 'n8n-nodes-agent-video';
 
 interface Peer {
