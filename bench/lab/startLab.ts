@@ -24,11 +24,8 @@ export const PRODUCTION = { EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'false', N8N_PAYLO
 const ANSWER_LIMIT_MS = 900_000;
 
 /** Starts a fresh n8n whose credentials lead to the server. */
-export async function startLab(
-	serverUrl: string,
-	env: Readonly<Record<string, string>> = {},
-): Promise<Lab> {
-	const n8n = await startN8n({ settings: { ...PRODUCTION, ...env } });
+export async function startLab(serverUrl: string): Promise<Lab> {
+	const n8n = await startN8n({ settings: PRODUCTION });
 	try {
 		return await labOf(n8n, serverUrl);
 	} catch (error) {
@@ -60,12 +57,8 @@ export async function labOf({ url, pid, stop }: N8n, serverUrl: string): Promise
 }
 
 /** Runs `work` in a fresh n8n and stops that n8n afterwards, whatever happened. */
-export async function inLab<T>(
-	serverUrl: string,
-	work: (lab: Lab) => Promise<T>,
-	env: Readonly<Record<string, string>> = {},
-): Promise<T> {
-	const lab = await startLab(serverUrl, env);
+export async function inLab<T>(serverUrl: string, work: (lab: Lab) => Promise<T>): Promise<T> {
+	const lab = await startLab(serverUrl);
 	try {
 		return await work(lab);
 	} finally {

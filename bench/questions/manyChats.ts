@@ -134,9 +134,7 @@ function toAnswer(rows: readonly Row[]): Answer {
 		if (a === undefined || b === undefined) return [];
 		const id = `many-chats-${key}-vs-${name}`;
 		const label = `${LABELS[key]}, against ${peer!.contender}`;
-		const reason = name === 'http' ? HTTP_REASON : undefined;
-		const value = a.median / b.median;
-		return [{ id, label, value, ...(reason === undefined ? {} : { reason }) }];
+		return [{ id, label, value: a.median / b.median }];
 	};
 	return {
 		columns: COLUMNS.filter(({ key }) => rows.some(({ figures }) => figures[key])),
@@ -153,9 +151,6 @@ function toAnswer(rows: readonly Row[]): Answer {
 		}),
 	};
 }
-
-const HTTP_REASON =
-	'its batches do not wait for the answers of those before, so more than 50 are under way; it reads whole bodies';
 
 const LABELS: Readonly<Record<string, string>> = {
 	wall0: 'wall time at 0 ms',

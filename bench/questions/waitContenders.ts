@@ -26,12 +26,8 @@ export interface N8nContender {
 	readonly held: { readonly executions: number; readonly slots: number };
 	/** Whether a quick run leaves it out. */
 	readonly isSlow?: true;
-	/** @param finishMs When the tasks finish, in milliseconds. */
-	readonly run: (
-		lab: Lab,
-		serverUrl: string,
-		finishMs: readonly number[],
-	) => Promise<WaitFigures>;
+	/** The workflow that waits for the tasks in the webhook's items. */
+	readonly workflow: (path: string, serverUrl: string) => Workflow;
 }
 
 /** A way of waiting without n8n. */
@@ -43,20 +39,25 @@ export interface PlainContender {
 	readonly run: (finishMs: readonly number[]) => Promise<WaitFigures>;
 }
 
-/** Runs a workflow in n8n and reads at the server what it noticed and when. */
-function inN8n(path: string, draw: (serverUrl: string) => Workflow): N8nContender['run'] {
-	return async (lab, serverUrl, finishMs) => {
-		const call = await lab.install(draw(serverUrl), path);
-		await call({ items: taskIds(path, finishMs).map((task_id) => ({ task_id })) });
-		const { data } = await axios.get<Notice[]>(`${serverUrl}/bench/runs/${path}`, {
-			proxy: false,
-		});
-		return waitFigures(data);
-	};
+/**
+ * Waits in n8n and reads at the server what was noticed and when.
+ *
+ * @param finishMs When the tasks finish, in milliseconds.
+ */
+export async function waitInN8n(
+	{ id, workflow }: N8nContender,
+	lab: Lab,
+	serverUrl: string,
+	finishMs: readonly number[],
+): Promise<WaitFigures> {
+	const call = await lab.install(workflow(id, serverUrl), id);
+	await call({ items: taskIds(id, finishMs).map((task_id) => ({ task_id })) });
+	const { data } = await axios.get<Notice[]>(`${serverUrl}/bench/runs/${id}`, { proxy: false });
+	return waitFigures(data);
 }
 
 /** The loop that tutorials and templates show. */
-const template = (path: string, waitSeconds: number) => (serverUrl: string) =>
+const template = (waitSeconds: number) => (path: string, serverUrl: string) =>
 	drawn(
 		path,
 		[
@@ -103,7 +104,7 @@ const template = (path: string, waitSeconds: number) => (serverUrl: string) =>
 	);
 
 const waitForVideo =
-	(path: string, parameters: { readonly waitMode: string; readonly options?: object }) => () =>
+	(parameters: { readonly waitMode: string; readonly options?: object }) => (path: string) =>
 		drawn(
 			path,
 			[
@@ -143,34 +144,31 @@ export const IN_N8N: readonly N8nContender[] = [
 		name: 'Wait for Video, in place',
 		note: REAL,
 		held: ONE,
-		run: inN8n('in-place', waitForVideo('in-place', { waitMode: 'inPlace' })),
+		workflow: waitForVideo({ waitMode: 'inPlace' }),
 	},
 	{
 		id: 'template-10',
 		name: 'HTTP Request + Wait 10 s + IF',
 		note: REAL,
 		held: ONE,
-		run: inN8n('template-10', template('template-10', 10)),
+		workflow: template(10),
 	},
 	{
 		id: 'template-5',
 		name: 'HTTP Request + Wait 5 s + IF',
 		note: REAL,
 		held: ONE,
-		run: inN8n('template-5', template('template-5', 5)),
+		workflow: template(5),
 	},
 	{
 		id: 'in-place-5',
 		name: 'Wait for Video, in place, a poll every 5 s',
 		note: REAL,
 		held: ONE,
-		run: inN8n(
-			'in-place-5',
-			waitForVideo('in-place-5', {
-				waitMode: 'inPlace',
-				options: { longestInterval: 5, jitter: 0 },
-			}),
-		),
+		workflow: waitForVideo({
+			waitMode: 'inPlace',
+			options: { longestInterval: 5, jitter: 0 },
+		}),
 	},
 	{
 		id: 'suspend',
@@ -178,7 +176,7 @@ export const IN_N8N: readonly N8nContender[] = [
 		note: `${REAL}; a step is about 60 s, and the execution is saved in between`,
 		held: { executions: 1, slots: 0 },
 		isSlow: true,
-		run: inN8n('suspend', waitForVideo('suspend', { waitMode: 'suspend' })),
+		workflow: waitForVideo({ waitMode: 'suspend' }),
 	},
 ];
 

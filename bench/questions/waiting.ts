@@ -2,7 +2,7 @@ import { inLabs, type Lab } from '../lab/startLab';
 import { exactly } from '../measure/figure';
 import type { Question, Row } from '../question';
 import { pointPlot } from '../report/plots';
-import { IN_N8N, PLAIN } from './waitContenders';
+import { IN_N8N, PLAIN, waitInN8n } from './waitContenders';
 import { finishTimes, REALISTIC, type WaitFigures } from './waitPlan';
 
 const FULL = { count: 200, ...REALISTIC };
@@ -24,8 +24,8 @@ compares ways that ask differently often. *Slots* are the places of a worker tha
 		const waitIn = async (labs: readonly Lab[]) => {
 			say(`${contenders.length} ways, side by side, ${plan.mostMs / 1000} s and more`);
 			return await Promise.all(
-				contenders.map(
-					async ({ run }, index) => await run(labs[index]!, server.url, finishMs),
+				contenders.map((each, index) =>
+					waitInN8n(each, labs[index]!, server.url, finishMs),
 				),
 			);
 		};

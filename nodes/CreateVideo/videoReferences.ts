@@ -2,40 +2,10 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { VIDEO_MODELS, type VideoModel } from '../client/video/models';
 import { countOf, mostReferences, REFERENCES, type ReferenceRow } from '../client/video/references';
+import { fileSource } from '../shared/fileSource';
 import { forModel, forOtherModels } from './videoProperties';
 
 const TITLES = { image: 'Image', video: 'Video', audio: 'Audio' } as const;
-
-const source: INodeProperties[] = [
-	{
-		displayName: 'Source',
-		name: 'source',
-		type: 'options',
-		options: [
-			{ name: 'URL', value: 'url' },
-			{ name: 'Binary Data', value: 'binary' },
-		],
-		default: 'url',
-	},
-	{
-		displayName: 'URL',
-		name: 'url',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. https://example.com/photo.jpg',
-		description: 'Address that is open to the internet. An expression may give a list.',
-		displayOptions: { show: { source: ['url'] } },
-	},
-	{
-		displayName: 'Input Data Field Name',
-		name: 'binaryProperty',
-		type: 'string',
-		default: 'data',
-		description:
-			'The field with the file, several separated by commas; an expression may give a list, as Object.keys($binary) does. The service gets a signed address of this n8n, good for one hour.',
-		displayOptions: { show: { source: ['binary'] } },
-	},
-];
 
 /** The files to make a video from: for each model with the kinds and numbers that it takes. */
 export const videoReferences: INodeProperties[] = [
@@ -65,7 +35,7 @@ function references(model: VideoModel | undefined): INodeProperties {
 						options: rows.map(({ kind }) => ({ name: TITLES[kind], value: kind })),
 						default: 'image',
 					},
-					...source,
+					...fileSource,
 				],
 			},
 		],

@@ -28,9 +28,8 @@ export interface Service {
 const services = new WeakMap<NodeContext, Promise<Service>>();
 
 /**
- * The service behind the credential, the same for all items of a run. The credential is read once, as n8n gets it from its
- * database and decrypts it every time, which costs more than all else that an item needs. An expression in it sees the
- * first item.
+ * The service behind the credential, the same for all items of a run. The credential is read once: n8n would get it from
+ * its database and decrypt it anew for every request. An expression in it sees the first item.
  *
  * @throws InputError when the credential's base URL is missing or malformed.
  */
