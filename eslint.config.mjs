@@ -68,12 +68,12 @@ export default tseslint.config(
 	},
 	{
 		// An n8n without the SDK must load the package all the same, and n8n resolves it for require() only.
-		files: ['nodes/shared/aiNodeSdk.ts'],
+		files: ['nodes/shared/chat/aiNodeSdk.ts'],
 		rules: { '@typescript-eslint/no-require-imports': 'off' },
 	},
 	{
 		// Programs for a terminal: they print.
-		files: ['emulator/cli.ts', 'lab/*.ts', 'scripts/**/*', 'bench/**/*.ts'],
+		files: ['emulator/cli.ts', 'lab/**/*.ts', 'scripts/**/*', 'bench/**/*.ts'],
 		rules: { 'no-console': 'off' },
 	},
 	{

@@ -6,7 +6,7 @@ const base = {
 		],
 	},
 	testEnvironment: 'node',
-	modulePathIgnorePatterns: ['<rootDir>/lab/n8n', '<rootDir>/dist', '<rootDir>/.cache'],
+	modulePathIgnorePatterns: ['<rootDir>/lab/n8n/pinned', '<rootDir>/dist', '<rootDir>/.cache'],
 	setupFiles: ['<rootDir>/test/support/quietEngine.js'],
 };
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
 
-import { buildPackage } from '../lab/buildPackage';
-import { installLab } from '../lab/installLab';
-import { step } from '../lab/step';
+import { buildPackage } from '../lab/n8n/buildPackage';
+import { installLab } from '../lab/n8n/installLab';
+import { step } from '../lab/demo/step';
 import { guard as holdToBounds, type Verdict } from './guard';
 import type { Question } from './question';
 import { QUESTIONS } from './questions';

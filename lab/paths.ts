@@ -6,7 +6,7 @@ export const ROOT = dirname(__dirname);
 /**
  * Folder of the pinned n8n: below the driver, which would otherwise find n8n's dependencies before the project's.
  */
-export const PINNED_HOME = join(__dirname, 'n8n');
+export const PINNED_HOME = join(__dirname, 'n8n', 'pinned');
 
 /** The n8n to try instead of the pinned one, such as `1.123.81`. */
 export const OTHER_N8N = process.env['LAB_N8N_VERSION'];

@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
 
-import type { Credential } from '../../lab/N8nClient';
+import type { Credential } from '../../lab/n8n/N8nClient';
 
 const KEY = 'bench-key';
 

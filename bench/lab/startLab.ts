@@ -1,10 +1,10 @@
 import type { ITaskData } from 'n8n-workflow';
 
-import { isFinal, failureOf, type Execution } from '../../lab/execution';
-import { N8nClient } from '../../lab/N8nClient';
-import { postWebhook } from '../../lab/postWebhook';
-import { startN8n, type N8n } from '../../lab/startN8n';
-import type { Workflow } from '../../lab/workflow';
+import { isFinal, failureOf, type Execution } from '../../lab/n8n/execution';
+import { N8nClient } from '../../lab/n8n/N8nClient';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import { startN8n, type N8n } from '../../lab/n8n/startN8n';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { credentialsFor } from './credentials';
 
 /** A real n8n to measure in, set up as a production one where it costs time. */

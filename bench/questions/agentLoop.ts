@@ -1,5 +1,5 @@
 import { drawn, node, withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
-import type { Workflow } from '../../lab/workflow';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { byId, langchain, openAiModel, ours, webhook } from '../lab/nodes';
 import { spanMs } from '../lab/startLab';
 import { toFigures } from '../measure/figure';

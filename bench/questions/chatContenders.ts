@@ -1,5 +1,5 @@
 import { withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
-import type { Workflow } from '../../lab/workflow';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { httpRequest, langchain, openAiModel, ours, byId, splitItems, webhook } from '../lab/nodes';
 import { modelName } from '../server/behaviour';
 

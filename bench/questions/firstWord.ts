@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { node, withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
-import type { Workflow } from '../../lab/workflow';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { byId, langchain, openAiModel, ours, webhook } from '../lab/nodes';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import OpenAI from 'openai';
 
-import { completeChat } from '../../nodes/client/chat/complete';
+import { completeChat } from '../../nodes/client/chat/completeChat';
 import type { HttpPort } from '../../nodes/client/ports';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';

@@ -1,5 +1,5 @@
-import { DEFAULT_SCHEDULE } from '../../nodes/client/video/wait';
-import { waitForTasks } from '../../nodes/client/video/waitForTasks';
+import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/task';
+import { waitForTasks } from '../../nodes/client/video/poll/pollTasks';
 import { virtualClock } from '../../test/support/virtualClock';
 import { inLab, nodeMs, type Lab } from '../lab/startLab';
 import { exactly, toFigure } from '../measure/figure';

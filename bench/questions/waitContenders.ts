@@ -1,10 +1,10 @@
 import axios from 'axios';
 
-import { DEFAULT_SCHEDULE } from '../../nodes/client/video/wait';
-import { waitForTasks } from '../../nodes/client/video/waitForTasks';
+import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/task';
+import { waitForTasks } from '../../nodes/client/video/poll/pollTasks';
 import { drawn, node } from '../../test/e2e/support/buildWorkflow';
 import { virtualClock } from '../../test/support/virtualClock';
-import type { Workflow } from '../../lab/workflow';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { httpRequest, ours, splitItems, webhook } from '../lab/nodes';
 import type { Lab } from '../lab/startLab';
 import { TaskRuns, type Notice } from '../server/taskRuns';

@@ -1,6 +1,6 @@
-import { NO_PAUSE } from '../../nodes/client/video/pause';
-import { startWait } from '../../nodes/client/video/wait';
-import type { Waiting } from '../../nodes/client/video/waitForTasks';
+import { NO_PAUSE } from '../../nodes/client/video/poll/cooldown';
+import { startWait } from '../../nodes/client/video/poll/task';
+import type { Waiting } from '../../nodes/client/video/poll/pollTasks';
 import { taskIdOf, type Notice } from '../server/taskRuns';
 
 /** Spec 3.1: a task is asked for every 5 to 10 seconds. */

@@ -1,5 +1,5 @@
-import { postWebhook } from '../../lab/postWebhook';
-import { startQueue } from '../../lab/startQueue';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import { startQueue } from '../../lab/n8n/startQueue';
 import { labOf, PRODUCTION } from '../lab/startLab';
 import { toFigure, type Figure } from '../measure/figure';
 import type { Bench } from '../question';

@@ -8,10 +8,15 @@ import {
 	type SupplyData,
 } from 'n8n-workflow';
 
-import { SUGGESTIONS } from '../shared/chatOptions';
-import { ANSWERER, bindingProperties, CHAT_MODELS, imagesProperty } from '../shared/chatProperties';
-import { searchItems } from '../shared/listOrText';
-import { chatModelOptions, supplyChatModel } from './chatModelSupply';
+import { SUGGESTIONS } from '../shared/chat/requestOptions';
+import {
+	ANSWERER,
+	bindingProperties,
+	CHAT_MODELS,
+	imagesProperty,
+} from '../shared/chat/properties';
+import { searchItems } from '../shared/form/resourceLocator';
+import { chatModelOptions, supplyChatModel } from './execute';
 
 export class AgentVideoChatModel implements INodeType {
 	description: INodeTypeDescription = {

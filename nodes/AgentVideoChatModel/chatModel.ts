@@ -1,14 +1,20 @@
 import type { IDataObject, IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 
-import { completeChat } from '../client/chat/complete';
-import { replay } from '../client/chat/replay';
+import { completeChat } from '../client/chat/completeChat';
+import { replay } from '../client/chat/restoreReplies';
 import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
-import { handOver } from '../client/handOver';
+import { handOver } from '../client/fromCallback';
 import type { HttpPort } from '../client/ports';
-import { withRetry, type RetryPolicy } from '../client/retry';
-import type { AiNodeSdk, SdkCall, SdkChatModel, SdkMessage, SdkTool } from '../shared/aiNodeSdk';
-import { toNodeError } from '../shared/errors';
-import { n8nClock } from '../shared/host';
+import { withRetry, type RetryPolicy } from '../client/http/retry';
+import type {
+	AiNodeSdk,
+	SdkCall,
+	SdkChatModel,
+	SdkMessage,
+	SdkTool,
+} from '../shared/chat/aiNodeSdk';
+import { toNodeError } from '../shared/run/nodeErrors';
+import { n8nClock } from '../shared/run/host';
 import {
 	callsOf,
 	toChatMessage,
@@ -16,7 +22,7 @@ import {
 	toSdkEnd,
 	toSdkResult,
 	withImages,
-} from './chatModelMessages';
+} from './sdkMessages';
 
 /** What stays the same in all calls of a chat model. */
 export interface ChatModelSettings {

@@ -10,18 +10,18 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { SUGGESTIONS } from '../shared/chatOptions';
+import { SUGGESTIONS } from '../shared/chat/requestOptions';
 import {
 	ANSWERER,
 	bindingProperties,
 	CHAT_MODELS,
 	inputProperties,
-} from '../shared/chatProperties';
-import { searchItems } from '../shared/listOrText';
-import { beginAgent } from './agentBegin';
-import { agentOptions } from './agentOptions';
-import { runAgent } from './agentRun';
-import { toolProperties } from './agentTools';
+} from '../shared/chat/properties';
+import { searchItems } from '../shared/form/resourceLocator';
+import { beginAgent } from './begin';
+import { agentOptions } from './options';
+import { runAgent } from './execute';
+import { toolProperties } from './tools';
 
 /** Answer and Stopped, then an output for each tool of the form, or one for all calls. */
 const OUTPUTS = `={{ ((parameters) => {

@@ -9,16 +9,16 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { completeChat } from '../client/chat/complete';
+import { completeChat } from '../client/chat/completeChat';
 import { liveText } from '../client/chat/liveText';
 import { chatFields, extraFields, isJsonMode } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import type { ChatCompletion as Completion, ChatRequest, TextDelta } from '../client/chat/types';
-import { withRetry } from '../client/retry';
-import { byName } from '../shared/byName';
-import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/callOptions';
-import { readMessages } from '../shared/chatInput';
-import { chatOptions, SUGGESTIONS } from '../shared/chatOptions';
+import { withRetry } from '../client/http/retry';
+import { byName } from '../shared/form/byName';
+import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/chat/callOptions';
+import { readMessages } from '../shared/chat/messages';
+import { chatOptions, SUGGESTIONS } from '../shared/chat/requestOptions';
 import {
 	ANSWERER,
 	bindingProperties,
@@ -26,18 +26,18 @@ import {
 	inputProperties,
 	simplifyProperty,
 	streamingProperty,
-} from '../shared/chatProperties';
-import { isLive, withChatStream } from '../shared/chatStream';
-import { n8nClock, n8nService, type Service } from '../shared/host';
-import { paceOptions, readPace } from '../shared/itemOptions';
-import { mapItems } from '../shared/items';
-import { searchItems } from '../shared/listOrText';
-import { mediaOptions, readMediaWish } from '../shared/mediaOptions';
-import { readModel, readText } from '../shared/parameters';
-import { fetchMedia, hintMissingMedia, withMedia } from '../shared/replyMedia';
-import { reportCall } from '../shared/reportCall';
-import { readRetry, repeatUnclearOption } from '../shared/retryOptions';
-import { forTools } from '../shared/toolResult';
+} from '../shared/chat/properties';
+import { isLive, withChatStream } from '../shared/chat/chatStream';
+import { n8nClock, n8nService, type Service } from '../shared/run/host';
+import { paceOptions, readPace } from '../shared/form/batchOptions';
+import { mapItems } from '../shared/run/mapItems';
+import { searchItems } from '../shared/form/resourceLocator';
+import { mediaOptions, readMediaWish } from '../shared/chat/mediaOptions';
+import { readModel, readText } from '../shared/run/parameters';
+import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
+import { reportCall } from '../shared/chat/reportCall';
+import { readRetry, repeatUnclearOption } from '../shared/form/retryOptions';
+import { forTools } from '../shared/run/toolResult';
 
 export class ChatCompletion implements INodeType {
 	description: INodeTypeDescription = {

@@ -9,16 +9,16 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { readPace } from '../shared/itemOptions';
-import { mapItems } from '../shared/items';
-import { listOrText, searchItems } from '../shared/listOrText';
-import { closeLedger } from '../shared/paidCalls';
-import { filledByModel } from '../shared/toolFields';
-import { createForItem, prepareVideo } from './videoCreate';
-import { hintAdjustments } from './videoHint';
-import { videoOptions } from './videoOptions';
-import { VIDEO_MODEL_ITEMS, videoProperties, videoToolProperties } from './videoProperties';
-import { videoReferences } from './videoReferences';
+import { readPace } from '../shared/form/batchOptions';
+import { mapItems } from '../shared/run/mapItems';
+import { listOrText, searchItems } from '../shared/form/resourceLocator';
+import { closeLedger } from '../shared/run/callLog';
+import { filledByModel } from '../shared/form/fromAi';
+import { createForItem, prepareVideo } from './execute';
+import { hintAdjustments } from './hint';
+import { videoOptions } from './options';
+import { VIDEO_MODEL_ITEMS, videoProperties, videoToolProperties } from './modelProperties';
+import { videoReferences } from './references';
 
 export class CreateVideo implements INodeType {
 	description: INodeTypeDescription = {

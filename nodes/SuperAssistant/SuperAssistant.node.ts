@@ -6,15 +6,15 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { isLive, withChatStream } from '../shared/chatStream';
-import { readPace } from '../shared/itemOptions';
-import { mapItems } from '../shared/items';
-import { closeLedger } from '../shared/paidCalls';
-import { hintMissingMedia } from '../shared/replyMedia';
-import { assistantProperties } from './assistantProperties';
-import { assistantItem, runAssistant } from './assistantRun';
-import { sessionName } from './assistantSession';
-import { inTurn } from './inTurn';
+import { isLive, withChatStream } from '../shared/chat/chatStream';
+import { readPace } from '../shared/form/batchOptions';
+import { mapItems } from '../shared/run/mapItems';
+import { closeLedger } from '../shared/run/callLog';
+import { hintMissingMedia } from '../shared/chat/replyMedia';
+import { assistantProperties } from './properties';
+import { assistantItem, runAssistant } from './execute';
+import { sessionName } from './session';
+import { inTurn } from './keyedMutex';
 
 export class SuperAssistant implements INodeType {
 	description: INodeTypeDescription = {

@@ -6,9 +6,9 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { WAIT_OUTPUTS } from './waitOutputs';
-import { waitProperties } from './waitProperties';
-import { runWait } from './waitRun';
+import { WAIT_OUTPUTS } from './outputs';
+import { waitProperties } from './properties';
+import { runWait } from './execute';
 
 export class WaitForVideo implements INodeType {
 	description: INodeTypeDescription = {

@@ -1,4 +1,4 @@
-import { normalizeBaseUrl } from '../../nodes/client/baseUrl';
+import { normalizeBaseUrl } from '../../nodes/client/http/baseUrl';
 
 test.each([
 	['https://api.example.com'],

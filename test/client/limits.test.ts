@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 
-import { addChunk, startAggregate, toCompletion } from '../../nodes/client/chat/aggregate';
-import { completeChat } from '../../nodes/client/chat/complete';
-import { eventDecoder } from '../../nodes/client/chat/events';
-import { readToolCall } from '../../nodes/client/chat/readToolCall';
+import { addChunk, startAggregate, toCompletion } from '../../nodes/client/chat/accumulator';
+import { completeChat } from '../../nodes/client/chat/completeChat';
+import { eventDecoder } from '../../nodes/client/chat/sseDecoder';
+import { readToolCall } from '../../nodes/client/chat/toolArguments';
 import { parseJson } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
 

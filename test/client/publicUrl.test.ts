@@ -1,4 +1,4 @@
-import { checkPublicUrl, isPrivateUrl } from '../../nodes/client/publicUrl';
+import { checkPublicUrl, isPrivateUrl } from '../../nodes/client/http/publicUrl';
 
 test.each([
 	'http://localhost/a',

@@ -1,6 +1,6 @@
 import { ServiceError, type ErrorDetails } from '../../nodes/client/errors';
-import { withRetry, type RetryPolicy } from '../../nodes/client/retry';
-import { cancelledError } from '../../nodes/client/transportError';
+import { withRetry, type RetryPolicy } from '../../nodes/client/http/retry';
+import { cancelledError } from '../../nodes/client/http/transportError';
 import { virtualClock } from '../support/virtualClock';
 
 const POLICY: RetryPolicy = { retries: 3, repeatUnclear: false };

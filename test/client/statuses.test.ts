@@ -1,4 +1,4 @@
-import { STATUSES, unlistedStatus, type Endpoint } from '../../nodes/client/statuses';
+import { STATUSES, unlistedStatus, type Endpoint } from '../../nodes/client/http/statuses';
 
 /** Spec 7.1 and 7.2: what may pass by itself, and what the service may have carried out all the same. */
 const ROWS: readonly [Endpoint, number, boolean, boolean][] = [

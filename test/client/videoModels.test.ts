@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { UnsupportedValues } from '../../nodes/client/video/adjust';
+import type { UnsupportedValues } from '../../nodes/client/video/normalize';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
 import type { ReferenceKind } from '../../nodes/client/video/references';
-import { videoRequest } from '../../nodes/client/video/request';
+import { videoRequest } from '../../nodes/client/video/videoRequest';
 
 /** Every cell of the specification's table (2.11), written from it and not from ours. */
 interface SpecRow {

@@ -1,7 +1,7 @@
 import { VIDEO_FIELDS, type VideoField } from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
 import type { ReferenceKind } from '../../nodes/client/video/references';
-import { videoRequest, type EnteredVideo } from '../../nodes/client/video/request';
+import { videoRequest, type EnteredVideo } from '../../nodes/client/video/videoRequest';
 
 const references = (counts: Partial<Record<ReferenceKind, number>>) =>
 	(Object.entries(counts) as [ReferenceKind, number][]).flatMap(([kind, count]) =>

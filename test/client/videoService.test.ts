@@ -4,7 +4,7 @@ import { effectiveVideo } from '../../emulator/video/effectiveVideo';
 import { VIDEO_MODELS as SERVICE_MODELS } from '../../emulator/video/models';
 import { InputError } from '../../nodes/client/errors';
 import { REFERENCES, type Reference } from '../../nodes/client/video/references';
-import { videoRequest, type VideoPlan } from '../../nodes/client/video/request';
+import { videoRequest, type VideoPlan } from '../../nodes/client/video/videoRequest';
 
 const oneOf = (...values: string[]) => fc.constantFrom('', ...values);
 

@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
 
-import { failureOf } from '../../lab/execution';
+import { failureOf } from '../../lab/n8n/execution';
 import { startAgentSession, type AgentSession } from './support/agentSession';
 import { drawn, node, type Wires } from './support/buildWorkflow';
 import { base, code, set, WEATHER } from './support/drawAgent';

@@ -1,5 +1,5 @@
-import { failureOf, outputItems, type Execution } from '../../lab/execution';
-import { chatText, streamWebhook } from '../../lab/streamChat';
+import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import { chatText, streamWebhook } from '../../lab/demo/streamChat';
 import { startAgentSession, type AgentSession } from './support/agentSession';
 import { drawn, node, withSubNodes } from './support/buildWorkflow';
 import {

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 
 import axios from 'axios';
 
-import { binaryOf, failureOf, outputItems } from '../../lab/execution';
-import { chatText, streamWebhook } from '../../lab/streamChat';
-import type { Workflow } from '../../lab/workflow';
+import { binaryOf, failureOf, outputItems } from '../../lab/n8n/execution';
+import { chatText, streamWebhook } from '../../lab/demo/streamChat';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { events, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';

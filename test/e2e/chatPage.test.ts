@@ -1,13 +1,13 @@
 import type { Browser } from 'playwright-core';
 
 import { startEmulator } from '../../emulator/startEmulator';
-import { buildPackage } from '../../lab/buildPackage';
-import { installLab } from '../../lab/installLab';
-import { N8nClient } from '../../lab/N8nClient';
-import { Running } from '../../lab/Running';
-import { startBrowser } from '../../lab/startBrowser';
-import { startN8n, type N8n } from '../../lab/startN8n';
-import { chatUrl } from '../../lab/streamChat';
+import { buildPackage } from '../../lab/n8n/buildPackage';
+import { installLab } from '../../lab/n8n/installLab';
+import { N8nClient } from '../../lab/n8n/N8nClient';
+import { Running } from '../../lab/services/Running';
+import { startBrowser } from '../../lab/browser/startBrowser';
+import { startN8n, type N8n } from '../../lab/n8n/startN8n';
+import { chatUrl } from '../../lab/demo/streamChat';
 import { startScriptedServer, type Script } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { heldReply, text } from './support/heldReply';

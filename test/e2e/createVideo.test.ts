@@ -1,7 +1,7 @@
 import axios from 'axios';
 import type { INode } from 'n8n-workflow';
 
-import { failureOf, outputItems } from '../../lab/execution';
+import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { node, workflow } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 

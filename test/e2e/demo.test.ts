@@ -3,13 +3,13 @@ import { join } from 'node:path';
 
 import type { INode } from 'n8n-workflow';
 
-import { failureOf, outputItems, type Execution } from '../../lab/execution';
-import type { Credential, N8nClient } from '../../lab/N8nClient';
+import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import type { Credential, N8nClient } from '../../lab/n8n/N8nClient';
 import { ROOT } from '../../lab/paths';
-import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample, webhookIdOf } from '../../lab/readExample';
-import { runBatch, saveVideos } from '../../lab/runBatch';
-import { chatText, chatUrl, streamChat } from '../../lab/streamChat';
-import type { Workflow } from '../../lab/workflow';
+import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample, webhookIdOf } from '../../lab/demo/readExample';
+import { runBatch, saveVideos } from '../../lab/demo/runBatch';
+import { chatText, chatUrl, streamChat } from '../../lab/demo/streamChat';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const KEY = 'demo-key';

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 
-import { openEditor, type Editor } from '../../lab/openEditor';
-import { startBrowser } from '../../lab/startBrowser';
+import { openEditor, type Editor } from '../../lab/browser/openEditor';
+import { startBrowser } from '../../lab/browser/startBrowser';
 import {
 	addManualTrigger,
 	addNode,

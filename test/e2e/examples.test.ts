@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 
-import { EXAMPLE_CREDENTIAL } from '../../lab/readExample';
-import { startBrowser } from '../../lab/startBrowser';
+import { EXAMPLE_CREDENTIAL } from '../../lab/demo/readExample';
+import { startBrowser } from '../../lab/browser/startBrowser';
 import { EXAMPLE_RUNS } from './support/exampleRuns';
 import { say } from './support/say';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
-import { buildPackage } from '../../lab/buildPackage';
-import { binaryOf, outputItems } from '../../lab/execution';
-import { installLab } from '../../lab/installLab';
-import { N8nClient } from '../../lab/N8nClient';
-import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/readExample';
-import { startN8n, type N8n } from '../../lab/startN8n';
+import { buildPackage } from '../../lab/n8n/buildPackage';
+import { binaryOf, outputItems } from '../../lab/n8n/execution';
+import { installLab } from '../../lab/n8n/installLab';
+import { N8nClient } from '../../lab/n8n/N8nClient';
+import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/demo/readExample';
+import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const QUERIES = '/v1/videos/tasks';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
-import { failureOf, outputItems, type Execution } from '../../lab/execution';
-import type { Workflow } from '../../lab/workflow';
+import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { node, withSubNodes, workflow } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 

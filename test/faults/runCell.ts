@@ -1,5 +1,5 @@
-import { Running } from '../../lab/Running';
-import { startNginx } from '../../lab/startNginx';
+import { Running } from '../../lab/services/Running';
+import { startNginx } from '../../lab/services/startNginx';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
 import { inVirtualTime } from '../support/virtualTime';
 import { answerWell, type World } from './acts';

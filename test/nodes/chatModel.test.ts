@@ -1,6 +1,6 @@
 import type { IDataObject, INode, ISupplyDataFunctions } from 'n8n-workflow';
 
-import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/aiNodeSdk';
+import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { chatModel } from '../../nodes/AgentVideoChatModel/chatModel';
 import { axiosHttp } from '../support/axiosHttp';
 import {

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { ROOT } from '../../lab/paths';
-import { STATUSES, unlistedStatus } from '../../nodes/client/statuses';
-import { TRANSPORT_ROWS } from '../../nodes/client/transportError';
+import { STATUSES, unlistedStatus } from '../../nodes/client/http/statuses';
+import { TRANSPORT_ROWS } from '../../nodes/client/http/transportError';
 import { fieldNames, fieldTables } from '../../scripts/fieldTables';
 import { fieldsOf, loadNode, NODE_PAGES } from '../../scripts/nodePages';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { INode } from 'n8n-workflow';
 
 import { ROOT } from '../../lab/paths';
-import { EXAMPLE_CREDENTIAL, exampleFiles, readExampleFile } from '../../lab/readExample';
-import type { Workflow } from '../../lab/workflow';
+import { EXAMPLE_CREDENTIAL, exampleFiles, readExampleFile } from '../../lab/demo/readExample';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
 
 const NOTE = 'n8n-nodes-base.stickyNote';

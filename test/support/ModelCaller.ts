@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import type { SdkChatModel, SdkMessage } from '../../nodes/shared/aiNodeSdk';
+import type { SdkChatModel, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 
 const QUESTION: SdkMessage = { role: 'user', content: [{ type: 'text', text: 'Hi' }] };
 

@@ -1,4 +1,4 @@
-import type { AiNodeSdk } from '../../nodes/shared/aiNodeSdk';
+import type { AiNodeSdk } from '../../nodes/shared/chat/aiNodeSdk';
 
 type Sdk = Pick<AiNodeSdk, 'supplyModel'>;
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json';
-import { readToolCall } from './readToolCall';
+import { readToolCall } from './toolArguments';
 import { usageOf } from './result';
 import type { ToolDeclaration } from './tools';
 import type { ChatCompletion, ChatMessage, ToolCall, Usage } from './types';

@@ -1,6 +1,6 @@
 import { InputError } from '../errors';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json';
-import { checkPublicUrl } from '../publicUrl';
+import { checkPublicUrl } from '../http/publicUrl';
 import type { ChatMessage, ContentPart } from './types';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'];

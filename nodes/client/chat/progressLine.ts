@@ -1,4 +1,4 @@
-import type { TimelineEvent } from './timeline';
+import type { TimelineEvent } from './toolProgress';
 
 /** How much of a tool's arguments a line shows. */
 const SHOWN_CHARACTERS = 120;

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJsonObject, type JsonValue } from '../json';
-import type { TimelineEvent } from './timeline';
+import type { TimelineEvent } from './toolProgress';
 import type { ChatCompletion } from './types';
 
 /** A tool that a super assistant has run by itself (spec 2.4, 2.7): it must not be run again. */

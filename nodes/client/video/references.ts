@@ -1,4 +1,4 @@
-import type { VideoRequest } from './create';
+import type { VideoRequest } from './createVideo';
 import type { ImageMode, VideoModel } from './models';
 
 export type ReferenceKind = 'image' | 'video' | 'audio';

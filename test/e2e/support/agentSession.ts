@@ -1,5 +1,5 @@
-import { outputItems, type Execution } from '../../../lab/execution';
-import type { Workflow } from '../../../lab/workflow';
+import { outputItems, type Execution } from '../../../lab/n8n/execution';
+import type { Workflow } from '../../../lab/n8n/workflow';
 import type { ToolCall } from '../../../nodes/client/chat/types';
 import { draw, type Drawing } from './drawAgent';
 import { results, startScriptedModel, type ScriptedModel } from './scriptedModel';

@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
 
-import type { Workflow } from '../../../lab/workflow';
+import type { Workflow } from '../../../lab/n8n/workflow';
 
 interface NodeOptions {
 	readonly parameters?: object;

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 
 import type { Browser } from 'playwright-core';
 
-import { binaryOf, failureOf, outputItems, type Execution } from '../../../lab/execution';
-import type { WorkflowRef } from '../../../lab/N8nClient';
-import { postWebhook } from '../../../lab/postWebhook';
-import { readExampleFile, webhookIdOf } from '../../../lab/readExample';
-import { chatText, chatUrl, streamWebhook } from '../../../lab/streamChat';
+import { binaryOf, failureOf, outputItems, type Execution } from '../../../lab/n8n/execution';
+import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
+import { postWebhook } from '../../../lab/n8n/postWebhook';
+import { readExampleFile, webhookIdOf } from '../../../lab/demo/readExample';
+import { chatText, chatUrl, streamWebhook } from '../../../lab/demo/streamChat';
 import { uploadPicture } from './uploadPicture';
 import type { Session } from './session';
 

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 
-import { openChat, type ChatPage } from '../../../lab/openChat';
+import { openChat, type ChatPage } from '../../../lab/browser/openChat';
 import { inPage } from './inPage';
 
 /**

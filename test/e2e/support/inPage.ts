@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { OpenPage } from '../../../lab/openPage';
+import type { OpenPage } from '../../../lab/browser/openPage';
 import { ROOT } from '../../../lab/paths';
 import { say } from './say';
 

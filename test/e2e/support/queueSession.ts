@@ -1,9 +1,9 @@
 import { startEmulator, type Emulator } from '../../../emulator/startEmulator';
-import { buildPackage } from '../../../lab/buildPackage';
-import { installLab } from '../../../lab/installLab';
-import { N8nClient } from '../../../lab/N8nClient';
-import { Running } from '../../../lab/Running';
-import { startQueue, type Queue, type QueueOptions } from '../../../lab/startQueue';
+import { buildPackage } from '../../../lab/n8n/buildPackage';
+import { installLab } from '../../../lab/n8n/installLab';
+import { N8nClient } from '../../../lab/n8n/N8nClient';
+import { Running } from '../../../lab/services/Running';
+import { startQueue, type Queue, type QueueOptions } from '../../../lab/n8n/startQueue';
 import { say } from './say';
 
 /** A real n8n in queue mode with the package in it, and the service for it. */

@@ -1,8 +1,8 @@
 import { startEmulator, type Emulator } from '../../../emulator/startEmulator';
-import { buildPackage } from '../../../lab/buildPackage';
-import { installLab } from '../../../lab/installLab';
-import { N8nClient } from '../../../lab/N8nClient';
-import { startN8n, type N8n } from '../../../lab/startN8n';
+import { buildPackage } from '../../../lab/n8n/buildPackage';
+import { installLab } from '../../../lab/n8n/installLab';
+import { N8nClient } from '../../../lab/n8n/N8nClient';
+import { startN8n, type N8n } from '../../../lab/n8n/startN8n';
 import { say } from './say';
 
 /** Milliseconds to get everything ready, an install of n8n included. */

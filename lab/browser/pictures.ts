@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+
+import type { Locator, Page } from 'playwright-core';
+
+import { startEmulator } from '../../emulator/startEmulator';
+import { buildPackage } from '../n8n/buildPackage';
+import { installLab } from '../n8n/installLab';
+import { N8nClient, type WorkflowRef } from '../n8n/N8nClient';
+import { openEditor, type Editor } from './openEditor';
+import { ROOT } from '../paths';
+import { SUBJECTS, type Subject } from './pictureSubjects';
+import {
+	EXAMPLE_CREDENTIAL,
+	exampleFiles,
+	readExample,
+	readExampleFile,
+} from '../demo/readExample';
+import { Running } from '../services/Running';
+import { startBrowser } from './startBrowser';
+import { startN8n } from '../n8n/startN8n';
+import { step } from '../demo/step';
+
+const FOLDER = join(ROOT, 'docs', 'pictures');
+const WIDTH = 1240;
+const CANVAS_HEIGHT = 700;
+/** Pixels around the nodes of a canvas. */
+const MARGIN = 40;
+const RUN_LIMIT_MS = 180_000;
+/** Milliseconds that a panel takes to move to its place. */
+const SETTLE_MS = 1_500;
+
+/** What lies over the picture: messages, and the buttons of the canvas. */
+const HIDDEN = [
+	'.el-notification',
+	'[data-test-id="canvas-controls"]',
+	'[class*="executionButtons"]',
+	'[class*="executionButtons"] *',
+] as const;
+
+const running = new Running();
+
+async function takePictures(wanted: readonly string[]): Promise<void> {
+	await step('Prepare n8n', (say) => installLab({ onProgress: say }));
+	await step('Build the package', buildPackage);
+	const emulator = running.keep(await startEmulator({ videoSeconds: 4 }));
+	const n8n = await step('Start n8n', async () => running.keep(await startN8n()));
+	const client = await N8nClient.signIn(n8n.url);
+	await client.createCredential({
+		name: EXAMPLE_CREDENTIAL,
+		type: 'agentVideoApi',
+		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
+	});
+	const browser = await startBrowser();
+	running.keep({ stop: () => browser.close() });
+	const editor = await openEditor(browser, n8n.url, { width: WIDTH });
+
+	for (const subject of SUBJECTS.filter(({ name }) => isWanted(name, wanted))) {
+		await step(`Picture of ${subject.name}`, async () => {
+			await runInEditor(editor, await client.importWorkflow(subject.workflow));
+			await takePanel(editor.page, subject);
+		});
+	}
+	for (const file of await exampleFiles()) {
+		const name = file.replace('.json', '');
+		if (!isWanted(name, wanted)) continue;
+		await step(`Picture of ${name}`, async () => {
+			const { id } = await client.importWorkflow(await readExampleFile(file));
+			await editor.page.setViewportSize({ width: WIDTH, height: CANVAS_HEIGHT });
+			await editor.goTo(`/workflow/${id}`);
+			await editor.page.getByTestId('canvas-node').first().waitFor();
+			await takeCanvas(editor.page, name);
+		});
+	}
+	if (!isWanted('canvas', wanted)) return;
+	await step('Picture of a canvas that has run', async () => {
+		await runInEditor(editor, await client.importWorkflow(await readExample('batch')));
+		await takeCanvas(editor.page, 'canvas');
+	});
+}
+
+function isWanted(name: string, wanted: readonly string[]): boolean {
+	return wanted.length === 0 || wanted.includes(name);
+}
+
+async function runInEditor({ page, goTo }: Editor, { id }: WorkflowRef): Promise<void> {
+	await page.setViewportSize({ width: WIDTH, height: CANVAS_HEIGHT });
+	await goTo(`/workflow/${id}`);
+	await page.getByTestId('execute-workflow-button').click();
+	await page
+		.getByText('Workflow executed successfully')
+		.first()
+		.waitFor({ timeout: RUN_LIMIT_MS });
+}
+
+async function takePanel(page: Page, { name, node, height, view }: Subject): Promise<void> {
+	await page.setViewportSize({ width: WIDTH, height });
+	await page.locator(`[data-test-id="canvas-node"][data-node-name="${node}"]`).dblclick();
+	const panel = page.getByTestId('ndv');
+	await panel.waitFor();
+	if (view !== undefined) {
+		await page
+			.getByTestId('output-panel')
+			.getByTestId(`radio-button-${view.toLowerCase()}`)
+			.click();
+	}
+	await inBothThemes(page, name, async (path) => {
+		await panel.screenshot({ path });
+	});
+}
+
+async function takeCanvas(page: Page, name: string): Promise<void> {
+	await page.getByTestId('zoom-to-fit').click();
+	await page.waitForTimeout(SETTLE_MS);
+	const clip = await around(page.locator('.vue-flow__node'));
+	await inBothThemes(page, name, async (path) => {
+		await page.screenshot({ path, clip });
+	});
+}
+
+/** The rectangle that holds all of them, with a margin. */
+async function around(things: Locator) {
+	const boxes = (
+		await Promise.all((await things.all()).map((each) => each.boundingBox()))
+	).flatMap((box) => box ?? []);
+	const left = Math.min(...boxes.map(({ x }) => x)) - MARGIN;
+	const top = Math.min(...boxes.map(({ y }) => y)) - MARGIN;
+	const right = Math.max(...boxes.map(({ x, width }) => x + width)) + MARGIN;
+	const bottom = Math.max(...boxes.map(({ y, height }) => y + height)) + MARGIN;
+	return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+async function inBothThemes(
+	page: Page,
+	name: string,
+	take: (path: string) => Promise<void>,
+): Promise<void> {
+	await page.addStyleTag({ content: `${HIDDEN.join(', ')} { visibility: hidden; }` });
+	for (const [colorScheme, ending] of [
+		['dark', '.dark.png'],
+		['light', '.png'],
+	] as const) {
+		await page.emulateMedia({ colorScheme });
+		await page.mouse.move(0, 0);
+		await page.waitForTimeout(SETTLE_MS);
+		await take(join(FOLDER, `${name}${ending}`));
+	}
+}
+
+async function main(): Promise<void> {
+	process.on('SIGINT', () => {
+		void running.stop().finally(() => process.exit(130));
+	});
+	try {
+		await takePictures(process.argv.slice(2));
+	} catch (error) {
+		console.error(`\nNo pictures: ${(error as Error).message}`);
+		process.exitCode = 1;
+	} finally {
+		await running.stop();
+	}
+}
+
+void main();

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+import { postWebhook } from '../n8n/postWebhook';
+
+/** One line of a streaming answer. */
+export interface ChatLine {
+	/** `begin` and `end` bracket the run of a node, `item` carries text, `error` a failure. */
+	readonly type: 'begin' | 'item' | 'end' | 'error';
+	readonly content?: string;
+	/** Milliseconds since the question was sent. */
+	readonly arrivedMs: number;
+}
+
+/**
+ * Asks the Chat Trigger of an active workflow and reads its streaming answer to the end.
+ *
+ * @param url Address of the chat (see chatUrl).
+ * @throws Error when the chat does not answer.
+ */
+export async function streamChat(url: string, question: string): Promise<readonly ChatLine[]> {
+	const body = { action: 'sendMessage', sessionId: randomUUID(), chatInput: question };
+	return await streamWebhook(url, body);
+}
+
+/**
+ * Posts to the webhook of an active workflow and reads its streaming answer to the end.
+ *
+ * @param onLine Called with each line as it arrives.
+ * @throws Error when the webhook does not answer.
+ */
+export async function streamWebhook(
+	url: string,
+	body: object,
+	onLine: (line: ChatLine) => void = () => undefined,
+): Promise<readonly ChatLine[]> {
+	const { data, sentAtMs } = await postWebhook<Readable>(url, body, 'stream');
+	return await readLines(data, sentAtMs, onLine);
+}
+
+/** Address of a chat, for a browser and for streamChat. */
+export function chatUrl(n8nUrl: string, webhookId: string): string {
+	return `${n8nUrl}/webhook/${webhookId}/chat`;
+}
+
+/** The text that the lines carry. */
+export function chatText(lines: readonly ChatLine[]): string {
+	return lines.map(({ type, content = '' }) => (type === 'item' ? content : '')).join('');
+}
+
+async function readLines(
+	stream: Readable,
+	startMs: number,
+	onLine: (line: ChatLine) => void,
+): Promise<readonly ChatLine[]> {
+	const lines: ChatLine[] = [];
+	for await (const text of createInterface({ input: stream })) {
+		if (text === '') continue;
+		const { type, content } = JSON.parse(text) as Omit<ChatLine, 'arrivedMs'>;
+		const line = { type, ...(content && { content }), arrivedMs: Date.now() - startMs };
+		lines.push(line);
+		onLine(line);
+	}
+	return lines;
+}

@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+
+import { ROOT } from '../paths';
+import { runCommand } from '../services/runCommand';
+
+/**
+ * Builds the package into dist/.
+ *
+ * @throws Error with the compiler's findings.
+ */
+export async function buildPackage(): Promise<void> {
+	const gulp = join(ROOT, 'node_modules', 'gulp', 'bin', 'gulp.js');
+	await runCommand(process.execPath, [gulp, 'build'], { cwd: ROOT });
+}

@@ -1,0 +1,34 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { ROOT } from '../paths';
+
+/**
+ * Puts the built package into an n8n user folder under its real name, as n8n itself installs a community package.
+ *
+ * It is copied, not linked: from a link Node would find the project's own n8n-workflow, and n8n would not know the
+ * errors of the nodes as its own.
+ *
+ * @throws Error when the package is not built.
+ */
+export async function installPackage(userFolder: string): Promise<void> {
+	const manifest = join(ROOT, 'package.json');
+	const { name, version } = JSON.parse(await readFile(manifest, 'utf8')) as {
+		name: string;
+		version: string;
+	};
+	const nodes = join(userFolder, '.n8n', 'nodes');
+	const home = join(nodes, 'node_modules', name);
+
+	await mkdir(home, { recursive: true });
+	await cp(manifest, join(home, 'package.json'));
+	await cp(join(ROOT, 'dist'), join(home, 'dist'), { recursive: true });
+	await writeFile(
+		join(nodes, 'package.json'),
+		JSON.stringify({
+			name: 'installed-nodes',
+			private: true,
+			dependencies: { [name]: version },
+		}),
+	);
+}

@@ -1,0 +1,165 @@
+import { userMessage } from '../client/chat/messages';
+import { usageOf } from '../client/chat/result';
+import type { ToolDeclaration } from '../client/chat/tools';
+import type {
+	ChatCompletion,
+	ChatMessage,
+	ContentPart,
+	ToolCall,
+	Usage,
+} from '../client/chat/types';
+import { InputError } from '../client/errors';
+import type {
+	AiNodeSdk,
+	SdkContent,
+	SdkFinishReason,
+	SdkMessage,
+	SdkResult,
+	SdkTool,
+	SdkUsage,
+} from '../shared/chat/aiNodeSdk';
+
+type Of<K extends SdkContent['type']> = Extract<SdkContent, { type: K }>;
+
+/** The service's finish reasons (spec 3.2) in n8n's words. */
+const FINISH_REASONS: Readonly<Record<string, SdkFinishReason>> = {
+	stop: 'stop',
+	tool_calls: 'tool-calls',
+	length: 'length',
+	content_filter: 'content-filter',
+};
+
+/** How a message of each role is written for the service (spec 2.2, 2.3). */
+const WRITERS: Readonly<Record<SdkMessage['role'], (message: SdkMessage) => ChatMessage>> = {
+	system: (message) => ({ role: 'system', content: textOf(message) }),
+	user: (message) => userMessage(textOf(message), partsOf(message, 'file').map(imageUrl)),
+	assistant: assistantMessage,
+	tool: (message) => {
+		const [{ toolCallId, result }] = partsOf(message, 'tool-result') as [Of<'tool-result'>];
+		return {
+			role: 'tool',
+			tool_call_id: toolCallId,
+			content: typeof result === 'string' ? result : JSON.stringify(result),
+		};
+	},
+};
+
+/**
+ * A message of n8n's agents and chains as the service takes it.
+ *
+ * @throws InputError for a file that has no address: the service takes no base64.
+ */
+export function toChatMessage(message: SdkMessage): ChatMessage {
+	return WRITERS[message.role](message);
+}
+
+/** The messages with images beside what the person said last. */
+export function withImages(
+	messages: readonly ChatMessage[],
+	imageUrls: readonly string[],
+): ChatMessage[] {
+	const last = messages.findLastIndex(({ role }) => role === 'user');
+	return messages.map((message, index) => {
+		if (index !== last || imageUrls.length === 0) return message;
+		const { content } = message;
+		if (typeof content === 'string') return userMessage(content, imageUrls);
+		const images = userMessage('', imageUrls).content as readonly ContentPart[];
+		return { ...message, content: [...(content ?? []), ...images] };
+	});
+}
+
+/** A tool of an agent as a declaration (spec 2.3). */
+export function toDeclaration(sdk: AiNodeSdk, tool: SdkTool): ToolDeclaration {
+	const { name, description = '', inputSchema } = tool;
+	return {
+		type: 'function',
+		function: {
+			name,
+			description,
+			...(inputSchema === undefined
+				? {}
+				: { parameters: sdk.getParametersJsonSchema({ inputSchema }) }),
+		},
+	};
+}
+
+/** A reply of the service in n8n's form. */
+export function toSdkResult(completion: ChatCompletion): SdkResult {
+	const { content, reasoning_content: reasoning = '' } = completion.choices[0]!.message;
+	return {
+		message: {
+			role: 'assistant',
+			content: [
+				...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning } as const]),
+				...(content === null ? [] : [{ type: 'text', text: content } as const]),
+				...callsOf(completion).map(
+					({ id, function: { name, arguments: input } }) =>
+						({ type: 'tool-call', toolCallId: id, toolName: name, input }) as const,
+				),
+			],
+		},
+		...toSdkEnd(completion),
+	};
+}
+
+/** Why a reply ended, and what it cost. */
+export function toSdkEnd(completion: ChatCompletion): {
+	finishReason: SdkFinishReason;
+	usage?: SdkUsage;
+} {
+	const usage = usageOf(completion);
+	const finishReason = FINISH_REASONS[completion.choices[0]!.finish_reason ?? ''] ?? 'other';
+	return { finishReason, ...(usage === undefined ? {} : { usage: toSdkUsage(usage) }) };
+}
+
+/** The calls that a reply asks for. Calls in a reply with another finish reason have been run already (spec 2.7). */
+export function callsOf({ choices }: ChatCompletion): readonly ToolCall[] {
+	const { message, finish_reason: finishReason } = choices[0]!;
+	return finishReason === 'tool_calls' ? (message.tool_calls ?? []) : [];
+}
+
+function toSdkUsage({ prompt_tokens, completion_tokens, total_tokens }: Usage): SdkUsage {
+	return {
+		promptTokens: prompt_tokens,
+		completionTokens: completion_tokens,
+		totalTokens: total_tokens,
+	};
+}
+
+function assistantMessage(message: SdkMessage): ChatMessage {
+	const calls = partsOf(message, 'tool-call').map(
+		({ toolCallId = '', toolName, input }): ToolCall => ({
+			id: toolCallId,
+			type: 'function',
+			function: { name: toolName, arguments: input },
+		}),
+	);
+	const text = textOf(message);
+	const reasoning = partsOf(message, 'reasoning').map((part) => part.text);
+	return {
+		role: 'assistant',
+		content: calls.length > 0 && text === '' ? null : text,
+		...(reasoning.length === 0 ? {} : { reasoning_content: reasoning.join('') }),
+		...(calls.length === 0 ? {} : { tool_calls: calls }),
+	};
+}
+
+function textOf(message: SdkMessage): string {
+	return partsOf(message, 'text')
+		.map(({ text }) => text)
+		.join('');
+}
+
+function partsOf<K extends SdkContent['type']>({ content }: SdkMessage, type: K): Of<K>[] {
+	return content.filter((part): part is Of<K> => part.type === type);
+}
+
+function imageUrl({ providerMetadata }: Of<'file'>): string {
+	const url = providerMetadata?.url;
+	if (typeof url === 'string' && /^https?:/i.test(url)) return url;
+	throw new InputError(
+		'Image',
+		'has no address',
+		'The service takes images by URL only: name the binary field under Images of the chat model, or put the address into the prompt',
+	);
+}

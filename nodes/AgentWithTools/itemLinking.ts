@@ -1,0 +1,54 @@
+import type { IExecuteFunctions, IPairedItemData } from 'n8n-workflow';
+
+import type { OpenCall } from './state';
+
+/** Key of the envelope on every tool call that leaves the node. */
+export const ENVELOPE = 'tool_call';
+
+/** What n8n's item linking tells about an item that has come in. */
+export type Lineage =
+	| { readonly kind: 'call'; readonly call: OpenCall }
+	/** It goes back to several calls. */
+	| { readonly kind: 'ambiguous' }
+	/** It does not go back to a call of this node, or a node on the way has not kept the link. */
+	| { readonly kind: 'none' };
+
+/** Which of this node's tool calls an input item goes back to. */
+export function lineageOf(context: IExecuteFunctions, itemIndex: number): Lineage {
+	const { pairedItem } = context.getInputData()[itemIndex]!;
+	const links = [pairedItem ?? []].flat().map(toLink);
+	const found = links.map((link) => followed(context, itemIndex, link));
+	const calls = found.flatMap((lineage) => (lineage.kind === 'call' ? [lineage.call] : []));
+	const [first] = calls;
+	if (found.some(({ kind }) => kind === 'ambiguous')) return { kind: 'ambiguous' };
+	if (first === undefined) return { kind: 'none' };
+	const same = calls.every(({ seat, callId }) => seat === first.seat && callId === first.callId);
+	return same ? { kind: 'call', call: first } : { kind: 'ambiguous' };
+}
+
+function followed(context: IExecuteFunctions, itemIndex: number, link: IPairedItemData): Lineage {
+	try {
+		const item = context
+			.getWorkflowDataProxy(itemIndex)
+			.$getPairedItem(
+				context.getNode().name,
+				context.getInputSourceData(link.input ?? 0),
+				link,
+			);
+		return toLineage(item?.json[ENVELOPE]);
+	} catch (error) {
+		const { type } = (error as { context?: { type?: string } }).context ?? {};
+		return { kind: type === 'paired_item_multiple_matches' ? 'ambiguous' : 'none' };
+	}
+}
+
+function toLineage(envelope: unknown): Lineage {
+	if (typeof envelope !== 'object' || envelope === null) return { kind: 'none' };
+	const { id, conversation } = envelope as { id?: unknown; conversation?: unknown };
+	if (typeof id !== 'string' || typeof conversation !== 'number') return { kind: 'none' };
+	return { kind: 'call', call: { seat: conversation, callId: id } };
+}
+
+function toLink(link: number | IPairedItemData): IPairedItemData {
+	return typeof link === 'number' ? { item: link } : link;
+}

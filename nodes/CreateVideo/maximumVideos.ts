@@ -1,0 +1,50 @@
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+
+import { InputError, ServiceError } from '../client/errors';
+import { isToolRun } from '../shared/run/isToolRun';
+import { inTools } from '../shared/form/fromAi';
+
+const KEY = 'createdByAgent';
+const MOST = 5;
+
+/** How many videos an agent may have made. */
+export const toolLimitOption: INodeProperties = inTools({
+	displayName: 'Maximum Videos',
+	name: 'maximumVideos',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: MOST,
+	description:
+		'How many videos the agent may create in one execution, as each of them costs money',
+});
+
+/**
+ * Makes a video, unless the agent has had as many made in this execution as it may. What has certainly not been created
+ * does not count.
+ *
+ * @throws InputError when the limit is reached; its words are for the model.
+ */
+export async function withinToolLimit<T>(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	create: () => Promise<T>,
+): Promise<T> {
+	if (!isToolRun(context)) return await create();
+
+	const most = Number(context.getNodeParameter('options.maximumVideos', itemIndex, MOST)) || MOST;
+	const node = context.getContext('node');
+	const created = () => (node[KEY] ?? 0) as number;
+	if (created() >= most) {
+		throw new InputError(
+			'Maximum Videos',
+			`is ${most}, and so many have been created already`,
+			'Create no more of them now, and say so',
+		);
+	}
+	node[KEY] = created() + 1;
+	return await create().catch((error: unknown) => {
+		const mayExist = error instanceof ServiceError && error.details.mayExist === true;
+		if (!mayExist) node[KEY] = created() - 1;
+		throw error;
+	});
+}

@@ -1,0 +1,77 @@
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+
+import type { UnsupportedValues } from '../client/video/normalize';
+import { byName } from '../shared/form/byName';
+import { paceOptions } from '../shared/form/batchOptions';
+import { retriesOption } from '../shared/form/retryOptions';
+import { toolLimitOption } from './maximumVideos';
+
+/** The service answers at once with a task; a minute of silence means that something is broken. */
+export const TIMEOUT_SECONDS = 60;
+
+/** How tasks are created, beyond the fields of the request. */
+export const videoOptions: INodeProperties[] = byName([
+	{
+		displayName: 'Dry Run',
+		name: 'dryRun',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to check everything and give the request without sending it. That costs nothing.',
+	},
+	...paceOptions,
+	retriesOption,
+	toolLimitOption,
+	{
+		displayName: 'Send Again When Unclear',
+		name: 'sendAgain',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether Retry On Fail may send a creation again although its outcome is not known, as after a broken connection. The video may then be made, and billed, twice.',
+	},
+	{
+		displayName: 'Timeout (Seconds)',
+		name: 'timeout',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: TIMEOUT_SECONDS,
+		description: 'Seconds of silence after which a call is given up',
+	},
+	{
+		displayName: 'Values the Model Does Not Take',
+		name: 'unsupportedValues',
+		type: 'options',
+		options: [
+			{
+				name: 'Adjust and Report',
+				value: 'adjust',
+				description:
+					'Send the closest that the model takes, and say so in the field "adjustments" of the item',
+			},
+			{
+				name: 'Refuse',
+				value: 'refuse',
+				description: 'Fail the item before anything is sent',
+			},
+		],
+		default: 'adjust',
+		description: 'What to do where the model would change or ignore a value',
+	},
+]);
+
+export interface VideoOptions {
+	readonly dryRun: boolean;
+	readonly sendAgain: boolean;
+	readonly unsupported: UnsupportedValues;
+}
+
+/** The options of an item. */
+export function readVideoOptions(context: IExecuteFunctions, itemIndex: number): VideoOptions {
+	const option = (name: string) => context.getNodeParameter(`options.${name}`, itemIndex, false);
+	return {
+		dryRun: option('dryRun') === true,
+		sendAgain: option('sendAgain') === true,
+		unsupported: option('unsupportedValues') === 'refuse' ? 'refuse' : 'adjust',
+	};
+}

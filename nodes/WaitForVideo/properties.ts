@@ -1,0 +1,122 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { byName } from '../shared/form/byName';
+import { fileSizeOption } from '../shared/files/fileSizeOption';
+import { filledByModel, notInTools } from '../shared/form/fromAi';
+import { pollOptions } from './options';
+
+const failedOption: INodeProperties = {
+	displayName: 'On Failed Videos',
+	name: 'onFailed',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Send to Failed Output',
+			value: 'output',
+			description: 'Each with its reason, beside those that are completed',
+		},
+		{
+			name: 'Fail the Node',
+			value: 'fail',
+			description: 'When all are finished; the error names every task ID',
+		},
+	],
+	default: 'output',
+	description: 'What happens when a video fails, is not finished in time or cannot be downloaded',
+};
+
+const fileOptions: INodeProperties[] = [
+	{
+		displayName: 'Download Thumbnail',
+		name: 'downloadThumbnail',
+		type: 'boolean',
+		default: false,
+		description: 'Whether to get the still picture that some models make as well',
+	},
+	{
+		displayName: 'File Name',
+		name: 'fileName',
+		type: 'string',
+		default: '={{ $json.task_id }}',
+		placeholder: 'e.g. {{ $json.topic }}',
+		description: 'Name of the downloaded file; the ending of its type is added',
+	},
+	fileSizeOption,
+	{
+		displayName: 'Put Thumbnail in Field',
+		name: 'thumbnailProperty',
+		type: 'string',
+		default: 'thumbnail',
+		description: 'The name of the output binary field to put the thumbnail in',
+	},
+];
+
+/** The form of Wait for Video. */
+export const waitProperties: INodeProperties[] = [
+	...filledByModel(
+		{
+			displayName: 'Task ID',
+			name: 'taskId',
+			type: 'string',
+			required: true,
+			default: '={{ $json.task_id }}',
+			placeholder: 'e.g. task-0001',
+			description: 'The task to wait for, as Create Video gives it',
+		},
+		{ key: 'task_id', help: 'The task_id that came back when the video was created' },
+	),
+	notInTools({
+		displayName: 'Wait Mode',
+		name: 'waitMode',
+		type: 'options',
+		noDataExpression: true,
+		options: [
+			{
+				name: 'Poll in Place',
+				value: 'inPlace',
+				description:
+					'Ask every few seconds. The execution stays in memory: a restart of n8n ends it.',
+			},
+			{
+				name: 'Suspend Between Polls',
+				value: 'suspend',
+				description:
+					'Ask about once a minute. The execution is saved meanwhile: it survives a restart and holds no worker.',
+			},
+		],
+		default: 'inPlace',
+		description: 'How to wait for videos that are still generating',
+	}),
+	notInTools({
+		displayName:
+			'Connect the output <b>Still Generating</b> to the input of this node. Each step takes about 60 seconds. In a streaming chat, as a tool of an agent and for "Execute step" the node polls in place.',
+		name: 'suspendNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { waitMode: ['suspend'] } },
+	}),
+	notInTools({
+		displayName: 'Download Video',
+		name: 'download',
+		type: 'boolean',
+		default: true,
+		description: 'Whether to get the file as binary data, not only its URL',
+	}),
+	notInTools({
+		displayName: 'Put Output File in Field',
+		name: 'binaryProperty',
+		type: 'string',
+		default: 'video',
+		hint: 'The name of the output binary field to put the file in',
+		displayOptions: { show: { download: [true] } },
+	}),
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: byName([...pollOptions, failedOption, ...fileOptions.map(notInTools)]),
+	},
+];

@@ -1,0 +1,60 @@
+import { ServiceError } from '../errors';
+import { readJsonObject, send, notTheService } from '../http/http';
+import { withoutUndefined, type JsonObject } from '../json';
+import type { HttpPort } from '../ports';
+import { withDoubt } from './unclear';
+
+/** Body of a creation request (spec 2.8). */
+export interface VideoRequest {
+	readonly prompt: string;
+	readonly model: string;
+	/** Public URLs; in `first_last_frame` mode first the first frame, then the last. */
+	readonly images?: readonly string[];
+	readonly videos?: readonly string[];
+	readonly audios?: readonly string[];
+	readonly size?: string;
+	readonly aspect_ratio?: string;
+	/** Seconds. */
+	readonly duration?: number;
+	readonly mode?: string;
+	readonly image_mode?: string;
+	readonly generate_audio?: boolean;
+	readonly watermark?: boolean;
+}
+
+/** A task as the service accepted it (spec 2.9). */
+export interface CreatedTask {
+	readonly task_id: string;
+	readonly status: string;
+	/** Code of the model actually used. */
+	readonly model: string;
+	readonly created_at: string | number | null;
+}
+
+/**
+ * Starts a generation task: `POST /v1/videos/generations` (spec 2.8, 2.9, 4). It is billed, so it is sent once.
+ *
+ * @param idleTimeoutMs Milliseconds without a byte after which the call is given up; the task may exist then.
+ * @throws ServiceError `refused` for an error status (spec 7.2), `network` when the connection fails, `protocol`
+ *   when the answer has no task id; with `mayExist` where the task may have been created all the same.
+ */
+export async function createVideo(
+	http: HttpPort,
+	request: VideoRequest,
+	idleTimeoutMs: number,
+): Promise<CreatedTask> {
+	try {
+		const response = await send(http, 'video', {
+			method: 'POST',
+			path: '/v1/videos/generations',
+			body: withoutUndefined(request) as unknown as JsonObject,
+			idleTimeoutMs,
+		});
+		const body = await readJsonObject(response);
+		const { task_id: taskId } = body;
+		if (typeof taskId !== 'string' || taskId === '') throw notTheService(JSON.stringify(body));
+		return { created_at: null, ...body } as unknown as CreatedTask;
+	} catch (error) {
+		throw error instanceof ServiceError ? withDoubt(error) : error;
+	}
+}

@@ -1,0 +1,34 @@
+import type { ServiceError } from '../../errors';
+
+/** A pause of all queries: a service that has had too many calls has had too many from everybody who waits. */
+export interface Pause {
+	/** Milliseconds since the epoch; no query begins before. */
+	readonly untilMs: number;
+	/** Pauses that followed one another without a good answer in between. */
+	readonly inARow: number;
+}
+
+export const NO_PAUSE: Pause = { untilMs: 0, inARow: 0 };
+
+/** Where the service does not say how long: the first pause; each further one doubles. */
+const FIRST_MS = 10_000;
+const MAX_MS = 60_000;
+
+/**
+ * The pause after a query: longer after 429, or after a trouble with Retry-After, and over after a good answer.
+ *
+ * @param error What the query gave instead of an answer.
+ */
+export function notePause(pause: Pause, error: ServiceError | undefined, nowMs: number): Pause {
+	const isPaused = nowMs < pause.untilMs;
+	if (error === undefined) return isPaused ? pause : NO_PAUSE;
+
+	const { status, transient, retryAfterMs } = error.details;
+	if (status !== 429 && (transient !== true || retryAfterMs === undefined)) return pause;
+	// Queries that were under way together are told the same thing: it counts once.
+	if (isPaused)
+		return { ...pause, untilMs: Math.max(pause.untilMs, nowMs + (retryAfterMs ?? 0)) };
+
+	const ownMs = Math.min(MAX_MS, FIRST_MS * 2 ** pause.inARow);
+	return { untilMs: nowMs + (retryAfterMs ?? ownMs), inARow: pause.inARow + 1 };
+}

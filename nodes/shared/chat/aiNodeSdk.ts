@@ -1,0 +1,93 @@
+import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
+
+import type { JsonObject } from '../../client/json';
+
+/** A part of a message, as n8n's SDK for AI nodes has it; kinds that this package does not use are left out. */
+export type SdkContent =
+	| { readonly type: 'text'; readonly text: string }
+	| { readonly type: 'reasoning'; readonly text: string }
+	| {
+			readonly type: 'tool-call';
+			readonly toolCallId?: string;
+			readonly toolName: string;
+			/** JSON. */
+			readonly input: string;
+	  }
+	| { readonly type: 'tool-result'; readonly toolCallId: string; readonly result: unknown }
+	| {
+			readonly type: 'file';
+			readonly mediaType?: string;
+			readonly providerMetadata?: { readonly url?: unknown };
+	  };
+
+export interface SdkMessage {
+	readonly role: 'system' | 'user' | 'assistant' | 'tool';
+	readonly content: readonly SdkContent[];
+}
+
+export interface SdkTool {
+	readonly type: string;
+	readonly name: string;
+	readonly description?: string;
+	readonly inputSchema?: unknown;
+}
+
+export type SdkFinishReason =
+	'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+
+export interface SdkUsage {
+	readonly promptTokens: number;
+	readonly completionTokens: number;
+	readonly totalTokens: number;
+}
+
+export interface SdkResult {
+	readonly message: SdkMessage;
+	readonly finishReason: SdkFinishReason;
+	readonly usage?: SdkUsage;
+}
+
+export type SdkChunk =
+	| { readonly type: 'text-delta'; readonly delta: string }
+	| { readonly type: 'reasoning-delta'; readonly delta: string }
+	| {
+			readonly type: 'tool-call-delta';
+			readonly id: string;
+			readonly name: string;
+			readonly argumentsDelta: string;
+	  }
+	| {
+			readonly type: 'finish';
+			readonly finishReason: SdkFinishReason;
+			readonly usage?: SdkUsage;
+	  };
+
+/** What n8n's agents and chains take for a chat model. */
+export interface SdkChatModel {
+	readonly provider: string;
+	readonly modelId: string;
+	generate(messages: readonly SdkMessage[], config?: SdkCall): Promise<SdkResult>;
+	stream(messages: readonly SdkMessage[], config?: SdkCall): AsyncIterable<SdkChunk>;
+	withTools(tools: readonly SdkTool[]): SdkChatModel;
+}
+
+/** What a caller may ask for in a single call. */
+export interface SdkCall {
+	readonly stop?: readonly string[];
+	readonly stopSequences?: readonly string[];
+}
+
+/** The part of n8n's SDK for AI nodes that this package uses. */
+export interface AiNodeSdk {
+	getParametersJsonSchema(tool: { readonly inputSchema: unknown }): JsonObject;
+	supplyModel(context: ISupplyDataFunctions, model: SdkChatModel): SupplyData;
+}
+
+/** n8n's SDK for AI nodes, or nothing where this n8n has none. */
+export function loadAiNodeSdk(): AiNodeSdk | undefined {
+	try {
+		return require('@n8n/ai-node-sdk') as AiNodeSdk;
+	} catch {
+		return undefined;
+	}
+}

@@ -1,0 +1,94 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { mapConcurrent } from '../../client/concurrency';
+import { ServiceError } from '../../client/errors';
+import { errorFacts, inOneLine, toNodeError } from './nodeErrors';
+import { n8nClock } from './host';
+import { isToolRun } from './isToolRun';
+import type { Pace } from '../form/batchOptions';
+
+type NodeError = ReturnType<typeof toNodeError>;
+
+export interface ItemOptions extends Partial<Pace> {
+	/** Items under way at once, at most. */
+	readonly concurrency: number;
+	/** Tells, for the error that stops the node, what the items before it have left behind at the service. */
+	readonly describeDone?: (done: readonly IDataObject[]) => string;
+}
+
+/**
+ * Runs `work` once per input item and gives one output item each, in the order of the input.
+ *
+ * With *Continue On Fail* a failed item becomes `{ error, message, details }`, the one form that n8n sends to the
+ * error output without losing the details. Otherwise the first failure stops the node. Cancelling always stops it.
+ */
+export async function mapItems(
+	context: IExecuteFunctions,
+	{ concurrency, pauseMs = 0, describeDone = () => '' }: ItemOptions,
+	work: (itemIndex: number) => Promise<INodeExecutionData>,
+): Promise<INodeExecutionData[]> {
+	const clock = n8nClock(context);
+	const done: IDataObject[] = [];
+
+	async function one(itemIndex: number): Promise<INodeExecutionData> {
+		try {
+			const result = await work(itemIndex);
+			done.push(result.json);
+			return result;
+		} catch (error) {
+			const goesOn = context.continueOnFail() && !isCancelled(error);
+			if (goesOn) return failedItem(context, error, itemIndex);
+			throw toNodeError(context.getNode(), error, itemIndex);
+		}
+	}
+
+	try {
+		const results: INodeExecutionData[] = [];
+		for (const batch of batches(
+			context.getInputData().length,
+			pauseMs > 0 ? concurrency : Infinity,
+		)) {
+			if (results.length > 0) await clock.sleep(pauseMs);
+			results.push(...(await mapConcurrent(batch, concurrency, one)));
+		}
+		return results;
+	} catch (error) {
+		const failure = withNote(toNodeError(context.getNode(), error, 0), describeDone(done));
+		throw isToolRun(context) ? inOneLine(failure) : failure;
+	}
+}
+
+/** The indexes below `count`, in groups of `size`. */
+function batches(count: number, size: number): number[][] {
+	const indexes = [...Array(count).keys()];
+	if (count <= size) return [indexes];
+	return Array.from({ length: Math.ceil(count / size) }, (_, batch) =>
+		indexes.slice(batch * size, (batch + 1) * size),
+	);
+}
+
+/** Whether the error says that a person stopped the execution. */
+export function isCancelled(error: unknown): boolean {
+	return error instanceof ServiceError && error.kind === 'cancelled';
+}
+
+/** What a failed item says, in the form that survives n8n's error output. */
+export function failureJson({ message, description }: NodeError, cause: unknown): IDataObject {
+	return { error: message, message: description ?? message, details: errorFacts(cause) };
+}
+
+function failedItem(
+	context: IExecuteFunctions,
+	error: unknown,
+	itemIndex: number,
+): INodeExecutionData {
+	return {
+		json: failureJson(toNodeError(context.getNode(), error, itemIndex), error),
+		pairedItem: { item: itemIndex },
+	};
+}
+
+function withNote(error: NodeError, note: string): NodeError {
+	if (note !== '') error.description = [error.description, note].filter(Boolean).join('. ');
+	return error;
+}

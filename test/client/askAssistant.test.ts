@@ -1,0 +1,301 @@
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+
+import { startEmulator } from '../../emulator/startEmulator';
+import { askAssistant, type AssistantOptions } from '../../nodes/client/chat/askAssistant';
+import { progressLine } from '../../nodes/client/chat/progressLine';
+import { timelineEvents, type TimelineEvent } from '../../nodes/client/chat/toolProgress';
+import { toolRuns } from '../../nodes/client/chat/toolRuns';
+import type { ServiceError } from '../../nodes/client/errors';
+import { axiosHttp } from '../support/axiosHttp';
+import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
+import { virtualClock } from '../support/virtualClock';
+
+const ARGUMENTS = { query: 'café “n8n”' };
+const STARTED = {
+	session_id: 's-1',
+	extension: { type: 'tool_start', data: { tool: 'web_search', arguments: ARGUMENTS } },
+};
+const FINISHED = {
+	extension: {
+		type: 'tool_calls',
+		data: {
+			tool_calls: [
+				{
+					name: 'web_search',
+					arguments: ARGUMENTS,
+					result: '3 pages',
+					status: 'success',
+					elapsed: '1.2s',
+				},
+			],
+		},
+	},
+};
+const text = (content: string) => ({ choices: [{ index: 0, delta: { content } }], model: 'm-1' });
+const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+const stream = (chunks: readonly object[]) =>
+	chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+
+const STORY = [
+	{ type: 'tool_start', tool: 'web_search', arguments: ARGUMENTS, offset_ms: 0 },
+	{
+		type: 'tool_calls',
+		tool: 'web_search',
+		arguments: ARGUMENTS,
+		result: '3 pages',
+		status: 'success',
+		elapsed: '1.2s',
+		offset_ms: 0,
+	},
+];
+
+let server: ScriptedServer;
+let script: Script;
+
+beforeEach(async () => {
+	server = await startScriptedServer((...args) => {
+		script(...args);
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const OPTIONS: AssistantOptions = { stream: true, idleTimeoutMs: 5_000, limitMs: 620_000 };
+
+const REQUEST = { app_code: 'a', messages: [{ role: 'user', content: 'Hi' } as const] };
+
+async function ask(options: Partial<AssistantOptions> = {}, clock = virtualClock()) {
+	const http = axiosHttp(server.url, 'key');
+	return await askAssistant(http, clock, REQUEST, { ...OPTIONS, ...options });
+}
+
+const failure = async (...args: Parameters<typeof ask>) =>
+	await ask(...args).then(
+		() => {
+			throw new Error('the call succeeded');
+		},
+		(error: unknown) => error as ServiceError,
+	);
+
+/** Answers with the bytes, and ends or breaks the connection. */
+const sends =
+	(bytes: Buffer, { breaks = false } = {}): Script =>
+	(response) => {
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		response.write(bytes);
+		if (breaks) setTimeout(() => response.destroy(), 50);
+		else response.end();
+	};
+
+const WHOLE = Buffer.from(
+	`${stream([STARTED, FINISHED, text('Found 3 pages – '), text('naïve ones.'), END])}data: [DONE]\n\n`,
+);
+
+test.each([1, 2, 3, 7, 64])(
+	'both kinds of chunks are read, however the bytes are cut (%d at a time)',
+	async (size) => {
+		const pieces = Array.from({ length: Math.ceil(WHOLE.length / size) }, (_, index) =>
+			WHOLE.subarray(index * size, (index + 1) * size),
+		);
+		const http = () =>
+			Promise.resolve({ status: 200, headers: {}, body: Readable.from(pieces) });
+		const seen: (string | TimelineEvent)[] = [];
+		const reply = await askAssistant(http, virtualClock(), REQUEST, {
+			...OPTIONS,
+			onText: ({ content }) => content !== '' && seen.push(content),
+			onEvent: (event) => seen.push(event),
+		});
+		expect(reply.events).toStrictEqual(STORY);
+		expect(seen).toStrictEqual([...STORY, 'Found 3 pages – ', 'naïve ones.']);
+		expect(reply.completion).toStrictEqual({
+			session_id: 's-1',
+			model: 'm-1',
+			choices: [
+				{
+					index: 0,
+					message: { role: 'assistant', content: 'Found 3 pages – naïve ones.' },
+					finish_reason: 'stop',
+				},
+			],
+		});
+	},
+);
+
+test('a stream of only tools is a reply without a word', async () => {
+	script = sends(Buffer.from(`${stream([STARTED, FINISHED])}data: [DONE]\n\n`));
+	const { completion, events } = await ask();
+	expect(completion.choices).toStrictEqual([
+		{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: null },
+	]);
+	expect(events).toStrictEqual(STORY);
+});
+
+test('a stream that says nothing but its end is not an answer of the service', async () => {
+	script = sends(Buffer.from('data: [DONE]\n\n'));
+	expect(await failure()).toMatchObject({
+		kind: 'protocol',
+		message: 'The answer of the service is empty',
+	});
+});
+
+describe('a call that breaks off keeps all that had arrived', () => {
+	const half = WHOLE.subarray(0, WHOLE.indexOf('naïve'));
+
+	test.each([
+		['in the middle of an event, closed', {}],
+		['in the middle of an event, reset', { breaks: true }],
+	])('%s', async (_name, options) => {
+		script = sends(half, options);
+		const { details } = await failure();
+		expect(details).toMatchObject({
+			partial: {
+				session_id: 's-1',
+				choices: [{ message: { content: 'Found 3 pages – ' } }],
+				events: STORY,
+			},
+			subject: { session_id: 's-1' },
+		});
+	});
+
+	test('before any text: the tools and the session', async () => {
+		script = sends(Buffer.from(stream([STARTED])));
+		const { details } = await failure();
+		expect(details.partial).toStrictEqual({ events: STORY.slice(0, 1) });
+		expect(details.subject).toStrictEqual({ session_id: 's-1' });
+	});
+
+	test('at the limit of the service it says so', async () => {
+		const clock = virtualClock();
+		script = (response, request, index) => {
+			void clock.sleep(598_000);
+			sends(half)(response, request, index);
+		};
+		expect(await failure({}, clock)).toMatchObject({
+			message: 'The assistant did not finish within the 600 seconds that the service allows',
+			details: { partial: { events: [{ offset_ms: 598_000 }, { offset_ms: 598_000 }] } },
+		});
+	});
+});
+
+test('a connection kept alive without a word ends at the limit', async () => {
+	const clock = virtualClock();
+	let closed: () => void;
+	const left = new Promise<void>((resolve) => (closed = resolve));
+	script = (response) => {
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		response.write(stream([STARTED]));
+		const beat = setInterval(() => {
+			void clock.sleep(20_000);
+			response.write(': keep-alive\n\n');
+		}, 5);
+		response.on('close', () => {
+			clearInterval(beat);
+			closed();
+		});
+	};
+	const error = await failure({ limitMs: 100_000 }, clock);
+	expect(error.message).toBe('The call took longer than its limit');
+	expect(error.details.partial).toMatchObject({ events: [{ tool: 'web_search' }] });
+	await left;
+});
+
+test('a call of 600 seconds passes, its silence too', async () => {
+	const emulator = await startEmulator({ clock: 'virtual' });
+	try {
+		const { clock, journal } = emulator;
+		const asked = askAssistant(
+			axiosHttp(emulator.url, 'demo-key'),
+			clock,
+			{
+				app_code: 'demo-assistant',
+				messages: [{ role: 'user', content: 'Work on it: slow-599' }],
+			},
+			OPTIONS,
+		);
+		while (journal.of('/v1/chat/completions').length === 0) await setImmediate();
+		const ticking = { done: false };
+		void asked.finally(() => (ticking.done = true)).catch(() => undefined);
+		// The emulator goes on sleeping between its chunks; time has to follow until the reply is there.
+		while (!ticking.done) {
+			await clock.advance(1_000);
+			await setImmediate();
+		}
+		const { events, completion } = await asked;
+		const [, finished] = events;
+		expect(finished!.offset_ms).toBeGreaterThanOrEqual(599_000);
+		expect(finished).toMatchObject({ status: 'success', elapsed: '599.0s' });
+		expect(completion.choices[0]!.finish_reason).toBe('stop');
+	} finally {
+		await emulator.stop();
+	}
+});
+
+describe('the timeline', () => {
+	test('several tools may finish at once', () => {
+		const data = { tool_calls: [{ name: 'a', result: { n: 1 } }, { name: 'b' }, 'odd'] };
+		expect(timelineEvents({ type: 'tool_calls', data }, 5)).toStrictEqual([
+			{ type: 'tool_calls', tool: 'a', result: '{"n":1}', offset_ms: 5 },
+			{ type: 'tool_calls', tool: 'b', offset_ms: 5 },
+		]);
+	});
+
+	test.each([
+		[
+			{ type: 'thinking', data: { a: 1 } },
+			{ type: 'thinking', data: { a: 1 } },
+		],
+		[{ type: 'tool_start' }, { type: 'tool_start', data: null }],
+		[
+			{ type: 'constructor', data: {} },
+			{ type: 'constructor', data: {} },
+		],
+		[{}, { type: '', data: null }],
+	])('%j is kept, although it is not in the specification', (extension, event) => {
+		expect(timelineEvents(extension, 1)).toStrictEqual([{ ...event, offset_ms: 1 }]);
+	});
+});
+
+test.each([
+	[STORY[0]!, 'Running web_search: {"query":"café “n8n”"}'],
+	[{ type: 'tool_start', tool: 'clock', arguments: {}, offset_ms: 0 }, 'Running clock'],
+	[STORY[1]!, 'Finished web_search in 1.2s'],
+	[{ type: 'tool_calls', tool: 'clock', status: 'failed', offset_ms: 0 }, 'clock: failed'],
+	[{ type: 'other', offset_ms: 0 }, ''],
+])('%j reads: %s', (event, line) => {
+	expect(progressLine(event)).toBe(line);
+});
+
+test('long arguments are cut in a line', () => {
+	const line = progressLine({
+		type: 'tool_start',
+		tool: 'write',
+		arguments: { text: 'x'.repeat(500) },
+		offset_ms: 0,
+	});
+	expect(line).toHaveLength('Running write: '.length + 121);
+	expect(line).toMatch(/x…$/);
+});
+
+test('the results of a body belong to their calls by id (spec 2.4)', () => {
+	const call = (id: string, name: string, args: string) => ({
+		id,
+		type: 'function' as const,
+		function: { name, arguments: args },
+	});
+	const message = {
+		content: 'Done',
+		tool_calls: [call('1', 'a', '{"n":1}'), call('2', 'b', 'odd'), call('3', 'c', '{}')],
+		tool_results: [
+			{ tool_call_id: '2', content: 'two' },
+			{ tool_call_id: '1', content: 'one' },
+		],
+	};
+	const completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
+	expect(toolRuns(completion, [])).toStrictEqual([
+		{ id: '1', name: 'a', arguments: { n: 1 }, result: 'one' },
+		{ id: '2', name: 'b', arguments: 'odd', result: 'two' },
+		{ id: '3', name: 'c', arguments: {} },
+	]);
+});

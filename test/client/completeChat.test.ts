@@ -1,0 +1,427 @@
+import type { ServiceError } from '../../nodes/client/errors';
+import { completeChat } from '../../nodes/client/chat/completeChat';
+import type { TextDelta } from '../../nodes/client/chat/types';
+import { axiosHttp } from '../support/axiosHttp';
+import {
+	events,
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
+
+const MESSAGES = [{ role: 'user', content: 'Hi' }] as const;
+const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+
+let server: ScriptedServer;
+let script: Script;
+
+beforeEach(async () => {
+	server = await startScriptedServer((...args) => {
+		script(...args);
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+async function complete(
+	stream: boolean,
+	onText?: (delta: TextDelta) => void,
+	idleTimeoutMs = 5_000,
+) {
+	const http = axiosHttp(server.url, 'key');
+	const options = { stream, idleTimeoutMs, ...(onText === undefined ? {} : { onText }) };
+	return await completeChat(http, { messages: MESSAGES, app_code: 'demo-app' }, options);
+}
+
+const failure = async (stream: boolean, idleTimeoutMs?: number) =>
+	await complete(stream, undefined, idleTimeoutMs).then(
+		() => {
+			throw new Error('the call succeeded');
+		},
+		(error: unknown) => error as ServiceError,
+	);
+
+const delta = (fields: object, more: object = {}) => ({
+	choices: [{ index: 0, delta: fields, finish_reason: null, ...more }],
+});
+
+describe('not streamed (spec 2.4)', () => {
+	test('the body comes back as it is, the request says stream false', async () => {
+		const body = {
+			choices: [
+				{
+					index: 0,
+					message: { role: 'assistant', content: 'Hello' },
+					finish_reason: 'stop',
+				},
+			],
+			usage: USAGE,
+			trace_id: 't-1',
+		};
+		script = (response) => {
+			json(response, 200, body);
+		};
+		expect(await complete(false)).toStrictEqual(body);
+		expect(server.requests[0]!.body).toStrictEqual({
+			messages: [{ role: 'user', content: 'Hi' }],
+			app_code: 'demo-app',
+			stream: false,
+		});
+	});
+
+	test.each([
+		[
+			'an HTML page',
+			'<html><head><title>Welcome</title></head><body>nginx</body></html>',
+			'Welcome nginx',
+		],
+		['an empty body', '', ''],
+		['a JSON list', '[1]', '[1]'],
+		['a body without choices', '{"ok":true}', '{"ok":true}'],
+		['a choice without a message', '{"choices":[{}]}', '{"choices":[{}]}'],
+	])('%s is not taken for an answer of the service', async (_name, text, shown) => {
+		script = (response) => {
+			response.writeHead(200, { 'content-type': 'text/html' });
+			response.end(text);
+		};
+		const error = await failure(false);
+		expect(error.kind).toBe('protocol');
+		expect(error.remedy).toBe('Check the Base URL in the Agent Video API credential');
+		expect(error.details.serviceMessage).toBe(shown);
+	});
+
+	test('an error body with status 200 is an error', async () => {
+		script = (response) => {
+			json(response, 200, { error: { message: 'no quota', type: 'billing' } });
+		};
+		expect(await failure(false)).toMatchObject({
+			kind: 'refused',
+			details: { serviceMessage: 'no quota', serviceType: 'billing' },
+		});
+	});
+});
+
+describe('streamed (spec 2.5)', () => {
+	const STREAM = [
+		delta({ role: 'assistant' }),
+		delta({ reasoning_content: 'Grüße? ' }),
+		delta({ reasoning_content: 'Ja.' }),
+		delta({ content: 'Grü' }),
+		{ session_id: null, knowledge_base: { search_hit: true, first_similarity: 0.9 } },
+		delta({ content: 'ß Gott 🌄' }),
+		delta({}, { finish_reason: 'stop', usage: USAGE }),
+		{ choices: [], trace_id: 't-2', suggested_questions: ['More?'] },
+		'[DONE]',
+	];
+	const WHOLE = {
+		choices: [
+			{
+				index: 0,
+				message: {
+					role: 'assistant',
+					content: 'Grüß Gott 🌄',
+					reasoning_content: 'Grüße? Ja.',
+				},
+				finish_reason: 'stop',
+				usage: USAGE,
+			},
+		],
+		knowledge_base: { search_hit: true, first_similarity: 0.9 },
+		trace_id: 't-2',
+		suggested_questions: ['More?'],
+	};
+
+	test('the chunks are put together into the form of a body, the usage is asked for', async () => {
+		script = (response) => {
+			events(response, STREAM);
+		};
+		const texts: TextDelta[] = [];
+		expect(await complete(true, (text) => texts.push(text))).toStrictEqual(WHOLE);
+		expect(texts.map(({ reasoning }) => reasoning).join('|')).toBe('|Grüße? |Ja.|||||');
+		expect(texts.map(({ content }) => content).join('')).toBe('Grüß Gott 🌄');
+		expect(server.requests[0]!.body).toMatchObject({
+			stream: true,
+			stream_options: { include_usage: true },
+		});
+	});
+
+	test('the text arrives while the service is still writing', async () => {
+		let finish: () => void = () => undefined;
+		script = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(`data: ${JSON.stringify(delta({ content: 'first' }))}\n\n`);
+			finish = () => {
+				response.end(
+					`data: ${JSON.stringify(delta({}, { finish_reason: 'stop' }))}\n\ndata: [DONE]\n\n`,
+				);
+			};
+		};
+		const seen: string[] = [];
+		await complete(true, ({ content }) => {
+			seen.push(content);
+			finish();
+		});
+		expect(seen).toStrictEqual(['first', '']);
+	});
+
+	test('any way to cut the bytes gives the same reply', async () => {
+		const bytes = Buffer.from(
+			STREAM.map(
+				(value) =>
+					`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\r\n\r\n`,
+			).join(''),
+		);
+		for (let at = 1; at < bytes.length; at++) {
+			const pieces = [bytes.subarray(0, at), bytes.subarray(at)];
+			const http = () =>
+				Promise.resolve({
+					status: 200,
+					headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+					body: (async function* () {
+						yield* pieces;
+					})(),
+				});
+			const reply = await completeChat(
+				http,
+				{ messages: MESSAGES },
+				{ stream: true, idleTimeoutMs: 1 },
+			);
+			expect(reply).toStrictEqual(WHOLE);
+		}
+	});
+
+	test('tool calls are put together by their index (spec 2.3)', async () => {
+		const call = (fields: object) => delta({ tool_calls: [fields] });
+		script = (response) => {
+			events(response, [
+				call({
+					index: 0,
+					id: 'a',
+					type: 'function',
+					function: { name: 'weather', arguments: '' },
+				}),
+				call({ index: 0, function: { arguments: '{"city":' } }),
+				call({
+					index: 1,
+					id: 'b',
+					type: 'function',
+					function: { name: 'time', arguments: '{}' },
+				}),
+				call({ index: 0, function: { arguments: '"Rome"}' } }),
+				delta({}, { finish_reason: 'tool_calls' }),
+				'[DONE]',
+			]);
+		};
+		const [choice] = (await complete(true)).choices;
+		expect(choice).toStrictEqual({
+			index: 0,
+			message: {
+				role: 'assistant',
+				content: null,
+				tool_calls: [
+					{
+						id: 'a',
+						type: 'function',
+						function: { name: 'weather', arguments: '{"city":"Rome"}' },
+					},
+					{ id: 'b', type: 'function', function: { name: 'time', arguments: '{}' } },
+				],
+			},
+			finish_reason: 'tool_calls',
+		});
+	});
+
+	test('tool calls without an index are told apart by their id', async () => {
+		const call = (fields: object) => delta({ tool_calls: [fields] });
+		script = (response) => {
+			events(response, [
+				call({ id: 'a', function: { name: 'x', arguments: '{' } }),
+				call({ function: { arguments: '}' } }),
+				call({ id: 'b', function: { name: 'y', arguments: '[' } }),
+				call({ id: 'a', function: { arguments: ' ' } }),
+				call({ id: 'b', function: { arguments: ']' } }),
+				delta({}, { finish_reason: 'tool_calls' }),
+			]);
+		};
+		const [choice] = (await complete(true)).choices;
+		expect(choice!.message.tool_calls).toStrictEqual([
+			{ id: 'a', type: 'function', function: { name: 'x', arguments: '{} ' } },
+			{ id: 'b', type: 'function', function: { name: 'y', arguments: '[]' } },
+		]);
+	});
+
+	test('a finish reason without [DONE] is a whole reply', async () => {
+		script = (response) => {
+			events(response, [delta({ content: 'Hi' }), delta({}, { finish_reason: 'stop' })]);
+		};
+		expect((await complete(true)).choices[0]!.message.content).toBe('Hi');
+	});
+
+	test('the reply is whole at [DONE], also where the server keeps the connection open', async () => {
+		let closed: Promise<unknown> = Promise.resolve();
+		script = (response) => {
+			closed = new Promise((resolve) => response.on('close', resolve));
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(`data: ${JSON.stringify(delta({ content: 'Hi' }))}\n\ndata: [DONE]\n\n`);
+		};
+		expect((await complete(true)).choices[0]!.message.content).toBe('Hi');
+		// The client hangs up by itself.
+		await closed;
+	});
+
+	test('a server that answers with one JSON body is understood', async () => {
+		const body = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] };
+		script = (response) => {
+			json(response, 200, body);
+		};
+		const texts: TextDelta[] = [];
+		expect(await complete(true, (text) => texts.push(text))).toStrictEqual(body);
+		expect(texts).toStrictEqual([{ content: 'Hi', reasoning: '' }]);
+	});
+
+	test('a stream cut by the server keeps what had arrived', async () => {
+		script = (response) => {
+			events(response, [delta({ content: 'Half a' })]);
+		};
+		expect(await failure(true)).toMatchObject({
+			kind: 'stream',
+			message: 'The stream ended before the reply did',
+			details: {
+				transient: true,
+				partial: { choices: [{ message: { content: 'Half a' } }] },
+			},
+		});
+	});
+
+	test('a connection reset in the stream keeps what had arrived', async () => {
+		script = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(`data: ${JSON.stringify(delta({ content: 'Half a' }))}\n\n`, () => {
+				response.socket!.resetAndDestroy();
+			});
+		};
+		expect(await failure(true)).toMatchObject({
+			kind: 'network',
+			details: {
+				transient: true,
+				partial: { choices: [{ message: { content: 'Half a' } }] },
+			},
+		});
+	});
+
+	test('an error event in the stream is an error in its own words', async () => {
+		script = (response) => {
+			events(response, [
+				delta({ content: 'Half a' }),
+				{ error: { message: 'sensitive words', type: 'moderation' }, trace_id: 't-3' },
+			]);
+		};
+		expect(await failure(true)).toMatchObject({
+			kind: 'stream',
+			details: {
+				serviceMessage: 'sensitive words',
+				serviceType: 'moderation',
+				traceId: 't-3',
+				partial: { choices: [{ message: { content: 'Half a' } }] },
+			},
+		});
+	});
+
+	test('garbage in the stream is an error', async () => {
+		script = (response) => {
+			events(response, ['{"choices": [']);
+		};
+		expect(await failure(true)).toMatchObject({
+			kind: 'stream',
+			message: 'The stream carried something that is not JSON',
+		});
+	});
+
+	test('a stream of nothing is not an answer of the service', async () => {
+		script = (response) => {
+			events(response, []);
+		};
+		expect(await failure(true)).toMatchObject({
+			kind: 'protocol',
+			message: 'The answer of the service is empty',
+		});
+	});
+
+	test('silence longer than the timeout ends the call', async () => {
+		script = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(`data: ${JSON.stringify(delta({ content: 'Half a' }))}\n\n`);
+		};
+		expect(await failure(true, 200)).toMatchObject({ kind: 'network' });
+	});
+});
+
+describe('error statuses (spec 7.1)', () => {
+	test.each([
+		[400, 'The service found the request malformed', false],
+		[401, 'The service did not accept the API key', false],
+		[402, 'There is no application with this app code', false],
+		[403, 'The API key has no access to this application', false],
+		[404, 'The address does not lead to the service', false],
+		[406, 'The account has not enough credit', false],
+		[409, 'Content moderation stopped the call', false],
+		[418, 'The service refused the call', false],
+		[429, 'The service is getting too many calls', true],
+		[502, 'The service, or a proxy in front of it, failed', true],
+		[503, 'The service could not handle the call just now', true],
+	])('%i: %s', async (status, message, transient) => {
+		script = (response) => {
+			json(response, status, { error: { message: 'their words', type: 'their_type' } });
+		};
+		const error = await failure(true);
+		expect(error).toMatchObject({
+			kind: 'refused',
+			message,
+			details: {
+				status,
+				transient,
+				serviceMessage: 'their words',
+				serviceType: 'their_type',
+			},
+		});
+		expect(error.remedy).not.toBe('');
+	});
+
+	test.each([
+		['in seconds', { 'retry-after': '7' }, 7_000],
+		[
+			'as a date, by the clock of the service',
+			{
+				'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT',
+				date: 'Wed, 21 Oct 2015 07:28:00 GMT',
+			},
+			30_000,
+		],
+		['as a date that is over', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+		['in other words', { 'retry-after': 'soon' }, undefined],
+	])('Retry-After %s', async (_name, headers, ms) => {
+		script = (response) => {
+			json(response, 429, { error: { message: 'slow down' } }, headers);
+		};
+		expect((await failure(false)).details.retryAfterMs).toBe(ms);
+	});
+
+	test('an HTML error page is shown as text', async () => {
+		script = (response) => {
+			response.writeHead(502, { 'content-type': 'text/html' });
+			response.end('<html><style>p{}</style><h1>502 Bad Gateway</h1><p>proxy</p></html>');
+		};
+		expect((await failure(false)).details.serviceMessage).toBe('502 Bad Gateway proxy');
+	});
+
+	test('an address where nothing listens is named as such', async () => {
+		await server.stop();
+		expect(await failure(false)).toMatchObject({
+			kind: 'network',
+			message: 'Nothing answers at the address of the service',
+			details: { code: 'ECONNREFUSED', transient: true },
+		});
+	});
+});

@@ -1,0 +1,83 @@
+import { replay } from '../../nodes/client/chat/restoreReplies';
+import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
+
+const call = (id: string, name: string, args: string): ToolCall => ({
+	id,
+	type: 'function',
+	function: { name, arguments: args },
+});
+const asks = (...calls: ToolCall[]): ChatMessage => ({
+	role: 'assistant',
+	content: null,
+	tool_calls: calls,
+});
+const result = (id: string): ChatMessage => ({ role: 'tool', tool_call_id: id, content: id });
+const QUESTION: ChatMessage = { role: 'user', content: 'Hi' };
+
+const WEATHER = call('1', 'weather', '{ "city": "Rome" }');
+const TIME = call('2', 'time', '{ "at": [ { "city": "Rome" } ] }');
+const REPLY: ChatMessage = { ...asks(WEATHER, TIME), reasoning_content: 'Two things.' };
+
+test('calls that come back together get their reasoning and their own words again', () => {
+	const rebuilt = asks(
+		call('1', 'weather', '{"city":"Rome"}'),
+		call('2', 'time', '{"at":[{"city":"Rome"}]}'),
+	);
+	expect(replay([QUESTION, rebuilt, result('1'), result('2')], [REPLY])).toStrictEqual([
+		QUESTION,
+		REPLY,
+		result('1'),
+		result('2'),
+	]);
+});
+
+test('calls that come back one by one are put together again', () => {
+	const messages = [
+		QUESTION,
+		asks(call('1', 'weather', '{"city":"Rome","id":"1"}')),
+		result('1'),
+		asks(call('2', 'time', '{"at":[{"city":"Rome"}],"id":"2"}')),
+		result('2'),
+	];
+	expect(replay(messages, [REPLY])).toStrictEqual([QUESTION, REPLY, result('1'), result('2')]);
+});
+
+test('the same id in another round is another call', () => {
+	const first: ChatMessage = { ...asks(call('1', 'a', '{"n": 1}')), reasoning_content: 'one' };
+	const second: ChatMessage = { ...asks(call('1', 'a', '{"n": 2}')), reasoning_content: 'two' };
+	const messages = [
+		asks(call('1', 'a', '{"n":1}')),
+		result('1'),
+		asks(call('1', 'a', '{"n":2}')),
+		result('1'),
+	];
+	expect(replay(messages, [first, second])).toStrictEqual([
+		first,
+		result('1'),
+		second,
+		result('1'),
+	]);
+});
+
+test('the same call in two rounds is asked for twice', () => {
+	const one = asks(call('1', 'a', '{}'));
+	const apart = [one, result('1'), QUESTION, one, result('1')];
+	expect(replay(apart, [one])).toStrictEqual(apart);
+	const inARow = [one, result('1'), one, result('1')];
+	expect(replay(inARow, [one, { ...one }])).toStrictEqual(inARow);
+});
+
+test.each([
+	['another name', call('1', 'wether', '{"city":"Rome"}')],
+	['another value', call('1', 'weather', '{"city":"Oslo"}')],
+	['no arguments', call('1', 'weather', '')],
+	['another id', call('9', 'weather', '{"city":"Rome"}')],
+])('a call of an earlier execution with %s stays as it is', (_name, other) => {
+	const messages = [asks(other), result(other.id)];
+	expect(replay(messages, [asks(WEATHER)])).toStrictEqual(messages);
+});
+
+test('a list that has become shorter is another list', () => {
+	const messages = [asks(call('2', 'time', '{"at":[]}')), result('2')];
+	expect(replay(messages, [REPLY])).toStrictEqual(messages);
+});
