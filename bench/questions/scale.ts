@@ -1,5 +1,5 @@
 import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/task';
-import { waitForTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { virtualClock } from '../../test/support/virtualClock';
 import { inLab, nodeMs, type Lab } from '../lab/startLab';
 import { exactly, toFigure } from '../measure/figure';
@@ -120,7 +120,7 @@ async function taskMs(count: number): Promise<number> {
 		const clock = virtualClock();
 		const runs = new TaskRuns();
 		const startCpu = process.cpuUsage();
-		await waitForTasks(
+		await pollTasks(
 			clock,
 			waitingFor(taskIds('scale', finishMs), clock.now()),
 			async (task_id) => {

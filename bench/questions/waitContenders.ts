@@ -1,7 +1,7 @@
 import axios from 'axios';
 
 import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/task';
-import { waitForTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { drawn, node } from '../../test/e2e/support/buildWorkflow';
 import { virtualClock } from '../../test/support/virtualClock';
 import type { Workflow } from '../../lab/n8n/workflow';
@@ -125,7 +125,7 @@ const waitForVideo =
 async function virtually(finishMs: readonly number[]): Promise<WaitFigures> {
 	const clock = virtualClock();
 	const runs = new TaskRuns();
-	await waitForTasks(
+	await pollTasks(
 		clock,
 		waitingFor(taskIds('virtual', finishMs), clock.now()),
 		(task_id) => Promise.resolve({ task_id, status: runs.query(task_id, clock.now()) }),

@@ -1,6 +1,6 @@
-import { NO_PAUSE } from '../../nodes/client/video/poll/cooldown';
-import { startWait } from '../../nodes/client/video/poll/task';
-import type { Waiting } from '../../nodes/client/video/poll/pollTasks';
+import { NO_COOLDOWN } from '../../nodes/client/video/poll/cooldown';
+import { startPoll } from '../../nodes/client/video/poll/task';
+import type { PollState } from '../../nodes/client/video/poll/pollTasks';
 import { taskIdOf, type Notice } from '../server/taskRuns';
 
 /** Spec 3.1: a task is asked for every 5 to 10 seconds. */
@@ -42,8 +42,8 @@ export function taskIds(run: string, finishMs: readonly number[]): string[] {
 }
 
 /** The scheduler's waits for these tasks, from now on. */
-export function waitingFor(ids: readonly string[], nowMs: number): Waiting {
-	return { waits: ids.map((taskId) => startWait(taskId, nowMs)), pause: NO_PAUSE };
+export function waitingFor(ids: readonly string[], nowMs: number): PollState {
+	return { polls: ids.map((taskId) => startPoll(taskId, nowMs)), pause: NO_COOLDOWN };
 }
 
 /** What a way of waiting came to, in seconds. */

@@ -1,9 +1,9 @@
 import type { IDataObject, IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 
 import { completeChat } from '../client/chat/completeChat';
-import { replay } from '../client/chat/restoreReplies';
+import { restoreReplies } from '../client/chat/restoreReplies';
 import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
-import { handOver } from '../client/fromCallback';
+import { fromCallback } from '../client/fromCallback';
 import type { HttpPort } from '../client/ports';
 import { withRetry, type RetryPolicy } from '../client/http/retry';
 import type {
@@ -36,8 +36,8 @@ export interface ChatModelSettings {
 	readonly retry: RetryPolicy;
 }
 
-/** Replies of an execution that are kept for replay, at most. */
-const MOST_KEPT = 200;
+/** Replies of an execution that are kept for restoreReplies, at most. */
+const MAX_KEPT = 200;
 const KEY = 'replies';
 
 /** The service's chat as a chat model of n8n's agents and chains. */
@@ -81,7 +81,7 @@ export function chatModel(
 		modelId: String(settings.request.model ?? settings.request.app_code ?? 'default'),
 		generate: async (messages, call) => toSdkResult(await ask(messages, call, false)),
 		async *stream(messages, call) {
-			const deltas = handOver<TextDelta, ChatCompletion>(
+			const deltas = fromCallback<TextDelta, ChatCompletion>(
 				async (hand) => await ask(messages, call, true, hand),
 			);
 			let next = await deltas.next();
@@ -117,7 +117,7 @@ function toRequest(
 		...request,
 		...(stop === undefined ? {} : { stop }),
 		...(tools.length === 0 ? {} : { tools: tools.map((tool) => toDeclaration(sdk, tool)) }),
-		messages: replay(
+		messages: restoreReplies(
 			withImages(messages.map(toChatMessage), imageUrls),
 			keptReplies(context) as unknown as ChatMessage[],
 		),
@@ -128,7 +128,7 @@ function toRequest(
 function keepReply(context: ISupplyDataFunctions, completion: ChatCompletion): void {
 	if (callsOf(completion).length === 0) return;
 	const reply = completion.choices[0]!.message as unknown as IDataObject;
-	nodeData(context)[KEY] = [...keptReplies(context), reply].slice(-MOST_KEPT);
+	nodeData(context)[KEY] = [...keptReplies(context), reply].slice(-MAX_KEPT);
 }
 
 function keptReplies(context: ISupplyDataFunctions): readonly IDataObject[] {

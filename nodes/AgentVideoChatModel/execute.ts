@@ -3,22 +3,22 @@ import type { INodeProperties, ISupplyDataFunctions, SupplyData } from 'n8n-work
 import { chatFields, extraFields } from '../client/chat/readFields';
 import { InputError } from '../client/errors';
 import { loadAiNodeSdk } from '../shared/chat/aiNodeSdk';
-import { byName } from '../shared/form/byName';
+import { sortByName } from '../shared/form/sortByName';
 import { callOptions, readTimeoutSeconds } from '../shared/chat/callOptions';
 import { readImages } from '../shared/chat/messages';
 import { chatOptions } from '../shared/chat/requestOptions';
 import { inOneLine, toNodeError } from '../shared/run/nodeErrors';
 import { n8nService } from '../shared/run/host';
 import { readModel, readText } from '../shared/run/parameters';
-import { readRetry, repeatUnclearOption } from '../shared/form/retryOptions';
+import { readRetry, retryOutcomeUnknownOption } from '../shared/form/retryOptions';
 import { chatModel } from './chatModel';
 
 /** Tools are the agent's, and what is streamed is the chain's to show. */
 const OF_THE_CALLER = ['tools', 'toolChoice', 'streamReasoning'];
 
 /** The options of the chat model. */
-export const chatModelOptions: INodeProperties[] = byName(
-	[...chatOptions, ...callOptions, repeatUnclearOption].filter(
+export const chatModelOptions: INodeProperties[] = sortByName(
+	[...chatOptions, ...callOptions, retryOutcomeUnknownOption].filter(
 		({ name }) => !OF_THE_CALLER.includes(name),
 	),
 );

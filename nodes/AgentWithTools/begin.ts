@@ -10,7 +10,7 @@ import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { readModel, readText } from '../shared/run/parameters';
 import { readSettings } from './options';
-import type { AgentState, Seat } from './state';
+import type { AgentState, ConversationSlot } from './state';
 import { readToolNodes, type ToolNodes } from './toolNodes';
 import { readTools } from './tools';
 
@@ -21,15 +21,15 @@ import { readTools } from './tools';
 export async function beginAgent(context: IExecuteFunctions): Promise<AgentState> {
 	const items = context.getInputData();
 	const toolNodes = await readToolNodes(context);
-	const seats: Seat[] = [];
+	const slots: ConversationSlot[] = [];
 	for (const [item] of items.entries()) {
 		try {
-			seats.push(await beginSeat(context, item, toolNodes));
+			slots.push(await beginSlot(context, item, toolNodes));
 		} catch (error) {
 			const nodeError = toNodeError(context.getNode(), error, item);
 			if (!context.continueOnFail()) throw nodeError;
 			const failure = failureJson(nodeError, error);
-			seats.push({
+			slots.push({
 				item,
 				json: {},
 				tools: [],
@@ -44,17 +44,17 @@ export async function beginAgent(context: IExecuteFunctions): Promise<AgentState
 	return {
 		settings: readSettings(context, await n8nService(context)),
 		source: sourceOf(context),
-		seats,
+		slots,
 		open: [],
 		retries: 0,
 	};
 }
 
-async function beginSeat(
+async function beginSlot(
 	context: IExecuteFunctions,
 	item: number,
 	{ declarations, nodes }: ToolNodes,
-): Promise<Seat> {
+): Promise<ConversationSlot> {
 	const service = await n8nService(context);
 	const appCode = readText(context, 'appCode', item).trim();
 	const model = readModel(context, item);

@@ -7,28 +7,28 @@ import type {
 } from 'n8n-workflow';
 
 import { completeChat } from '../client/chat/completeChat';
-import { noteReply } from '../client/chat/conversation';
+import { applyReply } from '../client/chat/conversation';
 import { liveText } from '../client/chat/liveText';
 import { isJsonMode } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import type { ChatRequest } from '../client/chat/types';
 import { mapConcurrent } from '../client/concurrency';
-import { ServiceError } from '../client/errors';
+import { isCancelled, ServiceError } from '../client/errors';
 import type { HttpPort } from '../client/ports';
 import { withRetry } from '../client/http/retry';
 import { isLive, withChatStream } from '../shared/chat/chatStream';
 import { inOneLine, toNodeError } from '../shared/run/nodeErrors';
 import { n8nClock, n8nService } from '../shared/run/host';
-import { isToolRun } from '../shared/run/isToolRun';
-import { failureJson, isCancelled } from '../shared/run/mapItems';
+import { isToolRun } from '../shared/run/nodeContext';
+import { failureJson } from '../shared/run/mapItems';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
 import { forTools } from '../shared/run/toolResult';
 import { emitOutcomes, handOutCalls, linkForErrorOutput, noOutput, requestTools } from './outputs';
 import { askAgain, isRetried } from './retryOnFail';
 import { takeResponses, takeReturns } from './toolResults';
-import { clearState, loadState, saveState, type AgentState, type Seat } from './state';
-import { lineageOf } from './itemLinking';
+import { clearState, loadState, saveState, type AgentState, type ConversationSlot } from './state';
+import { linkedCallOf } from './itemLinking';
 
 /**
  * One run of Agent with Tools: begins conversations with new items, or takes what the branches bring back, and goes on
@@ -78,7 +78,8 @@ async function run(
 function isLate(context: IExecuteFunctions): boolean {
 	const items = context.getInputData();
 	return (
-		items.length > 0 && items.every((_item, index) => lineageOf(context, index).kind === 'call')
+		items.length > 0 &&
+		items.every((_item, index) => linkedCallOf(context, index).kind === 'call')
 	);
 }
 
@@ -94,13 +95,13 @@ async function advance(
 		if (request !== undefined) return request;
 
 		const outputs = handOutCalls(state, Date.now());
-		const asking = state.seats.filter(isAsking);
+		const asking = state.slots.filter(isAsking);
 		if (state.open.length > 0) {
-			const finished = state.settings.asTheyFinish ? state.seats.filter(isGood) : [];
+			const finished = state.settings.asTheyFinish ? state.slots.filter(isGood) : [];
 			return emitOutcomes(state, finished, outputs);
 		}
 		if (asking.length === 0) {
-			const due = state.seats.filter(({ emitted }) => !emitted);
+			const due = state.slots.filter(({ emitted }) => !emitted);
 			emitOutcomes(state, due, outputs);
 			linkForErrorOutput(context, state, outputs);
 			if (isRetried(context, state, outputs)) askAgain(due);
@@ -112,35 +113,35 @@ async function advance(
 }
 
 /** A failure that left beside calls would make n8n retry the node, and run the calls again. */
-function isGood({ failure }: Seat): boolean {
+function isGood({ failure }: ConversationSlot): boolean {
 	return failure === undefined;
 }
 
-function isAsking({ conversation, failure }: Seat): boolean {
+function isAsking({ conversation, failure }: ConversationSlot): boolean {
 	return failure === undefined && conversation?.phase.kind === 'asking';
 }
 
-/** Asks the model for every conversation that waits for it; what is answered stays answered when another one fails. */
+/** Asks the model for every conversation that polls for it; what is answered stays answered when another one fails. */
 async function askAll(
 	context: IExecuteFunctions,
 	state: AgentState,
-	asking: Seat[],
+	asking: ConversationSlot[],
 ): Promise<void> {
 	const { http } = await n8nService(context);
 	const concurrency = isLive(context) ? 1 : state.settings.concurrency;
-	await mapConcurrent(asking, concurrency, async (seat) => {
+	await mapConcurrent(asking, concurrency, async (slot) => {
 		try {
-			await ask(context, state, seat, http);
+			await ask(context, state, slot, http);
 		} catch (error) {
-			const nodeError = toNodeError(context.getNode(), error, seat.item);
+			const nodeError = toNodeError(context.getNode(), error, slot.item);
 			if (!context.continueOnFail() || isCancelled(error)) throw nodeError;
-			seat.failure = withStory(failureJson(nodeError, error), seat);
+			slot.failure = withPartialResult(failureJson(nodeError, error), slot);
 		}
 	});
 }
 
 /** What was said before the failure, so that a person can go on from there. */
-function withStory(failure: IDataObject, { conversation }: Seat): IDataObject {
+function withPartialResult(failure: IDataObject, { conversation }: ConversationSlot): IDataObject {
 	const { rounds, messages } = conversation!;
 	const details = { ...(failure['details'] as IDataObject), rounds, messages };
 	return { ...failure, details: details as unknown as IDataObject };
@@ -149,11 +150,11 @@ function withStory(failure: IDataObject, { conversation }: Seat): IDataObject {
 async function ask(
 	context: IExecuteFunctions,
 	{ settings }: AgentState,
-	seat: Seat,
+	slot: ConversationSlot,
 	http: HttpPort,
 ): Promise<void> {
-	const conversation = seat.conversation!;
-	const request = { ...seat.request, ...toolFields(seat), messages: conversation.messages };
+	const conversation = slot.conversation!;
+	const request = { ...slot.request, ...toolFields(slot), messages: conversation.messages };
 	const toText = liveText({ withReasoning: settings.streamReasoning });
 	let seen = false;
 	const complete = async (sendText?: (text: string) => void) =>
@@ -174,26 +175,26 @@ async function ask(
 		);
 
 	const completion = isLive(context)
-		? await withChatStream(context, seat.item, complete)
+		? await withChatStream(context, slot.item, complete)
 		: await complete();
 	reportCall(context, completion);
-	const next = noteReply(conversation, completion, seat.tools, settings.limits);
+	const next = applyReply(conversation, completion, slot.tools, settings.limits);
 	const bad = next.calls.find(({ round, failed }) => round === next.rounds && failed === true);
 	if (bad !== undefined && settings.failOnBadCall) throw badCall(bad.name, bad.result ?? '');
 	if (next.phase.kind === 'answered') {
 		const json = settings.simplify
 			? toChatResult(completion, { json: isJsonMode(request) })
 			: { response: completion };
-		seat.answer = withMedia(
+		slot.answer = withMedia(
 			{ json: json as IDataObject },
 			await fetchMedia(context, completion, settings.media),
 		);
 	}
-	seat.conversation = next;
+	slot.conversation = next;
 }
 
 /** The tools in every round; a call is required in the first one only, or the conversation could not end. */
-function toolFields({ tools, request, conversation }: Seat): Partial<ChatRequest> {
+function toolFields({ tools, request, conversation }: ConversationSlot): Partial<ChatRequest> {
 	if (tools.length === 0) return { tool_choice: undefined };
 	const isFirst = conversation!.rounds === 0;
 	if (request['tool_choice'] !== 'required' || isFirst) return { tools };

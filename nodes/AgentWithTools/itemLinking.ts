@@ -6,7 +6,7 @@ import type { OpenCall } from './state';
 export const ENVELOPE = 'tool_call';
 
 /** What n8n's item linking tells about an item that has come in. */
-export type Lineage =
+export type LinkedCall =
 	| { readonly kind: 'call'; readonly call: OpenCall }
 	/** It goes back to several calls. */
 	| { readonly kind: 'ambiguous' }
@@ -14,19 +14,23 @@ export type Lineage =
 	| { readonly kind: 'none' };
 
 /** Which of this node's tool calls an input item goes back to. */
-export function lineageOf(context: IExecuteFunctions, itemIndex: number): Lineage {
+export function linkedCallOf(context: IExecuteFunctions, itemIndex: number): LinkedCall {
 	const { pairedItem } = context.getInputData()[itemIndex]!;
 	const links = [pairedItem ?? []].flat().map(toLink);
 	const found = links.map((link) => followed(context, itemIndex, link));
-	const calls = found.flatMap((lineage) => (lineage.kind === 'call' ? [lineage.call] : []));
+	const calls = found.flatMap((linked) => (linked.kind === 'call' ? [linked.call] : []));
 	const [first] = calls;
 	if (found.some(({ kind }) => kind === 'ambiguous')) return { kind: 'ambiguous' };
 	if (first === undefined) return { kind: 'none' };
-	const same = calls.every(({ seat, callId }) => seat === first.seat && callId === first.callId);
+	const same = calls.every(({ slot, callId }) => slot === first.slot && callId === first.callId);
 	return same ? { kind: 'call', call: first } : { kind: 'ambiguous' };
 }
 
-function followed(context: IExecuteFunctions, itemIndex: number, link: IPairedItemData): Lineage {
+function followed(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	link: IPairedItemData,
+): LinkedCall {
 	try {
 		const item = context
 			.getWorkflowDataProxy(itemIndex)
@@ -35,18 +39,18 @@ function followed(context: IExecuteFunctions, itemIndex: number, link: IPairedIt
 				context.getInputSourceData(link.input ?? 0),
 				link,
 			);
-		return toLineage(item?.json[ENVELOPE]);
+		return toLinkedCall(item?.json[ENVELOPE]);
 	} catch (error) {
 		const { type } = (error as { context?: { type?: string } }).context ?? {};
 		return { kind: type === 'paired_item_multiple_matches' ? 'ambiguous' : 'none' };
 	}
 }
 
-function toLineage(envelope: unknown): Lineage {
+function toLinkedCall(envelope: unknown): LinkedCall {
 	if (typeof envelope !== 'object' || envelope === null) return { kind: 'none' };
 	const { id, conversation } = envelope as { id?: unknown; conversation?: unknown };
 	if (typeof id !== 'string' || typeof conversation !== 'number') return { kind: 'none' };
-	return { kind: 'call', call: { seat: conversation, callId: id } };
+	return { kind: 'call', call: { slot: conversation, callId: id } };
 }
 
 function toLink(link: number | IPairedItemData): IPairedItemData {

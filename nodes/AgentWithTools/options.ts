@@ -1,12 +1,12 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { byName } from '../shared/form/byName';
+import { sortByName } from '../shared/form/sortByName';
 import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/chat/callOptions';
 import { chatOptions } from '../shared/chat/requestOptions';
 import type { Service } from '../shared/run/host';
-import { paceOptions, readPace } from '../shared/form/batchOptions';
-import { mediaOptions, readMediaWish } from '../shared/chat/mediaOptions';
-import { readRetry, repeatUnclearOption } from '../shared/form/retryOptions';
+import { batchOptions, readBatching } from '../shared/form/batchOptions';
+import { mediaOptions, readMediaDownload } from '../shared/chat/mediaOptions';
+import { readRetry, retryOutcomeUnknownOption } from '../shared/form/retryOptions';
 import type { AgentSettings } from './state';
 
 const DEFAULTS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
@@ -69,14 +69,14 @@ const loopOptions: INodeProperties[] = [
 ];
 
 /** Every option of Agent with Tools. The tools themselves have a field of their own. */
-export const agentOptions: INodeProperties[] = byName([
+export const agentOptions: INodeProperties[] = sortByName([
 	...chatOptions.filter(({ name }) => name !== 'tools'),
 	...callOptions,
 	...mediaOptions,
-	...paceOptions.filter(({ name }) => name !== 'pause'),
+	...batchOptions.filter(({ name }) => name !== 'pause'),
 	...loopOptions,
 	earlierMessagesOption,
-	repeatUnclearOption,
+	retryOutcomeUnknownOption,
 ]);
 
 /** What the first item's parameters settle for the whole batch. */
@@ -100,8 +100,8 @@ export function readSettings(context: IExecuteFunctions, service: Service): Agen
 		simplify: context.getNodeParameter('simplify', 0) === true,
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
 		streamReasoning: option('streamReasoning', false) === true,
-		concurrency: readPace(context).concurrency,
-		media: readMediaWish(context, 0, service),
+		concurrency: readBatching(context).concurrency,
+		media: readMediaDownload(context, 0, service),
 		retry: readRetry(context, 0),
 		idleTimeoutMs: readTimeoutSeconds(context, 0) * 1000,
 	};

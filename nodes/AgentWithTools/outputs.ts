@@ -7,12 +7,12 @@ import type {
 	ISourceData,
 } from 'n8n-workflow';
 
-import { noteStarted, openCalls, type CallRecord } from '../client/chat/conversation';
+import { applyStarted, openCalls, type CallRecord } from '../client/chat/conversation';
 import { parseJson } from '../client/json';
 import { sourceOf } from './begin';
 import { actionId } from './toolResults';
-import type { AgentState, OpenCall, Seat } from './state';
-import { ENVELOPE, lineageOf } from './itemLinking';
+import type { AgentState, OpenCall, ConversationSlot } from './state';
+import { ENVELOPE, linkedCallOf } from './itemLinking';
 
 /** Outputs before those of the tools. */
 const ANSWER = 0;
@@ -35,8 +35,8 @@ export function handOutCalls(state: AgentState, nowMs: number): INodeExecutionDa
 	const outputs = noOutput(state);
 	const waiting = callsOf(state);
 	for (const { call, record } of state.settings.allAtOnce ? waiting : waiting.slice(0, 1)) {
-		const seat = state.seats[call.seat]!;
-		const names = seat.tools.map((tool) => tool.function.name);
+		const slot = state.slots[call.slot]!;
+		const names = slot.tools.map((tool) => tool.function.name);
 		const tool = state.settings.singleOutput ? 0 : names.indexOf(record.name);
 		outputs[FIRST_TOOL + tool]!.push({
 			json: {
@@ -45,19 +45,19 @@ export function handOutCalls(state: AgentState, nowMs: number): INodeExecutionDa
 					id: call.callId,
 					tool: record.name,
 					round: record.round,
-					conversation: call.seat,
+					conversation: call.slot,
 				},
 			},
-			pairedItem: originOf(state, seat),
+			pairedItem: originOf(state, slot),
 		});
-		seat.conversation = noteStarted(seat.conversation!, call.callId, nowMs);
+		slot.conversation = applyStarted(slot.conversation!, call.callId, nowMs);
 		state.open.push(call);
 	}
 	return outputs;
 }
 
 /**
- * The request to the engine for the calls of n8n's own tool nodes; none where no such call waits.
+ * The request to the engine for the calls of n8n's own tool nodes; none where no such call polls.
  *
  * The engine lays the arguments over the item of this run with the given index, so that the expressions of a tool node
  * find its fields. In later runs those items are what branches brought back: the item of the first run goes along then.
@@ -73,20 +73,20 @@ export function requestTools(
 	state.open = waiting.map(({ call }) => call);
 	const isFirstRun = isSameRun(sourceOf(context), state.source);
 	const actions = waiting.map(({ call, record }) => {
-		const seat = state.seats[call.seat]!;
-		seat.conversation = noteStarted(seat.conversation!, call.callId, nowMs);
-		const { nodeName, isFromToolkit } = seat.toolNodes[record.name]!;
+		const slot = state.slots[call.slot]!;
+		slot.conversation = applyStarted(slot.conversation!, call.callId, nowMs);
+		const { nodeName, isFromToolkit } = slot.toolNodes[record.name]!;
 		return {
 			actionType: 'ExecutionNodeAction' as const,
 			nodeName,
 			input: {
-				...(isFirstRun ? {} : seat.json),
+				...(isFirstRun ? {} : slot.json),
 				...(record.arguments as IDataObject),
 				...(isFromToolkit ? { tool: record.name } : {}),
 			},
 			type: 'ai_tool' as const,
 			id: actionId(call),
-			metadata: { itemIndex: isFirstRun ? seat.item : NO_ITEM },
+			metadata: { itemIndex: isFirstRun ? slot.item : NO_ITEM },
 		};
 	});
 	return { actions: actions as EngineRequest['actions'], metadata: {} };
@@ -95,15 +95,15 @@ export function requestTools(
 /** The outcomes of these conversations that have not left the node yet, put on their outputs. */
 export function emitOutcomes(
 	state: AgentState,
-	seats: readonly Seat[],
+	slots: readonly ConversationSlot[],
 	outputs: INodeExecutionData[][],
 ): INodeExecutionData[][] {
-	for (const seat of seats) {
-		const outcome = seat.emitted ? undefined : outcomeOf(seat);
+	for (const slot of slots) {
+		const outcome = slot.emitted ? undefined : outcomeOf(slot);
 		if (outcome === undefined) continue;
-		seat.emitted = true;
+		slot.emitted = true;
 		const { output, ...item } = outcome;
-		outputs[output]!.push({ ...item, pairedItem: originOf(state, seat) });
+		outputs[output]!.push({ ...item, pairedItem: originOf(state, slot) });
 	}
 	return outputs;
 }
@@ -123,8 +123,8 @@ export function linkForErrorOutput(
 	for (const item of outputs[ANSWER]!.filter(({ json }) => json['error'] !== undefined)) {
 		const origin = item.pairedItem as IPairedItemData;
 		item.pairedItem = context.getInputData().findIndex((_item, index) => {
-			const lineage = lineageOf(context, index);
-			return lineage.kind === 'call' && state.seats[lineage.call.seat]?.item === origin.item;
+			const linked = linkedCallOf(context, index);
+			return linked.kind === 'call' && state.slots[linked.call.slot]?.item === origin.item;
 		});
 	}
 }
@@ -133,7 +133,8 @@ function outcomeOf({
 	conversation,
 	failure,
 	answer,
-}: Seat): ({ output: number } & Pick<INodeExecutionData, 'json' | 'binary'>) | undefined {
+}: ConversationSlot):
+	({ output: number } & Pick<INodeExecutionData, 'json' | 'binary'>) | undefined {
 	if (failure !== undefined) return { output: ANSWER, json: failure };
 	if (conversation === undefined) return undefined;
 
@@ -164,20 +165,20 @@ function toLog({ id, name, arguments: args, round, result, failed, durationMs }:
 
 function callsOf(
 	state: AgentState,
-	wanted: (seat: Seat, record: CallRecord) => boolean = () => true,
+	wanted: (slot: ConversationSlot, record: CallRecord) => boolean = () => true,
 ): { call: OpenCall; record: CallRecord }[] {
-	return state.seats.flatMap((seat, index) =>
-		(seat.conversation === undefined ? [] : openCalls(seat.conversation))
-			.filter((record) => wanted(seat, record))
-			.map((record) => ({ call: { seat: index, callId: record.id }, record })),
+	return state.slots.flatMap((slot, index) =>
+		(slot.conversation === undefined ? [] : openCalls(slot.conversation))
+			.filter((record) => wanted(slot, record))
+			.map((record) => ({ call: { slot: index, callId: record.id }, record })),
 	);
 }
 
-function outputsForTools({ settings, seats }: AgentState): number {
+function outputsForTools({ settings, slots }: AgentState): number {
 	if (settings.singleOutput) return 1;
 	return Math.max(
 		0,
-		...seats.map(({ tools, toolNodes }) => tools.length - Object.keys(toolNodes).length),
+		...slots.map(({ tools, toolNodes }) => tools.length - Object.keys(toolNodes).length),
 	);
 }
 
@@ -186,6 +187,6 @@ function isSameRun(a: ISourceData | null, b: ISourceData | null): boolean {
 }
 
 /** Links to the input item of the first run: the items of later runs are what the branches made. */
-function originOf({ source }: AgentState, { item }: Seat): IPairedItemData {
+function originOf({ source }: AgentState, { item }: ConversationSlot): IPairedItemData {
 	return source === null ? { item } : { item, sourceOverwrite: source };
 }

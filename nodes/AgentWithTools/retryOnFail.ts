@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import type { AgentState, Seat } from './state';
+import type { AgentState, ConversationSlot } from './state';
 
 /** Tries of a node that n8n allows; what it takes where the node says nothing. */
 const TRIES = { min: 2, max: 5, usual: 3 };
@@ -24,9 +24,9 @@ export function isRetried(
 }
 
 /** Takes outcomes back that n8n will not take: what failed at the service is asked again, the rest stays as it is. */
-export function askAgain(seats: readonly Seat[]): void {
-	for (const seat of seats) {
-		seat.emitted = false;
-		if (seat.conversation !== undefined) delete seat.failure;
+export function askAgain(slots: readonly ConversationSlot[]): void {
+	for (const slot of slots) {
+		slot.emitted = false;
+		if (slot.conversation !== undefined) delete slot.failure;
 	}
 }

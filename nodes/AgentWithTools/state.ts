@@ -4,7 +4,7 @@ import type { Conversation, ConversationLimits } from '../client/chat/conversati
 import type { ToolDeclaration } from '../client/chat/tools';
 import type { JsonObject } from '../client/json';
 import type { RetryPolicy } from '../client/http/retry';
-import type { MediaWish } from '../shared/chat/mediaOptions';
+import type { MediaDownload } from '../shared/chat/mediaOptions';
 import type { ToolNode } from './toolNodes';
 
 /** What is fixed when a batch of conversations begins: later runs of the node have other items before them. */
@@ -19,13 +19,13 @@ export interface AgentSettings {
 	readonly streamReasoning: boolean;
 	readonly concurrency: number;
 	/** How the files of an answer are downloaded, where they are wanted. */
-	readonly media: MediaWish | undefined;
+	readonly media: MediaDownload | undefined;
 	readonly retry: RetryPolicy;
 	readonly idleTimeoutMs: number;
 }
 
 /** A conversation with what it needs to go on in a later run of the node. */
-export interface Seat {
+export interface ConversationSlot {
 	/** Index of its input item in the first run. */
 	readonly item: number;
 	/** The fields of that item, for the expressions of n8n's own tool nodes; empty where there are none. */
@@ -45,7 +45,7 @@ export interface Seat {
 }
 
 export interface OpenCall {
-	readonly seat: number;
+	readonly slot: number;
 	readonly callId: string;
 }
 
@@ -54,7 +54,7 @@ export interface AgentState {
 	readonly settings: AgentSettings;
 	/** Where the items of the first run came from. */
 	readonly source: ISourceData | null;
-	readonly seats: Seat[];
+	readonly slots: ConversationSlot[];
 	/** Calls that have left the node and have not come back. */
 	open: OpenCall[];
 	/** How often n8n was let run the node again for what failed. */

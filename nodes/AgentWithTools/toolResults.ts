@@ -5,10 +5,10 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { noteResult } from '../client/chat/conversation';
+import { applyResult } from '../client/chat/conversation';
 import { InputError } from '../client/errors';
 import type { AgentState, OpenCall } from './state';
-import { ENVELOPE, lineageOf } from './itemLinking';
+import { ENVELOPE, linkedCallOf } from './itemLinking';
 
 /** What a branch has brought back for one call. */
 interface Returned {
@@ -20,29 +20,29 @@ interface Returned {
  * Gives the items that came in to the calls that are out.
  *
  * With one call out everything belongs to it, whatever the branch did with the items; only a return of another
- * call, which comes late, is told by its lineage. With several calls out lineage decides.
+ * call, which comes late, is told by its linked. With several calls out linked decides.
  *
  * @returns Whether anything came for a call that is out.
- * @throws InputError when several calls are out and the lineage of an item was lost.
+ * @throws InputError when several calls are out and the linked of an item was lost.
  */
 export function takeReturns(context: IExecuteFunctions, state: AgentState, nowMs: number): boolean {
 	const items = context.getInputData();
-	const lineages = items.map((_item, index) => lineageOf(context, index));
+	const linkedCalls = items.map((_item, index) => linkedCallOf(context, index));
 	const isOut = (call: OpenCall) => state.open.some((open) => sameCall(open, call));
 
 	if (state.open.length === 1) {
-		const late = lineages.every((lineage) => lineage.kind === 'call' && !isOut(lineage.call));
+		const late = linkedCalls.every((linked) => linked.kind === 'call' && !isOut(linked.call));
 		if (late) return false;
 		settle(state, { call: state.open[0]!, items }, nowMs);
 		return true;
 	}
 
 	const returned: { call: OpenCall; items: INodeExecutionData[] }[] = [];
-	for (const [index, lineage] of lineages.entries()) {
-		if (lineage.kind !== 'call') throw lost();
-		if (!isOut(lineage.call)) continue;
-		const known = returned.find(({ call }) => sameCall(call, lineage.call));
-		if (known === undefined) returned.push({ call: lineage.call, items: [items[index]!] });
+	for (const [index, linked] of linkedCalls.entries()) {
+		if (linked.kind !== 'call') throw lost();
+		if (!isOut(linked.call)) continue;
+		const known = returned.find(({ call }) => sameCall(call, linked.call));
+		if (known === undefined) returned.push({ call: linked.call, items: [items[index]!] });
 		else known.items.push(items[index]!);
 	}
 	for (const each of returned) settle(state, each, nowMs);
@@ -53,7 +53,7 @@ export function takeReturns(context: IExecuteFunctions, state: AgentState, nowMs
 export function takeResponses(state: AgentState, response: EngineResponse, nowMs: number): void {
 	for (const { action, data } of response.actionResponses) {
 		const call = state.open.find(
-			({ seat, callId }) => action.id === actionId({ seat, callId }),
+			({ slot, callId }) => action.id === actionId({ slot, callId }),
 		);
 		if (call === undefined) continue;
 		const items = data.data?.['ai_tool']?.[0] ?? [];
@@ -63,12 +63,12 @@ export function takeResponses(state: AgentState, response: EngineResponse, nowMs
 }
 
 /** Name of a call among the engine's actions. */
-export function actionId({ seat, callId }: OpenCall): string {
-	return `${seat}:${callId}`;
+export function actionId({ slot, callId }: OpenCall): string {
+	return `${slot}:${callId}`;
 }
 
 function settle(state: AgentState, { call, items }: Returned, nowMs: number): void {
-	const seat = state.seats[call.seat]!;
+	const slot = state.slots[call.slot]!;
 	const values = items.map(({ json }) => withoutEnvelope(json));
 	const outcome = {
 		result: JSON.stringify(values.length === 1 ? values[0] : values),
@@ -76,7 +76,7 @@ function settle(state: AgentState, { call, items }: Returned, nowMs: number): vo
 			({ error }) => error !== undefined && error !== null && error !== false,
 		),
 	};
-	seat.conversation = noteResult(seat.conversation!, call.callId, outcome, nowMs);
+	slot.conversation = applyResult(slot.conversation!, call.callId, outcome, nowMs);
 	state.open = state.open.filter((open) => !sameCall(open, call));
 }
 
@@ -86,7 +86,7 @@ function withoutEnvelope(json: IDataObject): IDataObject {
 }
 
 function sameCall(a: OpenCall, b: OpenCall): boolean {
-	return a.seat === b.seat && a.callId === b.callId;
+	return a.slot === b.slot && a.callId === b.callId;
 }
 
 function lost(): InputError {

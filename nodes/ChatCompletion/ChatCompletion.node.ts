@@ -15,7 +15,7 @@ import { chatFields, extraFields, isJsonMode } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import type { ChatCompletion as Completion, ChatRequest, TextDelta } from '../client/chat/types';
 import { withRetry } from '../client/http/retry';
-import { byName } from '../shared/form/byName';
+import { sortByName } from '../shared/form/sortByName';
 import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/chat/callOptions';
 import { readMessages } from '../shared/chat/messages';
 import { chatOptions, SUGGESTIONS } from '../shared/chat/requestOptions';
@@ -29,14 +29,14 @@ import {
 } from '../shared/chat/properties';
 import { isLive, withChatStream } from '../shared/chat/chatStream';
 import { n8nClock, n8nService, type Service } from '../shared/run/host';
-import { paceOptions, readPace } from '../shared/form/batchOptions';
+import { batchOptions, readBatching } from '../shared/form/batchOptions';
 import { mapItems } from '../shared/run/mapItems';
 import { searchItems } from '../shared/form/resourceLocator';
-import { mediaOptions, readMediaWish } from '../shared/chat/mediaOptions';
+import { mediaOptions, readMediaDownload } from '../shared/chat/mediaOptions';
 import { readModel, readText } from '../shared/run/parameters';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
-import { readRetry, repeatUnclearOption } from '../shared/form/retryOptions';
+import { readRetry, retryOutcomeUnknownOption } from '../shared/form/retryOptions';
 import { forTools } from '../shared/run/toolResult';
 
 export class ChatCompletion implements INodeType {
@@ -64,13 +64,13 @@ export class ChatCompletion implements INodeType {
 				type: 'collection',
 				placeholder: 'Add option',
 				default: {},
-				options: byName([
+				options: sortByName([
 					...chatOptions,
 					...callOptions,
 					...mediaOptions,
-					...paceOptions,
+					...batchOptions,
 					earlierMessagesOption,
-					repeatUnclearOption,
+					retryOutcomeUnknownOption,
 				]),
 			},
 		],
@@ -95,7 +95,7 @@ export class ChatCompletion implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const live = this.getNodeParameter('streaming', 0) === 'auto' && isLive(this);
-		const pace = readPace(this);
+		const pace = readBatching(this);
 
 		const items = await mapItems(
 			this,
@@ -110,7 +110,7 @@ export class ChatCompletion implements INodeType {
 					? await withChatStream(this, item, complete)
 					: await complete();
 				reportCall(this, completion);
-				const wish = readMediaWish(this, item, service);
+				const wish = readMediaDownload(this, item, service);
 				return withMedia(
 					{ json: toOutput(this, item, request, completion), pairedItem: { item } },
 					await fetchMedia(this, completion, wish),

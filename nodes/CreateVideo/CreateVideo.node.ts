@@ -9,10 +9,10 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { readPace } from '../shared/form/batchOptions';
+import { readBatching } from '../shared/form/batchOptions';
 import { mapItems } from '../shared/run/mapItems';
-import { listOrText, searchItems } from '../shared/form/resourceLocator';
-import { closeLedger } from '../shared/run/callLog';
+import { resourceLocator, searchItems } from '../shared/form/resourceLocator';
+import { clearCallLog } from '../shared/run/callLog';
 import { filledByModel } from '../shared/form/fromAi';
 import { createForItem, prepareVideo } from './execute';
 import { hintAdjustments } from './hint';
@@ -40,7 +40,7 @@ export class CreateVideo implements INodeType {
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true }],
 		properties: [
-			listOrText(
+			resourceLocator(
 				{
 					displayName: 'Model',
 					name: 'model',
@@ -102,11 +102,15 @@ export class CreateVideo implements INodeType {
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		if (!this.continueOnFail()) await checkItems(this);
 
-		const items = await mapItems(this, { ...readPace(this), describeDone }, async (item) => ({
-			json: await createForItem(this, item),
-			pairedItem: { item },
-		}));
-		if (items.every(({ json }) => json['error'] === undefined)) closeLedger(this);
+		const items = await mapItems(
+			this,
+			{ ...readBatching(this), describeDone },
+			async (item) => ({
+				json: await createForItem(this, item),
+				pairedItem: { item },
+			}),
+		);
+		if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(this);
 		hintAdjustments(this, items);
 		return [items];
 	}

@@ -6,7 +6,7 @@ import { createVideo } from '../client/video/createVideo';
 import { videoRequest, type VideoPlan } from '../client/video/videoRequest';
 import { readTimeoutSeconds } from '../shared/chat/callOptions';
 import { n8nClock, n8nService } from '../shared/run/host';
-import { payOnce } from '../shared/run/callLog';
+import { callOnce } from '../shared/run/callLog';
 import { readRetry } from '../shared/form/retryOptions';
 import { withinToolLimit } from './maximumVideos';
 import { readVideoInput, withAddresses } from './input';
@@ -62,14 +62,15 @@ export async function createForItem(
 	const create = async () => ({
 		...(await withRetry(
 			n8nClock(context),
-			readRetry(context, itemIndex),
+			// The option is for Retry On Fail only: a billed creation is never sent twice within one run.
+			{ ...readRetry(context, itemIndex), retryOutcomeUnknown: false },
 			async () => await createVideo(http, plan.request, idleTimeoutMs),
 		)),
 		...report(plan),
 	});
-	const created = await payOnce(
+	const created = await callOnce(
 		context,
-		{ item: itemIndex, request: asked, sendAgain: options.sendAgain },
+		{ item: itemIndex, request: asked, retryOutcomeUnknown: options.retryOutcomeUnknown },
 		async () => await withinToolLimit(context, itemIndex, create),
 	);
 	return { ...created } as unknown as IDataObject;

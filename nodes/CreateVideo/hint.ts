@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Adjustment } from '../client/video/normalize';
 
 /** Reasons that a hint has room for. */
-const MOST_REASONS = 5;
+const MAX_REASONS = 5;
 
 /** Tells in the node's output panel which values have not gone out as they were entered. */
 export function hintAdjustments(
@@ -18,7 +18,7 @@ export function hintAdjustments(
 	if (adjusted.length === 0) return;
 
 	const reasons = [...new Set(adjusted.flat().map(({ reason }) => reason))];
-	const shown = reasons.slice(0, MOST_REASONS);
+	const shown = reasons.slice(0, MAX_REASONS);
 	const more = reasons.length > shown.length ? [`${reasons.length - shown.length} more`] : [];
 	const count = adjusted.length === 1 ? '1 item' : `${adjusted.length} items`;
 	context.addExecutionHints({

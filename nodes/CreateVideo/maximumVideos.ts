@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { InputError, ServiceError } from '../client/errors';
-import { isToolRun } from '../shared/run/isToolRun';
+import { InputError, isOutcomeUnknown } from '../client/errors';
+import { isToolRun } from '../shared/run/nodeContext';
 import { inTools } from '../shared/form/fromAi';
 
 const KEY = 'createdByAgent';
@@ -43,8 +43,7 @@ export async function withinToolLimit<T>(
 	}
 	node[KEY] = created() + 1;
 	return await create().catch((error: unknown) => {
-		const mayExist = error instanceof ServiceError && error.details.mayExist === true;
-		if (!mayExist) node[KEY] = created() - 1;
+		if (!isOutcomeUnknown(error)) node[KEY] = created() - 1;
 		throw error;
 	});
 }

@@ -1,16 +1,16 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import type { UnsupportedValues } from '../client/video/normalize';
-import { byName } from '../shared/form/byName';
-import { paceOptions } from '../shared/form/batchOptions';
+import { sortByName } from '../shared/form/sortByName';
+import { batchOptions } from '../shared/form/batchOptions';
 import { retriesOption } from '../shared/form/retryOptions';
 import { toolLimitOption } from './maximumVideos';
 
-/** The service answers at once with a task; a minute of silence means that something is broken. */
+/** The service answers at once with a task; a minute of idle timeout means that something is broken. */
 export const TIMEOUT_SECONDS = 60;
 
 /** How tasks are created, beyond the fields of the request. */
-export const videoOptions: INodeProperties[] = byName([
+export const videoOptions: INodeProperties[] = sortByName([
 	{
 		displayName: 'Dry Run',
 		name: 'dryRun',
@@ -19,12 +19,12 @@ export const videoOptions: INodeProperties[] = byName([
 		description:
 			'Whether to check everything and give the request without sending it. That costs nothing.',
 	},
-	...paceOptions,
+	...batchOptions,
 	retriesOption,
 	toolLimitOption,
 	{
 		displayName: 'Send Again When Unclear',
-		name: 'sendAgain',
+		name: 'retryOutcomeUnknown',
 		type: 'boolean',
 		default: false,
 		description:
@@ -36,7 +36,7 @@ export const videoOptions: INodeProperties[] = byName([
 		type: 'number',
 		typeOptions: { minValue: 1 },
 		default: TIMEOUT_SECONDS,
-		description: 'Seconds of silence after which a call is given up',
+		description: 'Idle timeout in seconds: how long a call may stay without receiving any data',
 	},
 	{
 		displayName: 'Values the Model Does Not Take',
@@ -62,7 +62,7 @@ export const videoOptions: INodeProperties[] = byName([
 
 export interface VideoOptions {
 	readonly dryRun: boolean;
-	readonly sendAgain: boolean;
+	readonly retryOutcomeUnknown: boolean;
 	readonly unsupported: UnsupportedValues;
 }
 
@@ -71,7 +71,7 @@ export function readVideoOptions(context: IExecuteFunctions, itemIndex: number):
 	const option = (name: string) => context.getNodeParameter(`options.${name}`, itemIndex, false);
 	return {
 		dryRun: option('dryRun') === true,
-		sendAgain: option('sendAgain') === true,
+		retryOutcomeUnknown: option('retryOutcomeUnknown') === true,
 		unsupported: option('unsupportedValues') === 'refuse' ? 'refuse' : 'adjust',
 	};
 }

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { VIDEO_MODELS, type VideoModel } from '../client/video/models';
-import { countOf, mostReferences, REFERENCES, type ReferenceRow } from '../client/video/references';
+import { countOf, maxReferences, REFERENCES, type ReferenceRow } from '../client/video/references';
 import { fileSource } from '../shared/files/fileSource';
 import { forModel, forOtherModels } from './modelProperties';
 
@@ -63,5 +63,5 @@ function help(rows: readonly ReferenceRow[], model: VideoModel | undefined): str
 }
 
 function most(row: ReferenceRow, model: VideoModel | undefined): number {
-	return mostReferences(row, model, undefined);
+	return maxReferences(row, model, undefined);
 }

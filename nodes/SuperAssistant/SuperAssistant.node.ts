@@ -7,14 +7,14 @@ import {
 } from 'n8n-workflow';
 
 import { isLive, withChatStream } from '../shared/chat/chatStream';
-import { readPace } from '../shared/form/batchOptions';
+import { readBatching } from '../shared/form/batchOptions';
 import { mapItems } from '../shared/run/mapItems';
-import { closeLedger } from '../shared/run/callLog';
+import { clearCallLog } from '../shared/run/callLog';
 import { hintMissingMedia } from '../shared/chat/replyMedia';
 import { assistantProperties } from './properties';
 import { assistantItem, runAssistant } from './execute';
 import { sessionName } from './session';
-import { inTurn } from './keyedMutex';
+import { keyedMutex } from './keyedMutex';
 
 export class SuperAssistant implements INodeType {
 	description: INodeTypeDescription = {
@@ -39,14 +39,14 @@ export class SuperAssistant implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const live = this.getNodeParameter('streaming', 0) === 'auto' && isLive(this);
-		const pace = readPace(this);
-		const takeTurn = inTurn();
+		const pace = readBatching(this);
+		const runExclusive = keyedMutex();
 
 		const items = await mapItems(
 			this,
 			live ? { ...pace, concurrency: 1 } : pace,
 			async (item) => {
-				const reply = await takeTurn(
+				const reply = await runExclusive(
 					sessionName(this, item),
 					async () =>
 						await (live
@@ -60,7 +60,7 @@ export class SuperAssistant implements INodeType {
 				return await assistantItem(this, item, reply);
 			},
 		);
-		if (items.every(({ json }) => json['error'] === undefined)) closeLedger(this);
+		if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(this);
 		hintMissingMedia(this, items);
 		return [items];
 	}

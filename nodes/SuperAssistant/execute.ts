@@ -13,8 +13,8 @@ import { withRetry } from '../client/http/retry';
 import { readTimeoutSeconds } from '../shared/chat/callOptions';
 import { readImages } from '../shared/chat/messages';
 import { n8nClock, n8nService, type Service } from '../shared/run/host';
-import { readMediaWish } from '../shared/chat/mediaOptions';
-import { payOnce } from '../shared/run/callLog';
+import { readMediaDownload } from '../shared/chat/mediaOptions';
+import { callOnce } from '../shared/run/callLog';
 import { readText } from '../shared/run/parameters';
 import { fetchMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
@@ -31,12 +31,13 @@ export async function runAssistant(
 	item: number,
 	sendText?: SendText,
 ): Promise<AssistantReply> {
-	return await payOnce(
+	return await callOnce(
 		context,
 		{
 			item,
 			request: requestName(context, item),
-			sendAgain: context.getNodeParameter('options.sendAgain', item, false) === true,
+			retryOutcomeUnknown:
+				context.getNodeParameter('options.retryOutcomeUnknown', item, false) === true,
 		},
 		async () => await call(context, item, sendText),
 	);
@@ -48,7 +49,7 @@ export async function assistantItem(
 	item: number,
 	reply: AssistantReply,
 ): Promise<INodeExecutionData> {
-	const wish = readMediaWish(context, item, await n8nService(context));
+	const wish = readMediaDownload(context, item, await n8nService(context));
 	return withMedia(
 		{ json: toOutput(context, item, reply), pairedItem: { item } },
 		await fetchMedia(context, reply.completion, wish),
@@ -78,7 +79,8 @@ async function call(
 		async () =>
 			await withRetry(
 				clock,
-				readRetry(context, item),
+				// The option is for Retry On Fail only: a charged call is never sent twice within one run.
+				{ ...readRetry(context, item), retryOutcomeUnknown: false },
 				async () =>
 					await askAssistant(service.http, clock, request, {
 						stream: context.getNodeParameter('streaming', 0) !== 'off',

@@ -1,9 +1,9 @@
 /**
- * Makes work of the same name wait for its predecessor, whatever came of that; work without a name never waits.
+ * Makes work of the same name wait for its predecessor, whatever came of that; work without a name never polls.
  *
  * @returns Runs one piece of work.
  */
-export function inTurn(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+export function keyedMutex(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
 	const last = new Map<string, Promise<unknown>>();
 
 	return async (name, work) => {

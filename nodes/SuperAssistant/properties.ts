@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { byName } from '../shared/form/byName';
+import { sortByName } from '../shared/form/sortByName';
 import { callOptions } from '../shared/chat/callOptions';
 import { imagesProperty, simplifyProperty, streamingProperty } from '../shared/chat/properties';
-import { paceOptions } from '../shared/form/batchOptions';
+import { batchOptions } from '../shared/form/batchOptions';
 import { mediaOptions } from '../shared/chat/mediaOptions';
 import { filledByModel } from '../shared/form/fromAi';
 
@@ -67,7 +67,7 @@ const assistantOptions: INodeProperties[] = [
 	},
 	{
 		displayName: 'Send Again When Unclear',
-		name: 'sendAgain',
+		name: 'retryOutcomeUnknown',
 		type: 'boolean',
 		default: false,
 		description:
@@ -127,6 +127,11 @@ export const assistantProperties: INodeProperties[] = [
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: byName([...callOptions, ...mediaOptions, ...paceOptions, ...assistantOptions]),
+		options: sortByName([
+			...callOptions,
+			...mediaOptions,
+			...batchOptions,
+			...assistantOptions,
+		]),
 	},
 ];

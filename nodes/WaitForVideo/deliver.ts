@@ -5,12 +5,12 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { ServiceError } from '../client/errors';
+import { isCancelled, ServiceError } from '../client/errors';
 import { checkTaskId } from '../client/video/queryTask';
-import type { TaskWait } from '../client/video/poll/task';
-import { waitResult, type WaitResult } from '../client/video/poll/result';
+import type { TaskPoll } from '../client/video/poll/task';
+import { pollResult, type PollResult } from '../client/video/poll/result';
 import { counted } from '../client/video/poll/summary';
-import { isCancelled, mapItems } from '../shared/run/mapItems';
+import { mapItems } from '../shared/run/mapItems';
 import { forTools } from '../shared/run/toolResult';
 import { describeTasks, failedDownload, failedVideos } from './failures';
 import { downloadFiles } from './files';
@@ -25,7 +25,7 @@ const DOWNLOADS = 3;
 export interface Finished {
 	/** The task of each item. */
 	readonly taskIds: readonly string[];
-	readonly waits: readonly TaskWait[];
+	readonly polls: readonly TaskPoll[];
 	/** What every item fails with, where the wait could not be ended. */
 	readonly error?: unknown;
 }
@@ -37,12 +37,12 @@ export interface Finished {
 export async function deliver(
 	context: IExecuteFunctions,
 	mode: WaitMode,
-	{ taskIds, waits, error: waitError }: Finished,
+	{ taskIds, polls, error: waitError }: Finished,
 	progress: Progress,
 ): Promise<INodeExecutionData[][]> {
-	const waitOf = new Map(waits.map((each) => [each.taskId, each]));
+	const waitOf = new Map(polls.map((each) => [each.taskId, each]));
 	const failsNode = context.getNodeParameter('options.onFailed', 0, 'output') === 'fail';
-	const allFailed = context.continueOnFail() || !failsNode ? undefined : failedVideos(waits);
+	const allFailed = context.continueOnFail() || !failsNode ? undefined : failedVideos(polls);
 	const completed = new Set<number>();
 
 	async function one(item: number): Promise<INodeExecutionData> {
@@ -50,7 +50,7 @@ export async function deliver(
 		if (allFailed !== undefined) throw allFailed;
 
 		const wait = waitOf.get(checkTaskId(taskIds[item]!))!;
-		const result = waitResult(wait);
+		const result = pollResult(wait);
 		if (result.reason !== undefined) {
 			if (failsNode) throw failedVideos([wait])!;
 			return toItem(context, item, result);
@@ -64,11 +64,11 @@ export async function deliver(
 		return toItem(context, item, failedDownload(result, error), binary);
 	}
 
-	const describeDone = () => describeTasks(taskIds, waits);
+	const describeDone = () => describeTasks(taskIds, polls);
 	const items = await mapItems(context, { concurrency: DOWNLOADS, describeDone }, one);
 	const failed = items.filter((_item, index) => !completed.has(index));
 
-	progress.end(waits, failed.length === 0 ? '' : `, ${counted(failed.length)} without a result`);
+	progress.end(polls, failed.length === 0 ? '' : `, ${counted(failed.length)} without a result`);
 	context.addExecutionHints({
 		message: `${counted(completed.size)} completed, ${failed.length} failed`,
 		type: failed.length === 0 ? 'info' : 'warning',
@@ -87,7 +87,7 @@ function withTask(error: unknown, taskId = ''): unknown {
 function toItem(
 	context: IExecuteFunctions,
 	item: number,
-	result: WaitResult,
+	result: PollResult,
 	binary: IBinaryKeyData = {},
 ): INodeExecutionData {
 	return {

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { withCallLimit } from '../client/http/deadline';
+import { withDeadline } from '../client/http/deadline';
 import { checkTaskId, queryTask } from '../client/video/queryTask';
-import type { TaskWait } from '../client/video/poll/task';
-import { waitForTasks } from '../client/video/poll/pollTasks';
+import type { TaskPoll } from '../client/video/poll/task';
+import { pollTasks } from '../client/video/poll/pollTasks';
 import { isLive, withChatStream } from '../shared/chat/chatStream';
 import { n8nClock, n8nService } from '../shared/run/host';
 import { readText } from '../shared/run/parameters';
@@ -12,16 +12,16 @@ import { deliver } from './deliver';
 import { readWaitMode, type WaitMode } from './mode';
 import { checkWires, onOutputs } from './outputs';
 import { waitProgress, type Progress } from './progress';
-import { keepWaits, takeWaits } from './state';
-import { nextStepMs } from './resume';
+import { keepPolls, takePolls } from './state';
+import { nextResumeMs } from './resume';
 
-/** A query is answered at once; half a minute of silence means that it is lost. */
+/** A query is answered at once; half a minute of idle timeout means that it is lost. */
 const IDLE_TIMEOUT_MS = 30_000;
 /** An answer that takes longer, byte by byte, would hold up the wait beyond its own limit. */
 const QUERY_LIMIT_MS = 60_000;
 
 interface Waited {
-	readonly waits: readonly TaskWait[];
+	readonly polls: readonly TaskPoll[];
 	/** False when the execution goes on later. */
 	readonly isOver: boolean;
 	/** What every item fails with. */
@@ -43,7 +43,7 @@ async function run(
 	const taskIds: string[] = [];
 	const waited = await wait(context, mode, taskIds, progress).catch((error: unknown): Waited => ({
 		isOver: true,
-		waits: [],
+		polls: [],
 		error,
 	}));
 	if (!waited.isOver) return onOutputs({ stillGenerating: context.getInputData() });
@@ -76,11 +76,11 @@ async function wait(
 	const clock = n8nClock(context);
 	const { schedule, concurrency } = readPolling(context);
 	const different = [...new Set(taskIds)].filter((taskId) => taskId !== '');
-	const waiting = await waitForTasks(
+	const waiting = await pollTasks(
 		clock,
-		takeWaits(context, different, clock.now()),
+		takePolls(context, different, clock.now()),
 		async (taskId) =>
-			await queryTask(withCallLimit(http, clock, QUERY_LIMIT_MS), taskId, IDLE_TIMEOUT_MS),
+			await queryTask(withDeadline(http, clock, QUERY_LIMIT_MS), taskId, IDLE_TIMEOUT_MS),
 		{
 			schedule,
 			concurrency,
@@ -88,13 +88,13 @@ async function wait(
 			...(mode === 'suspend' ? { untilMs: clock.now() } : {}),
 		},
 	);
-	const isOver = waiting.waits.every(({ outcome }) => outcome !== undefined);
+	const isOver = waiting.polls.every(({ outcome }) => outcome !== undefined);
 	if (!isOver) {
-		const untilMs = nextStepMs(waiting, clock.now(), schedule.limitMs);
+		const untilMs = nextResumeMs(waiting, clock.now(), schedule.limitMs);
 		const seconds = Math.round((untilMs - clock.now()) / 1000);
-		progress.end(waiting.waits, `, asking again in ${seconds} s`);
-		keepWaits(context, waiting);
+		progress.end(waiting.polls, `, asking again in ${seconds} s`);
+		keepPolls(context, waiting);
 		await context.putExecutionToWait(new Date(untilMs));
 	}
-	return { waits: waiting.waits, isOver };
+	return { polls: waiting.polls, isOver };
 }

@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 
 import { ServiceError } from '../client/errors';
-import type { WaitResult } from '../client/video/poll/result';
+import type { PollResult } from '../client/video/poll/result';
 import { downloadFile } from '../shared/files/download';
 import { readMaxBytes } from '../shared/files/fileSizeOption';
 import { readText } from '../shared/run/parameters';
@@ -36,7 +36,7 @@ const FILES: readonly FileRow[] = [
 	},
 ];
 
-const REMEDY = 'The video exists: open its URL, or run this node again with the same task ID';
+const HINT = 'The video exists: open its URL, or run this node again with the same task ID';
 
 /** The files of a finished task, with the error of the first that did not come; those before it are kept. */
 export interface WaitFiles {
@@ -48,7 +48,7 @@ export interface WaitFiles {
 export async function downloadFiles(
 	context: IExecuteFunctions,
 	itemIndex: number,
-	result: WaitResult,
+	result: PollResult,
 ): Promise<WaitFiles> {
 	const binary: IBinaryKeyData = {};
 	try {
@@ -63,7 +63,7 @@ export async function downloadFiles(
 				mimeType: row.mimeType,
 				maxBytes: readMaxBytes(context, itemIndex),
 				subject: { task_id: result.task_id, [row.urlField]: url },
-				remedy: REMEDY,
+				hint: HINT,
 			});
 		}
 		return { binary };
@@ -83,7 +83,7 @@ function propertyOf(
 function fileNameFor(
 	context: IExecuteFunctions,
 	itemIndex: number,
-	{ task_id: taskId }: WaitResult,
+	{ task_id: taskId }: PollResult,
 ): string {
 	return readText(context, 'options.fileName', itemIndex).trim() || taskId;
 }

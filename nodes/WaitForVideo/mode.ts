@@ -1,9 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { isToolRun } from '../shared/run/isToolRun';
+import { isToolRun } from '../shared/run/nodeContext';
 
 /**
- * How a run waits: staying in the process, or with the execution saved between the queries. As a tool it stays, and its
+ * How a run polls: staying in the process, or with the execution saved between the queries. As a tool it stays, and its
  * results leave through the first output, the only one that an agent reads.
  */
 export type WaitMode = 'inPlace' | 'suspend' | 'tool';

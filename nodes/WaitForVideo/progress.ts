@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { TaskWait } from '../client/video/poll/task';
-import { waitSummary } from '../client/video/poll/summary';
+import type { TaskPoll } from '../client/video/poll/task';
+import { pollSummary } from '../client/video/poll/summary';
 
 /** Milliseconds between two lines at least: with many tasks something changes all the time. */
 const GAP_MS = 2_000;
@@ -9,9 +9,9 @@ const GAP_MS = 2_000;
 /** Tells a person how far the wait is. */
 export interface Progress {
 	/** Something has changed. */
-	note(waits: readonly TaskWait[]): void;
+	note(polls: readonly TaskPoll[]): void;
 	/** The wait, or this step of it, is over. */
-	end(waits: readonly TaskWait[], more?: string): void;
+	end(polls: readonly TaskPoll[], more?: string): void;
 }
 
 /**
@@ -27,9 +27,9 @@ export function waitProgress(
 	let saidAtMs = -Infinity;
 	let said = '';
 
-	function say(waits: readonly TaskWait[], nowMs: number, more = ''): void {
-		const beganMs = Math.min(...waits.map(({ startedAtMs }) => startedAtMs));
-		const line = `${waitSummary(waits, nowMs - beganMs)}${more}`;
+	function say(polls: readonly TaskPoll[], nowMs: number, more = ''): void {
+		const beganMs = Math.min(...polls.map(({ startedAtMs }) => startedAtMs));
+		const line = `${pollSummary(polls, nowMs - beganMs)}${more}`;
 		if (line === said) return;
 		said = line;
 		saidAtMs = nowMs;
@@ -39,11 +39,11 @@ export function waitProgress(
 	}
 
 	return {
-		note: (waits) => {
-			if (Date.now() - saidAtMs >= GAP_MS) say(waits, Date.now());
+		note: (polls) => {
+			if (Date.now() - saidAtMs >= GAP_MS) say(polls, Date.now());
 		},
-		end: (waits, more) => {
-			if (waits.length > 0) say(waits, Date.now(), more);
+		end: (polls, more) => {
+			if (polls.length > 0) say(polls, Date.now(), more);
 		},
 	};
 }

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { byName } from '../shared/form/byName';
+import { sortByName } from '../shared/form/sortByName';
 import { fileSizeOption } from '../shared/files/fileSizeOption';
 import { filledByModel, notInTools } from '../shared/form/fromAi';
 import { pollOptions } from './options';
@@ -117,6 +117,6 @@ export const waitProperties: INodeProperties[] = [
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: byName([...pollOptions, failedOption, ...fileOptions.map(notInTools)]),
+		options: sortByName([...pollOptions, failedOption, ...fileOptions.map(notInTools)]),
 	},
 ];

@@ -3,7 +3,7 @@
  *
  * @throws whatever `work` throws, after all that it had handed over.
  */
-export async function* handOver<T, R>(
+export async function* fromCallback<T, R>(
 	work: (hand: (value: T) => void) => Promise<R>,
 ): AsyncGenerator<T, R> {
 	const ready: T[] = [];

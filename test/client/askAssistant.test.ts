@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { startEmulator } from '../../emulator/startEmulator';
 import { askAssistant, type AssistantOptions } from '../../nodes/client/chat/askAssistant';
 import { progressLine } from '../../nodes/client/chat/progressLine';
-import { timelineEvents, type TimelineEvent } from '../../nodes/client/chat/toolProgress';
+import { toolProgressEvents, type ToolProgressEvent } from '../../nodes/client/chat/toolProgress';
 import { toolRuns } from '../../nodes/client/chat/toolRuns';
 import type { ServiceError } from '../../nodes/client/errors';
 import { axiosHttp } from '../support/axiosHttp';
@@ -101,7 +101,7 @@ test.each([1, 2, 3, 7, 64])(
 		);
 		const http = () =>
 			Promise.resolve({ status: 200, headers: {}, body: Readable.from(pieces) });
-		const seen: (string | TimelineEvent)[] = [];
+		const seen: (string | ToolProgressEvent)[] = [];
 		const reply = await askAssistant(http, virtualClock(), REQUEST, {
 			...OPTIONS,
 			onText: ({ content }) => content !== '' && seen.push(content),
@@ -201,7 +201,7 @@ test('a connection kept alive without a word ends at the limit', async () => {
 	await left;
 });
 
-test('a call of 600 seconds passes, its silence too', async () => {
+test('a call of 600 seconds passes, its idle timeout too', async () => {
 	const emulator = await startEmulator({ clock: 'virtual' });
 	try {
 		const { clock, journal } = emulator;
@@ -235,7 +235,7 @@ test('a call of 600 seconds passes, its silence too', async () => {
 describe('the timeline', () => {
 	test('several tools may finish at once', () => {
 		const data = { tool_calls: [{ name: 'a', result: { n: 1 } }, { name: 'b' }, 'odd'] };
-		expect(timelineEvents({ type: 'tool_calls', data }, 5)).toStrictEqual([
+		expect(toolProgressEvents({ type: 'tool_calls', data }, 5)).toStrictEqual([
 			{ type: 'tool_calls', tool: 'a', result: '{"n":1}', offset_ms: 5 },
 			{ type: 'tool_calls', tool: 'b', offset_ms: 5 },
 		]);
@@ -253,7 +253,7 @@ describe('the timeline', () => {
 		],
 		[{}, { type: '', data: null }],
 	])('%j is kept, although it is not in the specification', (extension, event) => {
-		expect(timelineEvents(extension, 1)).toStrictEqual([{ ...event, offset_ms: 1 }]);
+		expect(toolProgressEvents(extension, 1)).toStrictEqual([{ ...event, offset_ms: 1 }]);
 	});
 });
 

@@ -88,7 +88,7 @@ describe('not streamed (spec 2.4)', () => {
 		};
 		const error = await failure(false);
 		expect(error.kind).toBe('protocol');
-		expect(error.remedy).toBe('Check the Base URL in the Agent Video API credential');
+		expect(error.hint).toBe('Check the Base URL in the Agent Video API credential');
 		expect(error.details.serviceMessage).toBe(shown);
 	});
 
@@ -97,7 +97,7 @@ describe('not streamed (spec 2.4)', () => {
 			json(response, 200, { error: { message: 'no quota', type: 'billing' } });
 		};
 		expect(await failure(false)).toMatchObject({
-			kind: 'refused',
+			kind: 'http',
 			details: { serviceMessage: 'no quota', serviceType: 'billing' },
 		});
 	});
@@ -289,7 +289,7 @@ describe('streamed (spec 2.5)', () => {
 			kind: 'stream',
 			message: 'The stream ended before the reply did',
 			details: {
-				transient: true,
+				retryable: true,
 				partial: { choices: [{ message: { content: 'Half a' } }] },
 			},
 		});
@@ -305,7 +305,7 @@ describe('streamed (spec 2.5)', () => {
 		expect(await failure(true)).toMatchObject({
 			kind: 'network',
 			details: {
-				transient: true,
+				retryable: true,
 				partial: { choices: [{ message: { content: 'Half a' } }] },
 			},
 		});
@@ -349,7 +349,7 @@ describe('streamed (spec 2.5)', () => {
 		});
 	});
 
-	test('silence longer than the timeout ends the call', async () => {
+	test('idle timeout longer than the timeout ends the call', async () => {
 		script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
 			response.write(`data: ${JSON.stringify(delta({ content: 'Half a' }))}\n\n`);
@@ -371,22 +371,22 @@ describe('error statuses (spec 7.1)', () => {
 		[429, 'The service is getting too many calls', true],
 		[502, 'The service, or a proxy in front of it, failed', true],
 		[503, 'The service could not handle the call just now', true],
-	])('%i: %s', async (status, message, transient) => {
+	])('%i: %s', async (status, message, retryable) => {
 		script = (response) => {
 			json(response, status, { error: { message: 'their words', type: 'their_type' } });
 		};
 		const error = await failure(true);
 		expect(error).toMatchObject({
-			kind: 'refused',
+			kind: 'http',
 			message,
 			details: {
 				status,
-				transient,
+				retryable,
 				serviceMessage: 'their words',
 				serviceType: 'their_type',
 			},
 		});
-		expect(error.remedy).not.toBe('');
+		expect(error.hint).not.toBe('');
 	});
 
 	test.each([
@@ -421,7 +421,7 @@ describe('error statuses (spec 7.1)', () => {
 		expect(await failure(false)).toMatchObject({
 			kind: 'network',
 			message: 'Nothing answers at the address of the service',
-			details: { code: 'ECONNREFUSED', transient: true },
+			details: { code: 'ECONNREFUSED', retryable: true },
 		});
 	});
 });

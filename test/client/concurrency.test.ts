@@ -1,6 +1,6 @@
 import { mapConcurrent } from '../../nodes/client/concurrency';
 
-/** Work that waits to be released, so that the test decides the order. */
+/** Work that polls to be released, so that the test decides the order. */
 function heldWork() {
 	const started: number[] = [];
 	const release = new Map<number, (error?: Error) => void>();

@@ -1,7 +1,7 @@
 import {
-	noteReply,
-	noteResult,
-	noteStarted,
+	applyReply,
+	applyResult,
+	applyStarted,
 	openCalls,
 	startConversation,
 	type Conversation,
@@ -51,9 +51,9 @@ const says = (content: string): ChatCompletion => ({
 });
 
 const reply = (conversation: Conversation, completion: ChatCompletion, limits = LIMITS) =>
-	noteReply(conversation, completion, TOOLS, limits);
+	applyReply(conversation, completion, TOOLS, limits);
 const result = (conversation: Conversation, id: string, text: string, nowMs = 0) =>
-	noteResult(conversation, id, { result: text, failed: false }, nowMs);
+	applyResult(conversation, id, { result: text, failed: false }, nowMs);
 
 test('every value of a conversation survives being saved', () => {
 	const talk = reply(startConversation([USER]), asks(['a', 'weather', '{"city":"Rome"}']));
@@ -95,7 +95,7 @@ test('ids that come again in a later round are other calls', () => {
 
 test('the time of a call runs from when it was handed out', () => {
 	const calling = reply(startConversation([USER]), asks(['a', 'time', '']));
-	const done = result(noteStarted(calling, 'a', 1_000), 'a', '1', 3_500);
+	const done = result(applyStarted(calling, 'a', 1_000), 'a', '1', 3_500);
 	expect(done.calls[0]).toMatchObject({ startedAtMs: 1_000, durationMs: 2_500 });
 });
 

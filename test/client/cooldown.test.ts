@@ -1,15 +1,19 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { NO_PAUSE, notePause, type Pause } from '../../nodes/client/video/poll/cooldown';
+import {
+	NO_COOLDOWN,
+	nextCooldown,
+	type RateLimitCooldown,
+} from '../../nodes/client/video/poll/cooldown';
 import type { TaskReport } from '../../nodes/client/video/queryTask';
-import { DEFAULT_SCHEDULE, startWait } from '../../nodes/client/video/poll/task';
-import { waitForTasks } from '../../nodes/client/video/poll/pollTasks';
-import { waitResult } from '../../nodes/client/video/poll/result';
+import { DEFAULT_SCHEDULE, startPoll } from '../../nodes/client/video/poll/task';
+import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollResult } from '../../nodes/client/video/poll/result';
 import { virtualClock } from '../support/virtualClock';
 
 const tooMany = (retryAfterMs?: number) =>
-	new ServiceError('refused', 'too many', '', {
+	new ServiceError('http', 'too many', '', {
 		status: 429,
-		transient: true,
+		retryable: true,
 		...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 	});
 const schedule = { ...DEFAULT_SCHEDULE, jitter: 0 };
@@ -25,13 +29,13 @@ async function wait(ids: readonly string[], answers: readonly (ServiceError | 'q
 			? Promise.reject(answer)
 			: Promise.resolve({ task_id: taskId, status: answer });
 	};
-	const waits = ids.map((taskId) => startWait(taskId, clock.now()));
+	const polls = ids.map((taskId) => startPoll(taskId, clock.now()));
 	const options = { schedule, concurrency: 1 };
-	const done = await waitForTasks(clock, { waits, pause: NO_PAUSE }, query, options);
-	return { asked, results: done.waits.map(waitResult) };
+	const done = await pollTasks(clock, { polls, pause: NO_COOLDOWN }, query, options);
+	return { asked, results: done.polls.map(pollResult) };
 }
 
-test('everybody waits as long as the service told one of them', async () => {
+test('everybody polls as long as the service told one of them', async () => {
 	const { asked } = await wait(['a', 'b', 'c'], ['queued', tooMany(30_000)]);
 	expect(asked).toStrictEqual(['a 0', 'b 0', 'c 30', 'a 30', 'b 30']);
 });
@@ -54,15 +58,18 @@ test('a pause beyond the limit ends the wait at the limit, without a query', asy
 
 test('answers to queries that were under way together count as one refusal', () => {
 	const together = [tooMany(), tooMany(), tooMany(20_000)];
-	const pause = together.reduce<Pause>((so, error) => notePause(so, error, 1_000), NO_PAUSE);
-	expect(pause).toStrictEqual({ untilMs: 21_000, inARow: 1 });
-	expect(notePause(pause, undefined, 2_000)).toBe(pause);
-	expect(notePause(pause, undefined, 21_000)).toBe(NO_PAUSE);
+	const pause = together.reduce<RateLimitCooldown>(
+		(so, error) => nextCooldown(so, error, 1_000),
+		NO_COOLDOWN,
+	);
+	expect(pause).toStrictEqual({ untilMs: 21_000, consecutive: 1 });
+	expect(nextCooldown(pause, undefined, 2_000)).toBe(pause);
+	expect(nextCooldown(pause, undefined, 21_000)).toBe(NO_COOLDOWN);
 });
 
 test('another passing trouble pauses nobody, unless the service names a time', () => {
 	const busy = (retryAfterMs: object) =>
-		new ServiceError('refused', '', '', { status: 503, transient: true, ...retryAfterMs });
-	expect(notePause(NO_PAUSE, busy({}), 0)).toBe(NO_PAUSE);
-	expect(notePause(NO_PAUSE, busy({ retryAfterMs: 7_000 }), 0).untilMs).toBe(7_000);
+		new ServiceError('http', '', '', { status: 503, retryable: true, ...retryAfterMs });
+	expect(nextCooldown(NO_COOLDOWN, busy({}), 0)).toBe(NO_COOLDOWN);
+	expect(nextCooldown(NO_COOLDOWN, busy({ retryAfterMs: 7_000 }), 0).untilMs).toBe(7_000);
 });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 
-import { agenda } from '../../nodes/client/video/poll/dueQueue';
+import { dueQueue } from '../../nodes/client/video/poll/dueQueue';
 
 const times = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 60 });
 
 test('entries come by their time, those of one time in the order in which they were entered', () => {
 	fc.assert(
 		fc.property(times, (atMs) => {
-			const plan = agenda();
+			const plan = dueQueue();
 			atMs.forEach((each, index) => {
 				plan.add(index, each);
 			});
@@ -27,7 +27,7 @@ test('entries come by their time, those of one time in the order in which they w
 });
 
 test('an entry that counts stays the first; one that is entered earlier comes before it', () => {
-	const plan = agenda();
+	const plan = dueQueue();
 	plan.add(1, 10);
 	expect(plan.first(() => true)).toMatchObject({ index: 1 });
 	expect(plan.first(() => true)).toMatchObject({ index: 1 });

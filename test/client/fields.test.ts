@@ -91,10 +91,8 @@ test.each([
 		'Tools: entry 1 has parameters that are no object schema',
 		expect.any(String) as string,
 	],
-])('%j is refused: %s', (options, message, remedy) => {
-	expect(() => chatFields(options)).toThrow(
-		expect.objectContaining({ message, remedy }) as Error,
-	);
+])('%j is refused: %s', (options, message, hint) => {
+	expect(() => chatFields(options)).toThrow(expect.objectContaining({ message, hint }) as Error);
 });
 
 describe('extra fields', () => {

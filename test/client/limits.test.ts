@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 
-import { addChunk, startAggregate, toCompletion } from '../../nodes/client/chat/accumulator';
+import { addChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
 import { completeChat } from '../../nodes/client/chat/completeChat';
-import { eventDecoder } from '../../nodes/client/chat/sseDecoder';
+import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { readToolCall } from '../../nodes/client/chat/toolArguments';
 import { parseJson } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
@@ -18,7 +18,7 @@ function* megabytes(count: number, before = '', after = '') {
 }
 
 async function count(bytes: Iterable<Buffer>): Promise<number> {
-	const decoder = eventDecoder();
+	const decoder = sseDecoder();
 	let events = 0;
 	for await (const piece of Readable.from(bytes) as AsyncIterable<Buffer>) {
 		events += decoder.feed(piece).filter(({ data }) => data.length > 0).length;
@@ -92,12 +92,12 @@ describe('keys that reach for the prototype', () => {
 	});
 
 	test('in a chunk of a stream', () => {
-		const aggregate = startAggregate();
+		const accumulator = startAccumulator();
 		addChunk(
-			aggregate,
+			accumulator,
 			parseJson('{"__proto__": {"model": "evil"}, "choices": []}') as object as never,
 		);
-		expect(toCompletion(aggregate).model).toBeUndefined();
+		expect(toCompletion(accumulator).model).toBeUndefined();
 	});
 
 	test('a text that only names it is left alone', () => {

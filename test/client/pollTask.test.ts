@@ -1,15 +1,15 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { NO_PAUSE } from '../../nodes/client/video/poll/cooldown';
+import { NO_COOLDOWN } from '../../nodes/client/video/poll/cooldown';
 import type { TaskReport } from '../../nodes/client/video/queryTask';
-import { DEFAULT_SCHEDULE, startWait } from '../../nodes/client/video/poll/task';
-import { waitForTasks } from '../../nodes/client/video/poll/pollTasks';
-import { waitResult } from '../../nodes/client/video/poll/result';
+import { DEFAULT_SCHEDULE, startPoll } from '../../nodes/client/video/poll/task';
+import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollResult } from '../../nodes/client/video/poll/result';
 import { virtualClock } from '../support/virtualClock';
 
 type Answer = (nowMs: number, nth: number) => TaskReport | ServiceError;
 
-const busy = new ServiceError('refused', 'busy', '', { status: 503, transient: true });
-const gone = new ServiceError('refused', 'no such task', '', { status: 400, transient: false });
+const busy = new ServiceError('http', 'busy', '', { status: 503, retryable: true });
+const gone = new ServiceError('http', 'no such task', '', { status: 400, retryable: false });
 
 const report = (status: string, more: object = {}): TaskReport => ({
 	task_id: 't',
@@ -36,11 +36,11 @@ async function wait(answers: Record<string, Answer>, schedule = STEADY) {
 		return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
 	};
 	const waiting = {
-		waits: Object.keys(answers).map((taskId) => startWait(taskId, clock.now())),
-		pause: NO_PAUSE,
+		polls: Object.keys(answers).map((taskId) => startPoll(taskId, clock.now())),
+		pause: NO_COOLDOWN,
 	};
-	const { waits } = await waitForTasks(clock, waiting, query, { schedule, concurrency: 2 });
-	return { waits, results: waits.map((each) => waitResult(each)), asked };
+	const { polls } = await pollTasks(clock, waiting, query, { schedule, concurrency: 2 });
+	return { polls, results: polls.map((each) => pollResult(each)), asked };
 }
 
 test('a task that is finished already is noticed at once', async () => {
@@ -126,14 +126,14 @@ test('passing trouble keeps the wait going, lasting trouble ends it', async () =
 	expect(results[1]).toMatchObject({
 		task_id: 'bad',
 		status: '',
-		reason: 'refused',
+		reason: 'http',
 		error_message: 'no such task',
 	});
 	expect(asked['bad']).toStrictEqual([0]);
 });
 
-test('a refused key ends all waits at once', async () => {
-	const refused = new ServiceError('refused', 'key', '', { status: 401, transient: false });
+test('a refused key ends all polls at once', async () => {
+	const refused = new ServiceError('http', 'key', '', { status: 401, retryable: false });
 	await expect(wait({ t: () => refused, u: finishesAt(60_000) })).rejects.toBe(refused);
 });
 
@@ -149,16 +149,16 @@ test('a strange answer is waited out where the service has answered before', asy
 test('three strange answers and no good one end the wait: the address is wrong', async () => {
 	const { results, asked } = await wait({ t: () => page });
 	expect(asked['t']).toStrictEqual([0, 5, 12.5]);
-	expect(results[0]).toMatchObject({ reason: 'refused', error_message: 'not the service' });
+	expect(results[0]).toMatchObject({ reason: 'http', error_message: 'not the service' });
 });
 
 test('many tasks are waited for side by side and come back in their order', async () => {
-	const { waits, asked } = await wait({
+	const { polls, asked } = await wait({
 		a: finishesAt(60_000),
 		b: finishesAt(5_000),
 		c: finishesAt(20_000, 'failed'),
 	});
-	expect(waits.map(({ taskId, outcome }) => `${taskId} ${outcome!.kind}`)).toStrictEqual([
+	expect(polls.map(({ taskId, outcome }) => `${taskId} ${outcome!.kind}`)).toStrictEqual([
 		'a completed',
 		'b completed',
 		'c failed',

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
 import { ServiceError } from '../../nodes/client/errors';
-import { NO_PAUSE } from '../../nodes/client/video/poll/cooldown';
+import { NO_COOLDOWN } from '../../nodes/client/video/poll/cooldown';
 import type { TaskReport } from '../../nodes/client/video/queryTask';
-import { DEFAULT_SCHEDULE, startWait, type PollSchedule } from '../../nodes/client/video/poll/task';
-import { waitForTasks } from '../../nodes/client/video/poll/pollTasks';
-import { waitResult } from '../../nodes/client/video/poll/result';
+import { DEFAULT_SCHEDULE, startPoll, type PollSchedule } from '../../nodes/client/video/poll/task';
+import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollResult } from '../../nodes/client/video/poll/result';
 import { virtualClock } from '../support/virtualClock';
 
 /** Milliseconds of real time: an hour of a thousand tasks is many queries. */
@@ -22,10 +22,10 @@ function seeded(seed: number): () => number {
 	};
 }
 
-const network = new ServiceError('network', 'broke', '', { transient: true });
-const tooMany = new ServiceError('refused', 'too many', '', {
+const network = new ServiceError('network', 'broke', '', { retryable: true });
+const tooMany = new ServiceError('http', 'too many', '', {
 	status: 429,
-	transient: true,
+	retryable: true,
 	retryAfterMs: 15_000,
 });
 
@@ -71,10 +71,10 @@ async function live({ tasks, seed, latencyMs, storm, schedule, broken }: World) 
 		return { task_id: taskId, status: atMs >= endMs ? end : 'processing' };
 	}
 
-	const waits = [...fates.keys()].map((taskId) => startWait(taskId, clock.now()));
+	const polls = [...fates.keys()].map((taskId) => startPoll(taskId, clock.now()));
 	const options = { schedule, concurrency: 50 };
-	const done = await waitForTasks(clock, { waits, pause: NO_PAUSE }, query, options);
-	return { fates, asked, most: most.ever, results: done.waits.map(waitResult) };
+	const done = await pollTasks(clock, { polls, pause: NO_COOLDOWN }, query, options);
+	return { fates, asked, most: most.ever, results: done.polls.map(pollResult) };
 }
 
 test(

@@ -1,4 +1,4 @@
-import { replay } from '../../nodes/client/chat/restoreReplies';
+import { restoreReplies } from '../../nodes/client/chat/restoreReplies';
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 
 const call = (id: string, name: string, args: string): ToolCall => ({
@@ -23,7 +23,7 @@ test('calls that come back together get their reasoning and their own words agai
 		call('1', 'weather', '{"city":"Rome"}'),
 		call('2', 'time', '{"at":[{"city":"Rome"}]}'),
 	);
-	expect(replay([QUESTION, rebuilt, result('1'), result('2')], [REPLY])).toStrictEqual([
+	expect(restoreReplies([QUESTION, rebuilt, result('1'), result('2')], [REPLY])).toStrictEqual([
 		QUESTION,
 		REPLY,
 		result('1'),
@@ -39,7 +39,12 @@ test('calls that come back one by one are put together again', () => {
 		asks(call('2', 'time', '{"at":[{"city":"Rome"}],"id":"2"}')),
 		result('2'),
 	];
-	expect(replay(messages, [REPLY])).toStrictEqual([QUESTION, REPLY, result('1'), result('2')]);
+	expect(restoreReplies(messages, [REPLY])).toStrictEqual([
+		QUESTION,
+		REPLY,
+		result('1'),
+		result('2'),
+	]);
 });
 
 test('the same id in another round is another call', () => {
@@ -51,7 +56,7 @@ test('the same id in another round is another call', () => {
 		asks(call('1', 'a', '{"n":2}')),
 		result('1'),
 	];
-	expect(replay(messages, [first, second])).toStrictEqual([
+	expect(restoreReplies(messages, [first, second])).toStrictEqual([
 		first,
 		result('1'),
 		second,
@@ -62,9 +67,9 @@ test('the same id in another round is another call', () => {
 test('the same call in two rounds is asked for twice', () => {
 	const one = asks(call('1', 'a', '{}'));
 	const apart = [one, result('1'), QUESTION, one, result('1')];
-	expect(replay(apart, [one])).toStrictEqual(apart);
-	const inARow = [one, result('1'), one, result('1')];
-	expect(replay(inARow, [one, { ...one }])).toStrictEqual(inARow);
+	expect(restoreReplies(apart, [one])).toStrictEqual(apart);
+	const consecutive = [one, result('1'), one, result('1')];
+	expect(restoreReplies(consecutive, [one, { ...one }])).toStrictEqual(consecutive);
 });
 
 test.each([
@@ -74,10 +79,10 @@ test.each([
 	['another id', call('9', 'weather', '{"city":"Rome"}')],
 ])('a call of an earlier execution with %s stays as it is', (_name, other) => {
 	const messages = [asks(other), result(other.id)];
-	expect(replay(messages, [asks(WEATHER)])).toStrictEqual(messages);
+	expect(restoreReplies(messages, [asks(WEATHER)])).toStrictEqual(messages);
 });
 
 test('a list that has become shorter is another list', () => {
 	const messages = [asks(call('2', 'time', '{"at":[]}')), result('2')];
-	expect(replay(messages, [REPLY])).toStrictEqual(messages);
+	expect(restoreReplies(messages, [REPLY])).toStrictEqual(messages);
 });

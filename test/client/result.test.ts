@@ -91,13 +91,13 @@ describe('JSON mode', () => {
 			'Tell the model in the prompt to answer in JSON, and in which form',
 		],
 		['{"a": ', 'length', 'The reply was cut off at its greatest length: ask for a shorter one'],
-	])('%j is an error that keeps the text', (content, finishReason, remedy) => {
+	])('%j is an error that keeps the text', (content, finishReason, hint) => {
 		const completion = reply(content);
 		completion.choices[0]!.finish_reason = finishReason;
 		expect(() => toChatResult(completion, { json: true })).toThrow(
 			expect.objectContaining({
 				message: 'The reply is not JSON, although JSON was asked for',
-				remedy,
+				hint,
 				details: expect.objectContaining({ serviceMessage: content.trim() }) as object,
 			}) as Error,
 		);

@@ -3,11 +3,11 @@ import { withRetry, type RetryPolicy } from '../../nodes/client/http/retry';
 import { cancelledError } from '../../nodes/client/http/transportError';
 import { virtualClock } from '../support/virtualClock';
 
-const POLICY: RetryPolicy = { retries: 3, repeatUnclear: false };
-const BUSY: ErrorDetails = { transient: true };
-const UNCLEAR: ErrorDetails = { transient: true, unclear: true };
+const POLICY: RetryPolicy = { retries: 3, retryOutcomeUnknown: false };
+const BUSY: ErrorDetails = { retryable: true };
+const UNCLEAR: ErrorDetails = { retryable: true, outcomeUnknown: true };
 
-const failed = (details: ErrorDetails) => new ServiceError('refused', 'no', 'wait', details);
+const failed = (details: ErrorDetails) => new ServiceError('http', 'no', 'wait', details);
 
 /** Calls with one failure after another, then a good one; tells what was waited. */
 async function run(
@@ -28,7 +28,7 @@ async function run(
 		},
 		mayRepeat,
 	).catch((error: unknown) => error);
-	return { outcome, calls, waits: clock.slept };
+	return { outcome, calls, polls: clock.slept };
 }
 
 test('failures that pass are repeated, ever later, by a random part of the longest wait', async () => {
@@ -36,30 +36,30 @@ test('failures that pass are repeated, ever later, by a random part of the longe
 	expect(await run([BUSY, BUSY, BUSY])).toStrictEqual({
 		outcome: 'done',
 		calls: 4,
-		waits: [500, 1_000, 2_000],
+		polls: [500, 1_000, 2_000],
 	});
 });
 
 test('a wait never grows beyond 20 seconds, and all of them never beyond a minute', async () => {
-	const { calls, waits, outcome } = await run(Array<ErrorDetails>(20).fill(BUSY), {
+	const { calls, polls, outcome } = await run(Array<ErrorDetails>(20).fill(BUSY), {
 		retries: 20,
 	});
-	expect(waits).toStrictEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000, 10_000]);
+	expect(polls).toStrictEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000, 10_000]);
 	expect(calls).toBe(10);
 	expect(outcome).toBeInstanceOf(ServiceError);
 });
 
 test('the service is not asked sooner than it said', async () => {
-	const { waits } = await run([
+	const { polls } = await run([
 		{ ...BUSY, retryAfterMs: 7_000 },
 		{ ...BUSY, retryAfterMs: 1 },
 	]);
-	expect(waits).toStrictEqual([7_000, 1_000]);
+	expect(polls).toStrictEqual([7_000, 1_000]);
 });
 
 test('a Retry-After beyond the budget is not waited for', async () => {
-	const { calls, waits } = await run([{ ...BUSY, retryAfterMs: 61_000 }]);
-	expect({ calls, waits }).toStrictEqual({ calls: 1, waits: [] });
+	const { calls, polls } = await run([{ ...BUSY, retryAfterMs: 61_000 }]);
+	expect({ calls, polls }).toStrictEqual({ calls: 1, polls: [] });
 });
 
 test('after the last retry the last failure is thrown', async () => {
@@ -72,9 +72,14 @@ test('after the last retry the last failure is thrown', async () => {
 
 test.each([
 	['a lasting failure', {}, {}, 1],
-	['a failure without a word about it', { transient: false }, {}, 1],
+	['a failure without a word about it', { retryable: false }, {}, 1],
 	['what may have been carried out', UNCLEAR, {}, 1],
-	['what may have been carried out, where that is wanted', UNCLEAR, { repeatUnclear: true }, 2],
+	[
+		'what may have been carried out, where that is wanted',
+		UNCLEAR,
+		{ retryOutcomeUnknown: true },
+		2,
+	],
 	['anything with no retries', BUSY, { retries: 0 }, 1],
 ])('%s', async (_name, details, policy, calls) => {
 	expect((await run([details], policy)).calls).toBe(calls);

@@ -19,15 +19,18 @@ const ROWS: readonly [Endpoint, number, boolean, boolean][] = [
 	['video', 503, true, true],
 ];
 
-test.each(ROWS)('%s %i: passes %s, unclear %s', (endpoint, status, transient, unclear) => {
-	expect(STATUSES[endpoint][status]).toMatchObject({ transient, unclear });
-});
+test.each(ROWS)(
+	'%s %i: passes %s, outcomeUnknown %s',
+	(endpoint, status, retryable, outcomeUnknown) => {
+		expect(STATUSES[endpoint][status]).toMatchObject({ retryable, outcomeUnknown });
+	},
+);
 
 test('there are no other rows, and each says what happened and what to do', () => {
 	const rows = Object.entries(STATUSES).flatMap(([endpoint, statuses]) =>
-		Object.entries(statuses).map(([status, { message, remedy }]) => {
+		Object.entries(statuses).map(([status, { message, hint }]) => {
 			expect(message).toMatch(/^[A-Z].{15,}[^.]$/);
-			expect(remedy).toMatch(/^[A-Z].{10,}[^.]$/);
+			expect(hint).toMatch(/^[A-Z].{10,}[^.]$/);
 			return `${endpoint} ${status}`;
 		}),
 	);
@@ -47,7 +50,10 @@ test.each([
 	[500, true, true],
 	[502, true, true],
 	[504, true, true],
-])('%i, which the specification does not list: passes %s, unclear %s', (status, ...facts) => {
-	const { transient, unclear } = unlistedStatus(status);
-	expect([transient, unclear]).toStrictEqual(facts);
-});
+])(
+	'%i, which the specification does not list: passes %s, outcomeUnknown %s',
+	(status, ...facts) => {
+		const { retryable, outcomeUnknown } = unlistedStatus(status);
+		expect([retryable, outcomeUnknown]).toStrictEqual(facts);
+	},
+);

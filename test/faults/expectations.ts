@@ -45,7 +45,7 @@ const badly = (message: string, more: More = {}): Ending => ({
 const inDoubt = (message: string, more: More = {}): Ending =>
 	badly(`${message}; the task may have been created`, {
 		...more,
-		keeps: ['"may_exist":true', ...(more.keeps ?? [])],
+		keeps: ['"outcome_unknown":true', ...(more.keeps ?? [])],
 	});
 const skipped = (reason: string): Cell => ({ skipped: reason });
 
@@ -101,7 +101,7 @@ function refusal(status: number, chat: string, video = chat, others: Partial<Row
 	return row(badly(chat, said(status)), {
 		createVideo: badly(video, said(status)),
 		waitForVideo: badly(`${video}: Own words for ${status}`, {
-			reason: 'refused',
+			reason: 'http',
 			keeps: ['task-1'],
 		}),
 		...others,

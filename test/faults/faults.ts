@@ -48,7 +48,7 @@ const redirect = (code: number): Fault => ({
 	},
 });
 
-/** A clock that somebody sets while the node waits to ask again. */
+/** A clock that somebody sets while the node polls to ask again. */
 const clockSet = (title: string, byMs: number): Fault => ({
 	title,
 	mayBeDone: false,
@@ -99,7 +99,7 @@ export const FAULTS = {
 		},
 	},
 	stallAfter: {
-		title: 'silence in the middle',
+		title: 'idle timeout in the middle',
 		mayBeDone: true,
 		act: afterFirstPiece((response, { time }) => {
 			time.hold(response);

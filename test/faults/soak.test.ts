@@ -90,7 +90,7 @@ test('every task in the books is one that a node has told of, and the other way 
 	const unknown = inBooks.filter(([prompt, id]) => {
 		const creation = told.creations.get(prompt);
 		return creation?.taskId === undefined
-			? creation?.mayExist !== true
+			? creation?.outcomeUnknown !== true
 			: creation.taskId !== id;
 	});
 	expect(unknown).toStrictEqual([]);

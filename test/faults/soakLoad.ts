@@ -20,7 +20,7 @@ export interface Told {
 	/** Replies and failures of paid calls, by the question. */
 	readonly replies: Map<string, 'answered' | 'failed'>;
 	/** By prompt: the task, or that there may be one, or that there is none. */
-	readonly creations: Map<string, { readonly taskId?: string; readonly mayExist: boolean }>;
+	readonly creations: Map<string, { readonly taskId?: string; readonly outcomeUnknown: boolean }>;
 	/** By task: how the wait for it ended. */
 	readonly endings: Map<string, IDataObject>;
 	/** Runs of nodes. */
@@ -144,7 +144,7 @@ export async function load(emulator: Emulator, apiKey: string, time: VirtualTime
 			const isMade = typeof json['task_id'] === 'string';
 			told.creations.set(prompt, {
 				...(isMade ? { taskId: String(json['task_id']) } : {}),
-				mayExist: isMade || details?.['may_exist'] === true,
+				outcomeUnknown: isMade || details?.['outcome_unknown'] === true,
 			});
 			// After a failure in doubt, a person looks whether the service has the task.
 			const task = emulator.tasks.all.find(({ video }) => video.prompt === prompt);
@@ -162,7 +162,7 @@ export async function load(emulator: Emulator, apiKey: string, time: VirtualTime
 			const { task_id: taskId, reason } = json as { task_id: string; reason?: string };
 			told.endings.set(taskId, json);
 			// Nothing is lost by asking again.
-			if (reason === 'refused' || reason === 'download') toWaitFor.push(taskId);
+			if (reason === 'http' || reason === 'download') toWaitFor.push(taskId);
 		}
 	}
 

@@ -151,7 +151,7 @@ test.each([
 test('the model is told that a creation may have been carried out', async () => {
 	answers['/v1/videos/generations'] = () => ({ status: 503, body: { error: { message: 'x' } } });
 	const { error } = await call('createVideo', { prompt: 'A lake' });
-	expect(error!.message).toMatch(/the task may have been created\..*Look first whether/s);
+	expect(error!.message).toMatch(/the task may have been created\..*First check whether/s);
 	expect(server.requests).toHaveLength(1);
 });
 

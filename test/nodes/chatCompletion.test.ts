@@ -603,7 +603,7 @@ describe('bad input', () => {
 		});
 	});
 
-	test('a wrong key: remedy and the words of the service, without the key', async () => {
+	test('a wrong key: hint and the words of the service, without the key', async () => {
 		script = (response) => {
 			json(response, 401, {
 				error: { message: 'invalid key', type: 'invalid_request_error' },

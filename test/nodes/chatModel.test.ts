@@ -50,7 +50,7 @@ function model(
 		request,
 		imageUrls,
 		idleTimeoutMs: 5_000,
-		retry: { retries: 0, repeatUnclear: false },
+		retry: { retries: 0, retryOutcomeUnknown: false },
 	});
 }
 

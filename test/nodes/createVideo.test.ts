@@ -188,7 +188,7 @@ test('with Continue On Fail each failure stays on its own item', async () => {
 			error: 'The account has not enough credit',
 			message: expect.stringContaining('Top up the account') as string,
 			details: {
-				kind: 'refused',
+				kind: 'http',
 				status: 406,
 				service_message: 'no credit',
 				service_type: 'x',

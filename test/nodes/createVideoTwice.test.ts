@@ -112,9 +112,9 @@ describe('Retry On Fail', () => {
 			httpCode: '503',
 			message:
 				'The service could not handle the call just now; the task may have been created',
-			context: { data: { kind: 'refused', status: 503, may_exist: true } },
+			context: { data: { kind: 'http', status: 503, outcome_unknown: true } },
 		});
-		expect(error!.description).toMatch(/Look first whether the service has the task/);
+		expect(error!.description).toMatch(/First check whether the service has the task/);
 		expect(error!.description).toMatch(
 			/Tasks that were created before this and go on: task-p1, task-p2/,
 		);
@@ -122,7 +122,7 @@ describe('Retry On Fail', () => {
 
 	test('sends it again where that is wanted', async () => {
 		failures = { p2: [status(503), breakOff] };
-		const parameters = { options: { sendAgain: true } };
+		const parameters = { options: { retryOutcomeUnknown: true } };
 		const { status: end, outputs } = await create(['p1', 'p2'], {
 			parameters,
 			retryOnFail: true,
@@ -146,23 +146,23 @@ describe('Retry On Fail', () => {
 			const failed = onError === 'continueErrorOutput' ? outputs[1]![0] : outputs[0]![2];
 			expect(failed!.json).toMatchObject({
 				error: 'The connection to the service broke; the task may have been created',
-				details: { kind: 'network', may_exist: true },
+				details: { kind: 'network', outcome_unknown: true },
 			});
 		},
 	);
 
-	test('an unclear first item is remembered with Continue On Fail, too', async () => {
+	test('an outcomeUnknown first item is remembered with Continue On Fail, too', async () => {
 		failures = { p1: [breakOff] };
 		const { outputs } = await create(['p1', 'p2'], {
 			onError: 'continueRegularOutput',
 			retryOnFail: true,
 		});
 		expect(sent()).toStrictEqual({ p1: 1, p2: 1 });
-		expect(outputs[0]![0]!.json['details']).toMatchObject({ may_exist: true });
+		expect(outputs[0]![0]!.json['details']).toMatchObject({ outcome_unknown: true });
 	});
 });
 
-describe('what is unclear', () => {
+describe('what is outcomeUnknown', () => {
 	const fields = async (options: IDataObject = {}, baseUrl = server.url) => {
 		const { outputs } = await create(['p1'], {
 			credential: { baseUrl, apiKey: 'k' },
@@ -174,10 +174,10 @@ describe('what is unclear', () => {
 
 	test.each<[string, (response: Response) => void, IDataObject]>([
 		['a broken connection', breakOff, { kind: 'network' }],
-		['500', status(500), { kind: 'refused', status: 500 }],
-		['502', status(502), { kind: 'refused', status: 502 }],
-		['503', status(503), { kind: 'refused', status: 503 }],
-		['408', status(408), { kind: 'refused', status: 408 }],
+		['500', status(500), { kind: 'http', status: 500 }],
+		['502', status(502), { kind: 'http', status: 502 }],
+		['503', status(503), { kind: 'http', status: 503 }],
+		['408', status(408), { kind: 'http', status: 408 }],
 		[
 			'an answer that is no JSON',
 			(response) => response.end('<html>Welcome</html>'),
@@ -202,20 +202,20 @@ describe('what is unclear', () => {
 		failures = { p1: [fail] };
 		const { error, details: seen } = await fields();
 		expect(error).toMatch(/; the task may have been created$/);
-		expect(seen).toMatchObject({ ...details, may_exist: true });
+		expect(seen).toMatchObject({ ...details, outcome_unknown: true });
 	});
 
-	test('silence after the time that the option allows', async () => {
+	test('idle timeout after the time that the option allows', async () => {
 		failures = { p1: [() => undefined] };
 		const { details } = await fields({ timeout: 0.3 });
-		expect(details).toMatchObject({ kind: 'network', may_exist: true });
+		expect(details).toMatchObject({ kind: 'network', outcome_unknown: true });
 	});
 
 	test.each([400, 401, 402, 406, 409, 429])('%i is not', async (code) => {
 		failures = { p1: [status(code)] };
 		const { error, details } = await fields();
 		expect(error).not.toMatch(/may have been created/);
-		expect(details).not.toHaveProperty('may_exist');
+		expect(details).not.toHaveProperty('outcome_unknown');
 	});
 
 	test.each([
@@ -225,7 +225,7 @@ describe('what is unclear', () => {
 	])('%s is not', async (_name, baseUrl) => {
 		const { details } = await fields({}, baseUrl());
 		expect(details['kind']).toBe('network');
-		expect(details).not.toHaveProperty('may_exist');
+		expect(details).not.toHaveProperty('outcome_unknown');
 		expect(server.requests).toHaveLength(0);
 	});
 });
@@ -289,7 +289,7 @@ test('an agent that uses the node as a tool may have the same video again', asyn
 	expect(sent()).toStrictEqual({ p1: 2 });
 });
 
-test('a creation that a person stops under way is said to be unclear', async () => {
+test('a creation that a person stops under way is said to be outcomeUnknown', async () => {
 	let stop: () => void = () => undefined;
 	failures = {
 		p1: [

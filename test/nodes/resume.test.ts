@@ -1,12 +1,12 @@
-import { NO_PAUSE, type Pause } from '../../nodes/client/video/poll/cooldown';
-import { startWait } from '../../nodes/client/video/poll/task';
-import { nextStepMs } from '../../nodes/WaitForVideo/resume';
+import { NO_COOLDOWN, type RateLimitCooldown } from '../../nodes/client/video/poll/cooldown';
+import { startPoll } from '../../nodes/client/video/poll/task';
+import { nextResumeMs } from '../../nodes/WaitForVideo/resume';
 
 /** Seconds until the next step of a task that has waited so many seconds. */
-const step = (waited: number, limit: number, pause: Pause = NO_PAUSE) => {
+const step = (waited: number, limit: number, pause: RateLimitCooldown = NO_COOLDOWN) => {
 	const nowMs = waited * 1000;
-	const waiting = { waits: [startWait('a', 0)], pause };
-	return (nextStepMs(waiting, nowMs, limit * 1000) - nowMs) / 1000;
+	const waiting = { polls: [startPoll('a', 0)], pause };
+	return (nextResumeMs(waiting, nowMs, limit * 1000) - nowMs) / 1000;
 };
 
 test.each([
@@ -20,15 +20,15 @@ test.each([
 });
 
 test('a pause that the service asked for is kept, up to the limit', () => {
-	expect(step(0, 600, { untilMs: 100_000, inARow: 1 })).toBe(100);
-	expect(step(0, 600, { untilMs: 3_600_000, inARow: 1 })).toBe(600);
+	expect(step(0, 600, { untilMs: 100_000, consecutive: 1 })).toBe(100);
+	expect(step(0, 600, { untilMs: 3_600_000, consecutive: 1 })).toBe(600);
 });
 
 test('the oldest task that is not finished decides', () => {
 	const finished = {
-		...startWait('a', 0),
+		...startPoll('a', 0),
 		outcome: { kind: 'failed', reason: 'timeout' } as const,
 	};
-	const waits = [finished, startWait('b', 100_000)];
-	expect(nextStepMs({ waits, pause: NO_PAUSE }, 100_000, 600_000)).toBe(160_000);
+	const polls = [finished, startPoll('b', 100_000)];
+	expect(nextResumeMs({ polls, pause: NO_COOLDOWN }, 100_000, 600_000)).toBe(160_000);
 });

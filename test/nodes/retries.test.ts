@@ -27,7 +27,7 @@ const REPLY = {
 const TASK = { task_id: 't-1', status: 'queued', model: 'video-m1' };
 const DELTA = { choices: [{ index: 0, delta: { content: 'Half' } }] };
 
-/** Each node that is paid for, the smallest form of it, and whether it can be told to repeat unclear failures. */
+/** Each node that is paid for, the smallest form of it, and whether it can be told to repeat outcomeUnknown failures. */
 const NODES: readonly [string, IDataObject, boolean][] = [
 	['chatCompletion', { prompt: 'Hi', streaming: 'off' }, true],
 	['agentWithTools', { prompt: 'Hi', streaming: 'off' }, true],
@@ -78,7 +78,7 @@ describe.each(NODES)('%s', (name, parameters, canRepeat) => {
 
 	test(`503 is ${canRepeat ? '' : 'not '}repeated where that is asked for`, async () => {
 		script = firstly(503);
-		await run(name, parameters, { repeatUnclear: true, sendAgain: true });
+		await run(name, parameters, { retryOutcomeUnknown: true });
 		expect(server.requests).toHaveLength(canRepeat ? 2 : 1);
 	});
 
@@ -112,7 +112,7 @@ describe.each(['chatCompletion', 'agentWithTools'])('%s in a chat that streams',
 		const { chunks } = await runNode(name, {
 			credential: { baseUrl: server.url, apiKey: 'k' },
 			streaming: true,
-			parameters: { prompt: 'Hi', options: { repeatUnclear: true } },
+			parameters: { prompt: 'Hi', options: { retryOutcomeUnknown: true } },
 		});
 		return chunks.flatMap(({ type, content = '' }) => (type === 'item' ? content : []));
 	};

@@ -358,7 +358,7 @@ describe('Maximum Duration', () => {
 		expect(error!.message).toBe('The service did not answer in time');
 	});
 
-	test('does not lengthen the time that silence may last', async () => {
+	test('does not lengthen the time that idle timeout may last', async () => {
 		script = () => undefined;
 		const { error } = await assist({ parameters: { options: { timeout: 0.2 } } });
 		expect(error!.message).toBe('The service did not answer in time');
@@ -474,7 +474,7 @@ describe('a call is paid, and is not sent again', () => {
 		};
 		const { status } = await assist({
 			retryOnFail: true,
-			parameters: { options: { sendAgain: true } },
+			parameters: { options: { retryOutcomeUnknown: true } },
 		});
 		expect(status).toBe('success');
 		expect(server.requests).toHaveLength(2);

@@ -127,7 +127,7 @@ test('after ten minutes the wait is over, to the second', async () => {
 	});
 });
 
-test('a batch after another in the same execution has waits of its own', async () => {
+test('a batch after another in the same execution has polls of its own', async () => {
 	const nodes = [
 		packageNode(WAIT, 'waitForVideo', { parameters: { download: false, waitMode: 'suspend' } }),
 		stubNode('Loop', (items) =>

@@ -81,7 +81,7 @@ export interface RunResult {
 	/** What the nodes said to the browser's console. */
 	readonly messages: readonly string[];
 	readonly run: IRun;
-	/** Goes on with an execution that waits, as a new process does: from what was saved of it. */
+	/** Goes on with an execution that polls, as a new process does: from what was saved of it. */
 	resume(): Promise<RunResult>;
 }
 

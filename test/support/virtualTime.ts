@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 
 /** Turns of the event loop in which nothing may happen before time jumps: bytes on loopback arrive within one or two. */
 const QUIET_TURNS = 12;
-/** Real milliseconds after which a run that waits for nothing counts as stuck. */
+/** Real milliseconds after which a run that polls for nothing counts as stuck. */
 const STUCK_MS = 20_000;
 /** What the system works at for this process, by Node's names: connections, writing, names of hosts, files. */
 const WORK = /^(TCPConnect|Write|Shutdown|GetAddrInfoReq|FSReq)/;
@@ -37,7 +37,7 @@ export interface VirtualTimeOptions {
 }
 
 /**
- * Runs `work` in virtual time. Real sockets carry its requests; timers, the wall clock and the silence on a connection
+ * Runs `work` in virtual time. Real sockets carry its requests; timers, the wall clock and the idle timeout on a connection
  * are virtual: when every request has been answered and nothing else can go on, time jumps to the next timer.
  */
 export async function inVirtualTime<T>(
@@ -46,12 +46,12 @@ export async function inVirtualTime<T>(
 ): Promise<T> {
 	jest.useFakeTimers({ doNotFake: [...REAL_API] });
 	const restoreSilence = fakeSilence();
-	const flights = countFlights();
+	const inFlight = countFlights();
 	let held = 0;
 	const startMs = performance.now();
 	const time: VirtualTime = {
 		passedMs: () => performance.now() - startMs,
-		sentRequests: flights.all,
+		sentRequests: inFlight.all,
 		pendingTimers: () => jest.getTimerCount(),
 		moveWallClock: (byMs) => {
 			jest.setSystemTime(Date.now() + byMs);
@@ -65,13 +65,13 @@ export async function inVirtualTime<T>(
 	const result = work(time).finally(() => {
 		run.isOver = true;
 	});
-	// Whoever waits for the result below hears of the failure.
+	// Whoever polls for the result below hears of the failure.
 	result.catch(() => undefined);
 	try {
-		await passTime(run, onPass, () => flights.underWay() <= held + heldElsewhere());
+		await passTime(run, onPass, () => inFlight.underWay() <= held + heldElsewhere());
 		return await result;
 	} finally {
-		flights.stop();
+		inFlight.stop();
 		restoreSilence();
 		jest.useRealTimers();
 	}
@@ -108,28 +108,28 @@ function isSystemBusy(): boolean {
 /** Counts the requests of this process: all, and those that have no complete answer. */
 function countFlights() {
 	let all = 0;
-	let flights = 0;
+	let inFlight = 0;
 	const onStart = (message: unknown) => {
 		const { request } = message as { request: ClientRequest };
 		all++;
-		flights++;
-		request.once('close', () => flights--);
+		inFlight++;
+		request.once('close', () => inFlight--);
 	};
 	subscribe(REQUEST_STARTED, onStart);
 	return {
 		all: () => all,
-		underWay: () => flights,
+		underWay: () => inFlight,
 		stop: () => unsubscribe(REQUEST_STARTED, onStart),
 	};
 }
 
-/** What Node's connections have for silence; their types do not tell all of it. */
+/** What Node's connections have for idle timeout; their types do not tell all of it. */
 interface Prototype {
 	setTimeout(ms: number, callback?: () => void): Socket;
 	_unrefTimer(): void;
 }
 
-/** Lets the silence on connections of clients pass in virtual time; Node's own timers for it cannot be faked. */
+/** Lets the idle timeout on connections of clients pass in virtual time; Node's own timers for it cannot be faked. */
 function fakeSilence(): () => void {
 	const prototype = Socket.prototype as unknown as Prototype;
 	const { setTimeout: realSilence, _unrefTimer: realActivity } = prototype;

@@ -16,8 +16,8 @@ interface ChoiceParts {
 	usage: Usage | undefined;
 }
 
-/** A stream's chunks while they come in. Made by `startAggregate`, changed by `addChunk`. */
-export interface Aggregate {
+/** A stream's chunks while they come in. Made by `startAccumulator`, changed by `addChunk`. */
+export interface Accumulator {
 	readonly envelope: JsonObject;
 	readonly choices: Map<number, ChoiceParts>;
 }
@@ -26,8 +26,8 @@ export interface Aggregate {
 const NOT_ENVELOPE: ReadonlySet<string> = new Set(['choices', 'extension']);
 const PUT_TOGETHER: ReadonlySet<string> = new Set(['content', 'reasoning_content', 'tool_calls']);
 
-/** An aggregate of no chunks. */
-export function startAggregate(): Aggregate {
+/** An accumulator of no chunks. */
+export function startAccumulator(): Accumulator {
 	return { envelope: {}, choices: new Map() };
 }
 
@@ -37,26 +37,26 @@ export function startAggregate(): Aggregate {
  *
  * @returns The text that the chunk adds to the first choice.
  */
-export function addChunk(aggregate: Aggregate, chunk: JsonObject): TextDelta {
-	keepOthers(aggregate.envelope, chunk, NOT_ENVELOPE);
+export function addChunk(accumulator: Accumulator, chunk: JsonObject): TextDelta {
+	keepOthers(accumulator.envelope, chunk, NOT_ENVELOPE);
 	const { choices } = chunk;
 	let added: TextDelta = { content: '', reasoning: '' };
 	for (const choice of Array.isArray(choices) ? choices : []) {
 		if (!isJsonObject(choice)) continue;
 		const index = typeof choice['index'] === 'number' ? choice['index'] : 0;
-		const text = addChoice(choiceAt(aggregate, index), choice);
+		const text = addChoice(choiceAt(accumulator, index), choice);
 		if (index === 0) added = text;
 	}
 	return added;
 }
 
 /** Whether the first choice has its finish reason (spec 3.2). */
-export function isFinished({ choices }: Aggregate): boolean {
+export function isFinished({ choices }: Accumulator): boolean {
 	return typeof choices.get(0)?.finishReason === 'string';
 }
 
 /** The chunks put together into the form of a non-streamed body (spec 2.4). */
-export function toCompletion({ envelope, choices }: Aggregate): ChatCompletion {
+export function toCompletion({ envelope, choices }: Accumulator): ChatCompletion {
 	const sorted = [...choices.entries()].sort(([a], [b]) => a - b);
 	// An assistant that only used its tools has replied without a word.
 	const all: [number, ChoiceParts][] = sorted.length > 0 ? sorted : [[0, emptyChoice()]];
@@ -75,7 +75,7 @@ function keepOthers(kept: JsonObject, fields: JsonObject, except: ReadonlySet<st
 	}
 }
 
-function choiceAt({ choices }: Aggregate, index: number): ChoiceParts {
+function choiceAt({ choices }: Accumulator, index: number): ChoiceParts {
 	const known = choices.get(index);
 	if (known !== undefined) return known;
 

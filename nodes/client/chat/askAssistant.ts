@@ -1,9 +1,9 @@
 import { ServiceError } from '../errors';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json';
 import type { Clock, HttpPort } from '../ports';
-import { withCallLimit } from '../http/deadline';
+import { withDeadline } from '../http/deadline';
 import { completeChat } from './completeChat';
-import { timelineEvents, type TimelineEvent } from './toolProgress';
+import { toolProgressEvents, type ToolProgressEvent } from './toolProgress';
 import type { ChatCompletion, ChatRequest, TextDelta } from './types';
 
 /** A call ends after this long, finished or not (spec 2.7). */
@@ -19,18 +19,18 @@ export interface AssistantOptions {
 	/** Milliseconds after which the call is given up, whatever arrives. */
 	readonly limitMs: number;
 	readonly onText?: (delta: TextDelta) => void;
-	readonly onEvent?: (event: TimelineEvent) => void;
+	readonly onEvent?: (event: ToolProgressEvent) => void;
 }
 
 export interface AssistantReply {
 	readonly completion: ChatCompletion;
 	/** What the assistant told about its tools, oldest first. */
-	readonly events: readonly TimelineEvent[];
+	readonly events: readonly ToolProgressEvent[];
 }
 
 /** What is known of a call when it goes wrong. */
-interface Story {
-	readonly events: readonly TimelineEvent[];
+interface PartialResult {
+	readonly events: readonly ToolProgressEvent[];
 	readonly sessionId: string;
 	readonly elapsedMs: number;
 }
@@ -48,28 +48,31 @@ export async function askAssistant(
 	{ limitMs, onEvent = () => undefined, ...options }: AssistantOptions,
 ): Promise<AssistantReply> {
 	const startMs = clock.now();
-	const events: TimelineEvent[] = [];
+	const events: ToolProgressEvent[] = [];
 	let sessionId = typeof request['session_id'] === 'string' ? request['session_id'] : '';
 
 	function follow({ extension, session_id: id }: JsonObject): void {
 		if (typeof id === 'string' && id !== '') sessionId = id;
 		if (!isJsonObject(extension)) return;
-		for (const event of timelineEvents(extension, clock.now() - startMs)) {
+		for (const event of toolProgressEvents(extension, clock.now() - startMs)) {
 			events.push(event);
 			onEvent(event);
 		}
 	}
 
 	try {
-		const limited = withCallLimit(http, clock, limitMs);
+		const limited = withDeadline(http, clock, limitMs);
 		const completion = await completeChat(limited, request, { ...options, onChunk: follow });
 		return { completion, events };
 	} catch (error) {
-		throw withStory(error, { events, sessionId, elapsedMs: clock.now() - startMs });
+		throw withPartialResult(error, { events, sessionId, elapsedMs: clock.now() - startMs });
 	}
 }
 
-function withStory(error: unknown, { events, sessionId, elapsedMs }: Story): unknown {
+function withPartialResult(
+	error: unknown,
+	{ events, sessionId, elapsedMs }: PartialResult,
+): unknown {
 	if (!(error instanceof ServiceError)) return error;
 	const told = atServiceLimit(error, elapsedMs);
 	return told.with({

@@ -4,8 +4,14 @@ import { ServiceError } from '../errors';
 import { errorDetails, notTheService, readBytes, readJsonObject, send } from '../http/http';
 import { isJsonObject, parseJsonObject, type JsonObject } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
-import { addChunk, isFinished, startAggregate, toCompletion, type Aggregate } from './accumulator';
-import { eventDecoder } from './sseDecoder';
+import {
+	addChunk,
+	isFinished,
+	startAccumulator,
+	toCompletion,
+	type Accumulator,
+} from './accumulator';
+import { sseDecoder } from './sseDecoder';
 import type { ChatCompletion, ChatRequest, TextDelta } from './types';
 
 const END_OF_STREAM = '[DONE]';
@@ -56,7 +62,7 @@ export async function completeChat(
 }
 
 function nothing(): void {
-	// Whoever waits for the whole reply follows nothing.
+	// Whoever polls for the whole reply follows nothing.
 }
 
 function isJson({ headers }: HttpResponse): boolean {
@@ -67,8 +73,8 @@ async function readStream(
 	{ body }: HttpResponse,
 	{ onText, onChunk }: Required<Pick<CompleteOptions, 'onText' | 'onChunk'>>,
 ): Promise<ChatCompletion> {
-	const aggregate = startAggregate();
-	const decoder = eventDecoder();
+	const accumulator = startAccumulator();
+	const decoder = sseDecoder();
 	const utf8 = new TextDecoder();
 	let beginning = '';
 	let chunks = 0;
@@ -83,7 +89,7 @@ async function readStream(
 			chunks++;
 			const chunk = toChunk(data);
 			onChunk(chunk);
-			onText(addChunk(aggregate, chunk));
+			onText(addChunk(accumulator, chunk));
 		}
 		return false;
 	}
@@ -93,15 +99,15 @@ async function readStream(
 			if (beginning.length < KEPT_CHARACTERS) {
 				beginning += utf8.decode(bytes, { stream: true });
 			}
-			if (take(decoder.feed(bytes))) return toCompletion(aggregate);
+			if (take(decoder.feed(bytes))) return toCompletion(accumulator);
 		}
-		if (take(decoder.end())) return toCompletion(aggregate);
+		if (take(decoder.end())) return toCompletion(accumulator);
 	} catch (error) {
-		throw withPartial(error, aggregate);
+		throw withPartial(error, accumulator);
 	}
 	// Some servers close the connection after the finish chunk instead of saying [DONE].
-	if (isFinished(aggregate)) return toCompletion(aggregate);
-	throw chunks === 0 ? notTheService(beginning) : withPartial(cut(), aggregate);
+	if (isFinished(accumulator)) return toCompletion(accumulator);
+	throw chunks === 0 ? notTheService(beginning) : withPartial(cut(), accumulator);
 }
 
 function toChunk(data: string): JsonObject {
@@ -111,7 +117,7 @@ function toChunk(data: string): JsonObject {
 			'stream',
 			'The stream carried something that is not JSON',
 			'Try again',
-			{ transient: true, unclear: true },
+			{ retryable: true, outcomeUnknown: true },
 		);
 	}
 	if (chunk['error'] !== undefined && chunk['error'] !== null) {
@@ -119,7 +125,7 @@ function toChunk(data: string): JsonObject {
 			'stream',
 			'The service reported an error in the middle of its reply',
 			'See the details of this error for its own words',
-			{ ...errorDetails(chunk), unclear: true },
+			{ ...errorDetails(chunk), outcomeUnknown: true },
 		);
 	}
 	return chunk;
@@ -130,13 +136,13 @@ function cut(): ServiceError {
 		'stream',
 		'The stream ended before the reply did',
 		'Try again; if it stays, look for a proxy that cuts long connections',
-		{ transient: true, unclear: true },
+		{ retryable: true, outcomeUnknown: true },
 	);
 }
 
-function withPartial(error: unknown, aggregate: Aggregate): unknown {
-	if (!(error instanceof ServiceError) || aggregate.choices.size === 0) return error;
-	return error.with({ partial: toCompletion(aggregate) as unknown as JsonObject });
+function withPartial(error: unknown, accumulator: Accumulator): unknown {
+	if (!(error instanceof ServiceError) || accumulator.choices.size === 0) return error;
+	return error.with({ partial: toCompletion(accumulator) as unknown as JsonObject });
 }
 
 function toChecked(body: JsonObject): ChatCompletion {
@@ -147,7 +153,7 @@ function toChecked(body: JsonObject): ChatCompletion {
 
 	if (body['error'] !== undefined && body['error'] !== null) {
 		throw new ServiceError(
-			'refused',
+			'http',
 			'The service answered with an error',
 			'See the details of this error for its own words',
 			errorDetails(body),

@@ -61,7 +61,7 @@ export function startConversation(messages: readonly ChatMessage[]): Conversatio
  *
  * A call that cannot be run (unknown tool, arguments that are no JSON or break the schema) is answered to the model at once.
  */
-export function noteReply(
+export function applyReply(
 	conversation: Conversation,
 	completion: ChatCompletion,
 	tools: readonly ToolDeclaration[],
@@ -91,7 +91,7 @@ export function openCalls({ calls, phase }: Conversation): CallRecord[] {
 }
 
 /** The conversation after a call was handed out to be run. */
-export function noteStarted(
+export function applyStarted(
 	conversation: Conversation,
 	callId: string,
 	nowMs: number,
@@ -103,7 +103,7 @@ export function noteStarted(
  * The conversation after a call was run. With the last result of a round the model is to be asked again: each
  * call then has exactly one `tool` message, in the order of the calls. A second result of a call changes nothing.
  */
-export function noteResult(
+export function applyResult(
 	conversation: Conversation,
 	callId: string,
 	outcome: { readonly result: string; readonly failed: boolean },
@@ -157,10 +157,10 @@ function exceeded(
 ): StopReason | undefined {
 	if (rounds >= maxRounds) return 'max_rounds';
 	if (calls.length > maxCalls) return 'max_tool_calls';
-	return mostAlike(calls) > maxRepeats ? 'repeated_tool_call' : undefined;
+	return maxAlike(calls) > maxRepeats ? 'repeated_tool_call' : undefined;
 }
 
-function mostAlike(calls: readonly CallRecord[]): number {
+function maxAlike(calls: readonly CallRecord[]): number {
 	const counts = new Map<string, number>();
 	for (const { name, arguments: args } of calls) {
 		const key = `${name} ${typeof args === 'string' ? args : canonical(args)}`;

@@ -5,7 +5,7 @@ interface FieldBase {
 	/** Parameter name in the editor. */
 	readonly key: string;
 	/** Field name in the request (spec 2.1). */
-	readonly wire: string;
+	readonly apiName: string;
 	readonly label: string;
 	readonly help: string;
 }
@@ -21,12 +21,12 @@ export interface NumberField extends FieldBase {
 export interface ChoiceField extends FieldBase {
 	readonly type: 'choice';
 	readonly default: string;
-	/** `wire` is what the choice sends; a choice without it sends nothing. */
+	/** `apiValue` is sent for the choice; a choice without it sends nothing. */
 	readonly choices: readonly {
 		readonly value: string;
 		readonly label: string;
 		readonly help: string;
-		readonly wire?: JsonValue;
+		readonly apiValue?: JsonValue;
 	}[];
 }
 
@@ -57,7 +57,7 @@ export type ChatField = NumberField | ChoiceField | SuggestedField | TextsField 
 export const CHAT_FIELDS: readonly ChatField[] = [
 	{
 		key: 'frequencyPenalty',
-		wire: 'frequency_penalty',
+		apiName: 'frequency_penalty',
 		label: 'Frequency Penalty',
 		help: 'Larger values make the model repeat itself less',
 		type: 'number',
@@ -67,7 +67,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 	},
 	{
 		key: 'presencePenalty',
-		wire: 'presence_penalty',
+		apiName: 'presence_penalty',
 		label: 'Presence Penalty',
 		help: 'Larger values make the model turn to new subjects',
 		type: 'number',
@@ -77,7 +77,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 	},
 	{
 		key: 'reasoningEffort',
-		wire: 'reasoning_effort',
+		apiName: 'reasoning_effort',
 		label: 'Reasoning Effort',
 		help: 'How hard the model thinks. Each model knows only some of the values.',
 		type: 'suggested',
@@ -94,7 +94,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 	},
 	{
 		key: 'responseFormat',
-		wire: 'response_format',
+		apiName: 'response_format',
 		label: 'Response Format',
 		help: 'What the reply is written in',
 		type: 'choice',
@@ -104,14 +104,14 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 				value: 'json_object',
 				label: 'JSON',
 				help: 'The reply is JSON, and is parsed into the field json. Ask for JSON in the prompt, too.',
-				wire: { type: 'json_object' },
+				apiValue: { type: 'json_object' },
 			},
 			{ value: 'text', label: 'Text', help: 'The reply is plain text' },
 		],
 	},
 	{
 		key: 'stop',
-		wire: 'stop',
+		apiName: 'stop',
 		label: 'Stop Words',
 		help: 'The reply ends where one of them would appear. At most 4.',
 		type: 'texts',
@@ -121,7 +121,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 	},
 	{
 		key: 'temperature',
-		wire: 'temperature',
+		apiName: 'temperature',
 		label: 'Temperature',
 		help: 'Higher is more creative, lower is more rigorous. An application has its own.',
 		type: 'number',
@@ -131,7 +131,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 	},
 	{
 		key: 'thinking',
-		wire: 'thinking',
+		apiName: 'thinking',
 		label: 'Thinking',
 		help: 'Whether the model thinks before it answers',
 		type: 'choice',
@@ -146,42 +146,42 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 				value: 'enabled',
 				label: 'On',
 				help: 'The model thinks first',
-				wire: { type: 'enabled' },
+				apiValue: { type: 'enabled' },
 			},
 			{
 				value: 'disabled',
 				label: 'Off',
 				help: 'The model answers straight away',
-				wire: { type: 'disabled' },
+				apiValue: { type: 'disabled' },
 			},
 		],
 	},
 	{
 		key: 'toolChoice',
-		wire: 'tool_choice',
+		apiName: 'tool_choice',
 		label: 'Tool Choice',
 		help: 'Whether the model may ask for the tools',
 		type: 'choice',
 		default: 'auto',
 		choices: [
-			{ value: 'auto', label: 'Auto', help: 'The model decides', wire: 'auto' },
+			{ value: 'auto', label: 'Auto', help: 'The model decides', apiValue: 'auto' },
 			{
 				value: 'none',
 				label: 'None',
 				help: 'The model must not ask for a tool',
-				wire: 'none',
+				apiValue: 'none',
 			},
 			{
 				value: 'required',
 				label: 'Required',
 				help: 'The model must ask for at least one tool',
-				wire: 'required',
+				apiValue: 'required',
 			},
 		],
 	},
 	{
 		key: 'tools',
-		wire: 'tools',
+		apiName: 'tools',
 		label: 'Tools',
 		help: 'Functions that the model may ask for, as a JSON list of declarations. What it asks for comes out as tool_calls; Agent with Tools also runs them.',
 		type: 'json',
@@ -190,7 +190,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 	},
 	{
 		key: 'topP',
-		wire: 'top_p',
+		apiName: 'top_p',
 		label: 'Top P',
 		help: 'Share of the likeliest words that the model chooses from',
 		type: 'number',

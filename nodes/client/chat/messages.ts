@@ -4,7 +4,7 @@ import { checkPublicUrl } from '../http/publicUrl';
 import type { ChatMessage, ContentPart } from './types';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'];
-const EMPTY_REMEDY = 'Enter a text, or an expression that gives one for every item';
+const EMPTY_HINT = 'Enter a text, or an expression that gives one for every item';
 
 /** A message with text and images; without images the content is plain text (spec 2.2). */
 export function userMessage(text: string, imageUrls: readonly string[] = []): ChatMessage {
@@ -34,7 +34,7 @@ export function promptMessages({
 	earlier = [],
 	imageUrls = [],
 }: Prompt): ChatMessage[] {
-	if (text.trim() === '') throw new InputError('Prompt', 'is empty', EMPTY_REMEDY);
+	if (text.trim() === '') throw new InputError('Prompt', 'is empty', EMPTY_HINT);
 
 	const system: ChatMessage[] =
 		systemMessage.trim() === '' ? [] : [{ role: 'system', content: systemMessage }];
@@ -139,7 +139,7 @@ function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean):
 		return;
 	}
 	if (typeof content === 'string' && content.trim() !== '') return;
-	throw new InputError(entry, 'has no content', EMPTY_REMEDY);
+	throw new InputError(entry, 'has no content', EMPTY_HINT);
 }
 
 function checkPart(part: JsonValue, entry: string, allowPrivate: boolean): void {

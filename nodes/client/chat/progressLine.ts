@@ -1,10 +1,10 @@
-import type { TimelineEvent } from './toolProgress';
+import type { ToolProgressEvent } from './toolProgress';
 
 /** How much of a tool's arguments a line shows. */
 const SHOWN_CHARACTERS = 120;
 
 /** What a person reads about each type of event; a type that is not here is not shown. */
-const LINES: Readonly<Record<string, (event: TimelineEvent) => string>> = {
+const LINES: Readonly<Record<string, (event: ToolProgressEvent) => string>> = {
 	tool_start: ({ tool, arguments: args }) => `Running ${tool}${shown(args)}`,
 	tool_calls: ({ tool, status, elapsed }) =>
 		[
@@ -18,11 +18,11 @@ const LINES: Readonly<Record<string, (event: TimelineEvent) => string>> = {
 };
 
 /** The event as a line for a person who watches the assistant work; empty where there is nothing to show. */
-export function progressLine(event: TimelineEvent): string {
+export function progressLine(event: ToolProgressEvent): string {
 	return Object.hasOwn(LINES, event.type) ? LINES[event.type]!(event) : '';
 }
 
-function shown(args: TimelineEvent['arguments']): string {
+function shown(args: ToolProgressEvent['arguments']): string {
 	if (args === undefined || args === null) return '';
 	const text = JSON.stringify(args);
 	if (text === '{}') return '';

@@ -23,8 +23,8 @@ export function chatFields(options: Readonly<Record<string, unknown>>): JsonObje
 		const value = options[field.key];
 		if (value === undefined || value === null) continue;
 
-		const wire = readField(field, value);
-		if (wire !== undefined) fields[field.wire] = wire;
+		const sent = readField(field, value);
+		if (sent !== undefined) fields[field.apiName] = sent;
 	}
 	return fields;
 }
@@ -102,7 +102,7 @@ function readNumber(
 
 function readChoice({ label, choices }: ChoiceField, value: unknown): JsonValue | undefined {
 	const chosen = choices.find((choice) => choice.value === value);
-	if (chosen !== undefined) return chosen.wire;
+	if (chosen !== undefined) return chosen.apiValue;
 
 	const values = choices.map((choice) => choice.value).join(', ');
 	throw new InputError(label, `is ${String(value)}`, `Choose one of: ${values}`);

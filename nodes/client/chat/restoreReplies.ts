@@ -10,7 +10,7 @@ import type { ChatMessage, ToolCall } from './types';
  *
  * @param replies The replies as they came, oldest first.
  */
-export function replay(
+export function restoreReplies(
 	messages: readonly ChatMessage[],
 	replies: readonly ChatMessage[],
 ): ChatMessage[] {

@@ -8,7 +8,7 @@ const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 
 /** A server-sent event stream (spec 6) while its bytes come in; they may split lines, events and UTF-8 sequences anywhere. */
-export interface EventDecoder {
+export interface SseDecoder {
 	/**
 	 * The events that these bytes complete.
 	 *
@@ -20,7 +20,7 @@ export interface EventDecoder {
 }
 
 /** A decoder at the beginning of a stream. It gives events by the piece: a promise for each would cost more than its text. */
-export function eventDecoder(): EventDecoder {
+export function sseDecoder(): SseDecoder {
 	let ready: EventSourceMessage[] = [];
 	let isOverfull = false;
 	const parser = createParser({
@@ -54,6 +54,6 @@ function tooLarge(what: string): ServiceError {
 		'protocol',
 		`${what} is too large`,
 		'Check that the Base URL leads to the service, and ask for less in one call',
-		{ unclear: true },
+		{ outcomeUnknown: true },
 	);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json';
 
 /** One thing that a super assistant told about its tools while it worked (spec 2.7). */
-export interface TimelineEvent {
+export interface ToolProgressEvent {
 	/** `extension.type`: `tool_start`, `tool_calls`, or one that the specification does not list. */
 	readonly type: string;
 	readonly tool?: string;
@@ -18,7 +18,7 @@ export interface TimelineEvent {
 
 /** How `extension.data` of each type reads. */
 const READERS: Readonly<
-	Record<string, (data: JsonObject) => Omit<TimelineEvent, 'type' | 'offset_ms'>[]>
+	Record<string, (data: JsonObject) => Omit<ToolProgressEvent, 'type' | 'offset_ms'>[]>
 > = {
 	tool_start: ({ tool, arguments: args }) => [toolFields(tool, { arguments: args })],
 	tool_calls: ({ tool_calls: calls }) =>
@@ -32,7 +32,7 @@ const READERS: Readonly<
  *
  * @param offsetMs Milliseconds since the call began.
  */
-export function timelineEvents(extension: JsonObject, offsetMs: number): TimelineEvent[] {
+export function toolProgressEvents(extension: JsonObject, offsetMs: number): ToolProgressEvent[] {
 	const type = typeof extension['type'] === 'string' ? extension['type'] : '';
 	const data = extension['data'];
 	const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
@@ -43,7 +43,7 @@ export function timelineEvents(extension: JsonObject, offsetMs: number): Timelin
 function toolFields(
 	tool: JsonValue | undefined,
 	{ arguments: args, result, status, elapsed }: JsonObject,
-): Omit<TimelineEvent, 'type' | 'offset_ms'> {
+): Omit<ToolProgressEvent, 'type' | 'offset_ms'> {
 	return {
 		tool: typeof tool === 'string' ? tool : '',
 		...(args === undefined ? {} : { arguments: args }),

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJsonObject, type JsonValue } from '../json';
-import type { TimelineEvent } from './toolProgress';
+import type { ToolProgressEvent } from './toolProgress';
 import type { ChatCompletion } from './types';
 
 /** A tool that a super assistant has run by itself (spec 2.4, 2.7): it must not be run again. */
@@ -17,7 +17,10 @@ export interface ToolRun {
  * The tools that ran, with what they gave. A stream tells them in its `tool_calls` events; a body has the calls and
  * their results in two lists, which belong together by id.
  */
-export function toolRuns({ choices }: ChatCompletion, events: readonly TimelineEvent[]): ToolRun[] {
+export function toolRuns(
+	{ choices }: ChatCompletion,
+	events: readonly ToolProgressEvent[],
+): ToolRun[] {
 	const told = events.filter(({ type }) => type === 'tool_calls');
 	if (told.length > 0) {
 		return told.map(({ type, tool = '', offset_ms, ...run }) => ({

@@ -7,7 +7,7 @@ import type { Clock, HttpPort } from '../ports';
  *
  * @param limitMs Milliseconds from the request to the last byte.
  */
-export function withCallLimit(
+export function withDeadline(
 	http: HttpPort,
 	{ now }: Pick<Clock, 'now'>,
 	limitMs: number,
@@ -35,6 +35,6 @@ function tooLong(): ServiceError {
 		'stream',
 		'The call took longer than its limit',
 		'Ask for less in one call, or raise Maximum Duration under Options',
-		{ transient: true, unclear: true },
+		{ retryable: true, outcomeUnknown: true },
 	);
 }

@@ -51,7 +51,7 @@ export function notTheService(text: string): ServiceError {
 			? 'The answer of the service is empty'
 			: 'The answer is not one of the service',
 		'Check the Base URL in the Agent Video API credential',
-		{ serviceMessage: excerpt(text), unclear: true },
+		{ serviceMessage: excerpt(text), outcomeUnknown: true },
 	);
 }
 
@@ -61,7 +61,7 @@ function brokenJson(text: string): ServiceError {
 		'protocol',
 		'The answer of the service breaks off, or is no valid JSON',
 		'Try again; if it stays, look for a proxy that cuts long answers',
-		{ serviceMessage: excerpt(text), transient: true, unclear: true },
+		{ serviceMessage: excerpt(text), retryable: true, outcomeUnknown: true },
 	);
 }
 
@@ -104,12 +104,12 @@ function refusal(
 	{ status, headers }: HttpResponse,
 	text: string,
 ): ServiceError {
-	const { message, remedy, transient, unclear } =
+	const { message, hint, retryable, outcomeUnknown } =
 		STATUSES[endpoint][status] ?? unlistedStatus(status);
-	return new ServiceError('refused', message, remedy, {
+	return new ServiceError('http', message, hint, {
 		status,
-		transient,
-		unclear,
+		retryable,
+		outcomeUnknown,
 		serviceMessage: excerpt(text),
 		...errorDetails(parseJson(text)),
 		...retryAfter(headers),
@@ -131,7 +131,7 @@ function tooLarge(): ServiceError {
 		'protocol',
 		'The answer is too large to be one of the service',
 		'Check the Base URL in the Agent Video API credential',
-		{ unclear: true },
+		{ outcomeUnknown: true },
 	);
 }
 

@@ -6,7 +6,7 @@ export interface RetryPolicy {
 	/** Repetitions after the first try, at most. */
 	readonly retries: number;
 	/** Whether a call that the service may have carried out is repeated: it may then be paid twice. */
-	readonly repeatUnclear: boolean;
+	readonly retryOutcomeUnknown: boolean;
 }
 
 /** Milliseconds; the longest wait doubles with every repetition. */
@@ -25,7 +25,7 @@ const BUDGET_MS = 60_000;
  */
 export async function withRetry<T>(
 	clock: Clock,
-	{ retries, repeatUnclear }: RetryPolicy,
+	{ retries, retryOutcomeUnknown }: RetryPolicy,
 	call: () => Promise<T>,
 	mayRepeat: () => boolean = () => true,
 ): Promise<T> {
@@ -36,8 +36,8 @@ export async function withRetry<T>(
 
 		const { failure } = outcome;
 		const waitMs = waitBefore(failure, repetition, clock);
-		const isPassing = failure.details.transient === true;
-		const isSafe = failure.details.unclear !== true || repeatUnclear;
+		const isPassing = failure.details.retryable === true;
+		const isSafe = failure.details.outcomeUnknown !== true || retryOutcomeUnknown;
 		const isInBudget = repetition < retries && waitedMs + waitMs <= BUDGET_MS;
 		if (!isPassing || !isSafe || !isInBudget || !mayRepeat()) throw failure;
 

@@ -4,10 +4,10 @@ interface TransportRow {
 	readonly codes: RegExp;
 	readonly kind: ErrorKind;
 	readonly message: string;
-	readonly remedy: string;
-	readonly transient: boolean;
+	readonly hint: string;
+	readonly retryable: boolean;
 	/** Whether the request may have reached the service. */
-	readonly unclear: boolean;
+	readonly outcomeUnknown: boolean;
 }
 
 /** What a broken connection means to a person, by the code that the HTTP library gives; the first match wins. */
@@ -16,50 +16,50 @@ export const TRANSPORT_ROWS: readonly TransportRow[] = [
 		codes: /^ECONNREFUSED$/,
 		kind: 'network',
 		message: 'Nothing answers at the address of the service',
-		remedy: 'Check host and port of the Base URL, and that the service is running',
-		transient: true,
-		unclear: false,
+		hint: 'Check host and port of the Base URL, and that the service is running',
+		retryable: true,
+		outcomeUnknown: false,
 	},
 	{
 		codes: /^(ENOTFOUND|EAI_AGAIN)$/,
 		kind: 'network',
 		message: 'The host name of the service was not found',
-		remedy: 'Check the Base URL, and that this machine can look up names',
-		transient: true,
-		unclear: false,
+		hint: 'Check the Base URL, and that this machine can look up names',
+		retryable: true,
+		outcomeUnknown: false,
 	},
 	{
 		codes: /^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
 		kind: 'network',
 		message: 'The service did not answer in time',
-		remedy: 'Try again, or allow more time under Options',
-		transient: true,
-		unclear: true,
+		hint: 'Try again, or allow more time under Options',
+		retryable: true,
+		outcomeUnknown: true,
 	},
 	{
 		codes: /^EPROTO$|CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/,
 		kind: 'network',
 		message: 'No secure connection to the service could be made',
-		remedy: 'Check the certificate of the host in the Base URL',
-		transient: false,
-		unclear: false,
+		hint: 'Check the certificate of the host in the Base URL',
+		retryable: false,
+		outcomeUnknown: false,
 	},
 	{
 		codes: /^(ERR_CANCELED|ABORT_ERR)$/,
 		kind: 'cancelled',
 		// n8n tells a stopped execution from a failed one by the word "canceled".
 		message: 'The execution was canceled',
-		remedy: 'Run the workflow again when you want to',
-		transient: false,
-		unclear: false,
+		hint: 'Run the workflow again when you want to',
+		retryable: false,
+		outcomeUnknown: false,
 	},
 	{
 		codes: /^/,
 		kind: 'network',
 		message: 'The connection to the service broke',
-		remedy: 'Try again; if it stays, look for a proxy or firewall in between',
-		transient: true,
-		unclear: true,
+		hint: 'Try again; if it stays, look for a proxy or firewall in between',
+		retryable: true,
+		outcomeUnknown: true,
 	},
 ];
 
@@ -84,8 +84,8 @@ export function transportError(cause: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
 
 	const code = codeOf(cause);
-	const { kind, message, remedy, transient, unclear } = TRANSPORT_ROWS.find(({ codes }) =>
+	const { kind, message, hint, retryable, outcomeUnknown } = TRANSPORT_ROWS.find(({ codes }) =>
 		codes.test(code),
 	)!;
-	return new ServiceError(kind, message, remedy, { code, transient, unclear, cause });
+	return new ServiceError(kind, message, hint, { code, retryable, outcomeUnknown, cause });
 }

@@ -1,8 +1,7 @@
-import { ServiceError } from '../errors';
+import { isCancelled, isOutcomeUnknown, ServiceError } from '../errors';
 import { readJsonObject, send, notTheService } from '../http/http';
 import { withoutUndefined, type JsonObject } from '../json';
 import type { HttpPort } from '../ports';
-import { withDoubt } from './unclear';
 
 /** Body of a creation request (spec 2.8). */
 export interface VideoRequest {
@@ -36,7 +35,7 @@ export interface CreatedTask {
  *
  * @param idleTimeoutMs Milliseconds without a byte after which the call is given up; the task may exist then.
  * @throws ServiceError `refused` for an error status (spec 7.2), `network` when the connection fails, `protocol`
- *   when the answer has no task id; with `mayExist` where the task may have been created all the same.
+ *   when the answer has no task id; with `outcomeUnknown` where the task may have been created all the same.
  */
 export async function createVideo(
 	http: HttpPort,
@@ -55,6 +54,20 @@ export async function createVideo(
 		if (typeof taskId !== 'string' || taskId === '') throw notTheService(JSON.stringify(body));
 		return { created_at: null, ...body } as unknown as CreatedTask;
 	} catch (error) {
-		throw error instanceof ServiceError ? withDoubt(error) : error;
+		throw mayHaveCreated(error) ? withOutcomeUnknown(error) : error;
 	}
+}
+
+/** A cancelled request may have reached the service, as one whose connection broke. */
+function mayHaveCreated(error: unknown): error is ServiceError {
+	return error instanceof ServiceError && (isCancelled(error) || isOutcomeUnknown(error));
+}
+
+function withOutcomeUnknown({ kind, message, hint, details }: ServiceError): ServiceError {
+	return new ServiceError(
+		kind,
+		`${message}; the task may have been created`,
+		`${hint}. First check whether the service has the task`,
+		{ ...details, outcomeUnknown: true },
+	);
 }

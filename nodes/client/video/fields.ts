@@ -8,7 +8,7 @@ export interface VideoField {
 	/** Parameter name in the editor. */
 	readonly key: string;
 	/** Field name in the request. */
-	readonly wire:
+	readonly apiName:
 		| 'aspect_ratio'
 		| 'duration'
 		| 'size'
@@ -47,7 +47,7 @@ const FLAG = [true, false] as const;
 export const VIDEO_FIELDS = [
 	{
 		key: 'aspectRatio',
-		wire: 'aspect_ratio',
+		apiName: 'aspect_ratio',
 		label: 'Aspect Ratio',
 		help: 'Width to height of the picture, e.g. 16:9 for wide or 9:16 for upright',
 		type: 'text',
@@ -59,7 +59,7 @@ export const VIDEO_FIELDS = [
 	},
 	{
 		key: 'duration',
-		wire: 'duration',
+		apiName: 'duration',
 		label: 'Duration',
 		help: 'Length of the video in seconds',
 		type: 'seconds',
@@ -71,7 +71,7 @@ export const VIDEO_FIELDS = [
 	},
 	{
 		key: 'size',
-		wire: 'size',
+		apiName: 'size',
 		label: 'Size',
 		help: 'Resolution of the video, e.g. 720P',
 		type: 'text',
@@ -84,7 +84,7 @@ export const VIDEO_FIELDS = [
 	{
 		// Not "mode": n8n offers the values of a field of that name as actions of their own.
 		key: 'qualityMode',
-		wire: 'mode',
+		apiName: 'mode',
 		label: 'Quality Mode',
 		help: 'Standard (std) is faster and cheaper, Pro (pro) is sharper',
 		type: 'text',
@@ -96,7 +96,7 @@ export const VIDEO_FIELDS = [
 	},
 	{
 		key: 'imageMode',
-		wire: 'image_mode',
+		apiName: 'image_mode',
 		label: 'Image Mode',
 		help: 'What images are for: what the video shows (reference), or its first and last frame in this order (first_last_frame)',
 		type: 'text',
@@ -107,7 +107,7 @@ export const VIDEO_FIELDS = [
 	},
 	{
 		key: 'generateAudio',
-		wire: 'generate_audio',
+		apiName: 'generate_audio',
 		label: 'Generate Audio',
 		help: 'Whether the video gets a voice-over or sound effects',
 		type: 'flag',
@@ -118,7 +118,7 @@ export const VIDEO_FIELDS = [
 	},
 	{
 		key: 'watermark',
-		wire: 'watermark',
+		apiName: 'watermark',
 		label: 'Watermark',
 		help: 'Whether the video gets a watermark',
 		type: 'flag',

@@ -3,7 +3,7 @@ import { withoutUndefined, type JsonValue } from '../json';
 import type { VideoRequest } from './createVideo';
 import { VIDEO_FIELDS, type VideoField } from './fields';
 import type { VideoModel } from './models';
-import { countOf, mostReferences, REFERENCES } from './references';
+import { countOf, maxReferences, REFERENCES } from './references';
 import { inWords } from './validate';
 
 /** What is done with values that the model does not take. */
@@ -75,8 +75,8 @@ export function adjust(
 function excessFiles(request: VideoRequest, model: VideoModel | undefined): readonly Adjustment[] {
 	return REFERENCES.flatMap((row) => {
 		const { image_mode: imageMode } = request;
-		const from = [...(request[row.wire] ?? [])];
-		const most = mostReferences(row, model, imageMode);
+		const from = [...(request[row.apiName] ?? [])];
+		const most = maxReferences(row, model, imageMode);
 		if (from.length <= most) return [];
 		const who =
 			model === undefined
@@ -87,7 +87,7 @@ function excessFiles(request: VideoRequest, model: VideoModel | undefined): read
 		const takes = most === 0 ? `no ${row.several}` : `at most ${countOf(row, most)}`;
 		return [
 			{
-				field: row.wire,
+				field: row.apiName,
 				from,
 				to: most === 0 ? null : from.slice(0, most),
 				reason: `${who} takes ${takes}`,
@@ -102,10 +102,10 @@ function ignoredFields(
 ): readonly Adjustment[] {
 	if (model === undefined) return [];
 	return FIELDS.filter(
-		(field) => request[field.wire] !== undefined && field.values(model).length === 0,
-	).map(({ wire, label }) => ({
-		field: wire,
-		from: request[wire]!,
+		(field) => request[field.apiName] !== undefined && field.values(model).length === 0,
+	).map(({ apiName, label }) => ({
+		field: apiName,
+		from: request[apiName]!,
 		to: null,
 		reason: `${model.code} takes no ${label}`,
 	}));
@@ -116,12 +116,12 @@ function outsideValues(
 	model: VideoModel | undefined,
 ): readonly Adjustment[] {
 	if (model === undefined) return [];
-	return FIELDS.flatMap(({ wire, label, values, closest }) => {
-		const from = request[wire];
+	return FIELDS.flatMap(({ apiName, label, values, closest }) => {
+		const from = request[apiName];
 		if (from === undefined || closest === undefined || values(model).includes(from)) return [];
 		return [
 			{
-				field: wire,
+				field: apiName,
 				from,
 				to: closest(from, model) ?? null,
 				reason: `${model.code} takes ${label} ${inWords(values(model))}`,
@@ -160,12 +160,12 @@ function sizeAndMode(
 }
 
 function isDefault({ field, from }: Adjustment, model: VideoModel | undefined): boolean {
-	const row = FIELDS.find(({ wire }) => wire === field);
+	const row = FIELDS.find(({ apiName }) => apiName === field);
 	return row !== undefined && model !== undefined && row.defaultValue(model) === from;
 }
 
 function refusal({ field, from, to, reason }: Adjustment): InputError {
-	const label = [...FIELDS, ...REFERENCES].find(({ wire }) => wire === field)!.label;
+	const label = [...FIELDS, ...REFERENCES].find(({ apiName }) => apiName === field)!.label;
 	const given = Array.isArray(from) ? `are ${from.length}` : `is ${String(from)}`;
 	const instead = Array.isArray(to)
 		? `Give ${to.length} at most`

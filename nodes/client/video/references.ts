@@ -7,45 +7,45 @@ export type ReferenceKind = 'image' | 'video' | 'audio';
 export interface ReferenceRow {
 	readonly kind: ReferenceKind;
 	/** Field name in the request (spec 2.8). */
-	readonly wire: 'images' | 'videos' | 'audios';
+	readonly apiName: 'images' | 'videos' | 'audios';
 	readonly label: string;
 	readonly one: string;
 	readonly several: string;
 	/** Most files of the kind for any model (spec 8). */
 	readonly most: number;
 	/** Most files of the kind that a model takes, in the image mode given. */
-	readonly mostOf: (model: VideoModel, imageMode: string | undefined) => number;
+	readonly maxOf: (model: VideoModel, imageMode: string | undefined) => number;
 }
 
 /** Every kind of reference file, with its caps (spec 2.8, 2.11). */
 export const REFERENCES: readonly ReferenceRow[] = [
 	{
 		kind: 'image',
-		wire: 'images',
+		apiName: 'images',
 		label: 'Images',
 		one: 'image',
 		several: 'images',
 		most: 9,
-		mostOf: ({ imageModes }, imageMode) =>
+		maxOf: ({ imageModes }, imageMode) =>
 			imageModes[imageMode as ImageMode] ?? Math.max(0, ...Object.values(imageModes)),
 	},
 	{
 		kind: 'video',
-		wire: 'videos',
+		apiName: 'videos',
 		label: 'Videos',
 		one: 'video',
 		several: 'videos',
 		most: 3,
-		mostOf: ({ maxVideos }) => maxVideos,
+		maxOf: ({ maxVideos }) => maxVideos,
 	},
 	{
 		kind: 'audio',
-		wire: 'audios',
+		apiName: 'audios',
 		label: 'Audios',
 		one: 'audio file',
 		several: 'audio files',
 		most: 3,
-		mostOf: ({ maxAudios }) => maxAudios,
+		maxOf: ({ maxAudios }) => maxAudios,
 	},
 ];
 
@@ -63,19 +63,19 @@ export function referenceFields(
 	const urlsOf = (kind: ReferenceKind) =>
 		references.filter((reference) => reference.kind === kind).map(({ url }) => url);
 	return Object.fromEntries(
-		REFERENCES.map(({ kind, wire }) => [wire, urlsOf(kind)] as const).filter(
+		REFERENCES.map(({ kind, apiName }) => [apiName, urlsOf(kind)] as const).filter(
 			([, urls]) => urls.length > 0,
 		),
 	);
 }
 
 /** How many files of a kind go out: what the model takes, or what the service takes where the model is not one of ours. */
-export function mostReferences(
+export function maxReferences(
 	row: ReferenceRow,
 	model: VideoModel | undefined,
 	imageMode: string | undefined,
 ): number {
-	return model === undefined ? row.most : row.mostOf(model, imageMode);
+	return model === undefined ? row.most : row.maxOf(model, imageMode);
 }
 
 /** So many files of a kind, in words. */

@@ -5,7 +5,7 @@ import { VIDEO_MODELS, type VideoModel } from './models';
 interface Refusal {
 	readonly field: string;
 	readonly problem: string;
-	readonly remedy: string;
+	readonly hint: string;
 }
 
 /** A rule that a request breaks or not; `model` is undefined where it is not one of ours. */
@@ -32,7 +32,7 @@ const RULES: readonly Rule[] = [
 			? {
 					field: 'Model',
 					problem: 'is empty',
-					remedy: 'Choose a model, or type its code',
+					hint: 'Choose a model, or type its code',
 				}
 			: undefined,
 	({ prompt }) =>
@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
 			? {
 					field: 'Prompt',
 					problem: 'is empty',
-					remedy: 'Enter a text, or an expression that gives one for every item',
+					hint: 'Enter a text, or an expression that gives one for every item',
 				}
 			: undefined,
 	({ videos = [] }, model) =>
@@ -48,7 +48,7 @@ const RULES: readonly Rule[] = [
 			? {
 					field: 'References',
 					problem: `hold a video, which ${model.code} does not take`,
-					remedy: `Leave the video out, or use ${modelsThat(({ maxVideos }) => maxVideos > 0)}`,
+					hint: `Leave the video out, or use ${modelsThat(({ maxVideos }) => maxVideos > 0)}`,
 				}
 			: undefined,
 	({ images = [], videos = [], audios = [] }, model) =>
@@ -56,7 +56,7 @@ const RULES: readonly Rule[] = [
 			? {
 					field: 'References',
 					problem: `hold images, videos and audio together, which ${model.code} does not take`,
-					remedy: `Leave one kind out, or use ${modelsThat(({ maxAudios }) => maxAudios > 0)}`,
+					hint: `Leave one kind out, or use ${modelsThat(({ maxAudios }) => maxAudios > 0)}`,
 				}
 			: undefined,
 	({ images = [], videos = [], audios = [] }, model) =>
@@ -65,7 +65,7 @@ const RULES: readonly Rule[] = [
 			? {
 					field: 'References',
 					problem: 'hold audio alone',
-					remedy: 'Add at least one image or video',
+					hint: 'Add at least one image or video',
 				}
 			: undefined,
 	({ image_mode: mode }, model) =>
@@ -73,7 +73,7 @@ const RULES: readonly Rule[] = [
 			? {
 					field: 'Image Mode',
 					problem: `is ${mode}, which ${model.code} does not have`,
-					remedy: `Use ${inWords(Object.keys(model.imageModes))}, or another model`,
+					hint: `Use ${inWords(Object.keys(model.imageModes))}, or another model`,
 				}
 			: undefined,
 ];
@@ -83,7 +83,7 @@ export function refuse(request: VideoRequest, model: VideoModel | undefined): vo
 	for (const rule of RULES) {
 		const broken = rule(request, model);
 		if (broken !== undefined) {
-			throw new InputError(broken.field, broken.problem, broken.remedy);
+			throw new InputError(broken.field, broken.problem, broken.hint);
 		}
 	}
 }

@@ -59,8 +59,8 @@ function enteredRequest({ model, prompt, fields, references }: EnteredVideo): Vi
 	const files = referenceFields(references);
 	const values = VIDEO_FIELDS.filter(
 		// Without an image there is nothing that it could be about.
-		({ wire }) => wire !== 'image_mode' || files.images !== undefined,
-	).map((field) => [field.wire, valueOf(field, fields[field.key] ?? '')]);
+		({ apiName }) => apiName !== 'image_mode' || files.images !== undefined,
+	).map((field) => [field.apiName, valueOf(field, fields[field.key] ?? '')]);
 	return withoutUndefined({
 		model,
 		prompt,

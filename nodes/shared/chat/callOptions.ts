@@ -32,7 +32,7 @@ export const callOptions: INodeProperties[] = [
 		typeOptions: { minValue: 1 },
 		default: 620,
 		description:
-			'Seconds of silence after which a call is given up. Text that keeps arriving is never cut off.',
+			'Idle timeout in seconds: how long a call may stay without receiving any data. Text that keeps arriving is never cut off.',
 	},
 ];
 

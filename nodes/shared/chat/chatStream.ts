@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { toNodeError } from '../run/nodeErrors';
-import { isToolRun } from '../run/isToolRun';
+import { isToolRun } from '../run/nodeContext';
 
 /**
  * Whether this execution shows text while it comes: its trigger streams, and the node does not run as a tool, whose

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { fileSizeOption, readMaxBytes } from '../files/fileSizeOption';
 import type { Service } from '../run/host';
-import { isToolRun } from '../run/isToolRun';
+import { isToolRun } from '../run/nodeContext';
 import { readText } from '../run/parameters';
 
 /** Whether and how the files of replies become binary data. */
@@ -31,7 +31,7 @@ export const mediaOptions: INodeProperties[] = [
 ];
 
 /** What the options ask for. */
-export interface MediaWish {
+export interface MediaDownload {
 	readonly prefix: string;
 	/** Bytes that a file may have; 0 for any number. */
 	readonly maxBytes: number;
@@ -40,11 +40,11 @@ export interface MediaWish {
 }
 
 /** What the options of an item ask for; nothing in a tool run, where an agent takes the addresses only. */
-export function readMediaWish(
+export function readMediaDownload(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	{ isPrivate: allowPrivate }: Service,
-): MediaWish | undefined {
+): MediaDownload | undefined {
 	const isWanted = context.getNodeParameter('options.downloadMedia', itemIndex, false) === true;
 	if (!isWanted || isToolRun(context)) return undefined;
 	const prefix = readText(context, 'options.mediaPrefix', itemIndex).trim() || 'media_';

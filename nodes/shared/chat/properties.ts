@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { fileSource } from '../files/fileSource';
-import { listOrText } from '../form/resourceLocator';
+import { resourceLocator } from '../form/resourceLocator';
 import { filledByModel } from '../form/fromAi';
 
 /** Who answers with the present settings: the end of a subtitle. */
@@ -180,7 +180,7 @@ export const bindingProperties: INodeProperties[] = [
 		description:
 			'Code of an application or a workflow at the service. Leave empty to talk to the model directly.',
 	},
-	listOrText(
+	resourceLocator(
 		{
 			displayName: 'Model',
 			name: 'model',

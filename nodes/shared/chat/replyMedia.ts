@@ -7,13 +7,12 @@ import type {
 
 import { findMedia, type Media } from '../../client/chat/media';
 import type { ChatCompletion } from '../../client/chat/types';
-import { InputError } from '../../client/errors';
+import { InputError, isCancelled } from '../../client/errors';
 import { isPrivateUrl } from '../../client/http/publicUrl';
 import { downloadFile } from '../files/download';
 import { errorLine } from '../run/nodeErrors';
 import { mimeTypeOf } from '../files/fileName';
-import { isCancelled } from '../run/mapItems';
-import type { MediaWish } from './mediaOptions';
+import type { MediaDownload } from './mediaOptions';
 
 /** A file that a reply links to, and what came of its download. */
 type FetchedMedia = Media & { readonly binary?: string; readonly error_message?: string };
@@ -42,7 +41,7 @@ const EXPECTED: Readonly<Record<Media['kind'], string>> = {
 export async function fetchMedia(
 	context: IExecuteFunctions,
 	{ choices }: ChatCompletion,
-	wish: MediaWish | undefined,
+	wish: MediaDownload | undefined,
 ): Promise<ReplyMedia> {
 	const found = wish === undefined ? [] : findMedia(choices[0]!.message.content ?? '');
 	if (wish === undefined || found.length === 0) return {};
@@ -96,7 +95,7 @@ async function fetchFile(
 	context: IExecuteFunctions,
 	{ kind, url }: Media,
 	fieldName: string,
-	{ maxBytes, allowPrivate }: MediaWish,
+	{ maxBytes, allowPrivate }: MediaDownload,
 ) {
 	// The address comes from the words of a model.
 	if (!allowPrivate && isPrivateUrl(url)) {
@@ -113,7 +112,7 @@ async function fetchFile(
 		mimeType: mimeTypeOf(name) ?? EXPECTED[kind],
 		maxBytes,
 		subject: { url },
-		remedy: 'Open its URL',
+		hint: 'Open its URL',
 	});
 }
 

@@ -8,7 +8,7 @@ import {
 	type SuggestedField,
 	type TextsField,
 } from '../../client/chat/fields';
-import { listOrText } from '../form/resourceLocator';
+import { resourceLocator } from '../form/resourceLocator';
 
 /** List searches for the fields whose values are suggested and not prescribed, by the name of the method. */
 export const SUGGESTIONS = Object.fromEntries(
@@ -35,7 +35,7 @@ function property(field: ChatField): INodeProperties {
 		case 'choice':
 			return { ...base, type: 'options', default: field.default, options: choices(field) };
 		case 'suggested':
-			return listOrText(
+			return resourceLocator(
 				{ ...base, default: { mode: 'list', value: field.default } },
 				{
 					searchListMethod: searchMethod(field),

@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
-import { InputError, ServiceError } from '../../client/errors';
+import { InputError, isCancelled, ServiceError } from '../../client/errors';
 import { fileNameOf } from './fileName';
 import {
 	brokenOff,
@@ -13,7 +13,6 @@ import {
 	type Rest,
 } from './fileResponse';
 import { n8nClock } from '../run/host';
-import { isCancelled } from '../run/mapItems';
 
 export interface Download {
 	readonly url: string;
@@ -26,7 +25,7 @@ export interface Download {
 	/** What an error must name, so that it is not lost: the task id, the address. */
 	readonly subject: Readonly<Record<string, string>>;
 	/** What a person can do when it failed for good. */
-	readonly remedy: string;
+	readonly hint: string;
 }
 
 /** What hosts declare for files that they know nothing about, and for pages in place of files. */
@@ -45,7 +44,7 @@ const PAUSES_MS = [500, 2_000, 5_000, 10_000, 20_000];
  */
 export async function downloadFile(
 	context: IExecuteFunctions,
-	{ url, name, mimeType, maxBytes, subject, remedy }: Download,
+	{ url, name, mimeType, maxBytes, subject, hint }: Download,
 ): Promise<IBinaryData> {
 	const clock = n8nClock(context);
 	let tries = 0;
@@ -53,7 +52,7 @@ export async function downloadFile(
 	/** Waits before the next try, or throws the error when there is none. */
 	async function beforeNextTry(error: unknown): Promise<void> {
 		const pauseMs = PAUSES_MS[tries++];
-		const isPassing = error instanceof ServiceError && error.details.transient === true;
+		const isPassing = error instanceof ServiceError && error.details.retryable === true;
 		if (!isPassing || pauseMs === undefined) throw error;
 		await clock.sleep(pauseMs);
 	}
@@ -98,7 +97,7 @@ export async function downloadFile(
 	function named(error: unknown): unknown {
 		if (!(error instanceof ServiceError) || isCancelled(error)) return error;
 		const { kind, message, details } = error;
-		return new ServiceError(kind, message, remedy, { ...details, subject });
+		return new ServiceError(kind, message, hint, { ...details, subject });
 	}
 
 	async function store(): Promise<IBinaryData> {

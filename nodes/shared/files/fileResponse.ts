@@ -127,13 +127,8 @@ export function tooLarge(bytes: number, maxBytes: number): InputError {
 }
 
 function notThere(status: number): ServiceError {
-	return new ServiceError(
-		'refused',
-		'The finished file could not be downloaded',
-		'Open its URL',
-		{
-			status,
-			transient: status === 429 || status >= 500,
-		},
-	);
+	return new ServiceError('http', 'The finished file could not be downloaded', 'Open its URL', {
+		status,
+		retryable: status === 429 || status >= 500,
+	});
 }

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-export interface Pace {
+export interface Batching {
 	/** Items under way at once, at most. */
 	readonly concurrency: number;
 	/** Milliseconds to wait after so many items before the next ones start; 0 lets them follow one another. */
@@ -8,7 +8,7 @@ export interface Pace {
 }
 
 /** How many items are worked on at once, and how fast they follow one another. */
-export const paceOptions: INodeProperties[] = [
+export const batchOptions: INodeProperties[] = [
 	{
 		displayName: 'Items at Once',
 		name: 'concurrency',
@@ -18,7 +18,7 @@ export const paceOptions: INodeProperties[] = [
 		description: 'How many items are sent to the service side by side, at most',
 	},
 	{
-		displayName: 'Batch Pause (Milliseconds)',
+		displayName: 'Batch RateLimitCooldown (Milliseconds)',
 		name: 'pause',
 		type: 'number',
 		typeOptions: { minValue: 0 },
@@ -29,7 +29,7 @@ export const paceOptions: INodeProperties[] = [
 ];
 
 /** What the pace options ask for: those of the first item serve all. */
-export function readPace(context: IExecuteFunctions): Pace {
+export function readBatching(context: IExecuteFunctions): Batching {
 	const option = (name: string, fallback: number) =>
 		Number(context.getNodeParameter(`options.${name}`, 0, fallback));
 	return {

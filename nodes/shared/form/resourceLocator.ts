@@ -1,6 +1,6 @@
 import type { INodeListSearchItems, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 
-export interface ListOrText {
+export interface ResourceLocatorOptions {
 	/** Name of the node's method that gives the list. */
 	readonly searchListMethod: string;
 	readonly placeholder: string;
@@ -9,9 +9,9 @@ export interface ListOrText {
 }
 
 /** A field to choose from a list or to type: the service may know values that this package does not. */
-export function listOrText(
+export function resourceLocator(
 	field: Omit<INodeProperties, 'type' | 'modes'>,
-	{ searchListMethod, placeholder, empty }: ListOrText,
+	{ searchListMethod, placeholder, empty }: ResourceLocatorOptions,
 ): INodeProperties {
 	return {
 		...field,

@@ -17,25 +17,25 @@ export const retriesOption: INodeProperties = {
 };
 
 /** For calls that may be paid twice without much harm. */
-export const repeatUnclearOption: INodeProperties = {
+export const retryOutcomeUnknownOption: INodeProperties = {
 	displayName: 'Repeat Unclear Failures',
-	name: 'repeatUnclear',
+	name: 'retryOutcomeUnknown',
 	type: 'boolean',
 	default: false,
 	description:
 		'Whether to repeat a call also where the service may have carried it out, as after a broken connection or status 503. It may then be charged twice.',
 };
 
-/** What the options of an item say; calls whose form has no such option never repeat an unclear failure. */
+/** What the options of an item say; calls whose form has no such option never repeat an outcomeUnknown failure. */
 export function readRetry(context: NodeContext, itemIndex: number): RetryPolicy {
 	const retries = Number(context.getNodeParameter('options.retries', itemIndex, DEFAULT_RETRIES));
-	const repeatUnclear: unknown = context.getNodeParameter(
-		'options.repeatUnclear',
+	const retryOutcomeUnknown: unknown = context.getNodeParameter(
+		'options.retryOutcomeUnknown',
 		itemIndex,
 		false,
 	);
 	return {
 		retries: Math.max(0, Math.floor(retries) || 0),
-		repeatUnclear: repeatUnclear === true,
+		retryOutcomeUnknown: retryOutcomeUnknown === true,
 	};
 }

@@ -1,11 +1,15 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { ServiceError, type ErrorDetails, type ErrorKind } from '../../client/errors';
-import { isUnclear } from '../../client/isUnclear';
-import { isToolRun } from './isToolRun';
+import {
+	isOutcomeUnknown,
+	ServiceError,
+	type ErrorDetails,
+	type ErrorKind,
+} from '../../client/errors';
+import { isToolRun } from './nodeContext';
 
 /** What came of the paid call of an item. */
-interface PaidCall {
+interface LoggedCall {
 	/** What was asked for: something else is another call. */
 	readonly request: string;
 	readonly result?: IDataObject;
@@ -13,15 +17,15 @@ interface PaidCall {
 	readonly failure?: {
 		readonly kind: ErrorKind;
 		readonly message: string;
-		readonly remedy: string;
+		readonly hint: string;
 		readonly details: ErrorDetails;
 	};
 }
 
-interface Ledger {
+interface CallLog {
 	/** Which run of the node in this execution: in a loop, the items of the next one are others. */
 	readonly run: number;
-	readonly calls: Record<string, PaidCall>;
+	readonly calls: Record<string, LoggedCall>;
 }
 
 const KEY = 'paidCalls';
@@ -34,27 +38,27 @@ const WARNING = 'The call may have been carried out and charged, so it is not se
  * An agent that runs the node as its tool decides itself what to ask for again.
  *
  * @param request Names what is asked for. A person who retries an execution may have changed it: that is another call.
- * @param sendAgain Whether a call that may have been carried out is to be sent again all the same.
+ * @param retryOutcomeUnknown Whether a call that may have been carried out is to be sent again all the same.
  */
-export async function payOnce<T extends object>(
+export async function callOnce<T extends object>(
 	context: IExecuteFunctions,
 	{
 		item,
 		request,
-		sendAgain,
-	}: { readonly item: number; readonly request: string; readonly sendAgain: boolean },
+		retryOutcomeUnknown,
+	}: { readonly item: number; readonly request: string; readonly retryOutcomeUnknown: boolean },
 	call: () => Promise<T>,
 ): Promise<T> {
 	if (isToolRun(context)) return await call();
 
-	const { calls } = ledgerOf(context);
+	const { calls } = callLogOf(context);
 	const known = calls[item];
 	if (known !== undefined && (known.request === request || context.getMode() !== 'retry')) {
 		if (known.result !== undefined) return known.result as T;
-		if (known.failure !== undefined && !sendAgain) throw revived(known.failure);
+		if (known.failure !== undefined && !retryOutcomeUnknown) throw revived(known.failure);
 	}
 	const result = await call().catch((error: unknown) => {
-		if (!isUnclear(error)) throw error;
+		if (!isOutcomeUnknown(error)) throw error;
 		const failure = kept(error);
 		calls[item] = { request, failure };
 		throw revived(failure);
@@ -64,28 +68,28 @@ export async function payOnce<T extends object>(
 }
 
 /** Forgets the calls of this run: every item has what it paid for, and nothing will be retried. */
-export function closeLedger(context: IExecuteFunctions): void {
+export function clearCallLog(context: IExecuteFunctions): void {
 	context.getContext('node')[KEY] = undefined as never;
 }
 
-function ledgerOf(context: IExecuteFunctions): Ledger {
+function callLogOf(context: IExecuteFunctions): CallLog {
 	const node = context.getContext('node');
 	const run = context.getWorkflowDataProxy(0).$runIndex;
-	const known = node[KEY] as Ledger | undefined;
+	const known = node[KEY] as CallLog | undefined;
 	if (known?.run !== run) node[KEY] = { run, calls: {} };
-	return node[KEY] as Ledger;
+	return node[KEY] as CallLog;
 }
 
-function kept({ kind, message, remedy, details }: ServiceError): NonNullable<PaidCall['failure']> {
+function kept({ kind, message, hint, details }: ServiceError): NonNullable<LoggedCall['failure']> {
 	const { cause, ...plain } = details;
-	return { kind, message, remedy: `${remedy}. ${WARNING}`, details: plain };
+	return { kind, message, hint: `${hint}. ${WARNING}`, details: plain };
 }
 
 function revived({
 	kind,
 	message,
-	remedy,
+	hint,
 	details,
-}: NonNullable<PaidCall['failure']>): ServiceError {
-	return new ServiceError(kind, message, remedy, details);
+}: NonNullable<LoggedCall['failure']>): ServiceError {
+	return new ServiceError(kind, message, hint, details);
 }

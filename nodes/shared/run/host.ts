@@ -9,13 +9,13 @@ import { normalizeBaseUrl } from '../../client/http/baseUrl';
 import type { Clock, HttpPort } from '../../client/ports';
 import { isPrivateUrl } from '../../client/http/publicUrl';
 import { cancelledError } from '../../client/http/transportError';
-import { CREDENTIAL } from './names';
+import { CREDENTIAL } from './nodeContext';
 import type { NodeContext } from './nodeContext';
 
 /** Older n8n has a `sleep` that cannot be interrupted: no nap is longer than this. */
-const NAP_MS = 1_000;
+const SLEEP_SLICE_MS = 1_000;
 /** Silence begins a little earlier on the connection than where its last bytes are read. */
-const NEARLY = 0.95;
+const IDLE_TOLERANCE = 0.95;
 
 /** The service that an item talks to. */
 export interface Service {
@@ -70,7 +70,7 @@ function n8nHttp(
 			encoding: 'stream',
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
-			// On a stream n8n counts silence, not the whole time.
+			// On a stream n8n counts idleTimeoutError, not the whole time.
 			timeout: idleTimeoutMs,
 			// n8n's default would carry the key to any host that the service redirects to.
 			sendCredentialsOnCrossOriginRedirect: false,
@@ -84,7 +84,7 @@ function n8nHttp(
 		return {
 			status: response.statusCode,
 			headers: response.headers as Record<string, string | undefined>,
-			body: untilSilence(
+			body: withIdleTimeout(
 				response.body as unknown as AsyncIterable<Uint8Array>,
 				idleTimeoutMs,
 			),
@@ -93,7 +93,7 @@ function n8nHttp(
 }
 
 /** n8n ends a silent connection with the error of a broken one: only the time tells them apart. */
-async function* untilSilence(
+async function* withIdleTimeout(
 	body: AsyncIterable<Uint8Array>,
 	idleTimeoutMs: number,
 ): AsyncGenerator<Uint8Array> {
@@ -104,12 +104,12 @@ async function* untilSilence(
 			yield chunk;
 		}
 	} catch (error) {
-		const isSilence = performance.now() - heardAtMs >= idleTimeoutMs * NEARLY;
-		throw isSilence ? silence(error) : error;
+		const isSilence = performance.now() - heardAtMs >= idleTimeoutMs * IDLE_TOLERANCE;
+		throw isSilence ? idleTimeoutError(error) : error;
 	}
 }
 
-function silence(cause: unknown): Error {
+function idleTimeoutError(cause: unknown): Error {
 	return Object.assign(new Error('Silence', { cause }), { code: 'ETIMEDOUT' });
 }
 
@@ -127,7 +127,7 @@ export function n8nClock(context: NodeContext): Clock {
 		async sleep(ms) {
 			const endMs = performance.now() + ms;
 			for (let leftMs = ms; leftMs > 0; leftMs = Math.ceil(endMs - performance.now())) {
-				await sleep(Math.min(leftMs, NAP_MS), signal).catch(() => undefined);
+				await sleep(Math.min(leftMs, SLEEP_SLICE_MS), signal).catch(() => undefined);
 				if (signal?.aborted) throw cancelledError();
 			}
 		},

@@ -1,15 +1,15 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { mapConcurrent } from '../../client/concurrency';
-import { ServiceError } from '../../client/errors';
+import { isCancelled } from '../../client/errors';
 import { errorFacts, inOneLine, toNodeError } from './nodeErrors';
 import { n8nClock } from './host';
-import { isToolRun } from './isToolRun';
-import type { Pace } from '../form/batchOptions';
+import { isToolRun } from './nodeContext';
+import type { Batching } from '../form/batchOptions';
 
 type NodeError = ReturnType<typeof toNodeError>;
 
-export interface ItemOptions extends Partial<Pace> {
+export interface ItemOptions extends Partial<Batching> {
 	/** Items under way at once, at most. */
 	readonly concurrency: number;
 	/** Tells, for the error that stops the node, what the items before it have left behind at the service. */
@@ -65,11 +65,6 @@ function batches(count: number, size: number): number[][] {
 	return Array.from({ length: Math.ceil(count / size) }, (_, batch) =>
 		indexes.slice(batch * size, (batch + 1) * size),
 	);
-}
-
-/** Whether the error says that a person stopped the execution. */
-export function isCancelled(error: unknown): boolean {
-	return error instanceof ServiceError && error.kind === 'cancelled';
 }
 
 /** What a failed item says, in the form that survives n8n's error output. */

@@ -1,4 +1,12 @@
 import type { IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 
-/** What n8n gives a node to work with: one that handles items, or one that serves another node. */
+/** Type name of the credential that all nodes share. */
+export const CREDENTIAL = 'agentVideoApi';
+
+/** The context that n8n passes to a node: one that processes items, or a sub-node. */
 export type NodeContext = IExecuteFunctions | ISupplyDataFunctions;
+
+/** Whether the node runs as a tool of an AI agent: n8n gives such a node a type name that ends in "Tool". */
+export function isToolRun(context: NodeContext): boolean {
+	return context.getNode().type.endsWith('Tool');
+}

@@ -19,7 +19,7 @@ export function toNodeError(
 	if (error instanceof InputError) {
 		return new NodeOperationError(node, error.message, {
 			itemIndex,
-			description: error.remedy,
+			description: error.hint,
 		});
 	}
 	return new NodeOperationError(node, error as Error, { itemIndex });
@@ -37,16 +37,16 @@ export function inOneLine<E extends NodeApiError | NodeOperationError>(error: E)
 /** What went wrong in a line, with the status that a host answered and what to do. */
 export function errorLine(error: Error): string {
 	const { status } = error instanceof ServiceError ? error.details : {};
-	const remedy = error instanceof ServiceError || error instanceof InputError ? error.remedy : '';
+	const hint = error instanceof ServiceError || error instanceof InputError ? error.hint : '';
 	const message = status === undefined ? error.message : `${error.message} (status ${status})`;
-	return [message, remedy].filter((part) => part !== '').join('. ');
+	return [message, hint].filter((part) => part !== '').join('. ');
 }
 
 /** What else is worth keeping of an error: status, the service's own words, ids and text that had arrived. */
 export function errorFacts(error: unknown): IDataObject {
 	if (!(error instanceof ServiceError)) return {};
 
-	const { status, serviceMessage, serviceType, traceId, code, partial, mayExist, subject } =
+	const { status, serviceMessage, serviceType, traceId, code, partial, outcomeUnknown, subject } =
 		error.details;
 	const facts = {
 		kind: error.kind,
@@ -57,7 +57,7 @@ export function errorFacts(error: unknown): IDataObject {
 		// Not `code`: n8n would put its own general words in place of ours.
 		transport_code: code === '' ? undefined : code,
 		partial,
-		may_exist: mayExist,
+		outcome_unknown: outcomeUnknown === true ? true : undefined,
 		...subject,
 	};
 	return Object.fromEntries(
@@ -68,7 +68,7 @@ export function errorFacts(error: unknown): IDataObject {
 function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): NodeApiError {
 	const { status, serviceMessage, serviceType, traceId, code, subject = {} } = error.details;
 	const description = [
-		error.remedy,
+		error.hint,
 		...Object.entries(subject).map(([name, value]) => `${name}: ${value}`),
 		serviceMessage && `The service said: ${serviceMessage}`,
 		serviceType && `Type: ${serviceType}`,

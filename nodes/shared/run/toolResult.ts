@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { isToolRun } from './isToolRun';
+import { isToolRun } from './nodeContext';
 
 /** What the model of an agent needs of a result; the rest would only fill its context. */
 const FOR_MODELS = {

@@ -1,14 +1,14 @@
 import type { ServiceError } from '../../errors';
 
-/** A pause of all queries: a service that has had too many calls has had too many from everybody who waits. */
-export interface Pause {
+/** A pause of all queries: a service that has had too many calls has had too many from everybody who polls. */
+export interface RateLimitCooldown {
 	/** Milliseconds since the epoch; no query begins before. */
 	readonly untilMs: number;
 	/** Pauses that followed one another without a good answer in between. */
-	readonly inARow: number;
+	readonly consecutive: number;
 }
 
-export const NO_PAUSE: Pause = { untilMs: 0, inARow: 0 };
+export const NO_COOLDOWN: RateLimitCooldown = { untilMs: 0, consecutive: 0 };
 
 /** Where the service does not say how long: the first pause; each further one doubles. */
 const FIRST_MS = 10_000;
@@ -19,16 +19,20 @@ const MAX_MS = 60_000;
  *
  * @param error What the query gave instead of an answer.
  */
-export function notePause(pause: Pause, error: ServiceError | undefined, nowMs: number): Pause {
+export function nextCooldown(
+	pause: RateLimitCooldown,
+	error: ServiceError | undefined,
+	nowMs: number,
+): RateLimitCooldown {
 	const isPaused = nowMs < pause.untilMs;
-	if (error === undefined) return isPaused ? pause : NO_PAUSE;
+	if (error === undefined) return isPaused ? pause : NO_COOLDOWN;
 
-	const { status, transient, retryAfterMs } = error.details;
-	if (status !== 429 && (transient !== true || retryAfterMs === undefined)) return pause;
+	const { status, retryable, retryAfterMs } = error.details;
+	if (status !== 429 && (retryable !== true || retryAfterMs === undefined)) return pause;
 	// Queries that were under way together are told the same thing: it counts once.
 	if (isPaused)
 		return { ...pause, untilMs: Math.max(pause.untilMs, nowMs + (retryAfterMs ?? 0)) };
 
-	const ownMs = Math.min(MAX_MS, FIRST_MS * 2 ** pause.inARow);
-	return { untilMs: nowMs + (retryAfterMs ?? ownMs), inARow: pause.inARow + 1 };
+	const ownMs = Math.min(MAX_MS, FIRST_MS * 2 ** pause.consecutive);
+	return { untilMs: nowMs + (retryAfterMs ?? ownMs), consecutive: pause.consecutive + 1 };
 }

@@ -4,15 +4,15 @@ interface Entry {
 }
 
 /** What falls due when; the first is found without looking at the others. */
-export interface Agenda {
+export interface DueQueue {
 	/** Enters something by its index. */
 	add(index: number, atMs: number): void;
 	/** The entry that is due first, of those due at once the one entered first. Entries that no longer count are dropped. */
 	first(counts: (index: number, atMs: number) => boolean): Entry | undefined;
 }
 
-/** An agenda without entries: a binary heap. */
-export function agenda(): Agenda {
+/** An dueQueue without entries: a binary heap. */
+export function dueQueue(): DueQueue {
 	const heap: (Entry & { readonly nth: number })[] = [];
 	let entered = 0;
 

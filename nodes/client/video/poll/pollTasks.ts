@@ -1,27 +1,27 @@
 import { ServiceError } from '../../errors';
 import type { Clock } from '../../ports';
-import { agenda } from './dueQueue';
-import { notePause, type Pause } from './cooldown';
+import { dueQueue } from './dueQueue';
+import { nextCooldown, type RateLimitCooldown } from './cooldown';
 import type { TaskReport } from '../queryTask';
-import { noteError, noteReport, noteTimeout, type PollSchedule, type TaskWait } from './task';
+import { applyError, applyReport, applyTimeout, type PollSchedule, type TaskPoll } from './task';
 
-/** Everything that waits: a JSON value that can be saved between two steps. */
-export interface Waiting {
-	readonly waits: readonly TaskWait[];
-	readonly pause: Pause;
+/** Everything that polls: a JSON value that can be saved between two steps. */
+export interface PollState {
+	readonly polls: readonly TaskPoll[];
+	readonly pause: RateLimitCooldown;
 }
 
-export interface WaitForTasksOptions {
+export interface PollTasksOptions {
 	readonly schedule: PollSchedule;
 	/** Queries under way at once, at most. */
 	readonly concurrency: number;
 	/** Milliseconds since the epoch: what is due later is left. Without it the wait lasts until all is finished. */
 	readonly untilMs?: number;
 	/** Told each time that a task has changed its status or is finished. */
-	readonly onChange?: (waits: readonly TaskWait[]) => void;
+	readonly onChange?: (polls: readonly TaskPoll[]) => void;
 }
 
-/** Statuses that concern the key or the account, not this task: everybody who waits is affected (spec 7.2). */
+/** Statuses that concern the key or the account, not this task: everybody who polls is affected (spec 7.2). */
 const NOT_ABOUT_THE_TASK: readonly (number | undefined)[] = [401, 403];
 
 /**
@@ -29,36 +29,36 @@ const NOT_ABOUT_THE_TASK: readonly (number | undefined)[] = [401, 403];
  * asked as soon as there is room, however slow the answers to others are.
  *
  * @param query Asks how one task stands; its ServiceErrors become part of that task's wait.
- * @returns The waits in their order, each with its outcome unless `untilMs` came first.
+ * @returns The polls in their order, each with its outcome unless `untilMs` came first.
  * @throws ServiceError `cancelled`; `refused` when the service does not take the key; whatever else `query` throws.
  */
-export async function waitForTasks(
+export async function pollTasks(
 	clock: Clock,
-	{ waits: given, pause: givenPause }: Waiting,
+	{ polls: given, pause: givenPause }: PollState,
 	query: (taskId: string) => Promise<TaskReport>,
-	{ schedule, concurrency, untilMs = Infinity, onChange }: WaitForTasksOptions,
-): Promise<Waiting> {
-	const waits = [...given];
+	{ schedule, concurrency, untilMs = Infinity, onChange }: PollTasksOptions,
+): Promise<PollState> {
+	const polls = [...given];
 	let pause = givenPause;
-	const flights = new Map<number, Promise<void>>();
+	const inFlight = new Map<number, Promise<void>>();
 	const failures: unknown[] = [];
-	const queries = agenda();
-	const limits = agenda();
+	const queries = dueQueue();
+	const limits = dueQueue();
 	let nap = { endMs: -Infinity, over: Promise.resolve() };
 
-	const endOf = (index: number) => waits[index]!.startedAtMs + schedule.limitMs;
-	const isOpen = (index: number) => waits[index]!.outcome === undefined && !flights.has(index);
+	const endOf = (index: number) => polls[index]!.startedAtMs + schedule.limitMs;
+	const isOpen = (index: number) => polls[index]!.outcome === undefined && !inFlight.has(index);
 
 	function enter(index: number): void {
 		if (!isOpen(index)) return;
-		queries.add(index, waits[index]!.dueAtMs);
+		queries.add(index, polls[index]!.dueAtMs);
 		limits.add(index, endOf(index));
 	}
 
 	/** The open task, not being asked just now, that is due first; of those due at once, who has waited longest. */
 	function earliest(): Due | undefined {
 		const query = queries.first(
-			(index, atMs) => isOpen(index) && waits[index]!.dueAtMs === atMs,
+			(index, atMs) => isOpen(index) && polls[index]!.dueAtMs === atMs,
 		);
 		const limit = limits.first(isOpen);
 		if (query === undefined || limit === undefined) return undefined;
@@ -73,27 +73,27 @@ export async function waitForTasks(
 		failures.push(error);
 	};
 
-	function change(index: number, next: TaskWait): void {
-		const { history, outcome } = waits[index]!;
-		waits[index] = next;
-		if (next.history !== history || next.outcome !== outcome) onChange?.(waits);
+	function change(index: number, next: TaskPoll): void {
+		const { history, outcome } = polls[index]!;
+		polls[index] = next;
+		if (next.history !== history || next.outcome !== outcome) onChange?.(polls);
 	}
 
 	async function ask(index: number): Promise<void> {
-		const answer = await query(waits[index]!.taskId).catch(toAnswer);
-		const moment = { nowMs: clock.now(), random: clock.random(), schedule };
+		const answer = await query(polls[index]!.taskId).catch(toAnswer);
+		const pollContext = { nowMs: clock.now(), random: clock.random(), schedule };
 		const isError = answer instanceof ServiceError;
-		pause = notePause(pause, isError ? answer : undefined, moment.nowMs);
+		pause = nextCooldown(pause, isError ? answer : undefined, pollContext.nowMs);
 		change(
 			index,
 			isError
-				? noteError(waits[index]!, answer, moment)
-				: noteReport(waits[index]!, answer, moment),
+				? applyError(polls[index]!, answer, pollContext)
+				: applyReport(polls[index]!, answer, pollContext),
 		);
 	}
 
 	/** One nap at a time, unless something falls due before its end. */
-	function napUntil(atMs: number): Promise<void> {
+	function sleepUntil(atMs: number): Promise<void> {
 		const nowMs = clock.now();
 		if (nap.endMs <= nowMs || nap.endMs > atMs) {
 			nap = { endMs: atMs, over: clock.sleep(atMs - nowMs).catch(fail) };
@@ -101,36 +101,36 @@ export async function waitForTasks(
 		return nap.over;
 	}
 
-	waits.forEach((_wait, index) => {
+	polls.forEach((_wait, index) => {
 		enter(index);
 	});
 	while (failures.length === 0) {
 		const next = earliest();
-		const hasRoom = next !== undefined && next.atMs <= untilMs && flights.size < concurrency;
+		const hasRoom = next !== undefined && next.atMs <= untilMs && inFlight.size < concurrency;
 		if (hasRoom && next.atMs <= clock.now()) {
 			const { index } = next;
 			if (next.isOver) {
-				change(index, noteTimeout(waits[index]!, clock.now()));
+				change(index, applyTimeout(polls[index]!, clock.now()));
 				continue;
 			}
-			const flight = ask(index)
+			const request = ask(index)
 				.catch(fail)
 				.finally(() => {
-					flights.delete(index);
+					inFlight.delete(index);
 					enter(index);
 				});
-			flights.set(index, flight);
+			inFlight.set(index, request);
 			continue;
 		}
-		const naps = hasRoom ? [napUntil(next.atMs)] : [];
-		const awaited = [...flights.values(), ...naps];
+		const naps = hasRoom ? [sleepUntil(next.atMs)] : [];
+		const awaited = [...inFlight.values(), ...naps];
 		if (awaited.length === 0) break;
 		await Promise.race(awaited);
 	}
 
-	await Promise.all(flights.values());
+	await Promise.all(inFlight.values());
 	if (failures.length > 0) throw failures[0];
-	return { waits, pause };
+	return { polls, pause };
 }
 
 interface Due {

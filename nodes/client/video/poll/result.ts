@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../json';
-import type { TaskWait } from './task';
+import type { TaskPoll } from './task';
 
 /** What came of the wait for one task: the service's own fields (spec 2.10) and ours. */
-export interface WaitResult {
+export interface PollResult {
 	readonly task_id: string;
 	/** The last status seen; empty where the service never answered. */
 	readonly status: string;
@@ -18,19 +18,19 @@ export interface WaitResult {
 }
 
 /** The result of a wait that has its outcome; one that has none counts as over the limit. */
-export function waitResult({ taskId, history, waitedMs, outcome }: TaskWait): WaitResult {
+export function pollResult({ taskId, history, waitedMs, outcome }: TaskPoll): PollResult {
 	const ours = {
 		waited_seconds: Math.round(waitedMs / 100) / 10,
 		history: history.map(({ status, at_seconds }) => ({ status, at_seconds })),
 	};
 	const last = { task_id: taskId, status: history.at(-1)?.status ?? '' };
 
-	if (outcome?.kind === 'completed') return { ...outcome.report, ...last, ...ours } as WaitResult;
+	if (outcome?.kind === 'completed') return { ...outcome.report, ...last, ...ours } as PollResult;
 	switch (outcome?.reason) {
 		case 'failed':
-			return { ...outcome.report, ...last, reason: 'failed', ...ours } as WaitResult;
-		case 'refused':
-			return { ...last, reason: 'refused', error_message: outcome.message, ...ours };
+			return { ...outcome.report, ...last, reason: 'failed', ...ours } as PollResult;
+		case 'http':
+			return { ...last, reason: 'http', error_message: outcome.message, ...ours };
 		case 'timeout':
 		case undefined:
 			return {

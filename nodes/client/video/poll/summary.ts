@@ -1,21 +1,21 @@
-import type { TaskWait } from './task';
+import type { TaskPoll } from './task';
 
 /**
- * How far the waits are, in a line for a person: `3 of 5 videos finished (1 failed), 2 processing, after 1 min 20 s`.
+ * How far the polls are, in a line for a person: `3 of 5 videos finished (1 failed), 2 processing, after 1 min 20 s`.
  *
  * @param elapsedMs Milliseconds since the wait began.
  */
-export function waitSummary(waits: readonly TaskWait[], elapsedMs: number): string {
-	const finished = waits.filter(({ outcome }) => outcome !== undefined);
+export function pollSummary(polls: readonly TaskPoll[], elapsedMs: number): string {
+	const finished = polls.filter(({ outcome }) => outcome !== undefined);
 	const failed = finished.filter(({ outcome }) => outcome?.kind === 'failed').length;
-	const open = waits.filter(({ outcome }) => outcome === undefined);
+	const open = polls.filter(({ outcome }) => outcome === undefined);
 	const states = new Map<string, number>();
 	for (const { history } of open) {
 		const status = history.at(-1)?.status ?? 'not seen yet';
 		states.set(status, (states.get(status) ?? 0) + 1);
 	}
 	return [
-		`${finished.length} of ${counted(waits.length)} finished${failed > 0 ? ` (${failed} failed)` : ''}`,
+		`${finished.length} of ${counted(polls.length)} finished${failed > 0 ? ` (${failed} failed)` : ''}`,
 		...[...states].map(([status, count]) => `${count} ${status}`),
 		`after ${duration(elapsedMs)}`,
 	].join(', ');

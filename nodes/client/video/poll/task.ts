@@ -26,16 +26,16 @@ const GROWTH = 1.5;
 /** Answers that are not the service's after which its address counts as wrong, if there was no good one. */
 const STRANGE_ANSWERS = 3;
 
-export type WaitOutcome =
+export type PollOutcome =
 	| { readonly kind: 'completed'; readonly report: TaskReport }
 	| { readonly kind: 'failed'; readonly reason: 'failed'; readonly report: TaskReport }
 	/** Not finished within the limit. */
 	| { readonly kind: 'failed'; readonly reason: 'timeout' }
 	/** The service refuses to answer for this task, and asking again would not change that. */
-	| { readonly kind: 'failed'; readonly reason: 'refused'; readonly message: string };
+	| { readonly kind: 'failed'; readonly reason: 'http'; readonly message: string };
 
 /** One status that a task was seen in. */
-export interface Sighting {
+export interface StatusChange {
 	readonly status: string;
 	/** Seconds since the wait began. */
 	readonly at_seconds: number;
@@ -45,21 +45,21 @@ export interface Sighting {
  * The wait for one task: a JSON value that can be saved, changed only by the functions below, which return the
  * next one.
  */
-export interface TaskWait {
+export interface TaskPoll {
 	readonly taskId: string;
 	readonly startedAtMs: number;
 	/** When the next query is due. */
 	readonly dueAtMs: number;
 	readonly queries: number;
 	/** Changes of status, oldest first. */
-	readonly history: readonly Sighting[];
+	readonly history: readonly StatusChange[];
 	/** Milliseconds since the wait began at the latest event. */
 	readonly waitedMs: number;
-	readonly outcome?: WaitOutcome;
+	readonly outcome?: PollOutcome;
 }
 
 /** What a change of a wait depends on beside the event. */
-export interface Moment {
+export interface PollContext {
 	readonly nowMs: number;
 	/** At least 0, below 1. */
 	readonly random: number;
@@ -67,13 +67,17 @@ export interface Moment {
 }
 
 /** The wait for a task, its first query due at once: it may have finished before. */
-export function startWait(taskId: string, nowMs: number): TaskWait {
+export function startPoll(taskId: string, nowMs: number): TaskPoll {
 	return { taskId, startedAtMs: nowMs, dueAtMs: nowMs, queries: 0, history: [], waitedMs: 0 };
 }
 
 /** The wait after the service has told how the task stands. */
-export function noteReport(wait: TaskWait, report: TaskReport, moment: Moment): TaskWait {
-	const asked = answered(wait, moment.nowMs);
+export function applyReport(
+	wait: TaskPoll,
+	report: TaskReport,
+	pollContext: PollContext,
+): TaskPoll {
+	const asked = answered(wait, pollContext.nowMs);
 	const seen = { ...asked, history: withStatus(asked, report.status) };
 	switch (taskState(report.status)) {
 		case 'completed':
@@ -81,7 +85,7 @@ export function noteReport(wait: TaskWait, report: TaskReport, moment: Moment): 
 		case 'failed':
 			return { ...seen, outcome: { kind: 'failed', reason: 'failed', report } };
 		case 'unfinished':
-			return postponed(seen, moment);
+			return postponed(seen, pollContext);
 	}
 }
 
@@ -89,16 +93,20 @@ export function noteReport(wait: TaskWait, report: TaskReport, moment: Moment): 
  * The wait after a query went wrong. A passing trouble (429, 503, network) keeps the wait going, and so does an
  * answer that is not the service's once it has answered; a lasting one ends it.
  */
-export function noteError(wait: TaskWait, error: ServiceError, moment: Moment): TaskWait {
-	const asked = answered(wait, moment.nowMs);
+export function applyError(
+	wait: TaskPoll,
+	error: ServiceError,
+	pollContext: PollContext,
+): TaskPoll {
+	const asked = answered(wait, pollContext.nowMs);
 	const isStrange =
 		error.kind === 'protocol' && (asked.history.length > 0 || asked.queries < STRANGE_ANSWERS);
-	if (error.details.transient === true || isStrange) return postponed(asked, moment);
-	return { ...asked, outcome: { kind: 'failed', reason: 'refused', message: inWords(error) } };
+	if (error.details.retryable === true || isStrange) return postponed(asked, pollContext);
+	return { ...asked, outcome: { kind: 'failed', reason: 'http', message: inWords(error) } };
 }
 
 /** The wait at its limit, when no query is allowed there. */
-export function noteTimeout(wait: TaskWait, nowMs: number): TaskWait {
+export function applyTimeout(wait: TaskPoll, nowMs: number): TaskPoll {
 	return {
 		...wait,
 		waitedMs: nowMs - wait.startedAtMs,
@@ -106,23 +114,23 @@ export function noteTimeout(wait: TaskWait, nowMs: number): TaskWait {
 	};
 }
 
-function answered(wait: TaskWait, nowMs: number): TaskWait {
+function answered(wait: TaskPoll, nowMs: number): TaskPoll {
 	return { ...wait, queries: wait.queries + 1, waitedMs: nowMs - wait.startedAtMs };
 }
 
-function withStatus({ history, waitedMs }: TaskWait, status: string): readonly Sighting[] {
+function withStatus({ history, waitedMs }: TaskPoll, status: string): readonly StatusChange[] {
 	if (history.at(-1)?.status === status) return history;
 	return [...history, { status, at_seconds: Math.round(waitedMs / 100) / 10 }];
 }
 
-function postponed(wait: TaskWait, { nowMs, random, schedule }: Moment): TaskWait {
+function postponed(wait: TaskPoll, { nowMs, random, schedule }: PollContext): TaskPoll {
 	const leftMs = wait.startedAtMs + schedule.limitMs - nowMs;
-	if (leftMs <= 0) return noteTimeout(wait, nowMs);
+	if (leftMs <= 0) return applyTimeout(wait, nowMs);
 	return { ...wait, dueAtMs: nowMs + fitted(gapMs(wait, schedule, random), leftMs, schedule) };
 }
 
 function gapMs(
-	{ queries }: TaskWait,
+	{ queries }: TaskPoll,
 	{ firstMs, maxMs, jitter }: PollSchedule,
 	random: number,
 ): number {

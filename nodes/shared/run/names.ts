@@ -1,2 +1,0 @@
-/** Internal name of the credential type that all nodes share. */
-export const CREDENTIAL = 'agentVideoApi';
