@@ -41,7 +41,7 @@ export function fieldTables({ properties }: Pick<INodeTypeDescription, 'properti
 
 const ABOUT_COLLECTIONS =
 	'A default is what an option begins with when it is added; a field of the service that is not added is not sent. ' +
-	'Retries, timeouts, limits and _Items at Once_ hold anyway.';
+	'Retries, timeouts, limits and _Concurrency_ hold anyway.';
 
 /** The displayed names of all fields, those inside of others too. */
 export function fieldNames(properties: readonly INodeProperties[]): readonly string[] {

@@ -167,7 +167,7 @@ export const IN_N8N: readonly N8nContender[] = [
 		held: ONE,
 		workflow: waitForVideo({
 			waitMode: 'inPlace',
-			options: { longestInterval: 5, jitter: 0 },
+			options: { maximumInterval: 5, jitter: 0 },
 		}),
 	},
 	{

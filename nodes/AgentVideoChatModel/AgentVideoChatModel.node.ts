@@ -16,7 +16,8 @@ import {
 	imagesProperty,
 } from '../shared/chat/properties';
 import { searchItems } from '../shared/form/resourceLocator';
-import { chatModelOptions, supplyChatModel } from './execute';
+import { supplyChatModel } from './execute';
+import { chatModelOptions } from './options';
 
 export class AgentVideoChatModel implements INodeType {
 	description: INodeTypeDescription = {
@@ -47,14 +48,7 @@ export class AgentVideoChatModel implements INodeType {
 				description:
 					'Images to go with what the person said last, as n8n hands over none. Binary data is that of the agent or chain.',
 			},
-			{
-				displayName: 'Options',
-				name: 'options',
-				type: 'collection',
-				placeholder: 'Add option',
-				default: {},
-				options: chatModelOptions,
-			},
+			chatModelOptions,
 		],
 	};
 

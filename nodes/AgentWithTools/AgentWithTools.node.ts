@@ -103,14 +103,7 @@ export class AgentWithTools implements INodeType {
 				description:
 					'Whether to return a simplified version of the response instead of the raw data',
 			},
-			{
-				displayName: 'Options',
-				name: 'options',
-				type: 'collection',
-				placeholder: 'Add option',
-				default: {},
-				options: agentOptions,
-			},
+			agentOptions,
 		],
 	};
 

@@ -155,7 +155,7 @@ async function ask(
 ): Promise<void> {
 	const conversation = slot.conversation!;
 	const request = { ...slot.request, ...toolFields(slot), messages: conversation.messages };
-	const toText = liveText({ withReasoning: settings.streamReasoning });
+	const toText = liveText({ withReasoning: settings.showReasoning });
 	let seen = false;
 	const complete = async (sendText?: (text: string) => void) =>
 		await withRetry(
@@ -180,7 +180,7 @@ async function ask(
 	reportCall(context, completion);
 	const next = applyReply(conversation, completion, slot.tools, settings.limits);
 	const bad = next.calls.find(({ round, failed }) => round === next.rounds && failed === true);
-	if (bad !== undefined && settings.failOnBadCall) throw badCall(bad.name, bad.result ?? '');
+	if (bad !== undefined && settings.failOnInvalidCall) throw badCall(bad.name, bad.result ?? '');
 	if (next.phase.kind === 'answered') {
 		const json = settings.simplify
 			? toChatResult(completion, { json: isJsonMode(request) })

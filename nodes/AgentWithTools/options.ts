@@ -1,108 +1,107 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { sortByName } from '../shared/form/sortByName';
-import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/chat/callOptions';
-import { chatOptions } from '../shared/chat/requestOptions';
-import type { Service } from '../shared/run/host';
-import { batchOptions, readBatching } from '../shared/form/batchOptions';
-import { mediaOptions, readMediaDownload } from '../shared/chat/mediaOptions';
+import {
+	callProperties,
+	earlierMessagesProperty,
+	readIdleTimeoutMs,
+	showReasoningOption,
+} from '../shared/chat/callOptions';
+import { mediaProperties, readMediaDownload } from '../shared/chat/mediaOptions';
+import { requestProperties } from '../shared/chat/requestOptions';
+import { concurrencyProperty, readBatching } from '../shared/form/batchOptions';
+import { choiceOption, numberOption, optionsProperty } from '../shared/form/options';
 import { readRetry, retryOutcomeUnknownOption } from '../shared/form/retryOptions';
+import type { Service } from '../shared/run/host';
 import type { AgentSettings } from './state';
 
-const DEFAULTS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
+const invalidCallsOption = choiceOption<'tell' | 'fail'>({
+	name: 'invalidCalls',
+	label: 'Invalid Tool Calls',
+	help: 'What happens when the model calls an unknown tool or passes arguments that do not match the schema',
+	default: 'tell',
+	choices: [
+		{
+			value: 'tell',
+			label: 'Return Error to Model',
+			help: 'Return the error to the model so that it can correct the call',
+		},
+		{ value: 'fail', label: 'Fail the Node', help: 'The node fails' },
+	],
+});
 
-const loopOptions: INodeProperties[] = [
-	{
-		displayName: 'Bad Tool Calls',
-		name: 'badCalls',
-		type: 'options',
-		options: [
-			{
-				name: 'Tell the Model',
-				value: 'tell',
-				description: 'The model is told and can mend it',
-			},
-			{ name: 'Fail', value: 'fail', description: 'The node fails' },
-		],
-		default: 'tell',
-		description: 'What happens to calls of unknown tools and to arguments that do not fit',
-	},
-	{
-		displayName: 'Emit Answers',
-		name: 'emit',
-		type: 'options',
-		options: [
-			{ name: 'All Together', value: 'together', description: 'In the order of the input' },
-			{
-				name: 'As They Finish',
-				value: 'finished',
-				description: 'Each as soon as it is there',
-			},
-		],
-		default: 'together',
-		description: 'When answers leave the node if it has several items',
-	},
-	{
-		displayName: 'Maximum Rounds',
-		name: 'maxRounds',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: 10,
-		description: 'Replies of the model after which the conversation leaves through Stopped',
-	},
-	{
-		displayName: 'Maximum Same Calls',
-		name: 'maxRepeats',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: 3,
-		description: 'How often the model may ask for the same tool with the same arguments',
-	},
-	{
-		displayName: 'Maximum Tool Calls',
-		name: 'maxCalls',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: 50,
-		description: 'Tool calls of a conversation, in all',
-	},
-];
+const emitOption = choiceOption<'together' | 'finished'>({
+	name: 'emit',
+	label: 'Emit Answers',
+	help: 'When answers leave the node if it has several items',
+	default: 'together',
+	choices: [
+		{ value: 'together', label: 'All Together', help: 'In the order of the input' },
+		{ value: 'finished', label: 'As They Finish', help: 'Each one as soon as it is finished' },
+	],
+});
 
-/** Every option of Agent with Tools. The tools themselves have a field of their own. */
-export const agentOptions: INodeProperties[] = sortByName([
-	...chatOptions.filter(({ name }) => name !== 'tools'),
-	...callOptions,
-	...mediaOptions,
-	...batchOptions.filter(({ name }) => name !== 'pause'),
-	...loopOptions,
-	earlierMessagesOption,
-	retryOutcomeUnknownOption,
+const maxRoundsOption = numberOption({
+	name: 'maxRounds',
+	label: 'Maximum Rounds',
+	help: 'Number of replies of the model after which the conversation leaves through Stopped',
+	default: 10,
+	min: 1,
+	integer: true,
+});
+
+const maxRepeatsOption = numberOption({
+	name: 'maxRepeats',
+	label: 'Maximum Repeated Calls',
+	help: 'How often the model may call the same tool with the same arguments',
+	default: 3,
+	min: 1,
+	integer: true,
+});
+
+const maxCallsOption = numberOption({
+	name: 'maxCalls',
+	label: 'Maximum Tool Calls',
+	help: 'Total number of tool calls in a conversation',
+	default: 50,
+	min: 1,
+	integer: true,
+});
+
+/** The options of Agent with Tools. The tools themselves are a field of their own. */
+export const agentOptions: INodeProperties = optionsProperty([
+	...requestProperties.filter(({ name }) => name !== 'tools'),
+	...callProperties,
+	...mediaProperties,
+	concurrencyProperty,
+	invalidCallsOption.property,
+	emitOption.property,
+	maxRoundsOption.property,
+	maxRepeatsOption.property,
+	maxCallsOption.property,
+	earlierMessagesProperty,
+	retryOutcomeUnknownOption.property,
 ]);
 
-/** What the first item's parameters settle for the whole batch. */
+/** The settings of a batch of conversations. n8n evaluates them for the first item, and they apply to all. */
 export function readSettings(context: IExecuteFunctions, service: Service): AgentSettings {
-	const option = (name: string, fallback: unknown) =>
-		context.getNodeParameter(`options.${name}`, 0, fallback) as unknown;
-	const limit = (name: keyof typeof DEFAULTS) =>
-		Math.max(1, Math.floor(Number(option(name, DEFAULTS[name]))) || DEFAULTS[name]);
 	return {
 		limits: {
-			maxRounds: limit('maxRounds'),
-			maxCalls: limit('maxCalls'),
-			maxRepeats: limit('maxRepeats'),
+			maxRounds: maxRoundsOption.read(context, 0),
+			maxCalls: maxCallsOption.read(context, 0),
+			maxRepeats: maxRepeatsOption.read(context, 0),
 		},
 		allAtOnce: context.getNodeParameter('runCalls', 0) === 'allAtOnce',
-		asTheyFinish: option('emit', 'together') === 'finished',
-		failOnBadCall: option('badCalls', 'tell') === 'fail',
+		asTheyFinish: emitOption.read(context, 0) === 'finished',
+		failOnInvalidCall: invalidCallsOption.read(context, 0) === 'fail',
 		singleOutput:
 			context.getNodeParameter('toolSource', 0) === 'json' ||
 			context.getNodeParameter('outputMode', 0, 'perTool') === 'single',
 		simplify: context.getNodeParameter('simplify', 0) === true,
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
-		streamReasoning: option('streamReasoning', false) === true,
+		showReasoning: showReasoningOption.read(context, 0),
 		concurrency: readBatching(context).concurrency,
 		media: readMediaDownload(context, 0, service),
 		retry: readRetry(context, 0),
-		idleTimeoutMs: readTimeoutSeconds(context, 0) * 1000,
+		idleTimeoutMs: readIdleTimeoutMs(context, 0),
 	};
 }

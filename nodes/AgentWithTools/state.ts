@@ -12,11 +12,11 @@ export interface AgentSettings {
 	readonly limits: ConversationLimits;
 	readonly allAtOnce: boolean;
 	readonly asTheyFinish: boolean;
-	readonly failOnBadCall: boolean;
+	readonly failOnInvalidCall: boolean;
 	readonly singleOutput: boolean;
 	readonly simplify: boolean;
 	readonly stream: boolean;
-	readonly streamReasoning: boolean;
+	readonly showReasoning: boolean;
 	readonly concurrency: number;
 	/** How the files of an answer are downloaded, where they are wanted. */
 	readonly media: MediaDownload | undefined;

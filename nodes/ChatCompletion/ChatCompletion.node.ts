@@ -15,10 +15,9 @@ import { chatFields, extraFields, isJsonMode } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import type { ChatCompletion as Completion, ChatRequest, TextDelta } from '../client/chat/types';
 import { withRetry } from '../client/http/retry';
-import { sortByName } from '../shared/form/sortByName';
-import { callOptions, earlierMessagesOption, readTimeoutSeconds } from '../shared/chat/callOptions';
+import { readIdleTimeoutMs, showReasoningOption } from '../shared/chat/callOptions';
 import { readMessages } from '../shared/chat/messages';
-import { chatOptions, SUGGESTIONS } from '../shared/chat/requestOptions';
+import { SUGGESTIONS } from '../shared/chat/requestOptions';
 import {
 	ANSWERER,
 	bindingProperties,
@@ -29,15 +28,16 @@ import {
 } from '../shared/chat/properties';
 import { isLive, withChatStream } from '../shared/chat/chatStream';
 import { n8nClock, n8nService, type Service } from '../shared/run/host';
-import { batchOptions, readBatching } from '../shared/form/batchOptions';
+import { readBatching } from '../shared/form/batchOptions';
 import { mapItems } from '../shared/run/mapItems';
 import { searchItems } from '../shared/form/resourceLocator';
-import { mediaOptions, readMediaDownload } from '../shared/chat/mediaOptions';
+import { readMediaDownload } from '../shared/chat/mediaOptions';
 import { readModel, readText } from '../shared/run/parameters';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
-import { readRetry, retryOutcomeUnknownOption } from '../shared/form/retryOptions';
+import { readRetry } from '../shared/form/retryOptions';
 import { forTools } from '../shared/run/toolResult';
+import { chatCompletionOptions } from './options';
 
 export class ChatCompletion implements INodeType {
 	description: INodeTypeDescription = {
@@ -58,21 +58,7 @@ export class ChatCompletion implements INodeType {
 			...inputProperties,
 			streamingProperty,
 			simplifyProperty,
-			{
-				displayName: 'Options',
-				name: 'options',
-				type: 'collection',
-				placeholder: 'Add option',
-				default: {},
-				options: sortByName([
-					...chatOptions,
-					...callOptions,
-					...mediaOptions,
-					...batchOptions,
-					earlierMessagesOption,
-					retryOutcomeUnknownOption,
-				]),
-			},
+			chatCompletionOptions,
 		],
 	};
 
@@ -95,11 +81,11 @@ export class ChatCompletion implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const live = this.getNodeParameter('streaming', 0) === 'auto' && isLive(this);
-		const pace = readBatching(this);
+		const batching = readBatching(this);
 
 		const items = await mapItems(
 			this,
-			live ? { ...pace, concurrency: 1 } : pace,
+			live ? { ...batching, concurrency: 1 } : batching,
 			async (item) => {
 				const service = await n8nService(this);
 				const request = readRequest(this, item, service);
@@ -157,11 +143,11 @@ async function completeOnce(
 }
 
 function readCall(context: IExecuteFunctions, item: number, sendText: (text: string) => void) {
-	const withReasoning = context.getNodeParameter('options.streamReasoning', item, false) === true;
+	const withReasoning = showReasoningOption.read(context, item);
 	const toText = liveText({ withReasoning });
 	return {
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
-		idleTimeoutMs: readTimeoutSeconds(context, item) * 1000,
+		idleTimeoutMs: readIdleTimeoutMs(context, item),
 		onText: (delta: TextDelta) => {
 			sendText(toText(delta));
 		},

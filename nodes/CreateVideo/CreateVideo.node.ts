@@ -16,7 +16,7 @@ import { clearCallLog } from '../shared/run/callLog';
 import { filledByModel } from '../shared/form/fromAi';
 import { createForItem, prepareVideo } from './execute';
 import { hintAdjustments } from './hint';
-import { videoOptions } from './options';
+import { createVideoOptions } from './options';
 import { VIDEO_MODEL_ITEMS, videoProperties, videoToolProperties } from './modelProperties';
 import { videoReferences } from './references';
 
@@ -77,14 +77,7 @@ export class CreateVideo implements INodeType {
 			...videoReferences,
 			...videoProperties,
 			...videoToolProperties,
-			{
-				displayName: 'Options',
-				name: 'options',
-				type: 'collection',
-				placeholder: 'Add option',
-				default: {},
-				options: videoOptions,
-			},
+			createVideoOptions,
 		],
 	};
 

@@ -4,13 +4,12 @@ import type { HttpPort } from '../client/ports';
 import { withRetry } from '../client/http/retry';
 import { createVideo } from '../client/video/createVideo';
 import { videoRequest, type VideoPlan } from '../client/video/videoRequest';
-import { readTimeoutSeconds } from '../shared/chat/callOptions';
 import { n8nClock, n8nService } from '../shared/run/host';
 import { callOnce } from '../shared/run/callLog';
-import { readRetry } from '../shared/form/retryOptions';
-import { withinToolLimit } from './maximumVideos';
+import { readSafeRetry } from '../shared/form/retryOptions';
+import { withinMaximumVideos } from './maximumVideos';
 import { readVideoInput, withAddresses } from './input';
-import { readVideoOptions, TIMEOUT_SECONDS, type VideoOptions } from './options';
+import { readOptions, type CreateVideoOptions } from './options';
 
 /** What an item asks for, checked. */
 interface Prepared {
@@ -18,8 +17,7 @@ interface Prepared {
 	readonly asked: string;
 	readonly plan: VideoPlan;
 	readonly http: HttpPort;
-	readonly options: VideoOptions;
-	readonly idleTimeoutMs: number;
+	readonly options: CreateVideoOptions;
 }
 
 /**
@@ -31,17 +29,16 @@ export async function prepareVideo(
 	context: IExecuteFunctions,
 	itemIndex: number,
 ): Promise<Prepared> {
-	const options = readVideoOptions(context, itemIndex);
+	const options = readOptions(context, itemIndex);
 	const input = readVideoInput(context, itemIndex);
 	const service = await n8nService(context);
 	const entered = withAddresses(context, itemIndex, input, service);
 	return {
 		// Without the addresses: a signed one differs on every try.
 		asked: JSON.stringify(input),
-		plan: videoRequest(entered, options.unsupported),
+		plan: videoRequest(entered, options.unsupportedValues),
 		http: service.http,
 		options,
-		idleTimeoutMs: readTimeoutSeconds(context, itemIndex, TIMEOUT_SECONDS) * 1000,
 	};
 }
 
@@ -56,22 +53,21 @@ export async function createForItem(
 	context: IExecuteFunctions,
 	itemIndex: number,
 ): Promise<IDataObject> {
-	const { asked, plan, http, options, idleTimeoutMs } = await prepareVideo(context, itemIndex);
+	const { asked, plan, http, options } = await prepareVideo(context, itemIndex);
 	if (options.dryRun) return { ...plan } as unknown as IDataObject;
 
 	const create = async () => ({
 		...(await withRetry(
 			n8nClock(context),
-			// The option is for Retry On Fail only: a billed creation is never sent twice within one run.
-			{ ...readRetry(context, itemIndex), retryOutcomeUnknown: false },
-			async () => await createVideo(http, plan.request, idleTimeoutMs),
+			readSafeRetry(context, itemIndex),
+			async () => await createVideo(http, plan.request, options.idleTimeoutMs),
 		)),
 		...report(plan),
 	});
 	const created = await callOnce(
 		context,
 		{ item: itemIndex, request: asked, retryOutcomeUnknown: options.retryOutcomeUnknown },
-		async () => await withinToolLimit(context, itemIndex, create),
+		async () => await withinMaximumVideos(context, itemIndex, create),
 	);
 	return { ...created } as unknown as IDataObject;
 }

@@ -1,44 +1,32 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError, isOutcomeUnknown } from '../client/errors';
 import { isToolRun } from '../shared/run/nodeContext';
-import { inTools } from '../shared/form/fromAi';
+import { maximumVideosOption } from './options';
 
 const KEY = 'createdByAgent';
-const MOST = 5;
-
-/** How many videos an agent may have made. */
-export const toolLimitOption: INodeProperties = inTools({
-	displayName: 'Maximum Videos',
-	name: 'maximumVideos',
-	type: 'number',
-	typeOptions: { minValue: 1 },
-	default: MOST,
-	description:
-		'How many videos the agent may create in one execution, as each of them costs money',
-});
 
 /**
- * Makes a video, unless the agent has had as many made in this execution as it may. What has certainly not been created
- * does not count.
+ * Creates a video unless the agent has reached Maximum Videos in this execution. A creation that certainly failed does
+ * not count.
  *
  * @throws InputError when the limit is reached; its words are for the model.
  */
-export async function withinToolLimit<T>(
+export async function withinMaximumVideos<T>(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	create: () => Promise<T>,
 ): Promise<T> {
 	if (!isToolRun(context)) return await create();
 
-	const most = Number(context.getNodeParameter('options.maximumVideos', itemIndex, MOST)) || MOST;
+	const max = maximumVideosOption.read(context, itemIndex);
 	const node = context.getContext('node');
 	const created = () => (node[KEY] ?? 0) as number;
-	if (created() >= most) {
+	if (created() >= max) {
 		throw new InputError(
 			'Maximum Videos',
-			`is ${most}, and so many have been created already`,
-			'Create no more of them now, and say so',
+			`is ${max}, and this many have been created already`,
+			'Do not create more videos now, and say so',
 		);
 	}
 	node[KEY] = created() + 1;

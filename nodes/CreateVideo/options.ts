@@ -1,77 +1,71 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import type { UnsupportedValues } from '../client/video/normalize';
-import { sortByName } from '../shared/form/sortByName';
-import { batchOptions } from '../shared/form/batchOptions';
-import { retriesOption } from '../shared/form/retryOptions';
-import { toolLimitOption } from './maximumVideos';
+import { batchProperties } from '../shared/form/batchOptions';
+import { inTools } from '../shared/form/fromAi';
+import { booleanOption, choiceOption, numberOption, optionsProperty } from '../shared/form/options';
+import { resendOutcomeUnknownOption, retriesOption } from '../shared/form/retryOptions';
+import { timeoutOption } from '../shared/form/timeoutOption';
 
-/** The service answers at once with a task; a minute of idle timeout means that something is broken. */
-export const TIMEOUT_SECONDS = 60;
+const dryRunOption = booleanOption({
+	name: 'dryRun',
+	label: 'Dry Run',
+	help: 'Whether to check everything and output the request without sending it. A dry run is free of charge.',
+});
 
-/** How tasks are created, beyond the fields of the request. */
-export const videoOptions: INodeProperties[] = sortByName([
-	{
-		displayName: 'Dry Run',
-		name: 'dryRun',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to check everything and give the request without sending it. That costs nothing.',
-	},
-	...batchOptions,
-	retriesOption,
-	toolLimitOption,
-	{
-		displayName: 'Send Again When Unclear',
-		name: 'retryOutcomeUnknown',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether Retry On Fail may send a creation again although its outcome is not known, as after a broken connection. The video may then be made, and billed, twice.',
-	},
-	{
-		displayName: 'Timeout (Seconds)',
-		name: 'timeout',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: TIMEOUT_SECONDS,
-		description: 'Idle timeout in seconds: how long a call may stay without receiving any data',
-	},
-	{
-		displayName: 'Values the Model Does Not Take',
-		name: 'unsupportedValues',
-		type: 'options',
-		options: [
-			{
-				name: 'Adjust and Report',
-				value: 'adjust',
-				description:
-					'Send the closest that the model takes, and say so in the field "adjustments" of the item',
-			},
-			{
-				name: 'Refuse',
-				value: 'refuse',
-				description: 'Fail the item before anything is sent',
-			},
-		],
-		default: 'adjust',
-		description: 'What to do where the model would change or ignore a value',
-	},
+/** How many videos an agent may create. */
+export const maximumVideosOption = numberOption({
+	name: 'maximumVideos',
+	label: 'Maximum Videos',
+	help: 'How many videos the agent may create in one execution, because each of them costs money',
+	default: 5,
+	min: 1,
+	integer: true,
+});
+
+const unsupportedValuesOption = choiceOption<UnsupportedValues>({
+	name: 'unsupportedValues',
+	label: 'Unsupported Values',
+	help: 'What to do with a value that the model would change or ignore',
+	default: 'adjust',
+	choices: [
+		{
+			value: 'adjust',
+			label: 'Adjust and Report',
+			help: 'Send the closest supported value, and list the change in the field "adjustments" of the item',
+		},
+		{ value: 'reject', label: 'Reject', help: 'Fail the item before anything is sent' },
+	],
+});
+
+/** The service answers at once with a task; a minute without any data means that something is broken. */
+const createTimeoutOption = timeoutOption({ defaultSeconds: 60 });
+
+/** The options of Create Video. */
+export const createVideoOptions: INodeProperties = optionsProperty([
+	dryRunOption.property,
+	...batchProperties,
+	retriesOption.property,
+	inTools(maximumVideosOption.property),
+	resendOutcomeUnknownOption.property,
+	createTimeoutOption.property,
+	unsupportedValuesOption.property,
 ]);
 
-export interface VideoOptions {
+export interface CreateVideoOptions {
 	readonly dryRun: boolean;
+	/** Whether Retry On Fail sends a creation again whose outcome is unknown. */
 	readonly retryOutcomeUnknown: boolean;
-	readonly unsupported: UnsupportedValues;
+	readonly unsupportedValues: UnsupportedValues;
+	readonly idleTimeoutMs: number;
 }
 
 /** The options of an item. */
-export function readVideoOptions(context: IExecuteFunctions, itemIndex: number): VideoOptions {
-	const option = (name: string) => context.getNodeParameter(`options.${name}`, itemIndex, false);
+export function readOptions(context: IExecuteFunctions, itemIndex: number): CreateVideoOptions {
 	return {
-		dryRun: option('dryRun') === true,
-		retryOutcomeUnknown: option('retryOutcomeUnknown') === true,
-		unsupported: option('unsupportedValues') === 'refuse' ? 'refuse' : 'adjust',
+		dryRun: dryRunOption.read(context, itemIndex),
+		retryOutcomeUnknown: resendOutcomeUnknownOption.read(context, itemIndex),
+		unsupportedValues: unsupportedValuesOption.read(context, itemIndex),
+		idleTimeoutMs: createTimeoutOption.read(context, itemIndex) * 1000,
 	};
 }

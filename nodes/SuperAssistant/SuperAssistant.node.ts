@@ -39,12 +39,12 @@ export class SuperAssistant implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const live = this.getNodeParameter('streaming', 0) === 'auto' && isLive(this);
-		const pace = readBatching(this);
+		const batching = readBatching(this);
 		const runExclusive = keyedMutex();
 
 		const items = await mapItems(
 			this,
-			live ? { ...pace, concurrency: 1 } : pace,
+			live ? { ...batching, concurrency: 1 } : batching,
 			async (item) => {
 				const reply = await runExclusive(
 					sessionName(this, item),

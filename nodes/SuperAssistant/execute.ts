@@ -10,7 +10,7 @@ import { toolRuns } from '../client/chat/toolRuns';
 import type { ChatRequest } from '../client/chat/types';
 import { InputError, ServiceError } from '../client/errors';
 import { withRetry } from '../client/http/retry';
-import { readTimeoutSeconds } from '../shared/chat/callOptions';
+import { readIdleTimeoutMs, showReasoningOption } from '../shared/chat/callOptions';
 import { readImages } from '../shared/chat/messages';
 import { n8nClock, n8nService, type Service } from '../shared/run/host';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
@@ -18,8 +18,9 @@ import { callOnce } from '../shared/run/callLog';
 import { readText } from '../shared/run/parameters';
 import { fetchMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
-import { readRetry } from '../shared/form/retryOptions';
+import { readSafeRetry, resendOutcomeUnknownOption } from '../shared/form/retryOptions';
 import { forTools } from '../shared/run/toolResult';
+import { readMaximumDurationMs, readShowTools } from './options';
 import { readSession, type AssistantSession } from './session';
 
 /** Sends text to whoever watches. */
@@ -36,8 +37,7 @@ export async function runAssistant(
 		{
 			item,
 			request: requestName(context, item),
-			retryOutcomeUnknown:
-				context.getNodeParameter('options.retryOutcomeUnknown', item, false) === true,
+			retryOutcomeUnknown: resendOutcomeUnknownOption.read(context, item),
 		},
 		async () => await call(context, item, sendText),
 	);
@@ -72,19 +72,18 @@ async function call(
 		...extraFields(context.getNodeParameter('options.extraBody', item, '{}')),
 	};
 	const clock = n8nClock(context);
-	const limitMs = readLimitSeconds(context, item) * 1000;
+	const limitMs = readMaximumDurationMs(context, item);
 	const reply = await keeping(
 		context,
 		session,
 		async () =>
 			await withRetry(
 				clock,
-				// The option is for Retry On Fail only: a charged call is never sent twice within one run.
-				{ ...readRetry(context, item), retryOutcomeUnknown: false },
+				readSafeRetry(context, item),
 				async () =>
 					await askAssistant(service.http, clock, request, {
 						stream: context.getNodeParameter('streaming', 0) !== 'off',
-						idleTimeoutMs: Math.min(limitMs, readTimeoutSeconds(context, item) * 1000),
+						idleTimeoutMs: Math.min(limitMs, readIdleTimeoutMs(context, item)),
 						limitMs,
 						...watching(context, item, sendText),
 					}),
@@ -117,10 +116,8 @@ async function keeping(
 
 /** What a person sees: text as it comes, and the tools as lines of their own between it. */
 function watching(context: IExecuteFunctions, item: number, sendText: SendText = () => undefined) {
-	const option = (name: string, fallback: unknown): unknown =>
-		context.getNodeParameter(`options.${name}`, item, fallback);
-	const toText = liveText({ withReasoning: option('streamReasoning', false) === true });
-	const withTools = option('showInChat', 'tools') === 'tools';
+	const toText = liveText({ withReasoning: showReasoningOption.read(context, item) });
+	const withTools = readShowTools(context, item);
 	return {
 		onText: (delta: Parameters<typeof toText>[0]) => {
 			sendText(toText(delta));
@@ -149,17 +146,6 @@ function readMessage(context: IExecuteFunctions, item: number, service: Service)
 		);
 	}
 	return userMessage(text, readImages(context, item, service));
-}
-
-function readLimitSeconds(context: IExecuteFunctions, item: number): number {
-	const value: unknown = context.getNodeParameter('options.maximumDuration', item, 620);
-	const seconds = Number(value);
-	if (seconds > 0) return seconds;
-	throw new InputError(
-		'Maximum Duration',
-		`is ${String(value)}`,
-		'Enter a number of seconds, e.g. 620',
-	);
 }
 
 /** What was entered, not what is sent: the addresses of binary files differ each time. */

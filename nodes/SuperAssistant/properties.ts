@@ -1,11 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { sortByName } from '../shared/form/sortByName';
-import { callOptions } from '../shared/chat/callOptions';
 import { imagesProperty, simplifyProperty, streamingProperty } from '../shared/chat/properties';
-import { batchOptions } from '../shared/form/batchOptions';
-import { mediaOptions } from '../shared/chat/mediaOptions';
 import { filledByModel } from '../shared/form/fromAi';
+import { superAssistantOptions } from './options';
 
 const sessionProperties: INodeProperties[] = [
 	{
@@ -55,41 +52,6 @@ const sessionProperties: INodeProperties[] = [
 	},
 ];
 
-const assistantOptions: INodeProperties[] = [
-	{
-		displayName: 'Maximum Duration (Seconds)',
-		name: 'maximumDuration',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: 620,
-		description:
-			'Seconds after which a call is given up, whatever arrives. The service ends it after 600 seconds itself.',
-	},
-	{
-		displayName: 'Send Again When Unclear',
-		name: 'retryOutcomeUnknown',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether Retry On Fail may send a call again that broke off, and may have been carried out and charged',
-	},
-	{
-		displayName: 'Show in Chat',
-		name: 'showInChat',
-		type: 'options',
-		options: [
-			{
-				name: 'Text and Tools',
-				value: 'tools',
-				description: 'Also a line when a tool starts and when it is done',
-			},
-			{ name: 'Text Only', value: 'text', description: 'What the assistant writes' },
-		],
-		default: 'tools',
-		description: 'What a streaming chat shows while the assistant works',
-	},
-];
-
 /** The form of Super Assistant: only what an assistant takes, since it chooses models and tools itself (spec 2.7). */
 export const assistantProperties: INodeProperties[] = [
 	{
@@ -121,17 +83,5 @@ export const assistantProperties: INodeProperties[] = [
 	...sessionProperties,
 	streamingProperty,
 	simplifyProperty,
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: sortByName([
-			...callOptions,
-			...mediaOptions,
-			...batchOptions,
-			...assistantOptions,
-		]),
-	},
+	superAssistantOptions,
 ];

@@ -1,56 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { sortByName } from '../shared/form/sortByName';
-import { fileSizeOption } from '../shared/files/fileSizeOption';
 import { filledByModel, notInTools } from '../shared/form/fromAi';
-import { pollOptions } from './options';
-
-const failedOption: INodeProperties = {
-	displayName: 'On Failed Videos',
-	name: 'onFailed',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{
-			name: 'Send to Failed Output',
-			value: 'output',
-			description: 'Each with its reason, beside those that are completed',
-		},
-		{
-			name: 'Fail the Node',
-			value: 'fail',
-			description: 'When all are finished; the error names every task ID',
-		},
-	],
-	default: 'output',
-	description: 'What happens when a video fails, is not finished in time or cannot be downloaded',
-};
-
-const fileOptions: INodeProperties[] = [
-	{
-		displayName: 'Download Thumbnail',
-		name: 'downloadThumbnail',
-		type: 'boolean',
-		default: false,
-		description: 'Whether to get the still picture that some models make as well',
-	},
-	{
-		displayName: 'File Name',
-		name: 'fileName',
-		type: 'string',
-		default: '={{ $json.task_id }}',
-		placeholder: 'e.g. {{ $json.topic }}',
-		description: 'Name of the downloaded file; the ending of its type is added',
-	},
-	fileSizeOption,
-	{
-		displayName: 'Put Thumbnail in Field',
-		name: 'thumbnailProperty',
-		type: 'string',
-		default: 'thumbnail',
-		description: 'The name of the output binary field to put the thumbnail in',
-	},
-];
+import { waitForVideoOptions } from './options';
 
 /** The form of Wait for Video. */
 export const waitProperties: INodeProperties[] = [
@@ -111,12 +62,5 @@ export const waitProperties: INodeProperties[] = [
 		hint: 'The name of the output binary field to put the file in',
 		displayOptions: { show: { download: [true] } },
 	}),
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: sortByName([...pollOptions, failedOption, ...fileOptions.map(notInTools)]),
-	},
+	waitForVideoOptions,
 ];

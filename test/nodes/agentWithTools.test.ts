@@ -364,7 +364,7 @@ describe('bad tool calls', () => {
 		model = () => [call('c1', 'wether', {})];
 		const { error } = await run({
 			branches: { weather },
-			parameters: { options: { badCalls: 'fail' } },
+			parameters: { options: { invalidCalls: 'fail' } },
 		});
 		expect(error).toMatchObject({
 			message: 'The model asked for the tool wether in a way that cannot be run',

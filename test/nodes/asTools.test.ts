@@ -175,8 +175,8 @@ test('an agent creates five videos in an execution, those that failed for certai
 		outputs[1]!.slice(2).map(({ json: { error, message } }) => [error, message]),
 	).toStrictEqual(
 		Array.from({ length: 2 }, () => [
-			'Maximum Videos is 5, and so many have been created already',
-			'Create no more of them now, and say so',
+			'Maximum Videos is 5, and this many have been created already',
+			'Do not create more videos now, and say so',
 		]),
 	);
 });

@@ -520,7 +520,7 @@ describe('many items', () => {
 		};
 		await chat({
 			items: Array.from({ length: 5 }, (_, index) => ({ chatInput: `q${index}` })),
-			parameters: { streaming: 'off', options: { concurrency: 2, pause: 60 } },
+			parameters: { streaming: 'off', options: { concurrency: 2, batchInterval: 60 } },
 		});
 		expect(at).toHaveLength(5);
 		expect(at[2]! - at[1]!).toBeGreaterThanOrEqual(55);

@@ -180,18 +180,18 @@ describe('values that the model does not take', () => {
 	});
 
 	test('are refused where that is wanted, before the first item is sent', async () => {
-		const refusing = { ...asked, options: { unsupportedValues: 'refuse' } };
+		const refusing = { ...asked, options: { unsupportedValues: 'reject' } };
 		const { error } = await create(refusing, { items: [...items].reverse() });
 		expect(error).toMatchObject({
 			name: 'NodeOperationError',
 			message: 'Size is 1080P. video-m6 takes Size 720p or 1080p',
-			description: 'Use 1080p, or set Values the Model Does Not Take to Adjust and Report',
+			description: 'Use 1080p, or set Unsupported Values to Adjust and Report',
 		});
 		expect(server.requests).toHaveLength(0);
 	});
 
 	test('refused items leave the others alone with Continue On Fail', async () => {
-		const refusing = { ...asked, options: { unsupportedValues: 'refuse' } };
+		const refusing = { ...asked, options: { unsupportedValues: 'reject' } };
 		const { outputs } = await create(refusing, { items, onError: 'continueErrorOutput' });
 		expect(outputs[0]!.map(({ json: { model: code } }) => code)).toStrictEqual(['video-m1']);
 		expect(outputs[1]!.map(({ json: { error } }) => error)).toStrictEqual([

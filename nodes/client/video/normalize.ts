@@ -7,7 +7,7 @@ import { countOf, maxReferences, REFERENCES } from './references';
 import { inWords } from './validate';
 
 /** What is done with values that the model does not take. */
-export type UnsupportedValues = 'adjust' | 'refuse';
+export type UnsupportedValues = 'adjust' | 'reject';
 
 /** A value that is not sent as it was entered. */
 export interface Adjustment {
@@ -47,7 +47,7 @@ const RULES: readonly Rule[] = [
  * The request as the model takes it, and what had to be changed for that.
  *
  * @param model Undefined where the model is not one of ours: then only the service's caps for files apply.
- * @param unsupported `refuse` throws instead of changing; the model's own defaults may be changed even so, since nobody
+ * @param unsupported `reject` throws instead of changing; the model's own defaults may be changed even so, since nobody
  *   asked for them.
  * @throws InputError that names the first value which would be changed.
  */
@@ -60,7 +60,7 @@ export function adjust(
 	const adjustments: Adjustment[] = [];
 	for (const rule of RULES) {
 		for (const adjustment of rule(request, model)) {
-			if (unsupported === 'refuse' && !isDefault(adjustment, model))
+			if (unsupported === 'reject' && !isDefault(adjustment, model))
 				throw refusal(adjustment);
 			adjustments.push(adjustment);
 			request = withoutUndefined({
@@ -175,6 +175,6 @@ function refusal({ field, from, to, reason }: Adjustment): InputError {
 	return new InputError(
 		label,
 		`${given}. ${reason}`,
-		`${instead}, or set Values the Model Does Not Take to Adjust and Report`,
+		`${instead}, or set Unsupported Values to Adjust and Report`,
 	);
 }

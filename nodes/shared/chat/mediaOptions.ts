@@ -1,52 +1,50 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { fileSizeOption, readMaxBytes } from '../files/fileSizeOption';
+import { booleanOption, textOption } from '../form/options';
 import type { Service } from '../run/host';
 import { isToolRun } from '../run/nodeContext';
-import { readText } from '../run/parameters';
+
+const downloadMediaOption = booleanOption({
+	name: 'downloadMedia',
+	label: 'Download Media',
+	help: 'Whether to download the images, videos and files that the reply links to as binary data',
+});
+
+const mediaPrefixOption = textOption({
+	name: 'mediaPrefix',
+	label: 'Media Prefix',
+	help: 'Prefix of the output binary fields. The position in the list "media" follows, as in media_0.',
+	default: 'media_',
+});
 
 /** Whether and how the files of replies become binary data. */
-export const mediaOptions: INodeProperties[] = [
-	{
-		displayName: 'Download Media',
-		name: 'downloadMedia',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to get the images, videos and files that the reply links to as binary data, not only their URLs',
-	},
-	{
-		...fileSizeOption,
-		description:
-			'Megabytes that a downloaded file may have; 0 for any size. Larger ones are not kept.',
-	},
-	{
-		displayName: 'Media Prefix',
-		name: 'mediaPrefix',
-		type: 'string',
-		default: 'media_',
-		description:
-			'Beginning of the names of the output binary fields. The place in the list "media" follows, as in media_0.',
-	},
+export const mediaProperties: INodeProperties[] = [
+	downloadMediaOption.property,
+	fileSizeOption.property,
+	mediaPrefixOption.property,
 ];
 
-/** What the options ask for. */
+/** How the files of a reply are downloaded. */
 export interface MediaDownload {
+	/** Prefix of the binary fields' names. */
 	readonly prefix: string;
-	/** Bytes that a file may have; 0 for any number. */
+	/** Maximum size of a file in bytes; 0 means no limit. */
 	readonly maxBytes: number;
-	/** Whether the service is on a private network, so that its files may be there. */
+	/** Whether files may be on a private network, because the service is on one. */
 	readonly allowPrivate: boolean;
 }
 
-/** What the options of an item ask for; nothing in a tool run, where an agent takes the addresses only. */
+/** How the files of an item are downloaded; undefined where they are not, as in a tool run: an agent only takes URLs. */
 export function readMediaDownload(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	{ isPrivate: allowPrivate }: Service,
 ): MediaDownload | undefined {
-	const isWanted = context.getNodeParameter('options.downloadMedia', itemIndex, false) === true;
-	if (!isWanted || isToolRun(context)) return undefined;
-	const prefix = readText(context, 'options.mediaPrefix', itemIndex).trim() || 'media_';
-	return { prefix, maxBytes: readMaxBytes(context, itemIndex), allowPrivate };
+	if (!downloadMediaOption.read(context, itemIndex) || isToolRun(context)) return undefined;
+	return {
+		prefix: mediaPrefixOption.read(context, itemIndex),
+		maxBytes: readMaxBytes(context, itemIndex),
+		allowPrivate,
+	};
 }

@@ -21,7 +21,7 @@ export const SUGGESTIONS = Object.fromEntries(
 );
 
 /** The optional request fields (spec 2.1), as the editor offers them under Options. */
-export const chatOptions: INodeProperties[] = CHAT_FIELDS.map(property);
+export const requestProperties: INodeProperties[] = CHAT_FIELDS.map(property);
 
 function searchMethod({ key }: SuggestedField): string {
 	return `search${key.charAt(0).toUpperCase()}${key.slice(1)}`;

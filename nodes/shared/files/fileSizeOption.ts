@@ -1,19 +1,17 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-
-import { readText } from '../run/parameters';
+import type { NodeContext } from '../run/nodeContext';
+import { numberOption } from '../form/options';
 
 /** How large a downloaded file may be. */
-export const fileSizeOption: INodeProperties = {
-	displayName: 'Maximum File Size (MB)',
+export const fileSizeOption = numberOption({
 	name: 'maximumFileSize',
-	type: 'number',
-	typeOptions: { minValue: 0 },
+	label: 'Maximum File Size',
+	unit: 'MB',
+	help: 'Larger files are not downloaded. 0 means no limit.',
 	default: 0,
-	description: 'Megabytes that a file may have; 0 for any size. Larger ones are not kept.',
-};
+	min: 0,
+});
 
-/** Bytes that a file of the item may have; 0 for any number. */
-export function readMaxBytes(context: IExecuteFunctions, itemIndex: number): number {
-	const megabytes = Number(readText(context, 'options.maximumFileSize', itemIndex)) || 0;
-	return Math.max(0, megabytes) * 1_000_000;
+/** Maximum size of a downloaded file of the item in bytes; 0 means no limit. */
+export function readMaxBytes(context: NodeContext, itemIndex: number): number {
+	return fileSizeOption.read(context, itemIndex) * 1_000_000;
 }

@@ -1,39 +1,45 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
-export interface Batching {
-	/** Items under way at once, at most. */
-	readonly concurrency: number;
-	/** Milliseconds to wait after so many items before the next ones start; 0 lets them follow one another. */
-	readonly pauseMs: number;
-}
+import type { Batching } from '../run/mapItems';
+import type { NodeContext } from '../run/nodeContext';
+import { numberOption } from './options';
 
-/** How many items are worked on at once, and how fast they follow one another. */
-export const batchOptions: INodeProperties[] = [
-	{
-		displayName: 'Items at Once',
-		name: 'concurrency',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: 100 },
-		default: 5,
-		description: 'How many items are sent to the service side by side, at most',
-	},
-	{
-		displayName: 'Batch RateLimitCooldown (Milliseconds)',
-		name: 'pause',
-		type: 'number',
-		typeOptions: { minValue: 0 },
-		default: 0,
-		description:
-			'Milliseconds to wait before the next items start, for a service that limits how often it may be called',
-	},
+const concurrencyOption = numberOption({
+	name: 'concurrency',
+	label: 'Concurrency',
+	help: 'Maximum number of items that are processed at the same time',
+	default: 5,
+	min: 1,
+	max: 100,
+	integer: true,
+});
+
+const batchIntervalOption = numberOption({
+	name: 'batchInterval',
+	label: 'Batch Interval',
+	unit: 'Milliseconds',
+	help: 'Pause between batches, for a service with a rate limit. A batch has as many items as Concurrency says.',
+	default: 0,
+	min: 0,
+});
+
+/** Concurrency alone, for a node that cannot pause between batches. */
+export const concurrencyProperty: INodeProperties = concurrencyOption.property;
+
+/** How many items are processed at the same time, and the pause between batches. */
+export const batchProperties: INodeProperties[] = [
+	concurrencyOption.property,
+	batchIntervalOption.property,
 ];
 
-/** What the pace options ask for: those of the first item serve all. */
-export function readBatching(context: IExecuteFunctions): Batching {
-	const option = (name: string, fallback: number) =>
-		Number(context.getNodeParameter(`options.${name}`, 0, fallback));
+/**
+ * The batch options of a run. n8n evaluates them for the first item, and they apply to all.
+ *
+ * @throws InputError when one of them is out of range.
+ */
+export function readBatching(context: NodeContext): Batching {
 	return {
-		concurrency: Math.max(1, Math.floor(option('concurrency', 5)) || 1),
-		pauseMs: Math.max(0, option('pause', 0) || 0),
+		concurrency: concurrencyOption.read(context, 0),
+		batchIntervalMs: batchIntervalOption.read(context, 0),
 	};
 }

@@ -1,41 +1,44 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import type { RetryPolicy } from '../../client/http/retry';
 import type { NodeContext } from '../run/nodeContext';
+import { booleanOption, numberOption } from './options';
 
-const DEFAULT_RETRIES = 2;
-
-/** How often a call is repeated that the service has certainly not carried out. */
-export const retriesOption: INodeProperties = {
-	displayName: 'Retries',
+/** Retries of requests that the service has certainly not processed. */
+export const retriesOption = numberOption({
 	name: 'retries',
-	type: 'number',
-	typeOptions: { minValue: 0, maxValue: 10 },
-	default: DEFAULT_RETRIES,
-	description:
-		'How often a call is repeated when the service has too many calls (429) or cannot be reached. Waits grow, up to a minute in all.',
-};
+	label: 'Retries',
+	help: 'How often a request is retried when the service reports too many requests (429) or cannot be reached. The delay grows, up to a minute in total.',
+	default: 2,
+	min: 0,
+	max: 10,
+	integer: true,
+});
 
-/** For calls that may be paid twice without much harm. */
-export const retryOutcomeUnknownOption: INodeProperties = {
-	displayName: 'Repeat Unclear Failures',
+const RETRY_OUTCOME_UNKNOWN = {
 	name: 'retryOutcomeUnknown',
-	type: 'boolean',
-	default: false,
-	description:
-		'Whether to repeat a call also where the service may have carried it out, as after a broken connection or status 503. It may then be charged twice.',
-};
+	label: 'Retry When Outcome Is Unknown',
+} as const;
 
-/** What the options of an item say; calls whose form has no such option never repeat an outcomeUnknown failure. */
+/** For calls whose second execution does little harm: the node retries them itself. */
+export const retryOutcomeUnknownOption = booleanOption({
+	...RETRY_OUTCOME_UNKNOWN,
+	help: 'Whether to also retry a request that the service may already have processed, for example after a lost connection or status 503. It may then be charged twice.',
+});
+
+/** For expensive calls: only n8n's Retry On Fail sends them again. */
+export const resendOutcomeUnknownOption = booleanOption({
+	...RETRY_OUTCOME_UNKNOWN,
+	help: 'Whether Retry On Fail sends a request again that the service may already have processed, for example after a lost connection. It may then be carried out and charged twice.',
+});
+
+/** The retry policy of an item. */
 export function readRetry(context: NodeContext, itemIndex: number): RetryPolicy {
-	const retries = Number(context.getNodeParameter('options.retries', itemIndex, DEFAULT_RETRIES));
-	const retryOutcomeUnknown: unknown = context.getNodeParameter(
-		'options.retryOutcomeUnknown',
-		itemIndex,
-		false,
-	);
 	return {
-		retries: Math.max(0, Math.floor(retries) || 0),
-		retryOutcomeUnknown: retryOutcomeUnknown === true,
+		retries: retriesOption.read(context, itemIndex),
+		retryOutcomeUnknown: retryOutcomeUnknownOption.read(context, itemIndex),
 	};
+}
+
+/** The retry policy of an item whose calls are never sent twice within one run, whatever the option says. */
+export function readSafeRetry(context: NodeContext, itemIndex: number): RetryPolicy {
+	return { retries: retriesOption.read(context, itemIndex), retryOutcomeUnknown: false };
 }

@@ -5,13 +5,18 @@ import { isCancelled } from '../../client/errors';
 import { errorFacts, inOneLine, toNodeError } from './nodeErrors';
 import { n8nClock } from './host';
 import { isToolRun } from './nodeContext';
-import type { Batching } from '../form/batchOptions';
 
 type NodeError = ReturnType<typeof toNodeError>;
 
-export interface ItemOptions extends Partial<Batching> {
-	/** Items under way at once, at most. */
+/** How the items of a run are processed. */
+export interface Batching {
+	/** Maximum number of items that are processed at the same time. */
 	readonly concurrency: number;
+	/** Pause between batches of `concurrency` items in milliseconds; 0 means no batches. */
+	readonly batchIntervalMs?: number;
+}
+
+export interface ItemOptions extends Batching {
 	/** Tells, for the error that stops the node, what the items before it have left behind at the service. */
 	readonly describeDone?: (done: readonly IDataObject[]) => string;
 }
@@ -24,7 +29,7 @@ export interface ItemOptions extends Partial<Batching> {
  */
 export async function mapItems(
 	context: IExecuteFunctions,
-	{ concurrency, pauseMs = 0, describeDone = () => '' }: ItemOptions,
+	{ concurrency, batchIntervalMs = 0, describeDone = () => '' }: ItemOptions,
 	work: (itemIndex: number) => Promise<INodeExecutionData>,
 ): Promise<INodeExecutionData[]> {
 	const clock = n8nClock(context);
@@ -46,9 +51,9 @@ export async function mapItems(
 		const results: INodeExecutionData[] = [];
 		for (const batch of batches(
 			context.getInputData().length,
-			pauseMs > 0 ? concurrency : Infinity,
+			batchIntervalMs > 0 ? concurrency : Infinity,
 		)) {
-			if (results.length > 0) await clock.sleep(pauseMs);
+			if (results.length > 0) await clock.sleep(batchIntervalMs);
 			results.push(...(await mapConcurrent(batch, concurrency, one)));
 		}
 		return results;

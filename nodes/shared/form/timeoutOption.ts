@@ -1,0 +1,20 @@
+import { numberOption, type FormOption } from './options';
+
+/** Longer than the longest call that the service allows (600 s, spec 8), in seconds. */
+export const LONGEST_CALL_SECONDS = 620;
+
+/** The idle timeout of a call: seconds without receiving any data. */
+export function timeoutOption({
+	defaultSeconds,
+}: {
+	readonly defaultSeconds: number;
+}): FormOption<number> {
+	return numberOption({
+		name: 'timeout',
+		label: 'Timeout',
+		unit: 'Seconds',
+		help: 'Idle timeout: how long a call may stay without receiving any data. A reply that keeps arriving is never cut off.',
+		default: defaultSeconds,
+		min: 0.1,
+	});
+}

@@ -1,0 +1,108 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { InputError } from '../../nodes/client/errors';
+import {
+	booleanOption,
+	choiceOption,
+	numberOption,
+	textOption,
+} from '../../nodes/shared/form/options';
+
+/** A context whose Options collection has this value. */
+function contextWith(value: unknown): IExecuteFunctions {
+	return {
+		getNodeParameter: (_name: string, _item: number, fallback: unknown) =>
+			value === undefined ? fallback : value,
+	} as unknown as IExecuteFunctions;
+}
+
+const seconds = numberOption({
+	name: 'timeout',
+	label: 'Timeout',
+	unit: 'Seconds',
+	help: 'Idle timeout',
+	default: 60,
+	min: 0.5,
+	max: 100,
+});
+const count = numberOption({
+	name: 'retries',
+	label: 'Retries',
+	help: 'How often',
+	default: 2,
+	min: 0,
+	integer: true,
+});
+
+test('a number option has its bounds in the form', () => {
+	expect(seconds.property).toMatchObject({
+		displayName: 'Timeout (Seconds)',
+		type: 'number',
+		default: 60,
+		typeOptions: { minValue: 0.5, maxValue: 100 },
+	});
+	expect(count.property.typeOptions).toStrictEqual({ minValue: 0, numberPrecision: 0 });
+});
+
+test.each([undefined, null, '', ' '])('%j means the default', (value) => {
+	expect(seconds.read(contextWith(value), 0)).toBe(60);
+});
+
+test.each([0.5, 100, '7'])('%j is read as a number', (value) => {
+	expect(seconds.read(contextWith(value), 0)).toBe(Number(value));
+});
+
+test.each([
+	['abc', seconds, 'Timeout is abc', 'Enter a number from 0.5 to 100, e.g. 60'],
+	[NaN, seconds, 'Timeout is NaN', 'Enter a number from 0.5 to 100, e.g. 60'],
+	[0, seconds, 'Timeout is 0', 'Enter a number from 0.5 to 100, e.g. 60'],
+	[101, seconds, 'Timeout is 101', 'Enter a number from 0.5 to 100, e.g. 60'],
+	[Infinity, seconds, 'Timeout is Infinity', 'Enter a number from 0.5 to 100, e.g. 60'],
+	[[], seconds, 'Timeout is []', 'Enter a number from 0.5 to 100, e.g. 60'],
+	[-1, count, 'Retries is -1', 'Enter a whole number of at least 0, e.g. 2'],
+	[1.5, count, 'Retries is 1.5', 'Enter a whole number of at least 0, e.g. 2'],
+] as const)('%s is rejected by name', (value, option, message, hint) => {
+	const read = () => option.read(contextWith(value), 0);
+	expect(read).toThrow(InputError);
+	expect(read).toThrow(expect.objectContaining({ message, hint }));
+});
+
+const choice = choiceOption<'a' | 'b'>({
+	name: 'mode',
+	label: 'Mode',
+	help: 'Which one',
+	default: 'a',
+	choices: [
+		{ value: 'a', label: 'First' },
+		{ value: 'b', label: 'Second' },
+	],
+});
+
+test('a choice is one of its values, and the default where it is empty', () => {
+	expect(choice.read(contextWith('b'), 0)).toBe('b');
+	expect(choice.read(contextWith(null), 0)).toBe('a');
+	expect(() => choice.read(contextWith('c'), 0)).toThrow(
+		expect.objectContaining({ message: 'Mode is c', hint: 'Choose one of: a, b' }),
+	);
+});
+
+test('a switch is on only for true', () => {
+	const option = booleanOption({ name: 'on', label: 'On', help: 'Whether it is on' });
+	expect(
+		[true, false, 'yes', undefined].map((value) => option.read(contextWith(value), 0)),
+	).toEqual([true, false, false, false]);
+});
+
+test('a text is trimmed, and an empty one means its fallback', () => {
+	const plain = textOption({ name: 'text', label: 'Text', help: 'A text', default: 'media_' });
+	expect(plain.read(contextWith(' x '), 0)).toBe('x');
+	expect(plain.read(contextWith('  '), 0)).toBe('media_');
+	const expression = textOption({
+		name: 'name',
+		label: 'Name',
+		help: 'A name',
+		default: '={{ $json.id }}',
+		fallback: '',
+	});
+	expect(expression.read(contextWith(undefined), 0)).toBe('');
+});
