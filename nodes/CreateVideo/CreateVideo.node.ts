@@ -97,7 +97,7 @@ export class CreateVideo implements INodeType {
 
 		const items = await mapItems(
 			this,
-			{ ...readBatching(this), describeDone },
+			{ ...readBatching(this), describeCompleted },
 			async (item) => ({
 				json: await createForItem(this, item),
 				pairedItem: { item },
@@ -117,7 +117,7 @@ async function checkItems(context: IExecuteFunctions): Promise<void> {
 	});
 }
 
-function describeDone(tasks: readonly IDataObject[]): string {
+function describeCompleted(tasks: readonly IDataObject[]): string {
 	const ids = tasks.flatMap(({ task_id: taskId }) => (taskId === undefined ? [] : [taskId]));
 	return ids.length === 0
 		? ''

@@ -5,7 +5,7 @@ import { checkPublicUrl } from '../client/http/publicUrl';
 import { VIDEO_FIELDS } from '../client/video/fields';
 import { REFERENCES, type Reference, type ReferenceKind } from '../client/video/references';
 import type { EnteredVideo } from '../client/video/videoRequest';
-import { fieldNames, fileUrl, type FieldNames } from '../shared/files/signedFileUrl';
+import { fieldNames, signedFileUrl, type FieldNames } from '../shared/files/signedFileUrl';
 import type { Service } from '../shared/run/host';
 import { readModel, readText } from '../shared/run/parameters';
 
@@ -75,7 +75,7 @@ export function withAddresses(
 		const url =
 			'url' in source
 				? checkPublicUrl(source.url, options)
-				: fileUrl(context, itemIndex, source.property, options);
+				: signedFileUrl(context, itemIndex, source.property, options);
 		return { kind, url };
 	});
 	return { ...input, references };

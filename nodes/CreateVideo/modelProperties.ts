@@ -2,63 +2,63 @@ import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
 import { VIDEO_FIELDS, type VideoField } from '../client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../client/video/models';
-import { fromModel, inTools, notInTools, type ModelFill } from '../shared/form/fromAi';
+import { fromAi, inTools, notInTools, type FromAiArgument } from '../shared/form/fromAi';
 
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
 
-/** The models as the list in the editor shows them. */
+/** The models in the list of the editor. */
 export const VIDEO_MODEL_ITEMS: INodeListSearchItems[] = MODELS.map(({ code, input }) => ({
 	name: `${code}: ${input}`,
 	value: code,
 }));
 
-/** The field for one model only. */
+/** Shows the field only for one model. */
 export function forModel(field: INodeProperties, { code }: VideoModel): INodeProperties {
-	// By hiding rather than showing: n8n shows every field whose condition looks at an expression.
+	// Uses hide instead of show: n8n ignores a show condition on a parameter that holds an expression.
 	return { ...field, displayOptions: { hide: { model: [{ _cnd: { not: code } }] } } };
 }
 
-/** The field for a model that is typed or comes from an expression. */
+/** Shows the field only for a model that is typed or comes from an expression. */
 export function forOtherModels(field: INodeProperties): INodeProperties {
 	return { ...field, displayOptions: { hide: { model: MODELS.map(({ code }) => code) } } };
 }
 
-/** What the model of an agent decides; a value that the video model does not take is adjusted. */
-const FILLS: Readonly<Partial<Record<VideoField['key'], ModelFill>>> = {
+/** The fields that an agent's model fills. A value that the video model does not support is adjusted. */
+const FROM_AI: Readonly<Partial<Record<VideoField['key'], FromAiArgument>>> = {
 	aspectRatio: {
 		key: 'aspect_ratio',
-		help: 'Width to height: 16:9 for wide, 9:16 for upright, 1:1 for square',
-		otherwise: '16:9',
+		help: 'Width to height: 16:9 for landscape, 9:16 for portrait, 1:1 for square',
+		fallback: '16:9',
 	},
 	duration: {
 		key: 'duration',
-		help: 'Length of the video in seconds; 0 for the usual length',
+		help: 'Length of the video in seconds; 0 for the default length',
 		type: 'number',
-		otherwise: '0',
+		fallback: '0',
 	},
 };
 
 /**
- * The fields whose values depend on the model: a list of its values for each model that takes the field, and a
- * free field for a model that is typed or comes from an expression.
+ * The fields whose values depend on the model: a list of values for each model that supports the field, and a free
+ * field for a model that is typed or comes from an expression.
  */
 export const videoProperties: INodeProperties[] = (VIDEO_FIELDS as readonly VideoField[]).flatMap(
 	(field) => [
 		...MODELS.filter((model) => field.values(model).length > 0).map((model) =>
-			unlessFilled(field, forModel(listed(field, model), model)),
+			inNodeOnly(field, forModel(listed(field, model), model)),
 		),
-		unlessFilled(field, forOtherModels(free(field))),
+		inNodeOnly(field, forOtherModels(free(field))),
 	],
 );
 
-/** The fields that the model of an agent fills, where the node is its tool. */
+/** The fields that an agent's model fills when the node is its tool. */
 export const videoToolProperties: INodeProperties[] = VIDEO_FIELDS.flatMap((field) => {
-	const fill = (FILLS as Readonly<Record<string, ModelFill>>)[field.key];
-	return fill === undefined ? [] : [inTools({ ...free(field), default: fromModel(fill) })];
+	const argument = (FROM_AI as Readonly<Record<string, FromAiArgument>>)[field.key];
+	return argument === undefined ? [] : [inTools({ ...free(field), default: fromAi(argument) })];
 });
 
-function unlessFilled({ key }: VideoField, property: INodeProperties): INodeProperties {
-	return key in FILLS ? notInTools(property) : property;
+function inNodeOnly({ key }: VideoField, property: INodeProperties): INodeProperties {
+	return key in FROM_AI ? notInTools(property) : property;
 }
 
 function listed(field: VideoField, model: VideoModel): INodeProperties {
@@ -92,9 +92,9 @@ function free(field: VideoField): INodeProperties {
 					type: 'number',
 					default: 0,
 					typeOptions: { minValue: 0 },
-					hint: '0 leaves it to the model',
+					hint: '0 uses the default of the model',
 				}
-			: { type: 'string', default: '', hint: 'Empty leaves it to the model' }),
+			: { type: 'string', default: '', hint: 'Empty uses the default of the model' }),
 		placeholder: field.placeholder,
 	};
 }

@@ -7,7 +7,7 @@ import { forModel, forOtherModels } from './modelProperties';
 
 const TITLES = { image: 'Image', video: 'Video', audio: 'Audio' } as const;
 
-/** The files to make a video from: for each model with the kinds and numbers that it takes. */
+/** The reference files: for each model the kinds and counts that it supports. */
 export const videoReferences: INodeProperties[] = [
 	...VIDEO_MODELS.map((model) => forModel(references(model), model)),
 	forOtherModels(references(undefined)),
@@ -46,18 +46,16 @@ function help(rows: readonly ReferenceRow[], model: VideoModel | undefined): str
 	const counts = rows.map((row) => countOf(row, most(row, model))).join(', ');
 	const has = (kind: string) => rows.some((row) => row.kind === kind);
 	return [
-		`Files to make the video from, at most ${counts}.`,
-		'As first and last frame, images count in this order.',
+		`Reference files, at most ${counts}.`,
+		'In first and last frame mode, the order of the images matters.',
 		...(has('audio')
 			? [
-					'Audio needs an image or a video beside it.',
-					'Videos and audio together may last 15 seconds, the rest is cut off.',
+					'Audio requires an image or a video.',
+					'Videos and audio are cut off after 15 seconds in total.',
 				]
 			: []),
 		...(model?.editsVideos === true
-			? [
-					'A video is edited: it keeps its length and sound, and may last 15 seconds, the rest is cut off.',
-				]
+			? ['A video is edited: it keeps its length and sound, and is cut off after 15 seconds.']
 			: []),
 	].join(' ');
 }

@@ -14,21 +14,21 @@ const sessionProperties: INodeProperties[] = [
 			{
 				name: 'New',
 				value: 'new',
-				description: 'The assistant remembers nothing of earlier calls',
+				description: 'Start without any memory of earlier calls',
 			},
 			{
 				name: 'By ID',
 				value: 'id',
-				description: 'Go on with a session whose ID you have kept',
+				description: 'Continue a session whose ID you have',
 			},
 			{
 				name: 'Remembered per Key',
 				value: 'key',
-				description: 'Each key, such as a chat or a customer, has a session of its own',
+				description: 'Continue the session of a key, for example of a chat or a customer',
 			},
 		],
 		default: 'new',
-		description: 'Whether the assistant goes on where it was',
+		description: 'Which session the assistant uses',
 	},
 	{
 		displayName: 'Session ID',
@@ -36,7 +36,7 @@ const sessionProperties: INodeProperties[] = [
 		type: 'string',
 		default: '={{ $json.session_id }}',
 		placeholder: 'e.g. session-0001',
-		description: 'The session_id that an earlier call gave',
+		description: 'The session_id of an earlier call',
 		displayOptions: { show: { session: ['id'] } },
 	},
 	{
@@ -46,13 +46,13 @@ const sessionProperties: INodeProperties[] = [
 		default: '={{ $json.sessionId }}',
 		placeholder: 'e.g. customer-42',
 		description:
-			'Whose session it is. A Chat Trigger hands over the key of its chat as sessionId.',
-		hint: 'The sessions are kept in the data table agent_video_sessions of the project',
+			'Identifies the session. A Chat Trigger provides the key of its chat as sessionId.',
+		hint: 'Sessions are stored in the data table agent_video_sessions of the project',
 		displayOptions: { show: { session: ['key'] } },
 	},
 ];
 
-/** The form of Super Assistant: only what an assistant takes, since it chooses models and tools itself (spec 2.7). */
+/** The form of Super Assistant. It has no model and no tools: the assistant chooses them itself (spec 2.7). */
 export const assistantProperties: INodeProperties[] = [
 	{
 		displayName: 'App Code',
@@ -61,7 +61,7 @@ export const assistantProperties: INodeProperties[] = [
 		required: true,
 		default: '',
 		placeholder: 'e.g. demo-assistant',
-		description: 'Code of the super assistant at the service',
+		description: 'Code of the super assistant',
 	},
 	...filledByModel(
 		{
@@ -72,11 +72,11 @@ export const assistantProperties: INodeProperties[] = [
 			required: true,
 			default: '={{ $json.chatInput }}',
 			placeholder: 'e.g. Look up the weather in Rome and make a short video of it',
-			description: 'What the assistant is to do. A Chat Trigger hands it over as chatInput.',
+			description: 'The task for the assistant. A Chat Trigger provides it as chatInput.',
 		},
 		{
 			key: 'message',
-			help: 'The whole task, with everything that is needed for it',
+			help: 'The complete task, with all information it needs',
 		},
 	),
 	imagesProperty,

@@ -64,8 +64,8 @@ export async function deliver(
 		return toItem(context, item, failedDownload(result, error), binary);
 	}
 
-	const describeDone = () => describeTasks(taskIds, polls);
-	const items = await mapItems(context, { concurrency: DOWNLOADS, describeDone }, one);
+	const describeCompleted = () => describeTasks(taskIds, polls);
+	const items = await mapItems(context, { concurrency: DOWNLOADS, describeCompleted }, one);
 	const failed = items.filter((_item, index) => !completed.has(index));
 
 	progress.end(polls, failed.length === 0 ? '' : `, ${counted(failed.length)} without a result`);

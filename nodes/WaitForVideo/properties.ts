@@ -13,9 +13,9 @@ export const waitProperties: INodeProperties[] = [
 			required: true,
 			default: '={{ $json.task_id }}',
 			placeholder: 'e.g. task-0001',
-			description: 'The task to wait for, as Create Video gives it',
+			description: 'The task to wait for, as returned by Create Video',
 		},
-		{ key: 'task_id', help: 'The task_id that came back when the video was created' },
+		{ key: 'task_id', help: 'The task_id that was returned when the video was created' },
 	),
 	notInTools({
 		displayName: 'Wait Mode',
@@ -27,13 +27,13 @@ export const waitProperties: INodeProperties[] = [
 				name: 'Poll in Place',
 				value: 'inPlace',
 				description:
-					'Ask every few seconds. The execution stays in memory: a restart of n8n ends it.',
+					'Poll every few seconds. The execution stays in memory: a restart of n8n ends it.',
 			},
 			{
 				name: 'Suspend Between Polls',
 				value: 'suspend',
 				description:
-					'Ask about once a minute. The execution is saved meanwhile: it survives a restart and holds no worker.',
+					'Poll about once a minute. Meanwhile the execution is saved: it survives a restart and does not occupy a worker.',
 			},
 		],
 		default: 'inPlace',
@@ -41,7 +41,7 @@ export const waitProperties: INodeProperties[] = [
 	}),
 	notInTools({
 		displayName:
-			'Connect the output <b>Still Generating</b> to the input of this node. Each step takes about 60 seconds. In a streaming chat, as a tool of an agent and for "Execute step" the node polls in place.',
+			'Connect the output <b>Still Generating</b> to the input of this node. Each step takes about 60 seconds. In a streaming chat, as a tool of an agent and with "Execute step" the node polls in place.',
 		name: 'suspendNotice',
 		type: 'notice',
 		default: '',
@@ -52,7 +52,7 @@ export const waitProperties: INodeProperties[] = [
 		name: 'download',
 		type: 'boolean',
 		default: true,
-		description: 'Whether to get the file as binary data, not only its URL',
+		description: 'Whether to download the file as binary data',
 	}),
 	notInTools({
 		displayName: 'Put Output File in Field',

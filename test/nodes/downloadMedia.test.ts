@@ -131,7 +131,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 				kind: 'image',
 				url: `${cdn.url}/cdn/pic?id=7`,
 				error_message:
-					'The finished file could not be downloaded (status 403). Open its URL',
+					'The file could not be downloaded (status 403). Open the URL of the file',
 			},
 			{ binary: 'media_2' },
 			{ binary: 'media_3' },
@@ -204,7 +204,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 			{ binary: 'file1' },
 			{
 				error_message:
-					'Maximum File Size is 0.1 MB, but the file has 0.2 MB or more. Raise the limit, or take the file from its URL',
+					'Maximum File Size is 0.1 MB, but the file has at least 0.2 MB. Raise the limit, or open the URL of the file',
 			},
 			{ binary: 'file3' },
 		]);

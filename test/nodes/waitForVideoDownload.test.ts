@@ -134,7 +134,7 @@ test('a download that fails for good leaves through Failed, and the address stay
 		reason: 'download',
 		video_url: `${server.url}/cdn/task-1.mp4`,
 		error_message:
-			'The finished file could not be downloaded (status 404). The video exists: open its URL, or run this node again with the same task ID',
+			'The file could not be downloaded (status 404). The video exists: open its URL, or run this node again with the same task ID',
 	});
 	expect(downloads()).toHaveLength(1);
 });
@@ -146,7 +146,7 @@ test('with Fail the Node a failed download stops it, and its error names task an
 	const stopped = await wait({ onFailed: 'fail' });
 	expect(stopped.error).toMatchObject({
 		name: 'NodeApiError',
-		message: 'The finished file could not be downloaded',
+		message: 'The file could not be downloaded',
 		httpCode: '404',
 	});
 	expect(stopped.error!.description).toContain('task_id: task-1');
@@ -175,7 +175,7 @@ test.each([
 		video_url: expect.anything() as string,
 	});
 	expect(outputs[2]![0]!.json['error_message']).toMatch(
-		/^Maximum File Size is 0\.1 MB, but the file has 0\.[12] MB or more\./,
+		/^Maximum File Size is 0\.1 MB, but the file has at least 0\.[12] MB\./,
 	);
 	expect(outputs[2]![0]).not.toHaveProperty('binary');
 	expect(downloads()).toHaveLength(1);

@@ -5,15 +5,15 @@ import { checkMessages, checkOrder, promptMessages, userMessage } from '../../cl
 import type { ChatMessage } from '../../client/chat/types';
 import type { JsonValue } from '../../client/json';
 import { checkPublicUrl } from '../../client/http/publicUrl';
-import { fieldNames, fileUrl, type FieldNames } from '../files/signedFileUrl';
+import { fieldNames, signedFileUrl, type FieldNames } from '../files/signedFileUrl';
 import type { Service } from '../run/host';
 import type { NodeContext } from '../run/nodeContext';
 import { readText } from '../run/parameters';
 
-/** An image as the editor hands it over: an address, or the names of binary fields. */
+/** An image as the form has it: a URL, or names of binary fields. */
 interface ImageEntry {
 	readonly source?: 'url' | 'binary';
-	/** One address, or by expression a list of them. */
+	/** One URL, or a list of URLs from an expression. */
 	readonly url?: string | readonly string[];
 	readonly binaryProperty?: FieldNames;
 }
@@ -26,15 +26,15 @@ interface MessageEntry {
 	readonly toolCalls?: unknown;
 }
 
-/** How each kind of input becomes messages. */
+/** Reads the messages of each kind of input. */
 const READERS: Readonly<
 	Record<string, (context: IExecuteFunctions, item: number, service: Service) => ChatMessage[]>
 > = { prompt: readPrompt, messages: readList, json: readJsonMessages };
 
 /**
- * The messages that the node's input fields make for an item (spec 2.2).
+ * The messages of an item's input fields (spec 2.2).
  *
- * @throws InputError that names the field or entry which the service would refuse.
+ * @throws InputError that names the invalid field or entry.
  */
 export function readMessages(
 	context: IExecuteFunctions,
@@ -45,9 +45,9 @@ export function readMessages(
 }
 
 /**
- * The addresses of the images in the field Images.
+ * The URLs of the images in the field Images.
  *
- * @throws InputError that names the entry which the service cannot fetch.
+ * @throws InputError that names an entry which the service cannot fetch.
  */
 export function readImages(context: NodeContext, item: number, service: Service): string[] {
 	const entries = context.getNodeParameter('images.image', item, []) as ImageEntry[];
@@ -117,7 +117,7 @@ function imageUrls(
 		if (source === 'url')
 			return [url].flat().map((each) => checkPublicUrl(each, { field, allowPrivate }));
 		return fieldNames(binaryProperty).map((name) =>
-			fileUrl(context, itemIndex, name, { field, allowPrivate }),
+			signedFileUrl(context, itemIndex, name, { field, allowPrivate }),
 		);
 	});
 }

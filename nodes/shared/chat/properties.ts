@@ -4,20 +4,20 @@ import { fileSource } from '../files/fileSource';
 import { resourceLocator } from '../form/resourceLocator';
 import { filledByModel } from '../form/fromAi';
 
-/** Who answers with the present settings: the end of a subtitle. */
+/** Expression for the end of a subtitle: the app code, model or default that answers. */
 export const ANSWERER = '($parameter.appCode || $parameter.model || "the default model")';
 
-/** How the list and the empty field call the model that nobody has chosen. */
+/** Display name of the empty model choice. */
 const DEFAULT_MODEL = 'Default of the Application or Service';
 
-/** The codes that the specification's examples use; any other can be typed. */
+/** The model codes of the specification's examples; any other code can be typed. */
 export const CHAT_MODELS = [
 	{ name: DEFAULT_MODEL, value: '' },
 	{ name: 'chat-m1', value: 'chat-m1' },
 	{ name: 'chat-m2', value: 'chat-m2' },
 ];
 
-/** Images that go with a text. */
+/** Images that are sent with a text. */
 export const imagesProperty: INodeProperties = {
 	displayName: 'Images',
 	name: 'images',
@@ -26,7 +26,7 @@ export const imagesProperty: INodeProperties = {
 	placeholder: 'Add Image',
 	default: {},
 	description:
-		'Images to go with the text. The application must have image recognition switched on.',
+		'Images that are sent with the text. Image recognition must be enabled in the application.',
 	options: [
 		{
 			displayName: 'Image',
@@ -36,7 +36,7 @@ export const imagesProperty: INodeProperties = {
 	],
 };
 
-/** What to ask: as one prompt, as a list of messages, or as JSON. */
+/** The input: one prompt, a list of messages, or messages as JSON. */
 export const inputProperties: INodeProperties[] = [
 	{
 		displayName: 'Input',
@@ -47,7 +47,7 @@ export const inputProperties: INodeProperties[] = [
 			{
 				name: 'Prompt',
 				value: 'prompt',
-				description: 'One question, with instructions if needed',
+				description: 'One message, with an optional system message',
 			},
 			{
 				name: 'Messages',
@@ -57,11 +57,11 @@ export const inputProperties: INodeProperties[] = [
 			{
 				name: 'JSON',
 				value: 'json',
-				description: 'A list of messages as the service takes them',
+				description: 'A list of messages in the format of the API',
 			},
 		],
 		default: 'prompt',
-		description: 'How the question is entered',
+		description: 'How the messages are entered',
 	},
 	...filledByModel(
 		{
@@ -71,12 +71,12 @@ export const inputProperties: INodeProperties[] = [
 			typeOptions: { rows: 4 },
 			default: '={{ $json.chatInput }}',
 			placeholder: 'e.g. Write a one-sentence prompt for a video about the sea',
-			description: 'What to ask. A Chat Trigger hands it over as chatInput.',
+			description: 'The message to the model. A Chat Trigger provides it as chatInput.',
 			displayOptions: { show: { input: ['prompt'] } },
 		},
 		{
 			key: 'prompt',
-			help: 'What to ask, in full: whoever answers knows nothing of this conversation',
+			help: 'The complete message: the model that answers does not know this conversation',
 		},
 	),
 	{
@@ -87,7 +87,7 @@ export const inputProperties: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. You are a helpful assistant',
 		description:
-			'Instructions that come before the prompt. An application brings its own; leave this empty then.',
+			'Instructions before the prompt. Leave empty for an application: it has its own.',
 		displayOptions: { show: { input: ['prompt'] } },
 	},
 	{ ...imagesProperty, displayOptions: { show: { input: ['prompt'] } } },
@@ -112,7 +112,7 @@ export const inputProperties: INodeProperties[] = [
 							{
 								name: 'Assistant',
 								value: 'assistant',
-								description: 'What the model said',
+								description: 'A reply of the model',
 							},
 							{
 								name: 'System',
@@ -124,7 +124,7 @@ export const inputProperties: INodeProperties[] = [
 								value: 'tool',
 								description: 'The result of a tool call',
 							},
-							{ name: 'User', value: 'user', description: 'What the person said' },
+							{ name: 'User', value: 'user', description: 'A message of the user' },
 						],
 						default: 'user',
 					},
@@ -143,7 +143,7 @@ export const inputProperties: INodeProperties[] = [
 						type: 'string',
 						default: '',
 						placeholder: 'e.g. call_1',
-						description: 'ID of the call that this result belongs to',
+						description: 'ID of the tool call that this result belongs to',
 						displayOptions: { show: { role: ['tool'] } },
 					},
 					{
@@ -151,7 +151,7 @@ export const inputProperties: INodeProperties[] = [
 						name: 'toolCalls',
 						type: 'json',
 						default: '[]',
-						description: 'The calls that the model asked for, as it sent them',
+						description: 'The tool calls of the model, as it sent them',
 						displayOptions: { show: { role: ['assistant'] } },
 					},
 				],
@@ -164,12 +164,12 @@ export const inputProperties: INodeProperties[] = [
 		type: 'json',
 		typeOptions: { rows: 6 },
 		default: '[\n  { "role": "user", "content": "Hello" }\n]',
-		description: 'A list of messages, each with role and content',
+		description: 'A list of messages, each with a role and content',
 		displayOptions: { show: { input: ['json'] } },
 	},
 ];
 
-/** Who answers: a model directly, or an application or workflow at the service. */
+/** What the request is sent to: a model, or an application or workflow of the service. */
 export const bindingProperties: INodeProperties[] = [
 	{
 		displayName: 'App Code',
@@ -178,14 +178,14 @@ export const bindingProperties: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. demo-app',
 		description:
-			'Code of an application or a workflow at the service. Leave empty to talk to the model directly.',
+			'Code of an application or workflow of the service. Leave empty to use the model directly.',
 	},
 	resourceLocator(
 		{
 			displayName: 'Model',
 			name: 'model',
 			default: { mode: 'list', value: '', cachedResultName: DEFAULT_MODEL },
-			description: 'The model that answers. An application has one of its own.',
+			description: 'The model that answers. An application has its own default model.',
 		},
 		{
 			searchListMethod: 'searchModel',
@@ -195,7 +195,7 @@ export const bindingProperties: INodeProperties[] = [
 	),
 ];
 
-/** How a reply travels; the output is the same either way. */
+/** Whether the reply is streamed. The output is the same either way. */
 export const streamingProperty: INodeProperties = {
 	displayName: 'Streaming',
 	name: 'streaming',
@@ -205,20 +205,20 @@ export const streamingProperty: INodeProperties = {
 			name: 'Automatic',
 			value: 'auto',
 			description:
-				'Read the reply as it is written, and pass it on to the chat or webhook when its trigger streams',
+				'Stream the reply, and pass it on to the chat or webhook when its trigger streams',
 		},
 		{
 			name: 'Collect',
 			value: 'collect',
-			description: 'Read the reply as it is written, but show it only when it is complete',
+			description: 'Stream the reply, but show it only when it is complete',
 		},
-		{ name: 'Off', value: 'off', description: 'Get the reply in one piece' },
+		{ name: 'Off', value: 'off', description: 'Do not stream the reply' },
 	],
 	default: 'auto',
-	description: 'How the reply travels. The output is the same either way.',
+	description: 'Whether the reply is streamed. The output is the same either way.',
 };
 
-/** Whether the output is flat or the service's own body. */
+/** Whether the output is a simplified object or the response body of the service. */
 export const simplifyProperty: INodeProperties = {
 	displayName: 'Simplify',
 	name: 'simplify',

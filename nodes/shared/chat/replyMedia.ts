@@ -112,7 +112,7 @@ async function fetchFile(
 		mimeType: mimeTypeOf(name) ?? EXPECTED[kind],
 		maxBytes,
 		subject: { url },
-		hint: 'Open its URL',
+		hint: 'Open the URL of the file',
 	});
 }
 

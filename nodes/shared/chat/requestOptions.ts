@@ -10,7 +10,7 @@ import {
 } from '../../client/chat/fields';
 import { resourceLocator } from '../form/resourceLocator';
 
-/** List searches for the fields whose values are suggested and not prescribed, by the name of the method. */
+/** List search results of the fields with suggested values, by the name of their list search method. */
 export const SUGGESTIONS = Object.fromEntries(
 	CHAT_FIELDS.filter((field): field is SuggestedField => field.type === 'suggested').map(
 		(field) => [
@@ -20,7 +20,7 @@ export const SUGGESTIONS = Object.fromEntries(
 	),
 );
 
-/** The optional request fields (spec 2.1), as the editor offers them under Options. */
+/** The optional request fields (spec 2.1) as entries of the Options collection. */
 export const requestProperties: INodeProperties[] = CHAT_FIELDS.map(property);
 
 function searchMethod({ key }: SuggestedField): string {

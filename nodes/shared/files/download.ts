@@ -3,43 +3,43 @@ import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 import { InputError, isCancelled, ServiceError } from '../../client/errors';
 import { fileNameOf } from './fileName';
 import {
-	brokenOff,
-	isRest,
+	downloadInterrupted,
+	isRemainder,
 	openFile,
 	tooLarge,
 	toStream,
 	validatorOf,
-	type FileAnswer,
-	type Rest,
+	type FileResponse,
+	type ResumePoint,
 } from './fileResponse';
 import { n8nClock } from '../run/host';
 
 export interface Download {
 	readonly url: string;
-	/** Without it the file gets the ending of its type. */
+	/** File name; without an extension it gets that of the file type. */
 	readonly name: string;
-	/** Media type where the host declares none that fits. */
+	/** Media type that is used where the host declares none or an unsuitable one. */
 	readonly mimeType: string;
-	/** Bytes that the file may have; 0 for any number. */
+	/** Maximum size in bytes; 0 means no limit. */
 	readonly maxBytes: number;
-	/** What an error must name, so that it is not lost: the task id, the address. */
+	/** What an error must name so that it is not lost: the task ID, the URL. */
 	readonly subject: Readonly<Record<string, string>>;
-	/** What a person can do when it failed for good. */
+	/** What the user can do after the last failed attempt. */
 	readonly hint: string;
 }
 
-/** What hosts declare for files that they know nothing about, and for pages in place of files. */
-const SAYS_NOTHING = /^(|application\/octet-stream|binary\/octet-stream|text\/html)$/;
-const IS_FILM = /^(video|image|audio)\//;
+/** Media types that hosts declare for unknown files, or for an HTML page in place of a file. */
+const UNSPECIFIC = /^(|application\/octet-stream|binary\/octet-stream|text\/html)$/;
+const IS_MEDIA = /^(video|image|audio)\//;
 
-/** Milliseconds before each new try; when they are used up the download has failed for good. */
-const PAUSES_MS = [500, 2_000, 5_000, 10_000, 20_000];
+/** Delay before each retry; after the last one the download has failed. */
+const RETRY_DELAYS_MS = [500, 2_000, 5_000, 10_000, 20_000];
 
 /**
- * Streams a finished file into n8n's binary store. A connection that breaks is made again: the rest of the file
- * follows where its host can give it, else the whole file comes anew.
+ * Streams a file into n8n's binary store. An interrupted download resumes where the host supports range requests, and
+ * starts over otherwise.
  *
- * @throws ServiceError when the file cannot be had, with `subject` in its details.
+ * @throws ServiceError when the download fails, with `subject` in its details.
  * @throws InputError when the file is larger than `maxBytes`.
  */
 export async function downloadFile(
@@ -47,68 +47,68 @@ export async function downloadFile(
 	{ url, name, mimeType, maxBytes, subject, hint }: Download,
 ): Promise<IBinaryData> {
 	const clock = n8nClock(context);
-	let tries = 0;
+	let retries = 0;
 
-	/** Waits before the next try, or throws the error when there is none. */
-	async function beforeNextTry(error: unknown): Promise<void> {
-		const pauseMs = PAUSES_MS[tries++];
-		const isPassing = error instanceof ServiceError && error.details.retryable === true;
-		if (!isPassing || pauseMs === undefined) throw error;
-		await clock.sleep(pauseMs);
+	/** Waits before the next attempt; throws the error when it is not retryable or no attempt is left. */
+	async function waitToRetry(error: unknown): Promise<void> {
+		const delayMs = RETRY_DELAYS_MS[retries++];
+		const isRetryable = error instanceof ServiceError && error.details.retryable === true;
+		if (!isRetryable || delayMs === undefined) throw error;
+		await clock.sleep(delayMs);
 	}
 
-	/** The answer with the rest of the file; `undefined` where its host has no such thing. */
-	async function openRest(rest: Rest): Promise<FileAnswer | undefined> {
+	/** The remainder of the file; undefined where the host does not continue this file. */
+	async function openRemainder(resume: ResumePoint): Promise<FileResponse | undefined> {
 		for (;;) {
 			try {
-				const answer = await openFile(context, url, rest);
-				if (isRest(answer, rest)) return answer;
-				answer.body.destroy();
+				const response = await openFile(context, url, resume);
+				if (isRemainder(response, resume)) return response;
+				response.body.destroy();
 				return undefined;
 			} catch (error) {
-				await beforeNextTry(error);
+				await waitToRetry(error);
 			}
 		}
 	}
 
-	async function* chunksOf(first: FileAnswer): AsyncGenerator<Uint8Array> {
+	async function* chunksOf(first: FileResponse): AsyncGenerator<Uint8Array> {
 		const validator = validatorOf(first);
 		let bytes = 0;
-		for (let answer = first; ;) {
+		for (let response = first; ;) {
 			try {
-				for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+				for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
 					bytes += chunk.byteLength;
 					if (maxBytes > 0 && bytes > maxBytes) throw tooLarge(bytes, maxBytes);
 					yield chunk;
 				}
 				return;
 			} catch (error) {
-				const broken = error instanceof InputError ? error : brokenOff(error);
-				if (validator === undefined || bytes === 0) throw broken;
-				await beforeNextTry(broken);
-				const next = await openRest({ fromByte: bytes, validator });
-				// What the store has taken cannot be taken back: it starts anew.
-				if (next === undefined) throw broken;
-				answer = next;
+				const failure = error instanceof InputError ? error : downloadInterrupted(error);
+				if (validator === undefined || bytes === 0) throw failure;
+				await waitToRetry(failure);
+				const next = await openRemainder({ fromByte: bytes, validator });
+				// The store cannot take bytes back: the outer loop starts over with a new file.
+				if (next === undefined) throw failure;
+				response = next;
 			}
 		}
 	}
 
-	function named(error: unknown): unknown {
+	function withSubject(error: unknown): unknown {
 		if (!(error instanceof ServiceError) || isCancelled(error)) return error;
 		const { kind, message, details } = error;
 		return new ServiceError(kind, message, hint, { ...details, subject });
 	}
 
 	async function store(): Promise<IBinaryData> {
-		const answer = await openFile(context, url);
-		const length = Number(answer.headers['content-length'] ?? 0);
+		const response = await openFile(context, url);
+		const length = Number(response.headers['content-length'] ?? 0);
 		if (maxBytes > 0 && length > maxBytes) {
-			answer.body.destroy();
+			response.body.destroy();
 			throw tooLarge(length, maxBytes);
 		}
-		const type = typeOf(answer, mimeType);
-		const stream = toStream(answer.body, chunksOf(answer));
+		const type = typeOf(response, mimeType);
+		const stream = toStream(response.body, chunksOf(response));
 		return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
 	}
 
@@ -116,16 +116,16 @@ export async function downloadFile(
 		try {
 			return await store();
 		} catch (error) {
-			await beforeNextTry(error).catch((final: unknown) => {
-				throw named(final);
+			await waitToRetry(error).catch((final: unknown) => {
+				throw withSubject(final);
 			});
 		}
 	}
 }
 
-/** What the host says the file is, unless that is nothing or, where a film or a picture is expected, something else. */
-function typeOf({ headers }: FileAnswer, expected: string): string {
+/** The declared media type, unless it is unspecific or does not fit the expected kind of file. */
+function typeOf({ headers }: FileResponse, expected: string): string {
 	const declared = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
-	const fits = IS_FILM.test(expected) ? IS_FILM.test(declared) : !SAYS_NOTHING.test(declared);
+	const fits = IS_MEDIA.test(expected) ? IS_MEDIA.test(declared) : !UNSPECIFIC.test(declared);
 	return fits ? declared : expected;
 }

@@ -1,5 +1,5 @@
-/** The endings of the media types that the service gives. */
-const ENDINGS: Readonly<Record<string, string>> = {
+/** File extension by media type. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
 	'video/mp4': 'mp4',
 	'video/webm': 'webm',
 	'video/quicktime': 'mov',
@@ -16,20 +16,20 @@ const ENDINGS: Readonly<Record<string, string>> = {
 	'text/plain': 'txt',
 };
 
-/** The media type of a file by the ending of its name; `undefined` for an ending that says nothing. */
+/** Media type by file extension; undefined where the extension is unknown. */
 export function mimeTypeOf(name: string): string | undefined {
-	const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase().replace('jpeg', 'jpg');
-	return Object.keys(ENDINGS).find((type) => ENDINGS[type] === ending);
+	const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase().replace('jpeg', 'jpg');
+	return Object.keys(EXTENSIONS).find((type) => EXTENSIONS[type] === extension);
 }
 
 /**
- * A name for a file of this type: characters that lead out of a folder become hyphens, and a name without an ending
- * of letters and digits gets that of the type.
+ * A safe file name: path separators and reserved characters become hyphens, and a name without an extension gets that
+ * of the media type.
  */
 export function fileNameOf(wanted: string, mimeType: string): string {
-	// eslint-disable-next-line no-control-regex -- control characters are what it is about
+	// eslint-disable-next-line no-control-regex -- the pattern removes control characters
 	const name = wanted.replace(/[/\\:*?"<>|\u0000-\u001f]+/g, '-').replace(/^\.+/, '');
-	const ending = ENDINGS[mimeType];
-	if (ending === undefined || /\.[a-z0-9]{2,4}$/i.test(name)) return name;
-	return `${name}.${ending}`;
+	const extension = EXTENSIONS[mimeType];
+	if (extension === undefined || /\.[a-z0-9]{2,4}$/i.test(name)) return name;
+	return `${name}.${extension}`;
 }

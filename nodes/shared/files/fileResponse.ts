@@ -8,56 +8,57 @@ import type {
 import { InputError, ServiceError } from '../../client/errors';
 import { transportError } from '../../client/http/transportError';
 
-/** Node's stream, as n8n's store takes it. */
+/** The stream type that n8n's binary store accepts; nodes must not import Node's own. */
 export type Readable = Exclude<
 	Parameters<BinaryHelperFunctions['prepareBinaryData']>[0],
 	Buffer | Uint8Array
 >;
 
-/** Milliseconds without a byte after which a download is given up. */
+/** Idle timeout of a download. */
 const IDLE_TIMEOUT_MS = 60_000;
 
-/** An answer of a file host, its body unread. */
-export interface FileAnswer {
+/** The response of a file host, with its body unread. */
+export interface FileResponse {
 	readonly status: number;
 	readonly headers: Readonly<Record<string, string | undefined>>;
 	readonly body: Readable;
 }
 
-/** Where to go on in a file that is there in part. */
-export interface Rest {
+/** The position at which an interrupted download resumes (HTTP Range and If-Range). */
+export interface ResumePoint {
 	readonly fromByte: number;
-	/** ETag or date of the file as it was: another one must not be glued to it. */
+	/** ETag or modification date of the file, so that two versions of a file are never joined. */
 	readonly validator: string;
 }
 
 /**
- * Asks for a file, or for the rest of it. The file lies on another host than the service: the key stays here.
+ * Requests a download, optionally resuming with Range and If-Range. Sent without the credential: files are on
+ * third-party hosts.
  *
- * @throws ServiceError when nothing answers, or with an error status.
+ * @throws ServiceError `network` when the connection fails, `http` for an error status.
  */
 export async function openFile(
 	context: IExecuteFunctions,
 	url: string,
-	rest?: Rest,
-): Promise<FileAnswer> {
-	const answer = await request(context, url, {
-		// Bytes are counted, so they must be those of the file.
+	resume?: ResumePoint,
+): Promise<FileResponse> {
+	const response = await request(context, url, {
+		// Byte positions are those of the file only without compression.
 		'Accept-Encoding': 'identity',
-		...(rest === undefined
+		...(resume === undefined
 			? {}
-			: { Range: `bytes=${rest.fromByte}-`, 'If-Range': rest.validator }),
+			: { Range: `bytes=${resume.fromByte}-`, 'If-Range': resume.validator }),
 	});
-	if (answer.status >= 200 && answer.status < 300) return answer;
-	answer.body.destroy();
-	throw notThere(answer.status);
+	if (response.status >= 200 && response.status < 300) return response;
+	response.body.destroy();
+	throw httpError(response.status);
 }
 
 async function request(
 	context: IExecuteFunctions,
 	url: string,
 	headers: IDataObject,
-): Promise<FileAnswer> {
+): Promise<FileResponse> {
 	const abortSignal = context.getExecutionCancelSignal();
 	try {
 		const response = (await context.helpers.httpRequest({
@@ -68,32 +69,32 @@ async function request(
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 			timeout: IDLE_TIMEOUT_MS,
-			// n8n adds it to requests with a credential only.
+			// n8n adds the cancel signal only to requests with a credential.
 			...(abortSignal === undefined ? {} : { abortSignal }),
 		})) as IN8nHttpFullResponse;
 		return {
 			status: response.statusCode,
-			headers: response.headers as FileAnswer['headers'],
+			headers: response.headers as FileResponse['headers'],
 			body: response.body as unknown as Readable,
 		};
 	} catch (error) {
-		throw brokenOff(error);
+		throw downloadInterrupted(error);
 	}
 }
 
-/** The validator of a file, where its host can give the rest of it; a weak one cannot tell two files apart. */
-export function validatorOf({ headers }: FileAnswer): string | undefined {
+/** The strong validator for If-Range; undefined where the host sends none. A weak ETag does not identify the bytes. */
+export function validatorOf({ headers }: FileResponse): string | undefined {
 	const { etag, 'last-modified': date } = headers;
 	return etag !== undefined && !etag.startsWith('W/') ? etag : date;
 }
 
-/** Whether the answer is the rest that was asked for. */
-export function isRest({ headers }: FileAnswer, { fromByte }: Rest): boolean {
+/** Whether the response continues the file at the requested position. */
+export function isRemainder({ headers }: FileResponse, { fromByte }: ResumePoint): boolean {
 	return (headers['content-range'] ?? '').startsWith(`bytes ${fromByte}-`);
 }
 
 /**
- * A stream of the chunks for n8n's store. The class of the stream that n8n handed over makes it: nodes may not import
+ * A Node stream of the chunks. It is made with the class of a stream that n8n returned, because nodes must not import
  * Node's own modules.
  */
 export function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Readable {
@@ -103,32 +104,37 @@ export function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Rea
 	return from(chunks);
 }
 
-/** The error for a connection to a file host that could not be made, or broke. */
-export function brokenOff(cause: unknown): ServiceError {
+/** The error for a lost or failed connection to a file host. */
+export function downloadInterrupted(cause: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
 	const error = transportError(cause);
 	if (error.kind === 'cancelled') return error;
 	return new ServiceError(
 		'network',
-		'The download of the finished file broke off',
-		'Open its URL',
+		'The download was interrupted',
+		'Open the URL of the file',
 		error.details,
 	);
 }
 
-/** The error for a file larger than the limit. */
+/** The error for a file that exceeds the limit. */
 export function tooLarge(bytes: number, maxBytes: number): InputError {
 	const megabytes = (count: number) => `${Math.round(count / 100_000) / 10} MB`;
 	return new InputError(
 		'Maximum File Size',
-		`is ${megabytes(maxBytes)}, but the file has ${megabytes(bytes)} or more`,
-		'Raise the limit, or take the file from its URL',
+		`is ${megabytes(maxBytes)}, but the file has at least ${megabytes(bytes)}`,
+		'Raise the limit, or open the URL of the file',
 	);
 }
 
-function notThere(status: number): ServiceError {
-	return new ServiceError('http', 'The finished file could not be downloaded', 'Open its URL', {
-		status,
-		retryable: status === 429 || status >= 500,
-	});
+function httpError(status: number): ServiceError {
+	return new ServiceError(
+		'http',
+		'The file could not be downloaded',
+		'Open the URL of the file',
+		{
+			status,
+			retryable: status === 429 || status >= 500,
+		},
+	);
 }

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** Where a file for the service comes from: an address, or binary data of the item. */
+/** The fields that say where a file for the service comes from: a URL, or binary data of the item. */
 export const fileSource: INodeProperties[] = [
 	{
 		displayName: 'Source',
@@ -18,7 +18,7 @@ export const fileSource: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. https://example.com/photo.jpg',
-		description: 'Address that is open to the internet. An expression may give a list.',
+		description: 'Publicly reachable URL. An expression can return a list of URLs.',
 		displayOptions: { show: { source: ['url'] } },
 	},
 	{
@@ -27,7 +27,7 @@ export const fileSource: INodeProperties[] = [
 		type: 'string',
 		default: 'data',
 		description:
-			'The field with the file, several separated by commas; an expression may give a list, as Object.keys($binary) does. The service gets a signed address of this n8n, good for one hour.',
+			'Name of the binary field, or several names separated by commas. An expression can return a list, for example Object.keys($binary). The service fetches the file through a signed URL of this n8n that expires after one hour.',
 		displayOptions: { show: { source: ['binary'] } },
 	},
 ];

@@ -2,33 +2,33 @@ import { InputError } from '../../client/errors';
 import { isPrivateUrl } from '../../client/http/publicUrl';
 import type { NodeContext } from '../run/nodeContext';
 
-/** How long the service has to fetch a file. */
+/** Lifetime of a signed URL, in n8n's notation. */
 const EXPIRES_IN = '1h';
 
-/** Names of binary fields as the editor hands them over: separated by commas, or by expression a list. */
+/** Names of binary fields: comma-separated text, or a list from an expression. */
 export type FieldNames = string | readonly string[];
 
-/** The names one by one. */
+/** Splits a list of binary field names. */
 export function fieldNames(entered: FieldNames): string[] {
 	if (typeof entered !== 'string') return [...entered];
 	return entered.split(',').map((name) => name.trim());
 }
 
 export interface FileUrlOptions {
-	/** Name of the field that asks for the file. */
+	/** Field that an error names. */
 	readonly field: string;
-	/** Whether the service itself is on a private network, and so reaches this n8n there. */
+	/** Whether a private address of this n8n is allowed, because the service is on a private network itself. */
 	readonly allowPrivate: boolean;
 }
 
 /**
- * A signed address at which the service can fetch a binary file of the item, for one hour.
+ * A signed URL from which the service can fetch a binary file of the item for one hour.
  *
  * @param property Name of the binary field.
  * @throws NodeOperationError when the item has no such file.
- * @throws InputError when this n8n cannot publish files, or has no address that the service can reach.
+ * @throws InputError when this n8n keeps binary data in memory, or has no address that the service can reach.
  */
-export function fileUrl(
+export function signedFileUrl(
 	context: NodeContext,
 	itemIndex: number,
 	property: string,
@@ -39,7 +39,7 @@ export function fileUrl(
 		throw new InputError(
 			field,
 			`would be published at ${new URL(url).origin}, which the service cannot reach`,
-			'Set N8N_EDITOR_BASE_URL (or WEBHOOK_URL) of this n8n to its public address, or give the file by URL',
+			'Set N8N_EDITOR_BASE_URL (or WEBHOOK_URL) of this n8n to its public address, or use a URL for the file',
 		);
 	}
 	return url;
@@ -60,6 +60,6 @@ function notPublishable(field: string): InputError {
 	return new InputError(
 		field,
 		'cannot be published: this n8n keeps binary data in memory',
-		'Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem, database or s3, or give the file by URL',
+		'Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem, database or s3, or use a URL for the file',
 	);
 }

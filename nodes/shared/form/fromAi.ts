@@ -1,35 +1,35 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** How the model of an agent fills a field. */
-export interface ModelFill {
-	/** Name of the argument. */
+/** An argument of n8n's $fromAI, by which the model of an agent fills a field. */
+export interface FromAiArgument {
+	/** Name of the argument in the tool's schema. */
 	readonly key: string;
-	/** What the model is told to put there; without quotes and backticks. */
+	/** Description for the model; must not contain quotes or backticks. */
 	readonly help: string;
 	readonly type?: 'string' | 'number';
-	/** What stands where the model gives nothing; without it the model must give something. */
-	readonly otherwise?: string;
+	/** Default value; without one the argument is required. */
+	readonly fallback?: string;
 }
 
-/** The field as it is, and as the tool of an agent, where its model fills it unless a person does. */
-export function filledByModel(field: INodeProperties, fill: ModelFill): INodeProperties[] {
-	return [notInTools(field), inTools({ ...field, default: fromModel(fill) })];
+/** The field twice: as it is in the node, and filled by the model where the node is a tool of an agent. */
+export function filledByModel(field: INodeProperties, argument: FromAiArgument): INodeProperties[] {
+	return [notInTools(field), inTools({ ...field, default: fromAi(argument) })];
 }
 
-/** The field in the node only, not where it is the tool of an agent. */
+/** Hides the field where the node is a tool of an agent. */
 export function notInTools(field: INodeProperties): INodeProperties {
 	const { hide, ...others } = field.displayOptions ?? {};
 	return { ...field, displayOptions: { ...others, hide: { ...hide, '@tool': [true] } } };
 }
 
-/** The field only where the node is the tool of an agent. */
+/** Shows the field only where the node is a tool of an agent. */
 export function inTools(field: INodeProperties): INodeProperties {
 	const { show, ...others } = field.displayOptions ?? {};
 	return { ...field, displayOptions: { ...others, show: { ...show, '@tool': [true] } } };
 }
 
-/** The expression by which n8n asks the model; the remark makes the editor show it as filled by the model. */
-export function fromModel({ key, help, type = 'string', otherwise }: ModelFill): string {
-	const more = otherwise === undefined ? '' : `, '${otherwise}'`;
+/** The $fromAI expression. Its comment makes the editor show the field as defined by the model. */
+export function fromAi({ key, help, type = 'string', fallback }: FromAiArgument): string {
+	const more = fallback === undefined ? '' : `, '${fallback}'`;
 	return `={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('${key}', \`${help}\`, '${type}'${more}) }}`;
 }

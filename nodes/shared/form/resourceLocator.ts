@@ -1,14 +1,14 @@
 import type { INodeListSearchItems, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 
 export interface ResourceLocatorOptions {
-	/** Name of the node's method that gives the list. */
+	/** Name of the node's list search method. */
 	readonly searchListMethod: string;
 	readonly placeholder: string;
-	/** What an empty list field shows, where empty is a choice; n8n would ask to choose. */
+	/** Placeholder of the empty list where empty is a valid choice; n8n would show a prompt to choose. */
 	readonly empty?: string;
 }
 
-/** A field to choose from a list or to type: the service may know values that this package does not. */
+/** A resource locator: choose from a list, or type a value that this package does not know. */
 export function resourceLocator(
 	field: Omit<INodeProperties, 'type' | 'modes'>,
 	{ searchListMethod, placeholder, empty }: ResourceLocatorOptions,
@@ -24,13 +24,13 @@ export function resourceLocator(
 				typeOptions: { searchListMethod, searchable: true },
 				...(empty === undefined ? {} : { placeholder: empty }),
 			},
-			// The editor calls a way of this name By ID, whatever its title.
+			// The editor labels a mode of this name By ID, whatever its display name.
 			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
 		],
 	};
 }
 
-/** The items whose name or value contains the filter, in any case. */
+/** Case-insensitive search in names and values. */
 export function searchItems(
 	items: readonly INodeListSearchItems[],
 	filter = '',

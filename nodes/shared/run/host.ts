@@ -12,24 +12,24 @@ import { cancelledError } from '../../client/http/transportError';
 import { CREDENTIAL } from './nodeContext';
 import type { NodeContext } from './nodeContext';
 
-/** Older n8n has a `sleep` that cannot be interrupted: no nap is longer than this. */
+/** The `sleep` of an older n8n cannot be interrupted, so that a sleep is cut into slices of this length. */
 const SLEEP_SLICE_MS = 1_000;
-/** Silence begins a little earlier on the connection than where its last bytes are read. */
+/** Tolerance: the idle timer of the socket starts slightly before our last read. */
 const IDLE_TOLERANCE = 0.95;
 
-/** The service that an item talks to. */
+/** The service behind the credential. */
 export interface Service {
 	readonly http: HttpPort;
-	/** Whether it is on a private network, and so reaches what else is there. */
+	/** Whether it is on a private network, so that private addresses are allowed in what it is sent. */
 	readonly isPrivate: boolean;
 }
 
-/** By what n8n hands to a node for one run of it. */
+/** One service per node context, that is per run of a node. */
 const services = new WeakMap<NodeContext, Promise<Service>>();
 
 /**
- * The service behind the credential, the same for all items of a run. The credential is read once: n8n would get it from
- * its database and decrypt it anew for every request. An expression in it sees the first item.
+ * The service behind the credential, shared by all items of a run. The credential is read once per run, because n8n
+ * would load and decrypt it for every request. Its expressions are evaluated for the first item.
  *
  * @throws InputError when the credential's base URL is missing or malformed.
  */
@@ -52,8 +52,8 @@ async function readService(context: NodeContext): Promise<Service> {
 /**
  * The client's HTTP port over n8n's own request helper, which adds the credential's key.
  *
- * n8n's helper brings the instance's proxy, TLS and address rules, and stops with the execution. Every
- * status resolves and every body is a stream, because n8n otherwise drops error bodies and Retry-After.
+ * n8n's helper applies the proxy, TLS and SSRF settings of the instance, and stops with the execution. Every status
+ * resolves and every body is a stream, because n8n otherwise drops error bodies and Retry-After.
  */
 function n8nHttp(
 	context: NodeContext,
@@ -70,9 +70,9 @@ function n8nHttp(
 			encoding: 'stream',
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
-			// On a stream n8n counts idleTimeoutError, not the whole time.
+			// On a stream this is an idle timeout, not a limit on the whole call.
 			timeout: idleTimeoutMs,
-			// n8n's default would carry the key to any host that the service redirects to.
+			// n8n's default sends the key to any host that the service redirects to.
 			sendCredentialsOnCrossOriginRedirect: false,
 		};
 		const response = (await context.helpers.httpRequestWithAuthentication.call(
@@ -92,30 +92,30 @@ function n8nHttp(
 	};
 }
 
-/** n8n ends a silent connection with the error of a broken one: only the time tells them apart. */
+/** n8n reports an idle timeout as a lost connection; only the elapsed time tells them apart. */
 async function* withIdleTimeout(
 	body: AsyncIterable<Uint8Array>,
 	idleTimeoutMs: number,
 ): AsyncGenerator<Uint8Array> {
-	let heardAtMs = performance.now();
+	let lastReadAtMs = performance.now();
 	try {
 		for await (const chunk of body) {
-			heardAtMs = performance.now();
+			lastReadAtMs = performance.now();
 			yield chunk;
 		}
 	} catch (error) {
-		const isSilence = performance.now() - heardAtMs >= idleTimeoutMs * IDLE_TOLERANCE;
-		throw isSilence ? idleTimeoutError(error) : error;
+		const isIdleTimeout = performance.now() - lastReadAtMs >= idleTimeoutMs * IDLE_TOLERANCE;
+		throw isIdleTimeout ? idleTimeoutError(error) : error;
 	}
 }
 
 function idleTimeoutError(cause: unknown): Error {
-	return Object.assign(new Error('Silence', { cause }), { code: 'ETIMEDOUT' });
+	return Object.assign(new Error('Idle timeout', { cause }), { code: 'ETIMEDOUT' });
 }
 
 /**
- * The client's clock: real time, and naps that end when the execution is cancelled. It starts with the clock on the wall
- * and goes on by itself, so that setting that one, by a person or over the network, neither ends nor prolongs a wait.
+ * The client's clock: real time, with a sleep that rejects when the execution is cancelled. It is monotonic: it starts at
+ * the wall-clock time and then ignores adjustments of the wall clock, which would end or prolong a wait.
  */
 export function n8nClock(context: NodeContext): Clock {
 	const signal = context.getExecutionCancelSignal();

@@ -17,32 +17,32 @@ export interface Batching {
 }
 
 export interface ItemOptions extends Batching {
-	/** Tells, for the error that stops the node, what the items before it have left behind at the service. */
-	readonly describeDone?: (done: readonly IDataObject[]) => string;
+	/** Describes the side effects of completed items (e.g. created task IDs); appended to the error that stops the node. */
+	readonly describeCompleted?: (completed: readonly IDataObject[]) => string;
 }
 
 /**
- * Runs `work` once per input item and gives one output item each, in the order of the input.
+ * Runs `work` once per input item and returns one output item each, in input order.
  *
- * With *Continue On Fail* a failed item becomes `{ error, message, details }`, the one form that n8n sends to the
- * error output without losing the details. Otherwise the first failure stops the node. Cancelling always stops it.
+ * With *On Error: Continue* a failed item becomes `{ error, message, details }`, the one shape that n8n sends to the error
+ * output without losing the details. Otherwise the first failure stops the node. Cancelling always stops it.
  */
 export async function mapItems(
 	context: IExecuteFunctions,
-	{ concurrency, batchIntervalMs = 0, describeDone = () => '' }: ItemOptions,
+	{ concurrency, batchIntervalMs = 0, describeCompleted = () => '' }: ItemOptions,
 	work: (itemIndex: number) => Promise<INodeExecutionData>,
 ): Promise<INodeExecutionData[]> {
 	const clock = n8nClock(context);
-	const done: IDataObject[] = [];
+	const completed: IDataObject[] = [];
 
 	async function one(itemIndex: number): Promise<INodeExecutionData> {
 		try {
 			const result = await work(itemIndex);
-			done.push(result.json);
+			completed.push(result.json);
 			return result;
 		} catch (error) {
-			const goesOn = context.continueOnFail() && !isCancelled(error);
-			if (goesOn) return failedItem(context, error, itemIndex);
+			const continues = context.continueOnFail() && !isCancelled(error);
+			if (continues) return failedItem(context, error, itemIndex);
 			throw toNodeError(context.getNode(), error, itemIndex);
 		}
 	}
@@ -58,12 +58,15 @@ export async function mapItems(
 		}
 		return results;
 	} catch (error) {
-		const failure = withNote(toNodeError(context.getNode(), error, 0), describeDone(done));
+		const failure = withNote(
+			toNodeError(context.getNode(), error, 0),
+			describeCompleted(completed),
+		);
 		throw isToolRun(context) ? inOneLine(failure) : failure;
 	}
 }
 
-/** The indexes below `count`, in groups of `size`. */
+/** The indexes from 0 to `count` - 1 in batches of `size`. */
 function batches(count: number, size: number): number[][] {
 	const indexes = [...Array(count).keys()];
 	if (count <= size) return [indexes];
@@ -72,7 +75,7 @@ function batches(count: number, size: number): number[][] {
 	);
 }
 
-/** What a failed item says, in the form that survives n8n's error output. */
+/** The JSON of a failed item, in the shape that survives n8n's error output. */
 export function failureJson({ message, description }: NodeError, cause: unknown): IDataObject {
 	return { error: message, message: description ?? message, details: errorFacts(cause) };
 }

@@ -8,7 +8,7 @@ import {
 
 import { InputError, ServiceError } from '../../client/errors';
 
-/** Anything that went wrong, as the error that n8n shows a person: what happened, and what to do. */
+/** Any error as the error that n8n shows: what happened (message), then what to do (description). */
 export function toNodeError(
 	node: INode,
 	error: unknown,
@@ -26,15 +26,15 @@ export function toNodeError(
 }
 
 /**
- * The error with all it says in its message and in its description: an agent and its model are given only the one, a
- * person in a streaming chat only the other.
+ * Puts message and description of the error into both: an agent's model is given only the message, a user of a streaming
+ * chat only the description.
  */
 export function inOneLine<E extends NodeApiError | NodeOperationError>(error: E): E {
 	const line = [error.message, error.description].filter(Boolean).join('. ');
 	return Object.assign(error, { message: line, description: line });
 }
 
-/** What went wrong in a line, with the status that a host answered and what to do. */
+/** The error in one line: message, HTTP status and hint. */
 export function errorLine(error: Error): string {
 	const { status } = error instanceof ServiceError ? error.details : {};
 	const hint = error instanceof ServiceError || error instanceof InputError ? error.hint : '';
@@ -42,7 +42,7 @@ export function errorLine(error: Error): string {
 	return [message, hint].filter((part) => part !== '').join('. ');
 }
 
-/** What else is worth keeping of an error: status, the service's own words, ids and text that had arrived. */
+/** The details of an error for the output: status, the service's own message, IDs, and the partial reply. */
 export function errorFacts(error: unknown): IDataObject {
 	if (!(error instanceof ServiceError)) return {};
 
@@ -54,7 +54,7 @@ export function errorFacts(error: unknown): IDataObject {
 		service_message: serviceMessage,
 		service_type: serviceType,
 		trace_id: traceId,
-		// Not `code`: n8n would put its own general words in place of ours.
+		// Not named `code`: n8n would replace our message with a general one.
 		transport_code: code === '' ? undefined : code,
 		partial,
 		outcome_unknown: outcomeUnknown === true ? true : undefined,

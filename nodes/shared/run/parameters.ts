@@ -1,6 +1,6 @@
 import type { NodeContext } from './nodeContext';
 
-/** A text parameter of an item; what an expression gives as nothing reads as empty text. */
+/** A text parameter of an item. Null and undefined, as an expression gives for an empty cell, read as empty text. */
 export function readText(context: NodeContext, name: string, itemIndex: number): string {
 	const value: unknown = context.getNodeParameter(name, itemIndex, '');
 	if (value === null || value === undefined) return '';
@@ -9,7 +9,7 @@ export function readText(context: NodeContext, name: string, itemIndex: number):
 		: String(value as string | number | boolean);
 }
 
-/** The model code that the model field of an item stands for; empty where none is chosen. */
+/** The model code of an item; empty where none is chosen. */
 export function readModel(context: NodeContext, itemIndex: number): string {
 	const value: unknown = context.getNodeParameter('model', itemIndex, '', { extractValue: true });
 	return typeof value === 'string' ? value.trim() : '';
