@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
 
+import { step } from '../lab/demo/step';
 import { buildPackage } from '../lab/n8n/buildPackage';
 import { installLab } from '../lab/n8n/installLab';
-import { step } from '../lab/demo/step';
-import { guard as holdToBounds, type Verdict } from './guard';
+import { ROOT } from '../lab/paths';
+import { checkBounds, type BoundCheck } from './checkBounds';
 import type { Question } from './question';
 import { QUESTIONS } from './questions';
 import { describeMachine } from './report/machine';
 import { writeReport } from './report/writeReport';
-import { runQuestions, type Finding } from './runQuestions';
+import { runQuestions, type QuestionResult } from './runQuestions';
 
 interface BenchOptions {
 	readonly quick?: true;
@@ -20,38 +21,45 @@ interface BenchOptions {
 	readonly output?: string;
 }
 
+/** Ignored by git: reports of partial and quick runs, and the raw figures of every run. */
+const CACHE_FOLDER = join(ROOT, '.cache', 'bench');
+
 let stop: () => Promise<void> = () => Promise.resolve();
 
 async function bench({ quick, guard, only, output }: BenchOptions): Promise<void> {
 	const small = quick === true || guard === true;
 	const machine = await describeMachine();
 	const date = new Date().toISOString().slice(0, 10);
-	await step('Prepare n8n', (say) => installLab({ onProgress: say }));
+	await step('Prepare n8n', (onProgress) => installLab({ onProgress }));
 	await step('Build the package', buildPackage);
-	const answer = async (questions: readonly Question[]) => {
-		const findings = await runQuestions(questions, small, (stopAll) => {
+	const run = async (questions: readonly Question[]) => {
+		const results = await runQuestions(questions, small, (stopAll) => {
 			stop = stopAll;
 		});
-		showFailures(findings);
-		return findings;
+		showFailures(results);
+		return results;
 	};
 	if (guard === true) {
-		showVerdicts(await holdToBounds(QUESTIONS, answer));
+		showChecks(await checkBounds(QUESTIONS, run));
 		return;
 	}
-	const findings = await answer(only ?? QUESTIONS);
-	console.log(`\n${ratioTable(findings)}`);
-	if (findings.some(({ outcome }) => 'failure' in outcome)) process.exitCode = 1;
-	// A part of the questions, or a quick run, must not replace the figures of the full run.
+	const results = await run(only ?? QUESTIONS);
+	console.log(`\n${ratioTable(results)}`);
+	if (results.some(({ outcome }) => 'failure' in outcome)) process.exitCode = 1;
+	// A partial or quick run must not overwrite the report of the full run.
 	const isFull = only === undefined && !small;
-	const folder = output ?? (isFull ? __dirname : join(__dirname, '..', '.cache', 'bench'));
-	await writeReport(folder, findings, { date, quick: small, machine });
-	console.log(`\nThe report is ${join(folder, 'RESULTS.md')}`);
+	const report = output ?? (isFull ? __dirname : CACHE_FOLDER);
+	await writeReport(
+		results,
+		{ date, quick: small, machine },
+		{ report, raw: output ?? CACHE_FOLDER },
+	);
+	console.log(`\nReport: ${join(report, 'RESULTS.md')}`);
 }
 
-function ratioTable(findings: readonly Finding[]): string {
-	const table = new Table({ head: ['ours against theirs', 'ratio (below 1: we need less)'] });
-	for (const { question, outcome } of findings) {
+function ratioTable(results: readonly QuestionResult[]): string {
+	const table = new Table({ head: ['comparison', 'ratio (below 1: this package needs less)'] });
+	for (const { question, outcome } of results) {
 		if ('failure' in outcome) continue;
 		for (const { label, value } of outcome.ratios) {
 			table.push([`${question.title}: ${label}`, value.toFixed(2)]);
@@ -60,22 +68,22 @@ function ratioTable(findings: readonly Finding[]): string {
 	return table.toString();
 }
 
-function showFailures(findings: readonly Finding[]): void {
-	for (const { question, outcome } of findings) {
+function showFailures(results: readonly QuestionResult[]): void {
+	for (const { question, outcome } of results) {
 		if (!('failure' in outcome)) continue;
-		console.error(`\n${question.title} was not answered: ${outcome.failure}`);
+		console.error(`\n${question.title} failed: ${outcome.failure}`);
 	}
 }
 
-function showVerdicts(verdicts: readonly Verdict[]): void {
-	const table = new Table({ head: ['ratio', 'value', 'at most', ''] });
-	for (const { id, bound, value, holds } of verdicts) {
-		table.push([id, value?.toFixed(2) ?? 'missing', bound, holds ? 'holds' : 'BROKEN']);
+function showChecks(checks: readonly BoundCheck[]): void {
+	const table = new Table({ head: ['ratio', 'value', 'bound', ''] });
+	for (const { id, bound, value, passed } of checks) {
+		table.push([id, value?.toFixed(2) ?? 'missing', bound, passed ? 'passed' : 'FAILED']);
 	}
 	console.log(`\n${table.toString()}`);
-	const broken = verdicts.filter(({ holds }) => !holds).length;
-	console.log(`\n${verdicts.length - broken} passed, ${broken} failed`);
-	if (broken > 0) process.exitCode = 1;
+	const failed = checks.filter(({ passed }) => !passed).length;
+	console.log(`\n${checks.length - failed} passed, ${failed} failed`);
+	if (failed > 0) process.exitCode = 1;
 }
 
 function toQuestions(ids: string): readonly Question[] {
@@ -83,7 +91,7 @@ function toQuestions(ids: string): readonly Question[] {
 		const question = QUESTIONS.find(({ id }) => id === wanted);
 		if (question !== undefined) return question;
 		const known = QUESTIONS.map(({ id }) => id).join(', ');
-		throw new InvalidArgumentError(`There is ${known}.`);
+		throw new InvalidArgumentError(`Unknown benchmark "${wanted}". Choose from: ${known}.`);
 	});
 }
 
@@ -93,16 +101,16 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 const options = new Command('npm run bench --')
 	.description(
-		'Measures the package side by side with what one would use instead, on this machine.',
+		'Benchmarks the package side by side with alternatives (n8n nodes, libraries, packages) on this machine.',
 	)
-	.option('--quick', 'small sizes, about three minutes; the report goes to .cache/bench')
-	.option('--guard', 'the quick run of what bench/bounds.ts holds to bounds; writes no report')
-	.option('--only <questions>', 'some of the questions, separated by commas', toQuestions)
-	.option('--output <folder>', 'where the report goes')
+	.option('--quick', 'use small sizes, about three minutes; the report goes to .cache/bench')
+	.option('--guard', 'quick run that checks the bounds in bench/bounds.ts; writes no report')
+	.option('--only <ids>', 'run only these benchmarks, separated by commas', toQuestions)
+	.option('--output <folder>', 'write the report to this folder')
 	.parse()
 	.opts<BenchOptions>();
 
 bench(options).catch((error: unknown) => {
-	console.error(`\nThe measuring failed: ${(error as Error).message}`);
+	console.error(`\nThe benchmark failed: ${(error as Error).message}`);
 	process.exitCode = 1;
 });

@@ -1,22 +1,22 @@
 import type { TopLevelSpec } from 'vega-lite' with { 'resolution-mode': 'import' };
 
-import type { Lab } from './lab/startLab';
 import type { Figure } from './measure/figure';
+import type { N8nInstance } from './n8n/startInstance';
 import type { MeasuringServer } from './server/startServer';
 
-/** What every question gets to work with. */
+/** What every benchmark has at its disposal. */
 export interface Bench {
-	/** Whether small sizes will do. */
+	/** Whether to use small sizes. */
 	readonly quick: boolean;
-	/** The one server that everybody is measured against. */
+	/** The server that all contenders call. */
 	readonly server: MeasuringServer;
-	/** The n8n that the questions share; started when it is first asked for. */
-	readonly lab: () => Promise<Lab>;
-	/** Tells what is going on, in a line. */
-	readonly say: (text: string) => void;
+	/** The n8n instance that the benchmarks share; started on first use. */
+	readonly n8n: () => Promise<N8nInstance>;
+	/** Shows a line of progress. */
+	readonly onProgress: (text: string) => void;
 }
 
-/** A column of a question's table. */
+/** A column of the table of figures. */
 export interface Column {
 	readonly key: string;
 	readonly title: string;
@@ -24,40 +24,43 @@ export interface Column {
 	readonly digits: number;
 }
 
-/** What a contender did. */
+/** The figures of one contender: a node, workflow, library or package that is compared with others. */
 export interface Row {
 	readonly contender: string;
-	/** By the keys of the columns; what is missing was not measured. */
+	/** By column key; a missing figure was not measured. */
 	readonly figures: Readonly<Record<string, Figure>>;
-	/** What a reader must know about this row, or why it could not be run. */
+	/** What a reader must know about this row. */
 	readonly note?: string;
 }
 
-/** A figure of ours divided by the same figure of somebody else, of the same run: below 1 we need less. */
+/** A figure of this package divided by another contender's figure of the same run; below 1, this package needs less. */
 export interface Ratio {
-	/** Stable name, for the bounds that a quick run is held to. */
+	/** Stable name; bench/bounds.ts refers to it. */
 	readonly id: string;
 	readonly label: string;
 	readonly value: number;
-	/** Why ours may need more, told where it does. */
+	/** Why this package needs more; shown only if the ratio is above 1. */
 	readonly reason?: string;
 }
 
-/** What came out. */
-export interface Answer {
+/** The result of one benchmark. */
+export interface Result {
 	readonly columns: readonly Column[];
 	readonly rows: readonly Row[];
 	readonly ratios: readonly Ratio[];
 	readonly plot: TopLevelSpec;
-	/** Further findings, a sentence each. */
+	/** Further observations, one sentence each. */
 	readonly notes?: readonly string[];
 }
 
-/** One thing to find out. */
+/**
+ * One benchmark: a single question about the package ("How much memory do many chats need?") that is answered by
+ * measuring it and its contenders in the same run.
+ */
 export interface Question {
 	readonly id: string;
 	readonly title: string;
-	/** How it is measured, and what the figures mean; Markdown. */
+	/** How it is measured and what the figures mean; Markdown. */
 	readonly method: string;
-	readonly run: (bench: Bench) => Promise<Answer>;
+	readonly run: (bench: Bench) => Promise<Result>;
 }

@@ -1,16 +1,16 @@
 import type { Question } from './question';
 import { AGENT_LOOP } from './questions/agentLoop';
-import { FIRST_WORD } from './questions/firstWord';
+import { FIRST_TOKEN } from './questions/firstToken';
 import { MANY_CHATS } from './questions/manyChats';
+import { READING_STREAMS } from './questions/readingStreams';
 import { SCALE } from './questions/scale';
 import { WAITING } from './questions/waiting';
-import { READING_STREAMS } from './questions/readingStreams';
 import { WEIGHT } from './questions/weight';
 
-/** What is measured, in this order. */
+/** All benchmarks, in the order in which they run. */
 export const QUESTIONS: readonly Question[] = [
 	MANY_CHATS,
-	FIRST_WORD,
+	FIRST_TOKEN,
 	READING_STREAMS,
 	AGENT_LOOP,
 	WAITING,

@@ -1,29 +1,28 @@
 import { step } from '../lab/demo/step';
-import { startLab, type Lab } from './lab/startLab';
-import type { Answer, Question } from './question';
+import { startInstance, type N8nInstance } from './n8n/startInstance';
+import type { Question, Result } from './question';
 import { startServer } from './server/startServer';
 
-/** A question with what came out, or why nothing did. */
-export interface Finding {
+/** A benchmark with its result, or with the reason for its failure. */
+export interface QuestionResult {
 	readonly question: Question;
 	readonly seconds: number;
-	readonly outcome: Answer | { readonly failure: string };
+	readonly outcome: Result | { readonly failure: string };
 }
 
 /**
- * Answers the questions one after another, against one server. One that fails does not keep the others from being
- * answered.
+ * Runs the benchmarks one after another against one server. The failure of one does not stop the others.
  *
- * @param onStart Given what ends all that has been started, safe to call at any time.
+ * @param onStart Receives a function that stops all that was started; it may be called at any time.
  */
 export async function runQuestions(
 	questions: readonly Question[],
 	quick: boolean,
 	onStart: (stop: () => Promise<void>) => void,
-): Promise<readonly Finding[]> {
+): Promise<readonly QuestionResult[]> {
 	const server = await startServer();
-	let shared: Promise<Lab> | undefined;
-	const lab = () => (shared ??= startLab(server.url));
+	let shared: Promise<N8nInstance> | undefined;
+	const n8n = () => (shared ??= startInstance(server.url));
 	let stopping: Promise<void> | undefined;
 	const stopAll = async () => {
 		await (await shared?.catch(() => undefined))?.stop();
@@ -32,19 +31,19 @@ export async function runQuestions(
 	const stop = () => (stopping ??= stopAll());
 	onStart(stop);
 	try {
-		const findings: Finding[] = [];
+		const results: QuestionResult[] = [];
 		for (const question of questions) {
 			const startMs = Date.now();
-			const outcome = await step(question.title, (say) =>
-				question.run({ quick, server, lab, say }),
+			const outcome = await step(question.title, (onProgress) =>
+				question.run({ quick, server, n8n, onProgress }),
 			).catch((error: unknown) => ({ failure: String(error) }));
-			findings.push({
+			results.push({
 				question,
 				seconds: Math.round((Date.now() - startMs) / 1000),
 				outcome,
 			});
 		}
-		return findings;
+		return results;
 	} finally {
 		await stop();
 	}

@@ -1,12 +1,12 @@
-/** Repeated measurements of one thing. */
+/** Summary statistics of repeated measurements. */
 export interface Figure {
 	readonly median: number;
-	/** Median distance of the measurements from their median; 0 for a single one. */
+	/** Median absolute deviation; 0 for a single measurement. */
 	readonly spread: number;
 	readonly samples: number;
 }
 
-/** @throws Error when there is nothing to sum up. */
+/** @throws Error if there are no values. */
 export async function toFigure(values: readonly number[]): Promise<Figure> {
 	const { median, medianAbsoluteDeviation } = await import('simple-statistics');
 	return {
@@ -16,12 +16,12 @@ export async function toFigure(values: readonly number[]): Promise<Figure> {
 	};
 }
 
-/** A figure that is counted or computed, not measured. */
-export function exactly(value: number): Figure {
+/** A figure that was counted, computed or measured once. */
+export function exactFigure(value: number): Figure {
 	return { median: value, spread: 0, samples: 1 };
 }
 
-/** Sums up each field of measurements of the same kind. */
+/** Summarizes each field of repeated measurements. */
 export async function toFigures<K extends string>(
 	measurements: readonly Readonly<Record<K, number>>[],
 ): Promise<Record<K, Figure>> {

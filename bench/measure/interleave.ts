@@ -1,7 +1,8 @@
 /**
- * Measures every contender in turn, again and again: what disturbs the machine meanwhile then disturbs them all.
+ * Measures the contenders in round-robin order, so that other load on the machine affects all of them alike.
  *
- * @param repeats How often each is measured, after the turns that do not count.
+ * @param repeats Measurements of each contender.
+ * @param warmUps Rounds before that, whose measurements are discarded.
  * @returns The measurements, in the order of the contenders.
  */
 export async function interleave<C, M>(
@@ -11,10 +12,10 @@ export async function interleave<C, M>(
 	warmUps = 2,
 ): Promise<M[][]> {
 	const measurements: M[][] = contenders.map(() => []);
-	for (let turn = 0; turn < warmUps + repeats; turn++) {
+	for (let round = 0; round < warmUps + repeats; round++) {
 		for (const [index, contender] of contenders.entries()) {
 			const measurement = await measure(contender);
-			if (turn >= warmUps) measurements[index]!.push(measurement);
+			if (round >= warmUps) measurements[index]!.push(measurement);
 		}
 	}
 	return measurements;

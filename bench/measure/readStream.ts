@@ -2,29 +2,29 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 
-import { nowMs } from './now';
+import { nowMs } from '../server/answerChat';
 
-/** How a streamed answer came in; times in milliseconds. */
+/** Latencies of a streamed response, in milliseconds. */
 export interface StreamTimes {
-	/** From the request to the first chunk at the reader. */
-	readonly firstWord: number;
-	/** From the request to the moment at which the server sent the first chunk. */
+	/** From the request until the client has received the first chunk. */
+	readonly firstToken: number;
+	/** From the request until the server sends the first chunk. */
 	readonly untilSent: number;
-	/** From the server to the reader: the median of the chunks after the first. */
+	/** From server to client; median of all chunks but the first. */
 	readonly perChunk: number;
 }
 
-/** When the server sent a chunk stands in its text (see answerChat). */
-const STAMP = /\b(1[78]\d{11}\.\d{3})\b/;
+/** The time at which the server sent a chunk; answerChat writes it as the text of the chunk. */
+const TIMESTAMP = /\b(1[78]\d{11}\.\d{3})\b/;
 
 /**
- * Posts and reads the answer line by line; a line may be a server-sent event or one of n8n's JSON lines.
+ * Posts a request and reads the response line by line: server-sent events, or the JSON lines of n8n's streaming webhook.
  *
- * @throws Error when the answer carries less than two stamped chunks.
+ * @throws Error if fewer than two chunks carry a timestamp.
  */
 export async function readStream(url: string, body: object): Promise<StreamTimes> {
 	const { median } = await import('simple-statistics');
-	const askedMs = nowMs();
+	const requestMs = nowMs();
 	const response = await fetch(url, {
 		method: 'POST',
 		headers: { 'content-type': 'application/json', authorization: 'Bearer bench-key' },
@@ -33,7 +33,7 @@ export async function readStream(url: string, body: object): Promise<StreamTimes
 	const chunks: { sentMs: number; arrivedMs: number }[] = [];
 	const stream = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
 	for await (const line of createInterface({ input: stream })) {
-		const stamp = STAMP.exec(line)?.[1];
+		const stamp = TIMESTAMP.exec(line)?.[1];
 		if (stamp !== undefined) chunks.push({ sentMs: Number(stamp), arrivedMs: nowMs() });
 	}
 	const [first, ...rest] = chunks;
@@ -41,8 +41,8 @@ export async function readStream(url: string, body: object): Promise<StreamTimes
 		throw new Error(`${url} did not stream (status ${response.status})`);
 	}
 	return {
-		firstWord: first.arrivedMs - askedMs,
-		untilSent: first.sentMs - askedMs,
+		firstToken: first.arrivedMs - requestMs,
+		untilSent: first.sentMs - requestMs,
 		perChunk: median(rest.map(({ sentMs, arrivedMs }) => arrivedMs - sentMs)),
 	};
 }

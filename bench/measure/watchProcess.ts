@@ -2,42 +2,42 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import pidusage from 'pidusage';
 
-const LOOK_INTERVAL_MS = 50;
+const SAMPLE_INTERVAL_MS = 50;
 const MEGABYTE = 2 ** 20;
 
-/** What a process took while something was going on. */
-export interface ProcessUse {
-	/** Milliseconds of CPU time, of all its threads. */
+/** CPU and memory usage of a process over a period. */
+export interface ProcessUsage {
+	/** CPU time of all threads, in milliseconds. */
 	readonly cpuMs: number;
-	/** Most memory seen, in MB (resident set). */
+	/** Highest resident set size, in MB. */
 	readonly peakMb: number;
-	/** Memory before, in MB. */
+	/** Resident set size at the start, in MB. */
 	readonly beforeMb: number;
 }
 
-/** Watches a process while `work` runs. */
+/** Samples the CPU and memory usage of a process while `work` runs. */
 export async function watchProcess<T>(
 	pid: number,
 	work: () => Promise<T>,
-): Promise<{ readonly result: T; readonly use: ProcessUse }> {
+): Promise<{ readonly result: T; readonly usage: ProcessUsage }> {
 	const before = await pidusage(pid);
 	let peak = before.memory;
 	const running = new AbortController();
 	const watching = (async () => {
 		while (!running.signal.aborted) {
 			peak = Math.max(peak, (await pidusage(pid)).memory);
-			await sleep(LOOK_INTERVAL_MS);
+			await sleep(SAMPLE_INTERVAL_MS);
 		}
 	})();
 	try {
 		const result = await work();
 		const after = await pidusage(pid);
-		const use = {
+		const usage = {
 			cpuMs: after.ctime - before.ctime,
 			peakMb: Math.max(peak, after.memory) / MEGABYTE,
 			beforeMb: before.memory / MEGABYTE,
 		};
-		return { result, use };
+		return { result, usage };
 	} finally {
 		running.abort();
 		await watching;

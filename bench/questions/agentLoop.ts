@@ -1,15 +1,15 @@
 import { drawn, node, withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
 import type { Workflow } from '../../lab/n8n/workflow';
-import { byId, langchain, openAiModel, ours, webhook } from '../lab/nodes';
-import { spanMs } from '../lab/startLab';
+import { modelById, langchain, openAiModel, ourNode, webhook } from '../n8n/nodes';
+import { spanMs } from '../n8n/startInstance';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
 import type { Question, Row } from '../question';
 import { barPlot } from '../report/plots';
-import { modelName } from '../server/behaviour';
+import { modelName } from '../server/behavior';
 
 const REPEATS = { full: 7, quick: 3 };
-/** Rounds and calls of the runs whose difference is measured. */
+/** Rounds, and tool calls per round, of the runs whose differences are measured. */
 const SHORT = { rounds: 1, calls: 1 };
 const LONG = { rounds: 11, calls: 1 };
 const WIDE = { rounds: 11, calls: 5 };
@@ -23,21 +23,21 @@ interface Contender {
 
 const TOOL = {
 	name: 'calculate',
-	description: 'Works out a sum',
+	description: 'Calculates a sum',
 	define: 'fields',
 	parameters: { parameter: [{ name: 'input', type: 'string', required: true }] },
 };
 const PROMPT = '={{ $json.body.question }}';
 
-const agentOfOurs = (shape: Shape, parameters: object) =>
-	ours('Agent', 'agentWithTools', {
+const agentWithTools = (shape: Shape, parameters: object) =>
+	ourNode('Agent', 'agentWithTools', {
 		prompt: PROMPT,
-		model: byId(modelName(shape)),
+		model: modelById(modelName(shape)),
 		...parameters,
 		options: { maxRounds: 30, maxCalls: 200, maxRepeats: 100 },
 	});
 
-/** Agent with Tools whose one tool is a branch of one Set node. */
+/** Agent with Tools with one tool: a branch with one Set node. */
 const withBranch =
 	(runCalls: string): Contender['workflow'] =>
 	(_serverUrl, path, shape) =>
@@ -45,7 +45,7 @@ const withBranch =
 			path,
 			[
 				webhook(path, 'lastNode'),
-				agentOfOurs(shape, { tools: { tool: [TOOL] }, runCalls }),
+				agentWithTools(shape, { tools: { tool: [TOOL] }, runCalls }),
 				node('Calculate', 'n8n-nodes-base.set', 3.4, {
 					parameters: { mode: 'raw', jsonOutput: '={{ { "sum": $json.input.length } }}' },
 				}),
@@ -75,24 +75,27 @@ const aiAgent =
 		);
 
 const CONTENDERS: readonly Contender[] = [
-	{ name: 'Agent with Tools, branch of one Set node', workflow: withBranch('oneAtATime') },
-	{ name: 'Agent with Tools, the same, calls at once', workflow: withBranch('allAtOnce') },
+	{ name: 'Agent with Tools, branch with one Set node', workflow: withBranch('oneAtATime') },
 	{
-		name: 'Agent with Tools, Calculator',
+		name: 'Agent with Tools, branch with one Set node, all calls of a round at once',
+		workflow: withBranch('allAtOnce'),
+	},
+	{
+		name: 'Agent with Tools, Calculator tool',
 		workflow: (_serverUrl, path, shape) =>
 			withSubNodes(
-				workflow(path, [webhook(path, 'lastNode'), agentOfOurs(shape, {})]),
+				workflow(path, [webhook(path, 'lastNode'), agentWithTools(shape, {})]),
 				'Agent',
 				[[calculator(), 'ai_tool']],
 			),
 	},
-	{ name: 'AI Agent 3.1, Calculator', workflow: aiAgent(3.1) },
-	{ name: 'AI Agent 2.2, Calculator', workflow: aiAgent(2.2) },
+	{ name: 'AI Agent 3.1, Calculator tool', workflow: aiAgent(3.1) },
+	{ name: 'AI Agent 2.2, Calculator tool', workflow: aiAgent(2.2) },
 ];
 
 interface Comparison {
 	readonly id: string;
-	/** Places in the list of contenders. */
+	/** Indexes in CONTENDERS. */
 	readonly own: number;
 	readonly other: number;
 	readonly calls: number;
@@ -100,7 +103,7 @@ interface Comparison {
 }
 
 const IN_ONE_RUN =
-	'AI Agent 2.2 stays within one run of its node; ours, as AI Agent 3.1, gives each round to n8n, which runs and records its nodes';
+	'AI Agent 2.2 runs all rounds within one node run; Agent with Tools, like AI Agent 3.1, returns to n8n in each round, which runs and records the tool nodes';
 
 const COMPARISONS: readonly Comparison[] = [
 	{ id: 'round-branch-vs-agent', own: 0, other: 3, calls: 1 },
@@ -113,18 +116,18 @@ const COMPARISONS: readonly Comparison[] = [
 export const AGENT_LOOP: Question = {
 	id: 'agent-loop',
 	title: 'Agent loop',
-	method: `The model asks for tools in 1 or in 11 rounds, 1 or 5 calls each, and then answers. *Per round* is the difference between
-11 rounds and 1, divided by 10: what one more round with one call costs, the server's answer included. *Per further call* is the
-difference between 5 calls and 1 in each of 11 rounds, divided by 44. Time is that from the end of the trigger to the end of the
-last node, as n8n reports it.`,
-	run: async ({ quick, server, lab: shared, say }) => {
-		const lab = await shared();
+	method: `The model requests tools in 1 or 11 rounds, with 1 or 5 calls per round, and then replies. *Per round* is the difference
+between 11 rounds and 1, divided by 10: the cost of one more round with one call, including the model request. *Per additional
+call* is the difference between 5 calls and 1 in each of 11 rounds, divided by 44. Times are from the end of the trigger to the
+end of the last node, as n8n reports them.`,
+	run: async ({ quick, server, n8n: shared, onProgress }) => {
+		const n8n = await shared();
 		const runs: (() => Promise<{ round: number; call: number }>)[] = [];
 		for (const [index, contender] of CONTENDERS.entries()) {
 			const time: (() => Promise<number>)[] = [];
 			for (const shape of [SHORT, LONG, WIDE]) {
 				const path = `agent-${index}-${shape.rounds}-${shape.calls}`;
-				const call = await lab.install(contender.workflow(server.url, path, shape), path);
+				const call = await n8n.install(contender.workflow(server.url, path, shape), path);
 				time.push(async () => spanMs(await call({ question: 'How much?' }), 'Webhook'));
 			}
 			runs.push(async () => {
@@ -135,7 +138,7 @@ last node, as n8n reports it.`,
 				};
 			});
 		}
-		say(`${CONTENDERS.length} contenders, in turn`);
+		onProgress(`${CONTENDERS.length} contenders, round-robin`);
 		const measured = await interleave(runs, quick ? REPEATS.quick : REPEATS.full, (run) =>
 			run(),
 		);
@@ -144,21 +147,21 @@ last node, as n8n reports it.`,
 			contender: name,
 			figures: figures[index]!,
 		}));
-		// What a further call costs may be less than its spread: it is compared as a part of a round.
+		// The cost of one more call can be smaller than its deviation, so it is compared as part of a round.
 		const roundMs = (of: number, calls: number) =>
 			figures[of]!.round.median + (calls - 1) * figures[of]!.call.median;
-		const against = (own: number, other: number, calls: number) =>
+		const ratio = (own: number, other: number, calls: number) =>
 			roundMs(own, calls) / roundMs(other, calls);
 		return {
 			columns: [
 				{ key: 'round', title: 'per round (ms)', digits: 1 },
-				{ key: 'call', title: 'per further call (ms)', digits: 1 },
+				{ key: 'call', title: 'per additional call (ms)', digits: 1 },
 			],
 			rows,
 			ratios: COMPARISONS.map(({ id, own, other, calls, reason }) => ({
 				id: `agent-${id}`,
-				label: `${CONTENDERS[own]!.name}: a round of ${calls === 1 ? 'one call' : `${calls} calls`}, against ${CONTENDERS[other]!.name}`,
-				value: against(own, other, calls),
+				label: `round with ${calls === 1 ? '1 call' : `${calls} calls`}, ${CONTENDERS[own]!.name} vs. ${CONTENDERS[other]!.name}`,
+				value: ratio(own, other, calls),
 				...(reason === undefined ? {} : { reason }),
 			})),
 			plot: barPlot(rows, {

@@ -1,24 +1,32 @@
 import { withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
 import type { Workflow } from '../../lab/n8n/workflow';
-import { httpRequest, langchain, openAiModel, ours, byId, splitItems, webhook } from '../lab/nodes';
-import { modelName } from '../server/behaviour';
+import {
+	httpRequest,
+	langchain,
+	openAiModel,
+	ourNode,
+	modelById,
+	splitItems,
+	webhook,
+} from '../n8n/nodes';
+import { modelName } from '../server/behavior';
 
-/** A way to send many chats: the workflow's node `Chats` does it. */
+/** A workflow that sends many chat requests from its node `Chats`. */
 export interface ChatContender {
 	readonly name: string;
 	readonly workflow: (serverUrl: string, path: string, delayMs: number) => Workflow;
-	/** Why it is no equal of the others, if so. */
+	/** What limits the comparison with the others. */
 	readonly note?: string;
 }
 
-/** Requests under way at once, for everybody who can hold to it. */
-export const AT_ONCE = 50;
+/** Requests in flight, for all contenders that can limit them. */
+export const CONCURRENCY = 50;
 /** The node that is measured. */
-export const MEASURED = 'Chats';
+export const MEASURED_NODE = 'Chats';
 
 const PROMPT = '={{ $json.prompt }}';
 
-const begin = (path: string) => [webhook(path, 'lastNode'), splitItems()];
+const trigger = (path: string) => [webhook(path, 'lastNode'), splitItems()];
 
 function viaHttpRequest(batching: (delayMs: number) => object): ChatContender['workflow'] {
 	return (serverUrl, path, delayMs) => {
@@ -26,70 +34,70 @@ function viaHttpRequest(batching: (delayMs: number) => object): ChatContender['w
 		const json = `=${body}, "messages": [{ "role": "user", "content": {{ JSON.stringify($json.prompt) }} }] }`;
 		const url = `${serverUrl}/v1/chat/completions`;
 		return workflow(path, [
-			...begin(path),
-			httpRequest(MEASURED, url, json, batching(delayMs)),
+			...trigger(path),
+			httpRequest(MEASURED_NODE, url, json, batching(delayMs)),
 		]);
 	};
 }
 
-/** Everybody who is measured; ours comes first. */
+/** All contenders; this package comes first. */
 export const CHAT_CONTENDERS = {
 	ours: {
-		name: 'Chat Completion, 50 at once',
+		name: `Chat Completion, concurrency ${CONCURRENCY}`,
 		workflow: (_serverUrl, path, delayMs) =>
 			workflow(path, [
-				...begin(path),
-				ours(MEASURED, 'chatCompletion', {
+				...trigger(path),
+				ourNode(MEASURED_NODE, 'chatCompletion', {
 					prompt: PROMPT,
-					model: byId(modelName({ delayMs })),
+					model: modelById(modelName({ delayMs })),
 					streaming: 'off',
-					options: { concurrency: AT_ONCE },
+					options: { concurrency: CONCURRENCY },
 				}),
 			]),
 	},
 	oursStreamed: {
-		name: 'Chat Completion, 50 at once, replies streamed',
+		name: `Chat Completion, concurrency ${CONCURRENCY}, streamed`,
 		workflow: (_serverUrl, path, delayMs) =>
 			workflow(path, [
-				...begin(path),
-				ours(MEASURED, 'chatCompletion', {
+				...trigger(path),
+				ourNode(MEASURED_NODE, 'chatCompletion', {
 					prompt: PROMPT,
-					model: byId(modelName({ delayMs })),
-					options: { concurrency: AT_ONCE },
+					model: modelById(modelName({ delayMs })),
+					options: { concurrency: CONCURRENCY },
 				}),
 			]),
 	},
 	httpBatched: {
-		name: 'HTTP Request, batches of 50',
-		note: 'a batch leaves when the latency is over (1 ms at least), so about 50 are under way',
+		name: `HTTP Request, batches of ${CONCURRENCY}`,
+		note: `starts a batch after each latency period (at least 1 ms), so about ${CONCURRENCY} requests are in flight`,
 		workflow: viaHttpRequest((delayMs) => ({
-			batching: { batch: { batchSize: AT_ONCE, batchInterval: Math.max(1, delayMs) } },
+			batching: { batch: { batchSize: CONCURRENCY, batchInterval: Math.max(1, delayMs) } },
 		})),
 	},
 	httpUnlimited: {
-		name: 'HTTP Request, all at once',
-		note: 'sends everything at once, which a service with a call limit refuses',
+		name: 'HTTP Request, no batching',
+		note: 'sends all requests at once; a service with a rate limit would reject them',
 		workflow: viaHttpRequest(() => ({})),
 	},
 	chain: {
-		name: 'Basic LLM Chain + OpenAI Chat Model, batches of 50',
+		name: `Basic LLM Chain + OpenAI Chat Model, batches of ${CONCURRENCY}`,
 		workflow: (serverUrl, path, delayMs) =>
 			withSubNodes(
 				workflow(path, [
-					...begin(path),
-					langchain(MEASURED, 'chainLlm', 1.9, {
+					...trigger(path),
+					langchain(MEASURED_NODE, 'chainLlm', 1.9, {
 						promptType: 'define',
 						text: PROMPT,
-						batching: { batchSize: AT_ONCE, delayBetweenBatches: 0 },
+						batching: { batchSize: CONCURRENCY, delayBetweenBatches: 0 },
 					}),
 				]),
-				MEASURED,
+				MEASURED_NODE,
 				[[openAiModel(serverUrl, modelName({ delayMs })), 'ai_languageModel']],
 			),
 	},
 } as const satisfies Readonly<Record<string, ChatContender>>;
 
-/** Items for a contender. */
+/** The webhook's body for so many items. */
 export function prompts(count: number): { readonly items: readonly object[] } {
 	return {
 		items: Array.from({ length: count }, (_, index) => ({ prompt: `Idea number ${index}?` })),

@@ -1,38 +1,44 @@
 import OpenAI from 'openai';
 
 import { mapConcurrent } from '../../nodes/client/concurrency';
-import { inLab, nodeMs, type Lab } from '../lab/startLab';
-import { exactly, toFigures, type Figure } from '../measure/figure';
+import { withInstance, nodeMs, type N8nInstance } from '../n8n/startInstance';
+import { exactFigure, toFigures, type Figure } from '../measure/figure';
 import { interleave } from '../measure/interleave';
 import { watchProcess } from '../measure/watchProcess';
-import type { Answer, Bench, Question, Ratio, Row } from '../question';
+import type { Result, Bench, Question, Ratio, Row } from '../question';
 import { barPlot } from '../report/plots';
-import { modelName } from '../server/behaviour';
-import { AT_ONCE, CHAT_CONTENDERS, MEASURED, prompts, type ChatContender } from './chatContenders';
+import { modelName } from '../server/behavior';
+import {
+	CONCURRENCY,
+	CHAT_CONTENDERS,
+	MEASURED_NODE,
+	prompts,
+	type ChatContender,
+} from './chatContenders';
 
 const DELAYS = [0, 200] as const;
 const REPEATS = { full: 5, quick: 3 };
 const COUNT = { full: 500, quick: 60 };
 const CONTENDERS = Object.entries(CHAT_CONTENDERS) as [string, ChatContender][];
-const FLOOR = '`openai` client in plain Node, 50 at once (floor)';
+const BASELINE = `\`openai\` client in plain Node, concurrency ${CONCURRENCY} (baseline)`;
 
 type Run = () => Promise<{ readonly wall: number; readonly cpu: number }>;
 
 export const MANY_CHATS: Question = {
 	id: 'many-chats',
 	title: 'Many chats',
-	method: `500 items (60 in a quick run) go through one node; the server answers after 0 ms or after 200 ms. Wall time is the
-node's own, as n8n reports it; CPU is that of the whole n8n process from the call of the webhook to its answer. Memory comes
-from a fresh n8n for each contender (full runs only): how far its resident set rises above what it was before the run.`,
+	method: `One node processes 500 items (quick run: 60); the server replies after 0 ms or after 200 ms. *Wall time* is the
+execution time of the node, as n8n reports it. *CPU* is the CPU time of the whole n8n process from the webhook request to its
+response. *Memory* is the growth of the resident set over the run, in a new n8n for each contender (full runs only).`,
 	run: async (bench) => {
 		const count = bench.quick ? COUNT.quick : COUNT.full;
 		const rows = await measureTimes(bench, count);
-		return toAnswer(bench.quick ? rows : await withMemory(bench, rows, count));
+		return toResult(bench.quick ? rows : await withMemory(bench, rows, count));
 	},
 };
 
 async function measureTimes(bench: Bench, count: number): Promise<Row[]> {
-	const lab = await bench.lab();
+	const n8n = await bench.n8n();
 	const rows: Row[] = [];
 	for (const [, contender] of CONTENDERS) {
 		rows.push({
@@ -41,15 +47,19 @@ async function measureTimes(bench: Bench, count: number): Promise<Row[]> {
 			...(contender.note === undefined ? {} : { note: contender.note }),
 		});
 	}
-	rows.push({ contender: FLOOR, figures: {}, note: 'no n8n: what the server and Node allow' });
+	rows.push({
+		contender: BASELINE,
+		figures: {},
+		note: 'without n8n: the minimum for this server and Node',
+	});
 
 	for (const delayMs of DELAYS) {
 		const runs: Run[] = [];
 		for (const [id, contender] of CONTENDERS) {
-			runs.push(await nodeRun(lab, bench, { id, contender, delayMs, count }));
+			runs.push(await nodeRun(n8n, bench, { id, contender, delayMs, count }));
 		}
 		runs.push(plainRun(bench, delayMs, count));
-		bench.say(`${count} items, ${delayMs} ms`);
+		bench.onProgress(`${count} items, ${delayMs} ms`);
 		const measured = await interleave(
 			runs,
 			bench.quick ? REPEATS.quick : REPEATS.full,
@@ -72,15 +82,15 @@ interface NodeRun {
 }
 
 async function nodeRun(
-	lab: Lab,
+	n8n: N8nInstance,
 	{ server }: Bench,
 	{ id, contender, delayMs, count }: NodeRun,
 ): Promise<Run> {
 	const path = `chats-${id}-${delayMs}`;
-	const call = await lab.install(contender.workflow(server.url, path, delayMs), path);
+	const call = await n8n.install(contender.workflow(server.url, path, delayMs), path);
 	return async () => {
-		const { result, use } = await watchProcess(lab.pid, () => call(prompts(count)));
-		return { wall: nodeMs(result, MEASURED), cpu: use.cpuMs };
+		const { result, usage } = await watchProcess(n8n.pid, () => call(prompts(count)));
+		return { wall: nodeMs(result, MEASURED_NODE), cpu: usage.cpuMs };
 	};
 }
 
@@ -89,7 +99,7 @@ function plainRun({ server }: Bench, delayMs: number, count: number): Run {
 	return async () => {
 		const startMs = performance.now();
 		const startCpu = process.cpuUsage();
-		await mapConcurrent([...Array(count).keys()], AT_ONCE, async (index) => {
+		await mapConcurrent([...Array(count).keys()], CONCURRENCY, async (index) => {
 			await client.chat.completions.create({
 				model: modelName({ delayMs }),
 				messages: [{ role: 'user', content: `Idea number ${index}?` }],
@@ -103,9 +113,11 @@ function plainRun({ server }: Bench, delayMs: number, count: number): Run {
 async function withMemory(bench: Bench, rows: readonly Row[], count: number): Promise<Row[]> {
 	const peaks: Figure[] = [];
 	for (const [id, contender] of CONTENDERS) {
-		bench.say(`memory of ${contender.name}`);
+		bench.onProgress(`memory: ${contender.name}`);
 		peaks.push(
-			await inLab(bench.server.url, (lab) => memoryOf(lab, bench, id, contender, count)),
+			await withInstance(bench.server.url, (n8n) =>
+				memoryOf(n8n, bench, id, contender, count),
+			),
 		);
 	}
 	return rows.map((row, index) => {
@@ -115,25 +127,25 @@ async function withMemory(bench: Bench, rows: readonly Row[], count: number): Pr
 }
 
 async function memoryOf(
-	lab: Lab,
+	n8n: N8nInstance,
 	{ server }: Bench,
 	id: string,
 	contender: ChatContender,
 	count: number,
 ): Promise<Figure> {
-	const call = await lab.install(contender.workflow(server.url, id, 0), id);
+	const call = await n8n.install(contender.workflow(server.url, id, 0), id);
 	await call(prompts(1));
-	const { use } = await watchProcess(lab.pid, () => call(prompts(count)));
-	return exactly(use.peakMb - use.beforeMb);
+	const { usage } = await watchProcess(n8n.pid, () => call(prompts(count)));
+	return exactFigure(usage.peakMb - usage.beforeMb);
 }
 
-function toAnswer(rows: readonly Row[]): Answer {
+function toResult(rows: readonly Row[]): Result {
 	const [ours, , batched, , chain] = rows;
 	const ratio = (key: string, peer: Row | undefined, name: string): Ratio[] => {
 		const [a, b] = [ours?.figures[key], peer?.figures[key]];
 		if (a === undefined || b === undefined) return [];
 		const id = `many-chats-${key}-vs-${name}`;
-		const label = `${LABELS[key]}, against ${peer!.contender}`;
+		const label = `${LABELS[key]}, vs. ${peer!.contender}`;
 		return [{ id, label, value: a.median / b.median }];
 	};
 	return {
@@ -145,7 +157,7 @@ function toAnswer(rows: readonly Row[]): Answer {
 		]),
 		plot: barPlot(rows, {
 			ours: 2,
-			title: 'Many chats, server answers at once',
+			title: 'Many chats, server latency 0 ms',
 			key: 'wall0',
 			unit: 'wall time, ms',
 		}),
@@ -161,9 +173,9 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 const COLUMNS = [
-	{ key: 'wall0', title: 'wall at 0 ms (ms)', digits: 0 },
+	{ key: 'wall0', title: 'wall time at 0 ms (ms)', digits: 0 },
 	{ key: 'cpu0', title: 'CPU at 0 ms (ms)', digits: 0 },
-	{ key: 'wall200', title: 'wall at 200 ms (ms)', digits: 0 },
+	{ key: 'wall200', title: 'wall time at 200 ms (ms)', digits: 0 },
 	{ key: 'cpu200', title: 'CPU at 200 ms (ms)', digits: 0 },
 	{ key: 'memory', title: 'memory (MB)', digits: 0 },
 ];

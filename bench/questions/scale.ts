@@ -1,22 +1,22 @@
 import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { virtualClock } from '../../test/support/virtualClock';
-import { inLab, nodeMs, type Lab } from '../lab/startLab';
-import { exactly, toFigure } from '../measure/figure';
+import { withInstance, nodeMs, type N8nInstance } from '../n8n/startInstance';
+import { exactFigure, toFigure } from '../measure/figure';
 import { watchProcess } from '../measure/watchProcess';
 import type { Bench, Question, Ratio, Row } from '../question';
 import { pointPlot } from '../report/plots';
 import { TaskRuns } from '../server/taskRuns';
-import { CHAT_CONTENDERS, MEASURED, prompts, type ChatContender } from './chatContenders';
-import { finishTimes, REALISTIC, taskIds, waitingFor } from './waitPlan';
+import { CHAT_CONTENDERS, MEASURED_NODE, prompts, type ChatContender } from './chatContenders';
+import { finishTimes, REALISTIC, taskIds, waitingFor } from './taskPlan';
 import { measureWorkers, WORKERS_METHOD, type WorkersPoint } from './workers';
 
 const ITEMS = { full: [10, 100, 1_000, 10_000], quick: [10, 100, 500] };
 const TASKS = { full: [10, 100, 500, 2_000], quick: [10, 100, 500] };
 const WARM_UPS = { full: 8, quick: 3 };
 const WARM_UP_ITEMS = 200;
-/** Time that a query takes on the virtual clock: it keeps the tasks from all being due at the same moment. */
-const QUERY_MS = 5;
+/** Duration of a poll on the virtual clock; without it, all tasks would be due at the same time. */
+const POLL_MS = 5;
 
 interface Point {
 	readonly series: string;
@@ -30,23 +30,24 @@ const NODES: readonly ChatContender[] = [CHAT_CONTENDERS.ours, CHAT_CONTENDERS.h
 export const SCALE: Question = {
 	id: 'scale',
 	title: 'Scale',
-	method: `Items: 10 to 10,000 (500 in a quick run) through one node in a real n8n, in full runs a fresh one for each contender; time is
-the node's, memory (full runs only) the peak of n8n's resident set beyond what it was before all runs. Tasks: 10 to 2,000 (500) through the scheduler of
-Wait for Video with a virtual clock on which a query takes ${QUERY_MS} ms, so what is measured is its own work over the whole wait. *Growth* is
-time per item at the largest size divided by that at the size before: 1 is linear, and it should stay near or below 1. ${WORKERS_METHOD}
-Workers are measured in full runs only.`,
+	method: `Items: one node processes 10 to 10,000 items (quick run: up to 500) in a real n8n, in full runs a new one for each contender.
+Time is the execution time of the node; memory (full runs only) is the peak of n8n's resident set minus its size before the first
+run. Tasks: the scheduler of Wait for Video polls 10 to 2,000 tasks (quick run: up to 500) on a virtual clock on which a poll takes
+${POLL_MS} ms; the time is the CPU time of the scheduler over the whole wait. *Growth* is the time per item at the largest size
+divided by that at the next smaller size: 1 means linear scaling, above 1 worse. ${WORKERS_METHOD} Workers are measured in full runs
+only.`,
 	run: async (bench) => {
 		const points: Point[] = [];
 		for (const contender of NODES) {
-			bench.say(contender.name);
-			const measure = (lab: Lab) => itemPoints(lab, bench, contender);
+			bench.onProgress(contender.name);
+			const measure = (n8n: N8nInstance) => itemPoints(n8n, bench, contender);
 			points.push(
 				...(bench.quick
-					? await measure(await bench.lab())
-					: await inLab(bench.server.url, measure)),
+					? await measure(await bench.n8n())
+					: await withInstance(bench.server.url, measure)),
 			);
 		}
-		bench.say('tasks');
+		bench.onProgress('tasks');
 		for (const count of bench.quick ? TASKS.quick : TASKS.full) {
 			points.push({ series: SCHEDULER, count, ms: await taskMs(count) });
 		}
@@ -54,7 +55,7 @@ Workers are measured in full runs only.`,
 		const workers = bench.quick
 			? []
 			: await measureWorkers(bench).catch((error: unknown) => {
-					notes.push(`Workers could not be measured: ${String(error)}`);
+					notes.push(`Workers were not measured: ${String(error)}`);
 					return [];
 				});
 		const growths = [...NODES.map(({ name }) => name), SCHEDULER].map((series) => ({
@@ -65,14 +66,14 @@ Workers are measured in full runs only.`,
 			columns: [
 				{ key: 'count', title: 'items or tasks', digits: 0 },
 				{ key: 'ms', title: 'time (ms)', digits: 1 },
-				{ key: 'each', title: 'time for each (ms)', digits: 3 },
+				{ key: 'each', title: 'time per item or task (ms)', digits: 3 },
 				{ key: 'mb', title: 'memory (MB)', digits: 0 },
 			],
 			rows: [...points.map(toRow), ...workers.map(toWorkersRow)],
 			ratios: [
 				...growths.map(({ series, growth }) => ({
 					id: `scale-growth-${IDS[series]}`,
-					label: `growth: ${series}`,
+					label: `growth of the time per item: ${series}`,
 					value: growth,
 				})),
 				...workersRatios(workers),
@@ -86,37 +87,41 @@ Workers are measured in full runs only.`,
 	},
 };
 
-const SCHEDULER = 'the scheduler of Wait for Video';
+const SCHEDULER = 'scheduler of Wait for Video';
 const IDS: Readonly<Record<string, string>> = {
 	[CHAT_CONTENDERS.ours.name]: 'chat',
 	[CHAT_CONTENDERS.httpUnlimited.name]: 'http',
 	[SCHEDULER]: 'tasks',
 };
 
-async function itemPoints(lab: Lab, bench: Bench, contender: ChatContender): Promise<Point[]> {
+async function itemPoints(
+	n8n: N8nInstance,
+	bench: Bench,
+	contender: ChatContender,
+): Promise<Point[]> {
 	const path = `scale-${IDS[contender.name]}`;
-	const call = await lab.install(contender.workflow(bench.server.url, path, 0), path);
+	const call = await n8n.install(contender.workflow(bench.server.url, path, 0), path);
 	const points: Point[] = [];
 	const warmUps = bench.quick ? WARM_UPS.quick : WARM_UPS.full;
-	for (let turn = 0; turn < warmUps; turn++) await call(prompts(WARM_UP_ITEMS));
-	const { use: idle } = await watchProcess(lab.pid, () => Promise.resolve());
+	for (let round = 0; round < warmUps; round++) await call(prompts(WARM_UP_ITEMS));
+	const { usage: idle } = await watchProcess(n8n.pid, () => Promise.resolve());
 	for (const count of bench.quick ? ITEMS.quick : ITEMS.full) {
-		const { result, use } = await watchProcess(lab.pid, () => call(prompts(count)));
+		const { result, usage } = await watchProcess(n8n.pid, () => call(prompts(count)));
 		points.push({
 			series: contender.name,
 			count,
-			ms: nodeMs(result, MEASURED),
-			...(bench.quick ? {} : { mb: use.peakMb - idle.beforeMb }),
+			ms: nodeMs(result, MEASURED_NODE),
+			...(bench.quick ? {} : { mb: usage.peakMb - idle.beforeMb }),
 		});
 	}
 	return points;
 }
 
-/** Milliseconds of CPU for the whole wait, the median of some. */
+/** CPU time of the scheduler for the whole wait, in milliseconds; median of three. */
 async function taskMs(count: number): Promise<number> {
 	const finishMs = await finishTimes({ count, ...REALISTIC });
 	const times: number[] = [];
-	for (let turn = 0; turn < 3; turn++) {
+	for (let round = 0; round < 3; round++) {
 		const clock = virtualClock();
 		const runs = new TaskRuns();
 		const startCpu = process.cpuUsage();
@@ -124,8 +129,8 @@ async function taskMs(count: number): Promise<number> {
 			clock,
 			waitingFor(taskIds('scale', finishMs), clock.now()),
 			async (task_id) => {
-				await clock.sleep(QUERY_MS);
-				return { task_id, status: runs.query(task_id, clock.now()) };
+				await clock.sleep(POLL_MS);
+				return { task_id, status: runs.poll(task_id, clock.now()) };
 			},
 			{ schedule: DEFAULT_SCHEDULE, concurrency: 10 },
 		);
@@ -144,27 +149,27 @@ function toRow({ series, count, ms, mb }: Point): Row {
 	return {
 		contender: series,
 		figures: {
-			count: exactly(count),
-			ms: exactly(ms),
-			each: exactly(ms / count),
-			...(mb === undefined ? {} : { mb: exactly(mb) }),
+			count: exactFigure(count),
+			ms: exactFigure(ms),
+			each: exactFigure(ms / count),
+			...(mb === undefined ? {} : { mb: exactFigure(mb) }),
 		},
 	};
 }
 
 function toWorkersRow({ workers, delayMs, ms }: WorkersPoint): Row {
 	return {
-		contender: `Chat Completion, ${workers === 1 ? 'one worker' : 'two workers'}, server answers after ${delayMs} ms`,
+		contender: `Chat Completion, ${workers} ${workers === 1 ? 'worker' : 'workers'}, server latency ${delayMs} ms`,
 		figures: { ms },
 	};
 }
 
-/** Two workers against one, for the same latency. */
+/** Duration with two workers divided by that with one, at the same latency. */
 function workersRatios(points: readonly WorkersPoint[]): Ratio[] {
 	return points.flatMap(({ workers, delayMs, ms }) => {
 		const one = points.find((each) => each.workers === 1 && each.delayMs === delayMs);
 		if (workers === 1 || one === undefined) return [];
-		const label = `time of two workers, against one, server answers after ${delayMs} ms`;
+		const label = `time with 2 workers vs. 1, server latency ${delayMs} ms`;
 		return [{ id: `scale-workers-${delayMs}`, label, value: ms.median / one.ms.median }];
 	});
 }

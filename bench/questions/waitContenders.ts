@@ -5,59 +5,61 @@ import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { drawn, node } from '../../test/e2e/support/buildWorkflow';
 import { virtualClock } from '../../test/support/virtualClock';
 import type { Workflow } from '../../lab/n8n/workflow';
-import { httpRequest, ours, splitItems, webhook } from '../lab/nodes';
-import type { Lab } from '../lab/startLab';
-import { TaskRuns, type Notice } from '../server/taskRuns';
+import { httpRequest, ourNode, splitItems, webhook } from '../n8n/nodes';
+import type { N8nInstance } from '../n8n/startInstance';
+import { TaskRuns, type TaskObservation } from '../server/taskRuns';
 import {
-	fixedGap,
-	SHORTEST_GAP_MS,
+	fixedInterval,
+	MIN_INTERVAL_MS,
 	taskIds,
 	waitFigures,
 	waitingFor,
 	type WaitFigures,
-} from './waitPlan';
+} from './taskPlan';
 
-/** A way of waiting for tasks in n8n. */
+/** A polling strategy that runs in n8n. */
 export interface N8nContender {
 	readonly id: string;
 	readonly name: string;
 	readonly note: string;
-	/** Executions used, and places of a worker held while waiting. */
-	readonly held: { readonly executions: number; readonly slots: number };
-	/** Whether a quick run leaves it out. */
+	/** Executions used, and worker slots occupied while waiting. */
+	readonly resources: { readonly executions: number; readonly slots: number };
+	/** Whether a quick run skips it. */
 	readonly isSlow?: true;
-	/** The workflow that waits for the tasks in the webhook's items. */
+	/** Creates the workflow that waits for the tasks in the webhook's body. */
 	readonly workflow: (path: string, serverUrl: string) => Workflow;
 }
 
-/** A way of waiting without n8n. */
+/** A polling strategy that is simulated or computed without n8n. */
 export interface PlainContender {
 	readonly id: string;
 	readonly name: string;
 	readonly note: string;
-	/** @param finishMs When the tasks finish, in milliseconds. */
+	/** @param finishMs Finish times of the tasks, in milliseconds. */
 	readonly run: (finishMs: readonly number[]) => Promise<WaitFigures>;
 }
 
 /**
- * Waits in n8n and reads at the server what was noticed and when.
+ * Waits for the tasks in n8n and gets the detection times from the server.
  *
- * @param finishMs When the tasks finish, in milliseconds.
+ * @param finishMs Finish times of the tasks, in milliseconds.
  */
 export async function waitInN8n(
 	{ id, workflow }: N8nContender,
-	lab: Lab,
+	n8n: N8nInstance,
 	serverUrl: string,
 	finishMs: readonly number[],
 ): Promise<WaitFigures> {
-	const call = await lab.install(workflow(id, serverUrl), id);
+	const call = await n8n.install(workflow(id, serverUrl), id);
 	await call({ items: taskIds(id, finishMs).map((task_id) => ({ task_id })) });
-	const { data } = await axios.get<Notice[]>(`${serverUrl}/bench/runs/${id}`, { proxy: false });
+	const { data } = await axios.get<TaskObservation[]>(`${serverUrl}/bench/runs/${id}`, {
+		proxy: false,
+	});
 	return waitFigures(data);
 }
 
-/** The loop that tutorials and templates show. */
-const template = (waitSeconds: number) => (path: string, serverUrl: string) =>
+/** The polling loop from n8n tutorials and templates. */
+const pollingLoop = (waitSeconds: number) => (path: string, serverUrl: string) =>
 	drawn(
 		path,
 		[
@@ -110,7 +112,7 @@ const waitForVideo =
 			[
 				webhook(path, 'lastNode'),
 				splitItems(),
-				ours('Wait for Video', 'waitForVideo', { ...parameters, download: false }),
+				ourNode('Wait for Video', 'waitForVideo', { ...parameters, download: false }),
 			],
 			{
 				Webhook: [['Items']],
@@ -121,50 +123,50 @@ const waitForVideo =
 			},
 		);
 
-/** Our scheduler by itself: time is virtual and a query takes none. */
-async function virtually(finishMs: readonly number[]): Promise<WaitFigures> {
+/** The scheduler of Wait for Video on a virtual clock; polls take no time. */
+async function simulate(finishMs: readonly number[]): Promise<WaitFigures> {
 	const clock = virtualClock();
 	const runs = new TaskRuns();
 	await pollTasks(
 		clock,
 		waitingFor(taskIds('virtual', finishMs), clock.now()),
-		(task_id) => Promise.resolve({ task_id, status: runs.query(task_id, clock.now()) }),
+		(task_id) => Promise.resolve({ task_id, status: runs.poll(task_id, clock.now()) }),
 		{ schedule: DEFAULT_SCHEDULE, concurrency: 10 },
 	);
-	return waitFigures(runs.notices('virtual'));
+	return waitFigures(runs.observations('virtual'));
 }
 
-const ONE = { executions: 1, slots: 1 };
+const ONE_SLOT = { executions: 1, slots: 1 };
 const REAL = 'real n8n, real time';
 
-/** Everybody; ours in the real n8n comes first, the usual loop second. A further way of waiting is one more row. */
+/** The strategies that run in n8n. Another strategy is one more row. */
 export const IN_N8N: readonly N8nContender[] = [
 	{
 		id: 'in-place',
 		name: 'Wait for Video, in place',
 		note: REAL,
-		held: ONE,
+		resources: ONE_SLOT,
 		workflow: waitForVideo({ waitMode: 'inPlace' }),
 	},
 	{
-		id: 'template-10',
+		id: 'loop-10',
 		name: 'HTTP Request + Wait 10 s + IF',
 		note: REAL,
-		held: ONE,
-		workflow: template(10),
+		resources: ONE_SLOT,
+		workflow: pollingLoop(10),
 	},
 	{
-		id: 'template-5',
+		id: 'loop-5',
 		name: 'HTTP Request + Wait 5 s + IF',
 		note: REAL,
-		held: ONE,
-		workflow: template(5),
+		resources: ONE_SLOT,
+		workflow: pollingLoop(5),
 	},
 	{
 		id: 'in-place-5',
-		name: 'Wait for Video, in place, a poll every 5 s',
+		name: 'Wait for Video, in place, polling every 5 s',
 		note: REAL,
-		held: ONE,
+		resources: ONE_SLOT,
 		workflow: waitForVideo({
 			waitMode: 'inPlace',
 			options: { maximumInterval: 5, jitter: 0 },
@@ -173,31 +175,31 @@ export const IN_N8N: readonly N8nContender[] = [
 	{
 		id: 'suspend',
 		name: 'Wait for Video, suspended between polls',
-		note: `${REAL}; a step is about 60 s, and the execution is saved in between`,
-		held: { executions: 1, slots: 0 },
+		note: `${REAL}; polls every 60 s and saves the execution in between`,
+		resources: { executions: 1, slots: 0 },
 		isSlow: true,
 		workflow: waitForVideo({ waitMode: 'suspend' }),
 	},
 ];
 
-/** What the scheduler does by itself, and what no way of waiting can do better. */
+/** The scheduler without n8n, and theoretical limits. */
 export const PLAIN: readonly PlainContender[] = [
 	{
 		id: 'scheduler',
-		name: 'the scheduler of Wait for Video alone',
-		note: 'virtual time, queries take none',
-		run: virtually,
+		name: 'scheduler of Wait for Video alone',
+		note: 'virtual clock; polls take no time',
+		run: simulate,
 	},
 	{
 		id: 'optimum',
-		name: 'optimum: every allowed poll (5 s)',
+		name: 'optimum: polling every 5 s, the shortest allowed interval',
 		note: 'computed',
-		run: (finishMs) => Promise.resolve(fixedGap(finishMs, SHORTEST_GAP_MS)),
+		run: (finishMs) => Promise.resolve(fixedInterval(finishMs, MIN_INTERVAL_MS)),
 	},
 	{
 		id: 'every-10',
-		name: 'a poll every 10 s',
+		name: 'polling every 10 s',
 		note: 'computed',
-		run: (finishMs) => Promise.resolve(fixedGap(finishMs, 2 * SHORTEST_GAP_MS)),
+		run: (finishMs) => Promise.resolve(fixedInterval(finishMs, 2 * MIN_INTERVAL_MS)),
 	},
 ];

@@ -1,40 +1,42 @@
-import { inLabs, type Lab } from '../lab/startLab';
-import { exactly } from '../measure/figure';
+import { withInstances, type N8nInstance } from '../n8n/startInstance';
+import { exactFigure } from '../measure/figure';
 import type { Question, Row } from '../question';
 import { pointPlot } from '../report/plots';
 import { IN_N8N, PLAIN, waitInN8n } from './waitContenders';
-import { finishTimes, REALISTIC, type WaitFigures } from './waitPlan';
+import { finishTimes, REALISTIC, type WaitFigures } from './taskPlan';
 
 const FULL = { count: 200, ...REALISTIC };
-const QUICK = { count: 20, leastMs: 4_000, medianMs: 12_000, mostMs: 25_000 };
+const QUICK = { count: 20, minMs: 4_000, medianMs: 12_000, maxMs: 25_000 };
 
 export const WAITING: Question = {
 	id: 'waiting',
 	title: 'Waiting for videos',
-	method: `200 tasks are started together and finish log-normally around 90 s, between 25 s and 5 minutes (20 tasks around 12 s in a
-quick run). The delay is the time from a task's finish to the server's answer that tells it, seen at the server. All ways of waiting
-run side by side in real time, each in an n8n of its own (in one n8n in a quick run); other rows are computed, or ran on a virtual
-clock. *Delay × queries* is the mean delay times the queries per task: asking twice as often halves the delay, so the product
-compares ways that ask differently often. *Slots* are the places of a worker that are held while waiting.`,
-	run: async ({ quick, server, lab: shared, say }) => {
+	method: `200 tasks start together; their durations are log-normal with a median of 90 s, between 25 s and 5 minutes (quick run: 20
+tasks with a median of 12 s). *Delay* is the time from a task's finish to the response that reports it, measured at the server. All
+strategies run in real time, side by side, each in its own n8n (quick run: in the same one); other rows are computed or run on a
+virtual clock. *Delay × polls* is the mean delay times the polls per task: polling twice as often halves the delay, so the product
+compares strategies with different intervals. *Worker slots* are occupied during the wait and count toward a worker's concurrency.`,
+	run: async ({ quick, server, n8n: shared, onProgress }) => {
 		const plan = quick ? QUICK : FULL;
 		const { count } = plan;
 		const finishMs = await finishTimes(plan);
 		const contenders = IN_N8N.filter(({ isSlow }) => !quick || isSlow !== true);
-		const waitIn = async (labs: readonly Lab[]) => {
-			say(`${contenders.length} ways, side by side, ${plan.mostMs / 1000} s and more`);
+		const waitIn = async (labs: readonly N8nInstance[]) => {
+			onProgress(
+				`${contenders.length} strategies, side by side, at least ${plan.maxMs / 1000} s`,
+			);
 			return await Promise.all(
 				contenders.map((each, index) =>
 					waitInN8n(each, labs[index]!, server.url, finishMs),
 				),
 			);
 		};
-		const noticed = quick
-			? await waitIn(await sameFor(contenders, shared))
-			: await inLabs(contenders.length, server.url, waitIn);
+		const measured = quick
+			? await waitIn(await sameForAll(contenders, shared))
+			: await withInstances(contenders.length, server.url, waitIn);
 		const byId = new Map<string, Row>();
-		for (const [index, { id, name, note, held }] of contenders.entries()) {
-			const figures = toFigures(noticed[index]!, count, held);
+		for (const [index, { id, name, note, resources }] of contenders.entries()) {
+			const figures = toFigures(measured[index]!, count, resources);
 			byId.set(id, { contender: name, note, figures });
 		}
 		for (const { id, name, note, run } of PLAIN) {
@@ -47,10 +49,10 @@ compares ways that ask differently often. *Slots* are the places of a worker tha
 				{ key: 'makespan', title: 'makespan (s)', digits: 1 },
 				{ key: 'meanDelay', title: 'mean delay (s)', digits: 2 },
 				{ key: 'worstDelay', title: 'worst delay (s)', digits: 1 },
-				{ key: 'queries', title: 'queries', digits: 0 },
-				{ key: 'product', title: 'delay × queries per task', digits: 0 },
+				{ key: 'polls', title: 'polls', digits: 0 },
+				{ key: 'product', title: 'delay × polls per task', digits: 0 },
 				{ key: 'executions', title: 'executions', digits: 0 },
-				{ key: 'slots', title: 'slots', digits: 0 },
+				{ key: 'slots', title: 'worker slots', digits: 0 },
 			],
 			rows,
 			ratios: COMPARISONS.flatMap(({ ours, theirs, keys, reason }) =>
@@ -58,7 +60,7 @@ compares ways that ask differently often. *Slots* are the places of a worker tha
 					const [own, other] = [byId.get(ours)!, byId.get(theirs)!];
 					return {
 						id: `waiting-${key}-${ours}-vs-${theirs}`,
-						label: `${own.contender}: ${LABELS[key]}, against ${other.contender}`,
+						label: `${LABELS[key]}, ${own.contender} vs. ${other.contender}`,
 						value: own.figures[key]!.median / other.figures[key]!.median,
 						reason,
 					};
@@ -67,12 +69,12 @@ compares ways that ask differently often. *Slots* are the places of a worker tha
 			plot: pointPlot(
 				rows.map(({ contender, figures }) => ({
 					series: contender,
-					x: figures['queries']!.median / count,
+					x: figures['polls']!.median / count,
 					y: figures['meanDelay']!.median,
 				})),
 				{
-					title: 'Waiting: fewer queries or an earlier notice (lower left is better)',
-					x: 'queries per task',
+					title: 'Waiting: polls and detection delay (lower left is better)',
+					x: 'polls per task',
 					y: 'mean delay, s',
 					joined: false,
 					log: true,
@@ -82,44 +84,47 @@ compares ways that ask differently often. *Slots* are the places of a worker tha
 	},
 };
 
-/** Whose figures are divided by whose, and why ours may need more. */
+/** The ratios, with the reasons why Wait for Video may need more. */
 const COMPARISONS = [
 	{
 		ours: 'in-place',
-		theirs: 'template-10',
-		keys: ['product', 'meanDelay', 'queries'],
-		reason: 'its first gaps are 5 and 7.5 s, for what is finished early: one or two queries more for every task',
+		theirs: 'loop-10',
+		keys: ['product', 'meanDelay', 'polls'],
+		reason: 'the first intervals are 5 and 7.5 s, to detect early finishes: one or two more polls per task',
 	},
 	{
 		ours: 'in-place',
-		theirs: 'template-5',
-		keys: ['product', 'meanDelay', 'queries'],
-		reason: 'its gaps grow to 10 s, and the first ones are asked in vain where nothing is finished early',
+		theirs: 'loop-5',
+		keys: ['product', 'meanDelay', 'polls'],
+		reason: 'the intervals grow to 10 s, and the first polls are wasted if no task finishes early',
 	},
 	{
 		ours: 'in-place-5',
-		theirs: 'template-5',
-		keys: ['product', 'meanDelay', 'queries'],
-		reason: 'the loop waits 5 s after the last answer of all, so it asks less often',
+		theirs: 'loop-5',
+		keys: ['product', 'meanDelay', 'polls'],
+		reason: 'the loop waits 5 s after the last response of each pass, so it polls less often',
 	},
 	{
 		ours: 'in-place-5',
 		theirs: 'optimum',
-		keys: ['meanDelay', 'queries'],
-		reason: 'ten queries are under way at once, and what falls due meanwhile waits',
+		keys: ['meanDelay', 'polls'],
+		reason: 'at most ten polls run at once; tasks that are due in the meantime wait for a slot',
 	},
 ] as const;
 
-const LABELS = { product: 'delay × queries', meanDelay: 'mean delay', queries: 'queries' };
+const LABELS = { product: 'delay × polls', meanDelay: 'mean delay', polls: 'polls' };
 
-/** The same n8n for everybody. */
-async function sameFor(contenders: readonly object[], lab: () => Promise<Lab>): Promise<Lab[]> {
-	const shared = await lab();
+/** The shared n8n instance for each contender. */
+async function sameForAll(
+	contenders: readonly object[],
+	n8n: () => Promise<N8nInstance>,
+): Promise<N8nInstance[]> {
+	const shared = await n8n();
 	return contenders.map(() => shared);
 }
 
-function toFigures(figures: WaitFigures, count: number, held: object = {}): Row['figures'] {
-	const product = (figures.meanDelay * figures.queries) / count;
-	const all = Object.entries({ ...figures, product, ...held });
-	return Object.fromEntries(all.map(([key, value]) => [key, exactly(value as number)]));
+function toFigures(figures: WaitFigures, count: number, resources: object = {}): Row['figures'] {
+	const product = (figures.meanDelay * figures.polls) / count;
+	const all = Object.entries({ ...figures, product, ...resources });
+	return Object.fromEntries(all.map(([key, value]) => [key, exactFigure(value as number)]));
 }

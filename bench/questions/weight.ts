@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
 import { ROOT } from '../../lab/paths';
-import { installAlone, loadMs, type InstalledPackage } from '../lab/installedPackage';
-import { exactly, toFigure } from '../measure/figure';
+import { installAlone, loadMs, type InstalledPackage } from '../n8n/installedPackage';
+import { exactFigure, toFigure } from '../measure/figure';
 import type { Question, Row } from '../question';
 import { barPlot } from '../report/plots';
 
@@ -11,14 +11,14 @@ const OURS = 'n8n-nodes-agent-video';
 
 interface Peer {
 	readonly name: string;
-	/** Published version; the project itself without it. */
+	/** Published version; missing for this project. */
 	readonly version?: string;
 	readonly id: string;
 	readonly nodes: number;
 	readonly note: string;
 }
 
-/** Ours comes first. A further package is one more row. */
+/** This package comes first. Another package is one more row. */
 const PACKAGES: readonly Peer[] = [
 	{ name: OURS, id: 'ours', nodes: 6, note: 'chat, agent, assistant, chat model, videos' },
 	{
@@ -33,7 +33,7 @@ const PACKAGES: readonly Peer[] = [
 		version: '0.10.35',
 		id: 'deepseek',
 		nodes: 1,
-		note: 'chat model that keeps reasoning',
+		note: 'chat model that keeps the reasoning',
 	},
 	{
 		name: 'n8n-nodes-ai-orchestrator',
@@ -47,29 +47,30 @@ const PACKAGES: readonly Peer[] = [
 		version: '2.1.2',
 		id: 'firecrawl',
 		nodes: 1,
-		note: 'jobs that are polled',
+		note: 'polled jobs',
 	},
 ];
 
 const KB = 1_000;
+const LABELS = { installed: 'installed size', load: 'load time' } as const;
 
 export const WEIGHT: Question = {
 	id: 'weight',
-	title: 'Weight',
-	method: `Each package is installed by itself, as n8n installs community packages: without install scripts, and without the peer
-dependencies that n8n brings. *Load* is the time of n8n's own loader for all nodes and credentials of the package in a fresh
-process, after n8n-core and n8n-workflow; each process loads all packages, each time in another order. The peers are community packages for chat or for jobs that are polled; n8n's own OpenAI
-nodes are part of n8n and cost no installation.`,
-	run: async ({ quick, say }) => {
+	title: 'Size and load time',
+	method: `Each package is installed into an empty folder, the way n8n installs community packages: without install scripts and without
+peer dependencies, which n8n provides. *Load* is the time n8n's loader takes for all nodes and credentials of the package in a new
+process that has already loaded n8n-core and n8n-workflow; each process loads all packages, in a different order each time. The
+alternatives are community packages for chat or for polled jobs; n8n's own OpenAI nodes are part of n8n and need no installation.`,
+	run: async ({ quick, onProgress }) => {
 		const installed: InstalledPackage[] = [];
 		for (const { name, version, id } of PACKAGES) {
-			say(name);
+			onProgress(name);
 			const spec = version === undefined ? undefined : `${name}@${version}`;
 			installed.push(
 				await installAlone(join(ROOT, '.cache', 'bench-packages', id), name, spec),
 			);
 		}
-		say('loading');
+		onProgress('loading');
 		const loads = await loadTimes(installed, quick ? REPEATS.quick : REPEATS.full);
 		const rows: Row[] = [];
 		for (const [
@@ -81,10 +82,10 @@ nodes are part of n8n and cost no installation.`,
 				contender: `${name} ${version}`,
 				note,
 				figures: {
-					nodes: exactly(nodes),
-					packed: exactly(packedBytes / KB),
-					installed: exactly(installedBytes / KB),
-					dependencies: exactly(dependencies),
+					nodes: exactFigure(nodes),
+					packed: exactFigure(packedBytes / KB),
+					installed: exactFigure(installedBytes / KB),
+					dependencies: exactFigure(dependencies),
 					load: await toFigure(loads[index]!),
 				},
 			});
@@ -102,9 +103,9 @@ nodes are part of n8n and cost no installation.`,
 			ratios: PACKAGES.slice(1).flatMap(({ id, name, nodes }, index) =>
 				(['installed', 'load'] as const).map((key) => ({
 					id: `weight-${key}-vs-${id}`,
-					label: `${key}, against ${name}`,
+					label: `${LABELS[key]}, vs. ${name}`,
 					value: figure(0, key) / figure(index + 1, key),
-					reason: `six nodes against ${nodes}; the file of each node has all that it needs`,
+					reason: `${PACKAGES[0]!.nodes} nodes, the other package has ${nodes}; each node file is a self-contained bundle`,
 				})),
 			),
 			plot: barPlot(rows, { title: 'Loading the nodes', key: 'load', unit: 'ms' }),
@@ -112,14 +113,14 @@ nodes are part of n8n and cost no installation.`,
 	},
 };
 
-/** By package: the times of every process. Who comes first changes, as it loads what others may share. */
+/** Load times by package. The order rotates: the first package also loads modules that later ones share. */
 async function loadTimes(
 	installed: readonly InstalledPackage[],
 	repeats: number,
 ): Promise<readonly number[][]> {
 	const times: number[][] = installed.map(() => []);
-	for (let turn = 0; turn < repeats; turn++) {
-		const order = installed.map((_package, place) => (place + turn) % installed.length);
+	for (let round = 0; round < repeats; round++) {
+		const order = installed.map((_package, place) => (place + round) % installed.length);
 		const measured = await loadMs(order.map((index) => installed[index]!));
 		for (const [place, index] of order.entries()) times[index]!.push(measured[place]!);
 	}

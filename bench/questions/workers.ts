@@ -1,6 +1,6 @@
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { startQueue } from '../../lab/n8n/startQueue';
-import { labOf, PRODUCTION } from '../lab/startLab';
+import { connectInstance, PRODUCTION_SETTINGS } from '../n8n/startInstance';
 import { toFigure, type Figure } from '../measure/figure';
 import type { Bench } from '../question';
 import { CHAT_CONTENDERS, prompts } from './chatContenders';
@@ -8,47 +8,50 @@ import { CHAT_CONTENDERS, prompts } from './chatContenders';
 const EXECUTIONS = 8;
 const ITEMS = 50;
 const REPEATS = 3;
-/** A service that answers at once keeps the processors busy, the other one keeps the workers waiting. */
+/** Latencies of the server: without latency the work is CPU-bound, with it the workers mostly wait. */
 const DELAYS = [0, 1_000] as const;
 
-/** How long the same executions took with so many workers. */
+/** Duration of the same executions with this number of workers. */
 export interface WorkersPoint {
 	readonly workers: number;
 	readonly delayMs: number;
 	readonly ms: Figure;
 }
 
-/** What is measured here, for the method. */
-export const WORKERS_METHOD = `Workers: ${EXECUTIONS} executions of ${ITEMS} items each arrive together at an n8n in queue mode (PostgreSQL, Redis, a main
-process), whose workers run two executions at a time; time is that from the first request to the last answer.`;
+/** Describes this measurement in the method text. */
+export const WORKERS_METHOD = `Workers: ${EXECUTIONS} executions of ${ITEMS} items each are started together in queue mode (PostgreSQL, Redis, a main process,
+workers with a concurrency of 2); the time is from the first request to the last response.`;
 
 /**
- * Runs the same executions of Chat Completion in an n8n in queue mode, with one worker and then with two.
+ * Measures the same executions of Chat Completion in queue mode, with one worker and then with two.
  *
- * @throws Error when queue mode does not start, as without PostgreSQL or Redis.
+ * @throws Error if queue mode does not start, for example without PostgreSQL or Redis.
  */
-export async function measureWorkers({ server, say }: Bench): Promise<readonly WorkersPoint[]> {
+export async function measureWorkers({
+	server,
+	onProgress,
+}: Bench): Promise<readonly WorkersPoint[]> {
 	const queue = await startQueue({
 		workers: 1,
 		concurrency: 2,
-		settings: PRODUCTION,
-		onProgress: say,
+		settings: PRODUCTION_SETTINGS,
+		onProgress: onProgress,
 	});
 	try {
-		const lab = await labOf(queue.main, server.url);
+		const n8n = await connectInstance(queue.main, server.url);
 		const points: WorkersPoint[] = [];
 		for (const delayMs of DELAYS) {
 			const path = `workers-${delayMs}`;
-			await lab.install(CHAT_CONTENDERS.ours.workflow(server.url, path, delayMs), path);
+			await n8n.install(CHAT_CONTENDERS.ours.workflow(server.url, path, delayMs), path);
 		}
 		for (const workers of [1, 2]) {
 			if (workers > queue.workers.length) await queue.addWorker();
 			for (const delayMs of DELAYS) {
-				say(`${workers} worker(s), ${delayMs} ms`);
+				onProgress(`${workers} worker(s), ${delayMs} ms latency`);
 				const times: number[] = [];
-				const url = lab.webhook(`workers-${delayMs}`);
-				for (let turn = 0; turn <= REPEATS; turn++) times.push(await together(url));
-				// The first turn warms a new worker up.
+				const url = n8n.webhook(`workers-${delayMs}`);
+				for (let round = 0; round <= REPEATS; round++) times.push(await runTogether(url));
+				// The first round warms up a new worker.
 				points.push({ workers, delayMs, ms: await toFigure(times.slice(1)) });
 			}
 		}
@@ -58,9 +61,9 @@ export async function measureWorkers({ server, say }: Bench): Promise<readonly W
 	}
 }
 
-async function together(url: string): Promise<number> {
+async function runTogether(url: string): Promise<number> {
 	const startMs = performance.now();
-	const answers = Array.from({ length: EXECUTIONS }, () => postWebhook(url, prompts(ITEMS)));
-	await Promise.all(answers);
+	const responses = Array.from({ length: EXECUTIONS }, () => postWebhook(url, prompts(ITEMS)));
+	await Promise.all(responses);
 	return performance.now() - startMs;
 }

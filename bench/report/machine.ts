@@ -4,23 +4,23 @@ import { join } from 'node:path';
 
 import { N8N_HOME, ROOT } from '../../lab/paths';
 
-/** Where and with what was measured. */
+/** Hardware, operating system and software versions of a run. */
 export interface Machine {
 	readonly processor: string;
 	readonly memoryGb: number;
 	readonly system: string;
-	/** Processes that wanted to run, on average of the last minute: above the number of cores others were at work. */
+	/** Load average of the last minute; above the number of cores, other work distorts the figures. */
 	readonly load: number;
 	readonly versions: Readonly<Record<string, string>>;
 }
 
-/** Packages whose version decides the figures, and the folder that has them. */
-const MEASURED = [
+/** Packages whose versions affect the figures, by the folder that contains them. */
+const COMPARED = [
 	[ROOT, ['openai', 'ai', 'eventsource-parser']],
 	[N8N_HOME, ['n8n', 'n8n-nodes-base', '@n8n/n8n-nodes-langchain', '@langchain/openai']],
 ] as const;
 
-/** Looks at this machine. */
+/** Describes this machine. */
 export async function describeMachine(): Promise<Machine> {
 	const [processor] = cpus();
 	const own = await versionIn(ROOT);
@@ -28,7 +28,7 @@ export async function describeMachine(): Promise<Machine> {
 		['n8n-nodes-agent-video', own],
 		['Node', process.version],
 	];
-	for (const [folder, names] of MEASURED) {
+	for (const [folder, names] of COMPARED) {
 		for (const name of names) {
 			versions.push([name, await versionIn(join(folder, 'node_modules', name))]);
 		}

@@ -2,10 +2,11 @@ import type { TopLevelSpec } from 'vega-lite' with { 'resolution-mode': 'import'
 
 import type { Row } from '../question';
 
-const LOOK = {
+const STYLE = {
 	width: 560,
 	background: 'white',
-	config: { font: 'sans-serif' },
+	// An image in a Markdown page exposes no ARIA attributes; leaving them out makes the files smaller.
+	config: { font: 'sans-serif', aria: false },
 } as const;
 
 const OURS = '#4c78a8';
@@ -13,14 +14,14 @@ const OTHERS = '#bab0ac';
 
 interface BarOptions {
 	readonly title: string;
-	/** Column to show. */
+	/** Key of the column to plot. */
 	readonly key: string;
 	readonly unit: string;
-	/** How many of the rows are this package's, from the first on; 1 by default. */
+	/** Number of leading rows that belong to this package; default 1. */
 	readonly ours?: number;
 }
 
-/** A bar for each row, with its spread, ours in a color of their own; the contenders keep their order. */
+/** Bar chart of one column with error bars, in row order; this package has its own color. */
 export function barPlot(
 	rows: readonly Row[],
 	{ title, key, unit, ours = 1 }: BarOptions,
@@ -33,7 +34,7 @@ export function barPlot(
 		return [{ contender, color, median, low: median - spread, high: median + spread }];
 	});
 	return {
-		...LOOK,
+		...STYLE,
 		title,
 		data: { values },
 		encoding: {
@@ -68,8 +69,9 @@ interface PointOptions {
 	readonly title: string;
 	readonly x: string;
 	readonly y: string;
-	/** Whether the points of a series are joined; default true. */
+	/** Whether lines connect the points of a series; default true. */
 	readonly joined?: boolean;
+	/** Whether both axes are logarithmic; default false. */
 	readonly log?: boolean;
 }
 
@@ -79,14 +81,14 @@ export interface Point {
 	readonly y: number;
 }
 
-/** Points by series, on linear or logarithmic axes. */
+/** Line or scatter plot of several series. */
 export function pointPlot(
 	points: readonly Point[],
 	{ title, x, y, joined = true, log = false }: PointOptions,
 ): TopLevelSpec {
 	const scale = log ? ({ type: 'log' } as const) : ({ zero: true } as const);
 	return {
-		...LOOK,
+		...STYLE,
 		title,
 		height: 320,
 		data: { values: [...points] },

@@ -1,30 +1,45 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Finding } from '../runQuestions';
-import { toMarkdown, type RunFacts } from './toMarkdown';
-import { toSvg } from './toSvg';
+import type { TopLevelSpec } from 'vega-lite' with { 'resolution-mode': 'import' };
 
-/** Writes RESULTS.md, results.json and a plot for each answered question into the folder. */
+import type { QuestionResult } from '../runQuestions';
+import { toMarkdown, type RunFacts } from './toMarkdown';
+
+interface Folders {
+	/** Gets RESULTS.md and a plot per benchmark. */
+	readonly report: string;
+	/** Gets results.json, the unrounded figures. */
+	readonly raw: string;
+}
+
+/** Writes the report of a run, and its raw figures. */
 export async function writeReport(
-	folder: string,
-	findings: readonly Finding[],
+	results: readonly QuestionResult[],
 	facts: RunFacts,
+	{ report, raw }: Folders,
 ): Promise<void> {
-	const plots = join(folder, 'plots');
+	const plots = join(report, 'plots');
 	await mkdir(plots, { recursive: true });
-	for (const { question, outcome } of findings) {
+	await mkdir(raw, { recursive: true });
+	for (const { question, outcome } of results) {
 		if ('failure' in outcome) continue;
 		await writeFile(join(plots, `${question.id}.svg`), await toSvg(outcome.plot));
 	}
-	await writeFile(join(folder, 'RESULTS.md'), `${toMarkdown(findings, facts)}\n`);
-	const results = findings.map(({ question: { id }, seconds, outcome }) => {
+	await writeFile(join(report, 'RESULTS.md'), `${toMarkdown(results, facts)}\n`);
+	const figures = results.map(({ question: { id }, seconds, outcome }) => {
 		if ('failure' in outcome) return { id, seconds, ...outcome };
 		const { rows, ratios, notes = [] } = outcome;
 		return { id, seconds, rows, ratios, notes };
 	});
 	await writeFile(
-		join(folder, 'results.json'),
-		`${JSON.stringify({ ...facts, results }, undefined, 2)}\n`,
+		join(raw, 'results.json'),
+		`${JSON.stringify({ ...facts, results: figures }, undefined, 2)}\n`,
 	);
+}
+
+async function toSvg(plot: TopLevelSpec): Promise<string> {
+	const { compile } = await import('vega-lite');
+	const { parse, View } = await import('vega');
+	return await new View(parse(compile(plot).spec), { renderer: 'none' }).toSVG();
 }

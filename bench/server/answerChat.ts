@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { nowMs } from '../measure/now';
-import { behaviourOf, type Behaviour } from './behaviour';
+import { behaviorOf, type Behavior } from './behavior';
 
 export interface ChatBody {
 	readonly model: string;
@@ -12,16 +11,21 @@ export interface ChatBody {
 }
 
 const USAGE = { prompt_tokens: 20, completion_tokens: 80, total_tokens: 100 };
-/** Some sixty words, as in a short answer. */
+/** Some sixty words, as in a short reply. */
 const TEXT = 'A lighthouse stands at dawn while the sea is calm. '.repeat(6);
 
-/** Answers a chat as the model's name tells. Every chunk of a stream carries the time at which it was sent. */
+/** Current time in milliseconds since 1970, with fractions: comparable between the processes of this machine. */
+export function nowMs(): number {
+	return performance.timeOrigin + performance.now();
+}
+
+/** Answers a chat request with the behavior that the model name encodes. The text of a streamed chunk is its send time. */
 export async function answerChat(body: ChatBody, response: ServerResponse): Promise<void> {
-	const behaviour = behaviourOf(body.model);
-	if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
-	const calls = wantedCalls(body, behaviour);
+	const behavior = behaviorOf(body.model);
+	if (behavior.delayMs > 0) await sleep(behavior.delayMs);
+	const calls = toolCalls(body, behavior);
 	if (body.stream === true) {
-		await stream(response, body.model, behaviour, calls);
+		await stream(response, body.model, behavior, calls);
 		return;
 	}
 	const message =
@@ -43,7 +47,7 @@ export async function answerChat(body: ChatBody, response: ServerResponse): Prom
 async function stream(
 	response: ServerResponse,
 	model: string,
-	{ chunks, gapMs }: Behaviour,
+	{ chunks, gapMs }: Behavior,
 	calls: readonly object[],
 ): Promise<void> {
 	const send = (choice: object, more: object = {}) => {
@@ -70,8 +74,8 @@ async function stream(
 	response.end('data: [DONE]\n\n');
 }
 
-/** The calls of this round; none when all rounds are over. */
-function wantedCalls({ messages, tools = [] }: ChatBody, { rounds, calls }: Behaviour): object[] {
+/** The tool calls of this round; none after the last round. */
+function toolCalls({ messages, tools = [] }: ChatBody, { rounds, calls }: Behavior): object[] {
 	const round = messages.filter(({ role }) => role === 'tool').length / calls;
 	const name = tools[0]?.function.name;
 	if (name === undefined || round >= rounds) return [];

@@ -2,11 +2,10 @@ import type { AddressInfo } from 'node:net';
 
 import fastify from 'fastify';
 
-import { nowMs } from '../measure/now';
-import { answerChat, type ChatBody } from './answerChat';
+import { answerChat, nowMs, type ChatBody } from './answerChat';
 import { TaskRuns } from './taskRuns';
 
-/** The measuring server, a process of its own: it tells its parent the address, and ends with it. */
+/** The measuring server, a child process: sends its URL to the parent and exits with it. */
 const server = fastify({ forceCloseConnections: true, bodyLimit: 2 ** 26 });
 const runs = new TaskRuns();
 
@@ -15,12 +14,12 @@ server.post<{ Body: ChatBody }>('/v1/chat/completions', async ({ body }, reply) 
 	await answerChat(body, reply.raw);
 });
 server.post<{ Body: { readonly task_id: string } }>('/v1/videos/tasks', async ({ body }) => {
-	const status = runs.query(body.task_id, nowMs());
+	const status = runs.poll(body.task_id, nowMs());
 	const video_url = status === 'completed' ? { video_url: 'http://127.0.0.1/video.mp4' } : {};
 	return { task_id: body.task_id, status, model: 'video-m1', ...video_url };
 });
 server.get<{ Params: { readonly run: string } }>('/bench/runs/:run', async ({ params }) =>
-	runs.notices(params.run),
+	runs.observations(params.run),
 );
 
 process.once('disconnect', () => process.exit(0));

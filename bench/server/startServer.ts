@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** The service with fixed answers and known delays, in a process of its own. */
+/** A minimal service with fixed replies and known latencies, in a separate process. */
 export interface MeasuringServer {
 	/** Base URL without a trailing slash. */
 	readonly url: string;
@@ -10,8 +10,8 @@ export interface MeasuringServer {
 }
 
 /**
- * Starts the measuring server. The emulator does more work for an answer than the contenders that are measured; this
- * one does next to none, and says when it did it.
+ * Starts the measuring server. The emulator is unsuitable here: it spends more time on a reply than the contenders do.
+ * This server does almost no work, and timestamps what it sends.
  */
 export async function startServer(): Promise<MeasuringServer> {
 	const child = fork(join(__dirname, 'main.ts'));

@@ -1,52 +1,55 @@
-/** A task of a run, as its id tells: `run.index.finishMs`. */
+/** A task with a planned finish time, encoded in its id as `run.index.finishMs`. */
 export interface PlannedTask {
 	readonly run: string;
 	readonly index: number;
-	/** Milliseconds from the first query of the run until the task is finished. */
+	/** Milliseconds from the first poll of the run until the task is finished. */
 	readonly finishMs: number;
 }
 
-/** How a task was noticed. */
-export interface Notice {
+/** When a task finished, when a poll detected that, and how often it was polled. */
+export interface TaskObservation {
 	readonly finishMs: number;
-	/** When the first query was answered with `completed`, in milliseconds since the first query of the run. */
-	readonly noticedMs?: number;
-	readonly queries: number;
+	/** When a poll first returned `completed`, in milliseconds since the first poll of the run. */
+	readonly detectedMs?: number;
+	readonly polls: number;
 }
 
-/** The id of a planned task. */
+/** Encodes a planned task as a task id. */
 export function taskIdOf({ run, index, finishMs }: PlannedTask): string {
 	return `${run}.${index}.${Math.round(finishMs)}`;
 }
 
-/** Runs of tasks whose finish times are planned beforehand; the time of a run begins with its first query. */
+/** Emulates tasks with planned finish times, grouped into runs; the clock of a run starts at its first poll. */
 export class TaskRuns {
-	private readonly runs = new Map<string, { startMs: number; tasks: Map<string, Notice> }>();
+	private readonly runs = new Map<
+		string,
+		{ startMs: number; tasks: Map<string, TaskObservation> }
+	>();
 
-	/** Notes a query and tells whether the task is finished. */
-	query(taskId: string, nowMs: number): 'completed' | 'processing' {
+	/** Records a poll and returns the status of the task. */
+	poll(taskId: string, nowMs: number): 'completed' | 'processing' {
 		const [run = '', , finish = '0'] = taskId.split('.');
-		const { startMs, tasks } = this.runs.get(run) ?? this.begin(run, nowMs);
+		const { startMs, tasks } = this.runs.get(run) ?? this.start(run, nowMs);
 		const sinceMs = nowMs - startMs;
 		const finishMs = Number(finish);
-		const before = tasks.get(taskId) ?? { finishMs, queries: 0 };
+		const before = tasks.get(taskId) ?? { finishMs, polls: 0 };
 		const isFinished = sinceMs >= finishMs;
 		tasks.set(taskId, {
-			...(isFinished ? { noticedMs: sinceMs } : {}),
+			...(isFinished ? { detectedMs: sinceMs } : {}),
 			...before,
-			queries: before.queries + 1,
+			polls: before.polls + 1,
 		});
 		return isFinished ? 'completed' : 'processing';
 	}
 
-	/** What was noticed in a run so far. */
-	notices(run: string): readonly Notice[] {
+	/** The observations of a run so far. */
+	observations(run: string): readonly TaskObservation[] {
 		return [...(this.runs.get(run)?.tasks.values() ?? [])];
 	}
 
-	private begin(run: string, startMs: number) {
-		const begun = { startMs, tasks: new Map<string, Notice>() };
-		this.runs.set(run, begun);
-		return begun;
+	private start(run: string, startMs: number) {
+		const started = { startMs, tasks: new Map<string, TaskObservation>() };
+		this.runs.set(run, started);
+		return started;
 	}
 }

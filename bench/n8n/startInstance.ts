@@ -7,35 +7,41 @@ import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { credentialsFor } from './credentials';
 
-/** A real n8n to measure in, set up as a production one where it costs time. */
-export interface Lab {
+/** A real n8n instance, with production settings where they affect performance. */
+export interface N8nInstance {
 	readonly pid: number;
-	/** Address of the webhook of that path. */
+	/** URL of the production webhook with this path. */
 	webhook(path: string): string;
-	/** Saves the workflow and lets its webhook work; gives a function that calls it and waits for the end. */
+	/** Imports and activates a workflow; returns a function that calls its webhook and waits for the execution to finish. */
 	install(workflow: Workflow, path: string): Promise<(body: object) => Promise<Execution>>;
 	stop(): Promise<void>;
 }
 
-/** n8n's own default; the lab's other users watch executions while they run. */
-export const PRODUCTION = { EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'false', N8N_PAYLOAD_SIZE_MAX: '64' };
+/** n8n's default for saving progress; the end-to-end tests change it to watch running executions. */
+export const PRODUCTION_SETTINGS = {
+	EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'false',
+	N8N_PAYLOAD_SIZE_MAX: '64',
+};
 
 /** The largest runs take minutes on a busy machine. */
-const ANSWER_LIMIT_MS = 900_000;
+const RESPONSE_TIMEOUT_MS = 900_000;
 
-/** Starts a fresh n8n whose credentials lead to the server. */
-export async function startLab(serverUrl: string): Promise<Lab> {
-	const n8n = await startN8n({ settings: PRODUCTION });
+/** Starts a new n8n instance with credentials for the server. */
+export async function startInstance(serverUrl: string): Promise<N8nInstance> {
+	const n8n = await startN8n({ settings: PRODUCTION_SETTINGS });
 	try {
-		return await labOf(n8n, serverUrl);
+		return await connectInstance(n8n, serverUrl);
 	} catch (error) {
 		await n8n.stop();
 		throw error;
 	}
 }
 
-/** An n8n that runs already, as a lab: signed in, with credentials that lead to the server. */
-export async function labOf({ url, pid, stop }: N8n, serverUrl: string): Promise<Lab> {
+/** Signs in to a running n8n and creates credentials for the server. */
+export async function connectInstance(
+	{ url, pid, stop }: N8n,
+	serverUrl: string,
+): Promise<N8nInstance> {
 	const client = await N8nClient.signIn(url);
 	for (const credential of credentialsFor(serverUrl)) await client.createCredential(credential);
 	const webhook = (path: string) => `${url}/webhook/${path}`;
@@ -46,8 +52,8 @@ export async function labOf({ url, pid, stop }: N8n, serverUrl: string): Promise
 			const ref = await client.importWorkflow(workflow);
 			await client.activate(ref);
 			return async (body) => {
-				await postWebhook(webhook(path), body, 'json', ANSWER_LIMIT_MS);
-				const execution = await client.lastExecution(ref, { limitMs: ANSWER_LIMIT_MS });
+				await postWebhook(webhook(path), body, 'json', RESPONSE_TIMEOUT_MS);
+				const execution = await client.lastExecution(ref, { limitMs: RESPONSE_TIMEOUT_MS });
 				if (isFinal(execution) && execution.status === 'success') return execution;
 				throw new Error(`${workflow.name}: ${failureOf(execution)}`);
 			};
@@ -56,30 +62,34 @@ export async function labOf({ url, pid, stop }: N8n, serverUrl: string): Promise
 	};
 }
 
-/** Runs `work` in a fresh n8n and stops that n8n afterwards, whatever happened. */
-export async function inLab<T>(serverUrl: string, work: (lab: Lab) => Promise<T>): Promise<T> {
-	const lab = await startLab(serverUrl);
+/** Runs `work` with a new n8n instance, which is stopped afterwards, even on failure. */
+export async function withInstance<T>(
+	serverUrl: string,
+	work: (n8n: N8nInstance) => Promise<T>,
+): Promise<T> {
+	const n8n = await startInstance(serverUrl);
 	try {
-		return await work(lab);
+		return await work(n8n);
 	} finally {
-		await lab.stop();
+		await n8n.stop();
 	}
 }
 
-/** Runs `work` in so many fresh n8n and stops them afterwards, whatever happened. */
-export async function inLabs<T>(
+/** Runs `work` with several new n8n instances, which are stopped afterwards, even on failure. */
+export async function withInstances<T>(
 	count: number,
 	serverUrl: string,
-	work: (labs: readonly Lab[]) => Promise<T>,
+	work: (instances: readonly N8nInstance[]) => Promise<T>,
 ): Promise<T> {
 	if (count === 0) return await work([]);
-	return await inLab(
+	return await withInstance(
 		serverUrl,
-		async (lab) => await inLabs(count - 1, serverUrl, (others) => work([lab, ...others])),
+		async (n8n) =>
+			await withInstances(count - 1, serverUrl, (others) => work([n8n, ...others])),
 	);
 }
 
-/** Milliseconds that a node took, of all its runs. */
+/** Execution time of a node over all its runs, in milliseconds. */
 export function nodeMs({ data }: Execution, node: string): number {
 	const runs = data.resultData.runData[node] ?? [];
 	return runs.reduce((sum, { executionTime }) => sum + executionTime, 0);

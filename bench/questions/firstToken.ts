@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { node, withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
 import type { Workflow } from '../../lab/n8n/workflow';
-import { byId, langchain, openAiModel, ours, webhook } from '../lab/nodes';
+import { modelById, langchain, openAiModel, ourNode, webhook } from '../n8n/nodes';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
 import { readStream } from '../measure/readStream';
 import type { Question, Row } from '../question';
 import { barPlot } from '../report/plots';
-import { modelName } from '../server/behaviour';
+import { modelName } from '../server/behavior';
 
 const REPEATS = { full: 21, quick: 7 };
 const MODEL = modelName({ chunks: 40, gapMs: 5 });
@@ -18,7 +18,7 @@ const REGISTRATION_MS = 500;
 interface Contender {
 	readonly name: string;
 	readonly note?: string;
-	/** Missing for the client that asks the server itself. */
+	/** Missing for the client that calls the server directly. */
 	readonly workflow?: (serverUrl: string, path: string) => Workflow;
 }
 
@@ -38,7 +38,7 @@ const CONTENDERS: readonly Contender[] = [
 		workflow: (_serverUrl, path) =>
 			workflow(path, [
 				webhook(path, 'streaming'),
-				ours('Chat', 'chatCompletion', { prompt: PROMPT, model: byId(MODEL) }),
+				ourNode('Chat', 'chatCompletion', { prompt: PROMPT, model: modelById(MODEL) }),
 			]),
 	},
 	{
@@ -52,12 +52,15 @@ const CONTENDERS: readonly Contender[] = [
 		name: 'AI Agent 3.1 + Agent Video Chat Model',
 		workflow: (_serverUrl, path) =>
 			withSubNodes(agent(path), 'Agent', [
-				[ours('Model', 'agentVideoChatModel', { model: byId(MODEL) }), 'ai_languageModel'],
+				[
+					ourNode('Model', 'agentVideoChatModel', { model: modelById(MODEL) }),
+					'ai_languageModel',
+				],
 			]),
 	},
 	{
 		name: 'Webhook + Respond to Webhook, no model',
-		note: "n8n's own part of every first word",
+		note: 'the share of n8n itself',
 		workflow: (_serverUrl, path) =>
 			workflow(path, [
 				webhook(path, 'responseNode'),
@@ -69,84 +72,84 @@ const CONTENDERS: readonly Contender[] = [
 				}),
 			]),
 	},
-	{ name: 'plain client, no n8n (floor)' },
+	{ name: 'plain client, no n8n (baseline)' },
 ];
 
-export const FIRST_WORD: Question = {
-	id: 'first-word',
-	title: 'First word',
-	method: `A client asks the streaming webhook of a workflow; the model's 40 chunks come 5 ms apart. *First word* is the time from
-the request to the first streamed text at the client, *until sent* the part of it that passes before the server sends that text,
-*per chunk* what lies between the server's sending of a later chunk and its arrival at the client (each chunk carries the time
-at which it was sent). What a client without n8n needs is the floor; *beyond the floor* is what n8n and the node add.`,
-	run: async ({ quick, server, lab: shared, say }) => {
-		const lab = await shared();
+export const FIRST_TOKEN: Question = {
+	id: 'first-token',
+	title: 'Time to first token',
+	method: `A client calls the streaming webhook of a workflow; the model sends 40 chunks, 5 ms apart. *First token* is the time from
+the request until the client receives the first text; *until sent* is the part of it before the server sends that text. *Per
+chunk* is the time between the server sending a later chunk and the client receiving it (each chunk contains its send time). The
+baseline is a client without n8n; *over baseline* is what n8n and the node add.`,
+	run: async ({ quick, server, n8n: shared, onProgress }) => {
+		const n8n = await shared();
 		const direct = {
 			model: MODEL,
 			stream: true,
 			messages: [{ role: 'user', content: 'Hello?' }],
 		};
-		const asks: (() => ReturnType<typeof readStream>)[] = [];
+		const requests: (() => ReturnType<typeof readStream>)[] = [];
 		for (const [index, contender] of CONTENDERS.entries()) {
 			if (contender.workflow === undefined) {
-				asks.push(() => readStream(`${server.url}/v1/chat/completions`, direct));
+				requests.push(() => readStream(`${server.url}/v1/chat/completions`, direct));
 				continue;
 			}
-			const path = `first-word-${index}`;
-			await lab.install(contender.workflow(server.url, path), path);
-			asks.push(() => readStream(lab.webhook(path), { question: 'Hello?' }));
+			const path = `first-token-${index}`;
+			await n8n.install(contender.workflow(server.url, path), path);
+			requests.push(() => readStream(n8n.webhook(path), { question: 'Hello?' }));
 		}
 		await sleep(REGISTRATION_MS);
-		say(`${CONTENDERS.length} contenders, in turn`);
+		onProgress(`${CONTENDERS.length} contenders, round-robin`);
 		const measured = await interleave(
-			asks,
+			requests,
 			quick ? REPEATS.quick : REPEATS.full,
-			async (ask) => {
-				const times = await ask();
+			async (request) => {
+				const times = await request();
 				return { ...times };
 			},
 		);
 		const figures = await Promise.all(measured.map((values) => toFigures(values)));
-		const floor = figures.at(-1)!;
+		const baseline = figures.at(-1)!;
 		const rows: Row[] = CONTENDERS.map(({ name, note }, index) => {
 			const own = figures[index]!;
-			const beyond = (key: 'firstWord' | 'perChunk') => ({
+			const overBaseline = (key: 'firstToken' | 'perChunk') => ({
 				...own[key],
-				median: own[key].median - floor[key].median,
+				median: own[key].median - baseline[key].median,
 			});
-			const first = { firstWord: own.firstWord, addedFirst: beyond('firstWord') };
+			const first = { firstToken: own.firstToken, addedFirst: overBaseline('firstToken') };
 			if (note !== undefined) return { contender: name, figures: first, note };
 			return {
 				contender: name,
-				figures: { ...own, ...first, addedChunk: beyond('perChunk') },
+				figures: { ...own, ...first, addedChunk: overBaseline('perChunk') },
 			};
 		});
 		const [a, b] = rows;
 		const ratio = (key: string) => a!.figures[key]!.median / b!.figures[key]!.median;
 		return {
 			columns: [
-				{ key: 'firstWord', title: 'first word (ms)', digits: 1 },
+				{ key: 'firstToken', title: 'first token (ms)', digits: 1 },
 				{ key: 'untilSent', title: 'until sent (ms)', digits: 1 },
-				{ key: 'addedFirst', title: 'beyond the floor (ms)', digits: 1 },
+				{ key: 'addedFirst', title: 'over baseline (ms)', digits: 1 },
 				{ key: 'perChunk', title: 'per chunk (ms)', digits: 2 },
-				{ key: 'addedChunk', title: 'per chunk beyond the floor (ms)', digits: 2 },
+				{ key: 'addedChunk', title: 'per chunk, over baseline (ms)', digits: 2 },
 			],
 			rows,
 			ratios: [
 				{
-					id: 'first-word-vs-agent',
-					label: 'first word, against AI Agent',
-					value: ratio('firstWord'),
+					id: 'first-token-vs-agent',
+					label: 'first token, Chat Completion vs. AI Agent + OpenAI Chat Model',
+					value: ratio('firstToken'),
 				},
 				{
-					id: 'first-word-chunk-vs-agent',
-					label: 'per chunk, against AI Agent',
+					id: 'first-token-chunk-vs-agent',
+					label: 'per chunk, Chat Completion vs. AI Agent + OpenAI Chat Model',
 					value: ratio('perChunk'),
 				},
 			],
 			plot: barPlot(rows, {
-				title: 'First word through a streaming webhook',
-				key: 'firstWord',
+				title: 'Time to first token through a streaming webhook',
+				key: 'firstToken',
 				unit: 'ms from the request to the first text',
 			}),
 		};

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { N8N_HOME } from '../../lab/paths';
 
 /**
- * A process of its own: loads the nodes of packages as n8n does, and prints the milliseconds that each took. n8n's own
- * modules are there before, as in a running n8n.
+ * Separate process: loads the nodes of packages with n8n's loader and prints the milliseconds for each package. Modules
+ * of n8n itself are loaded first, as in a running n8n.
  */
 const folders = process.argv.slice(2);
-const ofN8n = createRequire(join(N8N_HOME, 'node_modules', 'n8n', 'package.json'));
-ofN8n('reflect-metadata');
-const { PackageDirectoryLoader } = ofN8n('n8n-core') as {
+const requireFromN8n = createRequire(join(N8N_HOME, 'node_modules', 'n8n', 'package.json'));
+requireFromN8n('reflect-metadata');
+const { PackageDirectoryLoader } = requireFromN8n('n8n-core') as {
 	PackageDirectoryLoader: new (folder: string) => { loadAll(): Promise<void> };
 };
 

@@ -7,23 +7,23 @@ import { N8N_HOME, ROOT } from '../../lab/paths';
 
 const run = promisify(execFile);
 
-/** A package of nodes, installed by itself as n8n installs it. */
+/** A community package, installed into an empty folder the way n8n installs it. */
 export interface InstalledPackage {
-	/** Folder of the package. */
 	readonly folder: string;
 	readonly version: string;
-	/** Bytes of the packed file. */
+	/** Size of the tarball. */
 	readonly packedBytes: number;
-	/** Bytes of all files that the installation brings. */
+	/** Total size of all installed files. */
 	readonly installedBytes: number;
-	/** Packages that come along. */
+	/** Number of packages installed with it. */
 	readonly dependencies: number;
 }
 
 /**
- * Packs a package, or gets the packed one from npm, and installs that without its peer dependencies, which n8n brings.
+ * Packs this project, or downloads a published package, and installs the tarball without peer dependencies, which n8n
+ * provides.
  *
- * @param spec Of a published package; the project itself without it.
+ * @param spec Package and version to download; without it, this project is packed.
  */
 export async function installAlone(
 	home: string,
@@ -59,15 +59,12 @@ export async function installAlone(
 	};
 }
 
-/**
- * Milliseconds that n8n takes to load the nodes of each package, in a process of its own, one package after another in
- * this order.
- */
+/** Loads the packages with n8n's loader, in this order in a fresh process; returns the milliseconds for each. */
 export async function loadMs(packages: readonly InstalledPackage[]): Promise<readonly number[]> {
 	const script = join(__dirname, 'loadPackages.ts');
 	const folders = packages.map(({ folder }) => folder);
 	const { stdout } = await run(process.execPath, [...process.execArgv, script, ...folders], {
-		// Where n8n leads the packages to for what they have as peers.
+		// n8n resolves peer dependencies of community packages from here.
 		env: { ...process.env, NODE_PATH: join(N8N_HOME, 'node_modules') },
 	});
 	return JSON.parse(stdout.trim().split('\n').at(-1) ?? '[]') as number[];

@@ -4,7 +4,7 @@ import type { Credential } from '../../lab/n8n/N8nClient';
 
 const KEY = 'bench-key';
 
-/** Every contender's own way to the same server and key; named by its type. */
+/** The credentials of all contenders, for the same server and key; each is named after its type. */
 export function credentialsFor(url: string): readonly Credential[] {
 	return [
 		{ name: 'agentVideoApi', type: 'agentVideoApi', data: { baseUrl: url, apiKey: KEY } },

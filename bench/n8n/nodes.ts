@@ -6,7 +6,7 @@ import { withCredential } from './credentials';
 export const OURS = 'n8n-nodes-agent-video';
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 
-/** A webhook that answers at the end, with what the nodes stream, or what a node says. */
+/** A webhook that responds when the last node finishes, streams, or responds through a Respond to Webhook node. */
 export function webhook(
 	path: string,
 	responseMode: 'lastNode' | 'streaming' | 'responseNode',
@@ -22,7 +22,7 @@ export function webhook(
 	});
 }
 
-/** One item for each of the entries of the webhook's `items`. */
+/** Splits `items` of the request body into one n8n item each. */
 export function splitItems(): INode {
 	return node('Items', 'n8n-nodes-base.splitOut', 1, {
 		parameters: { fieldToSplitOut: 'body.items' },
@@ -30,11 +30,11 @@ export function splitItems(): INode {
 }
 
 /** A node of this package. */
-export function ours(name: string, type: string, parameters: object): INode {
+export function ourNode(name: string, type: string, parameters: object): INode {
 	return withCredential(node(name, `${OURS}.${type}`, 1, { parameters }), 'agentVideoApi');
 }
 
-/** HTTP Request that posts the JSON that the expression gives. */
+/** An HTTP Request node that posts a JSON body; `jsonBody` may be an expression. */
 export function httpRequest(name: string, url: string, jsonBody: string, options = {}): INode {
 	const parameters = {
 		method: 'POST',
@@ -50,7 +50,7 @@ export function httpRequest(name: string, url: string, jsonBody: string, options
 	return withCredential(request, 'httpHeaderAuth');
 }
 
-/** OpenAI Chat Model, led to the server by its base URL. */
+/** An OpenAI Chat Model node with the server as its base URL. */
 export function openAiModel(serverUrl: string, model: string): INode {
 	const parameters = {
 		model: { __rl: true, mode: 'id', value: model },
@@ -61,7 +61,7 @@ export function openAiModel(serverUrl: string, model: string): INode {
 	return withCredential(subNode, 'openAiApi');
 }
 
-/** n8n's own AI node of that kind. */
+/** One of n8n's LangChain nodes. */
 export function langchain(
 	name: string,
 	type: string,
@@ -71,7 +71,7 @@ export function langchain(
 	return node(name, `${LANGCHAIN}.${type}`, version, { parameters });
 }
 
-/** A model by its code, as the editor saves it. */
-export function byId(value: string) {
+/** A model chosen by id, as the editor saves it. */
+export function modelById(value: string) {
 	return { __rl: true, mode: 'id', value };
 }
