@@ -54,7 +54,7 @@ test(
 		expect(read('CHANGELOG.md')).toContain(
 			`## [Unreleased]\n\n## [${version}] - ${today()}\n\n${ENTRY}`,
 		);
-		expect(git('log', '--format=%s')).toBe(`Version ${version}\nEverything\n`);
+		expect(git('log', '--format=%s')).toBe(`chore: release ${version}\nEverything\n`);
 		expect(git('tag')).toBe(`v${version}\n`);
 		expect(git('status', '--short')).toBe('');
 
