@@ -17,7 +17,7 @@ describe('2.1 chat request body', () => {
 		['messages: no list', { messages: 'Hello' }, 'messages must be of type array'],
 		['app_code: type', { app_code: 5 }, 'app_code must be of type string'],
 		['model: type', { model: {} }, 'model must be of type string'],
-		['model: unknown', { model: 'chat-m9' }, 'model: there is no chat model chat-m9'],
+		['model: unknown', { model: 'no-such-model' }, 'model: unknown chat model no-such-model'],
 		['session_id: type', { session_id: 1 }, 'session_id must be of type string'],
 		['temperature: above 1', { temperature: 1.01 }, 'temperature must be at most 1'],
 		['temperature: below 0', { temperature: -0.01 }, 'temperature must be at least 0'],
@@ -52,7 +52,7 @@ describe('2.1 chat request body', () => {
 			{ tool_choice: 'any' },
 			'tool_choice must be one of auto, none, required',
 		],
-		['tool_choice: no tools', { tool_choice: 'required' }, 'tool_choice required needs tools'],
+		['tool_choice: no tools', { tool_choice: 'required' }, 'tool_choice "required" needs tools'],
 		['tools: no list', { tools: {} }, 'tools must be of type array'],
 		[
 			'response_format: type',
@@ -62,7 +62,7 @@ describe('2.1 chat request body', () => {
 		[
 			'response_format: json not mentioned',
 			{ response_format: { type: 'json_object' } },
-			'response_format json_object: the messages must also tell the model to answer in JSON',
+			'response_format json_object: a message must tell the model to answer in JSON',
 		],
 		[
 			'thinking: type',
@@ -114,7 +114,7 @@ describe('2.1 chat request body', () => {
 
 	it('2.1 temperature, top_p and the penalties each change the choice of words', async () => {
 		const answerWith = (more: Json) =>
-			service.say('Write a video prompt about a quiet harbour', more).then((m) => m.content);
+			service.say('Write a video prompt about a quiet harbor', more).then((m) => m.content);
 		const plain = await answerWith({ temperature: 0.5 });
 		const others = await Promise.all(
 			[
@@ -214,7 +214,7 @@ describe('2.1 chat request body', () => {
 	});
 
 	it('2.1 a workflow returns the output of its end node', async () => {
-		const { content } = await service.say('Write about the harbour at night', {
+		const { content } = await service.say('Write about the harbor at night', {
 			app_code: 'demo-workflow',
 		});
 		expect(content!.split('\n').map((line) => line.split(':')[0])).toEqual([
@@ -229,7 +229,7 @@ describe('2.1 chat request body', () => {
 		const answers = [];
 		for (const seed of [1, 1, 2]) {
 			const other = await startService({ seed });
-			answers.push((await other.say('Write a video prompt about a quiet harbour')).content);
+			answers.push((await other.say('Write a video prompt about a quiet harbor')).content);
 			await other.stop();
 		}
 		expect(answers[0]).toBe(answers[1]);

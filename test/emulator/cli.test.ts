@@ -93,7 +93,7 @@ describe('command line', () => {
 
 		expect([code, err]).toEqual([
 			1,
-			`Port ${port} is already in use. Choose another with --port, or stop what uses it.\n`,
+			`Port ${port} is already in use. Choose another port with --port, or stop the program that uses it.\n`,
 		]);
 	});
 
@@ -117,8 +117,8 @@ describe('command line', () => {
 		}
 		expect([port.code, port.err]).toEqual([
 			1,
-			expect.stringContaining('It must be an integer, 0 to 65535.'),
+			expect.stringContaining('It must be an integer from 0 to 65535.'),
 		]);
-		expect([host.code, host.err]).toEqual([1, '192.0.2.1 is no address of this machine.\n']);
+		expect([host.code, host.err]).toEqual([1, '192.0.2.1 is not an address of this machine.\n']);
 	});
 });

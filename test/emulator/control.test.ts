@@ -112,13 +112,13 @@ describe('control interface', () => {
 	it('does not advance the real clock', async () => {
 		const real = await startEmulator();
 		const { status, body } = await control('POST', 'clock', { advanceMs: 1 }, real.url);
-		await expect(real.clock.advance(1)).rejects.toThrow('The clock is real');
+		await expect(real.clock.advance(1)).rejects.toThrow('Only a virtual clock can be advanced.');
 		await real.stop();
 		expect([status, body]).toEqual([
 			400,
 			expect.objectContaining({
 				error: expect.objectContaining({
-					message: 'The clock is real; start the emulator with --virtual-clock.',
+					message: 'The clock cannot be advanced: it is the real one. Start the emulator with --virtual-clock.',
 				}) as object,
 			}),
 		]);

@@ -37,7 +37,7 @@ describe('4 endpoints', () => {
 			expect([status, headers.get('allow'), body]).toEqual([
 				405,
 				'POST',
-				refusal(`${path} takes POST only`),
+				refusal(`${path} accepts POST only`),
 			]);
 		}
 	});
@@ -60,7 +60,7 @@ describe('4 endpoints', () => {
 			'/v1/videos/tasks/5',
 		]) {
 			const { status, body } = await send(path, { method: 'GET' });
-			expect([status, body]).toEqual([404, refusal(`There is nothing at ${path}`)]);
+			expect([status, body]).toEqual([404, refusal(`No such endpoint: ${path}`)]);
 		}
 	});
 
@@ -136,17 +136,17 @@ describe('7.1 chat errors', () => {
 			'Hi',
 			{ app_code: 'private-app' },
 			refusal(
-				'No access: an unpublished application answers its creator only.',
+				'No access: only its creator can call an unpublished application.',
 				'permission_error',
 			),
 		],
-		[409, 'Say Forbidden-Word', {}, moderated('the question holds')],
-		[409, 'Say forbidden-answer', {}, moderated('the answer holds')],
+		[409, 'Say Forbidden-Word', {}, moderated('the question contains')],
+		[409, 'Say forbidden-answer', {}, moderated('the answer contains')],
 		[
 			409,
 			'Look at forbidden-knowledge',
 			{ app_code: 'demo-app' },
-			moderated('the retrieved knowledge holds'),
+			moderated('the retrieved knowledge contains'),
 		],
 		[
 			503,
@@ -165,7 +165,7 @@ describe('7.1 chat errors', () => {
 		expect([first.status, first.headers.get('retry-after'), first.body]).toEqual([
 			429,
 			'1',
-			refusal('The call-frequency limit of the application was hit.', 'rate_limit_error'),
+			refusal('The call-frequency limit of the application is exceeded. Retry later.', 'rate_limit_error'),
 		]);
 		await service.clock.advance(999);
 		expect((await ask('Hi', { app_code })).status).toBe(429);
@@ -189,20 +189,20 @@ describe('7.2 video errors', () => {
 		],
 		[
 			402,
-			{ model: 'video-m9' },
-			'The video model video-m9 does not exist, or the account may not use it.',
+			{ model: 'no-such-model' },
+			'The video model no-such-model does not exist, or the account may not use it.',
 			'not_found_error',
 		],
 		[
 			409,
 			{ prompt: 'A forbidden-word' },
-			'Content moderation failed: the prompt holds sensitive words.',
+			'Content moderation failed: the prompt contains sensitive words.',
 			'content_moderation_error',
 		],
 		[
 			409,
 			{ images: ['https://example.com/forbidden-word.png'] },
-			'Content moderation failed: a reference resource holds sensitive words.',
+			'Content moderation failed: a reference resource contains sensitive words.',
 			'content_moderation_error',
 		],
 		[
@@ -221,7 +221,7 @@ describe('7 bad input', () => {
 	it.each(PATHS)('7 %s answers 400 for what is no JSON object', async (path) => {
 		for (const [body, message] of [
 			['{"messages": [', 'The body is not valid JSON.'],
-			['', 'The body is empty; send a JSON object.'],
+			['', 'The body is empty. Send a JSON object.'],
 			['null', 'The body must be of type object'],
 			['[]', 'The body must be of type object'],
 			['"text"', 'The body must be of type object'],

@@ -91,12 +91,12 @@ describe('2.2 message', () => {
 		[
 			'tool_calls: on a user message',
 			[{ ...user('Hi'), tool_calls: [call('a')] }],
-			'messages[0].tool_calls belongs to assistant messages only',
+			'messages[0].tool_calls is allowed in assistant messages only',
 		],
 		[
 			'tool_call_id: on a user message',
 			[{ ...user('Hi'), tool_call_id: 'a' }],
-			'messages[0].tool_call_id belongs to tool messages only',
+			'messages[0].tool_call_id is allowed in tool messages only',
 		],
 		[
 			'tool_call_id: missing',
@@ -111,22 +111,22 @@ describe('2.2 message', () => {
 		[
 			'tool_call_id: of no call',
 			[user('Hi'), asks('a'), gives('b')],
-			'messages[2].tool_call_id answers no tool call of the assistant message before',
+			'messages[2].tool_call_id does not match an open tool call of the preceding assistant message',
 		],
 		[
 			'tool_call_id: answered twice',
 			[user('Hi'), asks('a'), gives('a'), gives('a')],
-			'messages[3].tool_call_id answers no tool call of the assistant message before',
+			'messages[3].tool_call_id does not match an open tool call of the preceding assistant message',
 		],
 		[
 			'tool call: not answered',
 			[user('Hi'), asks('a', 'b'), gives('a')],
-			'messages: the tool call b is not answered',
+			'messages: there is no tool message for the tool call b',
 		],
 		[
 			'tool call: the talk goes on unanswered',
 			[user('Hi'), asks('a'), user('And?')],
-			'messages[2]: the tool call a is not answered yet',
+			'messages[2]: a tool message for the tool call a must come first',
 		],
 	])('2.2 refuses %s', async (_name, messages, message) => {
 		const { status, body } = await service.chat({ messages });
@@ -161,7 +161,7 @@ describe('2.2 message', () => {
 
 	it('2.2 without the plugin the model says that it cannot look at the image', async () => {
 		expect((await service.say(fox)).content).toMatch(
-			/^I cannot look at the image red fox 2 here/,
+			/^I cannot see the image red fox 2\./,
 		);
 	});
 

@@ -54,7 +54,7 @@ describe('2.7 super assistant', () => {
 			app_code: 'demo-assistant',
 		});
 		expect(none.body).toMatchObject({
-			error: { message: 'messages must hold a user message' },
+			error: { message: 'messages must contain a user message' },
 		});
 	});
 

@@ -1,7 +1,7 @@
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
-import { chooseCalls } from '../../emulator/chat/tools/chooseCalls';
+import { chooseToolCalls } from '../../emulator/chat/tools/chooseToolCalls';
 import { refusal, startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
@@ -285,7 +285,7 @@ describe('2.3 arguments satisfy the JSON schema of the tool', () => {
 						type: 'function',
 						function: { name: 'act', parameters },
 					} as const;
-					const [call] = chooseCalls(message, [declared], options);
+					const [call] = chooseToolCalls(message, [declared], options);
 					ajv.validate(parameters, call!.arguments);
 					expect(ajv.errors).toBeNull();
 				},

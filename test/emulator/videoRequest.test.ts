@@ -80,7 +80,7 @@ describe('2.8 video creation request', () => {
 		[
 			'audios alone',
 			{ audios: urls('a', 1) },
-			'audios cannot be used alone: add an image or a video',
+			'audios cannot be used alone. Add an image or a video.',
 		],
 		[
 			'images: base64',

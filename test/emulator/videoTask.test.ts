@@ -45,7 +45,7 @@ describe('2.10 video task query', () => {
 		['missing', undefined, 'task_id is required'],
 		['empty', '', 'task_id must not be empty'],
 		['a number', 5, 'task_id must be of type string'],
-		['unknown', 'task-0', 'There is no task task-0'],
+		['unknown', 'task-0', 'Unknown task: task-0'],
 	])('2.10 refuses a task_id that is %s', async (_name, taskId, message) => {
 		const { status, body } = await service.queryTask(taskId);
 		expect([status, body]).toEqual([400, refusal(message)]);

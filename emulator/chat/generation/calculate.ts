@@ -14,13 +14,13 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 	'divided by': (a, b) => a / b,
 };
 
-/** A dash or a slash between blanks only: `24/7` and `2026-01-31` are no sums. */
-const FORM =
+/** Minus and slash need spaces around them: `24/7` and `2026-01-31` are not expressions. */
+const EXPRESSION =
 	/(-?\d+(?:\.\d+)?)\s*(\+|−|(?<=\s)-(?=\s)|\*|×|(?<=\s)\/(?=\s)|÷|\bplus\b|\bminus\b|\btimes\b|\bdivided by\b)\s*(-?\d+(?:\.\d+)?)/i;
 
-/** Works out the first sum in a text, `17 * 3` → `17 * 3 = 51`; undefined when there is none. */
+/** Evaluates the first arithmetic expression in a text: `17 * 3` → `17 * 3 = 51`; undefined if there is none. */
 export function calculate(text: string): string | undefined {
-	const match = FORM.exec(text);
+	const match = EXPRESSION.exec(text);
 	if (!match) return undefined;
 
 	const [, left, sign, right] = match;

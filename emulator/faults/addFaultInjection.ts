@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import type { Service } from '../service';
-import { isAnswerFault, strikeAnswer } from './answerFaults';
-import { strikeBody, type Connection } from './bodyFaults';
+import type { EmulatedService } from '../service';
+import { isResponseFault, applyResponseFault } from './responseFaults';
+import { applyBodyFault, type Connection } from './bodyFaults';
 import type { BodyFault } from './fault';
 
+/** A response payload as a stream of buffers. */
 async function* buffers(payload: unknown): AsyncGenerator<Buffer> {
 	if (payload instanceof Readable) {
 		for await (const chunk of payload) yield Buffer.from(chunk as string | Uint8Array);
@@ -22,9 +23,12 @@ const connectionOf = ({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply
 	reset: () => void socket.resetAndDestroy(),
 });
 
-/** Lets the faults on demand strike the requests that they match. */
-export function addFaults(server: FastifyInstance, { faults, journal, clock }: Service): void {
-	const inBody = new WeakMap<FastifyRequest, BodyFault>();
+/** Fault injection: applies pending faults to the requests that they match. */
+export function addFaultInjection(
+	server: FastifyInstance,
+	{ faults, journal, clock }: EmulatedService,
+): void {
+	const bodyFaults = new WeakMap<FastifyRequest, BodyFault>();
 
 	server.addHook('preValidation', async (request, reply) => {
 		const entry = journal.find(request);
@@ -32,19 +36,19 @@ export function addFaults(server: FastifyInstance, { faults, journal, clock }: S
 		if (!entry || !fault) return;
 
 		entry.fault = fault.kind;
-		if (isAnswerFault(fault)) {
-			await strikeAnswer(fault, { request, reply, clock });
+		if (isResponseFault(fault)) {
+			await applyResponseFault(fault, { request, reply, clock });
 			return;
 		}
-		inBody.set(request, fault);
+		bodyFaults.set(request, fault);
 	});
 	server.addHook('onSend', async (request, reply, payload: unknown) => {
-		const fault = inBody.get(request);
+		const fault = bodyFaults.get(request);
 		if (!fault) return payload;
 
 		if (fault.kind === 'contentType') reply.header('content-type', fault.type);
 		const connection = connectionOf(request, reply);
-		return Readable.from(strikeBody(buffers(payload), fault, connection), {
+		return Readable.from(applyBodyFault(buffers(payload), fault, connection), {
 			objectMode: false,
 		});
 	});

@@ -1,17 +1,17 @@
 import type { Question } from './question';
-import { capital } from './capital';
-import { videoPrompt } from './videoPrompt';
+import { capitalize } from './words';
+import { writeVideoPrompt } from './videoPrompt';
 
-/** A short form that the model can be asked to write, once or several times. */
-export interface Writer {
-	readonly asked: RegExp;
-	/** @param turn tells apart the pieces of one answer */
+/** Writer of one kind of short text, selected by a pattern in the request. */
+export interface TextWriter {
+	readonly pattern: RegExp;
+	/** @param turn number of the text, if an answer has several */
 	readonly write: (question: Question, turn?: number) => string;
 }
 
 const TITLES = ['The Quiet Side of', 'A Closer Look at', 'One Day with', 'The Story of', 'Inside'];
 const SLOGANS = [
-	'Seen anew.',
+	'A new perspective.',
 	'Made to be remembered.',
 	'Closer than ever.',
 	'Every detail counts.',
@@ -21,10 +21,10 @@ const ANGLES = [
 	'show the beginning and the end, and leave the middle to the viewer:',
 	'tell it backwards, from the result to the first step:',
 	'compare how it was a hundred years ago with how it is now:',
-	'look at it from very near, then from very far:',
+	'look at it from very close, then from far away:',
 	'let the sounds lead and the pictures follow:',
 ];
-const IMAGE_STYLES = ['watercolour', 'studio photograph', 'flat illustration', 'oil painting'];
+const IMAGE_STYLES = ['watercolor', 'studio photograph', 'flat illustration', 'oil painting'];
 const BEGINNINGS = [
 	'It begins before sunrise, when nobody is looking yet',
 	'Step by step, something small changes and everything follows',
@@ -40,34 +40,37 @@ const SMALL_WORDS = new Set(['a', 'an', 'and', 'at', 'by', 'for', 'in', 'of', 'o
 const titleCase = (topic: string): string =>
 	topic
 		.split(' ')
-		.map((word) => (SMALL_WORDS.has(word) ? word : capital(word)))
+		.map((word) => (SMALL_WORDS.has(word) ? word : capitalize(word)))
 		.join(' ');
 
-/** What can be written, the most particular first. */
-export const WRITERS: readonly Writer[] = [
+/** All writers, the most specific first. */
+export const TEXT_WRITERS: readonly TextWriter[] = [
 	{
-		asked: /(?:video|clip|film|footage|shot|scene).*\bprompts?\b|\bprompts?\b.*(?:video|clip|film|footage|shot|scene)/is,
-		write: videoPrompt,
+		pattern:
+			/(?:video|clip|film|footage|shot|scene).*\bprompts?\b|\bprompts?\b.*(?:video|clip|film|footage|shot|scene)/is,
+		write: writeVideoPrompt,
 	},
 	{
-		asked: /\bprompts?\b/i,
+		pattern: /\bprompts?\b/i,
 		write: ({ topic, choose }, turn) =>
-			`${capital(topic)}, ${choose(IMAGE_STYLES, 'style', turn)}, soft light, balanced composition, fine detail.`,
+			`${capitalize(topic)}, ${choose(IMAGE_STYLES, 'style', turn)}, soft light, balanced composition, fine detail.`,
 	},
 	{
-		asked: /\b(?:titles?|headlines?)\b/i,
+		pattern: /\b(?:titles?|headlines?)\b/i,
 		write: ({ topic, choose }, turn) => `${choose(TITLES, 'title', turn)} ${titleCase(topic)}`,
 	},
 	{
-		asked: /\b(?:slogans?|taglines?|captions?)\b/i,
-		write: ({ topic, choose }, turn) => `${capital(topic)}. ${choose(SLOGANS, 'slogan', turn)}`,
+		pattern: /\b(?:slogans?|taglines?|captions?)\b/i,
+		write: ({ topic, choose }, turn) =>
+			`${capitalize(topic)}. ${choose(SLOGANS, 'slogan', turn)}`,
 	},
 	{
-		asked: /\b(?:ideas?|suggestions?|concepts?)\b/i,
-		write: ({ topic, choose }, turn) => `${capital(choose(ANGLES, 'angle', turn))} ${topic}.`,
+		pattern: /\b(?:ideas?|suggestions?|concepts?)\b/i,
+		write: ({ topic, choose }, turn) =>
+			`${capitalize(choose(ANGLES, 'angle', turn))} ${topic}.`,
 	},
 	{
-		asked: /\b(?:story|stories|poems?|scripts?)\b/i,
+		pattern: /\b(?:story|stories|poems?|scripts?)\b/i,
 		write: ({ topic, choose }, turn) =>
 			`This is about ${topic}. ${choose(BEGINNINGS, 'beginning', turn)}. ${choose(ENDINGS, 'ending', turn)}.`,
 	},

@@ -1,28 +1,29 @@
-/** Somebody who may call the service. */
+/** An account of the service. */
 export interface Account {
 	readonly key: string;
-	/** What the journal and the log call it; they never show the key. */
+	/** Name in the journal and the log, which never show the key. */
 	readonly name: string;
 	readonly hasCredit: boolean;
 }
 
-/** Every API key the emulator knows (spec 5). */
+/** All accounts of the emulator (spec 5). */
 export const ACCOUNTS = [
 	{ key: 'demo-key', name: 'demo', hasCredit: true },
 	{ key: 'demo-key-no-credit', name: 'demo-without-credit', hasCredit: false },
 ] as const satisfies readonly Account[];
 
+/** Sender of a request: the account, and the application named in the key. */
 export interface Caller {
 	readonly account: Account;
 	/** The application appended to the key, `<API_KEY>-<APP_CODE>` (spec 4). */
 	readonly appCode?: string;
 }
 
-/** Keys may begin with one another: the longest that fits is meant. */
+/** Longest key first, because one key can be a prefix of another. */
 const LONGEST_FIRST: readonly Account[] = [...ACCOUNTS].sort((a, b) => b.key.length - a.key.length);
 
-/** Who sends this `Authorization` header, or undefined for nobody the service knows (spec 5). */
-export function identify(authorization: string | undefined): Caller | undefined {
+/** Looks up the caller of an `Authorization` header; undefined for an unknown key (spec 5). */
+export function findCaller(authorization: string | undefined): Caller | undefined {
 	const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
 	if (token === undefined) return undefined;
 

@@ -1,22 +1,22 @@
 import { chance } from '../../random';
-import { capital } from './capital';
 import type { Question } from './question';
-import { videoPrompt } from './videoPrompt';
-import { wordsOf } from './wordsOf';
-import { writeText, writtenPieces } from './writeText';
-import { WRITERS } from './writers';
+import { writeVideoPrompt } from './videoPrompt';
+import { capitalize, extractKeywords } from './words';
+import { writeText, writePieces } from './writeText';
+import { TEXT_WRITERS } from './textWriters';
 
 const KEY_LIST =
 	/\b(?:keys?|fields?|properties|attributes)\b[\s:]*(?:named|called|are)?[\s:]*((?:[`"'*]*\w+[`"'*]*(?:\s*\([^)]*\))?(?:\s*,\s*(?:and\s+)?|\s+and\s+)?)+)/i;
 
-interface AskedKey {
+/** A key that the answer must have. */
+interface RequestedKey {
 	readonly key: string;
-	/** How the value begins in a sample that the text gives: `[`, a digit, `t` or `f`. */
+	/** First character of the value in a JSON template: `[`, a digit, `t` or `f`. */
 	readonly sample?: string;
 }
 
-/** The keys that a text asks for: `{"title": …}` or `with keys title, tags and score`. */
-function askedKeys(text: string): readonly AskedKey[] {
+/** Keys requested in a text: `{"title": …}` or `with keys title, tags and score`. */
+function requestedKeys(text: string): readonly RequestedKey[] {
 	const template = [...text.matchAll(/["'](\w+)["']\s*:\s*(\S)?/g)];
 	if (template.length > 0) return template.map(([, key, sample = '']) => ({ key: key!, sample }));
 
@@ -27,14 +27,14 @@ function askedKeys(text: string): readonly AskedKey[] {
 		.filter(({ key }) => key !== '');
 }
 
-/** How many entries a list gets when the text does not say. */
-const ENTRIES = 3;
+/** Length of lists if the text does not specify it. */
+const DEFAULT_LIST_LENGTH = 3;
 
 function listOf(question: Question, key: string): readonly string[] {
-	const asked = writtenPieces(question);
-	if (asked.length > 1) return asked;
-	const writer = WRITERS.find((row) => row.asked.test(key)) ?? { write: videoPrompt };
-	return Array.from({ length: ENTRIES }, (_, turn) => writer.write(question, turn));
+	const pieces = writePieces(question);
+	if (pieces.length > 1) return pieces;
+	const writer = TEXT_WRITERS.find((row) => row.pattern.test(key)) ?? { write: writeVideoPrompt };
+	return Array.from({ length: DEFAULT_LIST_LENGTH }, (_, turn) => writer.write(question, turn));
 }
 
 function numberFor({ topic, text }: Question, key: string): number {
@@ -44,45 +44,48 @@ function numberFor({ topic, text }: Question, key: string): number {
 
 type ValueRule = readonly [key: RegExp, value: (question: Question, key: string) => unknown];
 
-/** The value for a key, by what the key is called; the first row that fits is used. */
+/** Values by the name of the key; the first matching row applies. */
 const VALUES: readonly ValueRule[] = [
 	[/^(?:is|has|can|should)_?[A-Z_]|^(?:ok|valid|success)$/, () => true],
 	[/count|number|total|score|rating|seconds|duration|year|price|amount|temperature/i, numberFor],
-	[/tags|keywords/i, ({ topic }) => [...new Set(wordsOf(topic))]],
+	[/tags|keywords/i, ({ topic }) => [...new Set(extractKeywords(topic))]],
 	[/^(?:topic|subject|query)$/i, ({ topic }) => topic],
 	[/s$|list$/i, listOf],
-	[/prompt/i, (question) => videoPrompt(question)],
+	[/prompt/i, (question) => writeVideoPrompt(question)],
 	[
 		/title|headline|slogan|caption|idea/i,
-		(question, key) => WRITERS.find(({ asked }) => asked.test(key))!.write(question),
+		(question, key) =>
+			TEXT_WRITERS.find(({ pattern: asked }) => asked.test(key))!.write(question),
 	],
 	[/answer|text|description|summary|content|reason|explanation|message|result/i, writeText],
-	[/./, ({ topic }) => capital(topic)],
+	[/./, ({ topic }) => capitalize(topic)],
 ];
 
-/** The value for a key whose sample in the text begins like this. */
+/** Values by the first character in the JSON template. */
 const SAMPLES: readonly ValueRule[] = [
 	[/\[/, listOf],
 	[/[-\d]/, numberFor],
 	[/[tf]/, () => true],
 ];
 
-function valueOf(question: Question, { key, sample = '' }: AskedKey): unknown {
+function valueOf(question: Question, { key, sample = '' }: RequestedKey): unknown {
 	const [, value] =
 		SAMPLES.find(([start]) => start.test(sample)) ?? VALUES.find(([name]) => name.test(key))!;
 	return value(question, key);
 }
 
-/** The model's answer as JSON text, with the keys that the messages ask for (spec 2.1 `response_format`). */
+/** Writes the answer as JSON, with the keys requested in the messages (spec 2.1 `response_format`). */
 export function writeJson(question: Question): string {
-	const inQuestion = askedKeys(question.text);
-	const asked = inQuestion.length > 0 ? inQuestion : askedKeys(question.instructions);
-	if (asked.length > 0) {
+	const inQuestion = requestedKeys(question.text);
+	const keys = inQuestion.length > 0 ? inQuestion : requestedKeys(question.instructions);
+	if (keys.length > 0) {
 		return JSON.stringify(
-			Object.fromEntries(asked.map((wanted) => [wanted.key, valueOf(question, wanted)])),
+			Object.fromEntries(
+				keys.map((requested) => [requested.key, valueOf(question, requested)]),
+			),
 		);
 	}
-	const pieces = writtenPieces(question);
+	const pieces = writePieces(question);
 	if (pieces.length > 1) return JSON.stringify({ topic: question.topic, items: pieces });
 	return JSON.stringify({ topic: question.topic, answer: writeText(question) });
 }

@@ -1,27 +1,27 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../clock';
+import type { EmulatorClock } from '../clock';
 import { errorBody } from '../errors';
-import type { AnswerFault } from './fault';
+import type { ResponseFault } from './fault';
 
-const PAGE = (status: number): string =>
+const gatewayErrorPage = (status: number): string =>
 	`<!DOCTYPE html>\n<html><head><title>${status}</title></head>` +
 	`<body><center><h1>${status} Bad Gateway</h1></center><hr></body></html>\n`;
 
-interface Target {
+interface Exchange {
 	readonly request: FastifyRequest;
 	readonly reply: FastifyReply;
-	readonly clock: Clock;
+	readonly clock: EmulatorClock;
 }
 
-type Acts = {
-	readonly [Kind in AnswerFault['kind']]: (
-		fault: Extract<AnswerFault, { kind: Kind }>,
-		target: Target,
+type ResponseFaultHandlers = {
+	readonly [Kind in ResponseFault['kind']]: (
+		fault: Extract<ResponseFault, { kind: Kind }>,
+		target: Exchange,
 	) => unknown;
 };
 
-/** What each kind does with a request before the service sees it. */
-const ACTS: Acts = {
+/** Effect of each kind of fault, applied before the service handles the request. */
+const HANDLERS: ResponseFaultHandlers = {
 	delay: ({ ms }, { clock }) => clock.sleep(ms),
 	status({ status, body, headers = {} }, { reply }) {
 		const text = body ?? errorBody(status, `Fault: ${status}`);
@@ -36,10 +36,10 @@ const ACTS: Acts = {
 		return reply
 			.code(429)
 			.header('retry-after', asDate ? date : String(retryAfterSeconds))
-			.send(errorBody(429, 'The call-frequency limit was hit.'));
+			.send(errorBody(429, 'Call-frequency limit exceeded. Retry later.'));
 	},
 	html: ({ status = 502 }, { reply }) =>
-		reply.code(status).type('text/html; charset=utf-8').send(PAGE(status)),
+		reply.code(status).type('text/html; charset=utf-8').send(gatewayErrorPage(status)),
 	redirect: ({ location, status = 302 }, { reply }) => reply.redirect(location, status),
 	reset(_fault, { request, reply }) {
 		reply.hijack();
@@ -50,13 +50,13 @@ const ACTS: Acts = {
 	},
 };
 
-/** Whether a fault strikes before the answer rather than in its body. */
-export function isAnswerFault(fault: { readonly kind: string }): fault is AnswerFault {
-	return Object.hasOwn(ACTS, fault.kind);
+/** Whether a fault replaces or delays the whole response, rather than changing its body. */
+export function isResponseFault(fault: { readonly kind: string }): fault is ResponseFault {
+	return Object.hasOwn(HANDLERS, fault.kind);
 }
 
-/** Lets a fault strike instead of the answer, or before it. */
-export async function strikeAnswer(fault: AnswerFault, target: Target): Promise<void> {
-	const act = ACTS[fault.kind] as (fault: AnswerFault, target: Target) => unknown;
+/** Replaces or delays a response. */
+export async function applyResponseFault(fault: ResponseFault, target: Exchange): Promise<void> {
+	const act = HANDLERS[fault.kind] as (fault: ResponseFault, target: Exchange) => unknown;
 	await act(fault, target);
 }

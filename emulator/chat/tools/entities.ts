@@ -1,13 +1,13 @@
-/** What a piece of the user's message offers for the arguments of a tool. */
-export interface Evidence {
+/** Entities extracted from a part of the message, as values for the arguments of a tool. */
+export interface Entities {
 	readonly text: string;
-	/** What the piece is about; the first value for a string. */
+	/** Subject of the text; the default value of strings. */
 	readonly subject: string;
-	/** Several subjects when the piece names several things. */
+	/** All subjects, if the text lists several. */
 	readonly subjects: readonly string[];
-	/** The numbers in the text; each is used once. */
+	/** Numbers in the text. Mutable: each is used for one argument. */
 	readonly numbers: number[];
-	/** Milliseconds since 1970, for dates. */
+	/** Milliseconds since 1970, the default of dates. */
 	readonly nowMs: number;
 }
 
@@ -36,19 +36,19 @@ function subjectIn(text: string): string {
 	return CODE.exec(text)?.[0] ?? CAPITALS.exec(rest.join(' '))?.[0] ?? trimmed(text);
 }
 
-/** The things that a text lists: `Paris, Rome and Oslo`. */
-export function listed(text: string): readonly string[] {
+/** Splits a list: `Paris, Rome and Oslo`. */
+export function splitList(text: string): readonly string[] {
 	return text
 		.split(/\s*(?:,(?!\d)|;|\n|\band\b)\s*/i)
 		.map((part) => part.trim())
 		.filter(Boolean);
 }
 
-/** Reads a piece of text for what can go into a tool's arguments. */
-export function evidenceIn(text: string, nowMs: number): Evidence {
+/** Extracts the entities of a text. */
+export function extractEntities(text: string, nowMs: number): Entities {
 	const subject = subjectIn(text) || 'this';
 	const introduced = QUOTED.test(text) ? undefined : INTRODUCED.exec(text)?.[1];
-	const subjects = listed(introduced ?? subject)
+	const subjects = splitList(introduced ?? subject)
 		.map(trimmed)
 		.filter(Boolean);
 	return {

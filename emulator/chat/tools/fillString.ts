@@ -1,14 +1,14 @@
 import { hexId } from '../../random';
-import { wordsOf } from '../brain/wordsOf';
-import { listed, type Evidence } from './evidence';
-import type { Schema } from './schema';
+import { extractKeywords } from '../generation/words';
+import { splitList, type Entities } from './entities';
+import type { JsonSchema } from './schema';
 
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const found = (pattern: RegExp, text: string, otherwise: string): string =>
 	pattern.exec(text)?.[0] ?? otherwise;
 
-/** A text of each format that JSON schema names. */
-const FORMATS: Readonly<Record<string, (evidence: Evidence) => string>> = {
+/** Generators by JSON schema `format`. */
+const FORMATS: Readonly<Record<string, (entities: Entities) => string>> = {
 	date: ({ text, nowMs }) => found(/\d{4}-\d\d-\d\d/, text, isoDay(nowMs)),
 	time: ({ nowMs }) => new Date(nowMs).toISOString().slice(11, 19) + 'Z',
 	'date-time': ({ text, nowMs }) =>
@@ -22,8 +22,8 @@ const FORMATS: Readonly<Record<string, (evidence: Evidence) => string>> = {
 	hostname: () => 'example.com',
 };
 
-/** The value that a text gives a name: `from Paris`, `city: Paris`, `title "Good day"`. */
-export function namedValue(name: string, { text }: Evidence): string | undefined {
+/** Value after a name in the text: `from Paris`, `city: Paris`, `title "Good day"`. */
+export function namedValue(name: string, { text }: Entities): string | undefined {
 	const words = name
 		.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
 		.split(/[^\p{L}\p{N}]+/u)
@@ -36,54 +36,54 @@ export function namedValue(name: string, { text }: Evidence): string | undefined
 	return match?.[1] ?? match?.[2]?.split(/\s+(?=\p{Ll})/u)[0];
 }
 
-/** The things that a text lists under a name: `labels red, green and blue`. */
-export function namedList(name: string, { text }: Evidence): readonly string[] {
+/** List after a name in the text: `labels red, green and blue`. */
+export function namedList(name: string, { text }: Entities): readonly string[] {
 	const stem = name.replace(/s$/, '');
 	if (!/^\w+$/.test(stem)) return [];
 	const rest = new RegExp(`\\b${stem}s?\\b\\s*(?:are\\b|=|:)?\\s*(.+)`, 'i').exec(text)?.[1];
-	return rest === undefined ? [] : listed(rest.replace(/[.?!]+$/, ''));
+	return rest === undefined ? [] : splitList(rest.replace(/[.?!]+$/, ''));
 }
 
-/** A code such as an order number, for properties that are called like one. */
-export const isCode = (name: string): boolean =>
+/** Whether a property is named like an identifier, such as an order number. */
+export const isIdentifierName = (name: string): boolean =>
 	/(?:^|[_-])(?:id|code|number|no|sku|key)$|Id$|Code$|Number$/.test(name);
 
-/** The word of an enumeration that a text mentions. */
-export function mentioned(values: readonly unknown[], { text }: Evidence): unknown {
-	const words = wordsOf(text);
+/** First value of an enumeration that the text mentions. */
+export function findMentioned(values: readonly unknown[], { text }: Entities): unknown {
+	const words = extractKeywords(text);
 	return values.find((value) => {
-		const wanted = wordsOf(String(value));
+		const wanted = extractKeywords(String(value));
 		return wanted.length > 0 && wanted.every((word) => words.includes(word));
 	});
 }
 
-/** Some patterns take for ever on long texts. */
-const MOST_TESTED = 24;
-/** A schema may demand more, but nobody reads it. */
-const MOST_LENGTH = 10_000;
+/** Longer texts are not tested, because some patterns backtrack catastrophically on them. */
+const MAX_TESTED_CHARACTERS = 24;
+/** Limit of generated padding, because `minLength` can be huge. */
+const MAX_LENGTH = 10_000;
 
-function matching(pattern: string, candidates: readonly string[]): string | undefined {
+function findMatching(pattern: string, candidates: readonly string[]): string | undefined {
 	try {
 		const wanted = new RegExp(pattern, 'u');
 		return candidates
-			.filter(({ length }) => length <= MOST_TESTED)
+			.filter(({ length }) => length <= MAX_TESTED_CHARACTERS)
 			.find((candidate) => wanted.test(candidate));
 	} catch {
 		return undefined;
 	}
 }
 
-/** A text for a property, from the message where it offers one and within the schema's bounds. */
-export function fillText(schema: Schema, name: string, evidence: Evidence): string {
+/** Generates a string within the limits of the schema, from the entities of the message where possible. */
+export function fillString(schema: JsonSchema, name: string, entities: Entities): string {
 	const format = FORMATS[schema.format ?? ''];
-	if (format) return format(evidence);
+	if (format) return format(entities);
 
-	const code = isCode(name) ? /\b[\w-]*\d[\w-]*/.exec(evidence.text)?.[0] : undefined;
-	const text = code ?? namedValue(name, evidence) ?? evidence.subject;
+	const code = isIdentifierName(name) ? /\b[\w-]*\d[\w-]*/.exec(entities.text)?.[0] : undefined;
+	const text = code ?? namedValue(name, entities) ?? entities.subject;
 	const { pattern, minLength = 0, maxLength = Infinity } = schema;
-	const words = evidence.text
+	const words = entities.text
 		.split(/[^\p{L}\p{N}_-]+/u)
-		.filter((word) => wordsOf(word).length > 0);
+		.filter((word) => extractKeywords(word).length > 0);
 	const samples = [
 		text,
 		...words,
@@ -97,6 +97,6 @@ export function fillText(schema: Schema, name: string, evidence: Evidence): stri
 		'abc',
 		'ABC',
 	];
-	const chosen = (pattern !== undefined && matching(pattern, samples)) || text;
-	return [...chosen].slice(0, maxLength).join('').padEnd(Math.min(minLength, MOST_LENGTH), '.');
+	const chosen = (pattern !== undefined && findMatching(pattern, samples)) || text;
+	return [...chosen].slice(0, maxLength).join('').padEnd(Math.min(minLength, MAX_LENGTH), '.');
 }

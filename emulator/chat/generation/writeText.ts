@@ -1,35 +1,35 @@
-import { capital } from './capital';
+import { capitalize } from './words';
 import { calculate } from './calculate';
-import { recall } from './recall';
+import { recallFact } from './recallFact';
 import type { Question } from './question';
-import { firstSentence } from './topicOf';
-import { WRITERS, type Writer } from './writers';
+import { firstSentence } from './topic';
+import { TEXT_WRITERS, type TextWriter } from './textWriters';
 
-const WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
-const MOST_PIECES = 20;
+const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const MAX_PIECES = 20;
 const COUNT = new RegExp(
-	`\\b(?:(\\d{1,2})|(${WORDS.join('|')}))\\s+(?:[\\w-]+\\s+){0,4}?` +
+	`\\b(?:(\\d{1,2})|(${NUMBER_WORDS.join('|')}))\\s+(?:[\\w-]+\\s+){0,4}?` +
 		'(?:prompts|titles|headlines|slogans|taglines|captions|ideas|suggestions|concepts|stories|poems|scripts)\\b',
 	'i',
 );
 
-/** How many pieces a text asks for: `three titles`, `5 short video prompts`. */
+/** Number of texts requested: `three titles`, `5 short video prompts`. */
 function countIn(text: string): number {
 	const [, digits, word] = COUNT.exec(text) ?? [];
-	const count = digits ? Number(digits) : word ? WORDS.indexOf(word.toLowerCase()) + 2 : 1;
-	return Math.min(Math.max(count, 1), MOST_PIECES);
+	const count = digits ? Number(digits) : word ? NUMBER_WORDS.indexOf(word.toLowerCase()) + 2 : 1;
+	return Math.min(Math.max(count, 1), MAX_PIECES);
 }
 
 const IS_ORDER =
 	/\b(?:write|create|make|generate|give|draft|compose|suggest|invent|propose|return|produce|need|want|turn)\b/i;
 const IS_QUESTION = /^\s*(?:what|how|why|when|who|which|where|is|are|does|do|can)\b/i;
 
-/** The writer that a question asks for, or that the instructions order for every question. */
-function writerFor({ text, instructions }: Question): Writer | undefined {
+/** Writer requested by the question, or by the instructions for every question. */
+function writerFor({ text, instructions }: Question): TextWriter | undefined {
 	const inQuestion = IS_ORDER.test(text) && !IS_QUESTION.test(text);
 	return (
-		WRITERS.find(({ asked }) => inQuestion && asked.test(text)) ??
-		WRITERS.find(({ asked }) =>
+		TEXT_WRITERS.find(({ pattern: asked }) => inQuestion && asked.test(text)) ??
+		TEXT_WRITERS.find(({ pattern: asked }) =>
 			instructions
 				.split(/[\n.]/)
 				.some((line) => /\bwrit|prompts?\b/i.test(line) && asked.test(line)),
@@ -37,8 +37,8 @@ function writerFor({ text, instructions }: Question): Writer | undefined {
 	);
 }
 
-/** The pieces that a question asks for, such as three prompts; none when it asks for something else. */
-export function writtenPieces(question: Question): readonly string[] {
+/** Writes the requested texts, such as three prompts; empty if the question requests anything else. */
+export function writePieces(question: Question): readonly string[] {
 	const writer = writerFor(question);
 	if (!writer) return [];
 	return Array.from({ length: countIn(question.text) }, (_, turn) =>
@@ -70,10 +70,10 @@ const adviceFor = (text: string): readonly string[] =>
 const numbered = (pieces: readonly string[]): string =>
 	pieces.length === 1 ? pieces[0]! : pieces.map((piece, i) => `${i + 1}. ${piece}`).join('\n');
 
-/** How the model answers; the first rule that has something to say is the answer. */
+/** Answer rules in order of precedence; the first result is the answer. */
 const RULES: readonly Rule[] = [
-	(question) => numbered(writtenPieces(question)) || undefined,
-	recall,
+	(question) => numbered(writePieces(question)) || undefined,
+	recallFact,
 	({ text }) => calculate(text),
 	({ knowledge }) => (knowledge.length > 0 ? knowledge.join(' ') : undefined),
 	({ text }) =>
@@ -83,12 +83,12 @@ const RULES: readonly Rule[] = [
 	({ text }) => (/^\s*(?:thanks|thank you)\b/i.test(text) ? 'You are welcome.' : undefined),
 	({ text, choose }) =>
 		IS_QUESTION.test(text)
-			? `${firstSentence(text)}? ${capital(choose(adviceFor(text), 'advice'))}.`
+			? `${firstSentence(text)}? ${capitalize(choose(adviceFor(text), 'advice'))}.`
 			: undefined,
-	({ topic, choose }) => `${capital(topic)}: ${choose(VIEWS, 'view')}.`,
+	({ topic, choose }) => `${capitalize(topic)}: ${choose(VIEWS, 'view')}.`,
 ];
 
-/** The model's answer in plain text. */
+/** Writes the answer as plain text. */
 export function writeText(question: Question): string {
 	for (const rule of RULES) {
 		const text = rule(question);

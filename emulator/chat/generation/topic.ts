@@ -1,7 +1,7 @@
-const MOST_CHARACTERS = 160;
+const MAX_CHARACTERS = 160;
 
-/** Where a text says what it is about, from the plainest sign to the weakest. */
-const SIGNS: readonly RegExp[] = [
+/** Patterns whose first group is the topic, the most specific first. */
+const TOPIC_PATTERNS: readonly RegExp[] = [
 	/^\s*(?:topic|subject|theme|idea|scene)\s*[:=]\s*(.+)$/im,
 	/["“«]([^"”»]{3,})["”»]/,
 	/\b(?:about|showing|featuring|regarding|concerning|on the (?:topic|subject) of)\b\s*:?\s+(.+)/is,
@@ -12,28 +12,28 @@ const SIGNS: readonly RegExp[] = [
 	/^\s*(?:please\s+)?(?:write|create|make|generate|give|draft|compose|suggest|invent|propose|return|draw)\b.*?\b(?:of|for|on)\b\s*:?\s+(.+)/is,
 ];
 
-/** How to answer, not what about: `… as JSON with keys a and b`. */
+/** Instructions about the format of the answer, not part of the topic: `… as JSON with keys a and b`. */
 const ANSWER_FORM = /[,;]?\s+(?:as|in) (?:a )?json\b.*$|\s+with (?:the )?(?:keys|fields)\b.*$/i;
 
-/** A sample of the JSON that is wanted says nothing about the subject. */
+/** JSON template of the answer, not part of the topic either. */
 const JSON_TEMPLATE = /\{[^{}]*\}/g;
 
-/** The first sentence of a text, without its full stop, cut between words when it is long. */
+/** First sentence of a text, without final punctuation; a long one is truncated between words. */
 export function firstSentence(text: string): string {
 	const [sentence = ''] = text.trim().split(/(?<=[!?]|[^\d\s]\.)\s|[\n\r]/);
 	const clean = sentence
 		.replace(ANSWER_FORM, '')
 		.trim()
 		.replace(/[\s.!?,;:"”»]+$/, '');
-	if (clean.length <= MOST_CHARACTERS) return clean;
-	return clean.slice(0, MOST_CHARACTERS).replace(/\s+\S*$/, '');
+	if (clean.length <= MAX_CHARACTERS) return clean;
+	return clean.slice(0, MAX_CHARACTERS).replace(/\s+\S*$/, '');
 }
 
-/** What a request is about, in its own words: `Write a video prompt about a lighthouse.` → `a lighthouse`. */
-export function topicOf(text: string): string {
+/** Topic of a request: `Write a video prompt about a lighthouse.` → `a lighthouse`. */
+export function extractTopic(text: string): string {
 	const plain = text.replace(JSON_TEMPLATE, ' ');
-	for (const sign of SIGNS) {
-		const topic = firstSentence(sign.exec(plain)?.[1] ?? '');
+	for (const pattern of TOPIC_PATTERNS) {
+		const topic = firstSentence(pattern.exec(plain)?.[1] ?? '');
 		if (topic) return topic;
 	}
 	return firstSentence(plain) || 'this';

@@ -1,5 +1,5 @@
-import { checkPublicUrl } from '../checkPublicUrl';
-import { ServiceError } from '../errors';
+import { requirePublicUrl } from '../requirePublicUrl';
+import { HttpError } from '../errors';
 import { textOf, type Message } from './messages';
 
 function isJson(text: string): boolean {
@@ -18,15 +18,15 @@ const isEmpty = (message: Message): boolean =>
 
 type Rule = (message: Message) => string | undefined;
 
-/** What a message may hold, by its role (spec 2.2). Each rule says what is wrong, if anything. */
+/** Rules of a message by its role (spec 2.2). Each returns the problem, or undefined. */
 const RULES: readonly Rule[] = [
 	({ role, tool_calls }) =>
 		tool_calls && role !== 'assistant'
-			? 'tool_calls belongs to assistant messages only'
+			? 'tool_calls is allowed in assistant messages only'
 			: undefined,
 	({ role, tool_call_id }) =>
 		tool_call_id != null && role !== 'tool'
-			? 'tool_call_id belongs to tool messages only'
+			? 'tool_call_id is allowed in tool messages only'
 			: undefined,
 	({ role, tool_call_id }) =>
 		role === 'tool' && !tool_call_id ? 'tool_call_id is required in a tool message' : undefined,
@@ -40,55 +40,55 @@ const RULES: readonly Rule[] = [
 			: undefined,
 	({ tool_calls }) =>
 		tool_calls?.some((call) => !isJson(call.function.arguments))
-			? 'tool_calls must hold arguments that are JSON'
+			? 'tool_calls must have arguments that are valid JSON'
 			: undefined,
 ];
 
-/** Every tool call is answered before the talk goes on, and nothing else is (spec 2.3, 4). */
-function checkToolAnswers(messages: readonly Message[]): void {
+/** Requires one tool message per tool call, directly after the assistant message (spec 2.3, 4). */
+function requireMatchingToolResults(messages: readonly Message[]): void {
 	let open: readonly string[] = [];
 	messages.forEach(({ role, tool_calls, tool_call_id }, index) => {
 		if (role === 'tool') {
 			if (!open.includes(tool_call_id!)) {
-				throw new ServiceError(
+				throw new HttpError(
 					400,
-					`messages[${index}].tool_call_id answers no tool call of the assistant message before`,
+					`messages[${index}].tool_call_id does not match an open tool call of the preceding assistant message`,
 				);
 			}
 			open = open.filter((id) => id !== tool_call_id);
 			return;
 		}
 		if (open.length > 0) {
-			throw new ServiceError(
+			throw new HttpError(
 				400,
-				`messages[${index}]: the tool call ${open[0]} is not answered yet`,
+				`messages[${index}]: a tool message for the tool call ${open[0]} must come first`,
 			);
 		}
 		open = tool_calls?.map(({ id }) => id) ?? [];
 	});
 	if (open.length > 0) {
-		throw new ServiceError(400, `messages: the tool call ${open[0]} is not answered`);
+		throw new HttpError(400, `messages: there is no tool message for the tool call ${open[0]}`);
 	}
 }
 
 /**
- * Checks messages for what their JSON schema cannot say (spec 2.2, 2.3).
- * @throws ServiceError 400 that names the message
+ * Validates the rules of messages that the JSON schema cannot express (spec 2.2, 2.3).
+ * @throws HttpError 400 with the index of the message
  */
-export function checkMessages(messages: readonly Message[]): void {
+export function requireValidMessages(messages: readonly Message[]): void {
 	messages.forEach((message, index) => {
 		for (const rule of RULES) {
 			const problem = rule(message);
-			if (problem) throw new ServiceError(400, `messages[${index}].${problem}`);
+			if (problem) throw new HttpError(400, `messages[${index}].${problem}`);
 		}
 		if (!Array.isArray(message.content)) return;
 		message.content.forEach((part, place) => {
 			if (part.type !== 'image_url') return;
-			checkPublicUrl(
+			requirePublicUrl(
 				part.image_url.url,
 				`messages[${index}].content[${place}].image_url.url`,
 			);
 		});
 	});
-	checkToolAnswers(messages);
+	requireMatchingToolResults(messages);
 }

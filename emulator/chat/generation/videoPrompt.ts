@@ -36,18 +36,18 @@ const CAMERAS = [
 ] as const;
 
 const STYLES = [
-	'cinematic 35 mm look with natural colours',
+	'cinematic 35 mm look with natural colors',
 	'documentary style with a calm mood',
-	'painterly colours and a dreamy mood',
+	'painterly colors and a dreamy mood',
 	'high contrast, elegant and modern',
 	'soft film grain and a nostalgic mood',
 ] as const;
 
 /**
- * One rich sentence that a video model can film (spec 2.8 `prompt`).
- * @param turn which of several prompts about the same topic
+ * Writes a detailed video prompt of one sentence (spec 2.8 `prompt`).
+ * @param turn number of the prompt, if there are several about one topic
  */
-export function videoPrompt({ topic, choose }: Question, turn = 0): string {
+export function writeVideoPrompt({ topic, choose }: Question, turn = 0): string {
 	const subject = topic.replace(
 		/^(?:a |the )?(?:short )?(?:video|clip|film)\s+(?:of|about)\s+/i,
 		'',

@@ -1,13 +1,14 @@
+/** Range of bytes, both ends inclusive. */
 export interface ByteRange {
 	readonly first: number;
 	readonly last: number;
 }
 
 /**
- * Which bytes a `Range` header asks for, both ends included (RFC 9110, 14).
- * Undefined means the whole file: no header, several ranges, or a form that is not understood.
+ * Parses a `Range` header (RFC 9110, section 14).
+ * @returns undefined for the whole file: no header, several ranges, or invalid syntax
  */
-export function byteRange(
+export function parseRange(
 	header: string | undefined,
 	length: number,
 ): ByteRange | 'unsatisfiable' | undefined {
