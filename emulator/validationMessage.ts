@@ -23,7 +23,7 @@ const MESSAGES: Readonly<Record<string, (field: string, params: Params) => strin
 	discriminator: (field, { tag }) => `${field}.${String(tag)} is missing or unknown`,
 	pattern: (field) => `${field} must not be empty`,
 	minItems: (field) => `${field} must not be empty`,
-	maxItems: (field, { limit }) => `${field} takes at most ${String(limit)} entries`,
+	maxItems: (field, { limit }) => `${field} must have at most ${String(limit)} entries`,
 	minimum: (field, { limit }) => `${field} must be at least ${String(limit)}`,
 	maximum: (field, { limit }) => `${field} must be at most ${String(limit)}`,
 };

@@ -5,7 +5,7 @@ import type { VideoTask } from './tasks';
 export type TaskStatus = 'init' | 'queued' | 'processing' | 'completed' | 'failed' | 'unknown';
 
 /** State of a task at a point in time. */
-export interface TaskState {
+export interface EmulatedTaskState {
 	readonly status: TaskStatus;
 	/** For `failed` only. */
 	readonly error?: string;
@@ -81,7 +81,7 @@ function lifecycleOf({ video }: VideoTask): Lifecycle {
 }
 
 /** Status of a task at a given time (spec 3.1). A pure function: nothing runs in the background. */
-export function taskStatus(task: VideoTask, nowMs: number): TaskState {
+export function taskStatus(task: VideoTask, nowMs: number): EmulatedTaskState {
 	const { stages, error } = lifecycleOf(task);
 	const elapsedMs = nowMs - task.createdMs;
 	const [, status] = stages.findLast(([from]) => from * task.totalMs <= elapsedMs) ?? stages[0]!;

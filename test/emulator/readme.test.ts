@@ -9,14 +9,14 @@ import { EMULATED_MODELS } from '../../emulator/video/models';
 
 const README = readFileSync(join(__dirname, '..', '..', 'emulator', 'README.md'), 'utf8');
 
-describe('the README of the emulator', () => {
+describe('emulator/README.md', () => {
 	it.each([
 		...ACCOUNTS.map(({ key }) => key),
 		...APPS.map(({ code }) => code),
 		...EMULATED_CHAT_MODELS.map(({ code }) => code),
 		...Object.values(TRIGGERS),
 		...FAULTS_SCHEMA.items.oneOf.map(({ properties }) => properties.kind.const),
-	])('tells of %s', (name) => {
+	])('documents %s', (name) => {
 		expect(README).toContain(`\`${name}\``);
 	});
 

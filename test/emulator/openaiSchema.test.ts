@@ -2,7 +2,7 @@ import Ajv, { type SchemaObject, type ValidateFunction } from 'ajv';
 import { createGenerator } from 'ts-json-schema-generator';
 import { startService, user, type Json, type TestService } from './support/service';
 
-/** The types that the openai client is generated with from the schema's published API description. */
+/** Types of the openai client, which are generated from the published OpenAPI description. */
 const TYPES = require
 	.resolve('openai/resources/chat/completions/completions')
 	.replace(/\.js$/, '.d.ts');
@@ -35,10 +35,10 @@ const TOOLS = [
 ];
 const PICTURE = { type: 'image_url', image_url: { url: 'https://example.com/fox.jpg' } };
 
-/** Every kind of answer. */
+/** Requests for every kind of response. */
 const REQUESTS: readonly (readonly [string, Json])[] = [
 	['a plain answer', { messages: [user('Hello')] }],
-	['thoughts', { messages: [user('Why?')], model: 'chat-m1' }],
+	['reasoning', { messages: [user('Why?')], model: 'chat-m1' }],
 	['tool calls', { messages: [user('Weather in Paris and Rome')], tools: TOOLS }],
 	['JSON', { messages: [user('Hello in JSON')], response_format: { type: 'json_object' } }],
 	['an application', { messages: [user('Draw a picture of a fox')], app_code: 'demo-app' }],
@@ -47,7 +47,7 @@ const REQUESTS: readonly (readonly [string, Json])[] = [
 	['a super assistant', { messages: [user('What is 2 + 2?')], app_code: 'demo-assistant' }],
 ];
 
-describe('4 answers fit the published schema', () => {
+describe('4 responses satisfy the published schema', () => {
 	it.each(REQUESTS)('4 completion: %s', async (_name, request) => {
 		const { body } = await service.chat(request);
 		isCompletion(body);
@@ -65,7 +65,7 @@ describe('4 answers fit the published schema', () => {
 		}
 	});
 
-	it('4 the schema finds what is missing', () => {
+	it('4 the schema detects missing fields', () => {
 		expect(isCompletion({ choices: [{ index: 0, message: { role: 'assistant' } }] })).toBe(
 			false,
 		);

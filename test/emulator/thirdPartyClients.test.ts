@@ -11,8 +11,8 @@ afterAll(() => service.stop());
 
 const run = promisify(execFile);
 
-/** Runs a client in a process of its own: it is an ES module, which jest cannot load. */
-async function talk(script: string, key: string): Promise<Json> {
+/** Runs a client in its own process, because it is an ES module, which jest cannot load. */
+async function runClient(script: string, key: string): Promise<Json> {
 	const { stdout } = await run(process.execPath, [
 		'--disable-warning=ExperimentalWarning',
 		join(__dirname, 'clients', script),
@@ -24,30 +24,30 @@ async function talk(script: string, key: string): Promise<Json> {
 
 const ANSWER = 'Here is what I found.\nParis: sky: clear.\nRome: sky: clear.';
 
-describe.each(['demo-key', 'demo-key-demo-app'])('4 other clients of the schema with %s', (key) => {
-	it('4 AI SDK: text, stream, thoughts, usage, and its tool loop plain and streamed', async () => {
-		const talked = await talk('aiSdk.mts', key);
-		expect(talked).toEqual({
+describe.each(['demo-key', 'demo-key-demo-app'])('4 third-party clients with %s', (key) => {
+	it('4 AI SDK: text, stream, reasoning, usage, and tool loop with and without streaming', async () => {
+		const result = await runClient('aiSdk.mts', key);
+		expect(result).toEqual({
 			text: '2 + 2 = 4',
 			totalTokens: expect.any(Number) as number,
 			reasons: key === 'demo-key',
 			streamedText: '2 + 2 = 4',
-			streamedTokens: talked['totalTokens'],
+			streamedTokens: result['totalTokens'],
 			answer: ANSWER,
 			streamedAnswer: ANSWER,
-			asked: ['Paris', 'Rome', 'Paris', 'Rome'],
+			toolInputs: ['Paris', 'Rome', 'Paris', 'Rome'],
 		});
 	});
 
 	it('4 LangChain: text, stream, usage, and tools', async () => {
-		const talked = await talk('langchain.mts', key);
-		expect(talked).toEqual({
+		const result = await runClient('langchain.mts', key);
+		expect(result).toEqual({
 			text: '2 + 2 = 4',
 			totalTokens: expect.any(Number) as number,
 			streamedText: '2 + 2 = 4',
-			streamedTokens: talked['totalTokens'],
+			streamedTokens: result['totalTokens'],
 			answer: ANSWER,
-			asked: ['Paris', 'Rome'],
+			toolInputs: ['Paris', 'Rome'],
 		});
 	});
 });

@@ -7,8 +7,8 @@ const COUNT = 10_000;
 
 const PATHS = ['/v1/chat/completions', '/v1/videos/generations', '/v1/videos/tasks'];
 
-/** Requests that would be fine; each is spoilt in some place. */
-const GOOD: readonly Json[] = [
+/** Valid bodies; the fuzzer mutates them. */
+const VALID_BODIES: readonly Json[] = [
 	{
 		messages: [
 			{ role: 'system', content: 'Be brief.' },
@@ -63,21 +63,21 @@ const GOOD: readonly Json[] = [
 	{ task_id: 'task-1' },
 ];
 
-/** Every place in JSON data, as a list of keys. */
-function places(value: unknown, at: readonly string[] = []): readonly (readonly string[])[] {
+/** Paths of all values in JSON data, as lists of keys. */
+function paths(value: unknown, at: readonly string[] = []): readonly (readonly string[])[] {
 	if (typeof value !== 'object' || value === null) return [at];
-	return [at, ...Object.entries(value).flatMap(([key, part]) => places(part, [...at, key]))];
+	return [at, ...Object.entries(value).flatMap(([key, part]) => paths(part, [...at, key]))];
 }
 
-function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
+function setAt(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
 	if (key === undefined) return by;
-	const part = replaced((value as Json)[key], rest, by);
+	const part = setAt((value as Json)[key], rest, by);
 	if (Array.isArray(value))
 		return value.map((old, index) => (String(index) === key ? part : old) as unknown);
 	return { ...(value as Json), [key]: part };
 }
 
-const oddValue = fc.oneof(
+const unexpectedValue = fc.oneof(
 	fc
 		.anything({ withNullPrototype: false, maxDepth: 3 })
 		.filter((value) => JSON.stringify(value) !== undefined),
@@ -101,22 +101,25 @@ const oddValue = fc.oneof(
 	fc.string({ unit: 'binary', maxLength: 300 }),
 );
 
-const spoilt = fc.constantFrom(...GOOD).chain((good) =>
+const mutatedBody = fc.constantFrom(...VALID_BODIES).chain((good) =>
 	fc
-		.array(fc.tuple(fc.constantFrom(...places(good)), oddValue), { minLength: 1, maxLength: 3 })
+		.array(fc.tuple(fc.constantFrom(...paths(good)), unexpectedValue), {
+			minLength: 1,
+			maxLength: 3,
+		})
 		.map((changes) => {
 			try {
 				return JSON.stringify(
-					changes.reduce<unknown>((body, [at, by]) => replaced(body, at, by), good),
+					changes.reduce<unknown>((body, [at, by]) => setAt(body, at, by), good),
 				);
 			} catch {
-				// An earlier change took the place away, or the value is none of JSON.
+				// An earlier change removed the path, or the value is not JSON.
 				return '{"messages": 1';
 			}
 		}),
 );
 
-const badRequest = fc.record({
+const invalidRequest = fc.record({
 	method: fc.oneof(
 		{ weight: 8, arbitrary: fc.constant('POST' as const) },
 		{
@@ -146,7 +149,7 @@ const badRequest = fc.record({
 		},
 	),
 	body: fc.oneof(
-		{ weight: 8, arbitrary: spoilt },
+		{ weight: 8, arbitrary: mutatedBody },
 		{ weight: 1, arbitrary: fc.json() },
 		{ weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
 	),
@@ -181,7 +184,7 @@ function send(
 	});
 }
 
-/** A refusal has the service's error body, and nothing shows where the program lies. */
+/** Requires the service's error body, no server error, and no file paths or stack traces. */
 function check(status: number, text: string): void {
 	expect(status).toBeLessThan(500);
 	if (status >= 400 && text !== '') {
@@ -192,14 +195,14 @@ function check(status: number, text: string): void {
 	expect(text).not.toMatch(/node_modules|emulator\/|\n\s+at /);
 }
 
-it(`7 ${COUNT} bad requests get a refusal and nothing worse, and leave the service running`, async () => {
+it(`7 ${COUNT} invalid requests get an error response and leave the service running`, async () => {
 	const problems: string[] = [];
 	const service = await startService({
 		log: (line) => line.startsWith('Internal error') && problems.push(line),
 	});
 	const seen: Record<number, number> = {};
 	await fc.assert(
-		fc.asyncProperty(badRequest, async ({ method, path, authorization, type, body }) => {
+		fc.asyncProperty(invalidRequest, async ({ method, path, authorization, type, body }) => {
 			const headers = { authorization, 'content-type': type };
 			const { status, text } = await send(service.url + path, { method, headers, body });
 			check(status, text);
@@ -212,7 +215,7 @@ it(`7 ${COUNT} bad requests get a refusal and nothing worse, and leave the servi
 	await service.stop();
 
 	expect(problems).toEqual([]);
-	// They reach all parts: accepted by chance, malformed, unknown, not there, not allowed.
+	// The requests cover all outcomes, from accepted by chance to rejected at every stage.
 	expect(Object.keys(seen)).toEqual(
 		expect.arrayContaining(['200', '400', '401', '402', '404', '405', '415']),
 	);
