@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { ServiceError } from './errors';
+import { HttpError } from './errors';
 import type { Fault } from './faults/fault';
 import { FAULTS_SCHEMA } from './faults/faultSchema';
-import type { Service } from './service';
+import type { EmulatedService } from './service';
 import { taskStatus } from './video/taskStatus';
 
 const ADVANCE_SCHEMA = {
@@ -11,8 +11,8 @@ const ADVANCE_SCHEMA = {
 	properties: { advanceMs: { type: 'integer', minimum: 0 } },
 } as const;
 
-/** The emulator's own controls; the service has nothing like them. `emulator/README.md` describes them. */
-export function addControlRoutes(server: FastifyInstance, service: Service): void {
+/** The emulator's control API, which the real service does not have. `emulator/README.md` documents it. */
+export function addControlRoutes(server: FastifyInstance, service: EmulatedService): void {
 	const { journal, faults, clock, tasks } = service;
 
 	server.get('/__emulator/journal', async () => journal.entries);
@@ -47,9 +47,9 @@ export function addControlRoutes(server: FastifyInstance, service: Service): voi
 		{ schema: { body: ADVANCE_SCHEMA } },
 		async ({ body }) => {
 			if (clock.kind === 'real') {
-				throw new ServiceError(
+				throw new HttpError(
 					400,
-					'The clock is real; start the emulator with --virtual-clock.',
+					'The clock cannot be advanced: it is the real one. Start the emulator with --virtual-clock.',
 				);
 			}
 			await clock.advance(body.advanceMs);

@@ -1,23 +1,24 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { identify } from './identities';
-import { isTooDeep } from './isDeeperThan';
+import { findCaller } from './accounts';
+import { isTooDeep } from './jsonDepth';
 import type { JournalEntry } from './journal';
-import type { Service } from './service';
+import type { EmulatedService } from './service';
 
+/** The account name behind a request; keys are never recorded. */
 function identityOf({ headers: { authorization } }: FastifyRequest): string {
 	if (authorization === undefined) return 'none';
-	return identify(authorization)?.account.name ?? 'unknown';
+	return findCaller(authorization)?.account.name ?? 'unknown';
 }
 
 function logLine({ time, method, path, status, identity }: JournalEntry, tookMs: number): string {
 	const clock = new Date(time).toISOString().slice(11, 19);
-	return `${clock} ${method} ${path} ${status ?? 'no answer'} ${tookMs} ms ${identity}`;
+	return `${clock} ${method} ${path} ${status ?? 'no response'} ${tookMs} ms ${identity}`;
 }
 
-/** Keeps the journal, and logs one line for each request once its answer has gone out. */
+/** Records every request in the journal, and logs one line per request when its connection closes. */
 export function addJournal(
 	server: FastifyInstance,
-	{ journal, clock }: Service,
+	{ journal, clock }: EmulatedService,
 	log?: (line: string) => void,
 ): void {
 	server.addHook('onRequest', async (request, reply) => {

@@ -12,23 +12,26 @@ interface CliOptions {
 	readonly quiet?: boolean;
 }
 
-const number =
-	(most: number, integer: boolean) =>
+/** Option parser for numbers from 0 to `max`. */
+const numberOption =
+	(max: number, integer: boolean) =>
 	(text: string): number => {
 		const value = Number(text);
-		const fits = text.trim() !== '' && value >= 0 && value <= most;
+		const fits = text.trim() !== '' && value >= 0 && value <= max;
 		if (fits && (!integer || Number.isInteger(value))) return value;
 		throw new InvalidArgumentError(
-			`It must be ${integer ? 'an integer' : 'a number'}, 0 to ${most}.`,
+			`It must be ${integer ? 'an integer' : 'a number'} from 0 to ${max}.`,
 		);
 	};
 
-const PROBLEMS: Readonly<Record<string, (options: CliOptions) => string>> = {
+/** Messages for errors at startup, by error code. */
+const STARTUP_ERRORS: Readonly<Record<string, (options: CliOptions) => string>> = {
 	EADDRINUSE: ({ port }) =>
-		`Port ${port} is already in use. Choose another with --port, or stop what uses it.`,
-	EACCES: ({ port }) => `Port ${port} may not be used by this account. Choose one above 1023.`,
-	EADDRNOTAVAIL: ({ host }) => `${host} is no address of this machine.`,
-	ENOTFOUND: ({ host }) => `The host ${host} is not known.`,
+		`Port ${port} is already in use. Choose another port with --port, or stop the program that uses it.`,
+	EACCES: ({ port }) =>
+		`This account is not allowed to listen on port ${port}. Choose a port above 1023.`,
+	EADDRNOTAVAIL: ({ host }) => `${host} is not an address of this machine.`,
+	ENOTFOUND: ({ host }) => `Unknown host: ${host}`,
 };
 
 async function run(options: CliOptions): Promise<void> {
@@ -48,23 +51,38 @@ async function run(options: CliOptions): Promise<void> {
 }
 
 const program = new Command('emulator')
-	.description('The conversational agent and video generation service, on your own machine.')
+	.description('Emulates the conversational agent and video generation service locally.')
 	.option(
 		'--port <number>',
-		'port to listen on; 0 takes any free one',
-		number(65_535, true),
+		'port to listen on; 0 selects a free port',
+		numberOption(65_535, true),
 		8787,
 	)
 	.option('--host <address>', 'address to listen on', '127.0.0.1')
-	.option('--video-seconds <number>', 'longest time a video takes', number(86_400, false), 30)
-	.option('--chunk-ms <number>', 'pause between chunks of a stream', number(60_000, false), 20)
-	.option('--seed <number>', 'same seed, same answers', number(2 ** 31, true), 1)
-	.option('--minimal', 'answer with the literal minimum of the specification')
-	.option('--virtual-clock', 'time stands still until POST /__emulator/clock advances it')
+	.option(
+		'--video-seconds <number>',
+		'maximum generation time of a video',
+		numberOption(86_400, false),
+		30,
+	)
+	.option(
+		'--chunk-ms <number>',
+		'delay between chunks of a stream',
+		numberOption(60_000, false),
+		20,
+	)
+	.option(
+		'--seed <number>',
+		'the same seed and requests give the same responses',
+		numberOption(2 ** 31, true),
+		1,
+	)
+	.option('--minimal', 'respond with the fields of the specification only')
+	.option('--virtual-clock', 'stop the clock; POST /__emulator/clock advances it')
 	.option('--quiet', 'do not log requests');
 
 const options = program.parse().opts<CliOptions>();
 run(options).catch((error: NodeJS.ErrnoException) => {
-	console.error(PROBLEMS[error.code ?? '']?.(options) ?? error.message);
+	console.error(STARTUP_ERRORS[error.code ?? '']?.(options) ?? error.message);
 	process.exitCode = 1;
 });

@@ -2,34 +2,34 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 
 export type ClockKind = 'real' | 'virtual';
 
-/** Time as the emulator sees it, in milliseconds since 1970. */
-export interface Clock {
+/** Time source of the emulator; times are in milliseconds since 1970. */
+export interface EmulatorClock {
 	readonly kind: ClockKind;
 	now(): number;
 	sleep(ms: number): Promise<void>;
 	/**
-	 * Moves a virtual clock forward, waking every sleeper that falls due, in order.
-	 * @throws Error when the clock is the real one
+	 * Moves a virtual clock forward and resolves every due sleep, in order of due time.
+	 * @throws Error for the real clock
 	 */
 	advance(ms: number): Promise<void>;
 }
 
-/** Where virtual time starts. */
+/** Start of virtual time. */
 export const VIRTUAL_START_MS = Date.UTC(2026, 0, 1);
 
-function realClock(): Clock {
+function realClock(): EmulatorClock {
 	return {
 		kind: 'real',
 		now: Date.now,
 		async sleep(ms) {
-			// Nobody waits for a sleeper once the server is closed.
+			// `ref: false`: a pending sleep must not keep the process alive after the server has closed.
 			if (ms > 0) await setTimeout(ms, undefined, { ref: false });
 		},
-		advance: () => Promise.reject(new Error('The clock is real; only a virtual one advances.')),
+		advance: () => Promise.reject(new Error('Only a virtual clock can be advanced.')),
 	};
 }
 
-function virtualClock(): Clock {
+function virtualClock(): EmulatorClock {
 	interface Sleeper {
 		readonly dueMs: number;
 		readonly wake: () => void;
@@ -59,7 +59,7 @@ function virtualClock(): Clock {
 				sleepers = sleepers.filter((sleeper) => sleeper !== due);
 				nowMs = due.dueMs;
 				due.wake();
-				// What was woken runs, and may sleep again, before time goes on.
+				// Let the resumed code run first; it may call `sleep` again before the target time.
 				await setImmediate();
 			}
 			nowMs = targetMs;
@@ -67,7 +67,7 @@ function virtualClock(): Clock {
 	};
 }
 
-/** The real clock, or a virtual one that stands still until it is advanced. */
-export function createClock(kind: ClockKind): Clock {
+/** Creates the real clock, or a virtual one that only moves when it is advanced. */
+export function createClock(kind: ClockKind): EmulatorClock {
 	return kind === 'real' ? realClock() : virtualClock();
 }

@@ -1,17 +1,17 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { addChatRoutes } from './chat/addChatRoutes';
-import { addErrorAnswers, answerBrokenRequest } from './addErrorAnswers';
+import { addErrorHandler, handleClientError } from './addErrorHandler';
 import { addControlRoutes } from './addControlRoutes';
 import { addJournal } from './addJournal';
-import { addFaults } from './faults/addFaults';
+import { addFaultInjection } from './faults/addFaultInjection';
 import { addCdnRoutes } from './media/addCdnRoutes';
-import type { Service } from './service';
+import type { EmulatedService } from './service';
 import { addVideoRoutes } from './video/addVideoRoutes';
 
-/** Larger bodies are refused with 413. */
-const MOST_BODY_BYTES = 8 * 2 ** 20;
+/** Larger bodies are rejected with 413. */
+const MAX_BODY_BYTES = 8 * 2 ** 20;
 
-/** Values are taken as they are: a string is no number, and unknown fields are let through. */
+/** Ajv options: no type coercion, no defaults, and unknown fields are allowed. */
 const STRICT_VALUES = {
 	coerceTypes: false,
 	removeAdditional: false,
@@ -20,18 +20,21 @@ const STRICT_VALUES = {
 	discriminator: true,
 } as const;
 
-/** The HTTP server of a service, not yet listening. */
-export function createServer(service: Service, log?: (line: string) => void): FastifyInstance {
+/** Creates the HTTP server of an emulated service; it is not listening yet. */
+export function createServer(
+	service: EmulatedService,
+	log?: (line: string) => void,
+): FastifyInstance {
 	const server = fastify({
-		bodyLimit: MOST_BODY_BYTES,
+		bodyLimit: MAX_BODY_BYTES,
 		forceCloseConnections: true,
 		ajv: { customOptions: STRICT_VALUES },
-		clientErrorHandler: answerBrokenRequest,
+		clientErrorHandler: handleClientError,
 	});
 	server.removeContentTypeParser('text/plain');
 	addJournal(server, service, log);
-	addErrorAnswers(server, log);
-	addFaults(server, service);
+	addErrorHandler(server, log);
+	addFaultInjection(server, service);
 	addChatRoutes(server, service);
 	addVideoRoutes(server, service);
 	addCdnRoutes(server);

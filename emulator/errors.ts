@@ -1,6 +1,6 @@
 /**
- * The `type` in the error body, by HTTP status. The specification shows `invalid_request_error`
- * and leaves the others open (spec 7); 404, 405, 413 and 415 are plain HTTP.
+ * `type` of the error body, by HTTP status. The specification shows `invalid_request_error` only
+ * (spec 7); the other values are ours. 404, 405, 413 and 415 are plain HTTP.
  */
 const ERROR_TYPES: Readonly<Record<number, string>> = {
 	400: 'invalid_request_error',
@@ -17,9 +17,9 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 	503: 'service_error',
 };
 
-/** A refusal of the service: the HTTP status, what to tell the caller, and headers to send along. */
-export class ServiceError extends Error {
-	override readonly name = 'ServiceError';
+/** Error response: HTTP status, message for the caller, and extra headers. */
+export class HttpError extends Error {
+	override readonly name = 'HttpError';
 
 	constructor(
 		readonly status: number,
@@ -34,11 +34,11 @@ export interface ErrorBody {
 	readonly error: { readonly message: string; readonly type: string };
 }
 
-/** A message may quote the request, but not at any length. */
-const MOST_CHARACTERS = 500;
+/** Limit, because messages quote values of the request. */
+const MAX_CHARACTERS = 500;
 
-/** The error body that chat and video share (spec 7). */
+/** Error body of the chat and video endpoints (spec 7). */
 export function errorBody(status: number, message: string): ErrorBody {
-	const shown = message.slice(0, MOST_CHARACTERS);
+	const shown = message.slice(0, MAX_CHARACTERS);
 	return { error: { message: shown, type: ERROR_TYPES[status] ?? 'invalid_request_error' } };
 }

@@ -1,22 +1,22 @@
-/** One request as the emulator saw it. */
+/** Record of one request. */
 export interface JournalEntry {
 	/** Milliseconds since 1970, by the emulator's clock. */
 	readonly time: number;
 	readonly method: string;
 	readonly path: string;
-	/** The account's name, `unknown` for a key the service does not know, `none` without a header. */
+	/** Account name; `unknown` for an unknown key, `none` without an `Authorization` header. */
 	readonly identity: string;
-	/** Whether an `Authorization` header came along, whatever it held. */
+	/** Whether the request had an `Authorization` header, valid or not. */
 	readonly authorized: boolean;
-	/** The parsed JSON body, when there was one. */
+	/** Parsed JSON body, if any. */
 	body?: unknown;
-	/** The kind of fault that met it, if one did. */
+	/** Kind of the injected fault, if any. */
 	fault?: string;
-	/** The HTTP status answered; missing while unanswered, and for ever when the connection was cut. */
+	/** HTTP status of the response; missing until headers are sent, and if they never are. */
 	status?: number;
 }
 
-/** What was asked of the emulator, oldest first; the oldest entries go when it is full. */
+/** Request journal: bounded list, oldest first; the oldest entry is dropped when it is full. */
 export class Journal {
 	private list: JournalEntry[] = [];
 	private readonly byRequest = new WeakMap<object, JournalEntry>();
@@ -27,12 +27,12 @@ export class Journal {
 		return this.list;
 	}
 
-	/** The entries of one path, for example `/v1/videos/tasks`. */
+	/** Entries with this path, for example `/v1/videos/tasks`. */
 	of(path: string): readonly JournalEntry[] {
 		return this.list.filter((entry) => entry.path === path);
 	}
 
-	/** @param request what the entry can be found by later */
+	/** @param request key for `find` */
 	record(entry: JournalEntry, request: object): void {
 		this.byRequest.set(request, entry);
 		if (this.list.length >= this.limit) this.list.shift();

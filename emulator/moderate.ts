@@ -1,16 +1,16 @@
-import { ServiceError } from './errors';
+import { HttpError } from './errors';
 import { hasTrigger } from './triggers';
 
 /**
- * Rejects sensitive words (spec 7).
- * @param what what holds the text, for the message: `The question`, `The prompt`
- * @throws ServiceError 409 for the forbidden word, 503 for the word that breaks the service
+ * Content moderation by trigger words (spec 7).
+ * @param what source of the text, for the message: `the question`, `the prompt`
+ * @throws HttpError 409 for `forbidden-word`, 503 for `broken-service`
  */
 export function moderate(what: string, text: string): void {
 	if (hasTrigger(text, 'forbiddenQuestion')) {
-		throw new ServiceError(409, `Content moderation failed: ${what} holds sensitive words.`);
+		throw new HttpError(409, `Content moderation failed: ${what} contains sensitive words.`);
 	}
 	if (hasTrigger(text, 'abnormal')) {
-		throw new ServiceError(503, 'Interface call abnormal. Please retry later.');
+		throw new HttpError(503, 'Interface call abnormal. Please retry later.');
 	}
 }

@@ -1,28 +1,28 @@
 import type { AssistantSessions } from './chat/assistantSessions';
-import type { BusyApps } from './chat/busyApps';
-import type { Clock } from './clock';
+import type { AppRateLimits } from './chat/appRateLimits';
+import type { EmulatorClock } from './clock';
 import type { FaultQueue } from './faults/faultQueue';
 import type { Journal } from './journal';
 import type { TaskStore } from './video/tasks';
 
-/** What decides the service's answers, apart from the requests. */
+/** Settings that affect the responses. */
 export interface ServiceSettings {
 	readonly seed: number;
-	/** Milliseconds between two chunks of a streamed answer. */
+	/** Milliseconds between two chunks of a streamed response. */
 	readonly chunkMs: number;
-	/** Answers hold the specification's fields and nothing of the wider schema. */
+	/** Responses have the fields of the specification only, none of the third-party schema. */
 	readonly minimal: boolean;
 }
 
-/** The running service: its settings and everything it remembers. */
-export interface Service {
+/** The emulated service: settings and state. */
+export interface EmulatedService {
 	readonly settings: ServiceSettings;
-	readonly clock: Clock;
+	readonly clock: EmulatorClock;
 	readonly journal: Journal;
 	readonly faults: FaultQueue;
 	readonly tasks: TaskStore;
 	readonly sessions: AssistantSessions;
-	readonly busyApps: BusyApps;
-	/** A fresh identifier; the sequence follows from the seed. */
+	readonly appRateLimits: AppRateLimits;
+	/** Next unique identifier; the sequence is determined by the seed. */
 	readonly nextId: (prefix: string) => string;
 }

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { Clock } from './clock';
+import type { EmulatorClock } from './clock';
 import { createServer } from './createServer';
 import { createService, type ServiceOptions } from './createService';
 import type { FaultQueue } from './faults/faultQueue';
@@ -7,11 +7,11 @@ import type { Journal } from './journal';
 import type { TaskStore } from './video/tasks';
 
 export interface EmulatorOptions extends ServiceOptions {
-	/** 0, the default, takes any free port. */
+	/** Default 0, which selects a free port. */
 	readonly port?: number;
-	/** The address to listen on; by default only this machine can reach it. */
+	/** Address to listen on. Default `127.0.0.1`, reachable from this machine only. */
 	readonly host?: string;
-	/** Takes one line for each request. */
+	/** Receives one line per request. */
 	readonly log?: (line: string) => void;
 }
 
@@ -20,19 +20,19 @@ export interface Emulator {
 	/** The base URL, for example `http://127.0.0.1:8787`. */
 	readonly url: string;
 	readonly port: number;
-	readonly clock: Clock;
+	readonly clock: EmulatorClock;
 	readonly journal: Journal;
-	/** What goes wrong on demand: `faults.add({ kind: 'reset', path: '/v1/videos/tasks' })`. */
+	/** Fault injection: `faults.add({ kind: 'reset', path: '/v1/videos/tasks' })`. */
 	readonly faults: FaultQueue;
-	/** The accepted video tasks, with what the model's rules made of each request. */
+	/** Accepted video tasks, with the effective settings of each request. */
 	readonly tasks: TaskStore;
-	/** Ends open connections and frees the port. */
+	/** Closes all connections and the port. */
 	stop(): Promise<void>;
 }
 
 /**
- * Starts the service on this machine.
- * @throws Error with code `EADDRINUSE` when the port is taken
+ * Starts the emulator.
+ * @throws Error with code `EADDRINUSE` if the port is in use
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
 	const { host = '127.0.0.1', port = 0 } = options;

@@ -1,26 +1,26 @@
-/** Words that make the emulator misbehave on purpose, wherever they stand in a text or an address. */
+/** Trigger words: anywhere in a text or a URL, each makes the emulator fail or behave in a given way. */
 export const TRIGGERS = {
-	/** Moderation rejects the question or the video request with 409 (spec 7). */
+	/** Moderation rejects the question or video request: 409 (spec 7). */
 	forbiddenQuestion: 'forbidden-word',
-	/** The answer would hold the forbidden word: 409 (spec 7.1). */
+	/** Moderation rejects the answer: 409 (spec 7.1). */
 	forbiddenAnswer: 'forbidden-answer',
-	/** The knowledge base of `demo-app` holds a record with the forbidden word: 409 (spec 7.1). */
+	/** Retrieves the record of `demo-app` that contains the forbidden word: 409 (spec 7.1). */
 	forbiddenKnowledge: 'forbidden-knowledge',
-	/** The interface call ends abnormally: 503 (spec 7). */
+	/** Interface call abnormal: 503 (spec 7). */
 	abnormal: 'broken-service',
-	/** A video task that is accepted and fails. */
+	/** The video task is accepted, then fails. */
 	failedTask: 'fail-task',
-	/** A video task that is accepted and fails moderation later. */
+	/** The video task is accepted, then fails moderation. */
 	moderatedTask: 'moderated-task',
-	/** A video task that never finishes. */
+	/** The video task never finishes. */
 	stuckTask: 'stuck-task',
-	/** A video task that passes through `unknown`. */
+	/** The video task passes through `unknown`. */
 	unknownTask: 'unknown-task',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type Trigger = keyof typeof TRIGGERS;
 
-/** Whether a text holds a trigger word, in any case. */
+/** Whether a text contains a trigger word, case-insensitively. */
 export function hasTrigger(text: string, trigger: Trigger): boolean {
 	return text.toLowerCase().includes(TRIGGERS[trigger]);
 }

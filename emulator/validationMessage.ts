@@ -1,6 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify';
 
-/** `/messages/0/role` as people write it: `messages[0].role`. */
+/** JSON pointer as a field path: `/messages/0/role` → `messages[0].role`. */
 function fieldName(pointer: string): string {
 	return pointer
 		.split('/')
@@ -12,8 +12,8 @@ function fieldName(pointer: string): string {
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** What to say about a broken rule of a JSON schema, by its keyword. */
-const PROBLEMS: Readonly<Record<string, (field: string, params: Params) => string>> = {
+/** Messages for JSON schema violations, by keyword. */
+const MESSAGES: Readonly<Record<string, (field: string, params: Params) => string>> = {
 	required: (field, { missingProperty }) =>
 		`${[field, String(missingProperty)].filter(Boolean).join('.')} is required`,
 	type: (field, { type }) => `${field || 'The body'} must be of type ${String(type)}`,
@@ -23,12 +23,12 @@ const PROBLEMS: Readonly<Record<string, (field: string, params: Params) => strin
 	discriminator: (field, { tag }) => `${field}.${String(tag)} is missing or unknown`,
 	pattern: (field) => `${field} must not be empty`,
 	minItems: (field) => `${field} must not be empty`,
-	maxItems: (field, { limit }) => `${field} takes at most ${String(limit)} entries`,
+	maxItems: (field, { limit }) => `${field} must have at most ${String(limit)} entries`,
 	minimum: (field, { limit }) => `${field} must be at least ${String(limit)}`,
 	maximum: (field, { limit }) => `${field} must be at most ${String(limit)}`,
 };
 
-/** Says in one sentence which field breaks which rule. */
+/** Message for a JSON schema violation: the field and the rule. */
 export function validationMessage({
 	instancePath,
 	keyword,
@@ -37,6 +37,6 @@ export function validationMessage({
 }: FastifySchemaValidationError): string {
 	const field = fieldName(instancePath);
 	return (
-		PROBLEMS[keyword]?.(field, params) ?? `${field || 'The body'} ${message ?? 'is not valid'}`
+		MESSAGES[keyword]?.(field, params) ?? `${field || 'The body'} ${message ?? 'is not valid'}`
 	);
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { Readable } from 'node:stream';
-import { ServiceError } from '../errors';
+import { HttpError } from '../errors';
 import { moderate } from '../moderate';
-import { callerOf, requireCaller, requireCredit } from '../requireCaller';
-import type { Service } from '../service';
-import { answer } from './answer';
-import { checkMessages } from './checkMessages';
+import { authenticate, requireAuthentication, requireCredit } from '../authentication';
+import type { EmulatedService } from '../service';
+import { createReply } from './createReply';
+import { requireValidMessages } from './requireValidMessages';
 import { completionBody } from './completionBody';
 import { completionChunks } from './completionChunks';
 import { textOf } from './messages';
@@ -13,41 +13,47 @@ import type { Reply } from './reply';
 import { CHAT_SCHEMA, type ChatBody } from './requestSchema';
 import { resolveBinding } from './resolveBinding';
 
-/** What the fields demand of one another (spec 2.1). */
-function checkFields({ messages, response_format, tool_choice, tools }: ChatBody): void {
-	checkMessages(messages);
+/** Validates the rules between fields (spec 2.1). */
+function requireConsistentFields({
+	messages,
+	response_format,
+	tool_choice,
+	tools,
+}: ChatBody): void {
+	requireValidMessages(messages);
 	if (tool_choice === 'required' && !tools?.length) {
-		throw new ServiceError(400, 'tool_choice required needs tools');
+		throw new HttpError(400, 'tool_choice "required" needs tools');
 	}
 	const asksForJson = messages.some((message) => /json/i.test(textOf(message)));
 	if (response_format?.type === 'json_object' && !asksForJson) {
-		throw new ServiceError(
+		throw new HttpError(
 			400,
-			'response_format json_object: the messages must also tell the model to answer in JSON',
+			'response_format json_object: a message must tell the model to answer in JSON',
 		);
 	}
 }
 
-async function* events(reply: Reply, { clock, settings }: Service, includeUsage: boolean) {
-	for (const { afterMs, chunk } of completionChunks(reply, settings, includeUsage)) {
-		await clock.sleep(afterMs);
+/** The server-sent events of a streamed reply. */
+async function* events(reply: Reply, { clock, settings }: EmulatedService, includeUsage: boolean) {
+	for (const { delayMs, chunk } of completionChunks(reply, settings, includeUsage)) {
+		await clock.sleep(delayMs);
 		yield `data: ${JSON.stringify(chunk)}\n\n`;
 	}
 	yield 'data: [DONE]\n\n';
 }
 
-/** Chat completions (spec 2.1 to 2.7). */
-export function addChatRoutes(server: FastifyInstance, service: Service): void {
+/** Route of chat completions (spec 2.1 to 2.7). */
+export function addChatRoutes(server: FastifyInstance, service: EmulatedService): void {
 	server.register(async (chat) => {
-		requireCaller(chat);
+		requireAuthentication(chat);
 
 		chat.post<{ Body: ChatBody }>(
 			'/v1/chat/completions',
 			{ schema: { body: CHAT_SCHEMA } },
 			async (request, reply) => {
 				const { body } = request;
-				const caller = callerOf(request);
-				checkFields(body);
+				const caller = authenticate(request);
+				requireConsistentFields(body);
 				const binding = resolveBinding(
 					body.app_code ?? caller.appCode,
 					body.model,
@@ -57,7 +63,7 @@ export function addChatRoutes(server: FastifyInstance, service: Service): void {
 				const questions = body.messages.filter(({ role }) => role === 'user');
 				moderate('the question', questions.map(textOf).join('\n'));
 
-				const result = answer({
+				const result = createReply({
 					body,
 					binding,
 					owner: caller.account.name,
@@ -71,8 +77,8 @@ export function addChatRoutes(server: FastifyInstance, service: Service): void {
 						.header('cache-control', 'no-cache')
 						.send(Readable.from(events(result, service, includeUsage)));
 				}
-				const tookMs = (result.session?.steps ?? []).map((step) => step.tookMs);
-				await service.clock.sleep(tookMs.reduce((sum, ms) => sum + ms, 0));
+				const durations = (result.session?.steps ?? []).map((step) => step.durationMs);
+				await service.clock.sleep(durations.reduce((sum, ms) => sum + ms, 0));
 				return completionBody(result, service.settings);
 			},
 		);

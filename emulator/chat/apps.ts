@@ -1,21 +1,21 @@
-/** A record of a knowledge base. */
+/** Record of a knowledge base. */
 export interface KnowledgeRecord {
 	readonly title: string;
 	readonly text: string;
 }
 
-/** Something that `app_code` can name (spec 1, 2.1). */
+/** Target of `app_code`: an application, workflow or super assistant (spec 1, 2.1). */
 export interface App {
 	readonly code: string;
 	readonly kind: 'application' | 'workflow' | 'assistant';
-	/** `private` answers 403; `busy` answers 429 first and works afterwards (spec 7.1). */
-	readonly access: 'public' | 'private' | 'busy';
-	/** The default model; for an assistant its primary model, which a request cannot change. */
+	/** `private` responds with 403; `rateLimited` with 429 at first (spec 7.1). */
+	readonly access: 'public' | 'private' | 'rateLimited';
+	/** Default model; for an assistant the primary model, which a request cannot change. */
 	readonly model: string;
-	/** The system prompt. */
+	/** System prompt. */
 	readonly setting: string;
 	readonly temperature: number;
-	/** Per model, whether it thinks in this application; a request may say otherwise. */
+	/** Thinking configuration per model; the request overrides it. */
 	readonly thinking: Readonly<Record<string, 'enabled' | 'disabled'>>;
 	readonly knowledge: readonly KnowledgeRecord[];
 	readonly suggestsQuestions: boolean;
@@ -45,11 +45,11 @@ const STUDIO_KNOWLEDGE: readonly KnowledgeRecord[] = [
 	},
 	{
 		title: 'Waiting for a video',
-		text: 'Generating a video takes 30 seconds to several minutes; ask for its state every 5 to 10 seconds.',
+		text: 'Generating a video takes 30 seconds to several minutes; poll its status every 5 to 10 seconds.',
 	},
 	{
 		title: 'Reference images',
-		text: 'Reference images must be public URLs; in first and last frame mode their order counts.',
+		text: 'Reference images must be public URLs; in first/last frame mode their order matters.',
 	},
 	{
 		title: 'Camera movement',
@@ -57,11 +57,11 @@ const STUDIO_KNOWLEDGE: readonly KnowledgeRecord[] = [
 	},
 	{
 		title: 'The forbidden-knowledge record',
-		text: 'This record holds the forbidden-word, so that moderation rejects what retrieves it.',
+		text: 'This record contains the forbidden-word, so that moderation rejects requests that retrieve it.',
 	},
 ];
 
-/** Every application, workflow and super assistant of the emulator. */
+/** All applications, workflows and super assistants of the emulator. */
 export const APPS: readonly App[] = [
 	{
 		...PLAIN,
@@ -91,5 +91,5 @@ export const APPS: readonly App[] = [
 		],
 	},
 	{ ...PLAIN, code: 'private-app', kind: 'application', access: 'private' },
-	{ ...PLAIN, code: 'busy-app', kind: 'application', access: 'busy' },
+	{ ...PLAIN, code: 'busy-app', kind: 'application', access: 'rateLimited' },
 ];

@@ -1,14 +1,14 @@
-/** One turn of a talk with a super assistant. */
+/** Turn of a conversation with a super assistant. */
 export interface Turn {
 	readonly question: string;
 	readonly answer: string;
 }
 
-/** The context and memory of super assistants, by session (spec 2.7). */
+/** Session store of super assistants (spec 2.7). Sessions belong to an account. */
 export class AssistantSessions {
 	private readonly sessions = new Map<string, Turn[]>();
 
-	/** The turns of a session so far, oldest first. A session that nobody used has none. */
+	/** Turns of a session, oldest first; empty for a new session. */
 	turns(owner: string, sessionId: string): readonly Turn[] {
 		return this.sessions.get(this.key(owner, sessionId)) ?? [];
 	}

@@ -34,7 +34,7 @@ function envelope({ id, created, model, session, traceId }: Reply, minimal: bool
 	};
 }
 
-/** The body of an answer that is not streamed (spec 2.4, 2.6). */
+/** Body of a non-streamed response (spec 2.4, 2.6). */
 export function completionBody(reply: Reply, { minimal }: ServiceSettings) {
 	// The specification shows finish_reason in its tool and reasoning examples only.
 	const hasReason = !minimal || reply.toolCalls.length > 0 || reply.reasoning !== undefined;

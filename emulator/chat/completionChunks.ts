@@ -1,13 +1,13 @@
 import type { ServiceSettings } from '../service';
-import { finishReason, type Reply, type Step } from './reply';
+import { finishReason, type Reply, type ToolStep } from './reply';
 
-/** A chunk of a streamed answer, and how long the service takes to produce it. */
+/** Chunk of a streamed response, with the delay before it is sent. */
 export interface TimedChunk {
-	readonly afterMs: number;
+	readonly delayMs: number;
 	readonly chunk: Readonly<Record<string, unknown>>;
 }
 
-/** Pieces of a text, one word each with the space after it; joined they are the text. */
+/** Splits a text into words with their trailing whitespace; joined they are the text. */
 const pieces = (text: string): readonly string[] => text.split(/(?<=\s)(?=\S)/);
 
 function envelope(reply: Reply, minimal: boolean) {
@@ -36,11 +36,11 @@ function* deltas({ reasoning, content, toolCalls }: Reply) {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;
 
-/** The progress of a super assistant's tool, before and after it runs (spec 2.7). */
-function* progress(step: Step, chunkMs: number) {
-	const { tool, arguments: values, result, tookMs } = step;
+/** Tool progress of a super assistant, before and after the tool runs (spec 2.7). */
+function* progress(step: ToolStep, chunkMs: number) {
+	const { tool, arguments: values, result, durationMs } = step;
 	yield {
-		afterMs: chunkMs,
+		delayMs: chunkMs,
 		extension: { type: 'tool_start', data: { tool, arguments: values } },
 	};
 
@@ -49,12 +49,12 @@ function* progress(step: Step, chunkMs: number) {
 		arguments: values,
 		result,
 		status: 'success',
-		elapsed: seconds(tookMs),
+		elapsed: seconds(durationMs),
 	};
-	yield { afterMs: tookMs, extension: { type: 'tool_calls', data: { tool_calls: [call] } } };
+	yield { delayMs: durationMs, extension: { type: 'tool_calls', data: { tool_calls: [call] } } };
 }
 
-/** An answer as the chunks of a stream, without the closing `[DONE]` (spec 2.5, 2.7). */
+/** Chunks of a streamed response, without the final `[DONE]` (spec 2.5, 2.7). */
 export function* completionChunks(
 	reply: Reply,
 	{ minimal, chunkMs }: ServiceSettings,
@@ -66,14 +66,14 @@ export function* completionChunks(
 		choices: [{ index: 0, delta, ...(!minimal && { logprobs: null }), finish_reason: null }],
 	});
 
-	if (!minimal) yield { afterMs: 0, chunk: choice({ role: 'assistant', content: '' }) };
+	if (!minimal) yield { delayMs: 0, chunk: choice({ role: 'assistant', content: '' }) };
 	for (const step of reply.session?.steps ?? []) {
-		for (const { afterMs, extension } of progress(step, chunkMs)) {
-			// The specification shows no choices beside an extension; stock clients expect them.
-			yield { afterMs, chunk: { ...(minimal ? base : choice({})), extension } };
+		for (const { delayMs, extension } of progress(step, chunkMs)) {
+			// The specification shows no `choices` in these chunks, but third-party clients expect them.
+			yield { delayMs, chunk: { ...(minimal ? base : choice({})), extension } };
 		}
 	}
-	for (const delta of deltas(reply)) yield { afterMs: chunkMs, chunk: choice(delta) };
+	for (const delta of deltas(reply)) yield { delayMs: chunkMs, chunk: choice(delta) };
 
 	const usage = includeUsage && { usage: reply.usage };
 	const last = {
@@ -84,5 +84,5 @@ export function* completionChunks(
 		...usage,
 	};
 	const chunk = { ...base, choices: [last], ...(!minimal && usage), ...reply.extras };
-	yield { afterMs: chunkMs, chunk };
+	yield { delayMs: chunkMs, chunk };
 }

@@ -1,17 +1,17 @@
-/** A chat model and what it makes of the request's controls (spec 2.1). */
-export interface ChatModel {
+/** Capabilities of a chat model (spec 2.1). */
+export interface EmulatedChatModel {
 	readonly code: string;
-	/** Whether it thinks when nothing says otherwise. */
-	readonly thinks: boolean;
-	/** The values of `reasoning_effort` it takes; undefined for a model that ignores the field. */
+	/** Whether it thinks unless the request or the application configures it. */
+	readonly thinksByDefault: boolean;
+	/** Supported values of `reasoning_effort`; undefined if the model ignores the field. */
 	readonly efforts?: readonly string[];
 }
 
-/** Every chat model. */
-export const CHAT_MODELS: readonly ChatModel[] = [
-	{ code: 'chat-m1', thinks: true, efforts: ['minimal', 'low', 'medium', 'high'] },
-	{ code: 'chat-m2', thinks: false },
+/** All chat models. */
+export const EMULATED_CHAT_MODELS: readonly EmulatedChatModel[] = [
+	{ code: 'chat-m1', thinksByDefault: true, efforts: ['minimal', 'low', 'medium', 'high'] },
+	{ code: 'chat-m2', thinksByDefault: false },
 ];
 
-/** Answers when neither the request nor an application names a model. */
+/** Model of requests that name neither a model nor an application. */
 export const DEFAULT_CHAT_MODEL = 'chat-m2';

@@ -1,13 +1,13 @@
-import type { ToolCall } from './messages';
+import type { MessageToolCall } from './messages';
 
-/** Tokens by text length (spec 2.4). */
-export interface Usage {
+/** Token counts (spec 2.4), estimated from the text length. */
+export interface TokenUsage {
 	readonly prompt_tokens: number;
 	readonly completion_tokens: number;
 	readonly total_tokens: number;
 }
 
-/** What an application adds to an answer (spec 2.6). */
+/** Extra response fields of an application (spec 2.6). */
 export interface Extras {
 	readonly knowledge_base?: { readonly search_hit: boolean; readonly first_similarity: number };
 	readonly suggested_questions?: readonly string[];
@@ -22,18 +22,18 @@ export interface Extras {
 	};
 }
 
-/** A tool that a super assistant has run (spec 2.7). */
-export interface Step {
+/** Tool run by a super assistant (spec 2.7). */
+export interface ToolStep {
 	readonly id: string;
 	readonly tool: string;
 	readonly arguments: Readonly<Record<string, unknown>>;
 	readonly result: string;
-	readonly tookMs: number;
-	/** Whether the call's time was over before the tool was done. */
-	readonly cut: boolean;
+	readonly durationMs: number;
+	/** Whether the call reached its maximum duration before the tool finished. */
+	readonly timedOut: boolean;
 }
 
-/** An answer, before it is written as one body or as a stream. */
+/** Chat reply, before it is serialized as one body or as a stream. */
 export interface Reply {
 	readonly id: string;
 	readonly traceId: string;
@@ -41,16 +41,16 @@ export interface Reply {
 	readonly created: number;
 	readonly model: string;
 	readonly reasoning?: string;
-	/** Null when the model asks for tools. */
+	/** Null if there are tool calls. */
 	readonly content: string | null;
-	readonly toolCalls: readonly ToolCall[];
-	readonly usage: Usage;
+	readonly toolCalls: readonly MessageToolCall[];
+	readonly usage: TokenUsage;
 	readonly extras: Extras;
-	/** Super assistants only. */
-	readonly session?: { readonly id: string; readonly steps: readonly Step[] };
+	/** For super assistants only. */
+	readonly session?: { readonly id: string; readonly steps: readonly ToolStep[] };
 }
 
-/** Why the model stopped (spec 3.2). */
+/** `finish_reason` of a reply (spec 3.2). */
 export function finishReason({ toolCalls }: Reply): 'stop' | 'tool_calls' {
 	return toolCalls.length > 0 ? 'tool_calls' : 'stop';
 }

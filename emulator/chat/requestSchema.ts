@@ -1,6 +1,6 @@
 import type { Message } from './messages';
 
-/** A tool that the caller declares (spec 2.3). */
+/** Tool declaration (spec 2.3). */
 export interface Tool {
 	readonly type: 'function';
 	readonly function: {
@@ -10,7 +10,7 @@ export interface Tool {
 	};
 }
 
-/** The body of a chat request (spec 2.1). */
+/** Body of a chat request (spec 2.1). */
 export interface ChatBody {
 	readonly messages: readonly Message[];
 	readonly app_code?: string;
@@ -101,7 +101,7 @@ const TOOL = {
 	},
 };
 
-/** JSON schema of {@link ChatBody}; fields it does not know are ignored. */
+/** JSON schema of {@link ChatBody}; unknown fields are ignored. */
 export const CHAT_SCHEMA = {
 	type: 'object',
 	required: ['messages'],
@@ -111,7 +111,7 @@ export const CHAT_SCHEMA = {
 		model: TEXT,
 		session_id: TEXT,
 		temperature: { type: 'number', minimum: 0, maximum: 1 },
-		// The specification says "int"; clients of the wider schema send fractions.
+		// The specification says "int", but clients of the third-party schema send fractions.
 		top_p: { type: 'number' },
 		frequency_penalty: PENALTY,
 		presence_penalty: PENALTY,
@@ -120,7 +120,7 @@ export const CHAT_SCHEMA = {
 		stop: { type: 'array', maxItems: 4, items: TEXT },
 		tool_choice: { type: 'string', enum: ['auto', 'none', 'required'] },
 		tools: { type: 'array', items: TOOL },
-		// Clients of the wider schema send `text` for the default.
+		// Clients of the third-party schema send `text` for the default.
 		response_format: typeIn('json_object', 'text'),
 		thinking: typeIn('enabled', 'disabled'),
 		reasoning_effort: TEXT,

@@ -1,46 +1,50 @@
-import { ServiceError } from '../errors';
-import type { Service } from '../service';
+import { HttpError } from '../errors';
+import type { EmulatedService } from '../service';
 import { APPS, type App } from './apps';
-import { CHAT_MODELS, DEFAULT_CHAT_MODEL, type ChatModel } from './models';
+import { EMULATED_CHAT_MODELS, DEFAULT_CHAT_MODEL, type EmulatedChatModel } from './models';
 
-/** What answers a request: a model by itself, or one of the three things `app_code` can name. */
+/** Model of a request, and the application, workflow or super assistant it is bound to. */
 export interface Binding {
-	readonly model: ChatModel;
+	readonly model: EmulatedChatModel;
 	readonly app?: App;
 }
 
-function findModel(code: string): ChatModel {
-	const model = CHAT_MODELS.find((row) => row.code === code);
-	if (!model) throw new ServiceError(400, `model: there is no chat model ${code}`);
+function findModel(code: string): EmulatedChatModel {
+	const model = EMULATED_CHAT_MODELS.find((row) => row.code === code);
+	if (!model) throw new HttpError(400, `model: unknown chat model ${code}`);
 	return model;
 }
 
-function findApp(code: string, { busyApps, clock }: Service): App {
+function findApp(code: string, { appRateLimits: busyApps, clock }: EmulatedService): App {
 	const app = APPS.find((row) => row.code === code);
-	if (!app) throw new ServiceError(402, `The application ${code} does not exist.`);
+	if (!app) throw new HttpError(402, `The application ${code} does not exist.`);
 	if (app.access === 'private') {
-		throw new ServiceError(
+		throw new HttpError(
 			403,
-			'No access: an unpublished application answers its creator only.',
+			'No access: only its creator can call an unpublished application.',
 		);
 	}
-	const waitMs = app.access === 'busy' ? busyApps.waitMs(code, clock.now()) : 0;
+	const waitMs = app.access === 'rateLimited' ? busyApps.waitMs(code, clock.now()) : 0;
 	if (waitMs > 0) {
-		throw new ServiceError(429, 'The call-frequency limit of the application was hit.', {
-			'retry-after': String(Math.ceil(waitMs / 1000)),
-		});
+		throw new HttpError(
+			429,
+			'The call-frequency limit of the application is exceeded. Retry later.',
+			{
+				'retry-after': String(Math.ceil(waitMs / 1000)),
+			},
+		);
 	}
 	return app;
 }
 
 /**
- * Finds what a request is bound to (spec 2.1).
- * @throws ServiceError 400 unknown model, 402 unknown application, 403 private, 429 busy
+ * Resolves `app_code` and `model` (spec 2.1).
+ * @throws HttpError 400 unknown model, 402 unknown application, 403 private, 429 rate-limited
  */
 export function resolveBinding(
 	appCode: string | undefined,
 	modelCode: string | undefined,
-	service: Service,
+	service: EmulatedService,
 ): Binding {
 	if (!appCode) return { model: findModel(modelCode ?? DEFAULT_CHAT_MODEL) };
 

@@ -1,36 +1,36 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorBody } from '../errors';
-import type { BodyFault, Place } from './fault';
+import type { BodyFault, BodyPosition } from './fault';
 
 type Body = AsyncIterable<Buffer>;
 
-/** What a fault can do to the connection under a body. */
+/** Connection of a response, as far as faults control it. */
 export interface Connection {
-	/** Sends the headers if they have not gone out. */
+	/** Sends the headers unless they have been sent. */
 	flush(): void;
-	/** Closes it; what was sent arrives. */
+	/** Closes the connection (FIN); bytes already sent still arrive. */
 	close(): void;
-	/** Breaks it off. */
+	/** Resets the connection (RST). */
 	reset(): void;
 }
 
-/** Bytes that are no UTF-8 and no JSON, as an event of their own. */
+/** Bytes that are neither valid UTF-8 nor JSON, terminated like a server-sent event. */
 const GARBAGE = Buffer.from([0xff, 0xfe, 0x00, 0x7b, 0xc3, 0x28, 0x0a, 0x0a]);
 
-/** How far a place is into a body, and how far each chunk leads towards it. */
-function distance({ afterEvents = 0, afterBytes }: Place) {
+/** Units of a position in a body: events (one per chunk) or bytes. */
+function measure({ afterEvents = 0, afterBytes }: BodyPosition) {
 	const isBytes = afterBytes !== undefined;
 	return {
 		left: isBytes ? afterBytes : afterEvents,
 		length: (chunk: Buffer) => (isBytes ? chunk.length : 1),
-		/** How many bytes of a chunk lie before the place, when so much is left. */
+		/** Number of bytes of a chunk before the position, for the remaining distance. */
 		bytes: (left: number) => (isBytes ? left : 0),
 	};
 }
 
-/** The part of a body before a place. One chunk is one event. */
-async function* before(body: Body, place: Place): AsyncGenerator<Buffer> {
-	const { length, bytes, ...start } = distance(place);
+/** The part of a body before a position. One chunk is one event. */
+async function* takeUntil(body: Body, place: BodyPosition): AsyncGenerator<Buffer> {
+	const { length, bytes, ...start } = measure(place);
 	let { left } = start;
 	if (left === 0) return;
 	for await (const chunk of body) {
@@ -40,9 +40,9 @@ async function* before(body: Body, place: Place): AsyncGenerator<Buffer> {
 	}
 }
 
-/** A body with something put in at a place, or at the end when it is too short. */
-async function* insertAt(body: Body, place: Place, extra: Buffer): AsyncGenerator<Buffer> {
-	const { length, bytes, ...start } = distance(place);
+/** Inserts bytes into a body at a position, or at the end of a shorter body. */
+async function* insertAt(body: Body, place: BodyPosition, extra: Buffer): AsyncGenerator<Buffer> {
+	const { length, bytes, ...start } = measure(place);
 	let { left } = start;
 	for await (const chunk of body) {
 		const cut = left >= 0 && left < length(chunk) ? bytes(left) : undefined;
@@ -54,14 +54,15 @@ async function* insertAt(body: Body, place: Place, extra: Buffer): AsyncGenerato
 	if (left >= 0) yield extra;
 }
 
-/** Lets everything so far reach the other side, then does the worst. */
-async function* endWith(
+/** Sends the headers and `sent`, then calls `end` to break the connection. */
+async function* sendThenEnd(
 	sent: Body,
 	connection: Connection,
 	end: () => void,
 ): AsyncGenerator<Buffer> {
 	connection.flush();
 	yield* sent;
+	// Two turns of the event loop, so that the last chunk is written to the socket first.
 	await setImmediate();
 	await setImmediate();
 	end();
@@ -70,7 +71,7 @@ async function* endWith(
 const errorEvent = (message: string): Buffer =>
 	Buffer.from(`data: ${JSON.stringify(errorBody(503, message))}\n\n`);
 
-type Changes = {
+type BodyFaultHandlers = {
 	readonly [Kind in BodyFault['kind']]: (
 		body: Body,
 		fault: Extract<BodyFault, { kind: Kind }>,
@@ -78,20 +79,20 @@ type Changes = {
 	) => Body;
 };
 
-/** What each kind does to a body. */
-const CHANGES: Changes = {
+/** Effect of each kind of fault on a body. */
+const HANDLERS: BodyFaultHandlers = {
 	resetBody: (body, fault, connection) =>
-		endWith(before(body, fault), connection, () => {
+		sendThenEnd(takeUntil(body, fault), connection, () => {
 			connection.reset();
 		}),
 	cut: (body, fault, connection) =>
-		endWith(before(body, fault), connection, () => {
+		sendThenEnd(takeUntil(body, fault), connection, () => {
 			connection.close();
 		}),
 	async *stallBody(body, fault, connection) {
 		connection.flush();
-		yield* before(body, fault);
-		// Until the other side gives up or the server is closed.
+		yield* takeUntil(body, fault);
+		// Never settles: the client disconnects or the server is closed.
 		await new Promise(() => undefined);
 	},
 	async *split(body, { bytes = 1 }) {
@@ -105,7 +106,7 @@ const CHANGES: Changes = {
 	garbage: (body, fault) => insertAt(body, fault, GARBAGE),
 	insert: (body, fault) => insertAt(body, fault, Buffer.from(fault.text)),
 	async *errorEvent(body, { message = 'Interface call abnormal.', ...place }) {
-		yield* before(body, place);
+		yield* takeUntil(body, place);
 		yield errorEvent(message);
 	},
 	async *missingDone(body) {
@@ -128,9 +129,9 @@ const CHANGES: Changes = {
 	contentType: (body) => body,
 };
 
-/** Lets a fault strike in the body of an answer. */
-export function strikeBody(body: Body, fault: BodyFault, connection: Connection): Body {
-	const change = CHANGES[fault.kind] as (
+/** Applies a fault to a response body. */
+export function applyBodyFault(body: Body, fault: BodyFault, connection: Connection): Body {
+	const change = HANDLERS[fault.kind] as (
 		body: Body,
 		fault: BodyFault,
 		connection: Connection,

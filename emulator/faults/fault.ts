@@ -1,71 +1,71 @@
-/** Which requests a fault meets. What is left out matches everything. */
+/** Request matcher of a fault. An omitted field matches every request. */
 export interface FaultMatch {
-	/** The beginning of the path, for example `/v1/videos/tasks` or `/cdn/`. */
+	/** Prefix of the path, for example `/v1/videos/tasks` or `/cdn/`. */
 	readonly path?: string;
 	readonly method?: string;
-	/** A text somewhere in the body's JSON. */
+	/** Substring of the JSON body. */
 	readonly contains?: string;
 }
 
-interface Timing extends FaultMatch {
-	/** How many matching requests pass unharmed first. Default 0. */
+interface FaultSchedule extends FaultMatch {
+	/** Number of matching requests that are left alone first. Default 0. */
 	readonly skip?: number;
-	/** How many matching requests it meets. Default 1. */
+	/** Number of matching requests that get the fault. Default 1. */
 	readonly count?: number;
 }
 
-/** Where in an answer a fault strikes: after so many events of a stream, or after so many bytes. */
-export interface Place {
+/** Position in a response body: after a number of stream events, or of bytes. Default: the beginning. */
+export interface BodyPosition {
 	readonly afterEvents?: number;
 	readonly afterBytes?: number;
 }
 
-/** What goes wrong instead of an answer, or before it. */
-export type AnswerFault =
-	/** Waits and then answers as usual. */
+/** Fault that replaces or delays the whole response. */
+export type ResponseFault =
+	/** Normal response after a delay. */
 	| { readonly kind: 'delay'; readonly ms: number }
-	/** Another status; the body is JSON, or text when it is a string. */
+	/** Another status. A string `body` is sent as text, any other as JSON; default: the error body. */
 	| {
 			readonly kind: 'status';
 			readonly status: number;
 			readonly body?: unknown;
 			readonly headers?: Readonly<Record<string, string>>;
 	  }
-	/** 429 with Retry-After in seconds, or as the HTTP date that many seconds ahead. */
+	/** 429 with `Retry-After` in seconds, or as an HTTP date. */
 	| { readonly kind: 'rateLimit'; readonly retryAfterSeconds: number; readonly asDate?: boolean }
-	/** The HTML error page of a gateway, 502 unless told otherwise. */
+	/** HTML error page of a gateway. Default status 502. */
 	| { readonly kind: 'html'; readonly status?: number }
-	/** 302, or another status, to another address. */
+	/** Redirect. Default status 302. */
 	| { readonly kind: 'redirect'; readonly location: string; readonly status?: number }
-	/** The connection is reset before any header is sent. */
+	/** Connection reset before the headers. */
 	| { readonly kind: 'reset' }
-	/** Nothing is ever sent, and the connection stays open. */
+	/** No response; the connection stays open. */
 	| { readonly kind: 'stall' };
 
-/** What goes wrong in the body of an answer that is otherwise as usual. */
+/** Fault in the body of an otherwise normal response. */
 export type BodyFault =
-	/** The headers go out, then the connection is reset; later with a place. */
-	| ({ readonly kind: 'resetBody' } & Place)
-	/** The connection is closed in the middle. */
-	| ({ readonly kind: 'cut' } & Place)
-	/** The connection stays open, and nothing more is sent. */
-	| ({ readonly kind: 'stallBody' } & Place)
-	/** The body goes out in pieces of so many bytes, one by one. */
+	/** Connection reset at the position, with the headers sent. */
+	| ({ readonly kind: 'resetBody' } & BodyPosition)
+	/** Connection closed at the position: a truncated body. */
+	| ({ readonly kind: 'cut' } & BodyPosition)
+	/** Nothing is sent from the position on; the connection stays open. */
+	| ({ readonly kind: 'stallBody' } & BodyPosition)
+	/** Body sent in pieces of `bytes` bytes. Default 1. */
 	| { readonly kind: 'split'; readonly bytes?: number }
-	/** Bytes that are no text stand in the body. */
-	| ({ readonly kind: 'garbage' } & Place)
-	/** Any text stands in the body: a comment, an event of one's own. */
-	| ({ readonly kind: 'insert'; readonly text: string } & Place)
-	/** The stream ends with an event that holds the service's error body. */
-	| ({ readonly kind: 'errorEvent'; readonly message?: string } & Place)
-	/** The stream ends without `[DONE]`. */
+	/** Invalid UTF-8 inserted at the position. */
+	| ({ readonly kind: 'garbage' } & BodyPosition)
+	/** Text inserted at the position, such as a comment or an event. */
+	| ({ readonly kind: 'insert'; readonly text: string } & BodyPosition)
+	/** Stream ended at the position by an event with the service's error body. */
+	| ({ readonly kind: 'errorEvent'; readonly message?: string } & BodyPosition)
+	/** Stream without `[DONE]`. */
 	| { readonly kind: 'missingDone' }
-	/** The event of this number, from 1, is sent twice. */
+	/** The event with this number (from 1) sent twice. Default 1. */
 	| { readonly kind: 'duplicate'; readonly event?: number }
-	/** Fields of a JSON body get other values: `{ status: 'paused' }`. */
+	/** Fields of a JSON body overwritten: `{ status: 'paused' }`. */
 	| { readonly kind: 'set'; readonly fields: Readonly<Record<string, unknown>> }
-	/** The body says it is something else. */
+	/** Another `Content-Type`. */
 	| { readonly kind: 'contentType'; readonly type: string };
 
-/** Something that goes wrong on demand. */
-export type Fault = Timing & (AnswerFault | BodyFault);
+/** Fault to inject: which requests get it, and what happens to them. */
+export type Fault = FaultSchedule & (ResponseFault | BodyFault);

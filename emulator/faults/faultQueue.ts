@@ -1,50 +1,51 @@
 import type { Fault } from './fault';
 
-interface Waiting {
+interface PendingFault {
 	readonly fault: Fault;
 	skip: number;
 	left: number;
 }
 
-export interface Target {
+/** The parts of a request that faults are matched by. */
+export interface FaultTarget {
 	readonly method: string;
 	readonly path: string;
 	readonly body: unknown;
 }
 
-function meets({ path, method, contains }: Fault, target: Target): boolean {
+function matches({ path, method, contains }: Fault, target: FaultTarget): boolean {
 	if (path !== undefined && !target.path.startsWith(path)) return false;
 	if (method !== undefined && target.method !== method.toUpperCase()) return false;
 	return contains === undefined || (JSON.stringify(target.body) ?? '').includes(contains);
 }
 
-/** The faults that are still to happen, in the order they were added. */
+/** Faults not used up yet, in the order they were added. */
 export class FaultQueue {
-	private waiting: Waiting[] = [];
+	private queue: PendingFault[] = [];
 
 	get pending(): readonly Fault[] {
-		return this.waiting.map(({ fault }) => fault);
+		return this.queue.map(({ fault }) => fault);
 	}
 
 	add(...faults: readonly Fault[]): void {
 		for (const fault of faults) {
-			this.waiting.push({ fault, skip: fault.skip ?? 0, left: fault.count ?? 1 });
+			this.queue.push({ fault, skip: fault.skip ?? 0, left: fault.count ?? 1 });
 		}
 	}
 
 	clear(): void {
-		this.waiting = [];
+		this.queue = [];
 	}
 
-	/** The first fault that meets a request; it is used up once it has met as many as it should. */
-	take(target: Target): Fault | undefined {
-		for (const entry of this.waiting.filter(({ fault }) => meets(fault, target))) {
+	/** Takes the first fault that matches a request; it is removed after its last request. */
+	take(target: FaultTarget): Fault | undefined {
+		for (const entry of this.queue.filter(({ fault }) => matches(fault, target))) {
 			if (entry.skip > 0) {
 				entry.skip--;
 				continue;
 			}
 			entry.left--;
-			this.waiting = this.waiting.filter(({ left }) => left > 0);
+			this.queue = this.queue.filter(({ left }) => left > 0);
 			return entry.fault;
 		}
 		return undefined;

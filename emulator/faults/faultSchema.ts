@@ -2,14 +2,14 @@ const TEXT = { type: 'string' };
 const COUNT = { type: 'integer', minimum: 0 };
 const STATUS = { type: 'integer', minimum: 200, maximum: 599 };
 const OBJECT = { type: 'object' };
-const PLACE = { afterEvents: COUNT, afterBytes: COUNT };
+const POSITION = { afterEvents: COUNT, afterBytes: COUNT };
 
 interface KindSchema {
 	readonly required?: readonly string[];
 	readonly properties?: Readonly<Record<string, object>>;
 }
 
-/** The fields of each kind of fault. */
+/** Fields of each kind of fault. */
 const KINDS = {
 	delay: { required: ['ms'], properties: { ms: COUNT } },
 	status: {
@@ -28,20 +28,20 @@ const KINDS = {
 	redirect: { required: ['location'], properties: { location: TEXT, status: STATUS } },
 	reset: {},
 	stall: {},
-	resetBody: { properties: PLACE },
-	cut: { properties: PLACE },
-	stallBody: { properties: PLACE },
+	resetBody: { properties: POSITION },
+	cut: { properties: POSITION },
+	stallBody: { properties: POSITION },
 	split: { properties: { bytes: { type: 'integer', minimum: 1 } } },
-	garbage: { properties: PLACE },
-	insert: { required: ['text'], properties: { text: TEXT, ...PLACE } },
-	errorEvent: { properties: { message: TEXT, ...PLACE } },
+	garbage: { properties: POSITION },
+	insert: { required: ['text'], properties: { text: TEXT, ...POSITION } },
+	errorEvent: { properties: { message: TEXT, ...POSITION } },
 	missingDone: {},
 	duplicate: { properties: { event: { type: 'integer', minimum: 1 } } },
 	set: { required: ['fields'], properties: { fields: OBJECT } },
 	contentType: { required: ['type'], properties: { type: TEXT } },
 } as const satisfies Readonly<Record<string, KindSchema>>;
 
-const TIMING = {
+const SCHEDULE = {
 	path: TEXT,
 	method: TEXT,
 	contains: TEXT,
@@ -56,10 +56,10 @@ const FAULT = {
 	oneOf: Object.entries<KindSchema>(KINDS).map(([kind, { required = [], properties }]) => ({
 		type: 'object',
 		required,
-		properties: { kind: { const: kind }, ...TIMING, ...properties },
+		properties: { kind: { const: kind }, ...SCHEDULE, ...properties },
 		additionalProperties: false,
 	})),
 };
 
-/** JSON schema of what the control interface takes: a list of faults. */
+/** JSON schema of `POST /__emulator/faults`: a list of faults. */
 export const FAULTS_SCHEMA = { type: 'array', items: FAULT };

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../errors';
+import { HttpError } from '../errors';
 import { parseCdnVideo } from '../video/cdnVideo';
-import { byteRange } from './byteRange';
-import { pictureFile, videoFile } from './mediaFiles';
+import { parseRange } from './parseRange';
+import { imageFile, videoFile } from './mediaFiles';
 
 interface CdnFile {
 	readonly type: string;
 	readonly bytes: Buffer;
 }
 
-/** The kinds of file on the CDN; the first row that knows a path serves it. */
+/** Files of the CDN: the first entry that recognizes a path serves it. */
 const KINDS: readonly ((path: string) => CdnFile | undefined)[] = [
 	(path) => {
 		const video = parseCdnVideo(path);
@@ -18,7 +18,7 @@ const KINDS: readonly ((path: string) => CdnFile | undefined)[] = [
 	},
 	(path) =>
 		/^\/cdn\/(thumbnails|images)\/[\w-]+\.jpg$/.test(path)
-			? { type: 'image/jpeg', bytes: pictureFile() }
+			? { type: 'image/jpeg', bytes: imageFile() }
 			: undefined,
 	(path) => {
 		const name = /^\/cdn\/files\/([\w-]+)\.txt$/.exec(path)?.[1];
@@ -33,17 +33,17 @@ function findFile(path: string): CdnFile {
 		const file = kind(path);
 		if (file) return file;
 	}
-	throw new ServiceError(404, `There is no file at ${path}`);
+	throw new HttpError(404, `No such file: ${path}`);
 }
 
 function sendFile(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 	const { type, bytes } = findFile(new URL(request.url, 'http://localhost').pathname);
 	reply.type(type).header('accept-ranges', 'bytes');
 
-	const range = byteRange(request.headers.range, bytes.length);
+	const range = parseRange(request.headers.range, bytes.length);
 	if (range === undefined) return reply.send(bytes);
 	if (range === 'unsatisfiable') {
-		throw new ServiceError(416, 'The range lies outside the file.', {
+		throw new HttpError(416, 'The requested range is outside the file.', {
 			'content-range': `bytes */${bytes.length}`,
 		});
 	}
@@ -53,7 +53,7 @@ function sendFile(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 		.send(bytes.subarray(range.first, range.last + 1));
 }
 
-/** Finished files, open to everybody: no key is asked for (spec 2.10). */
+/** Routes of generated files; public, without authentication (spec 2.10). */
 export function addCdnRoutes(server: FastifyInstance): void {
 	server.get('/cdn/*', async (request, reply) => sendFile(request, reply));
 }

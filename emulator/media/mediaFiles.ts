@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { stretchMp4 } from './stretchMp4';
+import { retimeMp4 } from './retimeMp4';
 
+/** A gzip-compressed file of `mp4-fixtures.json`. */
 interface Packed {
 	readonly bytes: number;
 	readonly gzipBase64: string;
@@ -17,13 +18,13 @@ function unpack(name: string): Buffer | undefined {
 	return packed && gunzipSync(Buffer.from(packed.gzipBase64, 'base64'));
 }
 
-/** A playable MP4 file, or undefined when there is no clip of that size and shape. */
+/** Playable MP4 file; undefined if there is no fixture of this size and aspect ratio. */
 export function videoFile(size: string, aspectRatio: string, seconds: number): Buffer | undefined {
 	const clip = unpack(`${size}_${aspectRatio.replace(':', 'x')}.mp4`);
-	return clip && stretchMp4(clip, seconds);
+	return clip && retimeMp4(clip, seconds);
 }
 
-/** A small JPEG picture. */
-export function pictureFile(): Buffer {
+/** Small JPEG image. */
+export function imageFile(): Buffer {
 	return unpack('thumb.jpg')!;
 }

@@ -1,6 +1,6 @@
 import type { VideoSize } from './models';
 
-/** What an address on the CDN says about its video: the file is made from the address alone. */
+/** Properties of a video encoded in its CDN path, so that the file can be generated from the path alone. */
 export interface CdnVideo {
 	readonly taskId: string;
 	readonly size: VideoSize;
@@ -8,16 +8,16 @@ export interface CdnVideo {
 	readonly seconds: number;
 }
 
-const FORM = /^\/cdn\/videos\/([\w-]+)_(480P|720P|1080P)_(\d+)x(\d+)_([1-9]\d?)s\.mp4$/;
+const CDN_PATH = /^\/cdn\/videos\/([\w-]+)_(480P|720P|1080P)_(\d+)x(\d+)_([1-9]\d?)s\.mp4$/;
 
-/** The CDN path of a finished video. Long-lived (spec 2.10): it outlives a restart. */
+/** CDN path of a completed video. Long-lived (spec 2.10): still valid after a restart. */
 export function cdnVideoPath({ taskId, size, aspectRatio, seconds }: CdnVideo): string {
 	return `/cdn/videos/${taskId}_${size}_${aspectRatio.replace(':', 'x')}_${seconds}s.mp4`;
 }
 
-/** Reads a CDN path back; undefined for any other path. */
+/** Parses the CDN path of a video; undefined for any other path. */
 export function parseCdnVideo(path: string): CdnVideo | undefined {
-	const match = FORM.exec(path);
+	const match = CDN_PATH.exec(path);
 	if (!match) return undefined;
 	const [, taskId, size, width, height, seconds] = match;
 	return {

@@ -1,53 +1,58 @@
-export type ImageMode = 'reference' | 'first_last_frame';
+export type EmulatedImageMode = 'reference' | 'first_last_frame';
 export type VideoSize = '480P' | '720P' | '1080P';
 
-/** How a duration that is not in the model's list is taken. */
-export type DurationRule = 'refused' | 'fiveOrTen' | 'nearest';
+/** Handling of a duration that is not in the model's list. */
+export type DurationPolicy = 'reject' | 'fiveOrTen' | 'nearest';
 
-/** One video model: what it honours of a creation request (spec 2.11). */
-export interface VideoModel {
+/**
+ * Capabilities of a video model (spec 2.11). Written from the specification independently of
+ * `nodes/client`, so that a misreading on one side fails the tests.
+ */
+export interface EmulatedModel {
 	readonly code: string;
 	readonly ratios: readonly string[];
 	/** Seconds. */
 	readonly durations: readonly number[];
 	readonly defaultDuration: number;
-	readonly durationRule: DurationRule;
-	/** The model's own spelling; empty when it has no size parameter. */
+	readonly durationPolicy: DurationPolicy;
+	/** In the model's spelling; empty if it has no size parameter. */
 	readonly sizes: readonly string[];
-	/** What is delivered when neither size nor mode says otherwise. */
+	/** Size of the video without `size` and `mode`. */
 	readonly defaultSize: string;
-	/** Whether `mode` (`std`, `pro`) is honoured. */
+	/** Whether the model supports `mode` (`std`, `pro`). */
 	readonly hasMode: boolean;
-	/** Most images per image mode; the first mode is the default. Modes not listed are refused. */
-	readonly images: readonly (readonly [mode: ImageMode, most: number])[];
-	readonly mostVideos: number;
-	readonly mostAudios: number;
+	/** Maximum number of images per image mode; the first mode is the default, others are rejected. */
+	readonly images: readonly (readonly [mode: EmulatedImageMode, max: number])[];
+	readonly maxVideos: number;
+	readonly maxAudios: number;
 	/** Whether `generate_audio` has an effect. */
 	readonly hasAudio: boolean;
-	/** With `videos` the model edits: no duration, and the original sound stays (spec 2.8). */
+	/** Whether `videos` are edited: `duration` is ignored and the original audio is kept (spec 2.8). */
 	readonly editsVideos: boolean;
+	/** Whether completed tasks have `thumbnail_url`. */
 	readonly thumbnail: boolean;
+	/** Whether completed tasks have `enhanced_prompt`. */
 	readonly enhancedPrompt: boolean;
-	/** Starts generating at once instead of queueing. */
-	readonly startsAtOnce: boolean;
+	/** Whether tasks start in `processing` instead of `queued`. */
+	readonly skipsQueue: boolean;
 }
 
 const COMMON_RATIOS = ['16:9', '1:1', '9:16'];
 
 const TEXT_ONLY = {
 	ratios: COMMON_RATIOS,
-	durationRule: 'refused',
+	durationPolicy: 'reject',
 	sizes: [],
 	defaultSize: '720P',
 	hasMode: false,
-	mostVideos: 0,
-	mostAudios: 0,
+	maxVideos: 0,
+	maxAudios: 0,
 	hasAudio: false,
 	editsVideos: false,
 	thumbnail: false,
 	enhancedPrompt: false,
-	startsAtOnce: false,
-} as const satisfies Partial<VideoModel>;
+	skipsQueue: false,
+} as const satisfies Partial<EmulatedModel>;
 
 const MULTIMODAL = {
 	...TEXT_ONLY,
@@ -57,23 +62,23 @@ const MULTIMODAL = {
 		['reference', 9],
 		['first_last_frame', 2],
 	],
-	mostVideos: 3,
-	mostAudios: 3,
+	maxVideos: 3,
+	maxAudios: 3,
 	hasAudio: true,
 	thumbnail: true,
 	enhancedPrompt: true,
-} as const satisfies Partial<VideoModel>;
+} as const satisfies Partial<EmulatedModel>;
 
-/** Every video model (spec 2.11). Which ones send thumbnails and enhanced prompts is our choice. */
-export const VIDEO_MODELS: readonly VideoModel[] = [
+/** All video models (spec 2.11), one row each. Which ones return thumbnails and enhanced prompts is our choice. */
+export const EMULATED_MODELS: readonly EmulatedModel[] = [
 	{ ...MULTIMODAL, code: 'video-m1', sizes: ['480P', '720P', '1080P'] },
-	{ ...MULTIMODAL, code: 'video-m2', sizes: ['480P', '720P'], startsAtOnce: true },
+	{ ...MULTIMODAL, code: 'video-m2', sizes: ['480P', '720P'], skipsQueue: true },
 	{
 		...TEXT_ONLY,
 		code: 'video-m3',
 		durations: [5, 10],
 		defaultDuration: 5,
-		durationRule: 'fiveOrTen',
+		durationPolicy: 'fiveOrTen',
 		sizes: ['720P', '1080P'],
 		images: [['first_last_frame', 2]],
 		thumbnail: true,
@@ -83,7 +88,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
 		code: 'video-m4',
 		durations: [5, 10],
 		defaultDuration: 5,
-		durationRule: 'fiveOrTen',
+		durationPolicy: 'fiveOrTen',
 		images: [['first_last_frame', 1]],
 	},
 	{
@@ -97,7 +102,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
 			['reference', 7],
 			['first_last_frame', 2],
 		],
-		mostVideos: 1,
+		maxVideos: 1,
 		hasAudio: true,
 		editsVideos: true,
 		thumbnail: true,
@@ -117,7 +122,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
 		code: 'video-m7',
 		durations: [4, 8, 12],
 		defaultDuration: 8,
-		durationRule: 'nearest',
+		durationPolicy: 'nearest',
 		images: [['reference', 5]],
 		thumbnail: true,
 	},

@@ -1,4 +1,4 @@
-/** The body of a creation request, before its model is looked at (spec 2.8). */
+/** Body of a creation request, before the model's rules are applied (spec 2.8). */
 export interface VideoBody {
 	readonly prompt: string;
 	readonly model: string;
@@ -17,7 +17,7 @@ export interface VideoBody {
 const NOT_EMPTY = { type: 'string', pattern: '\\S' };
 const ADDRESSES = { type: 'array', items: { type: 'string' } };
 
-/** JSON schema of {@link VideoBody}; fields it does not know are ignored. */
+/** JSON schema of {@link VideoBody}; unknown fields are ignored. */
 export const VIDEO_SCHEMA = {
 	type: 'object',
 	required: ['prompt', 'model'],

@@ -1,24 +1,26 @@
 import { hasTrigger, type Trigger } from '../triggers';
-import { VIDEO_MODELS } from './models';
+import { EMULATED_MODELS } from './models';
 import type { VideoTask } from './tasks';
 
 export type TaskStatus = 'init' | 'queued' | 'processing' | 'completed' | 'failed' | 'unknown';
 
-export interface TaskReport {
+/** State of a task at a point in time. */
+export interface EmulatedTaskState {
 	readonly status: TaskStatus;
-	/** Only when failed. */
+	/** For `failed` only. */
 	readonly error?: string;
 }
 
-/** A stage of a task's life, from a fraction of its total time on. */
+/** Status of a task from a fraction of its total time on. */
 type Stage = readonly [from: number, status: TaskStatus];
 
-interface Life {
+/** Sequence of statuses of a task. */
+interface Lifecycle {
 	readonly stages: readonly Stage[];
 	readonly error?: string;
 }
 
-const QUEUED: Life = {
+const QUEUED: Lifecycle = {
 	stages: [
 		[0, 'queued'],
 		[0.2, 'init'],
@@ -27,14 +29,14 @@ const QUEUED: Life = {
 	],
 };
 
-const AT_ONCE: Life = {
+const UNQUEUED: Lifecycle = {
 	stages: [
 		[0, 'processing'],
 		[1, 'completed'],
 	],
 };
 
-const failing = (error: string): Life => ({
+const failing = (error: string): Lifecycle => ({
 	stages: [
 		[0, 'queued'],
 		[0.3, 'processing'],
@@ -43,10 +45,13 @@ const failing = (error: string): Life => ({
 	error,
 });
 
-/** Lives that a word in the prompt asks for. */
-const ASKED_LIVES: readonly (readonly [Trigger, Life])[] = [
+/** Lifecycles selected by a trigger word in the prompt. */
+const TRIGGERED_LIFECYCLES: readonly (readonly [Trigger, Lifecycle])[] = [
 	['failedTask', failing('The video could not be generated. Please try another prompt.')],
-	['moderatedTask', failing('Content moderation failed: the video may hold sensitive content.')],
+	[
+		'moderatedTask',
+		failing('Content moderation failed: the video may contain sensitive content.'),
+	],
 	[
 		'stuckTask',
 		{
@@ -69,15 +74,15 @@ const ASKED_LIVES: readonly (readonly [Trigger, Life])[] = [
 	],
 ];
 
-function lifeOf({ video }: VideoTask): Life {
-	const asked = ASKED_LIVES.find(([trigger]) => hasTrigger(video.prompt, trigger));
-	if (asked) return asked[1];
-	return VIDEO_MODELS.find(({ code }) => code === video.model)?.startsAtOnce ? AT_ONCE : QUEUED;
+function lifecycleOf({ video }: VideoTask): Lifecycle {
+	const triggered = TRIGGERED_LIFECYCLES.find(([trigger]) => hasTrigger(video.prompt, trigger));
+	if (triggered) return triggered[1];
+	return EMULATED_MODELS.find(({ code }) => code === video.model)?.skipsQueue ? UNQUEUED : QUEUED;
 }
 
-/** What a task is doing at a moment (spec 3.1). Pure: the time decides. */
-export function taskStatus(task: VideoTask, nowMs: number): TaskReport {
-	const { stages, error } = lifeOf(task);
+/** Status of a task at a given time (spec 3.1). A pure function: nothing runs in the background. */
+export function taskStatus(task: VideoTask, nowMs: number): EmulatedTaskState {
+	const { stages, error } = lifecycleOf(task);
 	const elapsedMs = nowMs - task.createdMs;
 	const [, status] = stages.findLast(([from]) => from * task.totalMs <= elapsedMs) ?? stages[0]!;
 	return status === 'failed' && error !== undefined ? { status, error } : { status };

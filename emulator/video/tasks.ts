@@ -1,24 +1,24 @@
 import { chance, hexId } from '../random';
 import type { EffectiveVideo } from './effectiveVideo';
 
-/** An accepted video task. What it is doing follows from the time alone. */
+/** Accepted video task. Its status is computed from the time (`taskStatus`). */
 export interface VideoTask {
 	readonly id: string;
-	/** The name of the account that created it; no other account sees it. */
+	/** Name of the account that created it; hidden from other accounts. */
 	readonly owner: string;
 	readonly video: EffectiveVideo;
 	readonly createdMs: number;
-	/** How long generating takes, queueing included. */
+	/** Generation time, including the queue. */
 	readonly totalMs: number;
 }
 
 export interface TaskStoreOptions {
 	readonly seed: number;
-	/** The longest that a task takes, in seconds; the quickest takes four fifths of it. */
+	/** Maximum generation time, in seconds; the minimum is 80 % of it. */
 	readonly videoSeconds: number;
 }
 
-/** Every task since the start; identifiers and durations follow from the seed and the order. */
+/** In-memory task store. Identifiers and generation times are determined by the seed and the order of creation. */
 export class TaskStore {
 	private readonly tasks = new Map<string, VideoTask>();
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { effectiveVideo } from '../../emulator/video/effectiveVideo';
-import { VIDEO_MODELS as SERVICE_MODELS } from '../../emulator/video/models';
+import { EMULATED_MODELS as SERVICE_MODELS } from '../../emulator/video/models';
 import { InputError } from '../../nodes/client/errors';
 import { REFERENCES, type Reference } from '../../nodes/client/video/references';
 import { videoRequest, type VideoPlan } from '../../nodes/client/video/videoRequest';

@@ -1,4 +1,4 @@
-import { refusal, startService, user, type Json, type TestService } from './support/service';
+import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
 beforeAll(async () => {
@@ -14,10 +14,10 @@ describe('2.1 chat request body', () => {
 		['messages: missing', { messages: undefined }, 'messages is required'],
 		['messages: null', { messages: null }, 'messages is required'],
 		['messages: empty', { messages: [] }, 'messages must not be empty'],
-		['messages: no list', { messages: 'Hello' }, 'messages must be of type array'],
+		['messages: not a list', { messages: 'Hello' }, 'messages must be of type array'],
 		['app_code: type', { app_code: 5 }, 'app_code must be of type string'],
 		['model: type', { model: {} }, 'model must be of type string'],
-		['model: unknown', { model: 'chat-m9' }, 'model: there is no chat model chat-m9'],
+		['model: unknown', { model: 'no-such-model' }, 'model: unknown chat model no-such-model'],
 		['session_id: type', { session_id: 1 }, 'session_id must be of type string'],
 		['temperature: above 1', { temperature: 1.01 }, 'temperature must be at most 1'],
 		['temperature: below 0', { temperature: -0.01 }, 'temperature must be at least 0'],
@@ -45,15 +45,23 @@ describe('2.1 chat request body', () => {
 			{ stream_options: { include_usage: 1 } },
 			'stream_options.include_usage must be of type boolean',
 		],
-		['stop: five entries', { stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop takes at most 4 entries'],
-		['stop: no list', { stop: 'a' }, 'stop must be of type array'],
+		[
+			'stop: five entries',
+			{ stop: ['a', 'b', 'c', 'd', 'e'] },
+			'stop must have at most 4 entries',
+		],
+		['stop: not a list', { stop: 'a' }, 'stop must be of type array'],
 		[
 			'tool_choice: value',
 			{ tool_choice: 'any' },
 			'tool_choice must be one of auto, none, required',
 		],
-		['tool_choice: no tools', { tool_choice: 'required' }, 'tool_choice required needs tools'],
-		['tools: no list', { tools: {} }, 'tools must be of type array'],
+		[
+			'tool_choice: no tools',
+			{ tool_choice: 'required' },
+			'tool_choice "required" needs tools',
+		],
+		['tools: not a list', { tools: {} }, 'tools must be of type array'],
 		[
 			'response_format: type',
 			{ response_format: { type: 'xml' } },
@@ -62,30 +70,30 @@ describe('2.1 chat request body', () => {
 		[
 			'response_format: json not mentioned',
 			{ response_format: { type: 'json_object' } },
-			'response_format json_object: the messages must also tell the model to answer in JSON',
+			'response_format json_object: a message must tell the model to answer in JSON',
 		],
 		[
 			'thinking: type',
 			{ thinking: { type: 'on' } },
 			'thinking.type must be one of enabled, disabled',
 		],
-		['thinking: no object', { thinking: true }, 'thinking must be of type object'],
+		['thinking: not an object', { thinking: true }, 'thinking must be of type object'],
 		[
 			'reasoning_effort: type',
 			{ reasoning_effort: 3 },
 			'reasoning_effort must be of type string',
 		],
 		[
-			'reasoning_effort: not taken by the model',
+			'reasoning_effort: not supported by the model',
 			{ model: 'chat-m1', reasoning_effort: 'none' },
 			'reasoning_effort must be one of minimal, low, medium, high for chat-m1',
 		],
-	])('2.1 refuses %s', async (_name, more, message) => {
+	])('2.1 rejects %s', async (_name, more, message) => {
 		const { status, body } = await chat(more);
-		expect([status, body]).toEqual([400, refusal(message)]);
+		expect([status, body]).toEqual([400, errorBody(message)]);
 	});
 
-	it('2.1 takes every field at the ends of its range, null as not given, and ignores unknown fields', async () => {
+	it('2.1 accepts the limits of every range, treats null as not set, and ignores unknown fields', async () => {
 		for (const more of [
 			{ temperature: 0, frequency_penalty: -2, presence_penalty: -2, top_p: 1, stop: [] },
 			{ temperature: 1, frequency_penalty: 2, presence_penalty: 2, top_p: 0.5 },
@@ -97,7 +105,7 @@ describe('2.1 chat request body', () => {
 		}
 	});
 
-	it('2.1 model switches the model, with and without an application', async () => {
+	it('2.1 model selects the model, with and without an application', async () => {
 		const models = [];
 		for (const more of [
 			{},
@@ -112,9 +120,9 @@ describe('2.1 chat request body', () => {
 		expect(models).toEqual(['chat-m2', 'chat-m1', 'chat-m1', 'chat-m2', 'chat-m1', 'chat-m1']);
 	});
 
-	it('2.1 temperature, top_p and the penalties each change the choice of words', async () => {
+	it('2.1 temperature, top_p and the penalties each change the answer', async () => {
 		const answerWith = (more: Json) =>
-			service.say('Write a video prompt about a quiet harbour', more).then((m) => m.content);
+			service.say('Write a video prompt about a quiet harbor', more).then((m) => m.content);
 		const plain = await answerWith({ temperature: 0.5 });
 		const others = await Promise.all(
 			[
@@ -130,7 +138,7 @@ describe('2.1 chat request body', () => {
 		expect(await answerWith({ temperature: 0.5 })).toBe(plain);
 	});
 
-	it('2.1 stop cuts the answer before the first stop word, streamed or not', async () => {
+	it('2.1 stop truncates the answer before the first stop word, streamed or not', async () => {
 		const whole = (await service.say('What is 17 * 3?')).content!;
 		const stop = ['51', ' ='];
 		const cut = (await service.say('What is 17 * 3?', { stop })).content!;
@@ -146,7 +154,7 @@ describe('2.1 chat request body', () => {
 		);
 	});
 
-	it('2.1 response_format json_object answers in JSON with the keys asked for', async () => {
+	it('2.1 response_format json_object answers in JSON with the requested keys', async () => {
 		const { content } = await service.say(
 			'Write a video prompt about a cat. Answer in JSON with keys prompt, title, score and tags',
 			{ response_format: { type: 'json_object' } },
@@ -159,7 +167,7 @@ describe('2.1 chat request body', () => {
 		});
 	});
 
-	it('2.1 response_format json_object follows a sample, and without keys gives topic and answer', async () => {
+	it('2.1 response_format json_object follows a JSON template; without keys it returns topic and answer', async () => {
 		const response_format = { type: 'json_object' };
 		const sampled = await service.say(
 			'Answer as {"city": "…", "population": 0, "view": [], "is_capital": true} in JSON: What is Paris?',
@@ -176,7 +184,7 @@ describe('2.1 chat request body', () => {
 		expect(JSON.parse(plain.content!)).toEqual({ topic: '2 + 2', answer: '2 + 2 = 4' });
 	});
 
-	it('2.1 thinking: the request decides before the application, and that before the model', async () => {
+	it('2.1 thinking: the request overrides the application, which overrides the model default', async () => {
 		const thinks = async (more: Json) =>
 			(await service.say('Why is the sea salty?', more)).reasoning_content !== undefined;
 		const enabled = { thinking: { type: 'enabled' } };
@@ -186,12 +194,12 @@ describe('2.1 chat request body', () => {
 		expect(await thinks({ model: 'chat-m2' })).toBe(false);
 		expect(await thinks({ model: 'chat-m1', ...disabled })).toBe(false);
 		expect(await thinks({ model: 'chat-m2', ...enabled })).toBe(true);
-		// The application switches chat-m1's thinking off.
+		// The application disables thinking for chat-m1.
 		expect(await thinks({ app_code: 'demo-app', model: 'chat-m1' })).toBe(false);
 		expect(await thinks({ app_code: 'demo-app', model: 'chat-m1', ...enabled })).toBe(true);
 	});
 
-	it('2.1 reasoning_effort: more effort, more thought; a model without support ignores it', async () => {
+	it('2.1 reasoning_effort: a higher effort gives longer reasoning; a model without support ignores it', async () => {
 		const thought = async (reasoning_effort: string) => {
 			const reply = await service.say('Why?', { model: 'chat-m1', reasoning_effort });
 			return reply.reasoning_content!.length;
@@ -203,7 +211,7 @@ describe('2.1 chat request body', () => {
 		expect((await chat({ model: 'chat-m2', reasoning_effort: 'xhigh' })).status).toBe(200);
 	});
 
-	it('2.1 an application brings its setting as the system prompt', async () => {
+	it('2.1 the setting of an application is the system prompt', async () => {
 		const bare = (await chat({})).body.usage.prompt_tokens;
 		const bound = (await chat({ app_code: 'busy-app' })).status;
 		await service.clock.advance(1_000);
@@ -214,7 +222,7 @@ describe('2.1 chat request body', () => {
 	});
 
 	it('2.1 a workflow returns the output of its end node', async () => {
-		const { content } = await service.say('Write about the harbour at night', {
+		const { content } = await service.say('Write about the harbor at night', {
 			app_code: 'demo-workflow',
 		});
 		expect(content!.split('\n').map((line) => line.split(':')[0])).toEqual([
@@ -225,11 +233,11 @@ describe('2.1 chat request body', () => {
 		]);
 	});
 
-	it('2.1 the same seed answers the same, another seed differently', async () => {
+	it('2.1 equal seeds give equal answers, different seeds give different answers', async () => {
 		const answers = [];
 		for (const seed of [1, 1, 2]) {
 			const other = await startService({ seed });
-			answers.push((await other.say('Write a video prompt about a quiet harbour')).content);
+			answers.push((await other.say('Write a video prompt about a quiet harbor')).content);
 			await other.stop();
 		}
 		expect(answers[0]).toBe(answers[1]);
@@ -237,33 +245,33 @@ describe('2.1 chat request body', () => {
 	});
 });
 
-describe('2.1 what the model makes of a question', () => {
+describe('2.1 text generation', () => {
 	it.each<[string, string, RegExp]>([
 		['a video prompt', 'Write a video prompt about a lighthouse.', /^\S.* a lighthouse .*\.$/],
 		[
-			'a sample without a subject',
+			'a list in JSON, without a colon after the topic',
 			'Give 2 titles about bees as JSON',
 			/^1\. \S.* Bees\n2\. \S.* Bees$/,
 		],
-		['a sum', 'What is 12 times 12?', /^12 times 12 = 144$/],
+		['a calculation', 'What is 12 times 12?', /^12 times 12 = 144$/],
 		[
 			'numbers in the subject',
 			'Write a video prompt about two cats in a 24/7 diner',
 			/^(?!1\. ).* two cats in a 24\/7 diner /,
 		],
-		['no sum', 'The shop is open 24/7', /^The shop is open 24\/7: /],
 		[
-			'several pieces',
-			'Give me 3 titles for a film about bees',
-			/^1\. .*\n2\. .*\n3\. .*Bees$/,
+			'numbers that are not a calculation',
+			'The shop is open 24/7',
+			/^The shop is open 24\/7: /,
 		],
+		['several texts', 'Give me 3 titles for a film about bees', /^1\. .*\n2\. .*\n3\. .*Bees$/],
 		['a question', 'How do I grill fish?', /^How do I grill fish\? /],
-		['a word', 'Rivers', /^Rivers: /],
+		['a single word', 'Rivers', /^Rivers: /],
 	])('2.1 answers %s', async (_name, question, answer) => {
 		expect((await service.say(question)).content).toMatch(answer);
 	});
 
-	it('2.1 follows a system message that orders video prompts', async () => {
+	it('2.1 follows a system message that requests video prompts', async () => {
 		const { body } = await service.chat({
 			messages: [
 				{ role: 'system', content: 'You write one-sentence video prompts.' },
@@ -273,7 +281,7 @@ describe('2.1 what the model makes of a question', () => {
 		expect(body.choices[0]!.message.content).toMatch(/^[A-Z].* an old tram in the rain .*\.$/);
 	});
 
-	it('2.1 remembers what the messages say', async () => {
+	it('2.1 recalls facts from earlier messages', async () => {
 		const { body } = await service.chat({
 			messages: [
 				user('My name is Ada.'),

@@ -11,7 +11,7 @@ const SUM = { messages: [user('What is 2 + 2?')], model: 'chat-m2' };
 const USAGE = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
 
 describe('2.4 non-streamed chat response', () => {
-	it('2.4 has the envelope of the wider schema', async () => {
+	it('2.4 has the envelope of the third-party schema', async () => {
 		const { body, headers } = await service.chat(SUM);
 		expect(headers.get('content-type')).toMatch(/^application\/json/);
 		expect(body).toEqual({
@@ -32,7 +32,7 @@ describe('2.4 non-streamed chat response', () => {
 		});
 	});
 
-	it('2.4 has nothing but the specified fields when the minimum is asked for', async () => {
+	it('2.4 has the specified fields only with the minimal setting', async () => {
 		expect((await minimal.chat(SUM)).body).toEqual({
 			choices: [{ index: 0, message: { role: 'assistant', content: '2 + 2 = 4' } }],
 			usage: USAGE,
@@ -49,7 +49,7 @@ describe('2.4 non-streamed chat response', () => {
 		});
 	});
 
-	it('2.4 usage counts the setting, the history, the retrieved knowledge and the question', async () => {
+	it('2.4 usage includes the setting, the history, the retrieved knowledge and the question', async () => {
 		const promptTokens = async (more: Json) =>
 			(await service.chat({ ...SUM, ...more })).body.usage.prompt_tokens;
 		const question = user('Which aspect ratio fits best?');
@@ -65,7 +65,7 @@ describe('2.4 non-streamed chat response', () => {
 		}
 	});
 
-	it('2.4 a super assistant adds envelope and session also to the minimum', async () => {
+	it('2.4 a super assistant returns envelope and session even with the minimal setting', async () => {
 		const { body } = await minimal.chat({
 			messages: [user('Hello')],
 			app_code: 'demo-assistant',
@@ -80,7 +80,7 @@ describe('2.6 extra fields', () => {
 	const ask = (content: string, more: Json = { app_code: 'demo-app' }) =>
 		service.chat({ messages: [user(content)], ...more });
 
-	it('2.6 knowledge_base says whether retrieval hit, and the answer uses the record', async () => {
+	it('2.6 knowledge_base tells whether retrieval has a hit, and the answer uses the record', async () => {
 		const hit = (await ask('Tell me about aspect ratio')).body;
 		const miss = (await ask('Who won the match?')).body;
 
@@ -95,7 +95,7 @@ describe('2.6 extra fields', () => {
 		expect(suggested_questions).not.toContain('What makes a good video prompt?');
 	});
 
-	it('2.6 agent tells of the plugin, and the file it made can be fetched', async () => {
+	it('2.6 agent describes the plugin, and the generated file can be downloaded', async () => {
 		const { body } = await ask('Draw a picture of a red fox');
 		const url = /\((http[^)]+)\)/.exec(body.choices[0]!.message.content!)![1]!;
 
@@ -117,14 +117,14 @@ describe('2.6 extra fields', () => {
 		expect(await (await fetch(link)).text()).toBe('invoices\n');
 	});
 
-	it('2.6 nothing of the sort without an application', async () => {
+	it('2.6 has no extra fields without an application', async () => {
 		const { body } = await ask('Draw a picture of a red fox', {});
 		expect(body).not.toHaveProperty('knowledge_base');
 		expect(body).not.toHaveProperty('suggested_questions');
 		expect(body).not.toHaveProperty('agent');
 	});
 
-	it('2.6 trace_id is another one for each request', async () => {
+	it('2.6 trace_id is unique per request', async () => {
 		const ids = [(await ask('Hi')).body.trace_id, (await ask('Hi')).body.trace_id];
 		expect(new Set(ids).size).toBe(2);
 	});

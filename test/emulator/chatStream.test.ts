@@ -61,7 +61,7 @@ describe('2.5 streamed chat response', () => {
 		});
 	});
 
-	it('2.5 sends the specified fields and no others when the minimum is asked for', async () => {
+	it('2.5 sends the specified fields only with the minimal setting', async () => {
 		const chunks = await minimal.chunks({ ...SUM, stream_options: { include_usage: true } });
 		expect(chunks[0]).toEqual({
 			choices: [{ index: 0, delta: { content: '2 ' }, finish_reason: null }],
@@ -71,7 +71,7 @@ describe('2.5 streamed chat response', () => {
 		});
 	});
 
-	it('2.5 include_usage puts usage into the last chunk, in the choice and beside it', async () => {
+	it('2.5 include_usage adds usage to the last chunk, both inside the choice and at the top level', async () => {
 		const chunks = await service.chunks<Chunk>({
 			...SUM,
 			stream_options: { include_usage: true },
@@ -82,14 +82,14 @@ describe('2.5 streamed chat response', () => {
 		).toEqual([]);
 	});
 
-	it('2.5 sends no usage unless it is asked for', async () => {
+	it('2.5 sends no usage without include_usage', async () => {
 		for (const stream_options of [undefined, {}, { include_usage: false }]) {
 			const last = (await service.chunks<Chunk>({ ...SUM, stream_options })).at(-1)!;
 			expect(last.usage ?? last.choices[0]!.usage).toBeUndefined();
 		}
 	});
 
-	it('2.5 sends the thoughts before the answer', async () => {
+	it('2.5 sends the reasoning before the answer', async () => {
 		const chunks = await service.chunks<Chunk>({ ...SUM, model: 'chat-m1' });
 		const deltas = chunks.map(({ choices }) => choices[0]!.delta);
 		const join = (field: 'content' | 'reasoning_content') =>
@@ -102,7 +102,7 @@ describe('2.5 streamed chat response', () => {
 		expect(lastThought).toBeLessThan(firstWord);
 	});
 
-	it('2.5 streams tool calls by index, the arguments in pieces', async () => {
+	it('2.5 streams tool calls by index, with the arguments in pieces', async () => {
 		const parameters = { type: 'object', properties: { city: { type: 'string' } } };
 		const chunks = await service.chunks<Chunk>({
 			messages: [user('Weather in New York and Rome')],
@@ -127,7 +127,7 @@ describe('2.5 streamed chat response', () => {
 		expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('tool_calls');
 	});
 
-	it('2.6 the extras come in the last chunk', async () => {
+	it('2.6 sends the extra fields in the last chunk', async () => {
 		const chunks = await service.chunks({
 			messages: [user('Draw a picture of a red fox')],
 			app_code: 'demo-app',
@@ -140,7 +140,7 @@ describe('2.5 streamed chat response', () => {
 		expect(chunks.slice(0, -1).filter((chunk) => 'agent' in chunk)).toEqual([]);
 	});
 
-	it('2.5 refuses before the stream begins, as one JSON body', async () => {
+	it('2.5 returns errors as a JSON body before the stream starts', async () => {
 		const { status, headers } = await service.chat({
 			...SUM,
 			stream: true,
@@ -150,7 +150,7 @@ describe('2.5 streamed chat response', () => {
 		expect(headers.get('content-type')).toMatch(/^application\/json/);
 	});
 
-	it('2.5 takes the pause between chunks from the clock', async () => {
+	it('2.5 measures the delay between chunks by the clock', async () => {
 		const slow = await startService({ chunkMs: 100 });
 		const response = await fetch(`${slow.url}/v1/chat/completions`, {
 			method: 'POST',

@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 interface Run {
-	/** Resolves with what was printed once it holds the text, or once the program ends. */
+	/** Resolves with the output when it contains the text, or when the program ends. */
 	readonly until: (text: string) => Promise<string>;
 	readonly ended: Promise<{
 		readonly code: number | null;
@@ -48,7 +48,7 @@ const portOf = (printed: string): number =>
 	Number(/^Listening on http:\/\/127\.0\.0\.1:(\d+)$/m.exec(printed)![1]);
 
 describe('command line', () => {
-	it('prints where it listens, one line per request, and stops cleanly', async () => {
+	it('prints its URL, logs one line per request, and stops cleanly', async () => {
 		const emulator = run('--port', '0', '--video-seconds', '0', '--seed', '7');
 		const port = portOf(await emulator.until('Listening on '));
 		await fetch(`http://127.0.0.1:${port}/v1/videos/tasks`, { method: 'POST' });
@@ -62,7 +62,7 @@ describe('command line', () => {
 		);
 	});
 
-	it('logs nothing with --quiet, and takes the clock and the minimum', async () => {
+	it('logs nothing with --quiet, and supports --virtual-clock and --minimal', async () => {
 		const emulator = run('--port', '0', '--quiet', '--virtual-clock', '--minimal');
 		const port = portOf(await emulator.until('Listening on '));
 		const url = `http://127.0.0.1:${port}`;
@@ -81,7 +81,7 @@ describe('command line', () => {
 		expect([code, out]).toEqual([0, `Listening on ${url}\n`]);
 	});
 
-	it('says that the port is taken', async () => {
+	it('reports that the port is in use', async () => {
 		const server = await new Promise<Server>((resolve) => {
 			const listening = createServer().listen(0, '127.0.0.1', () => {
 				resolve(listening);
@@ -93,11 +93,11 @@ describe('command line', () => {
 
 		expect([code, err]).toEqual([
 			1,
-			`Port ${port} is already in use. Choose another with --port, or stop what uses it.\n`,
+			`Port ${port} is already in use. Choose another port with --port, or stop the program that uses it.\n`,
 		]);
 	});
 
-	it('explains itself and refuses nonsense', async () => {
+	it('prints help and rejects invalid options', async () => {
 		const [help, port, host] = await Promise.all([
 			run('--help').ended,
 			run('--port', 'abc').ended,
@@ -117,8 +117,11 @@ describe('command line', () => {
 		}
 		expect([port.code, port.err]).toEqual([
 			1,
-			expect.stringContaining('It must be an integer, 0 to 65535.'),
+			expect.stringContaining('It must be an integer from 0 to 65535.'),
 		]);
-		expect([host.code, host.err]).toEqual([1, '192.0.2.1 is no address of this machine.\n']);
+		expect([host.code, host.err]).toEqual([
+			1,
+			'192.0.2.1 is not an address of this machine.\n',
+		]);
 	});
 });

@@ -20,8 +20,8 @@ async function control(method: string, path: string, body?: unknown, url = servi
 	return { status: response.status, body: (await response.json()) as unknown };
 }
 
-describe('control interface', () => {
-	it('tells of a body that nobody could write down', async () => {
+describe('control API', () => {
+	it('journals a placeholder for a body that is nested too deeply', async () => {
 		await fetch(`${service.url}/v1/videos/tasks`, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
@@ -33,7 +33,7 @@ describe('control interface', () => {
 		});
 	});
 
-	it('tells what was asked, without the keys, and forgets it on demand', async () => {
+	it('returns the journal, without keys, and clears it', async () => {
 		await service.queryTask('a', 'demo-key-demo-app');
 		await service.queryTask('b', 'a-secret');
 		await fetch(`${service.url}/nothing?key=x`);
@@ -71,7 +71,7 @@ describe('control interface', () => {
 		expect(service.journal.entries).toEqual([]);
 	});
 
-	it('takes faults, one or several, shows them and drops them', async () => {
+	it('adds one or several faults, lists them and removes them', async () => {
 		const one = { kind: 'status', status: 503, path: '/v1/chat' };
 		expect((await control('POST', 'faults', one)).body).toEqual([one]);
 		const more = [{ kind: 'reset' }, { kind: 'cut', afterEvents: 2, count: 3 }];
@@ -91,7 +91,7 @@ describe('control interface', () => {
 			'[1] must NOT have additional properties',
 		],
 		[5, '[0] must be of type object'],
-	])('refuses the fault %j', async (fault, message) => {
+	])('rejects the fault %j', async (fault, message) => {
 		const { status, body } = await control('POST', 'faults', fault);
 		expect([status, body]).toEqual([
 			400,
@@ -112,19 +112,22 @@ describe('control interface', () => {
 	it('does not advance the real clock', async () => {
 		const real = await startEmulator();
 		const { status, body } = await control('POST', 'clock', { advanceMs: 1 }, real.url);
-		await expect(real.clock.advance(1)).rejects.toThrow('The clock is real');
+		await expect(real.clock.advance(1)).rejects.toThrow(
+			'Only a virtual clock can be advanced.',
+		);
 		await real.stop();
 		expect([status, body]).toEqual([
 			400,
 			expect.objectContaining({
 				error: expect.objectContaining({
-					message: 'The clock is real; start the emulator with --virtual-clock.',
+					message:
+						'The clock cannot be advanced: it is the real one. Start the emulator with --virtual-clock.',
 				}) as object,
 			}),
 		]);
 	});
 
-	it('shows the tasks and what the service made of each request', async () => {
+	it('lists the tasks with the effective settings of each request', async () => {
 		await service.createVideo({ prompt: 'A cat', model: 'video-m7', duration: 9 });
 		expect((await control('GET', 'tasks')).body).toEqual([
 			expect.objectContaining({
@@ -137,7 +140,7 @@ describe('control interface', () => {
 });
 
 describe('journal', () => {
-	it('keeps the newest requests when it is full', () => {
+	it('drops the oldest entry when it is full', () => {
 		const journal = new Journal(2);
 		for (const path of ['/a', '/b', '/c']) {
 			journal.record(
@@ -150,7 +153,7 @@ describe('journal', () => {
 });
 
 describe('clock', () => {
-	it('runs what falls due in its order, and what that starts', async () => {
+	it('resolves sleeps in order of due time, including those started meanwhile', async () => {
 		const clock = createClock('virtual');
 		const start = clock.now();
 		const woken: [string, number][] = [];

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { refusal, startService, user, type Json, type TestService } from './support/service';
+import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
 beforeAll(async () => {
@@ -31,27 +31,27 @@ async function send(path: string, init: RequestInit) {
 }
 
 describe('4 endpoints', () => {
-	it.each(PATHS)('4 %s takes POST only', async (path) => {
+	it.each(PATHS)('4 %s accepts POST only', async (path) => {
 		for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
 			const { status, headers, body } = await send(path, { method });
 			expect([status, headers.get('allow'), body]).toEqual([
 				405,
 				'POST',
-				refusal(`${path} takes POST only`),
+				errorBody(`${path} accepts POST only`),
 			]);
 		}
 	});
 
-	it.each(PATHS)('4 %s takes application/json only', async (path) => {
+	it.each(PATHS)('4 %s accepts application/json only', async (path) => {
 		const headers = { 'content-type': 'text/plain' };
 		const { status, body } = await send(path, { method: 'POST', body: '{}', headers });
 		expect([status, body]).toEqual([
 			415,
-			refusal('Send the body with Content-Type: application/json.'),
+			errorBody('Send the body with Content-Type: application/json.'),
 		]);
 	});
 
-	it('4 there is no endpoint that lists models, nor any other', async () => {
+	it('4 responds with 404 to other paths, including a list of models', async () => {
 		for (const path of [
 			'/',
 			'/v1',
@@ -60,7 +60,7 @@ describe('4 endpoints', () => {
 			'/v1/videos/tasks/5',
 		]) {
 			const { status, body } = await send(path, { method: 'GET' });
-			expect([status, body]).toEqual([404, refusal(`There is nothing at ${path}`)]);
+			expect([status, body]).toEqual([404, errorBody(`No such endpoint: ${path}`)]);
 		}
 	});
 
@@ -69,20 +69,20 @@ describe('4 endpoints', () => {
 		expect((await service.chat(HI, 'demo-key-nothing')).status).toBe(402);
 		expect((await service.chat(HI, 'demo-key-private-app')).status).toBe(403);
 		expect((await service.chat(HI, 'demo-key-no-credit-demo-app')).status).toBe(406);
-		// What the body says counts more.
+		// `app_code` in the body takes precedence over the key.
 		const both = await service.chat({ ...HI, app_code: 'demo-assistant' }, 'demo-key-demo-app');
 		expect(both.body).toHaveProperty('session_id');
 	});
 });
 
 describe('5 authentication', () => {
-	it.each(PATHS)('5 %s answers 401 without a key the service knows', async (path) => {
+	it.each(PATHS)('5 %s responds with 401 without a valid key', async (path) => {
 		const missing = 'Authentication failed: send the header Authorization: Bearer <API_KEY>.';
 		const wrong = 'Authentication failed: the API key is wrong.';
 		const without = await fetch(service.url + path, { method: 'POST' });
 		expect([without.status, await without.json()]).toEqual([
 			401,
-			refusal(missing, 'authentication_error'),
+			errorBody(missing, 'authentication_error'),
 		]);
 		for (const authorization of [
 			'Bearer nobody',
@@ -99,16 +99,16 @@ describe('5 authentication', () => {
 			expect([authorization, status, body]).toEqual([
 				authorization,
 				401,
-				refusal(wrong, 'authentication_error'),
+				errorBody(wrong, 'authentication_error'),
 			]);
 		}
 	});
 
-	it('5 insufficient credit gives 406; a task query costs nothing', async () => {
+	it('5 responds with 406 to insufficient credit, except for task queries', async () => {
 		const key = 'demo-key-no-credit';
 		const refused = [
 			406,
-			refusal('The account credit is insufficient.', 'insufficient_credit_error'),
+			errorBody('The account credit is insufficient.', 'insufficient_credit_error'),
 		];
 		const chat = await service.chat(HI, key);
 		const video = await service.createVideo(CAT, key);
@@ -122,50 +122,56 @@ describe('7.1 chat errors', () => {
 	const ask = (content: string, more: Json = {}) =>
 		service.chat({ messages: [user(content)], ...more });
 	const moderated = (what: string) =>
-		refusal(`Content moderation failed: ${what} sensitive words.`, 'content_moderation_error');
+		errorBody(
+			`Content moderation failed: ${what} sensitive words.`,
+			'content_moderation_error',
+		);
 
 	it.each<[number, string, Json, Json]>([
 		[
 			402,
 			'Hi',
 			{ app_code: 'nothing' },
-			refusal('The application nothing does not exist.', 'not_found_error'),
+			errorBody('The application nothing does not exist.', 'not_found_error'),
 		],
 		[
 			403,
 			'Hi',
 			{ app_code: 'private-app' },
-			refusal(
-				'No access: an unpublished application answers its creator only.',
+			errorBody(
+				'No access: only its creator can call an unpublished application.',
 				'permission_error',
 			),
 		],
-		[409, 'Say Forbidden-Word', {}, moderated('the question holds')],
-		[409, 'Say forbidden-answer', {}, moderated('the answer holds')],
+		[409, 'Say Forbidden-Word', {}, moderated('the question contains')],
+		[409, 'Say forbidden-answer', {}, moderated('the answer contains')],
 		[
 			409,
 			'Look at forbidden-knowledge',
 			{ app_code: 'demo-app' },
-			moderated('the retrieved knowledge holds'),
+			moderated('the retrieved knowledge contains'),
 		],
 		[
 			503,
 			'broken-service',
 			{},
-			refusal('Interface call abnormal. Please retry later.', 'service_error'),
+			errorBody('Interface call abnormal. Please retry later.', 'service_error'),
 		],
 	])('7.1 %i: %s %j', async (status, content, more, body) => {
 		const answer = await ask(content, more);
 		expect([answer.status, answer.body]).toEqual([status, body]);
 	});
 
-	it('7.1 429 with Retry-After, then fine for a minute', async () => {
+	it('7.1 responds with 429 and Retry-After, then accepts calls for a minute', async () => {
 		const app_code = 'busy-app';
 		const first = await ask('Hi', { app_code });
 		expect([first.status, first.headers.get('retry-after'), first.body]).toEqual([
 			429,
 			'1',
-			refusal('The call-frequency limit of the application was hit.', 'rate_limit_error'),
+			errorBody(
+				'The call-frequency limit of the application is exceeded. Retry later.',
+				'rate_limit_error',
+			),
 		]);
 		await service.clock.advance(999);
 		expect((await ask('Hi', { app_code })).status).toBe(429);
@@ -189,20 +195,20 @@ describe('7.2 video errors', () => {
 		],
 		[
 			402,
-			{ model: 'video-m9' },
-			'The video model video-m9 does not exist, or the account may not use it.',
+			{ model: 'no-such-model' },
+			'The video model no-such-model does not exist, or the account may not use it.',
 			'not_found_error',
 		],
 		[
 			409,
 			{ prompt: 'A forbidden-word' },
-			'Content moderation failed: the prompt holds sensitive words.',
+			'Content moderation failed: the prompt contains sensitive words.',
 			'content_moderation_error',
 		],
 		[
 			409,
 			{ images: ['https://example.com/forbidden-word.png'] },
-			'Content moderation failed: a reference resource holds sensitive words.',
+			'Content moderation failed: a reference resource contains sensitive words.',
 			'content_moderation_error',
 		],
 		[
@@ -213,15 +219,15 @@ describe('7.2 video errors', () => {
 		],
 	])('7.2 %i %j', async (status, more, message, type) => {
 		const { status: given, body } = await service.createVideo({ ...CAT, ...more });
-		expect([given, body]).toEqual([status, refusal(message, type)]);
+		expect([given, body]).toEqual([status, errorBody(message, type)]);
 	});
 });
 
-describe('7 bad input', () => {
-	it.each(PATHS)('7 %s answers 400 for what is no JSON object', async (path) => {
+describe('7 invalid input', () => {
+	it.each(PATHS)('7 %s responds with 400 to anything but a JSON object', async (path) => {
 		for (const [body, message] of [
 			['{"messages": [', 'The body is not valid JSON.'],
-			['', 'The body is empty; send a JSON object.'],
+			['', 'The body is empty. Send a JSON object.'],
 			['null', 'The body must be of type object'],
 			['[]', 'The body must be of type object'],
 			['"text"', 'The body must be of type object'],
@@ -229,17 +235,17 @@ describe('7 bad input', () => {
 			[`${'['.repeat(200)}${']'.repeat(200)}`, 'The body is nested too deeply.'],
 		]) {
 			const answer = await send(path, { method: 'POST', body: body! });
-			expect([body, answer.status, answer.body]).toEqual([body, 400, refusal(message)]);
+			expect([body, answer.status, answer.body]).toEqual([body, 400, errorBody(message)]);
 		}
 	});
 
-	it.each(PATHS)('7 %s answers 413 for a huge body', async (path) => {
+	it.each(PATHS)('7 %s responds with 413 to a huge body', async (path) => {
 		const body = JSON.stringify({ prompt: 'x'.repeat(9 * 2 ** 20) });
 		const answer = await send(path, { method: 'POST', body });
-		expect([answer.status, answer.body]).toEqual([413, refusal('The body is too large.')]);
+		expect([answer.status, answer.body]).toEqual([413, errorBody('The body is too large.')]);
 	});
 
-	it('7 answers 400 for what is no HTTP', async () => {
+	it('7 responds with 400 to invalid HTTP', async () => {
 		const text = await new Promise<string>((resolve, reject) => {
 			let received = '';
 			const socket = connect(service.port, '127.0.0.1', () =>
@@ -253,11 +259,11 @@ describe('7 bad input', () => {
 		});
 		expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
 		expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toEqual(
-			refusal('The request is not valid HTTP.'),
+			errorBody('The request is not valid HTTP.'),
 		);
 	});
 
-	it('7 reads a long text in no time', async () => {
+	it('7 handles a long text within two seconds', async () => {
 		for (const content of [
 			' '.repeat(1e6) + 'x',
 			'a '.repeat(5e5),

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { Fault } from '../../emulator/faults/fault';
-import { refusal, startService, user, type Json, type TestService } from './support/service';
+import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
 beforeEach(async () => {
@@ -14,14 +14,14 @@ const SUM = { messages: [user('What is 2 + 2?')], model: 'chat-m2' };
 interface Raw {
 	readonly status: number;
 	readonly headers: Readonly<Record<string, unknown>>;
-	/** The pieces of the body as they came in. */
+	/** Chunks of the body as they were received. */
 	readonly pieces: readonly Buffer[];
 	readonly text: string;
-	/** How the connection broke, if it did. */
+	/** Error code of the connection, if it failed. */
 	readonly error?: string;
 }
 
-/** Sends a request and takes what comes, to the bitter end or for as long as `until` says. */
+/** Sends a request and reads the response to its end, to an error, or until `until` returns true. */
 function raw(path: string, body: Json, until?: (text: string) => boolean): Promise<Raw> {
 	return new Promise((resolve) => {
 		const pieces: Buffer[] = [];
@@ -64,10 +64,11 @@ const ask = (until?: (text: string) => boolean) => raw('/v1/chat/completions', S
 const stream = (until?: (text: string) => boolean) =>
 	raw('/v1/chat/completions', { ...SUM, stream: true }, until);
 const events = ({ text }: Raw) => text.split('\n\n').filter(Boolean);
-const WHOLE = 8;
+/** Number of events in a complete stream. */
+const EVENT_COUNT = 8;
 
-describe('faults instead of an answer', () => {
-	it("status: with our error body, a body of one's own, a text, and headers", async () => {
+describe('response faults', () => {
+	it('status: default error body, custom body, text and headers', async () => {
 		service.faults.add(
 			{ kind: 'status', status: 503 },
 			{ kind: 'status', status: 418, body: { a: 1 }, headers: { 'x-mark': 'yes' } },
@@ -76,7 +77,7 @@ describe('faults instead of an answer', () => {
 		);
 		const answers = [await ask(), await ask(), await ask(), await ask()];
 		expect(answers.map(({ status, text }) => [status, text])).toEqual([
-			[503, JSON.stringify(refusal('Fault: 503', 'service_error'))],
+			[503, JSON.stringify(errorBody('Fault: 503', 'service_error'))],
 			[418, '{"a":1}'],
 			[500, 'Oh'],
 			[200, 'null'],
@@ -95,27 +96,27 @@ describe('faults instead of an answer', () => {
 		expect(second.headers['retry-after']).toBe('Thu, 01 Jan 2026 00:01:00 GMT');
 	});
 
-	it('html: the error page of a gateway', async () => {
+	it('html: error page of a gateway', async () => {
 		service.faults.add({ kind: 'html' });
 		const { status, headers, text } = await ask();
 		expect([status, headers['content-type']]).toEqual([502, 'text/html; charset=utf-8']);
 		expect(text).toMatch(/^<!DOCTYPE html>\n<html>/);
 	});
 
-	it('redirect', async () => {
+	it('redirect: another location', async () => {
 		service.faults.add({ kind: 'redirect', location: 'http://127.0.0.1:9/x', status: 307 });
 		const { status, headers } = await ask();
 		expect([status, headers['location']]).toEqual([307, 'http://127.0.0.1:9/x']);
 	});
 
-	it('reset: the connection breaks before any header', async () => {
+	it('reset: connection reset before the headers', async () => {
 		service.faults.add({ kind: 'reset' });
 		expect(await ask()).toMatchObject({ status: 0, error: 'ECONNRESET' });
 		expect(service.journal.entries.at(-1)).toMatchObject({ fault: 'reset' });
 		expect(service.journal.entries.at(-1)).not.toHaveProperty('status');
 	});
 
-	it('delay: answers as usual once the time is over', async () => {
+	it('delay: normal response after the delay', async () => {
 		service.faults.add({ kind: 'delay', ms: 5_000 });
 		let isAnswered = false;
 		const answer = ask().then((result) => {
@@ -130,7 +131,7 @@ describe('faults instead of an answer', () => {
 		expect((await answer).status).toBe(200);
 	});
 
-	it('stall: nothing ever comes, and stopping the emulator ends it', async () => {
+	it('stall: no response until the emulator stops', async () => {
 		service.faults.add({ kind: 'stall' });
 		const answer = ask();
 		while (service.faults.pending.length > 0) await service.say('Hello');
@@ -139,8 +140,8 @@ describe('faults instead of an answer', () => {
 	});
 });
 
-describe('faults in the body', () => {
-	it('cut: after so many events, or after so many bytes', async () => {
+describe('body faults', () => {
+	it('cut: connection closed after a number of events or bytes', async () => {
 		service.faults.add(
 			{ kind: 'cut', afterEvents: 3 },
 			{ kind: 'cut', afterBytes: 10 },
@@ -160,13 +161,13 @@ describe('faults in the body', () => {
 		expect([second.text.length, third.text, json.text.length]).toEqual([10, '', 20]);
 	});
 
-	it('resetBody: the headers arrive, then the connection breaks', async () => {
+	it('resetBody: connection reset after the headers', async () => {
 		service.faults.add({ kind: 'resetBody' }, { kind: 'resetBody', afterEvents: 2 });
 		expect(await stream()).toMatchObject({ status: 200, text: '', error: 'ECONNRESET' });
 		expect(events(await stream())).toHaveLength(2);
 	});
 
-	it('stallBody: part of it, and then nothing more', async () => {
+	it('stallBody: nothing is sent after the position', async () => {
 		service.faults.add({ kind: 'stallBody', afterEvents: 2 }, { kind: 'stallBody' });
 		const part = await stream((text) => text.split('\n\n').length === 3);
 		const none = await stream((text) => text === '');
@@ -174,16 +175,16 @@ describe('faults in the body', () => {
 		expect([none.error, none.status]).toEqual(['still open', 200]);
 	});
 
-	it('split: piece by piece, and whole in the end', async () => {
+	it('split: complete body in small pieces', async () => {
 		service.faults.add({ kind: 'split' }, { kind: 'split', bytes: 100 });
 		const [bytewise, coarse] = [await stream(), await ask()];
 		expect(new Set(bytewise.pieces.map(({ length }) => length))).toEqual(new Set([1]));
-		expect(events(bytewise)).toHaveLength(WHOLE);
+		expect(events(bytewise)).toHaveLength(EVENT_COUNT);
 		expect(coarse.pieces.slice(0, -1).map(({ length }) => length)).toEqual([100, 100, 100]);
 		expect(JSON.parse(coarse.text)).toHaveProperty('choices');
 	});
 
-	it('garbage and insert: something else in the middle', async () => {
+	it('garbage and insert: extra bytes or text at the position', async () => {
 		service.faults.add(
 			{ kind: 'garbage', afterEvents: 1 },
 			{ kind: 'insert', text: ': keep-alive\n\n', afterEvents: 2 },
@@ -200,28 +201,28 @@ describe('faults in the body', () => {
 			true,
 		);
 		expect(events(comment)[2]).toBe(': keep-alive');
-		expect(events(comment)).toHaveLength(WHOLE + 1);
+		expect(events(comment)).toHaveLength(EVENT_COUNT + 1);
 		expect(early.text.slice(0, 8)).toBe('data:x {');
 		expect(late.text.endsWith('data: [DONE]\n\nend')).toBe(true);
 	});
 
-	it('errorEvent: the stream ends with an error', async () => {
+	it('errorEvent: the stream ends with an error event', async () => {
 		service.faults.add({ kind: 'errorEvent', afterEvents: 2, message: 'Too busy' });
 		const seen = events(await stream());
 		expect(seen).toHaveLength(3);
-		expect(seen[2]).toBe(`data: ${JSON.stringify(refusal('Too busy', 'service_error'))}`);
+		expect(seen[2]).toBe(`data: ${JSON.stringify(errorBody('Too busy', 'service_error'))}`);
 	});
 
-	it('missingDone and duplicate', async () => {
+	it('missingDone and duplicate: missing or repeated events', async () => {
 		service.faults.add({ kind: 'missingDone' }, { kind: 'duplicate', event: 2 });
 		const [open, twice] = [events(await stream()), events(await stream())];
-		expect(open).toHaveLength(WHOLE - 1);
+		expect(open).toHaveLength(EVENT_COUNT - 1);
 		expect(open.at(-1)).toContain('"finish_reason":"stop"');
-		expect(twice).toHaveLength(WHOLE + 1);
+		expect(twice).toHaveLength(EVENT_COUNT + 1);
 		expect(twice[2]).toBe(twice[1]);
 	});
 
-	it('set: other values in a JSON body, such as an unknown state', async () => {
+	it('set: overwritten fields of a JSON body, such as an unknown status', async () => {
 		const { body } = await service.createVideo({ prompt: 'A cat', model: 'video-m1' });
 		service.faults.add({ kind: 'set', fields: { status: 'paused', extra: null } });
 		expect((await service.queryTask(body['task_id'])).body).toEqual({
@@ -232,12 +233,12 @@ describe('faults in the body', () => {
 		});
 	});
 
-	it('contentType', async () => {
+	it('contentType: another Content-Type', async () => {
 		service.faults.add({ kind: 'contentType', type: 'text/html' });
 		expect((await ask()).headers['content-type']).toBe('text/html');
 	});
 
-	it('strike files too', async () => {
+	it('apply to files too', async () => {
 		service.faults.add({ kind: 'cut', path: '/cdn/', afterBytes: 100 });
 		const url = `${service.url}/cdn/videos/x_720P_16x9_5s.mp4`;
 		await expect(fetch(url).then((response) => response.arrayBuffer())).rejects.toThrow(
@@ -247,26 +248,26 @@ describe('faults in the body', () => {
 	});
 });
 
-describe('which requests a fault meets', () => {
+describe('fault matching', () => {
 	const statuses = async (count: number) => {
 		const seen: number[] = [];
 		for (let index = 0; index < count; index++) seen.push((await ask()).status);
 		return seen;
 	};
 
-	it('one by default, as many as count says, after as many as skip says', async () => {
+	it('applies to one request by default, to `count` requests after `skip` requests', async () => {
 		service.faults.add({ kind: 'status', status: 503, skip: 1, count: 2 });
 		expect(await statuses(5)).toEqual([200, 503, 503, 200, 200]);
 		expect(service.faults.pending).toEqual([]);
 	});
 
-	it('the first of several, in their order', async () => {
+	it('applies several faults in order', async () => {
 		const fault = (status: number): Fault => ({ kind: 'status', status });
 		service.faults.add(fault(500), fault(501), fault(502));
 		expect(await statuses(4)).toEqual([500, 501, 502, 200]);
 	});
 
-	it('by path, method and what the body holds', async () => {
+	it('matches by path, method and body text', async () => {
 		const status = (code: number) => ({ kind: 'status', status: code }) as const;
 		service.faults.add(
 			{ ...status(500), path: '/v1/videos/' },
@@ -279,7 +280,7 @@ describe('which requests a fault meets', () => {
 		expect((await service.queryTask('x')).status).toBe(500);
 	});
 
-	it('none after clear', async () => {
+	it('applies no fault after clear', async () => {
 		service.faults.add({ kind: 'status', status: 503 });
 		service.faults.clear();
 		expect(await statuses(1)).toEqual([200]);

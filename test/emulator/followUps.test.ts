@@ -17,8 +17,12 @@ const CREATE = tool('Create_Video', 'Start the generation of a video', { prompt:
 const WEATHER = tool('get_weather', 'Get the current weather of a city', { city: text });
 const URL = 'http://127.0.0.1:1/cdn/a.mp4';
 
-/** A conversation to its end, with what each tool answers; the calls in their order and the answer. */
-async function talk(content: string, results: Readonly<Record<string, unknown[]>>, tools: Json[]) {
+/** Runs a conversation with scripted tool results to its end; returns the tool calls and the answer. */
+async function runConversation(
+	content: string,
+	results: Readonly<Record<string, unknown[]>>,
+	tools: Json[],
+) {
 	const messages: unknown[] = [user(content)];
 	const calls: [string, unknown][] = [];
 	for (;;) {
@@ -37,8 +41,8 @@ async function talk(content: string, results: Readonly<Record<string, unknown[]>
 it.each([
 	['Wait for Video first in the list', [WAIT, CREATE]],
 	['Create Video first in the list', [CREATE, WAIT]],
-])('creates a video, waits for it and gives its link: %s', async (_name, tools) => {
-	const { calls, answer } = await talk(
+])('creates a video, waits for it and returns its link: %s', async (_name, tools) => {
+	const { calls, answer } = await runConversation(
 		'Please make a video of a lighthouse at dawn',
 		{
 			Create_Video: [[{ task_id: 'task-1', status: 'queued' }]],
@@ -53,8 +57,8 @@ it.each([
 	expect(answer).toBe(`A lighthouse at dawn: [the video](${URL}).`);
 });
 
-it('waits once for each of several videos, and tells what failed', async () => {
-	const { calls, answer } = await talk(
+it('waits once for each of several videos, and reports a failed one', async () => {
+	const { calls, answer } = await runConversation(
 		'Make a video of a tram and a video of a boat',
 		{
 			Create_Video: [
@@ -77,14 +81,14 @@ it('waits once for each of several videos, and tells what failed', async () => {
 	);
 });
 
-it('follows up nothing that is finished, or that no tool takes', async () => {
-	const { calls } = await talk(
+it('makes no follow-up call for a finished task or without a matching tool', async () => {
+	const { calls } = await runConversation(
 		'Weather in Paris',
 		{ get_weather: [{ task_id: 'x', status: 'completed', city: 'Paris' }] },
 		[WEATHER, WAIT],
 	);
 	expect(calls).toHaveLength(1);
-	const { calls: others } = await talk(
+	const { calls: others } = await runConversation(
 		'Make a video of a tram',
 		{ Create_Video: [{ task_id: 'x', status: 'queued' }] },
 		[CREATE, WEATHER],

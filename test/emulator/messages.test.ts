@@ -1,4 +1,4 @@
-import { refusal, startService, user, type Json, type TestService } from './support/service';
+import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
 beforeAll(async () => {
@@ -11,12 +11,12 @@ const call = (id: string) => ({
 	type: 'function',
 	function: { name: 'look', arguments: '{}' },
 });
-const asks = (...ids: string[]) => ({
+const assistantCalling = (...ids: string[]) => ({
 	role: 'assistant',
 	content: null,
 	tool_calls: ids.map(call),
 });
-const gives = (id: string, content: unknown = 'done') => ({
+const toolMessage = (id: string, content: unknown = 'done') => ({
 	role: 'tool',
 	tool_call_id: id,
 	content,
@@ -59,12 +59,12 @@ describe('2.2 message', () => {
 			'messages[0].content[0].text is required',
 		],
 		[
-			'part: no image_url',
+			'part: image_url missing',
 			[user([{ type: 'image_url' }])],
 			'messages[0].content[0].image_url is required',
 		],
 		[
-			'part: no url',
+			'part: url missing',
 			[user([{ type: 'image_url', image_url: {} }])],
 			'messages[0].content[0].image_url.url is required',
 		],
@@ -84,60 +84,60 @@ describe('2.2 message', () => {
 			'messages[0].content[0].image_url.url must be an http or https URL',
 		],
 		[
-			'image: out of reach',
+			'image: unreachable',
 			[user([image('https://pictures.invalid/a.png')])],
 			'messages[0].content[0].image_url.url cannot be reached: pictures.invalid',
 		],
 		[
 			'tool_calls: on a user message',
 			[{ ...user('Hi'), tool_calls: [call('a')] }],
-			'messages[0].tool_calls belongs to assistant messages only',
+			'messages[0].tool_calls is allowed in assistant messages only',
 		],
 		[
 			'tool_call_id: on a user message',
 			[{ ...user('Hi'), tool_call_id: 'a' }],
-			'messages[0].tool_call_id belongs to tool messages only',
+			'messages[0].tool_call_id is allowed in tool messages only',
 		],
 		[
 			'tool_call_id: missing',
-			[user('Hi'), asks('a'), { role: 'tool', content: 'x' }],
+			[user('Hi'), assistantCalling('a'), { role: 'tool', content: 'x' }],
 			'messages[2].tool_call_id is required in a tool message',
 		],
 		[
-			'tool: content no string',
-			[user('Hi'), asks('a'), gives('a', null)],
+			'tool: content not a string',
+			[user('Hi'), assistantCalling('a'), toolMessage('a', null)],
 			'messages[2].content must be of type string',
 		],
 		[
-			'tool_call_id: of no call',
-			[user('Hi'), asks('a'), gives('b')],
-			'messages[2].tool_call_id answers no tool call of the assistant message before',
+			'tool_call_id: unknown',
+			[user('Hi'), assistantCalling('a'), toolMessage('b')],
+			'messages[2].tool_call_id does not match an open tool call of the preceding assistant message',
 		],
 		[
 			'tool_call_id: answered twice',
-			[user('Hi'), asks('a'), gives('a'), gives('a')],
-			'messages[3].tool_call_id answers no tool call of the assistant message before',
+			[user('Hi'), assistantCalling('a'), toolMessage('a'), toolMessage('a')],
+			'messages[3].tool_call_id does not match an open tool call of the preceding assistant message',
 		],
 		[
-			'tool call: not answered',
-			[user('Hi'), asks('a', 'b'), gives('a')],
-			'messages: the tool call b is not answered',
+			'tool call: no tool message',
+			[user('Hi'), assistantCalling('a', 'b'), toolMessage('a')],
+			'messages: there is no tool message for the tool call b',
 		],
 		[
-			'tool call: the talk goes on unanswered',
-			[user('Hi'), asks('a'), user('And?')],
-			'messages[2]: the tool call a is not answered yet',
+			'tool call: user message before the tool message',
+			[user('Hi'), assistantCalling('a'), user('And?')],
+			'messages[2]: a tool message for the tool call a must come first',
 		],
-	])('2.2 refuses %s', async (_name, messages, message) => {
+	])('2.2 rejects %s', async (_name, messages, message) => {
 		const { status, body } = await service.chat({ messages });
-		expect([status, body]).toEqual([400, refusal(message)]);
+		expect([status, body]).toEqual([400, errorBody(message)]);
 	});
 
-	it('2.2 takes text parts, an empty tool result, and null beside tool calls', async () => {
+	it('2.2 accepts text parts, an empty tool result, and null content with tool calls', async () => {
 		for (const messages of [
 			[user([{ type: 'text', text: 'Hello' }])],
-			[user('Hi'), asks('a', 'b'), gives('b', ''), gives('a')],
-			[user('Hi'), { ...asks('a'), content: '' }, gives('a'), user('And?')],
+			[user('Hi'), assistantCalling('a', 'b'), toolMessage('b', ''), toolMessage('a')],
+			[user('Hi'), { ...assistantCalling('a'), content: '' }, toolMessage('a'), user('And?')],
 			[
 				{ role: 'system', content: 'Be brief.' },
 				user('Hi'),
@@ -153,19 +153,17 @@ describe('2.2 message', () => {
 		image('https://example.com/red-fox_2.jpg'),
 	];
 
-	it('2.2 an application with image recognition remarks on the image', async () => {
+	it('2.2 an application with image recognition describes the image', async () => {
 		const { body } = await service.chat({ messages: [user(fox)], app_code: 'demo-app' });
 		expect(body.choices[0]!.message.content).toMatch(/^The image shows red fox 2: /);
 		expect(body.agent).toMatchObject({ chain: [{ plugin_name: 'image_recognition' }] });
 	});
 
-	it('2.2 without the plugin the model says that it cannot look at the image', async () => {
-		expect((await service.say(fox)).content).toMatch(
-			/^I cannot look at the image red fox 2 here/,
-		);
+	it('2.2 without the plugin the model replies that it cannot see the image', async () => {
+		expect((await service.say(fox)).content).toMatch(/^I cannot see the image red fox 2\./);
 	});
 
-	it('2.2 image editing puts out the URL of the generated image', async () => {
+	it('2.2 image editing returns the URL of the generated image', async () => {
 		const edit = [
 			{ type: 'text', text: 'Make the fox blue' },
 			image('https://example.com/fox.jpg'),

@@ -9,8 +9,8 @@ afterAll(() => service.stop());
 
 const hello = [{ role: 'user' as const, content: 'What is 2 + 2?' }];
 
-/** A tool that runs by itself; `asked` keeps what it was asked. */
-function weatherTool(asked: string[]) {
+/** Tool with an implementation, for `runTools`; `toolInputs` collects its arguments. */
+function weatherTool(toolInputs: string[]) {
 	return {
 		type: 'function' as const,
 		function: {
@@ -23,7 +23,7 @@ function weatherTool(asked: string[]) {
 			},
 			parse: (text: string) => JSON.parse(text) as { city: string },
 			function: ({ city }: { city: string }) => {
-				asked.push(city);
+				toolInputs.push(city);
 				return { temperature: city.length, sky: 'clear' };
 			},
 		},
@@ -81,26 +81,26 @@ describe.each([
 	});
 
 	it('4 runTools', async () => {
-		const asked: string[] = [];
+		const toolInputs: string[] = [];
 		const runner = client.chat.completions.runTools({
 			model,
 			messages: QUESTION,
-			tools: [weatherTool(asked)],
+			tools: [weatherTool(toolInputs)],
 		});
 		expect(await runner.finalContent()).toBe(ANSWER);
-		expect(asked).toEqual(['Paris', 'Rome']);
+		expect(toolInputs).toEqual(['Paris', 'Rome']);
 	});
 
 	it('4 runTools, streamed', async () => {
-		const asked: string[] = [];
+		const toolInputs: string[] = [];
 		const runner = client.chat.completions.runTools({
 			model,
 			messages: QUESTION,
-			tools: [weatherTool(asked)],
+			tools: [weatherTool(toolInputs)],
 			stream: true,
 		});
 		expect(await runner.finalContent()).toBe(ANSWER);
-		expect(asked).toEqual(['Paris', 'Rome']);
+		expect(toolInputs).toEqual(['Paris', 'Rome']);
 	});
 
 	it('4 JSON mode', async () => {
@@ -121,7 +121,7 @@ describe.each([
 	});
 });
 
-describe('7 the openai client understands the refusals', () => {
+describe('7 the openai client parses the error responses', () => {
 	it.each([
 		['nobody', 401, 'authentication_error'],
 		['demo-key-nothing', 402, 'not_found_error'],
@@ -129,13 +129,13 @@ describe('7 the openai client understands the refusals', () => {
 		['demo-key-no-credit', 406, 'insufficient_credit_error'],
 	])('7 %s: %i', async (apiKey, status, type) => {
 		const client = new OpenAI({ apiKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
-		const refused = client.chat.completions.create({ model: 'chat-m2', messages: hello });
-		const error = await refused.catch((reason: unknown) => reason as APIError);
+		const rejected = client.chat.completions.create({ model: 'chat-m2', messages: hello });
+		const error = await rejected.catch((reason: unknown) => reason as APIError);
 		expect(error).toBeInstanceOf(APIError);
 		expect(error).toMatchObject({ status, type });
 	});
 
-	it('7.1 429: waits as Retry-After says, then passes', async () => {
+	it('7.1 429: retries after Retry-After', async () => {
 		const real = await startService({ clock: 'real', chunkMs: 0 });
 		const client = new OpenAI({
 			apiKey: 'demo-key-busy-app',

@@ -1,29 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { APPS } from '../../emulator/chat/apps';
-import { CHAT_MODELS } from '../../emulator/chat/models';
+import { EMULATED_CHAT_MODELS } from '../../emulator/chat/models';
 import { FAULTS_SCHEMA } from '../../emulator/faults/faultSchema';
-import { ACCOUNTS } from '../../emulator/identities';
+import { ACCOUNTS } from '../../emulator/accounts';
 import { TRIGGERS } from '../../emulator/triggers';
-import { VIDEO_MODELS } from '../../emulator/video/models';
+import { EMULATED_MODELS } from '../../emulator/video/models';
 
 const README = readFileSync(join(__dirname, '..', '..', 'emulator', 'README.md'), 'utf8');
 
-describe('the README of the emulator', () => {
+describe('emulator/README.md', () => {
 	it.each([
 		...ACCOUNTS.map(({ key }) => key),
 		...APPS.map(({ code }) => code),
-		...CHAT_MODELS.map(({ code }) => code),
+		...EMULATED_CHAT_MODELS.map(({ code }) => code),
 		...Object.values(TRIGGERS),
 		...FAULTS_SCHEMA.items.oneOf.map(({ properties }) => properties.kind.const),
-	])('tells of %s', (name) => {
+	])('documents %s', (name) => {
 		expect(README).toContain(`\`${name}\``);
 	});
 
 	it('names the models that send thumbnails and enhanced prompts', () => {
 		const rows = README.split('\n').map((row) => row.replace(/ +/g, ' '));
 		const codes = (of: 'thumbnail' | 'enhancedPrompt') =>
-			VIDEO_MODELS.filter((model) => model[of])
+			EMULATED_MODELS.filter((model) => model[of])
 				.map(({ code }) => `\`${code}\``)
 				.join(', ');
 		expect(rows).toContain(`| thumbnails | ${codes('thumbnail')} |`);

@@ -23,7 +23,7 @@ describe('2.7 super assistant', () => {
 		expect(stranger.choices[0]!.message.content).toBe('You have not told me that yet.');
 	});
 
-	it("2.7 a session_id of one's own opens a session; session_id means nothing elsewhere", async () => {
+	it('2.7 a new session_id starts a session; other applications ignore session_id', async () => {
 		await ask('Remember that the key is under the mat.', { session_id: 'mine' });
 		const { body } = await ask('What should you remember?', { session_id: 'mine' });
 		const other = await service.chat({
@@ -39,7 +39,7 @@ describe('2.7 super assistant', () => {
 		expect(other.body.choices[0]!.message.content).toBe('You have not told me that yet.');
 	});
 
-	it('2.7 takes the last user message only', async () => {
+	it('2.7 uses the last user message only', async () => {
 		const { body } = await service.chat({
 			messages: [
 				user('My name is Bob.'),
@@ -54,11 +54,11 @@ describe('2.7 super assistant', () => {
 			app_code: 'demo-assistant',
 		});
 		expect(none.body).toMatchObject({
-			error: { message: 'messages must hold a user message' },
+			error: { message: 'messages must contain a user message' },
 		});
 	});
 
-	it('2.4 tools that ran are in tool_calls and tool_results, and the call has stopped', async () => {
+	it('2.4 returns completed tools in tool_calls and tool_results, with finish_reason stop', async () => {
 		const { body } = await ask('Search the web for tea, and what is 2 + 3?');
 		const { message, finish_reason } = body.choices[0]!;
 		const [sum, search] = message.tool_calls!;
@@ -79,7 +79,7 @@ describe('2.7 super assistant', () => {
 		expect(message.content).toMatch(/^2 \+ 3 = 5\.\n\nI searched for tea/);
 	});
 
-	it('2.7 answers in JSON when that is asked', async () => {
+	it('2.7 supports response_format json_object', async () => {
 		const response_format = { type: 'json_object' };
 		const { body } = await ask('What is 2 + 3? Answer in JSON.', { response_format });
 		expect(JSON.parse(body.choices[0]!.message.content!)).toEqual({
@@ -122,7 +122,7 @@ describe('2.7 super assistant', () => {
 		}
 	});
 
-	it('2.7 the literal minimum has no choices beside an extension', async () => {
+	it('2.7 sends no choices in extension chunks with the minimal setting', async () => {
 		const minimal = await startService({ minimal: true });
 		const chunks = await minimal.chunks({
 			messages: [user('What is 2 + 3?')],
@@ -137,12 +137,12 @@ describe('2.7 super assistant', () => {
 		});
 	});
 
-	/** Whether an answer has come, after time for everything that is under way. */
+	/** Advances the clock, and returns whether the response has arrived. */
 	async function settledAfter(answer: Promise<unknown>, ms: number): Promise<boolean> {
 		let isSettled = false;
 		void answer.then(() => (isSettled = true));
 		await service.clock.advance(ms);
-		// A round trip of its own lets an answer that is on its way arrive first.
+		// One more round trip, so that a response already sent arrives first.
 		await service.say('Hello');
 		return isSettled;
 	}
@@ -154,7 +154,7 @@ describe('2.7 super assistant', () => {
 		return answer;
 	}
 
-	it('2.7 a long call takes its time', async () => {
+	it('2.7 a long call takes as long as its skill', async () => {
 		const answer = asked('Take your time, slow-120');
 		await service.queryTask('none');
 		expect(await settledAfter(answer, 119_000)).toBe(false);

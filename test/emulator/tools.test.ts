@@ -1,8 +1,8 @@
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
-import { chooseCalls } from '../../emulator/chat/tools/chooseCalls';
-import { refusal, startService, user, type Json, type TestService } from './support/service';
+import { chooseToolCalls } from '../../emulator/chat/tools/chooseToolCalls';
+import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
 beforeAll(async () => {
@@ -52,41 +52,41 @@ async function callsFor(content: string, more: Json = {}): Promise<readonly Call
 
 describe('2.3 tool declaration', () => {
 	it.each<[string, unknown, string]>([
-		['no type', { function: { name: 'a' } }, 'tools[0].type is required'],
+		['type: missing', { function: { name: 'a' } }, 'tools[0].type is required'],
 		[
-			'another type',
+			'type: value',
 			{ type: 'plugin', function: { name: 'a' } },
 			'tools[0].type must be function',
 		],
-		['no function', { type: 'function' }, 'tools[0].function is required'],
-		['no name', { type: 'function', function: {} }, 'tools[0].function.name is required'],
+		['function: missing', { type: 'function' }, 'tools[0].function is required'],
+		['name: missing', { type: 'function', function: {} }, 'tools[0].function.name is required'],
 		[
-			'parameters of another type',
+			'parameters: not an object schema',
 			{ type: 'function', function: { name: 'a', parameters: { type: 'array' } } },
 			'tools[0].function.parameters.type must be object',
 		],
 		[
-			'parameters that are no JSON schema',
+			'parameters: not a JSON schema',
 			{
 				type: 'function',
 				function: { name: 'a', parameters: { type: 'object', properties: 5 } },
 			},
 			'tools[0].function.parameters.properties must be of type object',
 		],
-	])('2.3 refuses %s', async (_name, declaration, message) => {
+	])('2.3 rejects %s', async (_name, declaration, message) => {
 		const { status, body } = await service.chat({
 			messages: [user('Hi')],
 			tools: [declaration],
 		});
-		expect([status, body]).toEqual([400, refusal(message)]);
+		expect([status, body]).toEqual([400, errorBody(message)]);
 	});
 });
 
 describe('2.3 tool call', () => {
 	it.each<[string, string, readonly Call[]]>([
-		['one thing', 'What is the weather in Paris?', [['get_weather', { city: 'Paris' }]]],
+		['one value', 'What is the weather in Paris?', [['get_weather', { city: 'Paris' }]]],
 		[
-			'several things: several calls',
+			'several values: several calls',
 			'Weather in Paris, Rome and New York please',
 			[
 				['get_weather', { city: 'Paris' }],
@@ -109,7 +109,7 @@ describe('2.3 tool call', () => {
 		],
 		['numbers', 'Add 3 and 4.5', [['add', { a: 3, b: 4.5 }]]],
 		[
-			'codes',
+			'identifiers',
 			'Check orders 1001 and 1002',
 			[
 				['lookup_order', { order_id: '1001' }],
@@ -122,7 +122,7 @@ describe('2.3 tool call', () => {
 			[['search_flights', { from: 'Paris', to: 'Rome', date: '2026-03-04', adults: 2 }]],
 		],
 		[
-			'an address and a quotation',
+			'an email address and a quoted value',
 			'Send an email to ada@example.com with subject "Lunch"',
 			[['send_email', { to: 'ada@example.com', subject: 'Lunch' }]],
 		],
@@ -131,12 +131,12 @@ describe('2.3 tool call', () => {
 			'Put the labels red, green and blue',
 			[['tag_file', { labels: ['red', 'green', 'blue'] }]],
 		],
-		['nothing that fits', 'Tell me a joke', []],
+		['no matching tool', 'Tell me a joke', []],
 	])('2.3 %s', async (_name, question, calls) => {
 		expect(await callsFor(question)).toEqual(calls);
 	});
 
-	it('2.3 a call has an id, the type function, and arguments as a string of JSON; content is null', async () => {
+	it('2.3 a call has an id, the type function and arguments as a JSON string; content is null', async () => {
 		const { body } = await service.chat({
 			messages: [user('Weather in Paris and Rome')],
 			tools: TOOLS,
@@ -153,7 +153,7 @@ describe('2.3 tool call', () => {
 		expect(new Set(ids).size).toBe(2);
 	});
 
-	it('2.1 tool_choice: none calls nothing, required calls one tool at least', async () => {
+	it('2.1 tool_choice: none makes no call, required makes at least one', async () => {
 		expect(await callsFor('Weather in Paris', { tool_choice: 'none' })).toEqual([]);
 		expect(await callsFor('Tell me a joke', { tool_choice: 'required' })).toHaveLength(1);
 		expect(await callsFor('Weather in Paris', { tool_choice: 'auto' })).toHaveLength(1);
@@ -161,7 +161,7 @@ describe('2.3 tool call', () => {
 });
 
 describe('4 function-calling flow', () => {
-	async function talk(question: string, results: readonly string[], more: Json = {}) {
+	async function runConversation(question: string, results: readonly string[], more: Json = {}) {
 		const messages: unknown[] = [user(question)];
 		const rounds: string[][] = [];
 		for (;;) {
@@ -176,19 +176,21 @@ describe('4 function-calling flow', () => {
 		}
 	}
 
-	it('4 answers from the results, JSON or text, and stops', async () => {
-		expect(await talk('Weather in Paris', ['{"temperature": 21, "sky": "clear"}'])).toEqual({
+	it('4 answers from tool results in JSON or text, with finish_reason stop', async () => {
+		expect(
+			await runConversation('Weather in Paris', ['{"temperature": 21, "sky": "clear"}']),
+		).toEqual({
 			rounds: [['get_weather']],
 			answer: 'Paris: temperature: 21, sky: clear.',
 			finish_reason: 'stop',
 		});
-		expect((await talk('Weather in Paris and Rome', ['sunny', 'rainy'])).answer).toBe(
-			'Here is what I found.\nParis: sunny.\nRome: rainy.',
-		);
+		expect(
+			(await runConversation('Weather in Paris and Rome', ['sunny', 'rainy'])).answer,
+		).toBe('Here is what I found.\nParis: sunny.\nRome: rainy.');
 	});
 
-	it('4 takes one round for each "then"', async () => {
-		const { rounds, answer } = await talk(
+	it('4 makes one round of tool calls for each "then"', async () => {
+		const { rounds, answer } = await runConversation(
 			'Get the weather in Oslo, then the time in Tokyo, then add 1 and 2',
 			['ok'],
 		);
@@ -196,13 +198,15 @@ describe('4 function-calling flow', () => {
 		expect(answer).toBe('Here is what I found.\nOslo: ok.\nTokyo: ok.\nAdd: ok.');
 	});
 
-	it('4 tool_choice required is met once a tool was called, so that the talk ends', async () => {
-		const { rounds } = await talk('Tell me a joke', ['ha'], { tool_choice: 'required' });
+	it('4 tool_choice required is satisfied after the first round, so that the conversation ends', async () => {
+		const { rounds } = await runConversation('Tell me a joke', ['ha'], {
+			tool_choice: 'required',
+		});
 		expect(rounds).toHaveLength(1);
 	});
 
-	it('4 answers in JSON when that is asked', async () => {
-		const { answer } = await talk('Weather in Paris, answer in JSON', ['sunny'], {
+	it('4 supports response_format json_object', async () => {
+		const { answer } = await runConversation('Weather in Paris, answer in JSON', ['sunny'], {
 			response_format: { type: 'json_object' },
 		});
 		expect(JSON.parse(answer!)).toEqual({
@@ -267,7 +271,7 @@ describe('2.3 arguments satisfy the JSON schema of the tool', () => {
 		choice: fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }) }),
 	}));
 
-	it('2.3 whatever the schema and the message', () => {
+	it('2.3 for any schema and message', () => {
 		const ajv = addFormats(new Ajv({ strict: false }));
 		const words = fc.lorem({ maxCount: 8 });
 		fc.assert(
@@ -285,7 +289,7 @@ describe('2.3 arguments satisfy the JSON schema of the tool', () => {
 						type: 'function',
 						function: { name: 'act', parameters },
 					} as const;
-					const [call] = chooseCalls(message, [declared], options);
+					const [call] = chooseToolCalls(message, [declared], options);
 					ajv.validate(parameters, call!.arguments);
 					expect(ajv.errors).toBeNull();
 				},
@@ -294,7 +298,7 @@ describe('2.3 arguments satisfy the JSON schema of the tool', () => {
 		);
 	});
 
-	it('2.3 follows references and patterns', async () => {
+	it('2.3 with references and patterns', async () => {
 		const parameters = {
 			type: 'object',
 			properties: {

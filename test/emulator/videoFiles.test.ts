@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function finished(more: Json): Promise<Json> {
+async function completedTask(more: Json): Promise<Json> {
 	const { body } = await service.createVideo({ prompt: 'A cat', ...more });
 	await service.clock.advance(30_000);
 	return (await service.queryTask(body['task_id'])).body;
@@ -31,9 +31,9 @@ describe('2.10 video files', () => {
 		[{ model: 'video-m7', duration: 11 }, 1280, 720, 12],
 		[{ model: 'video-m8' }, 1280, 720, 8],
 	])(
-		'2.11 %j is a playable file of that size and length',
+		'2.11 %j gives a playable file of the right size and duration',
 		async (more, width, height, seconds) => {
-			const { video_url } = await finished(more);
+			const { video_url } = await completedTask(more);
 			const { response, bytes } = await download(video_url);
 
 			expect(response.headers.get('content-type')).toBe('video/mp4');
@@ -48,7 +48,7 @@ describe('2.10 video files', () => {
 		},
 	);
 
-	it('2.10 the file says its length in every place where a player may look', async () => {
+	it('2.10 the duration is the same in every MP4 header box', async () => {
 		const { bytes } = await download(`${service.url}/cdn/videos/x_720P_16x9_12s.mp4`);
 		const milliseconds = (box: string, offset: number) =>
 			bytes.readUInt32BE(bytes.indexOf(box) - 4 + offset);
@@ -57,13 +57,13 @@ describe('2.10 video files', () => {
 		expect(milliseconds('mdhd', 24)).toBe(12_000);
 	});
 
-	it('2.10 every size, shape and length of the table has its file', async () => {
-		const shapes: Readonly<Record<string, readonly string[]>> = {
+	it('2.10 there is a file for every size and aspect ratio', async () => {
+		const ratiosBySize: Readonly<Record<string, readonly string[]>> = {
 			'480P': ['16x9', '1x1', '9x16'],
 			'720P': ['16x9', '1x1', '9x16', '4x3', '3x4'],
 			'1080P': ['16x9', '1x1', '9x16', '4x3', '3x4'],
 		};
-		for (const [size, ratios] of Object.entries(shapes)) {
+		for (const [size, ratios] of Object.entries(ratiosBySize)) {
 			for (const ratio of ratios) {
 				const { response } = await download(
 					`${service.url}/cdn/videos/x_${size}_${ratio}_12s.mp4`,
@@ -73,8 +73,8 @@ describe('2.10 video files', () => {
 		}
 	});
 
-	it('2.10 is served without a key, also after a restart; the journal tells whether one was sent', async () => {
-		const { video_url } = await finished({ model: 'video-m1' });
+	it('2.10 files are public and survive a restart; the journal records whether a key was sent', async () => {
+		const { video_url } = await completedTask({ model: 'video-m1' });
 		const again = await startService();
 		const moved = String(video_url).replace(service.url, again.url);
 		const { bytes } = await download(moved);
@@ -93,13 +93,13 @@ describe('2.10 video files', () => {
 	});
 
 	it('2.10 the thumbnail is a JPEG', async () => {
-		const { thumbnail_url } = await finished({ model: 'video-m1' });
+		const { thumbnail_url } = await completedTask({ model: 'video-m1' });
 		const { response, bytes } = await download(thumbnail_url);
 		expect(response.headers.get('content-type')).toBe('image/jpeg');
 		expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]));
 	});
 
-	it('2.10 parts of a file can be fetched', async () => {
+	it('2.10 supports range requests', async () => {
 		const url = `${service.url}/cdn/videos/x_720P_16x9_5s.mp4`;
 		const { bytes: whole } = await download(url);
 		const size = whole.length;
@@ -126,7 +126,7 @@ describe('2.10 video files', () => {
 		expect([head.status, head.headers.get('content-length')]).toEqual([200, String(size)]);
 	});
 
-	it('2.10 there is no file at other addresses', async () => {
+	it('2.10 responds with 404 to other paths', async () => {
 		for (const path of [
 			'videos/x.mp4',
 			'videos/x_480P_4x3_5s.mp4',

@@ -1,4 +1,5 @@
-import { refusal, startService, type Json, type TestService } from './support/service';
+import { EMULATED_MODELS } from '../../emulator/video/models';
+import { errorBody, startService, type Json, type TestService } from './support/service';
 
 let service: TestService;
 beforeAll(async () => {
@@ -9,7 +10,7 @@ afterAll(() => service.stop());
 const create = (more: Json) =>
 	service.createVideo({ prompt: 'A cat in the rain', model: 'video-m1', ...more });
 
-/** What the service made of a request that it accepted. */
+/** Effective settings of an accepted request. */
 async function effective(more: Json): Promise<Json> {
 	const { status, body } = await create(more);
 	expect([status, body]).toEqual([
@@ -21,7 +22,6 @@ async function effective(more: Json): Promise<Json> {
 
 const urls = (kind: string, count: number) =>
 	Array.from({ length: count }, (_, i) => `https://example.com/${kind}${i + 1}`);
-const ALL_MODELS = Array.from({ length: 8 }, (_, i) => `video-m${i + 1}`);
 
 describe('2.8 video creation request', () => {
 	it.each<[string, Json, string]>([
@@ -30,7 +30,7 @@ describe('2.8 video creation request', () => {
 		['prompt: blank', { prompt: ' \n ' }, 'prompt must not be empty'],
 		['prompt: type', { prompt: ['x'] }, 'prompt must be of type string'],
 		['model: missing', { model: undefined }, 'model is required'],
-		['images: no list', { images: 'https://example.com/a' }, 'images must be of type array'],
+		['images: not a list', { images: 'https://example.com/a' }, 'images must be of type array'],
 		['images: entry', { images: [5] }, 'images[0] must be of type string'],
 		['size: value', { size: '4K' }, 'size must be one of 480P, 720P, 1080P for this model'],
 		[
@@ -80,7 +80,7 @@ describe('2.8 video creation request', () => {
 		[
 			'audios alone',
 			{ audios: urls('a', 1) },
-			'audios cannot be used alone: add an image or a video',
+			'audios cannot be used alone. Add an image or a video.',
 		],
 		[
 			'images: base64',
@@ -98,13 +98,13 @@ describe('2.8 video creation request', () => {
 			'videos[0] must be an http or https URL',
 		],
 		[
-			'audios: out of reach',
+			'audios: unreachable',
 			{ audios: ['https://a.invalid/x'] },
 			'audios[0] cannot be reached: a.invalid',
 		],
-	])('2.8 refuses %s', async (_name, more, message) => {
+	])('2.8 rejects %s', async (_name, more, message) => {
 		const { status, body } = await create(more);
-		expect([status, body]).toEqual([400, refusal(message)]);
+		expect([status, body]).toEqual([400, errorBody(message)]);
 	});
 
 	it('2.8 defaults', async () => {
@@ -123,10 +123,10 @@ describe('2.8 video creation request', () => {
 		});
 	});
 
-	it('2.8 images, videos and audios are truncated to their caps', async () => {
+	it('2.8 images, videos and audios are truncated to their limits', async () => {
 		const video = await effective({
 			images: urls('i', 12),
-			videos: urls('v', 4).map((url) => `${url}`),
+			videos: urls('v', 4),
 			audios: urls('a', 4),
 		});
 		expect(video['images']).toEqual(urls('i', 9));
@@ -147,58 +147,53 @@ describe('2.8 video creation request', () => {
 		]);
 	});
 
-	it('2.8 mode counts for video-m5 and video-m6 only; a size given says more', async () => {
-		const size = async (more: Json) => (await effective(more))['size'];
-		expect(await size({ model: 'video-m5', mode: 'pro' })).toBe('1080P');
-		expect(await size({ model: 'video-m5', mode: 'std' })).toBe('720P');
-		expect(await size({ model: 'video-m5', size: '4K' })).toBe('720P');
-		expect(await size({ model: 'video-m6', mode: 'pro' })).toBe('1080P');
-		expect(await size({ model: 'video-m6', mode: 'pro', size: '720p' })).toBe('720P');
-		for (const model of ALL_MODELS.filter((code) => !/[56]$/.test(code))) {
-			expect(await size({ model, mode: 'pro' })).toBe('720P');
-			expect(await size({ model, mode: 'nonsense' })).toBe('720P');
-		}
+	it('2.8 size takes precedence over mode, if the model has both', async () => {
+		const video = await effective({ model: 'video-m6', mode: 'pro', size: '720p' });
+		expect(video['size']).toBe('720P');
 	});
 
-	it('2.8 generate_audio counts for video-m1, video-m2 and video-m5, and not when editing', async () => {
+	it('2.8 generate_audio is false when video-m5 edits a video', async () => {
 		const audio = async (more: Json) => (await effective(more))['generate_audio'];
-		for (const model of ALL_MODELS) {
-			expect(await audio({ model })).toBe(/m[125]$/.test(model));
-			expect(await audio({ model, generate_audio: false })).toBe(false);
-		}
 		const videos = urls('v', 1);
 		expect(await audio({ model: 'video-m5', videos, generate_audio: true })).toBe(false);
 		expect(await audio({ model: 'video-m1', videos })).toBe(true);
 	});
 
-	it('2.8 watermark is off unless asked for', async () => {
+	it('2.8 watermark can be enabled', async () => {
 		expect((await effective({ watermark: true }))['watermark']).toBe(true);
 	});
 
-	it('2.8 models without audio input ignore audios', async () => {
-		for (const model of ALL_MODELS.slice(2)) {
-			expect((await effective({ model, audios: urls('a', 2) }))['audios']).toEqual([]);
-		}
-	});
-
-	it('2.8 null counts as not given, and unknown fields are ignored', async () => {
+	it('2.8 treats null as not set, and ignores unknown fields', async () => {
 		const video = await effective({ images: null, size: null, duration: null, seed: 5 });
 		expect(video).toMatchObject({ images: [], size: '720P', duration: 5 });
 	});
 });
 
+/** Expected behavior of a model. */
 interface ModelRow {
 	readonly model: string;
 	readonly ratios: readonly string[];
+	/** Accepted values of `size`; empty if the model ignores `size`. */
 	readonly sizes: readonly string[];
-	/** Asked duration and the one delivered; 0 is refused. */
-	readonly durations: readonly (readonly [asked: number, given: number])[];
+	/** Size of the video without `size` and `mode`. */
+	readonly defaultSize: string;
+	/** Size of the video by `mode`; undefined if the model ignores `mode`. */
+	readonly modes?: Readonly<Record<string, string>>;
+	/** Requested and effective duration; 0 if it is rejected. */
+	readonly durations: readonly (readonly [requested: number, effective: number])[];
 	readonly defaultDuration: number;
-	/** Image mode and how many of twelve images are taken; 0 is refused. */
-	readonly images: readonly (readonly [mode: string | undefined, most: number])[];
+	/** Image mode and number of images used out of twelve; 0 if it is rejected. */
+	readonly images: readonly (readonly [mode: string | undefined, used: number])[];
+	/** Number of reference videos and audios used out of four. */
 	readonly videos: number;
 	readonly audios: number;
+	/** Whether the model supports `generate_audio`. */
+	readonly generatesAudio: boolean;
 }
+
+/** Values that every model is tested with, supported or not. */
+const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'];
+const SIZES = ['480P', '720P', '1080P', '480p', '720p', '1080p'];
 
 const THREE = ['16:9', '1:1', '9:16'];
 const FIVE_OR_TEN = [
@@ -210,6 +205,7 @@ const FIVE_OR_TEN = [
 ] as const;
 const MULTIMODAL = {
 	ratios: THREE,
+	defaultSize: '720P',
 	durations: [
 		[3, 0],
 		[4, 4],
@@ -228,10 +224,19 @@ const MULTIMODAL = {
 	],
 	videos: 3,
 	audios: 3,
+	generatesAudio: true,
 } as const;
-const TEXT = { ratios: THREE, sizes: [], videos: 0, audios: 0 } as const;
+const TEXT = {
+	ratios: THREE,
+	sizes: [],
+	defaultSize: '720P',
+	videos: 0,
+	audios: 0,
+	generatesAudio: false,
+} as const;
+const STD_OR_PRO = { std: '720P', pro: '1080P' } as const;
 
-/** The table of section 2.11, written down once more. */
+/** The table of section 2.11, one row per model, independent of `emulator/video/models.ts`. */
 const ROWS: readonly ModelRow[] = [
 	{ ...MULTIMODAL, model: 'video-m1', sizes: ['480P', '720P', '1080P'] },
 	{ ...MULTIMODAL, model: 'video-m2', sizes: ['480P', '720P'] },
@@ -278,11 +283,14 @@ const ROWS: readonly ModelRow[] = [
 			['first_last_frame', 2],
 		],
 		videos: 1,
+		modes: STD_OR_PRO,
+		generatesAudio: true,
 	},
 	{
 		...TEXT,
 		model: 'video-m6',
 		sizes: ['720p', '1080p'],
+		modes: STD_OR_PRO,
 		durations: [
 			[4, 0],
 			[5, 5],
@@ -334,12 +342,28 @@ const ROWS: readonly ModelRow[] = [
 	},
 ];
 
+it('2.11 has a row of expectations for every model', () => {
+	expect(ROWS.map(({ model }) => model)).toEqual(EMULATED_MODELS.map(({ code }) => code));
+});
+
 describe.each(ROWS)(
 	'2.11 $model',
-	({ model, ratios, sizes, durations, defaultDuration, images, videos, audios }) => {
+	({
+		model,
+		ratios,
+		sizes,
+		defaultSize,
+		modes,
+		durations,
+		defaultDuration,
+		images,
+		videos,
+		audios,
+		generatesAudio,
+	}) => {
 		it('2.11 aspect_ratio', async () => {
 			expect((await effective({ model }))['aspect_ratio']).toBe('16:9');
-			for (const aspect_ratio of ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '']) {
+			for (const aspect_ratio of new Set([...ratios, ...RATIOS, ''])) {
 				const { status } = await create({ model, aspect_ratio });
 				expect([aspect_ratio, status]).toEqual([
 					aspect_ratio,
@@ -349,8 +373,8 @@ describe.each(ROWS)(
 		});
 
 		it('2.11 size', async () => {
-			expect((await effective({ model }))['size']).toBe('720P');
-			for (const size of ['480P', '720P', '1080P', '480p', '720p', '1080p', 'HD']) {
+			expect((await effective({ model }))['size']).toBe(defaultSize);
+			for (const size of new Set([...sizes, ...SIZES, 'HD'])) {
 				const isIgnored = sizes.length === 0;
 				const { status } = await create({ model, size });
 				expect([size, status]).toEqual([
@@ -359,26 +383,41 @@ describe.each(ROWS)(
 				]);
 				if (status === 200) {
 					expect(service.tasks.all.at(-1)!.video.size).toBe(
-						isIgnored ? '720P' : size.toUpperCase(),
+						isIgnored ? defaultSize : size.toUpperCase(),
 					);
 				}
 			}
 		});
 
+		it('2.11 mode', async () => {
+			for (const mode of ['std', 'pro']) {
+				const video = await effective({ model, mode });
+				expect([mode, video['size']]).toEqual([mode, modes?.[mode] ?? defaultSize]);
+			}
+			if (modes) expect((await create({ model, mode: 'best' })).status).toBe(400);
+			else expect((await effective({ model, mode: 'best' }))['size']).toBe(defaultSize);
+		});
+
+		it('2.11 generate_audio', async () => {
+			expect((await effective({ model }))['generate_audio']).toBe(generatesAudio);
+			const muted = await effective({ model, generate_audio: false });
+			expect(muted['generate_audio']).toBe(false);
+		});
+
 		it('2.11 duration', async () => {
 			expect((await effective({ model }))['duration']).toBe(defaultDuration);
-			for (const [duration, given] of durations) {
+			for (const [duration, expected] of durations) {
 				const { status } = await create({ model, duration });
 				const seconds = status === 200 ? service.tasks.all.at(-1)!.video.duration : 0;
-				expect([duration, seconds]).toEqual([duration, given]);
+				expect([duration, seconds]).toEqual([duration, expected]);
 			}
 		});
 
 		it('2.11 reference input', async () => {
-			for (const [image_mode, most] of images) {
+			for (const [image_mode, expected] of images) {
 				const { status } = await create({ model, images: urls('i', 12), image_mode });
-				const taken = status === 200 ? service.tasks.all.at(-1)!.video.images.length : 0;
-				expect([image_mode, taken]).toEqual([image_mode, most]);
+				const used = status === 200 ? service.tasks.all.at(-1)!.video.images.length : 0;
+				expect([image_mode, used]).toEqual([image_mode, expected]);
 			}
 			const clip = (index: number) => `${service.url}/cdn/videos/c${index}_720P_16x9_1s.mp4`;
 			const clips = [1, 2, 3, 4].map(clip);

@@ -1,4 +1,4 @@
-import { refusal, startService, type Json, type TestService } from './support/service';
+import { errorBody, startService, type Json, type TestService } from './support/service';
 
 let service: TestService;
 beforeEach(async () => {
@@ -11,8 +11,12 @@ async function create(more: Json = {}): Promise<string> {
 	return body['task_id'] as string;
 }
 
-/** The states seen when asking every `stepMs`, without repeats. */
-async function life(more: Json, stepMs = 1_000, steps = 100): Promise<readonly unknown[]> {
+/** Statuses of a task polled every `stepMs`, without repetitions. */
+async function statusSequence(
+	more: Json,
+	stepMs = 1_000,
+	steps = 100,
+): Promise<readonly unknown[]> {
 	const id = await create(more);
 	const seen: unknown[] = [];
 	for (let step = 0; step <= steps; step++) {
@@ -24,7 +28,7 @@ async function life(more: Json, stepMs = 1_000, steps = 100): Promise<readonly u
 }
 
 describe('2.9 video creation response', () => {
-	it('2.9 has the task, its first state, the model, and an empty created_at', async () => {
+	it('2.9 has the task, its initial status, the model, and created_at null', async () => {
 		const { body } = await service.createVideo({ prompt: 'A cat', model: 'video-m1' });
 		expect(body).toEqual({
 			task_id: expect.stringMatching(/^task-\w{20}$/) as string,
@@ -34,7 +38,7 @@ describe('2.9 video creation response', () => {
 		});
 	});
 
-	it('2.9 a model may begin at once', async () => {
+	it('2.9 a model without a queue starts in processing', async () => {
 		const { body } = await service.createVideo({ prompt: 'A cat', model: 'video-m2' });
 		expect(body['status']).toBe('processing');
 	});
@@ -45,13 +49,13 @@ describe('2.10 video task query', () => {
 		['missing', undefined, 'task_id is required'],
 		['empty', '', 'task_id must not be empty'],
 		['a number', 5, 'task_id must be of type string'],
-		['unknown', 'task-0', 'There is no task task-0'],
-	])('2.10 refuses a task_id that is %s', async (_name, taskId, message) => {
+		['unknown', 'task-0', 'Unknown task: task-0'],
+	])('2.10 rejects a task_id that is %s', async (_name, taskId, message) => {
 		const { status, body } = await service.queryTask(taskId);
-		expect([status, body]).toEqual([400, refusal(message)]);
+		expect([status, body]).toEqual([400, errorBody(message)]);
 	});
 
-	it('2.10 has task_id, status and model only while unfinished', async () => {
+	it('2.10 has only task_id, status and model while unfinished', async () => {
 		const id = await create();
 		for (const ms of [0, 25_000, 30_000]) {
 			await service.clock.advance(ms);
@@ -60,7 +64,7 @@ describe('2.10 video task query', () => {
 		}
 	});
 
-	it('2.10 has the video when completed, and what the model adds', async () => {
+	it('2.10 has video_url and the extra fields of the model when completed', async () => {
 		const added: Json = {};
 		for (const model of ['video-m1', 'video-m4', 'video-m5', 'video-m8']) {
 			const id = await create({ model });
@@ -93,23 +97,23 @@ describe('2.10 video task query', () => {
 		});
 	});
 
-	it('2.10 shows no account the tasks of another', async () => {
+	it('2.10 hides the tasks of other accounts', async () => {
 		const id = await create();
 		expect((await service.queryTask(id, 'demo-key-no-credit')).status).toBe(400);
 	});
 });
 
 describe('3.1 video task states', () => {
-	it('3.1 a task goes from queued over init and processing to completed', async () => {
-		expect(await life({})).toEqual(['queued', 'init', 'processing', 'completed']);
+	it('3.1 a task passes through queued, init, processing and completed', async () => {
+		expect(await statusSequence({})).toEqual(['queued', 'init', 'processing', 'completed']);
 	});
 
-	it('3.1 a model that begins at once goes from processing to completed', async () => {
-		expect(await life({ model: 'video-m2' })).toEqual(['processing', 'completed']);
+	it('3.1 a model without a queue passes through processing and completed', async () => {
+		expect(await statusSequence({ model: 'video-m2' })).toEqual(['processing', 'completed']);
 	});
 
 	it('3.1 unknown-task passes through unknown', async () => {
-		expect(await life({ prompt: 'unknown-task' })).toEqual([
+		expect(await statusSequence({ prompt: 'unknown-task' })).toEqual([
 			'queued',
 			'unknown',
 			'processing',
@@ -117,9 +121,13 @@ describe('3.1 video task states', () => {
 		]);
 	});
 
-	it('3.1 fail-task and moderated-task fail after they were accepted', async () => {
-		expect(await life({ prompt: 'fail-task' })).toEqual(['queued', 'processing', 'failed']);
-		expect(await life({ prompt: 'moderated-task' })).toEqual([
+	it('3.1 fail-task and moderated-task fail after acceptance', async () => {
+		expect(await statusSequence({ prompt: 'fail-task' })).toEqual([
+			'queued',
+			'processing',
+			'failed',
+		]);
+		expect(await statusSequence({ prompt: 'moderated-task' })).toEqual([
 			'queued',
 			'processing',
 			'failed',
@@ -131,10 +139,13 @@ describe('3.1 video task states', () => {
 	});
 
 	it('3.1 stuck-task never finishes', async () => {
-		expect(await life({ prompt: 'stuck-task' }, 60_000, 20)).toEqual(['queued', 'processing']);
+		expect(await statusSequence({ prompt: 'stuck-task' }, 60_000, 20)).toEqual([
+			'queued',
+			'processing',
+		]);
 	});
 
-	it('3.1 takes --video-seconds at most and four fifths at least, each task its own time', async () => {
+	it('3.1 generation times vary from 80 to 100 % of --video-seconds', async () => {
 		await Promise.all(Array.from({ length: 20 }, () => create()));
 		const times = service.tasks.all.map(({ totalMs }) => totalMs);
 		expect(Math.min(...times)).toBeGreaterThanOrEqual(80_000);
@@ -142,7 +153,7 @@ describe('3.1 video task states', () => {
 		expect(new Set(times).size).toBeGreaterThan(15);
 	});
 
-	it('3.1 ten minutes of polling every ten seconds pass at once', async () => {
+	it('3.1 a virtual clock runs ten minutes of polling without waiting', async () => {
 		const slow = await startService({ videoSeconds: 600 });
 		const { body } = await slow.createVideo({ prompt: 'A cat', model: 'video-m1' });
 		let polls = 0;

@@ -1,30 +1,30 @@
-import type { Question } from '../brain/question';
+import type { Question } from '../generation/question';
 
-/** What a plugin has to work with. */
-export interface PluginAsk {
+/** Input of a plugin. */
+export interface PluginContext {
 	readonly question: Question;
-	/** The service's own address, for links to generated files. */
+	/** Origin of the service, for links to generated files. */
 	readonly origin: string;
 	readonly seed: number;
 	/** Milliseconds since 1970. */
 	readonly nowMs: number;
 }
 
-/** What a plugin did. */
+/** Result of a plugin run. */
 export interface PluginRun {
 	readonly input: Readonly<Record<string, unknown>>;
-	/** What it gave back to the model. */
+	/** Result for the model. */
 	readonly result: string;
-	/** What the model makes of it for the user. */
+	/** Text of the reply to the user. */
 	readonly content: string;
-	/** How long it worked, when that matters. */
-	readonly tookMs?: number;
+	/** Duration of the run; undefined for the default. */
+	readonly durationMs?: number;
 }
 
-/** Something an application or a super assistant can use by itself (spec 1, 2.6, 2.7). */
+/** Plugin of an application, or skill of a super assistant (spec 1, 2.6, 2.7). */
 export interface Plugin {
 	readonly name: string;
 	readonly thought: string;
-	/** Undefined when the question does not call for it. */
-	readonly use: (ask: PluginAsk) => PluginRun | undefined;
+	/** Returns undefined if the question does not match. */
+	readonly run: (context: PluginContext) => PluginRun | undefined;
 }

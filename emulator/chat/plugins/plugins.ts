@@ -1,21 +1,21 @@
 import { hexId } from '../../random';
 import { cdnVideoPath } from '../../video/cdnVideo';
-import { calculate } from '../brain/calculate';
-import { capital } from '../brain/capital';
-import { imageName } from './imageName';
-import type { Plugin, PluginAsk } from './plugin';
+import { calculate } from '../generation/calculate';
+import { capitalize } from '../generation/words';
+import type { Plugin, PluginContext } from './plugin';
 
-const ORDER = /\b(?:draw|paint|make|create|generate|produce|design|write|prepare|give me|need)\b/i;
-const EDIT =
+const ORDER_VERB =
+	/\b(?:draw|paint|make|create|generate|produce|design|write|prepare|give me|need)\b/i;
+const EDIT_VERB =
 	/\b(?:edit|change|modify|turn|remove|replace|add|make|convert|restyle|crop|colou?r)\b/i;
-const PICTURE = /\b(?:draw|paint|picture|image|illustration|photo|poster|logo)\b/i;
-const FILM = /\b(?:video|clip|film|animation)\b/i;
-const FILE = /\b(?:file|document|report|pdf|spreadsheet|download)\b/i;
-const PROMPT = /\bprompts?\b/i;
-const SEARCH = /\b(?:search|look up|research|browse|news|latest|find out)\b/i;
-const TIME = /\bwhat(?:'s| is) the (?:time|date)|\bwhat (?:time|day|date)\b/i;
-/** `slow-120`: a skill that works for 120 seconds. */
-const SLOW = /\bslow-(\d{1,4})\b/i;
+const IMAGE_WORD = /\b(?:draw|paint|picture|image|illustration|photo|poster|logo)\b/i;
+const VIDEO_WORD = /\b(?:video|clip|film|animation)\b/i;
+const FILE_WORD = /\b(?:file|document|report|pdf|spreadsheet|download)\b/i;
+const PROMPT_WORD = /\bprompts?\b/i;
+const SEARCH_REQUEST = /\b(?:search|look up|research|browse|news|latest|find out)\b/i;
+const TIME_QUESTION = /\bwhat(?:'s| is) the (?:time|date)|\bwhat (?:time|day|date)\b/i;
+/** Trigger word `slow-120`: the skill takes 120 seconds. */
+const SLOW_TRIGGER = /\bslow-(\d{1,4})\b/i;
 
 const slug = (text: string): string =>
 	text
@@ -24,19 +24,26 @@ const slug = (text: string): string =>
 		.replace(/^-|-$/g, '')
 		.slice(0, 40) || 'result';
 
-const pictureUrl = ({ origin, seed, question }: PluginAsk, name: string): string =>
+/** Subject of an image, from the file name in its URL: `…/red-fox_2.jpg` → `red fox 2`. */
+export function imageName(url: string): string {
+	const file = new URL(url).pathname.split('/').at(-1) ?? '';
+	const words = file.replace(/\.\w+$/, '').replace(/[-_+.%]+/g, ' ');
+	return words.trim() || new URL(url).hostname;
+}
+
+const imageUrl = ({ origin, seed, question }: PluginContext, name: string): string =>
 	`${origin}/cdn/images/${slug(question.topic)}-${hexId(8, seed, name, question.topic)}.jpg`;
 
-const orders = ({ question: { text } }: PluginAsk, what: RegExp): boolean =>
-	ORDER.test(text) && what.test(text) && !PROMPT.test(text);
+const isOrderFor = ({ question: { text } }: PluginContext, what: RegExp): boolean =>
+	ORDER_VERB.test(text) && what.test(text) && !PROMPT_WORD.test(text);
 
-/** Every plugin and skill; those of an application run in this order (spec 2.2, 2.6, 2.7). */
+/** All plugins and skills; those of an application run in this order (spec 2.2, 2.6, 2.7). */
 export const PLUGINS: readonly Plugin[] = [
 	{
 		name: 'image_recognition',
 		thought: 'The user sent an image, so I look at it first.',
-		use({ question: { images, text } }) {
-			if (images.length === 0 || EDIT.test(text)) return undefined;
+		run({ question: { images, text } }) {
+			if (images.length === 0 || EDIT_VERB.test(text)) return undefined;
 			const shown = images.map(imageName).join(' and ');
 			return {
 				input: { images },
@@ -48,11 +55,11 @@ export const PLUGINS: readonly Plugin[] = [
 	{
 		name: 'image_editing',
 		thought: 'The user wants an image changed.',
-		use(ask) {
-			const { images, text } = ask.question;
+		run(context) {
+			const { images, text } = context.question;
 			const [image] = images;
-			if (image === undefined || !EDIT.test(text)) return undefined;
-			const url = pictureUrl(ask, image);
+			if (image === undefined || !EDIT_VERB.test(text)) return undefined;
+			const url = imageUrl(context, image);
 			const name = imageName(image);
 			return {
 				input: { image, instruction: text },
@@ -64,10 +71,10 @@ export const PLUGINS: readonly Plugin[] = [
 	{
 		name: 'image_generation',
 		thought: 'The user wants a picture.',
-		use(ask) {
-			const { images, topic } = ask.question;
-			if (images.length > 0 || !orders(ask, PICTURE)) return undefined;
-			const url = pictureUrl(ask, 'picture');
+		run(context) {
+			const { images, topic } = context.question;
+			if (images.length > 0 || !isOrderFor(context, IMAGE_WORD)) return undefined;
+			const url = imageUrl(context, 'picture');
 			return {
 				input: { prompt: topic },
 				result: url,
@@ -78,12 +85,12 @@ export const PLUGINS: readonly Plugin[] = [
 	{
 		name: 'video_generation',
 		thought: 'The user wants a video.',
-		use(ask) {
-			if (!orders(ask, FILM)) return undefined;
-			const { topic } = ask.question;
-			const taskId = `skill-${hexId(12, ask.seed, topic)}`;
+		run(context) {
+			if (!isOrderFor(context, VIDEO_WORD)) return undefined;
+			const { topic } = context.question;
+			const taskId = `skill-${hexId(12, context.seed, topic)}`;
 			const path = cdnVideoPath({ taskId, size: '720P', aspectRatio: '16:9', seconds: 5 });
-			const url = ask.origin + path;
+			const url = context.origin + path;
 			return {
 				input: { prompt: topic, duration: 5 },
 				result: url,
@@ -94,10 +101,10 @@ export const PLUGINS: readonly Plugin[] = [
 	{
 		name: 'file_writer',
 		thought: 'The user wants a file to download.',
-		use(ask) {
-			if (!orders(ask, FILE)) return undefined;
-			const { topic } = ask.question;
-			const url = `${ask.origin}/cdn/files/${slug(topic)}.txt`;
+		run(context) {
+			if (!isOrderFor(context, FILE_WORD)) return undefined;
+			const { topic } = context.question;
+			const url = `${context.origin}/cdn/files/${slug(topic)}.txt`;
 			return {
 				input: { title: topic },
 				result: url,
@@ -107,8 +114,8 @@ export const PLUGINS: readonly Plugin[] = [
 	},
 	{
 		name: 'calculator',
-		thought: 'There is something to work out.',
-		use({ question: { text } }) {
+		thought: 'The question contains a calculation.',
+		run({ question: { text } }) {
 			const sum = calculate(text);
 			return sum === undefined
 				? undefined
@@ -118,36 +125,36 @@ export const PLUGINS: readonly Plugin[] = [
 	{
 		name: 'clock',
 		thought: 'The user asks for the time.',
-		use({ question: { text }, nowMs }) {
-			if (!TIME.test(text)) return undefined;
+		run({ question: { text }, nowMs }) {
+			if (!TIME_QUESTION.test(text)) return undefined;
 			const now = new Date(nowMs).toISOString();
 			return { input: { zone: 'UTC' }, result: now, content: `It is ${now} (UTC).` };
 		},
 	},
 	{
 		name: 'web_search',
-		thought: 'I look this up.',
-		use({ question: { text, topic } }) {
-			if (!SEARCH.test(text)) return undefined;
+		thought: 'I need to search the web.',
+		run({ question: { text, topic } }) {
+			if (!SEARCH_REQUEST.test(text)) return undefined;
 			const result = `3 pages about ${topic}`;
 			return {
 				input: { query: topic },
 				result,
-				content: `I searched for ${topic} and read ${result}. ${capital(topic)} is described from three sides: its origin, its use today, and what comes next.`,
+				content: `I searched for ${topic} and read ${result}. ${capitalize(topic)} is described from three sides: its origin, its use today, and what comes next.`,
 			};
 		},
 	},
 	{
 		name: 'deep_research',
-		thought: 'This takes longer.',
-		use({ question: { text, topic } }) {
-			const seconds = SLOW.exec(text)?.[1];
+		thought: 'This needs in-depth research.',
+		run({ question: { text, topic } }) {
+			const seconds = SLOW_TRIGGER.exec(text)?.[1];
 			if (seconds === undefined) return undefined;
 			return {
 				input: { query: topic, seconds: Number(seconds) },
 				result: `Finished after ${seconds} seconds`,
 				content: `The research took ${seconds} seconds and is finished.`,
-				tookMs: Number(seconds) * 1000,
+				durationMs: Number(seconds) * 1000,
 			};
 		},
 	},

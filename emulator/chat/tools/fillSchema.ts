@@ -1,88 +1,91 @@
-import type { Evidence } from './evidence';
-import { fillText, mentioned, namedList, namedValue } from './fillText';
-import { resolveSchema, typeOf, type Schema } from './schema';
+import type { Entities } from './entities';
+import { fillString, findMentioned, namedList, namedValue } from './fillString';
+import { resolveSchema, schemaType, type JsonSchema } from './schema';
 
-interface Filling {
-	readonly evidence: Evidence;
-	/** The whole schema, for references. */
+/** State of the generation of one set of arguments. */
+interface FillContext {
+	readonly entities: Entities;
+	/** Root schema, for `$ref`. */
 	readonly root: unknown;
 	readonly depth: number;
-	/** How many more values may be made. */
+	/** Number of values that may still be generated. */
 	readonly budget: { left: number };
 }
 
-const MOST_DEPTH = 6;
+const MAX_DEPTH = 6;
 
-function fillNumber(schema: Schema, { numbers }: Evidence, step: number): number {
+function fillNumber(schema: JsonSchema, { numbers }: Entities, step: number): number {
 	const { multipleOf = step } = schema;
-	const least = schema.minimum ?? (schema.exclusiveMinimum ?? -Infinity) + multipleOf;
-	const most = schema.maximum ?? (schema.exclusiveMaximum ?? Infinity) - multipleOf;
+	const min = schema.minimum ?? (schema.exclusiveMinimum ?? -Infinity) + multipleOf;
+	const max = schema.maximum ?? (schema.exclusiveMaximum ?? Infinity) - multipleOf;
 	const wanted = numbers.shift() ?? (typeof schema.default === 'number' ? schema.default : 1);
-	const bounded = Math.min(Math.max(wanted, least), most);
+	const bounded = Math.min(Math.max(wanted, min), max);
 	if (multipleOf === 0) return bounded;
 
 	const rounded = Math.round(bounded / multipleOf) * multipleOf;
 	const value =
-		rounded < least ? rounded + multipleOf : rounded > most ? rounded - multipleOf : rounded;
+		rounded < min ? rounded + multipleOf : rounded > max ? rounded - multipleOf : rounded;
 	return Number(value.toPrecision(12));
 }
 
-function fillArray(schema: Schema, name: string, filling: Filling): readonly unknown[] {
+function fillArray(schema: JsonSchema, name: string, context: FillContext): readonly unknown[] {
 	const { minItems = 0, maxItems = Infinity } = schema;
-	const named = namedList(name, filling.evidence);
-	const subjects = named.length > 0 ? named : filling.evidence.subjects;
+	const named = namedList(name, context.entities);
+	const subjects = named.length > 0 ? named : context.entities.subjects;
 	const count = Math.min(Math.max(subjects.length, minItems, 1), maxItems);
 	return Array.from({ length: count }, (_, index) => {
 		const subject = subjects[index] ?? `${subjects[0]!} ${index + 1}`;
-		const evidence = { ...filling.evidence, text: subject, subject, subjects: [subject] };
-		return fillSchema(schema.items, name.replace(/s$/, ''), { ...filling, evidence });
+		const entities = { ...context.entities, text: subject, subject, subjects: [subject] };
+		return fillSchema(schema.items, name.replace(/s$/, ''), { ...context, entities });
 	});
 }
 
-/** Whether a message says something about a property that need not be given. */
-function isMentioned(name: string, value: unknown, { evidence, root }: Filling): boolean {
+/** Whether the message mentions an optional property. */
+function isMentioned(name: string, value: unknown, { entities, root }: FillContext): boolean {
 	const schema = resolveSchema(value, root);
-	if (schema.enum) return mentioned(schema.enum, evidence) !== undefined;
-	if (typeOf(schema) === 'string') return namedValue(name, evidence) !== undefined;
-	return typeOf(schema) !== 'object' && evidence.text.toLowerCase().includes(name.toLowerCase());
+	if (schema.enum) return findMentioned(schema.enum, entities) !== undefined;
+	if (schemaType(schema) === 'string') return namedValue(name, entities) !== undefined;
+	return (
+		schemaType(schema) !== 'object' && entities.text.toLowerCase().includes(name.toLowerCase())
+	);
 }
 
-function fillObject(schema: Schema, filling: Filling): Readonly<Record<string, unknown>> {
+function fillObject(schema: JsonSchema, context: FillContext): Readonly<Record<string, unknown>> {
 	const { properties = {}, required = [] } = schema;
 	const names = Object.keys(properties);
 	const wanted = names.filter(
-		(name) => required.includes(name) || isMentioned(name, properties[name], filling),
+		(name) => required.includes(name) || isMentioned(name, properties[name], context),
 	);
-	// A tool that demands nothing is still told what the message is about.
+	// Without required or mentioned properties, the first string property gets the subject.
 	const first = names.find(
-		(name) => typeOf(resolveSchema(properties[name], filling.root)) === 'string',
+		(name) => schemaType(resolveSchema(properties[name], context.root)) === 'string',
 	);
 	const chosen = wanted.length > 0 || first === undefined ? wanted : [first];
 	const missing = required.filter((name) => !names.includes(name));
 	return Object.fromEntries(
-		[...chosen, ...missing].map((name) => [name, fillSchema(properties[name], name, filling)]),
+		[...chosen, ...missing].map((name) => [name, fillSchema(properties[name], name, context)]),
 	);
 }
 
-/** How a value of each type is found. */
+/** Generators by JSON schema type. */
 const FILLERS: Readonly<
-	Record<string, (schema: Schema, name: string, filling: Filling) => unknown>
+	Record<string, (schema: JsonSchema, name: string, context: FillContext) => unknown>
 > = {
-	string: (schema, name, { evidence }) => fillText(schema, name, evidence),
-	integer: (schema, _name, { evidence }) => fillNumber(schema, evidence, 1),
-	number: (schema, _name, { evidence }) => fillNumber(schema, evidence, 0),
-	boolean: (_schema, _name, { evidence }) => !/\b(?:no|not|without|don't)\b/i.test(evidence.text),
+	string: (schema, name, { entities }) => fillString(schema, name, entities),
+	integer: (schema, _name, { entities }) => fillNumber(schema, entities, 1),
+	number: (schema, _name, { entities }) => fillNumber(schema, entities, 0),
+	boolean: (_schema, _name, { entities }) => !/\b(?:no|not|without|don't)\b/i.test(entities.text),
 	null: () => null,
 	array: fillArray,
-	object: (schema, _name, filling) => fillObject(schema, filling),
+	object: (schema, _name, context) => fillObject(schema, context),
 };
 
-/** A value that satisfies a JSON schema, taken from what the message offers. */
-export function fillSchema(value: unknown, name: string, filling: Filling): unknown {
-	const schema = resolveSchema(value, filling.root);
-	if (filling.depth > MOST_DEPTH || filling.budget.left-- <= 0) return null;
+/** Generates a value that satisfies a JSON schema, from the entities of the message where possible. */
+export function fillSchema(value: unknown, name: string, context: FillContext): unknown {
+	const schema = resolveSchema(value, context.root);
+	if (context.depth > MAX_DEPTH || context.budget.left-- <= 0) return null;
 	if ('const' in schema) return schema.const;
-	if (schema.enum) return mentioned(schema.enum, filling.evidence) ?? schema.enum[0] ?? null;
-	const fill = FILLERS[typeOf(schema)] ?? FILLERS['null']!;
-	return fill(schema, name, { ...filling, depth: filling.depth + 1 });
+	if (schema.enum) return findMentioned(schema.enum, context.entities) ?? schema.enum[0] ?? null;
+	const fill = FILLERS[schemaType(schema)] ?? FILLERS['null']!;
+	return fill(schema, name, { ...context, depth: context.depth + 1 });
 }

@@ -1,18 +1,18 @@
 import type { Message } from '../messages';
 import type { Tool } from '../requestSchema';
-import type { ChosenCall } from './chooseCalls';
+import type { ChosenToolCall } from './chooseToolCalls';
 import { resolveSchema } from './schema';
 import { argumentsOf, objectsIn, sinceUser } from './toolResults';
 
-/** What work says of itself while it is under way. */
+/** Statuses of unfinished asynchronous tasks. */
 const UNFINISHED = /^(?:init|queued|pending|processing|running|unknown)$/;
 const IDENTIFIER = /(?:^|_)id$|Id$/;
 
-/** The arguments that a result offers a tool; undefined when one is missing, or none says which work it is. */
-function offered(
+/** Arguments of a tool from the fields of a result; undefined if one is missing, or none is an identifier. */
+function argumentsFrom(
 	{ function: { parameters } }: Tool,
 	result: Readonly<Record<string, unknown>>,
-): ChosenCall['arguments'] | undefined {
+): ChosenToolCall['arguments'] | undefined {
 	const { properties = {}, required = Object.keys(properties) } = resolveSchema(
 		parameters,
 		parameters,
@@ -23,16 +23,16 @@ function offered(
 }
 
 /**
- * The calls that follow from what tools have answered: work that is under way is handed to the tool that takes its
- * identifier, such as one that waits for it, and to each tool once.
+ * Follow-up calls for asynchronous tasks: an unfinished task in a tool result is passed to the tool that accepts
+ * its identifier, such as one that waits for it. Each tool is called once per task.
  */
-export function followUps(
+export function followUpCalls(
 	messages: readonly Message[],
 	tools: readonly Tool[],
-): readonly ChosenCall[] {
+): readonly ChosenToolCall[] {
 	const recent = sinceUser(messages);
 	const made = recent.flatMap(({ tool_calls }) => tool_calls ?? []);
-	const isMade = ({ name, arguments: wanted }: ChosenCall) =>
+	const isMade = ({ name, arguments: wanted }: ChosenToolCall) =>
 		made.some(({ function: call }) => {
 			const given = call.name === name ? argumentsOf(call.arguments) : {};
 			return Object.entries(wanted).every(([key, value]) => given[key] === value);
@@ -43,7 +43,7 @@ export function followUps(
 		.filter(({ status }) => typeof status === 'string' && UNFINISHED.test(status))
 		.flatMap((result) => {
 			const calls = tools.flatMap((tool) => {
-				const values = offered(tool, result);
+				const values = argumentsFrom(tool, result);
 				return values ? [{ name: tool.function.name, arguments: values }] : [];
 			});
 			return calls.filter((call) => !isMade(call)).slice(0, 1);

@@ -1,5 +1,5 @@
-/** The parts of a JSON schema that arguments are filled by. */
-export interface Schema {
+/** JSON schema, as far as arguments are generated from it. */
+export interface JsonSchema {
 	readonly type?: string | readonly string[];
 	readonly const?: unknown;
 	readonly default?: unknown;
@@ -13,24 +13,24 @@ export interface Schema {
 	readonly exclusiveMinimum?: number;
 	readonly exclusiveMaximum?: number;
 	readonly multipleOf?: number;
-	readonly items?: Schema;
+	readonly items?: JsonSchema;
 	readonly minItems?: number;
 	readonly maxItems?: number;
-	readonly properties?: Readonly<Record<string, Schema>>;
+	readonly properties?: Readonly<Record<string, JsonSchema>>;
 	readonly required?: readonly string[];
-	readonly anyOf?: readonly Schema[];
-	readonly oneOf?: readonly Schema[];
-	readonly allOf?: readonly Schema[];
+	readonly anyOf?: readonly JsonSchema[];
+	readonly oneOf?: readonly JsonSchema[];
+	readonly allOf?: readonly JsonSchema[];
 	readonly $ref?: string;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a value is allowed to be; anything that is no schema allows everything. */
-const asSchema = (value: unknown): Schema => (isObject(value) ? value : {});
+/** A value as a schema; anything that is not an object counts as the empty schema. */
+const asSchema = (value: unknown): JsonSchema => (isObject(value) ? value : {});
 
-function lookUp(reference: string, root: unknown): Schema {
+function lookUp(reference: string, root: unknown): JsonSchema {
 	const path = reference.replace(/^#\/?/, '').split('/').filter(Boolean);
 	const found = path.reduce<unknown>(
 		(value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
@@ -39,24 +39,24 @@ function lookUp(reference: string, root: unknown): Schema {
 	return asSchema(found);
 }
 
-const MOST_REFERENCES = 8;
+const MAX_REFERENCES = 8;
 
-/** A schema with its references followed and the first of its alternatives chosen. */
-export function resolveSchema(value: unknown, root: unknown, depth = 0): Schema {
+/** Resolves `$ref` and `allOf`, and chooses the first alternative of `anyOf` or `oneOf`. */
+export function resolveSchema(value: unknown, root: unknown, depth = 0): JsonSchema {
 	const schema = asSchema(value);
-	if (depth > MOST_REFERENCES) return {};
+	if (depth > MAX_REFERENCES) return {};
 	const follow = (next: unknown) => resolveSchema(next, root, depth + 1);
 
 	if (typeof schema.$ref === 'string') return follow(lookUp(schema.$ref, root));
 	if (Array.isArray(schema.allOf))
-		return Object.assign({}, schema, ...schema.allOf.map(follow)) as Schema;
+		return Object.assign({}, schema, ...schema.allOf.map(follow)) as JsonSchema;
 	const choices = [schema.anyOf, schema.oneOf].find((list) => Array.isArray(list)) ?? [];
 	const chosen = choices.map(follow).find(({ type }) => type !== 'null');
 	return chosen ? { ...schema, ...chosen } : schema;
 }
 
-/** The type a value of this schema is given; null is the last resort. */
-export function typeOf({ type, properties, items }: Schema): string {
+/** Type of the value to generate; a type other than null is preferred. */
+export function schemaType({ type, properties, items }: JsonSchema): string {
 	if (typeof type === 'string') return type;
 	if (Array.isArray(type)) return (type as string[]).find((name) => name !== 'null') ?? 'null';
 	return properties ? 'object' : items ? 'array' : 'string';

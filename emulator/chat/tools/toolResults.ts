@@ -1,44 +1,44 @@
-import { isDeeperThan } from '../../isDeeperThan';
-import { capital } from '../brain/capital';
+import { exceedsDepth } from '../../jsonDepth';
+import { capitalize } from '../generation/words';
 import { textOf, type Message } from '../messages';
 
-/** A tool's answer, and what it was asked. */
+/** Result of a tool call, labeled with its subject. */
 export interface ToolResult {
 	readonly label: string;
 	readonly text: string;
 }
 
-const MOST_CHARACTERS = 2_000;
-const MOST_DEPTH = 20;
+const MAX_CHARACTERS = 2_000;
+const MAX_DEPTH = 20;
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
 	try {
 		const value: unknown = JSON.parse(text);
-		return isDeeperThan(MOST_DEPTH, value) ? text : value;
+		return exceedsDepth(MAX_DEPTH, value) ? text : value;
 	} catch {
 		return text;
 	}
 }
 
-/** A value as people say it: `temperature: 21, sky: clear`. */
-function spoken(value: unknown): string {
-	if (Array.isArray(value)) return value.map(spoken).join('; ');
+/** A JSON value as prose: `temperature: 21, sky: clear`. */
+function toProse(value: unknown): string {
+	if (Array.isArray(value)) return value.map(toProse).join('; ');
 	if (isValues(value)) {
-		// A person wants to see the video, not to read of it.
+		// A completed video: the link is enough.
 		if (typeof value['video_url'] === 'string') return `[the video](${value['video_url']})`;
 		return Object.entries(value)
-			.map(([key, part]) => `${key.replaceAll('_', ' ')}: ${spoken(part)}`)
+			.map(([key, part]) => `${key.replaceAll('_', ' ')}: ${toProse(part)}`)
 			.join(', ');
 	}
 	return String(value);
 }
 
-/** What a call was about: its first text argument, or else the tool's name in words. */
+/** Label of a call: its first string argument, or else the name of the tool. */
 function labelOf(name: string, argumentsJson: string): string {
-	const values = parsed(argumentsJson);
+	const values = parseJson(argumentsJson);
 	const texts = typeof values === 'object' && values !== null ? Object.values(values) : [];
 	const text = texts.find((value): value is string => typeof value === 'string');
-	return capital(text ?? name.replace(/[_-]+/g, ' '));
+	return capitalize(text ?? name.replace(/[_-]+/g, ' '));
 }
 
 type Values = Readonly<Record<string, unknown>>;
@@ -46,27 +46,27 @@ type Values = Readonly<Record<string, unknown>>;
 const isValues = (value: unknown): value is Values =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The arguments of a call; empty for what is no JSON object. */
+/** Parsed arguments of a call; empty unless they are a JSON object. */
 export function argumentsOf(json: string): Values {
-	const value = parsed(json);
+	const value = parseJson(json);
 	return isValues(value) ? value : {};
 }
 
-/** The objects that a tool has answered: one, or a list of them. */
+/** JSON objects in a tool message: one, or a list of them. */
 export function objectsIn(message: Message): readonly Values[] {
-	return [parsed(textOf(message))].flat().filter(isValues);
+	return [parseJson(textOf(message))].flat().filter(isValues);
 }
 
-/** The messages since the user spoke last. */
+/** Messages after the last user message. */
 export const sinceUser = (messages: readonly Message[]): readonly Message[] =>
 	messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
 
-/** How many times the model has asked for tools since the user spoke last. */
+/** Number of rounds of tool calls after the last user message. */
 export function toolRounds(messages: readonly Message[]): number {
 	return sinceUser(messages).filter(({ tool_calls }) => tool_calls?.length).length;
 }
 
-/** The tools' answers since the user spoke last, in their order (spec 2.3, 4). */
+/** Results of the tool calls after the last user message, in order (spec 2.3, 4). */
 export function toolResults(messages: readonly Message[]): readonly ToolResult[] {
 	const recent = sinceUser(messages);
 	const calls = recent.flatMap(({ tool_calls }) => tool_calls ?? []);
@@ -76,18 +76,18 @@ export function toolResults(messages: readonly Message[]): readonly ToolResult[]
 			({ id }) => id === message.tool_call_id,
 		)!.function;
 		const [{ task_id: taskId } = {}] = objectsIn(message);
-		// What is told of the same work later replaces what was told of it before.
+		// A later result of the same task replaces the earlier one.
 		const key = typeof taskId === 'string' ? taskId : message.tool_call_id!;
-		const text = spoken(parsed(textOf(message))) || 'nothing';
+		const text = toProse(parseJson(textOf(message))) || 'nothing';
 		results.set(key, {
 			label: results.get(key)?.label ?? labelOf(name, asked),
-			text: text.slice(0, MOST_CHARACTERS).replace(/\.$/, ''),
+			text: text.slice(0, MAX_CHARACTERS).replace(/\.$/, ''),
 		});
 	}
 	return [...results.values()];
 }
 
-/** The model's answer from what the tools gave back. */
+/** Writes the answer from the results of the tool calls. */
 export function answerFromResults(results: readonly ToolResult[]): string {
 	const sentences = results.map(({ label, text }) => `${label}: ${text}.`);
 	return sentences.length === 1

@@ -1,4 +1,4 @@
-/** Talks to the service with the AI SDK and prints what came back: `node aiSdk.mts <base URL> <key>`. */
+/** Calls the service with the AI SDK and prints the results as JSON: `node aiSdk.mts <base URL> <key>`. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 
@@ -6,7 +6,7 @@ const [baseURL = '', apiKey = ''] = process.argv.slice(2);
 const provider = createOpenAICompatible({ name: 'service', baseURL, apiKey, includeUsage: true });
 const model = provider('chat-m1');
 
-const asked: string[] = [];
+const toolInputs: string[] = [];
 const tools = {
 	get_weather: tool({
 		description: 'Get the current weather of a city',
@@ -16,7 +16,7 @@ const tools = {
 			required: ['city'],
 		}),
 		execute: ({ city }) => {
-			asked.push(city);
+			toolInputs.push(city);
 			return Promise.resolve({ sky: 'clear' });
 		},
 	}),
@@ -38,6 +38,6 @@ console.log(
 		streamedTokens: (await streamed.usage).totalTokens,
 		answer: looped.text,
 		streamedAnswer: await loopedStream.text,
-		asked,
+		toolInputs,
 	}),
 );

@@ -1,4 +1,4 @@
-/** Talks to the service with LangChain and prints what came back: `node langchain.mts <base URL> <key>`. */
+/** Calls the service with LangChain and prints the results as JSON: `node langchain.mts <base URL> <key>`. */
 import { ChatOpenAI } from '@langchain/openai';
 
 const [baseURL = '', apiKey = ''] = process.argv.slice(2);
@@ -52,6 +52,6 @@ console.log(
 		streamedText,
 		streamedTokens,
 		answer: answer.text,
-		asked: call.tool_calls?.map(({ args }) => (args as { city: string }).city),
+		toolInputs: call.tool_calls?.map(({ args }) => (args as { city: string }).city),
 	}),
 );

@@ -6,13 +6,14 @@ import {
 
 export type Json = Record<string, unknown>;
 
-/** An answer of the service, read to its end. */
+/** Complete response of the service. */
 export interface Answer<Body = Json> {
 	readonly status: number;
 	readonly headers: Headers;
 	readonly body: Body;
 }
 
+/** Body of a chat response. */
 export interface ChatAnswer {
 	readonly model: string;
 	readonly session_id?: string;
@@ -38,15 +39,15 @@ export interface ChatAnswer {
 	readonly trace_id?: string;
 }
 
-/** An emulator with short ways to ask it things. */
+/** Emulator with shortcuts for requests. */
 export interface TestService extends Emulator {
 	post<Body = Json>(path: string, body: unknown, key?: string): Promise<Answer<Body>>;
 	chat(body: Json, key?: string): Promise<Answer<ChatAnswer>>;
-	/** The reply of one user message. */
+	/** Sends one user message and returns the message of the reply. */
 	say(content: unknown, more?: Json): Promise<ChatAnswer['choices'][number]['message']>;
-	/** The data of every event of a streamed answer, `[DONE]` included. */
+	/** Data of all events of a streamed response, including `[DONE]`. */
 	stream(body: Json, key?: string): Promise<readonly string[]>;
-	/** The chunks of a streamed answer. */
+	/** Chunks of a streamed response. */
 	chunks<Chunk = Json>(body: Json, key?: string): Promise<readonly Chunk[]>;
 	createVideo(body: Json, key?: string): Promise<Answer>;
 	queryTask(taskId: unknown, key?: string): Promise<Answer>;
@@ -54,7 +55,7 @@ export interface TestService extends Emulator {
 
 export const user = (content: unknown): Json => ({ role: 'user', content });
 
-/** Starts an emulator on a virtual clock; the test stops it. */
+/** Starts an emulator with a virtual clock; the test must stop it. */
 export async function startService(options: EmulatorOptions = {}): Promise<TestService> {
 	const emulator = await startEmulator({ clock: 'virtual', ...options });
 	const send = (path: string, body: unknown, key = 'demo-key') =>
@@ -98,7 +99,7 @@ export async function startService(options: EmulatorOptions = {}): Promise<TestS
 	};
 }
 
-/** The body of a refusal. */
-export const refusal = (message: unknown, type = 'invalid_request_error') => ({
+/** Error body of the service (spec 7). */
+export const errorBody = (message: unknown, type = 'invalid_request_error') => ({
 	error: { message, type },
 });

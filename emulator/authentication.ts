@@ -1,0 +1,44 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { HttpError } from './errors';
+import { findCaller, type Caller } from './accounts';
+import { isTooDeep } from './jsonDepth';
+
+/**
+ * Authenticates a request by its `Authorization` header (spec 5).
+ * @throws HttpError 401 for a missing header or an unknown key
+ */
+export function authenticate({ headers: { authorization } }: FastifyRequest): Caller {
+	const caller = findCaller(authorization);
+	if (caller) return caller;
+	throw new HttpError(
+		401,
+		authorization === undefined
+			? 'Authentication failed: send the header Authorization: Bearer <API_KEY>.'
+			: 'Authentication failed: the API key is wrong.',
+	);
+}
+
+/**
+ * Adds the hooks of the API endpoints: authentication before the body is read, and removal of fields
+ * that are null, so that null means "not set".
+ */
+export function requireAuthentication(server: FastifyInstance): void {
+	server.addHook('onRequest', async (request) => {
+		authenticate(request);
+	});
+	server.addHook('preValidation', async (request) => {
+		const { body } = request;
+		if (isTooDeep(body)) {
+			throw new HttpError(400, 'The body is nested too deeply.');
+		}
+		if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+		request.body = Object.fromEntries(
+			Object.entries(body).filter(([, value]) => value !== null),
+		);
+	});
+}
+
+/** @throws HttpError 406 if the account has no credit (spec 5) */
+export function requireCredit({ account }: Caller): void {
+	if (!account.hasCredit) throw new HttpError(406, 'The account credit is insufficient.');
+}

@@ -1,0 +1,145 @@
+import { HttpError } from '../errors';
+import { hasTrigger } from '../triggers';
+import {
+	readQuestion,
+	runPlugins,
+	type ChatContext,
+	type DraftReply,
+	type CompletedPlugin,
+} from './responder';
+import type { Question } from './generation/question';
+import { writeJson } from './generation/writeJson';
+import { writeText } from './generation/writeText';
+import { textOf, type MessageToolCall } from './messages';
+import { imageName } from './plugins/plugins';
+import type { Extras } from './reply';
+import { retrieve, type Retrieval } from './retrieve';
+import { requireSupportedEffort, isThinkingEnabled, writeReasoning } from './thinking';
+import { chooseToolCalls } from './tools/chooseToolCalls';
+import { followUpCalls } from './tools/followUps';
+import { answerFromResults, toolResults, toolRounds } from './tools/toolResults';
+
+/**
+ * Searches the knowledge bases of the bound application; undefined if it has none.
+ * @throws HttpError 409 if a hit contains the forbidden word
+ */
+function searchKnowledge({ body, binding: { app } }: ChatContext): Retrieval | undefined {
+	if (!app || app.knowledge.length === 0) return undefined;
+	const last = body.messages.findLast(({ role }) => role === 'user');
+	const retrieval = retrieve(last ? textOf(last).slice(0, 4_000) : '', app.knowledge);
+	if (retrieval.hits.some(({ text }) => hasTrigger(text, 'forbiddenQuestion'))) {
+		throw new HttpError(
+			409,
+			'Content moderation failed: the retrieved knowledge contains sensitive words.',
+		);
+	}
+	return retrieval;
+}
+
+/** Tool calls of this round, with identifiers (spec 2.3, 4). */
+function requestToolCalls(
+	{ body, service }: ChatContext,
+	{ text }: Question,
+): readonly MessageToolCall[] {
+	const { tools = [], tool_choice = 'auto', messages } = body;
+	if (tools.length === 0 || tool_choice === 'none') return [];
+
+	const matched = chooseToolCalls(text, tools, {
+		round: toolRounds(messages),
+		required: tool_choice === 'required',
+		nowMs: service.clock.now(),
+	});
+	const calls = matched.length > 0 ? matched : followUpCalls(messages, tools);
+	return calls.map((call) => ({
+		id: service.nextId('call_'),
+		type: 'function',
+		function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+	}));
+}
+
+/** Reply to images when the image recognition plugin is not enabled (spec 2.2). */
+function unseenImages({ images }: Question): string {
+	const names = images.map(imageName).join(' and ');
+	return `I cannot see the image ${names}. Use an application with image recognition.`;
+}
+
+function writeContent(
+	context: ChatContext,
+	question: Question,
+	plugins: readonly CompletedPlugin[],
+): string {
+	const { messages, response_format } = context.body;
+	const results = toolResults(messages);
+	const isJson = response_format?.type === 'json_object';
+	if (results.length > 0) {
+		const answer = answerFromResults(results);
+		return isJson ? JSON.stringify({ answer, results }) : answer;
+	}
+	if (isJson) return writeJson(question);
+	if (plugins.length > 0) return plugins.map(({ content }) => content).join('\n\n');
+	if (question.images.length > 0) return `${unseenImages(question)} ${writeText(question)}`;
+	return writeText(question);
+}
+
+const QUESTIONS = [
+	'Which aspect ratio fits best?',
+	'What makes a good video prompt?',
+	'How long does a video take?',
+	'Can I use my own pictures?',
+] as const;
+
+/** Extra response fields of an application (spec 2.6). */
+function extrasOf(
+	{ binding: { app } }: ChatContext,
+	question: Question,
+	retrieval: Retrieval | undefined,
+	plugins: readonly CompletedPlugin[],
+): Extras {
+	const chain = plugins.map(({ name, thought, input }) => ({
+		plugin_name: name,
+		thought,
+		plugin_input: input,
+	}));
+	return {
+		...(retrieval && {
+			knowledge_base: {
+				search_hit: retrieval.hits.length > 0,
+				first_similarity: retrieval.firstSimilarity,
+			},
+		}),
+		...(app?.suggestsQuestions && {
+			suggested_questions: QUESTIONS.filter((text) => text !== question.text).slice(0, 3),
+		}),
+		...(chain.length > 0 && { agent: { status: 'success', chain, need_show_plugin: true } }),
+	};
+}
+
+/**
+ * Responder of a model, with or without an application (spec 2.1 to 2.6).
+ * @throws HttpError 400 for an unsupported reasoning effort, 409 for forbidden knowledge
+ */
+export function respondAsModel(context: ChatContext): DraftReply {
+	const { body, binding } = context;
+	requireSupportedEffort(body, binding);
+	const retrieval = searchKnowledge(context);
+	const knowledge = (retrieval?.hits ?? []).map(({ text }) => text);
+	const question = readQuestion(context, body.messages, knowledge);
+	const toolCalls = requestToolCalls(context, question);
+	const plugins = toolCalls.length > 0 ? [] : runPlugins(context, question);
+	const toolNames = toolCalls.map((call) => call.function.name);
+	return {
+		content: writeContent(context, question, plugins),
+		toolCalls,
+		...(isThinkingEnabled(body, binding) && {
+			reasoning: writeReasoning(question, body.reasoning_effort, toolNames),
+		}),
+		extras: extrasOf(context, question, retrieval, plugins),
+		extraInput: [
+			binding.app?.setting,
+			...knowledge,
+			body.tools?.length && JSON.stringify(body.tools),
+		]
+			.filter(Boolean)
+			.join('\n'),
+	};
+}

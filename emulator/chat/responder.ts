@@ -1,0 +1,66 @@
+import type { EmulatedService } from '../service';
+import { parseQuestion, type Question } from './generation/question';
+import type { Message, MessageToolCall } from './messages';
+import type { PluginRun } from './plugins/plugin';
+import { PLUGINS } from './plugins/plugins';
+import type { Extras, Reply } from './reply';
+import type { ChatBody } from './requestSchema';
+import type { Binding } from './resolveBinding';
+
+/** Input of a responder: the request and its environment. */
+export interface ChatContext {
+	readonly body: ChatBody;
+	readonly binding: Binding;
+	/** Name of the calling account, which owns its sessions. */
+	readonly owner: string;
+	/** Origin of the service, for links to generated files. */
+	readonly origin: string;
+	readonly service: EmulatedService;
+}
+
+/** Output of a responder, before stop words and token usage are applied. */
+export interface DraftReply {
+	readonly content: string;
+	/** Tool calls for the client to run; if there are any, `content` is not sent. */
+	readonly toolCalls?: readonly MessageToolCall[];
+	readonly reasoning?: string;
+	readonly extras?: Extras;
+	readonly session?: NonNullable<Reply['session']>;
+	/** Input besides the messages, counted in `prompt_tokens` (spec 2.4). */
+	readonly extraInput: string;
+}
+
+/** Parses the question in the messages, with the settings of the request and the application (spec 2.1). */
+export function readQuestion(
+	{ body, binding: { app }, service: { settings } }: ChatContext,
+	messages: readonly Message[],
+	knowledge: readonly string[] = [],
+): Question {
+	const { temperature, top_p = 1, frequency_penalty = 0, presence_penalty = 0 } = body;
+	return parseQuestion(messages, {
+		setting: app?.setting ?? '',
+		knowledge,
+		seed: settings.seed,
+		temperature: temperature ?? app?.temperature ?? 0.7,
+		variety: [top_p, frequency_penalty, presence_penalty],
+	});
+}
+
+/** Completed run of a plugin. */
+export interface CompletedPlugin extends PluginRun {
+	readonly name: string;
+	readonly thought: string;
+}
+
+/** Runs the plugins or skills of the bound application that match the question. */
+export function runPlugins(
+	{ binding: { app }, origin, service: { settings, clock } }: ChatContext,
+	question: Question,
+): readonly CompletedPlugin[] {
+	const enabled = PLUGINS.filter(({ name }) => app?.plugins.includes(name));
+	const context = { question, origin, seed: settings.seed, nowMs: clock.now() };
+	return enabled.flatMap(({ name, thought, run }) => {
+		const result = run(context);
+		return result ? [{ name, thought, ...result }] : [];
+	});
+}

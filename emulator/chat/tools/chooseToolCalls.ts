@@ -1,0 +1,148 @@
+import { extractKeywords } from '../generation/words';
+import type { Tool } from '../requestSchema';
+import { extractEntities, splitList } from './entities';
+import { fillSchema } from './fillSchema';
+import { isIdentifierName } from './fillString';
+import { resolveSchema, schemaType } from './schema';
+
+/** Tool call before it gets an identifier. */
+export interface ChosenToolCall {
+	readonly name: string;
+	readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** A tool, and the part of the message that matches it. */
+interface ToolMatch {
+	readonly tool: Tool;
+	readonly text: string;
+}
+
+/** Score of a keyword, by its place in the tool declaration. */
+const NAME_WEIGHT = 3;
+const DESCRIPTION_WEIGHT = 2;
+const PARAMETER_WEIGHT = 1;
+const MIN_SCORE = 2;
+
+/** Keywords of a tool declaration, with their scores. */
+function vocabulary({
+	function: { name, description = '', parameters },
+}: Tool): ReadonlyMap<string, number> {
+	const { properties = {} } = resolveSchema(parameters, parameters);
+	const weighted = (text: string, weight: number) =>
+		extractKeywords(text).map((word): [string, number] => [word, weight]);
+	return new Map([
+		...weighted(Object.keys(properties).join(' '), PARAMETER_WEIGHT),
+		...weighted(description, DESCRIPTION_WEIGHT),
+		...weighted(name, NAME_WEIGHT),
+	]);
+}
+
+function score(tool: Tool, text: string): number {
+	const words = vocabulary(tool);
+	return [...new Set(extractKeywords(text))].reduce(
+		(sum, word) => sum + (words.get(word) ?? 0),
+		0,
+	);
+}
+
+/** Whether a tool requires an identifier and the text has none. */
+function lacksIdentifier({ function: { parameters } }: Tool, text: string): boolean {
+	const { properties = {}, required = Object.keys(properties) } = resolveSchema(
+		parameters,
+		parameters,
+	);
+	return required.some(isIdentifierName) && !/\d/.test(text);
+}
+
+/** Tool with the highest score; undefined if no tool reaches the minimum. */
+function bestTool(tools: readonly Tool[], text: string): Tool | undefined {
+	const [best] = tools
+		.map((tool) => ({ tool, points: score(tool, text), lacks: lacksIdentifier(tool, text) }))
+		.sort((a, b) => b.points - a.points || Number(a.lacks) - Number(b.lacks));
+	return best && best.points >= MIN_SCORE ? best.tool : undefined;
+}
+
+/** Whether the first required parameter is a string, so that several values need several calls. */
+function takesSingleValue({ function: { parameters } }: Tool): boolean {
+	const { properties = {}, required = Object.keys(properties) } = resolveSchema(
+		parameters,
+		parameters,
+	);
+	const [first] = required.map((name) => resolveSchema(properties[name], parameters));
+	return first !== undefined && schemaType(first) === 'string' && !first.enum;
+}
+
+const MAX_WORDS_PER_LIST_ITEM = 4;
+
+/** Whether a part is short enough to be a list item: `Rome` in `the weather in Paris and Rome`. */
+const isListItem = (piece: string): boolean =>
+	piece.split(/\s+/).length <= MAX_WORDS_PER_LIST_ITEM && !/^(?:please|thanks)\b/i.test(piece);
+
+/** Whether a part has keywords that are not in the tool declaration. */
+function hasSubject({ tool, text }: ToolMatch): boolean {
+	const words = vocabulary(tool);
+	return extractKeywords(text).some((word) => !words.has(word));
+}
+
+/** Tools requested in one sentence: one for each part that names a tool or another value. */
+function matchesIn(sentence: string, tools: readonly Tool[]): readonly ToolMatch[] {
+	return splitList(sentence).reduce<readonly ToolMatch[]>((matches, text) => {
+		const previous = matches.at(-1);
+		const named = bestTool(tools, text);
+		if (!previous) return named ? [{ tool: named, text }] : matches;
+		if (named && named !== previous.tool) return [...matches, { tool: named, text }];
+
+		const next = { tool: previous.tool, text };
+		const isNext = takesSingleValue(next.tool) && hasSubject(previous) && hasSubject(next);
+		if (isNext && (named ?? isListItem(text))) return [...matches, next];
+		// Otherwise the part belongs to the previous match.
+		return [...matches.slice(0, -1), { ...previous, text: `${previous.text} and ${text}` }];
+	}, []);
+}
+
+const MAX_CALLS = 16;
+/** Limit of generated values per call, because schemas can nest lists in lists; the rest is null. */
+const MAX_VALUES = 500;
+
+function toCall({ tool, text }: ToolMatch, nowMs: number): ChosenToolCall {
+	const { name, parameters = {} } = tool.function;
+	const context = {
+		entities: extractEntities(text, nowMs),
+		root: parameters,
+		depth: 0,
+		budget: { left: MAX_VALUES },
+	};
+	const values = fillSchema({ ...parameters, type: 'object' }, name, context);
+	return { name, arguments: values as ChosenToolCall['arguments'] };
+}
+
+/** Instructions about the format of the answer, not for a tool: `…, answer in JSON`. */
+const ANSWER_ORDER = /[,;.]?\s*\b(?:and )?(?:please )?(?:answer|reply|respond)\b[^.?!]*[.?!]*$/i;
+
+/** State of the tool loop, and the request's `tool_choice`. */
+export interface ToolChoiceOptions {
+	/** Number of completed rounds of tool calls; each `then` in the message adds a round. */
+	readonly round: number;
+	/** Whether at least one tool must be called (spec 2.1 `tool_choice`). */
+	readonly required: boolean;
+	/** Milliseconds since 1970. */
+	readonly nowMs: number;
+}
+
+/** Chooses the tool calls of a round by keyword matching; empty if no tool matches (spec 2.3, 4). */
+export function chooseToolCalls(
+	text: string,
+	tools: readonly Tool[],
+	{ round, required, nowMs }: ToolChoiceOptions,
+): readonly ChosenToolCall[] {
+	const rounds = text
+		.replace(ANSWER_ORDER, '')
+		.split(/[,;.]?\s*\b(?:and then|then|after that|afterwards|finally)\b/i)
+		.map((sentence) => matchesIn(sentence, tools))
+		.filter((matches) => matches.length > 0);
+	const matches = rounds[round] ?? [];
+	if (matches.length > 0) return matches.slice(0, MAX_CALLS).map((match) => toCall(match, nowMs));
+
+	const [tool] = [...tools].sort((a, b) => score(b, text) - score(a, text));
+	return required && round === 0 && tool ? [toCall({ tool, text }, nowMs)] : [];
+}

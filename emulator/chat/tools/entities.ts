@@ -1,0 +1,63 @@
+/** Entities extracted from a part of the message, as values for the arguments of a tool. */
+export interface Entities {
+	readonly text: string;
+	/** Subject of the text; the default value of strings. */
+	readonly subject: string;
+	/** All subjects, if the text lists several. */
+	readonly subjects: readonly string[];
+	/** Numbers in the text. Mutable: each is used for one argument. */
+	readonly numbers: number[];
+	/** Milliseconds since 1970, the default of dates. */
+	readonly nowMs: number;
+}
+
+const TRAILING =
+	/\s+(?:please|now|right now|today|tomorrow|for me|with|using|by|via|and|or)\b.*$|[\s.?!,;:"”»]+$/i;
+const QUOTED = /["“«']([^"”»']{2,})["”»']/;
+const INTRODUCED =
+	/(?:\b(?:in|for|of|about|to|at|from|on|called|named)\b|:)\s+(?:the\s+)?(?=\S)([^]+)$/i;
+const CODE = /\b(?=\w*\d)[A-Za-z]*[-_]?\d[\w-]*/;
+const CAPITALS = /\p{Lu}[\p{L}\p{N}'’-]*(?:\s+\p{Lu}[\p{L}\p{N}'’-]*)*/u;
+const NAME_FIRST = new RegExp(`^${CAPITALS.source}`, 'u');
+
+const trimmed = (text: string): string => text.replace(TRAILING, '').replace(TRAILING, '').trim();
+
+function subjectIn(text: string): string {
+	const quoted = QUOTED.exec(text)?.[1];
+	if (quoted) return quoted;
+
+	const introduced = INTRODUCED.exec(text)?.[1];
+	if (introduced) return NAME_FIRST.exec(introduced)?.[0] ?? trimmed(introduced);
+
+	const name = NAME_FIRST.exec(text)?.[0];
+	if (name !== undefined && (name === text || name.includes(' '))) return name;
+
+	const [, ...rest] = text.trim().split(/\s+/);
+	return CODE.exec(text)?.[0] ?? CAPITALS.exec(rest.join(' '))?.[0] ?? trimmed(text);
+}
+
+/** Splits a list: `Paris, Rome and Oslo`. */
+export function splitList(text: string): readonly string[] {
+	return text
+		.split(/\s*(?:,(?!\d)|;|\n|\band\b)\s*/i)
+		.map((part) => part.trim())
+		.filter(Boolean);
+}
+
+/** Extracts the entities of a text. */
+export function extractEntities(text: string, nowMs: number): Entities {
+	const subject = subjectIn(text) || 'this';
+	const introduced = QUOTED.test(text) ? undefined : INTRODUCED.exec(text)?.[1];
+	const subjects = splitList(introduced ?? subject)
+		.map(trimmed)
+		.filter(Boolean);
+	return {
+		text,
+		subject,
+		subjects: subjects.length > 0 ? subjects : [subject],
+		numbers: [...text.matchAll(/(?<![\w-])-?\d+(?:\.\d+)?(?!\w)/g)].map(([digits]) =>
+			Number(digits),
+		),
+		nowMs,
+	};
+}

@@ -1,0 +1,102 @@
+import { hexId } from '../../random';
+import { extractKeywords } from '../generation/words';
+import { splitList, type Entities } from './entities';
+import type { JsonSchema } from './schema';
+
+const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const found = (pattern: RegExp, text: string, otherwise: string): string =>
+	pattern.exec(text)?.[0] ?? otherwise;
+
+/** Generators by JSON schema `format`. */
+const FORMATS: Readonly<Record<string, (entities: Entities) => string>> = {
+	date: ({ text, nowMs }) => found(/\d{4}-\d\d-\d\d/, text, isoDay(nowMs)),
+	time: ({ nowMs }) => new Date(nowMs).toISOString().slice(11, 19) + 'Z',
+	'date-time': ({ text, nowMs }) =>
+		found(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/, text, new Date(nowMs).toISOString()),
+	email: ({ text }) => found(/[\w.+-]+@[\w-]+\.[\w.]+\w/, text, 'someone@example.com'),
+	uri: ({ text }) => found(/https?:\/\/[^\s"'<>]+[^\s"'<>.,?!)]/, text, 'https://example.com/'),
+	url: ({ text }) => found(/https?:\/\/[^\s"'<>]+[^\s"'<>.,?!)]/, text, 'https://example.com/'),
+	uuid: ({ text }) =>
+		hexId(32, text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5'),
+	ipv4: ({ text }) => found(/\b\d{1,3}(?:\.\d{1,3}){3}\b/, text, '127.0.0.1'),
+	hostname: () => 'example.com',
+};
+
+/** Value after a name in the text: `from Paris`, `city: Paris`, `title "Good day"`. */
+export function namedValue(name: string, { text }: Entities): string | undefined {
+	const words = name
+		.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+		.split(/[^\p{L}\p{N}]+/u)
+		.filter(Boolean);
+	if (words.length === 0) return undefined;
+	const match = new RegExp(
+		`\\b${words.join('[ _-]?')}\\b\\s*(?:is\\b|=|:)?\\s*(?:["“']([^"”']+)["”']|([\\p{L}\\p{N}_-]+(?:\\s+\\p{Lu}[\\p{L}\\p{N}_-]*)*))`,
+		'iu',
+	).exec(text);
+	return match?.[1] ?? match?.[2]?.split(/\s+(?=\p{Ll})/u)[0];
+}
+
+/** List after a name in the text: `labels red, green and blue`. */
+export function namedList(name: string, { text }: Entities): readonly string[] {
+	const stem = name.replace(/s$/, '');
+	if (!/^\w+$/.test(stem)) return [];
+	const rest = new RegExp(`\\b${stem}s?\\b\\s*(?:are\\b|=|:)?\\s*(.+)`, 'i').exec(text)?.[1];
+	return rest === undefined ? [] : splitList(rest.replace(/[.?!]+$/, ''));
+}
+
+/** Whether a property is named like an identifier, such as an order number. */
+export const isIdentifierName = (name: string): boolean =>
+	/(?:^|[_-])(?:id|code|number|no|sku|key)$|Id$|Code$|Number$/.test(name);
+
+/** First value of an enumeration that the text mentions. */
+export function findMentioned(values: readonly unknown[], { text }: Entities): unknown {
+	const words = extractKeywords(text);
+	return values.find((value) => {
+		const wanted = extractKeywords(String(value));
+		return wanted.length > 0 && wanted.every((word) => words.includes(word));
+	});
+}
+
+/** Longer texts are not tested, because some patterns backtrack catastrophically on them. */
+const MAX_TESTED_CHARACTERS = 24;
+/** Limit of generated padding, because `minLength` can be huge. */
+const MAX_LENGTH = 10_000;
+
+function findMatching(pattern: string, candidates: readonly string[]): string | undefined {
+	try {
+		const wanted = new RegExp(pattern, 'u');
+		return candidates
+			.filter(({ length }) => length <= MAX_TESTED_CHARACTERS)
+			.find((candidate) => wanted.test(candidate));
+	} catch {
+		return undefined;
+	}
+}
+
+/** Generates a string within the limits of the schema, from the entities of the message where possible. */
+export function fillString(schema: JsonSchema, name: string, entities: Entities): string {
+	const format = FORMATS[schema.format ?? ''];
+	if (format) return format(entities);
+
+	const code = isIdentifierName(name) ? /\b[\w-]*\d[\w-]*/.exec(entities.text)?.[0] : undefined;
+	const text = code ?? namedValue(name, entities) ?? entities.subject;
+	const { pattern, minLength = 0, maxLength = Infinity } = schema;
+	const words = entities.text
+		.split(/[^\p{L}\p{N}_-]+/u)
+		.filter((word) => extractKeywords(word).length > 0);
+	const samples = [
+		text,
+		...words,
+		...words.map((word) => word.toUpperCase()),
+		'1',
+		'12',
+		'123',
+		'1234',
+		'a',
+		'A',
+		'abc',
+		'ABC',
+	];
+	const chosen = (pattern !== undefined && findMatching(pattern, samples)) || text;
+	return [...chosen].slice(0, maxLength).join('').padEnd(Math.min(minLength, MAX_LENGTH), '.');
+}

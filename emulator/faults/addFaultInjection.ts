@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import type { EmulatedService } from '../service';
+import { isResponseFault, applyResponseFault } from './responseFaults';
+import { applyBodyFault, type Connection } from './bodyFaults';
+import type { BodyFault } from './fault';
+
+/** A response payload as a stream of buffers. */
+async function* buffers(payload: unknown): AsyncGenerator<Buffer> {
+	if (payload instanceof Readable) {
+		for await (const chunk of payload) yield Buffer.from(chunk as string | Uint8Array);
+		return;
+	}
+	if (payload !== null && payload !== undefined)
+		yield Buffer.from(payload as string | Uint8Array);
+}
+
+const connectionOf = ({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply): Connection => ({
+	flush() {
+		if (!raw.headersSent) raw.flushHeaders();
+	},
+	close: () => void socket.destroy(),
+	reset: () => void socket.resetAndDestroy(),
+});
+
+/** Fault injection: applies pending faults to the requests that they match. */
+export function addFaultInjection(
+	server: FastifyInstance,
+	{ faults, journal, clock }: EmulatedService,
+): void {
+	const bodyFaults = new WeakMap<FastifyRequest, BodyFault>();
+
+	server.addHook('preValidation', async (request, reply) => {
+		const entry = journal.find(request);
+		const fault = entry && faults.take({ ...entry, body: request.body });
+		if (!entry || !fault) return;
+
+		entry.fault = fault.kind;
+		if (isResponseFault(fault)) {
+			await applyResponseFault(fault, { request, reply, clock });
+			return;
+		}
+		bodyFaults.set(request, fault);
+	});
+	server.addHook('onSend', async (request, reply, payload: unknown) => {
+		const fault = bodyFaults.get(request);
+		if (!fault) return payload;
+
+		if (fault.kind === 'contentType') reply.header('content-type', fault.type);
+		const connection = connectionOf(request, reply);
+		return Readable.from(applyBodyFault(buffers(payload), fault, connection), {
+			objectMode: false,
+		});
+	});
+}

@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { EmulatorClock } from '../clock';
+import { errorBody } from '../errors';
+import type { ResponseFault } from './fault';
+
+const gatewayErrorPage = (status: number): string =>
+	`<!DOCTYPE html>\n<html><head><title>${status}</title></head>` +
+	`<body><center><h1>${status} Bad Gateway</h1></center><hr></body></html>\n`;
+
+interface Exchange {
+	readonly request: FastifyRequest;
+	readonly reply: FastifyReply;
+	readonly clock: EmulatorClock;
+}
+
+type ResponseFaultHandlers = {
+	readonly [Kind in ResponseFault['kind']]: (
+		fault: Extract<ResponseFault, { kind: Kind }>,
+		target: Exchange,
+	) => unknown;
+};
+
+/** Effect of each kind of fault, applied before the service handles the request. */
+const HANDLERS: ResponseFaultHandlers = {
+	delay: ({ ms }, { clock }) => clock.sleep(ms),
+	status({ status, body, headers = {} }, { reply }) {
+		const text = body ?? errorBody(status, `Fault: ${status}`);
+		reply.type(typeof text === 'string' ? 'text/plain; charset=utf-8' : 'application/json');
+		return reply
+			.code(status)
+			.headers(headers)
+			.send(typeof text === 'string' ? text : JSON.stringify(text));
+	},
+	rateLimit({ retryAfterSeconds, asDate }, { reply, clock }) {
+		const date = new Date(clock.now() + retryAfterSeconds * 1000).toUTCString();
+		return reply
+			.code(429)
+			.header('retry-after', asDate ? date : String(retryAfterSeconds))
+			.send(errorBody(429, 'Call-frequency limit exceeded. Retry later.'));
+	},
+	html: ({ status = 502 }, { reply }) =>
+		reply.code(status).type('text/html; charset=utf-8').send(gatewayErrorPage(status)),
+	redirect: ({ location, status = 302 }, { reply }) => reply.redirect(location, status),
+	reset(_fault, { request, reply }) {
+		reply.hijack();
+		request.raw.socket.resetAndDestroy();
+	},
+	stall(_fault, { reply }) {
+		reply.hijack();
+	},
+};
+
+/** Whether a fault replaces or delays the whole response, rather than changing its body. */
+export function isResponseFault(fault: { readonly kind: string }): fault is ResponseFault {
+	return Object.hasOwn(HANDLERS, fault.kind);
+}
+
+/** Replaces or delays a response. */
+export async function applyResponseFault(fault: ResponseFault, target: Exchange): Promise<void> {
+	const act = HANDLERS[fault.kind] as (fault: ResponseFault, target: Exchange) => unknown;
+	await act(fault, target);
+}

@@ -1,0 +1,18 @@
+const MAX_BODY_DEPTH = 100;
+
+/** Whether a body is nested too deeply: serializing it again would overflow the stack. */
+export function isTooDeep(body: unknown): boolean {
+	return exceedsDepth(MAX_BODY_DEPTH, body);
+}
+
+/** Whether a JSON value is nested deeper than `maxDepth`. Iterative, so that any depth is safe. */
+export function exceedsDepth(maxDepth: number, value: unknown): boolean {
+	let level: readonly unknown[] = [value];
+	for (let depth = 0; level.length > 0; depth++) {
+		if (depth > maxDepth) return true;
+		level = level.flatMap((item): unknown[] =>
+			typeof item === 'object' && item !== null ? Object.values(item) : [],
+		);
+	}
+	return false;
+}

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startService, type Json, type TestService } from './support/service';
+
+let service: TestService;
+beforeAll(async () => {
+	service = await startService();
+});
+afterAll(() => service.stop());
+
+const run = promisify(execFile);
+
+/** Runs a client in its own process, because it is an ES module, which jest cannot load. */
+async function runClient(script: string, key: string): Promise<Json> {
+	const { stdout } = await run(process.execPath, [
+		'--disable-warning=ExperimentalWarning',
+		join(__dirname, 'clients', script),
+		`${service.url}/v1`,
+		key,
+	]);
+	return JSON.parse(stdout) as Json;
+}
+
+const ANSWER = 'Here is what I found.\nParis: sky: clear.\nRome: sky: clear.';
+
+describe.each(['demo-key', 'demo-key-demo-app'])('4 third-party clients with %s', (key) => {
+	it('4 AI SDK: text, stream, reasoning, usage, and tool loop with and without streaming', async () => {
+		const result = await runClient('aiSdk.mts', key);
+		expect(result).toEqual({
+			text: '2 + 2 = 4',
+			totalTokens: expect.any(Number) as number,
+			reasons: key === 'demo-key',
+			streamedText: '2 + 2 = 4',
+			streamedTokens: result['totalTokens'],
+			answer: ANSWER,
+			streamedAnswer: ANSWER,
+			toolInputs: ['Paris', 'Rome', 'Paris', 'Rome'],
+		});
+	});
+
+	it('4 LangChain: text, stream, usage, and tools', async () => {
+		const result = await runClient('langchain.mts', key);
+		expect(result).toEqual({
+			text: '2 + 2 = 4',
+			totalTokens: expect.any(Number) as number,
+			streamedText: '2 + 2 = 4',
+			streamedTokens: result['totalTokens'],
+			answer: ANSWER,
+			toolInputs: ['Paris', 'Rome'],
+		});
+	});
+});
