@@ -41,9 +41,9 @@ export function taskIds(run: string, finishMs: readonly number[]): string[] {
 	return finishMs.map((each, index) => taskIdOf({ run, index, finishMs: each }));
 }
 
-/** The scheduler's waits for these tasks, from now on. */
+/** Initial polling state of these tasks. */
 export function waitingFor(ids: readonly string[], nowMs: number): PollState {
-	return { polls: ids.map((taskId) => startPoll(taskId, nowMs)), pause: NO_COOLDOWN };
+	return { polls: ids.map((taskId) => startPoll(taskId, nowMs)), cooldown: NO_COOLDOWN };
 }
 
 /** What a way of waiting came to, in seconds. */

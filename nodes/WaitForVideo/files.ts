@@ -6,45 +6,47 @@ import { downloadFile } from '../shared/files/download';
 import { readMaxBytes } from '../shared/files/fileSizeOption';
 import { readText } from '../shared/run/parameters';
 
-/** A kind of file that a finished task has. */
+/** A kind of file that a completed task has. */
 interface FileRow {
-	readonly wanted: string;
+	/** Parameter that tells whether to download it. */
+	readonly toggle: string;
 	readonly urlField: 'video_url' | 'thumbnail_url';
+	/** Parameter with the name of the binary field. */
 	readonly propertyField: string;
 	readonly property: string;
 	readonly mimeType: string;
-	/** Whether every finished task has one. */
-	readonly always: boolean;
+	/** Whether every completed task has one. */
+	readonly isRequired: boolean;
 }
 
 const FILES: readonly FileRow[] = [
 	{
-		wanted: 'download',
+		toggle: 'download',
 		urlField: 'video_url',
 		propertyField: 'binaryProperty',
 		property: 'video',
 		mimeType: 'video/mp4',
-		always: true,
+		isRequired: true,
 	},
 	{
-		wanted: 'options.downloadThumbnail',
+		toggle: 'options.downloadThumbnail',
 		urlField: 'thumbnail_url',
 		propertyField: 'options.thumbnailProperty',
 		property: 'thumbnail',
 		mimeType: 'image/jpeg',
-		always: false,
+		isRequired: false,
 	},
 ];
 
-const HINT = 'The video exists: open its URL, or run this node again with the same task ID';
+const HINT = 'The video is completed: open its URL, or run this node again with the same task ID';
 
-/** The files of a finished task, with the error of the first that did not come; those before it are kept. */
+/** The downloaded files of a completed task, with the error of the first download that failed. */
 export interface WaitFiles {
 	readonly binary: IBinaryKeyData;
 	readonly error?: Error;
 }
 
-/** Downloads what the item's fields ask for. Cancelling is an error like any other here. */
+/** Downloads the files that the parameters of the item select. A cancellation is returned like any other error. */
 export async function downloadFiles(
 	context: IExecuteFunctions,
 	itemIndex: number,
@@ -53,9 +55,9 @@ export async function downloadFiles(
 	const binary: IBinaryKeyData = {};
 	try {
 		for (const row of FILES) {
-			if (context.getNodeParameter(row.wanted, itemIndex, false) !== true) continue;
+			if (context.getNodeParameter(row.toggle, itemIndex, false) !== true) continue;
 			const url = result[row.urlField] ?? '';
-			if (url === '' && !row.always) continue;
+			if (url === '' && !row.isRequired) continue;
 			const property = propertyOf(context, itemIndex, row);
 			binary[property] = await downloadFile(context, {
 				url: url === '' ? missing(row) : url,
@@ -91,7 +93,7 @@ function fileNameFor(
 function missing({ urlField }: FileRow): never {
 	throw new ServiceError(
 		'protocol',
-		`The service gave no ${urlField}`,
+		`The service returned no ${urlField}`,
 		'Run this node again with the same task ID',
 	);
 }

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import type { PollSchedule } from '../client/video/poll/task';
+import type { PollSchedule } from '../client/video/poll/schedule';
 
 /** When to ask for a task, within the guidance of the service: every 5 to 10 seconds, at most 10 minutes (spec 3.1). */
 export const pollOptions: INodeProperties[] = [
@@ -61,7 +61,7 @@ export function readPolling(context: IExecuteFunctions): {
 		schedule: {
 			firstMs,
 			maxMs: Math.max(firstMs, option('longestInterval', 10, 5, 10) * 1000),
-			limitMs: option('maximumWait', 10, 0, 10) * 60_000,
+			timeoutMs: option('maximumWait', 10, 0, 10) * 60_000,
 			jitter: option('jitter', 10, 0, 50) / 100,
 		},
 		concurrency: Math.floor(option('queries', 10, 1, 50)),
