@@ -5,24 +5,24 @@ import { isToolRun } from '../shared/run/nodeContext';
 import { inTools } from '../shared/form/fromAi';
 
 const KEY = 'createdByAgent';
-const MOST = 5;
+const DEFAULT_MAXIMUM = 5;
 
-/** How many videos an agent may have made. */
+/** Limits the videos that an agent may create in one execution. */
 export const toolLimitOption: INodeProperties = inTools({
 	displayName: 'Maximum Videos',
 	name: 'maximumVideos',
 	type: 'number',
 	typeOptions: { minValue: 1 },
-	default: MOST,
+	default: DEFAULT_MAXIMUM,
 	description:
 		'How many videos the agent may create in one execution, as each of them costs money',
 });
 
 /**
- * Makes a video, unless the agent has had as many made in this execution as it may. What has certainly not been created
- * does not count.
+ * Calls `create` unless the agent has reached its limit of videos in this execution. A video that was certainly not
+ * created does not count.
  *
- * @throws InputError when the limit is reached; its words are for the model.
+ * @throws InputError when the limit is reached; its text is for the model.
  */
 export async function withinToolLimit<T>(
 	context: IExecuteFunctions,
@@ -31,14 +31,15 @@ export async function withinToolLimit<T>(
 ): Promise<T> {
 	if (!isToolRun(context)) return await create();
 
-	const most = Number(context.getNodeParameter('options.maximumVideos', itemIndex, MOST)) || MOST;
+	const option = context.getNodeParameter('options.maximumVideos', itemIndex, DEFAULT_MAXIMUM);
+	const maximum = Number(option) || DEFAULT_MAXIMUM;
 	const node = context.getContext('node');
 	const created = () => (node[KEY] ?? 0) as number;
-	if (created() >= most) {
+	if (created() >= maximum) {
 		throw new InputError(
 			'Maximum Videos',
-			`is ${most}, and so many have been created already`,
-			'Create no more of them now, and say so',
+			`is ${maximum}, and this execution has already created that many`,
+			'Create no more videos now, and tell the user',
 		);
 	}
 	node[KEY] = created() + 1;

@@ -51,7 +51,7 @@ export const videoOptions: INodeProperties[] = sortByName([
 			},
 			{
 				name: 'Refuse',
-				value: 'refuse',
+				value: 'reject',
 				description: 'Fail the item before anything is sent',
 			},
 		],
@@ -72,6 +72,6 @@ export function readVideoOptions(context: IExecuteFunctions, itemIndex: number):
 	return {
 		dryRun: option('dryRun') === true,
 		retryOutcomeUnknown: option('retryOutcomeUnknown') === true,
-		unsupported: option('unsupportedValues') === 'refuse' ? 'refuse' : 'adjust',
+		unsupported: option('unsupportedValues') === 'reject' ? 'reject' : 'adjust',
 	};
 }
