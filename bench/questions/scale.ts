@@ -1,4 +1,4 @@
-import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/task';
+import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/schedule';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { virtualClock } from '../../test/support/virtualClock';
 import { withInstance, nodeMs, type N8nInstance } from '../n8n/startInstance';

@@ -43,7 +43,7 @@ export function taskIds(run: string, finishMs: readonly number[]): string[] {
 
 /** The scheduler's initial state for these tasks. */
 export function waitingFor(ids: readonly string[], nowMs: number): PollState {
-	return { polls: ids.map((taskId) => startPoll(taskId, nowMs)), pause: NO_COOLDOWN };
+	return { polls: ids.map((taskId) => startPoll(taskId, nowMs)), cooldown: NO_COOLDOWN };
 }
 
 /** Figures of a polling strategy; times in seconds. */

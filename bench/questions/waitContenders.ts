@@ -1,6 +1,6 @@
 import axios from 'axios';
 
-import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/task';
+import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/schedule';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { drawn, node } from '../../test/e2e/support/buildWorkflow';
 import { virtualClock } from '../../test/support/virtualClock';

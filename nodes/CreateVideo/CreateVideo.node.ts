@@ -1,6 +1,5 @@
 import {
 	NodeConnectionTypes,
-	type IDataObject,
 	type IExecuteFunctions,
 	type ILoadOptionsFunctions,
 	type INodeExecutionData,
@@ -9,13 +8,9 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { readBatching } from '../shared/form/batchOptions';
-import { mapItems } from '../shared/run/mapItems';
 import { resourceLocator, searchItems } from '../shared/form/resourceLocator';
-import { clearCallLog } from '../shared/run/callLog';
 import { filledByModel } from '../shared/form/fromAi';
-import { createForItem, prepareVideo } from './execute';
-import { hintAdjustments } from './hint';
+import { createVideos } from './execute';
 import { createVideoOptions } from './options';
 import { VIDEO_MODEL_ITEMS, videoProperties, videoToolProperties } from './modelProperties';
 import { videoReferences } from './references';
@@ -33,7 +28,7 @@ export class CreateVideo implements INodeType {
 		subtitle:
 			'={{ ($parameter.options?.dryRun ? "dry run: " : "") + ($parameter.references?.file?.length ? "files" : "text") + " to video with " + ($parameter.model || "no model") }}',
 		description:
-			'Start the generation of a video; the task_id that comes back is what Wait for Video takes',
+			'Start the generation of a video. Returns the task_id that Wait for Video needs.',
 		defaults: { name: 'Create Video' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
@@ -50,7 +45,7 @@ export class CreateVideo implements INodeType {
 						cachedResultName: VIDEO_MODEL_ITEMS[0]!.name,
 					},
 					required: true,
-					description: 'The model that makes the video',
+					description: 'The model that generates the video',
 				},
 				{
 					searchListMethod: 'searchVideoModels',
@@ -93,33 +88,6 @@ export class CreateVideo implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		if (!this.continueOnFail()) await checkItems(this);
-
-		const items = await mapItems(
-			this,
-			{ ...readBatching(this), describeCompleted },
-			async (item) => ({
-				json: await createForItem(this, item),
-				pairedItem: { item },
-			}),
-		);
-		if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(this);
-		hintAdjustments(this, items);
-		return [items];
+		return [await createVideos(this)];
 	}
-}
-
-/** Where a bad item stops the node, it does so before anything is paid for. */
-async function checkItems(context: IExecuteFunctions): Promise<void> {
-	await mapItems(context, { concurrency: 1 }, async (item) => {
-		await prepareVideo(context, item);
-		return { json: {}, pairedItem: { item } };
-	});
-}
-
-function describeCompleted(tasks: readonly IDataObject[]): string {
-	const ids = tasks.flatMap(({ task_id: taskId }) => (taskId === undefined ? [] : [taskId]));
-	return ids.length === 0
-		? ''
-		: `Tasks that were created before this and go on: ${ids.join(', ')}`;
 }

@@ -9,36 +9,36 @@ import { fieldNames, signedFileUrl, type FieldNames } from '../shared/files/sign
 import type { Service } from '../shared/run/host';
 import { readModel, readText } from '../shared/run/parameters';
 
-/** Files as the editor hands them over: an address, or the names of binary fields. */
+/** An entry of the References field: a URL, or the names of binary fields. */
 interface ReferenceEntry {
 	readonly kind?: string;
 	readonly source?: 'url' | 'binary';
-	/** One address, or by expression a list of them. */
+	/** A URL, or from an expression a list of URLs. */
 	readonly url?: unknown;
 	readonly binaryProperty?: FieldNames;
 }
 
 type EnteredSource =
 	| { readonly url: string }
-	/** `id` tells the same file in another try, where its signed address is another one. */
+	/** `id` identifies the file in a retry, which signs a new URL for it. */
 	| { readonly property: string; readonly id: string };
 
 interface EnteredReference {
-	/** How an error names the entry. */
+	/** Name of the entry in errors. */
 	readonly field: string;
 	readonly kind: ReferenceKind;
 	readonly source: EnteredSource;
 }
 
-/** What an item asks for, before its binary files have addresses. */
+/** The input of an item, before its binary files have URLs. */
 export interface VideoInput extends Omit<EnteredVideo, 'references'> {
 	readonly references: readonly EnteredReference[];
 }
 
 /**
- * What the node's fields ask for in an item.
+ * Reads the input of an item.
  *
- * @throws InputError when a reference is empty or of no known kind.
+ * @throws InputError when a reference is empty or its kind is unknown.
  * @throws NodeOperationError when the item has no such binary field.
  */
 export function readVideoInput(context: IExecuteFunctions, itemIndex: number): VideoInput {
@@ -60,11 +60,11 @@ export function readVideoInput(context: IExecuteFunctions, itemIndex: number): V
 }
 
 /**
- * The input with an address for every file.
+ * The input with a URL for every file.
  *
  * @throws InputError when the service cannot fetch a file.
  */
-export function withAddresses(
+export function withUrls(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	input: VideoInput,
@@ -90,25 +90,29 @@ function readEntry(
 	const kind = REFERENCES.find((row) => row.kind === entered)?.kind;
 	if (kind === undefined) {
 		const kinds = REFERENCES.map((row) => row.kind).join(', ');
-		throw new InputError(field, `is of the kind ${entered}`, `Use one of ${kinds}`);
+		throw new InputError(field, `has the unknown kind ${entered}`, `Use one of ${kinds}`);
 	}
 	const sources =
 		source === 'url'
-			? [url].flat().map((each) => addressed(each, field))
-			: fieldNames(binaryProperty).map((name) => filed(context, itemIndex, name));
+			? [url].flat().map((each) => urlSource(each, field))
+			: fieldNames(binaryProperty).map((name) => binarySource(context, itemIndex, name));
 	return sources.map((each) => ({ field, kind, source: each }));
 }
 
-function addressed(url: unknown, field: string): EnteredSource {
+function urlSource(url: unknown, field: string): EnteredSource {
 	if (typeof url === 'string' && url.trim() !== '') return { url: url.trim() };
 	throw new InputError(
 		field,
 		'has no URL',
-		'Enter an address, or an expression that gives one; an empty list stands for no file',
+		'Enter a URL, or an expression that returns one; an empty list means no file',
 	);
 }
 
-function filed(context: IExecuteFunctions, itemIndex: number, property: string): EnteredSource {
+function binarySource(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	property: string,
+): EnteredSource {
 	const { id = '' } = context.helpers.assertBinaryData(itemIndex, property);
 	return { property, id };
 }

@@ -10,7 +10,7 @@ const KEY = 'createdByAgent';
  * Creates a video unless the agent has reached Maximum Videos in this execution. A creation that certainly failed does
  * not count.
  *
- * @throws InputError when the limit is reached; its words are for the model.
+ * @throws InputError when the limit is reached; its text is for the model.
  */
 export async function withinMaximumVideos<T>(
 	context: IExecuteFunctions,
@@ -25,8 +25,8 @@ export async function withinMaximumVideos<T>(
 	if (created() >= max) {
 		throw new InputError(
 			'Maximum Videos',
-			`is ${max}, and this many have been created already`,
-			'Do not create more videos now, and say so',
+			`is ${max}, and this execution has already created that many`,
+			'Create no more videos now, and tell the user',
 		);
 	}
 	node[KEY] = created() + 1;

@@ -22,7 +22,7 @@ export class WaitForVideo implements INodeType {
 		version: 1,
 		subtitle:
 			'={{ ($parameter.waitMode === "suspend" ? "suspend" : "wait") + ($parameter.download ? " and download" : "") }}',
-		description: 'Wait until a video is finished, and get its address and its file',
+		description: 'Wait until a video is finished, and get its URL and its file',
 		defaults: { name: 'Wait for Video' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main, NodeConnectionTypes.Main, NodeConnectionTypes.Main],

@@ -1,34 +1,25 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { withDeadline } from '../client/http/deadline';
-import { checkTaskId, queryTask } from '../client/video/queryTask';
-import type { TaskPoll } from '../client/video/poll/task';
 import { pollTasks } from '../client/video/poll/pollTasks';
+import type { TaskPoll } from '../client/video/poll/task';
+import { checkTaskId, queryTask } from '../client/video/queryTask';
 import { isLive, withChatStream } from '../shared/chat/chatStream';
 import { n8nClock, n8nService } from '../shared/run/host';
 import { readText } from '../shared/run/parameters';
+import { deliver, type PolledItems } from './deliver';
 import { readPolling } from './options';
-import { deliver } from './deliver';
-import { readWaitMode, type WaitMode } from './mode';
-import { checkWires, onOutputs } from './outputs';
-import { waitProgress, type Progress } from './progress';
-import { keepPolls, takePolls } from './state';
+import { checkConnections, onOutputs, readWaitMode, type WaitMode } from './outputs';
+import { pollProgress, type Progress } from './progress';
 import { nextResumeMs } from './resume';
+import { loadPolls, savePolls } from './state';
 
-/** A query is answered at once; half a minute of idle timeout means that it is lost. */
+/** Status queries are answered at once: a response that is idle this long is lost. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** An answer that takes longer, byte by byte, would hold up the wait beyond its own limit. */
-const QUERY_LIMIT_MS = 60_000;
+/** Total timeout of a status query: a response that trickles in must not delay the deadline of the task. */
+const QUERY_TIMEOUT_MS = 60_000;
 
-interface Waited {
-	readonly polls: readonly TaskPoll[];
-	/** False when the execution goes on later. */
-	readonly isOver: boolean;
-	/** What every item fails with. */
-	readonly error?: unknown;
-}
-
-/** One run of Wait for Video: all of the wait, or in suspend mode a step of it. */
+/** One run of Wait for Video: all polls of its tasks, or in suspend mode one step of them. */
 export async function runWait(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	if (!isLive(context)) return await run(context, () => undefined);
 	return await withChatStream(context, 0, async (sendText) => await run(context, sendText));
@@ -39,62 +30,67 @@ async function run(
 	sendText: (text: string) => void,
 ): Promise<INodeExecutionData[][]> {
 	const mode = readWaitMode(context);
-	const progress = waitProgress(context, sendText);
-	const taskIds: string[] = [];
-	const waited = await wait(context, mode, taskIds, progress).catch((error: unknown): Waited => ({
-		isOver: true,
-		polls: [],
-		error,
-	}));
-	if (!waited.isOver) return onOutputs({ stillGenerating: context.getInputData() });
-	return await deliver(context, mode, { ...waited, taskIds }, progress);
+	const progress = pollProgress(context, sendText);
+	const { isSuspended, ...polled } = await pollItems(context, mode, progress);
+	if (isSuspended) return onOutputs({ stillGenerating: context.getInputData() });
+	return await deliver(context, mode, polled, progress);
 }
 
-function readTaskIds(context: IExecuteFunctions): string[] {
+/** Polls the tasks of all items. An error is part of the result, so that the task IDs are not lost with it. */
+async function pollItems(
+	context: IExecuteFunctions,
+	mode: WaitMode,
+	progress: Progress,
+): Promise<PolledItems & { readonly isSuspended: boolean }> {
+	let taskIds: readonly string[] = [];
+	try {
+		checkConnections(context, mode);
+		taskIds = readTaskIds(context);
+		return { taskIds, ...(await pollStep(context, mode, taskIds, progress)) };
+	} catch (error) {
+		return { taskIds, polls: [], isSuspended: false, error };
+	}
+}
+
+function readTaskIds(context: IExecuteFunctions): readonly string[] {
 	const taskIds = context
 		.getInputData()
 		.map((_item, index) => readText(context, 'taskId', index).trim());
-	// An empty one stops the node before the first query, unless the others are to go on.
+	// An empty ID stops the node before the first poll. With Continue On Fail it fails its own item only.
 	if (!context.continueOnFail()) taskIds.forEach(checkTaskId);
 	return taskIds;
 }
 
-/**
- * Waits for the tasks, or for one step of them; a task that stands in several items is asked for once.
- *
- * @param taskIds Gets the task of each item.
- */
-async function wait(
+/** Polls the tasks until all are finished, or in suspend mode once; a task of several items is polled once for all. */
+async function pollStep(
 	context: IExecuteFunctions,
 	mode: WaitMode,
-	taskIds: string[],
+	taskIds: readonly string[],
 	progress: Progress,
-): Promise<Waited> {
-	checkWires(context, mode);
-	taskIds.push(...readTaskIds(context));
+): Promise<{ readonly polls: readonly TaskPoll[]; readonly isSuspended: boolean }> {
 	const { http } = await n8nService(context);
 	const clock = n8nClock(context);
 	const { schedule, concurrency } = readPolling(context);
-	const different = [...new Set(taskIds)].filter((taskId) => taskId !== '');
-	const waiting = await pollTasks(
+	const uniqueIds = [...new Set(taskIds)].filter((taskId) => taskId !== '');
+	const state = await pollTasks(
 		clock,
-		takePolls(context, different, clock.now()),
+		loadPolls(context, uniqueIds, clock.now()),
 		async (taskId) =>
-			await queryTask(withDeadline(http, clock, QUERY_LIMIT_MS), taskId, IDLE_TIMEOUT_MS),
+			await queryTask(withDeadline(http, clock, QUERY_TIMEOUT_MS), taskId, IDLE_TIMEOUT_MS),
 		{
 			schedule,
 			concurrency,
-			onChange: progress.note,
+			onChange: progress.update,
 			...(mode === 'suspend' ? { untilMs: clock.now() } : {}),
 		},
 	);
-	const isOver = waiting.polls.every(({ outcome }) => outcome !== undefined);
-	if (!isOver) {
-		const untilMs = nextResumeMs(waiting, clock.now(), schedule.limitMs);
-		const seconds = Math.round((untilMs - clock.now()) / 1000);
-		progress.end(waiting.polls, `, asking again in ${seconds} s`);
-		keepPolls(context, waiting);
-		await context.putExecutionToWait(new Date(untilMs));
+	const isSuspended = state.polls.some(({ outcome }) => outcome === undefined);
+	if (isSuspended) {
+		const resumeMs = nextResumeMs(state, clock.now(), schedule.timeoutMs);
+		const seconds = Math.round((resumeMs - clock.now()) / 1000);
+		progress.finish(state.polls, `, next poll in ${seconds} s`);
+		savePolls(context, state);
+		await context.putExecutionToWait(new Date(resumeMs));
 	}
-	return { polls: waiting.polls, isOver };
+	return { polls: state.polls, isSuspended };
 }

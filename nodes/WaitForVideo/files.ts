@@ -5,46 +5,48 @@ import type { PollResult } from '../client/video/poll/result';
 import { downloadFile } from '../shared/files/download';
 import { readMaxBytes } from '../shared/files/fileSizeOption';
 import { readText } from '../shared/run/parameters';
+import { downloadThumbnailOption, fileNameOption, thumbnailFieldOption } from './options';
 
-/** A kind of file that a finished task has. */
+type Read<T> = (context: IExecuteFunctions, itemIndex: number) => T;
+
+/** A kind of file that a completed task has. */
 interface FileRow {
-	readonly wanted: string;
 	readonly urlField: 'video_url' | 'thumbnail_url';
-	readonly propertyField: string;
-	readonly property: string;
+	/** Whether the item's parameters select this file. */
+	readonly isSelected: Read<boolean>;
+	/** Name of its binary field. */
+	readonly binaryField: Read<string>;
 	readonly mimeType: string;
-	/** Whether every finished task has one. */
-	readonly always: boolean;
+	/** Whether every completed task has one. */
+	readonly isRequired: boolean;
 }
 
 const FILES: readonly FileRow[] = [
 	{
-		wanted: 'download',
 		urlField: 'video_url',
-		propertyField: 'binaryProperty',
-		property: 'video',
+		isSelected: (context, item) => context.getNodeParameter('download', item, false) === true,
+		binaryField: (context, item) => readText(context, 'binaryProperty', item).trim() || 'video',
 		mimeType: 'video/mp4',
-		always: true,
+		isRequired: true,
 	},
 	{
-		wanted: 'options.downloadThumbnail',
 		urlField: 'thumbnail_url',
-		propertyField: 'options.thumbnailProperty',
-		property: 'thumbnail',
+		isSelected: downloadThumbnailOption.read,
+		binaryField: thumbnailFieldOption.read,
 		mimeType: 'image/jpeg',
-		always: false,
+		isRequired: false,
 	},
 ];
 
-const HINT = 'The video exists: open its URL, or run this node again with the same task ID';
+const HINT = 'The video is completed: open its URL, or run this node again with the same task ID';
 
-/** The files of a finished task, with the error of the first that did not come; those before it are kept. */
+/** The downloaded files of a completed task, with the error of the first download that failed. */
 export interface WaitFiles {
 	readonly binary: IBinaryKeyData;
 	readonly error?: Error;
 }
 
-/** Downloads what the item's fields ask for. Cancelling is an error like any other here. */
+/** Downloads the files that the parameters of the item select. A cancellation is returned like any other error. */
 export async function downloadFiles(
 	context: IExecuteFunctions,
 	itemIndex: number,
@@ -53,13 +55,12 @@ export async function downloadFiles(
 	const binary: IBinaryKeyData = {};
 	try {
 		for (const row of FILES) {
-			if (context.getNodeParameter(row.wanted, itemIndex, false) !== true) continue;
+			if (!row.isSelected(context, itemIndex)) continue;
 			const url = result[row.urlField] ?? '';
-			if (url === '' && !row.always) continue;
-			const property = propertyOf(context, itemIndex, row);
-			binary[property] = await downloadFile(context, {
+			if (url === '' && !row.isRequired) continue;
+			binary[row.binaryField(context, itemIndex)] = await downloadFile(context, {
 				url: url === '' ? missing(row) : url,
-				name: fileNameFor(context, itemIndex, result),
+				name: fileNameOption.read(context, itemIndex) || result.task_id,
 				mimeType: row.mimeType,
 				maxBytes: readMaxBytes(context, itemIndex),
 				subject: { task_id: result.task_id, [row.urlField]: url },
@@ -72,26 +73,10 @@ export async function downloadFiles(
 	}
 }
 
-function propertyOf(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	{ propertyField, property }: FileRow,
-): string {
-	return readText(context, propertyField, itemIndex).trim() || property;
-}
-
-function fileNameFor(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	{ task_id: taskId }: PollResult,
-): string {
-	return readText(context, 'options.fileName', itemIndex).trim() || taskId;
-}
-
 function missing({ urlField }: FileRow): never {
 	throw new ServiceError(
 		'protocol',
-		`The service gave no ${urlField}`,
+		`The service returned no ${urlField}`,
 		'Run this node again with the same task ID',
 	);
 }

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import type { PollSchedule } from '../client/video/poll/task';
+import type { PollSchedule } from '../client/video/poll/schedule';
 import { fileSizeOption } from '../shared/files/fileSizeOption';
 import { notInTools } from '../shared/form/fromAi';
 import {
@@ -133,7 +133,7 @@ export function readPolling(context: IExecuteFunctions): {
 		schedule: {
 			firstMs,
 			maxMs: Math.max(firstMs, maximumIntervalOption.read(context, 0) * 1000),
-			limitMs: maximumWaitOption.read(context, 0) * 60_000,
+			timeoutMs: maximumWaitOption.read(context, 0) * 60_000,
 			jitter: jitterOption.read(context, 0) / 100,
 		},
 		concurrency: concurrencyOption.read(context, 0),

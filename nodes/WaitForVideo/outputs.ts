@@ -1,13 +1,45 @@
 import type { IConnections, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
-import type { WaitMode } from './mode';
+import { isToolRun } from '../shared/run/nodeContext';
 
 /** The outputs of Wait for Video, in their order. */
 export const WAIT_OUTPUTS = ['Still Generating', 'Completed', 'Failed'] as const;
 
 const STILL_GENERATING = 0;
 const COMPLETED = 1;
+
+/**
+ * How the node polls: in place, in the running process; or suspended, with the execution saved between polls. As a tool
+ * it polls in place, and all results use the first output, the only one that an agent reads.
+ */
+export type WaitMode = 'inPlace' | 'suspend' | 'tool';
+
+/**
+ * The mode of this run. The node polls in place whatever the form says where suspending does not work: it would cut off
+ * a streamed response, and n8n does not resume a node that was started with "Execute step".
+ */
+export function readWaitMode(context: IExecuteFunctions): WaitMode {
+	if (isToolRun(context)) return 'tool';
+	const mode = context.getNodeParameter('waitMode', 0, 'inPlace');
+	const canSuspend = !context.isStreaming() && destinationOf(context) !== context.getNode().name;
+	return mode === 'suspend' && canSuspend ? 'suspend' : 'inPlace';
+}
+
+/** The node that an "Execute step" is for: n8n's context has it, though its type does not declare it. */
+function destinationOf(context: IExecuteFunctions): string | undefined {
+	const { runExecutionData } = context as unknown as WithStartData;
+	const destination = runExecutionData?.startData?.destinationNode;
+	return typeof destination === 'string' ? destination : destination?.nodeName;
+}
+
+interface WithStartData {
+	readonly runExecutionData?: {
+		readonly startData?: {
+			readonly destinationNode?: string | { readonly nodeName?: string };
+		};
+	};
+}
 
 /** The items by output, in the order of WAIT_OUTPUTS. */
 export function onOutputs({
@@ -21,38 +53,36 @@ export function onOutputs({
 }
 
 /**
- * Nodes are not told their wires; n8n's context has the workflow all the same. Where an n8n has it not, the check is
- * left out.
- */
-interface WithWorkflow {
-	readonly workflow?: { readonly connectionsBySourceNode?: IConnections };
-}
-
-/**
- * Looks at the wires before anything is asked, so that no result can leave through an output that nobody reads.
+ * Checks the connections of the outputs before the first poll, so that no result is lost on an output without a
+ * connection.
  *
- * @throws InputError when the wires do not fit the mode.
+ * @throws InputError when the connections do not fit the mode.
  */
-export function checkWires(context: IExecuteFunctions, mode: WaitMode): void {
+export function checkConnections(context: IExecuteFunctions, mode: WaitMode): void {
 	const { workflow } = context as unknown as WithWorkflow;
 	if (mode === 'tool' || workflow?.connectionsBySourceNode === undefined) return;
 
 	const { name } = context.getNode();
 	const outputs = workflow.connectionsBySourceNode[name]?.['main'] ?? [];
-	const back = outputs[STILL_GENERATING] ?? [];
-	const elsewhere = back.filter(({ node }) => node !== name);
-	if (mode === 'suspend' && (back.length === 0 || elsewhere.length > 0)) {
+	const targets = outputs[STILL_GENERATING] ?? [];
+	const [other] = targets.filter(({ node }) => node !== name);
+	if (mode === 'suspend' && (targets.length === 0 || other !== undefined)) {
 		throw new InputError(
 			'Still Generating',
-			elsewhere.length === 0 ? 'leads nowhere' : `leads to ${elsewhere[0]!.node}`,
+			other === undefined ? 'is not connected' : `is connected to ${other.node}`,
 			'Connect this output to the input of this node and to nothing else, or set Wait Mode to Poll in Place',
 		);
 	}
-	if (mode === 'inPlace' && elsewhere.length > 0 && (outputs[COMPLETED] ?? []).length === 0) {
+	if (mode === 'inPlace' && other !== undefined && (outputs[COMPLETED] ?? []).length === 0) {
 		throw new InputError(
 			'Completed',
-			`leads nowhere, but Still Generating leads to ${elsewhere[0]!.node}`,
-			'Move that wire to the output Completed: finished videos leave there',
+			`is not connected, but Still Generating is connected to ${other.node}`,
+			'Move that connection to the output Completed: it gets the finished videos',
 		);
 	}
+}
+
+/** The workflow: n8n's context has it, though its type does not declare it. Without it the check is skipped. */
+interface WithWorkflow {
+	readonly workflow?: { readonly connectionsBySourceNode?: IConnections };
 }

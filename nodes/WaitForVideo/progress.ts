@@ -1,49 +1,52 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { pollSummary } from '../client/video/poll/result';
 import type { TaskPoll } from '../client/video/poll/task';
-import { pollSummary } from '../client/video/poll/summary';
 
-/** Milliseconds between two lines at least: with many tasks something changes all the time. */
-const GAP_MS = 2_000;
+/** Minimum interval between two progress lines: with many tasks something changes all the time. */
+const MIN_INTERVAL_MS = 2_000;
 
-/** Tells a person how far the wait is. */
+/** Reports the progress of polling to a person. */
 export interface Progress {
-	/** Something has changed. */
-	note(polls: readonly TaskPoll[]): void;
-	/** The wait, or this step of it, is over. */
-	end(polls: readonly TaskPoll[], more?: string): void;
+	/** A task has changed. Throttled to one line per interval. */
+	update(polls: readonly TaskPoll[]): void;
+	/**
+	 * Polling, or this step of it, has ended.
+	 *
+	 * @param note Text that follows the progress.
+	 */
+	finish(polls: readonly TaskPoll[], note?: string): void;
 }
 
 /**
- * Progress as lines in the browser's console, where n8n shows what a node of a manual run says, and in the chat
- * where there is one.
+ * Progress lines in the browser's console, where n8n shows the messages of a manual run, and in the chat if there is one.
  *
  * @param sendText Writes to the chat.
  */
-export function waitProgress(
+export function pollProgress(
 	context: IExecuteFunctions,
 	sendText: (text: string) => void,
 ): Progress {
-	let saidAtMs = -Infinity;
-	let said = '';
+	let lastLine = '';
+	let lastAtMs = -Infinity;
 
-	function say(polls: readonly TaskPoll[], nowMs: number, more = ''): void {
-		const beganMs = Math.min(...polls.map(({ startedAtMs }) => startedAtMs));
-		const line = `${pollSummary(polls, nowMs - beganMs)}${more}`;
-		if (line === said) return;
-		said = line;
-		saidAtMs = nowMs;
+	function send(polls: readonly TaskPoll[], nowMs: number, note = ''): void {
+		const startedAtMs = Math.min(...polls.map((poll) => poll.startedAtMs));
+		const line = `${pollSummary(polls, nowMs - startedAtMs)}${note}`;
+		if (line === lastLine) return;
+		lastLine = line;
+		lastAtMs = nowMs;
 		context.sendMessageToUI(line);
 		// The chat renders Markdown: a single line break would join the lines.
 		sendText(`${line}\n\n`);
 	}
 
 	return {
-		note: (polls) => {
-			if (Date.now() - saidAtMs >= GAP_MS) say(polls, Date.now());
+		update: (polls) => {
+			if (Date.now() - lastAtMs >= MIN_INTERVAL_MS) send(polls, Date.now());
 		},
-		end: (polls, more) => {
-			if (polls.length > 0) say(polls, Date.now(), more);
+		finish: (polls, note) => {
+			if (polls.length > 0) send(polls, Date.now(), note);
 		},
 	};
 }

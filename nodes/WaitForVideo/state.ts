@@ -1,40 +1,40 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { NO_COOLDOWN, type RateLimitCooldown } from '../client/video/poll/cooldown';
-import { startPoll, type TaskPoll } from '../client/video/poll/task';
 import type { PollState } from '../client/video/poll/pollTasks';
+import { startPoll, type TaskPoll } from '../client/video/poll/task';
 
-const KEY = 'waiting';
+const KEY = 'polling';
 
-interface Kept {
-	readonly pause: RateLimitCooldown;
+interface SavedState {
+	readonly cooldown: RateLimitCooldown;
 	readonly polls: Readonly<Record<string, TaskPoll>>;
 }
 
 /**
- * The polls for these tasks, as an earlier step of this execution has left them; new ones for the others. They are
- * taken out: only a step that suspends puts them back, so that the next batch of a loop finds nothing of this one.
+ * The polling state of these tasks: as an earlier step of this execution saved it, or new. Loading removes the saved
+ * state, and only a step that suspends saves it again: the next batch of a loop starts without it.
  */
-export function takePolls(
+export function loadPolls(
 	context: IExecuteFunctions,
 	taskIds: readonly string[],
 	nowMs: number,
 ): PollState {
 	const store = context.getContext('node');
-	const { polls = {}, pause = NO_COOLDOWN } = (store[KEY] ?? {}) as Partial<Kept>;
+	const { polls = {}, cooldown = NO_COOLDOWN } = (store[KEY] ?? {}) as Partial<SavedState>;
 	const others = Object.entries(polls).filter(([taskId]) => !taskIds.includes(taskId));
-	write(store, others.length === 0 ? undefined : { pause, polls: Object.fromEntries(others) });
-	return { polls: taskIds.map((taskId) => polls[taskId] ?? startPoll(taskId, nowMs)), pause };
+	write(store, others.length === 0 ? undefined : { cooldown, polls: Object.fromEntries(others) });
+	return { polls: taskIds.map((taskId) => polls[taskId] ?? startPoll(taskId, nowMs)), cooldown };
 }
 
-/** Keeps the polls for the next step: n8n saves them with the execution. */
-export function keepPolls(context: IExecuteFunctions, { polls, pause }: PollState): void {
+/** Saves the polling state for the next step: n8n stores it with the execution. */
+export function savePolls(context: IExecuteFunctions, { polls, cooldown }: PollState): void {
 	const store = context.getContext('node');
-	const others = (store[KEY] as Kept | undefined)?.polls ?? {};
-	const own = Object.fromEntries(polls.map((wait) => [wait.taskId, wait]));
-	write(store, { pause, polls: { ...others, ...own } });
+	const others = (store[KEY] as SavedState | undefined)?.polls ?? {};
+	const own = Object.fromEntries(polls.map((poll) => [poll.taskId, poll]));
+	write(store, { cooldown, polls: { ...others, ...own } });
 }
 
-function write(store: IDataObject, kept: Kept | undefined): void {
-	store[KEY] = kept as unknown as IDataObject;
+function write(store: IDataObject, state: SavedState | undefined): void {
+	store[KEY] = state as unknown as IDataObject;
 }

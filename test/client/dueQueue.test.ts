@@ -2,35 +2,35 @@ import fc from 'fast-check';
 
 import { dueQueue } from '../../nodes/client/video/poll/dueQueue';
 
-const times = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 60 });
+const dueTimes = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 60 });
 
-test('entries come by their time, those of one time in the order in which they were entered', () => {
+test('entries are ordered by due time, equal ones in the order in which they were added', () => {
 	fc.assert(
-		fc.property(times, (atMs) => {
-			const plan = dueQueue();
-			atMs.forEach((each, index) => {
-				plan.add(index, each);
+		fc.property(dueTimes, (dueAtMs) => {
+			const queue = dueQueue();
+			dueAtMs.forEach((each, index) => {
+				queue.add(index, each);
 			});
-			const gone = new Set<number>();
+			const stale = new Set<number>();
 			const order: number[] = [];
-			const next = () => plan.first((index) => !gone.has(index));
+			const next = () => queue.peek((index) => !stale.has(index));
 			for (let entry = next(); entry !== undefined; entry = next()) {
 				order.push(entry.index);
-				gone.add(entry.index);
+				stale.add(entry.index);
 			}
-			const expected = atMs
+			const expected = dueAtMs
 				.map((_each, index) => index)
-				.sort((a, b) => atMs[a]! - atMs[b]! || a - b);
+				.sort((a, b) => dueAtMs[a]! - dueAtMs[b]! || a - b);
 			expect(order).toStrictEqual(expected);
 		}),
 	);
 });
 
-test('an entry that counts stays the first; one that is entered earlier comes before it', () => {
-	const plan = dueQueue();
-	plan.add(1, 10);
-	expect(plan.first(() => true)).toMatchObject({ index: 1 });
-	expect(plan.first(() => true)).toMatchObject({ index: 1 });
-	plan.add(2, 5);
-	expect(plan.first(() => true)).toMatchObject({ index: 2 });
+test('peek leaves a current entry in the queue; one that is due earlier comes before it', () => {
+	const queue = dueQueue();
+	queue.add(1, 10);
+	expect(queue.peek(() => true)).toMatchObject({ index: 1 });
+	expect(queue.peek(() => true)).toMatchObject({ index: 1 });
+	queue.add(2, 5);
+	expect(queue.peek(() => true)).toMatchObject({ index: 2 });
 });

@@ -1,11 +1,13 @@
 import { ServiceError } from '../../nodes/client/errors';
 import { NO_COOLDOWN } from '../../nodes/client/video/poll/cooldown';
 import type { TaskReport } from '../../nodes/client/video/queryTask';
-import { DEFAULT_SCHEDULE, startPoll } from '../../nodes/client/video/poll/task';
+import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/schedule';
+import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { virtualClock } from '../support/virtualClock';
 
+/** The answer to the n-th poll (from 0) of a task. */
 type Answer = (nowMs: number, nth: number) => TaskReport | ServiceError;
 
 const busy = new ServiceError('http', 'busy', '', { status: 503, retryable: true });
@@ -21,31 +23,31 @@ const finishesAt =
 	(nowMs) =>
 		report(nowMs >= endMs ? status : 'processing');
 
-/** Without chance, so that the times can be told beforehand. */
+/** Without jitter, so that the times are predictable. */
 const STEADY = { ...DEFAULT_SCHEDULE, jitter: 0 };
 
-/** Waits for tasks in virtual time; tells when each was asked for, in seconds. */
-async function wait(answers: Record<string, Answer>, schedule = STEADY) {
+/** Polls tasks in virtual time; `polledAt` has the times of their polls, in seconds. */
+async function poll(answers: Record<string, Answer>, schedule = STEADY) {
 	const clock = virtualClock();
-	const asked: Record<string, number[]> = Object.fromEntries(
+	const polledAt: Record<string, number[]> = Object.fromEntries(
 		Object.keys(answers).map((id) => [id, []]),
 	);
-	const query = (taskId: string): Promise<TaskReport> => {
-		const answer = answers[taskId]!(clock.now(), asked[taskId]!.length);
-		asked[taskId]!.push(clock.now() / 1000);
+	const queryStatus = (taskId: string): Promise<TaskReport> => {
+		const answer = answers[taskId]!(clock.now(), polledAt[taskId]!.length);
+		polledAt[taskId]!.push(clock.now() / 1000);
 		return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
 	};
-	const waiting = {
+	const state = {
 		polls: Object.keys(answers).map((taskId) => startPoll(taskId, clock.now())),
-		pause: NO_COOLDOWN,
+		cooldown: NO_COOLDOWN,
 	};
-	const { polls } = await pollTasks(clock, waiting, query, { schedule, concurrency: 2 });
-	return { polls, results: polls.map((each) => pollResult(each)), asked };
+	const { polls } = await pollTasks(clock, state, queryStatus, { schedule, concurrency: 2 });
+	return { polls, results: polls.map((each) => pollResult(each)), polledAt };
 }
 
-test('a task that is finished already is noticed at once', async () => {
-	const { results, asked } = await wait({ t: finishesAt(0) });
-	expect(asked).toStrictEqual({ t: [0] });
+test('a task that is already completed is detected by the first poll', async () => {
+	const { results, polledAt } = await poll({ t: finishesAt(0) });
+	expect(polledAt).toStrictEqual({ t: [0] });
 	expect(results).toStrictEqual([
 		{
 			task_id: 't',
@@ -56,17 +58,17 @@ test('a task that is finished already is noticed at once', async () => {
 	]);
 });
 
-test('the gaps grow from 5 to 10 seconds (spec 3.1)', async () => {
-	const { asked } = await wait({ t: finishesAt(40_000) });
-	expect(asked['t']).toStrictEqual([0, 5, 12.5, 22.5, 32.5, 42.5]);
+test('the intervals grow from 5 to 10 seconds (spec 3.1)', async () => {
+	const { polledAt } = await poll({ t: finishesAt(40_000) });
+	expect(polledAt['t']).toStrictEqual([0, 5, 12.5, 22.5, 32.5, 42.5]);
 });
 
-test('a task that never finishes leaves at the limit, asked a last time there', async () => {
-	const { results, asked } = await wait({ t: () => report('queued') });
-	const gaps = asked['t']!.slice(1).map((at, index) => at - asked['t']![index]!);
-	expect(asked['t']!.at(-1)).toBe(600);
-	expect(Math.min(...gaps)).toBeGreaterThanOrEqual(5);
-	expect(Math.max(...gaps)).toBeLessThanOrEqual(10);
+test('a task that never finishes times out at the deadline, after a last poll there', async () => {
+	const { results, polledAt } = await poll({ t: () => report('queued') });
+	const intervals = polledAt['t']!.slice(1).map((at, index) => at - polledAt['t']![index]!);
+	expect(polledAt['t']!.at(-1)).toBe(600);
+	expect(Math.min(...intervals)).toBeGreaterThanOrEqual(5);
+	expect(Math.max(...intervals)).toBeLessThanOrEqual(10);
 	expect(results).toStrictEqual([
 		{
 			task_id: 't',
@@ -80,18 +82,18 @@ test('a task that never finishes leaves at the limit, asked a last time there', 
 });
 
 test.each([60_000, 61_000, 64_000, 68_000, 72_300, 79_999])(
-	'with a limit of %i ms no two queries come closer than 5 seconds, and the last is at the limit',
-	async (limitMs) => {
-		const { asked } = await wait({ t: () => report('queued') }, { ...STEADY, limitMs });
-		const gaps = asked['t']!.slice(1).map((at, index) => at - asked['t']![index]!);
-		expect(Math.min(...gaps)).toBeGreaterThanOrEqual(5);
-		expect(asked['t']!.at(-1)).toBe(limitMs / 1000);
+	'with a timeout of %i ms all intervals are at least 5 seconds, and the last poll is at the deadline',
+	async (timeoutMs) => {
+		const { polledAt } = await poll({ t: () => report('queued') }, { ...STEADY, timeoutMs });
+		const intervals = polledAt['t']!.slice(1).map((at, index) => at - polledAt['t']![index]!);
+		expect(Math.min(...intervals)).toBeGreaterThanOrEqual(5);
+		expect(polledAt['t']!.at(-1)).toBe(timeoutMs / 1000);
 	},
 );
 
-test('each change of status is in the history, with its time', async () => {
+test('the history has each status transition, with its time', async () => {
 	const stages = ['init', 'queued', 'queued', 'unknown', 'processing', 'completed'];
-	const { results } = await wait({ t: (_now, nth) => report(stages[nth]!) });
+	const { results } = await poll({ t: (_now, nth) => report(stages[nth]!) });
 	expect(results[0]!.history).toStrictEqual([
 		{ status: 'init', at_seconds: 0 },
 		{ status: 'queued', at_seconds: 5 },
@@ -101,8 +103,8 @@ test('each change of status is in the history, with its time', async () => {
 	]);
 });
 
-test('a failed task keeps the words of the service', async () => {
-	const { results } = await wait({ t: () => report('failed', { error_message: 'moderation' }) });
+test('a failed task keeps the error message of the service', async () => {
+	const { results } = await poll({ t: () => report('failed', { error_message: 'moderation' }) });
 	expect(results[0]).toMatchObject({
 		status: 'failed',
 		reason: 'failed',
@@ -110,15 +112,15 @@ test('a failed task keeps the words of the service', async () => {
 	});
 });
 
-test('a status word that the specification does not list is waited out', async () => {
-	const { results } = await wait({
+test('a task with an unlisted status is polled further', async () => {
+	const { results } = await poll({
 		t: (_now, nth) => report(nth < 2 ? 'warming_up' : 'completed'),
 	});
 	expect(results[0]).toMatchObject({ status: 'completed', waited_seconds: 12.5 });
 });
 
-test('passing trouble keeps the wait going, lasting trouble ends it', async () => {
-	const { results, asked } = await wait({
+test('a retryable error is polled again, any other ends polling of its task', async () => {
+	const { results, polledAt } = await poll({
 		shaky: (now, nth) => (nth < 3 ? busy : finishesAt(0)(now, nth)),
 		bad: () => gone,
 	});
@@ -126,34 +128,34 @@ test('passing trouble keeps the wait going, lasting trouble ends it', async () =
 	expect(results[1]).toMatchObject({
 		task_id: 'bad',
 		status: '',
-		reason: 'http',
+		reason: 'refused',
 		error_message: 'no such task',
 	});
-	expect(asked['bad']).toStrictEqual([0]);
+	expect(polledAt['bad']).toStrictEqual([0]);
 });
 
-test('a refused key ends all polls at once', async () => {
-	const refused = new ServiceError('http', 'key', '', { status: 401, retryable: false });
-	await expect(wait({ t: () => refused, u: finishesAt(60_000) })).rejects.toBe(refused);
+test('a rejected key ends polling of all tasks', async () => {
+	const rejected = new ServiceError('http', 'key', '', { status: 401, retryable: false });
+	await expect(poll({ t: () => rejected, u: finishesAt(60_000) })).rejects.toBe(rejected);
 });
 
 const page = new ServiceError('protocol', 'not the service', '');
 
-test('a strange answer is waited out where the service has answered before', async () => {
-	const { results } = await wait({
+test('a malformed response after a good one is polled again', async () => {
+	const { results } = await poll({
 		t: (now, nth) => (nth === 1 ? page : finishesAt(9_000)(now, nth)),
 	});
 	expect(results[0]).toMatchObject({ status: 'completed', waited_seconds: 12.5 });
 });
 
-test('three strange answers and no good one end the wait: the address is wrong', async () => {
-	const { results, asked } = await wait({ t: () => page });
-	expect(asked['t']).toStrictEqual([0, 5, 12.5]);
-	expect(results[0]).toMatchObject({ reason: 'http', error_message: 'not the service' });
+test('three malformed responses without a good one end polling: the base URL is wrong', async () => {
+	const { results, polledAt } = await poll({ t: () => page });
+	expect(polledAt['t']).toStrictEqual([0, 5, 12.5]);
+	expect(results[0]).toMatchObject({ reason: 'refused', error_message: 'not the service' });
 });
 
-test('many tasks are waited for side by side and come back in their order', async () => {
-	const { polls, asked } = await wait({
+test('tasks are polled concurrently and returned in their order', async () => {
+	const { polls, polledAt } = await poll({
 		a: finishesAt(60_000),
 		b: finishesAt(5_000),
 		c: finishesAt(20_000, 'failed'),
@@ -163,11 +165,11 @@ test('many tasks are waited for side by side and come back in their order', asyn
 		'b completed',
 		'c failed',
 	]);
-	expect(asked['b']).toStrictEqual([0, 5]);
-	expect(asked['c']).toStrictEqual([0, 5, 12.5, 22.5]);
+	expect(polledAt['b']).toStrictEqual([0, 5]);
+	expect(polledAt['c']).toStrictEqual([0, 5, 12.5, 22.5]);
 });
 
-test('cancelling ends the wait', async () => {
+test('cancellation ends polling', async () => {
 	const cancelled = new ServiceError('cancelled', 'stopped', '');
-	await expect(wait({ t: () => cancelled })).rejects.toBe(cancelled);
+	await expect(poll({ t: () => cancelled })).rejects.toBe(cancelled);
 });

@@ -3,24 +3,15 @@ import fc from 'fast-check';
 import { ServiceError } from '../../nodes/client/errors';
 import { NO_COOLDOWN } from '../../nodes/client/video/poll/cooldown';
 import type { TaskReport } from '../../nodes/client/video/queryTask';
-import { DEFAULT_SCHEDULE, startPoll, type PollSchedule } from '../../nodes/client/video/poll/task';
+import { DEFAULT_SCHEDULE, type PollSchedule } from '../../nodes/client/video/poll/schedule';
+import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
+import { seededRandom } from '../support/seededRandom';
 import { virtualClock } from '../support/virtualClock';
 
-/** Milliseconds of real time: an hour of a thousand tasks is many queries. */
-const LIMIT_MS = 60_000;
-
-/** A generator of chance with a seed (mulberry32). */
-function seeded(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state + 0x6d2b79f5) | 0;
-		let t = Math.imul(state ^ (state >>> 15), 1 | state);
-		t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-		return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-	};
-}
+/** Real time that a test may take, in milliseconds: a thousand tasks make many polls. */
+const TEST_TIMEOUT_MS = 60_000;
 
 const network = new ServiceError('network', 'broke', '', { retryable: true });
 const tooMany = new ServiceError('http', 'too many', '', {
@@ -29,23 +20,24 @@ const tooMany = new ServiceError('http', 'too many', '', {
 	retryAfterMs: 15_000,
 });
 
-interface World {
+/** How the simulated service behaves, and how it is polled. */
+interface Simulation {
 	readonly tasks: number;
 	readonly seed: number;
-	/** Milliseconds that an answer takes at most. */
+	/** Maximum latency of a response, in milliseconds. */
 	readonly latencyMs: number;
-	/** Seconds of the minute in which every query gets 429. */
-	readonly storm: readonly [fromMs: number, toMs: number];
+	/** Period in which every poll gets 429. */
+	readonly outage: readonly [fromMs: number, toMs: number];
 	readonly schedule: PollSchedule;
-	/** Chance that a query meets a broken connection. */
-	readonly broken: number;
+	/** Probability that the connection of a poll breaks. */
+	readonly breakRate: number;
 }
 
-/** A service with tasks that finish at random times, and everything that was asked of it. */
-async function live({ tasks, seed, latencyMs, storm, schedule, broken }: World) {
-	const random = seeded(seed);
-	const clock = virtualClock(0, seeded(seed + 1));
-	const fates = new Map(
+/** Polls a simulated service with tasks that finish at random times; returns the tasks, their polls and results. */
+async function simulate({ tasks, seed, latencyMs, outage, schedule, breakRate }: Simulation) {
+	const random = seededRandom(seed);
+	const clock = virtualClock(0, seededRandom(seed + 1));
+	const fateOf = new Map(
 		Array.from({ length: tasks }, (_, index) => [
 			`task-${index}`,
 			{
@@ -54,119 +46,122 @@ async function live({ tasks, seed, latencyMs, storm, schedule, broken }: World) 
 			},
 		]),
 	);
-	const asked = new Map<string, { atMs: number; good: boolean }[]>();
-	const most = { now: 0, ever: 0 };
+	const pollsOf = new Map<string, { atMs: number; good: boolean }[]>();
+	const concurrent = { now: 0, max: 0 };
 
-	async function query(taskId: string): Promise<TaskReport> {
+	async function queryStatus(taskId: string): Promise<TaskReport> {
 		const atMs = clock.now();
-		const isStorm = atMs >= storm[0] && atMs < storm[1];
-		const isBroken = random() < broken;
-		asked.set(taskId, [...(asked.get(taskId) ?? []), { atMs, good: !isStorm && !isBroken }]);
-		most.ever = Math.max(most.ever, ++most.now);
+		const isOutage = atMs >= outage[0] && atMs < outage[1];
+		const isBroken = random() < breakRate;
+		pollsOf.set(taskId, [
+			...(pollsOf.get(taskId) ?? []),
+			{ atMs, good: !isOutage && !isBroken },
+		]);
+		concurrent.max = Math.max(concurrent.max, ++concurrent.now);
 		await clock.sleep(Math.floor(random() * latencyMs));
-		most.now--;
-		if (isStorm) throw tooMany;
+		concurrent.now--;
+		if (isOutage) throw tooMany;
 		if (isBroken) throw network;
-		const { endMs, end } = fates.get(taskId)!;
+		const { endMs, end } = fateOf.get(taskId)!;
 		return { task_id: taskId, status: atMs >= endMs ? end : 'processing' };
 	}
 
-	const polls = [...fates.keys()].map((taskId) => startPoll(taskId, clock.now()));
+	const polls = [...fateOf.keys()].map((taskId) => startPoll(taskId, clock.now()));
 	const options = { schedule, concurrency: 50 };
-	const done = await pollTasks(clock, { polls, pause: NO_COOLDOWN }, query, options);
-	return { fates, asked, most: most.ever, results: done.polls.map(pollResult) };
+	const done = await pollTasks(clock, { polls, cooldown: NO_COOLDOWN }, queryStatus, options);
+	return { fateOf, pollsOf, maxConcurrent: concurrent.max, results: done.polls.map(pollResult) };
 }
 
 test(
-	'a thousand tasks through failures, broken connections and a storm of 429',
+	'a thousand tasks with failures, broken connections and a minute of 429 responses',
 	async () => {
-		const storm = [120_000, 180_000] as const;
+		const outage = [120_000, 180_000] as const;
 		const latencyMs = 300;
-		const { fates, asked, most, results } = await live({
+		const { fateOf, pollsOf, maxConcurrent, results } = await simulate({
 			tasks: 1_000,
 			seed: 7,
 			latencyMs,
-			storm,
+			outage,
 			schedule: DEFAULT_SCHEDULE,
-			broken: 0.02,
+			breakRate: 0.02,
 		});
 
-		expect(results.map(({ task_id: id }) => id)).toStrictEqual([...fates.keys()]);
+		expect(results.map(({ task_id: id }) => id)).toStrictEqual([...fateOf.keys()]);
 		expect(
-			results.filter(({ status }, index) => status !== [...fates.values()][index]!.end),
+			results.filter(({ status }, index) => status !== [...fateOf.values()][index]!.end),
 		).toEqual([]);
 		expect(results.filter(({ status }) => status === 'failed').length).toBeGreaterThan(30);
-		expect(most).toBeLessThanOrEqual(50);
+		expect(maxConcurrent).toBeLessThanOrEqual(50);
 
-		for (const [taskId, { endMs }] of fates) {
-			const queries = asked.get(taskId)!;
-			const gaps = queries.slice(1).map(({ atMs }, index) => atMs - queries[index]!.atMs);
-			expect(Math.min(Infinity, ...gaps)).toBeGreaterThanOrEqual(5_000);
+		for (const [taskId, { endMs }] of fateOf) {
+			const polled = pollsOf.get(taskId)!;
+			const intervals = polled.slice(1).map(({ atMs }, index) => atMs - polled[index]!.atMs);
+			expect(Math.min(Infinity, ...intervals)).toBeGreaterThanOrEqual(5_000);
 
-			// The first query after the end is within an interval, and only a bad one is followed by another.
-			const late = queries.filter(({ atMs }) => atMs >= endMs);
+			// The first poll after the end comes within an interval; another one follows only if it failed.
+			const late = polled.filter(({ atMs }) => atMs >= endMs);
 			const [first] = late;
-			const inStorm = endMs > storm[0] - 10_000 && endMs < storm[1] + 15_000;
-			const allowedMs = 10_000 + 2 * latencyMs + (inStorm ? 60_000 + 2 * 15_000 : 0);
+			const inOutage = endMs > outage[0] - 10_000 && endMs < outage[1] + 15_000;
+			const allowedMs = 10_000 + 2 * latencyMs + (inOutage ? 60_000 + 2 * 15_000 : 0);
 			expect(first!.atMs - endMs).toBeLessThanOrEqual(allowedMs);
 			expect(late.map(({ good }) => good).indexOf(true)).toBe(late.length - 1);
 		}
 	},
-	LIMIT_MS,
+	TEST_TIMEOUT_MS,
 );
 
 test(
-	'in the storm hardly anything is asked',
+	'during a minute of 429 responses hardly any poll is made',
 	async () => {
-		const storm = [120_000, 180_000] as const;
-		const { asked } = await live({
+		const outage = [120_000, 180_000] as const;
+		const { pollsOf } = await simulate({
 			tasks: 1_000,
 			seed: 3,
 			latencyMs: 300,
-			storm,
+			outage,
 			schedule: DEFAULT_SCHEDULE,
-			broken: 0,
+			breakRate: 0,
 		});
-		const during = [...asked.values()]
+		const during = [...pollsOf.values()]
 			.flat()
-			.filter(({ atMs }) => atMs >= storm[0] && atMs < storm[1]);
-		// One volley of what is under way at once for each Retry-After.
+			.filter(({ atMs }) => atMs >= outage[0] && atMs < outage[1]);
+		// For each Retry-After at most as many polls as are concurrent.
 		expect(during.length).toBeLessThanOrEqual(5 * 50);
 	},
-	LIMIT_MS,
+	TEST_TIMEOUT_MS,
 );
 
 test(
-	'whatever the schedule, no two queries for a task are closer than 5 seconds',
+	'with any schedule, two polls of a task are at least 5 seconds apart',
 	async () => {
 		const seconds = (min: number, max: number) =>
 			fc.integer({ min: min * 10, max: max * 10 }).map((tenths) => tenths * 100);
-		const worlds = fc.record({
+		const simulations = fc.record({
 			seed: fc.integer({ min: 1, max: 1_000_000 }),
 			latencyMs: seconds(0, 8),
 			firstMs: seconds(5, 10),
 			maxMs: seconds(5, 10),
-			limitMs: seconds(0, 90),
+			timeoutMs: seconds(0, 90),
 			jitter: fc.double({ min: 0, max: 0.5, noNaN: true }),
 		});
 		await fc.assert(
 			fc.asyncProperty(
-				worlds,
-				async ({ seed, latencyMs, firstMs, maxMs, limitMs, jitter }) => {
-					const { asked, results } = await live({
+				simulations,
+				async ({ seed, latencyMs, firstMs, maxMs, timeoutMs, jitter }) => {
+					const { pollsOf, results } = await simulate({
 						tasks: 5,
 						seed,
 						latencyMs,
-						storm: [20_000, 25_000],
-						schedule: { firstMs, maxMs: Math.max(firstMs, maxMs), limitMs, jitter },
-						broken: 0.1,
+						outage: [20_000, 25_000],
+						schedule: { firstMs, maxMs: Math.max(firstMs, maxMs), timeoutMs, jitter },
+						breakRate: 0.1,
 					});
-					for (const queries of asked.values()) {
-						const gaps = queries
+					for (const polled of pollsOf.values()) {
+						const intervals = polled
 							.slice(1)
-							.map(({ atMs }, index) => atMs - queries[index]!.atMs);
-						expect(Math.min(Infinity, ...gaps)).toBeGreaterThanOrEqual(5_000);
-						expect(queries.at(-1)!.atMs).toBeLessThanOrEqual(limitMs);
+							.map(({ atMs }, index) => atMs - polled[index]!.atMs);
+						expect(Math.min(Infinity, ...intervals)).toBeGreaterThanOrEqual(5_000);
+						expect(polled.at(-1)!.atMs).toBeLessThanOrEqual(timeoutMs);
 					}
 					expect(results).toHaveLength(5);
 				},
@@ -174,5 +169,5 @@ test(
 			{ numRuns: 200, seed: 11 },
 		);
 	},
-	LIMIT_MS,
+	TEST_TIMEOUT_MS,
 );

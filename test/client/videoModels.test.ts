@@ -1,122 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { closestSize } from '../../nodes/client/video/closest';
+import {
+	defaultSizeOf,
+	modesOf,
+	sizesOf,
+	VIDEO_MODELS,
+	type VideoModel,
+} from '../../nodes/client/video/models';
 import type { UnsupportedValues } from '../../nodes/client/video/normalize';
-import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
 import type { ReferenceKind } from '../../nodes/client/video/references';
 import { videoRequest } from '../../nodes/client/video/videoRequest';
-
-/** Every cell of the specification's table (2.11), written from it and not from ours. */
-interface SpecRow {
-	readonly ratios: readonly string[];
-	readonly durations: readonly number[];
-	/** What goes out for the durations 1, 2, 3, … 16. */
-	readonly snapped: readonly number[];
-	readonly defaultDuration: number;
-	readonly sizes: readonly string[];
-	readonly defaultSize?: string;
-	readonly modes: readonly string[];
-	readonly reference: number;
-	readonly firstLastFrame: number;
-	readonly videos: number;
-	readonly audios: number;
-	readonly generateAudio: boolean;
-	readonly editing: boolean;
-}
-
-const THREE = ['16:9', '1:1', '9:16'];
-const NO_FILES = { videos: 0, audios: 0, generateAudio: false, editing: false };
-const MULTIMODAL = {
-	ratios: THREE,
-	durations: [4, 5, 8, 10, 15],
-	snapped: [4, 4, 4, 4, 5, 5, 8, 8, 8, 10, 10, 10, 15, 15, 15, 15],
-	defaultDuration: 5,
-	defaultSize: '720P',
-	modes: [],
-	reference: 9,
-	firstLastFrame: 2,
-	videos: 3,
-	audios: 3,
-	generateAudio: true,
-	editing: false,
-};
-const FIVE_OR_TEN = [5, 5, 5, 5, 5, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10];
-
-const SPEC: Readonly<Record<string, SpecRow>> = {
-	'video-m1': { ...MULTIMODAL, sizes: ['480P', '720P', '1080P'] },
-	'video-m2': { ...MULTIMODAL, sizes: ['480P', '720P'] },
-	'video-m3': {
-		...NO_FILES,
-		ratios: THREE,
-		durations: [5, 10],
-		snapped: FIVE_OR_TEN,
-		defaultDuration: 5,
-		sizes: ['720P', '1080P'],
-		defaultSize: '720P',
-		modes: [],
-		reference: 0,
-		firstLastFrame: 2,
-	},
-	'video-m4': {
-		...NO_FILES,
-		ratios: THREE,
-		durations: [5, 10],
-		snapped: FIVE_OR_TEN,
-		defaultDuration: 5,
-		sizes: [],
-		modes: [],
-		reference: 0,
-		firstLastFrame: 1,
-	},
-	'video-m5': {
-		ratios: ['16:9', '9:16', '1:1', '4:3', '3:4'],
-		durations: [3, 5, 8, 10, 15],
-		snapped: [3, 3, 3, 3, 5, 5, 8, 8, 8, 10, 10, 10, 15, 15, 15, 15],
-		defaultDuration: 5,
-		sizes: [],
-		modes: ['std', 'pro'],
-		reference: 7,
-		firstLastFrame: 2,
-		videos: 1,
-		audios: 0,
-		generateAudio: true,
-		editing: true,
-	},
-	'video-m6': {
-		...NO_FILES,
-		ratios: THREE,
-		durations: [5, 10],
-		snapped: [5, 5, 5, 5, 5, 5, 5, 10, 10, 10, 10, 10, 10, 10, 10, 10],
-		defaultDuration: 5,
-		sizes: ['720p', '1080p'],
-		defaultSize: '720p',
-		modes: ['std', 'pro'],
-		reference: 0,
-		firstLastFrame: 2,
-	},
-	'video-m7': {
-		...NO_FILES,
-		ratios: THREE,
-		durations: [4, 8, 12],
-		snapped: [4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 12, 12],
-		defaultDuration: 8,
-		sizes: [],
-		modes: [],
-		reference: 5,
-		firstLastFrame: 0,
-	},
-	'video-m8': {
-		...NO_FILES,
-		ratios: THREE,
-		durations: [8],
-		snapped: Array<number>(16).fill(8),
-		defaultDuration: 8,
-		sizes: [],
-		modes: [],
-		reference: 3,
-		firstLastFrame: 0,
-	},
-};
+import {
+	maxImages,
+	sentDuration,
+	sentRatio,
+	sentSize,
+	SPEC_ROWS,
+	SPEC_VIDEO_MODELS,
+} from '../support/specVideoModels';
 
 type Counts = Partial<Record<ReferenceKind, number>>;
 
@@ -136,7 +39,7 @@ function plan(
 	return videoRequest({ model, prompt: 'A lake', fields, references }, unsupported);
 }
 
-/** Field, value entered and value sent of each adjustment. */
+/** Field, entered value and sent value of each adjustment. */
 const changes = ({ adjustments }: ReturnType<typeof plan>) =>
 	adjustments.map(({ field, from, to }) => [field, from, to]);
 const lengths = ({ request: { images, videos, audios } }: ReturnType<typeof plan>) => [
@@ -146,123 +49,130 @@ const lengths = ({ request: { images, videos, audios } }: ReturnType<typeof plan
 ];
 
 test('the table has the models of the specification, in its order', () => {
-	expect(VIDEO_MODELS.map(({ code }) => code)).toStrictEqual(Object.keys(SPEC));
+	expect(VIDEO_MODELS.map(({ code }) => code)).toStrictEqual(
+		SPEC_VIDEO_MODELS.map(({ code }) => code),
+	);
 });
 
-describe.each(Object.entries(SPEC))('%s', (model, spec) => {
+/** Values of all models, with the entered spelling. */
+const valuesOf = (values: (row: (typeof SPEC_VIDEO_MODELS)[number]) => readonly string[]) => [
+	...new Set(SPEC_VIDEO_MODELS.flatMap((row) => values(row))),
+];
+const RATIOS = [...valuesOf(({ ratios }) => ratios), '21:9', '5:6', 'wide'];
+const DURATIONS = Array.from({ length: 16 }, (_, index) => index + 1);
+const SIZES = [...valuesOf(({ sizes }) => sizes), '2160P', '4K'];
+const MODES = valuesOf(({ modes }) => Object.keys(modes));
+
+describe.each(SPEC_ROWS)('%s', (model, spec) => {
 	const row: VideoModel = VIDEO_MODELS.find(({ code }) => code === model)!;
+	const specModes = Object.keys(spec.modes);
 
-	test('the defaults', () => {
-		expect([row.aspectRatios[0], row.defaultDuration, row.defaultSize, row.modes[0]]).toEqual([
-			'16:9',
-			spec.defaultDuration,
-			spec.defaultSize,
-			spec.modes[0],
-		]);
-	});
+	/** Whether a value is sent as it is, or replaced by another one, reported, and rejected on request. */
+	function expectSent(
+		key: 'aspectRatio' | 'duration' | 'size' | 'qualityMode',
+		field: 'aspect_ratio' | 'duration' | 'size' | 'mode',
+		[entered, sent]: readonly [string | number, string | number | undefined],
+	): void {
+		const planned = plan(model, { [key]: `${entered}` });
+		expect([entered, planned.request[field]]).toStrictEqual([entered, sent]);
+		expect(changes(planned)).toStrictEqual(
+			entered === sent ? [] : [[field, entered, sent ?? null]],
+		);
+		const strict = () => plan(model, { [key]: `${entered}` }, {}, 'reject');
+		if (entered === sent) expect(strict().request[field]).toBe(sent);
+		else expect(strict).toThrow(` is ${entered}. ${model} `);
+	}
 
-	test('aspect ratio', () => {
-		expect(row.aspectRatios).toStrictEqual(spec.ratios);
-		for (const aspectRatio of spec.ratios) {
-			const planned = plan(model, { aspectRatio }, {}, 'refuse');
-			expect(planned.request.aspect_ratio).toBe(aspectRatio);
-			expect(planned.adjustments).toStrictEqual([]);
-		}
-		const closest = [
-			['4:3', '16:9'],
-			['3:4', '9:16'],
-			['21:9', '16:9'],
-			['5:6', '1:1'],
-			['wide', '16:9'],
-		].filter(([from]) => !spec.ratios.includes(from!));
-		for (const [aspectRatio, sent] of closest) {
-			const to = spec.ratios.includes('3:4') && aspectRatio === '5:6' ? '3:4' : sent;
-			const planned = plan(model, { aspectRatio: aspectRatio! });
-			expect(planned.request.aspect_ratio).toBe(to);
-			expect(changes(planned)).toStrictEqual([['aspect_ratio', aspectRatio, to]]);
-			expect(() => plan(model, { aspectRatio: aspectRatio! }, {}, 'refuse')).toThrow(
-				`Aspect Ratio is ${aspectRatio}`,
-			);
-		}
-	});
-
-	test('duration', () => {
-		expect(row.durations).toStrictEqual(spec.durations);
-		spec.snapped.forEach((sent, index) => {
-			const asked = index + 1;
-			const planned = plan(model, { duration: `${asked}` });
-			expect([asked, planned.request.duration]).toStrictEqual([asked, sent]);
-			const isOwn = spec.durations.includes(asked);
-			expect(changes(planned)).toStrictEqual(isOwn ? [] : [['duration', asked, sent]]);
-			const refused = () => plan(model, { duration: `${asked}` }, {}, 'refuse');
-			if (isOwn) expect(refused().request.duration).toBe(asked);
-			else expect(refused).toThrow(`Duration is ${asked}`);
+	test('the values and defaults', () => {
+		expect({
+			ratios: row.aspectRatios,
+			durations: row.durations,
+			defaultDuration: row.defaultDuration,
+			sizes: sizesOf(row),
+			defaultSize: defaultSizeOf(row),
+			modes: modesOf(row),
+			images: row.imageModes,
+			videos: row.maxVideos,
+			audios: row.maxAudios,
+			generatesAudio: row.generatesAudio,
+			editsVideos: row.editsVideos,
+		}).toStrictEqual({
+			ratios: spec.ratios,
+			durations: spec.durations,
+			defaultDuration: spec.defaultDuration,
+			sizes: spec.sizes,
+			defaultSize: spec.defaultSize,
+			modes: specModes,
+			images: spec.images,
+			videos: spec.videos,
+			audios: spec.audios,
+			generatesAudio: spec.generatesAudio,
+			editsVideos: spec.editsVideos,
 		});
 	});
 
-	test('size', () => {
-		expect(row.sizes).toStrictEqual(spec.sizes);
+	test.each(RATIOS)('aspect ratio %s', (ratio) => {
+		expectSent('aspectRatio', 'aspect_ratio', [ratio, sentRatio(spec, ratio)]);
+	});
+
+	test.each(DURATIONS)('duration %i', (duration) => {
+		expectSent('duration', 'duration', [duration, sentDuration(spec, duration)]);
+	});
+
+	test.each(SIZES)('size %s', (size) => {
+		const sent = spec.sizes.includes(size) ? size : sentSize(spec, size);
+		expectSent('size', 'size', [size, sent]);
+	});
+
+	test.each(MODES)('mode %s, in lowercase and in uppercase', (mode) => {
+		const sent = specModes.includes(mode) ? mode : specModes[0];
+		expectSent('qualityMode', 'mode', [mode, sent]);
+		expectSent('qualityMode', 'mode', [mode.toUpperCase(), sent]);
+	});
+
+	test('a mode that no model has', () => {
+		expectSent('qualityMode', 'mode', ['best', specModes[0]]);
+	});
+
+	test('a size together with a mode: they match, and what is not the default is kept', () => {
 		for (const size of spec.sizes) {
-			expect(plan(model, { size }, {}, 'refuse').request.size).toBe(size);
-		}
-		for (const size of ['480P', '720P', '1080P', '720p', '1080p', '4K', '2160P']) {
-			if (spec.sizes.includes(size)) continue;
-			const planned = plan(model, { size });
-			const sent = planned.request.size;
-			if (spec.sizes.length === 0) expect(sent).toBeUndefined();
-			else if (size === '4K') expect(sent).toBe(spec.defaultSize);
-			else if (size === '2160P') expect(sent).toBe(spec.sizes.at(-1));
-			else if (size === '480P') expect(sent).toBe(spec.sizes[0]);
-			else if (model === 'video-m2') expect(sent).toBe('720P');
-			else expect(sent!.toUpperCase()).toBe(size.toUpperCase());
-			expect(changes(planned)).toStrictEqual([['size', size, sent ?? null]]);
-			expect(() => plan(model, { size }, {}, 'refuse')).toThrow(`Size is ${size}`);
+			for (const [mode, matchingSize] of Object.entries(spec.modes)) {
+				const planned = plan(model, { size, qualityMode: mode }, {}, 'reject');
+				const [matchingMode] = specModes.filter((each) => spec.modes[each] === size);
+				const sent =
+					size === spec.defaultSize ? [matchingSize, mode] : [size, matchingMode];
+				expect([planned.request.size, planned.request.mode]).toStrictEqual(sent);
+				expect(changes(planned)).toStrictEqual([
+					...(sent[0] === size ? [] : [['size', size, sent[0]]]),
+					...(sent[1] === mode ? [] : [['mode', mode, sent[1]]]),
+				]);
+			}
 		}
 	});
 
-	test('mode', () => {
-		expect(row.modes).toStrictEqual(spec.modes);
-		for (const mode of ['std', 'pro']) {
-			const planned = plan(model, { qualityMode: mode });
-			const isTaken = spec.modes.includes(mode);
-			expect(planned.request.mode).toBe(isTaken ? mode : undefined);
-			expect(changes(planned)).toStrictEqual(isTaken ? [] : [['mode', mode, null]]);
-			if (isTaken) continue;
-			expect(() => plan(model, { qualityMode: mode }, {}, 'refuse')).toThrow(
-				`Quality Mode is ${mode}`,
-			);
-		}
-		const [, pro] = spec.modes;
-		expect(plan(model, { qualityMode: 'PRO' }).request.mode).toBe(pro);
-		expect(plan(model, { qualityMode: 'best' }).request.mode).toBe(spec.modes[0]);
-	});
-
-	test.each([
-		['reference', spec.reference],
-		['first_last_frame', spec.firstLastFrame],
-	])('images with image mode %s', (imageMode, most) => {
-		if (most === 0) {
+	test.each(['reference', 'first_last_frame'] as const)('images with mode %s', (imageMode) => {
+		const max = spec.images[imageMode];
+		if (max === undefined) {
 			expect(() => plan(model, { imageMode }, { image: 1 })).toThrow(
-				`Image Mode is ${imageMode}, which ${model} does not have`,
+				`Image Mode is ${imageMode}, which ${model} does not support`,
 			);
 			return;
 		}
-		const full = plan(model, { imageMode }, { image: most }, 'refuse');
+		const full = plan(model, { imageMode }, { image: max }, 'reject');
 		expect([full.request.images!.length, full.request.image_mode]).toStrictEqual([
-			most,
+			max,
 			imageMode,
 		]);
-		const over = plan(model, { imageMode }, { image: most + 1 });
+		const over = plan(model, { imageMode }, { image: max + 1 });
 		expect(over.request.images).toStrictEqual(full.request.images);
 		expect(over.adjustments).toMatchObject([{ field: 'images', to: full.request.images }]);
-		expect(() => plan(model, { imageMode }, { image: most + 1 }, 'refuse')).toThrow(
-			`Images are ${most + 1}`,
+		expect(() => plan(model, { imageMode }, { image: max + 1 }, 'reject')).toThrow(
+			`Images are ${max + 1}`,
 		);
 	});
 
-	test('images without image mode, and an image mode that no model has', () => {
-		const most = Math.max(spec.reference, spec.firstLastFrame);
-		expect(lengths(plan(model, {}, { image: 12 }))).toStrictEqual([most, 0, 0]);
+	test('images without an image mode, and with one that no model has', () => {
+		expect(lengths(plan(model, {}, { image: 12 }))).toStrictEqual([maxImages(spec), 0, 0]);
 		expect(() => plan(model, { imageMode: 'collage' }, { image: 1 })).toThrow(
 			'Image Mode is collage',
 		);
@@ -271,70 +181,109 @@ describe.each(Object.entries(SPEC))('%s', (model, spec) => {
 	test('videos', () => {
 		if (spec.videos === 0) {
 			expect(() => plan(model, {}, { video: 1 })).toThrow(
-				`References hold a video, which ${model} does not take`,
+				`References contain a video, which ${model} does not support`,
 			);
 			return;
 		}
-		expect(lengths(plan(model, {}, { video: spec.videos }, 'refuse'))[1]).toBe(spec.videos);
+		expect(lengths(plan(model, {}, { video: spec.videos }, 'reject'))[1]).toBe(spec.videos);
 		expect(lengths(plan(model, {}, { video: spec.videos + 1 }))[1]).toBe(spec.videos);
-		expect(() => plan(model, {}, { video: spec.videos + 1 }, 'refuse')).toThrow('Videos are');
+		expect(() => plan(model, {}, { video: spec.videos + 1 }, 'reject')).toThrow('Videos are');
 	});
 
-	test('audios: beside an image, and alone', () => {
-		const planned = plan(model, {}, { image: 1, audio: 4 });
+	test('audios, together with an image and alone', () => {
+		const over = spec.audios + 1;
+		const planned = plan(model, {}, { image: 1, audio: over });
 		expect(lengths(planned)).toStrictEqual([1, 0, spec.audios]);
 		expect(planned.adjustments).toMatchObject([{ field: 'audios' }]);
-		expect(() => plan(model, {}, { image: 1, audio: 4 }, 'refuse')).toThrow('Audios are 4');
-		if (spec.audios > 0) {
-			expect(() => plan(model, {}, { audio: 1 })).toThrow('References hold audio alone');
-			expect(lengths(plan(model, {}, { video: 1, audio: 1 }))).toStrictEqual([0, 1, 1]);
-		} else {
+		expect(() => plan(model, {}, { image: 1, audio: over }, 'reject')).toThrow(
+			`Audios are ${over}`,
+		);
+		if (spec.audios === 0) {
 			expect(lengths(plan(model, {}, { audio: 1 }))).toStrictEqual([0, 0, 0]);
+			return;
 		}
+		expect(() => plan(model, {}, { audio: 1 })).toThrow('References contain audio alone');
+		expect(lengths(plan(model, {}, { image: 1, audio: 1 }))).toStrictEqual([1, 0, 1]);
 	});
 
 	test('images, videos and audio together', () => {
 		const together = () => plan(model, {}, { image: 1, video: 1, audio: 1 });
 		if (spec.audios > 0) expect(lengths(together())).toStrictEqual([1, 1, 1]);
-		else expect(together).toThrow(/^References hold /);
+		else expect(together).toThrow(/^References contain /);
 	});
 
-	test('generated audio', () => {
-		for (const on of [true, false]) {
-			const fields = { generateAudio: `${on}` };
-			const planned = plan(model, fields);
-			expect(planned.request.generate_audio).toBe(spec.generateAudio ? on : undefined);
-			expect(changes(planned)).toStrictEqual(
-				spec.generateAudio ? [] : [['generate_audio', on, null]],
-			);
-		}
-	});
-
-	test('watermark', () => {
-		for (const on of [true, false]) {
-			const planned = plan(model, { watermark: `${on}` }, {}, 'refuse');
-			expect(planned.request.watermark).toBe(on);
-		}
-	});
-
-	test('length and sound of a video that comes along', () => {
-		if (spec.videos === 0) return;
-		const planned = plan(model, { duration: '10', generateAudio: 'true' }, { video: 1 });
-		expect([planned.request.duration, planned.request.generate_audio]).toStrictEqual(
-			spec.editing ? [undefined, false] : [10, true],
-		);
+	test.each([true, false])('generated audio: %s', (on) => {
+		const planned = plan(model, { generateAudio: `${on}` });
+		expect(planned.request.generate_audio).toBe(spec.generatesAudio ? on : undefined);
 		expect(changes(planned)).toStrictEqual(
-			spec.editing
-				? [
-						['duration', 10, null],
-						['generate_audio', true, false],
-					]
-				: [],
+			spec.generatesAudio ? [] : [['generate_audio', on, null]],
 		);
+	});
+
+	test.each([true, false])('watermark: %s', (on) => {
+		const planned = plan(model, { watermark: `${on}` }, {}, 'reject');
+		expect(planned.request.watermark).toBe(on);
 	});
 });
 
-test('the table of docs/create-video.md has a row for each model, with the values of ours', () => {
+const WITH_VIDEOS = SPEC_ROWS.filter(([, { videos }]) => videos > 0);
+
+test.each(WITH_VIDEOS)(
+	'%s: duration and sound with a reference video (spec 2.8)',
+	(model, spec) => {
+		const duration = spec.durations.at(-1)!;
+		const fields = {
+			duration: `${duration}`,
+			...(spec.generatesAudio ? { generateAudio: 'true' } : {}),
+		};
+		const planned = plan(model, fields, { video: 1 });
+		expect([planned.request.duration, planned.request.generate_audio]).toStrictEqual([
+			spec.editsVideos ? undefined : duration,
+			spec.generatesAudio ? !spec.editsVideos : undefined,
+		]);
+		expect(changes(planned)).toStrictEqual(
+			spec.editsVideos
+				? [
+						['duration', duration, null],
+						...(spec.generatesAudio ? [['generate_audio', true, false]] : []),
+					]
+				: [],
+		);
+	},
+);
+
+test.each(SPEC_ROWS.filter(([, { editsVideos }]) => editsVideos))(
+	'%s: a video to edit rejects another duration, but not the default that the form sends',
+	(model, { durations, defaultDuration, generatesAudio }) => {
+		const edit = (duration: number) =>
+			plan(
+				model,
+				{
+					duration: `${duration}`,
+					...(generatesAudio ? { generateAudio: 'true' } : {}),
+				},
+				{ video: 1 },
+				'reject',
+			);
+		expect(edit(defaultDuration).adjustments.map(({ reason }) => reason)).toStrictEqual([
+			`${model} keeps the length of an edited video`,
+			...(generatesAudio ? [`${model} keeps the sound of an edited video`] : []),
+		]);
+		for (const other of durations.filter((each) => each !== defaultDuration)) {
+			expect(() => edit(other)).toThrow(
+				`Duration is ${other}. ${model} keeps the length of an edited video`,
+			);
+		}
+	},
+);
+
+test('a size that is not spelled as a number of lines is never the closest one', () => {
+	expect(closestSize('720P', ['4K', '1080P', '720P'])).toBe('720P');
+	expect(closestSize('720P', ['4K'])).toBeUndefined();
+	expect(closestSize('4K', ['1080P', '720P'])).toBeUndefined();
+});
+
+test('docs/create-video.md has a row for each model, with its values', () => {
 	const code = (value: string | number) => `\`${value}\``;
 	const list = (values: readonly (string | number)[], show: (value: string) => string) =>
 		values.length === 0
@@ -350,10 +299,10 @@ test('the table of docs/create-video.md has a row for each model, with the value
 		code(model.code),
 		list(model.aspectRatios, code),
 		list(defaultFirst(model.durations, model.defaultDuration), String),
-		list(defaultFirst(model.sizes, model.defaultSize), code),
-		list(model.modes, code),
+		list(defaultFirst(sizesOf(model), defaultSizeOf(model)), code),
+		list(modesOf(model), code),
 		Object.entries(model.imageModes)
-			.map(([mode, most]) => `${code(mode)} ${most}`)
+			.map(([mode, max]) => `${code(mode)} ${max}`)
 			.join(', '),
 		`${model.maxVideos || '–'}`,
 		`${model.maxAudios || '–'}`,
@@ -371,30 +320,3 @@ test('the table of docs/create-video.md has a row for each model, with the value
 		);
 	expect(rows).toStrictEqual(expected);
 });
-
-test('editing: defaults of the form are no reason to refuse, other values are (spec 2.8)', () => {
-	const edit = (fields: Record<string, string>) =>
-		plan('video-m5', fields, { video: 1 }, 'refuse');
-	const planned = edit({ duration: '5', generateAudio: 'true' });
-	expect(planned.request).not.toHaveProperty('duration');
-	expect(planned.request.generate_audio).toBe(false);
-	expect(planned.adjustments.map(({ reason }) => reason)).toStrictEqual([
-		'video-m5 keeps the length of the video that it edits',
-		'video-m5 keeps the sound of the video that it edits',
-	]);
-	expect(() => edit({ duration: '8' })).toThrow('Duration is 8. video-m5 keeps the length');
-});
-
-test.each([
-	['1080p', 'std', '1080p', 'pro', [['mode', 'std', 'pro']]],
-	['720p', 'pro', '1080p', 'pro', [['size', '720p', '1080p']]],
-	['1080p', 'pro', '1080p', 'pro', []],
-	['720p', 'std', '720p', 'std', []],
-])(
-	'video-m6: size %s with mode %s goes out as %s with %s',
-	(size, mode, sentSize, sentMode, expected) => {
-		const planned = plan('video-m6', { size, qualityMode: mode }, {}, 'refuse');
-		expect([planned.request.size, planned.request.mode]).toStrictEqual([sentSize, sentMode]);
-		expect(changes(planned)).toStrictEqual(expected);
-	},
-);

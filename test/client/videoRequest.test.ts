@@ -13,12 +13,12 @@ const references = (counts: Partial<Record<ReferenceKind, number>>) =>
 const urls = (kind: ReferenceKind, count: number) =>
 	references({ [kind]: count }).map(({ url }) => url);
 
-function plan(more: Partial<EnteredVideo>, unsupported: 'adjust' | 'refuse' = 'adjust') {
+function plan(more: Partial<EnteredVideo>, unsupported: 'adjust' | 'reject' = 'adjust') {
 	const entered = { model: 'video-m1', prompt: 'A lake', fields: {}, references: [] };
 	return videoRequest({ ...entered, ...more }, unsupported);
 }
 
-test('what is entered goes out under the names of the specification (spec 2.8)', () => {
+test('the request has the entered values under the field names of the specification (spec 2.8)', () => {
 	const fields = {
 		aspectRatio: '9:16',
 		duration: '10',
@@ -46,7 +46,7 @@ test('what is entered goes out under the names of the specification (spec 2.8)',
 	});
 });
 
-test('what is left empty is not sent, nor an image mode without images', () => {
+test('an empty field is not sent, nor an image mode without images', () => {
 	const fields = { duration: '0', size: ' ', imageMode: 'first_last_frame', watermark: '' };
 	expect(plan({ model: 'video-m4', fields }).request).toStrictEqual({
 		model: 'video-m4',
@@ -61,17 +61,17 @@ test.each<[Partial<EnteredVideo>, string]>([
 	[{ fields: { duration: 'long' } }, 'Duration is long'],
 	[{ fields: { duration: '-5' } }, 'Duration is -5'],
 	[{ fields: { watermark: 'maybe' } }, 'Watermark is maybe'],
-	[{ references: references({ audio: 1 }) }, 'References hold audio alone'],
-	[{ model: 'video-x9', references: references({ audio: 1 }) }, 'References hold audio alone'],
+	[{ references: references({ audio: 1 }) }, 'References contain audio alone'],
+	[{ model: 'video-x9', references: references({ audio: 1 }) }, 'References contain audio alone'],
 ])('%j: %s', (entered, message) => {
 	expect(() => plan(entered)).toThrow(message);
-	expect(() => plan(entered, 'refuse')).toThrow(message);
+	expect(() => plan(entered, 'reject')).toThrow(message);
 });
 
 describe('a model that is not in the table', () => {
 	const model = 'video-x9';
 
-	test('gets every value as it was entered, and all kinds of files together', () => {
+	test('gets every value as entered, and all kinds of files together', () => {
 		const fields = {
 			aspectRatio: '21:9',
 			duration: '7',
@@ -82,7 +82,7 @@ describe('a model that is not in the table', () => {
 			watermark: 'false',
 		};
 		const files = references({ image: 9, video: 3, audio: 3 });
-		const { request, adjustments } = plan({ model, fields, references: files }, 'refuse');
+		const { request, adjustments } = plan({ model, fields, references: files }, 'reject');
 		expect(adjustments).toStrictEqual([]);
 		expect(request).toStrictEqual({
 			model,
@@ -100,7 +100,7 @@ describe('a model that is not in the table', () => {
 		});
 	});
 
-	test("is held to the service's caps for files (spec 8)", () => {
+	test("is limited to the service's maximum numbers of files (spec 8)", () => {
 		const { adjustments } = plan({
 			model,
 			references: references({ image: 10, video: 4, audio: 4 }),
@@ -110,32 +110,32 @@ describe('a model that is not in the table', () => {
 				field: 'images',
 				from: urls('image', 10),
 				to: urls('image', 9),
-				reason: 'The service takes at most 9 images',
+				reason: 'The service supports at most 9 images',
 			},
 			{
 				field: 'videos',
 				from: urls('video', 4),
 				to: urls('video', 3),
-				reason: 'The service takes at most 3 videos',
+				reason: 'The service supports at most 3 videos',
 			},
 			{
 				field: 'audios',
 				from: urls('audio', 4),
 				to: urls('audio', 3),
-				reason: 'The service takes at most 3 audio files',
+				reason: 'The service supports at most 3 audio files',
 			},
 		]);
 	});
 });
 
-test('what would be changed is refused by name, with what to enter instead', () => {
+test('an unsupported value is rejected, with the value to use instead', () => {
 	const asked = { model: 'video-m7', fields: { duration: '7' } };
-	expect(() => plan(asked, 'refuse')).toThrow(
+	expect(() => plan(asked, 'reject')).toThrow(
 		expect.objectContaining({
 			name: 'InputError',
 			field: 'Duration',
-			message: 'Duration is 7. video-m7 takes Duration 4, 8 or 12',
-			hint: 'Use 8, or set Values the Model Does Not Take to Adjust and Report',
+			message: 'Duration is 7. video-m7 supports Duration 4, 8 or 12',
+			hint: 'Use 8, or set Unsupported Values to Adjust and Report',
 		}),
 	);
 });
@@ -144,7 +144,7 @@ describe.each(VIDEO_MODELS.map((model): [string, VideoModel] => [model.code, mod
 	'%s in the table of models (spec 2.11)',
 	(_code, model) => {
 		test.each(VIDEO_FIELDS.map((field): [string, VideoField] => [field.label, field]))(
-			'%s: the default is one of the values, and none stands twice',
+			'%s: the default is one of the values, and no value is listed twice',
 			(_label, field) => {
 				const values = field.values(model);
 				expect(new Set(values).size).toBe(values.length);

@@ -5,6 +5,7 @@ import { EMULATED_MODELS as SERVICE_MODELS } from '../../emulator/video/models';
 import { InputError } from '../../nodes/client/errors';
 import { REFERENCES, type Reference } from '../../nodes/client/video/references';
 import { videoRequest, type VideoPlan } from '../../nodes/client/video/videoRequest';
+import { SPEC_VIDEO_MODELS } from '../support/specVideoModels';
 
 const oneOf = (...values: string[]) => fc.constantFrom('', ...values);
 
@@ -36,7 +37,7 @@ const entered = fc.record({
 		),
 });
 
-/** The plan, or nothing where the input is refused. */
+/** The plan; undefined where the input is rejected. */
 function planned(input: Parameters<typeof videoRequest>[0]): VideoPlan | undefined {
 	try {
 		return videoRequest(input, 'adjust');
@@ -46,7 +47,13 @@ function planned(input: Parameters<typeof videoRequest>[0]): VideoPlan | undefin
 	}
 }
 
-test('whatever is entered, the service takes what is sent and changes nothing of it', () => {
+test('the emulator has the models of the specification', () => {
+	expect(SERVICE_MODELS.map(({ code }) => code)).toStrictEqual(
+		SPEC_VIDEO_MODELS.map(({ code }) => code),
+	);
+});
+
+test('for any input, the service accepts the request and changes nothing in it', () => {
 	fc.assert(
 		fc.property(entered, (input) => {
 			const plan = planned(input);
@@ -56,7 +63,7 @@ test('whatever is entered, the service takes what is sent and changes nothing of
 			const made = effectiveVideo(request as Parameters<typeof effectiveVideo>[0], model);
 
 			expect(made.images).toStrictEqual(request.images ?? []);
-			// The service cuts videos and audio to 15 seconds in all: whole files may go.
+			// The service truncates videos and audio to 15 seconds in total: it may drop whole files.
 			const urls = [...made.videos, ...made.audios].map(({ url }) => url);
 			expect([...(request.videos ?? []), ...(request.audios ?? [])]).toEqual(
 				expect.arrayContaining(urls),

@@ -14,7 +14,7 @@ import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './sup
 const VIDEO_LIMIT_MS = 90_000;
 
 const WHAT_TO_DO =
-	'The service could not handle the call just now; the task may have been created. Try again in a minute. Look first whether the service has the task';
+	'The service could not handle the call just now; the task may have been created. Try again in a minute. First check whether the service has the task';
 
 interface Asked {
 	readonly stream: boolean;
@@ -88,13 +88,13 @@ it(
 		expect(chats()[0]!.tools.map(({ function: offered }) => offered)).toMatchObject([
 			{
 				name: 'Wait_for_Video',
-				description: 'Wait until a video is finished, and get its address and its file',
+				description: 'Wait until a video is finished, and get its URL and its file',
 				parameters: { properties: { task_id: { type: 'string' } }, required: ['task_id'] },
 			},
 			{
 				name: 'Create_Video',
 				description:
-					'Start the generation of a video; the task_id that comes back is what Wait for Video takes',
+					'Start the generation of a video. Returns the task_id that Wait for Video needs.',
 				parameters: {
 					properties: {
 						prompt: { type: 'string' },

@@ -147,7 +147,7 @@ describe('Retry On Fail, the third creation failing', () => {
 				/^Create: The connection to the service broke; the task may have been created/;
 			expect(failureOf(execution)).toMatch(failure);
 			expect(failureOf(execution)).toMatch(
-				/Tasks that were created before this and go on: task-\w+, task-\w+$/,
+				/Tasks created before this error, still generating: task-\w+, task-\w+$/,
 			);
 
 			const retried = await client.waitForExecution(await client.retry(execution.id));

@@ -101,7 +101,7 @@ function refusal(status: number, chat: string, video = chat, others: Partial<Row
 	return row(badly(chat, said(status)), {
 		createVideo: badly(video, said(status)),
 		waitForVideo: badly(`${video}: Own words for ${status}`, {
-			reason: 'http',
+			reason: 'refused',
 			keeps: ['task-1'],
 		}),
 		...others,

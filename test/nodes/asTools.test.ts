@@ -175,8 +175,8 @@ test('an agent creates five videos in an execution, those that failed for certai
 		outputs[1]!.slice(2).map(({ json: { error, message } }) => [error, message]),
 	).toStrictEqual(
 		Array.from({ length: 2 }, () => [
-			'Maximum Videos is 5, and this many have been created already',
-			'Do not create more videos now, and say so',
+			'Maximum Videos is 5, and this execution has already created that many',
+			'Create no more videos now, and tell the user',
 		]),
 	);
 });
@@ -192,7 +192,7 @@ test('the limit is an option, and there is none where a person drew the workflow
 			parameters: { options: { maximumVideos: 2, concurrency: 1 } },
 		},
 	);
-	expect(error!.message).toMatch(/^Maximum Videos is 2.*Tasks that were created before/s);
+	expect(error!.message).toMatch(/^Maximum Videos is 2.*Tasks created before/s);
 	const drawn = await runNode('createVideo', {
 		credential: { baseUrl: server.url, apiKey: SECRET },
 		items,

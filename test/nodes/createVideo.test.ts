@@ -5,6 +5,7 @@ import {
 	type Script,
 	type ScriptedServer,
 } from '../support/scriptedServer';
+import { SPEC_ROWS } from '../support/specVideoModels';
 
 let server: ScriptedServer;
 let script: Script;
@@ -34,7 +35,7 @@ async function create(parameters: RunOptions['parameters'], more: Partial<RunOpt
 	return await runNode('createVideo', { credential, parameters: { ...parameters }, ...more });
 }
 
-test('the defaults of the model go out, the task comes back', async () => {
+test('the request has the defaults of the model, and the output is the task', async () => {
 	const { outputs } = await create({ model: model('video-m1'), prompt: 'A lake' });
 	expect(server.requests).toMatchObject([
 		{
@@ -62,31 +63,29 @@ test('the defaults of the model go out, the task comes back', async () => {
 	]);
 });
 
-test.each([
-	['video-m2', { aspect_ratio: '16:9', duration: 5, size: '720P', generate_audio: true }],
-	['video-m3', { aspect_ratio: '16:9', duration: 5, size: '720P' }],
-	['video-m4', { aspect_ratio: '16:9', duration: 5 }],
-	['video-m5', { aspect_ratio: '16:9', duration: 5, mode: 'std', generate_audio: true }],
-	['video-m6', { aspect_ratio: '16:9', duration: 5, size: '720p', mode: 'std' }],
-	['video-m7', { aspect_ratio: '16:9', duration: 8 }],
-	['video-m8', { aspect_ratio: '16:9', duration: 8 }],
-])('%s gets only the fields that it takes (spec 2.11)', async (code, fields) => {
+test.each(SPEC_ROWS)('%s gets only the fields that it supports (spec 2.11)', async (code, spec) => {
 	const { outputs } = await create({
 		model: model(code),
 		prompt: 'A lake',
-		// Left over from another model, hidden in the editor.
-		...(code === 'video-m4' ? { size: '1080P', generateAudio: false } : {}),
+		// Left over from another model, and hidden in the editor.
+		...(spec.sizes.length === 0 ? { size: '1080P' } : {}),
+		...(spec.generatesAudio ? {} : { generateAudio: false }),
 	});
+	const [mode] = Object.keys(spec.modes);
 	expect(server.requests[0]!.body).toStrictEqual({
 		model: code,
 		prompt: 'A lake',
-		...fields,
+		aspect_ratio: spec.ratios[0],
+		duration: spec.defaultDuration,
+		...(spec.defaultSize === undefined ? {} : { size: spec.defaultSize }),
+		...(mode === undefined ? {} : { mode }),
+		...(spec.generatesAudio ? { generate_audio: true } : {}),
 		watermark: false,
 	});
 	expect(outputs[0]![0]!.json).not.toHaveProperty('adjustments');
 });
 
-test('a typed model gets what is entered and nothing else', async () => {
+test('a model entered by ID gets the entered values and nothing else', async () => {
 	await create({
 		model: { __rl: true, mode: 'id', value: 'video-x9' },
 		prompt: 'A lake',
@@ -101,7 +100,7 @@ test('a typed model gets what is entered and nothing else', async () => {
 	});
 });
 
-test('every field may be an expression, item by item', async () => {
+test('every field can be an expression, evaluated per item', async () => {
 	await create(
 		{
 			model: { __rl: true, mode: 'id', value: '={{ $json.model }}' },
@@ -136,14 +135,14 @@ test.each([
 		'Model is empty',
 	],
 	[{ model: model('video-m1'), prompt: 'A lake', options: { timeout: 0 } }, 'Timeout is 0'],
-])('bad input %j is refused before any request', async (parameters, message) => {
+])('invalid input %j fails before any request', async (parameters, message) => {
 	const { status, error } = await create(parameters);
 	expect(status).toBe('error');
 	expect(error).toMatchObject({ name: 'NodeOperationError', message });
 	expect(server.requests).toHaveLength(0);
 });
 
-test('a refused item stops the node, and the error names the tasks that exist', async () => {
+test('an item that the service rejects stops the node, and the error names the created tasks', async () => {
 	script = (response, { body }) => {
 		const { prompt } = body as { prompt: string };
 		if (prompt === 'p2')
@@ -162,11 +161,11 @@ test('a refused item stops the node, and the error names the tasks that exist', 
 		message: 'Content moderation stopped the call',
 	});
 	expect(error!.description).toContain('The service said: sensitive');
-	expect(error!.description).toMatch(/Tasks that were created before this and go on: task-p/);
+	expect(error!.description).toMatch(/Tasks created before this error, still generating: task-p/);
 	expect(server.requests.length).toBeLessThan(items.length);
 });
 
-test('with Continue On Fail each failure stays on its own item', async () => {
+test('with Continue On Fail each error is on its own item', async () => {
 	script = (response, { body }) => {
 		const { prompt } = body as { prompt: string };
 		if (prompt === 'p2') json(response, 406, { error: { message: 'no credit', type: 'x' } });
@@ -197,7 +196,7 @@ test('with Continue On Fail each failure stays on its own item', async () => {
 	]);
 });
 
-test('an answer without a task id is not taken for a task', async () => {
+test('a response without a task ID is an error', async () => {
 	script = (response) => {
 		json(response, 200, { ok: true });
 	};

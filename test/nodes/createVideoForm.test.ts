@@ -8,12 +8,13 @@ import {
 import { VIDEO_FIELDS, type VideoField } from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
+import { maxImages, SPEC_ROWS } from '../support/specVideoModels';
 
 const { description, methods } = new CreateVideo();
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
 const FIELDS: readonly VideoField[] = VIDEO_FIELDS;
 
-/** What the editor shows for a choice of model, by n8n's own rules. */
+/** The properties that the editor shows for a model, by n8n's own rules. */
 function allShown(mode: string, value: string): INodeProperties[] {
 	const values = { model: { __rl: true, mode, value } };
 	return description.properties.filter((property) =>
@@ -21,13 +22,13 @@ function allShown(mode: string, value: string): INodeProperties[] {
 	);
 }
 
-/** The fields among it whose values depend on the model. */
+/** Those of them whose values depend on the model. */
 function shown(mode: string, value: string): INodeProperties[] {
 	return allShown(mode, value).filter(({ name }) => FIELDS.some(({ key }) => key === name));
 }
 
 test.each(MODELS.map((model): [string, VideoModel] => [model.code, model]))(
-	'%s: each field that it takes is shown once, with its values and default (spec 2.11)',
+	'%s: each supported field is shown once, with its values and default (spec 2.11)',
 	(code, model) => {
 		const expected = FIELDS.filter((field) => field.values(model).length > 0).map((field) => ({
 			name: field.key,
@@ -46,35 +47,39 @@ test.each(MODELS.map((model): [string, VideoModel] => [model.code, model]))(
 );
 
 test.each([
-	['typed', 'id', 'video-x9'],
+	['entered by ID', 'id', 'video-x9'],
 	['an expression', 'id', '={{ $json.model }}'],
 	['an expression in the list', 'list', '={{ $json.model }}'],
-])('a model that is %s: every field is shown once, free to fill', (_name, mode, value) => {
+])('a model that is %s: every field is shown once, for free input', (_name, mode, value) => {
 	const types = { text: 'string', seconds: 'number', flag: 'options' };
 	expect(shown(mode, value).map(({ name, type }) => [name, type])).toStrictEqual(
 		FIELDS.map(({ key, type }) => [key, types[type]]),
 	);
-	// Nothing goes out that nobody has entered.
+	// The defaults are empty: only entered values are sent.
 	expect(shown(mode, value).map((property) => property.default)).toStrictEqual(
 		FIELDS.map(({ type }) => (type === 'seconds' ? 0 : '')),
 	);
 });
 
-/** From the specification (2.11), not from our table. */
-const KINDS: readonly (readonly [code: string, kinds: readonly string[], most: string])[] = [
-	['video-m1', ['image', 'video', 'audio'], '9 images, 3 videos, 3 audio files'],
-	['video-m2', ['image', 'video', 'audio'], '9 images, 3 videos, 3 audio files'],
-	['video-m3', ['image'], '2 images'],
-	['video-m4', ['image'], '1 image'],
-	['video-m5', ['image', 'video'], '7 images, 1 video'],
-	['video-m6', ['image'], '2 images'],
-	['video-m7', ['image'], '5 images'],
-	['video-m8', ['image'], '3 images'],
-	['video-x9', ['image', 'video', 'audio'], '9 images, 3 videos, 3 audio files'],
-	['={{ $json.model }}', ['image', 'video', 'audio'], '9 images, 3 videos, 3 audio files'],
+const countOf = (count: number, one: string) =>
+	count === 0 ? [] : [`${count} ${one}${count === 1 ? '' : 's'}`];
+
+/** A model with the number of reference images, videos and audio files that it supports. */
+const COUNTS: readonly (readonly [code: string, counts: readonly [number, number, number]])[] = [
+	...SPEC_ROWS.map(
+		([code, spec]) => [code, [maxImages(spec), spec.videos, spec.audios]] as const,
+	),
+	['video-x9', [9, 3, 3]],
+	['={{ $json.model }}', [9, 3, 3]],
 ];
 
-test.each(KINDS)('%s: references of the kinds %j, at most %s', (code, kinds, most) => {
+test.each(COUNTS)('%s: references, at most %j', (code, [images, videos, audios]) => {
+	const kinds = [images && 'image', videos && 'video', audios && 'audio'].filter(Boolean);
+	const counts = [
+		...countOf(images, 'image'),
+		...countOf(videos, 'video'),
+		...countOf(audios, 'audio file'),
+	];
 	const [references, ...more] = allShown('id', code).filter(({ name }) => name === 'references');
 	expect(more).toHaveLength(0);
 	const [file] = references!.options as INodePropertyCollection[];
@@ -82,16 +87,18 @@ test.each(KINDS)('%s: references of the kinds %j, at most %s', (code, kinds, mos
 	expect((kind!.options as INodePropertyOptions[]).map(({ value }) => value)).toStrictEqual(
 		kinds,
 	);
-	expect(references!.description).toContain(`at most ${most}.`);
-	expect(references!.description!.includes('15 seconds')).toBe(kinds.includes('video'));
+	expect(references!.description).toContain(`at most ${counts.join(', ')}.`);
+	expect(references!.description!.includes('15 seconds')).toBe(videos > 0);
 });
 
-test('the list of models can be searched by code and by what they take', async () => {
+test('the list of models can be searched by code and by input', async () => {
 	const search = async (filter?: string) =>
 		(await methods.listSearch.searchVideoModels.call({} as never, filter)).results.map(
 			({ value }) => value,
 		);
 	expect(await search()).toStrictEqual(MODELS.map(({ code }) => code));
 	expect(await search('M3')).toStrictEqual(['video-m3']);
-	expect(await search('edit')).toStrictEqual(['video-m5']);
+	expect(await search('edit')).toStrictEqual(
+		SPEC_ROWS.filter(([, { editsVideos }]) => editsVideos).map(([code]) => code),
+	);
 });

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { runNode, type RunOptions } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { SPEC_VIDEO_MODELS } from '../support/specVideoModels';
 
 let server: ScriptedServer;
 
@@ -38,7 +39,7 @@ const DEFAULTS = {
 };
 
 describe('references', () => {
-	test('each kind in its order, by address, by list and from a list in the item', async () => {
+	test('each kind in its order, from a URL and from a list of URLs', async () => {
 		await create(
 			{
 				imageMode: 'reference',
@@ -86,7 +87,7 @@ describe('references', () => {
 		[{ kind: 'image', url: 'data:image/png;base64,AAAA' }, 'entry 1 is a data: URL'],
 		[{ kind: 'image', url: 'iVBORw0KGgo=' }, 'entry 1 is not a web address'],
 		[{ kind: 'image', url: 'ftp://example.com/a.png' }, 'entry 1 is not a web address'],
-		[{ kind: 'picture', url: 'https://example.com' }, 'entry 1 is of the kind picture'],
+		[{ kind: 'picture', url: 'https://example.com' }, 'entry 1 has the unknown kind picture'],
 		[
 			{ kind: 'image', source: 'binary', binaryProperty: 'data' },
 			'References: entry 1 cannot be published: this n8n keeps binary data in memory',
@@ -96,7 +97,7 @@ describe('references', () => {
 			'References: entry 1 cannot be published: this n8n keeps binary data in memory',
 		],
 		[{ kind: 'image', source: 'binary', binaryProperty: 'other' }, "no binary field 'other'"],
-	])('%j is refused: %s', async (file, message) => {
+	])('%j fails: %s', async (file, message) => {
 		const { error } = await create(files({ source: 'url', ...file }), {
 			binaries: [{ data: { data: 'AAAA', mimeType: 'image/png' } }],
 		});
@@ -108,7 +109,7 @@ describe('references', () => {
 	});
 
 	test.each(['http://10.0.0.7/a.png', 'http://localhost/a.png', 'http://[::1]/a.png'])(
-		'%s is good for a service that is on a private network itself, and for no other',
+		'%s is valid only for a service that is itself on a private network',
 		async (address) => {
 			const file = files({ kind: 'image', source: 'url', url: address });
 			expect((await create(file)).status).toBe('success');
@@ -119,19 +120,20 @@ describe('references', () => {
 		},
 	);
 
-	test('a kind left over from another model is not taken for an image', async () => {
+	test('a kind that the model does not support is not sent as an image', async () => {
 		const { error } = await create({
 			model: model('video-m7'),
 			...files({ kind: 'video', source: 'url', url: url('clip.mp4') }),
 		});
-		expect(error!.message).toBe('References hold a video, which video-m7 does not take');
-		expect(error!.description).toBe(
-			'Leave the video out, or use video-m1, video-m2 or video-m5',
+		expect(error!.message).toBe('References contain a video, which video-m7 does not support');
+		// It names the models that support videos.
+		expect(error!.description!.match(/video-m\d+/g)).toStrictEqual(
+			SPEC_VIDEO_MODELS.filter(({ videos }) => videos > 0).map(({ code }) => code),
 		);
 	});
 });
 
-describe('values that the model does not take', () => {
+describe('unsupported values', () => {
 	const asked = {
 		model: model('={{ $json.model }}'),
 		duration: '={{ $json.seconds }}',
@@ -156,7 +158,7 @@ describe('values that the model does not take', () => {
 					field: 'duration',
 					from: 7,
 					to: 8,
-					reason: 'video-m7 takes Duration 4, 8 or 12',
+					reason: 'video-m7 supports Duration 4, 8 or 12',
 				},
 			],
 			undefined,
@@ -165,7 +167,7 @@ describe('values that the model does not take', () => {
 					field: 'size',
 					from: '1080P',
 					to: '1080p',
-					reason: 'video-m6 takes Size 720p or 1080p',
+					reason: 'video-m6 supports Size 720p or 1080p',
 				},
 			],
 		]);
@@ -174,34 +176,34 @@ describe('values that the model does not take', () => {
 				type: 'warning',
 				location: 'outputPane',
 				message:
-					'Values were adjusted in 2 items: video-m7 takes Duration 4, 8 or 12; video-m6 takes Size 720p or 1080p. See "adjustments" in the output.',
+					'Values were adjusted in 2 items: video-m7 supports Duration 4, 8 or 12; video-m6 supports Size 720p or 1080p. See "adjustments" in the output.',
 			},
 		]);
 	});
 
-	test('are refused where that is wanted, before the first item is sent', async () => {
-		const refusing = { ...asked, options: { unsupportedValues: 'reject' } };
-		const { error } = await create(refusing, { items: [...items].reverse() });
+	test('are rejected with the option Reject, before the first item is sent', async () => {
+		const rejecting = { ...asked, options: { unsupportedValues: 'reject' } };
+		const { error } = await create(rejecting, { items: [...items].reverse() });
 		expect(error).toMatchObject({
 			name: 'NodeOperationError',
-			message: 'Size is 1080P. video-m6 takes Size 720p or 1080p',
+			message: 'Size is 1080P. video-m6 supports Size 720p or 1080p',
 			description: 'Use 1080p, or set Unsupported Values to Adjust and Report',
 		});
 		expect(server.requests).toHaveLength(0);
 	});
 
-	test('refused items leave the others alone with Continue On Fail', async () => {
-		const refusing = { ...asked, options: { unsupportedValues: 'reject' } };
-		const { outputs } = await create(refusing, { items, onError: 'continueErrorOutput' });
+	test('with Continue On Fail only the rejected items fail', async () => {
+		const rejecting = { ...asked, options: { unsupportedValues: 'reject' } };
+		const { outputs } = await create(rejecting, { items, onError: 'continueErrorOutput' });
 		expect(outputs[0]!.map(({ json: { model: code } }) => code)).toStrictEqual(['video-m1']);
 		expect(outputs[1]!.map(({ json: { error } }) => error)).toStrictEqual([
-			'Duration is 7. video-m7 takes Duration 4, 8 or 12',
-			'Size is 1080P. video-m6 takes Size 720p or 1080p',
+			'Duration is 7. video-m7 supports Duration 4, 8 or 12',
+			'Size is 1080P. video-m6 supports Size 720p or 1080p',
 		]);
 	});
 });
 
-test('a dry run gives the request and its adjustments, and sends nothing', async () => {
+test('a dry run returns the request and its adjustments, and sends nothing', async () => {
 	const { outputs } = await create(
 		{
 			model: model('={{ $json.model }}'),
@@ -225,7 +227,7 @@ test('a dry run gives the request and its adjustments, and sends nothing', async
 					field: 'duration',
 					from: 6,
 					to: 10,
-					reason: 'video-m3 takes Duration 5 or 10',
+					reason: 'video-m3 supports Duration 5 or 10',
 				},
 			],
 		},
@@ -241,7 +243,7 @@ test('a dry run gives the request and its adjustments, and sends nothing', async
 	]);
 });
 
-test('a bad item stops the node before anything is sent', async () => {
+test('an invalid item stops the node before anything is sent', async () => {
 	const items = ['p1', 'p2', '', 'p4'].map((prompt) => ({ prompt }));
 	const { error } = await create({ prompt: '={{ $json.prompt }}' }, { items });
 	expect(error).toMatchObject({ message: 'Prompt is empty', context: { itemIndex: 2 } });

@@ -18,7 +18,7 @@ import {
 type Response = Parameters<Script>[0];
 
 let server: ScriptedServer;
-/** How the first creations of a prompt go wrong. */
+/** Failures of the first creations, by prompt. */
 let failures: Record<string, ((response: Response) => void)[]>;
 
 const promptOf = (body: unknown) => (body as { prompt: string }).prompt;
@@ -43,7 +43,7 @@ const breakOff = (response: Response) => {
 	response.destroy();
 };
 
-/** The node itself repeats nothing, so that what is seen is n8n's Retry On Fail. */
+/** Without retries of the node itself, so that only n8n's Retry On Fail sends again. */
 const NO_RETRIES = { retries: 0 };
 const PARAMETERS = {
 	model: { __rl: true, mode: 'id', value: 'video-x' },
@@ -64,7 +64,7 @@ async function create(prompts: readonly string[], more: Partial<RunOptions> = {}
 	});
 }
 
-/** How often each prompt was sent. */
+/** Number of requests for each prompt. */
 function sent(): Record<string, number> {
 	const counts: Record<string, number> = {};
 	for (const { body } of server.requests) {
@@ -77,7 +77,7 @@ const ids = (items: readonly { json: IDataObject }[] | undefined) =>
 	items?.map(({ json: { task_id: taskId } }) => taskId);
 
 describe('Retry On Fail', () => {
-	test('goes on with the tasks that exist when the third creation is refused', async () => {
+	test('keeps the created tasks when the third creation fails', async () => {
 		failures = { p3: [status(429), status(429)] };
 		const { status: end, outputs } = await create(['p1', 'p2', 'p3'], { retryOnFail: true });
 		expect(end).toBe('success');
@@ -85,14 +85,14 @@ describe('Retry On Fail', () => {
 		expect(sent()).toStrictEqual({ p1: 1, p2: 1, p3: 3 });
 	});
 
-	test('does so although an expression gives another value on each try', async () => {
+	test('keeps them although an expression returns another value on each try', async () => {
 		failures = { p2: [status(429)] };
 		const parameters = { size: '={{ Math.random() }}' };
 		await create(['p1', 'p2'], { parameters, retryOnFail: true });
 		expect(sent()).toStrictEqual({ p1: 1, p2: 2 });
 	});
 
-	test('tells again what was adjusted', async () => {
+	test('reports the adjustments again', async () => {
 		failures = { p2: [status(429)] };
 		const parameters = { model: { __rl: true, mode: 'id', value: 'video-m7' }, duration: 7 };
 		const { outputs, run } = await create(['p1', 'p2'], { parameters, retryOnFail: true });
@@ -102,7 +102,7 @@ describe('Retry On Fail', () => {
 		);
 	});
 
-	test('does not send again what may have been created', async () => {
+	test('does not repeat a creation whose outcome is unknown', async () => {
 		failures = { p3: [status(503)] };
 		const { status: end, error } = await create(['p1', 'p2', 'p3'], { retryOnFail: true });
 		expect(end).toBe('error');
@@ -116,11 +116,11 @@ describe('Retry On Fail', () => {
 		});
 		expect(error!.description).toMatch(/First check whether the service has the task/);
 		expect(error!.description).toMatch(
-			/Tasks that were created before this and go on: task-p1, task-p2/,
+			/Tasks created before this error, still generating: task-p1, task-p2/,
 		);
 	});
 
-	test('sends it again where that is wanted', async () => {
+	test('repeats it with the option Retry When Outcome Is Unknown', async () => {
 		failures = { p2: [status(503), breakOff] };
 		const parameters = { options: { retryOutcomeUnknown: true } };
 		const { status: end, outputs } = await create(['p1', 'p2'], {
@@ -133,7 +133,7 @@ describe('Retry On Fail', () => {
 	});
 
 	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
-		'together with %s, the first item failing',
+		'keeps the created tasks with %s, when the first item fails',
 		async (onError) => {
 			failures = { p1: [status(429)], p3: [breakOff] };
 			const { status: end, outputs } = await create(['p1', 'p2', 'p3'], {
@@ -151,7 +151,7 @@ describe('Retry On Fail', () => {
 		},
 	);
 
-	test('an outcomeUnknown first item is remembered with Continue On Fail, too', async () => {
+	test('does not repeat an unknown outcome of the first item with Continue On Fail', async () => {
 		failures = { p1: [breakOff] };
 		const { outputs } = await create(['p1', 'p2'], {
 			onError: 'continueRegularOutput',
@@ -162,7 +162,7 @@ describe('Retry On Fail', () => {
 	});
 });
 
-describe('what is outcomeUnknown', () => {
+describe('the outcome of a creation', () => {
 	const fields = async (options: IDataObject = {}, baseUrl = server.url) => {
 		const { outputs } = await create(['p1'], {
 			credential: { baseUrl, apiKey: 'k' },
@@ -179,39 +179,39 @@ describe('what is outcomeUnknown', () => {
 		['503', status(503), { kind: 'http', status: 503 }],
 		['408', status(408), { kind: 'http', status: 408 }],
 		[
-			'an answer that is no JSON',
+			'a response that is not JSON',
 			(response) => response.end('<html>Welcome</html>'),
 			{ kind: 'protocol' },
 		],
 		[
-			'an answer without a task',
+			'a response without a task',
 			(response) => {
 				json(response, 200, { ok: true });
 			},
 			{ kind: 'protocol' },
 		],
 		[
-			'an answer that breaks off',
+			'a truncated response',
 			(response) => {
 				response.writeHead(200, { 'content-length': '100' });
 				response.write('{"task_id"', () => response.destroy());
 			},
 			{ kind: 'network' },
 		],
-	])('%s', async (_name, fail, details) => {
+	])('is unknown after %s', async (_name, fail, details) => {
 		failures = { p1: [fail] };
 		const { error, details: seen } = await fields();
 		expect(error).toMatch(/; the task may have been created$/);
 		expect(seen).toMatchObject({ ...details, outcome_unknown: true });
 	});
 
-	test('idle timeout after the time that the option allows', async () => {
+	test('is unknown after the idle timeout of the option', async () => {
 		failures = { p1: [() => undefined] };
 		const { details } = await fields({ timeout: 0.3 });
 		expect(details).toMatchObject({ kind: 'network', outcome_unknown: true });
 	});
 
-	test.each([400, 401, 402, 406, 409, 429])('%i is not', async (code) => {
+	test.each([400, 401, 402, 406, 409, 429])('is known after %i: not created', async (code) => {
 		failures = { p1: [status(code)] };
 		const { error, details } = await fields();
 		expect(error).not.toMatch(/may have been created/);
@@ -222,7 +222,7 @@ describe('what is outcomeUnknown', () => {
 		['a closed port', () => 'http://127.0.0.1:1'],
 		['no such host', () => 'http://nowhere.invalid'],
 		['no TLS', () => server.url.replace('http:', 'https:')],
-	])('%s is not', async (_name, baseUrl) => {
+	])('is known after %s: not created', async (_name, baseUrl) => {
 		const { details } = await fields({}, baseUrl());
 		expect(details['kind']).toBe('network');
 		expect(details).not.toHaveProperty('outcome_unknown');
@@ -230,7 +230,7 @@ describe('what is outcomeUnknown', () => {
 	});
 });
 
-test('each round of a loop creates its own videos, and its retries create none again', async () => {
+test('each round of a loop creates its own videos, and its retries repeat none', async () => {
 	failures = { 'round 1 b': [status(400)], 'round 2 a': [status(429)] };
 	const create = packageNode('Create', 'createVideo', {
 		parameters: PARAMETERS,
@@ -274,7 +274,7 @@ test('each round of a loop creates its own videos, and its retries create none a
 	]);
 });
 
-test('an agent that uses the node as a tool may have the same video again', async () => {
+test('an agent that uses the node as a tool can create the same video again', async () => {
 	failures = { p1: [status(503)] };
 	const { status: end } = await runWorkflow(
 		[packageNode('Tool', 'createVideoTool', { parameters: PARAMETERS, retryOnFail: true })],
@@ -289,7 +289,7 @@ test('an agent that uses the node as a tool may have the same video again', asyn
 	expect(sent()).toStrictEqual({ p1: 2 });
 });
 
-test('a creation that a person stops under way is said to be outcomeUnknown', async () => {
+test('the error of a canceled creation says that the task may have been created', async () => {
 	let stop: () => void = () => undefined;
 	failures = {
 		p1: [

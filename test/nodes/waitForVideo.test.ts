@@ -42,7 +42,7 @@ async function wait(more: Partial<RunOptions> = {}) {
 
 const taskOf = (body: unknown) => (body as { task_id: string }).task_id;
 
-/** A service that knows these tasks; all others are completed. */
+/** A service with these tasks; all others are completed. */
 const tasks =
 	(known: Record<string, object> = {}): Script =>
 	(response, { body }) => {
@@ -55,8 +55,8 @@ const ids = (...taskIds: string[]) => taskIds.map((task_id) => ({ task_id }));
 const idsOf = (items: readonly { json: object }[]) =>
 	items.map(({ json: fields }) => (fields as { task_id?: string }).task_id);
 
-/** The node with wires to other nodes. */
-async function wired(wires: Wires, more: Partial<RunOptions> = {}) {
+/** Runs the node with connections to other nodes. */
+async function runConnected(wires: Wires, more: Partial<RunOptions> = {}) {
 	const nodes = [
 		packageNode('Wait', 'waitForVideo', {
 			parameters: { download: false, ...more.parameters },
@@ -66,7 +66,7 @@ async function wired(wires: Wires, more: Partial<RunOptions> = {}) {
 	return await runWorkflow(nodes, wires, 'Wait', { credential: credential(), ...more });
 }
 
-test('a finished video comes with its file; the key stays with the service', async () => {
+test('a completed video has its file, which is downloaded without the API key', async () => {
 	script = (response, { body }) => {
 		json(response, 200, {
 			task_id: taskOf(body),
@@ -107,7 +107,7 @@ test('a finished video comes with its file; the key stays with the service', asy
 	expect(outputs[2]).toStrictEqual([]);
 });
 
-test('failed videos leave through Failed, with their reason and without an error key', async () => {
+test('failed videos use the output Failed, with their reason and without an error key', async () => {
 	script = tasks({ 'task-1': { ...FAILED, model: 'video-m1' } });
 	const { status, outputs } = await wait({ items: ids('task-1') });
 	expect(status).toBe('success');
@@ -131,7 +131,7 @@ test('failed videos leave through Failed, with their reason and without an error
 	]);
 });
 
-test('the same task in two items is asked for once and comes out twice', async () => {
+test('a task of two items is polled once and returned twice', async () => {
 	script = tasks();
 	const { outputs } = await wait({
 		parameters: { download: false },
@@ -146,7 +146,7 @@ test('the same task in two items is asked for once and comes out twice', async (
 	expect(server.requests.map(({ body }) => taskOf(body)).sort()).toStrictEqual(['a', 'b']);
 });
 
-test('an empty task id stops the node before the first query', async () => {
+test('an empty task ID stops the node before the first poll', async () => {
 	script = (response) => {
 		json(response, 200, { status: 'completed' });
 	};
@@ -155,7 +155,7 @@ test('an empty task id stops the node before the first query', async () => {
 	expect(server.requests).toHaveLength(0);
 });
 
-test('with Continue On Fail an empty task id fails only its own item', async () => {
+test('with Continue On Fail an empty task ID fails only its own item', async () => {
 	script = (response, { body }) => {
 		json(response, 200, { task_id: taskOf(body), status: 'completed', video_url: 'x' });
 	};
@@ -168,7 +168,7 @@ test('with Continue On Fail an empty task id fails only its own item', async () 
 	expect(outputs[3]).toMatchObject([{ json: { error: 'Task ID is empty' } }]);
 });
 
-test('a malformed base URL is an error of each item where the node does not stop', async () => {
+test('a malformed base URL is an error of each item with Continue On Fail', async () => {
 	const options = { items: ids('a', 'b'), credential: { baseUrl: 'not a URL', apiKey: 'k' } };
 	const { outputs } = await wait({ ...options, onError: 'continueErrorOutput' });
 	expect(outputs.slice(0, 3)).toStrictEqual([[], [], []]);
@@ -188,18 +188,18 @@ describe('with On Failed Videos: Fail the Node', () => {
 	const parameters = { download: false, options: { onFailed: 'fail' } };
 	const items = ids('task-1', 'task-2', 'task-3');
 
-	test('the error names every task id, those of completed videos too', async () => {
+	test('the error names every task ID, also those of completed videos', async () => {
 		script = tasks({ 'task-2': FAILED });
 		const { status, error } = await wait({ parameters, items });
 		expect(status).toBe('error');
-		expect(error!.message).toBe('1 of 3 videos were not made');
+		expect(error!.message).toBe('1 of 3 videos failed');
 		expect(error!.description).toContain('task-2 (failed): moderation');
 		expect(error!.description).toContain(
 			'Tasks completed: task-1, task-3. Tasks failed: task-2',
 		);
 	});
 
-	test('where the node goes on, only the failed ones are errors', async () => {
+	test('with Continue On Fail only the failed videos are errors', async () => {
 		script = tasks({ 'task-2': FAILED });
 		const { outputs } = await wait({ parameters, items, onError: 'continueErrorOutput' });
 		expect(idsOf(outputs[1]!)).toStrictEqual(['task-1', 'task-3']);
@@ -209,39 +209,40 @@ describe('with On Failed Videos: Fail the Node', () => {
 		]);
 	});
 
-	test('nothing failed, nothing stops', async () => {
+	test('without a failed video the node succeeds', async () => {
 		script = tasks();
 		const { outputs } = await wait({ parameters, items });
 		expect(outputs[1]).toHaveLength(3);
 	});
 });
 
-describe('wires', () => {
-	test('a wire from Still Generating instead of Completed stops the node before the first query', async () => {
+describe('connections', () => {
+	test('a connection from Still Generating instead of Completed stops the node before the first poll', async () => {
 		script = tasks();
-		const { error } = await wired({ Wait: [['First']] }, { items: ids('a') });
+		const { error } = await runConnected({ Wait: [['First']] }, { items: ids('a') });
 		expect(error).toMatchObject({
 			name: 'NodeOperationError',
-			message: 'Completed leads nowhere, but Still Generating leads to First',
-			description: 'Move that wire to the output Completed: finished videos leave there',
+			message: 'Completed is not connected, but Still Generating is connected to First',
+			description:
+				'Move that connection to the output Completed: it gets the finished videos',
 		});
 		expect(server.requests).toHaveLength(0);
 	});
 
 	test.each<[string, Wires]>([
-		['no wires at all', {}],
+		['no connections', {}],
 		['both outputs connected', { Wait: [['First'], ['Second']] }],
-		['the loop of the other mode left in place', { Wait: [['Wait']] }],
+		['the loop of the suspend mode', { Wait: [['Wait']] }],
 		['only Failed connected', { Wait: [[], [], ['First']] }],
-	])('%s are fine', async (_name, wires) => {
+	])('%s: the node succeeds', async (_name, wires) => {
 		script = tasks();
-		const { status, outputs } = await wired(wires, { items: ids('a') });
+		const { status, outputs } = await runConnected(wires, { items: ids('a') });
 		expect(status).toBe('success');
 		expect(idsOf(outputs[1]!)).toStrictEqual(['a']);
 	});
 });
 
-test('as a tool everything leaves through the first output, which agents read', async () => {
+test('as a tool all results use the first output, which agents read', async () => {
 	script = tasks({ b: FAILED });
 	const { outputs } = await runNode('waitForVideoTool', {
 		credential: credential(),
@@ -255,7 +256,7 @@ test('as a tool everything leaves through the first output, which agents read', 
 	]);
 });
 
-test('the totals are in the console of a manual run and in a hint below the output', async () => {
+test('the console of a manual run and a hint below the output have the totals', async () => {
 	script = tasks({ b: FAILED });
 	const { messages, run } = await wait({ parameters: { download: false }, items: ids('a', 'b') });
 	expect(messages.at(-1)).toMatch(
@@ -266,7 +267,7 @@ test('the totals are in the console of a manual run and in a hint below the outp
 	]);
 });
 
-test('a streaming chat gets the progress as text, and the node stays in place', async () => {
+test('in a streaming chat the node polls in place and sends the progress as text', async () => {
 	script = tasks();
 	const { chunks, outputs } = await wait({
 		parameters: { download: false, waitMode: 'suspend' },
@@ -278,7 +279,7 @@ test('a streaming chat gets the progress as text, and the node stays in place', 
 	expect(idsOf(outputs[1]!)).toStrictEqual(['a']);
 });
 
-test('a wrong key is an error of the node, and names the task', async () => {
+test('a rejected API key stops the node, and the error names the task', async () => {
 	script = (response) => {
 		json(response, 401, { error: { message: 'bad key', type: 'invalid_request_error' } });
 	};
@@ -292,7 +293,7 @@ test('a wrong key is an error of the node, and names the task', async () => {
 	expect(JSON.stringify(error)).not.toContain('k-secret');
 });
 
-test('cancelling the execution stops the wait within a second', async () => {
+test('canceling the execution stops polling within a second', async () => {
 	let cancel: () => void = () => undefined;
 	let cancelledMs = 0;
 	script = (response, { body }) => {

@@ -12,7 +12,7 @@ import {
 const FILE = Buffer.from('0123456789'.repeat(20_000));
 const ETAG = '"v1"';
 
-/** Answers one request for the file; gets how many came before it. */
+/** Answers a request for the file; `index` counts the requests before it. */
 type Cdn = (response: ServerResponse, request: SeenRequest, index: number) => void;
 
 let server: ScriptedServer;
@@ -37,7 +37,7 @@ afterEach(async () => {
 	await server.stop();
 });
 
-/** Answers with the file, or the part that is asked for, and breaks the connection after some bytes. */
+/** Sends the file or the requested range; breaks the connection after `breakAfter` bytes. */
 function send(
 	response: ServerResponse,
 	{ headers }: SeenRequest,
@@ -73,7 +73,7 @@ async function wait(options: object = {}, more: Partial<RunOptions> = {}) {
 const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const bytesOf = (data: string) => Buffer.from(data, 'base64');
 
-test('a connection that breaks is made again for the rest of the file', async () => {
+test('an interrupted download resumes with a range request', async () => {
 	cdn = (response, request, index) => {
 		send(response, request, index < 2 ? { breakAfter: 60_000 } : {});
 	};
@@ -89,7 +89,7 @@ test('a connection that breaks is made again for the rest of the file', async ()
 	expect(downloads().every(({ headers }) => headers.authorization === undefined)).toBe(true);
 });
 
-test('a file that has changed meanwhile comes anew, never glued to the old one', async () => {
+test('a file that has changed in between is downloaded from the start', async () => {
 	const changed = Buffer.from('x'.repeat(FILE.length));
 	cdn = (response, request, index) => {
 		send(
@@ -102,7 +102,7 @@ test('a file that has changed meanwhile comes anew, never glued to the old one',
 	expect(sha(bytesOf(outputs[1]![0]!.binary!['video']!.data))).toBe(sha(changed));
 });
 
-test('a host that knows neither parts nor versions sends the whole file again', async () => {
+test('without range support and ETag the whole file is downloaded again', async () => {
 	cdn = (response, request, index) => {
 		const plain = { etag: '', ranges: false };
 		send(response, request, index === 0 ? { ...plain, breakAfter: 60_000 } : plain);
@@ -112,7 +112,7 @@ test('a host that knows neither parts nor versions sends the whole file again', 
 	expect(downloads().map(({ headers }) => headers.range)).toStrictEqual([undefined, undefined]);
 });
 
-test('a host that is busy is asked again', async () => {
+test('a download is retried after 503', async () => {
 	cdn = (response, request, index) => {
 		if (index === 0) json(response, 503, {});
 		else send(response, request);
@@ -121,7 +121,7 @@ test('a host that is busy is asked again', async () => {
 	expect(outputs[1]![0]!.binary!['video']!.bytes).toBe(FILE.length);
 });
 
-test('a download that fails for good leaves through Failed, and the address stays', async () => {
+test('an item whose download fails uses the output Failed, and keeps the URL', async () => {
 	cdn = (response) => {
 		json(response, 404, {});
 	};
@@ -134,12 +134,12 @@ test('a download that fails for good leaves through Failed, and the address stay
 		reason: 'download',
 		video_url: `${server.url}/cdn/task-1.mp4`,
 		error_message:
-			'The file could not be downloaded (status 404). The video exists: open its URL, or run this node again with the same task ID',
+			'The file could not be downloaded (status 404). The video is completed: open its URL, or run this node again with the same task ID',
 	});
 	expect(downloads()).toHaveLength(1);
 });
 
-test('with Fail the Node a failed download stops it, and its error names task and address', async () => {
+test('with Fail the Node a failed download stops the node, and the error names task and URL', async () => {
 	cdn = (response) => {
 		json(response, 404, {});
 	};
@@ -161,9 +161,9 @@ test('with Fail the Node a failed download stops it, and its error names task an
 });
 
 test.each([
-	['by its announced length', true],
-	['while it comes', false],
-])('a file over the limit is refused %s', async (_name, announced) => {
+	['by its Content-Length', true],
+	['during the download', false],
+])('a file over the maximum size is rejected %s', async (_name, announced) => {
 	cdn = (response) => {
 		const length = announced ? { 'content-length': FILE.length } : {};
 		response.writeHead(200, { 'content-type': 'video/mp4', ...length });
@@ -181,7 +181,7 @@ test.each([
 	expect(downloads()).toHaveLength(1);
 });
 
-test('the thumbnail comes as a file of its own, and the name may come from the item', async () => {
+test('the thumbnail is a file of its own, and the name can be an expression', async () => {
 	report = { thumbnail_url: `${server.url}/cdn/still` };
 	cdn = (response, request) => {
 		if (!request.path.endsWith('still')) send(response, request);
@@ -194,7 +194,7 @@ test('the thumbnail comes as a file of its own, and the name may come from the i
 	});
 });
 
-test('a model without thumbnails is no failure', async () => {
+test('a video without a thumbnail is not an error', async () => {
 	cdn = (response, request) => {
 		send(response, request);
 	};
@@ -202,7 +202,7 @@ test('a model without thumbnails is no failure', async () => {
 	expect(Object.keys(outputs[1]![0]!.binary!)).toStrictEqual(['video']);
 });
 
-test('cancelling closes the connection of a download within a second', async () => {
+test('canceling closes the connection of a download within a second', async () => {
 	let cancel: () => void = () => undefined;
 	const times = { cancelledMs: 0, closedMs: 0 };
 	const closed = new Promise<void>((resolve) => {

@@ -14,7 +14,7 @@ import { json, startScriptedServer, type ScriptedServer } from '../support/scrip
 const MEGABYTE = 1_000_000;
 const SIZES: Readonly<Record<string, number>> = { small: MEGABYTE, large: 200 * MEGABYTE };
 const ROOT = join(__dirname, '..', '..');
-/** Below the project, where Node finds n8n's engine. */
+/** Inside the project, so that Node resolves n8n's engine. */
 const PROGRAM = join(ROOT, '.cache', `measureDownload-${process.pid}.cjs`);
 
 let server: ScriptedServer;

@@ -14,9 +14,9 @@ import { json, startScriptedServer, type ScriptedServer } from '../support/scrip
 const WAIT = 'Wait';
 
 let server: ScriptedServer;
-/** Status of each task; a task that is not here is processing. */
+/** Status by task; every other task is processing. */
 let states: Record<string, string>;
-/** How far the clock of this process is ahead, in milliseconds. */
+/** Offset of the clock of this process, in milliseconds. */
 let aheadMs: number;
 
 beforeEach(async () => {
@@ -56,8 +56,8 @@ async function suspend(more: Partial<RunOptions> = {}, wires = LOOP) {
 	return await runWorkflow(nodes, wires, WAIT, { credential, ...more });
 }
 
-/** Goes on with the execution when it is due. */
-async function later(result: RunResult): Promise<RunResult> {
+/** Resumes the execution at the time for which it is scheduled. */
+async function resumeLater(result: RunResult): Promise<RunResult> {
 	aheadMs += result.run.waitTill!.getTime() - Date.now();
 	return await result.resume();
 }
@@ -65,7 +65,7 @@ async function later(result: RunResult): Promise<RunResult> {
 const secondsAhead = ({ run }: RunResult) =>
 	Math.round((run.waitTill!.getTime() - Date.now()) / 1000);
 
-test('the execution is put aside while videos are generating, and delivers them all at once', async () => {
+test('the execution is suspended while videos are generating, and then returns all of them', async () => {
 	const first = await suspend({ items: ids('a', 'b', 'c') });
 	expect(first.status).toBe('waiting');
 	expect(secondsAhead(first)).toBeGreaterThanOrEqual(60);
@@ -74,14 +74,14 @@ test('the execution is put aside while videos are generating, and delivers them 
 	expect(server.requests).toHaveLength(3);
 
 	states = { a: 'completed' };
-	const second = await later(first);
+	const second = await resumeLater(first);
 	expect(second.status).toBe('waiting');
 	expect(server.requests).toHaveLength(6);
 
 	states = { a: 'completed', b: 'failed', c: 'completed' };
-	const third = await later(second);
+	const third = await resumeLater(second);
 	expect(third.status).toBe('success');
-	// What is finished is not asked for again.
+	// Finished tasks are not polled again.
 	expect(server.requests).toHaveLength(8);
 	expect(third.outputs.map(idsOf)).toStrictEqual([[], ['a', 'c'], ['b']]);
 	expect(idsOf(allItems(third, 'Done')[0])).toStrictEqual(['a', 'c']);
@@ -98,26 +98,26 @@ test('the execution is put aside while videos are generating, and delivers them 
 	]);
 });
 
-test('nothing stays behind in the node: the next batch of a loop begins anew', async () => {
+test('the saved state is removed at the end, so that the next batch of a loop starts without it', async () => {
 	const waiting = await suspend({ items: ids('a') });
 	expect(JSON.stringify(waiting.run.data.executionData!.contextData)).toContain('processing');
 	states = { a: 'completed' };
-	const done = await later(waiting);
+	const done = await resumeLater(waiting);
 	expect(JSON.stringify(done.run.data.executionData!.contextData)).not.toContain('processing');
 });
 
-test('what is finished already is delivered without a pause', async () => {
+test('a task that is already completed does not suspend the execution', async () => {
 	states = { a: 'completed' };
 	const { status, outputs } = await suspend({ items: ids('a') });
 	expect(status).toBe('success');
 	expect(outputs.map(idsOf)).toStrictEqual([[], ['a'], []]);
 });
 
-test('after ten minutes the wait is over, to the second', async () => {
+test('polling times out after ten minutes, to the second', async () => {
 	const startMs = Date.now();
 	let result = await suspend({ items: ids('a') });
 	let steps = 0;
-	for (; result.status === 'waiting'; steps++) result = await later(result);
+	for (; result.status === 'waiting'; steps++) result = await resumeLater(result);
 	expect(steps).toBeLessThanOrEqual(10);
 	expect(Math.round((Date.now() - startMs) / 1000)).toBe(600);
 	expect(result.outputs[2]![0]!.json).toMatchObject({
@@ -127,7 +127,7 @@ test('after ten minutes the wait is over, to the second', async () => {
 	});
 });
 
-test('a batch after another in the same execution has polls of its own', async () => {
+test('a second batch in the same execution has its own polling state', async () => {
 	const nodes = [
 		packageNode(WAIT, 'waitForVideo', { parameters: { download: false, waitMode: 'suspend' } }),
 		stubNode('Loop', (items) =>
@@ -138,27 +138,30 @@ test('a batch after another in the same execution has polls of its own', async (
 	const credential = { baseUrl: server.url, apiKey: 'k' };
 	const first = await runWorkflow(nodes, wires, WAIT, { credential, items: ids('a') });
 	states = { a: 'completed' };
-	const second = await later(first);
+	const second = await resumeLater(first);
 	expect(second.status).toBe('waiting');
 	states = { b: 'completed' };
-	const done = await later(second);
+	const done = await resumeLater(second);
 	expect(done.status).toBe('success');
 	expect(idsOf(allItems(done, WAIT)[1])).toStrictEqual(['a', 'b']);
 	expect(done.outputs[1]![0]!.json['waited_seconds']).toBeLessThan(70);
 });
 
 test.each<[string, Wires, string]>([
-	['nowhere', { [WAIT]: [[], ['Done']] }, 'Still Generating leads nowhere'],
-	['to another node', { [WAIT]: [['Done']] }, 'Still Generating leads to Done'],
-	['elsewhere as well', { [WAIT]: [[WAIT, 'Done']] }, 'Still Generating leads to Done'],
-])('a wire that leads %s stops the node before the first query', async (_name, wires, message) => {
-	const { error } = await suspend({ items: ids('a') }, wires);
-	expect(error).toMatchObject({ name: 'NodeOperationError', message });
-	expect(error!.description).toContain('Connect this output to the input of this node');
-	expect(server.requests).toHaveLength(0);
-});
+	['missing', { [WAIT]: [[], ['Done']] }, 'Still Generating is not connected'],
+	['to another node', { [WAIT]: [['Done']] }, 'Still Generating is connected to Done'],
+	['also to another node', { [WAIT]: [[WAIT, 'Done']] }, 'Still Generating is connected to Done'],
+])(
+	'a loop connection that is %s stops the node before the first poll',
+	async (_name, wires, message) => {
+		const { error } = await suspend({ items: ids('a') }, wires);
+		expect(error).toMatchObject({ name: 'NodeOperationError', message });
+		expect(error!.description).toContain('Connect this output to the input of this node');
+		expect(server.requests).toHaveLength(0);
+	},
+);
 
-test('a wrong wire is an error of each item where the node does not stop', async () => {
+test('a wrong connection is an error of each item with Continue On Fail', async () => {
 	const { status, outputs } = await suspend(
 		{ items: ids('a'), onError: 'continueRegularOutput' },
 		{ [WAIT]: [[], ['Done']] },
@@ -167,16 +170,16 @@ test('a wrong wire is an error of each item where the node does not stop', async
 	expect(outputs.map((items) => items.length)).toStrictEqual([0, 0, 1]);
 });
 
-test('Execute step polls in place: n8n would not run the node again', async () => {
+test('Execute step polls in place, because n8n would not resume the node', async () => {
 	states = { a: 'completed' };
 	const { status, outputs } = await suspend({ items: ids('a'), stepOf: WAIT }, {});
 	expect(status).toBe('success');
 	expect(outputs.map(idsOf)).toStrictEqual([[], ['a'], []]);
 });
 
-test('a manual run tells in the console how far it is and when it asks again', async () => {
+test('the console of a manual run has the progress and the time of the next poll', async () => {
 	const { messages } = await suspend({ items: ids('a', 'b') });
 	expect(messages.at(-1)).toMatch(
-		/^0 of 2 videos finished, 2 processing, after \d s, asking again in 6\d s$/,
+		/^0 of 2 videos finished, 2 processing, after \d s, next poll in 6\d s$/,
 	);
 });

@@ -1,9 +1,9 @@
 import type { DurationRule, VideoModel } from './models';
 
-/** The ratios count as equally near where they differ by less than this, in natural logarithms. */
-const SAME_DISTANCE = 1e-6;
+/** Distances that differ by less count as equal: ratios are compared by logarithms, which are not exact. */
+const TOLERANCE = 1e-6;
 
-/** What each rule makes of a duration, in seconds (spec 2.11). */
+/** How each rule maps a duration to one of the model, in seconds (spec 2.11). */
 const DURATION_RULES: Readonly<
 	Record<DurationRule, (asked: number, durations: readonly number[]) => number | undefined>
 > = {
@@ -11,7 +11,7 @@ const DURATION_RULES: Readonly<
 	fiveUpToFiveElseTen: (asked) => (asked <= 5 ? 5 : 10),
 };
 
-/** The duration that a model makes of another one, in seconds. */
+/** The model's duration for an unsupported one, in seconds. */
 export function closestDuration(
 	asked: number,
 	{ durationRule, durations }: Pick<VideoModel, 'durationRule' | 'durations'>,
@@ -19,21 +19,25 @@ export function closestDuration(
 	return DURATION_RULES[durationRule](asked, durations);
 }
 
-/** The ratio whose shape is nearest; of two as near the longer one, so that upright stays upright. The first for no ratio. */
+/**
+ * The model's ratio with the nearest shape; of two at the same distance the one further from a square, so that portrait
+ * stays portrait. The first ratio for a text that is not a ratio.
+ */
 export function closestRatio(asked: string, ratios: readonly string[]): string | undefined {
 	const shape = shapeOf(asked);
 	if (shape === undefined) return ratios[0];
-	return nearest(
-		shape,
-		[...ratios].sort((a, b) => Math.abs(shapeOf(b)!) - Math.abs(shapeOf(a)!)),
-		(ratio) => shapeOf(ratio)!,
-	);
+	const elongation = (ratio: string) => Math.abs(shapeOf(ratio) ?? 0);
+	const longestFirst = [...ratios].sort((a, b) => elongation(b) - elongation(a));
+	return nearest(shape, longestFirst, shapeOf);
 }
 
-/** The same size in the model's spelling, or the one with the nearest number of lines; none for a text without lines. */
+/**
+ * The same size in the model's spelling, or the model's size with the nearest number of lines. Undefined where the size,
+ * or every size of the model, is not spelled as a number of lines (`720p`).
+ */
 export function closestSize(asked: string, sizes: readonly string[]): string | undefined {
 	const lines = linesOf(asked);
-	return lines === undefined ? undefined : nearest(lines, sizes, (size) => linesOf(size)!);
+	return lines === undefined ? undefined : nearest(lines, sizes, linesOf);
 }
 
 /** The same word in the model's spelling. */
@@ -41,22 +45,25 @@ export function sameWord(asked: string, words: readonly string[]): string | unde
 	return words.find((word) => word.toLowerCase() === asked.toLowerCase());
 }
 
-/** The candidate whose measure is nearest; the first of those that are as near. */
+/** The candidate with the nearest measure, the first of equal ones. Candidates without a measure are skipped. */
 function nearest<T>(
 	asked: number,
 	candidates: readonly T[],
-	measure: (candidate: T) => number,
+	measure: (candidate: T) => number | undefined,
 ): T | undefined {
-	const distance = (candidate: T) => Math.abs(measure(candidate) - asked);
-	return candidates
-		.slice(1)
-		.reduce(
-			(best, next) => (distance(next) < distance(best!) - SAME_DISTANCE ? next : best),
-			candidates[0],
-		);
+	let best: T | undefined;
+	let bestDistance = Infinity;
+	for (const candidate of candidates) {
+		const distance = Math.abs((measure(candidate) ?? NaN) - asked);
+		if (distance < bestDistance - TOLERANCE) {
+			best = candidate;
+			bestDistance = distance;
+		}
+	}
+	return best;
 }
 
-/** Above 0 wide, below 0 upright. */
+/** Logarithm of width by height: above 0 landscape, below 0 portrait. */
 function shapeOf(ratio: string): number | undefined {
 	const [, width, height] = /^(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)$/.exec(ratio) ?? [];
 	const shape = Math.log(Number(width) / Number(height));

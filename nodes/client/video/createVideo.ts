@@ -25,17 +25,17 @@ export interface VideoRequest {
 export interface CreatedTask {
 	readonly task_id: string;
 	readonly status: string;
-	/** Code of the model actually used. */
+	/** Code of the model that the service used. */
 	readonly model: string;
 	readonly created_at: string | number | null;
 }
 
 /**
- * Starts a generation task: `POST /v1/videos/generations` (spec 2.8, 2.9, 4). It is billed, so it is sent once.
+ * Creates a generation task: `POST /v1/videos/generations` (spec 2.8, 2.9, 4). Creation is billed, so it is sent once.
  *
- * @param idleTimeoutMs Milliseconds without a byte after which the call is given up; the task may exist then.
- * @throws ServiceError `refused` for an error status (spec 7.2), `network` when the connection fails, `protocol`
- *   when the answer has no task id; with `outcomeUnknown` where the task may have been created all the same.
+ * @param idleTimeoutMs Milliseconds without a byte after which the call fails; the task may have been created.
+ * @throws ServiceError `http` for an error status (spec 7.2), `network` when the connection fails, `protocol` when the
+ *   response has no task ID; with `outcomeUnknown` where the task may have been created.
  */
 export async function createVideo(
 	http: HttpPort,
@@ -58,7 +58,7 @@ export async function createVideo(
 	}
 }
 
-/** A cancelled request may have reached the service, as one whose connection broke. */
+/** A cancelled request may have reached the service, like one whose connection broke. */
 function mayHaveCreated(error: unknown): error is ServiceError {
 	return error instanceof ServiceError && (isCancelled(error) || isOutcomeUnknown(error));
 }

@@ -1,5 +1,5 @@
 import { closestDuration, closestRatio, closestSize, sameWord } from './closest';
-import type { VideoModel } from './models';
+import { defaultSizeOf, modesOf, sizesOf, type VideoModel } from './models';
 
 export type VideoValue = string | number | boolean;
 
@@ -19,16 +19,16 @@ export interface VideoField {
 	readonly label: string;
 	readonly help: string;
 	readonly type: 'text' | 'seconds' | 'flag';
-	/** An example, for a model that is not one of ours. */
+	/** An example, shown for a model that is not in the table. */
 	readonly placeholder: string;
-	/** What the model takes; empty where it does not take the field. */
+	/** The values that the model supports; empty where it does not support the field. */
 	readonly values: (model: VideoModel) => readonly VideoValue[];
 	readonly defaultValue: (model: VideoModel) => VideoValue | undefined;
-	/** How a value reads in the list. */
+	/** Label of a value in the form. */
 	readonly show: (value: VideoValue) => string;
 	/**
-	 * What stands in for a value that the model does not take. Without it there is nothing that means nearly the same,
-	 * and the value is refused.
+	 * The supported value that replaces an unsupported one. Without this function no supported value means nearly the
+	 * same, and an unsupported one is rejected.
 	 */
 	readonly closest?: (value: VideoValue, model: VideoModel) => VideoValue | undefined;
 }
@@ -43,7 +43,7 @@ const named = (value: VideoValue) => NAMES[String(value)] ?? String(value);
 
 const FLAG = [true, false] as const;
 
-/** Every field whose values depend on the model (spec 2.8, 2.11): the form, the request, the checks and the docs follow. */
+/** Every field whose values depend on the model (spec 2.8, 2.11). The form, the request, the validation and the docs are derived from it. */
 export const VIDEO_FIELDS = [
 	{
 		key: 'aspectRatio',
@@ -76,23 +76,23 @@ export const VIDEO_FIELDS = [
 		help: 'Resolution of the video, e.g. 720P',
 		type: 'text',
 		placeholder: 'e.g. 720P',
-		values: (model) => model.sizes,
-		defaultValue: (model) => model.defaultSize,
+		values: sizesOf,
+		defaultValue: defaultSizeOf,
 		show: String,
-		closest: (size, model) => closestSize(String(size), model.sizes) ?? model.defaultSize,
+		closest: (size, model) => closestSize(String(size), sizesOf(model)) ?? defaultSizeOf(model),
 	},
 	{
-		// Not "mode": n8n offers the values of a field of that name as actions of their own.
+		// Not "mode": n8n lists each value of a field of that name as a separate action.
 		key: 'qualityMode',
 		apiName: 'mode',
 		label: 'Quality Mode',
 		help: 'Standard (std) is faster and cheaper, Pro (pro) is sharper',
 		type: 'text',
 		placeholder: 'e.g. std',
-		values: (model) => model.modes,
-		defaultValue: (model) => model.modes[0],
+		values: modesOf,
+		defaultValue: (model) => modesOf(model)[0],
 		show: named,
-		closest: (mode, model) => sameWord(String(mode), model.modes) ?? model.modes[0],
+		closest: (mode, model) => sameWord(String(mode), modesOf(model)) ?? modesOf(model)[0],
 	},
 	{
 		key: 'imageMode',

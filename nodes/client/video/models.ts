@@ -1,14 +1,23 @@
 /** How an image is used (spec 2.8). */
 export type ImageMode = 'reference' | 'first_last_frame';
 
-/** What a model makes of a duration that is not one of its own; of two that are as near, the shorter. */
+/** How a model maps an unsupported duration to one of its own; of two at the same distance, to the shorter. */
 export type DurationRule = 'nearest' | 'fiveUpToFiveElseTen';
+
+/** How a model takes the resolution of the video: by `size`, by `mode`, by both in pairs, or not at all. */
+export type Resolution =
+	| { readonly by: 'none' }
+	| { readonly by: 'size'; readonly sizes: readonly string[]; readonly defaultSize: string }
+	/** The first mode is the default. */
+	| { readonly by: 'mode'; readonly modes: readonly string[] }
+	/** The size that goes with each mode; the first pair is the default. */
+	| { readonly by: 'sizeAndMode'; readonly sizeByMode: Readonly<Record<string, string>> };
 
 /** One row of the table of models (spec 2.11). */
 export interface VideoModel {
 	/** Code in requests. */
 	readonly code: string;
-	/** What it makes a video from. */
+	/** What the model generates a video from. */
 	readonly input: string;
 	/** The first is the default. */
 	readonly aspectRatios: readonly string[];
@@ -16,19 +25,15 @@ export interface VideoModel {
 	readonly durations: readonly number[];
 	readonly defaultDuration: number;
 	readonly durationRule: DurationRule;
-	/** Empty where the model takes no `size`. */
-	readonly sizes: readonly string[];
-	readonly defaultSize?: string;
-	/** Empty where the model takes no `mode`; the first is the default. A model with sizes too pairs them in order. */
-	readonly modes: readonly string[];
-	/** How many images each `image_mode` takes at most; the first is the default. */
+	readonly resolution: Resolution;
+	/** Maximum number of images for each `image_mode`; the first mode is the default. */
 	readonly imageModes: Readonly<Partial<Record<ImageMode, number>>>;
 	readonly maxVideos: number;
-	/** A model that takes audio takes images, videos and audio together, and no other does. */
+	/** A model that accepts audio accepts images, videos and audio together; no other model does. */
 	readonly maxAudios: number;
 	/** Whether `generate_audio` has an effect; true is the default. */
 	readonly generatesAudio: boolean;
-	/** Whether a video is edited: it keeps its length and its sound. */
+	/** Whether the model edits the reference video, which keeps its length and its sound. */
 	readonly editsVideos: boolean;
 }
 
@@ -49,9 +54,7 @@ export const VIDEO_MODELS = [
 		durations: [4, 5, 8, 10, 15],
 		defaultDuration: 5,
 		durationRule: 'nearest',
-		sizes: ['480P', '720P', '1080P'],
-		defaultSize: '720P',
-		modes: [],
+		resolution: { by: 'size', sizes: ['480P', '720P', '1080P'], defaultSize: '720P' },
 		imageModes: { reference: 9, first_last_frame: 2 },
 		maxVideos: 3,
 		maxAudios: 3,
@@ -65,9 +68,7 @@ export const VIDEO_MODELS = [
 		durations: [4, 5, 8, 10, 15],
 		defaultDuration: 5,
 		durationRule: 'nearest',
-		sizes: ['480P', '720P'],
-		defaultSize: '720P',
-		modes: [],
+		resolution: { by: 'size', sizes: ['480P', '720P'], defaultSize: '720P' },
 		imageModes: { reference: 9, first_last_frame: 2 },
 		maxVideos: 3,
 		maxAudios: 3,
@@ -81,9 +82,7 @@ export const VIDEO_MODELS = [
 		durations: [5, 10],
 		defaultDuration: 5,
 		durationRule: 'fiveUpToFiveElseTen',
-		sizes: ['720P', '1080P'],
-		defaultSize: '720P',
-		modes: [],
+		resolution: { by: 'size', sizes: ['720P', '1080P'], defaultSize: '720P' },
 		imageModes: { first_last_frame: 2 },
 		...NO_MEDIA,
 	},
@@ -94,8 +93,7 @@ export const VIDEO_MODELS = [
 		durations: [5, 10],
 		defaultDuration: 5,
 		durationRule: 'fiveUpToFiveElseTen',
-		sizes: [],
-		modes: [],
+		resolution: { by: 'none' },
 		imageModes: { first_last_frame: 1 },
 		...NO_MEDIA,
 	},
@@ -106,8 +104,7 @@ export const VIDEO_MODELS = [
 		durations: [3, 5, 8, 10, 15],
 		defaultDuration: 5,
 		durationRule: 'nearest',
-		sizes: [],
-		modes: ['std', 'pro'],
+		resolution: { by: 'mode', modes: ['std', 'pro'] },
 		imageModes: { reference: 7, first_last_frame: 2 },
 		maxVideos: 1,
 		maxAudios: 0,
@@ -121,10 +118,8 @@ export const VIDEO_MODELS = [
 		durations: [5, 10],
 		defaultDuration: 5,
 		durationRule: 'nearest',
-		// This model spells its sizes with a small letter.
-		sizes: ['720p', '1080p'],
-		defaultSize: '720p',
-		modes: ['std', 'pro'],
+		// This model spells its sizes with a lowercase letter.
+		resolution: { by: 'sizeAndMode', sizeByMode: { std: '720p', pro: '1080p' } },
 		imageModes: { first_last_frame: 2 },
 		...NO_MEDIA,
 	},
@@ -135,8 +130,7 @@ export const VIDEO_MODELS = [
 		durations: [4, 8, 12],
 		defaultDuration: 8,
 		durationRule: 'nearest',
-		sizes: [],
-		modes: [],
+		resolution: { by: 'none' },
 		imageModes: { reference: 5 },
 		...NO_MEDIA,
 	},
@@ -147,14 +141,31 @@ export const VIDEO_MODELS = [
 		durations: [8],
 		defaultDuration: 8,
 		durationRule: 'nearest',
-		sizes: [],
-		modes: [],
+		resolution: { by: 'none' },
 		imageModes: { reference: 3 },
 		...NO_MEDIA,
 	},
 ] as const satisfies readonly VideoModel[];
 
-/** The row of a model; none for a code that the table does not have. */
+/** The row of a model; undefined for a code that is not in the table. */
 export function findModel(code: string): VideoModel | undefined {
 	return VIDEO_MODELS.find((model) => model.code === code);
+}
+
+/** The sizes of a model; empty where it takes no `size`. */
+export function sizesOf({ resolution }: VideoModel): readonly string[] {
+	if (resolution.by === 'sizeAndMode') return Object.values(resolution.sizeByMode);
+	return resolution.by === 'size' ? resolution.sizes : [];
+}
+
+/** The size that holds where none is sent; undefined where the model takes no `size`. */
+export function defaultSizeOf(model: VideoModel): string | undefined {
+	const { resolution } = model;
+	return resolution.by === 'size' ? resolution.defaultSize : sizesOf(model)[0];
+}
+
+/** The modes of a model, the default first; empty where it takes no `mode`. */
+export function modesOf({ resolution }: VideoModel): readonly string[] {
+	if (resolution.by === 'sizeAndMode') return Object.keys(resolution.sizeByMode);
+	return resolution.by === 'mode' ? resolution.modes : [];
 }

@@ -2,19 +2,19 @@ import { InputError } from '../errors';
 import { withoutUndefined, type JsonValue } from '../json';
 import type { VideoRequest } from './createVideo';
 import { VIDEO_FIELDS, type VideoField } from './fields';
-import type { VideoModel } from './models';
+import { defaultSizeOf, type VideoModel } from './models';
 import { countOf, maxReferences, REFERENCES } from './references';
-import { inWords } from './validate';
+import { listed } from './validate';
 
-/** What is done with values that the model does not take. */
+/** What to do with values that the model does not support: adjust and report them, or reject them. */
 export type UnsupportedValues = 'adjust' | 'reject';
 
-/** A value that is not sent as it was entered. */
+/** A value that is not sent as it was entered: a field of the node's output. */
 export interface Adjustment {
 	/** Field name in the request. */
 	readonly field: string;
 	readonly from: JsonValue;
-	/** `null` where the field is not sent at all. */
+	/** `null` where the field is not sent. */
 	readonly to: JsonValue;
 	readonly reason: string;
 }
@@ -24,16 +24,16 @@ type Rule = (request: VideoRequest, model: VideoModel | undefined) => readonly A
 const FIELDS: readonly VideoField[] = VIDEO_FIELDS;
 
 /**
- * What the service would take otherwise than it was entered (spec 2.8, 2.11), in the order in which it is settled:
+ * Normalization rules, in the order in which they apply: what the service would change or ignore (spec 2.8, 2.11).
  *
- * | what was entered                          | what is sent                         |
- * | ----------------------------------------- | ------------------------------------ |
- * | more files than the model or service takes | the first ones                      |
- * | audio, for a model without                 | no audio                            |
- * | a field that the model ignores             | without it                          |
- * | a value outside the model's                | the closest of its own              |
- * | length and sound, for a video to edit      | no length, no new sound             |
- * | size and quality mode that disagree        | the one that is not the default     |
+ * | input                                       | sent                                      |
+ * | ------------------------------------------- | ----------------------------------------- |
+ * | more files than the model or service allows | the first ones                            |
+ * | audio, for a model without audio            | no audio                                  |
+ * | a field that the model ignores              | no such field                             |
+ * | an unsupported value                        | the closest supported one                 |
+ * | duration and sound, for a video to edit     | no duration, no generated sound           |
+ * | a size that does not match the quality mode | a match, keeping what is not the default  |
  */
 const RULES: readonly Rule[] = [
 	excessFiles,
@@ -44,14 +44,14 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * The request as the model takes it, and what had to be changed for that.
+ * Normalizes the request for the model.
  *
- * @param model Undefined where the model is not one of ours: then only the service's caps for files apply.
- * @param unsupported `reject` throws instead of changing; the model's own defaults may be changed even so, since nobody
- *   asked for them.
- * @throws InputError that names the first value which would be changed.
+ * @param model Undefined for a model that is not in the table: then only the service's limits for files apply.
+ * @param unsupported `reject` throws instead of adjusting a value. The model's default values are adjusted even so: the
+ *   form fills them in.
+ * @throws InputError for the first unsupported value.
  */
-export function adjust(
+export function normalize(
 	entered: VideoRequest,
 	model: VideoModel | undefined,
 	unsupported: UnsupportedValues,
@@ -61,7 +61,7 @@ export function adjust(
 	for (const rule of RULES) {
 		for (const adjustment of rule(request, model)) {
 			if (unsupported === 'reject' && !isDefault(adjustment, model))
-				throw refusal(adjustment);
+				throw unsupportedValue(adjustment);
 			adjustments.push(adjustment);
 			request = withoutUndefined({
 				...request,
@@ -76,21 +76,23 @@ function excessFiles(request: VideoRequest, model: VideoModel | undefined): read
 	return REFERENCES.flatMap((row) => {
 		const { image_mode: imageMode } = request;
 		const from = [...(request[row.apiName] ?? [])];
-		const most = maxReferences(row, model, imageMode);
-		if (from.length <= most) return [];
-		const who =
+		const max = maxReferences(row, model, imageMode);
+		if (from.length <= max) return [];
+		const subject =
 			model === undefined
 				? 'The service'
 				: row.kind === 'image' && imageMode !== undefined
 					? `${model.code} with image mode ${imageMode}`
 					: model.code;
-		const takes = most === 0 ? `no ${row.several}` : `at most ${countOf(row, most)}`;
 		return [
 			{
 				field: row.apiName,
 				from,
-				to: most === 0 ? null : from.slice(0, most),
-				reason: `${who} takes ${takes}`,
+				to: max === 0 ? null : from.slice(0, max),
+				reason:
+					max === 0
+						? `${subject} does not support ${row.several}`
+						: `${subject} supports at most ${countOf(row, max)}`,
 			},
 		];
 	});
@@ -107,7 +109,7 @@ function ignoredFields(
 		field: apiName,
 		from: request[apiName]!,
 		to: null,
-		reason: `${model.code} takes no ${label}`,
+		reason: `${model.code} does not support ${label}`,
 	}));
 }
 
@@ -124,7 +126,7 @@ function outsideValues(
 				field: apiName,
 				from,
 				to: closest(from, model) ?? null,
-				reason: `${model.code} takes ${label} ${inWords(values(model))}`,
+				reason: `${model.code} supports ${label} ${listed(values(model))}`,
 			},
 		];
 	});
@@ -135,7 +137,7 @@ function editedVideo(
 	model: VideoModel | undefined,
 ): readonly Adjustment[] {
 	if (model === undefined || !model.editsVideos || videos.length === 0) return [];
-	const keeps = (what: string) => `${model.code} keeps the ${what} of the video that it edits`;
+	const keeps = (what: string) => `${model.code} keeps the ${what} of an edited video`;
 	return [
 		...(duration === undefined
 			? []
@@ -150,13 +152,18 @@ function sizeAndMode(
 	{ size, mode }: VideoRequest,
 	model: VideoModel | undefined,
 ): readonly Adjustment[] {
-	if (model === undefined || size === undefined || mode === undefined) return [];
-	const sizeOfMode = model.sizes[model.modes.indexOf(mode)]!;
-	if (size === sizeOfMode) return [];
-	const reason = `Size and Quality Mode of ${model.code} go together`;
-	return size === model.defaultSize
-		? [{ field: 'size', from: size, to: sizeOfMode, reason }]
-		: [{ field: 'mode', from: mode, to: model.modes[model.sizes.indexOf(size)]!, reason }];
+	if (model?.resolution.by !== 'sizeAndMode' || size === undefined || mode === undefined)
+		return [];
+	const { sizeByMode } = model.resolution;
+	const matchingSize = sizeByMode[mode];
+	const matchingMode = Object.keys(sizeByMode).find((each) => sizeByMode[each] === size);
+	if (size === matchingSize || matchingSize === undefined || matchingMode === undefined)
+		return [];
+	const pairs = Object.entries(sizeByMode).map(([each, its]) => `${each}: ${its}`);
+	const reason = `${model.code} pairs Quality Mode and Size (${pairs.join(', ')})`;
+	return size === defaultSizeOf(model)
+		? [{ field: 'size', from: size, to: matchingSize, reason }]
+		: [{ field: 'mode', from: mode, to: matchingMode, reason }];
 }
 
 function isDefault({ field, from }: Adjustment, model: VideoModel | undefined): boolean {
@@ -164,13 +171,13 @@ function isDefault({ field, from }: Adjustment, model: VideoModel | undefined): 
 	return row !== undefined && model !== undefined && row.defaultValue(model) === from;
 }
 
-function refusal({ field, from, to, reason }: Adjustment): InputError {
+function unsupportedValue({ field, from, to, reason }: Adjustment): InputError {
 	const label = [...FIELDS, ...REFERENCES].find(({ apiName }) => apiName === field)!.label;
 	const given = Array.isArray(from) ? `are ${from.length}` : `is ${String(from)}`;
 	const instead = Array.isArray(to)
-		? `Give ${to.length} at most`
+		? `Use at most ${to.length}`
 		: to === null
-			? 'Leave it out'
+			? 'Leave it empty'
 			: `Use ${String(to)}`;
 	return new InputError(
 		label,

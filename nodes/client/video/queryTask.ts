@@ -3,25 +3,25 @@ import { readJsonObject, send, notTheService } from '../http/http';
 import type { JsonObject } from '../json';
 import type { HttpPort } from '../ports';
 
-/** How a task stands, by the status word of the service (spec 3.1). */
+/** State of a task by the service's status word (spec 3.1). */
 export const TASK_STATES = {
 	init: 'unfinished',
 	queued: 'unfinished',
 	processing: 'unfinished',
 	completed: 'completed',
 	failed: 'failed',
-	// "Retry the query later": the task may well be alive.
+	// The specification says "retry the query later": the task may still complete.
 	unknown: 'unfinished',
 } as const;
 
 export type TaskState = (typeof TASK_STATES)[keyof typeof TASK_STATES];
 
-/** What a query tells about a task (spec 2.10). */
+/** Response of a status query (spec 2.10). */
 export interface TaskReport {
 	readonly task_id: string;
 	readonly status: string;
 	readonly model?: string;
-	/** When completed: the address of the file, long-lived, not on the service's own host. */
+	/** When completed: long-lived URL of the file, on another host than the service. */
 	readonly video_url?: string;
 	readonly thumbnail_url?: string;
 	readonly enhanced_prompt?: string;
@@ -30,8 +30,8 @@ export interface TaskReport {
 }
 
 /**
- * How a task with this status stands. A word that the specification does not list counts as unfinished:
- * the wait is limited anyway, and giving up on a task that is paid for would lose its video.
+ * State of a task with this status. A word that the specification does not list counts as unfinished: polling has a
+ * deadline anyway, and to stop early would lose a video that is paid for.
  */
 export function taskState(status: string): TaskState {
 	return Object.hasOwn(TASK_STATES, status)
@@ -40,7 +40,7 @@ export function taskState(status: string): TaskState {
 }
 
 /**
- * The task id, as it is.
+ * Returns the task ID.
  *
  * @throws InputError when it is empty.
  */
@@ -54,11 +54,11 @@ export function checkTaskId(taskId: string): string {
 }
 
 /**
- * Asks how a task stands: `POST /v1/videos/tasks` (spec 2.10). Free of charge and safe to repeat.
+ * Queries the status of a task: `POST /v1/videos/tasks` (spec 2.10). Free of charge and idempotent.
  *
- * @param idleTimeoutMs Milliseconds without a byte after which the query is given up.
- * @throws ServiceError `refused` for an error status (spec 7.2), `network` when the connection fails, `protocol`
- *   when the answer has no status.
+ * @param idleTimeoutMs Milliseconds without a byte after which the query fails.
+ * @throws ServiceError `http` for an error status (spec 7.2), `network` when the connection fails, `protocol` when the
+ *   response has no status.
  */
 export async function queryTask(
 	http: HttpPort,

@@ -3,7 +3,7 @@ import type { ImageMode, VideoModel } from './models';
 
 export type ReferenceKind = 'image' | 'video' | 'audio';
 
-/** A kind of file that a video can be made from. */
+/** A kind of reference file. */
 export interface ReferenceRow {
 	readonly kind: ReferenceKind;
 	/** Field name in the request (spec 2.8). */
@@ -11,13 +11,13 @@ export interface ReferenceRow {
 	readonly label: string;
 	readonly one: string;
 	readonly several: string;
-	/** Most files of the kind for any model (spec 8). */
-	readonly most: number;
-	/** Most files of the kind that a model takes, in the image mode given. */
+	/** Maximum number of files of this kind for any model (spec 8). */
+	readonly max: number;
+	/** Maximum number of files of this kind for a model, in the given image mode. */
 	readonly maxOf: (model: VideoModel, imageMode: string | undefined) => number;
 }
 
-/** Every kind of reference file, with its caps (spec 2.8, 2.11). */
+/** Every kind of reference file, with its limits (spec 2.8, 2.11). */
 export const REFERENCES: readonly ReferenceRow[] = [
 	{
 		kind: 'image',
@@ -25,7 +25,7 @@ export const REFERENCES: readonly ReferenceRow[] = [
 		label: 'Images',
 		one: 'image',
 		several: 'images',
-		most: 9,
+		max: 9,
 		maxOf: ({ imageModes }, imageMode) =>
 			imageModes[imageMode as ImageMode] ?? Math.max(0, ...Object.values(imageModes)),
 	},
@@ -35,7 +35,7 @@ export const REFERENCES: readonly ReferenceRow[] = [
 		label: 'Videos',
 		one: 'video',
 		several: 'videos',
-		most: 3,
+		max: 3,
 		maxOf: ({ maxVideos }) => maxVideos,
 	},
 	{
@@ -44,19 +44,19 @@ export const REFERENCES: readonly ReferenceRow[] = [
 		label: 'Audios',
 		one: 'audio file',
 		several: 'audio files',
-		most: 3,
+		max: 3,
 		maxOf: ({ maxAudios }) => maxAudios,
 	},
 ];
 
-/** A file to make the video from. */
+/** A reference file. */
 export interface Reference {
 	readonly kind: ReferenceKind;
-	/** Address that is open to the service. */
+	/** URL that the service can fetch. */
 	readonly url: string;
 }
 
-/** The files by the request's field names, each kind in its order; kinds without a file are left out. */
+/** The URLs by request field, in their order; a kind without a file has no field. */
 export function referenceFields(
 	references: readonly Reference[],
 ): Pick<VideoRequest, 'images' | 'videos' | 'audios'> {
@@ -69,16 +69,16 @@ export function referenceFields(
 	);
 }
 
-/** How many files of a kind go out: what the model takes, or what the service takes where the model is not one of ours. */
+/** Maximum number of files of a kind: the model's, or the service's for a model that is not in the table. */
 export function maxReferences(
 	row: ReferenceRow,
 	model: VideoModel | undefined,
 	imageMode: string | undefined,
 ): number {
-	return model === undefined ? row.most : row.maxOf(model, imageMode);
+	return model === undefined ? row.max : row.maxOf(model, imageMode);
 }
 
-/** So many files of a kind, in words. */
+/** `1 image`, `2 images`. */
 export function countOf({ one, several }: ReferenceRow, count: number): string {
 	return count === 1 ? `1 ${one}` : `${count} ${several}`;
 }

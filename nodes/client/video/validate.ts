@@ -2,29 +2,29 @@ import { InputError } from '../errors';
 import type { VideoRequest } from './createVideo';
 import { VIDEO_MODELS, type VideoModel } from './models';
 
-interface Refusal {
+interface Violation {
 	readonly field: string;
 	readonly problem: string;
 	readonly hint: string;
 }
 
-/** A rule that a request breaks or not; `model` is undefined where it is not one of ours. */
-type Rule = (request: VideoRequest, model: VideoModel | undefined) => Refusal | undefined;
+/** A validation rule; `model` is undefined where it is not in the table. */
+type Rule = (request: VideoRequest, model: VideoModel | undefined) => Violation | undefined;
 
-/** The codes of the models for which something holds, in words. */
-function modelsThat(holds: (model: VideoModel) => boolean): string {
-	return inWords(VIDEO_MODELS.filter(holds).map(({ code }) => code));
+/** The codes of the models that meet a condition, as text. */
+function modelsThat(matches: (model: VideoModel) => boolean): string {
+	return listed(VIDEO_MODELS.filter(matches).map(({ code }) => code));
 }
 
-/** Values as a list in words: `4, 8 or 12`. */
-export function inWords(values: readonly (string | number | boolean)[]): string {
+/** Values as text: `4, 8 or 12`. */
+export function listed(values: readonly (string | number | boolean)[]): string {
 	if (values.length < 2) return values.join('');
 	return `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
 }
 
 /**
- * What is refused before it is sent: the service would answer 400 (spec 7.2), or the video would have nothing to do with
- * what was entered, and nothing that comes near it can be sent instead.
+ * What is rejected before it is sent: the service would answer 400 (spec 7.2), or the video would not match the input,
+ * and no supported value comes close to it.
  */
 const RULES: readonly Rule[] = [
 	({ model }) =>
@@ -32,7 +32,7 @@ const RULES: readonly Rule[] = [
 			? {
 					field: 'Model',
 					problem: 'is empty',
-					hint: 'Choose a model, or type its code',
+					hint: 'Choose a model, or enter its code',
 				}
 			: undefined,
 	({ prompt }) =>
@@ -47,24 +47,24 @@ const RULES: readonly Rule[] = [
 		videos.length > 0 && model?.maxVideos === 0
 			? {
 					field: 'References',
-					problem: `hold a video, which ${model.code} does not take`,
-					hint: `Leave the video out, or use ${modelsThat(({ maxVideos }) => maxVideos > 0)}`,
+					problem: `contain a video, which ${model.code} does not support`,
+					hint: `Remove the video, or use ${modelsThat(({ maxVideos }) => maxVideos > 0)}`,
 				}
 			: undefined,
 	({ images = [], videos = [], audios = [] }, model) =>
 		images.length > 0 && videos.length > 0 && audios.length > 0 && model?.maxAudios === 0
 			? {
 					field: 'References',
-					problem: `hold images, videos and audio together, which ${model.code} does not take`,
-					hint: `Leave one kind out, or use ${modelsThat(({ maxAudios }) => maxAudios > 0)}`,
+					problem: `contain images, videos and audio together, which ${model.code} does not support`,
+					hint: `Remove one kind, or use ${modelsThat(({ maxAudios }) => maxAudios > 0)}`,
 				}
 			: undefined,
 	({ images = [], videos = [], audios = [] }, model) =>
-		// Elsewhere audio has no effect, so that a text is left, which is enough.
+		// A model without audio ignores it, and generates the video from the prompt alone.
 		audios.length > 0 && images.length + videos.length === 0 && model?.maxAudios !== 0
 			? {
 					field: 'References',
-					problem: 'hold audio alone',
+					problem: 'contain audio alone',
 					hint: 'Add at least one image or video',
 				}
 			: undefined,
@@ -72,18 +72,22 @@ const RULES: readonly Rule[] = [
 		mode !== undefined && model !== undefined && !Object.hasOwn(model.imageModes, mode)
 			? {
 					field: 'Image Mode',
-					problem: `is ${mode}, which ${model.code} does not have`,
-					hint: `Use ${inWords(Object.keys(model.imageModes))}, or another model`,
+					problem: `is ${mode}, which ${model.code} does not support`,
+					hint: `Use ${listed(Object.keys(model.imageModes))}, or another model`,
 				}
 			: undefined,
 ];
 
-/** @throws InputError for the first rule that the request breaks. */
-export function refuse(request: VideoRequest, model: VideoModel | undefined): void {
+/**
+ * Validates the request.
+ *
+ * @throws InputError for the first rule that the request violates.
+ */
+export function validate(request: VideoRequest, model: VideoModel | undefined): void {
 	for (const rule of RULES) {
-		const broken = rule(request, model);
-		if (broken !== undefined) {
-			throw new InputError(broken.field, broken.problem, broken.hint);
+		const violation = rule(request, model);
+		if (violation !== undefined) {
+			throw new InputError(violation.field, violation.problem, violation.hint);
 		}
 	}
 }

@@ -1,17 +1,17 @@
 import { InputError } from '../errors';
 import { withoutUndefined } from '../json';
-import { adjust, type Adjustment, type UnsupportedValues } from './normalize';
+import { normalize, type Adjustment, type UnsupportedValues } from './normalize';
 import type { VideoRequest } from './createVideo';
 import { VIDEO_FIELDS, type VideoField, type VideoValue } from './fields';
 import { findModel } from './models';
 import { referenceFields, type Reference } from './references';
-import { refuse } from './validate';
+import { validate } from './validate';
 
-/** What was entered for one video. */
+/** The input for one video. */
 export interface EnteredVideo {
 	readonly model: string;
 	readonly prompt: string;
-	/** Texts by the fields' keys in VIDEO_FIELDS; an empty one leaves it to the model. */
+	/** Texts by the keys of VIDEO_FIELDS; an empty text stands for the model's default. */
 	readonly fields: Readonly<Record<string, string>>;
 	readonly references: readonly Reference[];
 }
@@ -19,14 +19,14 @@ export interface EnteredVideo {
 /** A request that is ready to be sent. */
 export interface VideoPlan {
 	readonly request: VideoRequest;
-	/** What is not sent as it was entered. */
+	/** Values that are not sent as they were entered. */
 	readonly adjustments: readonly Adjustment[];
 }
 
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-/** How the text of a field becomes the value that is sent. */
-const READERS: Readonly<
+/** Parsers of the entered texts, by the type of the field. */
+const PARSERS: Readonly<
 	Record<VideoField['type'], (text: string, label: string) => VideoValue | undefined>
 > = {
 	text: (text) => text,
@@ -42,23 +42,22 @@ const READERS: Readonly<
 };
 
 /**
- * The creation request for what was entered (spec 2.8), as the model takes it (spec 2.11). Fields left empty are not sent:
- * the model's default holds.
+ * Builds the creation request (spec 2.8), validated and normalized for the model (spec 2.11). An empty field is not
+ * sent: the model's default applies.
  *
- * @throws InputError when the service would refuse the request or could make no sense of it, or when a value would have
- *   to be changed and that is not wanted.
+ * @throws InputError when the input is invalid, or when a value is unsupported and `unsupported` is `reject`.
  */
 export function videoRequest(entered: EnteredVideo, unsupported: UnsupportedValues): VideoPlan {
 	const request = enteredRequest(entered);
 	const model = findModel(request.model);
-	refuse(request, model);
-	return adjust(request, model, unsupported);
+	validate(request, model);
+	return normalize(request, model, unsupported);
 }
 
 function enteredRequest({ model, prompt, fields, references }: EnteredVideo): VideoRequest {
 	const files = referenceFields(references);
 	const values = VIDEO_FIELDS.filter(
-		// Without an image there is nothing that it could be about.
+		// Without images the image mode has no meaning.
 		({ apiName }) => apiName !== 'image_mode' || files.images !== undefined,
 	).map((field) => [field.apiName, valueOf(field, fields[field.key] ?? '')]);
 	return withoutUndefined({
@@ -71,5 +70,5 @@ function enteredRequest({ model, prompt, fields, references }: EnteredVideo): Vi
 
 function valueOf({ label, type }: VideoField, entered: string): VideoValue | undefined {
 	const text = entered.trim();
-	return text === '' ? undefined : READERS[type](text, label);
+	return text === '' ? undefined : PARSERS[type](text, label);
 }

@@ -1,38 +1,43 @@
 import type { ServiceError } from '../../errors';
 
-/** A pause of all queries: a service that has had too many calls has had too many from everybody who polls. */
+/** After a 429 no task is polled until `untilMs`: rate limits are per account, not per task. */
 export interface RateLimitCooldown {
-	/** Milliseconds since the epoch; no query begins before. */
+	/** Milliseconds since the epoch; no poll starts before. */
 	readonly untilMs: number;
-	/** Pauses that followed one another without a good answer in between. */
+	/** Cooldowns since the last successful response; the exponent of the backoff. */
 	readonly consecutive: number;
 }
 
 export const NO_COOLDOWN: RateLimitCooldown = { untilMs: 0, consecutive: 0 };
 
-/** Where the service does not say how long: the first pause; each further one doubles. */
+/** Length of the first cooldown without Retry-After; each further one is twice as long, up to MAX_MS. */
 const FIRST_MS = 10_000;
 const MAX_MS = 60_000;
 
 /**
- * The pause after a query: longer after 429, or after a trouble with Retry-After, and over after a good answer.
+ * The cooldown after a poll. A 429, or any retryable error with Retry-After, starts or extends it; a successful
+ * response after its end resets it.
  *
- * @param error What the query gave instead of an answer.
+ * @param error The error of the poll; undefined after a successful response.
  */
 export function nextCooldown(
-	pause: RateLimitCooldown,
+	cooldown: RateLimitCooldown,
 	error: ServiceError | undefined,
 	nowMs: number,
 ): RateLimitCooldown {
-	const isPaused = nowMs < pause.untilMs;
-	if (error === undefined) return isPaused ? pause : NO_COOLDOWN;
+	const isActive = nowMs < cooldown.untilMs;
+	if (error === undefined) return isActive ? cooldown : NO_COOLDOWN;
 
 	const { status, retryable, retryAfterMs } = error.details;
-	if (status !== 429 && (retryable !== true || retryAfterMs === undefined)) return pause;
-	// Queries that were under way together are told the same thing: it counts once.
-	if (isPaused)
-		return { ...pause, untilMs: Math.max(pause.untilMs, nowMs + (retryAfterMs ?? 0)) };
-
-	const ownMs = Math.min(MAX_MS, FIRST_MS * 2 ** pause.consecutive);
-	return { untilMs: nowMs + (retryAfterMs ?? ownMs), consecutive: pause.consecutive + 1 };
+	if (status !== 429 && (retryable !== true || retryAfterMs === undefined)) return cooldown;
+	// Concurrent polls get the same 429: it counts once.
+	if (isActive) {
+		const untilMs = Math.max(cooldown.untilMs, nowMs + (retryAfterMs ?? 0));
+		return { ...cooldown, untilMs };
+	}
+	const backoffMs = Math.min(MAX_MS, FIRST_MS * 2 ** cooldown.consecutive);
+	return {
+		untilMs: nowMs + (retryAfterMs ?? backoffMs),
+		consecutive: cooldown.consecutive + 1,
+	};
 }

@@ -1,30 +1,37 @@
 interface Entry {
 	readonly index: number;
-	readonly atMs: number;
+	readonly dueAtMs: number;
 }
 
-/** What falls due when; the first is found without looking at the others. */
+/** Min-heap priority queue ordered by due time; stale entries are dropped lazily on `peek`. */
 export interface DueQueue {
-	/** Enters something by its index. */
-	add(index: number, atMs: number): void;
-	/** The entry that is due first, of those due at once the one entered first. Entries that no longer count are dropped. */
-	first(counts: (index: number, atMs: number) => boolean): Entry | undefined;
+	/** Adds an entry: the index of a task, and when it is due. */
+	add(index: number, dueAtMs: number): void;
+	/**
+	 * The entry with the earliest due time, the first added of equal ones. It stays in the queue.
+	 *
+	 * @param isCurrent Tells a valid entry from a stale one, which is removed.
+	 */
+	peek(isCurrent: (index: number, dueAtMs: number) => boolean): Entry | undefined;
 }
 
-/** An dueQueue without entries: a binary heap. */
+/** An empty queue. */
 export function dueQueue(): DueQueue {
-	const heap: (Entry & { readonly nth: number })[] = [];
-	let entered = 0;
+	const heap: (Entry & { readonly sequence: number })[] = [];
+	let added = 0;
 
 	const isBefore = (a: number, b: number) => {
 		const [one, other] = [heap[a]!, heap[b]!];
-		return one.atMs < other.atMs || (one.atMs === other.atMs && one.nth < other.nth);
+		return (
+			one.dueAtMs < other.dueAtMs ||
+			(one.dueAtMs === other.dueAtMs && one.sequence < other.sequence)
+		);
 	};
 	const swap = (a: number, b: number) => {
 		[heap[a], heap[b]] = [heap[b]!, heap[a]!];
 	};
 
-	function rise(from: number): void {
+	function siftUp(from: number): void {
 		for (let child = from, parent; child > 0; child = parent) {
 			parent = (child - 1) >> 1;
 			if (!isBefore(child, parent)) return;
@@ -32,7 +39,7 @@ export function dueQueue(): DueQueue {
 		}
 	}
 
-	function sink(): void {
+	function siftDown(): void {
 		for (let parent = 0; ;) {
 			const [left, right] = [2 * parent + 1, 2 * parent + 2];
 			let least = parent;
@@ -45,17 +52,17 @@ export function dueQueue(): DueQueue {
 	}
 
 	return {
-		add: (index, atMs) => {
-			heap.push({ index, atMs, nth: entered++ });
-			rise(heap.length - 1);
+		add: (index, dueAtMs) => {
+			heap.push({ index, dueAtMs, sequence: added++ });
+			siftUp(heap.length - 1);
 		},
-		first: (counts) => {
+		peek: (isCurrent) => {
 			for (let top = heap[0]; top !== undefined; top = heap[0]) {
-				if (counts(top.index, top.atMs)) return top;
+				if (isCurrent(top.index, top.dueAtMs)) return top;
 				const last = heap.pop()!;
 				if (heap.length === 0) return undefined;
 				heap[0] = last;
-				sink();
+				siftDown();
 			}
 			return undefined;
 		},

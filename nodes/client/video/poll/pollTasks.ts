@@ -3,149 +3,147 @@ import type { Clock } from '../../ports';
 import { dueQueue } from './dueQueue';
 import { nextCooldown, type RateLimitCooldown } from './cooldown';
 import type { TaskReport } from '../queryTask';
-import { applyError, applyReport, applyTimeout, type PollSchedule, type TaskPoll } from './task';
+import type { PollSchedule } from './schedule';
+import { applyError, applyReport, applyTimeout, type TaskPoll } from './task';
 
-/** Everything that polls: a JSON value that can be saved between two steps. */
+/** Polling state of all tasks: a JSON value that can be saved between two runs. */
 export interface PollState {
 	readonly polls: readonly TaskPoll[];
-	readonly pause: RateLimitCooldown;
+	readonly cooldown: RateLimitCooldown;
 }
 
 export interface PollTasksOptions {
 	readonly schedule: PollSchedule;
-	/** Queries under way at once, at most. */
+	/** Maximum number of concurrent status queries. */
 	readonly concurrency: number;
-	/** Milliseconds since the epoch: what is due later is left. Without it the wait lasts until all is finished. */
+	/** Milliseconds since the epoch: polls due later are not made. Without it polling lasts until all tasks are finished. */
 	readonly untilMs?: number;
-	/** Told each time that a task has changed its status or is finished. */
+	/** Called each time that a task changes its status or gets its outcome. */
 	readonly onChange?: (polls: readonly TaskPoll[]) => void;
 }
 
-/** Statuses that concern the key or the account, not this task: everybody who polls is affected (spec 7.2). */
-const NOT_ABOUT_THE_TASK: readonly (number | undefined)[] = [401, 403];
+/** Statuses about the key or the account, not about one task (spec 7.2): they end polling for all tasks. */
+const ACCOUNT_STATUSES: readonly (number | undefined)[] = [401, 403];
 
 /**
- * Waits until every task is finished or over the limit (spec 3.1), all of them side by side: whoever is due is
- * asked as soon as there is room, however slow the answers to others are.
+ * Polls tasks concurrently until each is finished or past its deadline (spec 3.1). A due task is polled as soon as a
+ * concurrency slot is free; slow responses never delay other tasks.
  *
- * @param query Asks how one task stands; its ServiceErrors become part of that task's wait.
- * @returns The polls in their order, each with its outcome unless `untilMs` came first.
- * @throws ServiceError `cancelled`; `refused` when the service does not take the key; whatever else `query` throws.
+ * @param queryStatus Queries the status of one task; a ServiceError that it throws becomes part of that task's state.
+ * @returns The tasks in their order, each with its outcome unless `untilMs` came first.
+ * @throws ServiceError `cancelled`; `http` when the service rejects the key; any other error of `queryStatus`.
  */
 export async function pollTasks(
 	clock: Clock,
-	{ polls: given, pause: givenPause }: PollState,
-	query: (taskId: string) => Promise<TaskReport>,
+	initial: PollState,
+	queryStatus: (taskId: string) => Promise<TaskReport>,
 	{ schedule, concurrency, untilMs = Infinity, onChange }: PollTasksOptions,
 ): Promise<PollState> {
-	const polls = [...given];
-	let pause = givenPause;
+	const polls = [...initial.polls];
+	let { cooldown } = initial;
 	const inFlight = new Map<number, Promise<void>>();
 	const failures: unknown[] = [];
-	const queries = dueQueue();
-	const limits = dueQueue();
-	let nap = { endMs: -Infinity, over: Promise.resolve() };
+	const pollQueue = dueQueue();
+	const deadlineQueue = dueQueue();
+	let sleep = { endMs: -Infinity, done: Promise.resolve() };
 
-	const endOf = (index: number) => polls[index]!.startedAtMs + schedule.limitMs;
-	const isOpen = (index: number) => polls[index]!.outcome === undefined && !inFlight.has(index);
+	const deadlineOf = (index: number) => polls[index]!.startedAtMs + schedule.timeoutMs;
+	const isIdle = (index: number) => polls[index]!.outcome === undefined && !inFlight.has(index);
 
-	function enter(index: number): void {
-		if (!isOpen(index)) return;
-		queries.add(index, polls[index]!.dueAtMs);
-		limits.add(index, endOf(index));
+	function enqueue(index: number): void {
+		if (!isIdle(index)) return;
+		pollQueue.add(index, polls[index]!.dueAtMs);
+		deadlineQueue.add(index, deadlineOf(index));
 	}
 
-	/** The open task, not being asked just now, that is due first; of those due at once, who has waited longest. */
-	function earliest(): Due | undefined {
-		const query = queries.first(
-			(index, atMs) => isOpen(index) && polls[index]!.dueAtMs === atMs,
+	/** The next event among unfinished tasks without a query in flight: a poll, or a deadline that comes first. */
+	function nextEvent(): NextEvent | undefined {
+		const poll = pollQueue.peek(
+			(index, dueAtMs) => isIdle(index) && polls[index]!.dueAtMs === dueAtMs,
 		);
-		const limit = limits.first(isOpen);
-		if (query === undefined || limit === undefined) return undefined;
+		const deadline = deadlineQueue.peek(isIdle);
+		if (poll === undefined || deadline === undefined) return undefined;
 
-		const askMs = Math.max(query.atMs, pause.untilMs);
-		return limit.atMs < askMs
-			? { ...limit, isOver: true }
-			: { index: query.index, atMs: askMs, isOver: false };
+		const pollAtMs = Math.max(poll.dueAtMs, cooldown.untilMs);
+		return deadline.dueAtMs < pollAtMs
+			? { index: deadline.index, atMs: deadline.dueAtMs, isTimeout: true }
+			: { index: poll.index, atMs: pollAtMs, isTimeout: false };
 	}
 
 	const fail = (error: unknown) => {
 		failures.push(error);
 	};
 
-	function change(index: number, next: TaskPoll): void {
+	function update(index: number, next: TaskPoll): void {
 		const { history, outcome } = polls[index]!;
 		polls[index] = next;
 		if (next.history !== history || next.outcome !== outcome) onChange?.(polls);
 	}
 
-	async function ask(index: number): Promise<void> {
-		const answer = await query(polls[index]!.taskId).catch(toAnswer);
-		const pollContext = { nowMs: clock.now(), random: clock.random(), schedule };
-		const isError = answer instanceof ServiceError;
-		pause = nextCooldown(pause, isError ? answer : undefined, pollContext.nowMs);
-		change(
+	async function poll(index: number): Promise<void> {
+		const answer = await queryStatus(polls[index]!.taskId).catch(taskErrorOf);
+		const context = { nowMs: clock.now(), random: clock.random(), schedule };
+		const error = answer instanceof ServiceError ? answer : undefined;
+		cooldown = nextCooldown(cooldown, error, context.nowMs);
+		update(
 			index,
-			isError
-				? applyError(polls[index]!, answer, pollContext)
-				: applyReport(polls[index]!, answer, pollContext),
+			answer instanceof ServiceError
+				? applyError(polls[index]!, answer, context)
+				: applyReport(polls[index]!, answer, context),
 		);
 	}
 
-	/** One nap at a time, unless something falls due before its end. */
+	/** Reuses the running sleep, unless it ends too late. */
 	function sleepUntil(atMs: number): Promise<void> {
 		const nowMs = clock.now();
-		if (nap.endMs <= nowMs || nap.endMs > atMs) {
-			nap = { endMs: atMs, over: clock.sleep(atMs - nowMs).catch(fail) };
+		if (sleep.endMs <= nowMs || sleep.endMs > atMs) {
+			sleep = { endMs: atMs, done: clock.sleep(atMs - nowMs).catch(fail) };
 		}
-		return nap.over;
+		return sleep.done;
 	}
 
-	polls.forEach((_wait, index) => {
-		enter(index);
-	});
+	for (const index of polls.keys()) enqueue(index);
 	while (failures.length === 0) {
-		const next = earliest();
-		const hasRoom = next !== undefined && next.atMs <= untilMs && inFlight.size < concurrency;
-		if (hasRoom && next.atMs <= clock.now()) {
+		const next = nextEvent();
+		const canStart = next !== undefined && next.atMs <= untilMs && inFlight.size < concurrency;
+		if (canStart && next.atMs <= clock.now()) {
 			const { index } = next;
-			if (next.isOver) {
-				change(index, applyTimeout(polls[index]!, clock.now()));
+			if (next.isTimeout) {
+				update(index, applyTimeout(polls[index]!, clock.now()));
 				continue;
 			}
-			const request = ask(index)
+			const request = poll(index)
 				.catch(fail)
 				.finally(() => {
 					inFlight.delete(index);
-					enter(index);
+					enqueue(index);
 				});
 			inFlight.set(index, request);
 			continue;
 		}
-		const naps = hasRoom ? [sleepUntil(next.atMs)] : [];
-		const awaited = [...inFlight.values(), ...naps];
-		if (awaited.length === 0) break;
-		await Promise.race(awaited);
+		const pending = [...inFlight.values(), ...(canStart ? [sleepUntil(next.atMs)] : [])];
+		if (pending.length === 0) break;
+		await Promise.race(pending);
 	}
 
 	await Promise.all(inFlight.values());
 	if (failures.length > 0) throw failures[0];
-	return { polls, pause };
+	return { polls, cooldown };
 }
 
-interface Due {
+interface NextEvent {
 	readonly index: number;
 	readonly atMs: number;
-	/** Whether the limit comes first: then there is no query any more. */
-	readonly isOver: boolean;
+	/** Whether the task reaches its deadline before it may be polled again. */
+	readonly isTimeout: boolean;
 }
 
-/** Errors about one task are part of its wait; cancelling and a refused key end all of them. */
-function toAnswer(error: unknown): ServiceError {
-	const isAnswer =
+/** Returns an error about one task as a value; rethrows one that ends polling: cancellation, a rejected key, a bug. */
+function taskErrorOf(error: unknown): ServiceError {
+	const isAboutTask =
 		error instanceof ServiceError &&
 		error.kind !== 'cancelled' &&
-		!NOT_ABOUT_THE_TASK.includes(error.details.status);
-	if (isAnswer) return error;
+		!ACCOUNT_STATUSES.includes(error.details.status);
+	if (isAboutTask) return error;
 	throw error;
 }

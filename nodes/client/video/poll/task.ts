@@ -1,64 +1,44 @@
 import type { ServiceError } from '../../errors';
 import { taskState, type TaskReport } from '../queryTask';
+import { backoffInterval, clipToDeadline, type PollSchedule } from './schedule';
 
-/** When to ask, and for how long (spec 3.1: every 5 to 10 seconds, at most 10 minutes). */
-export interface PollSchedule {
-	/** Milliseconds between the first query of a task and the second. */
-	readonly firstMs: number;
-	/** Milliseconds between two queries at most; each gap is half as long again as the one before. */
-	readonly maxMs: number;
-	/** Milliseconds after which a task that is not finished counts as failed. */
-	readonly limitMs: number;
-	/** Share by which a gap may be longer or shorter, so that tasks created together drift apart; 0 to 1. */
-	readonly jitter: number;
-}
-
-export const DEFAULT_SCHEDULE: PollSchedule = {
-	firstMs: 5_000,
-	maxMs: 10_000,
-	limitMs: 600_000,
-	jitter: 0.1,
-};
-
-/** Milliseconds that always lie between two queries for a task (spec 3.1). */
-const MIN_GAP_MS = 5_000;
-const GROWTH = 1.5;
-/** Answers that are not the service's after which its address counts as wrong, if there was no good one. */
+/** Malformed responses before the first good one after which the base URL counts as wrong. */
 const STRANGE_ANSWERS = 3;
 
+/** How polling a task ended. */
 export type PollOutcome =
 	| { readonly kind: 'completed'; readonly report: TaskReport }
 	| { readonly kind: 'failed'; readonly reason: 'failed'; readonly report: TaskReport }
-	/** Not finished within the limit. */
+	/** Not finished at the deadline. */
 	| { readonly kind: 'failed'; readonly reason: 'timeout' }
-	/** The service refuses to answer for this task, and asking again would not change that. */
-	| { readonly kind: 'failed'; readonly reason: 'http'; readonly message: string };
+	/** The service rejects status queries for this task, and another one would be rejected, too. */
+	| { readonly kind: 'failed'; readonly reason: 'refused'; readonly message: string };
 
-/** One status that a task was seen in. */
+/** A status transition, with its time. */
 export interface StatusChange {
 	readonly status: string;
-	/** Seconds since the wait began. */
+	/** Seconds since polling began. */
 	readonly at_seconds: number;
 }
 
 /**
- * The wait for one task: a JSON value that can be saved, changed only by the functions below, which return the
- * next one.
+ * Polling state of one task: a JSON value that can be saved. The functions below are pure: they return the next
+ * state.
  */
 export interface TaskPoll {
 	readonly taskId: string;
 	readonly startedAtMs: number;
-	/** When the next query is due. */
+	/** When the next poll is due. */
 	readonly dueAtMs: number;
-	readonly queries: number;
-	/** Changes of status, oldest first. */
+	readonly pollCount: number;
+	/** Status transitions, oldest first. */
 	readonly history: readonly StatusChange[];
-	/** Milliseconds since the wait began at the latest event. */
-	readonly waitedMs: number;
+	/** Milliseconds from the start of polling to the latest event. */
+	readonly elapsedMs: number;
 	readonly outcome?: PollOutcome;
 }
 
-/** What a change of a wait depends on beside the event. */
+/** Clock reading, random number and schedule, injected so that the reducer stays pure. */
 export interface PollContext {
 	readonly nowMs: number;
 	/** At least 0, below 1. */
@@ -66,87 +46,66 @@ export interface PollContext {
 	readonly schedule: PollSchedule;
 }
 
-/** The wait for a task, its first query due at once: it may have finished before. */
+/** Initial state of a task. The first poll is due at once, because the task may have finished already. */
 export function startPoll(taskId: string, nowMs: number): TaskPoll {
-	return { taskId, startedAtMs: nowMs, dueAtMs: nowMs, queries: 0, history: [], waitedMs: 0 };
+	return { taskId, startedAtMs: nowMs, dueAtMs: nowMs, pollCount: 0, history: [], elapsedMs: 0 };
 }
 
-/** The wait after the service has told how the task stands. */
-export function applyReport(
-	wait: TaskPoll,
-	report: TaskReport,
-	pollContext: PollContext,
-): TaskPoll {
-	const asked = answered(wait, pollContext.nowMs);
-	const seen = { ...asked, history: withStatus(asked, report.status) };
+/** State after a poll that returned the status of the task. */
+export function applyReport(task: TaskPoll, report: TaskReport, context: PollContext): TaskPoll {
+	const polled = countPoll(task, context.nowMs);
+	const next = { ...polled, history: withStatus(polled, report.status) };
 	switch (taskState(report.status)) {
 		case 'completed':
-			return { ...seen, outcome: { kind: 'completed', report } };
+			return { ...next, outcome: { kind: 'completed', report } };
 		case 'failed':
-			return { ...seen, outcome: { kind: 'failed', reason: 'failed', report } };
+			return { ...next, outcome: { kind: 'failed', reason: 'failed', report } };
 		case 'unfinished':
-			return postponed(seen, pollContext);
+			return reschedule(next, context);
 	}
 }
 
 /**
- * The wait after a query went wrong. A passing trouble (429, 503, network) keeps the wait going, and so does an
- * answer that is not the service's once it has answered; a lasting one ends it.
+ * State after a poll that failed. Retryable errors (429, 503, network) reschedule the poll. A malformed response does
+ * too, up to STRANGE_ANSWERS times before the first good one. Everything else is terminal.
  */
-export function applyError(
-	wait: TaskPoll,
-	error: ServiceError,
-	pollContext: PollContext,
-): TaskPoll {
-	const asked = answered(wait, pollContext.nowMs);
-	const isStrange =
-		error.kind === 'protocol' && (asked.history.length > 0 || asked.queries < STRANGE_ANSWERS);
-	if (error.details.retryable === true || isStrange) return postponed(asked, pollContext);
-	return { ...asked, outcome: { kind: 'failed', reason: 'http', message: inWords(error) } };
+export function applyError(task: TaskPoll, error: ServiceError, context: PollContext): TaskPoll {
+	const polled = countPoll(task, context.nowMs);
+	const isTolerated =
+		error.kind === 'protocol' &&
+		(polled.history.length > 0 || polled.pollCount < STRANGE_ANSWERS);
+	if (error.details.retryable === true || isTolerated) return reschedule(polled, context);
+	return {
+		...polled,
+		outcome: { kind: 'failed', reason: 'refused', message: withServiceMessage(error) },
+	};
 }
 
-/** The wait at its limit, when no query is allowed there. */
-export function applyTimeout(wait: TaskPoll, nowMs: number): TaskPoll {
+/** State at the deadline, where no further poll is allowed. */
+export function applyTimeout(task: TaskPoll, nowMs: number): TaskPoll {
 	return {
-		...wait,
-		waitedMs: nowMs - wait.startedAtMs,
+		...task,
+		elapsedMs: nowMs - task.startedAtMs,
 		outcome: { kind: 'failed', reason: 'timeout' },
 	};
 }
 
-function answered(wait: TaskPoll, nowMs: number): TaskPoll {
-	return { ...wait, queries: wait.queries + 1, waitedMs: nowMs - wait.startedAtMs };
+function countPoll(task: TaskPoll, nowMs: number): TaskPoll {
+	return { ...task, pollCount: task.pollCount + 1, elapsedMs: nowMs - task.startedAtMs };
 }
 
-function withStatus({ history, waitedMs }: TaskPoll, status: string): readonly StatusChange[] {
+function withStatus({ history, elapsedMs }: TaskPoll, status: string): readonly StatusChange[] {
 	if (history.at(-1)?.status === status) return history;
-	return [...history, { status, at_seconds: Math.round(waitedMs / 100) / 10 }];
+	return [...history, { status, at_seconds: Math.round(elapsedMs / 100) / 10 }];
 }
 
-function postponed(wait: TaskPoll, { nowMs, random, schedule }: PollContext): TaskPoll {
-	const leftMs = wait.startedAtMs + schedule.limitMs - nowMs;
-	if (leftMs <= 0) return applyTimeout(wait, nowMs);
-	return { ...wait, dueAtMs: nowMs + fitted(gapMs(wait, schedule, random), leftMs, schedule) };
+function reschedule(task: TaskPoll, { nowMs, random, schedule }: PollContext): TaskPoll {
+	const remainingMs = task.startedAtMs + schedule.timeoutMs - nowMs;
+	if (remainingMs <= 0) return applyTimeout(task, nowMs);
+	const intervalMs = backoffInterval(schedule, task.pollCount, random);
+	return { ...task, dueAtMs: nowMs + clipToDeadline(intervalMs, remainingMs, schedule) };
 }
 
-function gapMs(
-	{ queries }: TaskPoll,
-	{ firstMs, maxMs, jitter }: PollSchedule,
-	random: number,
-): number {
-	const middleMs = Math.min(maxMs, firstMs * GROWTH ** (queries - 1));
-	const lowMs = Math.max(firstMs, middleMs * (1 - jitter));
-	const highMs = Math.min(maxMs, middleMs * (1 + jitter));
-	return Math.round(lowMs + random * (highMs - lowMs));
-}
-
-/** The gap, moved so that the last query falls on the limit and none follows another too closely. */
-function fitted(gap: number, leftMs: number, { firstMs, maxMs }: PollSchedule): number {
-	if (leftMs >= gap + firstMs) return gap;
-	if (leftMs > maxMs && leftMs >= 2 * MIN_GAP_MS) return Math.round(leftMs / 2);
-	return Math.max(leftMs, MIN_GAP_MS);
-}
-
-function inWords({ message, details }: ServiceError): string {
+function withServiceMessage({ message, details }: ServiceError): string {
 	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
 }

@@ -1,0 +1,157 @@
+/** One row of the specification's tables of video models (2.8, 2.11), written from it and not from our code. */
+export interface SpecVideoModel {
+	readonly code: string;
+	/** The first is the default. */
+	readonly ratios: readonly string[];
+	/** Seconds. */
+	readonly durations: readonly number[];
+	readonly defaultDuration: number;
+	/** How another duration is mapped: 1 to 5 to 5 and 6 or more to 10, or to the nearest one. */
+	readonly otherDurations: 'fiveOrTen' | 'nearest';
+	/** Values of `size`; empty where there is no such parameter. */
+	readonly sizes: readonly string[];
+	readonly defaultSize?: string;
+	/** Values of `mode` with the size that each stands for; the first is the default. */
+	readonly modes: Readonly<Record<string, string>>;
+	/** Maximum number of images by `image_mode`. */
+	readonly images: Readonly<Partial<Record<'reference' | 'first_last_frame', number>>>;
+	readonly videos: number;
+	readonly audios: number;
+	/** Whether `generate_audio` has an effect. */
+	readonly generatesAudio: boolean;
+	/** Whether a reference video is edited: `duration` is ignored, and the original sound is kept. */
+	readonly editsVideos: boolean;
+}
+
+const COMMON = {
+	ratios: ['16:9', '1:1', '9:16'],
+	otherDurations: 'nearest',
+	sizes: [],
+	modes: {},
+	videos: 0,
+	audios: 0,
+	generatesAudio: false,
+	editsVideos: false,
+} as const;
+const MULTIMODAL = {
+	...COMMON,
+	durations: [4, 5, 8, 10, 15],
+	defaultDuration: 5,
+	defaultSize: '720P',
+	images: { reference: 9, first_last_frame: 2 },
+	videos: 3,
+	audios: 3,
+	generatesAudio: true,
+} as const;
+
+/** Every video model of the specification, in its order. */
+export const SPEC_VIDEO_MODELS: readonly SpecVideoModel[] = [
+	{ ...MULTIMODAL, code: 'video-m1', sizes: ['480P', '720P', '1080P'] },
+	{ ...MULTIMODAL, code: 'video-m2', sizes: ['480P', '720P'] },
+	{
+		...COMMON,
+		code: 'video-m3',
+		durations: [5, 10],
+		defaultDuration: 5,
+		otherDurations: 'fiveOrTen',
+		sizes: ['720P', '1080P'],
+		defaultSize: '720P',
+		images: { first_last_frame: 2 },
+	},
+	{
+		...COMMON,
+		code: 'video-m4',
+		durations: [5, 10],
+		defaultDuration: 5,
+		otherDurations: 'fiveOrTen',
+		images: { first_last_frame: 1 },
+	},
+	{
+		...COMMON,
+		code: 'video-m5',
+		ratios: ['16:9', '9:16', '1:1', '4:3', '3:4'],
+		durations: [3, 5, 8, 10, 15],
+		defaultDuration: 5,
+		modes: { std: '720P', pro: '1080P' },
+		images: { reference: 7, first_last_frame: 2 },
+		videos: 1,
+		generatesAudio: true,
+		editsVideos: true,
+	},
+	{
+		...COMMON,
+		code: 'video-m6',
+		durations: [5, 10],
+		defaultDuration: 5,
+		sizes: ['720p', '1080p'],
+		defaultSize: '720p',
+		modes: { std: '720p', pro: '1080p' },
+		images: { first_last_frame: 2 },
+	},
+	{
+		...COMMON,
+		code: 'video-m7',
+		durations: [4, 8, 12],
+		defaultDuration: 8,
+		images: { reference: 5 },
+	},
+	{
+		...COMMON,
+		code: 'video-m8',
+		durations: [8],
+		defaultDuration: 8,
+		images: { reference: 3 },
+	},
+];
+
+/** The rows by code, for `test.each` and `describe.each`. */
+export const SPEC_ROWS = SPEC_VIDEO_MODELS.map((row): [string, SpecVideoModel] => [row.code, row]);
+
+/** Maximum number of images in any image mode. */
+export const maxImages = ({ images }: SpecVideoModel) => Math.max(0, ...Object.values(images));
+
+/** The duration that is sent for an entered one. */
+export function sentDuration(
+	{ durations, otherDurations }: SpecVideoModel,
+	entered: number,
+): number {
+	if (otherDurations === 'fiveOrTen') return entered <= 5 ? 5 : 10;
+	return nearest(durations, (seconds) => [Math.abs(seconds - entered), seconds])!;
+}
+
+/** The ratio that is sent for an entered one: the nearest shape, of two as near the one further from a square. */
+export function sentRatio({ ratios }: SpecVideoModel, entered: string): string {
+	const asked = logRatio(entered);
+	if (Number.isNaN(asked)) return ratios[0]!;
+	return nearest(ratios, (ratio) => {
+		const shape = logRatio(ratio);
+		return [Number(Math.abs(shape - asked).toFixed(5)), -Math.abs(shape)];
+	})!;
+}
+
+/** The size that is sent for an entered one: the nearest number of lines, the default for a text without lines. */
+export function sentSize(
+	{ sizes, defaultSize }: SpecVideoModel,
+	entered: string,
+): string | undefined {
+	const lines = (size: string) => (/^\d+p$/i.test(size) ? parseInt(size, 10) : NaN);
+	const comparable = sizes.filter((size) => !Number.isNaN(lines(size)));
+	if (Number.isNaN(lines(entered)) || comparable.length === 0) return defaultSize;
+	return nearest(comparable, (size) => [Math.abs(lines(size) - lines(entered)), 0]);
+}
+
+/** The value with the smallest first rank, of equal ones with the smallest second. */
+function nearest<T>(
+	values: readonly T[],
+	rank: (value: T) => readonly [number, number],
+): T | undefined {
+	return [...values].sort((a, b) => {
+		const [one, other] = [rank(a), rank(b)];
+		return one[0] - other[0] || one[1] - other[1];
+	})[0];
+}
+
+function logRatio(ratio: string): number {
+	const [width, height] = ratio.split(':').map(Number);
+	return Math.log(width! / height!);
+}
