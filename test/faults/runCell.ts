@@ -67,7 +67,9 @@ export async function startServers() {
 				const console = listen();
 				const outcome = await operation
 					.run({ credential: { baseUrl, apiKey: KEY }, ...WAYS[way] })
-					.finally(console.stop);
+					.finally(() => {
+						console.stop();
+					});
 				return {
 					outcome,
 					requests: fault.isUnreachable === true ? time.sentRequests() : book.requests,

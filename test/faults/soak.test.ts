@@ -47,7 +47,7 @@ beforeAll(async () => {
 			},
 			{
 				onPass: (ms) => void emulator.clock.advance(Math.round(ms)),
-				heldElsewhere: stalls.open,
+				heldElsewhere: () => stalls.open(),
 			},
 		);
 		told = end.result;

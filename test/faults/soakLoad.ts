@@ -141,9 +141,10 @@ export async function load(emulator: Emulator, apiKey: string, time: VirtualTime
 		for (const { json, pairedItem } of outputs.flat()) {
 			const prompt = prompts[(pairedItem as { item: number }).item]!;
 			const details = json['details'] as IDataObject | undefined;
-			const isMade = typeof json['task_id'] === 'string';
+			const { task_id: taskId } = json;
+			const isMade = typeof taskId === 'string';
 			told.creations.set(prompt, {
-				...(isMade ? { taskId: String(json['task_id']) } : {}),
+				...(isMade ? { taskId } : {}),
 				outcomeUnknown: isMade || details?.['outcome_unknown'] === true,
 			});
 			// After a failure in doubt, a person looks whether the service has the task.

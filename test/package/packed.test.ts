@@ -39,7 +39,7 @@ afterAll(() => {
 
 const manifest = () => JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8')) as Manifest;
 
-test('only the build and the package's documents are published', () => {
+test('publishes only the build and the documents of the package', () => {
 	const others = files.filter((file) => !file.startsWith('dist/'));
 	expect(others.sort()).toStrictEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
 	expect(files.filter((file) => !/\.(js|svg|json|md)$|LICENSE/.test(file))).toStrictEqual([]);
