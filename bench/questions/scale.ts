@@ -1,6 +1,6 @@
 import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
-import { virtualClock } from '../../test/support/virtualClock';
+import { fakeClock } from '../../test/support/fakeClock';
 import { inLab, nodeMs, type Lab } from '../lab/startLab';
 import { exactly, toFigure } from '../measure/figure';
 import { watchProcess } from '../measure/watchProcess';
@@ -117,7 +117,7 @@ async function taskMs(count: number): Promise<number> {
 	const finishMs = await finishTimes({ count, ...REALISTIC });
 	const times: number[] = [];
 	for (let turn = 0; turn < 3; turn++) {
-		const clock = virtualClock();
+		const clock = fakeClock();
 		const runs = new TaskRuns();
 		const startCpu = process.cpuUsage();
 		await pollTasks(

@@ -3,7 +3,7 @@ import axios from 'axios';
 import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { drawn, node } from '../../test/e2e/support/buildWorkflow';
-import { virtualClock } from '../../test/support/virtualClock';
+import { fakeClock } from '../../test/support/fakeClock';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { httpRequest, ours, splitItems, webhook } from '../lab/nodes';
 import type { Lab } from '../lab/startLab';
@@ -123,7 +123,7 @@ const waitForVideo =
 
 /** Our scheduler by itself: time is virtual and a query takes none. */
 async function virtually(finishMs: readonly number[]): Promise<WaitFigures> {
-	const clock = virtualClock();
+	const clock = fakeClock();
 	const runs = new TaskRuns();
 	await pollTasks(
 		clock,

@@ -8,7 +8,7 @@ import type { TaskReport } from '../../nodes/client/video/queryTask';
 import { DEFAULT_SCHEDULE, startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
-import { virtualClock } from '../support/virtualClock';
+import { fakeClock } from '../support/fakeClock';
 
 const tooMany = (retryAfterMs?: number) =>
 	new ServiceError('http', 'too many', '', {
@@ -20,7 +20,7 @@ const schedule = { ...DEFAULT_SCHEDULE, jitter: 0 };
 
 /** Asks for tasks, one query at a time; the n-th query of all gets the n-th answer, further ones say completed. */
 async function wait(ids: readonly string[], answers: readonly (ServiceError | 'queued')[]) {
-	const clock = virtualClock();
+	const clock = fakeClock();
 	const asked: string[] = [];
 	const query = (taskId: string): Promise<TaskReport> => {
 		const answer = answers[asked.length] ?? 'completed';

@@ -4,7 +4,7 @@ import type { TaskReport } from '../../nodes/client/video/queryTask';
 import { DEFAULT_SCHEDULE, startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
-import { virtualClock } from '../support/virtualClock';
+import { fakeClock } from '../support/fakeClock';
 
 type Answer = (nowMs: number, nth: number) => TaskReport | ServiceError;
 
@@ -26,7 +26,7 @@ const STEADY = { ...DEFAULT_SCHEDULE, jitter: 0 };
 
 /** Waits for tasks in virtual time; tells when each was asked for, in seconds. */
 async function wait(answers: Record<string, Answer>, schedule = STEADY) {
-	const clock = virtualClock();
+	const clock = fakeClock();
 	const asked: Record<string, number[]> = Object.fromEntries(
 		Object.keys(answers).map((id) => [id, []]),
 	);

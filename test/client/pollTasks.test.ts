@@ -6,7 +6,7 @@ import type { TaskReport } from '../../nodes/client/video/queryTask';
 import { DEFAULT_SCHEDULE, startPoll, type PollSchedule } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
-import { virtualClock } from '../support/virtualClock';
+import { fakeClock } from '../support/fakeClock';
 
 /** Milliseconds of real time: an hour of a thousand tasks is many queries. */
 const LIMIT_MS = 60_000;
@@ -44,7 +44,7 @@ interface World {
 /** A service with tasks that finish at random times, and everything that was asked of it. */
 async function live({ tasks, seed, latencyMs, storm, schedule, broken }: World) {
 	const random = seeded(seed);
-	const clock = virtualClock(0, seeded(seed + 1));
+	const clock = fakeClock(0, seeded(seed + 1));
 	const fates = new Map(
 		Array.from({ length: tasks }, (_, index) => [
 			`task-${index}`,

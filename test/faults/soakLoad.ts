@@ -12,7 +12,7 @@ import {
 	stubNode,
 	type RunOptions,
 } from '../support/engine';
-import type { VirtualTime } from '../support/virtualTime';
+import type { FakeTime } from '../support/fakeTimers';
 import { addRandomFault, PATHS } from './soakFaults';
 
 /** What the nodes have told, to be held against the books of the emulator. */
@@ -44,7 +44,7 @@ const WEATHER = {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Half an hour of work for all nodes, each used by somebody who does not know of the others. */
-export async function load(emulator: Emulator, apiKey: string, time: VirtualTime): Promise<Told> {
+export async function load(emulator: Emulator, apiKey: string, time: FakeTime): Promise<Told> {
 	const told: Told = { replies: new Map(), creations: new Map(), endings: new Map(), runs: 0 };
 	const environment = {
 		credential: { baseUrl: emulator.url, apiKey },
