@@ -5,100 +5,103 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-const HEAD = ['field', 'value', 'meaning'] as const;
+import { markdownTable } from './markdownTable';
+
+const HEAD = ['field', 'type and default', 'description'];
 const SEPARATOR = ' › ';
 
-/** How a type of n8n is called to a person; others go by their own name. */
+/** Display names of n8n's property types; a type that is missing here is shown by its own name. */
 const TYPES: Readonly<Record<string, string>> = {
-	boolean: 'yes or no',
 	collection: '',
 	fixedCollection: 'list',
 	json: 'JSON',
-	number: 'number',
-	options: '',
-	resourceLocator: 'from a list or typed',
-	string: 'text',
+	options: 'options',
+	resourceLocator: 'from list or by ID',
 };
 
 /**
- * The fields of a node as Markdown: a table of the form, a table of each collection of options, and the notices.
- * Fields that are there once for each model are one row.
+ * The fields of a node as Markdown: a table of the form, a table for each collection of options, and the notices.
+ * Fields that exist once per model share one row.
  */
 export function fieldTables({ properties }: Pick<INodeTypeDescription, 'properties'>): string {
 	const collections = properties.filter(({ type }) => type === 'collection');
 	const form = properties.filter(({ type }) => type !== 'collection' && type !== 'notice');
 	const notices = properties.filter(({ type }) => type === 'notice');
 	return [
-		...(form.length === 0 ? [] : [table(rows(form, { prefix: '', form }))]),
+		...(form.length === 0 ? [] : [markdownTable(HEAD, rows(form, { prefix: '', form }))]),
 		...collections.flatMap(({ displayName, options = [] }) => [
 			`### ${displayName}`,
 			ABOUT_COLLECTIONS,
-			table(rows(options as INodeProperties[], { prefix: '', form })),
+			markdownTable(HEAD, rows(options as INodeProperties[], { prefix: '', form })),
 		]),
 		...notices.map(({ displayName }) => `> ${toMarkdown(displayName)}`),
 	].join('\n\n');
 }
 
 const ABOUT_COLLECTIONS =
-	'A default is what an option begins with when it is added; a field of the service that is not added is not sent. ' +
-	'Retries, timeouts, limits and _Concurrency_ hold anyway.';
+	'The default is the value that an option has when you add it. A field of the service that you do not add is not sent. ' +
+	'Retries, timeouts, limits and _Concurrency_ apply even when the option is not added.';
 
-/** The displayed names of all fields, those inside of others too. */
+/** The display names of all fields, including nested ones. */
 export function fieldNames(properties: readonly INodeProperties[]): readonly string[] {
 	return properties.flatMap((property) => [
 		property.displayName,
-		...fieldNames(insideOf(property)),
+		...fieldNames(nestedFields(property)),
 	]);
 }
 
-function insideOf({ type, options = [] }: INodeProperties): INodeProperties[] {
+function nestedFields({ type, options = [] }: INodeProperties): INodeProperties[] {
 	if (type === 'collection') return options as INodeProperties[];
 	if (type !== 'fixedCollection') return [];
 	return (options as INodePropertyCollection[]).flatMap(({ values }) => values);
 }
 
-/** What n8n calls the form of a node that is an agent's tool. */
+/** The key of a display condition that holds when the node is used as an agent's tool. */
 const TOOL = '@tool';
 
-/** Where fields stand. */
-interface Place {
-	/** The fields that they are in. */
+/** Where a list of fields is nested. */
+interface Location {
+	/** Display names of the enclosing fields. */
 	readonly prefix: string;
-	/** The fields of the node's form. */
+	/** All fields of the node's form. */
 	readonly form: readonly INodeProperties[];
 }
 
-function rows(properties: readonly INodeProperties[], { prefix, form }: Place): string[][] {
+function rows(properties: readonly INodeProperties[], { prefix, form }: Location): string[][] {
 	const names = new Set(properties.map(({ displayName }) => displayName));
 	return [...names].flatMap((name) => {
 		const all = properties.filter(({ displayName }) => displayName === name);
 		const inForm = all.filter((property) => !isForTools(property));
-		const same = inForm.length === 0 ? all : inForm;
-		// The last one is the one for a model that is typed: it says no model's own values.
-		const property = same.at(-1)!;
+		const variants = inForm.length === 0 ? all : inForm;
+		// The last variant is for a model entered by ID: its description names no model's own values.
+		const property = variants.at(-1)!;
 		const label = `${prefix}${name}`;
 		return [
 			[
 				label === name ? `**${name}**` : label,
-				same.length > 1 ? 'depends on the model' : valueOf(property),
-				meaningOf(property, [...properties, ...form]),
+				variants.length > 1 ? 'depends on the model' : typeAndDefault(property),
+				describe(property, [...properties, ...form]),
 			],
-			...rows(insideOf(property), { prefix: `${label}${SEPARATOR}`, form }),
+			...rows(nestedFields(property), { prefix: `${label}${SEPARATOR}`, form }),
 		];
 	});
 }
 
-function valueOf({ type, default: byDefault, typeOptions = {}, options }: INodeProperties): string {
+function typeAndDefault({
+	type,
+	default: byDefault,
+	typeOptions = {},
+	options,
+}: INodeProperties): string {
 	const { minValue, maxValue } = typeOptions;
-	const limits =
-		minValue === undefined && maxValue === undefined
-			? ''
-			: maxValue === undefined
-				? `, at least ${minValue}`
-				: `, ${minValue} to ${maxValue}`;
-	const kind = `${TYPES[type] ?? type}${limits}`;
+	const shownType = `${TYPES[type] ?? type}${range(minValue, maxValue)}`;
 	const shown = type === 'options' ? nameOf(byDefault, options) : literal(byDefault);
-	return [kind, shown && `default ${shown}`].filter(Boolean).join('; ');
+	return [shownType, shown && `default ${shown}`].filter(Boolean).join('; ');
+}
+
+function range(minimum: number | undefined, maximum: number | undefined): string {
+	if (minimum === undefined) return maximum === undefined ? '' : `, at most ${maximum}`;
+	return maximum === undefined ? `, at least ${minimum}` : `, ${minimum} to ${maximum}`;
 }
 
 function nameOf(value: unknown, options: INodeProperties['options']): string {
@@ -107,12 +110,11 @@ function nameOf(value: unknown, options: INodeProperties['options']): string {
 }
 
 function literal(value: unknown): string {
-	if (typeof value === 'boolean') return value ? 'yes' : 'no';
-	if (typeof value === 'number') return String(value);
-	// The editor does not show the sign of an expression.
-	if (typeof value !== 'object') return code(String(value).replace(/^=/, ''));
-	const { value: chosen = '' } = (value ?? {}) as { readonly value?: string };
-	return code(chosen);
+	if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+	// The editor does not show the equals sign of an expression.
+	if (typeof value === 'string') return code(value.replace(/^=/, ''));
+	const { value: selected = '' } = (value ?? {}) as { readonly value?: string };
+	return code(selected);
 }
 
 function code(text: string): string {
@@ -120,7 +122,7 @@ function code(text: string): string {
 	return line === '' || line === '{}' || line === '[]' ? '' : `\`${line}\``;
 }
 
-function meaningOf(property: INodeProperties, others: readonly INodeProperties[]): string {
+function describe(property: INodeProperties, others: readonly INodeProperties[]): string {
 	const { description, hint, placeholder, type, options = [] } = property;
 	const choices = type === 'options' ? (options as INodePropertyOptions[]) : [];
 	const described = choices.filter((choice) => choice.description !== undefined);
@@ -137,31 +139,25 @@ function meaningOf(property: INodeProperties, others: readonly INodeProperties[]
 		.join('<br>');
 }
 
-/** Whether a field shows only where the node is an agent's tool. */
+/** Whether a field is shown only when the node is used as an agent's tool. */
 function isForTools({ displayOptions }: INodeProperties): boolean {
 	return displayOptions?.show?.[TOOL] !== undefined;
 }
 
-/** With which value of which other field a field shows. */
+/** The condition under which a field is shown. */
 function conditionOf(
 	{ displayOptions }: INodeProperties,
 	others: readonly INodeProperties[],
 ): string {
 	const conditions = Object.entries(displayOptions?.show ?? {}).map(([key, values = []]) => {
-		if (key === TOOL) return "the node is an agent's tool";
+		if (key === TOOL) return 'the node is used as a tool';
 		const other = others.find(({ name }) => name === key.replace('/', ''));
 		const shown = values.map((value) => nameOf(value, other?.options ?? []) || literal(value));
 		return `_${other?.displayName ?? key}_ is ${shown.join(' or ')}`;
 	});
-	return conditions.length === 0 ? '' : `(where ${conditions.join(' and ')})`;
+	return conditions.length === 0 ? '' : `Shown when ${conditions.join(' and ')}.`;
 }
 
 const sentence = (text: string | undefined) => (text ?? '').replace(/(?<![.!?])$/, '.');
 
 const toMarkdown = (text: string) => text.replace(/<\/?b>/g, '**').replace(/\|/g, '\\|');
-
-function table(cells: readonly (readonly string[])[]): string {
-	return [HEAD, HEAD.map(() => '---'), ...cells]
-		.map((row) => `| ${row.join(' | ')} |`)
-		.join('\n');
-}

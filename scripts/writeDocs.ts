@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 
 import { ROOT } from '../lab/paths';
-import { fieldTables } from './fieldTables';
-import { loadNode, NODE_PAGES, withFields } from './nodePages';
+import { GENERATED_PARTS, replacePart } from './generatedDocs';
 
-/** Writes the field tables of the nodes into their pages. */
+/** Writes every generated part into its page. */
 async function writeDocs(): Promise<void> {
-	for (const [page, node] of Object.entries(NODE_PAGES)) {
+	for (const { page, content, build } of GENERATED_PARTS) {
 		const file = join(ROOT, 'docs', page);
-		const { description } = await loadNode(node);
-		const text = withFields(await readFile(file, 'utf8'), fieldTables(description));
+		const text = replacePart(await readFile(file, 'utf8'), content, await build());
 		const options = { ...(await resolveConfig(file)), filepath: file };
 		await writeFile(file, await format(text, options));
 	}

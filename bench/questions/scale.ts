@@ -1,6 +1,6 @@
 import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/schedule';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
-import { virtualClock } from '../../test/support/virtualClock';
+import { fakeClock } from '../../test/support/fakeClock';
 import { withInstance, nodeMs, type N8nInstance } from '../n8n/startInstance';
 import { exactFigure, toFigure } from '../measure/figure';
 import { watchProcess } from '../measure/watchProcess';
@@ -122,7 +122,7 @@ async function taskMs(count: number): Promise<number> {
 	const finishMs = await finishTimes({ count, ...REALISTIC });
 	const times: number[] = [];
 	for (let round = 0; round < 3; round++) {
-		const clock = virtualClock();
+		const clock = fakeClock();
 		const runs = new TaskRuns();
 		const startCpu = process.cpuUsage();
 		await pollTasks(

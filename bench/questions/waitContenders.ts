@@ -3,7 +3,7 @@ import axios from 'axios';
 import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/schedule';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { drawn, node } from '../../test/e2e/support/buildWorkflow';
-import { virtualClock } from '../../test/support/virtualClock';
+import { fakeClock } from '../../test/support/fakeClock';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { httpRequest, ourNode, splitItems, webhook } from '../n8n/nodes';
 import type { N8nInstance } from '../n8n/startInstance';
@@ -125,7 +125,7 @@ const waitForVideo =
 
 /** The scheduler of Wait for Video on a virtual clock; polls take no time. */
 async function simulate(finishMs: readonly number[]): Promise<WaitFigures> {
-	const clock = virtualClock();
+	const clock = fakeClock();
 	const runs = new TaskRuns();
 	await pollTasks(
 		clock,

@@ -9,7 +9,7 @@ import { toolRuns } from '../../nodes/client/chat/toolRuns';
 import type { ServiceError } from '../../nodes/client/errors';
 import { axiosHttp } from '../support/axiosHttp';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
-import { virtualClock } from '../support/virtualClock';
+import { fakeClock } from '../support/fakeClock';
 
 const ARGUMENTS = { query: 'café “n8n”' };
 const STARTED = {
@@ -66,7 +66,7 @@ const OPTIONS: AssistantOptions = { stream: true, idleTimeoutMs: 5_000, limitMs:
 
 const REQUEST = { app_code: 'a', messages: [{ role: 'user', content: 'Hi' } as const] };
 
-async function ask(options: Partial<AssistantOptions> = {}, clock = virtualClock()) {
+async function ask(options: Partial<AssistantOptions> = {}, clock = fakeClock()) {
 	const http = axiosHttp(server.url, 'key');
 	return await askAssistant(http, clock, REQUEST, { ...OPTIONS, ...options });
 }
@@ -102,7 +102,7 @@ test.each([1, 2, 3, 7, 64])(
 		const http = () =>
 			Promise.resolve({ status: 200, headers: {}, body: Readable.from(pieces) });
 		const seen: (string | ToolProgressEvent)[] = [];
-		const reply = await askAssistant(http, virtualClock(), REQUEST, {
+		const reply = await askAssistant(http, fakeClock(), REQUEST, {
 			...OPTIONS,
 			onText: ({ content }) => content !== '' && seen.push(content),
 			onEvent: (event) => seen.push(event),
@@ -167,7 +167,7 @@ describe('a call that breaks off keeps all that had arrived', () => {
 	});
 
 	test('at the limit of the service it says so', async () => {
-		const clock = virtualClock();
+		const clock = fakeClock();
 		script = (response, request, index) => {
 			void clock.sleep(598_000);
 			sends(half)(response, request, index);
@@ -180,7 +180,7 @@ describe('a call that breaks off keeps all that had arrived', () => {
 });
 
 test('a connection kept alive without a word ends at the limit', async () => {
-	const clock = virtualClock();
+	const clock = fakeClock();
 	let closed: () => void;
 	const left = new Promise<void>((resolve) => (closed = resolve));
 	script = (response) => {

@@ -9,7 +9,7 @@ import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/schedule';
 import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
-import { virtualClock } from '../support/virtualClock';
+import { fakeClock } from '../support/fakeClock';
 
 const tooMany = (retryAfterMs?: number) =>
 	new ServiceError('http', 'too many', '', {
@@ -21,7 +21,7 @@ const schedule = { ...DEFAULT_SCHEDULE, jitter: 0 };
 
 /** Polls tasks, one at a time: the n-th poll overall gets the n-th answer, later ones the status completed. */
 async function poll(ids: readonly string[], answers: readonly (ServiceError | 'queued')[]) {
-	const clock = virtualClock();
+	const clock = fakeClock();
 	const polled: string[] = [];
 	const queryStatus = (taskId: string): Promise<TaskReport> => {
 		const answer = answers[polled.length] ?? 'completed';

@@ -5,7 +5,7 @@ import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/schedule';
 import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
-import { virtualClock } from '../support/virtualClock';
+import { fakeClock } from '../support/fakeClock';
 
 /** The answer to the n-th poll (from 0) of a task. */
 type Answer = (nowMs: number, nth: number) => TaskReport | ServiceError;
@@ -28,7 +28,7 @@ const STEADY = { ...DEFAULT_SCHEDULE, jitter: 0 };
 
 /** Polls tasks in virtual time; `polledAt` has the times of their polls, in seconds. */
 async function poll(answers: Record<string, Answer>, schedule = STEADY) {
-	const clock = virtualClock();
+	const clock = fakeClock();
 	const polledAt: Record<string, number[]> = Object.fromEntries(
 		Object.keys(answers).map((id) => [id, []]),
 	);

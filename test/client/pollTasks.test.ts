@@ -8,7 +8,7 @@ import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { seededRandom } from '../support/seededRandom';
-import { virtualClock } from '../support/virtualClock';
+import { fakeClock } from '../support/fakeClock';
 
 /** Real time that a test may take, in milliseconds: a thousand tasks make many polls. */
 const TEST_TIMEOUT_MS = 60_000;
@@ -36,7 +36,7 @@ interface Simulation {
 /** Polls a simulated service with tasks that finish at random times; returns the tasks, their polls and results. */
 async function simulate({ tasks, seed, latencyMs, outage, schedule, breakRate }: Simulation) {
 	const random = seededRandom(seed);
-	const clock = virtualClock(0, seededRandom(seed + 1));
+	const clock = fakeClock(0, seededRandom(seed + 1));
 	const fateOf = new Map(
 		Array.from({ length: tasks }, (_, index) => [
 			`task-${index}`,

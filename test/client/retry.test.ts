@@ -1,7 +1,7 @@
 import { ServiceError, type ErrorDetails } from '../../nodes/client/errors';
 import { withRetry, type RetryPolicy } from '../../nodes/client/http/retry';
 import { cancelledError } from '../../nodes/client/http/transportError';
-import { virtualClock } from '../support/virtualClock';
+import { fakeClock } from '../support/fakeClock';
 
 const POLICY: RetryPolicy = { retries: 3, retryOutcomeUnknown: false };
 const BUSY: ErrorDetails = { retryable: true };
@@ -15,7 +15,7 @@ async function run(
 	policy: Partial<RetryPolicy> = {},
 	mayRepeat?: () => boolean,
 ) {
-	const clock = virtualClock();
+	const clock = fakeClock();
 	let calls = 0;
 	const outcome = await withRetry(
 		clock,
@@ -95,12 +95,12 @@ test('what is no failure of the service is not repeated', async () => {
 		calls++;
 		return Promise.reject(new TypeError('a bug'));
 	};
-	await expect(withRetry(virtualClock(), POLICY, call)).rejects.toThrow('a bug');
+	await expect(withRetry(fakeClock(), POLICY, call)).rejects.toThrow('a bug');
 	expect(calls).toBe(1);
 });
 
 test('cancelling ends the wait', async () => {
-	const clock = { ...virtualClock(), sleep: () => Promise.reject(cancelledError()) };
+	const clock = { ...fakeClock(), sleep: () => Promise.reject(cancelledError()) };
 	let calls = 0;
 	const call = () => {
 		calls++;

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-import type { VirtualTime } from '../support/virtualTime';
+import type { FakeTime } from '../support/fakeTimers';
 import type { Answer } from './answers';
 
 /** What a fault has at hand. */
 export interface World {
-	readonly time: VirtualTime;
+	readonly time: FakeTime;
 	/** The service behind an nginx that buffers and compresses. */
 	readonly nginxUrl: string;
 	/** Another host. */

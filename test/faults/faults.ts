@@ -54,7 +54,7 @@ const clockSet = (title: string, byMs: number): Fault => ({
 	mayBeDone: false,
 	act: (response, answer, world) => {
 		setTimeout(() => {
-			world.time.moveWallClock(byMs);
+			world.time.moveSystemClock(byMs);
 		}, 500);
 		refuse(429, () => ({ 'retry-after': '2' }))(response, answer, world);
 	},

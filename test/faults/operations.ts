@@ -34,8 +34,10 @@ export interface Outcome extends RunResult {
 	readonly items: readonly INodeExecutionData[];
 }
 
-/** Something that a node asks the service for. */
+/** One kind of call that a node makes to the service. */
 export interface Operation {
+	/** Name of the node in this package. */
+	readonly node: string;
 	readonly title: string;
 	/** Whether a request that is sent twice may be paid twice. */
 	readonly isPaid: boolean;
@@ -125,6 +127,7 @@ export const OPERATIONS = {
 	chatStreamed: {
 		...chat,
 		ways: ['stops', 'shows text', 'goes on'],
+		node: 'chatCompletion',
 		title: 'Chat Completion, streamed',
 		answers: [REPLY],
 		run: single('chatCompletion', PROMPT),
@@ -132,6 +135,7 @@ export const OPERATIONS = {
 	chat: {
 		...chat,
 		ways: ['stops', 'goes on'],
+		node: 'chatCompletion',
 		title: 'Chat Completion',
 		answers: [reply('Half and whole')],
 		run: single('chatCompletion', { ...PROMPT, streaming: 'off' }),
@@ -139,6 +143,7 @@ export const OPERATIONS = {
 	agent: {
 		...chat,
 		ways: ['stops', 'shows text', 'goes on'],
+		node: 'agentWithTools',
 		title: 'Agent with Tools',
 		answers: [CALLS, REPLY],
 		goodBefore: 1,
@@ -147,6 +152,7 @@ export const OPERATIONS = {
 	assistantStreamed: {
 		...assistant,
 		ways: ['stops', 'shows text', 'goes on', 'retries'],
+		node: 'superAssistant',
 		title: 'Super Assistant, streamed',
 		answers: [ASSISTED],
 		run: single('superAssistant', { appCode: 'app', message: 'Hi' }),
@@ -154,6 +160,7 @@ export const OPERATIONS = {
 	assistant: {
 		...assistant,
 		ways: ['stops', 'goes on', 'retries'],
+		node: 'superAssistant',
 		title: 'Super Assistant',
 		answers: [ASSISTED_BODY],
 		run: single('superAssistant', { appCode: 'app', message: 'Hi', streaming: 'off' }),
@@ -161,6 +168,7 @@ export const OPERATIONS = {
 	createVideo: {
 		isPaid: true,
 		ways: ['stops', 'goes on', 'retries'],
+		node: 'createVideo',
 		title: 'Create Video',
 		answers: [body({ task_id: 'task-1', status: 'queued', model: 'video-m1' })],
 		goodBefore: 0,
@@ -170,6 +178,7 @@ export const OPERATIONS = {
 	waitForVideo: {
 		isPaid: false,
 		ways: ['stops', 'goes on'],
+		node: 'waitForVideo',
 		title: 'Wait for Video',
 		answers: [
 			body({ task_id: 'task-1', status: 'processing', model: 'video-m1' }),
@@ -189,6 +198,7 @@ export const OPERATIONS = {
 	modelStreamed: {
 		...chat,
 		ways: ['stops', 'shows text'],
+		node: 'agentVideoChatModel',
 		title: 'Chat Model, streamed',
 		answers: [REPLY],
 		gives: ['Half', ' and whole'],
@@ -197,6 +207,7 @@ export const OPERATIONS = {
 	model: {
 		...chat,
 		ways: ['stops'],
+		node: 'agentVideoChatModel',
 		title: 'Chat Model',
 		answers: [reply('Half and whole')],
 		run: model(false),

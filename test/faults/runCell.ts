@@ -1,7 +1,7 @@
 import { Running } from '../../lab/services/Running';
 import { startNginx } from '../../lab/services/startNginx';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
-import { inVirtualTime } from '../support/virtualTime';
+import { withFakeTimers } from '../support/fakeTimers';
 import { answerWell, type World } from './acts';
 import type { Answer } from './answers';
 import type { Fault } from './faults';
@@ -59,7 +59,7 @@ export async function startServers() {
 		run: async (operation: Operation, fault: Fault, way: Way): Promise<Seen> => {
 			service.requests.length = 0;
 			other.requests.length = 0;
-			return await inVirtualTime(async (time) => {
+			return await withFakeTimers(async (time) => {
 				const world: World = { time, nginxUrl, otherUrl: other.url };
 				const book: Book = { requests: 0, done: [] };
 				script = playing(operation, fault, world, book);
@@ -67,7 +67,9 @@ export async function startServers() {
 				const console = listen();
 				const outcome = await operation
 					.run({ credential: { baseUrl, apiKey: KEY }, ...WAYS[way] })
-					.finally(console.stop);
+					.finally(() => {
+						console.stop();
+					});
 				return {
 					outcome,
 					requests: fault.isUnreachable === true ? time.sentRequests() : book.requests,

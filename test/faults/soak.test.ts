@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { chance } from '../../emulator/random';
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { taskStatus } from '../../emulator/video/taskStatus';
-import { inVirtualTime } from '../support/virtualTime';
+import { withFakeTimers } from '../support/fakeTimers';
 import { PATHS } from './soakFaults';
 import { load, type Told } from './soakLoad';
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 	const stalls = watchStalls(emulator);
 	const atStart = await resources();
 	try {
-		const end = await inVirtualTime(
+		const end = await withFakeTimers(
 			async (time) => {
 				const [result, warm] = await Promise.all([load(emulator, KEY, time), warmedUp()]);
 				// Connections that have just ended take their timers with them.
@@ -46,8 +46,8 @@ beforeAll(async () => {
 				return { result, warm, timersLeft: time.pendingTimers() };
 			},
 			{
-				onPass: (ms) => void emulator.clock.advance(Math.round(ms)),
-				heldElsewhere: stalls.open,
+				onAdvance: (ms) => void emulator.clock.advance(Math.round(ms)),
+				heldElsewhere: () => stalls.open(),
 			},
 		);
 		told = end.result;

@@ -12,7 +12,7 @@ import {
 	stubNode,
 	type RunOptions,
 } from '../support/engine';
-import type { VirtualTime } from '../support/virtualTime';
+import type { FakeTime } from '../support/fakeTimers';
 import { addRandomFault, PATHS } from './soakFaults';
 
 /** What the nodes have told, to be held against the books of the emulator. */
@@ -44,7 +44,7 @@ const WEATHER = {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Half an hour of work for all nodes, each used by somebody who does not know of the others. */
-export async function load(emulator: Emulator, apiKey: string, time: VirtualTime): Promise<Told> {
+export async function load(emulator: Emulator, apiKey: string, time: FakeTime): Promise<Told> {
 	const told: Told = { replies: new Map(), creations: new Map(), endings: new Map(), runs: 0 };
 	const environment = {
 		credential: { baseUrl: emulator.url, apiKey },
@@ -141,9 +141,10 @@ export async function load(emulator: Emulator, apiKey: string, time: VirtualTime
 		for (const { json, pairedItem } of outputs.flat()) {
 			const prompt = prompts[(pairedItem as { item: number }).item]!;
 			const details = json['details'] as IDataObject | undefined;
-			const isMade = typeof json['task_id'] === 'string';
+			const { task_id: taskId } = json;
+			const isMade = typeof taskId === 'string';
 			told.creations.set(prompt, {
-				...(isMade ? { taskId: String(json['task_id']) } : {}),
+				...(isMade ? { taskId } : {}),
 				outcomeUnknown: isMade || details?.['outcome_unknown'] === true,
 			});
 			// After a failure in doubt, a person looks whether the service has the task.

@@ -1,6 +1,6 @@
 import { runNode } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
-import { inVirtualTime } from '../support/virtualTime';
+import { withFakeTimers } from '../support/fakeTimers';
 
 // n8n reads its rules when something goes out for the first time.
 const RULES = {
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 test('a file at an address that n8n forbids is not fetched, and its task is not lost', async () => {
-	const { outputs } = await inVirtualTime(
+	const { outputs } = await withFakeTimers(
 		async () =>
 			await runNode('waitForVideo', {
 				credential: { baseUrl: `http://localhost:${server.port}`, apiKey: 'k' },

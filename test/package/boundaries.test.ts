@@ -1,57 +1,147 @@
-import { readdirSync, readFileSync } from 'node:fs';
+/**
+ * Which folder may import from which. The folders of nodes/ and lab/ are layers: imports point one way, so none of them
+ * can form a circle.
+ */
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 import ts from 'typescript';
 
-const ROOT = resolve(__dirname, '../..');
+import { ROOT } from '../../lab/paths';
 
-/** What each part of the shipped code may import: the arrow points one way. */
+const CLIENT = ['nodes/client', 'nodes/client/http'];
+const CLIENT_LAYERS = [
+	...CLIENT,
+	...['nodes/client/chat', 'nodes/client/video', 'nodes/client/video/poll'],
+];
+const SHARED_LAYERS = [
+	...['nodes/shared/run', 'nodes/shared/form', 'nodes/shared/files', 'nodes/shared/chat'],
+];
+const HOST = ['n8n-workflow', '@n8n/ai-node-sdk'];
+const ANY_PACKAGE = '*';
+
+/** What each folder may import beside itself: folders, and packages. A folder that is missing here fails. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-	client: ['client', 'eventsource-parser', 'ipaddr.js', '@cfworker/json-schema'],
-	shared: ['shared', 'client', 'n8n-workflow', '@n8n/ai-node-sdk'],
-	// Of the nodes' own folders each imports only itself.
-	node: ['shared', 'client', 'n8n-workflow', '@n8n/ai-node-sdk'],
+	// The client knows neither Node nor n8n.
+	'nodes/client': [],
+	'nodes/client/http': ['nodes/client', 'ipaddr.js'],
+	'nodes/client/chat': [...CLIENT, 'eventsource-parser', '@cfworker/json-schema'],
+	'nodes/client/video': CLIENT,
+	'nodes/client/video/poll': [...CLIENT, 'nodes/client/video'],
+	// Each shared folder may use the ones before it.
+	...Object.fromEntries(
+		SHARED_LAYERS.map((folder, index) => [
+			folder,
+			[...CLIENT_LAYERS, ...SHARED_LAYERS.slice(0, index), ...HOST],
+		]),
+	),
+	// A node may not import another node.
+	'nodes/<Node>': [...CLIENT_LAYERS, ...SHARED_LAYERS, ...HOST],
 	credentials: ['n8n-workflow'],
+
+	// Only paths.ts and the compatibility run, which is a program, are not in a folder of the lab.
+	'lab/paths.ts': [ANY_PACKAGE],
+	'lab/services': ['lab/paths.ts', ANY_PACKAGE],
+	'lab/n8n': ['lab/paths.ts', 'lab/services', ANY_PACKAGE],
+	'lab/browser': ['lab/paths.ts', 'lab/services', 'lab/n8n', 'emulator', ANY_PACKAGE],
+	'lab/demo': [
+		...['lab/paths.ts', 'lab/services', 'lab/n8n', 'lab/browser', 'emulator', ANY_PACKAGE],
+	],
+	'lab/compatibility.ts': ['lab/paths.ts', 'lab/services', 'lab/n8n', ANY_PACKAGE],
+
+	// The emulator reads the specification independently of the client.
+	emulator: [ANY_PACKAGE],
 };
 
+const SOURCES = ['nodes', 'credentials', 'lab', 'emulator', 'test', 'bench', 'scripts'];
+
+/** The TypeScript files below a folder, without those of installed packages. */
 function filesBelow(folder: string): string[] {
-	return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-		.filter((file) => file.endsWith('.ts'))
-		.map((file) => join(folder, file));
+	return ts.sys
+		.readDirectory(join(ROOT, folder), ['.ts', '.mts'], ['**/node_modules'])
+		.map((file) => relative(ROOT, file));
 }
 
-function partOf(file: string): string {
-	const [top, second = ''] = file.split('/');
-	if (top !== 'nodes') return top!;
-	return second === 'client' || second === 'shared' ? second : 'node';
+/** The key of MAY_IMPORT that a file belongs to. */
+function layerOf(file: string): string {
+	const [top = '', second = ''] = file.split('/');
+	if (top === 'lab' && file.split('/').length === 2) return file;
+	if (top === 'nodes' && !['client', 'shared'].includes(second)) return 'nodes/<Node>';
+	return top === 'nodes' || top === 'lab' ? dirname(file) : top;
 }
 
-const ownFolder = (file: string) => file.split('/').slice(0, 2).join('/');
-
-function importsOf(file: string): string[] {
+/** The relative imports of a file, as paths from the root, and the packages that it imports. */
+function importsOf(file: string) {
 	const source = readFileSync(join(ROOT, file), 'utf8');
-	return ts.preProcessFile(source).importedFiles.flatMap(({ fileName }) => {
-		if (!fileName.startsWith('.')) return fileName;
-		const target = relative(ROOT, resolve(ROOT, dirname(file), fileName));
-		const part = partOf(target);
-		return part === 'node' && ownFolder(target) === ownFolder(file) ? [] : part;
-	});
+	const specifiers = ts.preProcessFile(source).importedFiles.map(({ fileName }) => fileName);
+	return {
+		files: specifiers
+			.filter((specifier) => specifier.startsWith('.'))
+			.map((specifier) => relative(ROOT, resolve(ROOT, dirname(file), specifier)))
+			.map((path) => (existsSync(join(ROOT, `${path}.ts`)) ? `${path}.ts` : path)),
+		packages: specifiers.filter((specifier) => !specifier.startsWith('.')),
+	};
 }
 
-const shipped = [...filesBelow('nodes'), ...filesBelow('credentials')];
+const nodeFolder = (file: string) => file.split('/').slice(0, 2).join('/');
 
-test('the shipped code is there to be looked at', () => {
-	expect(shipped.length).toBeGreaterThan(20);
-	expect(new Set(shipped.map(partOf))).toStrictEqual(new Set(Object.keys(MAY_IMPORT)));
+/** The imports of a file that its layer does not allow. */
+function violations(file: string): string[] {
+	const layer = layerOf(file);
+	const allowed = MAY_IMPORT[layer] ?? [];
+	const { files, packages } = importsOf(file);
+	const isOwn = (target: string) =>
+		layerOf(target) === layer &&
+		(layer !== 'nodes/<Node>' || nodeFolder(target) === nodeFolder(file));
+	return [
+		...files.filter((target) => !isOwn(target) && !allowed.includes(layerOf(target))),
+		...packages.filter((name) => !allowed.includes(ANY_PACKAGE) && !allowed.includes(name)),
+	].map((target) => `${file} imports ${target}`);
+}
+
+const layered = ['nodes', 'credentials', 'lab', 'emulator'].flatMap(filesBelow);
+
+test('every folder has its rules, and every rule its folder', () => {
+	expect(layered.length).toBeGreaterThan(100);
+	expect([...new Set(layered.map(layerOf))].sort()).toStrictEqual(Object.keys(MAY_IMPORT).sort());
 });
 
-test.each(shipped)('%s imports only what its part may', (file) => {
-	expect(MAY_IMPORT[partOf(file)]).toEqual(expect.arrayContaining(importsOf(file)));
+test.each(Object.keys(MAY_IMPORT))('%s imports only what it may', (layer) => {
+	const files = layered.filter((file) => layerOf(file) === layer);
+	expect(files.flatMap(violations)).toStrictEqual([]);
 });
 
-test.each(filesBelow('nodes/client'))('%s uses nothing of Node or n8n', (file) => {
-	const source = readFileSync(join(ROOT, file), 'utf8');
-	expect(source).not.toMatch(
-		/(?<![.\w])(process|Buffer|setTimeout|setInterval|require|fetch)[.(]/,
+test('no two folders import each other, directly or through others', () => {
+	const reachable = (from: string, seen = new Set<string>()): Set<string> => {
+		for (const target of MAY_IMPORT[from] ?? []) {
+			if (seen.has(target) || !(target in MAY_IMPORT)) continue;
+			seen.add(target);
+			reachable(target, seen);
+		}
+		return seen;
+	};
+	const circular = Object.keys(MAY_IMPORT).filter((folder) => reachable(folder).has(folder));
+	expect(circular).toStrictEqual([]);
+});
+
+test('every folder is used: something outside imports from it, or package.json names it', () => {
+	const manifest = readFileSync(join(ROOT, 'package.json'), 'utf8');
+	const folders = [...new Set(['nodes', 'lab', 'emulator'].flatMap(filesBelow).map(dirname))];
+	const imported = SOURCES.flatMap(filesBelow).flatMap((file) =>
+		importsOf(file)
+			.files.map(dirname)
+			.filter((folder) => folder !== dirname(file)),
 	);
+	const unused = folders.filter(
+		(folder) => !imported.includes(folder) && !manifest.includes(`${folder}/`),
+	);
+	expect(unused).toStrictEqual([]);
+});
+
+test('the client uses no global of Node', () => {
+	const globals = /(?<![.\w])(process|Buffer|setTimeout|setInterval|require|fetch)[.(]/;
+	const found = filesBelow('nodes/client').filter((file) =>
+		globals.test(readFileSync(join(ROOT, file), 'utf8')),
+	);
+	expect(found).toStrictEqual([]);
 });

@@ -4,13 +4,16 @@ import { dirname, join } from 'node:path';
 import { ROOT } from '../../lab/paths';
 import { STATUSES, unlistedStatus } from '../../nodes/client/http/statuses';
 import { TRANSPORT_ROWS } from '../../nodes/client/http/transportError';
-import { fieldNames, fieldTables } from '../../scripts/fieldTables';
-import { fieldsOf, loadNode, NODE_PAGES } from '../../scripts/nodePages';
+import { fieldNames } from '../../scripts/fieldTables';
+import { GENERATED_PARTS, splitPage } from '../../scripts/generatedDocs';
+import { loadNode, NODE_NAMES, pageOf } from '../../scripts/nodePages';
 
 const read = (...path: readonly string[]) => readFileSync(join(ROOT, ...path), 'utf8');
 
-/** Markdown without what Prettier decides: the width of columns, and what it escapes. */
+/** Removes what Prettier decides: the width of columns, and backslashes. */
 const plain = (text: string) => text.replace(/[\s\\-]+/g, ' ').trim();
+
+const linesOf = (text: string) => text.split('\n').map(plain).filter(Boolean);
 
 const FOLDERS = ['.', 'docs', 'examples', 'emulator'];
 const DOCUMENTS = FOLDERS.flatMap((folder) =>
@@ -19,7 +22,7 @@ const DOCUMENTS = FOLDERS.flatMap((folder) =>
 		.map((file) => join(folder, file)),
 );
 
-/** The name by which GitHub links to a heading. */
+/** The anchor that GitHub gives a heading. */
 const anchor = (heading: string) =>
 	heading
 		.toLowerCase()
@@ -29,15 +32,28 @@ const anchor = (heading: string) =>
 const anchorsOf = (text: string) =>
 	[...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => `#${anchor(heading!)}`);
 
-describe.each(Object.entries(NODE_PAGES))('docs/%s', (page, name) => {
+test.each(GENERATED_PARTS)(
+	'docs/$page: the $content are up to date (npm run docs)',
+	async ({ page, content, build }) => {
+		const inPage = linesOf(splitPage(read('docs', page), content).generated);
+		const generated = linesOf(await build());
+		// Only the rows that differ, so that the message of a failure stays readable.
+		expect(inPage.filter((line) => !generated.includes(line))).toStrictEqual(
+			generated.filter((line) => !inPage.includes(line)),
+		);
+		expect(inPage).toStrictEqual(generated);
+	},
+);
+
+const NODE_PAGES = NODE_NAMES.flatMap((name) => {
+	const page = pageOf(name);
+	return page === undefined ? [] : [{ name, page }];
+});
+
+describe.each(NODE_PAGES)('docs/$page', ({ name, page }) => {
 	const text = read('docs', page);
 
-	test('its field tables are those of the node: npm run docs', async () => {
-		const { description } = await loadNode(name);
-		expect(plain(fieldsOf(text))).toBe(plain(fieldTables(description)));
-	});
-
-	test('has every field of the node', async () => {
+	test('mentions every field of the node', async () => {
 		const { properties } = (await loadNode(name)).description;
 		const missing = fieldNames(properties).filter(
 			(field) => !plain(text).includes(plain(field.replace(/<\/?b>/g, '**'))),
@@ -45,7 +61,7 @@ describe.each(Object.entries(NODE_PAGES))('docs/%s', (page, name) => {
 		expect(missing).toStrictEqual([]);
 	});
 
-	test('shows the panel of the node, light and dark', () => {
+	test('shows a picture of the node, light and dark', () => {
 		expect(text).toContain(`srcset="pictures/${name}.dark.png"`);
 		expect(text).toContain(`src="pictures/${name}.png"`);
 	});
@@ -67,7 +83,7 @@ describe('docs/troubleshooting.md', () => {
 	});
 });
 
-test.each(DOCUMENTS)('the links of %s lead to a file, and to a heading in it', (document) => {
+test.each(DOCUMENTS)('every link in %s leads to an existing file and heading', (document) => {
 	const text = read(document);
 	const broken = [...text.matchAll(/\]\((?!https?:)([^)#]*)(#[^)]+)?\)/g)]
 		.map(([, path, heading]) => ({ path: path!, heading }))

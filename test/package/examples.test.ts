@@ -32,7 +32,7 @@ beforeAll(async () => {
 const isNote = ({ type }: INode) => type === NOTE;
 
 function boxOf({ name, parameters, position: [left, top] }: INode): Box {
-	const { width, height } = { ...NODE_SIZE, ...parameters } as typeof NODE_SIZE;
+	const { width, height } = { ...NODE_SIZE, ...parameters };
 	return { name, left, top, right: left + width, bottom: top + height };
 }
 

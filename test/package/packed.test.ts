@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, mkdirSync }
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-const ROOT = resolve(__dirname, '../..');
+import { ROOT } from '../../lab/paths';
+import { NODE_NAMES } from '../../scripts/nodePages';
 
 interface Manifest {
 	readonly dependencies?: object;
@@ -25,7 +26,7 @@ beforeAll(() => {
 	files = pack.files.map(({ path }) => path);
 	execFileSync('tar', ['-xzf', join(folder, pack.filename), '-C', folder]);
 	packed = join(folder, 'package');
-	// The host brings n8n-workflow, and nothing else.
+	// n8n provides n8n-workflow and nothing else.
 	mkdirSync(join(folder, 'node_modules'));
 	symlinkSync(
 		dirname(require.resolve('n8n-workflow/package.json')),
@@ -38,24 +39,24 @@ afterAll(() => {
 
 const manifest = () => JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8')) as Manifest;
 
-test('only the built package and its papers are published', () => {
+test('publishes only the build and the documents of the package', () => {
 	const others = files.filter((file) => !file.startsWith('dist/'));
 	expect(others.sort()).toStrictEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
 	expect(files.filter((file) => !/\.(js|svg|json|md)$|LICENSE/.test(file))).toStrictEqual([]);
 });
 
-test('nothing has to be installed with it', () => {
+test('the package has no runtime dependencies', () => {
 	expect(Object.keys(manifest().dependencies ?? {})).toStrictEqual([]);
 });
 
-test('every node and credential loads where only n8n-workflow is, with its icons and codex', () => {
+test('every node and credential loads with n8n-workflow alone, and has its icons and codex', () => {
 	const { n8n } = manifest();
 	const script = `
 		const out = {};
 		for (const file of ${JSON.stringify([...n8n.nodes, ...n8n.credentials])}) {
 			for (const Type of Object.values(require(${JSON.stringify(packed)} + '/' + file))) {
-				const made = new Type();
-				const { name, icon, outputs = [], outputNames = [] } = made.description ?? made;
+				const instance = new Type();
+				const { name, icon, outputs = [], outputNames = [] } = instance.description ?? instance;
 				out[file] = { name, icons: Object.values(icon), outputs: Array.isArray(outputs) ? outputs.length : 0, outputNames };
 			}
 		}
@@ -66,12 +67,7 @@ test('every node and credential loads where only n8n-workflow is, with its icons
 	) as Record<string, { name: string; icons: string[]; outputs: number; outputNames: string[] }>;
 
 	expect(Object.values(loaded).map(({ name }) => name)).toStrictEqual([
-		'agentVideoChatModel',
-		'agentWithTools',
-		'chatCompletion',
-		'createVideo',
-		'superAssistant',
-		'waitForVideo',
+		...NODE_NAMES.map((name) => `${name[0]!.toLowerCase()}${name.slice(1)}`),
 		'agentVideoApi',
 	]);
 	for (const [file, { icons, outputs, outputNames }] of Object.entries(loaded)) {
@@ -86,15 +82,15 @@ test('every node and credential loads where only n8n-workflow is, with its icons
 		const codex = JSON.parse(
 			readFileSync(join(packed, file.replace(/\.js$/, '.json')), 'utf8'),
 		) as { node: string; subcategories: { AI: string[] } };
-		// The search of the editor leaves out every AI node that is not a root node.
+		// The editor's node search omits AI nodes that are not root nodes.
 		expect(codex.subcategories.AI).toContain('Root Nodes');
 		expect(codex.node).toBe(`n8n-nodes-agent-video.${loaded[file]!.name}`);
 	}
 });
 
-test("n8n's scanner of community packages finds nothing, neither in the sources nor in the published files", () => {
+test("n8n's community package scanner reports nothing for the sources and the published files", () => {
 	const script = join(ROOT, 'test', 'support', 'scanPackage.mjs');
-	// One lint plugin takes every file for its own test file where jest has set NODE_ENV.
+	// With NODE_ENV=test, one lint plugin treats every file as one of its own test files.
 	const { NODE_ENV: _, ...env } = process.env;
 	const found = execFileSync(process.execPath, [script, ROOT, packed], { encoding: 'utf8', env });
 	expect(JSON.parse(found)).toStrictEqual({

@@ -34,13 +34,13 @@ export class ModelCaller implements INodeType {
 		)) as SdkChatModel;
 		if (this.getNodeParameter('stream', 0) !== true) {
 			const { message, ...end } = await model.generate([QUESTION]);
-			return [[{ json: { message, ...end } as never }]];
+			return [[{ json: { message, ...end } }]];
 		}
 		const said: unknown[] = [];
 		for await (const chunk of model.stream([QUESTION])) {
 			said.push(chunk);
 			if (chunk.type === 'text-delta') this.sendChunk('item', 0, chunk.delta);
 		}
-		return [[{ json: { said } as never }]];
+		return [[{ json: { said } }]];
 	}
 }

@@ -24,8 +24,9 @@ export function dataTables(): DataTables {
 		executeWorkflow: ({ code }, _additionalData, { inputData }) => {
 			if (tables.disabled) return Promise.reject(new Error('the module is disabled'));
 			const { json } = inputData![0]!;
-			const { operation } = code!.nodes.find(({ name }) => name === 'Row')!.parameters;
-			tables.operations.push(String(operation));
+			const { parameters } = code!.nodes.find(({ name }) => name === 'Row')!;
+			const operation = parameters['operation'] as string;
+			tables.operations.push(operation);
 			const known = rows.find(
 				(row) =>
 					row['app_code'] === json['app_code'] &&

@@ -31,9 +31,9 @@ async function main(): Promise<void> {
 	process.env['N8N_STORAGE_PATH'] = folder;
 	// The engine looks its services up in the container of its own dependency.
 	const { Container } = createRequire(require.resolve('n8n-core'))('@n8n/di') as {
-		Container: { get<T>(type: unknown): T };
+		Container: { get(type: typeof BinaryDataService): BinaryDataService };
 	};
-	await Container.get<BinaryDataService>(BinaryDataService).init();
+	await Container.get(BinaryDataService).init();
 
 	const download = async (taskId: string) =>
 		await runNode('waitForVideo', {
@@ -43,7 +43,9 @@ async function main(): Promise<void> {
 	// What is loaded at the first use is not counted.
 	await download('small');
 
-	const collect = () => globalThis.gc!({ type: 'minor' });
+	const collect = () => {
+		globalThis.gc!({ type: 'minor' });
+	};
 	collect();
 	const before = process.memoryUsage();
 	const most = { rss: 0, external: 0 };

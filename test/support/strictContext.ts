@@ -4,7 +4,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 export function strictContext(members: Partial<IExecuteFunctions>): IExecuteFunctions {
 	return new Proxy(members as IExecuteFunctions, {
 		get: (target, name) => {
-			if (name in target) return target[name as keyof IExecuteFunctions];
+			if (name in target) return Reflect.get(target, name) as unknown;
 			throw new Error(`Unexpected use of ${String(name)}`);
 		},
 	});

@@ -1,0 +1,58 @@
+import { VIDEO_MODELS } from '../nodes/client/video/models';
+import { fieldTables } from './fieldTables';
+import { modelTable } from './modelTable';
+import { loadNode, NODE_NAMES, pageOf } from './nodePages';
+
+/** A part of a page in docs/ that `npm run docs` writes between two marks. */
+export interface GeneratedPart {
+	/** Name of the file in docs/. */
+	readonly page: string;
+	/** What the part holds: the word in its marks. */
+	readonly content: string;
+	/** Builds the Markdown between the marks. */
+	readonly build: () => Promise<string>;
+}
+
+/** All generated parts: the field tables of each node that has a page, and the table of video models. */
+export const GENERATED_PARTS: readonly GeneratedPart[] = [
+	...NODE_NAMES.flatMap((name) => {
+		const page = pageOf(name);
+		const build = async () => fieldTables((await loadNode(name)).description);
+		return page === undefined ? [] : [{ page, content: 'fields', build }];
+	}),
+	{
+		page: 'create-video.md',
+		content: 'models',
+		build: () => Promise.resolve(modelTable(VIDEO_MODELS)),
+	},
+];
+
+/** The mark that begins a generated part. */
+export const beginOf = (content: string) => `<!-- ${content}: written by npm run docs -->`;
+/** The mark that ends a generated part. */
+export const endOf = (content: string) => `<!-- end of ${content} -->`;
+
+/**
+ * Splits a page at the marks of a generated part.
+ *
+ * @throws Error when the page does not have both marks.
+ */
+export function splitPage(page: string, content: string) {
+	const begin = page.indexOf(beginOf(content));
+	const end = page.indexOf(endOf(content), begin);
+	if (begin < 0 || end < 0) {
+		throw new Error(`The page needs the marks "${beginOf(content)}" and "${endOf(content)}"`);
+	}
+	const start = begin + beginOf(content).length;
+	return {
+		before: page.slice(0, start),
+		generated: page.slice(start, end).trim(),
+		after: page.slice(end),
+	};
+}
+
+/** Replaces what is between the marks of a generated part. */
+export function replacePart(page: string, content: string, markdown: string): string {
+	const { before, after } = splitPage(page, content);
+	return `${before}\n\n${markdown}\n\n${after}`;
+}
