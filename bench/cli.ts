@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError } from 'commander';
 
 import { buildPackage } from '../lab/n8n/buildPackage';
 import { installLab } from '../lab/n8n/installLab';
-import { step } from '../lab/demo/step';
+import { step } from '../lab/services/step';
 import { guard as holdToBounds, type Verdict } from './guard';
 import type { Question } from './question';
 import { QUESTIONS } from './questions';

@@ -1,4 +1,4 @@
-import { step } from '../lab/demo/step';
+import { step } from '../lab/services/step';
 import { startLab, type Lab } from './lab/startLab';
 import type { Answer, Question } from './question';
 import { startServer } from './server/startServer';

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 
 import { openPage, type OpenPage, type PageOptions } from './openPage';
-import { OWNER } from '../n8n/owner';
+import { OWNER } from '../n8n/N8nClient';
 
 /** n8n ties the session to the browser that it was opened from, by an id that the browser makes up. */
 const BROWSER_ID = 'n8n-lab-browser';

@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
 
-import { EXAMPLE_CREDENTIAL } from '../demo/readExample';
+import { EXAMPLE_CREDENTIAL } from '../n8n/readExample';
 import type { Workflow } from '../n8n/workflow';
 
 /** A node's panel to take a picture of, after its workflow has run. */

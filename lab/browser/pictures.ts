@@ -9,16 +9,11 @@ import { N8nClient, type WorkflowRef } from '../n8n/N8nClient';
 import { openEditor, type Editor } from './openEditor';
 import { ROOT } from '../paths';
 import { SUBJECTS, type Subject } from './pictureSubjects';
-import {
-	EXAMPLE_CREDENTIAL,
-	exampleFiles,
-	readExample,
-	readExampleFile,
-} from '../demo/readExample';
+import { EXAMPLE_CREDENTIAL, exampleFiles, readExample, readExampleFile } from '../n8n/readExample';
 import { Running } from '../services/Running';
 import { startBrowser } from './startBrowser';
 import { startN8n } from '../n8n/startN8n';
-import { step } from '../demo/step';
+import { step } from '../services/step';
 
 const FOLDER = join(ROOT, 'docs', 'pictures');
 const WIDTH = 1240;

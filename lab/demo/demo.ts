@@ -8,12 +8,12 @@ import { chatTable, executionTable, invitation, videoTable } from './demoReport'
 import { installLab } from '../n8n/installLab';
 import { N8nClient, type WorkflowRef } from '../n8n/N8nClient';
 import { ROOT } from '../paths';
-import { EXAMPLE_CREDENTIAL, readExample, webhookIdOf } from './readExample';
+import { EXAMPLE_CREDENTIAL, readExample, webhookIdOf } from '../n8n/readExample';
 import { runBatch, saveVideos } from './runBatch';
 import { runChat } from './runChat';
 import { startN8n } from '../n8n/startN8n';
-import { step } from './step';
-import { chatUrl } from './streamChat';
+import { step } from '../services/step';
+import { chatUrl } from '../n8n/streamChat';
 
 interface DemoOptions {
 	readonly once?: true;

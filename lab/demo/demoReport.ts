@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import Table from 'cli-table3';
 
 import { summarize, type Execution } from '../n8n/execution';
-import { OWNER } from '../n8n/owner';
+import { OWNER } from '../n8n/N8nClient';
 import type { SavedVideo } from './runBatch';
 import type { ChatAnswer } from './runChat';
 

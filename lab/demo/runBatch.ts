@@ -7,7 +7,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { binaryOf, failureOf, outputItems, type Execution } from '../n8n/execution';
 import type { N8nClient, WorkflowRef } from '../n8n/N8nClient';
 import { probeVideo, type VideoFacts } from './probeVideo';
-import { EXAMPLES } from './readExample';
+import { EXAMPLES } from '../n8n/readExample';
 
 /** A video that the batch has made, saved to a file. */
 export interface SavedVideo extends VideoFacts {

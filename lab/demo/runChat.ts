@@ -1,7 +1,7 @@
 import { failureOf, outputItems } from '../n8n/execution';
 import type { N8nClient, WorkflowRef } from '../n8n/N8nClient';
-import { EXAMPLES } from './readExample';
-import { streamChat, type ChatLine } from './streamChat';
+import { EXAMPLES } from '../n8n/readExample';
+import { streamChat, type ChatLine } from '../n8n/streamChat';
 
 /** How the chat example answered. */
 export interface ChatAnswer {

@@ -4,7 +4,6 @@ import axios, { type AxiosInstance, type Method } from 'axios';
 import type { IBinaryData } from 'n8n-workflow';
 
 import { isFinal, readSaved, type Execution, type SavedExecution } from './execution';
-import { OWNER } from './owner';
 import { bindCredentials, type Workflow } from './workflow';
 
 /** What identifies a workflow in n8n. */
@@ -20,7 +19,15 @@ export interface Credential {
 	readonly data: Readonly<Record<string, string>>;
 }
 
-const WATCH_INTERVAL_MS = 500;
+/** The account of the lab's n8n. Its password is no secret: this n8n listens on this machine only. */
+export const OWNER = {
+	email: 'demo@example.com',
+	firstName: 'Demo',
+	lastName: 'Owner',
+	password: 'Demo-1234',
+} as const;
+
+const POLL_INTERVAL_MS = 500;
 
 /**
  * n8n's own REST interface, the one its editor uses, signed in as OWNER.
@@ -29,6 +36,7 @@ const WATCH_INTERVAL_MS = 500;
  */
 export class N8nClient {
 	private readonly credentialIds: Record<string, string> = {};
+	private readonly workflowIds: string[] = [];
 	private readonly http: AxiosInstance;
 
 	private constructor(url: string) {
@@ -79,11 +87,20 @@ export class N8nClient {
 
 	/** Saves a workflow, with its credentials bound to the ones created here. */
 	async importWorkflow(workflow: Workflow): Promise<WorkflowRef> {
-		return await this.call('POST', '/workflows', {
+		const saved = await this.call<WorkflowRef>('POST', '/workflows', {
 			...bindCredentials(workflow, this.credentialIds),
 			// n8n 1.x has no default for it.
 			active: false,
 		});
+		this.workflowIds.push(saved.id);
+		return saved;
+	}
+
+	/** Archives all workflows that were imported here, which also removes their webhooks. */
+	async archiveWorkflows(): Promise<void> {
+		for (const id of this.workflowIds.splice(0)) {
+			await this.call('POST', `/workflows/${id}/archive`, {});
+		}
 	}
 
 	/** Lets the triggers of a workflow work. A webhook answers some 100 ms later. */
@@ -154,7 +171,7 @@ export class N8nClient {
 			const execution = await this.readExecution(id);
 			await onProgress?.(execution);
 			if (isFinal(execution)) return execution;
-			await sleep(WATCH_INTERVAL_MS);
+			await sleep(POLL_INTERVAL_MS);
 		}
 		throw new Error(`Execution ${id} had not ended after ${limitMs / 1000} s`);
 	}

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { ROOT } from '../paths';
-import type { Workflow } from '../n8n/workflow';
+import type { Workflow } from './workflow';
 
 const EXAMPLES_FOLDER = join(ROOT, 'examples');
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-import { postWebhook } from '../n8n/postWebhook';
+import { postWebhook } from './postWebhook';
 
 /** One line of a streaming answer. */
 export interface ChatLine {
