@@ -15,10 +15,10 @@ let next = Math.floor(Math.random() * BLOCK);
  * Each process picks from a block of its own: a server may take seconds to listen, and until then another process would
  * find the same port free.
  *
- * @param wanted Taken if it is free.
+ * @param preferred Returned if it is free.
  */
-export async function freePort(wanted = 0): Promise<number> {
-	if (wanted > 0 && (await isFree(wanted))) return wanted;
+export async function freePort(preferred = 0): Promise<number> {
+	if (preferred > 0 && (await isFree(preferred))) return preferred;
 	const firstOfBlock = FIRST_PORT + (process.pid % (PORTS / BLOCK)) * BLOCK;
 	for (let tries = 0; tries < BLOCK; tries++) {
 		const port = firstOfBlock + (next++ % BLOCK);

@@ -65,7 +65,7 @@ it(
 			expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/cdn\/.*\.mp4$/);
 			const { status, headers } = await axios.head(address!, { proxy: false });
 			expect([status, headers['content-type']]).toStrictEqual([200, 'video/mp4']);
-			expect(chat.unanswered).toStrictEqual([]);
+			expect(chat.blocked).toStrictEqual([]);
 		});
 
 		const { journal } = session.emulator;

@@ -86,7 +86,7 @@ it(
 			await chat.shows('n8n is a workflow tool.');
 			expect(await chat.text()).toMatch(/Running search.*n8n is a workflow tool\.$/s);
 			// The page is whole: it has lacked nothing that it asked for.
-			expect(chat.unanswered).toStrictEqual([]);
+			expect(chat.blocked).toStrictEqual([]);
 		});
 	},
 	BROWSER_LIMIT_MS,
