@@ -22,7 +22,13 @@ module.exports = {
 				'<rootDir>/test/{bench,client,shared,nodes,emulator,package,scripts}/**/*.test.ts',
 			],
 		},
-		{ ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.test.ts'] },
+		{
+			...base,
+			displayName: 'e2e',
+			testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
+			globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
+			globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',
+		},
 		{
 			...base,
 			displayName: 'faults',
@@ -30,5 +36,6 @@ module.exports = {
 			moduleNameMapper: { '^@n8n/ai-node-sdk$': '<rootDir>/test/support/aiNodeSdk.ts' },
 		},
 	],
+	testSequencer: '<rootDir>/test/support/longestFirst.js',
 	reporters: ['default', '<rootDir>/test/support/totalsReporter.js'],
 };

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
 
-import { step } from '../lab/demo/step';
 import { buildPackage } from '../lab/n8n/buildPackage';
 import { installLab } from '../lab/n8n/installLab';
 import { ROOT } from '../lab/paths';
+import { step } from '../lab/services/step';
 import { checkBounds, type BoundCheck } from './checkBounds';
 import type { Question } from './question';
 import { QUESTIONS } from './questions';

@@ -1,4 +1,4 @@
-import { step } from '../lab/demo/step';
+import { step } from '../lab/services/step';
 import { startInstance, type N8nInstance } from './n8n/startInstance';
 import type { Question, Result } from './question';
 import { startServer } from './server/startServer';

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -9,10 +10,13 @@ import { Command } from 'commander';
 
 import { ROOT } from './paths';
 
-/** What a user would ask whether it works, and the end-to-end tests that answer. */
+const TESTS = join(ROOT, 'test', 'e2e');
+
+/** The features in the table, each with the end-to-end tests that check it. */
 const ROWS = [
 	{ what: 'Chat Completion', file: 'chatCompletion.test.ts' },
-	{ what: 'Agent with Tools', file: 'agentWithTools.test.ts' },
+	{ what: 'Agent with Tools, branches', file: 'agentBranches.test.ts' },
+	{ what: 'Agent with Tools, conversations', file: 'agentConversations.test.ts' },
 	{ what: 'Super Assistant', file: 'superAssistant.test.ts' },
 	{ what: 'Agent Video Chat Model', file: 'chatModel.test.ts' },
 	{ what: 'Create Video', file: 'createVideo.test.ts' },
@@ -20,14 +24,14 @@ const ROWS = [
 	{ what: 'Batch and chat examples, credential', file: 'demo.test.ts' },
 ] as const;
 
-/** The part of jest's report that is read here. */
+/** The parts of jest's report that are used here. */
 interface Report {
 	readonly testResults: readonly FileResult[];
 }
 
 interface FileResult {
 	readonly name: string;
-	/** Why none of the tests ran. */
+	/** Why no test of the file ran. */
 	readonly message: string;
 	readonly assertionResults: readonly {
 		readonly fullName: string;
@@ -36,12 +40,17 @@ interface FileResult {
 	}[];
 }
 
-/** Runs the end-to-end tests on an n8n version, which is installed first, and shows what works. */
+/** Runs the end-to-end tests on another n8n version, which is installed first, and prints a table of the results. */
 async function compatibility(version: string): Promise<void> {
+	const missing = ROWS.filter(({ file }) => !existsSync(join(TESTS, file)));
+	if (missing.length > 0) {
+		const names = missing.map(({ file }) => file).join(', ');
+		throw new Error(`lab/compatibility.ts names tests that do not exist: ${names}`);
+	}
 	const report = await runTests(version);
 	const results = new Map(report.testResults.map((each) => [basename(each.name), each]));
 	const table = new Table({
-		head: [`n8n ${version}`, 'Tests passed', 'What does not work'],
+		head: [`n8n ${version}`, 'Tests passed', 'Failures'],
 		colWidths: [38, 14, 70],
 		wordWrap: true,
 		style: { head: [], border: [] },
@@ -66,14 +75,14 @@ function failuresOf({ message, assertionResults }: FileResult): string[] {
 		.map(({ fullName, failureMessages }) => `${fullName}: ${firstLine(failureMessages[0])}`);
 }
 
-/** The first line that says something, without colours. */
+/** The first line that contains a word, without colors. */
 function firstLine(text = ''): string {
-	// eslint-disable-next-line no-control-regex -- colours begin with a control character
+	// eslint-disable-next-line no-control-regex -- color codes start with a control character
 	const plain = text.replace(/\u001b\[[\d;]*m/g, '');
-	return /\w.*/.exec(plain)?.[0] ?? 'no reason given';
+	return /\w.*/.exec(plain)?.[0] ?? 'no message';
 }
 
-/** Runs the tests, which show themselves, and gives jest's report. */
+/** Runs the tests, which print their results to stderr, and returns jest's report. */
 async function runTests(version: string): Promise<Report> {
 	const folder = await mkdtemp(join(tmpdir(), 'compatibility-'));
 	try {
@@ -82,17 +91,18 @@ async function runTests(version: string): Promise<Report> {
 			process.execPath,
 			[
 				join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'),
-				...['--selectProjects', 'e2e', '--runInBand', '--json', '--outputFile', file],
+				...['--selectProjects', 'e2e', '--maxWorkers=3', '--json', '--outputFile', file],
 				...['--testPathPatterns', ...ROWS.map((row) => `e2e/${row.file}`)],
 			],
 			{
 				cwd: ROOT,
 				env: { ...process.env, LAB_N8N_VERSION: version },
-				// With --json jest prints the report, too.
+				// With --json jest prints the report to stdout, too.
 				stdio: ['ignore', 'ignore', 'inherit'],
 			},
 		);
 		await once(jest, 'close');
+		if (!existsSync(file)) throw new Error(`The tests could not run on n8n ${version}`);
 		return JSON.parse(await readFile(file, 'utf8')) as Report;
 	} finally {
 		await rm(folder, { recursive: true, force: true });
@@ -101,9 +111,13 @@ async function runTests(version: string): Promise<Report> {
 
 void new Command('npm run compatibility --')
 	.description(
-		'Runs the end-to-end tests of all nodes on another n8n version and shows what works there.\n' +
-			'Installs that version into .cache/ first: a few minutes, 2.4 GB.',
+		'Runs the end-to-end tests of all nodes on another n8n version and prints a table of the results.\n' +
+			'That version is installed into .cache/ first: a few minutes, 2.4 GB.',
 	)
-	.argument('<version>', 'of n8n, such as 1.123.81')
+	.argument('<version>', 'n8n version, for example 1.123.81')
 	.action(compatibility)
-	.parseAsync();
+	.parseAsync()
+	.catch((error: unknown) => {
+		console.error((error as Error).message);
+		process.exitCode = 1;
+	});

@@ -1,14 +1,15 @@
 import { dirname, join } from 'node:path';
 
-/** Folder of the project. */
+/** The project folder. */
 export const ROOT = dirname(__dirname);
 
 /**
- * Folder of the pinned n8n: below the driver, which would otherwise find n8n's dependencies before the project's.
+ * Folder of the pinned n8n. It lies below the code that drives n8n, so that this code does not resolve n8n's dependencies
+ * instead of the project's.
  */
 export const PINNED_HOME = join(__dirname, 'n8n', 'pinned');
 
-/** The n8n to try instead of the pinned one, such as `1.123.81`. */
+/** The n8n version to use instead of the pinned one, for example `1.123.81`. */
 export const OTHER_N8N = process.env['LAB_N8N_VERSION'];
 
 /** Folder of the n8n that the lab runs. */

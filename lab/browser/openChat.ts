@@ -7,29 +7,29 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { openPage, type OpenPage } from './openPage';
 import { PINNED_HOME } from '../paths';
 
-/** Where n8n's chat page has its program and styles from. */
+/** The host from which n8n's chat page loads its scripts and styles. */
 const CDN = 'https://cdn.jsdelivr.net/npm/';
-/** A just activated workflow is not at its address at once. */
+/** The chat of a workflow answers 404 for a moment after activation. */
 const REGISTRATION_LIMIT_MS = 10_000;
-/** Milliseconds for something to show up in the page. */
+/** Timeout for an element to appear, in milliseconds. */
 const SHOW_LIMIT_MS = 20_000;
 
-/** A chat of n8n in a browser, as a person has it before them. */
+/** n8n's hosted chat in a browser. */
 export interface ChatPage extends OpenPage {
 	/** Types a message and sends it. */
 	ask(message: string): Promise<void>;
-	/** Waits until an answer shows a text. */
+	/** Waits until an answer contains this text. */
 	shows(text: string): Promise<void>;
-	/** All answers as they can be read now. */
+	/** The visible text of all answers. */
 	text(): Promise<string>;
 }
 
 /**
- * Opens the hosted chat of an active workflow in a new session of the browser. What the page has from the internet is
- * served from the packages that the lab has installed.
+ * Opens the hosted chat of an active workflow in a new browser session. Files that the page loads from the internet are
+ * served from the packages of the installed n8n.
  *
- * @param url Address of the chat (see chatUrl).
- * @throws Error when n8n has no chat there.
+ * @param url URL of the chat, see chatUrl.
+ * @throws Error if n8n has no chat at this URL.
  */
 export async function openChat(browser: Browser, url: string): Promise<ChatPage> {
 	const opened = await openPage(browser, {
@@ -50,7 +50,7 @@ export async function openChat(browser: Browser, url: string): Promise<ChatPage>
 		...opened,
 		ask: async (message) => {
 			await page.getByTestId('chat-input').fill(message);
-			// It takes no message before the answer to the last one is complete; Enter would be lost.
+			// The page accepts no message before the last answer is complete: it would ignore Enter, but the click waits.
 			await page.locator('.chat-input-send-button').click();
 		},
 		shows: async (text) => {
@@ -60,7 +60,7 @@ export async function openChat(browser: Browser, url: string): Promise<ChatPage>
 	};
 }
 
-/** Answers from an installed package: the path is its name, perhaps with a version, and a file in it. */
+/** Serves a file of an installed package. The path consists of package name, optional version, and file. */
 async function fromPackage(route: Route): Promise<boolean> {
 	const url = route.request().url();
 	const path = join(PINNED_HOME, 'node_modules', packagePath(url));
@@ -70,7 +70,7 @@ async function fromPackage(route: Route): Promise<boolean> {
 }
 
 function packagePath(url: string): string {
-	// The network minifies where the package does not.
+	// The CDN has minified files that the package does not contain.
 	return url
 		.slice(CDN.length)
 		.replace(/(?<=.)@[\d.]+/, '')
@@ -83,7 +83,7 @@ async function goTo(page: Page, url: string): Promise<void> {
 		const status = answer?.status();
 		if (status === 200) return;
 		if (status !== 404 || Date.now() > deadline) {
-			throw new Error(`There is no chat at ${url} (${status})`);
+			throw new Error(`There is no chat at ${url} (status ${status})`);
 		}
 		await sleep(100);
 	}

@@ -1,23 +1,23 @@
 import type { Browser } from 'playwright-core';
 
 import { openPage, type OpenPage, type PageOptions } from './openPage';
-import { OWNER } from '../n8n/owner';
+import { OWNER } from '../n8n/N8nClient';
 
-/** n8n ties the session to the browser that it was opened from, by an id that the browser makes up. */
+/** n8n binds a session to an ID that the browser generates. */
 const BROWSER_ID = 'n8n-lab-browser';
 const WINDOW = { width: 1400, height: 900, showLimitMs: 60_000 } as const;
 
 /** n8n's editor in a browser, signed in as OWNER. */
 export interface Editor extends OpenPage {
-	/** Goes to a page of the editor, by its path. */
+	/** Opens a page of the editor by its path. */
 	goTo(path: string): Promise<void>;
 }
 
 /**
- * Opens the editor in a new session of the browser, still without a page.
+ * Signs in to the editor in a new browser session. No page is opened yet.
  *
- * @param url Address of n8n, which has its owner already (see N8nClient.signIn).
- * @throws Error when n8n does not let the owner in.
+ * @param url Base URL of n8n. The owner's account must exist, see N8nClient.signIn.
+ * @throws Error if n8n rejects the sign-in.
  */
 export async function openEditor(
 	browser: Browser,
@@ -35,7 +35,7 @@ export async function openEditor(
 	});
 	if (!answer.ok()) {
 		await opened.close();
-		throw new Error(`Cannot sign in to n8n (${answer.status()})`);
+		throw new Error(`Cannot sign in to n8n (status ${answer.status()})`);
 	}
 	return {
 		...opened,

@@ -6,39 +6,39 @@ import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 export interface PageOptions {
 	readonly width: number;
 	readonly height: number;
-	/** Milliseconds for something to show up in the page. */
+	/** Timeout for an element to appear, in milliseconds. */
 	readonly showLimitMs: number;
-	/** Answers what the page asks other machines for; false when it has nothing for it. */
+	/** Serves a request to another host; returns false if it cannot. */
 	readonly serve?: (route: Route) => Promise<boolean>;
 }
 
-/** A page in a session of its own, which reaches this machine only. */
+/** A page in its own browser session, which can reach this machine only. */
 export interface OpenPage {
 	readonly page: Page;
 	readonly context: BrowserContext;
-	/** Addresses that the page asked for in vain: nothing but this machine is in reach. */
-	readonly unanswered: readonly string[];
-	/** What the page has complained about in its console, without the answers that it did not get. */
+	/** URLs of requests to other hosts, which were blocked. */
+	readonly blocked: readonly string[];
+	/** Errors in the page's console, except failed requests. */
 	readonly errors: readonly string[];
-	/** Keeps how the page looks, and beside it, as text, what it has complained about. */
+	/** Saves a screenshot, and next to it a text file with the errors and blocked requests. */
 	keepPicture(path: string): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** A complaint of the browser, not of the page's program. */
+/** The browser's own message about a failed request. */
 const NOT_LOADED = /^Failed to load resource/;
 
-/** Opens an empty page in a new session of the browser. */
+/** Opens an empty page in a new browser session. */
 export async function openPage(browser: Browser, options: PageOptions): Promise<OpenPage> {
 	const { width, height, serve } = options;
 	const context = await browser.newContext({ viewport: { width, height } });
-	const unanswered: string[] = [];
+	const blocked: string[] = [];
 	const errors: string[] = [];
 	await context.route(
 		({ hostname }) => hostname !== '127.0.0.1',
 		async (route) => {
 			if ((await serve?.(route)) === true) return;
-			unanswered.push(route.request().url());
+			blocked.push(route.request().url());
 			await route.abort();
 		},
 	);
@@ -53,12 +53,12 @@ export async function openPage(browser: Browser, options: PageOptions): Promise<
 	return {
 		page,
 		context,
-		unanswered,
+		blocked,
 		errors,
 		keepPicture: async (path) => {
 			await mkdir(dirname(path), { recursive: true });
-			const said = [page.url(), ...errors, ...unanswered.map((url) => `unanswered: ${url}`)];
-			await writeFile(path.replace(/\.png$/, '.txt'), `${said.join('\n')}\n`);
+			const lines = [page.url(), ...errors, ...blocked.map((url) => `blocked: ${url}`)];
+			await writeFile(path.replace(/\.png$/, '.txt'), `${lines.join('\n')}\n`);
 			await page.screenshot({ path });
 		},
 		close: async () => {

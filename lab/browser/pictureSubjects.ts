@@ -1,18 +1,18 @@
 import type { INode } from 'n8n-workflow';
 
-import { EXAMPLE_CREDENTIAL } from '../demo/readExample';
+import { EXAMPLE_CREDENTIAL } from '../n8n/readExample';
 import type { Workflow } from '../n8n/workflow';
 
-/** A node's panel to take a picture of, after its workflow has run. */
+/** A node whose panel is photographed after its workflow has run. */
 export interface Subject {
-	/** File name of the picture: the folder of the node. */
+	/** File name of the picture: the name of the node's folder. */
 	readonly name: string;
 	readonly workflow: Workflow;
-	/** The node whose panel is opened. */
+	/** Name of the node whose panel is opened. */
 	readonly node: string;
-	/** Pixels of the window, so that the form is on the picture and little else. */
+	/** Height of the window in pixels, to fit the form. */
 	readonly height: number;
-	/** How the output is shown, where not as n8n chooses: the name of a button. */
+	/** The view of the output, if not n8n's default. */
 	readonly view?: 'Table' | 'JSON' | 'Schema';
 }
 
@@ -25,12 +25,12 @@ const CUSTOMER = {
 	question: 'Make a short video of a lighthouse at dawn',
 };
 
-/** The panels of all nodes, each with the settings that most people need. */
+/** All nodes, each with the most common settings. */
 export const SUBJECTS: readonly Subject[] = [
-	inRow('ChatCompletion', {
+	inSequence('ChatCompletion', {
 		height: 820,
 		view: 'JSON',
-		given: TOPIC,
+		input: TOPIC,
 		steps: [
 			own('Chat Completion', 'chatCompletion', {
 				prompt: '=Write a one-sentence prompt for a video about: {{ $json.topic }}',
@@ -39,27 +39,27 @@ export const SUBJECTS: readonly Subject[] = [
 			}),
 		],
 	}),
-	inRow('CreateVideo', {
+	inSequence('CreateVideo', {
 		height: 930,
 		view: 'JSON',
-		given: TOPIC,
+		input: TOPIC,
 		steps: [
 			own('Create Video', 'createVideo', {
 				prompt: '={{ $json.topic }}, waves breaking slowly, filmed from a drone',
 			}),
 		],
 	}),
-	inRow('WaitForVideo', {
+	inSequence('WaitForVideo', {
 		height: 660,
-		given: TOPIC,
+		input: TOPIC,
 		steps: [
 			own('Create Video', 'createVideo', { prompt: '={{ $json.topic }}' }),
 			own('Wait for Video', 'waitForVideo', {}),
 		],
 	}),
-	inRow('SuperAssistant', {
+	inSequence('SuperAssistant', {
 		height: 900,
-		given: CUSTOMER,
+		input: CUSTOMER,
 		view: 'Schema',
 		steps: [
 			own('Super Assistant', 'superAssistant', {
@@ -81,9 +81,9 @@ function agentSubject(): Subject {
 		define: 'fields',
 		parameters: { parameter: [{ name: parameter, type: 'string', required: true }] },
 	});
-	const subject = inRow('AgentWithTools', {
+	const subject = inSequence('AgentWithTools', {
 		height: 1150,
-		given: TOPIC,
+		input: TOPIC,
 		view: 'Schema',
 		steps: [
 			own('Agent with Tools', 'agentWithTools', {
@@ -106,9 +106,9 @@ function agentSubject(): Subject {
 			...workflow,
 			connections: {
 				...workflow.connections,
-				// Answer and Stopped lead nowhere; the tool's branch leads back.
-				[node]: { main: [[], [], [wire('Weather')]] },
-				Weather: { main: [[wire(node)]] },
+				// Answer and Stopped are not connected; the tool's branch returns to the agent.
+				[node]: { main: [[], [], [connectionTo('Weather')]] },
+				Weather: { main: [[connectionTo(node)]] },
 			},
 		},
 	};
@@ -125,9 +125,9 @@ function chatModelSubject(): Subject {
 	const model = own('Agent Video Chat Model', 'agentVideoChatModel', {
 		model: listed('chat-m1'),
 	});
-	const { workflow, ...subject } = inRow('AgentVideoChatModel', {
+	const { workflow, ...subject } = inSequence('AgentVideoChatModel', {
 		height: 620,
-		given: TOPIC,
+		input: TOPIC,
 		steps: [chain],
 	});
 	const type = 'ai_languageModel';
@@ -145,24 +145,26 @@ function chatModelSubject(): Subject {
 	};
 }
 
-/** A workflow that starts by a click and gives one item to the first step; the picture is of the last one. */
-function inRow(
+/** A workflow with a manual trigger, one input item, and steps in sequence. The picture shows the last node of this package. */
+function inSequence(
 	name: string,
 	subject: Pick<Subject, 'height' | 'view'> & {
-		readonly given: object;
+		readonly input: object;
 		readonly steps: readonly INode[];
 	},
 ): Subject {
-	const { given, steps, ...picture } = subject;
-	const nodes = [node(START, 'n8n-nodes-base.manualTrigger'), set('Input', given), ...steps];
+	const { input, steps, ...picture } = subject;
+	const nodes = [node(START, 'n8n-nodes-base.manualTrigger'), set('Input', input), ...steps];
 	const links = nodes
 		.slice(1)
-		.map(({ name: to }, index) => [nodes[index]!.name, { main: [[wire(to)]] }] as const);
-	const shown = steps.findLast(({ type }) => type.startsWith(OWN)) ?? steps[0]!;
+		.map(
+			({ name: to }, index) => [nodes[index]!.name, { main: [[connectionTo(to)]] }] as const,
+		);
+	const subjectNode = steps.findLast(({ type }) => type.startsWith(OWN)) ?? steps[0]!;
 	return {
 		...picture,
 		name,
-		node: shown.name,
+		node: subjectNode.name,
 		workflow: {
 			name: `Picture: ${name}`,
 			nodes: nodes.map((each, index) => ({ ...each, position: [index * 220, 0] })),
@@ -179,8 +181,8 @@ function own(name: string, type: string, parameters: object): INode {
 	};
 }
 
-function set(name: string, given: object): INode {
-	const parameters = { mode: 'raw', jsonOutput: JSON.stringify(given, null, 2) };
+function set(name: string, input: object): INode {
+	const parameters = { mode: 'raw', jsonOutput: JSON.stringify(input, null, 2) };
 	return node(name, 'n8n-nodes-base.set', { version: 3.4, parameters });
 }
 
@@ -203,6 +205,6 @@ function listed(value: string) {
 	return { __rl: true, mode: 'list', value, cachedResultName: value };
 }
 
-function wire(to: string) {
+function connectionTo(to: string) {
 	return { node: to, type: 'main', index: 0 };
 }

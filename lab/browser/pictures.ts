@@ -9,27 +9,22 @@ import { N8nClient, type WorkflowRef } from '../n8n/N8nClient';
 import { openEditor, type Editor } from './openEditor';
 import { ROOT } from '../paths';
 import { SUBJECTS, type Subject } from './pictureSubjects';
-import {
-	EXAMPLE_CREDENTIAL,
-	exampleFiles,
-	readExample,
-	readExampleFile,
-} from '../demo/readExample';
+import { EXAMPLE_CREDENTIAL, exampleFiles, readExample, readExampleFile } from '../n8n/readExample';
 import { Running } from '../services/Running';
 import { startBrowser } from './startBrowser';
 import { startN8n } from '../n8n/startN8n';
-import { step } from '../demo/step';
+import { step } from '../services/step';
 
 const FOLDER = join(ROOT, 'docs', 'pictures');
 const WIDTH = 1240;
 const CANVAS_HEIGHT = 700;
-/** Pixels around the nodes of a canvas. */
+/** Margin around the nodes of a canvas, in pixels. */
 const MARGIN = 40;
 const RUN_LIMIT_MS = 180_000;
-/** Milliseconds that a panel takes to move to its place. */
+/** Duration of the animations in the editor, in milliseconds. */
 const SETTLE_MS = 1_500;
 
-/** What lies over the picture: messages, and the buttons of the canvas. */
+/** Elements that cover the picture: notifications and the buttons of the canvas. */
 const HIDDEN = [
 	'.el-notification',
 	'[data-test-id="canvas-controls"]',
@@ -40,7 +35,7 @@ const HIDDEN = [
 const running = new Running();
 
 async function takePictures(wanted: readonly string[]): Promise<void> {
-	await step('Prepare n8n', (say) => installLab({ onProgress: say }));
+	await step('Prepare n8n', (showProgress) => installLab({ onProgress: showProgress }));
 	await step('Build the package', buildPackage);
 	const emulator = running.keep(await startEmulator({ videoSeconds: 4 }));
 	const n8n = await step('Start n8n', async () => running.keep(await startN8n()));
@@ -111,16 +106,16 @@ async function takePanel(page: Page, { name, node, height, view }: Subject): Pro
 async function takeCanvas(page: Page, name: string): Promise<void> {
 	await page.getByTestId('zoom-to-fit').click();
 	await page.waitForTimeout(SETTLE_MS);
-	const clip = await around(page.locator('.vue-flow__node'));
+	const clip = await boundingBox(page.locator('.vue-flow__node'));
 	await inBothThemes(page, name, async (path) => {
 		await page.screenshot({ path, clip });
 	});
 }
 
-/** The rectangle that holds all of them, with a margin. */
-async function around(things: Locator) {
+/** The bounding box of all elements, with a margin. */
+async function boundingBox(elements: Locator) {
 	const boxes = (
-		await Promise.all((await things.all()).map((each) => each.boundingBox()))
+		await Promise.all((await elements.all()).map((each) => each.boundingBox()))
 	).flatMap((box) => box ?? []);
 	const left = Math.min(...boxes.map(({ x }) => x)) - MARGIN;
 	const top = Math.min(...boxes.map(({ y }) => y)) - MARGIN;
@@ -153,7 +148,7 @@ async function main(): Promise<void> {
 	try {
 		await takePictures(process.argv.slice(2));
 	} catch (error) {
-		console.error(`\nNo pictures: ${(error as Error).message}`);
+		console.error(`\nTaking the pictures failed: ${(error as Error).message}`);
 		process.exitCode = 1;
 	} finally {
 		await running.stop();

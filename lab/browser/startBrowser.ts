@@ -2,7 +2,7 @@ import { chromium, selectors, type Browser } from 'playwright-core';
 
 import { systemProgram } from '../services/systemProgram';
 
-/** So that nothing leaves this machine but what a page asks for. */
+/** The browser itself sends no requests to the internet. */
 const QUIET = [
 	'--disable-background-networking',
 	'--disable-component-update',
@@ -13,13 +13,13 @@ const QUIET = [
 ] as const;
 
 /**
- * Starts the system's Chromium without a window. It ends with this process at the latest.
+ * Starts the system's Chromium without a window. It stops when this process ends.
  *
- * @param onProgress Told in a line when Chromium is installed.
+ * @param onProgress Called with one line when Chromium is installed.
  */
 export async function startBrowser(onProgress?: (text: string) => void): Promise<Browser> {
 	const executablePath = await systemProgram('chromium', onProgress);
-	// As n8n writes it.
+	// The attribute that n8n uses.
 	selectors.setTestIdAttribute('data-test-id');
 	return await chromium.launch({ executablePath, args: [...QUIET] });
 }

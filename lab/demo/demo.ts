@@ -8,12 +8,13 @@ import { chatTable, executionTable, invitation, videoTable } from './demoReport'
 import { installLab } from '../n8n/installLab';
 import { N8nClient, type WorkflowRef } from '../n8n/N8nClient';
 import { ROOT } from '../paths';
-import { EXAMPLE_CREDENTIAL, readExample, webhookIdOf } from './readExample';
+import { EXAMPLE_CREDENTIAL, readExample, webhookIdOf } from '../n8n/readExample';
 import { runBatch, saveVideos } from './runBatch';
 import { runChat } from './runChat';
 import { startN8n } from '../n8n/startN8n';
-import { step } from './step';
-import { chatUrl } from './streamChat';
+import { Running } from '../services/Running';
+import { step } from '../services/step';
+import { chatUrl } from '../n8n/streamChat';
 
 interface DemoOptions {
 	readonly once?: true;
@@ -22,38 +23,23 @@ interface DemoOptions {
 
 const OUTPUT = join(ROOT, 'demo-output');
 const KEY = 'demo-key';
-/** Long enough to see the tasks change their state, short enough to wait for. */
+/** Long enough to see the status of the tasks change. */
 const VIDEO_SECONDS = 12;
 const QUESTION = 'Give me one idea for a short video about the sea.';
 
-/** What was started, newest last. */
-const running: { stop(): Promise<void> }[] = [];
-/** Exit code at Ctrl+C: an error as long as there is no result yet. */
+const running = new Running();
+let isStopping = false;
+/** Exit code after Ctrl+C: an error until there is a result. */
 let interruptedCode = 130;
 
-let stopped: Promise<void> | undefined;
-
-/** Stops what was started; a second call waits for the first. */
-function stopAll(): Promise<void> {
-	const stopInTurn = async () => {
-		for (const one of running.reverse()) await one.stop();
-	};
-	return (stopped ??= stopInTurn());
-}
-
-function keep<T extends { stop(): Promise<void> }>(one: T): T {
-	running.push(one);
-	return one;
-}
-
-/** Everything from the set-up to the results; what it starts is left running. */
+/** Runs the demo from the setup to the results. What it starts keeps running. */
 async function demo({ once, port = 0 }: DemoOptions): Promise<void> {
-	await step('Prepare n8n', (say) => installLab({ onProgress: say }));
+	await step('Prepare n8n', (showProgress) => installLab({ onProgress: showProgress }));
 	await step('Build the package', buildPackage);
 	const emulator = await step('Start the service emulator', async () =>
-		keep(await startEmulator({ videoSeconds: VIDEO_SECONDS })),
+		running.keep(await startEmulator({ videoSeconds: VIDEO_SECONDS })),
 	);
-	const n8n = await step('Start n8n', async () => keep(await startN8n({ port })));
+	const n8n = await step('Start n8n', async () => running.keep(await startN8n({ port })));
 	const service = { url: emulator.url, key: KEY };
 	const examples = {
 		batch: await readExample('batch'),
@@ -76,10 +62,13 @@ async function demo({ once, port = 0 }: DemoOptions): Promise<void> {
 		return { client, batch, chat, agent };
 	});
 
-	const { execution, videos } = await step(`Run "${examples.batch.name}" in n8n`, async (say) => {
-		const execution = await runBatch(client, batch, { service, onProgress: say });
-		return { execution, videos: await saveVideos(client, execution, OUTPUT) };
-	});
+	const { execution, videos } = await step(
+		`Run "${examples.batch.name}" in n8n`,
+		async (showProgress) => {
+			const execution = await runBatch(client, batch, { service, onProgress: showProgress });
+			return { execution, videos: await saveVideos(client, execution, OUTPUT) };
+		},
+	);
 	const url = chatUrl(n8n.url, webhookIdOf(examples.chat));
 	const answer = await step(`Run "${examples.chat.name}" in n8n`, () =>
 		runChat(client, chat, { url, question: QUESTION }),
@@ -88,7 +77,7 @@ async function demo({ once, port = 0 }: DemoOptions): Promise<void> {
 	for (const table of [executionTable(execution), videoTable(videos), chatTable(answer)]) {
 		console.log(`\n${table}`);
 	}
-	console.log(`\nThe videos are in ${relative('', OUTPUT) || '.'}.`);
+	console.log(`\nThe videos are saved in ${relative('', OUTPUT) || '.'}.`);
 	if (once) return;
 
 	const page = ({ id }: WorkflowRef) => `${n8n.url}/workflow/${id}`;
@@ -105,18 +94,19 @@ async function demo({ once, port = 0 }: DemoOptions): Promise<void> {
 async function main(options: DemoOptions): Promise<void> {
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 		process.on(signal, () => {
-			if (stopped === undefined) console.log('\nStopping …');
-			void stopAll().finally(() => process.exit(interruptedCode));
+			if (!isStopping) console.log('\nStopping …');
+			isStopping = true;
+			void running.stop().finally(() => process.exit(interruptedCode));
 		});
 	}
 	try {
 		await demo(options);
 		interruptedCode = 0;
-		if (options.once) await stopAll();
+		if (options.once) await running.stop();
 	} catch (error) {
-		// What fails after Ctrl+C fails because of it.
-		if (stopped === undefined) console.error(`\nThe demo failed: ${(error as Error).message}`);
-		await stopAll();
+		// After Ctrl+C a failure is expected.
+		if (!isStopping) console.error(`\nThe demo failed: ${(error as Error).message}`);
+		await running.stop();
 		process.exitCode = 1;
 	}
 }
@@ -124,19 +114,19 @@ async function main(options: DemoOptions): Promise<void> {
 function toPort(text: string): number {
 	const port = Number(text);
 	if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
-	throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
+	throw new InvalidArgumentError('The port must be an integer from 0 to 65535.');
 }
 
 void main(
 	new Command('npm run demo --')
 		.description(
-			'Starts a real n8n with this package and an emulator of the service, runs the example workflows,\n' +
-				'saves the videos in demo-output/ and leaves the editor open. All on this machine.',
+			'Starts n8n with this package and an emulator of the service, runs the example workflows, saves the\n' +
+				'videos in demo-output/ and keeps the editor running. Everything runs on this machine.',
 		)
-		.option('--once', 'stop after the results instead of leaving the editor open')
+		.option('--once', 'stop after showing the results')
 		.option(
 			'--port <number>',
-			"wanted port of n8n's editor; another one if it is taken",
+			"preferred port of n8n's editor; another one is used if it is taken",
 			toPort,
 		)
 		.parse()

@@ -3,11 +3,11 @@ import { basename } from 'node:path';
 import Table from 'cli-table3';
 
 import { summarize, type Execution } from '../n8n/execution';
-import { OWNER } from '../n8n/owner';
+import { OWNER } from '../n8n/N8nClient';
 import type { SavedVideo } from './runBatch';
 import type { ChatAnswer } from './runChat';
 
-/** The table of what the nodes of an execution did. */
+/** Formats a table of the nodes of an execution. */
 export function executionTable(execution: Execution): string {
 	const table = new Table({
 		head: [`Execution ${execution.id}: ${execution.status}`, 'Items out', 'Milliseconds'],
@@ -20,7 +20,7 @@ export function executionTable(execution: Execution): string {
 	return table.toString();
 }
 
-/** The table of the files that the batch has made. */
+/** Formats a table of the saved videos. */
 export function videoTable(videos: readonly SavedVideo[]): string {
 	const table = new Table({
 		head: ['Video', 'Model', 'Seconds', 'Pixels', 'Bytes', 'File'],
@@ -33,51 +33,51 @@ export function videoTable(videos: readonly SavedVideo[]): string {
 	return table.toString();
 }
 
-/** The table of what the application answered in the chat. */
-export function chatTable({ question, content, usage, pieces }: ChatAnswer): string {
+/** Formats a table of the chat's answer. */
+export function chatTable({ question, content, usage, chunks }: ChatAnswer): string {
 	const table = new Table({
 		colWidths: [12, 84],
 		wordWrap: true,
 		style: { head: [], border: [] },
 	});
-	const [first, last] = [pieces.at(0), pieces.at(-1)].map((piece) => piece?.arrivedMs ?? 0);
+	const [first, last] = [chunks.at(0), chunks.at(-1)].map((chunk) => chunk?.arrivedMs ?? 0);
 	table.push(
 		['Question', question],
 		['Answer', content],
 		[
 			'Tokens',
-			`${usage.prompt_tokens} in, ${usage.completion_tokens} out, ${usage.total_tokens} in all`,
+			`${usage.prompt_tokens} input, ${usage.completion_tokens} output, ${usage.total_tokens} total`,
 		],
 		[
 			'Streamed',
-			`${pieces.length} pieces, the first after ${first} ms, the last after ${last} ms`,
+			`${chunks.length} chunks, the first after ${first} ms, the last after ${last} ms`,
 		],
 	);
 	return table.toString();
 }
 
-/** What to do with the editor that is left open. */
+/** Instructions for the editor, which keeps running. */
 export function invitation(pages: {
 	readonly n8n: string;
 	readonly batch: string;
 	readonly chat: string;
 	readonly agent: string;
-	/** The chat page of the agent, as a visitor has it. */
+	/** The public chat page of the agent. */
 	readonly agentChat: string;
 }): string {
-	return `n8n is open at ${pages.n8n}
+	return `n8n is running at ${pages.n8n}
 
   e-mail    ${OWNER.email}
   password  ${OWNER.password}
 
 Nightly Video Batch: ${pages.batch}
-  Click "Execute workflow" at the bottom; a double click on a node shows what came out of it.
+  Click "Execute workflow" at the bottom. Double-click a node to see its output.
 
 Chat Answer: ${pages.chat}
-  Click "Open chat" at the bottom and ask something.
+  Click "Open chat" at the bottom and ask a question.
 
 Video Agent: ${pages.agent}
-  Ask for a video on its chat page, ${pages.agentChat}
+  Open its chat page and ask for a video: ${pages.agentChat}
 
 Press Ctrl+C to stop everything.`;
 }

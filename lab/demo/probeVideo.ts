@@ -4,23 +4,23 @@ import { promisify } from 'node:util';
 
 import { path as ffprobe } from '@ffprobe-installer/ffprobe';
 
-/** What is really in a video file. */
+/** Properties of a video file, read from the file itself. */
 export interface VideoFacts {
 	readonly codec: string;
 	/** Pixels. */
 	readonly width: number;
 	readonly height: number;
-	/** To the millisecond. */
+	/** Duration, rounded to milliseconds. */
 	readonly seconds: number;
 }
 
 /**
  * Reads a video file with ffprobe.
  *
- * @throws Error when ffprobe finds no valid video in it.
+ * @throws Error if it is not a valid video.
  */
 export async function probeVideo(file: string): Promise<VideoFacts> {
-	// The package leaves this to an install script, and none runs here.
+	// The package sets this in its install script, but this project runs no install scripts.
 	await chmod(ffprobe, 0o755);
 	const args = ['-v', 'error', '-select_streams', 'v:0', '-of', 'json'];
 	const entries = ['-show_entries', 'stream=codec_name,width,height:format=duration'];
@@ -31,7 +31,7 @@ export async function probeVideo(file: string): Promise<VideoFacts> {
 	};
 	const stream = streams[0];
 	if (stream === undefined || stderr !== '')
-		throw new Error(`${file} is no valid video: ${stderr}`);
+		throw new Error(`${file} is not a valid video: ${stderr}`);
 	const { codec_name: codec, width, height } = stream;
 	return { codec, width, height, seconds: Number(Number(format.duration).toFixed(3)) };
 }

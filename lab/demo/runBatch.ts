@@ -7,9 +7,9 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { binaryOf, failureOf, outputItems, type Execution } from '../n8n/execution';
 import type { N8nClient, WorkflowRef } from '../n8n/N8nClient';
 import { probeVideo, type VideoFacts } from './probeVideo';
-import { EXAMPLES } from './readExample';
+import { EXAMPLES } from '../n8n/readExample';
 
-/** A video that the batch has made, saved to a file. */
+/** A video of the batch, saved to a file. */
 export interface SavedVideo extends VideoFacts {
 	readonly topic: string;
 	readonly model: string;
@@ -17,7 +17,7 @@ export interface SavedVideo extends VideoFacts {
 	readonly bytes: number;
 }
 
-/** Where the service is, to look at the tasks meanwhile. */
+/** Base URL and API key of the service, to show the status of the tasks. */
 export interface Service {
 	readonly url: string;
 	readonly key: string;
@@ -26,10 +26,10 @@ export interface Service {
 const { batch } = EXAMPLES;
 
 /**
- * Runs the batch example through n8n and waits for its end.
+ * Executes the batch example and waits for its end.
  *
- * @param onProgress Told in a line what n8n is doing and how far the tasks are.
- * @throws Error when the execution fails, or not every topic becomes a video.
+ * @param onProgress Called with one line: the current node and the status of the tasks.
+ * @throws Error if the execution fails or a video is missing.
  */
 export async function runBatch(
 	n8n: N8nClient,
@@ -39,23 +39,23 @@ export async function runBatch(
 	const id = await n8n.run(workflow, batch.trigger);
 	const execution = await n8n.waitForExecution(id, {
 		limitMs: 11 * 60_000,
-		onProgress: async (sofar) => onProgress(await describe(sofar, service)),
+		onProgress: async (current) => onProgress(await describe(current, service)),
 	});
 	if (execution.status !== 'success') {
 		throw new Error(`The batch ended with status ${execution.status}. ${failureOf(execution)}`);
 	}
-	const wanted = outputItems(execution, 'Topics').length;
+	const expected = outputItems(execution, 'Topics').length;
 	const finished = outputItems(execution, batch.finished).length;
-	if (finished === wanted) return execution;
+	if (finished === expected) return execution;
 
 	const reasons = outputItems(execution, batch.failed).map(({ json }) => json['error_message']);
-	throw new Error(`${finished} of ${wanted} videos were made. ${reasons.join('; ')}`);
+	throw new Error(`${finished} of ${expected} videos were generated. ${reasons.join('; ')}`);
 }
 
 /**
- * Saves the videos of a finished batch into a folder, which is emptied first.
+ * Saves the videos of a finished batch to a folder, which is emptied first.
  *
- * @throws Error when a file is no valid video of the asked length.
+ * @throws Error if a file is not a valid video of the requested duration.
  */
 export async function saveVideos(
 	n8n: N8nClient,
@@ -71,9 +71,9 @@ export async function saveVideos(
 		const bytes = await n8n.download(binaryOf(item, 'video'));
 		await writeFile(file, bytes);
 		const facts = await probeVideo(file);
-		const asked = topics.find(({ json }) => json['topic'] === item.json['topic'])?.json;
-		if (facts.seconds !== asked?.['duration']) {
-			throw new Error(`${file} is ${facts.seconds} s long, not ${asked?.['duration']} s`);
+		const requested = topics.find(({ json }) => json['topic'] === item.json['topic'])?.json;
+		if (facts.seconds !== requested?.['duration']) {
+			throw new Error(`${file} lasts ${facts.seconds} s, not ${requested?.['duration']} s`);
 		}
 		videos.push({
 			topic: String(item.json['topic']),
@@ -97,14 +97,14 @@ function fileName(index: number, { json }: INodeExecutionData): string {
 
 async function describe(execution: Execution, service: Service): Promise<string> {
 	const running = batch.steps.find((step) => outputItems(execution, step).length === 0);
-	if (running === undefined) return 'all steps are done';
+	if (running === undefined) return 'all nodes have finished';
 	if (running !== 'Wait for Video') return running;
 	const tasks = outputItems(execution, 'Create Video').map(({ json }) => json['task_id']);
-	const states = await Promise.all(tasks.map((taskId) => stateOf(taskId, service)));
-	return `${running}: ${states.join(', ')}`;
+	const statuses = await Promise.all(tasks.map((taskId) => statusOf(taskId, service)));
+	return `${running}: ${statuses.join(', ')}`;
 }
 
-async function stateOf(taskId: unknown, { url, key }: Service): Promise<string> {
+async function statusOf(taskId: unknown, { url, key }: Service): Promise<string> {
 	const { data } = await axios.post<{ model: string; status: string }>(
 		`${url}/v1/videos/tasks`,
 		{ task_id: taskId },

@@ -1,9 +1,9 @@
 import { failureOf, outputItems } from '../n8n/execution';
 import type { N8nClient, WorkflowRef } from '../n8n/N8nClient';
-import { EXAMPLES } from './readExample';
-import { streamChat, type ChatLine } from './streamChat';
+import { EXAMPLES } from '../n8n/readExample';
+import { streamChat, type ChatLine } from '../n8n/streamChat';
 
-/** How the chat example answered. */
+/** The answer of the chat example. */
 export interface ChatAnswer {
 	readonly question: string;
 	readonly content: string;
@@ -12,15 +12,15 @@ export interface ChatAnswer {
 		readonly completion_tokens: number;
 		readonly total_tokens: number;
 	};
-	/** The pieces of text in the order in which they came over the webhook. */
-	readonly pieces: readonly ChatLine[];
+	/** The chunks of text in the order of their arrival. */
+	readonly chunks: readonly ChatLine[];
 }
 
 /**
- * Asks the active chat example a question over its public webhook.
+ * Sends a question to the active chat example through its public webhook.
  *
- * @param url Address of the chat.
- * @throws Error when the execution fails, or nothing was streamed.
+ * @param url URL of the chat.
+ * @throws Error if the execution fails or the answer was not streamed.
  */
 export async function runChat(
 	n8n: N8nClient,
@@ -32,9 +32,9 @@ export async function runChat(
 	if (execution.status !== 'success') {
 		throw new Error(`The chat ended with status ${execution.status}. ${failureOf(execution)}`);
 	}
-	const pieces = lines.filter(({ type }) => type === 'item');
+	const chunks = lines.filter(({ type }) => type === 'item');
 	const [answer] = outputItems(execution, EXAMPLES.chat.answer);
-	if (answer === undefined || pieces.length < 2) throw new Error('The answer was not streamed');
+	if (answer === undefined || chunks.length < 2) throw new Error('The answer was not streamed');
 	const { content, usage } = answer.json as unknown as ChatAnswer;
-	return { question, content, usage, pieces };
+	return { question, content, usage, chunks };
 }

@@ -4,10 +4,9 @@ import axios, { type AxiosInstance, type Method } from 'axios';
 import type { IBinaryData } from 'n8n-workflow';
 
 import { isFinal, readSaved, type Execution, type SavedExecution } from './execution';
-import { OWNER } from './owner';
 import { bindCredentials, type Workflow } from './workflow';
 
-/** What identifies a workflow in n8n. */
+/** Identifies a workflow in n8n. */
 export interface WorkflowRef {
 	readonly id: string;
 	readonly versionId: string;
@@ -20,15 +19,24 @@ export interface Credential {
 	readonly data: Readonly<Record<string, string>>;
 }
 
-const WATCH_INTERVAL_MS = 500;
+/** The account of the lab's n8n. Its password is no secret: this n8n listens on this machine only. */
+export const OWNER = {
+	email: 'demo@example.com',
+	firstName: 'Demo',
+	lastName: 'Owner',
+	password: 'Demo-1234',
+} as const;
+
+const POLL_INTERVAL_MS = 500;
 
 /**
- * n8n's own REST interface, the one its editor uses, signed in as OWNER.
+ * A client of n8n's internal REST API, which the editor uses. It is signed in as OWNER.
  *
- * Every method throws an Error with n8n's message when n8n says no.
+ * Every method throws an Error with n8n's message if n8n rejects the call.
  */
 export class N8nClient {
 	private readonly credentialIds: Record<string, string> = {};
+	private readonly workflowIds: string[] = [];
 	private readonly http: AxiosInstance;
 
 	private constructor(url: string) {
@@ -37,12 +45,12 @@ export class N8nClient {
 			proxy: false,
 			timeout: 60_000,
 			validateStatus: () => true,
-			// n8n ties the session to the browser that it was opened from.
+			// n8n binds a session to the ID of the browser that signed in.
 			headers: { 'browser-id': 'n8n-lab' },
 		});
 	}
 
-	/** Signs in; makes the owner's account first where n8n has none. */
+	/** Signs in. Creates the owner's account first if n8n has none. */
 	static async signIn(url: string): Promise<N8nClient> {
 		const client = new N8nClient(url);
 		const setUp = await client.http.post('/owner/setup', OWNER);
@@ -55,18 +63,19 @@ export class N8nClient {
 					});
 		const cookies = answer.headers['set-cookie'] ?? [];
 		const session = cookies.find((cookie) => cookie.startsWith('n8n-auth='));
-		if (session === undefined) throw new Error(`Cannot sign in to n8n (${answer.status})`);
+		if (session === undefined)
+			throw new Error(`Cannot sign in to n8n (status ${answer.status})`);
 		client.http.defaults.headers.common['cookie'] = session.split(';')[0];
 		return client;
 	}
 
-	/** Saves a credential, for the workflows that name it and are imported later. */
+	/** Saves a credential. Workflows that are imported later refer to it by name. */
 	async createCredential(credential: Credential): Promise<void> {
 		const { id } = await this.call<{ id: string }>('POST', '/credentials', credential);
 		this.credentialIds[credential.name] = id;
 	}
 
-	/** Runs the test of a credential, as the editor does when it is saved. */
+	/** Runs the credential test, as the editor does after saving. */
 	async testCredential({
 		name,
 		type,
@@ -77,23 +86,32 @@ export class N8nClient {
 		});
 	}
 
-	/** Saves a workflow, with its credentials bound to the ones created here. */
+	/** Saves a workflow and sets the IDs of its credentials, which must have been created here. */
 	async importWorkflow(workflow: Workflow): Promise<WorkflowRef> {
-		return await this.call('POST', '/workflows', {
+		const saved = await this.call<WorkflowRef>('POST', '/workflows', {
 			...bindCredentials(workflow, this.credentialIds),
-			// n8n 1.x has no default for it.
+			// n8n 1.x has no default for this field.
 			active: false,
 		});
+		this.workflowIds.push(saved.id);
+		return saved;
 	}
 
-	/** Lets the triggers of a workflow work. A webhook answers some 100 ms later. */
+	/** Archives all workflows that were imported here, which also removes their webhooks. */
+	async archiveWorkflows(): Promise<void> {
+		for (const id of this.workflowIds.splice(0)) {
+			await this.call('POST', `/workflows/${id}/archive`, {});
+		}
+	}
+
+	/** Activates a workflow. Its webhooks are available about 100 ms later. */
 	async activate({ id, versionId }: WorkflowRef): Promise<void> {
 		await this.call('POST', `/workflows/${id}/activate`, { versionId });
 	}
 
-	/** Starts a workflow from a trigger, as a click on the trigger does. */
+	/** Executes a workflow from a trigger node, as a click on Execute does. Returns the execution ID. */
 	async run({ id }: WorkflowRef, trigger: string): Promise<string> {
-		// n8n 1.x runs what it is given; later ones run what is saved, and pass over it.
+		// n8n 1.x runs the workflow in the request; later versions ignore it and run the saved one.
 		const workflowData = await this.call<object>('GET', `/workflows/${id}`);
 		const { executionId } = await this.call<{ executionId: string }>(
 			'POST',
@@ -103,7 +121,7 @@ export class N8nClient {
 		return executionId;
 	}
 
-	/** Runs a failed execution again from the node that failed, as the button in the list of executions does. */
+	/** Retries a failed execution from the node that failed, as the Retry button in the list of executions does. */
 	async retry(executionId: string): Promise<string> {
 		const { id } = await this.call<{ id: string }>(
 			'POST',
@@ -117,7 +135,7 @@ export class N8nClient {
 		return await readSaved(await this.call<SavedExecution>('GET', `/executions/${id}`));
 	}
 
-	/** The saved executions of a workflow, newest first; at most 100. */
+	/** Lists the saved executions of a workflow, newest first, at most 100. */
 	async executions({ id }: WorkflowRef): Promise<readonly { readonly id: string }[]> {
 		const { results } = await this.call<{ results: { id: string }[] }>('GET', '/executions', {
 			filter: JSON.stringify({ workflowId: id }),
@@ -126,7 +144,7 @@ export class N8nClient {
 		return results;
 	}
 
-	/** The newest execution of a workflow. */
+	/** Waits for the end of the newest execution of a workflow. */
 	async lastExecution(
 		ref: WorkflowRef,
 		options: { readonly limitMs?: number } = {},
@@ -137,10 +155,10 @@ export class N8nClient {
 	}
 
 	/**
-	 * Waits for the end of an execution, good or bad.
+	 * Waits for the end of an execution, whether it succeeds or fails.
 	 *
-	 * @param onProgress Told what is saved so far, about twice a second.
-	 * @throws Error when it has not ended after the limit, in milliseconds.
+	 * @param onProgress Called about twice a second with what has been saved so far.
+	 * @throws Error if it has not ended after `limitMs`.
 	 */
 	async waitForExecution(
 		id: string,
@@ -154,12 +172,12 @@ export class N8nClient {
 			const execution = await this.readExecution(id);
 			await onProgress?.(execution);
 			if (isFinal(execution)) return execution;
-			await sleep(WATCH_INTERVAL_MS);
+			await sleep(POLL_INTERVAL_MS);
 		}
-		throw new Error(`Execution ${id} had not ended after ${limitMs / 1000} s`);
+		throw new Error(`Execution ${id} has not ended after ${limitMs / 1000} s`);
 	}
 
-	/** Removes the data tables of a name, with all their rows. */
+	/** Deletes the data tables with this name, including their rows. */
 	async removeDataTables(name: string): Promise<void> {
 		const { data } = await this.call<{
 			data: readonly { readonly id: string; readonly projectId: string }[];
@@ -169,18 +187,19 @@ export class N8nClient {
 		}
 	}
 
-	/** The bytes of a binary that an execution has stored. */
+	/** Downloads binary data that an execution has stored. */
 	async download({ id, fileName, mimeType, data }: IBinaryData): Promise<Buffer> {
 		if (id === undefined) return Buffer.from(data, 'base64');
 		const answer = await this.http.get<ArrayBuffer>('/binary-data', {
 			params: { id, action: 'download', fileName, mimeType },
 			responseType: 'arraybuffer',
 		});
-		if (answer.status !== 200) throw new Error(`n8n has no file ${id} (${answer.status})`);
+		if (answer.status !== 200)
+			throw new Error(`n8n has no file ${id} (status ${answer.status})`);
 		return Buffer.from(answer.data);
 	}
 
-	/** One call. `content` is the query of a GET and the body of a POST; the answer comes without its wrapper. */
+	/** Sends one request. `content` is the query of a GET and the body of other methods. Returns the `data` of the response. */
 	private async call<T>(method: Method, path: string, content?: object): Promise<T> {
 		const { status, data } = await this.http.request<{ data: T; message?: string }>({
 			method,
@@ -188,6 +207,8 @@ export class N8nClient {
 			[method === 'GET' ? 'params' : 'data']: content,
 		});
 		if (status < 300) return data.data;
-		throw new Error(`n8n said ${status} to ${method} ${path}: ${data.message ?? 'no reason'}`);
+		throw new Error(
+			`n8n answered ${method} ${path} with status ${status}: ${data.message ?? 'no message'}`,
+		);
 	}
 }

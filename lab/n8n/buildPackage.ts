@@ -6,7 +6,7 @@ import { runCommand } from '../services/runCommand';
 /**
  * Builds the package into dist/.
  *
- * @throws Error with the compiler's findings.
+ * @throws Error with the compiler's messages.
  */
 export async function buildPackage(): Promise<void> {
 	const gulp = join(ROOT, 'node_modules', 'gulp', 'bin', 'gulp.js');

@@ -1,10 +1,10 @@
 /**
- * Preloaded into n8n: ends it when the process that started it is gone, however that came about.
+ * Preloaded into n8n: stops n8n when the process that started it has ended.
  *
- * The channel to the parent closes when the parent ends, even when it was killed.
+ * The IPC channel to the parent closes even if the parent was killed.
  */
 process.once('disconnect', () => {
 	process.kill(process.pid, 'SIGTERM');
-	// n8n leads a process group of its own, with its task runner in it.
+	// n8n leads its own process group, which includes its task runner.
 	setTimeout(() => process.kill(-process.pid, 'SIGKILL'), 3_000).unref();
 });

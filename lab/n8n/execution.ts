@@ -1,35 +1,35 @@
 import type { IBinaryData, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 
-/** One run of a workflow, as n8n has saved it; while it runs, with the nodes that are done. */
+/** An execution as saved by n8n. While it is running, it contains the nodes that have finished. */
 export interface Execution {
 	readonly id: string;
 	readonly status: string;
 	readonly data: Pick<IRunExecutionData, 'resultData' | 'executionData'>;
 }
 
-/** An execution as n8n's REST interface gives it: the data is a flatted string, of nothing at the very start. */
+/** An execution as n8n's REST API returns it: `data` is serialized with flatted, and `undefined` at the very start. */
 export interface SavedExecution {
 	readonly id: string;
 	readonly status: string;
 	readonly data: string;
 }
 
-/** States that an execution does not leave. */
+/** Final states of an execution. */
 const FINAL: readonly string[] = ['success', 'error', 'crashed', 'canceled'];
 
-/** Unpacks what n8n's REST interface gives. */
+/** Deserializes an execution from n8n's REST API. */
 export async function readSaved({ id, status, data }: SavedExecution): Promise<Execution> {
 	const { parse } = await import('flatted');
 	const saved = parse(data) as Execution['data'] | undefined;
 	return { id, status, data: saved ?? { resultData: { runData: {} } } };
 }
 
-/** Whether the execution has ended, well or not. */
+/** Whether the execution has ended, successfully or not. */
 export function isFinal({ status }: Pick<Execution, 'status'>): boolean {
 	return FINAL.includes(status);
 }
 
-/** The items that a node gave on an output, of all its runs. Empty when it has not run. */
+/** The items of one output of a node, from all its runs. Empty if it has not run. */
 export function outputItems(
 	{ data }: Execution,
 	node: string,
@@ -39,16 +39,16 @@ export function outputItems(
 	return runs.flatMap(({ data: outputs }) => outputs?.['main']?.[output] ?? []);
 }
 
-/** What a node did in an execution. */
+/** Item counts and duration of a node in an execution. */
 export interface NodeSummary {
 	readonly node: string;
-	/** Items on each output, of all runs. */
+	/** Number of items per output, over all runs. */
 	readonly items: readonly number[];
-	/** Milliseconds, of all runs. */
+	/** Milliseconds, over all runs. */
 	readonly timeMs: number;
 }
 
-/** What each node did, in the order in which they began. */
+/** Summarizes each node, in the order in which they started. */
 export function summarize(execution: Execution): readonly NodeSummary[] {
 	return Object.entries(execution.data.resultData.runData).map(([node, runs]) => ({
 		node,
@@ -59,14 +59,14 @@ export function summarize(execution: Execution): readonly NodeSummary[] {
 	}));
 }
 
-/** A binary of an item. */
+/** Returns a binary property of an item. */
 export function binaryOf(item: INodeExecutionData, property: string): IBinaryData {
 	const binary = item.binary?.[property];
 	if (binary === undefined) throw new Error(`The item has no binary "${property}"`);
 	return binary;
 }
 
-/** Why an execution failed, after the name of the node if one failed; empty when it did not. */
+/** The name of the failed node and its error message; empty if the execution did not fail. */
 export function failureOf({ data }: Execution): string {
 	const { error, lastNodeExecuted } = data.resultData;
 	if (error === undefined) return '';

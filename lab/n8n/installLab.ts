@@ -9,15 +9,15 @@ import { runCommand } from '../services/runCommand';
 const MODULES = join(N8N_HOME, 'node_modules');
 const STAMP = join(MODULES, '.lab-stamp.json');
 
-/** Where the newest that an n8n allows cannot be had, or does not fit. */
+/** Fixed versions where the newest version that n8n allows is not available or not compatible. */
 const OTHER_OVERRIDES = {
-	// n8n 1.x takes it from a host of its own. npm's last version reads spreadsheets, too.
+	// n8n 1.x downloads it from a vendor's host. The last version on npm reads spreadsheets, too.
 	xlsx: '0.18.5',
-	// Later ones need a newer @langchain/core than n8n 1.x has.
+	// Later versions need a newer @langchain/core than n8n 1.x has.
 	'@langchain/langgraph-checkpoint': '1.0.0',
 } as const;
 
-/** n8n 2.20 needs it and leaves its version to chance. n8n 1.x does not. */
+/** n8n 2.20 needs this package but does not declare a version; n8n 1.x does not need it. */
 const OTHER_DEPENDENCIES = { '@opentelemetry/core': '2.6.0' } as const;
 
 interface Step {
@@ -26,7 +26,7 @@ interface Step {
 	readonly run: () => Promise<void>;
 }
 
-/** What it takes to have n8n, in order. A step that is done is not done again for the same lock. */
+/** The steps of the installation, in order. A finished step is not repeated for the same lock file. */
 const STEPS: readonly Step[] = [
 	{
 		name: 'packages',
@@ -41,12 +41,12 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Installs the n8n that lab/n8n/pinned/package-lock.json pins, or the one that LAB_N8N_VERSION names, unless it is there
- * already. Goes on after the last finished step when it was interrupted.
+ * Installs the n8n version of lab/n8n/pinned/package-lock.json, or the one in LAB_N8N_VERSION, unless it is installed
+ * already. After an interruption, it continues after the last finished step.
  *
- * @param onProgress Told what begins, one line at a time.
- * @returns Whether anything had to be done.
- * @throws Error with the end of npm's output when a step fails.
+ * @param onProgress Called with one line when a step starts.
+ * @returns Whether anything was installed.
+ * @throws Error with the end of npm's output if a step fails.
  */
 export async function installLab({
 	onProgress = () => undefined,
@@ -66,8 +66,8 @@ export async function installLab({
 }
 
 /**
- * Another n8n stands alone, as what is beside the pinned one would bring that one's n8n-workflow. It has no lock: its
- * dependencies are the newest that it allows.
+ * Writes the manifest of another n8n version. It has a folder of its own: next to the pinned n8n it would resolve the
+ * n8n-workflow of that version. Without a lock file it gets the newest dependencies that it allows.
  */
 async function describeOther(version: string): Promise<void> {
 	const pinned = JSON.parse(await readFile(join(PINNED_HOME, 'package.json'), 'utf8')) as {
@@ -82,7 +82,7 @@ async function describeOther(version: string): Promise<void> {
 	await writeFile(join(N8N_HOME, 'package.json'), JSON.stringify(manifest, null, 2));
 }
 
-/** The lock decides what is installed, the Node version what the driver is built for. */
+/** A hash of what the installation depends on: the lock file, and the Node version that the database driver is built for. */
 async function lockFingerprint(): Promise<string> {
 	const hash = createHash('sha256');
 	const files =
@@ -100,15 +100,15 @@ async function readStamp(fingerprint: string): Promise<string[]> {
 	return stamp.fingerprint === fingerprint ? stamp.done : [];
 }
 
-/** `npm ci` would ask for optional packages of other platforms, which not every registry keeps. */
+/** `npm ci` would fetch optional packages of other platforms, which some registries do not have. */
 async function installPackages(): Promise<void> {
-	// An interrupted install leaves half-written packages that npm takes for whole ones.
+	// An interrupted install leaves incomplete packages, which npm would accept as complete.
 	await rm(MODULES, { recursive: true, force: true });
 	await mkdir(MODULES);
 	await npm('install', '--legacy-peer-deps', '--ignore-scripts', '--no-save');
 }
 
-/** The one package that needs its install script. */
+/** sqlite3 is the only package that needs its install script. */
 async function buildDatabaseDriver(): Promise<void> {
 	await npm('rebuild', 'sqlite3', '--no-ignore-scripts');
 }
@@ -121,7 +121,7 @@ async function npm(...args: string[]): Promise<void> {
 	});
 }
 
-/** Where this Node's own header files are: without them the build downloads them from the internet. */
+/** Points node-gyp to the header files of this Node, if it has them; otherwise node-gyp downloads them. */
 function headersOfThisNode(): NodeJS.ProcessEnv {
 	const home = dirname(dirname(process.execPath));
 	return existsSync(join(home, 'include', 'node', 'node.h')) ? { npm_config_nodedir: home } : {};

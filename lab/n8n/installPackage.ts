@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { ROOT } from '../paths';
 
 /**
- * Puts the built package into an n8n user folder under its real name, as n8n itself installs a community package.
+ * Installs the built package into an n8n user folder, as n8n installs a community package.
  *
- * It is copied, not linked: from a link Node would find the project's own n8n-workflow, and n8n would not know the
- * errors of the nodes as its own.
+ * The files are copied, not linked: through a link Node would resolve the project's own n8n-workflow, and n8n would not
+ * recognize the errors of the nodes as its own classes.
  *
- * @throws Error when the package is not built.
+ * @throws Error if the package has not been built.
  */
 export async function installPackage(userFolder: string): Promise<void> {
 	const manifest = join(ROOT, 'package.json');

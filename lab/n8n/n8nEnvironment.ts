@@ -3,14 +3,14 @@ import { delimiter, dirname, join } from 'node:path';
 
 import { N8N_HOME, OTHER_N8N } from '../paths';
 
-/** What n8n takes over from this process: a machine's own n8n or proxy settings must not leak in. */
+/** Variables that n8n inherits from this process. No others: n8n or proxy settings of the machine must not apply. */
 const INHERITED = ['HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'USER'] as const;
 
-/** The same for every n8n of the lab: local, quiet, without accounts. */
+/** Settings of every n8n of the lab: reachable from this machine only, and no telemetry or promotions. */
 const FIXED = {
 	N8N_LISTEN_ADDRESS: '127.0.0.1',
 	N8N_HOST: '127.0.0.1',
-	// The address is plain http, where a browser drops secure cookies.
+	// A browser drops secure cookies of an http address.
 	N8N_SECURE_COOKIE: 'false',
 	N8N_DIAGNOSTICS_ENABLED: 'false',
 	N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
@@ -19,27 +19,30 @@ const FIXED = {
 	N8N_DYNAMIC_BANNERS_ENABLED: 'false',
 	N8N_HIRING_BANNER_ENABLED: 'false',
 	N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '2',
-	// So that an execution can be watched while it runs.
+	// To read an execution while it is running.
 	EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'true',
 } as const;
 
-/** The first asks the internet, the second would be the first page instead of the workflows. */
+/** The first sends requests to the internet, the second replaces the start page. */
 const UNWANTED_MODULES = ['mcp-registry', 'instance-ai'] as const;
 
 /**
- * n8n 1.x keeps binary data in memory unless told otherwise, from where the service could not fetch a picture; and
- * without task runners its expressions do not see what a Code node gave.
+ * n8n 1.x keeps binary data in memory by default, where the service cannot fetch an image from; and without task runners
+ * its expressions cannot read the output of a Code node.
  */
-const OF_1 = { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem', N8N_RUNNERS_ENABLED: 'true' } as const;
+const N8N_1_SETTINGS = {
+	N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
+	N8N_RUNNERS_ENABLED: 'true',
+} as const;
 
-/** What no two n8n processes of a machine may share. */
+/** Settings that must be unique for every n8n process on a machine. */
 export interface N8nProcess {
 	readonly userFolder: string;
 	readonly port: number;
 	readonly brokerPort: number;
 }
 
-/** The environment of one n8n process. */
+/** The environment variables of one n8n process. */
 export function n8nEnvironment(n8n: N8nProcess): NodeJS.ProcessEnv {
 	const url = `http://127.0.0.1:${n8n.port}/`;
 	return {
@@ -47,7 +50,7 @@ export function n8nEnvironment(n8n: N8nProcess): NodeJS.ProcessEnv {
 		// n8n starts its task runner as `node`.
 		PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
 		...FIXED,
-		...(OTHER_N8N?.startsWith('1.') ? OF_1 : {}),
+		...(OTHER_N8N?.startsWith('1.') ? N8N_1_SETTINGS : {}),
 		N8N_DISABLED_MODULES: UNWANTED_MODULES.filter(hasModule).join(','),
 		N8N_USER_FOLDER: n8n.userFolder,
 		N8N_PORT: String(n8n.port),
@@ -57,7 +60,7 @@ export function n8nEnvironment(n8n: N8nProcess): NodeJS.ProcessEnv {
 	};
 }
 
-/** n8n does not start with the name of a module that it does not have. */
+/** n8n does not start if it is told to disable a module that it does not have. */
 function hasModule(name: string): boolean {
 	return existsSync(join(N8N_HOME, 'node_modules', 'n8n', 'dist', 'modules', name));
 }

@@ -2,21 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import axios, { type ResponseType } from 'axios';
 
-/** A just activated workflow is not at its webhook at once. */
+/** The webhook of a workflow answers 404 for a moment after activation. */
 const REGISTRATION_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_MS = 120_000;
 
 export interface WebhookAnswer<T> {
 	readonly data: T;
-	/** When the request went out that was answered, in milliseconds since 1970. */
+	/** When the answered request was sent, in milliseconds since 1970. */
 	readonly sentAtMs: number;
 }
 
 /**
  * Posts to the webhook of an active workflow.
  *
- * @param limitMs Milliseconds that the answer may take.
- * @throws Error when the webhook does not answer with status 200.
+ * @param limitMs Timeout of the response, in milliseconds.
+ * @throws Error if the webhook does not answer with status 200.
  */
 export async function postWebhook<T>(
 	url: string,

@@ -13,8 +13,8 @@ import { startProgram, type Program } from '../services/startProgram';
 const START_LIMIT_MS = 120_000;
 
 /**
- * What answers when n8n is ready. `/healthz` answers before the database is ready, and in n8n 1.x the other one
- * before what the editor calls, which a worker does not have.
+ * Paths that answer with status 200 when n8n is ready. `/healthz` does so before the database is ready, and in n8n 1.x
+ * `/healthz/readiness` before the REST API is, which a worker does not have.
  */
 const READY_PATHS = {
 	start: ['healthz/readiness', 'rest/settings'],
@@ -22,28 +22,28 @@ const READY_PATHS = {
 } as const;
 
 export interface N8nOptions {
-	/** Folder for n8n's data. Without it a new one is made, and removed at the stop. */
+	/** Folder for n8n's data. By default a temporary one, which is removed when n8n stops. */
 	readonly userFolder?: string;
-	/** Wanted TCP port; another one when it is taken. */
+	/** Preferred TCP port; another one is used if it is taken. */
 	readonly port?: number;
-	/** What n8n is to do, with its flags; `start` by default. */
+	/** n8n's command with its flags; `start` by default. */
 	readonly command?: readonly string[];
-	/** Variables of its environment on top of the lab's own. */
+	/** Additional environment variables. */
 	readonly settings?: Readonly<Record<string, string>>;
-	/** Lines of its log to keep; some by default. */
+	/** Number of log lines to keep. */
 	readonly keptLogLines?: number;
 }
 
 /** A running n8n. */
 export interface N8n extends Program {
-	/** Address without a trailing slash. */
+	/** Base URL without a trailing slash. */
 	readonly url: string;
 }
 
 /**
- * Starts the lab's n8n with the built package in it, on the loopback address. It ends with this process at the latest.
+ * Starts the lab's n8n on the loopback address, with the built package installed. It stops when this process ends.
  *
- * @throws Error with the end of n8n's log when it ends or is not ready after two minutes.
+ * @throws Error with the end of n8n's log if it exits or is not ready after two minutes.
  */
 export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 	const userFolder = options.userFolder ?? (await mkdtemp(join(tmpdir(), 'n8n-lab-')));
@@ -92,7 +92,7 @@ async function launch(settings: N8nProcess, options: N8nOptions): Promise<N8n> {
 	return { url, ...program };
 }
 
-/** Whether an n8n process answers at all of these paths. */
+/** Whether n8n answers all of these paths with status 200. */
 async function isReady(url: string, paths: readonly string[]): Promise<boolean> {
 	const options = { proxy: false, timeout: 2_000, validateStatus: () => true } as const;
 	for (const path of paths) {

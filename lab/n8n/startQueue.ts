@@ -7,39 +7,39 @@ import { startPostgres, type Postgres } from '../services/startPostgres';
 import { startRedis } from '../services/startRedis';
 import type { Server } from '../services/startServer';
 
-/** A worker of n8n's queue mode. */
+/** A worker process of n8n's queue mode. */
 export interface Worker extends N8n {
-	/** Ids of the executions that it has taken from the queue, in order. */
+	/** IDs of the executions that it has taken from the queue, in order. */
 	executions(): readonly string[];
 }
 
-/** An n8n in queue mode: one main process, and workers that run the executions. */
+/** An n8n in queue mode: one main process, and worker processes that run the executions. */
 export interface Queue {
 	readonly main: N8n;
-	/** Those that were started, the killed ones too. */
+	/** All workers that were started, including killed ones. */
 	readonly workers: readonly Worker[];
-	/** Starts one more worker. */
+	/** Starts another worker. */
 	addWorker(): Promise<Worker>;
-	/** Stops all of it; safe to call twice. */
+	/** Stops all processes. Can be called more than once. */
 	stop(): Promise<void>;
 }
 
 export interface QueueOptions {
-	/** How many workers; 2 by default. */
+	/** Number of workers; 2 by default. */
 	readonly workers?: number;
-	/** Executions that a worker runs at a time; 5 by default, as n8n advises at least. */
+	/** Concurrency of a worker; 5 by default, the minimum that n8n recommends. */
 	readonly concurrency?: number;
-	/** Variables of every n8n process on top of the lab's own. */
+	/** Additional environment variables of every n8n process. */
 	readonly settings?: Readonly<Record<string, string>>;
-	/** Told in a line what begins. */
+	/** Called with one line when a step starts. */
 	readonly onProgress?: (text: string) => void;
 }
 
 /**
- * Starts PostgreSQL, Redis, and an n8n in queue mode with the built package in every process, all on the loopback
- * address. It ends with this process at the latest.
+ * Starts PostgreSQL, Redis and n8n in queue mode on the loopback address, with the built package installed in every n8n
+ * process. They stop when this process ends.
  *
- * @throws Error with the end of the log of what does not start; the rest is stopped again.
+ * @throws Error with the end of the log of the program that does not start; the others are stopped.
  */
 export async function startQueue(options: QueueOptions = {}): Promise<Queue> {
 	const { workers = 2, concurrency = 5, onProgress = () => undefined } = options;
@@ -50,7 +50,7 @@ export async function startQueue(options: QueueOptions = {}): Promise<Queue> {
 		const settings = { ...queueSettings(database, redis), ...options.settings };
 
 		onProgress('Starting n8n in queue mode: about half a minute');
-		// The main process makes the tables that the workers need.
+		// The main process creates the tables that the workers need.
 		const main = running.keep(await startN8n({ settings }));
 		const started: Worker[] = [];
 		const addWorker = async () => {
@@ -66,12 +66,12 @@ export async function startQueue(options: QueueOptions = {}): Promise<Queue> {
 	}
 }
 
-/** What all n8n processes of one installation share. */
+/** Settings that all n8n processes of one installation share. */
 function queueSettings(database: Postgres, redis: Server): Readonly<Record<string, string>> {
 	return {
 		EXECUTIONS_MODE: 'queue',
 		OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
-		// Each process has a folder of its own, and all of them read the same credentials.
+		// Each process has its own user folder, but all of them decrypt the same credentials.
 		N8N_ENCRYPTION_KEY: randomUUID(),
 		DB_TYPE: 'postgresdb',
 		DB_POSTGRESDB_HOST: '127.0.0.1',

@@ -9,10 +9,10 @@ export interface Workflow {
 }
 
 /**
- * The workflow with its credentials bound to those of one n8n: exported workflows name them, but the ids differ.
+ * Sets the credential IDs of a workflow. An exported workflow names its credentials, but every n8n has its own IDs.
  *
- * @param ids Ids by the credentials' names.
- * @throws Error when a credential is not among them.
+ * @param ids IDs by credential name.
+ * @throws Error if a credential is missing.
  */
 export function bindCredentials(
 	workflow: Workflow,

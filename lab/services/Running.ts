@@ -1,24 +1,25 @@
-/** What was started and has to be stopped, newest first. */
+/** A stack of started resources: stops them in reverse order. */
 export class Running {
-	private readonly things: { stop(): Promise<void> }[] = [];
+	private readonly resources: { stop(): Promise<void> }[] = [];
 	private stopped: Promise<void> | undefined;
 
-	/** Keeps what has just been started. */
-	keep<T extends { stop(): Promise<void> }>(thing: T): T {
-		this.things.push(thing);
-		return thing;
+	/** Adds a resource that has just been started, and returns it. */
+	keep<T extends { stop(): Promise<void> }>(resource: T): T {
+		this.resources.push(resource);
+		return resource;
 	}
 
-	/** Stops all, also where one of them cannot be stopped; a second call waits for the first. */
+	/** Stops all resources, even if stopping one of them fails. A second call waits for the first. */
 	stop(): Promise<void> {
-		return (this.stopped ??= this.stopInTurn());
+		return (this.stopped ??= this.stopAll());
 	}
 
-	private async stopInTurn(): Promise<void> {
+	private async stopAll(): Promise<void> {
 		const errors: unknown[] = [];
-		for (const thing of this.things.reverse()) {
-			await thing.stop().catch((error: unknown) => errors.push(error));
+		for (const resource of this.resources.reverse()) {
+			await resource.stop().catch((error: unknown) => errors.push(error));
 		}
-		if (errors.length > 0) throw new AggregateError(errors, 'Not all could be stopped');
+		if (errors.length > 0)
+			throw new AggregateError(errors, 'Some resources could not be stopped');
 	}
 }

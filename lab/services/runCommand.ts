@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { LogTail } from './LogTail';
 
 /**
- * Runs a program to its end; what it prints is shown only when it fails.
+ * Runs a program and waits for its end. Its output is shown only if it fails.
  *
- * @throws Error with the end of the output when the program fails or cannot be started.
+ * @throws Error with the end of the output if the program fails or cannot be started.
  */
 export async function runCommand(
 	command: string,
@@ -15,10 +15,10 @@ export async function runCommand(
 ): Promise<void> {
 	const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
 	const log = new LogTail();
-	child.stdout.on('data', (piece: Buffer) => log.add(piece));
-	child.stderr.on('data', (piece: Buffer) => log.add(piece));
+	child.stdout.on('data', (chunk: Buffer) => log.add(chunk));
+	child.stderr.on('data', (chunk: Buffer) => log.add(chunk));
 
-	// Ctrl+C reaches both, but an end of this process alone would leave the program behind.
+	// Ctrl+C reaches both processes, but if only this one ends, the program must end, too.
 	const kill = () => child.kill();
 	process.once('exit', kill);
 

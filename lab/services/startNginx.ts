@@ -6,11 +6,11 @@ import { startServer, type Server } from './startServer';
 import { systemProgram } from './systemProgram';
 
 /**
- * Starts an nginx on the loopback address, in front of another server, with what most have switched on: it collects
- * answers before it hands them on, and compresses them.
+ * Starts nginx on the loopback address as a reverse proxy with the usual settings: it buffers responses and compresses
+ * them.
  *
  * @param upstreamPort Port of the server behind it, on the loopback address.
- * @param onProgress Told in a line when nginx is installed.
+ * @param onProgress Called with one line when nginx is installed.
  */
 export async function startNginx(
 	upstreamPort: number,
@@ -29,7 +29,7 @@ export async function startNginx(
 	});
 }
 
-/** One process, and everything that it writes lies in its folder: it needs no rights. */
+/** A configuration that needs no root rights: one process that writes only to its own folder. */
 function configuration(folder: string, port: number, upstreamPort: number): string {
 	const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 	const temporary = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`);

@@ -9,7 +9,7 @@ import { runCommand } from './runCommand';
 import { startServer, type RunAs, type Server } from './startServer';
 import { systemProgram } from './systemProgram';
 
-/** The account that initdb makes, and the database of its name. */
+/** The account that initdb creates, and the database with the same name. */
 const ACCOUNT = 'postgres';
 
 /** A running PostgreSQL with an empty database. */
@@ -20,9 +20,9 @@ export interface Postgres extends Server {
 }
 
 /**
- * Starts a PostgreSQL on the loopback address with an empty database of its own.
+ * Starts PostgreSQL with an empty database on the loopback address.
  *
- * @param onProgress Told in a line when PostgreSQL is installed.
+ * @param onProgress Called with one line when PostgreSQL is installed.
  */
 export async function startPostgres(onProgress?: (text: string) => void): Promise<Postgres> {
 	const program = await systemProgram('postgres', onProgress);
@@ -34,11 +34,11 @@ export async function startPostgres(onProgress?: (text: string) => void): Promis
 		port,
 		...(runAs && { runAs }),
 		prepare: async (folder) => {
-			await initialise(join(dirname(program), 'initdb'), folder, { password, ...runAs });
+			await initialize(join(dirname(program), 'initdb'), folder, { password, ...runAs });
 		},
 		args: (folder) => [
 			...['-D', join(folder, 'data'), '-h', '127.0.0.1', '-p', String(port)],
-			// No socket outside the folder; what is thrown away need not survive a power cut.
+			// The socket is in the data folder. Temporary data need not survive a power failure.
 			...['-k', folder, '-c', 'fsync=off', '-c', 'max_connections=100'],
 		],
 		readyLine: 'database system is ready to accept connections',
@@ -46,7 +46,7 @@ export async function startPostgres(onProgress?: (text: string) => void): Promis
 	return { ...server, user: ACCOUNT, password, database: ACCOUNT };
 }
 
-async function initialise(
+async function initialize(
 	initdb: string,
 	folder: string,
 	{ password, ...runAs }: { readonly password: string } & Partial<RunAs>,
@@ -61,7 +61,7 @@ async function initialise(
 	await rm(passwordFile);
 }
 
-/** PostgreSQL refuses to run as root: the account that its Debian package makes takes over. */
+/** PostgreSQL does not run as root: it runs as the account that its Debian package creates. */
 async function unprivileged(): Promise<RunAs | undefined> {
 	if (process.getuid?.() !== 0) return undefined;
 	const id = async (option: string) =>

@@ -6,25 +6,25 @@ import { LogTail } from './LogTail';
 
 const STOP_LIMIT_MS = 10_000;
 
-/** A program that runs until it is stopped. */
+/** A running program. */
 export interface Program {
-	/** Its process; what it started itself are others. */
+	/** ID of its main process, which may have child processes. */
 	readonly pid: number;
 	/** The last lines of its log. */
 	log(): string;
-	/** Asks it to end, and ends it with all that it started; safe to call twice. */
+	/** Sends SIGTERM, then kills what is left of its process group. Can be called more than once. */
 	stop(): Promise<void>;
-	/** Ends it with all that it started at once, as a crash would. */
+	/** Kills the process group at once, like a crash. */
 	kill(): Promise<void>;
 }
 
 /**
- * Starts a program in a process group of its own and waits until it is ready.
+ * Starts a program in its own process group and waits until it is ready.
  *
- * @param start.name What errors call it.
- * @param start.isReady Gets the log so far, and is asked five times a second.
- * @param start.keptLines Lines of its log to keep.
- * @throws Error with the end of its log when it ends before, or is not ready after the limit, in milliseconds.
+ * @param start.name Name for error messages.
+ * @param start.isReady Called five times a second with the log so far.
+ * @param start.keptLines Number of log lines to keep.
+ * @throws Error with the end of its log if it exits, or is not ready after `limitMs`.
  */
 export async function startProgram(
 	command: string,
@@ -39,8 +39,8 @@ export async function startProgram(
 	const { cwd, env, stdio } = start;
 	const child = spawn(command, args, { cwd, env, stdio, detached: true });
 	const log = new LogTail(start.keptLines);
-	child.stdout?.on('data', (piece: Buffer) => log.add(piece));
-	child.stderr?.on('data', (piece: Buffer) => log.add(piece));
+	child.stdout?.on('data', (chunk: Buffer) => log.add(chunk));
+	child.stderr?.on('data', (chunk: Buffer) => log.add(chunk));
 	child.on('error', ({ message }) => log.add(message));
 	try {
 		await untilReady(child, start, () => log.text);
@@ -67,14 +67,14 @@ async function untilReady(
 	log: () => string,
 ): Promise<void> {
 	for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {
-		if (hasEnded(child)) throw new Error(`${name} ended by itself (${endOf(child)}).`);
+		if (hasEnded(child)) throw new Error(`${name} exited (${endOf(child)}).`);
 		if (await isReady(log())) return;
 		await sleep(200);
 	}
 	throw new Error(`${name} was not ready after ${limitMs / 1000} s.`);
 }
 
-/** SIGTERM to the program, which ends what it started; SIGKILL to all that is left. */
+/** Sends SIGTERM to the program, which stops its children, then SIGKILL to what is left of the group. */
 async function stopGroup(child: ChildProcess): Promise<void> {
 	if (!hasEnded(child)) {
 		const ended = once(child, 'exit', { signal: AbortSignal.timeout(STOP_LIMIT_MS) });
@@ -89,13 +89,13 @@ async function killGroup(child: ChildProcess): Promise<void> {
 	try {
 		if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
 	} catch {
-		// Nothing is left of the group.
+		// The group has ended.
 	}
 	await ended;
 }
 
 function hasEnded(child: ChildProcess): boolean {
-	// What could not be started has no process id.
+	// A program that could not be started has no process ID.
 	return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }
 

@@ -3,9 +3,9 @@ import { startServer, type Server } from './startServer';
 import { systemProgram } from './systemProgram';
 
 /**
- * Starts a Redis on the loopback address that keeps nothing on disk.
+ * Starts Redis without persistence on the loopback address.
  *
- * @param onProgress Told in a line when Redis is installed.
+ * @param onProgress Called with one line when Redis is installed.
  */
 export async function startRedis(onProgress?: (text: string) => void): Promise<Server> {
 	const program = await systemProgram('redis', onProgress);

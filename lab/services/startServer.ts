@@ -6,27 +6,27 @@ import { startProgram } from './startProgram';
 
 const START_LIMIT_MS = 30_000;
 
-/** Whom a program runs as; nobody else than this process without it. */
+/** The account that a program runs as; by default that of this process. */
 export interface RunAs {
 	readonly uid: number;
 	readonly gid: number;
 }
 
-/** A running server with a data folder of its own. */
+/** A running server with its own data folder. */
 export interface Server {
 	/** TCP port on the loopback address. */
 	readonly port: number;
-	/** Stops it and removes its data; safe to call twice. */
+	/** Stops it and removes its data. Can be called more than once. */
 	stop(): Promise<void>;
 }
 
 /**
- * Starts a server of the system in a new data folder. It ends with this process at the latest.
+ * Starts a server program of the operating system with a new data folder. It stops when this process ends.
  *
- * @param prepare Fills the data folder, which is empty.
- * @param args Gets the data folder.
- * @param readyLine What its log says when it takes connections.
- * @throws Error with the end of its log when it ends or is not ready after 30 seconds.
+ * @param prepare Fills the empty data folder.
+ * @param args Receives the data folder, returns the arguments.
+ * @param readyLine Text in its log when it accepts connections.
+ * @throws Error with the end of its log if it exits or is not ready after 30 seconds.
  */
 export async function startServer(server: {
 	readonly program: string;
@@ -46,7 +46,7 @@ export async function startServer(server: {
 		await server.prepare?.(folder);
 		const { stop } = await startProgram(
 			'setpriv',
-			// The kernel ends the server when this process is gone, however that came about.
+			// The kernel sends SIGTERM to the server when this process ends, even if it is killed.
 			['--pdeathsig=TERM', ...identity(runAs), '--', program, ...server.args(folder)],
 			{
 				name: program,

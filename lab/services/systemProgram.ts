@@ -1,17 +1,17 @@
 import { existsSync, globSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 import { runCommand } from './runCommand';
 
 interface SystemProgram {
-	/** Where it may lie: names are looked for in PATH, paths may hold wildcards. */
+	/** Where to find it: a name is looked up in PATH, a path may contain wildcards. */
 	readonly places: readonly string[];
-	/** The Debian package that brings it. */
+	/** The Debian package that contains it. */
 	readonly debianPackage: string;
 }
 
-/** What the lab takes from the system, because npm has it not. */
+/** Programs of the operating system that the lab uses: npm does not provide them. */
 const PROGRAMS = {
 	chromium: {
 		places: ['chromium', 'chromium-browser', 'google-chrome'],
@@ -25,31 +25,34 @@ const PROGRAMS = {
 	redis: { places: ['redis-server'], debianPackage: 'redis-server' },
 } as const satisfies Record<string, SystemProgram>;
 
-/** Debian asks this script whether a fresh package may start its service. */
-const POLICY = '/usr/sbin/policy-rc.d';
+type ProgramName = keyof typeof PROGRAMS;
+
+/** The names of all these programs. */
+export const SYSTEM_PROGRAMS = Object.keys(PROGRAMS) as readonly ProgramName[];
 
 /**
- * The path of a program of the system. Where it is missing, root gets it from Debian, without a service that starts.
+ * Returns the path of a program of the operating system. If it is missing, it is installed from Debian when this process
+ * runs as root; its service is not started.
  *
- * @param onProgress Told in a line what is installed.
+ * @param onProgress Called with one line when something is installed.
  * @throws Error that names the package to install.
  */
 export async function systemProgram(
-	name: keyof typeof PROGRAMS,
+	name: ProgramName,
 	onProgress: (text: string) => void = () => undefined,
 ): Promise<string> {
 	const { places, debianPackage } = PROGRAMS[name];
-	const there = find(places);
-	if (there !== undefined) return there;
+	const existing = find(places);
+	if (existing !== undefined) return existing;
 
-	const remedy = `apt-get install ${debianPackage}`;
+	const command = `apt-get install ${debianPackage}`;
 	if (process.getuid?.() !== 0 || find(['apt-get']) === undefined) {
-		throw new Error(`${name} is missing on this machine. Install it, on Debian: ${remedy}`);
+		throw new Error(`${name} is not installed. On Debian, run: ${command}`);
 	}
 	onProgress(`Installing the Debian package ${debianPackage}: up to two minutes`);
 	await installDebianPackage(debianPackage);
 	const installed = find(places);
-	if (installed === undefined) throw new Error(`${remedy} brought no ${name}`);
+	if (installed === undefined) throw new Error(`${name} was not found after ${command}`);
 	return installed;
 }
 
@@ -64,27 +67,28 @@ function find(places: readonly string[]): string | undefined {
 		.find((path) => existsSync(path));
 }
 
-async function installDebianPackage(name: string): Promise<void> {
-	const apt = async (...args: string[]) => {
-		await runCommand('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=300', ...args], {
-			cwd: '/',
-			env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-		});
-	};
-	await apt('update');
-	await withoutServices(async () => await apt('install', '-y', '--no-install-recommends', name));
-}
+/** Only one process at a time may change Debian's packages and the policy below: jest runs several. */
+const LOCK = join(tmpdir(), 'n8n-lab-debian.lock');
 
-/** Only what the lab starts itself may run; a machine with a policy of its own keeps that. */
-async function withoutServices(work: () => Promise<void>): Promise<void> {
-	if (existsSync(POLICY)) {
-		await work();
-		return;
-	}
-	await writeFile(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-	try {
-		await work();
-	} finally {
-		await rm(POLICY, { force: true });
-	}
+/**
+ * Installs the Debian package `$1` without starting its service: Debian asks `policy-rc.d` whether it may. A machine
+ * that has such a policy keeps it.
+ */
+const INSTALL = `
+set -e
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+	trap 'rm -f $policy' EXIT
+	printf '#!/bin/sh\\nexit 101\\n' > $policy
+	chmod 755 $policy
+fi
+apt-get -qq -o DPkg::Lock::Timeout=300 update
+apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$1"
+`;
+
+async function installDebianPackage(name: string): Promise<void> {
+	await runCommand('flock', [LOCK, 'sh', '-c', INSTALL, 'sh', name], {
+		cwd: '/',
+		env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+	});
 }

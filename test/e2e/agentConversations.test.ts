@@ -1,5 +1,6 @@
+// @seconds 86
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
-import { chatText, streamWebhook } from '../../lab/demo/streamChat';
+import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import { startAgentSession, type AgentSession } from './support/agentSession';
 import { drawn, node, withSubNodes } from './support/buildWorkflow';
 import {

@@ -1,11 +1,12 @@
+// @seconds 40
 import axios from 'axios';
 import type { Browser } from 'playwright-core';
 
 import { failureOf } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
-import { EXAMPLE_CREDENTIAL, readExample, webhookIdOf } from '../../lab/demo/readExample';
+import { EXAMPLE_CREDENTIAL, readExample, webhookIdOf } from '../../lab/n8n/readExample';
 import { startBrowser } from '../../lab/browser/startBrowser';
-import { chatUrl } from '../../lab/demo/streamChat';
+import { chatUrl } from '../../lab/n8n/streamChat';
 import { inChat } from './support/inChat';
 import { say } from './support/say';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
@@ -64,7 +65,7 @@ it(
 			expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/cdn\/.*\.mp4$/);
 			const { status, headers } = await axios.head(address!, { proxy: false });
 			expect([status, headers['content-type']]).toStrictEqual([200, 'video/mp4']);
-			expect(chat.unanswered).toStrictEqual([]);
+			expect(chat.blocked).toStrictEqual([]);
 		});
 
 		const { journal } = session.emulator;

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import axios from 'axios';
 
 import { binaryOf, failureOf, outputItems } from '../../lab/n8n/execution';
-import { chatText, streamWebhook } from '../../lab/demo/streamChat';
+import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { events, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';

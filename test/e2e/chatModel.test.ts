@@ -2,7 +2,7 @@ import axios from 'axios';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { postWebhook } from '../../lab/n8n/postWebhook';
-import { chatText, streamWebhook } from '../../lab/demo/streamChat';
+import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { node, withSubNodes, workflow } from './support/buildWorkflow';

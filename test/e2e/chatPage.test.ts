@@ -1,20 +1,16 @@
+// @seconds 14
 import type { Browser } from 'playwright-core';
 
-import { startEmulator } from '../../emulator/startEmulator';
-import { buildPackage } from '../../lab/n8n/buildPackage';
-import { installLab } from '../../lab/n8n/installLab';
-import { N8nClient } from '../../lab/n8n/N8nClient';
 import { Running } from '../../lab/services/Running';
 import { startBrowser } from '../../lab/browser/startBrowser';
-import { startN8n, type N8n } from '../../lab/n8n/startN8n';
-import { chatUrl } from '../../lab/demo/streamChat';
+import { chatUrl } from '../../lab/n8n/streamChat';
 import { startScriptedServer, type Script } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { heldReply, text } from './support/heldReply';
 import { inChat } from './support/inChat';
 import { BROWSER_LIMIT_MS } from './support/inPage';
 import { say } from './support/say';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const TOOL_START = {
 	session_id: 's-1',
@@ -22,29 +18,24 @@ const TOOL_START = {
 };
 
 const running = new Running();
-let n8n: N8n;
-let client: N8nClient;
+let session: Session;
 let browser: Browser;
 let answer: Script;
 
 beforeAll(async () => {
-	await installLab({ onProgress: say });
-	await buildPackage();
-	const emulator = running.keep(await startEmulator());
+	session = running.keep(await startSession());
 	const scripted = running.keep(
 		await startScriptedServer((...args) => {
 			answer(...args);
 		}),
 	);
-	n8n = running.keep(await startN8n());
 	browser = await startBrowser(say);
 	running.keep({ stop: () => browser.close() });
-	client = await N8nClient.signIn(n8n.url);
 	for (const [name, baseUrl] of [
-		['Emulator', emulator.url],
+		['Emulator', session.emulator.url],
 		['Scripted', scripted.url],
 	] as const) {
-		await client.createCredential({
+		await session.client.createCredential({
 			name,
 			type: 'agentVideoApi',
 			data: { baseUrl, apiKey: 'demo-key' },
@@ -62,6 +53,7 @@ async function publish(
 	type: 'superAssistant' | 'chatCompletion',
 	{ credential, parameters }: { readonly credential: string; readonly parameters: object },
 ): Promise<string> {
+	const { client, n8n } = session;
 	const ref = await client.importWorkflow(
 		workflow(name, [
 			node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
@@ -94,7 +86,7 @@ it(
 			await chat.shows('n8n is a workflow tool.');
 			expect(await chat.text()).toMatch(/Running search.*n8n is a workflow tool\.$/s);
 			// The page is whole: it has lacked nothing that it asked for.
-			expect(chat.unanswered).toStrictEqual([]);
+			expect(chat.blocked).toStrictEqual([]);
 		});
 	},
 	BROWSER_LIMIT_MS,

@@ -1,3 +1,4 @@
+// @seconds 26
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -6,9 +7,9 @@ import type { INode } from 'n8n-workflow';
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { Credential, N8nClient } from '../../lab/n8n/N8nClient';
 import { ROOT } from '../../lab/paths';
-import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample, webhookIdOf } from '../../lab/demo/readExample';
+import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample, webhookIdOf } from '../../lab/n8n/readExample';
 import { runBatch, saveVideos } from '../../lab/demo/runBatch';
-import { chatText, chatUrl, streamChat } from '../../lab/demo/streamChat';
+import { chatText, chatUrl, streamChat } from '../../lab/n8n/streamChat';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 

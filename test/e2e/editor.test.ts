@@ -1,3 +1,4 @@
+// @seconds 68
 import type { Browser } from 'playwright-core';
 
 import { openEditor, type Editor } from '../../lab/browser/openEditor';

@@ -1,3 +1,4 @@
+// @seconds 86
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,10 +7,10 @@ import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution'
 import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { ROOT } from '../../lab/paths';
 import { postWebhook } from '../../lab/n8n/postWebhook';
-import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/demo/readExample';
+import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/n8n/readExample';
 import { saveVideos } from '../../lab/demo/runBatch';
 import { Running } from '../../lab/services/Running';
-import { streamWebhook } from '../../lab/demo/streamChat';
+import { streamWebhook } from '../../lab/n8n/streamChat';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { startScriptedServer, type Script } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';

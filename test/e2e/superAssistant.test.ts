@@ -1,19 +1,17 @@
+// @seconds 91
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
-import { buildPackage } from '../../lab/n8n/buildPackage';
 import { outputItems } from '../../lab/n8n/execution';
-import { installLab } from '../../lab/n8n/installLab';
 import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
-import { chatText, streamWebhook, type ChatLine } from '../../lab/demo/streamChat';
+import { chatText, streamWebhook, type ChatLine } from '../../lab/n8n/streamChat';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
-import { say as show } from './support/say';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
@@ -56,8 +54,6 @@ const slowly: Script = (response) => {
 };
 
 beforeAll(async () => {
-	await installLab({ onProgress: show });
-	await buildPackage();
 	userFolder = await mkdtemp(join(tmpdir(), 'n8n-assistant-'));
 	emulator = await startEmulator({});
 	scripted = await startScriptedServer((...args) => {

@@ -1,14 +1,13 @@
+// @seconds 147
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
-import { buildPackage } from '../../lab/n8n/buildPackage';
 import { binaryOf, outputItems } from '../../lab/n8n/execution';
-import { installLab } from '../../lab/n8n/installLab';
 import { N8nClient } from '../../lab/n8n/N8nClient';
-import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/demo/readExample';
+import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/n8n/readExample';
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
@@ -21,8 +20,6 @@ let userFolder: string;
 const started: N8n[] = [];
 
 beforeAll(async () => {
-	await installLab();
-	await buildPackage();
 	// Its tasks go on when the test says so.
 	emulator = await startEmulator({ clock: 'virtual', videoSeconds: 30 });
 	userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));

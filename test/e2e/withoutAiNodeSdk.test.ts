@@ -1,3 +1,4 @@
+// @seconds 21
 import { join } from 'node:path';
 
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { INode } from 'n8n-workflow';
 
 import { ROOT } from '../../lab/paths';
-import { EXAMPLE_CREDENTIAL, exampleFiles, readExampleFile } from '../../lab/demo/readExample';
+import { EXAMPLE_CREDENTIAL, exampleFiles, readExampleFile } from '../../lab/n8n/readExample';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
 

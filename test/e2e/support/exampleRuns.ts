@@ -5,8 +5,8 @@ import type { Browser } from 'playwright-core';
 import { binaryOf, failureOf, outputItems, type Execution } from '../../../lab/n8n/execution';
 import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { postWebhook } from '../../../lab/n8n/postWebhook';
-import { readExampleFile, webhookIdOf } from '../../../lab/demo/readExample';
-import { chatText, chatUrl, streamWebhook } from '../../../lab/demo/streamChat';
+import { readExampleFile, webhookIdOf } from '../../../lab/n8n/readExample';
+import { chatText, chatUrl, streamWebhook } from '../../../lab/n8n/streamChat';
 import { uploadPicture } from './uploadPicture';
 import type { Session } from './session';
 

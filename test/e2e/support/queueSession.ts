@@ -1,6 +1,4 @@
 import { startEmulator, type Emulator } from '../../../emulator/startEmulator';
-import { buildPackage } from '../../../lab/n8n/buildPackage';
-import { installLab } from '../../../lab/n8n/installLab';
 import { N8nClient } from '../../../lab/n8n/N8nClient';
 import { Running } from '../../../lab/services/Running';
 import { startQueue, type Queue, type QueueOptions } from '../../../lab/n8n/startQueue';
@@ -21,8 +19,6 @@ export interface QueueSession {
 export async function startQueueSession(
 	options: QueueOptions & { readonly videoSeconds: number },
 ): Promise<QueueSession> {
-	await installLab({ onProgress: say });
-	await buildPackage();
 	const running = new Running();
 	try {
 		const emulator = running.keep(await startEmulator(options));

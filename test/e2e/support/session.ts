@@ -1,50 +1,48 @@
-import { startEmulator, type Emulator } from '../../../emulator/startEmulator';
-import { buildPackage } from '../../../lab/n8n/buildPackage';
-import { installLab } from '../../../lab/n8n/installLab';
+import {
+	startEmulator,
+	type Emulator,
+	type EmulatorOptions,
+} from '../../../emulator/startEmulator';
 import { N8nClient } from '../../../lab/n8n/N8nClient';
-import { startN8n, type N8n } from '../../../lab/n8n/startN8n';
-import { say } from './say';
+import { startN8n } from '../../../lab/n8n/startN8n';
+import { Running } from '../../../lab/services/Running';
+import { sharedN8nUrl } from './sharedN8n';
 
-/** Milliseconds to get everything ready, an install of n8n included. */
-export const SET_UP_LIMIT_MS = 15 * 60_000;
+/** Milliseconds to start n8n and what a test file needs beside it, on a busy machine. */
+export const SET_UP_LIMIT_MS = 5 * 60_000;
 /** Milliseconds for a workflow to run. */
 export const RUN_LIMIT_MS = 2 * 60_000;
 
-/** A real n8n with the package in it, and the service for it. */
+/** A real n8n with the package installed, and an emulator of its own for this test file. */
 export interface Session {
 	readonly emulator: Emulator;
-	readonly n8n: N8n;
+	readonly n8n: { readonly url: string };
 	readonly client: N8nClient;
-	/** Stops what was started, in the opposite order. */
+	/** Stops everything that was started here, in reverse order. */
 	stop(): Promise<void>;
 }
 
 /**
- * Starts the emulator and n8n, and signs in; what has started is stopped again when something does not.
+ * Starts an emulator and signs in to n8n. If one part does not start, the others are stopped.
  *
- * @param settings Variables of n8n's environment on top of the lab's own.
+ * @param settings Environment variables for an n8n of its own. Without them the session uses the n8n that is shared by
+ * the test files of this jest worker, and archives its workflows at the end: another file may use the same webhooks.
  */
 export async function startSession(
-	options: { videoSeconds: number },
-	settings: Readonly<Record<string, string>> = {},
+	options: EmulatorOptions = {},
+	settings?: Readonly<Record<string, string>>,
 ): Promise<Session> {
-	await installLab({ onProgress: say });
-	await buildPackage();
-	const emulator = await startEmulator(options);
+	const running = new Running();
 	try {
-		const n8n = await startN8n({ settings });
-		const stop = async () => {
-			await n8n.stop();
-			await emulator.stop();
-		};
-		try {
-			return { emulator, n8n, client: await N8nClient.signIn(n8n.url), stop };
-		} catch (error) {
-			await n8n.stop();
-			throw error;
-		}
+		const emulator = running.keep(await startEmulator(options));
+		const n8n = settings
+			? running.keep(await startN8n({ settings }))
+			: { url: await sharedN8nUrl() };
+		const client = await N8nClient.signIn(n8n.url);
+		if (!settings) running.keep({ stop: () => client.archiveWorkflows() });
+		return { emulator, n8n, client, stop: () => running.stop() };
 	} catch (error) {
-		await emulator.stop();
+		await running.stop();
 		throw error;
 	}
 }

@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-import { postWebhook } from '../n8n/postWebhook';
+import { postWebhook } from './postWebhook';
 
-/** One line of a streaming answer. */
+/** One line of a streamed response. */
 export interface ChatLine {
-	/** `begin` and `end` bracket the run of a node, `item` carries text, `error` a failure. */
+	/** `begin` and `end` enclose the run of a node, `item` contains text, `error` a failure. */
 	readonly type: 'begin' | 'item' | 'end' | 'error';
 	readonly content?: string;
-	/** Milliseconds since the question was sent. */
+	/** Milliseconds since the request was sent. */
 	readonly arrivedMs: number;
 }
 
 /**
- * Asks the Chat Trigger of an active workflow and reads its streaming answer to the end.
+ * Sends a message to the Chat Trigger of an active workflow and reads the streamed response to its end.
  *
- * @param url Address of the chat (see chatUrl).
- * @throws Error when the chat does not answer.
+ * @param url URL of the chat, see chatUrl.
+ * @throws Error if the chat does not answer with status 200.
  */
 export async function streamChat(url: string, question: string): Promise<readonly ChatLine[]> {
 	const body = { action: 'sendMessage', sessionId: randomUUID(), chatInput: question };
@@ -25,10 +25,10 @@ export async function streamChat(url: string, question: string): Promise<readonl
 }
 
 /**
- * Posts to the webhook of an active workflow and reads its streaming answer to the end.
+ * Posts to the webhook of an active workflow and reads the streamed response to its end.
  *
- * @param onLine Called with each line as it arrives.
- * @throws Error when the webhook does not answer.
+ * @param onLine Called with each line when it arrives.
+ * @throws Error if the webhook does not answer with status 200.
  */
 export async function streamWebhook(
 	url: string,
@@ -39,12 +39,12 @@ export async function streamWebhook(
 	return await readLines(data, sentAtMs, onLine);
 }
 
-/** Address of a chat, for a browser and for streamChat. */
+/** URL of a hosted chat, for a browser or streamChat. */
 export function chatUrl(n8nUrl: string, webhookId: string): string {
 	return `${n8nUrl}/webhook/${webhookId}/chat`;
 }
 
-/** The text that the lines carry. */
+/** The text of all lines together. */
 export function chatText(lines: readonly ChatLine[]): string {
 	return lines.map(({ type, content = '' }) => (type === 'item' ? content : '')).join('');
 }

@@ -1,18 +1,18 @@
 import { Listr } from 'listr2';
 
-/** How often a step that goes on is shown anew, in milliseconds. A log file takes fewer lines than a terminal. */
+/** Interval of progress updates in milliseconds. A log file gets fewer than a terminal. */
 const REFRESH_MS = process.stdout.isTTY ? 1_000 : 15_000;
 
 /**
- * Runs one step of a longer program and shows its title, what it is at, and for how long.
+ * Runs one step of a program and shows its title, its progress and its duration.
  *
- * @param work Gets a function that tells what it is at, in a line.
- * @returns What the work gives.
- * @throws what the work throws.
+ * @param work Receives a function that shows its progress in one line.
+ * @returns The result of `work`.
+ * @throws What `work` throws.
  */
 export async function step<T>(
 	title: string,
-	work: (say: (text: string) => void) => Promise<T>,
+	work: (showProgress: (text: string) => void) => Promise<T>,
 ): Promise<T> {
 	const results: T[] = [];
 	const startMs = Date.now();
@@ -22,14 +22,15 @@ export async function step<T>(
 		{
 			title,
 			task: async (_context, task) => {
-				let said = '';
-				const show = () => (task.output = [said, seconds()].filter(Boolean).join(' · '));
+				let progress = '';
+				const show = () =>
+					(task.output = [progress, seconds()].filter(Boolean).join(' · '));
 				const timer = setInterval(show, REFRESH_MS);
 				try {
 					results.push(
 						await work((text) => {
-							if (text === said) return;
-							said = text;
+							if (text === progress) return;
+							progress = text;
 							show();
 						}),
 					);

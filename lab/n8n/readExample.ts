@@ -2,16 +2,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { ROOT } from '../paths';
-import type { Workflow } from '../n8n/workflow';
+import type { Workflow } from './workflow';
 
 const EXAMPLES_FOLDER = join(ROOT, 'examples');
 
-/** The workflows of examples/ that the demo and the end-to-end tests run, and the nodes these look at. */
+/** Workflows of examples/ that the demo and the end-to-end tests run, with the names of the nodes that they read. */
 export const EXAMPLES = {
 	batch: {
 		file: 'nightly-video-batch.json',
 		trigger: 'Run Now',
-		/** In the order in which they run. */
+		/** In execution order. */
 		steps: ['Topics', 'Write Prompt', 'Create Video', 'Wait for Video'],
 		finished: 'Finished Videos',
 		failed: 'Failed Videos',
@@ -32,7 +32,7 @@ export const EXAMPLES = {
 	},
 } as const;
 
-/** The name of the credential that the examples ask for; n8n gives it to the first one that is made by hand. */
+/** Name of the credential in the examples: n8n gives this name to the first one that is created by hand. */
 export const EXAMPLE_CREDENTIAL = 'Agent Video account';
 
 /** Reads one of EXAMPLES. */
@@ -40,19 +40,19 @@ export async function readExample(name: keyof typeof EXAMPLES): Promise<Workflow
 	return await readExampleFile(EXAMPLES[name].file);
 }
 
-/** Reads a workflow of examples/ by its file name. */
+/** Reads a workflow of examples/ by file name. */
 export async function readExampleFile(file: string): Promise<Workflow> {
 	return JSON.parse(await readFile(join(EXAMPLES_FOLDER, file), 'utf8')) as Workflow;
 }
 
-/** The file names of all workflows of examples/. */
+/** Lists the file names of all workflows in examples/. */
 export async function exampleFiles(): Promise<readonly string[]> {
 	return (await readdir(EXAMPLES_FOLDER)).filter((file) => file.endsWith('.json')).sort();
 }
 
-/** The webhook ID of the node of a workflow that has one. */
+/** Returns the webhook ID of the first node that has one. */
 export function webhookIdOf({ name, nodes }: Workflow): string {
 	const id = nodes.find(({ webhookId }) => webhookId !== undefined)?.webhookId;
-	if (id === undefined) throw new Error(`No node of "${name}" has a webhook`);
+	if (id === undefined) throw new Error(`No node of "${name}" has a webhook ID`);
 	return id;
 }
