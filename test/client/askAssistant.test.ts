@@ -3,9 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 
 import { startEmulator } from '../../emulator/startEmulator';
 import { askAssistant, type AssistantOptions } from '../../nodes/client/chat/askAssistant';
-import { progressLine } from '../../nodes/client/chat/progressLine';
-import { toolProgressEvents, type ToolProgressEvent } from '../../nodes/client/chat/toolProgress';
-import { toolRuns } from '../../nodes/client/chat/toolRuns';
+import {
+	executedTools,
+	progressLine,
+	toolProgressEvents,
+	type ToolProgressEvent,
+} from '../../nodes/client/chat/toolProgress';
 import type { ServiceError } from '../../nodes/client/errors';
 import { axiosHttp } from '../support/axiosHttp';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
@@ -136,7 +139,7 @@ test('a stream that says nothing but its end is not an answer of the service', a
 	script = sends(Buffer.from('data: [DONE]\n\n'));
 	expect(await failure()).toMatchObject({
 		kind: 'protocol',
-		message: 'The answer of the service is empty',
+		message: 'Empty response from the service',
 	});
 });
 
@@ -173,7 +176,7 @@ describe('a call that breaks off keeps all that had arrived', () => {
 			sends(half)(response, request, index);
 		};
 		expect(await failure({}, clock)).toMatchObject({
-			message: 'The assistant did not finish within the 600 seconds that the service allows',
+			message: 'The assistant exceeded the 600-second limit of the service',
 			details: { partial: { events: [{ offset_ms: 598_000 }, { offset_ms: 598_000 }] } },
 		});
 	});
@@ -196,7 +199,7 @@ test('a connection kept alive without a word ends at the limit', async () => {
 		});
 	};
 	const error = await failure({ limitMs: 100_000 }, clock);
-	expect(error.message).toBe('The call took longer than its limit');
+	expect(error.message).toBe('The request exceeded its maximum duration');
 	expect(error.details.partial).toMatchObject({ events: [{ tool: 'web_search' }] });
 	await left;
 });
@@ -293,7 +296,7 @@ test('the results of a body belong to their calls by id (spec 2.4)', () => {
 		],
 	};
 	const completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
-	expect(toolRuns(completion, [])).toStrictEqual([
+	expect(executedTools(completion, [])).toStrictEqual([
 		{ id: '1', name: 'a', arguments: { n: 1 }, result: 'one' },
 		{ id: '2', name: 'b', arguments: 'odd', result: 'two' },
 		{ id: '3', name: 'c', arguments: {} },

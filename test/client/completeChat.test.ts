@@ -287,7 +287,7 @@ describe('streamed (spec 2.5)', () => {
 		};
 		expect(await failure(true)).toMatchObject({
 			kind: 'stream',
-			message: 'The stream ended before the reply did',
+			message: 'The stream ended before the reply was complete',
 			details: {
 				retryable: true,
 				partial: { choices: [{ message: { content: 'Half a' } }] },
@@ -335,7 +335,7 @@ describe('streamed (spec 2.5)', () => {
 		};
 		expect(await failure(true)).toMatchObject({
 			kind: 'stream',
-			message: 'The stream carried something that is not JSON',
+			message: 'The stream contains invalid JSON',
 		});
 	});
 
@@ -345,7 +345,7 @@ describe('streamed (spec 2.5)', () => {
 		};
 		expect(await failure(true)).toMatchObject({
 			kind: 'protocol',
-			message: 'The answer of the service is empty',
+			message: 'Empty response from the service',
 		});
 	});
 
@@ -360,17 +360,17 @@ describe('streamed (spec 2.5)', () => {
 
 describe('error statuses (spec 7.1)', () => {
 	test.each([
-		[400, 'The service found the request malformed', false],
-		[401, 'The service did not accept the API key', false],
+		[400, 'The service rejected the request as malformed', false],
+		[401, 'The service rejected the API key', false],
 		[402, 'There is no application with this app code', false],
 		[403, 'The API key has no access to this application', false],
-		[404, 'The address does not lead to the service', false],
-		[406, 'The account has not enough credit', false],
-		[409, 'Content moderation stopped the call', false],
-		[418, 'The service refused the call', false],
-		[429, 'The service is getting too many calls', true],
-		[502, 'The service, or a proxy in front of it, failed', true],
-		[503, 'The service could not handle the call just now', true],
+		[404, 'The service was not found at this address', false],
+		[406, 'Insufficient credit', false],
+		[409, 'Content moderation rejected the request', false],
+		[418, 'The service rejected the request', false],
+		[429, 'Too many requests: rate limit reached', true],
+		[502, 'The service or a proxy in front of it failed', true],
+		[503, 'The service is temporarily unavailable', true],
 	])('%i: %s', async (status, message, retryable) => {
 		script = (response) => {
 			json(response, status, { error: { message: 'their words', type: 'their_type' } });
@@ -420,7 +420,7 @@ describe('error statuses (spec 7.1)', () => {
 		await server.stop();
 		expect(await failure(false)).toMatchObject({
 			kind: 'network',
-			message: 'Nothing answers at the address of the service',
+			message: 'Could not connect to the service (connection refused)',
 			details: { code: 'ECONNREFUSED', retryable: true },
 		});
 	});

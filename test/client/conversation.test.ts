@@ -139,9 +139,9 @@ test('calls that cannot be run are answered at once, the others wait', () => {
 	expect(openCalls(mixed).map(({ id }) => id)).toStrictEqual(['b']);
 	const done = result(mixed, 'b', '"mild"');
 	expect(done.messages.slice(2).map(({ content }) => content)).toStrictEqual([
-		JSON.stringify({ error: 'There is no tool "wether". The tools are: weather, time' }),
+		JSON.stringify({ error: 'Unknown tool "wether". Available tools: weather, time' }),
 		'"mild"',
-		expect.stringContaining("do not fit the tool's schema at #/city") as string,
+		expect.stringContaining('do not match the schema of the tool at #/city') as string,
 	]);
 });
 

@@ -70,17 +70,17 @@ test.each([
 	[{ presencePenalty: -2.1 }, 'Presence Penalty is -2.1', 'Enter a number from -2 to 2'],
 	[{ topP: -1 }, 'Top P is -1', 'Enter a number of at least 0'],
 	[{ topP: NaN }, 'Top P is NaN', 'Enter a number of at least 0'],
-	[{ stop: ['a', 'b', 'c', 'd', 'e'] }, 'Stop Words has 5 entries', 'Keep at most 4'],
+	[{ stop: ['a', 'b', 'c', 'd', 'e'] }, 'Stop Words has 5 entries', 'Enter at most 4'],
 	[{ thinking: 'maybe' }, 'Thinking is maybe', 'Choose one of: default, enabled, disabled'],
 	[{ toolChoice: 'all' }, 'Tool Choice is all', 'Choose one of: auto, none, required'],
 	[{ tools: '[' }, 'Tools is not valid JSON', 'Check quotes, commas and brackets'],
 	[{ tools: '{}' }, 'Tools is not a list', expect.stringContaining('JSON list') as string],
 	[
 		{ tools: [{ name: 'a' }] },
-		'Tools: entry 1 is no tool declaration',
+		'Tools: entry 1 is not a tool declaration',
 		expect.any(String) as string,
 	],
-	[{ tools: [tool('a b')] }, 'Tools: entry 1 has no usable name', expect.any(String) as string],
+	[{ tools: [tool('a b')] }, 'Tools: entry 1 has no valid name', expect.any(String) as string],
 	[
 		{ tools: [tool('a'), tool('a')] },
 		'Tools: entry 2 repeats the name a',
@@ -88,7 +88,7 @@ test.each([
 	],
 	[
 		{ tools: [tool('a', { parameters: { type: 'string' } })] },
-		'Tools: entry 1 has parameters that are no object schema',
+		'Tools: entry 1 has parameters that are not an object schema',
 		expect.any(String) as string,
 	],
 ])('%j is refused: %s', (options, message, hint) => {
@@ -107,9 +107,9 @@ describe('extra fields', () => {
 	test.each([
 		['{seed: 7}', 'Extra Body Fields is not valid JSON'],
 		['[1]', 'Extra Body Fields is not a JSON object'],
-		['{"messages": []}', 'Extra Body Fields holds "messages"'],
-		['{"stream": true}', 'Extra Body Fields holds "stream"'],
-		['{"stream_options": {}}', 'Extra Body Fields holds "stream_options"'],
+		['{"messages": []}', 'Extra Body Fields contains "messages"'],
+		['{"stream": true}', 'Extra Body Fields contains "stream"'],
+		['{"stream_options": {}}', 'Extra Body Fields contains "stream_options"'],
 	])('%s is refused: %s', (text, message) => {
 		expect(() => extraFields(text)).toThrow(message);
 	});

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-import { addChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
+import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { readToolCall } from '../../nodes/client/chat/toolArguments';
@@ -56,7 +56,7 @@ test('a body without end is given up', async () => {
 	const messages = [{ role: 'user', content: 'Hi' } as const];
 	await expect(
 		completeChat(http, { messages }, { stream: false, idleTimeoutMs: 1_000 }),
-	).rejects.toMatchObject({ message: 'The answer is too large to be one of the service' });
+	).rejects.toMatchObject({ message: 'The response is too large' });
 });
 
 describe('keys that reach for the prototype', () => {
@@ -93,7 +93,7 @@ describe('keys that reach for the prototype', () => {
 
 	test('in a chunk of a stream', () => {
 		const accumulator = startAccumulator();
-		addChunk(
+		applyChunk(
 			accumulator,
 			parseJson('{"__proto__": {"model": "evil"}, "choices": []}') as object as never,
 		);

@@ -48,12 +48,12 @@ test('white space around an address is taken off', () => {
 
 test.each([
 	['data:image/png;base64,AAAA', 'Images: entry 1 is a data: URL'],
-	['ftp://example.com/a.png', 'Images: entry 1 is not a web address'],
-	['file:///etc/passwd', 'Images: entry 1 is not a web address'],
-	['javascript:alert(1)', 'Images: entry 1 is not a web address'],
-	['example.com/a.png', 'Images: entry 1 is not a web address'],
-	['', 'Images: entry 1 is not a web address'],
-	['http://192.168.1.1/a.png', 'Images: entry 1 leads to a private network'],
+	['ftp://example.com/a.png', 'Images: entry 1 is not a valid URL'],
+	['file:///etc/passwd', 'Images: entry 1 is not a valid URL'],
+	['javascript:alert(1)', 'Images: entry 1 is not a valid URL'],
+	['example.com/a.png', 'Images: entry 1 is not a valid URL'],
+	['', 'Images: entry 1 is not a valid URL'],
+	['http://192.168.1.1/a.png', 'Images: entry 1 points to a private network'],
 ])('%j is refused: %s', (url, message) => {
 	expect(() => checkPublicUrl(url, { field, allowPrivate: false })).toThrow(message);
 });
@@ -64,6 +64,6 @@ test('a private address is fine where the service is on a private network, anoth
 		'http://127.0.0.1:5678/a.png',
 	);
 	expect(() => checkPublicUrl('file:///a.png', { field, allowPrivate })).toThrow(
-		'not a web address',
+		'not a valid URL',
 	);
 });

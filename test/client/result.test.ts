@@ -85,18 +85,14 @@ describe('JSON mode', () => {
 	});
 
 	test.each([
-		[
-			'Sure! {"a": 1}',
-			'stop',
-			'Tell the model in the prompt to answer in JSON, and in which form',
-		],
-		['{"a": ', 'length', 'The reply was cut off at its greatest length: ask for a shorter one'],
+		['Sure! {"a": 1}', 'stop', 'Ask for JSON in the prompt, and describe the fields'],
+		['{"a": ', 'length', 'The reply was cut off at its maximum length: ask for a shorter one'],
 	])('%j is an error that keeps the text', (content, finishReason, hint) => {
 		const completion = reply(content);
 		completion.choices[0]!.finish_reason = finishReason;
 		expect(() => toChatResult(completion, { json: true })).toThrow(
 			expect.objectContaining({
-				message: 'The reply is not JSON, although JSON was asked for',
+				message: 'The reply is not valid JSON',
 				hint,
 				details: expect.objectContaining({ serviceMessage: content.trim() }) as object,
 			}) as Error,

@@ -159,7 +159,7 @@ test('a refused item stops the node, and the error names the tasks that exist', 
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
 		httpCode: '409',
-		message: 'Content moderation stopped the call',
+		message: 'Content moderation rejected the request',
 	});
 	expect(error!.description).toContain('The service said: sensitive');
 	expect(error!.description).toMatch(/Tasks that were created before this and go on: task-p/);
@@ -185,7 +185,7 @@ test('with Continue On Fail each failure stays on its own item', async () => {
 	]);
 	expect(outputs[1]!.map(({ json: fields }) => fields)).toStrictEqual([
 		{
-			error: 'The account has not enough credit',
+			error: 'Insufficient credit',
 			message: expect.stringContaining('Top up the account') as string,
 			details: {
 				kind: 'http',
@@ -204,6 +204,7 @@ test('an answer without a task id is not taken for a task', async () => {
 	const { error } = await create({ model: model('video-m1'), prompt: 'A lake' });
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
-		message: 'The answer is not one of the service; the task may have been created',
+		message:
+			'Unexpected response: this is not the Agent Video API; the task may have been created',
 	});
 });

@@ -286,7 +286,7 @@ test('a wrong key is an error of the node, and names the task', async () => {
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
 		httpCode: '401',
-		message: 'The service did not accept the API key',
+		message: 'The service rejected the API key',
 	});
 	expect(error!.description).toContain('Tasks not finished: task-1');
 	expect(JSON.stringify(error)).not.toContain('k-secret');
