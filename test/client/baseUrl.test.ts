@@ -7,7 +7,7 @@ test.each([
 	['https://api.example.com/v1'],
 	['https://api.example.com/v1/'],
 	['  https://API.example.com/v1  '],
-])('%j leads to the same service', (text) => {
+])('%j is normalized', (text) => {
 	expect(normalizeBaseUrl(text)).toBe('https://api.example.com');
 });
 
@@ -27,6 +27,6 @@ test.each([
 	['https://me@api.example.com', 'Base URL contains a user name, a query or a fragment'],
 	['https://api.example.com/?x=1', 'Base URL contains a user name, a query or a fragment'],
 	['https://api.example.com/#x', 'Base URL contains a user name, a query or a fragment'],
-])('%j is refused by name', (text, message) => {
+])('%j is rejected: %s', (text, message) => {
 	expect(() => normalizeBaseUrl(text)).toThrow(message);
 });

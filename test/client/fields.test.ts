@@ -1,16 +1,16 @@
 import { CHAT_FIELDS } from '../../nodes/client/chat/fields';
-import { chatFields, extraFields } from '../../nodes/client/chat/readFields';
+import { chatFields, extraFields, readField } from '../../nodes/client/chat/readFields';
 
 const tool = (name: string, more: object = {}) => ({
 	type: 'function',
 	function: { name, ...more },
 });
 
-test('nothing chosen, nothing sent', () => {
+test('no options give no request fields', () => {
 	expect(chatFields({})).toStrictEqual({});
 });
 
-test('every field of the table goes out under the name of the specification (spec 2.1)', () => {
+test('every field is sent under its name in the specification (spec 2.1)', () => {
 	const options = {
 		frequencyPenalty: -2,
 		presencePenalty: 2,
@@ -91,12 +91,39 @@ test.each([
 		'Tools: entry 1 has parameters that are not an object schema',
 		expect.any(String) as string,
 	],
-])('%j is refused: %s', (options, message, hint) => {
+])('%j is rejected: %s', (options, message, hint) => {
 	expect(() => chatFields(options)).toThrow(expect.objectContaining({ message, hint }) as Error);
 });
 
+describe('an integer field', () => {
+	const seed = {
+		key: 'seed',
+		apiName: 'seed',
+		label: 'Seed',
+		help: '',
+		type: 'number',
+		default: 0,
+		min: 0,
+		integer: true,
+	} as const;
+
+	test('accepts whole numbers', () => {
+		expect(readField(seed, 7)).toBe(7);
+		expect(readField(seed, '7')).toBe(7);
+	});
+
+	test('rejects fractions', () => {
+		expect(() => readField(seed, 1.5)).toThrow(
+			expect.objectContaining({
+				message: 'Seed is 1.5',
+				hint: 'Enter an integer of at least 0',
+			}) as Error,
+		);
+	});
+});
+
 describe('extra fields', () => {
-	test('go out as they are, from text or from an expression', () => {
+	test('are sent unchanged, from text or from an expression', () => {
 		expect(extraFields('{"seed": 7, "n": {"a": [1]}}')).toStrictEqual({
 			seed: 7,
 			n: { a: [1] },
@@ -110,7 +137,7 @@ describe('extra fields', () => {
 		['{"messages": []}', 'Extra Body Fields contains "messages"'],
 		['{"stream": true}', 'Extra Body Fields contains "stream"'],
 		['{"stream_options": {}}', 'Extra Body Fields contains "stream_options"'],
-	])('%s is refused: %s', (text, message) => {
+	])('%s is rejected: %s', (text, message) => {
 		expect(() => extraFields(text)).toThrow(message);
 	});
 });

@@ -16,7 +16,7 @@ const asks = (...ids: string[]): ChatMessage => ({
 const result = (id: string): ChatMessage => ({ role: 'tool', tool_call_id: id, content: 'ok' });
 
 describe('a prompt', () => {
-	test('stands behind instructions and earlier messages, its images behind its text', () => {
+	test('comes after the system message and earlier messages, its images after its text', () => {
 		expect(
 			promptMessages({
 				text: 'What is this?',
@@ -63,7 +63,7 @@ describe('messages (spec 2.2)', () => {
 		[[{ role: 'assistant', content: null, tool_calls: [call('1')], reasoning_content: 'r' }]],
 		[[{ role: 'assistant', content: '', tool_calls: [call('1')] }]],
 		[[result('1')]],
-	])('%j passes unchanged', (messages) => {
+	])('%j is returned unchanged', (messages) => {
 		expect(check(messages)).toStrictEqual(messages);
 	});
 
@@ -103,11 +103,11 @@ describe('messages (spec 2.2)', () => {
 			],
 			'Messages: entry 1, image points to a private network',
 		],
-	])('%j is refused: %s', (messages, message) => {
+	])('%j is rejected: %s', (messages, message) => {
 		expect(() => check(messages)).toThrow(message);
 	});
 
-	test('an image on a private network is fine for a service on one', () => {
+	test('an image on a private network is valid if the service is on a private network', () => {
 		const messages = [
 			{
 				role: 'user',
@@ -118,13 +118,13 @@ describe('messages (spec 2.2)', () => {
 	});
 });
 
-describe('their order (spec 2.2, 4)', () => {
+describe('order of messages (spec 2.2, 4)', () => {
 	test.each([
 		[[user]],
 		[[{ role: 'system' as const, content: 'x' }, user]],
 		[[user, asks('a', 'b'), result('b'), result('a')]],
 		[[user, asks('a'), result('a'), { role: 'assistant' as const, content: 'x' }, user]],
-	])('%j can be answered', (messages) => {
+	])('%j is valid', (messages) => {
 		expect(() => {
 			checkOrder(messages, 'Messages');
 		}).not.toThrow();
@@ -152,7 +152,7 @@ describe('their order (spec 2.2, 4)', () => {
 		[[user, asks('a'), user], 'Messages: entry 3 comes before the result of the tool call a'],
 		[[user, asks('a', 'b'), result('a')], 'Messages has no result for the tool call b'],
 		[[user, asks('a')], 'Messages has no result for the tool call a'],
-	])('%j is refused: %s', (messages, message) => {
+	])('%j is rejected: %s', (messages, message) => {
 		expect(() => {
 			checkOrder(messages, 'Messages');
 		}).toThrow(message);

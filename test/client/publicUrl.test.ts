@@ -22,7 +22,7 @@ test.each([
 	'http://nas.local/a',
 	'http://db.internal/a',
 	'http://x.invalid/a',
-])('%s is on a private network', (url) => {
+])('%s is private', (url) => {
 	expect(isPrivateUrl(url)).toBe(true);
 });
 
@@ -34,13 +34,13 @@ test.each([
 	'https://[::ffff:8.8.8.8]/a',
 	'https://localhost.example.com/a',
 	'https://mylocal.net/a',
-])('%s is open to the internet', (url) => {
+])('%s is public', (url) => {
 	expect(isPrivateUrl(url)).toBe(false);
 });
 
 const field = 'Images: entry 1';
 
-test('white space around an address is taken off', () => {
+test('white space around a URL is trimmed', () => {
 	expect(checkPublicUrl(' https://example.com/a b.png ', { field, allowPrivate: false })).toBe(
 		'https://example.com/a b.png',
 	);
@@ -54,11 +54,11 @@ test.each([
 	['example.com/a.png', 'Images: entry 1 is not a valid URL'],
 	['', 'Images: entry 1 is not a valid URL'],
 	['http://192.168.1.1/a.png', 'Images: entry 1 points to a private network'],
-])('%j is refused: %s', (url, message) => {
+])('%j is rejected: %s', (url, message) => {
 	expect(() => checkPublicUrl(url, { field, allowPrivate: false })).toThrow(message);
 });
 
-test('a private address is fine where the service is on a private network, another scheme never', () => {
+test('allowPrivate accepts private addresses, but no other schemes', () => {
 	const allowPrivate = true;
 	expect(checkPublicUrl('http://127.0.0.1:5678/a.png', { field, allowPrivate })).toBe(
 		'http://127.0.0.1:5678/a.png',

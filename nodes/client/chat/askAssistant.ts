@@ -36,7 +36,7 @@ interface PartialResult {
 }
 
 /**
- * Calls a super assistant and reports its tool progress (spec 2.7). Never retried: every call is charged.
+ * Calls a super assistant once and reports its tool progress (spec 2.7). Does not retry: every call is charged.
  *
  * @throws ServiceError Like `completeChat`. `details.partial` has what had arrived, with the tool progress in `events`;
  *   `details.subject` has the `session_id`, if it is known.

@@ -74,7 +74,8 @@ export function isJsonMode({ response_format: format }: ChatRequest): boolean {
 	return isJsonObject(format) && format['type'] === 'json_object';
 }
 
-function readField(field: ChatField, value: unknown): JsonValue | undefined {
+/** Validates one value and converts it to its request value; `undefined` omits the field. */
+export function readField(field: ChatField, value: unknown): JsonValue | undefined {
 	switch (field.type) {
 		case 'number':
 			return readNumber(field, value);
