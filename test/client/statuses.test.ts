@@ -58,7 +58,7 @@ test.each([
 
 /** n8n replaces a message that contains one of these codes, in any case, with its own text. */
 const N8N_ERROR_CODES =
-	/econnrefused|econnreset|enotfound|etimedout|erraddrinuse|eaddrnotavail|econnaborted|ehostunreach|eai_again|enoent|eisdir|enotdir|eacces|eexist|eperm|getaddrinfo/i;
+	/econnrefused|econnreset|enotfound|etimedout|eaddrnotavail|econnaborted|ehostunreach|eai_again|enoent|eisdir|enotdir|eacces|eexist|eperm|getaddrinfo/i;
 
 test.each(
 	[
