@@ -3,10 +3,9 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { askAssistant, type AssistantReply } from '../client/chat/askAssistant';
 import { liveText } from '../client/chat/liveText';
 import { userMessage } from '../client/chat/messages';
-import { progressLine } from '../client/chat/progressLine';
 import { extraFields } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
-import { toolRuns } from '../client/chat/toolRuns';
+import { executedTools, progressLine } from '../client/chat/toolProgress';
 import type { ChatRequest } from '../client/chat/types';
 import { InputError, ServiceError } from '../client/errors';
 import { withRetry } from '../client/http/retry';
@@ -166,7 +165,7 @@ function toOutput(
 	if (context.getNodeParameter('simplify', item) !== true) {
 		return { ...completion, ...timeline } as unknown as IDataObject;
 	}
-	const runs = toolRuns(completion, events);
+	const runs = executedTools(completion, events);
 	const { tool_calls, ...result } = toChatResult(completion, { json: false });
 	return forTools(context, 'assistant', {
 		...result,

@@ -1,7 +1,7 @@
 /**
- * Runs `work` on every item, at most `limit` at a time, and gives the results in the items' order.
+ * Concurrent map with a limit: runs `work` on every item, at most `limit` at a time; results keep the order of the items.
  *
- * After a rejection no further item is started; those under way are awaited, then the first rejection is thrown.
+ * After a rejection no further item is started. Items in progress are awaited, then the first rejection is thrown.
  */
 export async function mapConcurrent<T, R>(
 	items: readonly T[],
@@ -12,7 +12,7 @@ export async function mapConcurrent<T, R>(
 	let next = 0;
 	const failures: unknown[] = [];
 
-	async function lane(): Promise<void> {
+	async function worker(): Promise<void> {
 		while (failures.length === 0 && next < items.length) {
 			const index = next++;
 			try {
@@ -23,7 +23,7 @@ export async function mapConcurrent<T, R>(
 		}
 	}
 
-	await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
+	await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 	if (failures.length > 0) throw failures[0];
 	return results;
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from './json';
 
-/** Something that the user entered cannot be sent. Thrown before any request. */
+/** Invalid input: a value that the user entered cannot be sent. Thrown before any request. */
 export class InputError extends Error {
 	override readonly name = 'InputError';
 
 	/**
-	 * @param field The field's name as the editor shows it.
-	 * @param problem What is wrong, to follow the name: `is empty`.
-	 * @param hint What to do, as a sentence.
+	 * @param field Label of the field in the editor.
+	 * @param problem What is wrong, as a continuation of the label: `is empty`.
+	 * @param hint What to do, as a sentence without a period.
 	 */
 	constructor(
 		readonly field: string,
@@ -18,48 +18,53 @@ export class InputError extends Error {
 	}
 }
 
+/** Hint for a required text that is empty. */
+export const EMPTY_TEXT_HINT = 'Enter a text, or an expression that returns one for every item';
+
+/** The error for a required text field that is empty. */
+export function emptyText(field: string): InputError {
+	return new InputError(field, 'is empty', EMPTY_TEXT_HINT);
+}
+
 export type ErrorKind =
-	/** The service, or a file host, answered with an error status (spec 7). */
+	/** The service or a file host returned an error status (spec 7). */
 	| 'http'
-	/** No answer, or the connection broke. */
+	/** No response, or the connection was lost. */
 	| 'network'
-	/** The answer is not what the specification describes. */
+	/** The response does not follow the specification. */
 	| 'protocol'
-	/** The event stream ended before the reply did, or carried an error. */
+	/** The event stream ended before the reply was complete, or contained an error. */
 	| 'stream'
-	/** The service carried out the call, and its outcome is a failure: a video task that failed. */
+	/** The request succeeded, but the video task failed (spec 3.1). */
 	| 'failed'
-	/** The person stopped the execution. */
+	/** The execution was canceled. */
 	| 'cancelled';
 
 export interface ErrorDetails {
-	/** HTTP status, where the service answered. */
+	/** HTTP status, if there was a response. */
 	readonly status?: number;
-	/** Whether the same call may succeed a little later. */
+	/** Whether the same request may succeed a little later. */
 	readonly retryable?: boolean;
-	/**
-	 * Whether the service may have carried out the call although it failed. Retrying such a call can be charged twice,
-	 * so nothing retries it by itself.
-	 */
+	/** Whether the service may have processed the request. A retry may then be charged twice, so it is never automatic. */
 	readonly outcomeUnknown?: boolean;
-	/** The service's own words (`error.message`, spec 7). */
+	/** Error message of the service (`error.message`, spec 7). */
 	readonly serviceMessage?: string;
-	/** The service's own error type (`error.type`, spec 7). */
+	/** Error type of the service (`error.type`, spec 7). */
 	readonly serviceType?: string;
-	/** `trace_id`, for the service's support (spec 2.6). */
+	/** `trace_id`: identifies the request for the support of the service (spec 2.6). */
 	readonly traceId?: string;
-	/** The wait that the service asked for. */
+	/** Delay requested by the `Retry-After` header. */
 	readonly retryAfterMs?: number;
-	/** Code of a transport error, for example `ECONNREFUSED`. */
+	/** Code of a transport error, e.g. `ECONNREFUSED`. */
 	readonly code?: string;
-	/** What had arrived of a reply, in the form of a non-streamed body. */
+	/** Partial reply received before the failure, in the form of a non-streamed body. */
 	readonly partial?: JsonObject;
-	/** What the call was about and must not be lost, by its output name: `task_id`, `video_url`. */
+	/** Identifiers that must not be lost, by output field: `task_id`, `video_url`, `session_id`. */
 	readonly subject?: Readonly<Record<string, string>>;
 	readonly cause?: unknown;
 }
 
-/** A call to the service went wrong. `message` and `hint` are our words for a person. */
+/** A failed request to the service. `message` says what happened, `hint` what to do; both are shown to the user. */
 export class ServiceError extends Error {
 	override readonly name = 'ServiceError';
 
@@ -81,12 +86,12 @@ export class ServiceError extends Error {
 	}
 }
 
-/** Whether the service may have carried out the call although it failed. */
+/** Whether the service may have processed the failed request. */
 export function isOutcomeUnknown(error: unknown): error is ServiceError {
 	return error instanceof ServiceError && error.details.outcomeUnknown === true;
 }
 
-/** Whether the error says that a person stopped the execution. */
+/** Whether the execution was canceled. */
 export function isCancelled(error: unknown): boolean {
 	return error instanceof ServiceError && error.kind === 'cancelled';
 }

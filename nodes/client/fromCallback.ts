@@ -1,30 +1,31 @@
 /**
- * What `work` hands over, as it hands it over; its result is the generator's own.
+ * Turns a callback-style producer into an async generator: yields every value passed to `emit`, returns what `produce`
+ * returns.
  *
- * @throws whatever `work` throws, after all that it had handed over.
+ * @throws The error of `produce`, after all values emitted before it.
  */
 export async function* fromCallback<T, R>(
-	work: (hand: (value: T) => void) => Promise<R>,
+	produce: (emit: (value: T) => void) => Promise<R>,
 ): AsyncGenerator<T, R> {
-	const ready: T[] = [];
-	let wake: () => void = () => undefined;
-	let news = new Promise<void>((resolve) => (wake = resolve));
+	const queue: T[] = [];
+	let notify: () => void = () => undefined;
+	let changed = new Promise<void>((resolve) => (notify = resolve));
 	let ended = false;
 
-	const done = work((value) => {
-		ready.push(value);
-		wake();
+	const done = produce((value) => {
+		queue.push(value);
+		notify();
 	}).finally(() => {
 		ended = true;
-		wake();
+		notify();
 	});
-	// Whoever leaves early does not wait for it.
+	// A consumer that leaves early never awaits `done`: avoid an unhandled rejection.
 	done.catch(() => undefined);
 
 	for (;;) {
-		yield* ready.splice(0);
-		if (ended && ready.length === 0) return await done;
-		await news;
-		news = new Promise<void>((resolve) => (wake = resolve));
+		yield* queue.splice(0);
+		if (ended && queue.length === 0) return await done;
+		await changed;
+		changed = new Promise<void>((resolve) => (notify = resolve));
 	}
 }

@@ -5,13 +5,13 @@ export interface HttpRequest {
 	/** Path below the base URL, with a leading slash: `/v1/chat/completions`. */
 	readonly path: string;
 	readonly body: JsonObject;
-	/** Milliseconds without a byte, before or within the response, after which the request is given up. */
+	/** Idle timeout: milliseconds without a byte, before or within the response, until the request is aborted. */
 	readonly idleTimeoutMs: number;
 }
 
 export interface HttpResponse {
 	readonly status: number;
-	/** Names in lower case. */
+	/** By lower-case name. */
 	readonly headers: Readonly<Record<string, string | undefined>>;
 	readonly body: AsyncIterable<Uint8Array>;
 }
@@ -19,17 +19,17 @@ export interface HttpResponse {
 /**
  * Sends one authenticated request to the service.
  *
- * Resolves for every status, with the body unread. Rejects when no response arrived. Reading the body
- * rejects when the connection breaks. Leaving the body early closes the connection.
+ * Resolves for every status, with the body unread. Rejects when no response arrives. Reading the body rejects when the
+ * connection breaks. Returning early from reading the body closes the connection.
  */
 export type HttpPort = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Time and chance, injected so that tests run in virtual time. */
+/** Time and randomness, injected so that tests run in virtual time. */
 export interface Clock {
 	/** Milliseconds since the epoch. */
 	now(): number;
-	/** Rejects when the execution is cancelled. */
+	/** Rejects when the execution is canceled. */
 	sleep(ms: number): Promise<void>;
-	/** At least 0, below 1. */
+	/** At least 0, less than 1. */
 	random(): number;
 }

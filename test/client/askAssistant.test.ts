@@ -3,9 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 
 import { startEmulator } from '../../emulator/startEmulator';
 import { askAssistant, type AssistantOptions } from '../../nodes/client/chat/askAssistant';
-import { progressLine } from '../../nodes/client/chat/progressLine';
-import { toolProgressEvents, type ToolProgressEvent } from '../../nodes/client/chat/toolProgress';
-import { toolRuns } from '../../nodes/client/chat/toolRuns';
+import {
+	executedTools,
+	progressLine,
+	toolProgressEvents,
+	type ToolProgressEvent,
+} from '../../nodes/client/chat/toolProgress';
 import type { ServiceError } from '../../nodes/client/errors';
 import { axiosHttp } from '../support/axiosHttp';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
@@ -37,7 +40,7 @@ const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 const stream = (chunks: readonly object[]) =>
 	chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
 
-const STORY = [
+const PROGRESS = [
 	{ type: 'tool_start', tool: 'web_search', arguments: ARGUMENTS, offset_ms: 0 },
 	{
 		type: 'tool_calls',
@@ -79,7 +82,7 @@ const failure = async (...args: Parameters<typeof ask>) =>
 		(error: unknown) => error as ServiceError,
 	);
 
-/** Answers with the bytes, and ends or breaks the connection. */
+/** Responds with the bytes, then ends or breaks the connection. */
 const sends =
 	(bytes: Buffer, { breaks = false } = {}): Script =>
 	(response) => {
@@ -94,7 +97,7 @@ const WHOLE = Buffer.from(
 );
 
 test.each([1, 2, 3, 7, 64])(
-	'both kinds of chunks are read, however the bytes are cut (%d at a time)',
+	'text and tool progress are parsed from chunks of %d bytes',
 	async (size) => {
 		const pieces = Array.from({ length: Math.ceil(WHOLE.length / size) }, (_, index) =>
 			WHOLE.subarray(index * size, (index + 1) * size),
@@ -107,8 +110,8 @@ test.each([1, 2, 3, 7, 64])(
 			onText: ({ content }) => content !== '' && seen.push(content),
 			onEvent: (event) => seen.push(event),
 		});
-		expect(reply.events).toStrictEqual(STORY);
-		expect(seen).toStrictEqual([...STORY, 'Found 3 pages – ', 'naïve ones.']);
+		expect(reply.events).toStrictEqual(PROGRESS);
+		expect(seen).toStrictEqual([...PROGRESS, 'Found 3 pages – ', 'naïve ones.']);
 		expect(reply.completion).toStrictEqual({
 			session_id: 's-1',
 			model: 'm-1',
@@ -123,29 +126,29 @@ test.each([1, 2, 3, 7, 64])(
 	},
 );
 
-test('a stream of only tools is a reply without a word', async () => {
+test('a stream with only tool progress is an empty reply', async () => {
 	script = sends(Buffer.from(`${stream([STARTED, FINISHED])}data: [DONE]\n\n`));
 	const { completion, events } = await ask();
 	expect(completion.choices).toStrictEqual([
 		{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: null },
 	]);
-	expect(events).toStrictEqual(STORY);
+	expect(events).toStrictEqual(PROGRESS);
 });
 
-test('a stream that says nothing but its end is not an answer of the service', async () => {
+test('a stream with only [DONE] is an empty response', async () => {
 	script = sends(Buffer.from('data: [DONE]\n\n'));
 	expect(await failure()).toMatchObject({
 		kind: 'protocol',
-		message: 'The answer of the service is empty',
+		message: 'Empty response from the service',
 	});
 });
 
-describe('a call that breaks off keeps all that had arrived', () => {
+describe('a call that fails in the stream keeps what had arrived', () => {
 	const half = WHOLE.subarray(0, WHOLE.indexOf('naïve'));
 
 	test.each([
-		['in the middle of an event, closed', {}],
-		['in the middle of an event, reset', { breaks: true }],
+		['connection closed in the middle of an event', {}],
+		['connection reset in the middle of an event', { breaks: true }],
 	])('%s', async (_name, options) => {
 		script = sends(half, options);
 		const { details } = await failure();
@@ -153,33 +156,33 @@ describe('a call that breaks off keeps all that had arrived', () => {
 			partial: {
 				session_id: 's-1',
 				choices: [{ message: { content: 'Found 3 pages – ' } }],
-				events: STORY,
+				events: PROGRESS,
 			},
 			subject: { session_id: 's-1' },
 		});
 	});
 
-	test('before any text: the tools and the session', async () => {
+	test('before any text: tool progress and session ID', async () => {
 		script = sends(Buffer.from(stream([STARTED])));
 		const { details } = await failure();
-		expect(details.partial).toStrictEqual({ events: STORY.slice(0, 1) });
+		expect(details.partial).toStrictEqual({ events: PROGRESS.slice(0, 1) });
 		expect(details.subject).toStrictEqual({ session_id: 's-1' });
 	});
 
-	test('at the limit of the service it says so', async () => {
+	test('a disconnect at the limit of the service is reported as that limit', async () => {
 		const clock = fakeClock();
 		script = (response, request, index) => {
 			void clock.sleep(598_000);
 			sends(half)(response, request, index);
 		};
 		expect(await failure({}, clock)).toMatchObject({
-			message: 'The assistant did not finish within the 600 seconds that the service allows',
+			message: 'The assistant exceeded the 600-second limit of the service',
 			details: { partial: { events: [{ offset_ms: 598_000 }, { offset_ms: 598_000 }] } },
 		});
 	});
 });
 
-test('a connection kept alive without a word ends at the limit', async () => {
+test('keep-alive comments do not extend the total timeout', async () => {
 	const clock = fakeClock();
 	let closed: () => void;
 	const left = new Promise<void>((resolve) => (closed = resolve));
@@ -196,12 +199,12 @@ test('a connection kept alive without a word ends at the limit', async () => {
 		});
 	};
 	const error = await failure({ limitMs: 100_000 }, clock);
-	expect(error.message).toBe('The call took longer than its limit');
+	expect(error.message).toBe('The request exceeded its maximum duration');
 	expect(error.details.partial).toMatchObject({ events: [{ tool: 'web_search' }] });
 	await left;
 });
 
-test('a call of 600 seconds passes, its idle timeout too', async () => {
+test('a call of almost 600 seconds succeeds, although the service is idle most of the time', async () => {
 	const emulator = await startEmulator({ clock: 'virtual' });
 	try {
 		const { clock, journal } = emulator;
@@ -217,7 +220,7 @@ test('a call of 600 seconds passes, its idle timeout too', async () => {
 		while (journal.of('/v1/chat/completions').length === 0) await setImmediate();
 		const ticking = { done: false };
 		void asked.finally(() => (ticking.done = true)).catch(() => undefined);
-		// The emulator goes on sleeping between its chunks; time has to follow until the reply is there.
+		// The emulator sleeps between chunks: advance its clock until the reply is complete.
 		while (!ticking.done) {
 			await clock.advance(1_000);
 			await setImmediate();
@@ -232,8 +235,8 @@ test('a call of 600 seconds passes, its idle timeout too', async () => {
 	}
 });
 
-describe('the timeline', () => {
-	test('several tools may finish at once', () => {
+describe('tool progress events', () => {
+	test('one chunk can report several tools', () => {
 		const data = { tool_calls: [{ name: 'a', result: { n: 1 } }, { name: 'b' }, 'odd'] };
 		expect(toolProgressEvents({ type: 'tool_calls', data }, 5)).toStrictEqual([
 			{ type: 'tool_calls', tool: 'a', result: '{"n":1}', offset_ms: 5 },
@@ -252,22 +255,22 @@ describe('the timeline', () => {
 			{ type: 'constructor', data: {} },
 		],
 		[{}, { type: '', data: null }],
-	])('%j is kept, although it is not in the specification', (extension, event) => {
+	])('%j is kept, although the specification does not list it', (extension, event) => {
 		expect(toolProgressEvents(extension, 1)).toStrictEqual([{ ...event, offset_ms: 1 }]);
 	});
 });
 
 test.each([
-	[STORY[0]!, 'Running web_search: {"query":"café “n8n”"}'],
+	[PROGRESS[0]!, 'Running web_search: {"query":"café “n8n”"}'],
 	[{ type: 'tool_start', tool: 'clock', arguments: {}, offset_ms: 0 }, 'Running clock'],
-	[STORY[1]!, 'Finished web_search in 1.2s'],
+	[PROGRESS[1]!, 'Finished web_search in 1.2s'],
 	[{ type: 'tool_calls', tool: 'clock', status: 'failed', offset_ms: 0 }, 'clock: failed'],
 	[{ type: 'other', offset_ms: 0 }, ''],
-])('%j reads: %s', (event, line) => {
+])('the progress line of %j is %s', (event, line) => {
 	expect(progressLine(event)).toBe(line);
 });
 
-test('long arguments are cut in a line', () => {
+test('long arguments are truncated in a progress line', () => {
 	const line = progressLine({
 		type: 'tool_start',
 		tool: 'write',
@@ -278,7 +281,7 @@ test('long arguments are cut in a line', () => {
 	expect(line).toMatch(/x…$/);
 });
 
-test('the results of a body belong to their calls by id (spec 2.4)', () => {
+test('calls and results of a non-streamed body are joined by id (spec 2.4)', () => {
 	const call = (id: string, name: string, args: string) => ({
 		id,
 		type: 'function' as const,
@@ -293,7 +296,7 @@ test('the results of a body belong to their calls by id (spec 2.4)', () => {
 		],
 	};
 	const completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
-	expect(toolRuns(completion, [])).toStrictEqual([
+	expect(executedTools(completion, [])).toStrictEqual([
 		{ id: '1', name: 'a', arguments: { n: 1 }, result: 'one' },
 		{ id: '2', name: 'b', arguments: 'odd', result: 'two' },
 		{ id: '3', name: 'c', arguments: {} },

@@ -7,7 +7,7 @@ test.each([
 	['https://api.example.com/v1'],
 	['https://api.example.com/v1/'],
 	['  https://API.example.com/v1  '],
-])('%j leads to the same service', (text) => {
+])('%j is normalized', (text) => {
 	expect(normalizeBaseUrl(text)).toBe('https://api.example.com');
 });
 
@@ -20,13 +20,13 @@ test('a path before /v1 and a port are kept', () => {
 test.each([
 	[undefined, 'Base URL is empty'],
 	['   ', 'Base URL is empty'],
-	['api.example.com', 'Base URL is not a web address'],
-	['ftp://api.example.com', 'Base URL is not a web address'],
-	['http://', 'Base URL is not a web address'],
-	['https://me:pw@api.example.com', 'Base URL has a part that does not belong there'],
-	['https://me@api.example.com', 'Base URL has a part that does not belong there'],
-	['https://api.example.com/?x=1', 'Base URL has a part that does not belong there'],
-	['https://api.example.com/#x', 'Base URL has a part that does not belong there'],
-])('%j is refused by name', (text, message) => {
+	['api.example.com', 'Base URL is not a valid URL'],
+	['ftp://api.example.com', 'Base URL is not a valid URL'],
+	['http://', 'Base URL is not a valid URL'],
+	['https://me:pw@api.example.com', 'Base URL contains a user name, a query or a fragment'],
+	['https://me@api.example.com', 'Base URL contains a user name, a query or a fragment'],
+	['https://api.example.com/?x=1', 'Base URL contains a user name, a query or a fragment'],
+	['https://api.example.com/#x', 'Base URL contains a user name, a query or a fragment'],
+])('%j is rejected: %s', (text, message) => {
 	expect(() => normalizeBaseUrl(text)).toThrow(message);
 });

@@ -48,7 +48,7 @@ const delta = (fields: object, more: object = {}) => ({
 });
 
 describe('not streamed (spec 2.4)', () => {
-	test('the body comes back as it is, the request says stream false', async () => {
+	test('returns the body unchanged, requests stream: false', async () => {
 		const body = {
 			choices: [
 				{
@@ -81,7 +81,7 @@ describe('not streamed (spec 2.4)', () => {
 		['a JSON list', '[1]', '[1]'],
 		['a body without choices', '{"ok":true}', '{"ok":true}'],
 		['a choice without a message', '{"choices":[{}]}', '{"choices":[{}]}'],
-	])('%s is not taken for an answer of the service', async (_name, text, shown) => {
+	])('%s is reported as an unexpected response', async (_name, text, shown) => {
 		script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/html' });
 			response.end(text);
@@ -133,7 +133,7 @@ describe('streamed (spec 2.5)', () => {
 		suggested_questions: ['More?'],
 	};
 
-	test('the chunks are put together into the form of a body, the usage is asked for', async () => {
+	test('chunks are accumulated into a body, token usage is requested', async () => {
 		script = (response) => {
 			events(response, STREAM);
 		};
@@ -147,7 +147,7 @@ describe('streamed (spec 2.5)', () => {
 		});
 	});
 
-	test('the text arrives while the service is still writing', async () => {
+	test('text is delivered while the stream is still open', async () => {
 		let finish: () => void = () => undefined;
 		script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -166,7 +166,7 @@ describe('streamed (spec 2.5)', () => {
 		expect(seen).toStrictEqual(['first', '']);
 	});
 
-	test('any way to cut the bytes gives the same reply', async () => {
+	test('chunk boundaries do not change the reply', async () => {
 		const bytes = Buffer.from(
 			STREAM.map(
 				(value) =>
@@ -192,7 +192,7 @@ describe('streamed (spec 2.5)', () => {
 		}
 	});
 
-	test('tool calls are put together by their index (spec 2.3)', async () => {
+	test('fragments of tool calls are joined by index (spec 2.3)', async () => {
 		const call = (fields: object) => delta({ tool_calls: [fields] });
 		script = (response) => {
 			events(response, [
@@ -233,7 +233,7 @@ describe('streamed (spec 2.5)', () => {
 		});
 	});
 
-	test('tool calls without an index are told apart by their id', async () => {
+	test('fragments of tool calls without an index are joined by id', async () => {
 		const call = (fields: object) => delta({ tool_calls: [fields] });
 		script = (response) => {
 			events(response, [
@@ -252,14 +252,14 @@ describe('streamed (spec 2.5)', () => {
 		]);
 	});
 
-	test('a finish reason without [DONE] is a whole reply', async () => {
+	test('a finish reason without [DONE] completes the reply', async () => {
 		script = (response) => {
 			events(response, [delta({ content: 'Hi' }), delta({}, { finish_reason: 'stop' })]);
 		};
 		expect((await complete(true)).choices[0]!.message.content).toBe('Hi');
 	});
 
-	test('the reply is whole at [DONE], also where the server keeps the connection open', async () => {
+	test('[DONE] completes the reply, even if the server keeps the connection open', async () => {
 		let closed: Promise<unknown> = Promise.resolve();
 		script = (response) => {
 			closed = new Promise((resolve) => response.on('close', resolve));
@@ -267,11 +267,11 @@ describe('streamed (spec 2.5)', () => {
 			response.write(`data: ${JSON.stringify(delta({ content: 'Hi' }))}\n\ndata: [DONE]\n\n`);
 		};
 		expect((await complete(true)).choices[0]!.message.content).toBe('Hi');
-		// The client hangs up by itself.
+		// The client closes the connection.
 		await closed;
 	});
 
-	test('a server that answers with one JSON body is understood', async () => {
+	test('a JSON body in response to a streaming request is accepted', async () => {
 		const body = { choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] };
 		script = (response) => {
 			json(response, 200, body);
@@ -281,13 +281,13 @@ describe('streamed (spec 2.5)', () => {
 		expect(texts).toStrictEqual([{ content: 'Hi', reasoning: '' }]);
 	});
 
-	test('a stream cut by the server keeps what had arrived', async () => {
+	test('an incomplete stream keeps what had arrived', async () => {
 		script = (response) => {
 			events(response, [delta({ content: 'Half a' })]);
 		};
 		expect(await failure(true)).toMatchObject({
 			kind: 'stream',
-			message: 'The stream ended before the reply did',
+			message: 'The stream ended before the reply was complete',
 			details: {
 				retryable: true,
 				partial: { choices: [{ message: { content: 'Half a' } }] },
@@ -295,7 +295,7 @@ describe('streamed (spec 2.5)', () => {
 		});
 	});
 
-	test('a connection reset in the stream keeps what had arrived', async () => {
+	test('a connection reset during the stream keeps what had arrived', async () => {
 		script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
 			response.write(`data: ${JSON.stringify(delta({ content: 'Half a' }))}\n\n`, () => {
@@ -311,7 +311,7 @@ describe('streamed (spec 2.5)', () => {
 		});
 	});
 
-	test('an error event in the stream is an error in its own words', async () => {
+	test('an error event in the stream is reported with the message of the service', async () => {
 		script = (response) => {
 			events(response, [
 				delta({ content: 'Half a' }),
@@ -329,27 +329,27 @@ describe('streamed (spec 2.5)', () => {
 		});
 	});
 
-	test('garbage in the stream is an error', async () => {
+	test('invalid JSON in the stream is an error', async () => {
 		script = (response) => {
 			events(response, ['{"choices": [']);
 		};
 		expect(await failure(true)).toMatchObject({
 			kind: 'stream',
-			message: 'The stream carried something that is not JSON',
+			message: 'The stream contains invalid JSON',
 		});
 	});
 
-	test('a stream of nothing is not an answer of the service', async () => {
+	test('an empty stream is an empty response', async () => {
 		script = (response) => {
 			events(response, []);
 		};
 		expect(await failure(true)).toMatchObject({
 			kind: 'protocol',
-			message: 'The answer of the service is empty',
+			message: 'Empty response from the service',
 		});
 	});
 
-	test('idle timeout longer than the timeout ends the call', async () => {
+	test('the idle timeout ends the call', async () => {
 		script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
 			response.write(`data: ${JSON.stringify(delta({ content: 'Half a' }))}\n\n`);
@@ -360,20 +360,20 @@ describe('streamed (spec 2.5)', () => {
 
 describe('error statuses (spec 7.1)', () => {
 	test.each([
-		[400, 'The service found the request malformed', false],
-		[401, 'The service did not accept the API key', false],
+		[400, 'The service rejected the request as malformed', false],
+		[401, 'The service rejected the API key', false],
 		[402, 'There is no application with this app code', false],
 		[403, 'The API key has no access to this application', false],
-		[404, 'The address does not lead to the service', false],
-		[406, 'The account has not enough credit', false],
-		[409, 'Content moderation stopped the call', false],
-		[418, 'The service refused the call', false],
-		[429, 'The service is getting too many calls', true],
-		[502, 'The service, or a proxy in front of it, failed', true],
-		[503, 'The service could not handle the call just now', true],
+		[404, 'The service was not found at this address', false],
+		[406, 'Insufficient credit', false],
+		[409, 'Content moderation rejected the request', false],
+		[418, 'The service rejected the request', false],
+		[429, 'Too many requests: rate limit reached', true],
+		[502, 'The service or a proxy in front of it failed', true],
+		[503, 'The service is temporarily unavailable', true],
 	])('%i: %s', async (status, message, retryable) => {
 		script = (response) => {
-			json(response, status, { error: { message: 'their words', type: 'their_type' } });
+			json(response, status, { error: { message: 'service message', type: 'service_type' } });
 		};
 		const error = await failure(true);
 		expect(error).toMatchObject({
@@ -382,8 +382,8 @@ describe('error statuses (spec 7.1)', () => {
 			details: {
 				status,
 				retryable,
-				serviceMessage: 'their words',
-				serviceType: 'their_type',
+				serviceMessage: 'service message',
+				serviceType: 'service_type',
 			},
 		});
 		expect(error.hint).not.toBe('');
@@ -392,15 +392,15 @@ describe('error statuses (spec 7.1)', () => {
 	test.each([
 		['in seconds', { 'retry-after': '7' }, 7_000],
 		[
-			'as a date, by the clock of the service',
+			'as a date, relative to the Date header',
 			{
 				'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT',
 				date: 'Wed, 21 Oct 2015 07:28:00 GMT',
 			},
 			30_000,
 		],
-		['as a date that is over', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
-		['in other words', { 'retry-after': 'soon' }, undefined],
+		['as a date in the past', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+		['in an unknown format', { 'retry-after': 'soon' }, undefined],
 	])('Retry-After %s', async (_name, headers, ms) => {
 		script = (response) => {
 			json(response, 429, { error: { message: 'slow down' } }, headers);
@@ -408,7 +408,7 @@ describe('error statuses (spec 7.1)', () => {
 		expect((await failure(false)).details.retryAfterMs).toBe(ms);
 	});
 
-	test('an HTML error page is shown as text', async () => {
+	test('an HTML error page is reduced to text', async () => {
 		script = (response) => {
 			response.writeHead(502, { 'content-type': 'text/html' });
 			response.end('<html><style>p{}</style><h1>502 Bad Gateway</h1><p>proxy</p></html>');
@@ -416,11 +416,11 @@ describe('error statuses (spec 7.1)', () => {
 		expect((await failure(false)).details.serviceMessage).toBe('502 Bad Gateway proxy');
 	});
 
-	test('an address where nothing listens is named as such', async () => {
+	test('a refused connection is reported as such', async () => {
 		await server.stop();
 		expect(await failure(false)).toMatchObject({
 			kind: 'network',
-			message: 'Nothing answers at the address of the service',
+			message: 'Could not connect to the service (connection refused)',
 			details: { code: 'ECONNREFUSED', retryable: true },
 		});
 	});

@@ -1,7 +1,7 @@
 import { mapConcurrent } from '../../nodes/client/concurrency';
 
-/** Work that polls to be released, so that the test decides the order. */
-function heldWork() {
+/** Work that completes only when released, so that the test controls the order. */
+function controlledWork() {
 	const started: number[] = [];
 	const release = new Map<number, (error?: Error) => void>();
 	const work = (item: number) =>
@@ -17,8 +17,8 @@ function heldWork() {
 
 const settled = async () => await new Promise((resolve) => setImmediate(resolve));
 
-test('at most the limit is under way, and results keep the order of the items', async () => {
-	const { started, work, release } = heldWork();
+test('runs at most `limit` items at a time and keeps the order of the results', async () => {
+	const { started, work, release } = controlledWork();
 	const done = mapConcurrent([1, 2, 3, 4], 2, work);
 	expect(started).toStrictEqual([1, 2]);
 
@@ -33,8 +33,8 @@ test('at most the limit is under way, and results keep the order of the items', 
 	expect(await done).toStrictEqual([10, 20, 30, 40]);
 });
 
-test('after a failure nothing more starts, and what is under way is awaited', async () => {
-	const { started, work, release } = heldWork();
+test('after a failure starts no further item and awaits those in progress', async () => {
+	const { started, work, release } = controlledWork();
 	const ended: string[] = [];
 	const done = mapConcurrent([1, 2, 3], 2, work).catch((error: unknown) => {
 		ended.push((error as Error).message);
@@ -50,6 +50,6 @@ test('after a failure nothing more starts, and what is under way is awaited', as
 	expect(started).toStrictEqual([1, 2]);
 });
 
-test('no items, no work', async () => {
+test('an empty list does not call work', async () => {
 	expect(await mapConcurrent([], 3, () => Promise.reject(new Error('called')))).toStrictEqual([]);
 });

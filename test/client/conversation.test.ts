@@ -55,12 +55,15 @@ const reply = (conversation: Conversation, completion: ChatCompletion, limits = 
 const result = (conversation: Conversation, id: string, text: string, nowMs = 0) =>
 	applyResult(conversation, id, { result: text, failed: false }, nowMs);
 
-test('every value of a conversation survives being saved', () => {
-	const talk = reply(startConversation([USER]), asks(['a', 'weather', '{"city":"Rome"}']));
-	expect(JSON.parse(JSON.stringify(talk))).toStrictEqual(talk);
+test('a conversation is JSON-serializable', () => {
+	const conversation = reply(
+		startConversation([USER]),
+		asks(['a', 'weather', '{"city":"Rome"}']),
+	);
+	expect(JSON.parse(JSON.stringify(conversation))).toStrictEqual(conversation);
 });
 
-test('results may come in any order, the messages keep the order of the calls', () => {
+test('results can arrive in any order, their messages keep the order of the calls', () => {
 	const calling = reply(startConversation([USER]), asks(['a', 'time', ''], ['b', 'time', '{}']));
 	expect(openCalls(calling).map(({ id }) => id)).toStrictEqual(['a', 'b']);
 
@@ -76,14 +79,14 @@ test('results may come in any order, the messages keep the order of the calls', 
 	]);
 });
 
-test('a second result of a call, and one of an unknown call, change nothing', () => {
+test('results of completed and unknown calls are ignored', () => {
 	const calling = reply(startConversation([USER]), asks(['a', 'time', ''], ['b', 'time', '{}']));
 	const once = result(calling, 'a', '1');
 	expect(result(once, 'a', 'other')).toBe(once);
 	expect(result(once, 'zzz', 'other')).toBe(once);
 });
 
-test('ids that come again in a later round are other calls', () => {
+test('an id that is reused in a later round is a new call', () => {
 	const first = result(reply(startConversation([USER]), asks(['a', 'time', ''])), 'a', '1');
 	const second = reply(first, asks(['a', 'time', '{}']));
 	expect(openCalls(second)).toMatchObject([{ id: 'a', round: 2 }]);
@@ -93,13 +96,13 @@ test('ids that come again in a later round are other calls', () => {
 	]);
 });
 
-test('the time of a call runs from when it was handed out', () => {
+test('the duration of a call is measured from its start', () => {
 	const calling = reply(startConversation([USER]), asks(['a', 'time', '']));
 	const done = result(applyStarted(calling, 'a', 1_000), 'a', '1', 3_500);
 	expect(done.calls[0]).toMatchObject({ startedAtMs: 1_000, durationMs: 2_500 });
 });
 
-test('tokens of all rounds are added up; a reply without any takes nothing away', () => {
+test('token usage is summed over all rounds; replies without usage are skipped', () => {
 	const first = result(reply(startConversation([USER]), asks(['a', 'time', ''])), 'a', '1');
 	const second = result(reply(first, asks(['b', 'time', ''])), 'b', '1');
 	const answered = reply(second, says('Done.'));
@@ -111,11 +114,11 @@ test('tokens of all rounds are added up; a reply without any takes nothing away'
 	expect(answered.phase.kind).toBe('answered');
 });
 
-test('the finish reason tool_calls without any call is an answer', () => {
+test('a reply with the finish reason tool_calls but no calls is an answer', () => {
 	expect(reply(startConversation([USER]), asks()).phase.kind).toBe('answered');
 });
 
-test('arguments in another order are the same call', () => {
+test('calls are identical regardless of the order of the argument keys', () => {
 	const limits = { ...LIMITS, maxRepeats: 1 };
 	const two = asks(
 		['a', 'time', '{"x":1,"y":{"p":1,"q":2}}'],
@@ -127,7 +130,7 @@ test('arguments in another order are the same call', () => {
 	});
 });
 
-test('calls that cannot be run are answered at once, the others wait', () => {
+test('invalid calls get an error result at once, valid calls are pending', () => {
 	const mixed = reply(
 		startConversation([USER]),
 		asks(
@@ -139,9 +142,9 @@ test('calls that cannot be run are answered at once, the others wait', () => {
 	expect(openCalls(mixed).map(({ id }) => id)).toStrictEqual(['b']);
 	const done = result(mixed, 'b', '"mild"');
 	expect(done.messages.slice(2).map(({ content }) => content)).toStrictEqual([
-		JSON.stringify({ error: 'There is no tool "wether". The tools are: weather, time' }),
+		JSON.stringify({ error: 'Unknown tool "wether". Available tools: weather, time' }),
 		'"mild"',
-		expect.stringContaining("do not fit the tool's schema at #/city") as string,
+		expect.stringContaining('do not match the schema of the tool at #/city') as string,
 	]);
 });
 
@@ -153,6 +156,6 @@ test.each([
 		{ a: null, b: true },
 		{ type: 'object', properties: { a: {}, b: { type: 'boolean' } }, required: ['a', 'b'] },
 	],
-])('the schema of %j', (example, schema) => {
+])('infers the schema of %j', (example, schema) => {
 	expect(inferSchema(example)).toStrictEqual(schema);
 });

@@ -1,16 +1,16 @@
 import { CHAT_FIELDS } from '../../nodes/client/chat/fields';
-import { chatFields, extraFields } from '../../nodes/client/chat/readFields';
+import { chatFields, extraFields, readField } from '../../nodes/client/chat/readFields';
 
 const tool = (name: string, more: object = {}) => ({
 	type: 'function',
 	function: { name, ...more },
 });
 
-test('nothing chosen, nothing sent', () => {
+test('no options give no request fields', () => {
 	expect(chatFields({})).toStrictEqual({});
 });
 
-test('every field of the table goes out under the name of the specification (spec 2.1)', () => {
+test('every field is sent under its name in the specification (spec 2.1)', () => {
 	const options = {
 		frequencyPenalty: -2,
 		presencePenalty: 2,
@@ -70,17 +70,17 @@ test.each([
 	[{ presencePenalty: -2.1 }, 'Presence Penalty is -2.1', 'Enter a number from -2 to 2'],
 	[{ topP: -1 }, 'Top P is -1', 'Enter a number of at least 0'],
 	[{ topP: NaN }, 'Top P is NaN', 'Enter a number of at least 0'],
-	[{ stop: ['a', 'b', 'c', 'd', 'e'] }, 'Stop Words has 5 entries', 'Keep at most 4'],
+	[{ stop: ['a', 'b', 'c', 'd', 'e'] }, 'Stop Words has 5 entries', 'Enter at most 4'],
 	[{ thinking: 'maybe' }, 'Thinking is maybe', 'Choose one of: default, enabled, disabled'],
 	[{ toolChoice: 'all' }, 'Tool Choice is all', 'Choose one of: auto, none, required'],
 	[{ tools: '[' }, 'Tools is not valid JSON', 'Check quotes, commas and brackets'],
 	[{ tools: '{}' }, 'Tools is not a list', expect.stringContaining('JSON list') as string],
 	[
 		{ tools: [{ name: 'a' }] },
-		'Tools: entry 1 is no tool declaration',
+		'Tools: entry 1 is not a tool declaration',
 		expect.any(String) as string,
 	],
-	[{ tools: [tool('a b')] }, 'Tools: entry 1 has no usable name', expect.any(String) as string],
+	[{ tools: [tool('a b')] }, 'Tools: entry 1 has no valid name', expect.any(String) as string],
 	[
 		{ tools: [tool('a'), tool('a')] },
 		'Tools: entry 2 repeats the name a',
@@ -88,15 +88,42 @@ test.each([
 	],
 	[
 		{ tools: [tool('a', { parameters: { type: 'string' } })] },
-		'Tools: entry 1 has parameters that are no object schema',
+		'Tools: entry 1 has parameters that are not an object schema',
 		expect.any(String) as string,
 	],
-])('%j is refused: %s', (options, message, hint) => {
+])('%j is rejected: %s', (options, message, hint) => {
 	expect(() => chatFields(options)).toThrow(expect.objectContaining({ message, hint }) as Error);
 });
 
+describe('an integer field', () => {
+	const seed = {
+		key: 'seed',
+		apiName: 'seed',
+		label: 'Seed',
+		help: '',
+		type: 'number',
+		default: 0,
+		min: 0,
+		integer: true,
+	} as const;
+
+	test('accepts whole numbers', () => {
+		expect(readField(seed, 7)).toBe(7);
+		expect(readField(seed, '7')).toBe(7);
+	});
+
+	test('rejects fractions', () => {
+		expect(() => readField(seed, 1.5)).toThrow(
+			expect.objectContaining({
+				message: 'Seed is 1.5',
+				hint: 'Enter an integer of at least 0',
+			}) as Error,
+		);
+	});
+});
+
 describe('extra fields', () => {
-	test('go out as they are, from text or from an expression', () => {
+	test('are sent unchanged, from text or from an expression', () => {
 		expect(extraFields('{"seed": 7, "n": {"a": [1]}}')).toStrictEqual({
 			seed: 7,
 			n: { a: [1] },
@@ -107,10 +134,10 @@ describe('extra fields', () => {
 	test.each([
 		['{seed: 7}', 'Extra Body Fields is not valid JSON'],
 		['[1]', 'Extra Body Fields is not a JSON object'],
-		['{"messages": []}', 'Extra Body Fields holds "messages"'],
-		['{"stream": true}', 'Extra Body Fields holds "stream"'],
-		['{"stream_options": {}}', 'Extra Body Fields holds "stream_options"'],
-	])('%s is refused: %s', (text, message) => {
+		['{"messages": []}', 'Extra Body Fields contains "messages"'],
+		['{"stream": true}', 'Extra Body Fields contains "stream"'],
+		['{"stream_options": {}}', 'Extra Body Fields contains "stream_options"'],
+	])('%s is rejected: %s', (text, message) => {
 		expect(() => extraFields(text)).toThrow(message);
 	});
 });

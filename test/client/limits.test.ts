@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-import { addChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
+import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { readToolCall } from '../../nodes/client/chat/toolArguments';
@@ -26,12 +26,12 @@ async function count(bytes: Iterable<Buffer>): Promise<number> {
 	return events;
 }
 
-test('an event that never ends is given up after eight megabytes', async () => {
-	let taken = 0;
+test('an event without an end is rejected after eight megabytes', async () => {
+	let consumed = 0;
 	function* counted() {
 		yield Buffer.from('data: ');
 		for (const piece of megabytes(1_000)) {
-			taken++;
+			consumed++;
 			yield piece;
 		}
 	}
@@ -39,27 +39,27 @@ test('an event that never ends is given up after eight megabytes', async () => {
 		kind: 'protocol',
 		message: 'An event of the stream is too large',
 	});
-	// The stream reads a few pieces ahead.
-	expect(taken).toBeLessThan(40);
+	// The stream reads a few chunks ahead.
+	expect(consumed).toBeLessThan(40);
 });
 
-test('many events of a megabyte pass, up to the limit of a reply', async () => {
+test('many events of one megabyte are accepted, up to the limit of a stream', async () => {
 	expect(await count(megabytes(20, 'data: ', '\n\n'))).toBe(20);
 	await expect(count(megabytes(200, 'data: ', '\n\n'))).rejects.toMatchObject({
 		message: 'The reply is too large',
 	});
 });
 
-test('a body without end is given up', async () => {
+test('a body without an end is rejected', async () => {
 	const http: HttpPort = () =>
 		Promise.resolve({ status: 200, headers: {}, body: Readable.from(megabytes(1_000)) });
 	const messages = [{ role: 'user', content: 'Hi' } as const];
 	await expect(
 		completeChat(http, { messages }, { stream: false, idleTimeoutMs: 1_000 }),
-	).rejects.toMatchObject({ message: 'The answer is too large to be one of the service' });
+	).rejects.toMatchObject({ message: 'The response is too large' });
 });
 
-describe('keys that reach for the prototype', () => {
+describe('__proto__ keys', () => {
 	const POISON = [
 		'{"__proto__": {"polluted": true}, "city": "Rome"}',
 		'{"\\u005f_proto__": {"polluted": true}, "city": "Rome"}',
@@ -67,7 +67,7 @@ describe('keys that reach for the prototype', () => {
 		'{"__\\u0070roto__": {"polluted": true}, "city": "Rome"}',
 	];
 
-	test.each(POISON)('%s: they are gone, the rest is there', (text) => {
+	test.each(POISON)('%s: removed, other keys are kept', (text) => {
 		const value = parseJson(text) as object;
 		expect(Object.keys(value)).toStrictEqual(['city']);
 		const copy = Object.assign({}, value) as { polluted?: boolean };
@@ -75,13 +75,13 @@ describe('keys that reach for the prototype', () => {
 		expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
 	});
 
-	test('in a list, and deep within', () => {
+	test('are removed from nested values', () => {
 		expect(JSON.stringify(parseJson('[{"a": {"__proto__": {"x": 1}, "b": 2}}]'))).toBe(
 			'[{"a":{"b":2}}]',
 		);
 	});
 
-	test.each(POISON)('%s as arguments of a tool call', (text) => {
+	test.each(POISON)('%s: removed from the arguments of a tool call', (text) => {
 		const call = {
 			id: '1',
 			type: 'function' as const,
@@ -91,16 +91,16 @@ describe('keys that reach for the prototype', () => {
 		expect(read).toStrictEqual({ arguments: { city: 'Rome' } });
 	});
 
-	test('in a chunk of a stream', () => {
+	test('are removed from a chunk of a stream', () => {
 		const accumulator = startAccumulator();
-		addChunk(
+		applyChunk(
 			accumulator,
 			parseJson('{"__proto__": {"model": "evil"}, "choices": []}') as object as never,
 		);
 		expect(toCompletion(accumulator).model).toBeUndefined();
 	});
 
-	test('a text that only names it is left alone', () => {
+	test('a string value that contains __proto__ is kept', () => {
 		expect(parseJson('{"note": "about __proto__"}')).toStrictEqual({ note: 'about __proto__' });
 	});
 });

@@ -16,7 +16,7 @@ const asks = (...ids: string[]): ChatMessage => ({
 const result = (id: string): ChatMessage => ({ role: 'tool', tool_call_id: id, content: 'ok' });
 
 describe('a prompt', () => {
-	test('stands behind instructions and earlier messages, its images behind its text', () => {
+	test('comes after the system message and earlier messages, its images after its text', () => {
 		expect(
 			promptMessages({
 				text: 'What is this?',
@@ -63,15 +63,15 @@ describe('messages (spec 2.2)', () => {
 		[[{ role: 'assistant', content: null, tool_calls: [call('1')], reasoning_content: 'r' }]],
 		[[{ role: 'assistant', content: '', tool_calls: [call('1')] }]],
 		[[result('1')]],
-	])('%j passes unchanged', (messages) => {
+	])('%j is returned unchanged', (messages) => {
 		expect(check(messages)).toStrictEqual(messages);
 	});
 
 	test.each([
 		['Hello', 'Messages is not a list'],
 		[{ role: 'user' }, 'Messages is not a list'],
-		[['Hello'], 'Messages: entry 1 has no known role'],
-		[[user, { role: 'bot', content: 'x' }], 'Messages: entry 2 has no known role'],
+		[['Hello'], 'Messages: entry 1 has an unknown role'],
+		[[user, { role: 'bot', content: 'x' }], 'Messages: entry 2 has an unknown role'],
 		[[{ role: 'user', content: '' }], 'Messages: entry 1 has no content'],
 		[[{ role: 'user', content: ' ' }], 'Messages: entry 1 has no content'],
 		[[{ role: 'user', content: [] }], 'Messages: entry 1 has no content'],
@@ -92,7 +92,7 @@ describe('messages (spec 2.2)', () => {
 					],
 				},
 			],
-			'Messages: entry 1, its image is a data: URL',
+			'Messages: entry 1, image is a data: URL',
 		],
 		[
 			[
@@ -101,13 +101,13 @@ describe('messages (spec 2.2)', () => {
 					content: [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } }],
 				},
 			],
-			'Messages: entry 1, its image leads to a private network',
+			'Messages: entry 1, image points to a private network',
 		],
-	])('%j is refused: %s', (messages, message) => {
+	])('%j is rejected: %s', (messages, message) => {
 		expect(() => check(messages)).toThrow(message);
 	});
 
-	test('an image on a private network is fine for a service on one', () => {
+	test('an image on a private network is valid if the service is on a private network', () => {
 		const messages = [
 			{
 				role: 'user',
@@ -118,13 +118,13 @@ describe('messages (spec 2.2)', () => {
 	});
 });
 
-describe('their order (spec 2.2, 4)', () => {
+describe('order of messages (spec 2.2, 4)', () => {
 	test.each([
 		[[user]],
 		[[{ role: 'system' as const, content: 'x' }, user]],
 		[[user, asks('a', 'b'), result('b'), result('a')]],
 		[[user, asks('a'), result('a'), { role: 'assistant' as const, content: 'x' }, user]],
-	])('%j can be answered', (messages) => {
+	])('%j is valid', (messages) => {
 		expect(() => {
 			checkOrder(messages, 'Messages');
 		}).not.toThrow();
@@ -140,19 +140,19 @@ describe('their order (spec 2.2, 4)', () => {
 			[user, { role: 'assistant' as const, content: 'x' }],
 			'Messages: the last entry has the role assistant',
 		],
+		[[user, result('a')], 'Messages: entry 2 is a tool result without a matching tool call'],
 		[
-			[user, result('a')],
-			'Messages: entry 2 has the role tool, but no open call that it answers',
+			[user, asks('a'), result('b')],
+			'Messages: entry 3 is a tool result without a matching tool call',
 		],
-		[[user, asks('a'), result('b')], 'Messages: entry 3 has the role tool, but no open call'],
 		[
 			[user, asks('a'), result('a'), result('a')],
-			'Messages: entry 4 has the role tool, but no open',
+			'Messages: entry 4 is a tool result without a matching',
 		],
 		[[user, asks('a'), user], 'Messages: entry 3 comes before the result of the tool call a'],
-		[[user, asks('a', 'b'), result('a')], 'Messages ends before the result of the tool call b'],
-		[[user, asks('a')], 'Messages ends before the result of the tool call a'],
-	])('%j is refused: %s', (messages, message) => {
+		[[user, asks('a', 'b'), result('a')], 'Messages has no result for the tool call b'],
+		[[user, asks('a')], 'Messages has no result for the tool call a'],
+	])('%j is rejected: %s', (messages, message) => {
 		expect(() => {
 			checkOrder(messages, 'Messages');
 		}).toThrow(message);

@@ -22,7 +22,7 @@ test.each([
 	'http://nas.local/a',
 	'http://db.internal/a',
 	'http://x.invalid/a',
-])('%s is on a private network', (url) => {
+])('%s is private', (url) => {
 	expect(isPrivateUrl(url)).toBe(true);
 });
 
@@ -34,13 +34,13 @@ test.each([
 	'https://[::ffff:8.8.8.8]/a',
 	'https://localhost.example.com/a',
 	'https://mylocal.net/a',
-])('%s is open to the internet', (url) => {
+])('%s is public', (url) => {
 	expect(isPrivateUrl(url)).toBe(false);
 });
 
 const field = 'Images: entry 1';
 
-test('white space around an address is taken off', () => {
+test('white space around a URL is trimmed', () => {
 	expect(checkPublicUrl(' https://example.com/a b.png ', { field, allowPrivate: false })).toBe(
 		'https://example.com/a b.png',
 	);
@@ -48,22 +48,22 @@ test('white space around an address is taken off', () => {
 
 test.each([
 	['data:image/png;base64,AAAA', 'Images: entry 1 is a data: URL'],
-	['ftp://example.com/a.png', 'Images: entry 1 is not a web address'],
-	['file:///etc/passwd', 'Images: entry 1 is not a web address'],
-	['javascript:alert(1)', 'Images: entry 1 is not a web address'],
-	['example.com/a.png', 'Images: entry 1 is not a web address'],
-	['', 'Images: entry 1 is not a web address'],
-	['http://192.168.1.1/a.png', 'Images: entry 1 leads to a private network'],
-])('%j is refused: %s', (url, message) => {
+	['ftp://example.com/a.png', 'Images: entry 1 is not a valid URL'],
+	['file:///etc/passwd', 'Images: entry 1 is not a valid URL'],
+	['javascript:alert(1)', 'Images: entry 1 is not a valid URL'],
+	['example.com/a.png', 'Images: entry 1 is not a valid URL'],
+	['', 'Images: entry 1 is not a valid URL'],
+	['http://192.168.1.1/a.png', 'Images: entry 1 points to a private network'],
+])('%j is rejected: %s', (url, message) => {
 	expect(() => checkPublicUrl(url, { field, allowPrivate: false })).toThrow(message);
 });
 
-test('a private address is fine where the service is on a private network, another scheme never', () => {
+test('allowPrivate accepts private addresses, but no other schemes', () => {
 	const allowPrivate = true;
 	expect(checkPublicUrl('http://127.0.0.1:5678/a.png', { field, allowPrivate })).toBe(
 		'http://127.0.0.1:5678/a.png',
 	);
 	expect(() => checkPublicUrl('file:///a.png', { field, allowPrivate })).toThrow(
-		'not a web address',
+		'not a valid URL',
 	);
 });

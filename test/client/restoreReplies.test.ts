@@ -18,7 +18,7 @@ const WEATHER = call('1', 'weather', '{ "city": "Rome" }');
 const TIME = call('2', 'time', '{ "at": [ { "city": "Rome" } ] }');
 const REPLY: ChatMessage = { ...asks(WEATHER, TIME), reasoning_content: 'Two things.' };
 
-test('calls that come back together get their reasoning and their own words again', () => {
+test('calls in one message get their reasoning and original arguments back', () => {
 	const rebuilt = asks(
 		call('1', 'weather', '{"city":"Rome"}'),
 		call('2', 'time', '{"at":[{"city":"Rome"}]}'),
@@ -31,7 +31,7 @@ test('calls that come back together get their reasoning and their own words agai
 	]);
 });
 
-test('calls that come back one by one are put together again', () => {
+test('calls in separate messages are merged into the original reply', () => {
 	const messages = [
 		QUESTION,
 		asks(call('1', 'weather', '{"city":"Rome","id":"1"}')),
@@ -47,7 +47,7 @@ test('calls that come back one by one are put together again', () => {
 	]);
 });
 
-test('the same id in another round is another call', () => {
+test('an id that is reused in another round is another call', () => {
 	const first: ChatMessage = { ...asks(call('1', 'a', '{"n": 1}')), reasoning_content: 'one' };
 	const second: ChatMessage = { ...asks(call('1', 'a', '{"n": 2}')), reasoning_content: 'two' };
 	const messages = [
@@ -64,7 +64,7 @@ test('the same id in another round is another call', () => {
 	]);
 });
 
-test('the same call in two rounds is asked for twice', () => {
+test('the same call in two rounds stays two calls', () => {
 	const one = asks(call('1', 'a', '{}'));
 	const apart = [one, result('1'), QUESTION, one, result('1')];
 	expect(restoreReplies(apart, [one])).toStrictEqual(apart);
@@ -77,12 +77,12 @@ test.each([
 	['another value', call('1', 'weather', '{"city":"Oslo"}')],
 	['no arguments', call('1', 'weather', '')],
 	['another id', call('9', 'weather', '{"city":"Rome"}')],
-])('a call of an earlier execution with %s stays as it is', (_name, other) => {
+])('a call with %s is not in the replies and stays unchanged', (_name, other) => {
 	const messages = [asks(other), result(other.id)];
 	expect(restoreReplies(messages, [asks(WEATHER)])).toStrictEqual(messages);
 });
 
-test('a list that has become shorter is another list', () => {
+test('arrays of different length do not match', () => {
 	const messages = [asks(call('2', 'time', '{"at":[]}')), result('2')];
 	expect(restoreReplies(messages, [REPLY])).toStrictEqual(messages);
 });

@@ -14,7 +14,7 @@ const reply = (
 	...more,
 });
 
-test('every field of the service has its place, absent ones are left out (spec 2.4 to 2.6)', () => {
+test('contains every field of the service, omits absent ones (spec 2.4 to 2.6)', () => {
 	const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 	const full = reply(
 		'See ![it](https://cdn.example/pic?id=1)',
@@ -51,7 +51,7 @@ test('every field of the service has its place, absent ones are left out (spec 2
 	});
 });
 
-test('usage is found at the top and in the choices (spec 2.4, 2.5)', () => {
+test('usage is read from the top level or from the choice (spec 2.4, 2.5)', () => {
 	const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 	const inChoice = reply('Hi');
 	inChoice.choices[0]!.usage = usage;
@@ -73,30 +73,26 @@ describe('JSON mode', () => {
 		});
 	});
 
-	test('keys of the reply cannot reach any prototype', () => {
+	test('__proto__ keys of the reply are removed', () => {
 		const result = toChatResult(reply('{"__proto__": {"polluted": true}}'), { json: true });
 		expect(Object.getPrototypeOf(result['json'])).toBe(Object.prototype);
 		expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 	});
 
-	test('a call for tools has no JSON to parse', () => {
+	test('a reply with tool calls is not parsed', () => {
 		const calls = reply(null, {}, { tool_calls: [{ id: 'a' }] });
 		expect(toChatResult(calls, { json: true })).not.toHaveProperty('json');
 	});
 
 	test.each([
-		[
-			'Sure! {"a": 1}',
-			'stop',
-			'Tell the model in the prompt to answer in JSON, and in which form',
-		],
-		['{"a": ', 'length', 'The reply was cut off at its greatest length: ask for a shorter one'],
-	])('%j is an error that keeps the text', (content, finishReason, hint) => {
+		['Sure! {"a": 1}', 'stop', 'Ask for JSON in the prompt, and describe the fields'],
+		['{"a": ', 'length', 'The reply was cut off at its maximum length: ask for a shorter one'],
+	])('%j is an error with the text in its details', (content, finishReason, hint) => {
 		const completion = reply(content);
 		completion.choices[0]!.finish_reason = finishReason;
 		expect(() => toChatResult(completion, { json: true })).toThrow(
 			expect.objectContaining({
-				message: 'The reply is not JSON, although JSON was asked for',
+				message: 'The reply is not valid JSON',
 				hint,
 				details: expect.objectContaining({ serviceMessage: content.trim() }) as object,
 			}) as Error,
@@ -127,7 +123,7 @@ describe('media in a reply', () => {
 	});
 });
 
-describe('the text that a person watches', () => {
+describe('live text', () => {
 	const deltas = [
 		{ reasoning: 'Let me ', content: '' },
 		{ reasoning: 'think.', content: '' },
@@ -135,12 +131,12 @@ describe('the text that a person watches', () => {
 		{ reasoning: '', content: 'sea.' },
 	];
 
-	test('is the answer alone', () => {
+	test('is the answer only', () => {
 		const toText = liveText({ withReasoning: false });
 		expect(deltas.map(toText)).toStrictEqual(['', '', 'The ', 'sea.']);
 	});
 
-	test('has the thinking before it where wanted, set off by an empty line', () => {
+	test('optionally starts with the reasoning and an empty line', () => {
 		const toText = liveText({ withReasoning: true });
 		expect(deltas.map(toText)).toStrictEqual(['Let me ', 'think.', '\n\nThe ', 'sea.']);
 	});

@@ -5,15 +5,15 @@ import { fakeClock } from '../support/fakeClock';
 
 const POLICY: RetryPolicy = { retries: 3, retryOutcomeUnknown: false };
 const BUSY: ErrorDetails = { retryable: true };
-const UNCLEAR: ErrorDetails = { retryable: true, outcomeUnknown: true };
+const OUTCOME_UNKNOWN: ErrorDetails = { retryable: true, outcomeUnknown: true };
 
 const failed = (details: ErrorDetails) => new ServiceError('http', 'no', 'wait', details);
 
-/** Calls with one failure after another, then a good one; tells what was waited. */
+/** Runs a call that fails with each of the failures, then succeeds; returns the delays between attempts. */
 async function run(
 	failures: readonly ErrorDetails[],
 	policy: Partial<RetryPolicy> = {},
-	mayRepeat?: () => boolean,
+	mayRetry?: () => boolean,
 ) {
 	const clock = fakeClock();
 	let calls = 0;
@@ -26,40 +26,42 @@ async function run(
 				? Promise.resolve('done')
 				: Promise.reject(failed(details));
 		},
-		mayRepeat,
+		mayRetry,
 	).catch((error: unknown) => error);
-	return { outcome, calls, polls: clock.slept };
+	return { outcome, calls, delaysMs: clock.slept };
 }
 
-test('failures that pass are repeated, ever later, by a random part of the longest wait', async () => {
-	// The virtual clock's chance is one half.
+test('retryable failures are retried with exponential backoff and full jitter', async () => {
+	// The random number of the virtual clock is always one half.
 	expect(await run([BUSY, BUSY, BUSY])).toStrictEqual({
 		outcome: 'done',
 		calls: 4,
-		polls: [500, 1_000, 2_000],
+		delaysMs: [500, 1_000, 2_000],
 	});
 });
 
-test('a wait never grows beyond 20 seconds, and all of them never beyond a minute', async () => {
-	const { calls, polls, outcome } = await run(Array<ErrorDetails>(20).fill(BUSY), {
+test('a delay is at most 20 seconds, all delays together at most a minute', async () => {
+	const { calls, delaysMs, outcome } = await run(Array<ErrorDetails>(20).fill(BUSY), {
 		retries: 20,
 	});
-	expect(polls).toStrictEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000, 10_000]);
+	expect(delaysMs).toStrictEqual([
+		500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000, 10_000,
+	]);
 	expect(calls).toBe(10);
 	expect(outcome).toBeInstanceOf(ServiceError);
 });
 
-test('the service is not asked sooner than it said', async () => {
-	const { polls } = await run([
+test('a retry is never sooner than Retry-After', async () => {
+	const { delaysMs } = await run([
 		{ ...BUSY, retryAfterMs: 7_000 },
 		{ ...BUSY, retryAfterMs: 1 },
 	]);
-	expect(polls).toStrictEqual([7_000, 1_000]);
+	expect(delaysMs).toStrictEqual([7_000, 1_000]);
 });
 
-test('a Retry-After beyond the budget is not waited for', async () => {
-	const { calls, polls } = await run([{ ...BUSY, retryAfterMs: 61_000 }]);
-	expect({ calls, polls }).toStrictEqual({ calls: 1, polls: [] });
+test('a Retry-After of more than a minute ends the retries', async () => {
+	const { calls, delaysMs } = await run([{ ...BUSY, retryAfterMs: 61_000 }]);
+	expect({ calls, delaysMs }).toStrictEqual({ calls: 1, delaysMs: [] });
 });
 
 test('after the last retry the last failure is thrown', async () => {
@@ -71,25 +73,25 @@ test('after the last retry the last failure is thrown', async () => {
 });
 
 test.each([
-	['a lasting failure', {}, {}, 1],
-	['a failure without a word about it', { retryable: false }, {}, 1],
-	['what may have been carried out', UNCLEAR, {}, 1],
+	['a failure without retryable is not retried', {}, {}, 1],
+	['a permanent failure is not retried', { retryable: false }, {}, 1],
+	['a failure with an unknown outcome is not retried', OUTCOME_UNKNOWN, {}, 1],
 	[
-		'what may have been carried out, where that is wanted',
-		UNCLEAR,
+		'a failure with an unknown outcome is retried if the policy says so',
+		OUTCOME_UNKNOWN,
 		{ retryOutcomeUnknown: true },
 		2,
 	],
-	['anything with no retries', BUSY, { retries: 0 }, 1],
+	['no failure is retried with retries: 0', BUSY, { retries: 0 }, 1],
 ])('%s', async (_name, details, policy, calls) => {
 	expect((await run([details], policy)).calls).toBe(calls);
 });
 
-test('the caller may say no', async () => {
+test('mayRetry can forbid a retry', async () => {
 	expect((await run([BUSY], {}, () => false)).calls).toBe(1);
 });
 
-test('what is no failure of the service is not repeated', async () => {
+test('errors other than ServiceError are not retried', async () => {
 	let calls = 0;
 	const call = () => {
 		calls++;
@@ -99,7 +101,7 @@ test('what is no failure of the service is not repeated', async () => {
 	expect(calls).toBe(1);
 });
 
-test('cancelling ends the wait', async () => {
+test('canceling ends the delay', async () => {
 	const clock = { ...fakeClock(), sleep: () => Promise.reject(cancelledError()) };
 	let calls = 0;
 	const call = () => {

@@ -1,6 +1,7 @@
 import { STATUSES, unlistedStatus, type Endpoint } from '../../nodes/client/http/statuses';
+import { TRANSPORT_ROWS } from '../../nodes/client/http/transportError';
 
-/** Spec 7.1 and 7.2: what may pass by itself, and what the service may have carried out all the same. */
+/** Spec 7.1 and 7.2: endpoint, status, retryable, outcomeUnknown. */
 const ROWS: readonly [Endpoint, number, boolean, boolean][] = [
 	['chat', 400, false, false],
 	['chat', 401, false, false],
@@ -20,13 +21,13 @@ const ROWS: readonly [Endpoint, number, boolean, boolean][] = [
 ];
 
 test.each(ROWS)(
-	'%s %i: passes %s, outcomeUnknown %s',
+	'%s %i: retryable %s, outcomeUnknown %s',
 	(endpoint, status, retryable, outcomeUnknown) => {
 		expect(STATUSES[endpoint][status]).toMatchObject({ retryable, outcomeUnknown });
 	},
 );
 
-test('there are no other rows, and each says what happened and what to do', () => {
+test('there are no other rows, and each has a message and a hint', () => {
 	const rows = Object.entries(STATUSES).flatMap(([endpoint, statuses]) =>
 		Object.entries(statuses).map(([status, { message, hint }]) => {
 			expect(message).toMatch(/^[A-Z].{15,}[^.]$/);
@@ -37,7 +38,7 @@ test('there are no other rows, and each says what happened and what to do', () =
 	expect(rows).toStrictEqual(ROWS.map(([endpoint, status]) => `${endpoint} ${status}`));
 });
 
-test('402 means another thing in each', () => {
+test('402 has a different meaning for chat and for video', () => {
 	expect(STATUSES.chat[402]!.message).toMatch(/application/);
 	expect(STATUSES.video[402]!.message).toMatch(/model/);
 });
@@ -50,10 +51,21 @@ test.each([
 	[500, true, true],
 	[502, true, true],
 	[504, true, true],
-])(
-	'%i, which the specification does not list: passes %s, outcomeUnknown %s',
-	(status, ...facts) => {
-		const { retryable, outcomeUnknown } = unlistedStatus(status);
-		expect([retryable, outcomeUnknown]).toStrictEqual(facts);
-	},
-);
+])('%i, not in the specification: retryable %s, outcomeUnknown %s', (status, ...flags) => {
+	const { retryable, outcomeUnknown } = unlistedStatus(status);
+	expect([retryable, outcomeUnknown]).toStrictEqual(flags);
+});
+
+/** n8n replaces a message that contains one of these codes, in any case, with its own text. */
+const N8N_ERROR_CODES =
+	/econnrefused|econnreset|enotfound|etimedout|eaddrnotavail|econnaborted|ehostunreach|eai_again|enoent|eisdir|enotdir|eacces|eexist|eperm|getaddrinfo/i;
+
+test.each(
+	[
+		...Object.values(STATUSES).flatMap((rows) => Object.values(rows)),
+		...[404, 418, 500].map(unlistedStatus),
+		...TRANSPORT_ROWS,
+	].map(({ message }) => message),
+)('n8n shows "%s" unchanged', (message) => {
+	expect(message).not.toMatch(N8N_ERROR_CODES);
+});

@@ -15,7 +15,7 @@ import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './sup
 const VIDEO_LIMIT_MS = 90_000;
 
 const WHAT_TO_DO =
-	'The service could not handle the call just now; the task may have been created. Try again in a minute. First check whether the service has the task';
+	'The service is temporarily unavailable; the task may have been created. Try again in a minute. First check whether the service has the task';
 
 interface Asked {
 	readonly stream: boolean;

@@ -106,7 +106,7 @@ describe('a webhook in streaming mode', () => {
 				events(response, [text('Half a ')]);
 			};
 			const lines = await streamWebhook(`${n8n.url}/webhook/fails`, { question: 'Hi' });
-			expect(chatText(lines)).toBe('Half a The stream ended before the reply did');
+			expect(chatText(lines)).toBe('Half a The stream ended before the reply was complete');
 			expect(lines.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'item', 'end']);
 		},
 		RUN_LIMIT_MS,

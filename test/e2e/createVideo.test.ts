@@ -144,7 +144,7 @@ describe('Retry On Fail, the third creation failing', () => {
 			];
 			expect(asked().sort()).toStrictEqual(once);
 			const failure =
-				/^Create: The connection to the service broke; the task may have been created/;
+				/^Create: The connection to the service was lost; the task may have been created/;
 			expect(failureOf(execution)).toMatch(failure);
 			expect(failureOf(execution)).toMatch(
 				/Tasks created before this error, still generating: task-\w+, task-\w+$/,
@@ -164,7 +164,7 @@ it(
 		const { client } = session;
 		fault({ kind: 'status', status: 406 });
 		const execution = await run('By hand', fromPictures());
-		expect(failureOf(execution)).toMatch(/^Create: The account has not enough credit/);
+		expect(failureOf(execution)).toMatch(/^Create: Insufficient credit/);
 
 		const retried = await client.waitForExecution(await client.retry(execution.id));
 		expect(failureOf(retried)).toBe('');

@@ -95,7 +95,7 @@ it(
 			const dialog = page.getByTestId('credential-edit-dialog');
 			await dialog.getByText('Couldn’t connect with these settings').waitFor();
 			await dialog.getByText('More details').click();
-			await dialog.getByText('The service did not accept the API key').waitFor();
+			await dialog.getByText('The service rejected the API key').waitFor();
 
 			await field(page, 'apiKey').fill('demo-key');
 			await save.click();

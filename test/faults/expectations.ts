@@ -112,17 +112,17 @@ function refusal(status: number, chat: string, video = chat, others: Partial<Row
 const stopsWaiting = (message: string, status: number): Ending =>
 	badly(message, { ...said(status), keeps: [...said(status).keeps, 'task-1'] });
 
-const BROKE = 'The connection to the service broke';
-const SILENT = 'The service did not answer in time';
+const BROKE = 'The connection to the service was lost';
+const SILENT = 'The service did not respond in time';
 const SILENCE_MS = [620_000, 620_000] as const;
 const CREATION_SILENCE_MS = [60_000, 60_000] as const;
-const LIMIT_REACHED = 'The assistant did not finish within the 600 seconds that the service allows';
+const LIMIT_REACHED = 'The assistant exceeded the 600-second limit of the service';
 const AFTER_SILENCE = well({ requests: 3, takesMs: [42_500, 42_500] });
-const NOT_THERE = badly('Nothing answers at the address of the service', {
+const NOT_THERE = badly('Could not connect to the service (connection refused)', {
 	requests: 3,
 	takesMs: [1, 3_000],
 });
-const NO_NAME = badly('The host name of the service was not found', {
+const NO_NAME = badly('Could not resolve the host name of the service', {
 	requests: 3,
 	takesMs: [1, 3_000],
 });
@@ -134,19 +134,19 @@ const NEVER_THERE = badly(NOT_FINISHED, {
 	keeps: ['task-1'],
 	takesMs: TEN_MINUTES,
 });
-const BROKEN_JSON = 'The answer of the service breaks off, or is no valid JSON';
-const STRANGE = 'The answer is not one of the service';
-const EMPTY = 'The answer of the service is empty';
-const PROXY = 'The service, or a proxy in front of it, failed';
-const UNAVAILABLE = 'The service could not handle the call just now';
-const TOO_MANY = 'The service is getting too many calls';
-const MALFORMED = 'The service found the request malformed';
+const BROKEN_JSON = 'The response is truncated or not valid JSON';
+const STRANGE = 'Unexpected response: this is not the Agent Video API';
+const EMPTY = 'Empty response from the service';
+const PROXY = 'The service or a proxy in front of it failed';
+const UNAVAILABLE = 'The service is temporarily unavailable';
+const TOO_MANY = 'Too many requests: rate limit reached';
+const MALFORMED = 'The service rejected the request as malformed';
 const NO_APP = 'There is no application with this app code';
-const NO_MODEL = 'The video model does not exist, or the account may not use it';
-const BAD_KEY = 'The service did not accept the API key';
+const NO_MODEL = 'The video model does not exist, or the account has no access to it';
+const BAD_KEY = 'The service rejected the API key';
 const NO_ACCESS = 'The API key has no access to this application';
-const NO_CREDIT = 'The account has not enough credit';
-const MODERATED = 'Content moderation stopped the call';
+const NO_CREDIT = 'Insufficient credit';
+const MODERATED = 'Content moderation rejected the request';
 const NO_STREAM = skipped('its answer is no stream');
 const NO_LIMIT = skipped('has no limit on a whole call: what keeps arriving is not cut off');
 const WAITED_SEVEN = well({ requests: 2, takesMs: [7_000, 7_000] });
@@ -204,14 +204,14 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	),
 	cutSse: byForm(
 		{
-			streamed: badly('The stream carried something that is not JSON', HALF),
+			streamed: badly('The stream contains invalid JSON', HALF),
 			whole: NO_STREAM,
 		},
 		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
 	),
 	errorEvent: byForm(
 		{
-			streamed: badly('The service reported an error in the middle of its reply', {
+			streamed: badly('The service reported an error during the reply', {
 				keeps: [...HALF.keeps, ...OWN_WORDS.keeps],
 			}),
 			whole: NO_STREAM,
@@ -245,11 +245,11 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		createVideo: inDoubt(UNAVAILABLE, said(503)),
 		waitForVideo: NEVER_THERE,
 	}),
-	status400: refusal(400, MALFORMED, 'The service found a parameter wrong'),
+	status400: refusal(400, MALFORMED, 'The service rejected a parameter'),
 	status401: refusal(401, BAD_KEY, BAD_KEY, { waitForVideo: stopsWaiting(BAD_KEY, 401) }),
 	status402: refusal(402, NO_APP, NO_MODEL),
-	status403: refusal(403, NO_ACCESS, 'The service refused the call', {
-		waitForVideo: stopsWaiting('The service refused the call', 403),
+	status403: refusal(403, NO_ACCESS, 'The service rejected the request', {
+		waitForVideo: stopsWaiting('The service rejected the request', 403),
 	}),
 	status406: refusal(406, NO_CREDIT),
 	status409: refusal(409, MODERATED),
@@ -262,9 +262,9 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	giant: byForm(
 		{
 			streamed: badly('An event of the stream is too large', HALF),
-			whole: badly('The answer is too large to be one of the service'),
+			whole: badly('The response is too large'),
 		},
-		{ createVideo: inDoubt('The answer is too large to be one of the service') },
+		{ createVideo: inDoubt('The response is too large') },
 	),
 	duplicate: byForm(
 		// Nothing tells a chunk that came twice from the same word said twice; its usage counts once.

@@ -348,10 +348,14 @@ describe('bad tool calls', () => {
 		[
 			'an unknown tool',
 			call('c1', 'wether', { city: 'Rome' }),
-			/There is no tool \\"wether\\". The tools are: weather/,
+			/Unknown tool \\"wether\\". Available tools: weather/,
 		],
 		['no JSON', call('c1', 'weather', '{"city": '), /The arguments are not a JSON object/],
-		['broken schema', call('c1', 'weather', { town: 'Rome' }), /do not fit the tool's schema/],
+		[
+			'broken schema',
+			call('c1', 'weather', { town: 'Rome' }),
+			/do not match the schema of the tool/,
+		],
 	])('%s is answered to the model, no branch runs', async (_name, bad, told) => {
 		model = (messages) => (isFirstRound(messages) ? [bad] : 'Done.');
 		const { answers, calls } = await run({ branches: { weather } });
@@ -442,7 +446,7 @@ describe('failures of the service', () => {
 
 			test.each([
 				[1, 'Done.'],
-				[5, 'The service could not handle the call just now'],
+				[5, 'The service is temporarily unavailable'],
 			])(
 				'%i failures: only what failed is asked again, three times at most',
 				async (n, last) => {
@@ -507,7 +511,7 @@ describe('failures of the service', () => {
 		});
 		expect(answers.map(({ json: { content, error } }) => content ?? error)).toStrictEqual([
 			'Done.',
-			'The service could not handle the call just now',
+			'The service is temporarily unavailable',
 			'Prompt is empty',
 		]);
 	});
@@ -587,7 +591,7 @@ describe('declaring tools', () => {
 	});
 
 	test.each([
-		[[tool('a b')], 'Tools: entry 1 has no usable name'],
+		[[tool('a b')], 'Tools: entry 1 has no valid name'],
 		[[tool('a'), tool('a')], 'Tools: entry 2 repeats the name a'],
 		[[tool('a', '')], 'Tools has a parameter without a name'],
 		[

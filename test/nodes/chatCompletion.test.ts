@@ -199,7 +199,7 @@ describe('when the trigger streams', () => {
 		const { chunks } = await chat({ streaming: true, onError: 'continueRegularOutput' });
 		expect(chunks.map(({ type, content }) => [type, content])).toStrictEqual([
 			['begin', undefined],
-			['item', 'The service could not handle the call just now'],
+			['item', 'The service is temporarily unavailable'],
 			['end', undefined],
 		]);
 	});
@@ -386,8 +386,7 @@ describe('input', () => {
 			parameters: { images: { image: [{ source: 'url', url: 'http://10.0.0.1/a.png' }] } },
 		});
 		expect(error).toMatchObject({
-			message:
-				'Images: entry 1 leads to a private network, where the service cannot fetch it',
+			message: 'Images: entry 1 points to a private network, which the service cannot reach',
 		});
 	});
 
@@ -436,7 +435,7 @@ describe('output', () => {
 			parameters: { options: { responseFormat: 'json_object' } },
 		});
 		expect(error).toMatchObject({
-			message: 'The reply is not JSON, although JSON was asked for',
+			message: 'The reply is not valid JSON',
 		});
 		expect(error!.description).toContain('The service said: Hello');
 	});
@@ -504,7 +503,7 @@ describe('many items', () => {
 		expect(outputs[0]!.map(({ json: { content, error } }) => content ?? error)).toStrictEqual(
 			items.map(({ chatInput }) =>
 				['q7', 'q20', 'q49'].includes(chatInput)
-					? 'Content moderation stopped the call'
+					? 'Content moderation rejected the request'
 					: `re ${chatInput}`,
 			),
 		);
@@ -577,7 +576,7 @@ describe('bad input', () => {
 
 	test.each([
 		['', 'Base URL is empty'],
-		['api.example.com', 'Base URL is not a web address'],
+		['api.example.com', 'Base URL is not a valid URL'],
 	])('base URL %j: %s', async (baseUrl, message) => {
 		const { error } = await chat({ credential: { baseUrl, apiKey: SECRET } });
 		expect(error).toMatchObject({ name: 'NodeOperationError', message });
@@ -589,7 +588,7 @@ describe('bad input', () => {
 		});
 		expect(error).toMatchObject({
 			name: 'NodeApiError',
-			message: 'The host name of the service was not found',
+			message: 'Could not resolve the host name of the service',
 		});
 		expect(error!.description).toContain('Check the Base URL');
 	});
@@ -599,7 +598,7 @@ describe('bad input', () => {
 		const { error } = await chat();
 		expect(error).toMatchObject({
 			name: 'NodeApiError',
-			message: 'Nothing answers at the address of the service',
+			message: 'Could not connect to the service (connection refused)',
 		});
 	});
 
@@ -613,7 +612,7 @@ describe('bad input', () => {
 		expect(error).toMatchObject({
 			name: 'NodeApiError',
 			httpCode: '401',
-			message: 'The service did not accept the API key',
+			message: 'The service rejected the API key',
 		});
 		expect(error!.description).toBe(
 			'Check the API Key in the Agent Video API credential. The service said: invalid key. Type: invalid_request_error',
@@ -628,14 +627,14 @@ test('a cut stream keeps the text that had arrived, in the error output too', as
 	};
 	const { error } = await chat();
 	expect(error).toMatchObject({
-		message: 'The stream ended before the reply did',
+		message: 'The stream ended before the reply was complete',
 		context: { data: { partial: { choices: [{ message: { content: 'Hel' } }] } } },
 	});
 
 	const { status, outputs } = await chat({ onError: 'continueErrorOutput' });
 	expect(status).toBe('success');
 	expect(outputs[1]![0]!.json).toMatchObject({
-		error: 'The stream ended before the reply did',
+		error: 'The stream ended before the reply was complete',
 		details: { partial: { choices: [{ message: { content: 'Hel' } }] } },
 	});
 });

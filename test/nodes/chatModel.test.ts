@@ -211,7 +211,7 @@ test('a stream that breaks hands over what had come, then fails in plain words',
 		[Symbol.asyncIterator]();
 	expect((await chunks.next()).value).toStrictEqual({ type: 'text-delta', delta: 'Half' });
 	await expect(chunks.next()).rejects.toMatchObject({
-		message: 'The stream ended before the reply did',
+		message: 'The stream ended before the reply was complete',
 	});
 });
 

@@ -158,7 +158,7 @@ test('an item that the service rejects stops the node, and the error names the c
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
 		httpCode: '409',
-		message: 'Content moderation stopped the call',
+		message: 'Content moderation rejected the request',
 	});
 	expect(error!.description).toContain('The service said: sensitive');
 	expect(error!.description).toMatch(/Tasks created before this error, still generating: task-p/);
@@ -184,7 +184,7 @@ test('with Continue On Fail each error is on its own item', async () => {
 	]);
 	expect(outputs[1]!.map(({ json: fields }) => fields)).toStrictEqual([
 		{
-			error: 'The account has not enough credit',
+			error: 'Insufficient credit',
 			message: expect.stringContaining('Top up the account') as string,
 			details: {
 				kind: 'http',
@@ -203,6 +203,7 @@ test('a response without a task ID is an error', async () => {
 	const { error } = await create({ model: model('video-m1'), prompt: 'A lake' });
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
-		message: 'The answer is not one of the service; the task may have been created',
+		message:
+			'Unexpected response: this is not the Agent Video API; the task may have been created',
 	});
 });

@@ -85,8 +85,8 @@ describe('references', () => {
 		[{ kind: 'image', url: '={{ $json.none }}' }, 'References: entry 1 has no URL'],
 		[{ kind: 'image', url: '={{ [null] }}' }, 'References: entry 1 has no URL'],
 		[{ kind: 'image', url: 'data:image/png;base64,AAAA' }, 'entry 1 is a data: URL'],
-		[{ kind: 'image', url: 'iVBORw0KGgo=' }, 'entry 1 is not a web address'],
-		[{ kind: 'image', url: 'ftp://example.com/a.png' }, 'entry 1 is not a web address'],
+		[{ kind: 'image', url: 'iVBORw0KGgo=' }, 'entry 1 is not a valid URL'],
+		[{ kind: 'image', url: 'ftp://example.com/a.png' }, 'entry 1 is not a valid URL'],
 		[{ kind: 'picture', url: 'https://example.com' }, 'entry 1 has the unknown kind picture'],
 		[
 			{ kind: 'image', source: 'binary', binaryProperty: 'data' },
@@ -116,7 +116,7 @@ describe('references', () => {
 			const far = await create(file, {
 				credential: { baseUrl: 'https://api.example.com', apiKey: 'k' },
 			});
-			expect(far.error!.message).toMatch(/^References: entry 1 leads to a private network/);
+			expect(far.error!.message).toMatch(/^References: entry 1 points to a private network/);
 		},
 	);
 

@@ -110,8 +110,7 @@ describe('Retry On Fail', () => {
 		expect(error).toMatchObject({
 			name: 'NodeApiError',
 			httpCode: '503',
-			message:
-				'The service could not handle the call just now; the task may have been created',
+			message: 'The service is temporarily unavailable; the task may have been created',
 			context: { data: { kind: 'http', status: 503, outcome_unknown: true } },
 		});
 		expect(error!.description).toMatch(/First check whether the service has the task/);
@@ -145,7 +144,7 @@ describe('Retry On Fail', () => {
 			expect(ids(outputs[0])!.slice(0, 2)).toStrictEqual(['task-p1', 'task-p2']);
 			const failed = onError === 'continueErrorOutput' ? outputs[1]![0] : outputs[0]![2];
 			expect(failed!.json).toMatchObject({
-				error: 'The connection to the service broke; the task may have been created',
+				error: 'The connection to the service was lost; the task may have been created',
 				details: { kind: 'network', outcome_unknown: true },
 			});
 		},

@@ -241,7 +241,7 @@ describe('sessions', () => {
 			onError: 'continueRegularOutput',
 		});
 		expect(outputs[0]!.map(({ json: { content, error } }) => content ?? error)).toStrictEqual([
-			'The account has not enough credit',
+			'Insufficient credit',
 			'Look: done',
 		]);
 	});
@@ -355,13 +355,13 @@ describe('Maximum Duration', () => {
 	test('ends a call that is silent', async () => {
 		script = () => undefined;
 		const { error } = await assist({ parameters: soon });
-		expect(error!.message).toBe('The service did not answer in time');
+		expect(error!.message).toBe('The service did not respond in time');
 	});
 
 	test('does not lengthen the time that idle timeout may last', async () => {
 		script = () => undefined;
 		const { error } = await assist({ parameters: { options: { timeout: 0.2 } } });
-		expect(error!.message).toBe('The service did not answer in time');
+		expect(error!.message).toBe('The service did not respond in time');
 	});
 
 	test('ends a call that is kept alive without a word', async () => {
@@ -373,7 +373,7 @@ describe('Maximum Duration', () => {
 			});
 		};
 		const { error } = await assist({ parameters: soon });
-		expect(error!.message).toBe('The call took longer than its limit');
+		expect(error!.message).toBe('The request exceeded its maximum duration');
 	});
 });
 
@@ -386,7 +386,7 @@ describe('a call is paid, and is not sent again', () => {
 		script = cut;
 		const { outputs } = await assist({ onError: 'continueRegularOutput' });
 		expect(outputs[0]![0]!.json).toMatchObject({
-			error: 'The stream ended before the reply did',
+			error: 'The stream ended before the reply was complete',
 			details: {
 				session_id: 's-1',
 				partial: {

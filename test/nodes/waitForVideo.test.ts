@@ -287,7 +287,7 @@ test('a rejected API key stops the node, and the error names the task', async ()
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
 		httpCode: '401',
-		message: 'The service did not accept the API key',
+		message: 'The service rejected the API key',
 	});
 	expect(error!.description).toContain('Tasks not finished: task-1');
 	expect(JSON.stringify(error)).not.toContain('k-secret');

@@ -79,7 +79,7 @@ describe('docs/troubleshooting.md', () => {
 			].map(({ message }) => message),
 		),
 	])('has an entry for "%s"', (message) => {
-		expect(text).toMatch(new RegExp(`^\\| ${message} +\\|`, 'm'));
+		expect(text).toContain(`\n| ${message} `);
 	});
 });
 

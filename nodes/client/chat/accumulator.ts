@@ -1,65 +1,73 @@
-import { isJsonObject, type JsonObject } from '../json';
+import { fromJson, isJsonObject, type JsonObject } from '../json';
 import type { ChatCompletion, Choice, TextDelta, ToolCall, Usage } from './types';
 
-interface ToolCallParts {
+/** A tool call whose arguments arrive in fragments. */
+interface PartialToolCall {
 	id: string;
 	name: string;
 	arguments: string;
 }
 
-interface ChoiceParts {
-	readonly other: JsonObject;
+interface PartialChoice {
+	/** Fields of the deltas that are sent whole. */
+	readonly fields: JsonObject;
 	content: string | undefined;
 	reasoning: string | undefined;
-	readonly toolCalls: Map<number, ToolCallParts>;
+	readonly toolCalls: Map<number, PartialToolCall>;
 	finishReason: string | null;
 	usage: Usage | undefined;
 }
 
-/** A stream's chunks while they come in. Made by `startAccumulator`, changed by `addChunk`. */
+/** Accumulates the chunks of a stream. Created by `startAccumulator`, changed in place by `applyChunk`. */
 export interface Accumulator {
+	/** Top-level fields of the body: `model`, `session_id`, `usage`, … */
 	readonly envelope: JsonObject;
-	readonly choices: Map<number, ChoiceParts>;
+	readonly choices: Map<number, PartialChoice>;
 }
 
-/** Fields of a chunk that are no part of the envelope; fields of a delta that come in pieces. */
-const NOT_ENVELOPE: ReadonlySet<string> = new Set(['choices', 'extension']);
-const PUT_TOGETHER: ReadonlySet<string> = new Set(['content', 'reasoning_content', 'tool_calls']);
+/** Fields of a chunk that do not belong to the envelope. */
+const EXCLUDED_FIELDS: ReadonlySet<string> = new Set(['choices', 'extension']);
+/** Fields of a delta that arrive in fragments and are concatenated. */
+const CONCATENATED_FIELDS: ReadonlySet<string> = new Set([
+	'content',
+	'reasoning_content',
+	'tool_calls',
+]);
 
-/** An accumulator of no chunks. */
+/** An empty accumulator. */
 export function startAccumulator(): Accumulator {
 	return { envelope: {}, choices: new Map() };
 }
 
 /**
- * Adds one chunk of a streamed reply (spec 2.5); chunks without `choices` are legal. The progress of a super
- * assistant's tools (`extension`, spec 2.7) is no part of a reply.
+ * Adds one chunk of a stream (spec 2.5), which may have no `choices`. The tool progress of a super assistant
+ * (`extension`, spec 2.7) is not part of the reply and is ignored.
  *
  * @returns The text that the chunk adds to the first choice.
  */
-export function addChunk(accumulator: Accumulator, chunk: JsonObject): TextDelta {
-	keepOthers(accumulator.envelope, chunk, NOT_ENVELOPE);
+export function applyChunk(accumulator: Accumulator, chunk: JsonObject): TextDelta {
+	mergeFields(accumulator.envelope, chunk, EXCLUDED_FIELDS);
 	const { choices } = chunk;
 	let added: TextDelta = { content: '', reasoning: '' };
 	for (const choice of Array.isArray(choices) ? choices : []) {
 		if (!isJsonObject(choice)) continue;
 		const index = typeof choice['index'] === 'number' ? choice['index'] : 0;
-		const text = addChoice(choiceAt(accumulator, index), choice);
+		const text = applyChoice(choiceAt(accumulator, index), choice);
 		if (index === 0) added = text;
 	}
 	return added;
 }
 
-/** Whether the first choice has its finish reason (spec 3.2). */
+/** Whether the first choice has a finish reason (spec 3.2). */
 export function isFinished({ choices }: Accumulator): boolean {
 	return typeof choices.get(0)?.finishReason === 'string';
 }
 
-/** The chunks put together into the form of a non-streamed body (spec 2.4). */
+/** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
 export function toCompletion({ envelope, choices }: Accumulator): ChatCompletion {
 	const sorted = [...choices.entries()].sort(([a], [b]) => a - b);
-	// An assistant that only used its tools has replied without a word.
-	const all: [number, ChoiceParts][] = sorted.length > 0 ? sorted : [[0, emptyChoice()]];
+	// A super assistant that only ran tools sends no choices: its reply is empty.
+	const all: [number, PartialChoice][] = sorted.length > 0 ? sorted : [[0, emptyChoice()]];
 	return {
 		...envelope,
 		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
@@ -67,15 +75,15 @@ export function toCompletion({ envelope, choices }: Accumulator): ChatCompletion
 	};
 }
 
-/** The last good value of every other field. Run for every chunk of a stream: it copies nothing. */
-function keepOthers(kept: JsonObject, fields: JsonObject, except: ReadonlySet<string>): void {
+/** Copies fields that are not null; the last value wins. Runs for every chunk, so it allocates nothing. */
+function mergeFields(target: JsonObject, fields: JsonObject, except: ReadonlySet<string>): void {
 	for (const key in fields) {
 		const value = fields[key];
-		if (value !== null && value !== undefined && !except.has(key)) kept[key] = value;
+		if (value !== null && value !== undefined && !except.has(key)) target[key] = value;
 	}
 }
 
-function choiceAt({ choices }: Accumulator, index: number): ChoiceParts {
+function choiceAt({ choices }: Accumulator, index: number): PartialChoice {
 	const known = choices.get(index);
 	if (known !== undefined) return known;
 
@@ -84,9 +92,9 @@ function choiceAt({ choices }: Accumulator, index: number): ChoiceParts {
 	return fresh;
 }
 
-function emptyChoice(): ChoiceParts {
+function emptyChoice(): PartialChoice {
 	return {
-		other: {},
+		fields: {},
 		content: undefined,
 		reasoning: undefined,
 		toolCalls: new Map(),
@@ -95,19 +103,19 @@ function emptyChoice(): ChoiceParts {
 	};
 }
 
-function addChoice(parts: ChoiceParts, choice: JsonObject): TextDelta {
-	if (typeof choice['finish_reason'] === 'string') parts.finishReason = choice['finish_reason'];
-	if (isJsonObject(choice['usage'])) parts.usage = choice['usage'] as unknown as Usage;
+function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
+	if (typeof choice['finish_reason'] === 'string') partial.finishReason = choice['finish_reason'];
+	if (isJsonObject(choice['usage'])) partial.usage = fromJson<Usage>(choice['usage']);
 
 	const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
-	keepOthers(parts.other, delta, PUT_TOGETHER);
+	mergeFields(partial.fields, delta, CONCATENATED_FIELDS);
 	const { content, reasoning_content, tool_calls } = delta;
 	for (const call of Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []) {
-		addToolCall(parts.toolCalls, call);
+		applyToolCall(partial.toolCalls, call);
 	}
-	if (typeof content === 'string') parts.content = (parts.content ?? '') + content;
+	if (typeof content === 'string') partial.content = (partial.content ?? '') + content;
 	if (typeof reasoning_content === 'string') {
-		parts.reasoning = (parts.reasoning ?? '') + reasoning_content;
+		partial.reasoning = (partial.reasoning ?? '') + reasoning_content;
 	}
 	return {
 		content: typeof content === 'string' ? content : '',
@@ -115,39 +123,42 @@ function addChoice(parts: ChoiceParts, choice: JsonObject): TextDelta {
 	};
 }
 
-/** Pieces of one call share their index; where a server sends none, their id; else they follow the last one. */
-function addToolCall(calls: Map<number, ToolCallParts>, piece: JsonObject): void {
-	const id = typeof piece['id'] === 'string' ? piece['id'] : '';
+/**
+ * Adds a fragment to its tool call: the one with the same index; without an index, the one with the same id; without
+ * an id, the last one.
+ */
+function applyToolCall(calls: Map<number, PartialToolCall>, fragment: JsonObject): void {
+	const id = typeof fragment['id'] === 'string' ? fragment['id'] : '';
 	const sameId = [...calls].find(([, call]) => id !== '' && call.id === id)?.[0];
-	const following = id === '' ? Math.max(0, calls.size - 1) : calls.size;
-	const index = typeof piece['index'] === 'number' ? piece['index'] : (sameId ?? following);
+	const lastOrNew = id === '' ? Math.max(0, calls.size - 1) : calls.size;
+	const index = typeof fragment['index'] === 'number' ? fragment['index'] : (sameId ?? lastOrNew);
 
 	const call = calls.get(index) ?? { id: '', name: '', arguments: '' };
 	calls.set(index, call);
 
-	const named = isJsonObject(piece['function']) ? piece['function'] : {};
+	const fn = isJsonObject(fragment['function']) ? fragment['function'] : {};
 	if (call.id === '') call.id = id;
-	if (typeof named['name'] === 'string' && call.name === '') call.name = named['name'];
-	if (typeof named['arguments'] === 'string') call.arguments += named['arguments'];
+	if (typeof fn['name'] === 'string' && call.name === '') call.name = fn['name'];
+	if (typeof fn['arguments'] === 'string') call.arguments += fn['arguments'];
 }
 
-function toChoice([index, parts]: [number, ChoiceParts]): Choice {
-	const calls = [...parts.toolCalls.entries()].sort(([a], [b]) => a - b).map(toToolCall);
+function toChoice([index, partial]: [number, PartialChoice]): Choice {
+	const calls = [...partial.toolCalls.entries()].sort(([a], [b]) => a - b).map(toToolCall);
 	return {
 		index,
 		message: {
 			role: 'assistant',
-			...parts.other,
-			content: parts.content ?? (calls.length > 0 ? null : ''),
-			...(parts.reasoning === undefined ? {} : { reasoning_content: parts.reasoning }),
+			...partial.fields,
+			content: partial.content ?? (calls.length > 0 ? null : ''),
+			...(partial.reasoning === undefined ? {} : { reasoning_content: partial.reasoning }),
 			...(calls.length === 0 ? {} : { tool_calls: calls }),
 		},
-		finish_reason: parts.finishReason,
-		...(parts.usage === undefined ? {} : { usage: parts.usage }),
+		finish_reason: partial.finishReason,
+		...(partial.usage === undefined ? {} : { usage: partial.usage }),
 	};
 }
 
-function toToolCall([, call]: [number, ToolCallParts]): ToolCall {
+function toToolCall([, call]: [number, PartialToolCall]): ToolCall {
 	return {
 		id: call.id,
 		type: 'function',

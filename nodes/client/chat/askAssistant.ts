@@ -1,22 +1,22 @@
 import { ServiceError } from '../errors';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json';
+import { asJson, isJsonObject, type JsonObject } from '../json';
 import type { Clock, HttpPort } from '../ports';
 import { withDeadline } from '../http/deadline';
 import { completeChat } from './completeChat';
 import { toolProgressEvents, type ToolProgressEvent } from './toolProgress';
 import type { ChatCompletion, ChatRequest, TextDelta } from './types';
 
-/** A call ends after this long, finished or not (spec 2.7). */
+/** Maximum duration of a call, enforced by the service (spec 2.7). */
 const SERVICE_LIMIT_MS = 600_000;
-/** How much earlier than its limit the service may be seen to end a call. */
+/** How much before the limit a disconnect still counts as the limit: the clocks differ a little. */
 const TOLERANCE_MS = 5_000;
 
 export interface AssistantOptions {
-	/** Whether to ask for a stream. Without one nothing is known until the end, and there is no timeline. */
+	/** Whether to stream the reply. Without streaming there is no tool progress. */
 	readonly stream: boolean;
-	/** Milliseconds without a byte after which the call is given up. */
+	/** Idle timeout: milliseconds without a byte until the request is aborted. */
 	readonly idleTimeoutMs: number;
-	/** Milliseconds after which the call is given up, whatever arrives. */
+	/** Total timeout: milliseconds from the request to the last byte. */
 	readonly limitMs: number;
 	readonly onText?: (delta: TextDelta) => void;
 	readonly onEvent?: (event: ToolProgressEvent) => void;
@@ -24,11 +24,11 @@ export interface AssistantOptions {
 
 export interface AssistantReply {
 	readonly completion: ChatCompletion;
-	/** What the assistant told about its tools, oldest first. */
+	/** Tool progress, oldest first. */
 	readonly events: readonly ToolProgressEvent[];
 }
 
-/** What is known of a call when it goes wrong. */
+/** What had arrived when the call failed. */
 interface PartialResult {
 	readonly events: readonly ToolProgressEvent[];
 	readonly sessionId: string;
@@ -36,10 +36,10 @@ interface PartialResult {
 }
 
 /**
- * Asks a super assistant (spec 2.7) and follows what it does. The call is paid and is sent once.
+ * Calls a super assistant once and reports its tool progress (spec 2.7). Does not retry: every call is charged.
  *
- * @throws ServiceError as `completeChat`. All that had arrived is in `details.partial`, the events under `events`;
- *   the session, if it was told, is in `details.subject`.
+ * @throws ServiceError Like `completeChat`. `details.partial` has what had arrived, with the tool progress in `events`;
+ *   `details.subject` has the `session_id`, if it is known.
  */
 export async function askAssistant(
 	http: HttpPort,
@@ -51,7 +51,7 @@ export async function askAssistant(
 	const events: ToolProgressEvent[] = [];
 	let sessionId = typeof request['session_id'] === 'string' ? request['session_id'] : '';
 
-	function follow({ extension, session_id: id }: JsonObject): void {
+	function onChunk({ extension, session_id: id }: JsonObject): void {
 		if (typeof id === 'string' && id !== '') sessionId = id;
 		if (!isJsonObject(extension)) return;
 		for (const event of toolProgressEvents(extension, clock.now() - startMs)) {
@@ -61,8 +61,8 @@ export async function askAssistant(
 	}
 
 	try {
-		const limited = withDeadline(http, clock, limitMs);
-		const completion = await completeChat(limited, request, { ...options, onChunk: follow });
+		const port = withDeadline(http, clock, limitMs);
+		const completion = await completeChat(port, request, { ...options, onChunk });
 		return { completion, events };
 	} catch (error) {
 		throw withPartialResult(error, { events, sessionId, elapsedMs: clock.now() - startMs });
@@ -74,23 +74,23 @@ function withPartialResult(
 	{ events, sessionId, elapsedMs }: PartialResult,
 ): unknown {
 	if (!(error instanceof ServiceError)) return error;
-	const told = atServiceLimit(error, elapsedMs);
-	return told.with({
+	const explained = explainServiceLimit(error, elapsedMs);
+	return explained.with({
 		...(events.length === 0
 			? {}
-			: { partial: { ...told.details.partial, events: events as unknown as JsonValue } }),
+			: { partial: { ...explained.details.partial, events: events.map(asJson) } }),
 		...(sessionId === '' ? {} : { subject: { session_id: sessionId } }),
 	});
 }
 
-/** A call that broke off just then was ended by the service, not by bad luck on the way. */
-function atServiceLimit(error: ServiceError, elapsedMs: number): ServiceError {
-	const brokeOff = error.kind === 'stream' || error.kind === 'network';
-	if (!brokeOff || elapsedMs < SERVICE_LIMIT_MS - TOLERANCE_MS) return error;
+/** A disconnect within TOLERANCE_MS of the service's limit is reported as that limit, not as a network error. */
+function explainServiceLimit(error: ServiceError, elapsedMs: number): ServiceError {
+	const isDisconnect = error.kind === 'stream' || error.kind === 'network';
+	if (!isDisconnect || elapsedMs < SERVICE_LIMIT_MS - TOLERANCE_MS) return error;
 	return new ServiceError(
 		error.kind,
-		'The assistant did not finish within the 600 seconds that the service allows',
-		'Ask for less in one call, or go on in the same session: what it has done so far is in the details',
+		'The assistant exceeded the 600-second limit of the service',
+		'Ask for less in one call, or continue in the same session: the error details have the progress so far',
 		error.details,
 	);
 }

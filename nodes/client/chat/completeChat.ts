@@ -1,11 +1,11 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError } from '../errors';
-import { errorDetails, notTheService, readBytes, readJsonObject, send } from '../http/http';
-import { isJsonObject, parseJsonObject, type JsonObject } from '../json';
+import { errorDetails, readBytes, readJsonObject, send, unexpectedResponse } from '../http/request';
+import { asJson, fromJson, isJsonObject, parseJsonObject, type JsonObject } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
 import {
-	addChunk,
+	applyChunk,
 	isFinished,
 	startAccumulator,
 	toCompletion,
@@ -15,34 +15,34 @@ import { sseDecoder } from './sseDecoder';
 import type { ChatCompletion, ChatRequest, TextDelta } from './types';
 
 const END_OF_STREAM = '[DONE]';
-/** As much of the beginning of an answer is kept as an error may quote. */
-const KEPT_CHARACTERS = 4_096;
+/** How much of the beginning of a stream is kept, for the error if it contains no events. */
+const MAX_KEPT_CHARACTERS = 4_096;
 
 export interface CompleteOptions {
-	/** Whether to ask for a stream, with the usage in it; the result has the same form either way. */
+	/** Whether to stream the reply, with token usage; the result has the same form either way. */
 	readonly stream: boolean;
-	/** Milliseconds without a byte after which the call is given up. */
+	/** Idle timeout: milliseconds without a byte until the request is aborted. */
 	readonly idleTimeoutMs: number;
-	/** Called with each piece of text as it arrives. */
+	/** Called with the text of each chunk as it arrives. */
 	readonly onText?: (delta: TextDelta) => void;
-	/** Called with each chunk of a stream before its text. */
+	/** Called with each chunk of a stream, before `onText`. */
 	readonly onChunk?: (chunk: JsonObject) => void;
 }
 
 /**
- * Asks for a reply: `POST /v1/chat/completions` (spec 4), streamed (2.5) or not (2.4).
+ * Requests a chat completion: `POST /v1/chat/completions` (spec 4), streamed (spec 2.5) or not (spec 2.4).
  *
- * A stream is put together into the form of a non-streamed body. A server that answers a request for a
- * stream with one JSON body is understood too.
+ * Chunks are accumulated into the form of a non-streamed body. A JSON body in response to a streaming request is
+ * accepted too: not every server supports streaming.
  *
- * @throws ServiceError `refused` for an error status (spec 7.1); `network` when the connection fails;
- *   `protocol` when the answer is no chat completion; `stream` when the stream ends early or carries an
- *   error. What had arrived of a stream is in `details.partial`.
+ * @throws ServiceError `http` for an error status (spec 7.1); `network` when the connection fails; `protocol` when the
+ *   response is not a chat completion; `stream` when the stream ends early or contains an error. `details.partial`
+ *   has what a stream had delivered.
  */
 export async function completeChat(
 	http: HttpPort,
 	request: ChatRequest,
-	{ stream, idleTimeoutMs, onText = nothing, onChunk = nothing }: CompleteOptions,
+	{ stream, idleTimeoutMs, onText = ignore, onChunk = ignore }: CompleteOptions,
 ): Promise<ChatCompletion> {
 	const mode = stream
 		? { stream: true, stream_options: { include_usage: true } }
@@ -50,19 +50,19 @@ export async function completeChat(
 	const response = await send(http, 'chat', {
 		method: 'POST',
 		path: '/v1/chat/completions',
-		body: { ...request, ...mode } as unknown as JsonObject,
+		body: asJson({ ...request, ...mode }),
 		idleTimeoutMs,
 	});
 	if (stream && !isJson(response)) return await readStream(response, { onText, onChunk });
 
-	const completion = toChecked(await readJsonObject(response));
+	const completion = checkCompletion(await readJsonObject(response));
 	const { content, reasoning_content: reasoning = '' } = completion.choices[0]!.message;
 	onText({ content: content ?? '', reasoning });
 	return completion;
 }
 
-function nothing(): void {
-	// Whoever polls for the whole reply follows nothing.
+function ignore(): void {
+	// Default for callers that need only the complete reply.
 }
 
 function isJson({ headers }: HttpResponse): boolean {
@@ -79,35 +79,37 @@ async function readStream(
 	let beginning = '';
 	let chunks = 0;
 
-	/** Takes events in; tells whether the reply is over. */
-	function take(events: readonly EventSourceMessage[]): boolean {
+	/** Adds events to the reply; returns whether the stream is complete. */
+	function apply(events: readonly EventSourceMessage[]): boolean {
 		for (const { data } of events) {
 			if (data === END_OF_STREAM) {
-				if (chunks === 0) throw notTheService('');
+				if (chunks === 0) throw unexpectedResponse('');
 				return true;
 			}
 			chunks++;
 			const chunk = toChunk(data);
 			onChunk(chunk);
-			onText(addChunk(accumulator, chunk));
+			onText(applyChunk(accumulator, chunk));
 		}
 		return false;
 	}
 
 	try {
 		for await (const bytes of readBytes(body)) {
-			if (beginning.length < KEPT_CHARACTERS) {
+			if (beginning.length < MAX_KEPT_CHARACTERS) {
 				beginning += utf8.decode(bytes, { stream: true });
 			}
-			if (take(decoder.feed(bytes))) return toCompletion(accumulator);
+			if (apply(decoder.feed(bytes))) return toCompletion(accumulator);
 		}
-		if (take(decoder.end())) return toCompletion(accumulator);
+		if (apply(decoder.end())) return toCompletion(accumulator);
 	} catch (error) {
 		throw withPartial(error, accumulator);
 	}
-	// Some servers close the connection after the finish chunk instead of saying [DONE].
+	// Some servers close the connection after the finish reason, without [DONE].
 	if (isFinished(accumulator)) return toCompletion(accumulator);
-	throw chunks === 0 ? notTheService(beginning) : withPartial(cut(), accumulator);
+	throw chunks === 0
+		? unexpectedResponse(beginning)
+		: withPartial(incompleteStream(), accumulator);
 }
 
 function toChunk(data: string): JsonObject {
@@ -115,49 +117,49 @@ function toChunk(data: string): JsonObject {
 	if (chunk === undefined) {
 		throw new ServiceError(
 			'stream',
-			'The stream carried something that is not JSON',
-			'Try again',
+			'The stream contains invalid JSON',
+			'Try again; if it happens again, look for a proxy that changes the stream',
 			{ retryable: true, outcomeUnknown: true },
 		);
 	}
 	if (chunk['error'] !== undefined && chunk['error'] !== null) {
 		throw new ServiceError(
 			'stream',
-			'The service reported an error in the middle of its reply',
-			'See the details of this error for its own words',
+			'The service reported an error during the reply',
+			'See the error details for the message of the service',
 			{ ...errorDetails(chunk), outcomeUnknown: true },
 		);
 	}
 	return chunk;
 }
 
-function cut(): ServiceError {
+function incompleteStream(): ServiceError {
 	return new ServiceError(
 		'stream',
-		'The stream ended before the reply did',
-		'Try again; if it stays, look for a proxy that cuts long connections',
+		'The stream ended before the reply was complete',
+		'Try again; if it happens again, look for a proxy that closes long connections',
 		{ retryable: true, outcomeUnknown: true },
 	);
 }
 
+/** Attaches the reply so far to the error. */
 function withPartial(error: unknown, accumulator: Accumulator): unknown {
 	if (!(error instanceof ServiceError) || accumulator.choices.size === 0) return error;
-	return error.with({ partial: toCompletion(accumulator) as unknown as JsonObject });
+	return error.with({ partial: asJson(toCompletion(accumulator)) });
 }
 
-function toChecked(body: JsonObject): ChatCompletion {
+function checkCompletion(body: JsonObject): ChatCompletion {
 	const { choices } = body;
 	const first = Array.isArray(choices) ? choices[0] : undefined;
-	if (isJsonObject(first) && isJsonObject(first['message']))
-		return body as unknown as ChatCompletion;
+	if (isJsonObject(first) && isJsonObject(first['message'])) return fromJson(body);
 
 	if (body['error'] !== undefined && body['error'] !== null) {
 		throw new ServiceError(
 			'http',
-			'The service answered with an error',
-			'See the details of this error for its own words',
+			'The service returned an error',
+			'See the error details for the message of the service',
 			errorDetails(body),
 		);
 	}
-	throw notTheService(JSON.stringify(body));
+	throw unexpectedResponse(JSON.stringify(body));
 }

@@ -4,44 +4,47 @@ import { usageOf } from './result';
 import type { ToolDeclaration } from './tools';
 import type { ChatCompletion, ChatMessage, ToolCall, Usage } from './types';
 
-/** Why a conversation was stopped before its answer. */
+/** The limit that stopped a conversation before its final answer. */
 export type StopReason = 'max_rounds' | 'max_tool_calls' | 'repeated_tool_call';
 
 export interface ConversationLimits {
-	/** Replies of the model, at most. */
+	/** Maximum replies of the model. */
 	readonly maxRounds: number;
-	/** Tool calls in all, at most. */
+	/** Maximum tool calls in total. */
 	readonly maxCalls: number;
-	/** How often the model may ask for the same tool with the same arguments. */
+	/** Maximum calls of the same tool with the same arguments. */
 	readonly maxRepeats: number;
 }
 
-/** One tool call and what came of it. */
+/** A tool call and its result. */
 export interface CallRecord {
 	readonly id: string;
 	readonly name: string;
-	/** Parsed; where they could not be, the text. */
+	/** Parsed; the original text if the call is invalid. */
 	readonly arguments: JsonObject | string;
-	/** Which reply of the model asked for it, from 1. */
+	/** Number of the reply that requested the call, from 1. */
 	readonly round: number;
-	/** Milliseconds since the epoch at which it was handed out. */
+	/** Start of the execution, in milliseconds since the epoch. */
 	readonly startedAtMs?: number;
 	readonly durationMs?: number;
-	/** What the model is told. */
+	/** Result sent to the model; missing while the call is pending. */
 	readonly result?: string;
 	readonly failed?: boolean;
 }
 
-/** Where a conversation stands. */
+/** Current step of a conversation. */
 export type Phase =
-	/** The model is to be asked. */
+	/** The next step is to send the messages to the model. */
 	| { readonly kind: 'asking' }
-	/** Calls of the latest reply are without a result. */
+	/** Tool calls of the last reply are pending. */
 	| { readonly kind: 'calling' }
 	| { readonly kind: 'answered'; readonly completion: ChatCompletion }
 	| { readonly kind: 'stopped'; readonly reason: StopReason };
 
-/** A conversation with tools: a plain value that survives being saved, changed only by the functions here. */
+/**
+ * State of a conversation with tools. Immutable and JSON-serializable, so that it can be saved between runs of the node;
+ * the `apply*` functions are its reducers.
+ */
 export interface Conversation {
 	readonly messages: readonly ChatMessage[];
 	readonly rounds: number;
@@ -50,16 +53,16 @@ export interface Conversation {
 	readonly phase: Phase;
 }
 
-/** A conversation whose messages wait for the model. */
+/** Initial state: the messages are to be sent to the model. */
 export function startConversation(messages: readonly ChatMessage[]): Conversation {
 	return { messages, rounds: 0, calls: [], phase: { kind: 'asking' } };
 }
 
 /**
- * The conversation after a reply of the model (spec 2.3, 4). Only the finish reason `tool_calls` asks for tools: calls in
- * any other reply have been run already (spec 2.7). The assistant message is kept exactly as it came.
+ * Reducer: adds a reply of the model (spec 2.3, 4). Only the finish reason `tool_calls` requests tools; calls in any other
+ * reply have already been executed by the service (spec 2.7). The assistant message is kept unchanged.
  *
- * A call that cannot be run (unknown tool, arguments that are no JSON or break the schema) is answered to the model at once.
+ * Invalid calls (unknown tool, arguments that are not JSON or do not match the schema) get an error as their result at once.
  */
 export function applyReply(
 	conversation: Conversation,
@@ -68,40 +71,45 @@ export function applyReply(
 	limits: ConversationLimits,
 ): Conversation {
 	const { message, finish_reason: finishReason } = completion.choices[0]!;
-	const asked = finishReason === 'tool_calls' ? (message.tool_calls ?? []) : [];
+	const requested = finishReason === 'tool_calls' ? (message.tool_calls ?? []) : [];
 	const rounds = conversation.rounds + 1;
-	const calls = [...conversation.calls, ...asked.map((call) => toRecord(call, tools, rounds))];
+	const calls = [
+		...conversation.calls,
+		...requested.map((call) => toRecord(call, tools, rounds)),
+	];
 	const usage = addUsage(conversation.usage, usageOf(completion));
 	const next: Conversation = {
-		messages: [...conversation.messages, message as unknown as ChatMessage],
+		messages: [...conversation.messages, message as ChatMessage],
 		rounds,
 		calls,
 		...(usage === undefined ? {} : { usage }),
 		phase: { kind: 'calling' },
 	};
-	if (asked.length === 0) return { ...next, phase: { kind: 'answered', completion } };
+	if (requested.length === 0) return { ...next, phase: { kind: 'answered', completion } };
 
-	const reason = exceeded(next, limits);
-	return reason === undefined ? settled(next) : { ...next, phase: { kind: 'stopped', reason } };
+	const reason = exceededLimit(next, limits);
+	return reason === undefined
+		? completeRound(next)
+		: { ...next, phase: { kind: 'stopped', reason } };
 }
 
-/** The calls that wait for a result, in the order in which the model asked for them. */
+/** Pending tool calls, in the order of the reply. */
 export function openCalls({ calls, phase }: Conversation): CallRecord[] {
 	return phase.kind === 'calling' ? calls.filter(({ result }) => result === undefined) : [];
 }
 
-/** The conversation after a call was handed out to be run. */
+/** Reducer: records the start of a tool call. */
 export function applyStarted(
 	conversation: Conversation,
 	callId: string,
 	nowMs: number,
 ): Conversation {
-	return withCall(conversation, callId, () => ({ startedAtMs: nowMs }));
+	return updateCall(conversation, callId, () => ({ startedAtMs: nowMs }));
 }
 
 /**
- * The conversation after a call was run. With the last result of a round the model is to be asked again: each
- * call then has exactly one `tool` message, in the order of the calls. A second result of a call changes nothing.
+ * Reducer: adds the result of a tool call. The last result of a round appends one `tool` message per call, in the order of
+ * the calls, and the model is next. Results of unknown or completed calls are ignored.
  */
 export function applyResult(
 	conversation: Conversation,
@@ -111,8 +119,8 @@ export function applyResult(
 ): Conversation {
 	if (!openCalls(conversation).some(({ id }) => id === callId)) return conversation;
 
-	return settled(
-		withCall(conversation, callId, ({ startedAtMs = nowMs }) => ({
+	return completeRound(
+		updateCall(conversation, callId, ({ startedAtMs = nowMs }) => ({
 			...outcome,
 			durationMs: nowMs - startedAtMs,
 		})),
@@ -134,7 +142,8 @@ function toRecord(call: ToolCall, tools: readonly ToolDeclaration[], round: numb
 	};
 }
 
-function settled(conversation: Conversation): Conversation {
+/** Appends the `tool` messages of the round once no call is pending. */
+function completeRound(conversation: Conversation): Conversation {
 	if (openCalls(conversation).length > 0) return conversation;
 
 	const results = conversation.calls
@@ -151,26 +160,26 @@ function settled(conversation: Conversation): Conversation {
 	};
 }
 
-function exceeded(
+function exceededLimit(
 	{ rounds, calls }: Conversation,
 	{ maxRounds, maxCalls, maxRepeats }: ConversationLimits,
 ): StopReason | undefined {
 	if (rounds >= maxRounds) return 'max_rounds';
 	if (calls.length > maxCalls) return 'max_tool_calls';
-	return maxAlike(calls) > maxRepeats ? 'repeated_tool_call' : undefined;
+	return maxIdenticalCalls(calls) > maxRepeats ? 'repeated_tool_call' : undefined;
 }
 
-function maxAlike(calls: readonly CallRecord[]): number {
+function maxIdenticalCalls(calls: readonly CallRecord[]): number {
 	const counts = new Map<string, number>();
 	for (const { name, arguments: args } of calls) {
-		const key = `${name} ${typeof args === 'string' ? args : canonical(args)}`;
+		const key = `${name} ${typeof args === 'string' ? args : canonicalJson(args)}`;
 		counts.set(key, (counts.get(key) ?? 0) + 1);
 	}
 	return Math.max(0, ...counts.values());
 }
 
-/** The same text for the same value, whatever the order of its keys. */
-function canonical(value: JsonValue | undefined): string {
+/** Serializes JSON with sorted keys, so that equal values give equal text. */
+function canonicalJson(value: JsonValue | undefined): string {
 	return JSON.stringify(value, (_key, part: unknown) =>
 		typeof part === 'object' && part !== null && !Array.isArray(part)
 			? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -178,7 +187,7 @@ function canonical(value: JsonValue | undefined): string {
 	);
 }
 
-function withCall(
+function updateCall(
 	conversation: Conversation,
 	callId: string,
 	change: (call: CallRecord) => Partial<CallRecord>,

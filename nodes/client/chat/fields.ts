@@ -1,10 +1,10 @@
-import type { JsonValue } from '../json';
+import { asJson, type JsonValue } from '../json';
 import { checkTools } from './tools';
 
 interface FieldBase {
-	/** Parameter name in the editor. */
+	/** Name of the node parameter. */
 	readonly key: string;
-	/** Field name in the request (spec 2.1). */
+	/** Name of the request field (spec 2.1). */
 	readonly apiName: string;
 	readonly label: string;
 	readonly help: string;
@@ -12,16 +12,18 @@ interface FieldBase {
 
 export interface NumberField extends FieldBase {
 	readonly type: 'number';
-	/** What the field shows when it is added; a field that is not added is not sent. */
+	/** Initial value when the option is added; an option that is not added is not sent. */
 	readonly default: number;
 	readonly min?: number;
 	readonly max?: number;
+	/** Whether only whole numbers are valid. */
+	readonly integer?: boolean;
 }
 
 export interface ChoiceField extends FieldBase {
 	readonly type: 'choice';
 	readonly default: string;
-	/** `apiValue` is sent for the choice; a choice without it sends nothing. */
+	/** `apiValue` is the value in the request; a choice without it omits the field. */
 	readonly choices: readonly {
 		readonly value: string;
 		readonly label: string;
@@ -34,12 +36,13 @@ export interface SuggestedField extends FieldBase {
 	readonly type: 'suggested';
 	readonly default: string;
 	readonly placeholder: string;
-	/** Values that are known to occur; any other may be typed. */
+	/** Known values; others can be typed. */
 	readonly suggestions: readonly { readonly value: string; readonly label: string }[];
 }
 
 export interface TextsField extends FieldBase {
 	readonly type: 'texts';
+	/** Maximum number of texts. */
 	readonly max: number;
 	readonly placeholder: string;
 	readonly addLabel: string;
@@ -48,18 +51,19 @@ export interface TextsField extends FieldBase {
 export interface JsonField extends FieldBase {
 	readonly type: 'json';
 	readonly default: string;
+	/** Validates the parsed value; throws InputError. */
 	readonly read: (value: JsonValue, label: string) => JsonValue;
 }
 
 export type ChatField = NumberField | ChoiceField | SuggestedField | TextsField | JsonField;
 
-/** Every optional field of a chat request (spec 2.1, 8): the form, its limits and the request follow the rows. */
+/** Optional fields of a chat request (spec 2.1, 8). The form, the validation and the request are derived from the rows. */
 export const CHAT_FIELDS: readonly ChatField[] = [
 	{
 		key: 'frequencyPenalty',
 		apiName: 'frequency_penalty',
 		label: 'Frequency Penalty',
-		help: 'Larger values make the model repeat itself less',
+		help: 'Penalizes tokens by how often they already occur. Higher values reduce repetition.',
 		type: 'number',
 		default: 0,
 		min: -2,
@@ -69,7 +73,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 		key: 'presencePenalty',
 		apiName: 'presence_penalty',
 		label: 'Presence Penalty',
-		help: 'Larger values make the model turn to new subjects',
+		help: 'Penalizes tokens that already occur. Higher values encourage new topics.',
 		type: 'number',
 		default: 0,
 		min: -2,
@@ -79,7 +83,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 		key: 'reasoningEffort',
 		apiName: 'reasoning_effort',
 		label: 'Reasoning Effort',
-		help: 'How hard the model thinks. Each model knows only some of the values.',
+		help: 'How much the model reasons before it answers. Each model supports only some of the values.',
 		type: 'suggested',
 		default: 'medium',
 		placeholder: 'e.g. max',
@@ -96,14 +100,14 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 		key: 'responseFormat',
 		apiName: 'response_format',
 		label: 'Response Format',
-		help: 'What the reply is written in',
+		help: 'Format of the reply',
 		type: 'choice',
 		default: 'json_object',
 		choices: [
 			{
 				value: 'json_object',
 				label: 'JSON',
-				help: 'The reply is JSON, and is parsed into the field json. Ask for JSON in the prompt, too.',
+				help: 'The reply is JSON and is parsed into the field json. Also ask for JSON in the prompt.',
 				apiValue: { type: 'json_object' },
 			},
 			{ value: 'text', label: 'Text', help: 'The reply is plain text' },
@@ -113,7 +117,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 		key: 'stop',
 		apiName: 'stop',
 		label: 'Stop Words',
-		help: 'The reply ends where one of them would appear. At most 4.',
+		help: 'Generation stops when one of these words appears. At most 4.',
 		type: 'texts',
 		max: 4,
 		placeholder: 'e.g. END',
@@ -123,7 +127,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 		key: 'temperature',
 		apiName: 'temperature',
 		label: 'Temperature',
-		help: 'Higher is more creative, lower is more rigorous. An application has its own.',
+		help: 'Higher values are more creative, lower values more rigorous. Overrides the temperature of the application.',
 		type: 'number',
 		default: 0.7,
 		min: 0,
@@ -139,19 +143,19 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 		choices: [
 			{
 				value: 'default',
-				label: 'As the Model Does',
-				help: 'The setting of the application or of the model holds',
+				label: 'Default',
+				help: 'The setting of the application or the model applies',
 			},
 			{
 				value: 'enabled',
 				label: 'On',
-				help: 'The model thinks first',
+				help: 'The model thinks before it answers',
 				apiValue: { type: 'enabled' },
 			},
 			{
 				value: 'disabled',
 				label: 'Off',
-				help: 'The model answers straight away',
+				help: 'The model answers without thinking first',
 				apiValue: { type: 'disabled' },
 			},
 		],
@@ -160,7 +164,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 		key: 'toolChoice',
 		apiName: 'tool_choice',
 		label: 'Tool Choice',
-		help: 'Whether the model may ask for the tools',
+		help: 'Whether the model may call tools',
 		type: 'choice',
 		default: 'auto',
 		choices: [
@@ -168,13 +172,13 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 			{
 				value: 'none',
 				label: 'None',
-				help: 'The model must not ask for a tool',
+				help: 'The model must not call a tool',
 				apiValue: 'none',
 			},
 			{
 				value: 'required',
 				label: 'Required',
-				help: 'The model must ask for at least one tool',
+				help: 'The model must call at least one tool',
 				apiValue: 'required',
 			},
 		],
@@ -183,16 +187,16 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 		key: 'tools',
 		apiName: 'tools',
 		label: 'Tools',
-		help: 'Functions that the model may ask for, as a JSON list of declarations. What it asks for comes out as tool_calls; Agent with Tools also runs them.',
+		help: 'Functions that the model may call, as a JSON list of tool declarations. The calls are output as tool_calls; the Agent with Tools node also runs them.',
 		type: 'json',
 		default: '[]',
-		read: (value, label) => checkTools(value, label) as unknown as JsonValue,
+		read: (value, label) => checkTools(value, label).map(asJson),
 	},
 	{
 		key: 'topP',
 		apiName: 'top_p',
 		label: 'Top P',
-		help: 'Share of the likeliest words that the model chooses from',
+		help: 'Nucleus sampling: only the most likely tokens up to this cumulative probability are considered',
 		type: 'number',
 		default: 1,
 		min: 0,

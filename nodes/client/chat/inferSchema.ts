@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json';
 
-/** The JSON schema that an example value fits: types by what stands there, every key of an object required. */
+/** Infers a JSON schema from an example value. Every key of an object is required; null allows any type. */
 export function inferSchema(example: JsonValue): JsonObject {
 	if (Array.isArray(example)) {
 		const [first] = example;

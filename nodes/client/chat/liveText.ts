@@ -1,16 +1,16 @@
 import type { TextDelta } from './types';
 
 /**
- * Turns what arrives of a reply into the text that a person watches: the answer, and the thinking before it where
- * that is wanted, set off by an empty line.
+ * Creates a stateful mapper from text deltas to the text shown in a chat: the answer, optionally preceded by the
+ * reasoning and an empty line.
  */
 export function liveText({ withReasoning }: { readonly withReasoning: boolean }) {
-	let thinking = false;
+	let isReasoning = false;
 
 	return ({ content, reasoning }: TextDelta): string => {
-		const thoughts = withReasoning ? reasoning : '';
-		const gap = (thinking || thoughts !== '') && content !== '' ? '\n\n' : '';
-		thinking = (thinking || thoughts !== '') && content === '';
-		return thoughts + gap + content;
+		const shown = withReasoning ? reasoning : '';
+		const separator = (isReasoning || shown !== '') && content !== '' ? '\n\n' : '';
+		isReasoning = (isReasoning || shown !== '') && content === '';
+		return shown + separator + content;
 	};
 }

@@ -1,32 +1,33 @@
-import { InputError } from '../errors';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json';
+import { EMPTY_TEXT_HINT, emptyText, InputError } from '../errors';
+import { fromJson, isJsonObject, type JsonObject, type JsonValue } from '../json';
 import { checkPublicUrl } from '../http/publicUrl';
 import type { ChatMessage, ContentPart } from './types';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'];
-const EMPTY_HINT = 'Enter a text, or an expression that gives one for every item';
+const TOOL_RESULT_HINT =
+	'After an assistant message with tool_calls, add one message with the role tool for each call';
 
-/** A message with text and images; without images the content is plain text (spec 2.2). */
+/** Builds a user message from text and image URLs; without images its content is a plain string (spec 2.2). */
 export function userMessage(text: string, imageUrls: readonly string[] = []): ChatMessage {
 	if (imageUrls.length === 0) return { role: 'user', content: text };
 
 	const images = imageUrls.map((url): ContentPart => ({ type: 'image_url', image_url: { url } }));
-	const words: ContentPart[] = text.trim() === '' ? [] : [{ type: 'text', text }];
-	return { role: 'user', content: [...words, ...images] };
+	const texts: ContentPart[] = text.trim() === '' ? [] : [{ type: 'text', text }];
+	return { role: 'user', content: [...texts, ...images] };
 }
 
 export interface Prompt {
 	readonly text: string;
 	readonly systemMessage?: string;
-	/** Messages of the conversation so far. */
+	/** Earlier messages of the conversation. */
 	readonly earlier?: readonly ChatMessage[];
 	readonly imageUrls?: readonly string[];
 }
 
 /**
- * The messages for a prompt (spec 2.2): instructions, the conversation so far, the prompt with its images.
+ * Builds the messages for a prompt (spec 2.2): system message, earlier messages, user message with images.
  *
- * @throws InputError when the prompt is empty: the service refuses messages without content.
+ * @throws InputError if the prompt is empty: the service rejects messages without content (spec 7.1).
  */
 export function promptMessages({
 	text,
@@ -34,7 +35,7 @@ export function promptMessages({
 	earlier = [],
 	imageUrls = [],
 }: Prompt): ChatMessage[] {
-	if (text.trim() === '') throw new InputError('Prompt', 'is empty', EMPTY_HINT);
+	if (text.trim() === '') throw emptyText('Prompt');
 
 	const system: ChatMessage[] =
 		systemMessage.trim() === '' ? [] : [{ role: 'system', content: systemMessage }];
@@ -42,10 +43,10 @@ export function promptMessages({
 }
 
 /**
- * Messages that came as JSON or from a list, each checked (spec 2.2). Their order is `checkOrder`'s.
+ * Validates messages one by one (spec 2.2); `checkOrder` validates their order.
  *
- * @param label Name of the field that they were entered in.
- * @throws InputError that names the entry and what is wrong with it.
+ * @param label Label of the field that contains the messages.
+ * @throws InputError with the number of the invalid entry and the reason.
  */
 export function checkMessages(
 	value: JsonValue,
@@ -62,61 +63,65 @@ export function checkMessages(
 	value.forEach((message, index) => {
 		checkMessage(message, `${label}: entry ${index + 1}`, allowPrivate);
 	});
-	return value as unknown as ChatMessage[];
+	return fromJson<ChatMessage[]>(value);
 }
 
 /**
- * Checks that the model is left something to answer, and that each tool result has its call (spec 2.2, 4).
+ * Validates the order of messages (spec 2.2, 4): the last one must be one that the model can answer, and every tool call
+ * must be followed by its result.
  *
- * @throws InputError that names the entry which stands in the wrong place.
+ * @param label Label of the field that contains the messages.
+ * @throws InputError with the number of the misplaced entry and the reason.
  */
 export function checkOrder(messages: readonly ChatMessage[], label: string): void {
 	const last = messages.at(-1);
 	if (last === undefined) {
 		throw new InputError(label, 'is empty', 'Add at least one message with the role user');
 	}
-	let open: string[] = [];
+	let openCallIds: string[] = [];
 	for (const [index, message] of messages.entries()) {
 		const entry = `${label}: entry ${index + 1}`;
 		if (message.role === 'tool') {
-			open = withoutAnswered(open, message, entry);
+			openCallIds = withoutAnswered(openCallIds, message, entry);
 			continue;
 		}
-		if (open.length > 0) {
+		if (openCallIds.length > 0) {
 			throw new InputError(
 				entry,
-				`comes before the result of the tool call ${open[0]!}`,
-				'Put a message with the role tool for every call behind the assistant message',
+				`comes before the result of the tool call ${openCallIds[0]!}`,
+				TOOL_RESULT_HINT,
 			);
 		}
-		open = (message.tool_calls ?? []).map(({ id }) => id);
+		openCallIds = (message.tool_calls ?? []).map(({ id }) => id);
 	}
-	if (last.role === 'system' || (last.role === 'assistant' && open.length === 0)) {
+	if (last.role === 'system' || (last.role === 'assistant' && openCallIds.length === 0)) {
 		throw new InputError(
 			`${label}: the last entry`,
 			`has the role ${last.role}`,
-			'End with a message of the role user (or tool): that is what gets answered',
+			'End with a message with the role user or tool: the model answers the last message',
 		);
 	}
-	if (open.length > 0) {
+	if (openCallIds.length > 0) {
 		throw new InputError(
 			label,
-			`ends before the result of the tool call ${open[0]!}`,
-			'Put a message with the role tool for every call behind the assistant message',
+			`has no result for the tool call ${openCallIds[0]!}`,
+			TOOL_RESULT_HINT,
 		);
 	}
 }
 
 function withoutAnswered(
-	open: string[],
+	openCallIds: string[],
 	{ tool_call_id: id }: ChatMessage,
 	entry: string,
 ): string[] {
-	if (id !== undefined && open.includes(id)) return open.filter((call) => call !== id);
+	if (id !== undefined && openCallIds.includes(id)) {
+		return openCallIds.filter((openId) => openId !== id);
+	}
 	throw new InputError(
 		entry,
-		'has the role tool, but no open call that it answers',
-		'Put it behind the assistant message whose tool_calls has this tool_call_id',
+		'is a tool result without a matching tool call',
+		'Place it after the assistant message whose tool_calls contain this tool_call_id',
 	);
 }
 
@@ -124,13 +129,13 @@ function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean):
 	if (!isJsonObject(message) || !ROLES.includes(String(message['role']))) {
 		throw new InputError(
 			entry,
-			'has no known role',
+			'has an unknown role',
 			'Use system, user, assistant or tool: { "role": "user", "content": "Hello" }',
 		);
 	}
 	const { content, tool_calls: calls } = message;
-	const asksForTools = Array.isArray(calls) && calls.length > 0;
-	if (asksForTools && (content === null || content === undefined || content === '')) return;
+	const hasToolCalls = Array.isArray(calls) && calls.length > 0;
+	if (hasToolCalls && (content === null || content === undefined || content === '')) return;
 
 	if (Array.isArray(content) && content.length > 0) {
 		content.forEach((part) => {
@@ -139,14 +144,14 @@ function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean):
 		return;
 	}
 	if (typeof content === 'string' && content.trim() !== '') return;
-	throw new InputError(entry, 'has no content', EMPTY_HINT);
+	throw new InputError(entry, 'has no content', EMPTY_TEXT_HINT);
 }
 
 function checkPart(part: JsonValue, entry: string, allowPrivate: boolean): void {
 	const { type, text, image_url: image } = isJsonObject(part) ? part : ({} as JsonObject);
 	if (type === 'text' && typeof text === 'string' && text !== '') return;
 	if (type === 'image_url' && isJsonObject(image) && typeof image['url'] === 'string') {
-		checkPublicUrl(image['url'], { field: `${entry}, its image`, allowPrivate });
+		checkPublicUrl(image['url'], { field: `${entry}, image`, allowPrivate });
 		return;
 	}
 	throw new InputError(

@@ -9,13 +9,13 @@ import {
 } from './fields';
 import type { ChatRequest } from './types';
 
-/** Fields that the node itself decides on. */
+/** Request fields that the node itself sets. */
 const RESERVED = ['messages', 'stream', 'stream_options'];
 
 /**
- * The request fields for the options that were added in the editor, by the keys of CHAT_FIELDS.
+ * Converts the options added in the editor, by the keys of CHAT_FIELDS, to request fields (spec 2.1).
  *
- * @throws InputError that names the field whose value the service would refuse.
+ * @throws InputError if a value is not valid for its field.
  */
 export function chatFields(options: Readonly<Record<string, unknown>>): JsonObject {
 	const fields: JsonObject = {};
@@ -23,16 +23,16 @@ export function chatFields(options: Readonly<Record<string, unknown>>): JsonObje
 		const value = options[field.key];
 		if (value === undefined || value === null) continue;
 
-		const sent = readField(field, value);
-		if (sent !== undefined) fields[field.apiName] = sent;
+		const apiValue = readField(field, value);
+		if (apiValue !== undefined) fields[field.apiName] = apiValue;
 	}
 	return fields;
 }
 
 /**
- * Further request fields, entered as JSON: what the service takes beyond this table.
+ * Reads additional request fields, entered as JSON: for fields of the service that CHAT_FIELDS does not have.
  *
- * @throws InputError when it is not a JSON object, or holds a field that the node decides on.
+ * @throws InputError if the value is not a JSON object, or contains a field that the node itself sets.
  */
 export function extraFields(value: unknown, label = 'Extra Body Fields'): JsonObject {
 	const fields = readJson(value, label);
@@ -47,17 +47,17 @@ export function extraFields(value: unknown, label = 'Extra Body Fields'): JsonOb
 	if (reserved !== undefined) {
 		throw new InputError(
 			label,
-			`holds "${reserved}"`,
-			'Leave it out: other fields of this node set it',
+			`contains "${reserved}"`,
+			'Remove it: other fields of this node set it',
 		);
 	}
 	return fields;
 }
 
 /**
- * The value that a JSON field holds: a text to parse, or what an expression gives.
+ * Reads a JSON field of the editor: a string is parsed, any other value of an expression is returned unchanged.
  *
- * @throws InputError when the text is not JSON.
+ * @throws InputError if the text is not valid JSON.
  */
 export function readJson(value: unknown, label: string): JsonValue {
 	if (typeof value !== 'string') return value as JsonValue;
@@ -69,12 +69,13 @@ export function readJson(value: unknown, label: string): JsonValue {
 	return parsed;
 }
 
-/** Whether the reply to this request is to be JSON (spec 2.1). */
+/** Whether the request asks for a JSON reply (`response_format`, spec 2.1). */
 export function isJsonMode({ response_format: format }: ChatRequest): boolean {
 	return isJsonObject(format) && format['type'] === 'json_object';
 }
 
-function readField(field: ChatField, value: unknown): JsonValue | undefined {
+/** Validates one value and converts it to its request value; `undefined` omits the field. */
+export function readField(field: ChatField, value: unknown): JsonValue | undefined {
 	switch (field.type) {
 		case 'number':
 			return readNumber(field, value);
@@ -90,14 +91,16 @@ function readField(field: ChatField, value: unknown): JsonValue | undefined {
 }
 
 function readNumber(
-	{ label, min = -Infinity, max = Infinity }: NumberField,
+	{ label, min = -Infinity, max = Infinity, integer = false }: NumberField,
 	value: unknown,
 ): number {
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-	if (typeof number === 'number' && number >= min && number <= max) return number;
+	const isInRange = typeof number === 'number' && number >= min && number <= max;
+	if (isInRange && (!integer || Number.isInteger(number))) return number;
 
+	const kind = integer ? 'an integer' : 'a number';
 	const range = max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`;
-	throw new InputError(label, `is ${String(value)}`, `Enter a number ${range}`);
+	throw new InputError(label, `is ${String(value)}`, `Enter ${kind} ${range}`);
 }
 
 function readChoice({ label, choices }: ChoiceField, value: unknown): JsonValue | undefined {
@@ -108,7 +111,7 @@ function readChoice({ label, choices }: ChoiceField, value: unknown): JsonValue 
 	throw new InputError(label, `is ${String(value)}`, `Choose one of: ${values}`);
 }
 
-/** Such a field comes from a list or is typed; the editor keeps both in one object. */
+/** A resource locator: an object with mode (from list, by ID) and value; a plain string from an expression. */
 function readSuggested(value: unknown): string | undefined {
 	const text = isJsonObject(value) ? value['value'] : value;
 	return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
@@ -119,7 +122,7 @@ function readTexts({ label, max }: TextsField, value: unknown): string[] | undef
 		.flat()
 		.filter((text): text is string => typeof text === 'string' && text !== '');
 	if (texts.length > max) {
-		throw new InputError(label, `has ${texts.length} entries`, `Keep at most ${max}`);
+		throw new InputError(label, `has ${texts.length} entries`, `Enter at most ${max}`);
 	}
 	return texts.length === 0 ? undefined : texts;
 }

@@ -2,72 +2,72 @@ import { isJsonObject, parseJson, type JsonValue } from '../json';
 import type { ChatMessage, ToolCall } from './types';
 
 /**
- * The messages of an agent with the replies that ask for tools put back as the service had sent them (spec 4): with
- * their reasoning, all their calls together, and the arguments letter by letter.
+ * Replaces rebuilt assistant messages with tool calls by the original replies of the service (spec 4): with the
+ * reasoning, all calls in one message, and the exact text of the arguments.
  *
- * Agents rebuild such replies for the next round. They drop the reasoning, write the arguments anew and add to them,
- * and some hand the calls of one reply back one by one, each followed by its result.
+ * Needed for agent frameworks that rebuild these messages for the next round. They drop the reasoning, re-serialize the
+ * arguments and add keys to them, and some return the calls of one reply one by one, each followed by its result.
  *
- * @param replies The replies as they came, oldest first.
+ * @param replies The original replies, oldest first.
  */
 export function restoreReplies(
 	messages: readonly ChatMessage[],
 	replies: readonly ChatMessage[],
 ): ChatMessage[] {
-	const replayed: ChatMessage[] = [];
+	const restored: ChatMessage[] = [];
 	let current: ChatMessage | undefined;
 	let answered: (string | undefined)[] = [];
 	for (const message of messages) {
 		if (message.role === 'tool') {
-			replayed.push(message);
+			restored.push(message);
 			answered.push(message.tool_call_id);
 			continue;
 		}
-		const reply = replyOf(message, replies);
-		// The same calls once more, after their results, are another round.
-		const goesOn =
+		const reply = findReply(message, replies);
+		// A call that already has a result starts another round, even if it is the same call again.
+		const isSameRound =
 			reply !== undefined &&
 			reply === current &&
 			!message.tool_calls!.some(({ id }) => answered.includes(id));
-		if (goesOn) continue;
-		replayed.push(reply ?? message);
+		if (isSameRound) continue;
+		restored.push(reply ?? message);
 		current = reply;
 		answered = [];
 	}
-	return replayed;
+	return restored;
 }
 
-/** The newest reply that asks for all calls of the message; a model may use the same id in every round. */
-function replyOf(
+/** Finds the latest reply that contains all calls of the message: models may reuse ids in every round. */
+function findReply(
 	{ tool_calls: calls = [] }: ChatMessage,
 	replies: readonly ChatMessage[],
 ): ChatMessage | undefined {
 	if (calls.length === 0) return undefined;
-	return replies.findLast(({ tool_calls: asked = [] }) =>
-		calls.every((call) => asked.some((each) => isSame(each, call))),
+	return replies.findLast(({ tool_calls: originals = [] }) =>
+		calls.every((call) => originals.some((original) => isSameCall(original, call))),
 	);
 }
 
-function isSame(asked: ToolCall, rebuilt: ToolCall): boolean {
+function isSameCall(original: ToolCall, rebuilt: ToolCall): boolean {
 	return (
-		asked.id === rebuilt.id &&
-		asked.function.name === rebuilt.function.name &&
-		isWithin(parseJson(asked.function.arguments), parseJson(rebuilt.function.arguments))
+		original.id === rebuilt.id &&
+		original.function.name === rebuilt.function.name &&
+		isSubset(parseJson(original.function.arguments), parseJson(rebuilt.function.arguments))
 	);
 }
 
-/** Whether everything in the one value is in the other; objects may have more there. */
-function isWithin(inner: JsonValue | undefined, outer: JsonValue | undefined): boolean {
-	if (Array.isArray(inner)) {
+/** Deep comparison in which objects of the superset may have additional keys. */
+function isSubset(subset: JsonValue | undefined, superset: JsonValue | undefined): boolean {
+	if (Array.isArray(subset)) {
 		return (
-			Array.isArray(outer) &&
-			inner.length === outer.length &&
-			inner.every((value, index) => isWithin(value, outer[index]))
+			Array.isArray(superset) &&
+			subset.length === superset.length &&
+			subset.every((value, index) => isSubset(value, superset[index]))
 		);
 	}
-	if (!isJsonObject(inner)) return inner === outer;
+	if (!isJsonObject(subset)) return subset === superset;
 	return (
-		isJsonObject(outer) &&
-		Object.entries(inner).every(([key, value]) => isWithin(value, outer[key]))
+		isJsonObject(superset) &&
+		Object.entries(subset).every(([key, value]) => isSubset(value, superset[key]))
 	);
 }

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../json';
-import { readJsonReply } from './jsonReply';
+import { ServiceError } from '../errors';
+import { asJson, parseJson, type JsonObject, type JsonValue } from '../json';
 import { findMedia } from './media';
 import type { ChatCompletion, Usage } from './types';
 
-/** Fields of a chat body that go to the output as they are (spec 2.4 to 2.6), in their order there. */
-const EXTRAS = [
+/** Fields of a chat body that are output unchanged (spec 2.4 to 2.6), in output order. */
+const EXTRA_FIELDS = [
 	'model',
 	'session_id',
 	'knowledge_base',
@@ -13,16 +13,19 @@ const EXTRAS = [
 	'trace_id',
 ] as const;
 
+/** A Markdown code fence around the whole text. */
+const CODE_FENCE = /^```[a-z]*\s*\n([\s\S]*?)\n?```$/i;
+
 export interface ResultOptions {
-	/** Whether the reply is JSON, to be parsed into `json`. */
+	/** Whether to parse the reply as JSON into `json`. */
 	readonly json: boolean;
 }
 
 /**
- * The reply as a flat object: `content`, `json`, `reasoning_content`, `tool_calls`, `media`, `finish_reason`, `usage` and
- * the service's extras (spec 2.4 to 2.6). Fields that the service did not send are left out.
+ * Flattens a chat body into one object: `content`, `json`, `reasoning_content`, `tool_calls`, `media`, `finish_reason`,
+ * `usage` and the extra fields of the service (spec 2.4 to 2.6). Fields that the service did not send are omitted.
  *
- * @throws ServiceError `protocol` when JSON was asked for and the reply is something else; it carries the completion.
+ * @throws ServiceError `protocol` if JSON was requested and the reply is not JSON; `details.partial` has the body.
  */
 export function toChatResult(completion: ChatCompletion, { json }: ResultOptions): JsonObject {
 	const choice = completion.choices[0]!;
@@ -37,13 +40,30 @@ export function toChatResult(completion: ChatCompletion, { json }: ResultOptions
 		finish_reason: choice.finish_reason,
 		usage: usageOf(completion),
 	};
-	for (const key of EXTRAS) fields[key] = completion[key] ?? undefined;
+	for (const key of EXTRA_FIELDS) fields[key] = completion[key] ?? undefined;
 	return Object.fromEntries(
 		Object.entries(fields).filter(([, value]) => value !== undefined),
 	) as JsonObject;
 }
 
-/** The tokens of a call: at the top of a body, but inside the choices of a stream (spec 2.4, 2.5). */
+/** Token usage: at the top level of a non-streamed body, in the choices of a stream (spec 2.4, 2.5). */
 export function usageOf({ usage, choices }: ChatCompletion): Usage | undefined {
 	return usage ?? choices[0]?.usage;
+}
+
+/** Parses a reply in JSON mode (`response_format`, spec 2.1). A code fence around it is removed: models often add one. */
+function readJsonReply(completion: ChatCompletion): JsonValue {
+	const { message, finish_reason: finishReason } = completion.choices[0]!;
+	const text = (message.content ?? '').trim();
+	const value = parseJson(CODE_FENCE.exec(text)?.[1] ?? text);
+	if (value !== undefined) return value;
+
+	throw new ServiceError(
+		'protocol',
+		'The reply is not valid JSON',
+		finishReason === 'length'
+			? 'The reply was cut off at its maximum length: ask for a shorter one'
+			: 'Ask for JSON in the prompt, and describe the fields',
+		{ serviceMessage: text, partial: asJson(completion) },
+	);
 }

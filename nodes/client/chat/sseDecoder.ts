@@ -2,40 +2,43 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError } from '../errors';
 
-/** No event of the service comes near this; it keeps a stream without line breaks from filling the memory. */
+/** Memory limit for one event, far above those of the service: without line breaks an event never ends. */
 const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
-/** Nor does a whole reply. */
+/** Limit for a whole stream. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 
-/** A server-sent event stream (spec 6) while its bytes come in; they may split lines, events and UTF-8 sequences anywhere. */
+/** Incremental parser for server-sent events (spec 6). Chunks may split lines, events and UTF-8 sequences anywhere. */
 export interface SseDecoder {
 	/**
-	 * The events that these bytes complete.
+	 * Parses the next bytes and returns the events that they complete.
 	 *
 	 * @throws ServiceError `protocol` when an event or the whole stream is too large.
 	 */
 	feed(bytes: Uint8Array): readonly EventSourceMessage[];
-	/** What is left when the bytes are over. */
+	/** Flushes the parser at the end of the stream. */
 	end(): readonly EventSourceMessage[];
 }
 
-/** A decoder at the beginning of a stream. It gives events by the piece: a promise for each would cost more than its text. */
+/**
+ * Creates a decoder for one stream. Synchronous on purpose: a promise per event costs more than parsing the event
+ * (bench: reading-streams).
+ */
 export function sseDecoder(): SseDecoder {
-	let ready: EventSourceMessage[] = [];
-	let isOverfull = false;
+	let events: EventSourceMessage[] = [];
+	let isEventTooLarge = false;
 	const parser = createParser({
 		maxBufferSize: MAX_EVENT_CHARACTERS,
-		onEvent: (event) => ready.push(event),
-		onError: ({ type }) => (isOverfull ||= type === 'max-buffer-size-exceeded'),
+		onEvent: (event) => events.push(event),
+		onError: ({ type }) => (isEventTooLarge ||= type === 'max-buffer-size-exceeded'),
 	});
 	const utf8 = new TextDecoder();
 	let totalBytes = 0;
 
 	function parse(text: string): readonly EventSourceMessage[] {
-		ready = [];
+		events = [];
 		parser.feed(text);
-		if (isOverfull) throw tooLarge('An event of the stream');
-		return ready;
+		if (isEventTooLarge) throw tooLarge('An event of the stream');
+		return events;
 	}
 
 	return {
@@ -44,7 +47,7 @@ export function sseDecoder(): SseDecoder {
 			if (totalBytes > MAX_STREAM_BYTES) throw tooLarge('The reply');
 			return parse(utf8.decode(bytes, { stream: true }));
 		},
-		// A server may end without the blank line that closes the last event: its data counts all the same.
+		// The blank line dispatches a last event that the server did not terminate.
 		end: () => parse(`${utf8.decode()}\n\n`),
 	};
 }
@@ -53,7 +56,7 @@ function tooLarge(what: string): ServiceError {
 	return new ServiceError(
 		'protocol',
 		`${what} is too large`,
-		'Check that the Base URL leads to the service, and ask for less in one call',
+		'Check the Base URL in the Agent Video API credential, and ask for less in one request',
 		{ outcomeUnknown: true },
 	);
 }

@@ -4,16 +4,19 @@ import { parseJsonObject, type JsonObject } from '../json';
 import type { ToolDeclaration } from './tools';
 import type { ToolCall } from './types';
 
-/** A call that can be run, or what the model has to be told about it. */
+/** The arguments of a valid call, or the problem to report to the model. */
 export type ReadCall = { readonly arguments: JsonObject } | { readonly problem: string };
 
-/** Reads the arguments of a call against the declared tools (spec 2.3): a model may get name, JSON or schema wrong. */
+/**
+ * Parses the arguments of a tool call and validates them against the schema of the tool (spec 2.3). Models sometimes
+ * invent tools or break the schema, so a problem is a result, not an error.
+ */
 export function readToolCall(call: ToolCall, tools: readonly ToolDeclaration[]): ReadCall {
 	const { name, arguments: text } = call.function;
 	const tool = tools.find((declared) => declared.function.name === name);
 	if (tool === undefined) {
 		const names = tools.map((declared) => declared.function.name).join(', ');
-		return { problem: `There is no tool "${name}". The tools are: ${names}` };
+		return { problem: `Unknown tool "${name}". Available tools: ${names}` };
 	}
 	const args = text.trim() === '' ? {} : parseJsonObject(text);
 	if (args === undefined) return { problem: 'The arguments are not a JSON object' };
@@ -23,9 +26,9 @@ export function readToolCall(call: ToolCall, tools: readonly ToolDeclaration[]):
 	const { valid, errors } = new Validator(parameters as Schema, '7', false).validate(args);
 	if (valid) return { arguments: args };
 
-	// The first entries only repeat that the whole does not fit.
+	// The last entry is the most specific one; those before it only say that a parent does not match.
 	const { instanceLocation, error } = errors.at(-1)!;
 	return {
-		problem: `The arguments do not fit the tool's schema at ${instanceLocation}: ${error}`,
+		problem: `The arguments do not match the schema of the tool at ${instanceLocation}: ${error}`,
 	};
 }

@@ -1,13 +1,13 @@
 import { InputError } from '../errors';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json';
+import { fromJson, isJsonObject, type JsonObject, type JsonValue } from '../json';
 
-/** A function that the model may ask for (spec 2.3). */
+/** Declaration of a function that the model may call (spec 2.3). */
 export interface ToolDeclaration {
 	readonly type: 'function';
 	readonly function: {
 		readonly name: string;
 		readonly description?: string;
-		/** A JSON schema with `type: object`. */
+		/** JSON schema of the arguments, with `type: object`. */
 		readonly parameters?: JsonObject;
 	};
 }
@@ -15,10 +15,10 @@ export interface ToolDeclaration {
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * A list of tool declarations, checked (spec 2.3).
+ * Validates a list of tool declarations (spec 2.3).
  *
- * @param label Name of the field that it was entered in.
- * @throws InputError that names the entry and what is wrong with it.
+ * @param label Label of the field that contains the list.
+ * @throws InputError with the number of the invalid entry and the reason.
  */
 export function checkTools(value: JsonValue, label: string): ToolDeclaration[] {
 	if (!Array.isArray(value)) {
@@ -35,7 +35,7 @@ export function checkTools(value: JsonValue, label: string): ToolDeclaration[] {
 		if (!isJsonObject(tool) || tool['type'] !== 'function' || !isJsonObject(declared)) {
 			throw new InputError(
 				entry,
-				'is no tool declaration',
+				'is not a tool declaration',
 				'Write it as { "type": "function", "function": { "name": … } }',
 			);
 		}
@@ -43,16 +43,12 @@ export function checkTools(value: JsonValue, label: string): ToolDeclaration[] {
 		if (typeof name !== 'string' || !NAME.test(name)) {
 			throw new InputError(
 				entry,
-				'has no usable name',
+				'has no valid name',
 				'Use letters, digits, _ and -, at most 64 characters',
 			);
 		}
 		if (names.has(name)) {
-			throw new InputError(
-				entry,
-				`repeats the name ${name}`,
-				'Give each tool a name of its own',
-			);
+			throw new InputError(entry, `repeats the name ${name}`, 'Give each tool a unique name');
 		}
 		if (
 			parameters !== undefined &&
@@ -60,11 +56,11 @@ export function checkTools(value: JsonValue, label: string): ToolDeclaration[] {
 		) {
 			throw new InputError(
 				entry,
-				'has parameters that are no object schema',
+				'has parameters that are not an object schema',
 				'Start them with { "type": "object", "properties": … }',
 			);
 		}
 		names.add(name);
 	}
-	return value as unknown as ToolDeclaration[];
+	return fromJson<ToolDeclaration[]>(value);
 }

@@ -5,14 +5,14 @@ export type ContentPart =
 	| { readonly type: 'text'; readonly text: string }
 	| { readonly type: 'image_url'; readonly image_url: { readonly url: string } };
 
-/** A call that the model asks for; `arguments` is a string holding JSON (spec 2.3). */
+/** A tool call requested by the model; `arguments` is a JSON string (spec 2.3). */
 export interface ToolCall {
 	readonly id: string;
 	readonly type: 'function';
 	readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** A message of the conversation (spec 2.2). */
+/** A message of a conversation (spec 2.2). */
 export interface ChatMessage {
 	readonly role: 'system' | 'user' | 'assistant' | 'tool';
 	readonly content: string | readonly ContentPart[] | null;
@@ -21,23 +21,23 @@ export interface ChatMessage {
 	readonly tool_call_id?: string;
 }
 
-/** Body of a chat request (spec 2.1). `stream` is the client's own choice, see `completeChat`. */
+/** Body of a chat request (spec 2.1), without `stream` and `stream_options`: `completeChat` sets them. */
 export interface ChatRequest {
 	readonly messages: readonly ChatMessage[];
 	readonly app_code?: string;
 	readonly model?: string;
-	/** The optional fields of CHAT_FIELDS, and what else the service takes. */
+	/** Optional fields: those of CHAT_FIELDS and any other that the service accepts. */
 	readonly [field: string]: unknown;
 }
 
-/** Tokens of one call, counted by the service (spec 2.4). */
+/** Token counts of one request, as reported by the service (spec 2.4). */
 export interface Usage {
 	readonly prompt_tokens: number;
 	readonly completion_tokens: number;
 	readonly total_tokens: number;
 }
 
-/** The reply in a body or in the collected chunks of a stream (spec 2.4). */
+/** The assistant message of a non-streamed body or of an accumulated stream (spec 2.4). */
 export interface ReplyMessage {
 	role?: string;
 	content: string | null;
@@ -53,7 +53,7 @@ export interface Choice {
 	usage?: Usage;
 }
 
-/** A non-streamed chat body, or a stream put together into one (spec 2.4 to 2.6). */
+/** A non-streamed chat body, or a stream accumulated into the same form (spec 2.4 to 2.6). */
 export interface ChatCompletion {
 	choices: Choice[];
 	usage?: Usage;
@@ -66,7 +66,7 @@ export interface ChatCompletion {
 	[other: string]: unknown;
 }
 
-/** What a chunk of a stream adds to the first choice, for whoever shows it live (spec 2.5). */
+/** Text that one chunk of a stream adds to the first choice (spec 2.5). */
 export interface TextDelta {
 	readonly content: string;
 	readonly reasoning: string;

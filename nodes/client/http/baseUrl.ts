@@ -3,11 +3,10 @@ import { InputError } from '../errors';
 const FIELD = 'Base URL';
 
 /**
- * The address below which the service's `/v1/…` paths lie, without a trailing slash (spec 4).
+ * Normalizes the base URL of the service (spec 4), the part before `/v1/…`. White space, trailing slashes and a trailing
+ * `/v1` are removed, so that every usual spelling works.
  *
- * A trailing slash and a trailing `/v1` are taken off, so that every usual way to write it works.
- *
- * @throws InputError when it is missing, is not an absolute http(s) URL, or carries a user name, a query or a fragment.
+ * @throws InputError if it is missing, is not an absolute http(s) URL, or has a user name, a query or a fragment.
  */
 export function normalizeBaseUrl(text: string | undefined): string {
 	const trimmed = text?.trim() ?? '';
@@ -15,7 +14,7 @@ export function normalizeBaseUrl(text: string | undefined): string {
 		throw new InputError(
 			FIELD,
 			'is empty',
-			'Enter the address of the service, e.g. https://api.example.com',
+			'Enter the URL of the service, e.g. https://api.example.com',
 		);
 	}
 
@@ -23,15 +22,15 @@ export function normalizeBaseUrl(text: string | undefined): string {
 	if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
 		throw new InputError(
 			FIELD,
-			'is not a web address',
+			'is not a valid URL',
 			'Start it with https:// (or http://), e.g. https://api.example.com',
 		);
 	}
 	if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
 		throw new InputError(
 			FIELD,
-			'has a part that does not belong there',
-			'Leave out user names, "?" and "#": only scheme, host, port and path',
+			'contains a user name, a query or a fragment',
+			'Remove user names, "?" and "#": enter only scheme, host, port and path',
 		);
 	}
 	return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');

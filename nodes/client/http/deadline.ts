@@ -2,10 +2,11 @@ import { ServiceError } from '../errors';
 import type { Clock, HttpPort } from '../ports';
 
 /**
- * The port with a limit on the whole of each call. A server can keep a connection alive for ever without a word:
- * bytes that carry nothing reset the idle timeout, but not this limit.
+ * Adds a total timeout to every request. Keep-alive bytes reset the idle timeout, but not this one.
  *
- * @param limitMs Milliseconds from the request to the last byte.
+ * Checked when bytes arrive: a silent connection ends by its idle timeout.
+ *
+ * @param limitMs Milliseconds from the request to the last byte. Exceeding it throws a ServiceError `stream`.
  */
 export function withDeadline(
 	http: HttpPort,
@@ -25,16 +26,16 @@ async function* bytesUntil(
 	endMs: number,
 ): AsyncGenerator<Uint8Array> {
 	for await (const chunk of body) {
-		if (now() > endMs) throw tooLong();
+		if (now() > endMs) throw deadlineExceeded();
 		yield chunk;
 	}
 }
 
-function tooLong(): ServiceError {
+function deadlineExceeded(): ServiceError {
 	return new ServiceError(
 		'stream',
-		'The call took longer than its limit',
-		'Ask for less in one call, or raise Maximum Duration under Options',
+		'The request exceeded its maximum duration',
+		'Ask for less in one request, or raise Maximum Duration under Options',
 		{ retryable: true, outcomeUnknown: true },
 	);
 }

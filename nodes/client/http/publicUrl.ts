@@ -5,7 +5,9 @@ import { InputError } from '../errors';
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|lan|home|test|invalid)$/;
 
 /**
- * Whether the host of a URL can be reached only from its own machine or network. Judged by its form: no name is looked up.
+ * Whether the host of a URL is local or on a private network. Decided by the name or IP address alone, without DNS.
+ *
+ * @param url A valid absolute URL.
  */
 export function isPrivateUrl(url: string): boolean {
 	const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
@@ -14,16 +16,16 @@ export function isPrivateUrl(url: string): boolean {
 }
 
 export interface PublicUrlOptions {
-	/** Name of the field that holds the URL. */
+	/** Label of the field that contains the URL. */
 	readonly field: string;
-	/** Whether the service itself is on a private network, and so reaches what is there. */
+	/** Whether private addresses are valid too, because the service itself is on a private network. */
 	readonly allowPrivate: boolean;
 }
 
 /**
- * A URL that the service can fetch (spec 2.2, 2.8: publicly reachable, no base64), without white space around it.
+ * Validates a URL that the service will fetch (spec 2.2, 2.8: publicly reachable, no base64) and trims it.
  *
- * @throws InputError when it is no http(s) URL, or leads to a private network that the service is not in.
+ * @throws InputError if it is not an http(s) URL, or points to a private network and `allowPrivate` is off.
  */
 export function checkPublicUrl(text: string, { field, allowPrivate }: PublicUrlOptions): string {
 	const url = text.trim();
@@ -31,17 +33,17 @@ export function checkPublicUrl(text: string, { field, allowPrivate }: PublicUrlO
 		throw new InputError(
 			field,
 			'is a data: URL',
-			'The service takes addresses only: use the address of the file, or the binary data of the item',
+			'The service does not accept file contents: use the URL of the file, or binary data of the item',
 		);
 	}
 	if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-		throw new InputError(field, 'is not a web address', 'Start it with https:// or http://');
+		throw new InputError(field, 'is not a valid URL', 'Start it with https:// or http://');
 	}
 	if (!allowPrivate && isPrivateUrl(url)) {
 		throw new InputError(
 			field,
-			'leads to a private network, where the service cannot fetch it',
-			'Use an address that is open to the internet',
+			'points to a private network, which the service cannot reach',
+			'Use a publicly reachable URL',
 		);
 	}
 	return url;

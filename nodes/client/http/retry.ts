@@ -1,52 +1,52 @@
 import { ServiceError } from '../errors';
 import type { Clock } from '../ports';
 
-/** How often, how late and for how long a failed call is sent again. */
 export interface RetryPolicy {
-	/** Repetitions after the first try, at most. */
+	/** Maximum retries after the first attempt. */
 	readonly retries: number;
-	/** Whether a call that the service may have carried out is repeated: it may then be paid twice. */
+	/** Whether to retry requests that the service may have processed. They may be charged twice. */
 	readonly retryOutcomeUnknown: boolean;
 }
 
-/** Milliseconds; the longest wait doubles with every repetition. */
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 20_000;
-/** Milliseconds spent on waiting for one call, in all; a longer Retry-After is not worth waiting for. */
-const BUDGET_MS = 60_000;
+/** Exponential backoff: the maximum delay starts here, doubles with every retry, and is capped. */
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 20_000;
+/** Maximum sum of the delays of one call. A longer Retry-After ends the retries at once. */
+const MAX_TOTAL_DELAY_MS = 60_000;
 
 /**
- * Makes a call, and makes it again after failures that pass (spec 7: 429, 503, a connection that cannot be made), with
- * exponential backoff and full jitter, and never sooner than the service asked for. What may have been carried out is
- * repeated only where the policy says so; 400, 401, 402, 403, 406 and 409 never are.
+ * Runs a call and retries retryable failures (spec 7: 429, 503, connection errors) with exponential backoff and full
+ * jitter, never sooner than Retry-After. Failures with an unknown outcome are retried only if the policy says so;
+ * 400, 401, 402, 403, 406 and 409 never are.
  *
- * @param mayRepeat Whether this failure may be repeated as far as the caller is concerned.
- * @throws The last failure; whatever `clock.sleep` throws when the execution is cancelled.
+ * @param mayRetry Asked before each retry; `false` forbids it, e.g. when text has been streamed to the user.
+ * @throws The last failure; the rejection of `clock.sleep` when the execution is canceled.
  */
 export async function withRetry<T>(
 	clock: Clock,
 	{ retries, retryOutcomeUnknown }: RetryPolicy,
 	call: () => Promise<T>,
-	mayRepeat: () => boolean = () => true,
+	mayRetry: () => boolean = () => true,
 ): Promise<T> {
-	let waitedMs = 0;
-	for (let repetition = 0; ; repetition++) {
-		const outcome = await attempt(call);
+	let totalDelayMs = 0;
+	for (let retry = 0; ; retry++) {
+		const outcome = await settle(call);
 		if (!('failure' in outcome)) return outcome.result;
 
 		const { failure } = outcome;
-		const waitMs = waitBefore(failure, repetition, clock);
-		const isPassing = failure.details.retryable === true;
+		const delayMs = retryDelay(failure, retry, clock);
+		const isRetryable = failure.details.retryable === true;
 		const isSafe = failure.details.outcomeUnknown !== true || retryOutcomeUnknown;
-		const isInBudget = repetition < retries && waitedMs + waitMs <= BUDGET_MS;
-		if (!isPassing || !isSafe || !isInBudget || !mayRepeat()) throw failure;
+		const isInBudget = retry < retries && totalDelayMs + delayMs <= MAX_TOTAL_DELAY_MS;
+		if (!isRetryable || !isSafe || !isInBudget || !mayRetry()) throw failure;
 
-		await clock.sleep(waitMs);
-		waitedMs += waitMs;
+		await clock.sleep(delayMs);
+		totalDelayMs += delayMs;
 	}
 }
 
-async function attempt<T>(
+/** The outcome of a call as a value. Errors other than ServiceError are thrown: they are bugs, not failures. */
+async function settle<T>(
 	call: () => Promise<T>,
 ): Promise<{ readonly result: T } | { readonly failure: ServiceError }> {
 	return await call().then(
@@ -58,7 +58,7 @@ async function attempt<T>(
 	);
 }
 
-function waitBefore({ details }: ServiceError, repetition: number, clock: Clock): number {
-	const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** repetition);
-	return Math.max(details.retryAfterMs ?? 0, clock.random() * longestMs);
+function retryDelay({ details }: ServiceError, retry: number, clock: Clock): number {
+	const maxDelayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retry);
+	return Math.max(details.retryAfterMs ?? 0, clock.random() * maxDelayMs);
 }

@@ -1,53 +1,53 @@
-/** The two families of endpoints: some statuses mean different things in each (spec 7). */
+/** Endpoint group: some statuses have different meanings for chat and for video (spec 7). */
 export type Endpoint = 'chat' | 'video';
 
 export interface StatusRow {
 	readonly message: string;
 	readonly hint: string;
-	/** Whether the same call may well succeed a little later. */
+	/** Whether the same request may succeed a little later. */
 	readonly retryable: boolean;
-	/** Whether the service may have carried out the call all the same: a paid one is then not safe to repeat. */
+	/** Whether the service may have processed the request: a retry may then be charged twice. */
 	readonly outcomeUnknown: boolean;
 }
 
-const KEY_REFUSED = {
-	message: 'The service did not accept the API key',
+const INVALID_API_KEY = {
+	message: 'The service rejected the API key',
 	hint: 'Check the API Key in the Agent Video API credential',
 	retryable: false,
 	outcomeUnknown: false,
 };
-const NO_CREDIT = {
-	message: 'The account has not enough credit',
-	hint: 'Top up the account at the service, then run this again',
+const INSUFFICIENT_CREDIT = {
+	message: 'Insufficient credit',
+	hint: 'Top up the account with the service, then run the workflow again',
 	retryable: false,
 	outcomeUnknown: false,
 };
 const UNAVAILABLE = {
-	message: 'The service could not handle the call just now',
+	message: 'The service is temporarily unavailable',
 	hint: 'Try again in a minute',
 	retryable: true,
 	outcomeUnknown: true,
 };
-const TOO_MANY = {
-	message: 'The service is getting too many calls',
-	hint: 'Wait a little, or send fewer calls at once',
+const RATE_LIMITED = {
+	message: 'Too many requests: rate limit reached',
+	hint: 'Wait a minute, or send fewer requests at once',
 	retryable: true,
 	outcomeUnknown: false,
 };
 
-/** What each error status means, by endpoint (spec 7.1, 7.2). */
+/** Error statuses by endpoint group (spec 7.1, 7.2). */
 export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, StatusRow>>>> = {
 	chat: {
 		400: {
-			message: 'The service found the request malformed',
-			hint: 'Check the fields of this node: the messages must not be empty',
+			message: 'The service rejected the request as malformed',
+			hint: 'Check the fields of this node: messages must not be empty',
 			retryable: false,
 			outcomeUnknown: false,
 		},
-		401: KEY_REFUSED,
+		401: INVALID_API_KEY,
 		402: {
 			message: 'There is no application with this app code',
-			hint: 'Check App Code, or leave it empty to talk to the model directly',
+			hint: 'Check App Code, or leave it empty to use the model directly',
 			retryable: false,
 			outcomeUnknown: false,
 		},
@@ -57,47 +57,47 @@ export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, StatusR
 			retryable: false,
 			outcomeUnknown: false,
 		},
-		406: NO_CREDIT,
+		406: INSUFFICIENT_CREDIT,
 		409: {
-			message: 'Content moderation stopped the call',
-			hint: 'Rephrase the question, or look for sensitive words in the knowledge base',
+			message: 'Content moderation rejected the request',
+			hint: 'Rephrase the question, and check the knowledge base for sensitive words',
 			retryable: false,
 			outcomeUnknown: false,
 		},
-		429: TOO_MANY,
+		429: RATE_LIMITED,
 		503: UNAVAILABLE,
 	},
 	video: {
 		400: {
-			message: 'The service found a parameter wrong',
+			message: 'The service rejected a parameter',
 			hint: 'Check the prompt, and that every reference URL opens without a login',
 			retryable: false,
 			outcomeUnknown: false,
 		},
-		401: KEY_REFUSED,
+		401: INVALID_API_KEY,
 		402: {
-			message: 'The video model does not exist, or the account may not use it',
-			hint: 'Choose another Model',
+			message: 'The video model does not exist, or the account has no access to it',
+			hint: 'Choose another model',
 			retryable: false,
 			outcomeUnknown: false,
 		},
-		406: NO_CREDIT,
+		406: INSUFFICIENT_CREDIT,
 		409: {
-			message: 'Content moderation stopped the call',
+			message: 'Content moderation rejected the request',
 			hint: 'Rephrase the prompt, or use other reference files',
 			retryable: false,
 			outcomeUnknown: false,
 		},
-		429: TOO_MANY,
+		429: RATE_LIMITED,
 		503: UNAVAILABLE,
 	},
 };
 
-/** What a status means that the specification does not list: mostly a proxy's, or another server's. */
+/** Error statuses that the specification does not list. They usually come from a proxy or from another server. */
 export function unlistedStatus(status: number): StatusRow {
 	if (status === 404 || status === 405) {
 		return {
-			message: 'The address does not lead to the service',
+			message: 'The service was not found at this address',
 			hint: 'Check the Base URL in the Agent Video API credential',
 			retryable: false,
 			outcomeUnknown: false,
@@ -105,15 +105,15 @@ export function unlistedStatus(status: number): StatusRow {
 	}
 	if (status === 408 || status >= 500) {
 		return {
-			message: 'The service, or a proxy in front of it, failed',
-			hint: 'Try again in a minute; if it stays, ask whoever runs the service',
+			message: 'The service or a proxy in front of it failed',
+			hint: 'Try again in a minute; if it happens again, contact the operator of the service',
 			retryable: true,
 			outcomeUnknown: true,
 		};
 	}
 	return {
-		message: 'The service refused the call',
-		hint: 'See the details of this error for its own words',
+		message: 'The service rejected the request',
+		hint: 'See the error details for the message of the service',
 		retryable: false,
 		outcomeUnknown: false,
 	};

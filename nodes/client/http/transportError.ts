@@ -3,6 +3,7 @@ import { ServiceError, type ErrorKind } from '../errors';
 interface TransportRow {
 	readonly codes: RegExp;
 	readonly kind: ErrorKind;
+	/** Must not contain an error code such as EPERM, in any case: n8n replaces such a message with its own. */
 	readonly message: string;
 	readonly hint: string;
 	readonly retryable: boolean;
@@ -10,12 +11,12 @@ interface TransportRow {
 	readonly outcomeUnknown: boolean;
 }
 
-/** What a broken connection means to a person, by the code that the HTTP library gives; the first match wins. */
+/** Errors without an HTTP response, by the error code of Node or axios; the first match wins. */
 export const TRANSPORT_ROWS: readonly TransportRow[] = [
 	{
 		codes: /^ECONNREFUSED$/,
 		kind: 'network',
-		message: 'Nothing answers at the address of the service',
+		message: 'Could not connect to the service (connection refused)',
 		hint: 'Check host and port of the Base URL, and that the service is running',
 		retryable: true,
 		outcomeUnknown: false,
@@ -23,23 +24,23 @@ export const TRANSPORT_ROWS: readonly TransportRow[] = [
 	{
 		codes: /^(ENOTFOUND|EAI_AGAIN)$/,
 		kind: 'network',
-		message: 'The host name of the service was not found',
-		hint: 'Check the Base URL, and that this machine can look up names',
+		message: 'Could not resolve the host name of the service',
+		hint: 'Check the Base URL, and that DNS works on the machine that runs n8n',
 		retryable: true,
 		outcomeUnknown: false,
 	},
 	{
 		codes: /^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
 		kind: 'network',
-		message: 'The service did not answer in time',
-		hint: 'Try again, or allow more time under Options',
+		message: 'The service did not respond in time',
+		hint: 'Try again, or raise the timeout under Options',
 		retryable: true,
 		outcomeUnknown: true,
 	},
 	{
 		codes: /^EPROTO$|CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/,
 		kind: 'network',
-		message: 'No secure connection to the service could be made',
+		message: 'Could not establish a secure connection to the service',
 		hint: 'Check the certificate of the host in the Base URL',
 		retryable: false,
 		outcomeUnknown: false,
@@ -47,22 +48,23 @@ export const TRANSPORT_ROWS: readonly TransportRow[] = [
 	{
 		codes: /^(ERR_CANCELED|ABORT_ERR)$/,
 		kind: 'cancelled',
-		// n8n tells a stopped execution from a failed one by the word "canceled".
+		// n8n recognizes a canceled execution by the word "canceled" in the message.
 		message: 'The execution was canceled',
-		hint: 'Run the workflow again when you want to',
+		hint: 'Run the workflow again to start over',
 		retryable: false,
 		outcomeUnknown: false,
 	},
 	{
 		codes: /^/,
 		kind: 'network',
-		message: 'The connection to the service broke',
-		hint: 'Try again; if it stays, look for a proxy or firewall in between',
+		message: 'The connection to the service was lost',
+		hint: 'Try again; if it happens again, look for a proxy or firewall in between',
 		retryable: true,
 		outcomeUnknown: true,
 	},
 ];
 
+/** The first error code in the chain of causes; n8n wraps the errors of axios. */
 function codeOf(error: unknown): string {
 	for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
 		const { code, httpCode } = at as { code?: unknown; httpCode?: unknown };
@@ -74,12 +76,12 @@ function codeOf(error: unknown): string {
 	return '';
 }
 
-/** The error for an execution that a person stopped. */
+/** The error for a canceled execution. */
 export function cancelledError(): ServiceError {
 	return transportError(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }));
 }
 
-/** The error for a request that got no response, or whose connection broke; a ServiceError passes unchanged. */
+/** Classifies an error of the HTTP port: no response, or the connection was lost. Returns a ServiceError unchanged. */
 export function transportError(cause: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
 

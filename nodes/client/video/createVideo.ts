@@ -1,5 +1,5 @@
 import { isCancelled, isOutcomeUnknown, ServiceError } from '../errors';
-import { readJsonObject, send, notTheService } from '../http/http';
+import { readJsonObject, send, unexpectedResponse } from '../http/request';
 import { withoutUndefined, type JsonObject } from '../json';
 import type { HttpPort } from '../ports';
 
@@ -51,7 +51,8 @@ export async function createVideo(
 		});
 		const body = await readJsonObject(response);
 		const { task_id: taskId } = body;
-		if (typeof taskId !== 'string' || taskId === '') throw notTheService(JSON.stringify(body));
+		if (typeof taskId !== 'string' || taskId === '')
+			throw unexpectedResponse(JSON.stringify(body));
 		return { created_at: null, ...body } as unknown as CreatedTask;
 	} catch (error) {
 		throw mayHaveCreated(error) ? withOutcomeUnknown(error) : error;

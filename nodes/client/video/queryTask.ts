@@ -1,5 +1,5 @@
 import { InputError } from '../errors';
-import { readJsonObject, send, notTheService } from '../http/http';
+import { readJsonObject, send, unexpectedResponse } from '../http/request';
 import type { JsonObject } from '../json';
 import type { HttpPort } from '../ports';
 
@@ -72,6 +72,6 @@ export async function queryTask(
 		idleTimeoutMs,
 	});
 	const body = await readJsonObject(response);
-	if (typeof body['status'] !== 'string') throw notTheService(JSON.stringify(body));
+	if (typeof body['status'] !== 'string') throw unexpectedResponse(JSON.stringify(body));
 	return { ...(body as JsonObject & { status: string }), task_id: taskId };
 }

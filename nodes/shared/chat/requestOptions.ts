@@ -49,9 +49,9 @@ function property(field: ChatField): INodeProperties {
 	}
 }
 
-function limits({ min, max }: NumberField): NonNullable<INodeProperties['typeOptions']> {
+function limits({ min, max, integer }: NumberField): NonNullable<INodeProperties['typeOptions']> {
 	return {
-		numberPrecision: 2,
+		numberPrecision: integer ? 0 : 2,
 		...(min === undefined ? {} : { minValue: min }),
 		...(max === undefined ? {} : { maxValue: max }),
 	};

@@ -10,15 +10,15 @@ import type { HttpPort, HttpRequest, HttpResponse } from '../ports';
 import { STATUSES, unlistedStatus, type Endpoint } from './statuses';
 import { transportError } from './transportError';
 
-/** No body of the service comes near this; it keeps a wrong address from filling the memory. */
+/** Memory limit: far above any body of the service, reached only when the base URL leads to something else. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-/** How much of a text that is not JSON an error shows. */
+/** Maximum length of the excerpt that an error shows of a body that is not JSON. */
 const EXCERPT_CHARACTERS = 200;
 
 /**
- * Sends a request and judges the status; the body of a good response is left unread.
+ * Sends a request and checks the status. The body of a successful response is left unread.
  *
- * @throws ServiceError `refused` for an error status (spec 7), `network` when no response arrived.
+ * @throws ServiceError `http` for an error status (spec 7), `network` when no response arrived.
  */
 export async function send(
 	http: HttpPort,
@@ -28,11 +28,11 @@ export async function send(
 	const response = await attempt(() => http(request));
 	if (response.status >= 200 && response.status < 300) return response;
 
-	throw refusal(endpoint, response, await readText(response.body));
+	throw httpError(endpoint, response, await readText(response.body));
 }
 
 /**
- * The JSON object in a response's body.
+ * Reads a response body that must be a JSON object.
  *
  * @throws ServiceError `protocol` when the body is something else, `network` when the connection breaks.
  */
@@ -40,32 +40,32 @@ export async function readJsonObject(response: HttpResponse): Promise<JsonObject
 	const text = await readText(response.body);
 	const body = parseJsonObject(text);
 	if (body !== undefined) return body;
-	throw text.trimStart().startsWith('{') ? brokenJson(text) : notTheService(text);
+	throw text.trimStart().startsWith('{') ? truncatedJson(text) : unexpectedResponse(text);
 }
 
-/** The error for an answer that is not the service's: another server's page, or a proxy's. */
-export function notTheService(text: string): ServiceError {
+/** The error for a response that cannot be from the service: a page of another server or of a proxy. */
+export function unexpectedResponse(text: string): ServiceError {
 	return new ServiceError(
 		'protocol',
 		text.trim() === ''
-			? 'The answer of the service is empty'
-			: 'The answer is not one of the service',
+			? 'Empty response from the service'
+			: 'Unexpected response: this is not the Agent Video API',
 		'Check the Base URL in the Agent Video API credential',
 		{ serviceMessage: excerpt(text), outcomeUnknown: true },
 	);
 }
 
-/** The error for a body that begins like the service's: a proxy, or a limit on the way, has cut it. */
-function brokenJson(text: string): ServiceError {
+/** The error for a body that starts like a JSON object but does not parse, usually truncated by a proxy. */
+function truncatedJson(text: string): ServiceError {
 	return new ServiceError(
 		'protocol',
-		'The answer of the service breaks off, or is no valid JSON',
-		'Try again; if it stays, look for a proxy that cuts long answers',
+		'The response is truncated or not valid JSON',
+		'Try again; if it happens again, look for a proxy that truncates long responses',
 		{ serviceMessage: excerpt(text), retryable: true, outcomeUnknown: true },
 	);
 }
 
-/** Reads `error` of a body or stream event (spec 7) into error details. */
+/** Reads the error fields of a body or of a stream event (spec 7). */
 export function errorDetails(body: unknown): ErrorDetails {
 	const fields = isJsonObject(body) ? body : {};
 	const error = isJsonObject(fields['error']) ? fields['error'] : {};
@@ -78,7 +78,11 @@ export function errorDetails(body: unknown): ErrorDetails {
 	}) as ErrorDetails;
 }
 
-/** Yields the body's bytes; a broken connection becomes a ServiceError `network`. */
+/**
+ * Yields the bytes of a body.
+ *
+ * @throws ServiceError `network` when the connection breaks.
+ */
 export async function* readBytes(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	try {
 		yield* body;
@@ -93,13 +97,13 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 	let bytes = 0;
 	for await (const chunk of readBytes(body)) {
 		bytes += chunk.byteLength;
-		if (bytes > MAX_BODY_BYTES) throw tooLarge();
+		if (bytes > MAX_BODY_BYTES) throw bodyTooLarge();
 		text += utf8.decode(chunk, { stream: true });
 	}
 	return text + utf8.decode();
 }
 
-function refusal(
+function httpError(
 	endpoint: Endpoint,
 	{ status, headers }: HttpResponse,
 	text: string,
@@ -116,25 +120,26 @@ function refusal(
 	});
 }
 
-/** Retry-After is a number of seconds, or a date; that is measured from the sender's own clock. */
+/** Parses `Retry-After`: seconds, or a date. A date is compared with the server's own clock (`Date`), not with ours. */
 function retryAfter({
-	'retry-after': wanted = '',
+	'retry-after': header = '',
 	date = '',
 }: HttpResponse['headers']): ErrorDetails {
-	const text = wanted.trim();
+	const text = header.trim();
 	const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.parse(date);
 	return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) };
 }
 
-function tooLarge(): ServiceError {
+function bodyTooLarge(): ServiceError {
 	return new ServiceError(
 		'protocol',
-		'The answer is too large to be one of the service',
+		'The response is too large',
 		'Check the Base URL in the Agent Video API credential',
 		{ outcomeUnknown: true },
 	);
 }
 
+/** The beginning of a body as plain text, without HTML tags. */
 function excerpt(text: string): string {
 	const plain = text
 		.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ')
