@@ -69,7 +69,11 @@ const MULTIMODAL = {
 	enhancedPrompt: true,
 } as const satisfies Partial<EmulatedModel>;
 
-/** All video models (spec 2.11), one row each. Which ones return thumbnails and enhanced prompts is our choice. */
+/**
+ * All video models (spec 2.11), one row each. Which ones return thumbnails and enhanced prompts is our
+ * choice. A new size or aspect ratio also needs a clip in `media/mp4-fixtures.json`, and a new size an
+ * entry in `VideoSize` and in the CDN path (`cdnVideo.ts`).
+ */
 export const EMULATED_MODELS: readonly EmulatedModel[] = [
 	{ ...MULTIMODAL, code: 'video-m1', sizes: ['480P', '720P', '1080P'] },
 	{ ...MULTIMODAL, code: 'video-m2', sizes: ['480P', '720P'], skipsQueue: true },

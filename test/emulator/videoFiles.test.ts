@@ -1,3 +1,4 @@
+import { EMULATED_MODELS } from '../../emulator/video/models';
 import { probe } from './support/probe';
 import { startService, type Json, type TestService } from './support/service';
 
@@ -57,19 +58,15 @@ describe('2.10 video files', () => {
 		expect(milliseconds('mdhd', 24)).toBe(12_000);
 	});
 
-	it('2.10 there is a file for every size and aspect ratio', async () => {
-		const ratiosBySize: Readonly<Record<string, readonly string[]>> = {
-			'480P': ['16x9', '1x1', '9x16'],
-			'720P': ['16x9', '1x1', '9x16', '4x3', '3x4'],
-			'1080P': ['16x9', '1x1', '9x16', '4x3', '3x4'],
-		};
-		for (const [size, ratios] of Object.entries(ratiosBySize)) {
-			for (const ratio of ratios) {
-				const { response } = await download(
-					`${service.url}/cdn/videos/x_${size}_${ratio}_12s.mp4`,
-				);
-				expect(response.status).toBe(200);
-			}
+	it('2.11 there is a file for every size and aspect ratio of every model', async () => {
+		const files = EMULATED_MODELS.flatMap(({ ratios, sizes, defaultSize, hasMode }) =>
+			[defaultSize, ...sizes, ...(hasMode ? ['720P', '1080P'] : [])].flatMap((size) =>
+				ratios.map((ratio) => `${size.toUpperCase()}_${ratio.replace(':', 'x')}`),
+			),
+		);
+		for (const file of new Set(files)) {
+			const { response } = await download(`${service.url}/cdn/videos/x_${file}_12s.mp4`);
+			expect([file, response.status]).toEqual([file, 200]);
 		}
 	});
 
