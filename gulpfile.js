@@ -25,7 +25,7 @@ async function types() {
 	);
 }
 
-/** One file per node: eventsource-parser is bundled in, n8n-workflow is left to the host. */
+/** Builds one file per node. The libraries that it uses are bundled; n8n provides n8n-workflow and its AI SDK. */
 async function bundle() {
 	await esbuild({
 		entryPoints: sources,

@@ -1,8 +1,8 @@
 /**
- * Makes the checkout ready, then runs a command in it: `node scripts/ready.mjs <command> [arguments]`.
+ * Prepares the checkout, then runs a command in it: `node scripts/ready.mjs <command> [arguments]`.
  *
- * Needs nothing but Node 20 and npm. It installs the dependencies when package-lock.json is newer than
- * what is installed, and puts the Node that n8n runs on (.nvmrc) and the local commands first in PATH.
+ * It needs only Node 20 and npm. It installs the dependencies when package-lock.json is newer than the installed ones,
+ * and puts the Node version that n8n runs on (.nvmrc) and the local binaries first in PATH.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
@@ -24,10 +24,10 @@ function must(command, args) {
 	if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Runs the command to its end; what ends this process reaches the command, which may have something to clean up. */
+/** Runs the command and forwards signals to it, so that it can clean up. */
 function run(command, args, env) {
 	const child = spawn(command, args, { ...options, env });
-	// A terminal sends Ctrl+C to both; this process only has to outlive it.
+	// A terminal sends Ctrl+C to both processes; this one must wait for the command.
 	process.on('SIGINT', () => undefined);
 	process.on('SIGTERM', () => child.kill('SIGTERM'));
 	child.on('error', (error) => {
@@ -45,12 +45,12 @@ function installDependencies() {
 	if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
 
 	say('Installing the dependencies, about a minute …');
-	// The lock decides; `npm ci` would delete and fetch everything again at each change of it.
+	// Installs what the lock file says; `npm ci` would delete and download everything at each change.
 	must('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
 	utimesSync(installed, new Date(), new Date());
 }
 
-/** The folder that holds `node`: of this process if it is new enough, else of a private copy. */
+/** The folder of the `node` binary: that of this process if its major version matches, else a private copy. */
 function nodeFolder() {
 	const [major] = nodeVersion.split('.');
 	if (process.versions.node.split('.')[0] === major) return dirname(process.execPath);
@@ -59,7 +59,7 @@ function nodeFolder() {
 	const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 	const bin = join(home, 'node_modules', name, 'bin');
 	if (!existsSync(bin)) {
-		say(`Fetching Node ${nodeVersion}, which n8n runs on …`);
+		say(`Downloading Node ${nodeVersion}, which n8n runs on …`);
 		mkdirSync(home, { recursive: true });
 		must('npm', [
 			'install',

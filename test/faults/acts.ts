@@ -3,32 +3,32 @@ import type { ServerResponse } from 'node:http';
 import type { FakeTime } from '../support/fakeTimers';
 import type { Answer } from './answers';
 
-/** What a fault has at hand. */
+/** The environment in which a fault acts. */
 export interface World {
 	readonly time: FakeTime;
 	/** The service behind an nginx that buffers and compresses. */
 	readonly nginxUrl: string;
-	/** Another host. */
+	/** A second host, the target of redirects. */
 	readonly otherUrl: string;
 }
 
-/** What goes out to a request instead of its good answer. */
+/** Responds to a request in place of the valid response. */
 export type Act = (response: ServerResponse, answer: Answer, world: World) => void;
 
 const typeOf = ({ isStream }: Answer) => (isStream ? 'text/event-stream' : 'application/json');
 
-/** The headers of the good answer. */
+/** Sends the headers of the valid response. */
 export function begin(response: ServerResponse, answer: Answer, type = typeOf(answer)): void {
 	response.writeHead(200, { 'content-type': type });
 }
 
-/** The good answer. */
+/** Sends the valid response. */
 export const answerWell = (response: ServerResponse, answer: Answer): void => {
 	begin(response, answer);
 	response.end(answer.pieces.join(''));
 };
 
-/** The good answer with other pieces. */
+/** Sends the valid response with changed pieces. */
 export const withPieces =
 	(change: (pieces: readonly string[]) => readonly (string | Buffer)[]): Act =>
 	(response, answer) => {
@@ -36,7 +36,7 @@ export const withPieces =
 		response.end(Buffer.concat(change(answer.pieces).map((piece) => Buffer.from(piece))));
 	};
 
-/** The first piece, and what happens then. */
+/** Sends the first piece, then runs a callback. */
 export const afterFirstPiece =
 	(then: (response: ServerResponse, world: World) => void): Act =>
 	(response, answer, world) => {
@@ -48,8 +48,8 @@ export const afterFirstPiece =
 		});
 	};
 
-/** An error status, in the service's form (spec 7). */
-export const refuse =
+/** Responds with an error status in the service's format (spec 7). */
+export const errorStatus =
 	(status: number, headers: () => Record<string, string> = () => ({})): Act =>
 	(response) => {
 		response.writeHead(status, { 'content-type': 'application/json', ...headers() });

@@ -2,7 +2,7 @@ import type { Ending } from './expectations';
 import type { Operation, Outcome, Way } from './operations';
 import { KEY, type Seen } from './runCell';
 
-/** Holds what was seen against what is expected; what no cell may break comes first. */
+/** Compares an observation with the expectation, after the invariants that hold for every cell. */
 export function checkEnding(ending: Ending, operation: Operation, seen: Seen, way: Way): void {
 	const { outcome } = seen;
 	expect(seen.leaks).toStrictEqual([]);
@@ -12,12 +12,12 @@ export function checkEnding(ending: Ending, operation: Operation, seen: Seen, wa
 
 	if (ending.ends === 'well') checkResult(outcome, [...operation.gives, ...ending.keeps]);
 	else if (ending.reason !== undefined) checkReason(ending, outcome);
-	else if (way === 'goes on') checkErrorItem(ending, outcome);
+	else if (way === 'errorOutput') checkErrorItem(ending, outcome);
 	else checkError(ending, outcome);
 
-	if (way === 'shows text') expect(textOf(outcome)).toContain(shown(ending));
-	// n8n runs the node again then, however it ended.
-	if (way === 'retries' && ending.ends === 'badly') return;
+	if (way === 'streaming') expect(streamedText(outcome)).toContain(expectedText(ending));
+	// Retry On Fail runs the node again, so the number of requests and the time differ.
+	if (way === 'retryOnFail' && ending.ends === 'badly') return;
 	const [atLeastMs, atMostMs] = ending.takesMs;
 	expect(seen.requests).toBe(ending.requests);
 	expect(seen.atOther).toHaveLength(ending.elsewhere ?? 0);
@@ -29,7 +29,7 @@ function checkResult({ status, items }: Outcome, texts: readonly string[]): void
 	expect(status).toBe('success');
 	expect(items).toHaveLength(1);
 	const [{ json }] = items as [Outcome['items'][number]];
-	// n8n would take it for a failure.
+	// n8n treats an item with `error` as failed.
 	expect(json).not.toHaveProperty('error');
 	expectAll(json, texts);
 }
@@ -69,11 +69,11 @@ function expectAll(held: object, texts: readonly string[]): void {
 	});
 }
 
-/** What the person in the chat has seen. */
-function textOf({ chunks }: Outcome): string {
+/** The text that was streamed to the chat. */
+function streamedText({ chunks }: Outcome): string {
 	return chunks.map(({ type, content = '' }) => (type === 'item' ? content : '')).join('');
 }
 
-function shown({ ends, keeps }: Ending): string {
+function expectedText({ ends, keeps }: Ending): string {
 	return ends === 'well' || keeps.includes('Half') ? 'Half' : '';
 }

@@ -4,23 +4,23 @@ import type { OperationId } from './operations';
 /** How an operation ends under a fault. */
 export interface Ending {
 	readonly ends: 'well' | 'badly';
-	/** What the error says first. */
+	/** Message of the error. */
 	readonly message?: string;
 	/** HTTP status of the error. */
 	readonly status?: number;
-	/** Where an item says it instead of an error: why there is no result. */
+	/** `reason` of the output item, for a node that reports the failure in an item instead of an error. */
 	readonly reason?: string;
-	/** Requests from the one on that the fault met. */
+	/** Number of requests, counted from the first one that the fault affects. */
 	readonly requests: number;
-	/** What the output or the error must not have lost. */
+	/** Texts that the output or the error must contain. */
 	readonly keeps: readonly string[];
-	/** Requests at another host. */
+	/** Number of requests to the second host. */
 	readonly elsewhere?: number;
-	/** Milliseconds from the beginning to the end, at least and at most. */
+	/** Duration in fake milliseconds: minimum and maximum. */
 	readonly takesMs: readonly [number, number];
 }
 
-/** A cell of the matrix: how it ends, or why it makes no sense. */
+/** A cell of the matrix: how the operation ends, or why the combination is skipped. */
 export type Cell = Ending | { readonly skipped: string };
 
 type Row = Readonly<Record<OperationId, Cell>>;
@@ -29,7 +29,7 @@ type More = Partial<
 >;
 
 const AT_ONCE = [0, 0] as const;
-/** Three queries, after 0, 5 and 12.5 seconds. */
+/** Three polls, after 0, 5 and 12.5 seconds. */
 const WAITED = [12_500, 12_500] as const;
 const TEN_MINUTES = [600_000, 600_000] as const;
 
@@ -41,19 +41,19 @@ const badly = (message: string, more: More = {}): Ending => ({
 	...{ ends: 'badly', message, requests: 1, keeps: [], takesMs: AT_ONCE },
 	...more,
 });
-/** A creation after which the task may exist. */
-const inDoubt = (message: string, more: More = {}): Ending =>
+/** A creation whose outcome is unknown: the task may exist. */
+const outcomeUnknown = (message: string, more: More = {}): Ending =>
 	badly(`${message}; the task may have been created`, {
 		...more,
 		keeps: ['"outcome_unknown":true', ...(more.keeps ?? [])],
 	});
 const skipped = (reason: string): Cell => ({ skipped: reason });
 
-/** A query that went wrong is asked again: the video arrives. */
+/** A failed poll is repeated, so the video arrives. */
 const ARRIVES = well({ requests: 3, takesMs: WAITED });
 const NOT_FINISHED = 'Not finished after 600 seconds; the task may still complete';
 
-/** The same for all; what differs is named. A super assistant that streams tells its session before its text. */
+/** One expectation for all operations, except those given in `others`. */
 function row(all: Cell, others: Partial<Record<OperationId, Cell>> = {}): Row {
 	return {
 		chatStreamed: all,
@@ -69,7 +69,7 @@ function row(all: Cell, others: Partial<Record<OperationId, Cell>> = {}): Row {
 	};
 }
 
-/** What is streamed ends one way, what comes in one body another. */
+/** One expectation for streamed responses, and one for responses in a single body. */
 function byForm(
 	forms: { readonly streamed: Cell; readonly whole: Cell },
 	others: Partial<Row>,
@@ -84,6 +84,7 @@ function byForm(
 	});
 }
 
+/** A streaming Super Assistant reports its session before its text, so the error has both. */
 function withSession(cell: Cell): Cell {
 	const hasText = 'keeps' in cell && cell.keeps.includes('Half');
 	return hasText ? { ...cell, keeps: [...cell.keeps, 'session-1'] } : cell;
@@ -96,8 +97,13 @@ const said = (status: number) => ({
 	keeps: [`Own words for ${status}`, `type_${status}`, 'trace-e'],
 });
 
-/** The service refuses: the node stops at once, and says what the status means where it happened (spec 7). */
-function refusal(status: number, chat: string, video = chat, others: Partial<Row> = {}): Row {
+/** The service answers an error status: the node fails without a retry and explains the status (spec 7). */
+function errorStatusRow(
+	status: number,
+	chat: string,
+	video = chat,
+	others: Partial<Row> = {},
+): Row {
 	return row(badly(chat, said(status)), {
 		createVideo: badly(video, said(status)),
 		waitForVideo: badly(`${video}: Own words for ${status}`, {
@@ -108,7 +114,7 @@ function refusal(status: number, chat: string, video = chat, others: Partial<Row
 	});
 }
 
-/** The wait for a task ends as well when the key is not taken; its ID is in the error. */
+/** A status that fails polling too, such as a rejected key; the error has the task ID. */
 const stopsWaiting = (message: string, status: number): Ending =>
 	badly(message, { ...said(status), keeps: [...said(status).keeps, 'task-1'] });
 
@@ -126,11 +132,11 @@ const NO_NAME = badly('Could not resolve the host name of the service', {
 	requests: 3,
 	takesMs: [1, 3_000],
 });
-/** As many as fit into ten minutes, every 5 to 10 seconds. */
-const ALL_QUERIES = 62;
+/** The number of polls in ten minutes, one every 5 to 10 seconds. */
+const ALL_POLLS = 62;
 const NEVER_THERE = badly(NOT_FINISHED, {
 	reason: 'timeout',
-	requests: ALL_QUERIES,
+	requests: ALL_POLLS,
 	keeps: ['task-1'],
 	takesMs: TEN_MINUTES,
 });
@@ -147,29 +153,29 @@ const BAD_KEY = 'The service rejected the API key';
 const NO_ACCESS = 'The API key has no access to this application';
 const NO_CREDIT = 'Insufficient credit';
 const MODERATED = 'Content moderation rejected the request';
-const NO_STREAM = skipped('its answer is no stream');
-const NO_LIMIT = skipped('has no limit on a whole call: what keeps arriving is not cut off');
+const NO_STREAM = skipped('the response is not a stream');
+const NO_LIMIT = skipped('has no total timeout: a response that keeps arriving is not cut off');
 const WAITED_SEVEN = well({ requests: 2, takesMs: [7_000, 7_000] });
 const PAUSED_SEVEN = well({ requests: 3, takesMs: [14_500, 14_500] });
 
 const ELSEWHERE = row(badly(STRANGE, { keeps: ['Another host'], elsewhere: 1 }), {
-	createVideo: inDoubt(STRANGE, { keeps: ['Another host'], elsewhere: 1 }),
+	createVideo: outcomeUnknown(STRANGE, { keeps: ['Another host'], elsewhere: 1 }),
 	waitForVideo: well({ requests: 3, takesMs: WAITED, elsewhere: 1 }),
 });
 
-/** What a person and the service see, for each fault and each operation. */
+/** The expected ending of each operation under each fault. */
 export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	refused: row(NOT_THERE, { waitForVideo: NEVER_THERE }),
 	dns: row(NO_NAME, { waitForVideo: NEVER_THERE }),
-	resetBefore: row(badly(BROKE), { createVideo: inDoubt(BROKE) }),
+	resetBefore: row(badly(BROKE), { createVideo: outcomeUnknown(BROKE) }),
 	resetAfter: byForm(
 		{ streamed: badly(BROKE, HALF), whole: badly(BROKE) },
-		{ createVideo: inDoubt(BROKE) },
+		{ createVideo: outcomeUnknown(BROKE) },
 	),
 	stall: row(badly(SILENT, { takesMs: SILENCE_MS }), {
 		assistantStreamed: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
 		assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-		createVideo: inDoubt(SILENT, { takesMs: CREATION_SILENCE_MS }),
+		createVideo: outcomeUnknown(SILENT, { takesMs: CREATION_SILENCE_MS }),
 		waitForVideo: AFTER_SILENCE,
 	}),
 	stallAfter: byForm(
@@ -183,7 +189,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 				takesMs: SILENCE_MS,
 			}),
 			assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-			createVideo: inDoubt(SILENT, { takesMs: CREATION_SILENCE_MS }),
+			createVideo: outcomeUnknown(SILENT, { takesMs: CREATION_SILENCE_MS }),
 			waitForVideo: AFTER_SILENCE,
 		},
 	),
@@ -197,10 +203,10 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	}),
 	cutJson: byForm(
 		{
-			streamed: skipped('its answer is a stream: see cut SSE'),
+			streamed: skipped('the response is a stream: see truncated SSE'),
 			whole: badly(BROKEN_JSON, { keeps: ['Half'] }),
 		},
-		{ createVideo: inDoubt(BROKEN_JSON, { keeps: ['task-1'] }) },
+		{ createVideo: outcomeUnknown(BROKEN_JSON, { keeps: ['task-1'] }) },
 	),
 	cutSse: byForm(
 		{
@@ -223,7 +229,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
 	),
 	html502: row(badly(PROXY, { status: 502, keeps: ['502 Bad Gateway'] }), {
-		createVideo: inDoubt(PROXY, { status: 502, keeps: ['502 Bad Gateway'] }),
+		createVideo: outcomeUnknown(PROXY, { status: 502, keeps: ['502 Bad Gateway'] }),
 	}),
 	nginx: row(well()),
 	rateLimit: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
@@ -239,24 +245,26 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		waitForVideo: well({ requests: 3, takesMs: [17_500, 17_500] }),
 	}),
 	unavailableOnce: row(badly(UNAVAILABLE, said(503)), {
-		createVideo: inDoubt(UNAVAILABLE, said(503)),
+		createVideo: outcomeUnknown(UNAVAILABLE, said(503)),
 	}),
 	unavailable: row(badly(UNAVAILABLE, said(503)), {
-		createVideo: inDoubt(UNAVAILABLE, said(503)),
+		createVideo: outcomeUnknown(UNAVAILABLE, said(503)),
 		waitForVideo: NEVER_THERE,
 	}),
-	status400: refusal(400, MALFORMED, 'The service rejected a parameter'),
-	status401: refusal(401, BAD_KEY, BAD_KEY, { waitForVideo: stopsWaiting(BAD_KEY, 401) }),
-	status402: refusal(402, NO_APP, NO_MODEL),
-	status403: refusal(403, NO_ACCESS, 'The service rejected the request', {
+	status400: errorStatusRow(400, MALFORMED, 'The service rejected a parameter'),
+	status401: errorStatusRow(401, BAD_KEY, BAD_KEY, { waitForVideo: stopsWaiting(BAD_KEY, 401) }),
+	status402: errorStatusRow(402, NO_APP, NO_MODEL),
+	status403: errorStatusRow(403, NO_ACCESS, 'The service rejected the request', {
 		waitForVideo: stopsWaiting('The service rejected the request', 403),
 	}),
-	status406: refusal(406, NO_CREDIT),
-	status409: refusal(409, MODERATED),
+	status406: errorStatusRow(406, NO_CREDIT),
+	status409: errorStatusRow(409, MODERATED),
 	redirect302: ELSEWHERE,
 	redirect307: ELSEWHERE,
-	htmlPage: row(badly(STRANGE, { keeps: ['Log in first'] }), { createVideo: inDoubt(STRANGE) }),
-	emptyBody: row(badly(EMPTY), { createVideo: inDoubt(EMPTY) }),
+	htmlPage: row(badly(STRANGE, { keeps: ['Log in first'] }), {
+		createVideo: outcomeUnknown(STRANGE),
+	}),
+	emptyBody: row(badly(EMPTY), { createVideo: outcomeUnknown(EMPTY) }),
 	wrongType: row(well()),
 	invalidUtf8: row(well()),
 	giant: byForm(
@@ -264,10 +272,10 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 			streamed: badly('An event of the stream is too large', HALF),
 			whole: badly('The response is too large'),
 		},
-		{ createVideo: inDoubt('The response is too large') },
+		{ createVideo: outcomeUnknown('The response is too large') },
 	),
 	duplicate: byForm(
-		// Nothing tells a chunk that came twice from the same word said twice; its usage counts once.
+		// A duplicate chunk cannot be told from a repeated word; its usage counts once.
 		{ streamed: well({ keeps: ['Half', ' and whole'] }), whole: NO_STREAM },
 		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
 	),

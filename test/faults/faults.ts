@@ -2,7 +2,7 @@ import {
 	afterFirstPiece,
 	answerWell,
 	begin,
-	refuse,
+	errorStatus,
 	withPieces,
 	type Act,
 	type World,
@@ -12,24 +12,24 @@ import { event } from './answers';
 /** Something that goes wrong between a node and the service. */
 export interface Fault {
 	readonly title: string;
-	/** Where the base URL leads; to the service unless given. */
+	/** The base URL of the credential; default: the service. */
 	readonly address?: (world: World) => string;
-	/** Whether no server is there. */
+	/** Whether no server listens at the address. */
 	readonly isUnreachable?: boolean;
-	/** How many requests it meets; 1 unless given. */
+	/** Number of requests that it affects; default: 1. */
 	readonly count?: number;
-	/** Whether the service may have carried out a request that it met. */
+	/** Whether the service may have processed an affected request. */
 	readonly mayBeDone: boolean;
-	/** What goes out instead of the good answer. */
+	/** Responds in place of the valid response. */
 	readonly act?: Act;
 }
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Silence, not as long as any node puts up with. */
+/** A pause shorter than the idle timeout of every node. */
 const DRIP_MS = 20_000;
 const MEGABYTE = 1024 * 1024;
-/** More than the limits of an event and of a body. */
+/** Larger than the limits of an event and of a body. */
 const GIANT_EVENT = event('a'.repeat(9 * MEGABYTE));
 const GIANT_BODY = 'a'.repeat(34 * MEGABYTE);
 
@@ -37,7 +37,7 @@ const status = (code: number): Fault => ({
 	title: `status ${code}`,
 	count: Infinity,
 	mayBeDone: false,
-	act: refuse(code),
+	act: errorStatus(code),
 });
 
 const redirect = (code: number): Fault => ({
@@ -48,7 +48,7 @@ const redirect = (code: number): Fault => ({
 	},
 });
 
-/** A clock that somebody sets while the node polls to ask again. */
+/** Changes the system clock while the node waits before a retry. */
 const clockSet = (title: string, byMs: number): Fault => ({
 	title,
 	mayBeDone: false,
@@ -56,13 +56,13 @@ const clockSet = (title: string, byMs: number): Fault => ({
 		setTimeout(() => {
 			world.time.moveSystemClock(byMs);
 		}, 500);
-		refuse(429, () => ({ 'retry-after': '2' }))(response, answer, world);
+		errorStatus(429, () => ({ 'retry-after': '2' }))(response, answer, world);
 	},
 });
 
 const HTML_PAGE = '<!DOCTYPE html><html><body><h1>Log in first</h1></body></html>';
 
-/** One row for everything that may go wrong. */
+/** Every fault of the matrix, one per row. */
 export const FAULTS = {
 	refused: {
 		title: 'connection refused',
@@ -72,7 +72,7 @@ export const FAULTS = {
 	},
 	dns: {
 		title: 'host name not found',
-		// No name server is asked for a label of more than 63 letters.
+		// A label of more than 63 letters fails without a DNS request.
 		address: () => `http://${'a'.repeat(64)}.invalid`,
 		isUnreachable: true,
 		mayBeDone: false,
@@ -92,21 +92,21 @@ export const FAULTS = {
 		}),
 	},
 	stall: {
-		title: 'no answer at all',
+		title: 'no response',
 		mayBeDone: true,
 		act: (response, _answer, { time }) => {
 			time.hold(response);
 		},
 	},
 	stallAfter: {
-		title: 'idle timeout in the middle',
+		title: 'no more data after the first piece',
 		mayBeDone: true,
 		act: afterFirstPiece((response, { time }) => {
 			time.hold(response);
 		}),
 	},
 	drip: {
-		title: 'slow drip',
+		title: 'slow response',
 		mayBeDone: true,
 		act: (response, answer, { time }) => {
 			time.hold(response);
@@ -127,7 +127,7 @@ export const FAULTS = {
 		},
 	},
 	endlessDrip: {
-		title: 'drip without end',
+		title: 'endless slow response',
 		mayBeDone: true,
 		act: (response, answer, { time }) => {
 			time.hold(response);
@@ -144,12 +144,12 @@ export const FAULTS = {
 		},
 	},
 	cutJson: {
-		title: 'cut JSON',
+		title: 'truncated JSON',
 		mayBeDone: true,
 		act: withPieces(([first = '']) => [first]),
 	},
 	cutSse: {
-		title: 'cut SSE',
+		title: 'truncated SSE',
 		mayBeDone: true,
 		act: withPieces(([first = '', second = '']) => [first, second.slice(0, second.length / 2)]),
 	},
@@ -167,7 +167,7 @@ export const FAULTS = {
 		act: withPieces((pieces) => pieces.slice(0, -1)),
 	},
 	html502: {
-		title: 'HTML 502 of an nginx',
+		title: 'HTML 502 from nginx',
 		address: ({ nginxUrl }) => nginxUrl,
 		mayBeDone: true,
 		act: (response) => {
@@ -175,7 +175,7 @@ export const FAULTS = {
 		},
 	},
 	nginx: {
-		title: 'nginx that buffers and compresses',
+		title: 'buffering and compressing nginx',
 		address: ({ nginxUrl }) => nginxUrl,
 		mayBeDone: true,
 		act: answerWell,
@@ -183,25 +183,30 @@ export const FAULTS = {
 	rateLimit: {
 		title: '429 with Retry-After',
 		mayBeDone: false,
-		act: refuse(429, () => ({ 'retry-after': '7' })),
+		act: errorStatus(429, () => ({ 'retry-after': '7' })),
 	},
 	rateLimitDate: {
 		title: '429 with a date in Retry-After',
 		mayBeDone: false,
-		act: refuse(429, () => ({
+		act: errorStatus(429, () => ({
 			date: new Date().toUTCString(),
 			'retry-after': new Date(Date.now() + 7_000).toUTCString(),
 		})),
 	},
 	rateLimitLong: {
-		title: '429 with an hour in Retry-After',
+		title: '429 with one hour in Retry-After',
 		count: Infinity,
 		mayBeDone: false,
-		act: refuse(429, () => ({ 'retry-after': '3600' })),
+		act: errorStatus(429, () => ({ 'retry-after': '3600' })),
 	},
-	rateLimitPlain: { title: '429 without Retry-After', mayBeDone: false, act: refuse(429) },
-	unavailableOnce: { title: '503 once', mayBeDone: true, act: refuse(503) },
-	unavailable: { title: '503 for ever', count: Infinity, mayBeDone: true, act: refuse(503) },
+	rateLimitPlain: { title: '429 without Retry-After', mayBeDone: false, act: errorStatus(429) },
+	unavailableOnce: { title: '503 once', mayBeDone: true, act: errorStatus(503) },
+	unavailable: {
+		title: '503 every time',
+		count: Infinity,
+		mayBeDone: true,
+		act: errorStatus(503),
+	},
 	status400: status(400),
 	status401: status(401),
 	status402: status(402),
@@ -244,7 +249,7 @@ export const FAULTS = {
 		),
 	},
 	giant: {
-		title: 'giant event or body',
+		title: 'oversized event or body',
 		mayBeDone: true,
 		act: (response, answer) => {
 			begin(response, answer);

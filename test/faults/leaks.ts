@@ -2,20 +2,20 @@ import { inspect } from 'node:util';
 
 const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const;
 
-/** Hears what this process prints, until it is stopped. */
-export function listen(): { readonly heard: unknown[]; stop(): void } {
-	const heard: unknown[] = [];
-	const hear = (...said: unknown[]) => {
-		heard.push(said);
+/** Records what this process prints until `stop` is called. */
+export function recordOutput(): { readonly printed: unknown[]; stop(): void } {
+	const printed: unknown[] = [];
+	const record = (...args: unknown[]) => {
+		printed.push(args);
 		return true;
 	};
 	const spies = [
-		...METHODS.map((method) => jest.spyOn(console, method).mockImplementation(hear)),
-		jest.spyOn(process.stdout, 'write').mockImplementation(hear),
-		jest.spyOn(process.stderr, 'write').mockImplementation(hear),
+		...METHODS.map((method) => jest.spyOn(console, method).mockImplementation(record)),
+		jest.spyOn(process.stdout, 'write').mockImplementation(record),
+		jest.spyOn(process.stderr, 'write').mockImplementation(record),
 	];
 	return {
-		heard,
+		printed,
 		stop: () => {
 			spies.forEach((spy) => {
 				spy.mockRestore();
@@ -24,7 +24,7 @@ export function listen(): { readonly heard: unknown[]; stop(): void } {
 	};
 }
 
-/** The places that hold a secret, plain or encoded; causes of errors and what they carry included. */
+/** Names the places that contain a secret, plain or encoded, including causes of errors and their properties. */
 export function placesOf(secret: string, places: Readonly<Record<string, unknown>>): string[] {
 	const forms = ['utf8', 'base64', 'hex'] as const;
 	const spellings = forms.map((form) => Buffer.from(secret).toString(form).replace(/=+$/, ''));

@@ -13,7 +13,7 @@ const CELLS = FAULT_IDS.flatMap((fault) =>
 	OPERATION_IDS.map((operation) => ({ fault, operation, cell: EXPECTATIONS[fault][operation] })),
 );
 
-/** What came of each cell, for the table. */
+/** The result of each cell, for the table. */
 const results = new Map<string, string>();
 const nameOf = (fault: FaultId, operation: OperationId) =>
 	`${FAULTS[fault].title}: ${OPERATIONS[operation].title}`;
@@ -27,30 +27,30 @@ afterAll(async () => {
 	print();
 });
 
-const tried = CELLS.filter(({ cell }) => !('skipped' in cell));
+const notSkipped = CELLS.filter(({ cell }) => !('skipped' in cell));
 
-test.each(tried.map((each) => [nameOf(each.fault, each.operation), each] as const))(
+test.each(notSkipped.map((each) => [nameOf(each.fault, each.operation), each] as const))(
 	'%s',
 	async (name, { fault, operation, cell }) => {
-		if ('skipped' in cell) throw new Error('Only what makes sense is tried');
+		if ('skipped' in cell) throw new Error('A skipped cell is not run');
 		results.set(name, '✗');
 		for (const way of OPERATIONS[operation].ways) {
 			const seen = await servers.run(OPERATIONS[operation], FAULTS[fault], way);
 			checkEnding(cell, OPERATIONS[operation], seen, way);
 		}
-		results.set(name, cell.ends === 'well' ? 'works' : shortly(cell));
+		results.set(name, cell.ends === 'well' ? 'works' : summaryOf(cell));
 	},
 	60_000,
 );
 
-test('the nginx compresses what comes through it', async () => {
+test('nginx compresses the responses', async () => {
 	servers.answer(body({ status: 'processing' }));
 	const response = await fetch(servers.nginxUrl, { headers: { 'accept-encoding': 'gzip' } });
 	expect(response.headers.get('content-encoding')).toBe('gzip');
 	expect(await response.json()).toStrictEqual({ status: 'processing' });
 });
 
-test('every cell was tried, or is left out for a reason', () => {
+test('every cell was run, or is skipped with a reason', () => {
 	expect(CELLS).toHaveLength(FAULT_IDS.length * OPERATION_IDS.length);
 	const missing = CELLS.filter(
 		({ fault, operation, cell }) =>
@@ -60,12 +60,12 @@ test('every cell was tried, or is left out for a reason', () => {
 	expect(missing).toStrictEqual([]);
 });
 
-function shortly({ status, reason, requests }: Exclude<Cell, { skipped: string }>): string {
-	const what = status ?? reason ?? 'error';
-	return requests === 1 ? String(what) : `${what} ×${requests}`;
+function summaryOf({ status, reason, requests }: Exclude<Cell, { skipped: string }>): string {
+	const failure = status ?? reason ?? 'error';
+	return requests === 1 ? String(failure) : `${failure} ×${requests}`;
 }
 
-/** Prints the matrix, and why cells were left out. */
+/** Prints the matrix, and why cells were skipped. */
 function print(): void {
 	const reasons = [
 		...new Set(CELLS.flatMap(({ cell }) => ('skipped' in cell ? [cell.skipped] : []))),
@@ -84,8 +84,8 @@ function print(): void {
 			}),
 		]);
 	}
-	const notes = reasons.map((reason, index) => `(${index + 1}) not tried: ${reason}`);
+	const notes = reasons.map((reason, index) => `(${index + 1}) skipped: ${reason}`);
 	process.stdout.write(
-		`\n${[table.toString(), '×n: requests in all. ✗: not as expected.', ...notes].join('\n')}\n`,
+		`\n${[table.toString(), '×n: number of requests. ✗: not as expected.', ...notes].join('\n')}\n`,
 	);
 }

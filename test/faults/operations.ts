@@ -12,25 +12,25 @@ import {
 } from '../support/engine';
 import { body, chunk, reply, stream, type Answer } from './answers';
 
-/** Ways to run a node: what is right in one must be right in all. */
+/** The settings under which a node runs; the expectation of a cell holds for all of them. */
 export const WAYS = {
-	stops: {},
-	'shows text': { streaming: true },
-	'goes on': { onError: 'continueErrorOutput' },
-	retries: { retryOnFail: true },
+	stop: {},
+	streaming: { streaming: true },
+	errorOutput: { onError: 'continueErrorOutput' },
+	retryOnFail: { retryOnFail: true },
 } as const satisfies Record<string, Omit<Circumstances, 'credential'>>;
 
 export type Way = keyof typeof WAYS;
 
-/** How the node is set and started, beside its own parameters. */
+/** How the node is configured and started, besides its own parameters. */
 export type Circumstances = Pick<
 	RunOptions,
 	'credential' | 'onError' | 'retryOnFail' | 'streaming'
 >;
 
-/** What came of an operation. */
+/** The result of an operation. */
 export interface Outcome extends RunResult {
-	/** What left the node, calls for tools apart. */
+	/** The output items of the node, without tool calls. */
 	readonly items: readonly INodeExecutionData[];
 }
 
@@ -39,15 +39,15 @@ export interface Operation {
 	/** Name of the node in this package. */
 	readonly node: string;
 	readonly title: string;
-	/** Whether a request that is sent twice may be paid twice. */
+	/** Whether a request that is sent twice may be charged twice. */
 	readonly isPaid: boolean;
-	/** The ways to run it that make a difference. */
+	/** The settings that make a difference. */
 	readonly ways: readonly Way[];
-	/** The service's good answers, in turn; the last one stays. */
+	/** The valid responses of the service in order; the last one repeats. */
 	readonly answers: readonly Answer[];
-	/** How many of them come before the fault. */
+	/** Number of valid responses before the fault. */
 	readonly goodBefore: number;
-	/** What the good output holds. */
+	/** Texts that the output contains when all goes well. */
 	readonly gives: readonly string[];
 	run(circumstances: Circumstances): Promise<Outcome>;
 }
@@ -87,7 +87,7 @@ const single =
 		return { ...result, items: result.outputs.flat() };
 	};
 
-/** An agent whose model asks for a tool first. */
+/** Runs an agent whose model calls a tool first. */
 async function runAgent(circumstances: Circumstances): Promise<Outcome> {
 	const nodes = [
 		stubNode('Start', (items) => items),
@@ -122,11 +122,11 @@ const model =
 const chat = { isPaid: true, goodBefore: 0, gives: ['Half and whole'] };
 const assistant = { ...chat, gives: ['Half and whole', 'session-1', 'found'] };
 
-/** One row for everything that a node asks for. */
+/** Every operation of the matrix, one per row. */
 export const OPERATIONS = {
 	chatStreamed: {
 		...chat,
-		ways: ['stops', 'shows text', 'goes on'],
+		ways: ['stop', 'streaming', 'errorOutput'],
 		node: 'chatCompletion',
 		title: 'Chat Completion, streamed',
 		answers: [REPLY],
@@ -134,7 +134,7 @@ export const OPERATIONS = {
 	},
 	chat: {
 		...chat,
-		ways: ['stops', 'goes on'],
+		ways: ['stop', 'errorOutput'],
 		node: 'chatCompletion',
 		title: 'Chat Completion',
 		answers: [reply('Half and whole')],
@@ -142,7 +142,7 @@ export const OPERATIONS = {
 	},
 	agent: {
 		...chat,
-		ways: ['stops', 'shows text', 'goes on'],
+		ways: ['stop', 'streaming', 'errorOutput'],
 		node: 'agentWithTools',
 		title: 'Agent with Tools',
 		answers: [CALLS, REPLY],
@@ -151,7 +151,7 @@ export const OPERATIONS = {
 	},
 	assistantStreamed: {
 		...assistant,
-		ways: ['stops', 'shows text', 'goes on', 'retries'],
+		ways: ['stop', 'streaming', 'errorOutput', 'retryOnFail'],
 		node: 'superAssistant',
 		title: 'Super Assistant, streamed',
 		answers: [ASSISTED],
@@ -159,7 +159,7 @@ export const OPERATIONS = {
 	},
 	assistant: {
 		...assistant,
-		ways: ['stops', 'goes on', 'retries'],
+		ways: ['stop', 'errorOutput', 'retryOnFail'],
 		node: 'superAssistant',
 		title: 'Super Assistant',
 		answers: [ASSISTED_BODY],
@@ -167,7 +167,7 @@ export const OPERATIONS = {
 	},
 	createVideo: {
 		isPaid: true,
-		ways: ['stops', 'goes on', 'retries'],
+		ways: ['stop', 'errorOutput', 'retryOnFail'],
 		node: 'createVideo',
 		title: 'Create Video',
 		answers: [body({ task_id: 'task-1', status: 'queued', model: 'video-m1' })],
@@ -177,7 +177,7 @@ export const OPERATIONS = {
 	},
 	waitForVideo: {
 		isPaid: false,
-		ways: ['stops', 'goes on'],
+		ways: ['stop', 'errorOutput'],
 		node: 'waitForVideo',
 		title: 'Wait for Video',
 		answers: [
@@ -197,7 +197,7 @@ export const OPERATIONS = {
 	},
 	modelStreamed: {
 		...chat,
-		ways: ['stops', 'shows text'],
+		ways: ['stop', 'streaming'],
 		node: 'agentVideoChatModel',
 		title: 'Chat Model, streamed',
 		answers: [REPLY],
@@ -206,7 +206,7 @@ export const OPERATIONS = {
 	},
 	model: {
 		...chat,
-		ways: ['stops'],
+		ways: ['stop'],
 		node: 'agentVideoChatModel',
 		title: 'Chat Model',
 		answers: [reply('Half and whole')],

@@ -5,27 +5,27 @@ import { withFakeTimers } from '../support/fakeTimers';
 import { answerWell, type World } from './acts';
 import type { Answer } from './answers';
 import type { Fault } from './faults';
-import { listen, placesOf } from './leaks';
+import { placesOf, recordOutput } from './leaks';
 import { WAYS, type Operation, type Outcome, type Way } from './operations';
 
 export const KEY = 'sk-0f4e-very-secret';
 
-/** What was seen of an operation under a fault. */
+/** What was observed of an operation under a fault. */
 export interface Seen {
 	readonly outcome: Outcome;
-	/** Requests at the service from the fault on, or those that went nowhere. */
+	/** Requests to the service, counted from the fault; all requests sent when no server listens. */
 	readonly requests: number;
-	/** Bodies of the requests that the service may have carried out. */
+	/** Bodies of the requests that the service may have processed. */
 	readonly done: readonly string[];
-	/** What the requests at the service had for a key. */
+	/** Authorization headers of the requests to the service. */
 	readonly keys: readonly (string | undefined)[];
 	readonly atOther: ScriptedServer['requests'];
 	readonly passedMs: number;
-	/** Where the key was found. */
+	/** Places where the key was found. */
 	readonly leaks: readonly string[];
 }
 
-/** The servers of the matrix: the service, an nginx before it, another host. */
+/** Starts the servers of the matrix: the service, an nginx in front of it, and a second host. */
 export async function startServers() {
 	const running = new Running();
 	let script: Script = () => undefined;
@@ -47,7 +47,7 @@ export async function startServers() {
 	const nginxUrl = `http://127.0.0.1:${nginx.port}`;
 	return {
 		nginxUrl,
-		/** Lets the service give this answer to everybody. */
+		/** Makes the service send this response to every request. */
 		answer: (answer: Answer) => {
 			script = (response) => {
 				answerWell(response, answer);
@@ -61,25 +61,26 @@ export async function startServers() {
 			other.requests.length = 0;
 			return await withFakeTimers(async (time) => {
 				const world: World = { time, nginxUrl, otherUrl: other.url };
-				const book: Book = { requests: 0, done: [] };
-				script = playing(operation, fault, world, book);
+				const observed: Observed = { requests: 0, done: [] };
+				script = respondWith(operation, fault, world, observed);
 				const baseUrl = fault.address?.(world) ?? service.url;
-				const console = listen();
+				const output = recordOutput();
 				const outcome = await operation
 					.run({ credential: { baseUrl, apiKey: KEY }, ...WAYS[way] })
 					.finally(() => {
-						console.stop();
+						output.stop();
 					});
 				return {
 					outcome,
-					requests: fault.isUnreachable === true ? time.sentRequests() : book.requests,
-					done: book.done,
+					requests:
+						fault.isUnreachable === true ? time.sentRequests() : observed.requests,
+					done: observed.done,
 					keys: service.requests.map(({ headers }) => headers.authorization),
 					atOther: [...other.requests],
 					passedMs: time.passedMs(),
 					leaks: placesOf(KEY, {
 						output: outcome,
-						console: console.heard,
+						console: output.printed,
 						'another host': other.requests,
 					}),
 				};
@@ -90,31 +91,31 @@ export async function startServers() {
 
 export type Servers = Awaited<ReturnType<typeof startServers>>;
 
-interface Book {
+interface Observed {
 	requests: number;
 	readonly done: string[];
 }
 
-/** Good answers in turn, and the fault in between. */
-function playing(
+/** Sends the valid responses in order, with the fault after `goodBefore` of them. */
+function respondWith(
 	{ answers, goodBefore }: Operation,
 	{ act, count = 1, mayBeDone }: Fault,
 	world: World,
-	book: Book,
+	observed: Observed,
 ): Script {
-	let given = 0;
-	let struck = 0;
+	let sent = 0;
+	let faulty = 0;
 	return (response, { body }) => {
-		const answer: Answer = answers[Math.min(given, answers.length - 1)]!;
-		if (given >= goodBefore) book.requests++;
-		const strikes = act !== undefined && given >= goodBefore && struck < count;
-		if (!strikes || mayBeDone) book.done.push(JSON.stringify(body));
-		if (strikes) {
-			struck++;
+		const answer: Answer = answers[Math.min(sent, answers.length - 1)]!;
+		if (sent >= goodBefore) observed.requests++;
+		const isFaulty = act !== undefined && sent >= goodBefore && faulty < count;
+		if (!isFaulty || mayBeDone) observed.done.push(JSON.stringify(body));
+		if (isFaulty) {
+			faulty++;
 			act(response, answer, world);
 			return;
 		}
-		given++;
+		sent++;
 		answerWell(response, answer);
 	};
 }

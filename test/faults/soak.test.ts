@@ -9,16 +9,16 @@ import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { taskStatus } from '../../emulator/video/taskStatus';
 import { withFakeTimers } from '../support/fakeTimers';
 import { PATHS } from './soakFaults';
-import { load, type Told } from './soakLoad';
+import { load, type LoadReport } from './soakLoad';
 
 const KEY = 'demo-key';
-/** Heap that half an hour of load may leave behind, in bytes: the emulator's journal, and what the test keeps. */
+/** Allowed heap growth in bytes: the emulator's journal and the records of the test. */
 const HEAP_SLACK = 30 * 1024 * 1024;
 
 const WARM_UP_MS = 5 * 60_000;
 
 let emulator: Emulator;
-let told: Told;
+let report: LoadReport;
 let before: Resources;
 let after: Resources;
 let timersLeft: number;
@@ -41,7 +41,7 @@ beforeAll(async () => {
 		const end = await withFakeTimers(
 			async (time) => {
 				const [result, warm] = await Promise.all([load(emulator, KEY, time), warmedUp()]);
-				// Connections that have just ended take their timers with them.
+				// Timers of connections that have just closed are removed first.
 				await turns();
 				return { result, warm, timersLeft: time.pendingTimers() };
 			},
@@ -50,7 +50,7 @@ beforeAll(async () => {
 				heldElsewhere: () => stalls.open(),
 			},
 		);
-		told = end.result;
+		report = end.result;
 		timersLeft = end.timersLeft;
 		before = { ...end.warm, sockets: atStart.sockets };
 	} finally {
@@ -68,52 +68,52 @@ function noteWarning(warning: Error): void {
 	warnings.push(warning);
 }
 
-test('there was a load, and much went wrong', () => {
+test('the load was high, and many requests had faults', () => {
 	const faults = emulator.journal.entries.filter(({ fault }) => fault !== undefined);
-	const failed = [...told.replies.values()].filter((each) => each === 'failed');
+	const failed = [...report.replies.values()].filter((each) => each === 'failed');
 	process.stdout.write(
-		`30 minutes: ${told.runs} runs, ${emulator.journal.entries.length} requests, ${faults.length} of them with a fault, ` +
-			`${failed.length} of ${told.replies.size} replies lost, ${emulator.tasks.all.length} tasks, ` +
+		`30 minutes: ${report.runs} runs, ${emulator.journal.entries.length} requests, ${faults.length} of them with a fault, ` +
+			`${failed.length} of ${report.replies.size} replies lost, ${emulator.tasks.all.length} tasks, ` +
 			`${Math.round((after.heapBytes - before.heapBytes) / 1e6)} MB more on the heap\n`,
 	);
-	expect(told.runs).toBeGreaterThan(500);
+	expect(report.runs).toBeGreaterThan(500);
 	expect(faults.length).toBeGreaterThan(200);
 	expect(failed.length).toBeGreaterThan(20);
-	expect(told.replies.size - failed.length).toBeGreaterThan(200);
+	expect(report.replies.size - failed.length).toBeGreaterThan(200);
 });
 
-test('every task in the books is one that a node has told of, and the other way round', () => {
-	const inBooks = emulator.tasks.all.map(({ id, video }) => [video.prompt, id] as const);
+test('the nodes reported exactly the tasks that exist at the service', () => {
+	const atService = emulator.tasks.all.map(({ id, video }) => [video.prompt, id] as const);
 	// No prompt was sent twice.
-	expect(new Set(inBooks.map(([prompt]) => prompt)).size).toBe(inBooks.length);
+	expect(new Set(atService.map(([prompt]) => prompt)).size).toBe(atService.length);
 
-	const unknown = inBooks.filter(([prompt, id]) => {
-		const creation = told.creations.get(prompt);
+	const unknown = atService.filter(([prompt, id]) => {
+		const creation = report.creations.get(prompt);
 		return creation?.taskId === undefined
 			? creation?.outcomeUnknown !== true
 			: creation.taskId !== id;
 	});
 	expect(unknown).toStrictEqual([]);
 
-	const ids = new Set(inBooks.map(([, id]) => id));
-	const invented = [...told.creations.values()].filter(
+	const ids = new Set(atService.map(([, id]) => id));
+	const invented = [...report.creations.values()].filter(
 		({ taskId }) => taskId !== undefined && !ids.has(taskId),
 	);
 	expect(invented).toStrictEqual([]);
 });
 
-test('every task ended in a node as it ended in the books', () => {
+test('a node reported the same final status as the service for every task', () => {
 	const nowMs = emulator.clock.now();
-	const inBooks = emulator.tasks.all.map((task) => [task.id, taskStatus(task, nowMs).status]);
+	const atService = emulator.tasks.all.map((task) => [task.id, taskStatus(task, nowMs).status]);
 	const inNodes = emulator.tasks.all.map(({ id }) => {
-		const { status, reason } = told.endings.get(id) ?? {};
+		const { status, reason } = report.endings.get(id) ?? {};
 		return [id, reason === 'timeout' ? 'processing' : status];
 	});
-	expect(inNodes).toStrictEqual(inBooks);
-	expect(told.endings.size).toBe(emulator.tasks.all.length);
+	expect(inNodes).toStrictEqual(atService);
+	expect(report.endings.size).toBe(emulator.tasks.all.length);
 });
 
-test('no paid call was sent again where it may have been carried out', () => {
+test('no paid call that may have been processed was sent again', () => {
 	const paid = emulator.journal.entries.filter(
 		({ path, status = 0 }) =>
 			path !== PATHS.query && !path.startsWith(PATHS.files) && status !== 429,
@@ -122,16 +122,16 @@ test('no paid call was sent again where it may have been carried out', () => {
 	expect(bodies.filter((body, index) => bodies.indexOf(body) !== index)).toStrictEqual([]);
 });
 
-test('the books know every reply that a node gave', () => {
+test('the service has a record of every reply that a node returned', () => {
 	const given = emulator.journal.of(PATHS.chat).filter(({ status }) => status === 200);
 	const texts = given.map(({ body }) => JSON.stringify(body));
-	const answered = [...told.replies].filter(([, outcome]) => outcome === 'answered');
+	const answered = [...report.replies].filter(([, outcome]) => outcome === 'answered');
 	expect(
 		answered.filter(([question]) => !texts.some((text) => text.includes(`${question}"`))),
 	).toStrictEqual([]);
 });
 
-test('nothing leaks', () => {
+test('no memory, socket, timer or listener leaks', () => {
 	expect(warnings).toStrictEqual([]);
 	expect(timersLeft).toBe(0);
 	expect(after.sockets).toBe(before.sockets);
@@ -139,7 +139,7 @@ test('nothing leaks', () => {
 	expect(after.heapBytes - before.heapBytes).toBeLessThan(HEAP_SLACK);
 });
 
-/** What is in use when all that is made once has been made. */
+/** The resources in use after the warm-up, when everything that is created once exists. */
 async function warmedUp(): Promise<Resources> {
 	await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
 	return await resources();
@@ -162,7 +162,7 @@ async function resources(): Promise<Resources> {
 	};
 }
 
-/** Counts the requests that the emulator lets wait for ever. */
+/** Counts the pending requests that the emulator never answers. */
 function watchStalls({ journal }: Emulator): { open(): number; stop(): void } {
 	const CHANNEL = 'http.server.request.start';
 	const open = new Map<number, ServerResponse>();

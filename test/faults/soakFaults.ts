@@ -7,7 +7,7 @@ const CREATION = '/v1/videos/generations';
 const QUERY = '/v1/videos/tasks';
 const FILES = '/cdn/';
 
-/** What may happen to any call. */
+/** Faults for any path. */
 const ANYWHERE: readonly Fault[] = [
 	{ kind: 'reset' },
 	{ kind: 'stall' },
@@ -23,7 +23,7 @@ const ANYWHERE: readonly Fault[] = [
 	{ kind: 'split', bytes: 7 },
 ];
 
-/** What may happen on each path of the service. */
+/** Faults by path of the service. */
 const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
 	[CHAT]: [
 		...ANYWHERE,
@@ -49,7 +49,7 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
 export type Path = keyof typeof FAULTS;
 export const PATHS = { chat: CHAT, creation: CREATION, query: QUERY, files: FILES };
 
-/** Lets something go wrong on a path, in about every other case. */
+/** Adds a random fault to a path, in about half of the calls. */
 export function addRandomFault({ faults }: Emulator, path: string, seed: string): void {
 	if (chance(seed, 'whether') < 0.5) return;
 	faults.add({ ...pick(FAULTS[path]!, seed, 'which'), path });

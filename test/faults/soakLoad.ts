@@ -15,25 +15,25 @@ import {
 import type { FakeTime } from '../support/fakeTimers';
 import { addRandomFault, PATHS } from './soakFaults';
 
-/** What the nodes have told, to be held against the books of the emulator. */
-export interface Told {
-	/** Replies and failures of paid calls, by the question. */
+/** What the nodes reported, to compare with the emulator's tasks and journal. */
+export interface LoadReport {
+	/** Outcome of each paid call, by its question. */
 	readonly replies: Map<string, 'answered' | 'failed'>;
-	/** By prompt: the task, or that there may be one, or that there is none. */
+	/** Result of each creation, by its prompt: the task, or whether one may exist. */
 	readonly creations: Map<string, { readonly taskId?: string; readonly outcomeUnknown: boolean }>;
-	/** By task: how the wait for it ended. */
+	/** Final output item of Wait for Video, by task ID. */
 	readonly endings: Map<string, IDataObject>;
-	/** Runs of nodes. */
+	/** Number of node runs. */
 	runs: number;
 }
 
 const LOAD_MS = 30 * 60_000;
-/** Longest pause of a user between two runs. */
+/** Maximum pause of a user between two runs. */
 const PAUSE_MS = 20_000;
-/** What becomes of a video, by words that the emulator knows. */
-const FATES = ['', '', '', '', 'fail-task', 'moderated-task', 'unknown-task', 'stuck-task'];
+/** Words in a prompt that decide how the emulator ends the task. */
+const OUTCOMES = ['', '', '', '', 'fail-task', 'moderated-task', 'unknown-task', 'stuck-task'];
 const SEED = 'soak';
-const GOES_ON = { onError: 'continueErrorOutput' } as const;
+const ERROR_OUTPUT = { onError: 'continueErrorOutput' } as const;
 const WEATHER = {
 	name: 'weather',
 	description: 'Tells the weather of a city',
@@ -43,9 +43,18 @@ const WEATHER = {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Half an hour of work for all nodes, each used by somebody who does not know of the others. */
-export async function load(emulator: Emulator, apiKey: string, time: FakeTime): Promise<Told> {
-	const told: Told = { replies: new Map(), creations: new Map(), endings: new Map(), runs: 0 };
+/** Runs all nodes for half an hour, each by a user of its own. */
+export async function load(
+	emulator: Emulator,
+	apiKey: string,
+	time: FakeTime,
+): Promise<LoadReport> {
+	const report: LoadReport = {
+		replies: new Map(),
+		creations: new Map(),
+		endings: new Map(),
+		runs: 0,
+	};
 	const environment = {
 		credential: { baseUrl: emulator.url, apiKey },
 		tables: dataTables(),
@@ -53,7 +62,7 @@ export async function load(emulator: Emulator, apiKey: string, time: FakeTime): 
 	const toWaitFor: string[] = [];
 	const isLoadOver = () => time.passedMs() >= LOAD_MS;
 
-	/** A user who runs a node again and again, and whose calls go wrong on the way. */
+	/** Runs a node repeatedly, with random faults. */
 	async function user(
 		name: string,
 		path: string,
@@ -63,7 +72,7 @@ export async function load(emulator: Emulator, apiKey: string, time: FakeTime): 
 			const seed = `${SEED} ${name} ${nth}`;
 			addRandomFault(emulator, path, seed);
 			await run(nth, seed);
-			told.runs++;
+			report.runs++;
 			await pause(chance(seed, 'pause') * PAUSE_MS);
 		}
 	}
@@ -71,7 +80,7 @@ export async function load(emulator: Emulator, apiKey: string, time: FakeTime): 
 	async function chat(node: string, parameters: IDataObject, question: string, seed: string) {
 		const { outputs } = await runNode(node, {
 			...environment,
-			...GOES_ON,
+			...ERROR_OUTPUT,
 			streaming: chance(seed, 'live') < 0.5,
 			items: [{ question, key: pick(['a', 'b'], seed, 'key') }],
 			parameters: {
@@ -85,14 +94,14 @@ export async function load(emulator: Emulator, apiKey: string, time: FakeTime): 
 
 	function note(question: string, items: readonly { readonly json: IDataObject }[]): void {
 		const isGood = items.length === 1 && items[0]!.json['error'] === undefined;
-		told.replies.set(question, isGood ? 'answered' : 'failed');
+		report.replies.set(question, isGood ? 'answered' : 'failed');
 	}
 
 	async function agent(question: string): Promise<void> {
 		const nodes = [
 			stubNode('Start', (items) => items),
 			packageNode('Agent', 'agentWithTools', {
-				...GOES_ON,
+				...ERROR_OUTPUT,
 				parameters: {
 					prompt: question,
 					tools: { tool: [WEATHER] },
@@ -121,16 +130,16 @@ export async function load(emulator: Emulator, apiKey: string, time: FakeTime): 
 			...environment,
 			model: { name: 'Model', of: 'Chain' },
 		});
-		told.replies.set(question, status === 'success' ? 'answered' : 'failed');
+		report.replies.set(question, status === 'success' ? 'answered' : 'failed');
 	}
 
 	async function create(nth: number, seed: string): Promise<void> {
 		const prompts = [...Array(1 + Math.floor(chance(seed, 'items') * 3)).keys()].map((item) =>
-			`Clip ${nth}-${item} ${pick(FATES, seed, item)}`.trim(),
+			`Clip ${nth}-${item} ${pick(OUTCOMES, seed, item)}`.trim(),
 		);
 		const { outputs } = await runNode('createVideo', {
 			...environment,
-			...GOES_ON,
+			...ERROR_OUTPUT,
 			retryOnFail: chance(seed, 'retries') < 0.3,
 			items: prompts.map((prompt) => ({ prompt })),
 			parameters: {
@@ -143,11 +152,11 @@ export async function load(emulator: Emulator, apiKey: string, time: FakeTime): 
 			const details = json['details'] as IDataObject | undefined;
 			const { task_id: taskId } = json;
 			const isMade = typeof taskId === 'string';
-			told.creations.set(prompt, {
+			report.creations.set(prompt, {
 				...(isMade ? { taskId } : {}),
 				outcomeUnknown: isMade || details?.['outcome_unknown'] === true,
 			});
-			// After a failure in doubt, a person looks whether the service has the task.
+			// When the outcome is unknown, a person would look up the task at the service.
 			const task = emulator.tasks.all.find(({ video }) => video.prompt === prompt);
 			if (task !== undefined) toWaitFor.push(task.id);
 		}
@@ -161,8 +170,8 @@ export async function load(emulator: Emulator, apiKey: string, time: FakeTime): 
 		});
 		for (const { json } of outputs.flat()) {
 			const { task_id: taskId, reason } = json as { task_id: string; reason?: string };
-			told.endings.set(taskId, json);
-			// Nothing is lost by asking again.
+			report.endings.set(taskId, json);
+			// Polling again costs nothing.
 			if (reason === 'http' || reason === 'download') toWaitFor.push(taskId);
 		}
 	}
@@ -204,5 +213,5 @@ export async function load(emulator: Emulator, apiKey: string, time: FakeTime): 
 	await Promise.all(users);
 	emulator.faults.clear();
 	while (toWaitFor.length > 0) await waitFor(toWaitFor.splice(0));
-	return told;
+	return report;
 }

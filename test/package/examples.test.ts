@@ -10,7 +10,7 @@ import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
 
 const NOTE = 'n8n-nodes-base.stickyNote';
 const README = readFileSync(join(ROOT, 'examples', 'README.md'), 'utf8');
-/** Width and height of a node with its name below, on n8n's canvas. */
+/** Size of a node on n8n's canvas, with its name below. */
 const NODE_SIZE = { width: 96, height: 150 };
 
 interface Box {
@@ -36,7 +36,7 @@ function boxOf({ name, parameters, position: [left, top] }: INode): Box {
 	return { name, left, top, right: left + width, bottom: top + height };
 }
 
-/** The pairs of boxes that cover a part of each other. */
+/** The pairs of overlapping boxes. */
 function overlaps(boxes: readonly Box[]): readonly string[] {
 	return boxes.flatMap((a, index) =>
 		boxes
@@ -52,13 +52,13 @@ test('the end-to-end tests run every example', () => {
 	expect(Object.keys(EXAMPLE_RUNS).sort()).toStrictEqual(files);
 });
 
-test('the README of the examples has each by its name', () => {
+test('examples/README.md links to every example by its name', () => {
 	for (const [index, { name }] of examples.entries()) {
 		expect(README).toContain(`[${name}](${files[index]})`);
 	}
 });
 
-test('every identifier is there once', () => {
+test('identifiers are unique', () => {
 	const nodes = examples.flatMap((example) => example.nodes);
 	const ids = nodes.map(({ id }) => id);
 	expect(new Set(ids).size).toBe(ids.length);
@@ -66,7 +66,7 @@ test('every identifier is there once', () => {
 	expect(new Set(webhooks).size).toBe(webhooks.length);
 });
 
-test('our nodes ask for the credential that a person makes first, without the id of another n8n', () => {
+test('the nodes use the credential name that n8n suggests first, without an ID', () => {
 	for (const { type, name, credentials } of examples.flatMap(({ nodes }) => nodes)) {
 		const wanted = type.startsWith('n8n-nodes-agent-video.')
 			? { agentVideoApi: { id: '', name: EXAMPLE_CREDENTIAL } }
@@ -75,7 +75,7 @@ test('our nodes ask for the credential that a person makes first, without the id
 	}
 });
 
-test('a green note says first what the workflow does and how to try it', () => {
+test('the first node is a green note that says what the workflow does and how to try it', () => {
 	for (const { name, nodes } of examples) {
 		const [first] = nodes;
 		expect({ name, type: first!.type, color: first!.parameters['color'] }).toStrictEqual({
@@ -87,7 +87,7 @@ test('a green note says first what the workflow does and how to try it', () => {
 	}
 });
 
-test('nothing on the canvas covers another thing', () => {
+test('nodes and notes on the canvas do not overlap', () => {
 	for (const { name, nodes } of examples) {
 		const found = [
 			...overlaps(nodes.filter(isNote).map(boxOf)),

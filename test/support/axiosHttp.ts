@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 import type { HttpPort } from '../../nodes/client/ports';
 
-/** A second HTTP port, over axios: the client is tried without n8n. */
+/** An `HttpPort` on axios, to test the client without n8n. */
 export function axiosHttp(baseURL: string, apiKey: string): HttpPort {
 	return async ({ method, path, body, idleTimeoutMs }) => {
 		const response = await axios.request<IncomingMessage>({

@@ -1,11 +1,11 @@
 import type { IDataObject, INodeExecutionData, IWorkflowBase } from 'n8n-workflow';
 
-/** Runs the workflows within workflows that work on an n8n data table, over a list of rows in memory. */
+/** A fake of n8n's data tables: runs the sub-workflows that access a table on a list of rows in memory. */
 export interface DataTables {
 	readonly rows: IDataObject[];
-	/** What was done, in order. */
+	/** The operations so far, in order. */
 	readonly operations: string[];
-	/** Says no to everything, as an n8n without data tables does. */
+	/** Rejects every operation, like an n8n without data tables. */
 	disabled: boolean;
 	readonly executeWorkflow: (
 		info: { readonly code?: IWorkflowBase },
@@ -14,7 +14,7 @@ export interface DataTables {
 	) => Promise<{ executionId: string; data: (INodeExecutionData[] | null)[] }>;
 }
 
-/** What the operations of n8n's Data Table node do; the real ones are tried in the end-to-end tests. */
+/** Fakes the operations of n8n's Data Table node; the end-to-end tests use the real ones. */
 export function dataTables(): DataTables {
 	const rows: IDataObject[] = [];
 	const tables: DataTables = {

@@ -35,7 +35,7 @@ const NODE = 'Tested';
 const STUB = 'test.stub';
 const MODEL_CALLER = 'test.modelCaller';
 
-/** The package's nodes, by the name that workflows use. */
+/** The package's nodes by their type in workflows. */
 export const NODE_TYPES: Readonly<Record<string, INodeType>> = {
 	[`${PREFIX}.agentVideoChatModel`]: new AgentVideoChatModel(),
 	[`${PREFIX}.agentWithTools`]: new AgentWithTools(),
@@ -46,22 +46,22 @@ export const NODE_TYPES: Readonly<Record<string, INodeType>> = {
 	[MODEL_CALLER]: new ModelCaller(),
 };
 
-/** What the run of a workflow needs beside its nodes. */
+/** The environment of a workflow run. */
 export interface EnvironmentOptions {
-	/** One json per input item of the first node. */
+	/** The JSON of each input item of the first node. */
 	readonly items?: readonly IDataObject[];
 	/** The binary fields of each input item. */
 	readonly binaries?: readonly IBinaryKeyData[];
 	readonly credential: { readonly baseUrl: string; readonly apiKey: string };
-	/** Whether the trigger streams, as a chat or webhook can. */
+	/** Whether the trigger accepts a streamed response, as a chat or webhook does. */
 	readonly streaming?: boolean;
-	/** The data tables of this n8n. */
+	/** The data tables of n8n. */
 	readonly tables?: DataTables;
-	/** The chat model that a node has. */
+	/** A chat model node, and the node that it is connected to. */
 	readonly model?: { readonly name: string; readonly of: string };
-	/** The node that an "Execute step" is for. */
+	/** The node on which "Execute step" was clicked. */
 	readonly stepOf?: string;
-	/** Gets the execution while it runs, to cancel it. */
+	/** Receives a function that cancels the running execution. */
 	readonly onStart?: (cancel: () => void) => void;
 }
 
@@ -73,24 +73,24 @@ export interface RunOptions extends EnvironmentOptions {
 
 export interface RunResult {
 	readonly status: string;
-	/** Items by output. */
+	/** Items of each output. */
 	readonly outputs: readonly (readonly INodeExecutionData[])[];
 	readonly error:
 		(Error & { readonly description?: string; readonly httpCode?: string }) | undefined;
 	readonly chunks: readonly StructuredChunk[];
-	/** What the nodes said to the browser's console. */
+	/** Messages that the nodes sent to the browser's console. */
 	readonly messages: readonly string[];
 	readonly run: IRun;
-	/** Goes on with an execution that polls, as a new process does: from what was saved of it. */
+	/** Resumes a waiting execution from its saved data, as another process would. */
 	resume(): Promise<RunResult>;
 }
 
-/** Runs one node of the package in n8n's own execution engine, credential, expressions and HTTP helper included. */
+/** Runs one node of the package in n8n's execution engine, with its credential, expressions and HTTP helper. */
 export async function runNode(name: string, options: RunOptions): Promise<RunResult> {
 	return await runWorkflow([packageNode(NODE, name, options)], {}, NODE, options);
 }
 
-/** A node of this package for a workflow. */
+/** Builds a node of this package for a workflow. */
 export function packageNode(
 	name: string,
 	type: string,
@@ -109,17 +109,17 @@ export function packageNode(
 		parameters: parameters as INode['parameters'],
 		credentials: { agentVideoApi: { id: '1', name: 'Agent Video API' } },
 		...(onError === undefined ? {} : { onError }),
-		// n8n takes 0 for its default, a second.
+		// n8n replaces 0 with its default of one second.
 		...(retryOnFail === undefined ? {} : { retryOnFail, waitBetweenTries: 1 }),
 	};
 }
 
-/** A node that does what a function says; the items go to the first output unless it says otherwise. */
+/** Builds a node that runs a function; a flat list of items goes to the first output. */
 export function stubNode(name: string, work: StubWork): INode & { readonly work: StubWork } {
 	return { id: name, name, type: STUB, typeVersion: 1, position: [0, 0], parameters: {}, work };
 }
 
-/** A node that asks the chat model connected to it, as a stream or at once. */
+/** Builds a node that calls its connected chat model, streamed or not. */
 export function modelCallerNode(
 	name: string,
 	{ stream, onError }: { readonly stream: boolean } & Pick<RunOptions, 'onError'>,
@@ -132,19 +132,19 @@ export function modelCallerNode(
 	};
 }
 
-/** What a stub does with the items that come in. */
+/** Maps the input items of a stub node to its output. */
 export type StubWork = (
 	items: INodeExecutionData[],
 ) => INodeExecutionData[] | INodeExecutionData[][];
 
-/** Wires: for each output of a node, the nodes that it leads to. */
+/** Connections: for each output of a node, the names of the next nodes. */
 export type Wires = Readonly<Record<string, readonly (readonly string[])[]>>;
 
 /**
- * Runs a workflow in n8n's own execution engine.
+ * Runs a workflow in n8n's execution engine.
  *
- * @param start The node that gets the items.
- * @returns What the `start` node gave in its last run; the other nodes are in `run`.
+ * @param start Name of the node that receives the items.
+ * @returns The output of the last run of `start`; those of the other nodes are in `run`.
  */
 export async function runWorkflow(
 	nodes: readonly INode[],
@@ -234,7 +234,7 @@ function modelConnection({ model }: EnvironmentOptions): IConnections {
 	return { [model.name]: { [type]: [[{ node: model.of, type, index: 0 }]] } };
 }
 
-/** The items that a node gave in all its runs, by output. */
+/** The items of all runs of a node, by output. */
 export function allItems({ run }: RunResult, node: string): INodeExecutionData[][] {
 	const outputs: INodeExecutionData[][] = [];
 	for (const task of run.data.resultData.runData[node] ?? []) {
@@ -259,7 +259,7 @@ function inputItems({ items = [{}], binaries = [] }: EnvironmentOptions): INodeE
 function nodeTypes(nodes: readonly INode[]): INodeTypes {
 	const stub = stubType(nodes);
 	const find = (name: string) => {
-		// As the tool of an agent a node has a type of its own.
+		// n8n gives a node that is used as a tool a type of its own.
 		const type = name === STUB ? stub : NODE_TYPES[name.replace(/Tool$/, '')];
 		if (type === undefined) throw new Error(`No node type ${name}`);
 		return name.endsWith('Tool') ? asTool(type) : type;
@@ -267,7 +267,7 @@ function nodeTypes(nodes: readonly INode[]): INodeTypes {
 	return { getByName: find, getByNameAndVersion: find, getKnownTypes: () => ({}) };
 }
 
-/** A node type as n8n makes it of one that is usable as a tool. */
+/** The tool variant that n8n derives from a node type. */
 function asTool(type: INodeType): INodeType {
 	const { description } = type;
 	return Object.create(type, {

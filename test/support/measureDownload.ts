@@ -1,7 +1,7 @@
 /**
- * A program: runs Wait for Video in n8n's engine with files kept on disk, as n8n keeps them, and prints as JSON what
- * that did to the memory of the process. What is garbage does not count: Node leaves tens of megabytes of it lying,
- * whoever reads a stream. So it needs `--expose-gc`.
+ * A program that runs Wait for Video in n8n's engine with binary data on disk and prints the memory growth of the process
+ * as JSON. It needs `--expose-gc`: garbage is collected before each measurement, because Node keeps tens of megabytes of
+ * it while a stream is read.
  *
  * Arguments: base URL of the service, folder for the files.
  */
@@ -11,16 +11,16 @@ import { BinaryDataService } from 'n8n-core';
 
 import { runNode } from './engine';
 
-/** What the program prints. Sizes in bytes. */
+/** The output of the program. Sizes are in bytes. */
 export interface Measured {
 	readonly status: string;
-	/** Size of the file that n8n has stored. */
+	/** Size of the stored file. */
 	readonly bytes: number | undefined;
-	/** Where n8n has stored it. */
+	/** n8n's storage mode of the file. */
 	readonly mode: string | undefined;
-	/** How much the resident set grew at most during the download. */
+	/** Maximum growth of the resident set during the download. */
 	readonly residentGrowth: number;
-	/** The same for memory outside of the JavaScript heap: buffers. */
+	/** Maximum growth of the memory outside the JavaScript heap, such as buffers. */
 	readonly externalGrowth: number;
 }
 
@@ -29,7 +29,7 @@ const [baseUrl = '', folder = ''] = process.argv.slice(2);
 async function main(): Promise<void> {
 	process.env['N8N_BINARY_DATA_STORAGE_PATH'] = folder;
 	process.env['N8N_STORAGE_PATH'] = folder;
-	// The engine looks its services up in the container of its own dependency.
+	// The engine resolves its services in the container of its own copy of @n8n/di.
 	const { Container } = createRequire(require.resolve('n8n-core'))('@n8n/di') as {
 		Container: { get(type: typeof BinaryDataService): BinaryDataService };
 	};
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
 			credential: { baseUrl, apiKey: 'k' },
 			items: [{ task_id: taskId }],
 		});
-	// What is loaded at the first use is not counted.
+	// The first download loads modules, which must not count.
 	await download('small');
 
 	const collect = () => {
@@ -48,12 +48,12 @@ async function main(): Promise<void> {
 	};
 	collect();
 	const before = process.memoryUsage();
-	const most = { rss: 0, external: 0 };
+	const peak = { rss: 0, external: 0 };
 	const sampling = setInterval(() => {
 		collect();
 		const { rss, external } = process.memoryUsage();
-		most.rss = Math.max(most.rss, rss);
-		most.external = Math.max(most.external, external);
+		peak.rss = Math.max(peak.rss, rss);
+		peak.external = Math.max(peak.external, external);
 	}, 20);
 	const { status, outputs } = await download('large');
 	clearInterval(sampling);
@@ -63,8 +63,8 @@ async function main(): Promise<void> {
 		status,
 		bytes: video?.bytes,
 		mode: video?.data,
-		residentGrowth: most.rss - before.rss,
-		externalGrowth: most.external - before.external,
+		residentGrowth: peak.rss - before.rss,
+		externalGrowth: peak.external - before.external,
 	};
 	process.stdout.write(JSON.stringify(measured));
 }

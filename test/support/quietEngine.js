@@ -1,2 +1,2 @@
-// n8n's engine logs every failed node; the tests look at the results instead.
+// n8n's engine logs every failed node, and many tests make nodes fail.
 process.env.N8N_LOG_LEVEL = 'silent';

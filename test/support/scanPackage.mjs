@@ -1,6 +1,6 @@
 /**
- * Runs n8n's scanner on two folders, as it runs it on a published package: `node scanPackage.mjs <sources> <packed>`.
- * Prints what it finds in each, as JSON. Its other part asks npm and GitHub where the package comes from.
+ * Runs n8n's community package scanner on two folders: `node scanPackage.mjs <sources> <packed>`. Prints the findings as
+ * JSON. The scanner's provenance check is left out, because it asks npm and GitHub about the published package.
  */
 import {
 	analyzePackage,

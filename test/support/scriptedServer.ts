@@ -14,7 +14,7 @@ export interface SeenRequest {
 	readonly body: unknown;
 }
 
-/** Answers one request; gets what was asked and how many came before it. */
+/** Responds to one request; `index` is the number of requests before it. */
 export type Script = (response: ServerResponse, request: SeenRequest, index: number) => void;
 
 export interface ScriptedServer {
@@ -24,7 +24,7 @@ export interface ScriptedServer {
 	stop(): Promise<void>;
 }
 
-/** A real HTTP server on loopback whose every byte the test decides. */
+/** Starts an HTTP server on loopback whose responses the test writes byte by byte. */
 export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
 	const requests: SeenRequest[] = [];
 	const server: Server = createServer((request, response) => {
@@ -52,13 +52,13 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
 	};
 }
 
-/** Answers with a JSON body. */
+/** Sends a JSON response. */
 export function json(response: ServerResponse, status: number, body: unknown, headers = {}): void {
 	response.writeHead(status, { 'content-type': 'application/json', ...headers });
 	response.end(JSON.stringify(body));
 }
 
-/** Answers with server-sent events, one per value; a string goes out as it is. */
+/** Sends one server-sent event per value; strings are sent unchanged. */
 export function events(response: ServerResponse, values: readonly unknown[]): void {
 	response.writeHead(200, { 'content-type': 'text/event-stream' });
 	for (const value of values) {

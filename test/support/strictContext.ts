@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-/** An n8n context of exactly these members: any other use fails the test instead of passing unseen. */
+/** An n8n context with only the given members: access to any other member throws. */
 export function strictContext(members: Partial<IExecuteFunctions>): IExecuteFunctions {
 	return new Proxy(members as IExecuteFunctions, {
 		get: (target, name) => {
