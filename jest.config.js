@@ -12,7 +12,7 @@ const base = {
 
 /** @type {import('jest').Config} */
 module.exports = {
-	// Milliseconds for a test that names no other limit: a shared machine may be four times slower.
+	// Timeout of a test without its own, in milliseconds. A shared machine may be four times slower.
 	testTimeout: 30_000,
 	projects: [
 		{

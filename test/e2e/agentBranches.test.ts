@@ -19,13 +19,13 @@ afterAll(async () => {
 }, RUN_LIMIT_MS);
 
 it(
-	'two different tools in one round',
+	'runs two different tools in one round',
 	async () => {
 		const calls = [
 			call('c1', 'time', { city: 'Rome' }),
 			call('c2', 'weather', { city: 'Oslo' }),
 		];
-		agent.asksFor(...calls);
+		agent.requestsTools(...calls);
 		const { answers, execution } = await agent.run({
 			tools: ['weather', 'time'],
 			nodes: [WEATHER, set('time', '={{ { "time": "noon in " + $json.city } }}')],
@@ -57,9 +57,9 @@ it(
 );
 
 it.each(['oneAtATime', 'allAtOnce'])(
-	'one tool three times in one round, %s',
+	'runs one tool three times in one round, %s',
 	async (runCalls) => {
-		agent.asksFor(
+		agent.requestsTools(
 			call('c1', 'weather', { city: 'Rome' }),
 			call('c2', 'weather', { city: 'Paris' }),
 			call('c3', 'weather', { city: 'Reykjavik' }),
@@ -70,7 +70,11 @@ it.each(['oneAtATime', 'allAtOnce'])(
 			wires: { weather: [['Agent']] },
 			parameters: { runCalls },
 		});
-		expect(agent.told()).toStrictEqual(['{"degrees":4}', '{"degrees":5}', '{"degrees":9}']);
+		expect(agent.toolResults()).toStrictEqual([
+			'{"degrees":4}',
+			'{"degrees":5}',
+			'{"degrees":9}',
+		]);
 		const runs = execution.data.resultData.runData['weather']!;
 		expect(runs).toHaveLength(runCalls === 'allAtOnce' ? 1 : 3);
 	},
@@ -78,9 +82,9 @@ it.each(['oneAtATime', 'allAtOnce'])(
 );
 
 it(
-	'HTTP Request replaces the json',
+	'a tool branch of HTTP Request, which replaces the JSON',
 	async () => {
-		agent.asksFor(
+		agent.requestsTools(
 			call('c1', 'weather', { city: 'Rome' }),
 			call('c2', 'weather', { city: 'Oslo' }),
 		);
@@ -93,20 +97,20 @@ it(
 			],
 			wires: { weather: [['Agent']] },
 		});
-		expect(agent.told()).toStrictEqual(['{"found":"Rome"}', '{"found":"Oslo"}']);
+		expect(agent.toolResults()).toStrictEqual(['{"found":"Rome"}', '{"found":"Oslo"}']);
 	},
 	RUN_LIMIT_MS,
 );
 
 it.each([
 	[
-		'five items become a list',
+		'a branch that returns five items: the result is a list',
 		[code('weather', 'return [1, 2, 3, 4, 5].map((n) => ({ json: { n } }));')],
 		{ weather: [['Agent']] },
 		'[{"n":1},{"n":2},{"n":3},{"n":4},{"n":5}]',
 	],
 	[
-		'Code that reorders, without links',
+		'a branch whose Code node reorders items without pairedItem links',
 		[
 			code('weather', 'return [1, 2, 3].map((n) => ({ json: { n } }));'),
 			code('Back', 'return items.reverse().map(({ json }) => ({ json }));'),
@@ -115,7 +119,7 @@ it.each([
 		'[{"n":3},{"n":2},{"n":1}]',
 	],
 	[
-		'Aggregate',
+		'a branch with Aggregate',
 		[
 			code('weather', 'return [1, 2].map((n) => ({ json: { n } }));'),
 			node('All', base('aggregate'), 1, {
@@ -126,7 +130,7 @@ it.each([
 		'{"data":[{"n":1},{"n":2}]}',
 	],
 	[
-		'IF and Merge',
+		'a branch with IF and Merge',
 		[
 			node('weather', base('if'), 2.2, {
 				parameters: {
@@ -160,13 +164,13 @@ it.each([
 		'{"warm":true,"dry":true}',
 	],
 	[
-		'nothing, with Always Output Data',
+		'a branch that returns nothing, with Always Output Data',
 		[{ ...code('weather', 'return [];'), alwaysOutputData: true }],
 		{ weather: [['Agent']] },
 		'{}',
 	],
 	[
-		'a failure, by the error output',
+		'a branch that fails, connected by its error output',
 		[
 			node('weather', base('httpRequest'), 4.2, {
 				parameters: { url: '={{ "http://127.0.0.1:1/" + $json.city }}' },
@@ -177,7 +181,7 @@ it.each([
 		expect.stringMatching(/^\{.*"error":/) as string,
 	],
 	[
-		'a fork that comes back twice: the first return counts',
+		'a branch that returns twice: the first result is used',
 		[WEATHER, set('Later', '{"late": true}')],
 		{ weather: [['Agent', 'Later']], Later: [['Agent']] },
 		'{"degrees":4}',
@@ -185,14 +189,14 @@ it.each([
 ] as [string, INode[], Wires, string][])(
 	'%s',
 	async (_name, nodes, wires, content) => {
-		agent.asksFor(
+		agent.requestsTools(
 			call('c1', 'weather', { city: 'Rome' }),
 			call('c2', 'weather', { city: 'Rome' }),
 		);
 		const { answers, execution } = await agent.run({ tools: ['weather'], nodes, wires });
 		expect(failureOf(execution)).toBe('');
-		expect(agent.told()).toStrictEqual([content, content]);
-		// Only the failure is no plain text.
+		expect(agent.toolResults()).toStrictEqual([content, content]);
+		// Only the failing branch has a matcher instead of a text.
 		const failed = typeof content !== 'string';
 		expect(answers).toMatchObject([
 			{ content: 'Done.', rounds: 2, tool_calls: [{ failed }, { failed }] },
@@ -203,15 +207,15 @@ it.each([
 );
 
 it(
-	'a late return is not taken for the result of another call',
+	'a late result is not assigned to another call',
 	async () => {
-		agent.asksFor(
+		agent.requestsTools(
 			call('c1', 'weather', { city: 'Rome' }),
 			call('c2', 'weather', { city: 'Oslo' }),
 		);
 		const { answers, execution } = await agent.run({
 			tools: ['weather'],
-			// Nothing comes back for Oslo; what comes late belongs to Rome.
+			// Oslo returns nothing. The late result belongs to Rome.
 			nodes: [
 				code('weather', "return items.filter(({ json }) => json.city === 'Rome');"),
 				set('Later', '{"late": true}'),
@@ -226,7 +230,7 @@ it(
 );
 
 it(
-	'a sub-workflow',
+	'a branch that executes a sub-workflow',
 	async () => {
 		const sub = await agent.client.importWorkflow(
 			drawn(
@@ -240,7 +244,7 @@ it(
 				{ Called: [['Look']] },
 			),
 		);
-		agent.asksFor(
+		agent.requestsTools(
 			call('c1', 'weather', { city: 'Rome' }),
 			call('c2', 'weather', { city: 'Oslo' }),
 		);
@@ -253,15 +257,15 @@ it(
 			],
 			wires: { weather: [['Agent']] },
 		});
-		expect(agent.told()).toStrictEqual(['{"in":"Rome"}', '{"in":"Oslo"}']);
+		expect(agent.toolResults()).toStrictEqual(['{"in":"Rome"}', '{"in":"Oslo"}']);
 	},
 	RUN_LIMIT_MS,
 );
 
 it(
-	'a branch with a loop of its own',
+	'a branch that contains a loop',
 	async () => {
-		agent.asksFor(
+		agent.requestsTools(
 			call('c1', 'weather', { city: 'Rome' }),
 			call('c2', 'weather', { city: 'Oslo' }),
 		);
@@ -285,7 +289,7 @@ it(
 				Each: [['Loop']],
 			},
 		});
-		expect(agent.told()).toStrictEqual([
+		expect(agent.toolResults()).toStrictEqual([
 			'[{"done":"Rome1"},{"done":"Rome2"}]',
 			'[{"done":"Oslo1"},{"done":"Oslo2"}]',
 		]);

@@ -18,42 +18,42 @@ import { call, results, startScriptedModel, type ScriptedModel } from './support
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 let agent: AgentSession;
-/** A model of its own for the run that takes more than a minute beside the others. */
-let patient: ScriptedModel;
-let patientRun: Promise<Execution>;
+/** The model and the execution of a run with a long wait, which runs beside the other tests. */
+let longWaitModel: ScriptedModel;
+let longWaitRun: Promise<Execution>;
 let seenStates: Set<string>;
 
 beforeAll(async () => {
 	agent = await startAgentSession();
-	patient = await startScriptedModel();
-	await agent.credential('Patient', patient.url);
-	patientRun = runPatiently();
-	patientRun.catch(() => undefined);
+	longWaitModel = await startScriptedModel();
+	await agent.credential('Long wait', longWaitModel.url);
+	longWaitRun = runWithLongWait();
+	longWaitRun.catch(() => undefined);
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
-	await patient.stop();
+	await longWaitModel.stop();
 	await agent.stop();
 }, RUN_LIMIT_MS);
 
-/** A branch that waits so long that n8n saves the execution and goes on later. */
-async function runPatiently(): Promise<Execution> {
+/** Runs an agent whose branch waits so long that n8n suspends the execution and resumes it later. */
+async function runWithLongWait(): Promise<Execution> {
 	const { client } = agent;
-	patient.says((messages) =>
+	longWaitModel.replyWith((messages) =>
 		results(messages).length === 0
 			? [call('c1', 'weather', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
 			: 'Done.',
 	);
 	const long = node('weather', base('wait'), 1.1, {
 		parameters: { amount: '={{ $json.city === "Rome" ? 66 : 0 }}', unit: 'seconds' },
-		webhookId: 'patient',
+		webhookId: 'long-wait',
 	});
 	const ref = await client.importWorkflow(
 		draw('A long wait', {
 			tools: ['weather'],
 			nodes: [long, set('After', '={{ { "degrees": $json.city.length } }}')],
 			wires: { weather: [['After']], After: [['Agent']] },
-			credential: 'Patient',
+			credential: 'Long wait',
 		}),
 	);
 	seenStates = new Set();
@@ -67,9 +67,9 @@ async function runPatiently(): Promise<Execution> {
 }
 
 it.each(['oneAtATime', 'allAtOnce'])(
-	'three conversations with different numbers of rounds, %s',
+	'runs three conversations with different numbers of rounds, %s',
 	async (runCalls) => {
-		agent.model.says((messages) => {
+		agent.model.replyWith((messages) => {
 			const wanted = Number(String(messages[0]!.content).at(-1));
 			const done = results(messages).length;
 			return done < wanted
@@ -95,9 +95,9 @@ it.each(['oneAtATime', 'allAtOnce'])(
 );
 
 it(
-	'inside Loop Over Items, over five items',
+	'works inside Loop Over Items with five items',
 	async () => {
-		agent.model.says((messages) =>
+		agent.model.replyWith((messages) =>
 			results(messages).length === 0
 				? [call('c1', 'weather', { city: String(messages[0]!.content) })]
 				: String(results(messages)[0]!.content),
@@ -134,10 +134,10 @@ it(
 );
 
 it(
-	'a limit leaves through Stopped, with the reason and the messages',
+	'outputs the reason and the messages on Stopped when a limit is reached',
 	async () => {
-		let asked = 0;
-		agent.model.says(() => [call(`c${asked++}`, 'weather', { city: `City ${asked}` })]);
+		let calls = 0;
+		agent.model.replyWith(() => [call(`c${calls++}`, 'weather', { city: `City ${calls}` })]);
 		const { answers, stops } = await agent.run({
 			tools: ['weather'],
 			nodes: [WEATHER],
@@ -153,9 +153,9 @@ it(
 );
 
 it(
-	'a tool node of n8n beside a branch, both in one round',
+	'runs a tool node of n8n and a branch in one round',
 	async () => {
-		agent.asksFor(
+		agent.requestsTools(
 			call('c1', 'Calculator', { input: '6 * 7' }),
 			call('c2', 'weather', { city: 'Rome' }),
 		);
@@ -180,10 +180,10 @@ it(
 );
 
 it(
-	'Retry On Fail goes on where it was',
+	'continues the conversation after Retry On Fail',
 	async () => {
 		let failures = 2;
-		agent.model.says((messages) => {
+		agent.model.replyWith((messages) => {
 			if (results(messages).length === 0) return [call('c1', 'weather', { city: 'Rome' })];
 			return failures-- > 0 ? undefined : 'Done.';
 		});
@@ -203,9 +203,9 @@ it(
 );
 
 it(
-	'all at once, calls that come back mixed are an error and no guess',
+	'fails if results of calls run all at once cannot be matched to their calls',
 	async () => {
-		agent.asksFor(
+		agent.requestsTools(
 			call('c1', 'weather', { city: 'Rome' }),
 			call('c2', 'weather', { city: 'Oslo' }),
 		);
@@ -228,9 +228,9 @@ it(
 );
 
 it(
-	'a chat that streams shows the words of the answer, each round in brackets of its own',
+	'streams the answer to a chat, with a begin and an end event per round',
 	async () => {
-		agent.asksFor(call('c1', 'weather', { city: 'Rome' }));
+		agent.requestsTools(call('c1', 'weather', { city: 'Rome' }));
 		const drawing: Drawing = {
 			tools: ['weather'],
 			nodes: [WEATHER],
@@ -275,9 +275,9 @@ it(
 );
 
 it(
-	'questions made of several answers are asked, and not taken for what a branch brings back',
+	'treats an item made from several answers as a new question, not as a tool result',
 	async () => {
-		agent.model.says((messages) =>
+		agent.model.replyWith((messages) =>
 			results(messages).length === 0
 				? [call('c1', 'weather', { city: String(messages[0]!.content) })]
 				: String(results(messages)[0]!.content),
@@ -308,9 +308,9 @@ it(
 );
 
 it(
-	"the expressions of a tool node see their own conversation's item, in every round",
+	"evaluates the expressions of a tool node with the conversation's own item, in every round",
 	async () => {
-		agent.model.says((messages) => {
+		agent.model.replyWith((messages) => {
 			const calls = [
 				call('f1', 'Find', { what: 'cats' }),
 				call('c1', 'weather', { city: 'Rome' }),
@@ -350,7 +350,7 @@ it(
 	RUN_LIMIT_MS,
 );
 
-describe('with the emulator, whose journal shows the messages', () => {
+describe('messages recorded by the emulator', () => {
 	it.each([
 		[
 			'the same tool twice',
@@ -389,8 +389,8 @@ describe('with the emulator, whose journal shows the messages', () => {
 					? ['assistant', 'tool', 'tool']
 					: ['assistant', 'tool', 'assistant', 'tool']),
 			]);
-			const asked = last.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id));
-			expect(results(last).map(({ tool_call_id: id }) => id)).toStrictEqual(asked);
+			const callIds = last.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id));
+			expect(results(last).map(({ tool_call_id: id }) => id)).toStrictEqual(callIds);
 			expect(answers[0]!['content']).toMatch(/4/);
 			expect(answers[0]!['rounds']).toBe(rounds.length + 1);
 		},
@@ -399,15 +399,14 @@ describe('with the emulator, whose journal shows the messages', () => {
 });
 
 it(
-	'a Wait of 66 seconds in a branch: the execution is saved, and goes on',
+	'resumes after a Wait of 66 seconds in a branch, which suspends the execution',
 	async () => {
-		const execution = await patientRun;
+		const execution = await longWaitRun;
 		expect(seenStates).toContain('waiting');
-		expect(results(patient.requests[1]!.messages).map(({ content }) => content)).toStrictEqual([
-			'{"degrees":4}',
-			'{"degrees":4}',
-		]);
-		expect(patient.requests).toHaveLength(2);
+		expect(
+			results(longWaitModel.requests[1]!.messages).map(({ content }) => content),
+		).toStrictEqual(['{"degrees":4}', '{"degrees":4}']);
+		expect(longWaitModel.requests).toHaveLength(2);
 		expect(outputItems(execution, 'Answers').map(({ json }) => json['content'])).toStrictEqual([
 			'Done.',
 		]);

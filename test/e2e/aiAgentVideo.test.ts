@@ -8,16 +8,21 @@ import { EXAMPLE_CREDENTIAL, readExample, webhookIdOf } from '../../lab/n8n/read
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { chatUrl } from '../../lab/n8n/streamChat';
 import { inChat } from './support/inChat';
-import { say } from './support/say';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import {
+	RUN_LIMIT_MS,
+	SET_UP_LIMIT_MS,
+	showProgress,
+	startSession,
+	type Session,
+} from './support/session';
 
-/** Milliseconds for a video to be made and waited for, on a busy machine. */
+/** Timeout for a video, in milliseconds, on a busy machine. */
 const VIDEO_LIMIT_MS = 90_000;
 
-const WHAT_TO_DO =
+const ERROR =
 	'The service is temporarily unavailable; the task may have been created. Try again in a minute. First check whether the service has the task';
 
-interface Asked {
+interface ChatRequest {
 	readonly stream: boolean;
 	readonly messages: readonly { readonly role: string; readonly content: string | null }[];
 	readonly tools: readonly { readonly function: object }[];
@@ -30,7 +35,7 @@ let url: string;
 
 beforeAll(async () => {
 	session = await startSession({ videoSeconds: 8 });
-	browser = await startBrowser(say);
+	browser = await startBrowser(showProgress);
 	await session.client.createCredential({
 		name: EXAMPLE_CREDENTIAL,
 		type: 'agentVideoApi',
@@ -52,10 +57,10 @@ beforeEach(() => {
 });
 
 const chats = () =>
-	session.emulator.journal.of('/v1/chat/completions').map(({ body }) => body as Asked);
+	session.emulator.journal.of('/v1/chat/completions').map(({ body }) => body as ChatRequest);
 
 it(
-	'a person asks for a video in the chat page and gets its link',
+	'a user asks for a video in the chat page and gets its link',
 	async () => {
 		await inChat(browser, { url, name: 'ai-agent-video' }, async (chat) => {
 			await chat.ask('Make a video of a lighthouse at dawn');
@@ -111,7 +116,7 @@ it(
 );
 
 it(
-	'a video that was not made is told to the person, with the reason',
+	'a user is told that a video has failed, and why',
 	async () => {
 		await inChat(browser, { url, name: 'ai-agent-video-failed' }, async (chat) => {
 			await chat.ask('Make a video of a fail-task');
@@ -122,7 +127,7 @@ it(
 );
 
 it(
-	'an error of a tool reaches the model with what to do, and the person',
+	'an error of a tool reaches the model and the user, with a hint',
 	async () => {
 		session.emulator.faults.add({
 			kind: 'status',
@@ -131,14 +136,14 @@ it(
 		});
 		await inChat(browser, { url, name: 'ai-agent-video-error' }, async (chat) => {
 			await chat.ask('Make a video of a tram');
-			// n8n's own line for the failed node, then the words of the agent.
-			await chat.shows(`Error: ${WHAT_TO_DO}`);
-			await chat.shows(`A tram: error: ${WHAT_TO_DO}`);
+			// First n8n's line for the failed node, then the agent's answer.
+			await chat.shows(`Error: ${ERROR}`);
+			await chat.shows(`A tram: error: ${ERROR}`);
 		});
 		const [result] = chats()
 			.at(-1)!
 			.messages.filter(({ role }) => role === 'tool');
-		expect(result!.content).toContain(WHAT_TO_DO);
+		expect(result!.content).toContain(ERROR);
 		expect(session.emulator.journal.of('/v1/videos/generations')).toHaveLength(1);
 	},
 	RUN_LIMIT_MS,

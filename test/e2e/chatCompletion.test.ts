@@ -1,27 +1,29 @@
-import type { ServerResponse } from 'node:http';
-
 import axios from 'axios';
 
 import { binaryOf, failureOf, outputItems } from '../../lab/n8n/execution';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import type { Workflow } from '../../lab/n8n/workflow';
-import { events, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import {
+	events,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
+import { heldReply, text } from './support/heldReply';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const CHAT = 'n8n-nodes-agent-video.chatCompletion';
-const text = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
-const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
 let session: Session;
-/** A service whose every byte the test decides. */
+/** A service with scripted responses. */
 let scripted: ScriptedServer;
-let answer: (response: ServerResponse) => void;
+let answer: Script;
 
 beforeAll(async () => {
 	session = await startSession({ videoSeconds: 1 });
-	scripted = await startScriptedServer((response) => {
-		answer(response);
+	scripted = await startScriptedServer((...args) => {
+		answer(...args);
 	});
 	const save = async (name: string, baseUrl: string) => {
 		await session.client.createCredential({
@@ -55,40 +57,29 @@ describe('a webhook in streaming mode', () => {
 		]);
 
 	it(
-		'has the first chunk before the service has sent its last',
+		'delivers the first chunk before the service has sent the last one',
 		async () => {
 			const { client, n8n } = session;
 			const ref = await client.importWorkflow(streaming('first-chunk'));
 			await client.activate(ref);
 
-			let finish: () => void = () => undefined;
-			let finishedAtMs = 0;
-			answer = (response) => {
-				response.writeHead(200, { 'content-type': 'text/event-stream' });
-				response.write(`data: ${JSON.stringify(text('The first '))}\n\n`);
-				finish = () => {
-					finishedAtMs = Date.now();
-					for (const chunk of [text('and the last.'), END]) {
-						response.write(`data: ${JSON.stringify(chunk)}\n\n`);
-					}
-					response.end('data: [DONE]\n\n');
-				};
-			};
-			let firstAtMs = 0;
+			const reply = heldReply([text('The first ')], [text('and the last.')]);
+			answer = reply.script;
+			let finishedAtFirstItem: boolean | undefined;
 			const url = `${n8n.url}/webhook/first-chunk`;
 			const lines = await streamWebhook(url, { question: 'Hi' }, ({ type }) => {
-				if (type !== 'item' || firstAtMs > 0) return;
-				firstAtMs = Date.now();
-				// Only what has reached the person lets the service go on.
-				finish();
+				if (type !== 'item' || finishedAtFirstItem !== undefined) return;
+				finishedAtFirstItem = reply.isFinished();
+				// The service continues only after the first chunk has arrived.
+				reply.finish();
 			});
+			expect(finishedAtFirstItem).toBe(false);
 			expect(lines.map(({ type, content }) => [type, content])).toStrictEqual([
 				['begin', undefined],
 				['item', 'The first '],
 				['item', 'and the last.'],
 				['end', undefined],
 			]);
-			expect(firstAtMs).toBeLessThanOrEqual(finishedAtMs);
 			const [item] = outputItems(await client.lastExecution(ref), 'Answer');
 			expect(item!.json['content']).toBe('The first and the last.');
 		},
@@ -96,7 +87,7 @@ describe('a webhook in streaming mode', () => {
 	);
 
 	it(
-		'says what failed where the node does not stop',
+		'streams the error if the node continues on failure',
 		async () => {
 			const { client, n8n } = session;
 			await client.activate(
@@ -113,7 +104,7 @@ describe('a webhook in streaming mode', () => {
 	);
 });
 
-describe('a binary file as image', () => {
+describe('an image from binary data', () => {
 	const withPicture = (name: string, credential: string) =>
 		workflow(name, [
 			node('Start', 'n8n-nodes-base.manualTrigger', 1),
@@ -139,7 +130,7 @@ describe('a binary file as image', () => {
 	};
 
 	it(
-		'goes to the service as an address that opens without a login',
+		'is sent to the service as a URL that needs no sign-in',
 		async () => {
 			const { journal } = session.emulator;
 			journal.clear();
@@ -158,7 +149,7 @@ describe('a binary file as image', () => {
 	);
 
 	it(
-		'is refused where the service cannot reach this n8n',
+		'is rejected if the service cannot reach this n8n',
 		async () => {
 			const execution = await run(withPicture('Picture far away', 'On the internet'));
 			expect(failureOf(execution)).toMatch(
@@ -170,7 +161,7 @@ describe('a binary file as image', () => {
 });
 
 it(
-	'a picture in the reply is a file in n8n',
+	'downloads an image of the reply as binary data',
 	async () => {
 		const { client, emulator } = session;
 		const ref = await client.importWorkflow(
@@ -207,7 +198,7 @@ it(
 );
 
 it(
-	'tokens are in the execution, where n8n shows them',
+	'saves the token usage in the execution, where n8n shows it',
 	async () => {
 		const { client } = session;
 		const ref = await client.importWorkflow(

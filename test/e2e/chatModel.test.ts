@@ -12,7 +12,7 @@ const PACKAGE = 'n8n-nodes-agent-video';
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
 
-interface Asked {
+interface ChatRequest {
 	readonly messages: ChatMessage[];
 	readonly tools?: { readonly function: { readonly name: string } }[];
 	readonly stream: boolean;
@@ -21,35 +21,35 @@ interface Asked {
 
 let session: Session;
 let scripted: ScriptedServer;
-/** What the model says to the messages so far: a text, or calls for tools. */
+/** The model's reply to the messages so far: a text or tool calls. */
 let model: (messages: readonly ChatMessage[]) => string | ToolCall[];
-let asked: Asked[];
+let requests: ChatRequest[];
 
 beforeAll(async () => {
 	session = await startSession({ videoSeconds: 1 });
 	scripted = await startScriptedServer((response, { body }) => {
-		const request = body as Asked;
-		asked.push(request);
-		const said = model(request.messages);
-		const isText = typeof said === 'string';
+		const request = body as ChatRequest;
+		requests.push(request);
+		const reply = model(request.messages);
+		const isText = typeof reply === 'string';
 		const finish_reason = isText ? 'stop' : 'tool_calls';
 		const message = isText
-			? { role: 'assistant', content: said }
+			? { role: 'assistant', content: reply }
 			: {
 					role: 'assistant',
 					content: null,
 					reasoning_content: 'I need a tool.',
-					tool_calls: said,
+					tool_calls: reply,
 				};
 		if (!request.stream) {
 			json(response, 200, { choices: [{ index: 0, message, finish_reason }], usage: USAGE });
 			return;
 		}
 		const deltas: object[] = isText
-			? said.split(/(?<= )/).map((content) => ({ content }))
+			? reply.split(/(?<= )/).map((content) => ({ content }))
 			: [
 					{ reasoning_content: 'I need a tool.' },
-					{ tool_calls: said.map((call, index) => ({ index, ...call })) },
+					{ tool_calls: reply.map((call, index) => ({ index, ...call })) },
 				];
 		const chunks = [
 			...deltas.map((delta) => ({ choices: [{ index: 0, delta }] })),
@@ -77,14 +77,14 @@ afterAll(async () => {
 }, RUN_LIMIT_MS);
 
 beforeEach(() => {
-	asked = [];
+	requests = [];
 	session.emulator.journal.clear();
 });
 
 const chatModel = (parameters: object = {}) =>
 	node('Model', `${PACKAGE}.agentVideoChatModel`, 1, { parameters, credential: 'Scripted' });
 
-/** An AI Agent with our model, and Create Video and Chat Completion as its tools. */
+/** An AI Agent with the package's chat model, and Create Video and Chat Completion as its tools. */
 const agent = (path: string, version: number, responseMode: string) =>
 	withSubNodes(
 		workflow(path, [
@@ -116,7 +116,7 @@ const agent = (path: string, version: number, responseMode: string) =>
 				'ai_languageModel',
 			],
 			[
-				// Without any setting.
+				// Without any settings.
 				node('Make video', `${PACKAGE}.createVideoTool`, 1, { credential: 'Emulator' }),
 				'ai_tool',
 			],
@@ -133,7 +133,7 @@ const agent = (path: string, version: number, responseMode: string) =>
 const call = (id: string, name: string, args: object): ToolCall => ({
 	id,
 	type: 'function',
-	// With spaces: replayed, it must be the same text.
+	// With line breaks: the text must be sent back unchanged.
 	function: { name, arguments: JSON.stringify(args, null, 1) },
 });
 
@@ -145,88 +145,91 @@ const CALLS = [
 const answers = (messages: readonly ChatMessage[]) =>
 	messages.some(({ role }) => role === 'tool') ? 'Your video is on its way.' : CALLS;
 
-describe.each([2.2, 3.1])('AI Agent %d with our model and two of our nodes as tools', (version) => {
-	const check = () => {
-		expect(asked).toHaveLength(2);
-		const [first, second] = asked as [Asked, Asked];
-		expect(first).toMatchObject({
-			app_code: 'demo-app',
-			model: 'chat-m1',
-			temperature: 0.2,
-			thinking: { type: 'enabled' },
-			reasoning_effort: 'high',
-			seed: 3,
-			messages: [
-				{ role: 'system', content: 'You make videos.' },
-				{ role: 'user', content: 'A lighthouse, please' },
-			],
-		});
-		expect(first.tools!.map(({ function: { name } }) => name).sort()).toStrictEqual([
-			'Ask_expert',
-			'Make_video',
-		]);
-		// Both calls with their reasoning as they came, then a result each.
-		expect(second.messages[2]).toStrictEqual({
-			role: 'assistant',
-			content: null,
-			reasoning_content: 'I need a tool.',
-			tool_calls: CALLS,
-		});
-		const results = second.messages.slice(3);
-		expect(results.map(({ role, tool_call_id: id }) => [role, id])).toStrictEqual([
-			['tool', 'c1'],
-			['tool', 'c2'],
-		]);
-		expect(results[0]!.content).toMatch(/task_id/);
-		expect(results[1]!.content).toMatch(/42/);
-		const { journal } = session.emulator;
-		expect(journal.of('/v1/videos/generations').map(({ body }) => body)).toMatchObject([
-			{ prompt: 'A lighthouse at dawn', aspect_ratio: '9:16' },
-		]);
-		expect(journal.of('/v1/chat/completions')).toHaveLength(1);
-	};
-
-	it(
-		'calls tools and answers',
-		async () => {
-			model = answers;
-			const path = `agent-${version * 10}`;
-			await session.client.activate(
-				await session.client.importWorkflow(agent(path, version, 'lastNode')),
-			);
-			const { data } = await postWebhook<{ output: string }>(
-				`${session.n8n.url}/webhook/${path}`,
-				{ question: 'A lighthouse, please' },
-			);
-			expect(data.output).toBe('Your video is on its way.');
-			check();
-			expect(asked.map(({ stream }) => stream)).toStrictEqual([false, false]);
-		},
-		RUN_LIMIT_MS,
-	);
-
-	it(
-		'streams the answer',
-		async () => {
-			model = answers;
-			const path = `agent-stream-${version * 10}`;
-			await session.client.activate(
-				await session.client.importWorkflow(agent(path, version, 'streaming')),
-			);
-			const lines = await streamWebhook(`${session.n8n.url}/webhook/${path}`, {
-				question: 'A lighthouse, please',
+describe.each([2.2, 3.1])(
+	'AI Agent %d with the chat model and two nodes of the package as tools',
+	(version) => {
+		const check = () => {
+			expect(requests).toHaveLength(2);
+			const [first, second] = requests as [ChatRequest, ChatRequest];
+			expect(first).toMatchObject({
+				app_code: 'demo-app',
+				model: 'chat-m1',
+				temperature: 0.2,
+				thinking: { type: 'enabled' },
+				reasoning_effort: 'high',
+				seed: 3,
+				messages: [
+					{ role: 'system', content: 'You make videos.' },
+					{ role: 'user', content: 'A lighthouse, please' },
+				],
 			});
-			expect(chatText(lines)).toContain('Your video is on its way.');
-			expect(lines.filter(({ type }) => type === 'item').length).toBeGreaterThan(3);
-			check();
-			expect(asked.map(({ stream }) => stream)).toStrictEqual([true, true]);
-		},
-		RUN_LIMIT_MS,
-	);
-});
+			expect(first.tools!.map(({ function: { name } }) => name).sort()).toStrictEqual([
+				'Ask_expert',
+				'Make_video',
+			]);
+			// Both calls with their reasoning unchanged, then one result for each.
+			expect(second.messages[2]).toStrictEqual({
+				role: 'assistant',
+				content: null,
+				reasoning_content: 'I need a tool.',
+				tool_calls: CALLS,
+			});
+			const results = second.messages.slice(3);
+			expect(results.map(({ role, tool_call_id: id }) => [role, id])).toStrictEqual([
+				['tool', 'c1'],
+				['tool', 'c2'],
+			]);
+			expect(results[0]!.content).toMatch(/task_id/);
+			expect(results[1]!.content).toMatch(/42/);
+			const { journal } = session.emulator;
+			expect(journal.of('/v1/videos/generations').map(({ body }) => body)).toMatchObject([
+				{ prompt: 'A lighthouse at dawn', aspect_ratio: '9:16' },
+			]);
+			expect(journal.of('/v1/chat/completions')).toHaveLength(1);
+		};
+
+		it(
+			'calls tools and answers',
+			async () => {
+				model = answers;
+				const path = `agent-${version * 10}`;
+				await session.client.activate(
+					await session.client.importWorkflow(agent(path, version, 'lastNode')),
+				);
+				const { data } = await postWebhook<{ output: string }>(
+					`${session.n8n.url}/webhook/${path}`,
+					{ question: 'A lighthouse, please' },
+				);
+				expect(data.output).toBe('Your video is on its way.');
+				check();
+				expect(requests.map(({ stream }) => stream)).toStrictEqual([false, false]);
+			},
+			RUN_LIMIT_MS,
+		);
+
+		it(
+			'streams the answer',
+			async () => {
+				model = answers;
+				const path = `agent-stream-${version * 10}`;
+				await session.client.activate(
+					await session.client.importWorkflow(agent(path, version, 'streaming')),
+				);
+				const lines = await streamWebhook(`${session.n8n.url}/webhook/${path}`, {
+					question: 'A lighthouse, please',
+				});
+				expect(chatText(lines)).toContain('Your video is on its way.');
+				expect(lines.filter(({ type }) => type === 'item').length).toBeGreaterThan(3);
+				check();
+				expect(requests.map(({ stream }) => stream)).toStrictEqual([true, true]);
+			},
+			RUN_LIMIT_MS,
+		);
+	},
+);
 
 it(
-	'files of the item that an agent works on go to our model as addresses',
+	"sends files of the agent's item to the model as URLs",
 	async () => {
 		model = () => 'A cat.';
 		const { client } = session;
@@ -264,7 +267,7 @@ it(
 		);
 		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
 		expect(failureOf(execution)).toBe('');
-		const { content } = asked[0]!.messages.at(-1) as { content: unknown };
+		const { content } = requests[0]!.messages.at(-1) as { content: unknown };
 		const image = (content as readonly { image_url: { url: string } }[]).at(-1)!.image_url;
 		const file = await axios.get<string>(image.url, { proxy: false, responseType: 'text' });
 		expect(file.data).toBe('not really a cat');
@@ -273,7 +276,7 @@ it(
 );
 
 it(
-	'a Basic LLM Chain with an output parser works with our model; tokens are shown',
+	'works in a Basic LLM Chain with an output parser, and reports token usage',
 	async () => {
 		model = () => '```json\n{"output": {"city": "Rome", "people": 3}}\n```';
 		const { client } = session;

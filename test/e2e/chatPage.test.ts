@@ -9,8 +9,13 @@ import { node, workflow } from './support/buildWorkflow';
 import { heldReply, text } from './support/heldReply';
 import { inChat } from './support/inChat';
 import { BROWSER_LIMIT_MS } from './support/inPage';
-import { say } from './support/say';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import {
+	RUN_LIMIT_MS,
+	SET_UP_LIMIT_MS,
+	showProgress,
+	startSession,
+	type Session,
+} from './support/session';
 
 const TOOL_START = {
 	session_id: 's-1',
@@ -29,7 +34,7 @@ beforeAll(async () => {
 			answer(...args);
 		}),
 	);
-	browser = await startBrowser(say);
+	browser = await startBrowser(showProgress);
 	running.keep({ stop: () => browser.close() });
 	for (const [name, baseUrl] of [
 		['Emulator', session.emulator.url],
@@ -47,7 +52,7 @@ afterAll(async () => {
 	await running.stop();
 }, RUN_LIMIT_MS);
 
-/** A published chat whose answers come from one node; its address. */
+/** Activates a chat that is answered by one node, and returns its URL. */
 async function publish(
 	name: string,
 	type: 'superAssistant' | 'chatCompletion',
@@ -68,7 +73,7 @@ async function publish(
 }
 
 it(
-	'a person sees the tool of an assistant at work before the answer is there',
+	"a user sees an assistant's tool running before the answer arrives",
 	async () => {
 		const reply = heldReply([TOOL_START], [text('n8n is a '), text('workflow tool.')]);
 		answer = reply.script;
@@ -81,11 +86,11 @@ it(
 			await chat.shows('Running search: {"query":"n8n"}');
 			expect(await chat.text()).not.toContain('workflow tool');
 			expect(reply.isFinished()).toBe(false);
-			// Only what the person has seen lets the service go on.
+			// The service continues only after the user has seen it.
 			reply.finish();
 			await chat.shows('n8n is a workflow tool.');
 			expect(await chat.text()).toMatch(/Running search.*n8n is a workflow tool\.$/s);
-			// The page is whole: it has lacked nothing that it asked for.
+			// The page has loaded everything that it requested.
 			expect(chat.blocked).toStrictEqual([]);
 		});
 	},
@@ -93,7 +98,7 @@ it(
 );
 
 it(
-	'the messages of one page are one conversation, another page is another',
+	'the messages of a page are one conversation, those of another page are another',
 	async () => {
 		const url = await publish('memory', 'superAssistant', {
 			credential: 'Emulator',
@@ -114,7 +119,7 @@ it(
 );
 
 it(
-	'a person reads a chat completion while it is written',
+	'a user reads a chat completion while it is streamed',
 	async () => {
 		const reply = heldReply([text('The **first** ')], [text('and the last.')]);
 		answer = reply.script;

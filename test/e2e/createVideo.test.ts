@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const modelOf = (value: string) => ({ __rl: true, mode: 'list', value });
 
-/** A trigger, an item for each prompt, and a file in each item. */
+/** A trigger, then one item per prompt, each with a file. */
 const items = [
 	node('Start', 'n8n-nodes-base.manualTrigger', 1),
 	node('Prompts', 'n8n-nodes-base.code', 2, {
@@ -65,8 +65,8 @@ async function run(name: string, create: INode) {
 	return await client.waitForExecution(await client.run(ref, 'Start'));
 }
 
-/** What the emulator was asked to create: the prompt and how it answered. */
-const asked = () =>
+/** The creation requests to the emulator: prompt, and status or fault. */
+const creationRequests = () =>
 	session.emulator.journal
 		.of(PATH)
 		.map(({ body, status, fault }): [string, number | string | undefined] => [
@@ -79,7 +79,7 @@ const fault = (kind: object) => {
 };
 
 it(
-	'a picture in binary data becomes an address that opens without a login, and a video',
+	'sends an image from binary data as a URL that needs no sign-in',
 	async () => {
 		const execution = await run('Pictures', fromPictures());
 		expect(failureOf(execution)).toBe('');
@@ -107,17 +107,17 @@ it(
 	RUN_LIMIT_MS,
 );
 
-describe('Retry On Fail, the third creation failing', () => {
+describe('Retry On Fail when the third creation fails', () => {
 	const retrying = { retryOnFail: true, waitBetweenTries: 100 };
 
 	it(
-		'each video is created once where the failure was a refusal',
+		'creates each video once if the service rejected the request',
 		async () => {
 			fault({ kind: 'rateLimit', retryAfterSeconds: 1 });
 			const before = session.emulator.tasks.all.length;
 			const execution = await run('Refused', fromPictures(retrying));
 			expect(failureOf(execution)).toBe('');
-			expect(asked().sort()).toStrictEqual([
+			expect(creationRequests().sort()).toStrictEqual([
 				['first lake', 200],
 				['second lake', 200],
 				['third lake', 200],
@@ -132,7 +132,7 @@ describe('Retry On Fail, the third creation failing', () => {
 	);
 
 	it(
-		'nothing is sent again where the task may exist, in a retry by hand neither',
+		'does not send a request again if its outcome is unknown, not even in a manual retry',
 		async () => {
 			const { client } = session;
 			fault({ kind: 'reset' });
@@ -142,7 +142,7 @@ describe('Retry On Fail, the third creation failing', () => {
 				['second lake', 200],
 				['third lake', 'reset'],
 			];
-			expect(asked().sort()).toStrictEqual(once);
+			expect(creationRequests().sort()).toStrictEqual(once);
 			const failure =
 				/^Create: The connection to the service was lost; the task may have been created/;
 			expect(failureOf(execution)).toMatch(failure);
@@ -152,14 +152,14 @@ describe('Retry On Fail, the third creation failing', () => {
 
 			const retried = await client.waitForExecution(await client.retry(execution.id));
 			expect(failureOf(retried)).toMatch(failure);
-			expect(asked().sort()).toStrictEqual(once);
+			expect(creationRequests().sort()).toStrictEqual(once);
 		},
 		RUN_LIMIT_MS,
 	);
 });
 
 it(
-	'a retry by hand goes on with the videos that exist',
+	'a manual retry keeps the videos that were created',
 	async () => {
 		const { client } = session;
 		fault({ kind: 'status', status: 406 });
@@ -170,7 +170,7 @@ it(
 		expect(failureOf(retried)).toBe('');
 		expect(outputItems(retried, 'Create')).toHaveLength(3);
 		expect(
-			asked()
+			creationRequests()
 				.sort()
 				.map(([prompt]) => prompt),
 		).toStrictEqual([...PROMPTS, 'third lake']);

@@ -14,15 +14,14 @@ import {
 	searchNodes,
 } from './support/editorSteps';
 import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
-import { say } from './support/say';
-import { SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './support/session';
 
 let session: Session;
 let browser: Browser;
 
 beforeAll(async () => {
 	session = await startSession({ videoSeconds: 1 });
-	browser = await startBrowser(say);
+	browser = await startBrowser(showProgress);
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
@@ -30,12 +29,12 @@ afterAll(async () => {
 	await session.stop();
 }, BROWSER_LIMIT_MS);
 
-/** Does something in the editor; `name` is that of the picture that is kept when it fails. */
+/** Works in the editor. `name` is the file name of the screenshot that is saved if it fails. */
 async function inEditor(name: string, work: (editor: Editor) => Promise<void>): Promise<void> {
 	await inPage(await openEditor(browser, session.n8n.url), `editor-${name}`, work);
 }
 
-/** What people type, and the node that they mean. */
+/** Search texts, each with the node that it must find. */
 const SEARCHES = [
 	['create video', 'Create Video'],
 	['text to video', 'Create Video'],
@@ -57,7 +56,7 @@ const SEARCHES = [
 ] as const;
 
 it(
-	'every node is found by what people type, and known as installed',
+	'every node is found by common search texts and shown as installed',
 	async () => {
 		await inEditor('search', async ({ page, goTo, errors }) => {
 			await goTo('/workflow/new');
@@ -79,7 +78,7 @@ it(
 );
 
 it(
-	'a credential is created and tested in its dialog: a wrong key is told, a right one taken',
+	'the credential dialog rejects a wrong API key and accepts a valid one',
 	async () => {
 		await inEditor('credential', async ({ page, goTo, errors }) => {
 			await goTo('/home/credentials/create');
@@ -108,7 +107,7 @@ it(
 );
 
 it(
-	'a workflow of two nodes is built by hand, run, and its video found in the output',
+	'a workflow of two nodes is built and executed by hand, and its output contains the video',
 	async () => {
 		await inEditor('by-hand', async ({ page, goTo, errors }) => {
 			await session.client.createCredential({

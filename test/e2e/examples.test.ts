@@ -3,10 +3,15 @@ import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { Running } from '../../lab/services/Running';
 import { EXAMPLE_RUNS, type ExampleLab } from './support/exampleRuns';
-import { say } from './support/say';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import {
+	RUN_LIMIT_MS,
+	SET_UP_LIMIT_MS,
+	showProgress,
+	startSession,
+	type Session,
+} from './support/session';
 
-/** Milliseconds: an example may wait for videos, and durable waiting takes a minute at least. */
+/** Timeout of an example, in milliseconds: one of them is suspended for a minute. */
 const EXAMPLE_LIMIT_MS = 5 * 60_000;
 
 /** The example whose execution is suspended for a minute. It runs beside the others, with an emulator of its own. */
@@ -17,7 +22,7 @@ let lab: ExampleLab;
 let suspendedRun: Promise<void>;
 
 beforeAll(async () => {
-	const browser = await startBrowser(say);
+	const browser = await startBrowser(showProgress);
 	running.keep({ stop: () => browser.close() });
 	suspendedRun = EXAMPLE_RUNS[SUSPENDED]!({ ...(await start()), browser });
 	// Its own test reports a failure.

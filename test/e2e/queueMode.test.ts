@@ -20,14 +20,14 @@ import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
 const PAID = { video: '/v1/videos/generations', chat: '/v1/chat/completions' } as const;
-/** What n8n waits before it gives up the execution of a dead worker: a tenth of its defaults. */
-const QUICK = {
+/** Intervals after which n8n fails the execution of a dead worker: a tenth of the defaults. */
+const SHORT_INTERVALS = {
 	QUEUE_WORKER_LOCK_DURATION: '6000',
 	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
 	QUEUE_WORKER_STALLED_INTERVAL: '3000',
 };
 
-const GIVEN_UP = expect.stringContaining('failed to be processed too many times') as string;
+const CRASHED = expect.stringContaining('failed to be processed too many times') as string;
 
 const running = new Running();
 let session: QueueSession;
@@ -40,9 +40,9 @@ beforeAll(async () => {
 			answer(...args);
 		}),
 	);
-	// Two at a time: four executions need both workers.
+	// Concurrency 2: four executions need both workers.
 	session = running.keep(
-		await startQueueSession({ videoSeconds: 4, concurrency: 2, settings: QUICK }),
+		await startQueueSession({ videoSeconds: 4, concurrency: 2, settings: SHORT_INTERVALS }),
 	);
 	({ client } = session);
 	for (const [name, baseUrl] of [
@@ -79,14 +79,14 @@ async function publish(drawn: Workflow): Promise<WorkflowRef> {
 	return ref;
 }
 
-/** Which workers ran some executions, by position. */
+/** The indexes of the workers that ran these executions. */
 const workersOf = (executions: readonly { readonly id: string }[]) =>
 	[...new Set(executions.map(({ id }) => session.workerOf(id)))].sort();
 
-describe('sessions that are remembered per key', () => {
+describe('sessions remembered per key', () => {
 	const NAMES = ['Ada', 'Bob', 'Cleo', 'Dan', 'Eve', 'Finn', 'Gus', 'Hal'] as const;
 	let ref: WorkflowRef;
-	const say = async (key: string, message: string) => {
+	const sendMessage = async (key: string, message: string) => {
 		const url = `${session.queue.main.url}/webhook/memory`;
 		return (await postWebhook<{ content: string }>(url, { key, message })).data.content;
 	};
@@ -105,14 +105,16 @@ describe('sessions that are remembered per key', () => {
 	}, RUN_LIMIT_MS);
 
 	it(
-		'all first messages that come at once are remembered, whichever worker had them',
+		'remembers concurrent first messages on all workers',
 		async () => {
-			await Promise.all(NAMES.map((name) => say(`chat-${name}`, `My name is ${name}.`)));
+			await Promise.all(
+				NAMES.map((name) => sendMessage(`chat-${name}`, `My name is ${name}.`)),
+			);
 			const recalled = await Promise.all(
-				NAMES.map((name) => say(`chat-${name}`, 'What is my name?')),
+				NAMES.map((name) => sendMessage(`chat-${name}`, 'What is my name?')),
 			);
 			expect(recalled).toStrictEqual(NAMES.map((name) => `Your name is ${name}.`));
-			expect(await say('chat-nobody', 'What is my name?')).toBe(
+			expect(await sendMessage('chat-nobody', 'What is my name?')).toBe(
 				'You have not told me that yet.',
 			);
 
@@ -124,12 +126,12 @@ describe('sessions that are remembered per key', () => {
 	);
 
 	it(
-		'the very first messages do not stumble over one another as they make the table',
+		'concurrent first messages do not conflict when they create the table',
 		async () => {
 			for (let round = 1; round <= 4; round++) {
 				await client.removeDataTables('agent_video_sessions');
 				const replies = await Promise.all(
-					NAMES.map((name) => say(`${round}-${name}`, `My name is ${name}.`)),
+					NAMES.map((name) => sendMessage(`${round}-${name}`, `My name is ${name}.`)),
 				);
 				expect(new Set(replies)).toStrictEqual(
 					new Set(['Noted, I will keep that in mind.']),
@@ -147,7 +149,7 @@ describe('the batch example', () => {
 	});
 
 	it(
-		'runs four times at once on both workers, and each video is created once',
+		'four concurrent executions on both workers create each video once',
 		async () => {
 			session.emulator.journal.clear();
 			const ref = await client.importWorkflow(await readExample('batch'));
@@ -165,7 +167,7 @@ describe('the batch example', () => {
 			);
 			expect(new Set(tasks).size).toBe(12);
 			expect(session.emulator.journal.of(PAID.video)).toHaveLength(12);
-			// The main process has the files that a worker has stored.
+			// The main process can read the files that a worker has stored.
 			expect(await saveVideos(client, executions[3]!, folder)).toHaveLength(3);
 		},
 		RUN_LIMIT_MS,
@@ -173,7 +175,7 @@ describe('the batch example', () => {
 });
 
 it(
-	'an agent has its tools run on a worker, round after round',
+	'an agent runs its tools on a worker in every round',
 	async () => {
 		const tool = {
 			name: 'get_weather',
@@ -219,7 +221,7 @@ it(
 );
 
 it(
-	'text that a worker receives reaches the person through the main process at once',
+	'text that a worker receives is streamed through the main process at once',
 	async () => {
 		const reply = heldReply([text('The first ')], [text('and the last.')]);
 		answer = reply.script;
@@ -229,18 +231,18 @@ it(
 				assistant({ message: '={{ $json.body.message }}' }, 'Scripted'),
 			]),
 		);
-		let finishedWhenShown: boolean | undefined;
+		let finishedAtFirstItem: boolean | undefined;
 		const lines = await streamWebhook(
 			`${session.queue.main.url}/webhook/live`,
 			{ message: 'Hi' },
 			({ type }) => {
-				if (type !== 'item' || finishedWhenShown !== undefined) return;
-				finishedWhenShown = reply.isFinished();
-				// Only what has reached the person lets the service go on.
+				if (type !== 'item' || finishedAtFirstItem !== undefined) return;
+				finishedAtFirstItem = reply.isFinished();
+				// The service continues only after the first chunk has arrived.
 				reply.finish();
 			},
 		);
-		expect(finishedWhenShown).toBe(false);
+		expect(finishedAtFirstItem).toBe(false);
 		expect(lines.map(({ type, content }) => [type, content])).toStrictEqual([
 			['begin', undefined],
 			['item', 'The first '],
@@ -279,7 +281,7 @@ describe('when the workers are killed', () => {
 	beforeAll(async () => {
 		const { emulator, queue } = session;
 		emulator.journal.clear();
-		// Neither the query for the video nor the call of the assistant is ever answered.
+		// Neither the poll of the video nor the call of the assistant is ever answered.
 		emulator.faults.add({ kind: 'stall', path: TASKS }, { kind: 'stall', path: PAID.chat });
 		refs = [await publish(video), await publish(plan)];
 		await Promise.all([begin('video'), begin('plan')]);
@@ -290,20 +292,20 @@ describe('when the workers are killed', () => {
 		ended = await Promise.all(refs.map((ref) => client.lastExecution(ref)));
 	}, RUN_LIMIT_MS);
 
-	it('n8n fails their executions and does not run them again: nothing is paid twice', () => {
+	it('n8n fails their executions and does not repeat them: nothing is paid twice', () => {
 		expect(ended.map(({ status }) => status)).toStrictEqual(['error', 'error']);
-		expect(ended.map(failureOf)).toStrictEqual([GIVEN_UP, GIVEN_UP]);
+		expect(ended.map(failureOf)).toStrictEqual([CRASHED, CRASHED]);
 		expect(workersOf(ended)).not.toContain(2);
 		expect(session.emulator.journal.of(PAID.video)).toHaveLength(1);
 		expect(session.emulator.journal.of(PAID.chat)).toHaveLength(1);
 	});
 
-	it('n8n forgets what their nodes had given, the task of the video too', () => {
+	it('n8n does not save the output of their nodes, including the video task', () => {
 		expect(ended.map(({ data }) => data.resultData.runData)).toStrictEqual([{}, {}]);
 	});
 
 	it(
-		'a new worker runs what comes after them',
+		'a new worker runs the next executions',
 		async () => {
 			await begin('video');
 			const execution = await client.lastExecution(refs[0]!);

@@ -12,6 +12,7 @@ import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import { chatText, streamWebhook, type ChatLine } from '../../lab/n8n/streamChat';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
+import { heldReply, text } from './support/heldReply';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
@@ -19,7 +20,6 @@ const TOOL_START = {
 	session_id: 's-1',
 	extension: { type: 'tool_start', data: { tool: 'search', arguments: { query: 'n8n' } } },
 };
-const text = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
 const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 const sse = (...chunks: object[]) =>
 	chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
@@ -32,23 +32,23 @@ let n8n: N8n;
 let client: N8nClient;
 
 const SILENCE_MS = 20_000;
-/** A call of 70 seconds, which runs beside all tests: when it began, and what a person saw of it. */
-let slow: {
-	readonly startedMs: number;
-	readonly ref: WorkflowRef;
-	readonly lines: Promise<readonly ChatLine[]>;
-};
+/** A call with a reply of 70 seconds, which runs beside the other tests. */
+let slow: { readonly ref: WorkflowRef; readonly lines: Promise<readonly ChatLine[]> };
+/** Completed silences of the slow reply. */
+let silences = 0;
 
-/** A reply with long silences. */
+/** A reply with three silences of 20 seconds and one of 10. */
 const slowly: Script = (response) => {
 	void (async () => {
 		response.writeHead(200, { 'content-type': 'text/event-stream' });
 		response.write(sse(TOOL_START));
 		for (const word of ['one ', 'two ', 'three ']) {
 			await sleep(SILENCE_MS);
+			silences++;
 			response.write(sse(text(word)));
 		}
 		await sleep(SILENCE_MS / 2);
+		silences++;
 		response.end(`${sse(text('four'), END)}data: [DONE]\n\n`);
 	})();
 };
@@ -74,9 +74,9 @@ beforeAll(async () => {
 	answer = slowly;
 	const ref = await install('slow', { mode: 'streaming', credential: 'Scripted' });
 	const lines = streamWebhook(`${n8n.url}/webhook/slow`, { message: 'Take your time' });
-	// Where the tests end before it does, nobody waits for it.
+	// Its own test reports a failure.
 	lines.catch(() => undefined);
-	slow = { startedMs: Date.now(), ref, lines };
+	slow = { ref, lines };
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
@@ -115,8 +115,8 @@ const install = async (...args: Parameters<typeof overWebhook>) => {
 	return ref;
 };
 
-/** What the assistant says to a message. */
-async function say(path: string, message: string, key: string): Promise<string> {
+/** Sends a message and returns the assistant's answer. */
+async function sendMessage(path: string, message: string, key: string): Promise<string> {
 	const { data } = await postWebhook<{ content: string }>(`${n8n.url}/webhook/${path}`, {
 		message,
 		key,
@@ -125,16 +125,16 @@ async function say(path: string, message: string, key: string): Promise<string> 
 }
 
 it(
-	'two keys have two memories, one key has one, in separate executions',
+	'remembers a session per key across executions',
 	async () => {
 		await install('memory', {
 			parameters: { session: 'key', sessionKey: '={{ $json.body.key }}' },
 		});
-		await say('memory', 'My name is Ada.', 'chat-a');
-		await say('memory', 'My name is Bob.', 'chat-b');
-		expect(await say('memory', 'What is my name?', 'chat-a')).toBe('Your name is Ada.');
-		expect(await say('memory', 'What is my name?', 'chat-b')).toBe('Your name is Bob.');
-		expect(await say('memory', 'What is my name?', 'chat-c')).toBe(
+		await sendMessage('memory', 'My name is Ada.', 'chat-a');
+		await sendMessage('memory', 'My name is Bob.', 'chat-b');
+		expect(await sendMessage('memory', 'What is my name?', 'chat-a')).toBe('Your name is Ada.');
+		expect(await sendMessage('memory', 'What is my name?', 'chat-b')).toBe('Your name is Bob.');
+		expect(await sendMessage('memory', 'What is my name?', 'chat-c')).toBe(
 			'You have not told me that yet.',
 		);
 	},
@@ -142,31 +142,23 @@ it(
 );
 
 it(
-	'a chat sees a tool at work before the answer ends',
+	'a chat shows a running tool before the answer ends',
 	async () => {
-		let finish: () => void = () => undefined;
-		let finished = false;
-		answer = (response) => {
-			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			response.write(sse(TOOL_START));
-			finish = () => {
-				finished = true;
-				response.end(`${sse(text('Done.'), END)}data: [DONE]\n\n`);
-			};
-		};
+		const reply = heldReply([TOOL_START], [text('Done.')]);
+		answer = reply.script;
 		await install('live', { mode: 'streaming', credential: 'Scripted' });
-		let finishedWhenShown: boolean | undefined;
+		let finishedAtFirstItem: boolean | undefined;
 		const lines = await streamWebhook(
 			`${n8n.url}/webhook/live`,
 			{ message: 'Hi' },
 			({ type }) => {
-				if (type !== 'item' || finishedWhenShown !== undefined) return;
-				finishedWhenShown = finished;
-				// Only what has reached the person lets the service go on.
-				finish();
+				if (type !== 'item' || finishedAtFirstItem !== undefined) return;
+				finishedAtFirstItem = reply.isFinished();
+				// The service continues only after the first item has arrived.
+				reply.finish();
 			},
 		);
-		expect(finishedWhenShown).toBe(false);
+		expect(finishedAtFirstItem).toBe(false);
 		expect(lines.map(({ type, content }) => [type, content])).toStrictEqual([
 			['begin', undefined],
 			['item', '\n\n> Running search: {"query":"n8n"}\n\n'],
@@ -178,20 +170,20 @@ it(
 );
 
 it(
-	'looking up a session leaves no execution of its own behind',
+	'looking up a session creates no extra execution',
 	async () => {
 		const ref = await install('tidy', { parameters: { session: 'key', sessionKey: 'tidy' } });
-		await say('tidy', 'Hello', '');
+		await sendMessage('tidy', 'Hello', '');
 		expect(await client.executions(ref)).toHaveLength(1);
 	},
 	RUN_LIMIT_MS,
 );
 
 it(
-	'a call of 70 seconds passes, with silences of 20 seconds',
+	'a call of 70 seconds with silences of 20 seconds succeeds',
 	async () => {
 		const lines = await slow.lines;
-		expect(Date.now() - slow.startedMs).toBeGreaterThan(3.5 * SILENCE_MS);
+		expect(silences).toBe(4);
 		expect(chatText(lines)).toBe('\n\n> Running search: {"query":"n8n"}\n\none two three four');
 		const [item] = outputItems(await client.lastExecution(slow.ref), 'Assistant');
 		expect(item!.json).toMatchObject({ content: 'one two three four', session_id: 's-1' });
@@ -200,12 +192,12 @@ it(
 );
 
 it(
-	'the memory of a key outlives a restart of n8n',
+	'a session is remembered after a restart of n8n',
 	async () => {
 		await n8n.stop();
 		n8n = await startN8n({ userFolder });
 		client = await N8nClient.signIn(n8n.url);
-		expect(await say('memory', 'What is my name?', 'chat-a')).toBe('Your name is Ada.');
+		expect(await sendMessage('memory', 'What is my name?', 'chat-a')).toBe('Your name is Ada.');
 	},
 	RUN_LIMIT_MS,
 );

@@ -11,8 +11,8 @@ import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/n8n/readExa
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
-const QUERIES = '/v1/videos/tasks';
-/** Milliseconds: two steps of a minute, and two starts of n8n. */
+const POLLS = '/v1/videos/tasks';
+/** Timeout, in milliseconds: two waits of a minute and two starts of n8n. */
 const LIMIT_MS = 5 * 60_000;
 
 let emulator: Emulator;
@@ -20,7 +20,7 @@ let userFolder: string;
 const started: N8n[] = [];
 
 beforeAll(async () => {
-	// Its tasks go on when the test says so.
+	// The tasks progress only when the test advances the clock.
 	emulator = await startEmulator({ clock: 'virtual', videoSeconds: 30 });
 	userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));
 }, SET_UP_LIMIT_MS);
@@ -37,20 +37,21 @@ async function start(): Promise<{ n8n: N8n; client: N8nClient }> {
 	return { n8n, client: await N8nClient.signIn(n8n.url) };
 }
 
-/** Waits until an execution is put aside after so many queries for the tasks. */
-async function untilSuspended(client: N8nClient, id: string, queries: number): Promise<void> {
+/** Waits until an execution is suspended after this number of polls. */
+async function untilSuspended(client: N8nClient, id: string, polls: number): Promise<void> {
 	for (const deadline = Date.now() + RUN_LIMIT_MS; Date.now() < deadline;) {
-		const asked = emulator.journal.of(QUERIES).length;
+		const count = emulator.journal.of(POLLS).length;
 		const { status } = await client.readExecution(id);
-		if (status !== 'waiting' && status !== 'running') throw new Error(`It ended: ${status}`);
-		if (status === 'waiting' && asked === queries) return;
+		if (status !== 'waiting' && status !== 'running')
+			throw new Error(`The execution ended with status ${status}`);
+		if (status === 'waiting' && count === polls) return;
 		await sleep(500);
 	}
-	throw new Error(`${emulator.journal.of(QUERIES).length} queries, not ${queries}`);
+	throw new Error(`${emulator.journal.of(POLLS).length} polls, not ${polls}`);
 }
 
 it(
-	'an execution that waits survives the end of n8n and delivers every video',
+	'a suspended execution survives a crash of n8n and delivers every video',
 	async () => {
 		const first = await start();
 		await first.client.createCredential({
@@ -69,14 +70,14 @@ it(
 		const execution = await client.waitForExecution(id);
 
 		expect(execution.status).toBe('success');
-		expect(emulator.journal.of(QUERIES)).toHaveLength(60);
+		expect(emulator.journal.of(POLLS)).toHaveLength(60);
 		const created = outputItems(execution, 'Create Video').map(({ json }) => json['task_id']);
 		expect(new Set(created)).toStrictEqual(new Set(emulator.tasks.all.map((task) => task.id)));
 		const delivered = outputItems(execution, 'Wait for Video', 1);
 		expect(delivered.map(({ json }) => json['task_id'])).toStrictEqual(created);
 		expect(outputItems(execution, 'Wait for Video', 2)).toHaveLength(0);
 
-		// Each result belongs to the item that it began with, through all steps.
+		// Each result is still linked to its original item.
 		const finished = outputItems(execution, EXAMPLES.durable.finished);
 		const shots = outputItems(execution, 'Shots').map(({ json }) => json);
 		expect(finished.map(({ json: { scene, light } }) => ({ scene, light }))).toStrictEqual(

@@ -32,9 +32,9 @@ async function run(drawn: Workflow): Promise<Execution> {
 	return await client.waitForExecution(await client.run(ref, 'Start'));
 }
 
-describe('an n8n without the SDK for AI nodes', () => {
+describe('an n8n without @n8n/ai-node-sdk', () => {
 	it(
-		'runs the nodes of the package',
+		'runs all nodes except the chat model',
 		async () => {
 			const ask = { prompt: 'What is 6 times 7?' };
 			const execution = await run(
@@ -63,7 +63,7 @@ describe('an n8n without the SDK for AI nodes', () => {
 	);
 
 	it(
-		'is told by the chat model what to do',
+		'shows what to do in the error of the chat model',
 		async () => {
 			const execution = await run(
 				withSubNodes(

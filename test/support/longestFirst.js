@@ -8,7 +8,8 @@ const { default: TestSequencer } = require('@jest/test-sequencer');
  */
 module.exports = class LongestFirst extends TestSequencer {
 	sort(tests) {
-		return super.sort(tests).sort((a, b) => secondsOf(b.path) - secondsOf(a.path));
+		const seconds = new Map(tests.map(({ path }) => [path, secondsOf(path)]));
+		return super.sort(tests).sort((a, b) => seconds.get(b.path) - seconds.get(a.path));
 	}
 };
 

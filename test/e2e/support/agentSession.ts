@@ -5,30 +5,30 @@ import { draw, type Drawing } from './drawAgent';
 import { results, startScriptedModel, type ScriptedModel } from './scriptedModel';
 import { startSession, type Session } from './session';
 
-/** An n8n for agents, whose model says what the test decides. The credential `Model` leads there, `Emulator` to the emulator. */
+/** A session for tests of agents. The credential `Model` uses a model scripted by the test, `Emulator` the emulator. */
 export interface AgentSession extends Session {
 	readonly model: ScriptedModel;
-	/** Draws an agent, named after the running test, and runs it. */
+	/** Builds the workflow of an agent, named after the current test, and executes it. */
 	run(drawing: Drawing): Promise<AgentRun>;
 	runWorkflow(workflow: Workflow): Promise<Execution>;
-	/** Lets the model ask for these calls first, and answer when it has results. */
-	asksFor(...calls: readonly ToolCall[]): void;
-	/** What the model was told in its last request about the calls so far. */
-	told(): unknown[];
-	/** Adds a credential for a service of the test. */
+	/** Scripts the model to request these tool calls first, and to answer when it has their results. */
+	requestsTools(...calls: readonly ToolCall[]): void;
+	/** The tool results in the last request to the model. */
+	toolResults(): unknown[];
+	/** Creates a credential for a server of the test. */
 	credential(name: string, baseUrl: string): Promise<void>;
 }
 
 interface AgentRun {
 	readonly execution: Execution;
-	/** What left by Answer and by Stopped. */
+	/** Items on the outputs Answer and Stopped. */
 	readonly answers: readonly Json[];
 	readonly stops: readonly Json[];
 }
 
 type Json = ReturnType<typeof outputItems>[number]['json'];
 
-/** Starts all that the tests of agents need. */
+/** Starts n8n, the emulator and the scripted model. */
 export async function startAgentSession(): Promise<AgentSession> {
 	const session = await startSession({ videoSeconds: 1 });
 	const model = await startScriptedModel();
@@ -46,10 +46,10 @@ export async function startAgentSession(): Promise<AgentSession> {
 			const ref = await client.importWorkflow(workflow);
 			return await client.waitForExecution(await client.run(ref, 'Start'));
 		},
-		asksFor: (...calls) => {
-			model.says((messages) => (results(messages).length === 0 ? [...calls] : 'Done.'));
+		requestsTools: (...calls) => {
+			model.replyWith((messages) => (results(messages).length === 0 ? [...calls] : 'Done.'));
 		},
-		told: () => results(model.requests.at(-1)!.messages).map(({ content }) => content),
+		toolResults: () => results(model.requests.at(-1)!.messages).map(({ content }) => content),
 		credential: async (name, baseUrl) => {
 			const data = { baseUrl, apiKey: 'demo-key' };
 			await client.createCredential({ name, type: 'agentVideoApi', data });

@@ -10,7 +10,7 @@ interface NodeOptions {
 	readonly webhookId?: string;
 }
 
-/** A node for a workflow that a test draws. */
+/** Builds a node. */
 export function node(
 	name: string,
 	type: string,
@@ -31,7 +31,7 @@ export function node(
 	} as INode;
 }
 
-/** A workflow of nodes one after another. */
+/** Builds a workflow of nodes in sequence. */
 export function workflow(name: string, nodes: readonly INode[]): Workflow {
 	const links = nodes
 		.slice(1)
@@ -47,10 +47,10 @@ export function workflow(name: string, nodes: readonly INode[]): Workflow {
 	};
 }
 
-/** Where each output of a node leads; of a node with two inputs, `Name#1` is the second. */
+/** Connections per node: for each output the target nodes. `Name#1` is the second input of a node. */
 export type Wires = Readonly<Record<string, readonly (readonly string[])[]>>;
 
-/** A workflow of nodes with these wires; the nodes stand in the order of the list, from top to bottom. */
+/** Builds a workflow with these connections. The nodes are placed from top to bottom, which decides their execution order. */
 export function drawn(name: string, nodes: readonly INode[], wires: Wires): Workflow {
 	const main = ([from, outputs]: [string, readonly (readonly string[])[]]) => [
 		from,
@@ -71,7 +71,7 @@ export function drawn(name: string, nodes: readonly INode[], wires: Wires): Work
 	};
 }
 
-/** The workflow with further nodes that serve one of its nodes, each on the input of its kind. */
+/** Adds sub-nodes to a node of a workflow, each with its connection type. */
 export function withSubNodes(
 	base: Workflow,
 	parent: string,

@@ -7,7 +7,7 @@ const AGENT = 'n8n-nodes-agent-video.agentWithTools';
 export const base = (type: string) => `n8n-nodes-base.${type}`;
 export const start = node('Start', base('manualTrigger'), 1);
 export const noOp = (name: string) => node(name, base('noOp'), 1);
-/** A Set node that gives this JSON, or what the expression gives, and nothing of its input. */
+/** A Set node that outputs this JSON or the result of this expression, without its input fields. */
 export const set = (name: string, jsonOutput: string) =>
 	node(name, base('set'), 3.4, { parameters: { mode: 'raw', jsonOutput } });
 export const code = (name: string, jsCode: string) =>
@@ -20,11 +20,11 @@ const tool = (name: string) => ({
 	parameters: { parameter: [{ name: 'city', type: 'string', required: true }] },
 });
 
-/** An agent with its branches, for a test to run. */
+/** An agent and its tool branches. */
 export interface Drawing {
-	/** Names of the agent's tools, in the order of its outputs. */
+	/** Names of the tools, in the order of the agent's outputs. */
 	readonly tools: readonly string[];
-	/** The nodes of the branches, and where they lead; `Agent` is the way back. */
+	/** The nodes of the branches and their connections. A branch ends at `Agent`. */
 	readonly nodes: readonly INode[];
 	readonly wires: Wires;
 	/** One question per input item. */
@@ -34,7 +34,7 @@ export interface Drawing {
 	readonly retryOnFail?: boolean;
 }
 
-/** The agent of a drawing. */
+/** The agent node of a drawing. */
 export const agentNode = ({
 	tools,
 	parameters = {},
@@ -52,7 +52,7 @@ export const agentNode = ({
 	...(retryOnFail === true ? { retryOnFail, waitBetweenTries: 10 } : {}),
 });
 
-/** Questions → the agent, with its branches, and nodes behind Answer and Stopped. */
+/** Builds the workflow: Questions, then the agent with its branches, then a node at Answer and one at Stopped. */
 export function draw(name: string, drawing: Drawing) {
 	const { tools, nodes, wires, questions = ['Weather?'] } = drawing;
 	const items = JSON.stringify(questions.map((question) => ({ json: { question } })));
@@ -75,5 +75,5 @@ export function draw(name: string, drawing: Drawing) {
 	);
 }
 
-/** A branch that tells how warm a city is, by the length of its name. */
+/** A tool branch: the temperature of a city is the length of its name. */
 export const WEATHER = set('weather', '={{ { "degrees": $json.city.length } }}');

@@ -1,33 +1,33 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** Begins a workflow that is started by a click. */
+/** Adds a manual trigger to an empty workflow. */
 export async function addManualTrigger(page: Page): Promise<void> {
 	await page.getByTestId('canvas-add-button').first().click();
 	await foundNode(page, 'Trigger manually').click();
 	await page.getByTestId('canvas-trigger-node').waitFor();
 }
 
-/** Finds no node at all. */
+/** A search text without results. */
 const NOTHING = 'zzzqqq';
 
-/** Looks for nodes to come next. */
+/** Searches in the panel for the next node. */
 export async function searchNodes(page: Page, text: string): Promise<void> {
 	const search = page.getByTestId('node-creator-search-bar');
 	if (!(await search.isVisible())) await page.getByTestId('node-creator-plus-button').click();
-	// What an earlier search found stays for a moment, and must not be taken for what this one finds.
+	// Results of the previous search stay for a moment: wait until they are gone.
 	await search.fill(NOTHING);
 	await page.getByTestId('node-creator-item-name').first().waitFor({ state: 'detached' });
 	await search.fill(text);
 }
 
-/** A node among those that were found. */
+/** A node in the search results. */
 export function foundNode(page: Page, name: string): Locator {
 	return page
 		.getByTestId('node-creator-item-name')
 		.filter({ has: page.getByText(name, { exact: true }) });
 }
 
-/** Adds a node after the one that was added last, and leaves its panel open. */
+/** Adds a node after the last one. Its panel stays open. */
 export async function addNode(page: Page, name: string): Promise<void> {
 	await searchNodes(page, name);
 	await foundNode(page, name).click();
@@ -35,7 +35,7 @@ export async function addNode(page: Page, name: string): Promise<void> {
 	await page.getByTestId('ndv').waitFor();
 }
 
-/** Takes a credential for the node whose panel is open; n8n does that by itself, but only after a moment. */
+/** Selects a credential in the open panel. n8n does that itself, but only after a moment. */
 export async function chooseCredential(page: Page, name: string): Promise<void> {
 	await page.getByTestId('node-credentials-select').click();
 	await page.getByText(name, { exact: true }).last().click();
@@ -52,7 +52,7 @@ export function canvasNode(page: Page, name: string): Locator {
 	return page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
 }
 
-/** The field of a form, of a node or of a credential, by the name of its parameter. */
+/** The input field of a parameter, of a node or of a credential. */
 export function field(page: Page, name: string): Locator {
 	return page.getByTestId(`parameter-input-${name}`).locator('input, textarea');
 }

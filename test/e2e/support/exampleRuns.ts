@@ -10,7 +10,7 @@ import { chatText, chatUrl, streamWebhook } from '../../../lab/n8n/streamChat';
 import { uploadPicture } from './uploadPicture';
 import type { Session } from './session';
 
-/** What the examples run with. */
+/** What an example needs to run. */
 export interface ExampleLab extends Session {
 	readonly browser: Browser;
 }
@@ -18,7 +18,7 @@ export interface ExampleLab extends Session {
 const CHAT = '/v1/chat/completions';
 const CREATE = '/v1/videos/generations';
 
-/** Runs each workflow of examples/ as its notes say, and expects what they promise; by file name. */
+/** For each workflow of examples/: executes it as described in its notes, and checks the described results. */
 export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<void>>> = {
 	'first-chat.json': async (lab) => {
 		const { execution } = await runNow(lab, 'first-chat.json');
@@ -99,7 +99,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		expect(bodies(lab, CREATE)).toMatchObject([{ model: 'video-m1', duration: 5 }]);
 	},
 
-	// What the person sees in the chat page: aiAgentVideo.test.ts.
+	// What the user sees in the chat page is tested in aiAgentVideo.test.ts.
 	'ai-agent-video.json': async (lab) => {
 		const chat = await publishChat(lab, 'ai-agent-video.json');
 		const { text } = await chat.ask('Make a video of a lighthouse at dawn');
@@ -123,9 +123,9 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	'nightly-video-batch.json': async (lab) => {
 		const { execution } = await runNow(lab, 'nightly-video-batch.json');
 		await expectVideos(lab, execution, 3);
-		// They go out side by side, in any order.
-		const asked = bodies(lab, CREATE) as { model: string }[];
-		expect(asked.sort((a, b) => (a.model < b.model ? -1 : 1))).toMatchObject([
+		// They are sent concurrently, in any order.
+		const created = bodies(lab, CREATE) as { model: string }[];
+		expect(created.sort((a, b) => (a.model < b.model ? -1 : 1))).toMatchObject([
 			{ model: 'video-m1', duration: 5, size: '720P', aspect_ratio: '16:9' },
 			{ model: 'video-m3', duration: 10, size: '1080P', aspect_ratio: '1:1' },
 			{ model: 'video-m5', duration: 3, mode: 'std', aspect_ratio: '9:16' },
@@ -229,7 +229,7 @@ async function publish({ client }: ExampleLab, file: string): Promise<WorkflowRe
 	return ref;
 }
 
-/** The chat of an example, one person in it. */
+/** Activates the chat of an example and returns one conversation. */
 async function publishChat(lab: ExampleLab, file: string) {
 	const ref = await publish(lab, file);
 	const url = await chatUrlOf(lab, file);
@@ -245,7 +245,7 @@ async function publishChat(lab: ExampleLab, file: string) {
 	};
 }
 
-/** Runs an example from its manual trigger. */
+/** Executes an example from its manual trigger. */
 async function runNow(lab: ExampleLab, file: string, states = new Set<string>()) {
 	const ref = await lab.client.importWorkflow(await readExampleFile(file));
 	return { ref, execution: await run(lab, ref, states) };
@@ -267,7 +267,7 @@ async function run(
 	return execution;
 }
 
-/** Expects so many files, none failed. */
+/** Expects this number of video files, and no failed videos. */
 async function expectVideos({ client }: ExampleLab, execution: Execution, count: number) {
 	const finished = outputItems(execution, 'Finished Videos');
 	expect(finished).toHaveLength(count);

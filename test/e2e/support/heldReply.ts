@@ -4,18 +4,18 @@ import type { Script } from '../../support/scriptedServer';
 
 const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
-/** A chunk of a streamed reply that carries text. */
+/** A chunk of a streamed reply with text. */
 export const text = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
 
-/** A streamed reply that stops in the middle until the test lets it go on. */
+/** A streamed reply that pauses until the test continues it. */
 export interface HeldReply {
 	readonly script: Script;
-	/** Sends what is left. */
+	/** Sends the rest. */
 	finish(): void;
 	isFinished(): boolean;
 }
 
-/** A reply that sends `first` at once, and `rest` when told. */
+/** Creates a reply that sends `first` at once and `rest` when `finish` is called. */
 export function heldReply(first: readonly object[], rest: readonly object[]): HeldReply {
 	let held: ServerResponse | undefined;
 	let finished = false;

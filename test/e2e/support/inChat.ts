@@ -4,9 +4,9 @@ import { openChat, type ChatPage } from '../../../lab/browser/openChat';
 import { inPage } from './inPage';
 
 /**
- * Does something in a chat page of its own.
+ * Opens a new chat page, works in it and closes it.
  *
- * @param name File name of the picture that is kept of the page when it fails.
+ * @param name File name of the screenshot that is saved if it fails.
  */
 export async function inChat(
 	browser: Browser,

@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { OpenPage } from '../../../lab/browser/openPage';
 import { ROOT } from '../../../lab/paths';
-import { say } from './say';
+import { showProgress } from './session';
 
-/** Milliseconds for what a test does in a page; it must end before the test's own time does, or nothing is kept. */
+/** Timeout for a test's work in a page, in milliseconds. It is below the test's own timeout, after which no screenshot is possible. */
 const PAGE_LIMIT_MS = 200_000;
-/** Milliseconds for a test in a browser. */
+/** Timeout of a browser test, in milliseconds. */
 export const BROWSER_LIMIT_MS = 240_000;
 
 /**
- * Does something in a page and closes it. Of a page where that fails, or takes too long, a picture is kept.
+ * Works in a page and closes it. If that fails or times out, it saves a screenshot in test-results/.
  *
- * @param name File name of the picture, without its ending.
+ * @param name File name of the screenshot, without extension.
  */
 export async function inPage<T extends OpenPage>(
 	opened: T,
@@ -22,7 +22,7 @@ export async function inPage<T extends OpenPage>(
 ): Promise<void> {
 	const end = new AbortController();
 	const limit = sleep(PAGE_LIMIT_MS, undefined, { signal: end.signal }).then(() => {
-		throw new Error(`Not done after ${PAGE_LIMIT_MS / 1000} s`);
+		throw new Error(`Timeout after ${PAGE_LIMIT_MS / 1000} s`);
 	});
 	try {
 		await Promise.race([work(opened), limit]);
@@ -30,9 +30,9 @@ export async function inPage<T extends OpenPage>(
 		const path = join(ROOT, 'test-results', `${name}.png`);
 		await opened.keepPicture(path).then(
 			() => {
-				say(`The page as it was: ${path}`);
+				showProgress(`Screenshot of the page: ${path}`);
 			},
-			// A page that is gone must not hide why.
+			// If the page has closed, report the original error.
 			() => undefined,
 		);
 		throw error;

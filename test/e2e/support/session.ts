@@ -13,6 +13,11 @@ export const SET_UP_LIMIT_MS = 5 * 60_000;
 /** Milliseconds for a workflow to run. */
 export const RUN_LIMIT_MS = 2 * 60_000;
 
+/** Prints what a long preparation is doing. It bypasses jest, which prints nothing before the tests have run. */
+export function showProgress(text: string): void {
+	process.stderr.write(`${text}\n`);
+}
+
 /** A real n8n with the package installed, and an emulator of its own for this test file. */
 export interface Session {
 	readonly emulator: Emulator;

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 
 import { ROOT } from '../../../lab/paths';
-import { say } from './say';
+import { showProgress } from './session';
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PICTURE = Buffer.from(
 	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
 	'base64',
 );
-/** Milliseconds for the page to hand over the file. */
+/** Timeout for the video, in milliseconds. */
 const LIMIT_MS = 90_000;
 
 /**
- * Fills in the form of the image-to-video example as a person does, and waits for what the page gives back.
+ * Fills in the form of the image-to-video example in the browser and waits for the video.
  *
- * @returns The bytes that the browser saved.
+ * @returns The file that the browser downloaded.
  */
 export async function uploadPicture(
 	browser: Browser,
@@ -37,7 +37,7 @@ export async function uploadPicture(
 	} catch (error) {
 		const path = join(ROOT, 'test-results', 'image-to-video.png');
 		await page.screenshot({ path });
-		say(`The page as it was: ${path}`);
+		showProgress(`Screenshot of the page: ${path}`);
 		throw error;
 	} finally {
 		await context.close();

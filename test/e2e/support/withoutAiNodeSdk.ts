@@ -1,5 +1,5 @@
 /**
- * Preloaded into n8n: its SDK for AI nodes cannot be resolved from the installed package, as in an n8n that has none.
+ * Preloaded into n8n: makes `@n8n/ai-node-sdk` unresolvable for the installed package, as in an n8n version without it.
  */
 interface ModuleLoader {
 	_resolveFilename(
