@@ -9,14 +9,10 @@ import {
 } from 'n8n-workflow';
 
 import { SUGGESTIONS } from '../shared/chat/requestOptions';
-import {
-	ANSWERER,
-	bindingProperties,
-	CHAT_MODELS,
-	imagesProperty,
-} from '../shared/chat/properties';
+import { ANSWERER, CHAT_MODELS } from '../shared/chat/properties';
 import { searchItems } from '../shared/form/resourceLocator';
-import { chatModelOptions, supplyChatModel } from './execute';
+import { supplyChatModel } from './execute';
+import { chatModelProperties } from './properties';
 
 export class AgentVideoChatModel implements INodeType {
 	description: INodeTypeDescription = {
@@ -33,29 +29,7 @@ export class AgentVideoChatModel implements INodeType {
 		outputs: [NodeConnectionTypes.AiLanguageModel],
 		outputNames: ['Model'],
 		credentials: [{ name: 'agentVideoApi', required: true }],
-		properties: [
-			...bindingProperties,
-			{
-				displayName:
-					'The code of a super assistant does not fit here: it runs its tools itself. Use the Super Assistant node for it.',
-				name: 'assistantNotice',
-				type: 'notice',
-				default: '',
-			},
-			{
-				...imagesProperty,
-				description:
-					'Images to go with what the person said last, as n8n hands over none. Binary data is that of the agent or chain.',
-			},
-			{
-				displayName: 'Options',
-				name: 'options',
-				type: 'collection',
-				placeholder: 'Add option',
-				default: {},
-				options: chatModelOptions,
-			},
-		],
+		properties: chatModelProperties,
 	};
 
 	methods = {

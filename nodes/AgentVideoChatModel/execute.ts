@@ -1,27 +1,15 @@
-import type { INodeProperties, ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
+import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { chatFields, extraFields } from '../client/chat/readFields';
 import { InputError } from '../client/errors';
 import { loadAiNodeSdk } from '../shared/chat/aiNodeSdk';
-import { sortByName } from '../shared/form/sortByName';
-import { callOptions, readTimeoutSeconds } from '../shared/chat/callOptions';
+import { readTimeoutSeconds } from '../shared/chat/callOptions';
 import { readImages } from '../shared/chat/messages';
-import { chatOptions } from '../shared/chat/requestOptions';
 import { inOneLine, toNodeError } from '../shared/run/nodeErrors';
 import { n8nService } from '../shared/run/host';
 import { readModel, readText } from '../shared/run/parameters';
-import { readRetry, retryOutcomeUnknownOption } from '../shared/form/retryOptions';
+import { readRetry } from '../shared/form/retryOptions';
 import { chatModel } from './chatModel';
-
-/** Tools are the agent's, and what is streamed is the chain's to show. */
-const OF_THE_CALLER = ['tools', 'toolChoice', 'streamReasoning'];
-
-/** The options of the chat model. */
-export const chatModelOptions: INodeProperties[] = sortByName(
-	[...chatOptions, ...callOptions, retryOutcomeUnknownOption].filter(
-		({ name }) => !OF_THE_CALLER.includes(name),
-	),
-);
 
 /**
  * The chat model that the fields describe, for the agent or chain that the node is connected to.

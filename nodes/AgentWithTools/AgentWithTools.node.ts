@@ -11,17 +11,11 @@ import {
 } from 'n8n-workflow';
 
 import { SUGGESTIONS } from '../shared/chat/requestOptions';
-import {
-	ANSWERER,
-	bindingProperties,
-	CHAT_MODELS,
-	inputProperties,
-} from '../shared/chat/properties';
+import { ANSWERER, CHAT_MODELS } from '../shared/chat/properties';
 import { searchItems } from '../shared/form/resourceLocator';
 import { beginAgent } from './begin';
-import { agentOptions } from './options';
 import { runAgent } from './execute';
-import { toolProperties } from './tools';
+import { agentProperties } from './properties';
 
 /** Answer and Stopped, then an output for each tool of the form, or one for all calls. */
 const OUTPUTS = `={{ ((parameters) => {
@@ -58,60 +52,7 @@ export class AgentWithTools implements INodeType {
 		outputs: OUTPUTS,
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true }],
-		properties: [
-			...bindingProperties,
-			...inputProperties,
-			...toolProperties,
-			{
-				displayName: 'Run Tool Calls',
-				name: 'runCalls',
-				type: 'options',
-				options: [
-					{
-						name: 'One at a Time',
-						value: 'oneAtATime',
-						description: 'Right through every kind of branch',
-					},
-					{
-						name: 'All of a Round at Once',
-						value: 'allAtOnce',
-						description: 'Faster, where every node of the branch keeps item linking',
-					},
-				],
-				default: 'oneAtATime',
-			},
-			{
-				displayName: 'Streaming',
-				name: 'streaming',
-				type: 'options',
-				options: [
-					{
-						name: 'Automatic',
-						value: 'auto',
-						description:
-							'Read replies as they are written, and pass them on to the chat or webhook when its trigger streams',
-					},
-					{ name: 'Off', value: 'off', description: 'Get replies in one piece' },
-				],
-				default: 'auto',
-			},
-			{
-				displayName: 'Simplify',
-				name: 'simplify',
-				type: 'boolean',
-				default: true,
-				description:
-					'Whether to return a simplified version of the response instead of the raw data',
-			},
-			{
-				displayName: 'Options',
-				name: 'options',
-				type: 'collection',
-				placeholder: 'Add option',
-				default: {},
-				options: agentOptions,
-			},
-		],
+		properties: agentProperties,
 	};
 
 	methods = {
