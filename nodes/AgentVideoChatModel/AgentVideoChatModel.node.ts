@@ -1,16 +1,13 @@
 import {
 	NodeConnectionTypes,
-	type ILoadOptionsFunctions,
-	type INodeListSearchResult,
 	type INodeType,
 	type INodeTypeDescription,
 	type ISupplyDataFunctions,
 	type SupplyData,
 } from 'n8n-workflow';
 
-import { SUGGESTIONS } from '../shared/chat/requestOptions';
-import { ANSWERER, CHAT_MODELS } from '../shared/chat/properties';
-import { searchItems } from '../shared/form/resourceLocator';
+import { chatListSearch } from '../shared/chat/listSearch';
+import { ANSWERER } from '../shared/chat/properties';
 import { supplyChatModel } from './execute';
 import { chatModelProperties } from './properties';
 
@@ -32,22 +29,7 @@ export class AgentVideoChatModel implements INodeType {
 		properties: chatModelProperties,
 	};
 
-	methods = {
-		listSearch: {
-			searchModel(
-				this: ILoadOptionsFunctions,
-				filter?: string,
-			): Promise<INodeListSearchResult> {
-				return searchItems(CHAT_MODELS, filter);
-			},
-			searchReasoningEffort(
-				this: ILoadOptionsFunctions,
-				filter?: string,
-			): Promise<INodeListSearchResult> {
-				return searchItems(SUGGESTIONS['searchReasoningEffort']!, filter);
-			},
-		},
-	};
+	methods = { listSearch: chatListSearch };
 
 	async supplyData(this: ISupplyDataFunctions, itemIndex: number): Promise<SupplyData> {
 		return await supplyChatModel(this, itemIndex);

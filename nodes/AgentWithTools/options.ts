@@ -93,7 +93,7 @@ export function readSettings(context: IExecuteFunctions, service: Service): Agen
 		},
 		allAtOnce: context.getNodeParameter('runCalls', 0) === 'allAtOnce',
 		asTheyFinish: option('emit', 'together') === 'finished',
-		failOnBadCall: option('badCalls', 'tell') === 'fail',
+		failOnInvalidCall: option('badCalls', 'tell') === 'fail',
 		singleOutput:
 			context.getNodeParameter('toolSource', 0) === 'json' ||
 			context.getNodeParameter('outputMode', 0, 'perTool') === 'single',

@@ -6,6 +6,7 @@ import { checkTools, type ToolDeclaration } from '../client/chat/tools';
 import { InputError } from '../client/errors';
 import { isJsonObject, type JsonObject, type JsonValue } from '../client/json';
 
+/** A parameter of a tool, as entered in the form. */
 interface ParameterEntry {
 	readonly name?: string;
 	readonly type?: string;
@@ -15,6 +16,7 @@ interface ParameterEntry {
 	readonly values?: string;
 }
 
+/** A tool as entered in the form. */
 interface ToolEntry {
 	readonly name?: string;
 	readonly description?: string;
@@ -24,7 +26,7 @@ interface ToolEntry {
 	readonly example?: unknown;
 }
 
-/** How the ways to describe a tool's parameters become a JSON schema (spec 2.3). */
+/** Makes the JSON schema of a tool's parameters (spec 2.3), by the choice of Define Parameters. */
 const SCHEMAS = {
 	fields: ({ parameters }: ToolEntry) => fieldsSchema(parameters?.parameter ?? []),
 	schema: ({ schema }: ToolEntry, label: string) =>
@@ -34,9 +36,9 @@ const SCHEMAS = {
 };
 
 /**
- * The tools that the form or the JSON of an item declares.
+ * The tool declarations of an item, from the form or as JSON.
  *
- * @throws InputError that names the tool and what is wrong with it.
+ * @throws InputError that names the tool and the problem.
  */
 export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDeclaration[] {
 	const label = 'Tools';
@@ -48,12 +50,12 @@ export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDe
 	}
 	const entries = context.getNodeParameter('tools.tool', itemIndex, []) as readonly ToolEntry[];
 	return checkTools(
-		entries.map((entry, index) => declared(entry, `${label}: entry ${index + 1}`)),
+		entries.map((entry, index) => toDeclaration(entry, `${label}: entry ${index + 1}`)),
 		label,
 	);
 }
 
-function declared(entry: ToolEntry, label: string): JsonObject {
+function toDeclaration(entry: ToolEntry, label: string): JsonObject {
 	const { name = '', description = '', define = 'fields' } = entry;
 	const parameters: JsonValue = SCHEMAS[define](entry, label);
 	return {
@@ -73,7 +75,7 @@ function fieldsSchema(entries: readonly ParameterEntry[]): JsonObject {
 			throw new InputError(
 				'Tools',
 				'has a parameter without a name',
-				'Name it, or remove it',
+				'Name the parameter, or remove it',
 			);
 		}
 		const allowed = values

@@ -1,16 +1,13 @@
 import {
 	NodeConnectionTypes,
 	type IExecuteFunctions,
-	type ILoadOptionsFunctions,
 	type INodeExecutionData,
-	type INodeListSearchResult,
 	type INodeType,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { ANSWERER, CHAT_MODELS } from '../shared/chat/properties';
-import { SUGGESTIONS } from '../shared/chat/requestOptions';
-import { searchItems } from '../shared/form/resourceLocator';
+import { chatListSearch } from '../shared/chat/listSearch';
+import { ANSWERER } from '../shared/chat/properties';
 import { runChatCompletion } from './execute';
 import { chatCompletionProperties } from './properties';
 
@@ -31,22 +28,7 @@ export class ChatCompletion implements INodeType {
 		properties: chatCompletionProperties,
 	};
 
-	methods = {
-		listSearch: {
-			searchModel(
-				this: ILoadOptionsFunctions,
-				filter?: string,
-			): Promise<INodeListSearchResult> {
-				return searchItems(CHAT_MODELS, filter);
-			},
-			searchReasoningEffort(
-				this: ILoadOptionsFunctions,
-				filter?: string,
-			): Promise<INodeListSearchResult> {
-				return searchItems(SUGGESTIONS['searchReasoningEffort']!, filter);
-			},
-		},
-	};
+	methods = { listSearch: chatListSearch };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await runChatCompletion(this);

@@ -2,9 +2,9 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { InputError, isOutcomeUnknown } from '../client/errors';
 import { isToolRun } from '../shared/run/nodeContext';
+import { nodeState } from '../shared/run/nodeState';
 import { inTools } from '../shared/form/fromAi';
 
-const KEY = 'createdByAgent';
 const MOST = 5;
 
 /** How many videos an agent may have made. */
@@ -32,8 +32,8 @@ export async function withinToolLimit<T>(
 	if (!isToolRun(context)) return await create();
 
 	const most = Number(context.getNodeParameter('options.maximumVideos', itemIndex, MOST)) || MOST;
-	const node = context.getContext('node');
-	const created = () => (node[KEY] ?? 0) as number;
+	const state = nodeState<number>(context, 'createdByAgent');
+	const created = () => state.get() ?? 0;
 	if (created() >= most) {
 		throw new InputError(
 			'Maximum Videos',
@@ -41,9 +41,9 @@ export async function withinToolLimit<T>(
 			'Create no more of them now, and say so',
 		);
 	}
-	node[KEY] = created() + 1;
+	state.set(created() + 1);
 	return await create().catch((error: unknown) => {
-		if (!isOutcomeUnknown(error)) node[KEY] = created() - 1;
+		if (!isOutcomeUnknown(error)) state.set(created() - 1);
 		throw error;
 	});
 }

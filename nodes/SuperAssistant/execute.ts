@@ -15,6 +15,7 @@ import { reportCall } from '../shared/chat/reportCall';
 import { readBatching } from '../shared/form/batchOptions';
 import { readRetry } from '../shared/form/retryOptions';
 import { callOnce, clearCallLog } from '../shared/run/callLog';
+import { toDataObject } from '../shared/run/dataObject';
 import { n8nClock, n8nService } from '../shared/run/host';
 import { mapItems } from '../shared/run/mapItems';
 import { forTools } from '../shared/run/toolResult';
@@ -170,13 +171,10 @@ function toOutput(
 ): IDataObject {
 	const progress = events.length === 0 ? {} : { events };
 	if (context.getNodeParameter('simplify', item) !== true) {
-		return { ...completion, ...progress } as unknown as IDataObject;
+		return toDataObject({ ...completion, ...progress });
 	}
 	const runs = toolRuns(completion, events);
 	const { tool_calls, ...result } = toChatResult(completion, { json: false });
-	return forTools(context, 'assistant', {
-		...result,
-		...(runs.length === 0 ? {} : { tool_calls: runs }),
-		...progress,
-	} as unknown as IDataObject);
+	const output = { ...result, ...(runs.length === 0 ? {} : { tool_calls: runs }), ...progress };
+	return forTools(context, 'assistant', toDataObject(output));
 }

@@ -1,10 +1,9 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { NO_COOLDOWN, type RateLimitCooldown } from '../client/video/poll/cooldown';
 import { startPoll, type TaskPoll } from '../client/video/poll/task';
 import type { PollState } from '../client/video/poll/pollTasks';
-
-const KEY = 'waiting';
+import { nodeState, type NodeState } from '../shared/run/nodeState';
 
 interface Kept {
 	readonly pause: RateLimitCooldown;
@@ -20,21 +19,22 @@ export function takePolls(
 	taskIds: readonly string[],
 	nowMs: number,
 ): PollState {
-	const store = context.getContext('node');
-	const { polls = {}, pause = NO_COOLDOWN } = (store[KEY] ?? {}) as Partial<Kept>;
+	const state = pollState(context);
+	const { polls, pause } = state.get() ?? { polls: {}, pause: NO_COOLDOWN };
 	const others = Object.entries(polls).filter(([taskId]) => !taskIds.includes(taskId));
-	write(store, others.length === 0 ? undefined : { pause, polls: Object.fromEntries(others) });
+	if (others.length === 0) state.clear();
+	else state.set({ pause, polls: Object.fromEntries(others) });
 	return { polls: taskIds.map((taskId) => polls[taskId] ?? startPoll(taskId, nowMs)), pause };
 }
 
 /** Keeps the polls for the next step: n8n saves them with the execution. */
 export function keepPolls(context: IExecuteFunctions, { polls, pause }: PollState): void {
-	const store = context.getContext('node');
-	const others = (store[KEY] as Kept | undefined)?.polls ?? {};
+	const state = pollState(context);
+	const others = state.get()?.polls;
 	const own = Object.fromEntries(polls.map((wait) => [wait.taskId, wait]));
-	write(store, { pause, polls: { ...others, ...own } });
+	state.set({ pause, polls: { ...others, ...own } });
 }
 
-function write(store: IDataObject, kept: Kept | undefined): void {
-	store[KEY] = kept as unknown as IDataObject;
+function pollState(context: IExecuteFunctions): NodeState<Kept> {
+	return nodeState(context, 'waiting');
 }

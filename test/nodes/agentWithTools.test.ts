@@ -367,7 +367,7 @@ describe('bad tool calls', () => {
 			parameters: { options: { badCalls: 'fail' } },
 		});
 		expect(error).toMatchObject({
-			message: 'The model asked for the tool wether in a way that cannot be run',
+			message: 'The model made an invalid call to the tool wether',
 		});
 	});
 });
