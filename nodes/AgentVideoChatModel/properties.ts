@@ -6,13 +6,13 @@ import { chatOptions } from '../shared/chat/requestOptions';
 import { retryOutcomeUnknownOption } from '../shared/form/retryOptions';
 import { sortByName } from '../shared/form/sortByName';
 
-/** Tools are the agent's, and what is streamed is the chain's to show. */
-const OF_THE_CALLER = ['tools', 'toolChoice', 'streamReasoning'];
+/** Options that the connected agent or chain decides: its tools, and what it shows of a stream. */
+const DECIDED_BY_CALLER = ['tools', 'toolChoice', 'streamReasoning'];
 
 /** The options of the chat model. */
 const chatModelOptions: INodeProperties[] = sortByName(
 	[...chatOptions, ...callOptions, retryOutcomeUnknownOption].filter(
-		({ name }) => !OF_THE_CALLER.includes(name),
+		({ name }) => !DECIDED_BY_CALLER.includes(name),
 	),
 );
 

@@ -6,7 +6,7 @@ import { agentOptions } from './options';
 const EXAMPLE_SCHEMA =
 	'{\n  "type": "object",\n  "properties": {\n    "city": { "type": "string" }\n  },\n  "required": ["city"]\n}';
 
-/** In the order of use, not of the alphabet: a person fills them from top to bottom. */
+/** The fields of a parameter. Not sorted by name: users fill them from top to bottom. */
 const PARAMETER_FIELDS: INodeProperties[] = [
 	{
 		displayName: 'Name',
@@ -53,7 +53,7 @@ const PARAMETER_FIELDS: INodeProperties[] = [
 	},
 ];
 
-/** In the order of use as well. */
+/** The fields of a tool, in the order of use as well. */
 const TOOL_FIELDS: INodeProperties[] = [
 	{
 		displayName: 'Name',
@@ -116,7 +116,7 @@ const TOOL_FIELDS: INodeProperties[] = [
 	},
 ];
 
-/** What the model may ask for, declared in the form or as JSON. */
+/** The tools that the model may call, declared in the form or as JSON. */
 const toolProperties: INodeProperties[] = [
 	{
 		displayName: 'Define Tools',

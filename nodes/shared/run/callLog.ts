@@ -32,7 +32,8 @@ interface CallLog {
 	readonly calls: Record<string, LoggedCall>;
 }
 
-const WARNING = 'The call may have been carried out and charged, so it is not sent again by itself';
+const WARNING =
+	'The service may have processed and charged the call, so it is not retried automatically';
 
 export interface CallOnceOptions {
 	/** Index of the item. */
