@@ -95,7 +95,7 @@ async function advance(
 
 		const outputs = emitCalls(state, Date.now());
 		if (state.open.length > 0) {
-			// Failures are not emitted together with tool calls: Retry On Fail would run the node again and repeat the calls.
+			// No failures together with tool calls: Retry On Fail would run the node again and repeat the calls.
 			const good = state.slots.filter(({ failure }) => failure === undefined);
 			return emitOutcomes(state, state.settings.asTheyFinish ? good : [], outputs);
 		}

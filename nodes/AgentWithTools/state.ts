@@ -2,8 +2,8 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData, ISourceData } 
 
 import type { Conversation, ConversationLimits } from '../client/chat/conversation';
 import type { ToolDeclaration } from '../client/chat/tools';
+import type { ChatRequest } from '../client/chat/types';
 import type { RetryPolicy } from '../client/http/retry';
-import type { JsonObject } from '../client/json';
 import type { MediaDownload } from '../shared/chat/mediaOptions';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
 import type { ToolNode } from './toolNodes';
@@ -39,7 +39,7 @@ export interface ConversationSlot {
 	/** The connected tool nodes, by tool name. */
 	readonly toolNodes: Readonly<Record<string, ToolNode>>;
 	/** The request without its messages. */
-	readonly request: JsonObject;
+	readonly request: Omit<ChatRequest, 'messages'>;
 	/** Undefined if the item's fields are invalid. */
 	conversation: Conversation | undefined;
 	/** The output item of the answer. */

@@ -89,8 +89,8 @@ async function ask(
 		async () =>
 			await withRetry(
 				clock,
-				// A call that may have been charged is never sent twice within one run: the option is for Retry On Fail
-				// only. So nothing is sent again after text was shown either, as every later failure has an unknown outcome.
+				// The option is for Retry On Fail only: within one run a call that may have been charged is never sent
+				// again. That includes every call whose text was shown, as its outcome is unknown.
 				{ ...readRetry(context, item), retryOutcomeUnknown: false },
 				async () =>
 					await askAssistant(service.http, clock, request, {

@@ -107,6 +107,7 @@ function tableWorkflow(operation: INodeParameters): IWorkflowBase {
 		}),
 	];
 	const to = (name: string) => ({ main: [[{ node: name, type: 'main' as const, index: 0 }]] });
+	// n8n needs no more of a sub-workflow; its type also asks for what a saved workflow has, such as an ID and dates.
 	return {
 		name: 'Sessions of Super Assistant',
 		nodes,
