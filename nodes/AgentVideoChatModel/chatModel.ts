@@ -1,11 +1,10 @@
-import type { IDataObject, IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
+import type { ISupplyDataFunctions } from 'n8n-workflow';
 
-import { completeChat } from '../client/chat/completeChat';
 import { restoreReplies } from '../client/chat/restoreReplies';
 import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
 import { fromCallback } from '../client/fromCallback';
 import type { HttpPort } from '../client/ports';
-import { withRetry, type RetryPolicy } from '../client/http/retry';
+import type { RetryPolicy } from '../client/http/retry';
 import type {
 	AiNodeSdk,
 	SdkCall,
@@ -13,8 +12,10 @@ import type {
 	SdkMessage,
 	SdkTool,
 } from '../shared/chat/aiNodeSdk';
-import { toNodeError } from '../shared/run/nodeErrors';
+import { sendChat, type OnText } from '../shared/chat/sendChat';
 import { n8nClock } from '../shared/run/host';
+import { toNodeError } from '../shared/run/nodeErrors';
+import { nodeState, type NodeState } from '../shared/run/nodeState';
 import {
 	callsOf,
 	toChatMessage,
@@ -24,52 +25,44 @@ import {
 	withImages,
 } from './sdkMessages';
 
-/** What stays the same in all calls of a chat model. */
+/** Settings that all calls of a chat model share. */
 export interface ChatModelSettings {
 	readonly sdk: AiNodeSdk;
 	readonly http: HttpPort;
 	/** The request without messages and tools. */
 	readonly request: Omit<ChatRequest, 'messages'>;
-	/** Addresses of the images that go with what the person said last. */
+	/** URLs of the images to attach to the last user message. */
 	readonly imageUrls: readonly string[];
 	readonly idleTimeoutMs: number;
 	readonly retry: RetryPolicy;
 }
 
-/** Replies of an execution that are kept for restoreReplies, at most. */
-const MAX_KEPT = 200;
-const KEY = 'replies';
+/** Bound of the replies that an execution stores for `restoreReplies`: nothing tells when an agent is done with them. */
+const MAX_STORED_REPLIES = 200;
 
-/** The service's chat as a chat model of n8n's agents and chains. */
+/** The service's chat as a chat model for n8n's agents and chains. */
 export function chatModel(
 	context: ISupplyDataFunctions,
 	settings: ChatModelSettings,
 	tools: readonly SdkTool[] = [],
 ): SdkChatModel {
-	const ask = async (
+	const { http, idleTimeoutMs, retry } = settings;
+	const send = async (
 		messages: readonly SdkMessage[],
 		call: SdkCall | undefined,
 		stream: boolean,
-		onText: (delta: TextDelta) => void = () => undefined,
+		onText?: OnText,
 	): Promise<ChatCompletion> => {
 		const request = toRequest(context, settings, tools, messages, call);
 		try {
-			let seen = false;
-			const completion = await withRetry(
-				n8nClock(context),
-				settings.retry,
-				async () =>
-					await completeChat(settings.http, request, {
-						stream,
-						idleTimeoutMs: settings.idleTimeoutMs,
-						onText: (delta) => {
-							seen = true;
-							onText(delta);
-						},
-					}),
-				() => !stream || !seen,
-			);
-			keepReply(context, completion);
+			const completion = await sendChat(n8nClock(context), http, request, {
+				stream,
+				idleTimeoutMs,
+				retry,
+				showReasoning: true,
+				onText,
+			});
+			storeReply(context, completion);
 			return completion;
 		} catch (error) {
 			throw toNodeError(context.getNode(), error, 0);
@@ -79,10 +72,13 @@ export function chatModel(
 	return {
 		provider: 'agent-video',
 		modelId: String(settings.request.model ?? settings.request.app_code ?? 'default'),
-		generate: async (messages, call) => toSdkResult(await ask(messages, call, false)),
+		generate: async (messages, call) => toSdkResult(await send(messages, call, false)),
 		async *stream(messages, call) {
 			const deltas = fromCallback<TextDelta, ChatCompletion>(
-				async (hand) => await ask(messages, call, true, hand),
+				async (emit) =>
+					await send(messages, call, true, (_text, delta) => {
+						emit(delta);
+					}),
 			);
 			let next = await deltas.next();
 			for (; next.done !== true; next = await deltas.next()) {
@@ -91,7 +87,7 @@ export function chatModel(
 				if (content !== '') yield { type: 'text-delta', delta: content };
 			}
 			for (const { id, function: called } of callsOf(next.value)) {
-				// In one piece: n8n puts the pieces of all calls at the same place.
+				// One chunk per call: n8n writes the chunks of all calls to the same place.
 				yield {
 					type: 'tool-call-delta',
 					id,
@@ -119,23 +115,22 @@ function toRequest(
 		...(tools.length === 0 ? {} : { tools: tools.map((tool) => toDeclaration(sdk, tool)) }),
 		messages: restoreReplies(
 			withImages(messages.map(toChatMessage), imageUrls),
-			keptReplies(context) as unknown as ChatMessage[],
+			storedReplies(context).get() ?? [],
 		),
 	};
 }
 
-/** Keeps a reply that asks for tools, to be sent back as it came when the agent goes on. */
-function keepReply(context: ISupplyDataFunctions, completion: ChatCompletion): void {
+/**
+ * Stores a reply that asks for tools. `restoreReplies` sends it back unchanged in the next round, in which the agent
+ * only has its own copy.
+ */
+function storeReply(context: ISupplyDataFunctions, completion: ChatCompletion): void {
 	if (callsOf(completion).length === 0) return;
-	const reply = completion.choices[0]!.message as unknown as IDataObject;
-	nodeData(context)[KEY] = [...keptReplies(context), reply].slice(-MAX_KEPT);
+	const replies = storedReplies(context);
+	const reply = completion.choices[0]!.message as ChatMessage;
+	replies.set([...(replies.get() ?? []), reply].slice(-MAX_STORED_REPLIES));
 }
 
-function keptReplies(context: ISupplyDataFunctions): readonly IDataObject[] {
-	return (nodeData(context)[KEY] ?? []) as readonly IDataObject[];
-}
-
-/** What the node keeps in an execution. n8n gives it to sub-nodes, too, but its types do not say so. */
-function nodeData(context: ISupplyDataFunctions): IDataObject {
-	return (context as unknown as Pick<IExecuteFunctions, 'getContext'>).getContext('node');
+function storedReplies(context: ISupplyDataFunctions): NodeState<readonly ChatMessage[]> {
+	return nodeState(context, 'replies');
 }

@@ -19,9 +19,9 @@ import type {
 	SdkUsage,
 } from '../shared/chat/aiNodeSdk';
 
-type Of<K extends SdkContent['type']> = Extract<SdkContent, { type: K }>;
+type Part<K extends SdkContent['type']> = Extract<SdkContent, { type: K }>;
 
-/** The service's finish reasons (spec 3.2) in n8n's words. */
+/** n8n's name for each finish reason of the service (spec 3.2). */
 const FINISH_REASONS: Readonly<Record<string, SdkFinishReason>> = {
 	stop: 'stop',
 	tool_calls: 'tool-calls',
@@ -29,13 +29,13 @@ const FINISH_REASONS: Readonly<Record<string, SdkFinishReason>> = {
 	content_filter: 'content-filter',
 };
 
-/** How a message of each role is written for the service (spec 2.2, 2.3). */
-const WRITERS: Readonly<Record<SdkMessage['role'], (message: SdkMessage) => ChatMessage>> = {
+/** Converts a message of each role to the service's form (spec 2.2, 2.3). */
+const CONVERTERS: Readonly<Record<SdkMessage['role'], (message: SdkMessage) => ChatMessage>> = {
 	system: (message) => ({ role: 'system', content: textOf(message) }),
 	user: (message) => userMessage(textOf(message), partsOf(message, 'file').map(imageUrl)),
 	assistant: assistantMessage,
 	tool: (message) => {
-		const [{ toolCallId, result }] = partsOf(message, 'tool-result') as [Of<'tool-result'>];
+		const [{ toolCallId, result }] = partsOf(message, 'tool-result') as [Part<'tool-result'>];
 		return {
 			role: 'tool',
 			tool_call_id: toolCallId,
@@ -45,15 +45,15 @@ const WRITERS: Readonly<Record<SdkMessage['role'], (message: SdkMessage) => Chat
 };
 
 /**
- * A message of n8n's agents and chains as the service takes it.
+ * Converts a message of n8n's agents and chains to the service's form.
  *
- * @throws InputError for a file that has no address: the service takes no base64.
+ * @throws InputError for a file without a URL: the service takes no base64.
  */
 export function toChatMessage(message: SdkMessage): ChatMessage {
-	return WRITERS[message.role](message);
+	return CONVERTERS[message.role](message);
 }
 
-/** The messages with images beside what the person said last. */
+/** Attaches images to the last user message. */
 export function withImages(
 	messages: readonly ChatMessage[],
 	imageUrls: readonly string[],
@@ -68,7 +68,7 @@ export function withImages(
 	});
 }
 
-/** A tool of an agent as a declaration (spec 2.3). */
+/** Converts a tool of an agent to a declaration (spec 2.3). */
 export function toDeclaration(sdk: AiNodeSdk, tool: SdkTool): ToolDeclaration {
 	const { name, description = '', inputSchema } = tool;
 	return {
@@ -83,7 +83,7 @@ export function toDeclaration(sdk: AiNodeSdk, tool: SdkTool): ToolDeclaration {
 	};
 }
 
-/** A reply of the service in n8n's form. */
+/** Converts a reply of the service to n8n's form. */
 export function toSdkResult(completion: ChatCompletion): SdkResult {
 	const { content, reasoning_content: reasoning = '' } = completion.choices[0]!.message;
 	return {
@@ -102,7 +102,7 @@ export function toSdkResult(completion: ChatCompletion): SdkResult {
 	};
 }
 
-/** Why a reply ended, and what it cost. */
+/** The finish reason and usage of a reply, in n8n's form. */
 export function toSdkEnd(completion: ChatCompletion): {
 	finishReason: SdkFinishReason;
 	usage?: SdkUsage;
@@ -112,7 +112,7 @@ export function toSdkEnd(completion: ChatCompletion): {
 	return { finishReason, ...(usage === undefined ? {} : { usage: toSdkUsage(usage) }) };
 }
 
-/** The calls that a reply asks for. Calls in a reply with another finish reason have been run already (spec 2.7). */
+/** The tool calls to run. Calls in a reply with another finish reason were already run by the service (spec 2.7). */
 export function callsOf({ choices }: ChatCompletion): readonly ToolCall[] {
 	const { message, finish_reason: finishReason } = choices[0]!;
 	return finishReason === 'tool_calls' ? (message.tool_calls ?? []) : [];
@@ -150,16 +150,16 @@ function textOf(message: SdkMessage): string {
 		.join('');
 }
 
-function partsOf<K extends SdkContent['type']>({ content }: SdkMessage, type: K): Of<K>[] {
-	return content.filter((part): part is Of<K> => part.type === type);
+function partsOf<K extends SdkContent['type']>({ content }: SdkMessage, type: K): Part<K>[] {
+	return content.filter((part): part is Part<K> => part.type === type);
 }
 
-function imageUrl({ providerMetadata }: Of<'file'>): string {
+function imageUrl({ providerMetadata }: Part<'file'>): string {
 	const url = providerMetadata?.url;
 	if (typeof url === 'string' && /^https?:/i.test(url)) return url;
 	throw new InputError(
 		'Image',
-		'has no address',
-		'The service takes images by URL only: name the binary field under Images of the chat model, or put the address into the prompt',
+		'has no URL',
+		'The service takes images by URL only. Enter the binary field under Images of the chat model, or put the URL into the prompt',
 	);
 }

@@ -3,27 +3,17 @@ import {
 	type EngineRequest,
 	type EngineResponse,
 	type IExecuteFunctions,
-	type ILoadOptionsFunctions,
 	type INodeExecutionData,
-	type INodeListSearchResult,
 	type INodeType,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { SUGGESTIONS } from '../shared/chat/requestOptions';
-import {
-	ANSWERER,
-	bindingProperties,
-	CHAT_MODELS,
-	inputProperties,
-} from '../shared/chat/properties';
-import { searchItems } from '../shared/form/resourceLocator';
-import { beginAgent } from './begin';
-import { agentOptions } from './options';
+import { chatListSearch } from '../shared/chat/listSearch';
+import { ANSWERER } from '../shared/chat/properties';
 import { runAgent } from './execute';
-import { toolProperties } from './tools';
+import { agentProperties } from './properties';
 
-/** Answer and Stopped, then an output for each tool of the form, or one for all calls. */
+/** Outputs: Answer, Stopped, then one for each tool of the form, or one for all tool calls. */
 const OUTPUTS = `={{ ((parameters) => {
 	const names = parameters.toolSource === 'json' || parameters.outputMode === 'single'
 		? ['Tool Calls']
@@ -31,9 +21,7 @@ const OUTPUTS = `={{ ((parameters) => {
 	return ['Answer', 'Stopped', ...names].map((displayName) => ({ type: 'main', displayName }));
 })($parameter) }}` as const;
 
-/**
- * For example `2 tools, chat-m1`: the canvas cuts the end off. Tools as JSON may come from an expression, and are not counted.
- */
+/** Subtitle on the canvas, e.g. `2 tools, chat-m1`. Tools as JSON are not counted: they may come from an expression. */
 const SUBTITLE = `={{ ((parameters) => {
 	const count = (parameters.tools?.tool ?? []).length;
 	const tools = count === 1 ? '1 tool' : count + ' tools';
@@ -58,76 +46,15 @@ export class AgentWithTools implements INodeType {
 		outputs: OUTPUTS,
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true }],
-		properties: [
-			...bindingProperties,
-			...inputProperties,
-			...toolProperties,
-			{
-				displayName: 'Run Tool Calls',
-				name: 'runCalls',
-				type: 'options',
-				options: [
-					{
-						name: 'One at a Time',
-						value: 'oneAtATime',
-						description: 'Right through every kind of branch',
-					},
-					{
-						name: 'All of a Round at Once',
-						value: 'allAtOnce',
-						description: 'Faster, where every node of the branch keeps item linking',
-					},
-				],
-				default: 'oneAtATime',
-			},
-			{
-				displayName: 'Streaming',
-				name: 'streaming',
-				type: 'options',
-				options: [
-					{
-						name: 'Automatic',
-						value: 'auto',
-						description:
-							'Read replies as they are written, and pass them on to the chat or webhook when its trigger streams',
-					},
-					{ name: 'Off', value: 'off', description: 'Get replies in one piece' },
-				],
-				default: 'auto',
-			},
-			{
-				displayName: 'Simplify',
-				name: 'simplify',
-				type: 'boolean',
-				default: true,
-				description:
-					'Whether to return a simplified version of the response instead of the raw data',
-			},
-			agentOptions,
-		],
+		properties: agentProperties,
 	};
 
-	methods = {
-		listSearch: {
-			searchModel(
-				this: ILoadOptionsFunctions,
-				filter?: string,
-			): Promise<INodeListSearchResult> {
-				return searchItems(CHAT_MODELS, filter);
-			},
-			searchReasoningEffort(
-				this: ILoadOptionsFunctions,
-				filter?: string,
-			): Promise<INodeListSearchResult> {
-				return searchItems(SUGGESTIONS['searchReasoningEffort']!, filter);
-			},
-		},
-	};
+	methods = { listSearch: chatListSearch };
 
 	async execute(
 		this: IExecuteFunctions,
 		response?: EngineResponse,
 	): Promise<INodeExecutionData[][] | EngineRequest> {
-		return await runAgent(this, async () => await beginAgent(this), response);
+		return await runAgent(this, response);
 	}
 }

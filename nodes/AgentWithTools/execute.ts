@@ -6,43 +6,42 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { completeChat } from '../client/chat/completeChat';
 import { applyReply } from '../client/chat/conversation';
-import { liveText } from '../client/chat/liveText';
 import { isJsonMode } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import type { ChatRequest } from '../client/chat/types';
 import { mapConcurrent } from '../client/concurrency';
 import { isCancelled, ServiceError } from '../client/errors';
 import type { HttpPort } from '../client/ports';
-import { withRetry } from '../client/http/retry';
 import { isLive, withChatStream } from '../shared/chat/chatStream';
-import { inOneLine, toNodeError } from '../shared/run/nodeErrors';
-import { n8nClock, n8nService } from '../shared/run/host';
-import { isToolRun } from '../shared/run/nodeContext';
-import { failureJson } from '../shared/run/mapItems';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
+import { sendChat } from '../shared/chat/sendChat';
+import { toDataObject } from '../shared/run/dataObject';
+import { n8nClock, n8nService } from '../shared/run/host';
+import { failureJson } from '../shared/run/mapItems';
+import { isToolRun } from '../shared/run/nodeContext';
+import { inOneLine, toNodeError } from '../shared/run/nodeErrors';
 import { forTools } from '../shared/run/toolResult';
-import { emitOutcomes, handOutCalls, linkForErrorOutput, noOutput, requestTools } from './outputs';
-import { askAgain, isRetried } from './retryOnFail';
-import { takeResponses, takeReturns } from './toolResults';
-import { clearState, loadState, saveState, type AgentState, type ConversationSlot } from './state';
+import { beginAgent } from './begin';
 import { linkedCallOf } from './itemLinking';
+import { emitCalls, emitOutcomes, linkForErrorOutput, noOutput, requestToolNodes } from './outputs';
+import { prepareRetry, willBeRetried } from './retryOnFail';
+import { agentState, type AgentState, type ConversationSlot } from './state';
+import { applyReturnedItems, applyToolResponses } from './toolResults';
 
 /**
- * One run of Agent with Tools: begins conversations with new items, or takes what the branches bring back, and goes on
- * until calls have to leave or every conversation has its outcome.
+ * One run of Agent with Tools: begins a conversation per input item, or applies the results that came back from the
+ * tools, and continues until tool calls have to leave the node or every conversation has its outcome.
  *
- * @param begin Makes the state for new items.
+ * @param response Results of connected tool nodes, when n8n's engine has run them.
  */
 export async function runAgent(
 	context: IExecuteFunctions,
-	begin: () => Promise<AgentState>,
 	response?: EngineResponse,
 ): Promise<INodeExecutionData[][] | EngineRequest> {
 	try {
-		const result = await run(context, begin, response);
+		const result = await run(context, response);
 		if (!Array.isArray(result)) return result;
 		hintMissingMedia(context, result.flat());
 		return result.map((items) =>
@@ -56,26 +55,26 @@ export async function runAgent(
 
 async function run(
 	context: IExecuteFunctions,
-	begin: () => Promise<AgentState>,
 	response: EngineResponse | undefined,
 ): Promise<INodeExecutionData[][] | EngineRequest> {
-	const known = loadState(context);
-	if (known === undefined && isLate(context)) return noOutput(undefined);
+	const stored = agentState(context);
+	const underWay = stored.get();
+	if (underWay === undefined && isLateReturn(context)) return noOutput(undefined);
 
-	const state = known ?? saveState(context, await begin());
+	const state = underWay ?? stored.set(await beginAgent(context));
 	if (response !== undefined && response.actionResponses.length > 0) {
-		takeResponses(state, response, Date.now());
-	} else if (state.open.length > 0 && !takeReturns(context, state, Date.now())) {
+		applyToolResponses(state, response, Date.now());
+	} else if (state.open.length > 0 && !applyReturnedItems(context, state, Date.now())) {
 		return noOutput(state);
 	}
 	return await advance(context, state);
 }
 
 /**
- * Whether the items are what a branch brought back after its conversation had ended. Items that go back to several
- * others of this node are not: they are questions made of its answers.
+ * Whether all items are results of tool calls whose conversation has ended already. Items that are linked to several
+ * items of this node are not: they are new questions, made from its answers.
  */
-function isLate(context: IExecuteFunctions): boolean {
+function isLateReturn(context: IExecuteFunctions): boolean {
 	const items = context.getInputData();
 	return (
 		items.length > 0 &&
@@ -88,40 +87,36 @@ async function advance(
 	state: AgentState,
 ): Promise<INodeExecutionData[][] | EngineRequest> {
 	for (;;) {
-		// Results of other calls of this round are still on their way.
+		// Results of other calls of this round have not come back yet.
 		if (state.open.length > 0) return noOutput(state);
 
-		const request = requestTools(context, state, Date.now());
+		const request = requestToolNodes(context, state, Date.now());
 		if (request !== undefined) return request;
 
-		const outputs = handOutCalls(state, Date.now());
-		const asking = state.slots.filter(isAsking);
+		const outputs = emitCalls(state, Date.now());
 		if (state.open.length > 0) {
-			const finished = state.settings.asTheyFinish ? state.slots.filter(isGood) : [];
-			return emitOutcomes(state, finished, outputs);
+			// No failures together with tool calls: Retry On Fail would run the node again and repeat the calls.
+			const good = state.slots.filter(({ failure }) => failure === undefined);
+			return emitOutcomes(state, state.settings.asTheyFinish ? good : [], outputs);
 		}
+		const asking = state.slots.filter(isAsking);
 		if (asking.length === 0) {
 			const due = state.slots.filter(({ emitted }) => !emitted);
 			emitOutcomes(state, due, outputs);
 			linkForErrorOutput(context, state, outputs);
-			if (isRetried(context, state, outputs)) askAgain(due);
-			else clearState(context);
+			if (willBeRetried(context, state, outputs)) prepareRetry(state, due);
+			else agentState(context).clear();
 			return outputs;
 		}
 		await askAll(context, state, asking);
 	}
 }
 
-/** A failure that left beside calls would make n8n retry the node, and run the calls again. */
-function isGood({ failure }: ConversationSlot): boolean {
-	return failure === undefined;
-}
-
 function isAsking({ conversation, failure }: ConversationSlot): boolean {
 	return failure === undefined && conversation?.phase.kind === 'asking';
 }
 
-/** Asks the model for every conversation that polls for it; what is answered stays answered when another one fails. */
+/** Sends the next request of every conversation. Replies that have arrived are kept when another request fails. */
 async function askAll(
 	context: IExecuteFunctions,
 	state: AgentState,
@@ -135,18 +130,19 @@ async function askAll(
 		} catch (error) {
 			const nodeError = toNodeError(context.getNode(), error, slot.item);
 			if (!context.continueOnFail() || isCancelled(error)) throw nodeError;
-			slot.failure = withPartialResult(failureJson(nodeError, error), slot);
+			slot.failure = withConversation(failureJson(nodeError, error), slot);
 		}
 	});
 }
 
-/** What was said before the failure, so that a person can go on from there. */
-function withPartialResult(failure: IDataObject, { conversation }: ConversationSlot): IDataObject {
+/** Adds the conversation so far to the details of a failure, so that a user can continue it from there. */
+function withConversation(failure: IDataObject, { conversation }: ConversationSlot): IDataObject {
 	const { rounds, messages } = conversation!;
 	const details = { ...(failure['details'] as IDataObject), rounds, messages };
-	return { ...failure, details: details as unknown as IDataObject };
+	return { ...failure, details: toDataObject(details) };
 }
 
+/** Sends the messages of a conversation and applies the reply to it. */
 async function ask(
 	context: IExecuteFunctions,
 	{ settings }: AgentState,
@@ -155,45 +151,40 @@ async function ask(
 ): Promise<void> {
 	const conversation = slot.conversation!;
 	const request = { ...slot.request, ...toolFields(slot), messages: conversation.messages };
-	const toText = liveText({ withReasoning: settings.showReasoning });
-	let seen = false;
-	const complete = async (sendText?: (text: string) => void) =>
-		await withRetry(
-			n8nClock(context),
-			settings.retry,
-			async () =>
-				await completeChat(http, request, {
-					stream: settings.stream,
-					idleTimeoutMs: settings.idleTimeoutMs,
-					onText: (delta) => {
-						const text = toText(delta);
-						seen ||= text !== '';
-						sendText?.(text);
-					},
-				}),
-			() => sendText === undefined || !seen,
-		);
+	const { stream, idleTimeoutMs, retry, showReasoning } = settings;
+	const send = async (onText?: (text: string) => void) =>
+		await sendChat(n8nClock(context), http, request, {
+			stream,
+			idleTimeoutMs,
+			retry,
+			showReasoning,
+			onText,
+		});
 
 	const completion = isLive(context)
-		? await withChatStream(context, slot.item, complete)
-		: await complete();
+		? await withChatStream(context, slot.item, send)
+		: await send();
 	reportCall(context, completion);
 	const next = applyReply(conversation, completion, slot.tools, settings.limits);
-	const bad = next.calls.find(({ round, failed }) => round === next.rounds && failed === true);
-	if (bad !== undefined && settings.failOnInvalidCall) throw badCall(bad.name, bad.result ?? '');
+	const invalid = next.calls.find(
+		({ round, failed }) => round === next.rounds && failed === true,
+	);
+	if (invalid !== undefined && settings.failOnInvalidCall) {
+		throw invalidCall(invalid.name, invalid.result ?? '');
+	}
 	if (next.phase.kind === 'answered') {
 		const json = settings.simplify
 			? toChatResult(completion, { json: isJsonMode(request) })
 			: { response: completion };
 		slot.answer = withMedia(
-			{ json: json as IDataObject },
+			{ json: toDataObject(json) },
 			await fetchMedia(context, completion, settings.media),
 		);
 	}
 	slot.conversation = next;
 }
 
-/** The tools in every round; a call is required in the first one only, or the conversation could not end. */
+/** The tools, in every round. The choice `required` holds for the first round only: otherwise the loop never ends. */
 function toolFields({ tools, request, conversation }: ConversationSlot): Partial<ChatRequest> {
 	if (tools.length === 0) return { tool_choice: undefined };
 	const isFirst = conversation!.rounds === 0;
@@ -201,11 +192,11 @@ function toolFields({ tools, request, conversation }: ConversationSlot): Partial
 	return { tools, tool_choice: 'auto' };
 }
 
-function badCall(name: string, result: string): ServiceError {
+function invalidCall(name: string, problem: string): ServiceError {
 	return new ServiceError(
 		'protocol',
-		`The model asked for the tool ${name} in a way that cannot be run`,
-		'Set Bad Tool Calls to Tell the Model, or describe the tool more clearly',
-		{ serviceMessage: result },
+		`The model made an invalid call to the tool ${name}`,
+		'Set Invalid Tool Calls to Return Error to Model, or describe the tool more clearly',
+		{ serviceMessage: problem },
 	);
 }

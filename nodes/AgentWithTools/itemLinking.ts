@@ -2,22 +2,22 @@ import type { IExecuteFunctions, IPairedItemData } from 'n8n-workflow';
 
 import type { OpenCall } from './state';
 
-/** Key of the envelope on every tool call that leaves the node. */
+/** Key in the JSON of every tool call item that leaves the node: which call it is. */
 export const ENVELOPE = 'tool_call';
 
-/** What n8n's item linking tells about an item that has come in. */
+/** The tool call of this node that an input item is linked to, by n8n's item linking. */
 export type LinkedCall =
 	| { readonly kind: 'call'; readonly call: OpenCall }
-	/** It goes back to several calls. */
+	/** It is linked to several calls. */
 	| { readonly kind: 'ambiguous' }
-	/** It does not go back to a call of this node, or a node on the way has not kept the link. */
+	/** It is not linked to a call of this node, or a node in between has lost the link. */
 	| { readonly kind: 'none' };
 
-/** Which of this node's tool calls an input item goes back to. */
+/** Follows the links of an input item back to the tool call of this node that it comes from. */
 export function linkedCallOf(context: IExecuteFunctions, itemIndex: number): LinkedCall {
 	const { pairedItem } = context.getInputData()[itemIndex]!;
 	const links = [pairedItem ?? []].flat().map(toLink);
-	const found = links.map((link) => followed(context, itemIndex, link));
+	const found = links.map((link) => followLink(context, itemIndex, link));
 	const calls = found.flatMap((linked) => (linked.kind === 'call' ? [linked.call] : []));
 	const [first] = calls;
 	if (found.some(({ kind }) => kind === 'ambiguous')) return { kind: 'ambiguous' };
@@ -26,7 +26,7 @@ export function linkedCallOf(context: IExecuteFunctions, itemIndex: number): Lin
 	return same ? { kind: 'call', call: first } : { kind: 'ambiguous' };
 }
 
-function followed(
+function followLink(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	link: IPairedItemData,

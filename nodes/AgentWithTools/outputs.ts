@@ -9,32 +9,33 @@ import type {
 
 import { applyStarted, openCalls, type CallRecord } from '../client/chat/conversation';
 import { parseJson } from '../client/json';
+import { toDataObject } from '../shared/run/dataObject';
 import { sourceOf } from './begin';
 import { actionId } from './toolResults';
 import type { AgentState, OpenCall, ConversationSlot } from './state';
 import { ENVELOPE, linkedCallOf } from './itemLinking';
 
-/** Outputs before those of the tools. */
+/** Indexes of the outputs. */
 const ANSWER = 0;
 const STOPPED = 1;
 const FIRST_TOOL = 2;
-/** Index of no item at all. */
+/** Index of an action that uses no input item. */
 const NO_ITEM = -1;
 
-/** One list of items per output; the last ones are the tools'. */
+/** An empty list for each output: Answer, Stopped, then the tools. */
 export function noOutput(state: AgentState | undefined): INodeExecutionData[][] {
 	const tools = state === undefined ? 0 : outputsForTools(state);
 	return Array.from({ length: FIRST_TOOL + tools }, () => []);
 }
 
 /**
- * The next calls for branches: one, or all that wait; those of tool nodes have been requested before. They count as out
- * from here on.
+ * The outputs with the next tool calls for the branches: one, or all of the round. They are open from here on. Calls of
+ * connected tool nodes are not among them: `requestToolNodes` takes those first.
  */
-export function handOutCalls(state: AgentState, nowMs: number): INodeExecutionData[][] {
+export function emitCalls(state: AgentState, nowMs: number): INodeExecutionData[][] {
 	const outputs = noOutput(state);
-	const waiting = callsOf(state);
-	for (const { call, record } of state.settings.allAtOnce ? waiting : waiting.slice(0, 1)) {
+	const pending = pendingCalls(state);
+	for (const { call, record } of state.settings.allAtOnce ? pending : pending.slice(0, 1)) {
 		const slot = state.slots[call.slot]!;
 		const names = slot.tools.map((tool) => tool.function.name);
 		const tool = state.settings.singleOutput ? 0 : names.indexOf(record.name);
@@ -48,7 +49,7 @@ export function handOutCalls(state: AgentState, nowMs: number): INodeExecutionDa
 					conversation: call.slot,
 				},
 			},
-			pairedItem: originOf(state, slot),
+			pairedItem: linkToOrigin(state, slot),
 		});
 		slot.conversation = applyStarted(slot.conversation!, call.callId, nowMs);
 		state.open.push(call);
@@ -57,22 +58,23 @@ export function handOutCalls(state: AgentState, nowMs: number): INodeExecutionDa
 }
 
 /**
- * The request to the engine for the calls of n8n's own tool nodes; none where no such call polls.
+ * The request to n8n's engine to run the pending calls of connected tool nodes; undefined if there are none.
  *
- * The engine lays the arguments over the item of this run with the given index, so that the expressions of a tool node
- * find its fields. In later runs those items are what branches brought back: the item of the first run goes along then.
+ * The engine merges the arguments into the input item with the given index, so that the expressions of a tool node see
+ * its fields. In later runs the input items are results of tool branches: then the fields of the original item are sent
+ * along with the arguments.
  */
-export function requestTools(
+export function requestToolNodes(
 	context: IExecuteFunctions,
 	state: AgentState,
 	nowMs: number,
 ): EngineRequest | undefined {
-	const waiting = callsOf(state, ({ toolNodes }, { name }) => toolNodes[name] !== undefined);
-	if (waiting.length === 0) return undefined;
+	const pending = pendingCalls(state, ({ toolNodes }, { name }) => toolNodes[name] !== undefined);
+	if (pending.length === 0) return undefined;
 
-	state.open = waiting.map(({ call }) => call);
+	state.open = pending.map(({ call }) => call);
 	const isFirstRun = isSameRun(sourceOf(context), state.source);
-	const actions = waiting.map(({ call, record }) => {
+	const actions = pending.map(({ call, record }) => {
 		const slot = state.slots[call.slot]!;
 		slot.conversation = applyStarted(slot.conversation!, call.callId, nowMs);
 		const { nodeName, isFromToolkit } = slot.toolNodes[record.name]!;
@@ -92,7 +94,7 @@ export function requestTools(
 	return { actions: actions as EngineRequest['actions'], metadata: {} };
 }
 
-/** The outcomes of these conversations that have not left the node yet, put on their outputs. */
+/** Adds the outcomes of these conversations to the outputs, unless they have left the node before. */
 export function emitOutcomes(
 	state: AgentState,
 	slots: readonly ConversationSlot[],
@@ -103,15 +105,15 @@ export function emitOutcomes(
 		if (outcome === undefined) continue;
 		slot.emitted = true;
 		const { output, ...item } = outcome;
-		outputs[output]!.push({ ...item, pairedItem: originOf(state, slot) });
+		outputs[output]!.push({ ...item, pairedItem: linkToOrigin(state, slot) });
 	}
 	return outputs;
 }
 
 /**
- * Links failures anew where they go to an error output. n8n looks for the item that they are linked to among those of
- * this run, to add its fields, and ends the execution where the item came in with an earlier one; a link that is a plain
- * number it leaves alone.
+ * Changes the links of failures that go to an error output to plain input indexes. n8n adds the fields of the linked
+ * item to a failure, but searches it among the input of this run only, and stops the execution when the item came in
+ * with an earlier run. It skips that step for a link that is a plain number.
  */
 export function linkForErrorOutput(
 	context: IExecuteFunctions,
@@ -139,19 +141,15 @@ function outcomeOf({
 	if (conversation === undefined) return undefined;
 
 	const { phase, rounds, calls, usage, messages } = conversation;
-	const story = {
-		rounds,
-		tool_calls: calls.map(toLog),
-		usage,
-		messages,
-	} as unknown as IDataObject;
+	const summary = toDataObject({ rounds, tool_calls: calls.map(toOutput), usage, messages });
 	if (phase.kind === 'stopped')
-		return { output: STOPPED, json: { reason: phase.reason, ...story } };
+		return { output: STOPPED, json: { reason: phase.reason, ...summary } };
 	if (answer === undefined) return undefined;
-	return { output: ANSWER, ...answer, json: { ...answer.json, ...story } };
+	return { output: ANSWER, ...answer, json: { ...answer.json, ...summary } };
 }
 
-function toLog({ id, name, arguments: args, round, result, failed, durationMs }: CallRecord) {
+/** A tool call in the output of an outcome. */
+function toOutput({ id, name, arguments: args, round, result, failed, durationMs }: CallRecord) {
 	return {
 		id,
 		name,
@@ -163,7 +161,8 @@ function toLog({ id, name, arguments: args, round, result, failed, durationMs }:
 	};
 }
 
-function callsOf(
+/** The tool calls without a result, in the order of the conversations. */
+function pendingCalls(
 	state: AgentState,
 	wanted: (slot: ConversationSlot, record: CallRecord) => boolean = () => true,
 ): { call: OpenCall; record: CallRecord }[] {
@@ -186,7 +185,7 @@ function isSameRun(a: ISourceData | null, b: ISourceData | null): boolean {
 	return a?.previousNode === b?.previousNode && a?.previousNodeRun === b?.previousNodeRun;
 }
 
-/** Links to the input item of the first run: the items of later runs are what the branches made. */
-function originOf({ source }: AgentState, { item }: ConversationSlot): IPairedItemData {
+/** Link to the input item of the first run: in later runs the input items are results of tool branches. */
+function linkToOrigin({ source }: AgentState, { item }: ConversationSlot): IPairedItemData {
 	return source === null ? { item } : { item, sourceOverwrite: source };
 }

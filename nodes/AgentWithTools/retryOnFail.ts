@@ -2,29 +2,27 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { AgentState, ConversationSlot } from './state';
 
-/** Tries of a node that n8n allows; what it takes where the node says nothing. */
-const TRIES = { min: 2, max: 5, usual: 3 };
+/** Range and default of n8n's setting Max. Tries. */
+const TRIES = { min: 2, max: 5, default: 3 };
 
 /**
- * Whether n8n will run the node again instead of taking these outputs: with *Retry On Fail* it does so when the first
- * item of the first output is an error, until the tries are used up. Counts the try.
+ * Whether n8n will discard these outputs and run the node again: *Retry On Fail* does so when the first item of the
+ * first output is an error, until the tries are used up.
  */
-export function isRetried(
+export function willBeRetried(
 	context: IExecuteFunctions,
-	state: AgentState,
+	{ retries }: AgentState,
 	outputs: readonly INodeExecutionData[][],
 ): boolean {
 	const { retryOnFail, maxTries } = context.getNode();
 	const failed = outputs[0]?.[0]?.json['error'] !== undefined;
-	if (retryOnFail !== true || !failed) return false;
-
-	const tries = Math.min(TRIES.max, Math.max(TRIES.min, maxTries || TRIES.usual));
-	state.retries += 1;
-	return state.retries < tries;
+	const tries = Math.min(TRIES.max, Math.max(TRIES.min, maxTries || TRIES.default));
+	return retryOnFail === true && failed && retries + 1 < tries;
 }
 
-/** Takes outcomes back that n8n will not take: what failed at the service is asked again, the rest stays as it is. */
-export function askAgain(slots: readonly ConversationSlot[]): void {
+/** Resets the discarded outcomes for the next try: failed requests are sent again; answers and invalid items stay. */
+export function prepareRetry(state: AgentState, slots: readonly ConversationSlot[]): void {
+	state.retries += 1;
 	for (const slot of slots) {
 		slot.emitted = false;
 		if (slot.conversation !== undefined) delete slot.failure;

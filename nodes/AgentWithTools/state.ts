@@ -2,78 +2,73 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData, ISourceData } 
 
 import type { Conversation, ConversationLimits } from '../client/chat/conversation';
 import type { ToolDeclaration } from '../client/chat/tools';
-import type { JsonObject } from '../client/json';
+import type { ChatRequest } from '../client/chat/types';
 import type { RetryPolicy } from '../client/http/retry';
 import type { MediaDownload } from '../shared/chat/mediaOptions';
+import { nodeState, type NodeState } from '../shared/run/nodeState';
 import type { ToolNode } from './toolNodes';
 
-/** What is fixed when a batch of conversations begins: later runs of the node have other items before them. */
+/** Settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. */
 export interface AgentSettings {
 	readonly limits: ConversationLimits;
+	/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 	readonly allAtOnce: boolean;
+	/** Whether each answer leaves the node as soon as it is complete; otherwise all together. */
 	readonly asTheyFinish: boolean;
+	/** Whether an invalid tool call fails the item; otherwise the error is returned to the model. */
 	readonly failOnInvalidCall: boolean;
+	/** Whether the calls of all tools leave through one output. */
 	readonly singleOutput: boolean;
 	readonly simplify: boolean;
 	readonly stream: boolean;
 	readonly showReasoning: boolean;
 	readonly concurrency: number;
-	/** How the files of an answer are downloaded, where they are wanted. */
+	/** How to download the files of an answer; undefined if they are not downloaded. */
 	readonly media: MediaDownload | undefined;
 	readonly retry: RetryPolicy;
 	readonly idleTimeoutMs: number;
 }
 
-/** A conversation with what it needs to go on in a later run of the node. */
+/** A conversation and its per-item settings, kept in the node context between runs. */
 export interface ConversationSlot {
 	/** Index of its input item in the first run. */
 	readonly item: number;
-	/** The fields of that item, for the expressions of n8n's own tool nodes; empty where there are none. */
+	/** The fields of that item, for the expressions of connected tool nodes; empty if there are none. */
 	readonly json: IDataObject;
 	readonly tools: ToolDeclaration[];
-	/** n8n's own tool nodes, by the names of their tools. */
+	/** The connected tool nodes, by tool name. */
 	readonly toolNodes: Readonly<Record<string, ToolNode>>;
 	/** The request without its messages. */
-	readonly request: JsonObject;
+	readonly request: Omit<ChatRequest, 'messages'>;
+	/** Undefined if the item's fields are invalid. */
 	conversation: Conversation | undefined;
-	/** The answer as it leaves the node. */
+	/** The output item of the answer. */
 	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
-	/** What it failed with, where the node goes on. */
+	/** The output of a failed item, when the node continues on fail. */
 	failure?: IDataObject;
-	/** Whether its outcome has left the node. */
+	/** Whether the outcome has left the node. */
 	emitted: boolean;
 }
 
+/** Reference to a tool call that has left the node and whose result has not come back. */
 export interface OpenCall {
+	/** Index of the conversation in `AgentState.slots`. */
 	readonly slot: number;
 	readonly callId: string;
 }
 
-/** Everything that the node keeps between its runs, in its context: saved with the execution, survives a retry. */
+/** State of the node between its runs: the loop through the tool branches runs it once per tool result. */
 export interface AgentState {
 	readonly settings: AgentSettings;
-	/** Where the items of the first run came from. */
+	/** Source of the input items of the first run. */
 	readonly source: ISourceData | null;
 	readonly slots: ConversationSlot[];
-	/** Calls that have left the node and have not come back. */
 	open: OpenCall[];
-	/** How often n8n was let run the node again for what failed. */
+	/** How often *Retry On Fail* has run the node again. */
 	retries: number;
 }
 
-const KEY = 'agent';
-
-/** The state of the conversations under way; none between two batches. */
-export function loadState(context: IExecuteFunctions): AgentState | undefined {
-	return context.getContext('node')[KEY] as AgentState | undefined;
-}
-
-export function saveState(context: IExecuteFunctions, state: AgentState): AgentState {
-	context.getContext('node')[KEY] = state as unknown as IDataObject;
-	// What was stored is what later changes have to reach.
-	return context.getContext('node')[KEY] as unknown as AgentState;
-}
-
-export function clearState(context: IExecuteFunctions): void {
-	context.getContext('node')[KEY] = undefined as never;
+/** The state of the conversations under way; empty between two batches. */
+export function agentState(context: IExecuteFunctions): NodeState<AgentState> {
+	return nodeState(context, 'agent');
 }

@@ -4,7 +4,7 @@ import type { ToolDeclaration } from '../client/chat/tools';
 import { InputError } from '../client/errors';
 import { loadAiNodeSdk } from '../shared/chat/aiNodeSdk';
 
-/** A tool as n8n hands over what a connected tool node offers. */
+/** A tool of a connected tool node, as n8n passes it. */
 interface OfferedTool {
 	readonly name: string;
 	readonly description?: string;
@@ -12,43 +12,43 @@ interface OfferedTool {
 	readonly metadata?: { readonly sourceNodeName?: string; readonly isFromToolkit?: boolean };
 }
 
-/** A node may offer several tools at once. */
+/** Several tools of one connected node. */
 interface Toolkit {
 	readonly tools?: readonly OfferedTool[];
 	getTools?(): readonly OfferedTool[];
 }
 
-/** Where a tool's calls go. */
+/** The connected node that runs the calls of a tool. */
 export interface ToolNode {
 	readonly nodeName: string;
-	/** Whether the node has several tools and must be told which one is meant. */
+	/** Whether the node has several tools, so that a call has to name the one it is for. */
 	readonly isFromToolkit: boolean;
 }
 
-/** n8n's own tool nodes that are connected to the node. */
+/** The tool nodes that are connected to the input Tools. */
 export interface ToolNodes {
 	readonly declarations: readonly ToolDeclaration[];
-	/** By the names of their tools. */
+	/** By tool name. */
 	readonly nodes: Readonly<Record<string, ToolNode>>;
 }
 
 /**
- * Reads the tool nodes that are connected, with the schemas that they declare.
+ * Reads the connected tool nodes, with the schemas of their tools.
  *
- * @throws InputError when there are some, and this n8n is too old to read their schemas.
+ * @throws InputError when tool nodes are connected and this n8n is too old to read their schemas.
  */
 export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNodes> {
 	const connected = await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
 	const offered = [connected ?? []]
 		.flat()
-		.flatMap((each) => unpacked(each as OfferedTool & Toolkit));
+		.flatMap((each) => toTools(each as OfferedTool & Toolkit));
 	if (offered.length === 0) return { declarations: [], nodes: {} };
 
 	const sdk = loadAiNodeSdk();
 	if (sdk === undefined) {
 		throw new InputError(
 			'Tools input',
-			'cannot be used in this n8n',
+			'does not work in this n8n',
 			'Update n8n to 2.41 or later, or declare the tools in the form',
 		);
 	}
@@ -74,6 +74,6 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 	};
 }
 
-function unpacked(offer: OfferedTool & Toolkit): readonly OfferedTool[] {
+function toTools(offer: OfferedTool & Toolkit): readonly OfferedTool[] {
 	return offer.tools ?? offer.getTools?.() ?? [offer];
 }

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { inferSchema } from '../client/chat/inferSchema';
 import { readJson } from '../client/chat/readFields';
@@ -6,6 +6,7 @@ import { checkTools, type ToolDeclaration } from '../client/chat/tools';
 import { InputError } from '../client/errors';
 import { isJsonObject, type JsonObject, type JsonValue } from '../client/json';
 
+/** A parameter of a tool, as entered in the form. */
 interface ParameterEntry {
 	readonly name?: string;
 	readonly type?: string;
@@ -15,6 +16,7 @@ interface ParameterEntry {
 	readonly values?: string;
 }
 
+/** A tool as entered in the form. */
 interface ToolEntry {
 	readonly name?: string;
 	readonly description?: string;
@@ -24,7 +26,7 @@ interface ToolEntry {
 	readonly example?: unknown;
 }
 
-/** How the ways to describe a tool's parameters become a JSON schema (spec 2.3). */
+/** Makes the JSON schema of a tool's parameters (spec 2.3), by the choice of Define Parameters. */
 const SCHEMAS = {
 	fields: ({ parameters }: ToolEntry) => fieldsSchema(parameters?.parameter ?? []),
 	schema: ({ schema }: ToolEntry, label: string) =>
@@ -34,9 +36,9 @@ const SCHEMAS = {
 };
 
 /**
- * The tools that the form or the JSON of an item declares.
+ * The tool declarations of an item, from the form or as JSON.
  *
- * @throws InputError that names the tool and what is wrong with it.
+ * @throws InputError that names the tool and the problem.
  */
 export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDeclaration[] {
 	const label = 'Tools';
@@ -48,12 +50,12 @@ export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDe
 	}
 	const entries = context.getNodeParameter('tools.tool', itemIndex, []) as readonly ToolEntry[];
 	return checkTools(
-		entries.map((entry, index) => declared(entry, `${label}: entry ${index + 1}`)),
+		entries.map((entry, index) => toDeclaration(entry, `${label}: entry ${index + 1}`)),
 		label,
 	);
 }
 
-function declared(entry: ToolEntry, label: string): JsonObject {
+function toDeclaration(entry: ToolEntry, label: string): JsonObject {
 	const { name = '', description = '', define = 'fields' } = entry;
 	const parameters: JsonValue = SCHEMAS[define](entry, label);
 	return {
@@ -73,7 +75,7 @@ function fieldsSchema(entries: readonly ParameterEntry[]): JsonObject {
 			throw new InputError(
 				'Tools',
 				'has a parameter without a name',
-				'Name it, or remove it',
+				'Name the parameter, or remove it',
 			);
 		}
 		const allowed = values
@@ -91,194 +93,3 @@ function fieldsSchema(entries: readonly ParameterEntry[]): JsonObject {
 	);
 	return { type: 'object', properties, required };
 }
-
-const EXAMPLE_SCHEMA =
-	'{\n  "type": "object",\n  "properties": {\n    "city": { "type": "string" }\n  },\n  "required": ["city"]\n}';
-
-/** In the order of use, not of the alphabet: a person fills them from top to bottom. */
-const PARAMETER_FIELDS: INodeProperties[] = [
-	{
-		displayName: 'Name',
-		name: 'name',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. city',
-	},
-	{
-		displayName: 'Type',
-		name: 'type',
-		type: 'options',
-		options: [
-			{ name: 'Array', value: 'array' },
-			{ name: 'Boolean', value: 'boolean' },
-			{ name: 'Integer', value: 'integer' },
-			{ name: 'Number', value: 'number' },
-			{ name: 'Object', value: 'object' },
-			{ name: 'String', value: 'string' },
-		],
-		default: 'string',
-	},
-	{
-		displayName: 'Description',
-		name: 'description',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. Name of the city',
-	},
-	{
-		displayName: 'Required',
-		name: 'required',
-		type: 'boolean',
-		default: true,
-		description: 'Whether the model has to give it',
-	},
-	{
-		displayName: 'Allowed Values',
-		name: 'values',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. celsius, fahrenheit',
-		description: 'Separated by commas; empty allows every value',
-	},
-];
-
-/** In the order of use as well. */
-const TOOL_FIELDS: INodeProperties[] = [
-	{
-		displayName: 'Name',
-		name: 'name',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. get_weather',
-		description: 'Letters, digits, _ and -',
-	},
-	{
-		displayName: 'Description',
-		name: 'description',
-		type: 'string',
-		typeOptions: { rows: 2 },
-		default: '',
-		placeholder: 'e.g. Tells the weather in a city',
-		description: 'What the tool does: the model decides by this',
-	},
-	{
-		displayName: 'Define Parameters',
-		name: 'define',
-		type: 'options',
-		options: [
-			{ name: 'From an Example', value: 'example' },
-			{ name: 'Using Fields', value: 'fields' },
-			{ name: 'Using JSON Schema', value: 'schema' },
-		],
-		default: 'fields',
-	},
-	{
-		displayName: 'Parameters',
-		name: 'parameters',
-		type: 'fixedCollection',
-		typeOptions: { multipleValues: true },
-		placeholder: 'Add Parameter',
-		default: {},
-		displayOptions: { show: { define: ['fields'] } },
-		options: [
-			{
-				displayName: 'Parameter',
-				name: 'parameter',
-				values: PARAMETER_FIELDS,
-			},
-		],
-	},
-	{
-		displayName: 'JSON Schema',
-		name: 'schema',
-		type: 'json',
-		default: EXAMPLE_SCHEMA,
-		displayOptions: { show: { define: ['schema'] } },
-	},
-	{
-		displayName: 'Example',
-		name: 'example',
-		type: 'json',
-		default: '{\n  "city": "Rome"\n}',
-		description: 'Arguments as the model should give them; the types are taken from here',
-		displayOptions: { show: { define: ['example'] } },
-	},
-];
-
-/** What the model may ask for, declared in the form or as JSON. */
-export const toolProperties: INodeProperties[] = [
-	{
-		displayName: 'Define Tools',
-		name: 'toolSource',
-		type: 'options',
-		noDataExpression: true,
-		options: [
-			{
-				name: 'In the Form',
-				value: 'form',
-				description: 'Tool by tool, with an output for each',
-			},
-			{
-				name: 'As JSON',
-				value: 'json',
-				description: 'A list of declarations as the service takes them',
-			},
-		],
-		default: 'form',
-	},
-	{
-		displayName: 'Tools',
-		name: 'tools',
-		type: 'fixedCollection',
-		typeOptions: { multipleValues: true },
-		placeholder: 'Add Tool',
-		default: {},
-		description:
-			'Functions that the model may ask for. Add new ones at the end: the wires of the outputs go by position, so removing one from the middle rewires those after it.',
-		displayOptions: { show: { toolSource: ['form'] } },
-		options: [
-			{
-				displayName: 'Tool',
-				name: 'tool',
-				values: TOOL_FIELDS,
-			},
-		],
-	},
-	{
-		displayName: 'Tools (JSON)',
-		name: 'toolsJson',
-		type: 'json',
-		typeOptions: { rows: 6 },
-		default: '[]',
-		description:
-			'A list of declarations: type function, and function with name, description, parameters',
-		displayOptions: { show: { toolSource: ['json'] } },
-	},
-	{
-		displayName: 'Outputs for Tool Calls',
-		name: 'outputMode',
-		type: 'options',
-		noDataExpression: true,
-		options: [
-			{
-				name: 'One for Each Tool',
-				value: 'perTool',
-				description: 'Each tool has its own branch',
-			},
-			{
-				name: 'One for All',
-				value: 'single',
-				description: 'All calls leave through Tool Calls',
-			},
-		],
-		default: 'perTool',
-		displayOptions: { show: { toolSource: ['form'] } },
-	},
-	{
-		displayName:
-			'Connect each tool output to the nodes that do the work, and their end back to the input of this node. A branch that ends without any item ends the execution: switch on Always Output Data on its last node.',
-		name: 'loopNotice',
-		type: 'notice',
-		default: '',
-	},
-];

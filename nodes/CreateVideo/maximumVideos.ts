@@ -2,9 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError, isOutcomeUnknown } from '../client/errors';
 import { isToolRun } from '../shared/run/nodeContext';
+import { nodeState } from '../shared/run/nodeState';
 import { maximumVideosOption } from './options';
-
-const KEY = 'createdByAgent';
 
 /**
  * Creates a video unless the agent has reached Maximum Videos in this execution. A creation that certainly failed does
@@ -20,8 +19,8 @@ export async function withinMaximumVideos<T>(
 	if (!isToolRun(context)) return await create();
 
 	const max = maximumVideosOption.read(context, itemIndex);
-	const node = context.getContext('node');
-	const created = () => (node[KEY] ?? 0) as number;
+	const state = nodeState<number>(context, 'createdByAgent');
+	const created = () => state.get() ?? 0;
 	if (created() >= max) {
 		throw new InputError(
 			'Maximum Videos',
@@ -29,9 +28,9 @@ export async function withinMaximumVideos<T>(
 			'Create no more videos now, and tell the user',
 		);
 	}
-	node[KEY] = created() + 1;
+	state.set(created() + 1);
 	return await create().catch((error: unknown) => {
-		if (!isOutcomeUnknown(error)) node[KEY] = created() - 1;
+		if (!isOutcomeUnknown(error)) state.set(created() - 1);
 		throw error;
 	});
 }

@@ -6,15 +6,8 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { isLive, withChatStream } from '../shared/chat/chatStream';
-import { readBatching } from '../shared/form/batchOptions';
-import { mapItems } from '../shared/run/mapItems';
-import { clearCallLog } from '../shared/run/callLog';
-import { hintMissingMedia } from '../shared/chat/replyMedia';
+import { runSuperAssistant } from './execute';
 import { assistantProperties } from './properties';
-import { assistantItem, runAssistant } from './execute';
-import { sessionName } from './session';
-import { keyedMutex } from './keyedMutex';
 
 export class SuperAssistant implements INodeType {
 	description: INodeTypeDescription = {
@@ -38,30 +31,6 @@ export class SuperAssistant implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const live = this.getNodeParameter('streaming', 0) === 'auto' && isLive(this);
-		const batching = readBatching(this);
-		const runExclusive = keyedMutex();
-
-		const items = await mapItems(
-			this,
-			live ? { ...batching, concurrency: 1 } : batching,
-			async (item) => {
-				const reply = await runExclusive(
-					sessionName(this, item),
-					async () =>
-						await (live
-							? withChatStream(
-									this,
-									item,
-									async (send) => await runAssistant(this, item, send),
-								)
-							: runAssistant(this, item)),
-				);
-				return await assistantItem(this, item, reply);
-			},
-		);
-		if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(this);
-		hintMissingMedia(this, items);
-		return [items];
+		return await runSuperAssistant(this);
 	}
 }

@@ -2,89 +2,100 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { askAssistant, type AssistantReply } from '../client/chat/askAssistant';
 import { liveText } from '../client/chat/liveText';
-import { userMessage } from '../client/chat/messages';
-import { extraFields } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import { executedTools, progressLine } from '../client/chat/toolProgress';
-import type { ChatRequest } from '../client/chat/types';
-import { InputError, ServiceError } from '../client/errors';
+import { ServiceError } from '../client/errors';
 import { withRetry } from '../client/http/retry';
 import { readIdleTimeoutMs, showReasoningOption } from '../shared/chat/callOptions';
-import { readImages } from '../shared/chat/messages';
-import { n8nClock, n8nService, type Service } from '../shared/run/host';
+import { isLive, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
-import { callOnce } from '../shared/run/callLog';
-import { readText } from '../shared/run/parameters';
-import { fetchMedia, withMedia } from '../shared/chat/replyMedia';
+import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
+import { readBatching } from '../shared/form/batchOptions';
 import { readSafeRetry, resendOutcomeUnknownOption } from '../shared/form/retryOptions';
+import { callOnce, clearCallLog } from '../shared/run/callLog';
+import { toDataObject } from '../shared/run/dataObject';
+import { n8nClock, n8nService } from '../shared/run/host';
+import { mapItems } from '../shared/run/mapItems';
 import { forTools } from '../shared/run/toolResult';
+import { readAppCode, readCallKey, readRequest } from './input';
+import { keyedMutex } from './keyedMutex';
 import { readMaximumDurationMs, readShowTools } from './options';
-import { readSession, type AssistantSession } from './session';
+import { readSession, sessionLockKey, type AssistantSession } from './session';
 
-/** Sends text to whoever watches. */
-export type SendText = (text: string) => void;
+/** Sends text to the chat of this execution. */
+type SendText = (text: string) => void;
 
-/** The call of one item to its assistant. */
-export async function runAssistant(
+/**
+ * Calls the assistant once per item. Items of the same session run one after another; with live streaming all items do,
+ * so that their texts do not mix.
+ */
+export async function runSuperAssistant(
+	context: IExecuteFunctions,
+): Promise<INodeExecutionData[][]> {
+	const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
+	const batching = readBatching(context);
+	const runExclusive = keyedMutex();
+
+	const items = await mapItems(
+		context,
+		live ? { ...batching, concurrency: 1 } : batching,
+		async (item) => {
+			const ask = async (sendText?: SendText) => await askOnce(context, item, sendText);
+			const reply = await runExclusive(
+				sessionLockKey(context, item),
+				async () => await (live ? withChatStream(context, item, ask) : ask()),
+			);
+			return await toItem(context, item, reply);
+		},
+	);
+	if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
+	hintMissingMedia(context, items);
+	return [items];
+}
+
+/** The reply for an item; with *Retry On Fail* an item that has its reply is not called again. */
+async function askOnce(
 	context: IExecuteFunctions,
 	item: number,
-	sendText?: SendText,
+	sendText: SendText | undefined,
 ): Promise<AssistantReply> {
 	return await callOnce(
 		context,
 		{
 			item,
-			request: requestName(context, item),
+			request: readCallKey(context, item),
 			retryOutcomeUnknown: resendOutcomeUnknownOption.read(context, item),
 		},
-		async () => await call(context, item, sendText),
+		async () => await ask(context, item, sendText),
 	);
 }
 
-/** What leaves the node for a reply, with its files where they are wanted. */
-export async function assistantItem(
-	context: IExecuteFunctions,
-	item: number,
-	reply: AssistantReply,
-): Promise<INodeExecutionData> {
-	const wish = readMediaDownload(context, item, await n8nService(context));
-	return withMedia(
-		{ json: toOutput(context, item, reply), pairedItem: { item } },
-		await fetchMedia(context, reply.completion, wish),
-	);
-}
-
-async function call(
+async function ask(
 	context: IExecuteFunctions,
 	item: number,
 	sendText: SendText | undefined,
 ): Promise<AssistantReply> {
 	const service = await n8nService(context);
 	const appCode = readAppCode(context, item);
-	const message = readMessage(context, item, service);
 	const session = await readSession(context, item, appCode);
-	const request: ChatRequest = {
-		app_code: appCode,
-		messages: [message],
-		...(session.id === undefined ? {} : { session_id: session.id }),
-		...extraFields(context.getNodeParameter('options.extraBody', item, '{}')),
-	};
+	const request = readRequest(context, item, service, { appCode, sessionId: session.id });
 	const clock = n8nClock(context);
 	const limitMs = readMaximumDurationMs(context, item);
-	const reply = await keeping(
+	const reply = await rememberSession(
 		context,
 		session,
 		async () =>
 			await withRetry(
 				clock,
+				// A call whose text was shown has an unknown outcome, so that this covers it as well.
 				readSafeRetry(context, item),
 				async () =>
 					await askAssistant(service.http, clock, request, {
 						stream: context.getNodeParameter('streaming', 0) !== 'off',
 						idleTimeoutMs: Math.min(limitMs, readIdleTimeoutMs(context, item)),
 						limitMs,
-						...watching(context, item, sendText),
+						...chatHandlers(context, item, sendText),
 					}),
 			),
 	);
@@ -92,29 +103,36 @@ async function call(
 	return reply;
 }
 
-/** Keeps the session that the service used, also where the reply broke off: the assistant remembers what it did. */
-async function keeping(
+/**
+ * Runs the call and remembers the session that the service used. Also when the reply broke off: the assistant remembers
+ * what it did in the session.
+ */
+async function rememberSession(
 	context: IExecuteFunctions,
 	session: AssistantSession,
-	ask: () => Promise<AssistantReply>,
+	call: () => Promise<AssistantReply>,
 ): Promise<AssistantReply> {
-	const keep = async (sessionId = '') => {
+	const remember = async (sessionId = '') => {
 		if (sessionId === '') return;
-		await session.keep(sessionId).catch(({ message }: Error) => {
-			// The reply is paid for and must not be lost for this.
+		await session.remember(sessionId).catch(({ message }: Error) => {
+			// The reply is paid for: a failure here must not lose it.
 			context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 		});
 	};
-	const reply = await ask().catch(async (error: unknown) => {
-		if (error instanceof ServiceError) await keep(error.details.subject?.['session_id']);
+	const reply = await call().catch(async (error: unknown) => {
+		if (error instanceof ServiceError) await remember(error.details.subject?.['session_id']);
 		throw error;
 	});
-	await keep(reply.completion.session_id ?? session.id);
+	await remember(reply.completion.session_id ?? session.id);
 	return reply;
 }
 
-/** What a person sees: text as it comes, and the tools as lines of their own between it. */
-function watching(context: IExecuteFunctions, item: number, sendText: SendText = () => undefined) {
+/** Handlers that show the reply in the chat: text as it arrives, and tool progress as lines of their own between it. */
+function chatHandlers(
+	context: IExecuteFunctions,
+	item: number,
+	sendText: SendText = () => undefined,
+) {
 	const toText = liveText({ withReasoning: showReasoningOption.read(context, item) });
 	const withTools = readShowTools(context, item);
 	return {
@@ -123,37 +141,23 @@ function watching(context: IExecuteFunctions, item: number, sendText: SendText =
 		},
 		onEvent: (event: Parameters<typeof progressLine>[0]) => {
 			const line = withTools ? progressLine(event) : '';
-			// A paragraph of its own in the chat page, which shows Markdown.
+			// The chat page shows Markdown: a block quote is a paragraph of its own.
 			if (line !== '') sendText(`\n\n> ${line}\n\n`);
 		},
 	};
 }
 
-function readAppCode(context: IExecuteFunctions, item: number): string {
-	const appCode = readText(context, 'appCode', item).trim();
-	if (appCode !== '') return appCode;
-	throw new InputError('App Code', 'is empty', 'Enter the code of a super assistant');
-}
-
-function readMessage(context: IExecuteFunctions, item: number, service: Service) {
-	const text = readText(context, 'message', item);
-	if (text.trim() === '') {
-		throw new InputError(
-			'Message',
-			'is empty',
-			'Enter a text, or an expression that gives one for every item',
-		);
-	}
-	return userMessage(text, readImages(context, item, service));
-}
-
-/** What was entered, not what is sent: the addresses of binary files differ each time. */
-function requestName(context: IExecuteFunctions, item: number): string {
-	const names = ['appCode', 'message', 'session', 'sessionId', 'sessionKey'];
-	return JSON.stringify([
-		...names.map((name) => readText(context, name, item)),
-		context.getNodeParameter('images.image', item, []),
-	]);
+/** The output item of a reply, with the files it links to if they are to be downloaded. */
+async function toItem(
+	context: IExecuteFunctions,
+	item: number,
+	reply: AssistantReply,
+): Promise<INodeExecutionData> {
+	const download = readMediaDownload(context, item, await n8nService(context));
+	return withMedia(
+		{ json: toOutput(context, item, reply), pairedItem: { item } },
+		await fetchMedia(context, reply.completion, download),
+	);
 }
 
 function toOutput(
@@ -161,15 +165,12 @@ function toOutput(
 	item: number,
 	{ completion, events }: AssistantReply,
 ): IDataObject {
-	const timeline = events.length === 0 ? {} : { events };
+	const progress = events.length === 0 ? {} : { events };
 	if (context.getNodeParameter('simplify', item) !== true) {
-		return { ...completion, ...timeline } as unknown as IDataObject;
+		return toDataObject({ ...completion, ...progress });
 	}
 	const runs = executedTools(completion, events);
 	const { tool_calls, ...result } = toChatResult(completion, { json: false });
-	return forTools(context, 'assistant', {
-		...result,
-		...(runs.length === 0 ? {} : { tool_calls: runs }),
-		...timeline,
-	} as unknown as IDataObject);
+	const output = { ...result, ...(runs.length === 0 ? {} : { tool_calls: runs }), ...progress };
+	return forTools(context, 'assistant', toDataObject(output));
 }

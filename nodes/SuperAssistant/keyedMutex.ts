@@ -1,15 +1,15 @@
 /**
- * Makes work of the same name wait for its predecessor, whatever came of that; work without a name never polls.
+ * Per-key mutex: runs work with the same key one after another, also after a failure. An empty key takes no lock.
  *
- * @returns Runs one piece of work.
+ * @returns A function that runs one piece of work under its key.
  */
-export function keyedMutex(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+export function keyedMutex(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
 	const last = new Map<string, Promise<unknown>>();
 
-	return async (name, work) => {
-		if (name === '') return await work();
-		const turn = (last.get(name) ?? Promise.resolve()).then(work, work);
-		last.set(name, turn);
+	return async (key, work) => {
+		if (key === '') return await work();
+		const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+		last.set(key, turn);
 		return await turn;
 	};
 }

@@ -4,30 +4,33 @@ import { InputError } from '../client/errors';
 import { readText } from '../shared/run/parameters';
 import { findSession, saveSession } from './sessionTable';
 
-/** The session that an item's call goes on with. */
+/** The session in which an item calls the assistant. */
 export interface AssistantSession {
-	/** What the service calls it; none for a new one. */
+	/** The service's `session_id`; none for a new session. */
 	readonly id?: string;
-	/** Told the session that the service used, also when the call failed. */
-	readonly keep: (sessionId: string) => Promise<void>;
+	/** Stores the ID of the session that the service used, where later executions need it. */
+	readonly remember: (sessionId: string) => Promise<void>;
 }
 
-/** How each choice of the field Session is read. */
+/** A reader for each choice of the field Session. */
 const SESSIONS: Readonly<
 	Record<
 		string,
 		(context: IExecuteFunctions, item: number, appCode: string) => Promise<AssistantSession>
 	>
 > = {
-	new: () => Promise.resolve({ keep: nowhere }),
+	new: () => Promise.resolve({ remember: doNothing }),
 	id: (context, item) =>
-		Promise.resolve({ id: required(context, item, 'sessionId', 'Session ID'), keep: nowhere }),
+		Promise.resolve({
+			id: required(context, item, 'sessionId', 'Session ID'),
+			remember: doNothing,
+		}),
 	key: async (context, item, appCode) => {
 		const owner = { appCode, key: required(context, item, 'sessionKey', 'Key') };
 		const id = await findSession(context, owner);
 		return {
 			...(id === undefined ? {} : { id }),
-			keep: async (sessionId) => {
+			remember: async (sessionId) => {
 				if (sessionId !== id) await saveSession(context, owner, sessionId);
 			},
 		};
@@ -47,8 +50,8 @@ export async function readSession(
 	return await SESSIONS[readText(context, 'session', itemIndex)]!(context, itemIndex, appCode);
 }
 
-/** Names the session that an item goes on with, so that those of one session take turns; empty for a new one. */
-export function sessionName(context: IExecuteFunctions, itemIndex: number): string {
+/** Key of the session for `keyedMutex`: calls in one session run one after another. Empty for a new session. */
+export function sessionLockKey(context: IExecuteFunctions, itemIndex: number): string {
 	const session = readText(context, 'session', itemIndex);
 	if (session === 'new') return '';
 	return readText(context, session === 'id' ? 'sessionId' : 'sessionKey', itemIndex).trim();
@@ -62,9 +65,9 @@ function required(
 ): string {
 	const text = readText(context, name, itemIndex).trim();
 	if (text !== '') return text;
-	throw new InputError(label, 'is empty', 'Enter one, or set Session to New');
+	throw new InputError(label, 'is empty', 'Enter a value, or set Session to New');
 }
 
-function nowhere(): Promise<void> {
+function doNothing(): Promise<void> {
 	return Promise.resolve();
 }

@@ -2,24 +2,24 @@ import type { IExecuteFunctions, INode, INodeParameters, IWorkflowBase } from 'n
 
 import { InputError } from '../client/errors';
 
-/** Name of the n8n data table with the sessions; a person can look at it and remove rows. */
+/** Name of the n8n data table that holds the sessions; users can view it and delete rows. */
 const TABLE = 'agent_video_sessions';
 const COLUMNS = ['app_code', 'memory_key', 'session_id'] as const;
 
-/** Whose session is meant: the same key at another assistant is another session. */
+/** Key of a remembered session: the same memory key has one session per assistant. */
 export interface SessionKey {
 	readonly appCode: string;
 	readonly key: string;
 }
 
 /**
- * The session that is remembered for a key; none when it is new.
+ * The remembered `session_id` for a key; none when the key is new.
  *
- * Sessions lie in an n8n data table. That is in n8n's database, row by row: it holds across executions, restarts and
- * workers, in the editor's test chat too. Workflow static data would not do: it is saved as a whole when an execution
- * ends, so that two chats at a time forget one another's session, and never in a manual run.
+ * Sessions are rows of an n8n data table, in n8n's database: they survive executions and restarts, are shared by all
+ * workers, and work in the editor's test chat. Workflow static data cannot do this: n8n saves it as a whole at the end
+ * of an execution, so that parallel chats overwrite each other's session, and never saves it in a manual execution.
  *
- * @throws InputError when this n8n has no data tables, or is of the 1.x line, where none can be made by a node.
+ * @throws InputError when this n8n has no data tables, or is n8n 1.x, where a node cannot create one.
  */
 export async function findSession(
 	context: IExecuteFunctions,
@@ -35,7 +35,7 @@ export async function findSession(
 	return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-/** Remembers the session of a key for later executions. */
+/** Stores the `session_id` of a key for later executions. */
 export async function saveSession(
 	context: IExecuteFunctions,
 	owner: SessionKey,
@@ -52,7 +52,7 @@ export async function saveSession(
 	);
 }
 
-/** n8n lets only its own nodes at data tables: the work is done by one of them, in a workflow within this one. */
+/** Runs one operation of n8n's Data Table node in a sub-workflow: community nodes cannot access data tables themselves. */
 async function runOnTable(
 	context: IExecuteFunctions,
 	{ appCode, key }: SessionKey,
@@ -74,7 +74,7 @@ function noTable({ message }: Error): InputError {
 	return new InputError(
 		'Session',
 		`cannot be remembered: ${message}`,
-		'This needs n8n 2 with its data tables switched on. Otherwise set Session to By ID and keep the session_id of the output yourself',
+		'Use n8n 2 with data tables enabled. Otherwise set Session to By ID and store the session_id of the output yourself',
 	);
 }
 
@@ -89,7 +89,7 @@ function tableWorkflow(operation: INodeParameters): IWorkflowBase {
 				columns: { column: COLUMNS.map((name) => ({ name, type: 'string' })) },
 				options: { createIfNotExists: true },
 			}),
-			// Of several executions that find no table at the same time, one makes it and the others fail, once.
+			// When several executions create the missing table at the same time, one succeeds and the others fail once.
 			retryOnFail: true,
 			maxTries: 2,
 			waitBetweenTries: 100,
@@ -107,6 +107,7 @@ function tableWorkflow(operation: INodeParameters): IWorkflowBase {
 		}),
 	];
 	const to = (name: string) => ({ main: [[{ node: name, type: 'main' as const, index: 0 }]] });
+	// n8n needs no more of a sub-workflow; its type also asks for what a saved workflow has, such as an ID and dates.
 	return {
 		name: 'Sessions of Super Assistant',
 		nodes,
@@ -130,7 +131,7 @@ function node(name: string, type: string, typeVersion: number, parameters: INode
 	};
 }
 
-/** Expressions for values that travel as data: a key that looks like an expression stays a text. */
+/** Expressions that read the values from the input item. A key that looks like an expression is then not evaluated. */
 function fromStart(columns: readonly string[]): Record<string, string> {
 	return Object.fromEntries(
 		columns.map((column) => [column, `={{ $('Start').item.json.${column} }}`]),

@@ -1,10 +1,9 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { NO_COOLDOWN, type RateLimitCooldown } from '../client/video/poll/cooldown';
 import type { PollState } from '../client/video/poll/pollTasks';
 import { startPoll, type TaskPoll } from '../client/video/poll/task';
-
-const KEY = 'polling';
+import { nodeState, type NodeState } from '../shared/run/nodeState';
 
 interface SavedState {
 	readonly cooldown: RateLimitCooldown;
@@ -20,21 +19,22 @@ export function loadPolls(
 	taskIds: readonly string[],
 	nowMs: number,
 ): PollState {
-	const store = context.getContext('node');
-	const { polls = {}, cooldown = NO_COOLDOWN } = (store[KEY] ?? {}) as Partial<SavedState>;
+	const state = pollState(context);
+	const { polls, cooldown } = state.get() ?? { polls: {}, cooldown: NO_COOLDOWN };
 	const others = Object.entries(polls).filter(([taskId]) => !taskIds.includes(taskId));
-	write(store, others.length === 0 ? undefined : { cooldown, polls: Object.fromEntries(others) });
+	if (others.length === 0) state.clear();
+	else state.set({ cooldown, polls: Object.fromEntries(others) });
 	return { polls: taskIds.map((taskId) => polls[taskId] ?? startPoll(taskId, nowMs)), cooldown };
 }
 
 /** Saves the polling state for the next step: n8n stores it with the execution. */
 export function savePolls(context: IExecuteFunctions, { polls, cooldown }: PollState): void {
-	const store = context.getContext('node');
-	const others = (store[KEY] as SavedState | undefined)?.polls ?? {};
+	const state = pollState(context);
+	const others = state.get()?.polls;
 	const own = Object.fromEntries(polls.map((poll) => [poll.taskId, poll]));
-	write(store, { cooldown, polls: { ...others, ...own } });
+	state.set({ cooldown, polls: { ...others, ...own } });
 }
 
-function write(store: IDataObject, state: SavedState | undefined): void {
-	store[KEY] = state as unknown as IDataObject;
+function pollState(context: IExecuteFunctions): NodeState<SavedState> {
+	return nodeState(context, 'polling');
 }

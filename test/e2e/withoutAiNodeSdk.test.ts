@@ -84,7 +84,7 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 			);
 			expect(execution.status).toBe('error');
 			expect(failureOf(execution)).toBe(
-				'Chain: Error in sub-node Model – This n8n has no support for chat models of community packages. Update n8n to 2.41 or later, or use the Chat Completion node',
+				'Chain: Error in sub-node Model – This n8n does not support chat models of community packages. Update n8n to 2.41 or later, or use the Chat Completion node',
 			);
 		},
 		RUN_LIMIT_MS,

@@ -15,7 +15,7 @@ import { json, startScriptedServer, type ScriptedServer } from '../support/scrip
 const AGENT = 'Agent';
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
-/** What the model says to the messages so far: a text, or calls for tools. */
+/** The scripted reply of the model to the messages so far: a text, or tool calls. */
 type Model = (messages: readonly ChatMessage[]) => string | ToolCall[];
 
 let server: ScriptedServer;
@@ -67,11 +67,11 @@ const weather: StubWork = (items) =>
 	}));
 
 interface Drawn extends Partial<RunOptions> {
-	/** What the branch of each tool does; its end leads back to the agent. */
+	/** The work of each tool's branch; its end is connected back to the agent. */
 	readonly branches: Readonly<Record<string, StubWork>>;
 }
 
-/** The agent with one branch per tool, each leading back, and nodes behind Answer and Stopped. */
+/** A workflow of the agent with one branch per tool, each connected back to it, and nodes after Answer and Stopped. */
 async function run({ branches, parameters = {}, ...more }: Drawn) {
 	const names = Object.keys(branches);
 	const wires: Wires = {
@@ -108,7 +108,7 @@ async function run({ branches, parameters = {}, ...more }: Drawn) {
 	};
 }
 
-test('a call leaves through its output, the result goes back to the model, the answer comes out', async () => {
+test('a call leaves through the output of its tool, its result goes to the model, the answer comes out', async () => {
 	model = (messages) =>
 		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'It is mild.';
 	const received: INodeExecutionData[] = [];
@@ -176,7 +176,7 @@ test('a call leaves through its output, the result goes back to the model, the a
 });
 
 describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
-	test('two tools in one round: each result goes to its call, in the order of the calls', async () => {
+	test('two tools in one round: each result is sent for its call, in the order of the calls', async () => {
 		model = (messages) =>
 			isFirstRound(messages)
 				? [call('c1', 'time', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
@@ -267,7 +267,7 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 	});
 });
 
-test('a late return of one call is not taken for the result of another', async () => {
+test('a late result of one call is not applied to another', async () => {
 	model = () => [
 		call('c1', 'weather', { city: 'Rome' }),
 		call('c2', 'weather', { city: 'Oslo' }),
@@ -281,7 +281,7 @@ test('a late return of one call is not taken for the result of another', async (
 					streaming: 'off',
 				},
 			}),
-			// Nothing comes back for Oslo; what comes late belongs to Rome.
+			// Nothing comes back for Oslo; the late item belongs to Rome.
 			stubNode('weather', (items) => [items.filter(({ json: j }) => j['city'] === 'Rome')]),
 			stubNode('echo', (items) =>
 				items.map((_item, item) => ({ json: { late: true }, pairedItem: { item } })),
@@ -297,7 +297,7 @@ test('a late return of one call is not taken for the result of another', async (
 	expect(allItems(result, 'Answers')[0] ?? []).toHaveLength(0);
 });
 
-describe('what a branch may do with the items, one call at a time', () => {
+describe('what a branch may return, one call at a time', () => {
 	const cases: [string, StubWork, string][] = [
 		[
 			'gives five items',
@@ -305,8 +305,8 @@ describe('what a branch may do with the items, one call at a time', () => {
 			'[{"n":1},{"n":2},{"n":3},{"n":4},{"n":5}]',
 		],
 		['loses the links', () => [{ json: { ok: true } }], '{"ok":true}'],
-		['gives an empty item', () => [{ json: {} }], '{}'],
-		['passes the call on', (items) => items, '{"city":"Rome"}'],
+		['returns an empty item', () => [{ json: {} }], '{}'],
+		['returns the call unchanged', (items) => items, '{"city":"Rome"}'],
 		[
 			'reports an error',
 			() => [{ json: { error: 'no such city' } }],
@@ -324,7 +324,7 @@ describe('what a branch may do with the items, one call at a time', () => {
 	});
 });
 
-test('all at once, lost links are an error that says what to do, never a guess', async () => {
+test('all at once: lost links are an error with a hint, results are never guessed', async () => {
 	model = (messages) =>
 		isFirstRound(messages)
 			? [call('c1', 'weather', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
@@ -343,14 +343,14 @@ test('all at once, lost links are an error that says what to do, never a guess',
 	expect(server.requests).toHaveLength(1);
 });
 
-describe('bad tool calls', () => {
+describe('invalid tool calls', () => {
 	test.each([
 		[
 			'an unknown tool',
 			call('c1', 'wether', { city: 'Rome' }),
 			/Unknown tool \\"wether\\". Available tools: weather/,
 		],
-		['no JSON', call('c1', 'weather', '{"city": '), /The arguments are not a JSON object/],
+		['invalid JSON', call('c1', 'weather', '{"city": '), /The arguments are not a JSON object/],
 		[
 			'broken schema',
 			call('c1', 'weather', { town: 'Rome' }),
@@ -364,14 +364,14 @@ describe('bad tool calls', () => {
 		expect(answers[0]!.json['tool_calls']).toMatchObject([{ failed: true }]);
 	});
 
-	test('they fail the node where that is wanted', async () => {
+	test('they fail the node when the option says so', async () => {
 		model = () => [call('c1', 'wether', {})];
 		const { error } = await run({
 			branches: { weather },
 			parameters: { options: { invalidCalls: 'fail' } },
 		});
 		expect(error).toMatchObject({
-			message: 'The model asked for the tool wether in a way that cannot be run',
+			message: 'The model made an invalid call to the tool wether',
 		});
 	});
 });
@@ -406,7 +406,7 @@ test('a tool is required in the first round only', async () => {
 	expect(requests()).toMatchObject([{ tool_choice: 'required' }, { tool_choice: 'auto' }]);
 });
 
-test('calls of a reply that is finished have been run already, and are not run again', async () => {
+test('calls in a finished reply were run by the service, and are not run again', async () => {
 	await server.stop();
 	server = await startScriptedServer((response) => {
 		const tool_calls = [call('c1', 'weather', { city: 'Rome' })];
@@ -419,7 +419,7 @@ test('calls of a reply that is finished have been run already, and are not run a
 });
 
 describe('failures of the service', () => {
-	test('Retry On Fail goes on where it was: nothing is asked or run twice', async () => {
+	test('Retry On Fail continues where the run failed: no request or tool call is repeated', async () => {
 		let broken = 2;
 		model = (messages) => {
 			if (isFirstRound(messages)) return [call('c1', 'weather', { city: 'Rome' })];
@@ -467,7 +467,7 @@ describe('failures of the service', () => {
 				},
 			);
 
-			test('a failure beside open calls does not run them again, or give them the question', async () => {
+			test('a failure beside open calls does not repeat them, or pass the question to their tools', async () => {
 				let broken = 1;
 				model = (messages) => {
 					if (messages[0]!.content === 'bad') return broken-- > 0 ? 'BROKEN' : 'Good.';
@@ -488,7 +488,7 @@ describe('failures of the service', () => {
 		},
 	);
 
-	test('a failure keeps what was said before it', async () => {
+	test('a failure keeps the conversation before it', async () => {
 		model = (messages) =>
 			isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'BROKEN';
 		const { answers } = await run({ branches: { weather }, onError: 'continueRegularOutput' });
@@ -499,7 +499,7 @@ describe('failures of the service', () => {
 		});
 	});
 
-	test('with Continue On Fail each failure stays in its own conversation', async () => {
+	test('with Continue On Fail a failure does not affect other conversations', async () => {
 		model = (messages) => {
 			if (messages[0]!.content === 'bad') return 'BROKEN';
 			return isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
@@ -517,7 +517,7 @@ describe('failures of the service', () => {
 	});
 });
 
-test('answers may leave as they finish', async () => {
+test('As They Finish: each answer leaves as soon as it is complete', async () => {
 	model = (messages) => {
 		if (messages[0]!.content === 'quick') return 'Quick.';
 		return isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Slow.';
@@ -606,7 +606,7 @@ describe('declaring tools', () => {
 	});
 });
 
-test('answers put together are new questions', async () => {
+test('items made from several answers begin new conversations', async () => {
 	model = (messages) => `${String(messages[0]!.content)}!`;
 	let rounds = 0;
 	const result = await runWorkflow(

@@ -28,7 +28,7 @@ afterEach(async () => {
 	await server.stop();
 });
 
-/** What the model of an agent gives to one of the nodes, without any setting of the node. */
+/** Runs one of the nodes as an agent's tool, with the model's arguments and default settings. */
 async function call(node: string, args: IDataObject, more: Partial<RunOptions> = {}) {
 	return await runNode(`${node}Tool`, {
 		credential: { baseUrl: server.url, apiKey: SECRET },
@@ -65,14 +65,14 @@ test('Create Video takes prompt, aspect ratio and duration from the model', asyn
 	});
 });
 
-test('what the model leaves out is left to the video model', async () => {
+test('what the model of the agent leaves out is left to the video model', async () => {
 	answers['/v1/videos/generations'] = () => ({ body: { task_id: 'task-1', status: 'queued' } });
 	await call('createVideo', { prompt: 'A lake' });
 	expect(bodies()[0]).toMatchObject({ prompt: 'A lake', aspect_ratio: '16:9' });
 	expect(bodies()[0]).not.toHaveProperty('duration');
 });
 
-test('Wait for Video gives the model the address, and neither file nor history', async () => {
+test('Wait for Video returns the URL to the model, and neither file nor history', async () => {
 	answers['/v1/videos/tasks'] = () => ({
 		body: {
 			task_id: 'task-1',
@@ -102,7 +102,7 @@ test('Wait for Video gives the model the address, and neither file nor history',
 	expect(server.requests.map(({ path }) => path)).toStrictEqual(['/v1/videos/tasks']);
 });
 
-test('a video that was not made is told to the model with its reason', async () => {
+test('for a failed video the model gets the reason', async () => {
 	answers['/v1/videos/tasks'] = ({ task_id }) => ({
 		body: { task_id, status: 'failed', model: 'video-m1', error_message: 'Too dark' },
 	});
@@ -143,19 +143,19 @@ test.each([
 ])('%s tells the model in one message what is wrong and what to do', async (node, args, text) => {
 	const { error } = await call(node, args);
 	expect(error!.message).toMatch(text);
-	// What n8n shows of it in a streaming chat.
+	// n8n shows the description in a streaming chat.
 	expect(error!.description).toBe(error!.message);
 	expect(server.requests).toHaveLength(0);
 });
 
-test('the model is told that a creation may have been carried out', async () => {
+test('the model is told when the outcome of a creation is unknown', async () => {
 	answers['/v1/videos/generations'] = () => ({ status: 503, body: { error: { message: 'x' } } });
 	const { error } = await call('createVideo', { prompt: 'A lake' });
 	expect(error!.message).toMatch(/the task may have been created\..*First check whether/s);
 	expect(server.requests).toHaveLength(1);
 });
 
-test('an agent creates five videos in an execution, those that failed for certain not counted', async () => {
+test('an agent creates at most five videos in an execution; certain failures do not count', async () => {
 	answers['/v1/videos/generations'] = () =>
 		server.requests.length <= 2
 			? { status: 400, body: { error: { message: 'bad' } } }
@@ -181,7 +181,7 @@ test('an agent creates five videos in an execution, those that failed for certai
 	);
 });
 
-test('the limit is an option, and there is none where a person drew the workflow', async () => {
+test('the limit is an option, and applies to tool runs only', async () => {
 	answers['/v1/videos/generations'] = () => ({ body: { task_id: 'task', status: 'queued' } });
 	const items = Array.from({ length: 7 }, () => ({ prompt: 'A lake' }));
 	const { error } = await call(

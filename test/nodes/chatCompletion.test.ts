@@ -57,7 +57,7 @@ const streamed: Script = (response) => {
 	events(response, CHUNKS);
 };
 
-test('a stream is asked for and collected by default', async () => {
+test('by default a stream is requested and collected', async () => {
 	script = streamed;
 	const { status, outputs, chunks } = await chat();
 
@@ -89,14 +89,14 @@ test('a stream is asked for and collected by default', async () => {
 	expect(chunks).toHaveLength(0);
 });
 
-test('what was copied along with the key, line ends and spaces, does not go out', async () => {
+test('line ends and spaces copied with the key are not sent', async () => {
 	script = streamed;
 	await chat({ credential: { baseUrl: server.url, apiKey: ` ${SECRET}\n` } });
 
 	expect(server.requests[0]!.headers.authorization).toBe(`Bearer ${SECRET}`);
 });
 
-test('system message, application and model go out; streaming can be off', async () => {
+test('system message, application and model are sent; streaming can be off', async () => {
 	script = (response) => {
 		json(response, 200, {
 			...REPLY,
@@ -133,7 +133,7 @@ test('system message, application and model go out; streaming can be off', async
 });
 
 describe('when the trigger streams', () => {
-	test('the text goes to the chat as it arrives, bracketed', async () => {
+	test('the text is sent to the chat as it arrives, between begin and end', async () => {
 		script = streamed;
 		const { chunks, outputs } = await chat({ streaming: true });
 		expect(chunks.map(({ type, content }) => [type, content])).toStrictEqual([
@@ -145,7 +145,7 @@ describe('when the trigger streams', () => {
 		expect(outputs[0]![0]!.json['content']).toBe('Hello');
 	});
 
-	test('white space travels with the text after it, and none is lost', async () => {
+	test('white space is sent with the text after it, and none is lost', async () => {
 		const pieces = ['Dear', ' ', '\n\n', 'reader', ',\n', '\n'];
 		script = (response) => {
 			events(response, [
@@ -158,7 +158,7 @@ describe('when the trigger streams', () => {
 		expect(texts).toStrictEqual(['Dear', ' \n\nreader', ',\n', '\n']);
 	});
 
-	test('items follow one another, each in its own brackets', async () => {
+	test('items are sent one after another, each between its own begin and end', async () => {
 		script = streamed;
 		const { chunks } = await chat({
 			streaming: true,
@@ -176,7 +176,7 @@ describe('when the trigger streams', () => {
 		]);
 	});
 
-	test('reasoning is shown where that is wanted', async () => {
+	test('reasoning is shown when Show Reasoning is on', async () => {
 		script = (response) => {
 			events(response, [
 				{ choices: [{ index: 0, delta: { reasoning_content: 'Hm.' } }] },
@@ -192,7 +192,7 @@ describe('when the trigger streams', () => {
 		expect(await texts(true)).toStrictEqual(['Hm.', '\n\nHel', 'lo']);
 	});
 
-	test('a failure that does not stop the node is said in the chat', async () => {
+	test('a failure that does not stop the node is sent to the chat', async () => {
 		script = (response) => {
 			json(response, 503, { error: { message: 'down', type: 'x' } });
 		};
@@ -204,7 +204,7 @@ describe('when the trigger streams', () => {
 		]);
 	});
 
-	test('a failing call closes its bracket', async () => {
+	test('a failing call sends its end', async () => {
 		script = (response) => {
 			json(response, 503, { error: { message: 'down', type: 'x' } });
 		};
@@ -317,7 +317,7 @@ describe('input', () => {
 		expect(body().messages).toStrictEqual([{ role: 'user', content: 'Hello' }]);
 	});
 
-	test('every option goes out under the name of the specification (spec 2.1)', async () => {
+	test('every option is sent under its name in the specification (spec 2.1)', async () => {
 		script = reply;
 		await chat({
 			parameters: {
@@ -380,7 +380,7 @@ describe('input', () => {
 		expect(server.requests).toHaveLength(0);
 	});
 
-	test('a private image is refused where the service is on the internet', async () => {
+	test('a private image is rejected when the service is on the internet', async () => {
 		const { error } = await chat({
 			credential: { baseUrl: 'https://api.example.com', apiKey: SECRET },
 			parameters: { images: { image: [{ source: 'url', url: 'http://10.0.0.1/a.png' }] } },
@@ -403,7 +403,7 @@ describe('input', () => {
 });
 
 describe('output', () => {
-	test('JSON mode is parsed beside the text', async () => {
+	test('in JSON mode the reply is parsed, and its text kept', async () => {
 		script = (response) => {
 			json(response, 200, {
 				choices: [
@@ -440,7 +440,7 @@ describe('output', () => {
 		expect(error!.description).toContain('The service said: Hello');
 	});
 
-	test('without Simplify the body of the service comes out untouched', async () => {
+	test('without Simplify the output is the unchanged body of the service', async () => {
 		const whole = {
 			id: 'c-1',
 			object: 'chat.completion',
@@ -455,7 +455,7 @@ describe('output', () => {
 		expect(outputs[0]![0]!.json).toStrictEqual(whole);
 	});
 
-	test('the tokens go to the display of n8n', async () => {
+	test('tokens are added to the token count of n8n', async () => {
 		script = streamed;
 		const { run } = await chat({ items: [{ chatInput: 'a' }, { chatInput: 'b' }] });
 		expect(run.data.resultData.runData['Tested']![0]!.metadata).toMatchObject({
@@ -468,8 +468,8 @@ describe('many items', () => {
 	const question = (body: unknown) =>
 		(body as { messages: [{ content: string }] }).messages[0].content;
 
-	test('50 items with 3 failing: order and pairing hold, each failure stays on its own item', async () => {
-		// Nothing is answered until eight calls are open, or the last one came.
+	test('50 items, 3 of them failing: order and item linking hold, each failure stays on its own item', async () => {
+		// The server answers once eight calls are open, or the last one has arrived.
 		const open: (() => void)[] = [];
 		let most = 0;
 		script = (response, { body }, index) => {
@@ -511,7 +511,7 @@ describe('many items', () => {
 		expect(most).toBe(8);
 	});
 
-	test('a pause keeps batches apart', async () => {
+	test('the batch interval separates batches', async () => {
 		const at: number[] = [];
 		script = (response) => {
 			at.push(Date.now());
@@ -526,7 +526,7 @@ describe('many items', () => {
 		expect(at[4]! - at[3]!).toBeGreaterThanOrEqual(55);
 	});
 
-	test('cancelling stops a reply in mid-stream, and nothing more is asked', async () => {
+	test('cancelling stops a reply in mid-stream, and no further request is sent', async () => {
 		let cancel: () => void = () => undefined;
 		let closed: Promise<unknown> = Promise.resolve();
 		script = (response) => {
@@ -582,7 +582,7 @@ describe('bad input', () => {
 		expect(error).toMatchObject({ name: 'NodeOperationError', message });
 	});
 
-	test('a host that does not exist is named as such', async () => {
+	test('an unknown host has its own error', async () => {
 		const { error } = await chat({
 			credential: { baseUrl: 'http://service.invalid', apiKey: SECRET },
 		});
@@ -593,7 +593,7 @@ describe('bad input', () => {
 		expect(error!.description).toContain('Check the Base URL');
 	});
 
-	test('an address where nothing listens is named as such', async () => {
+	test('a refused connection has its own error', async () => {
 		await server.stop();
 		const { error } = await chat();
 		expect(error).toMatchObject({
@@ -602,7 +602,7 @@ describe('bad input', () => {
 		});
 	});
 
-	test('a wrong key: hint and the words of the service, without the key', async () => {
+	test('a wrong key: the error has a hint and the message of the service, but not the key', async () => {
 		script = (response) => {
 			json(response, 401, {
 				error: { message: 'invalid key', type: 'invalid_request_error' },
@@ -621,7 +621,7 @@ describe('bad input', () => {
 	});
 });
 
-test('a cut stream keeps the text that had arrived, in the error output too', async () => {
+test('a truncated stream keeps the text that had arrived, in the error output too', async () => {
 	script = (response) => {
 		events(response, CHUNKS.slice(0, 2));
 	};

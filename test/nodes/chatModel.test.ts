@@ -21,10 +21,10 @@ const CALLS = [
 
 let server: ScriptedServer;
 let script: Script;
-let kept: IDataObject;
+let nodeContext: IDataObject;
 
 beforeEach(async () => {
-	kept = {};
+	nodeContext = {};
 	server = await startScriptedServer((...args) => {
 		script(...args);
 	});
@@ -39,7 +39,7 @@ function model(
 ) {
 	const context = strictContext({
 		getNode: () => ({ name: 'Model' }) as INode,
-		getContext: () => kept as never,
+		getContext: () => nodeContext as never,
 		getExecutionCancelSignal: () => undefined,
 	}) as unknown as ISupplyDataFunctions;
 	const sdk = { getParametersJsonSchema: ({ inputSchema }) => inputSchema } as AiNodeSdk;
@@ -68,7 +68,7 @@ async function collect(chunks: AsyncIterable<SdkChunk>): Promise<SdkChunk[]> {
 	return all;
 }
 
-test('every kind of message goes out as the service takes it', async () => {
+test('every kind of message is sent in the form of the service', async () => {
 	script = replies({ content: 'Yes' });
 	await model({ app_code: 'app', temperature: 0.5 })
 		.withTools([
@@ -138,7 +138,7 @@ test('every kind of message goes out as the service takes it', async () => {
 	});
 });
 
-test('a reply comes back with reasoning, text, calls, and what it cost', async () => {
+test('a reply has reasoning, text, calls, and usage', async () => {
 	script = replies({ content: null, reasoning_content: 'Hm', tool_calls: CALLS }, 'tool_calls');
 	expect(await model().generate([says('Hi')])).toStrictEqual({
 		message: {
@@ -154,13 +154,13 @@ test('a reply comes back with reasoning, text, calls, and what it cost', async (
 	});
 });
 
-test('calls that were run already are not asked for again', async () => {
+test('calls that the service has run are not passed on', async () => {
 	script = replies({ content: 'Done', tool_calls: CALLS }, 'stop');
 	expect(await model().generate([says('Hi')])).toMatchObject({
 		message: { content: [{ type: 'text', text: 'Done' }] },
 		finishReason: 'stop',
 	});
-	expect(kept).toStrictEqual({});
+	expect(nodeContext).toStrictEqual({});
 });
 
 test.each([
@@ -172,7 +172,7 @@ test.each([
 	expect(await model().generate([says('Hi')])).toMatchObject({ finishReason: expected });
 });
 
-test('a stream hands over text at once, calls whole, and what it cost', async () => {
+test('a stream passes text on as it arrives, calls in one piece, and usage', async () => {
 	let finish: () => void = () => undefined;
 	script = (response) => {
 		const send = (delta: object, more: object = {}) => {
@@ -202,7 +202,7 @@ test('a stream hands over text at once, calls whole, and what it cost', async ()
 	]);
 });
 
-test('a stream that breaks hands over what had come, then fails in plain words', async () => {
+test('a stream that breaks passes on the text that had arrived, then fails with a clear error', async () => {
 	script = (response) => {
 		events(response, [{ choices: [{ index: 0, delta: { content: 'Half' } }] }]);
 	};
@@ -215,18 +215,18 @@ test('a stream that breaks hands over what had come, then fails in plain words',
 	});
 });
 
-test('an image without an address is refused with the way out', async () => {
+test('an image without a URL is rejected with a hint', async () => {
 	const image: SdkMessage = {
 		role: 'user',
 		content: [{ type: 'file', mediaType: 'image/png' }],
 	};
 	await expect(model().generate([image])).rejects.toMatchObject({
-		message: 'Image has no address',
+		message: 'Image has no URL',
 	});
 	expect(server.requests).toHaveLength(0);
 });
 
-test('images go with what the person said last, in every round', async () => {
+test('images are attached to the last user message, in every round', async () => {
 	script = replies({ content: 'A cat' });
 	const url = 'https://n8n.example.com/cat.png';
 	const own: SdkMessage = {

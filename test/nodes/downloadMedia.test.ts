@@ -8,13 +8,13 @@ import { json, startScriptedServer, type ScriptedServer } from '../support/scrip
 const SECRET = 'k-secret';
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
 
-/** A file of the CDN: its type, its bytes, or the status that it is refused with. */
+/** A file of the CDN: its type and content, or the error status it is answered with. */
 type CdnFile = readonly [type: string, content: string] | number;
 
 let service: ScriptedServer;
 let cdn: ScriptedServer;
 let files: Record<string, CdnFile>;
-/** What the model says to a question. */
+/** The model's reply to each question. */
 let says: (question: string) => string | number;
 
 beforeEach(async () => {
@@ -113,7 +113,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 		expect(JSON.stringify([cdn.requests, run])).not.toContain(SECRET);
 	});
 
-	test('a file that does not come loses neither the text nor its address', async () => {
+	test('a failed download loses neither the text nor the URL', async () => {
 		says = four;
 		files['/cdn/pic?id=7'] = 403;
 		const { status, outputs, run } = await ask(node);
@@ -146,7 +146,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 		]);
 	});
 
-	test('with error output only a failed call goes there, and items keep their places', async () => {
+	test('with an error output only failed calls go there, and items keep their order', async () => {
 		says = (question) => (question === 'refuse' ? 400 : `${cdn.url}/cdn/${question}.mp4`);
 		const { outputs } = await ask(node, {
 			items: [{ chatInput: 'film' }, { chatInput: 'refuse' }, { chatInput: 'lost' }],
@@ -176,7 +176,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 		expect(links(outputs.at(-1))).toMatchObject([{ failed: true, pairedItem: { item: 1 } }]);
 	});
 
-	test('the raw body comes with the list of its files', async () => {
+	test('without Simplify the output has the list of files as well', async () => {
 		says = () => `${cdn.url}/cdn/film.mp4`;
 		const { outputs } = await ask(node, { parameters: { simplify: false } });
 		const [item] = outputs[0]!;
@@ -186,7 +186,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 		expect(filesOf(item!)).toHaveLength(1);
 	});
 
-	test('size limit and prefix are kept to, and a picture without a type is one', async () => {
+	test('size limit and prefix are applied, and an image without a type gets one', async () => {
 		says = four;
 		files['/cdn/pic?id=7'] = ['application/octet-stream', 'a picture'];
 		files['/cdn/film.mp4'] = ['video/mp4', 'x'.repeat(200_000)];
@@ -210,7 +210,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 		]);
 	});
 
-	test('without the option, and without files, an item is as ever', async () => {
+	test('without the option, or without files, the item is unchanged', async () => {
 		says = four;
 		const { outputs } = await ask(node, { options: { downloadMedia: false } });
 		expect(outputs[0]![0]).not.toHaveProperty('binary');
@@ -223,7 +223,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 	});
 });
 
-test('a model that names a private address does not make n8n open it', async () => {
+test('a private URL in a reply is not opened', async () => {
 	says = () => `${cdn.url}/cdn/film.mp4`;
 	process.env['HTTP_PROXY'] = service.url;
 	try {
@@ -245,7 +245,7 @@ test('a model that names a private address does not make n8n open it', async () 
 	}
 });
 
-test('as a tool of an agent the node gives addresses only', async () => {
+test('in a tool run the node returns URLs only', async () => {
 	says = four;
 	const run = await runNode('chatCompletionTool', {
 		credential: { baseUrl: service.url, apiKey: SECRET },

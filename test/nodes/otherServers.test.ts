@@ -2,7 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 
 import { runNode } from '../support/engine';
 
-// A server of the widely used chat schema that is not this project's own.
+// A third-party server with the OpenAI-compatible chat schema.
 const other = new LLMock({ port: 0, latency: 1, chunkSize: 4 });
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.each(['auto', 'off'])('with Streaming set to %s', (streaming) => {
 		expect(outputs[0]![0]!.json).toMatchObject({ json: { clips: 3 } });
 	});
 
-	test('calls for tools come out', async () => {
+	test('tool calls are in the output', async () => {
 		const tools = [
 			{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } },
 		];

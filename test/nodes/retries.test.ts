@@ -27,7 +27,7 @@ const REPLY = {
 const TASK = { task_id: 't-1', status: 'queued', model: 'video-m1' };
 const DELTA = { choices: [{ index: 0, delta: { content: 'Half' } }] };
 
-/** Each node that is paid for, the smallest form of it, and whether it can be told to repeat outcomeUnknown failures. */
+/** Each node with paid calls, its smallest form, and whether Retry When Outcome Is Unknown applies within one run. */
 const NODES: readonly [string, IDataObject, boolean][] = [
 	['chatCompletion', { prompt: 'Hi', streaming: 'off' }, true],
 	['agentWithTools', { prompt: 'Hi', streaming: 'off' }, true],
@@ -41,8 +41,8 @@ const run = async (name: string, parameters: IDataObject, options: IDataObject =
 		parameters: { ...parameters, options },
 	});
 
-/** The status for the first call, with a wait of no time, then a good answer. */
-const firstly =
+/** Answers the first call with the status and a Retry-After of 0, then with success. */
+const failFirst =
 	(status: number): Script =>
 	(response, { path }, index) => {
 		if (index === 0) {
@@ -50,9 +50,9 @@ const firstly =
 		} else json(response, 200, path.startsWith('/v1/chat') ? REPLY : TASK);
 	};
 
-describe.each(NODES)('%s', (name, parameters, canRepeat) => {
-	test('429 is repeated', async () => {
-		script = firstly(429);
+describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
+	test('429 is retried', async () => {
+		script = failFirst(429);
 		const { status } = await run(name, parameters);
 		expect({ status, calls: server.requests.length }).toStrictEqual({
 			status: 'success',
@@ -61,8 +61,8 @@ describe.each(NODES)('%s', (name, parameters, canRepeat) => {
 		expect(server.requests[1]!.body).toStrictEqual(server.requests[0]!.body);
 	});
 
-	test.each([400, 401, 402, 403, 406, 409])('%i is not', async (code) => {
-		script = firstly(code);
+	test.each([400, 401, 402, 403, 406, 409])('%i is not retried', async (code) => {
+		script = failFirst(code);
 		const { status } = await run(name, parameters);
 		expect({ status, calls: server.requests.length }).toStrictEqual({
 			status: 'error',
@@ -70,20 +70,20 @@ describe.each(NODES)('%s', (name, parameters, canRepeat) => {
 		});
 	});
 
-	test('503 is not: it may have been carried out', async () => {
-		script = firstly(503);
+	test('503 is not retried: its outcome is unknown', async () => {
+		script = failFirst(503);
 		await run(name, parameters);
 		expect(server.requests).toHaveLength(1);
 	});
 
-	test(`503 is ${canRepeat ? '' : 'not '}repeated where that is asked for`, async () => {
-		script = firstly(503);
+	test(`503 is ${retriesUnknown ? '' : 'not '}retried with Retry When Outcome Is Unknown`, async () => {
+		script = failFirst(503);
 		await run(name, parameters, { retryOutcomeUnknown: true });
-		expect(server.requests).toHaveLength(canRepeat ? 2 : 1);
+		expect(server.requests).toHaveLength(retriesUnknown ? 2 : 1);
 	});
 
 	test('retries can be switched off', async () => {
-		script = firstly(429);
+		script = failFirst(429);
 		await run(name, parameters, { retries: 0 });
 		expect(server.requests).toHaveLength(1);
 	});
@@ -117,7 +117,7 @@ describe.each(['chatCompletion', 'agentWithTools'])('%s in a chat that streams',
 		return chunks.flatMap(({ type, content = '' }) => (type === 'item' ? content : []));
 	};
 
-	test('does not repeat what a person has seen a part of', async () => {
+	test('does not retry after text was shown', async () => {
 		script = (response) => {
 			events(response, [DELTA]);
 		};
@@ -125,7 +125,7 @@ describe.each(['chatCompletion', 'agentWithTools'])('%s in a chat that streams',
 		expect(server.requests).toHaveLength(1);
 	});
 
-	test('repeats what nobody has seen anything of', async () => {
+	test('retries before any text was shown', async () => {
 		script = (response, _request, index) => {
 			if (index === 0) {
 				response.destroy();

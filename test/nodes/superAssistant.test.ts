@@ -73,7 +73,7 @@ const bodies = () => server.requests.map(({ body }) => body as Record<string, un
 const sessions = () => bodies().map((body) => body['session_id']);
 const byKey = (options: object = {}) => ({ session: 'key', options });
 
-test('the message goes out alone, everything that the assistant did comes back', async () => {
+test('the message is sent alone, and the output has everything that the assistant did', async () => {
 	const { outputs, chunks } = await assist();
 	expect(bodies()).toStrictEqual([
 		{
@@ -151,7 +151,7 @@ test('without a stream the results are matched to their calls by id', async () =
 	});
 });
 
-test('not simplified, the body comes with the events beside it', async () => {
+test('without Simplify the output is the body and the events', async () => {
 	const { outputs } = await assist({ parameters: { simplify: false } });
 	expect(outputs[0]![0]!.json).toMatchObject({
 		choices: [{ message: { content: 'Look: done' } }],
@@ -160,7 +160,7 @@ test('not simplified, the body comes with the events beside it', async () => {
 	expect(outputs[0]![0]!.json).not.toHaveProperty('extension');
 });
 
-test('images go with the message', async () => {
+test('images are sent with the message', async () => {
 	await assist({
 		parameters: { images: { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] } },
 	});
@@ -189,18 +189,18 @@ test.each([
 });
 
 describe('sessions', () => {
-	test('new: none is sent', async () => {
+	test('new: no session ID is sent', async () => {
 		await assist();
 		expect(sessions()).toStrictEqual([undefined]);
 		expect(tables.rows).toHaveLength(0);
 	});
 
-	test('by ID: the one that was given', async () => {
+	test('by ID: the given session ID is sent', async () => {
 		await assist({ parameters: { session: 'id', sessionId: 's-mine' } });
 		expect(sessions()).toStrictEqual(['s-mine']);
 	});
 
-	test('per key: the session of the key, in later executions too; another key has its own', async () => {
+	test('per key: its session is used, in later executions too; another key has its own', async () => {
 		await assist({ parameters: byKey() });
 		await assist({ parameters: byKey() });
 		await assist({ parameters: byKey(), items: [{ chatInput: 'Hi', sessionId: 'chat-2' }] });
@@ -213,7 +213,7 @@ describe('sessions', () => {
 		]);
 	});
 
-	test('items of one key take turns, so that they share one session', async () => {
+	test('items of one key run one after another, so that they share one session', async () => {
 		const items = [1, 2, 3].map((n) => ({ chatInput: `Step ${n}`, sessionId: 'same' }));
 		await assist({ parameters: byKey(), items });
 		expect(
@@ -228,7 +228,7 @@ describe('sessions', () => {
 		]);
 	});
 
-	test('a failing item does not hold up the others of its key', async () => {
+	test('a failing item does not block the others of its key', async () => {
 		const good = script;
 		script = (...args) => {
 			if (args[2] === 0) json(args[0], 406, { error: { message: 'top up' } });
@@ -246,7 +246,7 @@ describe('sessions', () => {
 		]);
 	});
 
-	test('a session that stays the same is not written again', async () => {
+	test('an unchanged session is not written again', async () => {
 		script = (response) => {
 			events(response, [{ session_id: 's-same' }, ...CHUNKS]);
 		};
@@ -261,7 +261,7 @@ describe('sessions', () => {
 		expect(tables.rows).toMatchObject([{ memory_key: key }]);
 	});
 
-	test('the session is kept when the reply breaks off', async () => {
+	test('the session is remembered when the reply breaks off', async () => {
 		script = (response) => {
 			events(response, [{ session_id: 's-9' }, text('Half')]);
 		};
@@ -269,7 +269,7 @@ describe('sessions', () => {
 		expect(tables.rows).toMatchObject([{ memory_key: 'chat-1', session_id: 's-9' }]);
 	});
 
-	test('without data tables nothing is sent, and the way out is named', async () => {
+	test('without data tables no request is sent, and the error has a hint', async () => {
 		tables.disabled = true;
 		const { error } = await assist({ parameters: byKey() });
 		expect(error!.message).toBe('Session cannot be remembered: the module is disabled');
@@ -277,7 +277,7 @@ describe('sessions', () => {
 		expect(server.requests).toHaveLength(0);
 	});
 
-	test('a reply is not lost when its session cannot be kept', async () => {
+	test('a reply is not lost when its session cannot be remembered', async () => {
 		script = (response) => {
 			tables.disabled = true;
 			events(response, [{ session_id: 's-1' }, ...CHUNKS]);
@@ -294,7 +294,7 @@ describe('a chat that streams', () => {
 		return chunks.map(({ type, content }) => (type === 'item' ? content : `<${type}>`));
 	};
 
-	test('shows text and tools as they come, each tool in a paragraph of its own', async () => {
+	test('shows text and tool progress as they arrive, each tool in a paragraph of its own', async () => {
 		expect(await live()).toStrictEqual([
 			'<begin>',
 			'\n\n> Running search: {"query":"n8n"}\n\n',
@@ -305,7 +305,7 @@ describe('a chat that streams', () => {
 		]);
 	});
 
-	test('shows text only where that is wanted', async () => {
+	test('shows text only when the option says so', async () => {
 		expect(await live({ options: { showInChat: 'text' } })).toStrictEqual([
 			'<begin>',
 			'Look: ',
@@ -333,7 +333,7 @@ test('items of a chat that streams do not mix their text', async () => {
 	expect(new Set(item)).toStrictEqual(new Set([0, 1]));
 });
 
-test('reasoning is shown where that is wanted, and tokens are counted', async () => {
+test('reasoning is shown when Show Reasoning is on, and tokens are counted', async () => {
 	script = (response) => {
 		const thought = { choices: [{ index: 0, delta: { reasoning_content: 'Hm.' } }] };
 		events(response, [thought, text('Yes'), END, '[DONE]']);
@@ -352,19 +352,19 @@ test('reasoning is shown where that is wanted, and tokens are counted', async ()
 describe('Maximum Duration', () => {
 	const soon = { options: { maximumDuration: 0.2 } };
 
-	test('ends a call that is silent', async () => {
+	test('ends a call without data', async () => {
 		script = () => undefined;
 		const { error } = await assist({ parameters: soon });
 		expect(error!.message).toBe('The service did not respond in time');
 	});
 
-	test('does not lengthen the time that idle timeout may last', async () => {
+	test('does not extend the idle timeout', async () => {
 		script = () => undefined;
 		const { error } = await assist({ parameters: { options: { timeout: 0.2 } } });
 		expect(error!.message).toBe('The service did not respond in time');
 	});
 
-	test('ends a call that is kept alive without a word', async () => {
+	test('ends a call that only receives keep-alive bytes', async () => {
 		script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
 			const beat = setInterval(() => response.write(': keep-alive\n\n'), 20);
@@ -377,12 +377,12 @@ describe('Maximum Duration', () => {
 	});
 });
 
-describe('a call is paid, and is not sent again', () => {
+describe('a paid call is not sent again', () => {
 	const cut: Script = (response) => {
 		events(response, [{ session_id: 's-1' }, started, text('Half')]);
 	};
 
-	test('what had arrived is in the error', async () => {
+	test('the error has what had arrived', async () => {
 		script = cut;
 		const { outputs } = await assist({ onError: 'continueRegularOutput' });
 		expect(outputs[0]![0]!.json).toMatchObject({
@@ -417,11 +417,11 @@ describe('a call is paid, and is not sent again', () => {
 		};
 		const { status, error } = await assist({ retryOnFail: true });
 		expect(status).toBe('error');
-		expect(error!.description).toContain('so it is not sent again by itself');
+		expect(error!.description).toContain('so it is not retried automatically');
 		expect(server.requests).toHaveLength(1);
 	});
 
-	test('also where the message differs at each try', async () => {
+	test('also when the message differs at each try', async () => {
 		script = cut;
 		await assist({
 			retryOnFail: true,
@@ -451,7 +451,7 @@ describe('a call is paid, and is not sent again', () => {
 		expect(server.requests).toHaveLength(2);
 	});
 
-	test('as the tool of an agent it is sent each time that the agent asks', async () => {
+	test('in a tool run it is sent for every call of the agent', async () => {
 		script = cut;
 		await runWorkflow(
 			[
@@ -467,7 +467,7 @@ describe('a call is paid, and is not sent again', () => {
 		expect(server.requests).toHaveLength(3);
 	});
 
-	test('unless it is told to', async () => {
+	test('unless Retry When Outcome Is Unknown is on', async () => {
 		const good = script;
 		script = (...args) => {
 			(args[2] === 0 ? cut : good)(...args);
@@ -480,7 +480,7 @@ describe('a call is paid, and is not sent again', () => {
 		expect(server.requests).toHaveLength(2);
 	});
 
-	test('a call that was refused may be sent again, and what the others gave is kept', async () => {
+	test('a rejected call is sent again, and the results of the others are kept', async () => {
 		const good = script;
 		let refusals = 1;
 		script = (response, request, index) => {

@@ -2,7 +2,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import type { JsonObject } from '../../client/json';
 
-/** A part of a message, as n8n's SDK for AI nodes has it; kinds that this package does not use are left out. */
+/** A part of a message in n8n's SDK for AI nodes, without the kinds that this package does not use. */
 export type SdkContent =
 	| { readonly type: 'text'; readonly text: string }
 	| { readonly type: 'reasoning'; readonly text: string }
@@ -62,7 +62,7 @@ export type SdkChunk =
 			readonly usage?: SdkUsage;
 	  };
 
-/** What n8n's agents and chains take for a chat model. */
+/** A chat model, as n8n's agents and chains call it. */
 export interface SdkChatModel {
 	readonly provider: string;
 	readonly modelId: string;
@@ -71,7 +71,7 @@ export interface SdkChatModel {
 	withTools(tools: readonly SdkTool[]): SdkChatModel;
 }
 
-/** What a caller may ask for in a single call. */
+/** Settings of a single call. */
 export interface SdkCall {
 	readonly stop?: readonly string[];
 	readonly stopSequences?: readonly string[];
@@ -83,7 +83,7 @@ export interface AiNodeSdk {
 	supplyModel(context: ISupplyDataFunctions, model: SdkChatModel): SupplyData;
 }
 
-/** n8n's SDK for AI nodes, or nothing where this n8n has none. */
+/** Loads n8n's SDK for AI nodes; undefined where this n8n has none. */
 export function loadAiNodeSdk(): AiNodeSdk | undefined {
 	try {
 		return require('@n8n/ai-node-sdk') as AiNodeSdk;

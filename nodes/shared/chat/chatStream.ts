@@ -4,34 +4,34 @@ import { toNodeError } from '../run/nodeErrors';
 import { isToolRun } from '../run/nodeContext';
 
 /**
- * Whether this execution shows text while it comes: its trigger streams, and the node does not run as a tool, whose
- * result goes to an agent and not to a person.
+ * Whether this execution shows text while it arrives: its trigger streams, and this is no tool run, whose result goes to
+ * an agent.
  */
 export function isLive(context: IExecuteFunctions): boolean {
 	return context.isStreaming() && !isToolRun(context);
 }
 
 /**
- * Runs `work` with a way to send text to n8n's chat or to the streaming webhook of this execution.
+ * Runs `work` with a function that sends text to n8n's chat, or to the streaming webhook of this execution.
  *
- * n8n wants every run bracketed by `begin` and `end`, also when the work fails. An error that stops the node n8n
- * sends by itself; one that does not is sent as text, so that the person is not left without an answer.
+ * n8n requires a `begin` and an `end` chunk around the text, also when the work fails. An error that stops the node is
+ * sent by n8n. With *Continue On Fail* nobody would send it, so its message is sent as text here.
  */
 export async function withChatStream<T>(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	work: (sendText: (text: string) => void) => Promise<T>,
 ): Promise<T> {
-	let held = '';
+	let buffered = '';
 
 	function flush(): void {
-		if (held !== '') context.sendChunk('item', itemIndex, held);
-		held = '';
+		if (buffered !== '') context.sendChunk('item', itemIndex, buffered);
+		buffered = '';
 	}
 	function sendText(text: string): void {
-		held += text;
-		// n8n's chat page drops chunks of white space: they travel with the text that follows.
-		if (held.trim() !== '') flush();
+		buffered += text;
+		// n8n's chat page drops chunks of white space only: they are sent with the text that follows.
+		if (buffered.trim() !== '') flush();
 	}
 	function sendError(error: unknown): never {
 		if (context.continueOnFail())

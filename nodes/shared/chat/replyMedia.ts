@@ -1,30 +1,26 @@
-import type {
-	IBinaryKeyData,
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findMedia, type Media } from '../../client/chat/media';
 import type { ChatCompletion } from '../../client/chat/types';
 import { InputError, isCancelled } from '../../client/errors';
 import { isPrivateUrl } from '../../client/http/publicUrl';
+import { toDataObject } from '../run/dataObject';
 import { downloadFile } from '../files/download';
 import { errorLine } from '../run/nodeErrors';
 import { mimeTypeOf } from '../files/fileName';
 import type { MediaDownload } from './mediaOptions';
 
-/** A file that a reply links to, and what came of its download. */
+/** A file that a reply links to, with the binary field it was downloaded to, or why the download failed. */
 type FetchedMedia = Media & { readonly binary?: string; readonly error_message?: string };
 
-/** What the files of a reply add to its item. */
+/** The fields that the files of a reply add to its item. */
 export interface ReplyMedia {
 	readonly media?: readonly FetchedMedia[];
 	readonly binary?: IBinaryKeyData;
 }
 
-/** Media types for addresses whose ending and host tell none. */
-const EXPECTED: Readonly<Record<Media['kind'], string>> = {
+/** MIME types for URLs without a known file extension, where the host sends none. */
+const FALLBACK_TYPES: Readonly<Record<Media['kind'], string>> = {
 	image: 'image/jpeg',
 	video: 'video/mp4',
 	audio: 'audio/mpeg',
@@ -32,25 +28,25 @@ const EXPECTED: Readonly<Record<Media['kind'], string>> = {
 };
 
 /**
- * Downloads the files that a reply links to. The reply is paid for: a file that does not come is noted in its entry of
- * `media` and stops nothing.
+ * Downloads the files that a reply links to. A failed download does not fail the item, as the reply is paid for: its
+ * error goes to the file's entry of `media`.
  *
- * @param wish What the options ask for; without it nothing is downloaded.
+ * @param download Undefined if nothing is to be downloaded.
  * @throws ServiceError when the execution is cancelled.
  */
 export async function fetchMedia(
 	context: IExecuteFunctions,
 	{ choices }: ChatCompletion,
-	wish: MediaDownload | undefined,
+	download: MediaDownload | undefined,
 ): Promise<ReplyMedia> {
-	const found = wish === undefined ? [] : findMedia(choices[0]!.message.content ?? '');
-	if (wish === undefined || found.length === 0) return {};
+	const found = download === undefined ? [] : findMedia(choices[0]!.message.content ?? '');
+	if (download === undefined || found.length === 0) return {};
 
 	const media: FetchedMedia[] = [];
 	const binary: IBinaryKeyData = {};
 	for (const [index, entry] of found.entries()) {
-		const name = `${wish.prefix}${index}`;
-		const file = await fetchFile(context, entry, name, wish).catch(unlessCancelled);
+		const name = `${download.prefix}${index}`;
+		const file = await fetchFile(context, entry, name, download).catch(unlessCancelled);
 		if (file instanceof Error) {
 			media.push({ ...entry, error_message: errorLine(file) });
 		} else {
@@ -61,7 +57,7 @@ export async function fetchMedia(
 	return { media, ...(Object.keys(binary).length === 0 ? {} : { binary }) };
 }
 
-/** The item with the files of its reply. */
+/** Adds the files of a reply to its item. */
 export function withMedia(
 	item: INodeExecutionData,
 	{ media, binary }: ReplyMedia,
@@ -69,12 +65,12 @@ export function withMedia(
 	if (media === undefined) return item;
 	return {
 		...item,
-		json: { ...item.json, media: media as unknown as IDataObject[] },
+		json: { ...item.json, media: media.map(toDataObject) },
 		...(binary === undefined ? {} : { binary }),
 	};
 }
 
-/** Tells in the node's output panel how many files are missing. */
+/** Shows in the node's output panel how many downloads failed. */
 export function hintMissingMedia(
 	context: IExecuteFunctions,
 	items: readonly INodeExecutionData[],
@@ -97,19 +93,19 @@ async function fetchFile(
 	fieldName: string,
 	{ maxBytes, allowPrivate }: MediaDownload,
 ) {
-	// The address comes from the words of a model.
+	// The model wrote this URL: without the check a prompt could make n8n read files of its private network.
 	if (!allowPrivate && isPrivateUrl(url)) {
 		throw new InputError(
 			'The URL',
 			'leads to a private network',
-			'Fetch it with a node of its own if you trust it',
+			'If you trust it, download it with an HTTP Request node',
 		);
 	}
-	const name = lastPart(url) || fieldName;
+	const name = lastSegment(url) || fieldName;
 	return await downloadFile(context, {
 		url,
 		name,
-		mimeType: mimeTypeOf(name) ?? EXPECTED[kind],
+		mimeType: mimeTypeOf(name) ?? FALLBACK_TYPES[kind],
 		maxBytes,
 		subject: { url },
 		hint: 'Open the URL of the file',
@@ -121,7 +117,7 @@ function unlessCancelled(error: Error): Error {
 	return error;
 }
 
-function lastPart(url: string): string {
+function lastSegment(url: string): string {
 	const part = new URL(url).pathname.split('/').at(-1)!;
 	try {
 		return decodeURIComponent(part);

@@ -3,29 +3,29 @@ import { accumulateTokenUsage, type IExecuteFunctions } from 'n8n-workflow';
 import { usageOf } from '../../client/chat/result';
 import type { ChatCompletion } from '../../client/chat/types';
 
-/** By what an execution can be found in n8n's list of executions, and the field of the reply that it comes from. */
-const LABELS = [
+/** Custom data that executions can be filtered by in n8n's list, and the field of the reply that each comes from. */
+const CUSTOM_DATA = [
 	['agent_video_model', 'model'],
 	['agent_video_session', 'session_id'],
 ] as const;
 
-/** Adds the tokens of a call to what n8n shows for the node, and labels the execution with its model and session. */
+/** Adds the tokens of a call to the node's token count in n8n, and the model and session to the execution's custom data. */
 export function reportCall(context: IExecuteFunctions, completion: ChatCompletion): void {
 	reportUsage(context, completion);
-	for (const [label, field] of LABELS) {
+	for (const [key, field] of CUSTOM_DATA) {
 		const value = completion[field];
-		if (typeof value === 'string' && value !== '') setLabel(context, label, value);
+		if (typeof value === 'string' && value !== '') setCustomData(context, key, value);
 	}
 }
 
-/** An n8n without a token display is left alone. */
+/** Does nothing in an n8n that does not count tokens. */
 function reportUsage(context: IExecuteFunctions, completion: ChatCompletion): void {
 	const usage = usageOf(completion);
 	if (usage === undefined || typeof accumulateTokenUsage !== 'function') return;
 	accumulateTokenUsage(context, usage.prompt_tokens, usage.completion_tokens);
 }
 
-/** n8n keeps at most ten labels of 255 characters; an n8n without labels is left alone. */
-function setLabel(context: Partial<IExecuteFunctions>, label: string, value: string): void {
-	context.customData?.set(label, value.slice(0, 255));
+/** Values are cut to n8n's maximum of 255 characters. Does nothing in an n8n without custom data. */
+function setCustomData(context: Partial<IExecuteFunctions>, key: string, value: string): void {
+	context.customData?.set(key, value.slice(0, 255));
 }

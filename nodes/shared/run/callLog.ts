@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import {
 	isOutcomeUnknown,
@@ -7,89 +7,97 @@ import {
 	type ErrorKind,
 } from '../../client/errors';
 import { isToolRun } from './nodeContext';
+import { nodeState, type NodeState } from './nodeState';
 
-/** What came of the paid call of an item. */
+/** A `ServiceError` as plain JSON, so that it can be saved with the execution. */
+interface SavedFailure {
+	readonly kind: ErrorKind;
+	readonly message: string;
+	readonly hint: string;
+	readonly details: ErrorDetails;
+}
+
+/** The outcome of an item's paid call: its result, or a failure after which the service may have done the work. */
 interface LoggedCall {
-	/** What was asked for: something else is another call. */
+	/** Identifies the call: a different key is a different call. */
 	readonly request: string;
-	readonly result?: IDataObject;
-	/** A failure after which the service may have done the work all the same. */
-	readonly failure?: {
-		readonly kind: ErrorKind;
-		readonly message: string;
-		readonly hint: string;
-		readonly details: ErrorDetails;
-	};
+	readonly result?: object;
+	readonly failure?: SavedFailure;
 }
 
 interface CallLog {
-	/** Which run of the node in this execution: in a loop, the items of the next one are others. */
+	/** Run index of the node in this execution: each round of a loop has other items. */
 	readonly run: number;
+	/** By item index. */
 	readonly calls: Record<string, LoggedCall>;
 }
 
-const KEY = 'paidCalls';
-const WARNING = 'The call may have been carried out and charged, so it is not sent again by itself';
+const WARNING =
+	'The service may have processed and charged the call, so it is not retried automatically';
+
+export interface CallOnceOptions {
+	/** Index of the item. */
+	readonly item: number;
+	/** Identifies the call. After a user retried an execution with other values it differs: then the call is sent. */
+	readonly request: string;
+	/** Whether to send a call again whose outcome is unknown. */
+	readonly retryOutcomeUnknown: boolean;
+}
 
 /**
- * Makes the paid call of an item, once. *Retry On Fail* runs the whole node again for all its items: what was paid for
- * is then taken from the node's context, and a call that may have been carried out fails again without being sent.
+ * Makes the paid call of an item at most once. *Retry On Fail* runs the whole node again for all items: results that are
+ * paid for are then read from the call log, and a call whose outcome is unknown fails again without being sent.
  *
- * An agent that runs the node as its tool decides itself what to ask for again.
+ * A tool run takes no log: the agent decides itself which calls to repeat.
  *
- * @param request Names what is asked for. A person who retries an execution may have changed it: that is another call.
- * @param retryOutcomeUnknown Whether a call that may have been carried out is to be sent again all the same.
+ * @throws ServiceError as `call`, with a warning in its hint when the outcome is unknown.
  */
 export async function callOnce<T extends object>(
 	context: IExecuteFunctions,
-	{
-		item,
-		request,
-		retryOutcomeUnknown,
-	}: { readonly item: number; readonly request: string; readonly retryOutcomeUnknown: boolean },
+	{ item, request, retryOutcomeUnknown }: CallOnceOptions,
 	call: () => Promise<T>,
 ): Promise<T> {
 	if (isToolRun(context)) return await call();
 
-	const { calls } = callLogOf(context);
-	const known = calls[item];
-	if (known !== undefined && (known.request === request || context.getMode() !== 'retry')) {
-		if (known.result !== undefined) return known.result as T;
-		if (known.failure !== undefined && !retryOutcomeUnknown) throw revived(known.failure);
+	const { calls } = currentCallLog(context);
+	const logged = calls[item];
+	if (logged !== undefined && (logged.request === request || context.getMode() !== 'retry')) {
+		if (logged.result !== undefined) return logged.result as T;
+		if (logged.failure !== undefined && !retryOutcomeUnknown) throw toError(logged.failure);
 	}
 	const result = await call().catch((error: unknown) => {
 		if (!isOutcomeUnknown(error)) throw error;
-		const failure = kept(error);
+		const failure = toFailure(error);
 		calls[item] = { request, failure };
-		throw revived(failure);
+		throw toError(failure);
 	});
-	calls[item] = { request, result: result as IDataObject };
+	calls[item] = { request, result };
 	return result;
 }
 
-/** Forgets the calls of this run: every item has what it paid for, and nothing will be retried. */
+/** Clears the log. Call it once all items have succeeded: no retry will follow. */
 export function clearCallLog(context: IExecuteFunctions): void {
-	context.getContext('node')[KEY] = undefined as never;
+	callLog(context).clear();
 }
 
-function callLogOf(context: IExecuteFunctions): CallLog {
-	const node = context.getContext('node');
+/** The log of this run of the node; an empty one if the stored log is of another run. */
+function currentCallLog(context: IExecuteFunctions): CallLog {
+	const state = callLog(context);
 	const run = context.getWorkflowDataProxy(0).$runIndex;
-	const known = node[KEY] as CallLog | undefined;
-	if (known?.run !== run) node[KEY] = { run, calls: {} };
-	return node[KEY] as CallLog;
+	const stored = state.get();
+	if (stored !== undefined && stored.run === run) return stored;
+	return state.set({ run, calls: {} });
 }
 
-function kept({ kind, message, hint, details }: ServiceError): NonNullable<LoggedCall['failure']> {
+function callLog(context: IExecuteFunctions): NodeState<CallLog> {
+	return nodeState(context, 'paidCalls');
+}
+
+function toFailure({ kind, message, hint, details }: ServiceError): SavedFailure {
 	const { cause, ...plain } = details;
 	return { kind, message, hint: `${hint}. ${WARNING}`, details: plain };
 }
 
-function revived({
-	kind,
-	message,
-	hint,
-	details,
-}: NonNullable<LoggedCall['failure']>): ServiceError {
+function toError({ kind, message, hint, details }: SavedFailure): ServiceError {
 	return new ServiceError(kind, message, hint, details);
 }
