@@ -129,8 +129,8 @@ describe('a model that is not in the table', () => {
 });
 
 test('an unsupported value is rejected, with the value to use instead', () => {
-	const asked = { model: 'video-m7', fields: { duration: '7' } };
-	expect(() => plan(asked, 'reject')).toThrow(
+	const entered = { model: 'video-m7', fields: { duration: '7' } };
+	expect(() => plan(entered, 'reject')).toThrow(
 		expect.objectContaining({
 			name: 'InputError',
 			field: 'Duration',

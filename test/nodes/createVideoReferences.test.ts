@@ -134,7 +134,7 @@ describe('references', () => {
 });
 
 describe('unsupported values', () => {
-	const asked = {
+	const parameters = {
 		model: model('={{ $json.model }}'),
 		duration: '={{ $json.seconds }}',
 		size: '={{ $json.size }}',
@@ -146,7 +146,7 @@ describe('unsupported values', () => {
 	];
 
 	test('are adjusted and reported, in the item and in a hint', async () => {
-		const { outputs, run } = await create(asked, { items });
+		const { outputs, run } = await create(parameters, { items });
 		expect(server.requests.map(({ body }) => body)).toStrictEqual([
 			{ model: 'video-m7', prompt: 'A lake', duration: 8 },
 			{ model: 'video-m1', prompt: 'A lake', duration: 5 },
@@ -182,7 +182,7 @@ describe('unsupported values', () => {
 	});
 
 	test('are rejected with the option Reject, before the first item is sent', async () => {
-		const rejecting = { ...asked, options: { unsupportedValues: 'reject' } };
+		const rejecting = { ...parameters, options: { unsupportedValues: 'reject' } };
 		const { error } = await create(rejecting, { items: [...items].reverse() });
 		expect(error).toMatchObject({
 			name: 'NodeOperationError',
@@ -193,7 +193,7 @@ describe('unsupported values', () => {
 	});
 
 	test('with Continue On Fail only the rejected items fail', async () => {
-		const rejecting = { ...asked, options: { unsupportedValues: 'reject' } };
+		const rejecting = { ...parameters, options: { unsupportedValues: 'reject' } };
 		const { outputs } = await create(rejecting, { items, onError: 'continueErrorOutput' });
 		expect(outputs[0]!.map(({ json: { model: code } }) => code)).toStrictEqual(['video-m1']);
 		expect(outputs[1]!.map(({ json: { error } }) => error)).toStrictEqual([

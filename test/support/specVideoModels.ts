@@ -121,11 +121,11 @@ export function sentDuration(
 
 /** The ratio that is sent for an entered one: the nearest shape, of two as near the one further from a square. */
 export function sentRatio({ ratios }: SpecVideoModel, entered: string): string {
-	const asked = logRatio(entered);
-	if (Number.isNaN(asked)) return ratios[0]!;
+	const enteredShape = logRatio(entered);
+	if (Number.isNaN(enteredShape)) return ratios[0]!;
 	return nearest(ratios, (ratio) => {
 		const shape = logRatio(ratio);
-		return [Number(Math.abs(shape - asked).toFixed(5)), -Math.abs(shape)];
+		return [Number(Math.abs(shape - enteredShape).toFixed(5)), -Math.abs(shape)];
 	})!;
 }
 

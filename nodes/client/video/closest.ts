@@ -5,26 +5,26 @@ const TOLERANCE = 1e-6;
 
 /** How each rule maps a duration to one of the model, in seconds (spec 2.11). */
 const DURATION_RULES: Readonly<
-	Record<DurationRule, (asked: number, durations: readonly number[]) => number | undefined>
+	Record<DurationRule, (entered: number, durations: readonly number[]) => number | undefined>
 > = {
-	nearest: (asked, durations) => nearest(asked, durations, (seconds) => seconds),
-	fiveUpToFiveElseTen: (asked) => (asked <= 5 ? 5 : 10),
+	nearest: (entered, durations) => nearest(entered, durations, (seconds) => seconds),
+	fiveUpToFiveElseTen: (entered) => (entered <= 5 ? 5 : 10),
 };
 
 /** The model's duration for an unsupported one, in seconds. */
 export function closestDuration(
-	asked: number,
+	entered: number,
 	{ durationRule, durations }: Pick<VideoModel, 'durationRule' | 'durations'>,
 ): number | undefined {
-	return DURATION_RULES[durationRule](asked, durations);
+	return DURATION_RULES[durationRule](entered, durations);
 }
 
 /**
  * The model's ratio with the nearest shape; of two at the same distance the one further from a square, so that portrait
  * stays portrait. The first ratio for a text that is not a ratio.
  */
-export function closestRatio(asked: string, ratios: readonly string[]): string | undefined {
-	const shape = shapeOf(asked);
+export function closestRatio(entered: string, ratios: readonly string[]): string | undefined {
+	const shape = shapeOf(entered);
 	if (shape === undefined) return ratios[0];
 	const elongation = (ratio: string) => Math.abs(shapeOf(ratio) ?? 0);
 	const longestFirst = [...ratios].sort((a, b) => elongation(b) - elongation(a));
@@ -35,26 +35,26 @@ export function closestRatio(asked: string, ratios: readonly string[]): string |
  * The same size in the model's spelling, or the model's size with the nearest number of lines. Undefined where the size,
  * or every size of the model, is not spelled as a number of lines (`720p`).
  */
-export function closestSize(asked: string, sizes: readonly string[]): string | undefined {
-	const lines = linesOf(asked);
+export function closestSize(entered: string, sizes: readonly string[]): string | undefined {
+	const lines = linesOf(entered);
 	return lines === undefined ? undefined : nearest(lines, sizes, linesOf);
 }
 
 /** The same word in the model's spelling. */
-export function sameWord(asked: string, words: readonly string[]): string | undefined {
-	return words.find((word) => word.toLowerCase() === asked.toLowerCase());
+export function sameWord(entered: string, words: readonly string[]): string | undefined {
+	return words.find((word) => word.toLowerCase() === entered.toLowerCase());
 }
 
 /** The candidate with the nearest measure, the first of equal ones. Candidates without a measure are skipped. */
 function nearest<T>(
-	asked: number,
+	entered: number,
 	candidates: readonly T[],
 	measure: (candidate: T) => number | undefined,
 ): T | undefined {
 	let best: T | undefined;
 	let bestDistance = Infinity;
 	for (const candidate of candidates) {
-		const distance = Math.abs((measure(candidate) ?? NaN) - asked);
+		const distance = Math.abs((measure(candidate) ?? NaN) - entered);
 		if (distance < bestDistance - TOLERANCE) {
 			best = candidate;
 			bestDistance = distance;

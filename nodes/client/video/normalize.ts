@@ -38,7 +38,7 @@ const FIELDS: readonly VideoField[] = VIDEO_FIELDS;
 const RULES: readonly Rule[] = [
 	excessFiles,
 	ignoredFields,
-	outsideValues,
+	unsupportedValues,
 	editedVideo,
 	sizeAndMode,
 ];
@@ -61,7 +61,7 @@ export function normalize(
 	for (const rule of RULES) {
 		for (const adjustment of rule(request, model)) {
 			if (unsupported === 'reject' && !isDefault(adjustment, model))
-				throw unsupportedValue(adjustment);
+				throw toInputError(adjustment);
 			adjustments.push(adjustment);
 			request = withoutUndefined({
 				...request,
@@ -113,7 +113,7 @@ function ignoredFields(
 	}));
 }
 
-function outsideValues(
+function unsupportedValues(
 	request: VideoRequest,
 	model: VideoModel | undefined,
 ): readonly Adjustment[] {
@@ -171,13 +171,15 @@ function isDefault({ field, from }: Adjustment, model: VideoModel | undefined): 
 	return row !== undefined && model !== undefined && row.defaultValue(model) === from;
 }
 
-function unsupportedValue({ field, from, to, reason }: Adjustment): InputError {
+function toInputError({ field, from, to, reason }: Adjustment): InputError {
 	const label = [...FIELDS, ...REFERENCES].find(({ apiName }) => apiName === field)!.label;
 	const given = Array.isArray(from) ? `are ${from.length}` : `is ${String(from)}`;
 	const instead = Array.isArray(to)
 		? `Use at most ${to.length}`
 		: to === null
-			? 'Leave it empty'
+			? Array.isArray(from)
+				? 'Remove them'
+				: 'Leave it empty'
 			: `Use ${String(to)}`;
 	return new InputError(
 		label,

@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
 			? {
 					field: 'Prompt',
 					problem: 'is empty',
-					hint: 'Enter a text, or an expression that gives one for every item',
+					hint: 'Enter a text, or an expression that returns one for every item',
 				}
 			: undefined,
 	({ videos = [] }, model) =>
