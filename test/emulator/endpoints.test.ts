@@ -106,14 +106,14 @@ describe('5 authentication', () => {
 
 	it('5 responds with 406 to insufficient credit, except for task queries', async () => {
 		const key = 'demo-key-no-credit';
-		const refused = [
+		const expected = [
 			406,
 			errorBody('The account credit is insufficient.', 'insufficient_credit_error'),
 		];
 		const chat = await service.chat(HI, key);
 		const video = await service.createVideo(CAT, key);
-		expect([chat.status, chat.body]).toEqual(refused);
-		expect([video.status, video.body]).toEqual(refused);
+		expect([chat.status, chat.body]).toEqual(expected);
+		expect([video.status, video.body]).toEqual(expected);
 		expect((await service.queryTask('none', key)).status).toBe(400);
 	});
 });
