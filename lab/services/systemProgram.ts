@@ -79,6 +79,7 @@ set -e
 policy=/usr/sbin/policy-rc.d
 if [ ! -e $policy ]; then
 	trap 'rm -f $policy' EXIT
+	trap 'exit 1' INT TERM
 	printf '#!/bin/sh\\nexit 101\\n' > $policy
 	chmod 755 $policy
 fi
