@@ -11,7 +11,7 @@ import { isJsonMode } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import type { ChatRequest } from '../client/chat/types';
 import { mapConcurrent } from '../client/concurrency';
-import { isCancelled, ServiceError } from '../client/errors';
+import { isCanceled, ServiceError } from '../client/errors';
 import type { HttpPort } from '../client/ports';
 import { isLive, withChatStream } from '../shared/chat/chatStream';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
@@ -129,7 +129,7 @@ async function askAll(
 			await ask(context, state, slot, http);
 		} catch (error) {
 			const nodeError = toNodeError(context.getNode(), error, slot.item);
-			if (!context.continueOnFail() || isCancelled(error)) throw nodeError;
+			if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
 			slot.failure = withConversation(failureJson(nodeError, error), slot);
 		}
 	});

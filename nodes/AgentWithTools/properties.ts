@@ -46,7 +46,7 @@ const PARAMETER_FIELDS: INodeProperties[] = [
 		name: 'required',
 		type: 'boolean',
 		default: true,
-		description: 'Whether the model has to give it',
+		description: 'Whether the model must pass this argument',
 	},
 	{
 		displayName: 'Allowed Values',
@@ -54,7 +54,7 @@ const PARAMETER_FIELDS: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. celsius, fahrenheit',
-		description: 'Separated by commas; empty allows every value',
+		description: 'Separated by commas. Leave empty to allow any value.',
 	},
 ];
 
@@ -75,7 +75,7 @@ const TOOL_FIELDS: INodeProperties[] = [
 		typeOptions: { rows: 2 },
 		default: '',
 		placeholder: 'e.g. Tells the weather in a city',
-		description: 'What the tool does: the model decides by this',
+		description: 'What the tool does. The model decides by this text when to call it.',
 	},
 	{
 		displayName: 'Define Parameters',
@@ -116,7 +116,7 @@ const TOOL_FIELDS: INodeProperties[] = [
 		name: 'example',
 		type: 'json',
 		default: '{\n  "city": "Rome"\n}',
-		description: 'Arguments as the model should give them; the types are taken from here',
+		description: 'Example arguments. Their types become the schema.',
 		displayOptions: { show: { define: ['example'] } },
 	},
 ];
@@ -132,12 +132,12 @@ const toolProperties: INodeProperties[] = [
 			{
 				name: 'In the Form',
 				value: 'form',
-				description: 'Tool by tool, with an output for each',
+				description: 'Add the tools one by one; each gets an output',
 			},
 			{
 				name: 'As JSON',
 				value: 'json',
-				description: 'A list of declarations as the service takes them',
+				description: 'A list of tool declarations in the format of the API',
 			},
 		],
 		default: 'form',
@@ -150,7 +150,7 @@ const toolProperties: INodeProperties[] = [
 		placeholder: 'Add Tool',
 		default: {},
 		description:
-			'Functions that the model may ask for. Add new ones at the end: the wires of the outputs go by position, so removing one from the middle rewires those after it.',
+			'Functions that the model can call. Add new tools at the end: connections follow the position of an output, so that removing a tool in the middle shifts the connections after it.',
 		displayOptions: { show: { toolSource: ['form'] } },
 		options: [
 			{
@@ -167,7 +167,7 @@ const toolProperties: INodeProperties[] = [
 		typeOptions: { rows: 6 },
 		default: '[]',
 		description:
-			'A list of declarations: type function, and function with name, description, parameters',
+			'A list of tool declarations, each with type "function" and a function with name, description and parameters',
 		displayOptions: { show: { toolSource: ['json'] } },
 	},
 	{
@@ -179,12 +179,12 @@ const toolProperties: INodeProperties[] = [
 			{
 				name: 'One for Each Tool',
 				value: 'perTool',
-				description: 'Each tool has its own branch',
+				description: 'Each tool has its own output',
 			},
 			{
 				name: 'One for All',
 				value: 'single',
-				description: 'All calls leave through Tool Calls',
+				description: 'All calls leave through the output Tool Calls',
 			},
 		],
 		default: 'perTool',
@@ -192,7 +192,7 @@ const toolProperties: INodeProperties[] = [
 	},
 	{
 		displayName:
-			'Connect each tool output to the nodes that do the work, and their end back to the input of this node. A branch that ends without any item ends the execution: switch on Always Output Data on its last node.',
+			'Connect each tool output to the nodes that run the tool, and the last of them back to the input of this node. A branch that returns no item ends the execution: switch on Always Output Data on its last node.',
 		name: 'loopNotice',
 		type: 'notice',
 		default: '',
@@ -212,12 +212,12 @@ export const agentProperties: INodeProperties[] = [
 			{
 				name: 'One at a Time',
 				value: 'oneAtATime',
-				description: 'Right through every kind of branch',
+				description: 'Works with any kind of branch',
 			},
 			{
 				name: 'All of a Round at Once',
 				value: 'allAtOnce',
-				description: 'Faster, where every node of the branch keeps item linking',
+				description: 'Faster, but every node of the branch must keep item linking',
 			},
 		],
 		default: 'oneAtATime',

@@ -5,7 +5,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { isCancelled, ServiceError } from '../client/errors';
+import { isCanceled, ServiceError } from '../client/errors';
 import { countVideos, pollResult, type PollResult } from '../client/video/poll/result';
 import type { TaskPoll } from '../client/video/poll/task';
 import { checkTaskId } from '../client/video/queryTask';
@@ -58,7 +58,7 @@ export async function deliver(
 			completed.add(item);
 			return toItem(context, item, result, binary);
 		}
-		if (failsNode || isCancelled(error)) throw error;
+		if (failsNode || isCanceled(error)) throw error;
 		return toItem(context, item, failedDownload(result, error), binary);
 	}
 
@@ -109,7 +109,7 @@ function failedVideos(polls: readonly TaskPoll[]): ServiceError | undefined {
 		polls.length === 1
 			? 'The video failed'
 			: `${failed.length} of ${countVideos(polls.length)} failed`,
-		'Completed videos are not lost: run this node again with their task IDs. Status queries are free of charge',
+		'Completed videos are not lost: run this node again with their task IDs. Status polls are free of charge',
 		{
 			serviceMessage: failed.map(failureLine).join('; '),
 			...(polls.length === 1 ? { subject: { task_id: first!.task_id } } : {}),

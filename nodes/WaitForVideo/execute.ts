@@ -14,9 +14,9 @@ import { pollProgress, type Progress } from './progress';
 import { nextResumeMs } from './resume';
 import { loadPolls, savePolls } from './state';
 
-/** Status queries are answered at once: a response that is idle this long is lost. */
+/** Status polls are answered at once: a response that is idle this long is lost. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** Total timeout of a status query: a response that trickles in must not delay the deadline of the task. */
+/** Total timeout of a status poll: a response that trickles in must not delay the deadline of the task. */
 const QUERY_TIMEOUT_MS = 60_000;
 
 /** One run of Wait for Video: all polls of its tasks, or in suspend mode one step of them. */

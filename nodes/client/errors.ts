@@ -38,7 +38,7 @@ export type ErrorKind =
 	/** The request succeeded, but the video task failed (spec 3.1). */
 	| 'failed'
 	/** The execution was canceled. */
-	| 'cancelled';
+	| 'canceled';
 
 export interface ErrorDetails {
 	/** HTTP status, if there was a response. */
@@ -92,6 +92,6 @@ export function isOutcomeUnknown(error: unknown): error is ServiceError {
 }
 
 /** Whether the execution was canceled. */
-export function isCancelled(error: unknown): boolean {
-	return error instanceof ServiceError && error.kind === 'cancelled';
+export function isCanceled(error: unknown): boolean {
+	return error instanceof ServiceError && error.kind === 'canceled';
 }

@@ -170,6 +170,6 @@ test('tasks are polled concurrently and returned in their order', async () => {
 });
 
 test('cancellation ends polling', async () => {
-	const cancelled = new ServiceError('cancelled', 'stopped', '');
-	await expect(poll({ t: () => cancelled })).rejects.toBe(cancelled);
+	const canceled = new ServiceError('canceled', 'stopped', '');
+	await expect(poll({ t: () => canceled })).rejects.toBe(canceled);
 });

@@ -1,6 +1,6 @@
 import { ServiceError, type ErrorDetails } from '../../nodes/client/errors';
 import { withRetry, type RetryPolicy } from '../../nodes/client/http/retry';
-import { cancelledError } from '../../nodes/client/http/transportError';
+import { canceledError } from '../../nodes/client/http/transportError';
 import { fakeClock } from '../support/fakeClock';
 
 const POLICY: RetryPolicy = { retries: 3, retryOutcomeUnknown: false };
@@ -102,12 +102,12 @@ test('errors other than ServiceError are not retried', async () => {
 });
 
 test('canceling ends the delay', async () => {
-	const clock = { ...fakeClock(), sleep: () => Promise.reject(cancelledError()) };
+	const clock = { ...fakeClock(), sleep: () => Promise.reject(canceledError()) };
 	let calls = 0;
 	const call = () => {
 		calls++;
 		return Promise.reject(failed(BUSY));
 	};
-	await expect(withRetry(clock, POLICY, call)).rejects.toMatchObject({ kind: 'cancelled' });
+	await expect(withRetry(clock, POLICY, call)).rejects.toMatchObject({ kind: 'canceled' });
 	expect(calls).toBe(1);
 });

@@ -136,7 +136,7 @@ describe('Retry On Fail when the third creation fails', () => {
 		async () => {
 			const { client } = session;
 			fault({ kind: 'reset' });
-			const execution = await run('Unclear', fromPictures(retrying));
+			const execution = await run('Lost connection', fromPictures(retrying));
 			const once = [
 				['first lake', 200],
 				['second lake', 200],

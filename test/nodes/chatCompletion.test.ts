@@ -526,7 +526,7 @@ describe('many items', () => {
 		expect(at[4]! - at[3]!).toBeGreaterThanOrEqual(55);
 	});
 
-	test('cancelling stops a reply in mid-stream, and no further request is sent', async () => {
+	test('canceling stops a reply in mid-stream, and no further request is sent', async () => {
 		let cancel: () => void = () => undefined;
 		let closed: Promise<unknown> = Promise.resolve();
 		script = (response) => {

@@ -147,9 +147,9 @@ describe.each(NODES)('%s with Download Media', (node) => {
 	});
 
 	test('with an error output only failed calls go there, and items keep their order', async () => {
-		says = (question) => (question === 'refuse' ? 400 : `${cdn.url}/cdn/${question}.mp4`);
+		says = (question) => (question === 'fail' ? 400 : `${cdn.url}/cdn/${question}.mp4`);
 		const { outputs } = await ask(node, {
-			items: [{ chatInput: 'film' }, { chatInput: 'refuse' }, { chatInput: 'lost' }],
+			items: [{ chatInput: 'film' }, { chatInput: 'fail' }, { chatInput: 'lost' }],
 			onError: 'continueErrorOutput',
 		});
 		const links = (items: readonly INodeExecutionData[] = []) =>

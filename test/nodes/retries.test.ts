@@ -89,7 +89,7 @@ describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 	});
 });
 
-test('cancelling ends the wait for a retry', async () => {
+test('canceling ends the wait for a retry', async () => {
 	script = (response) => {
 		json(response, 429, {}, { 'retry-after': '30' });
 		cancel();

@@ -295,13 +295,13 @@ test('a rejected API key stops the node, and the error names the task', async ()
 
 test('canceling the execution stops polling within a second', async () => {
 	let cancel: () => void = () => undefined;
-	let cancelledMs = 0;
+	let canceledMs = 0;
 	script = (response, { body }) => {
 		json(response, 200, { task_id: taskOf(body), status: 'processing' });
 		// The node is about to sleep for five seconds.
 		response.on('close', () => {
 			setImmediate(() => {
-				cancelledMs = Date.now();
+				canceledMs = Date.now();
 				cancel();
 			});
 		});
@@ -313,6 +313,6 @@ test('canceling the execution stops polling within a second', async () => {
 		},
 	});
 	expect(status).toBe('canceled');
-	expect(Date.now() - cancelledMs).toBeLessThan(1_000);
+	expect(Date.now() - canceledMs).toBeLessThan(1_000);
 	expect(server.requests).toHaveLength(1);
 });

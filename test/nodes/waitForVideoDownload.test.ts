@@ -204,7 +204,7 @@ test('a video without a thumbnail is not an error', async () => {
 
 test('canceling closes the connection of a download within a second', async () => {
 	let cancel: () => void = () => undefined;
-	const times = { cancelledMs: 0, closedMs: 0 };
+	const times = { canceledMs: 0, closedMs: 0 };
 	const closed = new Promise<void>((resolve) => {
 		cdn = (response) => {
 			response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 1_000 });
@@ -213,7 +213,7 @@ test('canceling closes the connection of a download within a second', async () =
 				resolve();
 			});
 			response.write('some bytes', () => {
-				times.cancelledMs = Date.now();
+				times.canceledMs = Date.now();
 				cancel();
 			});
 		};
@@ -224,6 +224,6 @@ test('canceling closes the connection of a download within a second', async () =
 	const { status } = await wait({}, { onStart });
 	expect(status).toBe('canceled');
 	await closed;
-	expect(times.closedMs - times.cancelledMs).toBeLessThan(1_000);
+	expect(times.closedMs - times.canceledMs).toBeLessThan(1_000);
 	expect(downloads()).toHaveLength(1);
 });

@@ -4,21 +4,21 @@ import { strictContext } from '../support/strictContext';
 const contextWith = (signal: AbortSignal) =>
 	strictContext({ getExecutionCancelSignal: () => signal });
 
-test('a nap ends as soon as the execution is cancelled', async () => {
+test('a sleep ends as soon as the execution is canceled', async () => {
 	const controller = new AbortController();
-	const nap = n8nClock(contextWith(controller.signal)).sleep(3_600_000);
+	const sleep = n8nClock(contextWith(controller.signal)).sleep(3_600_000);
 	controller.abort();
-	await expect(nap).rejects.toMatchObject({
-		kind: 'cancelled',
+	await expect(sleep).rejects.toMatchObject({
+		kind: 'canceled',
 		message: 'The execution was canceled',
 	});
 });
 
-test('a nap on a cancelled execution does not begin', async () => {
-	const nap = n8nClock(contextWith(AbortSignal.abort())).sleep(3_600_000);
-	await expect(nap).rejects.toMatchObject({ kind: 'cancelled' });
+test('a sleep in a canceled execution rejects at once', async () => {
+	const sleep = n8nClock(contextWith(AbortSignal.abort())).sleep(3_600_000);
+	await expect(sleep).rejects.toMatchObject({ kind: 'canceled' });
 });
 
-test('a nap of no time is over at once', async () => {
+test('a sleep of 0 ms ends at once', async () => {
 	await n8nClock(contextWith(new AbortController().signal)).sleep(0);
 });

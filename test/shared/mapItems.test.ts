@@ -1,10 +1,10 @@
 import type { INode } from 'n8n-workflow';
 
-import { cancelledError } from '../../nodes/client/http/transportError';
+import { canceledError } from '../../nodes/client/http/transportError';
 import { mapItems } from '../../nodes/shared/run/mapItems';
 import { strictContext } from '../support/strictContext';
 
-test('cancelling stops the items that have not begun, also with Continue On Fail', async () => {
+test('canceling stops the items that have not begun, also with Continue On Fail', async () => {
 	const context = strictContext({
 		getInputData: () => [{ json: {} }, { json: {} }, { json: {} }],
 		getNode: () => ({ name: 'Tested', type: 'tested' }) as INode,
@@ -14,7 +14,7 @@ test('cancelling stops the items that have not begun, also with Continue On Fail
 	const begun: number[] = [];
 	const work = (itemIndex: number) => {
 		begun.push(itemIndex);
-		return Promise.reject(cancelledError());
+		return Promise.reject(canceledError());
 	};
 	await expect(mapItems(context, { concurrency: 1 }, work)).rejects.toThrow('canceled');
 	expect(begun).toStrictEqual([0]);

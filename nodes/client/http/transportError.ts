@@ -47,7 +47,7 @@ export const TRANSPORT_ROWS: readonly TransportRow[] = [
 	},
 	{
 		codes: /^(ERR_CANCELED|ABORT_ERR)$/,
-		kind: 'cancelled',
+		kind: 'canceled',
 		// n8n recognizes a canceled execution by the word "canceled" in the message.
 		message: 'The execution was canceled',
 		hint: 'Run the workflow again to start over',
@@ -77,7 +77,7 @@ function codeOf(error: unknown): string {
 }
 
 /** The error for a canceled execution. */
-export function cancelledError(): ServiceError {
+export function canceledError(): ServiceError {
 	return transportError(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }));
 }
 

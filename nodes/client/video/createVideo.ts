@@ -1,4 +1,4 @@
-import { isCancelled, isOutcomeUnknown, ServiceError } from '../errors';
+import { isCanceled, isOutcomeUnknown, ServiceError } from '../errors';
 import { readJsonObject, send, unexpectedResponse } from '../http/request';
 import { withoutUndefined, type JsonObject } from '../json';
 import type { HttpPort } from '../ports';
@@ -59,9 +59,9 @@ export async function createVideo(
 	}
 }
 
-/** A cancelled request may have reached the service, like one whose connection broke. */
+/** A canceled request may have reached the service, like one whose connection broke. */
 function mayHaveCreated(error: unknown): error is ServiceError {
-	return error instanceof ServiceError && (isCancelled(error) || isOutcomeUnknown(error));
+	return error instanceof ServiceError && (isCanceled(error) || isOutcomeUnknown(error));
 }
 
 function withOutcomeUnknown({ kind, message, hint, details }: ServiceError): ServiceError {

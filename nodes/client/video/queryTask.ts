@@ -16,7 +16,7 @@ export const TASK_STATES = {
 
 export type TaskState = (typeof TASK_STATES)[keyof typeof TASK_STATES];
 
-/** Response of a status query (spec 2.10). */
+/** Response of a status poll (spec 2.10). */
 export interface TaskReport {
 	readonly task_id: string;
 	readonly status: string;

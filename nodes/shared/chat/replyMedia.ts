@@ -2,7 +2,7 @@ import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-
 
 import { findMedia, type Media } from '../../client/chat/media';
 import type { ChatCompletion } from '../../client/chat/types';
-import { InputError, isCancelled } from '../../client/errors';
+import { InputError, isCanceled } from '../../client/errors';
 import { isPrivateUrl } from '../../client/http/publicUrl';
 import { toDataObject } from '../run/dataObject';
 import { downloadFile } from '../files/download';
@@ -32,7 +32,7 @@ const FALLBACK_TYPES: Readonly<Record<Media['kind'], string>> = {
  * error goes to the file's entry of `media`.
  *
  * @param download Undefined if nothing is to be downloaded.
- * @throws ServiceError when the execution is cancelled.
+ * @throws ServiceError when the execution is canceled.
  */
 export async function fetchMedia(
 	context: IExecuteFunctions,
@@ -46,7 +46,7 @@ export async function fetchMedia(
 	const binary: IBinaryKeyData = {};
 	for (const [index, entry] of found.entries()) {
 		const name = `${download.prefix}${index}`;
-		const file = await fetchFile(context, entry, name, download).catch(unlessCancelled);
+		const file = await fetchFile(context, entry, name, download).catch(unlessCanceled);
 		if (file instanceof Error) {
 			media.push({ ...entry, error_message: errorLine(file) });
 		} else {
@@ -112,8 +112,8 @@ async function fetchFile(
 	});
 }
 
-function unlessCancelled(error: Error): Error {
-	if (isCancelled(error)) throw error;
+function unlessCanceled(error: Error): Error {
+	if (isCanceled(error)) throw error;
 	return error;
 }
 

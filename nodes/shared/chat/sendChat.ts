@@ -26,7 +26,7 @@ export interface SendChatOptions {
  * Sends one chat request and returns the complete reply. Failures are retried as the policy says, but never after text
  * was shown: the reply would start again from the beginning.
  *
- * @throws ServiceError as `completeChat`; whatever `clock.sleep` throws when the execution is cancelled.
+ * @throws ServiceError as `completeChat`; whatever `clock.sleep` throws when the execution is canceled.
  */
 export async function sendChat(
 	clock: Clock,

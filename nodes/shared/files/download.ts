@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
-import { InputError, isCancelled, ServiceError } from '../../client/errors';
+import { InputError, isCanceled, ServiceError } from '../../client/errors';
 import { fileNameOf } from './fileName';
 import {
 	downloadInterrupted,
@@ -95,7 +95,7 @@ export async function downloadFile(
 	}
 
 	function withSubject(error: unknown): unknown {
-		if (!(error instanceof ServiceError) || isCancelled(error)) return error;
+		if (!(error instanceof ServiceError) || isCanceled(error)) return error;
 		const { kind, message, details } = error;
 		return new ServiceError(kind, message, hint, { ...details, subject });
 	}

@@ -108,7 +108,7 @@ export function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Rea
 export function downloadInterrupted(cause: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
 	const error = transportError(cause);
-	if (error.kind === 'cancelled') return error;
+	if (error.kind === 'canceled') return error;
 	return new ServiceError(
 		'network',
 		'The download was interrupted',

@@ -8,7 +8,7 @@ import {
 import { normalizeBaseUrl } from '../../client/http/baseUrl';
 import type { Clock, HttpPort } from '../../client/ports';
 import { isPrivateUrl } from '../../client/http/publicUrl';
-import { cancelledError } from '../../client/http/transportError';
+import { canceledError } from '../../client/http/transportError';
 import { CREDENTIAL } from './nodeContext';
 import type { NodeContext } from './nodeContext';
 
@@ -114,7 +114,7 @@ function idleTimeoutError(cause: unknown): Error {
 }
 
 /**
- * The client's clock: real time, with a sleep that rejects when the execution is cancelled. It is monotonic: it starts at
+ * The client's clock: real time, with a sleep that rejects when the execution is canceled. It is monotonic: it starts at
  * the wall-clock time and then ignores adjustments of the wall clock, which would end or prolong a wait.
  */
 export function n8nClock(context: NodeContext): Clock {
@@ -128,7 +128,7 @@ export function n8nClock(context: NodeContext): Clock {
 			const endMs = performance.now() + ms;
 			for (let leftMs = ms; leftMs > 0; leftMs = Math.ceil(endMs - performance.now())) {
 				await sleep(Math.min(leftMs, SLEEP_SLICE_MS), signal).catch(() => undefined);
-				if (signal?.aborted) throw cancelledError();
+				if (signal?.aborted) throw canceledError();
 			}
 		},
 	};

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { mapConcurrent } from '../../client/concurrency';
-import { isCancelled } from '../../client/errors';
+import { isCanceled } from '../../client/errors';
 import { errorFacts, inOneLine, toNodeError } from './nodeErrors';
 import { n8nClock } from './host';
 import { isToolRun } from './nodeContext';
@@ -25,7 +25,7 @@ export interface ItemOptions extends Batching {
  * Runs `work` once per input item and returns one output item each, in input order.
  *
  * With *On Error: Continue* a failed item becomes `{ error, message, details }`, the one shape that n8n sends to the error
- * output without losing the details. Otherwise the first failure stops the node. Cancelling always stops it.
+ * output without losing the details. Otherwise the first failure stops the node. Canceling always stops it.
  */
 export async function mapItems(
 	context: IExecuteFunctions,
@@ -41,7 +41,7 @@ export async function mapItems(
 			completed.push(result.json);
 			return result;
 		} catch (error) {
-			const continues = context.continueOnFail() && !isCancelled(error);
+			const continues = context.continueOnFail() && !isCanceled(error);
 			if (continues) return failedItem(context, error, itemIndex);
 			throw toNodeError(context.getNode(), error, itemIndex);
 		}

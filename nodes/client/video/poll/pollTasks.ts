@@ -14,7 +14,7 @@ export interface PollState {
 
 export interface PollTasksOptions {
 	readonly schedule: PollSchedule;
-	/** Maximum number of concurrent status queries. */
+	/** Maximum number of concurrent status polls. */
 	readonly concurrency: number;
 	/** Milliseconds since the epoch: polls due later are not made. Without it polling lasts until all tasks are finished. */
 	readonly untilMs?: number;
@@ -31,7 +31,7 @@ const ACCOUNT_STATUSES: readonly (number | undefined)[] = [401, 403];
  *
  * @param queryStatus Queries the status of one task; a ServiceError that it throws becomes part of that task's state.
  * @returns The tasks in their order, each with its outcome unless `untilMs` came first.
- * @throws ServiceError `cancelled`; `http` when the service rejects the key; any other error of `queryStatus`.
+ * @throws ServiceError `canceled`; `http` when the service rejects the key; any other error of `queryStatus`.
  */
 export async function pollTasks(
 	clock: Clock,
@@ -142,7 +142,7 @@ interface NextEvent {
 function taskErrorOf(error: unknown): ServiceError {
 	const isAboutTask =
 		error instanceof ServiceError &&
-		error.kind !== 'cancelled' &&
+		error.kind !== 'canceled' &&
 		!ACCOUNT_STATUSES.includes(error.details.status);
 	if (isAboutTask) return error;
 	throw error;

@@ -11,7 +11,7 @@ export type PollOutcome =
 	| { readonly kind: 'failed'; readonly reason: 'failed'; readonly report: TaskReport }
 	/** Not finished at the deadline. */
 	| { readonly kind: 'failed'; readonly reason: 'timeout' }
-	/** The service rejects status queries for this task, and another one would be rejected, too. */
+	/** The service rejects status polls for this task, and another one would be rejected, too. */
 	| { readonly kind: 'failed'; readonly reason: 'refused'; readonly message: string };
 
 /** A status transition, with its time. */
