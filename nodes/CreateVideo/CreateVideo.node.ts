@@ -8,12 +8,10 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { resourceLocator, searchItems } from '../shared/form/resourceLocator';
-import { filledByModel } from '../shared/form/fromAi';
+import { searchItems } from '../shared/form/resourceLocator';
 import { createVideos } from './execute';
-import { createVideoOptions } from './options';
-import { VIDEO_MODEL_ITEMS, videoProperties, videoToolProperties } from './modelProperties';
-import { videoReferences } from './references';
+import { VIDEO_MODEL_ITEMS } from './modelProperties';
+import { createVideoProperties } from './properties';
 
 export class CreateVideo implements INodeType {
 	description: INodeTypeDescription = {
@@ -34,46 +32,7 @@ export class CreateVideo implements INodeType {
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true }],
-		properties: [
-			resourceLocator(
-				{
-					displayName: 'Model',
-					name: 'model',
-					default: {
-						mode: 'list',
-						value: VIDEO_MODEL_ITEMS[0]!.value,
-						cachedResultName: VIDEO_MODEL_ITEMS[0]!.name,
-					},
-					required: true,
-					description: 'The model that generates the video',
-				},
-				{
-					searchListMethod: 'searchVideoModels',
-					placeholder: 'e.g. video-m1',
-				},
-			),
-			...filledByModel(
-				{
-					displayName: 'Prompt',
-					name: 'prompt',
-					type: 'string',
-					typeOptions: { rows: 4 },
-					required: true,
-					default: '',
-					placeholder:
-						'e.g. A lighthouse at dawn, waves breaking slowly, filmed from a drone',
-					description: 'What the video shows, and how it is filmed',
-				},
-				{
-					key: 'prompt',
-					help: 'What the video shows and how it is filmed: subject, movement, camera, light and mood, in a sentence or two',
-				},
-			),
-			...videoReferences,
-			...videoProperties,
-			...videoToolProperties,
-			createVideoOptions,
-		],
+		properties: createVideoProperties,
 	};
 
 	methods = {

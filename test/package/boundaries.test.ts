@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 	'nodes/<Node>': [...CLIENT_LAYERS, ...SHARED_LAYERS, ...HOST],
 	credentials: ['n8n-workflow'],
 
-	// Only paths.ts and the compatibility run, which is a program, are not in a folder of the lab.
+	// Only paths.ts and two programs, the compatibility run and the preparation, are not in a folder of the lab.
 	'lab/paths.ts': [ANY_PACKAGE],
 	'lab/services': ['lab/paths.ts', ANY_PACKAGE],
 	'lab/n8n': ['lab/paths.ts', 'lab/services', ANY_PACKAGE],
@@ -48,6 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 		...['lab/paths.ts', 'lab/services', 'lab/n8n', 'lab/browser', 'emulator', ANY_PACKAGE],
 	],
 	'lab/compatibility.ts': ['lab/paths.ts', 'lab/services', 'lab/n8n', ANY_PACKAGE],
+	'lab/prepare.ts': ['lab/services', 'lab/n8n', ANY_PACKAGE],
 
 	// The emulator reads the specification independently of the client.
 	emulator: [ANY_PACKAGE],

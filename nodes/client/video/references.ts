@@ -52,7 +52,7 @@ export const REFERENCES: readonly ReferenceRow[] = [
 /** A reference file. */
 export interface Reference {
 	readonly kind: ReferenceKind;
-	/** URL that the service can fetch. */
+	/** Public URL of the file. */
 	readonly url: string;
 }
 
