@@ -21,7 +21,7 @@ export interface ScriptedServer {
 	readonly url: string;
 	readonly port: number;
 	readonly requests: SeenRequest[];
-	stop(): Promise<void>;
+	stop: () => Promise<void>;
 }
 
 /** Starts an HTTP server on loopback whose responses the test writes byte by byte. */
