@@ -53,6 +53,8 @@ export default tseslint.config(
 			// Callbacks of n8n, fastify and our ports must return promises even when they do not wait;
 			// `async` also turns their exceptions into rejections.
 			'@typescript-eslint/require-await': 'off',
+			// The one type parameter of a named cast is the type that it casts to.
+			'@typescript-eslint/no-unnecessary-type-parameters': 'off',
 			// Fields of an item's JSON are typed as possible objects; the rule would replace `String()` with casts.
 			'@typescript-eslint/no-base-to-string': 'off',
 		},

@@ -28,8 +28,11 @@ function toHttpError(error: FastifyError | HttpError): HttpError {
 
 /** 404 for an unknown path, 405 with `Allow` for a known path and another method. */
 function routeError(server: FastifyInstance, request: FastifyRequest): HttpError {
-	const [path = '/'] = request.url.split('?');
-	const allowed = METHODS.filter((method) => server.findRoute({ url: path, method }));
+	const path = request.url.split('?', 1).join('');
+	const allowed = METHODS.filter(
+		// Its type leaves out that it returns null for an unknown route.
+		(method) => (server.findRoute({ url: path, method }) as object | null) !== null,
+	);
 	if (allowed.length === 0) return new HttpError(404, `No such endpoint: ${path}`);
 	const methods = allowed.join(', ');
 	return new HttpError(405, `${path} accepts ${methods} only`, { allow: methods });

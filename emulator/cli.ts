@@ -82,7 +82,8 @@ const program = new Command('emulator')
 	.option('--quiet', 'do not log requests');
 
 const options = program.parse().opts<CliOptions>();
-run(options).catch((error: NodeJS.ErrnoException) => {
-	console.error(STARTUP_ERRORS[error.code ?? '']?.(options) ?? error.message);
+run(options).catch((error: unknown) => {
+	const { code = '', message } = error as NodeJS.ErrnoException;
+	console.error(STARTUP_ERRORS[code]?.(options) ?? message);
 	process.exitCode = 1;
 });

@@ -126,5 +126,5 @@ async function sameForAll(
 function toFigures(figures: WaitFigures, count: number, resources: object = {}): Row['figures'] {
 	const product = (figures.meanDelay * figures.polls) / count;
 	const all = Object.entries({ ...figures, product, ...resources });
-	return Object.fromEntries(all.map(([key, value]) => [key, exactFigure(value as number)]));
+	return Object.fromEntries(all.map(([key, value]) => [key, exactFigure(value)]));
 }

@@ -81,8 +81,9 @@ export function requireValidMessages(messages: readonly Message[]): void {
 			const problem = rule(message);
 			if (problem) throw new HttpError(400, `messages[${index}].${problem}`);
 		}
-		if (!Array.isArray(message.content)) return;
-		message.content.forEach((part, place) => {
+		const { content } = message;
+		if (content === null || content === undefined || typeof content === 'string') return;
+		content.forEach((part, place) => {
 			if (part.type !== 'image_url') return;
 			requirePublicUrl(
 				part.image_url.url,

@@ -16,7 +16,7 @@ export interface FaultTarget {
 function matches({ path, method, contains }: Fault, target: FaultTarget): boolean {
 	if (path !== undefined && !target.path.startsWith(path)) return false;
 	if (method !== undefined && target.method !== method.toUpperCase()) return false;
-	return contains === undefined || (JSON.stringify(target.body) ?? '').includes(contains);
+	return contains === undefined || JSON.stringify(target.body ?? '').includes(contains);
 }
 
 /** Faults not used up yet, in the order they were added. */

@@ -10,7 +10,7 @@ const WINDOW = { width: 1400, height: 900, showLimitMs: 60_000 } as const;
 /** n8n's editor in a browser, signed in as OWNER. */
 export interface Editor extends OpenPage {
 	/** Opens a page of the editor by its path. */
-	goTo(path: string): Promise<void>;
+	readonly goTo: (path: string) => Promise<void>;
 }
 
 /**

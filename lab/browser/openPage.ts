@@ -25,8 +25,8 @@ export interface OpenPage {
 	close(): Promise<void>;
 }
 
-/** The browser's own message about a failed request. */
-const NOT_LOADED = /^Failed to load resource/;
+/** Prefix of the browser's own message about a failed request. */
+const NOT_LOADED = 'Failed to load resource';
 
 /** Opens an empty page in a new browser session. */
 export async function openPage(browser: Browser, options: PageOptions): Promise<OpenPage> {
@@ -45,7 +45,7 @@ export async function openPage(browser: Browser, options: PageOptions): Promise<
 	const page = await context.newPage();
 	page.setDefaultTimeout(options.showLimitMs);
 	page.on('console', (message) => {
-		if (message.type() === 'error' && !NOT_LOADED.test(message.text())) {
+		if (message.type() === 'error' && !message.text().startsWith(NOT_LOADED)) {
 			errors.push(message.text());
 		}
 	});

@@ -15,8 +15,12 @@ export async function runCommand(
 ): Promise<void> {
 	const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
 	const log = new LogTail();
-	child.stdout.on('data', (chunk: Buffer) => log.add(chunk));
-	child.stderr.on('data', (chunk: Buffer) => log.add(chunk));
+	child.stdout.on('data', (chunk: Buffer) => {
+		log.add(chunk);
+	});
+	child.stderr.on('data', (chunk: Buffer) => {
+		log.add(chunk);
+	});
 
 	// Ctrl+C reaches both processes, but if only this one ends, the program must end, too.
 	const kill = () => child.kill();

@@ -13,7 +13,7 @@ export interface Program {
 	/** The last lines of its log. */
 	log(): string;
 	/** Sends SIGTERM, then kills what is left of its process group. Can be called more than once. */
-	stop(): Promise<void>;
+	readonly stop: () => Promise<void>;
 	/** Kills the process group at once, like a crash. */
 	kill(): Promise<void>;
 }
@@ -39,9 +39,15 @@ export async function startProgram(
 	const { cwd, env, stdio } = start;
 	const child = spawn(command, args, { cwd, env, stdio, detached: true });
 	const log = new LogTail(start.keptLines);
-	child.stdout?.on('data', (chunk: Buffer) => log.add(chunk));
-	child.stderr?.on('data', (chunk: Buffer) => log.add(chunk));
-	child.on('error', ({ message }) => log.add(message));
+	child.stdout?.on('data', (chunk: Buffer) => {
+		log.add(chunk);
+	});
+	child.stderr?.on('data', (chunk: Buffer) => {
+		log.add(chunk);
+	});
+	child.on('error', ({ message }) => {
+		log.add(message);
+	});
 	try {
 		await untilReady(child, start, () => log.text);
 	} catch (error) {

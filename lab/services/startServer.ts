@@ -17,7 +17,7 @@ export interface Server {
 	/** TCP port on the loopback address. */
 	readonly port: number;
 	/** Stops it and removes its data. Can be called more than once. */
-	stop(): Promise<void>;
+	readonly stop: () => Promise<void>;
 }
 
 /**

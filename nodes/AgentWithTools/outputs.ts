@@ -91,7 +91,7 @@ export function requestToolNodes(
 			metadata: { itemIndex: isFirstRun ? slot.item : NO_ITEM },
 		};
 	});
-	return { actions: actions as EngineRequest['actions'], metadata: {} };
+	return { actions: actions, metadata: {} };
 }
 
 /** Adds the outcomes of these conversations to the outputs, unless they have left the node before. */

@@ -226,7 +226,7 @@ export const agentProperties: INodeProperties[] = [
 		...streamingProperty,
 		// A reply with tool calls is never shown in one piece, so that there is nothing to collect.
 		options: streamingProperty.options!.filter(({ name }) => name !== 'Collect'),
-	} as INodeProperties,
+	},
 	simplifyProperty,
 	agentOptions,
 ];

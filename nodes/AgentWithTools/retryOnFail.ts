@@ -16,7 +16,9 @@ export function willBeRetried(
 ): boolean {
 	const { retryOnFail, maxTries } = context.getNode();
 	const failed = outputs[0]?.[0]?.json['error'] !== undefined;
-	const tries = Math.min(TRIES.max, Math.max(TRIES.min, maxTries || TRIES.default));
+	// As n8n does: 0 means the default, too.
+	const wanted = maxTries === undefined || maxTries === 0 ? TRIES.default : maxTries;
+	const tries = Math.min(TRIES.max, Math.max(TRIES.min, wanted));
 	return retryOnFail === true && failed && retries + 1 < tries;
 }
 

@@ -85,7 +85,7 @@ async function prepareVideo(context: IExecuteFunctions, itemIndex: number): Prom
  */
 async function createForItem(context: IExecuteFunctions, itemIndex: number): Promise<IDataObject> {
 	const { fingerprint, plan, http, options } = await prepareVideo(context, itemIndex);
-	if (options.dryRun) return { ...plan } as unknown as IDataObject;
+	if (options.dryRun) return { ...plan };
 
 	const create = async () => ({
 		...(await withRetry(
@@ -104,7 +104,7 @@ async function createForItem(context: IExecuteFunctions, itemIndex: number): Pro
 		},
 		async () => await withinMaximumVideos(context, itemIndex, create),
 	);
-	return { ...created } as unknown as IDataObject;
+	return { ...created };
 }
 
 /** Lists in a hint below the output why values were adjusted. */

@@ -114,8 +114,9 @@ async function rememberSession(
 ): Promise<AssistantReply> {
 	const remember = async (sessionId = '') => {
 		if (sessionId === '') return;
-		await session.remember(sessionId).catch(({ message }: Error) => {
+		await session.remember(sessionId).catch((error: unknown) => {
 			// The reply is paid for: a failure here must not lose it.
+			const { message } = error as Error;
 			context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 		});
 	};

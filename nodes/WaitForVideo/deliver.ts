@@ -1,9 +1,4 @@
-import type {
-	IBinaryKeyData,
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isCanceled, ServiceError } from '../client/errors';
 import { countVideos, pollResult, type PollResult } from '../client/video/poll/result';
@@ -87,7 +82,7 @@ function toItem(
 	binary: IBinaryKeyData = {},
 ): INodeExecutionData {
 	return {
-		json: forTools(context, 'video', { ...result } as IDataObject),
+		json: forTools(context, 'video', { ...result }),
 		...(Object.keys(binary).length === 0 ? {} : { binary }),
 		pairedItem: { item },
 	};

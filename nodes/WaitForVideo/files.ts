@@ -24,7 +24,7 @@ interface FileRow {
 const FILES: readonly FileRow[] = [
 	{
 		urlField: 'video_url',
-		isSelected: (context, item) => context.getNodeParameter('download', item, false) === true,
+		isSelected: (context, item) => context.getNodeParameter('download', item, false),
 		binaryField: (context, item) => readText(context, 'binaryProperty', item).trim() || 'video',
 		mimeType: 'video/mp4',
 		isRequired: true,

@@ -9,13 +9,13 @@ const MIN_INTERVAL_MS = 2_000;
 /** Reports the progress of polling to a person. */
 export interface Progress {
 	/** A task has changed. Throttled to one line per interval. */
-	update(polls: readonly TaskPoll[]): void;
+	readonly update: (polls: readonly TaskPoll[]) => void;
 	/**
 	 * Polling, or this step of it, has ended.
 	 *
 	 * @param note Text that follows the progress.
 	 */
-	finish(polls: readonly TaskPoll[], note?: string): void;
+	readonly finish: (polls: readonly TaskPoll[], note?: string) => void;
 }
 
 /**

@@ -10,13 +10,13 @@ export async function* fromCallback<T, R>(
 	const queue: T[] = [];
 	let notify: () => void = () => undefined;
 	let changed = new Promise<void>((resolve) => (notify = resolve));
-	let ended = false;
+	const state = { ended: false };
 
 	const done = produce((value) => {
 		queue.push(value);
 		notify();
 	}).finally(() => {
-		ended = true;
+		state.ended = true;
 		notify();
 	});
 	// A consumer that leaves early never awaits `done`: avoid an unhandled rejection.
@@ -24,7 +24,7 @@ export async function* fromCallback<T, R>(
 
 	for (;;) {
 		yield* queue.splice(0);
-		if (ended && queue.length === 0) return await done;
+		if (state.ended && queue.length === 0) return await done;
 		await changed;
 		changed = new Promise<void>((resolve) => (notify = resolve));
 	}

@@ -136,7 +136,7 @@ test('an unsupported value is rejected, with the value to use instead', () => {
 			field: 'Duration',
 			message: 'Duration is 7. video-m7 supports Duration 4, 8 or 12',
 			hint: 'Use 8, or set Unsupported Values to Adjust and Report',
-		}),
+		}) as Error,
 	);
 });
 

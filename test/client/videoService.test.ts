@@ -58,7 +58,7 @@ test('for any input, the service accepts the request and changes nothing in it',
 		fc.property(entered, (input) => {
 			const plan = planned(input);
 			fc.pre(plan !== undefined);
-			const { request } = plan!;
+			const { request } = plan;
 			const model = SERVICE_MODELS.find(({ code }) => code === request.model)!;
 			const made = effectiveVideo(request as Parameters<typeof effectiveVideo>[0], model);
 

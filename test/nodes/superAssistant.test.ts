@@ -401,15 +401,15 @@ describe('a paid call is not sent again', () => {
 		['broke off', cut],
 		[
 			'met a failing service',
-			((response) => {
+			(response) => {
 				json(response, 503, { error: { message: 'down', type: 'service_error' } });
-			}) as Script,
+			},
 		],
 		[
 			'was reset',
-			((response) => {
+			(response) => {
 				response.destroy();
-			}) as Script,
+			},
 		],
 	])('Retry On Fail leaves a call alone that %s', async (_name, first) => {
 		script = (...args) => {
@@ -501,7 +501,7 @@ describe('a paid call is not sent again', () => {
 		expect(
 			bodies().map(({ messages }) => (messages as [{ content: string }])[0].content),
 		).toStrictEqual(['one', 'busy', 'busy', 'three']);
-		expect(JSON.stringify(run.data.executionData?.contextData)).not.toContain('paidCalls":{');
+		expect(JSON.stringify(run.data.executionData?.contextData)).not.toContain('callLog":{');
 	});
 });
 

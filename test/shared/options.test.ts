@@ -64,7 +64,7 @@ test.each([
 ] as const)('%s is rejected by name', (value, option, message, hint) => {
 	const read = () => option.read(contextWith(value), 0);
 	expect(read).toThrow(InputError);
-	expect(read).toThrow(expect.objectContaining({ message, hint }));
+	expect(read).toThrow(expect.objectContaining({ message, hint }) as Error);
 });
 
 const choice = choiceOption<'a' | 'b'>({
@@ -82,7 +82,10 @@ test('a choice is one of its values, and the default where it is empty', () => {
 	expect(choice.read(contextWith('b'), 0)).toBe('b');
 	expect(choice.read(contextWith(null), 0)).toBe('a');
 	expect(() => choice.read(contextWith('c'), 0)).toThrow(
-		expect.objectContaining({ message: 'Mode is c', hint: 'Choose one of: a, b' }),
+		expect.objectContaining({
+			message: 'Mode is c',
+			hint: 'Choose one of: a, b',
+		}) as Error,
 	);
 });
 

@@ -27,7 +27,7 @@ async function sendTwice(
 			},
 		).then(
 			({ choices }) => choices[0]!.message.content,
-			({ message }: Error) => message,
+			(error: unknown) => (error as Error).message,
 		);
 		return { outcome, requests: server.requests.length };
 	} finally {

@@ -97,6 +97,9 @@ export function fillString(schema: JsonSchema, name: string, entities: Entities)
 		'abc',
 		'ABC',
 	];
-	const chosen = (pattern !== undefined && findMatching(pattern, samples)) || text;
-	return [...chosen].slice(0, maxLength).join('').padEnd(Math.min(minLength, MAX_LENGTH), '.');
+	const match = pattern === undefined ? undefined : findMatching(pattern, samples);
+	return Array.from(match ?? text)
+		.slice(0, maxLength)
+		.join('')
+		.padEnd(Math.min(minLength, MAX_LENGTH), '.');
 }

@@ -63,10 +63,10 @@ export function normalize(
 			if (unsupported === 'reject' && !isDefault(adjustment, model))
 				throw toInputError(adjustment);
 			adjustments.push(adjustment);
-			request = withoutUndefined({
+			request = withoutUndefined<VideoRequest>({
 				...request,
 				[adjustment.field]: adjustment.to ?? undefined,
-			}) as VideoRequest;
+			});
 		}
 	}
 	return { request, adjustments };

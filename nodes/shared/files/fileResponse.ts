@@ -98,10 +98,10 @@ export function isRemainder({ headers }: FileResponse, { fromByte }: ResumePoint
  * Node's own modules.
  */
 export function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Readable {
-	const { from } = like.constructor as unknown as {
+	const Stream = like.constructor as unknown as {
 		from(chunks: AsyncIterable<Uint8Array>): Readable;
 	};
-	return from(chunks);
+	return Stream.from(chunks);
 }
 
 /** The error for a lost or failed connection to a file host. */

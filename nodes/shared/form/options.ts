@@ -10,7 +10,7 @@ import type { NodeContext } from '../run/nodeContext';
 export interface FormOption<T> {
 	readonly property: INodeProperties;
 	/** @throws InputError that names the option and the values it takes. */
-	read(context: NodeContext, itemIndex: number): T;
+	readonly read: (context: NodeContext, itemIndex: number) => T;
 }
 
 interface OptionDeclaration<T> {

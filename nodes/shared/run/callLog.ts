@@ -83,14 +83,14 @@ export function clearCallLog(context: IExecuteFunctions): void {
 /** The log of this run of the node; an empty one if the stored log is of another run. */
 function currentCallLog(context: IExecuteFunctions): CallLog {
 	const state = callLog(context);
-	const run = context.getWorkflowDataProxy(0).$runIndex;
+	const run = context.getWorkflowDataProxy(0).$runIndex as number;
 	const stored = state.get();
-	if (stored !== undefined && stored.run === run) return stored;
+	if (stored?.run === run) return stored;
 	return state.set({ run, calls: {} });
 }
 
 function callLog(context: IExecuteFunctions): NodeState<CallLog> {
-	return nodeState(context, 'paidCalls');
+	return nodeState(context, 'callLog');
 }
 
 function toFailure({ kind, message, hint, details }: ServiceError): SavedFailure {

@@ -27,7 +27,7 @@ export async function serveSharedN8n(): Promise<void> {
 	const server = createServer(({ url = '' }, response) => {
 		n8nOf(url).then(
 			(n8n) => response.end(n8n.url),
-			(error: Error) => response.writeHead(500).end(error.message),
+			(error: unknown) => response.writeHead(500).end(String(error)),
 		);
 	});
 	server.listen(0, '127.0.0.1');
