@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import axios, { type ResponseType } from 'axios';
@@ -33,6 +34,8 @@ export async function postWebhook<T>(
 			validateStatus: () => true,
 		});
 		if (status === 200) return { data, sentAtMs };
+		// An unread stream would keep its connection open.
+		if (data instanceof Readable) data.destroy();
 		if (status !== 404 || Date.now() > deadline) {
 			throw new Error(`The webhook answered with status ${status}`);
 		}

@@ -1,4 +1,4 @@
-// @seconds 16
+// @seconds 12
 import type { INode } from 'n8n-workflow';
 
 import { failureOf } from '../../lab/n8n/execution';

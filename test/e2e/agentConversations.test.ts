@@ -1,4 +1,4 @@
-// @seconds 86
+// @seconds 90
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import { startAgentSession, type AgentSession } from './support/agentSession';

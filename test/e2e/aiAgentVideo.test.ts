@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 36
 import axios from 'axios';
 import type { Browser } from 'playwright-core';
 

@@ -1,4 +1,4 @@
-// @seconds 26
+// @seconds 24
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// @seconds 68
+// @seconds 80
 import type { Browser } from 'playwright-core';
 
 import { openEditor, type Editor } from '../../lab/browser/openEditor';

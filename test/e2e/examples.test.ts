@@ -1,4 +1,4 @@
-// @seconds 75
+// @seconds 85
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { Running } from '../../lab/services/Running';

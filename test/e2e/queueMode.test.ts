@@ -1,4 +1,4 @@
-// @seconds 86
+// @seconds 110
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// @seconds 91
+// @seconds 100
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// @seconds 147
+// @seconds 150
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

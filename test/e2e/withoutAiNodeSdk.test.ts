@@ -1,4 +1,4 @@
-// @seconds 21
+// @seconds 30
 import { join } from 'node:path';
 
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
