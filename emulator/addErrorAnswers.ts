@@ -28,7 +28,10 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
 
 function noSuchRoute(server: FastifyInstance, request: FastifyRequest): ServiceError {
 	const [path = '/'] = request.url.split('?');
-	const allowed = METHODS.filter((method) => server.findRoute({ url: path, method }));
+	// At run time the result is null where there is no such route.
+	const allowed = METHODS.filter(
+		(method) => (server.findRoute({ url: path, method }) as object | null) !== null,
+	);
 	if (allowed.length === 0) return new ServiceError(404, `There is nothing at ${path}`);
 	const methods = allowed.join(', ');
 	return new ServiceError(405, `${path} takes ${methods} only`, { allow: methods });

@@ -64,7 +64,8 @@ const program = new Command('emulator')
 	.option('--quiet', 'do not log requests');
 
 const options = program.parse().opts<CliOptions>();
-run(options).catch((error: NodeJS.ErrnoException) => {
-	console.error(PROBLEMS[error.code ?? '']?.(options) ?? error.message);
+run(options).catch((error: unknown) => {
+	const { code = '', message } = error as NodeJS.ErrnoException;
+	console.error(PROBLEMS[code]?.(options) ?? message);
 	process.exitCode = 1;
 });

@@ -19,5 +19,5 @@ export function credentialsFor(url: string): readonly Credential[] {
 
 /** The node with the credential of this type. */
 export function withCredential(node: INode, type: string): INode {
-	return { ...node, credentials: { [type]: { id: '', name: type } } } as unknown as INode;
+	return { ...node, credentials: { [type]: { id: '', name: type } } };
 }

@@ -121,5 +121,5 @@ async function sameFor(contenders: readonly object[], lab: () => Promise<Lab>): 
 function toFigures(figures: WaitFigures, count: number, held: object = {}): Row['figures'] {
 	const product = (figures.meanDelay * figures.queries) / count;
 	const all = Object.entries({ ...figures, product, ...held });
-	return Object.fromEntries(all.map(([key, value]) => [key, exactly(value as number)]));
+	return Object.fromEntries(all.map(([key, value]) => [key, exactly(value)]));
 }

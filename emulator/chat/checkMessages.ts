@@ -82,7 +82,8 @@ export function checkMessages(messages: readonly Message[]): void {
 			if (problem) throw new ServiceError(400, `messages[${index}].${problem}`);
 		}
 		if (!Array.isArray(message.content)) return;
-		message.content.forEach((part, place) => {
+		const parts = message.content as Exclude<Message['content'], string | null | undefined>;
+		parts.forEach((part, place) => {
 			if (part.type !== 'image_url') return;
 			checkPublicUrl(
 				part.image_url.url,

@@ -15,7 +15,10 @@ export interface Target {
 function meets({ path, method, contains }: Fault, target: Target): boolean {
 	if (path !== undefined && !target.path.startsWith(path)) return false;
 	if (method !== undefined && target.method !== method.toUpperCase()) return false;
-	return contains === undefined || (JSON.stringify(target.body) ?? '').includes(contains);
+	return (
+		contains === undefined ||
+		(target.body !== undefined && JSON.stringify(target.body).includes(contains))
+	);
 }
 
 /** The faults that are still to happen, in the order they were added. */

@@ -10,7 +10,7 @@ const WINDOW = { width: 1400, height: 900, showLimitMs: 60_000 } as const;
 /** n8n's editor in a browser, signed in as OWNER. */
 export interface Editor extends OpenPage {
 	/** Goes to a page of the editor, by its path. */
-	goTo(path: string): Promise<void>;
+	goTo: (path: string) => Promise<void>;
 }
 
 /**

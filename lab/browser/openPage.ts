@@ -26,7 +26,7 @@ export interface OpenPage {
 }
 
 /** A complaint of the browser, not of the page's program. */
-const NOT_LOADED = /^Failed to load resource/;
+const NOT_LOADED = 'Failed to load resource';
 
 /** Opens an empty page in a new session of the browser. */
 export async function openPage(browser: Browser, options: PageOptions): Promise<OpenPage> {
@@ -45,7 +45,7 @@ export async function openPage(browser: Browser, options: PageOptions): Promise<
 	const page = await context.newPage();
 	page.setDefaultTimeout(options.showLimitMs);
 	page.on('console', (message) => {
-		if (message.type() === 'error' && !NOT_LOADED.test(message.text())) {
+		if (message.type() === 'error' && !message.text().startsWith(NOT_LOADED)) {
 			errors.push(message.text());
 		}
 	});

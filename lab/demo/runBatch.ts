@@ -39,7 +39,9 @@ export async function runBatch(
 	const id = await n8n.run(workflow, batch.trigger);
 	const execution = await n8n.waitForExecution(id, {
 		limitMs: 11 * 60_000,
-		onProgress: async (sofar) => onProgress(await describe(sofar, service)),
+		onProgress: async (sofar) => {
+			onProgress(await describe(sofar, service));
+		},
 	});
 	if (execution.status !== 'success') {
 		throw new Error(`The batch ended with status ${execution.status}. ${failureOf(execution)}`);
@@ -73,7 +75,9 @@ export async function saveVideos(
 		const facts = await probeVideo(file);
 		const asked = topics.find(({ json }) => json['topic'] === item.json['topic'])?.json;
 		if (facts.seconds !== asked?.['duration']) {
-			throw new Error(`${file} is ${facts.seconds} s long, not ${asked?.['duration']} s`);
+			throw new Error(
+				`${file} is ${facts.seconds} s long, not ${String(asked?.['duration'])} s`,
+			);
 		}
 		videos.push({
 			topic: String(item.json['topic']),

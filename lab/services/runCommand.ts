@@ -15,8 +15,12 @@ export async function runCommand(
 ): Promise<void> {
 	const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
 	const log = new LogTail();
-	child.stdout.on('data', (piece: Buffer) => log.add(piece));
-	child.stderr.on('data', (piece: Buffer) => log.add(piece));
+	child.stdout.on('data', (piece: Buffer) => {
+		log.add(piece);
+	});
+	child.stderr.on('data', (piece: Buffer) => {
+		log.add(piece);
+	});
 
 	// Ctrl+C reaches both, but an end of this process alone would leave the program behind.
 	const kill = () => child.kill();

@@ -13,7 +13,7 @@ export interface Program {
 	/** The last lines of its log. */
 	log(): string;
 	/** Asks it to end, and ends it with all that it started; safe to call twice. */
-	stop(): Promise<void>;
+	stop: () => Promise<void>;
 	/** Ends it with all that it started at once, as a crash would. */
 	kill(): Promise<void>;
 }
@@ -39,9 +39,15 @@ export async function startProgram(
 	const { cwd, env, stdio } = start;
 	const child = spawn(command, args, { cwd, env, stdio, detached: true });
 	const log = new LogTail(start.keptLines);
-	child.stdout?.on('data', (piece: Buffer) => log.add(piece));
-	child.stderr?.on('data', (piece: Buffer) => log.add(piece));
-	child.on('error', ({ message }) => log.add(message));
+	child.stdout?.on('data', (piece: Buffer) => {
+		log.add(piece);
+	});
+	child.stderr?.on('data', (piece: Buffer) => {
+		log.add(piece);
+	});
+	child.on('error', ({ message }) => {
+		log.add(message);
+	});
 	try {
 		await untilReady(child, start, () => log.text);
 	} catch (error) {

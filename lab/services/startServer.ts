@@ -17,7 +17,7 @@ export interface Server {
 	/** TCP port on the loopback address. */
 	readonly port: number;
 	/** Stops it and removes its data; safe to call twice. */
-	stop(): Promise<void>;
+	stop: () => Promise<void>;
 }
 
 /**

@@ -72,7 +72,9 @@ async function installDebianPackage(name: string): Promise<void> {
 		});
 	};
 	await apt('update');
-	await withoutServices(async () => await apt('install', '-y', '--no-install-recommends', name));
+	await withoutServices(async () => {
+		await apt('install', '-y', '--no-install-recommends', name);
+	});
 }
 
 /** Only what the lab starts itself may run; a machine with a policy of its own keeps that. */

@@ -3,7 +3,7 @@ import type { IExecuteFunctions, ISourceData } from 'n8n-workflow';
 import { startConversation } from '../client/chat/conversation';
 import { chatFields, extraFields } from '../client/chat/readFields';
 import { checkTools } from '../client/chat/tools';
-import type { JsonObject, JsonValue } from '../client/json';
+import type { JsonValue } from '../client/json';
 import { readMessages } from '../shared/chat/messages';
 import { toNodeError } from '../shared/run/nodeErrors';
 import { n8nService } from '../shared/run/host';
@@ -71,7 +71,7 @@ async function beginSlot(
 			...(model === '' ? {} : { model }),
 			...chatFields(options),
 			...extraFields(context.getNodeParameter('options.extraBody', item, '{}')),
-		} as JsonObject,
+		},
 		conversation: startConversation(readMessages(context, item, service)),
 		emitted: false,
 	};

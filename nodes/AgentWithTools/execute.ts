@@ -144,7 +144,7 @@ async function askAll(
 function withPartialResult(failure: IDataObject, { conversation }: ConversationSlot): IDataObject {
 	const { rounds, messages } = conversation!;
 	const details = { ...(failure['details'] as IDataObject), rounds, messages };
-	return { ...failure, details: details as unknown as IDataObject };
+	return { ...failure, details };
 }
 
 async function ask(
@@ -185,10 +185,7 @@ async function ask(
 		const json = settings.simplify
 			? toChatResult(completion, { json: isJsonMode(request) })
 			: { response: completion };
-		slot.answer = withMedia(
-			{ json: json as IDataObject },
-			await fetchMedia(context, completion, settings.media),
-		);
+		slot.answer = withMedia({ json }, await fetchMedia(context, completion, settings.media));
 	}
 	slot.conversation = next;
 }

@@ -89,7 +89,7 @@ export function requestTools(
 			metadata: { itemIndex: isFirstRun ? slot.item : NO_ITEM },
 		};
 	});
-	return { actions: actions as EngineRequest['actions'], metadata: {} };
+	return { actions, metadata: {} };
 }
 
 /** The outcomes of these conversations that have not left the node yet, put on their outputs. */

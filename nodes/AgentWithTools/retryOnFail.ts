@@ -18,7 +18,10 @@ export function isRetried(
 	const failed = outputs[0]?.[0]?.json['error'] !== undefined;
 	if (retryOnFail !== true || !failed) return false;
 
-	const tries = Math.min(TRIES.max, Math.max(TRIES.min, maxTries || TRIES.usual));
+	const tries = Math.min(
+		TRIES.max,
+		Math.max(TRIES.min, maxTries === undefined || maxTries === 0 ? TRIES.usual : maxTries),
+	);
 	state.retries += 1;
 	return state.retries < tries;
 }

@@ -69,9 +69,9 @@ export function loadState(context: IExecuteFunctions): AgentState | undefined {
 }
 
 export function saveState(context: IExecuteFunctions, state: AgentState): AgentState {
-	context.getContext('node')[KEY] = state as unknown as IDataObject;
+	context.getContext('node')[KEY] = state;
 	// What was stored is what later changes have to reach.
-	return context.getContext('node')[KEY] as unknown as AgentState;
+	return context.getContext('node')[KEY] as AgentState;
 }
 
 export function clearState(context: IExecuteFunctions): void {

@@ -57,7 +57,7 @@ export async function createForItem(
 	itemIndex: number,
 ): Promise<IDataObject> {
 	const { asked, plan, http, options, idleTimeoutMs } = await prepareVideo(context, itemIndex);
-	if (options.dryRun) return { ...plan } as unknown as IDataObject;
+	if (options.dryRun) return { ...plan };
 
 	const create = async () => ({
 		...(await withRetry(
@@ -73,7 +73,7 @@ export async function createForItem(
 		{ item: itemIndex, request: asked, retryOutcomeUnknown: options.retryOutcomeUnknown },
 		async () => await withinToolLimit(context, itemIndex, create),
 	);
-	return { ...created } as unknown as IDataObject;
+	return { ...created };
 }
 
 function report({ adjustments }: VideoPlan): Partial<VideoPlan> {

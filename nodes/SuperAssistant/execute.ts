@@ -102,7 +102,8 @@ async function keeping(
 ): Promise<AssistantReply> {
 	const keep = async (sessionId = '') => {
 		if (sessionId === '') return;
-		await session.keep(sessionId).catch(({ message }: Error) => {
+		await session.keep(sessionId).catch((error: unknown) => {
+			const { message } = error as Error;
 			// The reply is paid for and must not be lost for this.
 			context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
 		});
@@ -178,7 +179,7 @@ function toOutput(
 ): IDataObject {
 	const timeline = events.length === 0 ? {} : { events };
 	if (context.getNodeParameter('simplify', item) !== true) {
-		return { ...completion, ...timeline } as unknown as IDataObject;
+		return { ...completion, ...timeline };
 	}
 	const runs = toolRuns(completion, events);
 	const { tool_calls, ...result } = toChatResult(completion, { json: false });
@@ -186,5 +187,5 @@ function toOutput(
 		...result,
 		...(runs.length === 0 ? {} : { tool_calls: runs }),
 		...timeline,
-	} as unknown as IDataObject);
+	});
 }

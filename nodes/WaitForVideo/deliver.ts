@@ -1,9 +1,4 @@
-import type {
-	IBinaryKeyData,
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isCancelled, ServiceError } from '../client/errors';
 import { checkTaskId } from '../client/video/queryTask';
@@ -91,7 +86,7 @@ function toItem(
 	binary: IBinaryKeyData = {},
 ): INodeExecutionData {
 	return {
-		json: forTools(context, 'video', { ...result } as IDataObject),
+		json: forTools(context, 'video', { ...result }),
 		...(Object.keys(binary).length === 0 ? {} : { binary }),
 		pairedItem: { item },
 	};

@@ -9,7 +9,7 @@ const GAP_MS = 2_000;
 /** Tells a person how far the wait is. */
 export interface Progress {
 	/** Something has changed. */
-	note(polls: readonly TaskPoll[]): void;
+	note: (polls: readonly TaskPoll[]) => void;
 	/** The wait, or this step of it, is over. */
 	end(polls: readonly TaskPoll[], more?: string): void;
 }

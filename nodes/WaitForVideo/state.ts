@@ -36,5 +36,5 @@ export function keepPolls(context: IExecuteFunctions, { polls, pause }: PollStat
 }
 
 function write(store: IDataObject, kept: Kept | undefined): void {
-	store[KEY] = kept as unknown as IDataObject;
+	store[KEY] = kept;
 }

@@ -9,13 +9,13 @@ export async function* fromCallback<T, R>(
 	const ready: T[] = [];
 	let wake: () => void = () => undefined;
 	let news = new Promise<void>((resolve) => (wake = resolve));
-	let ended = false;
+	const state = { ended: false };
 
 	const done = work((value) => {
 		ready.push(value);
 		wake();
 	}).finally(() => {
-		ended = true;
+		state.ended = true;
 		wake();
 	});
 	// Whoever leaves early does not wait for it.
@@ -23,7 +23,7 @@ export async function* fromCallback<T, R>(
 
 	for (;;) {
 		yield* ready.splice(0);
-		if (ended && ready.length === 0) return await done;
+		if (state.ended && ready.length === 0) return await done;
 		await news;
 		news = new Promise<void>((resolve) => (wake = resolve));
 	}

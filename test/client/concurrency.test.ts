@@ -12,7 +12,13 @@ function heldWork() {
 				else reject(error);
 			});
 		});
-	return { started, work, release: (item: number, error?: Error) => release.get(item)!(error) };
+	return {
+		started,
+		work,
+		release: (item: number, error?: Error) => {
+			release.get(item)!(error);
+		},
+	};
 }
 
 const settled = async () => await new Promise((resolve) => setImmediate(resolve));

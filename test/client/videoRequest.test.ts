@@ -136,7 +136,7 @@ test('what would be changed is refused by name, with what to enter instead', () 
 			field: 'Duration',
 			message: 'Duration is 7. video-m7 takes Duration 4, 8 or 12',
 			hint: 'Use 8, or set Values the Model Does Not Take to Adjust and Report',
-		}),
+		}) as Error,
 	);
 });
 

@@ -51,7 +51,7 @@ test('whatever is entered, the service takes what is sent and changes nothing of
 		fc.property(entered, (input) => {
 			const plan = planned(input);
 			fc.pre(plan !== undefined);
-			const { request } = plan!;
+			const { request } = plan;
 			const model = SERVICE_MODELS.find(({ code }) => code === request.model)!;
 			const made = effectiveVideo(request as Parameters<typeof effectiveVideo>[0], model);
 

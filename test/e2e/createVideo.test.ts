@@ -44,20 +44,19 @@ const items = [
 	}),
 ];
 
-const fromPictures = (more: object = {}): INode =>
-	({
-		...node('Create', CREATE, 1, {
-			parameters: {
-				model: modelOf('video-m3'),
-				prompt: '={{ $("Prompts").all()[$itemIndex].json.prompt }}',
-				references: {
-					file: [{ kind: 'image', source: 'binary', binaryProperty: 'data' }],
-				},
+const fromPictures = (more: object = {}): INode => ({
+	...node('Create', CREATE, 1, {
+		parameters: {
+			model: modelOf('video-m3'),
+			prompt: '={{ $("Prompts").all()[$itemIndex].json.prompt }}',
+			references: {
+				file: [{ kind: 'image', source: 'binary', binaryProperty: 'data' }],
 			},
-			credential: 'Emulator',
-		}),
-		...more,
-	}) as INode;
+		},
+		credential: 'Emulator',
+	}),
+	...more,
+});
 
 async function run(name: string, create: INode) {
 	const { client } = session;

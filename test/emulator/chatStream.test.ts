@@ -109,7 +109,7 @@ describe('2.5 streamed chat response', () => {
 			tools: [{ type: 'function', function: { name: 'get_weather', parameters } }],
 		});
 		const deltas = chunks.flatMap(
-			({ choices }) => (choices[0]!.delta['tool_calls'] as Json[]) ?? [],
+			({ choices }) => (choices[0]!.delta['tool_calls'] as Json[] | undefined) ?? [],
 		);
 
 		expect(deltas).toEqual([

@@ -66,7 +66,7 @@ describe('command line', () => {
 		const emulator = run('--port', '0', '--quiet', '--virtual-clock', '--minimal');
 		const port = portOf(await emulator.until('Listening on '));
 		const url = `http://127.0.0.1:${port}`;
-		const clock = (await (await fetch(`${url}/__emulator/clock`)).json()) as unknown;
+		const clock = await (await fetch(`${url}/__emulator/clock`)).json();
 		const answer = await fetch(`${url}/v1/chat/completions`, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },

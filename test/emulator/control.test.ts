@@ -17,7 +17,7 @@ async function control(method: string, path: string, body?: unknown, url = servi
 			body: JSON.stringify(body),
 		}),
 	});
-	return { status: response.status, body: (await response.json()) as unknown };
+	return { status: response.status, body: await response.json() };
 }
 
 describe('control interface', () => {

@@ -44,7 +44,7 @@ it.each([
 			Create_Video: [[{ task_id: 'task-1', status: 'queued' }]],
 			Wait_for_Video: [[{ task_id: 'task-1', status: 'completed', video_url: URL }]],
 		},
-		tools as Json[],
+		tools,
 	);
 	expect(calls).toEqual([
 		['Create_Video', { prompt: 'a lighthouse at dawn' }],

@@ -80,7 +80,7 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown
 const oddValue = fc.oneof(
 	fc
 		.anything({ withNullPrototype: false, maxDepth: 3 })
-		.filter((value) => JSON.stringify(value) !== undefined),
+		.filter((value) => (JSON.stringify(value) as string | undefined) !== undefined),
 	fc.jsonValue(),
 	fc.constantFrom<unknown>(
 		'',

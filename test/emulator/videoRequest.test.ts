@@ -126,7 +126,7 @@ describe('2.8 video creation request', () => {
 	it('2.8 images, videos and audios are truncated to their caps', async () => {
 		const video = await effective({
 			images: urls('i', 12),
-			videos: urls('v', 4).map((url) => `${url}`),
+			videos: urls('v', 4).map((url) => url),
 			audios: urls('a', 4),
 		});
 		expect(video['images']).toEqual(urls('i', 9));

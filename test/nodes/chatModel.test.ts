@@ -39,7 +39,7 @@ function model(
 ) {
 	const context = strictContext({
 		getNode: () => ({ name: 'Model' }) as INode,
-		getContext: () => kept as never,
+		getContext: () => kept,
 		getExecutionCancelSignal: () => undefined,
 	}) as unknown as ISupplyDataFunctions;
 	const sdk = { getParametersJsonSchema: ({ inputSchema }) => inputSchema } as AiNodeSdk;

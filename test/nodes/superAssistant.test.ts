@@ -401,15 +401,15 @@ describe('a call is paid, and is not sent again', () => {
 		['broke off', cut],
 		[
 			'met a failing service',
-			((response) => {
+			(response) => {
 				json(response, 503, { error: { message: 'down', type: 'service_error' } });
-			}) as Script,
+			},
 		],
 		[
 			'was reset',
-			((response) => {
+			(response) => {
 				response.destroy();
-			}) as Script,
+			},
 		],
 	])('Retry On Fail leaves a call alone that %s', async (_name, first) => {
 		script = (...args) => {

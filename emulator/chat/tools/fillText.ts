@@ -97,6 +97,9 @@ export function fillText(schema: Schema, name: string, evidence: Evidence): stri
 		'abc',
 		'ABC',
 	];
-	const chosen = (pattern !== undefined && matching(pattern, samples)) || text;
-	return [...chosen].slice(0, maxLength).join('').padEnd(Math.min(minLength, MOST_LENGTH), '.');
+	const matched = pattern === undefined ? undefined : matching(pattern, samples);
+	return Array.from(matched === undefined || matched === '' ? text : matched)
+		.slice(0, maxLength)
+		.join('')
+		.padEnd(Math.min(minLength, MOST_LENGTH), '.');
 }

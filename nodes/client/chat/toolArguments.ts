@@ -1,4 +1,4 @@
-import { Validator, type Schema } from '@cfworker/json-schema';
+import { Validator } from '@cfworker/json-schema';
 
 import { parseJsonObject, type JsonObject } from '../json';
 import type { ToolDeclaration } from './tools';
@@ -20,7 +20,7 @@ export function readToolCall(call: ToolCall, tools: readonly ToolDeclaration[]):
 
 	const { parameters } = tool.function;
 	if (parameters === undefined) return { arguments: args };
-	const { valid, errors } = new Validator(parameters as Schema, '7', false).validate(args);
+	const { valid, errors } = new Validator(parameters, '7', false).validate(args);
 	if (valid) return { arguments: args };
 
 	// The first entries only repeat that the whole does not fit.

@@ -75,7 +75,7 @@ export function errorDetails(body: unknown): ErrorDetails {
 		serviceMessage: text(error['message']) ?? text(fields['error']),
 		serviceType: text(error['type']),
 		traceId: text(fields['trace_id']) ?? text(error['trace_id']),
-	}) as ErrorDetails;
+	});
 }
 
 /** Yields the body's bytes; a broken connection becomes a ServiceError `network`. */

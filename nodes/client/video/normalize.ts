@@ -63,10 +63,10 @@ export function adjust(
 			if (unsupported === 'refuse' && !isDefault(adjustment, model))
 				throw refusal(adjustment);
 			adjustments.push(adjustment);
-			request = withoutUndefined({
+			request = withoutUndefined<VideoRequest>({
 				...request,
 				[adjustment.field]: adjustment.to ?? undefined,
-			}) as VideoRequest;
+			});
 		}
 	}
 	return { request, adjustments };

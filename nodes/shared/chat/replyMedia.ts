@@ -1,9 +1,4 @@
-import type {
-	IBinaryKeyData,
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { findMedia, type Media } from '../../client/chat/media';
 import type { ChatCompletion } from '../../client/chat/types';
@@ -69,7 +64,7 @@ export function withMedia(
 	if (media === undefined) return item;
 	return {
 		...item,
-		json: { ...item.json, media: media as unknown as IDataObject[] },
+		json: { ...item.json, media },
 		...(binary === undefined ? {} : { binary }),
 	};
 }

@@ -98,7 +98,7 @@ export function isRest({ headers }: FileAnswer, { fromByte }: Rest): boolean {
  */
 export function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Readable {
 	const { from } = like.constructor as unknown as {
-		from(chunks: AsyncIterable<Uint8Array>): Readable;
+		from: (chunks: AsyncIterable<Uint8Array>) => Readable;
 	};
 	return from(chunks);
 }

@@ -74,7 +74,7 @@ export function clearCallLog(context: IExecuteFunctions): void {
 
 function callLogOf(context: IExecuteFunctions): CallLog {
 	const node = context.getContext('node');
-	const run = context.getWorkflowDataProxy(0).$runIndex;
+	const run = context.getWorkflowDataProxy(0).$runIndex as number;
 	const known = node[KEY] as CallLog | undefined;
 	if (known?.run !== run) node[KEY] = { run, calls: {} };
 	return node[KEY] as CallLog;

@@ -60,9 +60,7 @@ export function errorFacts(error: unknown): IDataObject {
 		outcome_unknown: outcomeUnknown === true ? true : undefined,
 		...subject,
 	};
-	return Object.fromEntries(
-		Object.entries(facts).filter(([, value]) => value !== undefined),
-	) as IDataObject;
+	return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
 function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): NodeApiError {

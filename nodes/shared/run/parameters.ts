@@ -4,9 +4,7 @@ import type { NodeContext } from './nodeContext';
 export function readText(context: NodeContext, name: string, itemIndex: number): string {
 	const value: unknown = context.getNodeParameter(name, itemIndex, '');
 	if (value === null || value === undefined) return '';
-	return typeof value === 'object'
-		? JSON.stringify(value)
-		: String(value as string | number | boolean);
+	return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** The model code that the model field of an item stands for; empty where none is chosen. */

@@ -19,8 +19,9 @@ export interface HeldReply {
 export function heldReply(first: readonly object[], rest: readonly object[]): HeldReply {
 	let held: ServerResponse | undefined;
 	let finished = false;
-	const send = (chunks: readonly object[]) =>
+	const send = (chunks: readonly object[]) => {
 		chunks.forEach((chunk) => held?.write(`data: ${JSON.stringify(chunk)}\n\n`));
+	};
 	return {
 		script: (response) => {
 			held = response;

@@ -33,7 +33,7 @@ console.log(
 	JSON.stringify({
 		text: plain.text,
 		totalTokens: plain.usage.totalTokens,
-		reasons: (plain.reasoningText ?? '').length > 0,
+		reasons: (plain.finalStep.reasoningText ?? '').length > 0,
 		streamedText: await streamed.text,
 		streamedTokens: (await streamed.usage).totalTokens,
 		answer: looped.text,

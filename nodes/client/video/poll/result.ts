@@ -25,10 +25,10 @@ export function pollResult({ taskId, history, waitedMs, outcome }: TaskPoll): Po
 	};
 	const last = { task_id: taskId, status: history.at(-1)?.status ?? '' };
 
-	if (outcome?.kind === 'completed') return { ...outcome.report, ...last, ...ours } as PollResult;
+	if (outcome?.kind === 'completed') return { ...outcome.report, ...last, ...ours };
 	switch (outcome?.reason) {
 		case 'failed':
-			return { ...outcome.report, ...last, reason: 'failed', ...ours } as PollResult;
+			return { ...outcome.report, ...last, reason: 'failed', ...ours };
 		case 'http':
 			return { ...last, reason: 'http', error_message: outcome.message, ...ours };
 		case 'timeout':
