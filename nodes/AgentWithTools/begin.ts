@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, ISourceData } from 'n8n-workflow';
 
 import { startConversation } from '../client/chat/conversation';
 import { checkTools } from '../client/chat/tools';
-import type { JsonValue } from '../client/json';
+import { asJson } from '../client/json';
 import { readMessages } from '../shared/chat/messages';
 import { readRequestFields } from '../shared/chat/requestFields';
 import { toNodeError } from '../shared/run/nodeErrors';
@@ -50,8 +50,7 @@ async function beginSlot(
 	return {
 		item,
 		json: hasToolNodes ? context.getInputData()[item]!.json : {},
-		// The cast is safe: the declarations are JSON, which their interface cannot say.
-		tools: checkTools(declared as unknown as JsonValue, 'Tools'),
+		tools: checkTools(declared.map(asJson), 'Tools'),
 		toolNodes: nodes,
 		request: readRequestFields(context, item),
 		conversation: startConversation(readMessages(context, item, service)),

@@ -111,7 +111,8 @@ async function createForItem(context: IExecuteFunctions, itemIndex: number): Pro
 function hintAdjustments(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
 	const adjusted = items.flatMap(({ json: { adjustments } }) =>
 		Array.isArray(adjustments) && adjustments.length > 0
-			? [adjustments as unknown as readonly Adjustment[]]
+			? // This node has written them; the type of an item's JSON does not tell.
+				[adjustments as unknown as readonly Adjustment[]]
 			: [],
 	);
 	if (adjusted.length === 0) return;

@@ -1,6 +1,6 @@
 import { isCanceled, isOutcomeUnknown, ServiceError } from '../errors';
 import { readJsonObject, send, unexpectedResponse } from '../http/request';
-import { withoutUndefined, type JsonObject } from '../json';
+import { asJson, fromJson, withoutUndefined } from '../json';
 import type { HttpPort } from '../ports';
 
 /** Body of a creation request (spec 2.8). */
@@ -46,14 +46,14 @@ export async function createVideo(
 		const response = await send(http, 'video', {
 			method: 'POST',
 			path: '/v1/videos/generations',
-			body: withoutUndefined(request) as unknown as JsonObject,
+			body: asJson(withoutUndefined(request)),
 			idleTimeoutMs,
 		});
 		const body = await readJsonObject(response);
 		const { task_id: taskId } = body;
 		if (typeof taskId !== 'string' || taskId === '')
 			throw unexpectedResponse(JSON.stringify(body));
-		return { created_at: null, ...body } as unknown as CreatedTask;
+		return fromJson<CreatedTask>({ created_at: null, ...body });
 	} catch (error) {
 		throw mayHaveCreated(error) ? withOutcomeUnknown(error) : error;
 	}

@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { readJson } from '../../client/chat/readFields';
 import { checkMessages, checkOrder, promptMessages, userMessage } from '../../client/chat/messages';
 import type { ChatMessage } from '../../client/chat/types';
-import type { JsonValue } from '../../client/json';
+import { asJson, type JsonValue } from '../../client/json';
 import { checkPublicUrl } from '../../client/http/publicUrl';
 import { fieldNames, signedFileUrl, type FieldNames } from '../files/signedFileUrl';
 import type { Service } from '../run/host';
@@ -87,7 +87,7 @@ function readList(context: IExecuteFunctions, item: number, service: Service): C
 			tool_calls: calls,
 		};
 	});
-	return checked(messages as unknown as JsonValue, label, service);
+	return checked(messages.map(asJson), label, service);
 }
 
 function readJsonMessages(

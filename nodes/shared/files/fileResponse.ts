@@ -75,6 +75,7 @@ async function request(
 		return {
 			status: response.statusCode,
 			headers: response.headers as FileResponse['headers'],
+			// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
 			body: response.body as unknown as Readable,
 		};
 	} catch (error) {

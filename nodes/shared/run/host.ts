@@ -85,6 +85,7 @@ function n8nHttp(
 			status: response.statusCode,
 			headers: response.headers as Record<string, string | undefined>,
 			body: withIdleTimeout(
+				// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
 				response.body as unknown as AsyncIterable<Uint8Array>,
 				idleTimeoutMs,
 			),
