@@ -91,11 +91,11 @@ describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 
 test('canceling ends the wait for a retry', async () => {
 	script = (response) => {
-		json(response, 429, {}, { 'retry-after': '30' });
+		// Longer than a test may take: one that waited for it would fail.
+		json(response, 429, {}, { 'retry-after': '59' });
 		cancel();
 	};
 	let cancel: () => void = () => undefined;
-	const startedMs = Date.now();
 	await runNode('chatCompletion', {
 		credential: { baseUrl: server.url, apiKey: 'k' },
 		parameters: { prompt: 'Hi' },
@@ -103,7 +103,6 @@ test('canceling ends the wait for a retry', async () => {
 			cancel = () => setTimeout(stop, 100);
 		},
 	});
-	expect(Date.now() - startedMs).toBeLessThan(5_000);
 	expect(server.requests).toHaveLength(1);
 });
 
