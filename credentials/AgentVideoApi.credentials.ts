@@ -40,7 +40,7 @@ export class AgentVideoApi implements ICredentialType {
 		},
 	];
 
-	/** A function, because n8n would evaluate an expression in its sandbox again for every single request. */
+	/** Adds the key. A function, because n8n would evaluate an expression in its sandbox for every request. */
 	authenticate = async (
 		{ apiKey }: ICredentialDataDecryptedObject,
 		request: IHttpRequestOptions,
@@ -49,7 +49,7 @@ export class AgentVideoApi implements ICredentialType {
 		headers: { ...request.headers, Authorization: `Bearer ${String(apiKey ?? '').trim()}` },
 	});
 
-	/** Asks for a task that does not exist, which costs nothing: whatever the service says about it, it took the key. */
+	/** Polls a task that does not exist, which is free of charge. Any answer about the task means that the key is accepted. */
 	test: ICredentialTestRequest = {
 		request: {
 			method: 'POST',
@@ -66,14 +66,14 @@ export class AgentVideoApi implements ICredentialType {
 			},
 		},
 		rules: [
-			rule(401, 'The service did not accept the API key'),
-			rule(403, 'The service does not let this API key in'),
-			rule(404, 'This address does not lead to the service: check the Base URL'),
-			rule(405, 'This address does not lead to the service: check the Base URL'),
+			rule(401, 'The service rejected the API key'),
+			rule(403, 'The API key has no access to this service'),
+			rule(404, 'The service was not found at this address: check the Base URL'),
+			rule(405, 'The service was not found at this address: check the Base URL'),
 			rule(500, 'The service failed: try again in a minute'),
 			rule(502, 'A proxy in front of the service failed: try again in a minute'),
-			rule(503, 'The service is not available just now: try again in a minute'),
-			rule(504, 'The service did not answer in time: try again in a minute'),
+			rule(503, 'The service is temporarily unavailable: try again in a minute'),
+			rule(504, 'The service did not respond in time: try again in a minute'),
 		],
 	};
 }

@@ -99,7 +99,7 @@ it(
 			await field(page, 'apiKey').fill('demo-key');
 			await save.click();
 			await page.getByTestId('credentials-config-container-test-success').waitFor();
-			expect(await dialog.innerText()).not.toContain('did not accept');
+			expect(await dialog.innerText()).not.toContain('rejected');
 			expect(errors).toStrictEqual([]);
 		});
 	},
