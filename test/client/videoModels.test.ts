@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { closestSize } from '../../nodes/client/video/closest';
 import {
 	defaultSizeOf,
@@ -281,42 +278,4 @@ test('a size that is not spelled as a number of lines is never the closest one',
 	expect(closestSize('720P', ['4K', '1080P', '720P'])).toBe('720P');
 	expect(closestSize('720P', ['4K'])).toBeUndefined();
 	expect(closestSize('4K', ['1080P', '720P'])).toBeUndefined();
-});
-
-test('docs/create-video.md has a row for each model, with its values', () => {
-	const code = (value: string | number) => `\`${value}\``;
-	const list = (values: readonly (string | number)[], show: (value: string) => string) =>
-		values.length === 0
-			? '–'
-			: values
-					.map((value, index) =>
-						index === 0 ? `**${show(String(value))}**` : show(String(value)),
-					)
-					.join(' ');
-	const defaultFirst = <T>(values: readonly T[], byDefault: T | undefined) =>
-		[...values].sort((a, b) => Number(b === byDefault) - Number(a === byDefault));
-	const expected = (VIDEO_MODELS as readonly VideoModel[]).map((model) => [
-		code(model.code),
-		list(model.aspectRatios, code),
-		list(defaultFirst(model.durations, model.defaultDuration), String),
-		list(defaultFirst(sizesOf(model), defaultSizeOf(model)), code),
-		list(modesOf(model), code),
-		Object.entries(model.imageModes)
-			.map(([mode, max]) => `${code(mode)} ${max}`)
-			.join(', '),
-		`${model.maxVideos || '–'}`,
-		`${model.maxAudios || '–'}`,
-		model.generatesAudio ? 'yes' : '–',
-	]);
-	const page = readFileSync(join(__dirname, '../../docs/create-video.md'), 'utf8');
-	const rows = page
-		.split('\n')
-		.filter((line) => line.startsWith('| `video-m'))
-		.map((line) =>
-			line
-				.split('|')
-				.slice(1, -1)
-				.map((cell) => cell.trim()),
-		);
-	expect(rows).toStrictEqual(expected);
 });

@@ -1,4 +1,5 @@
 import { EMULATED_MODELS } from '../../emulator/video/models';
+import { generatedDuration, SPEC_ROWS, SPEC_VIDEO_MODELS } from '../support/specVideoModels';
 import { errorBody, startService, type Json, type TestService } from './support/service';
 
 let service: TestService;
@@ -152,13 +153,6 @@ describe('2.8 video creation request', () => {
 		expect(video['size']).toBe('720P');
 	});
 
-	it('2.8 generate_audio is false when video-m5 edits a video', async () => {
-		const audio = async (more: Json) => (await effective(more))['generate_audio'];
-		const videos = urls('v', 1);
-		expect(await audio({ model: 'video-m5', videos, generate_audio: true })).toBe(false);
-		expect(await audio({ model: 'video-m1', videos })).toBe(true);
-	});
-
 	it('2.8 watermark can be enabled', async () => {
 		expect((await effective({ watermark: true }))['watermark']).toBe(true);
 	});
@@ -169,274 +163,141 @@ describe('2.8 video creation request', () => {
 	});
 });
 
-/** Expected behavior of a model. */
-interface ModelRow {
-	readonly model: string;
-	readonly ratios: readonly string[];
-	/** Accepted values of `size`; empty if the model ignores `size`. */
-	readonly sizes: readonly string[];
-	/** Size of the video without `size` and `mode`. */
-	readonly defaultSize: string;
-	/** Size of the video by `mode`; undefined if the model ignores `mode`. */
-	readonly modes?: Readonly<Record<string, string>>;
-	/** Requested and effective duration; 0 if it is rejected. */
-	readonly durations: readonly (readonly [requested: number, effective: number])[];
-	readonly defaultDuration: number;
-	/** Image mode and number of images used out of twelve; 0 if it is rejected. */
-	readonly images: readonly (readonly [mode: string | undefined, used: number])[];
-	/** Number of reference videos and audios used out of four. */
-	readonly videos: number;
-	readonly audios: number;
-	/** Whether the model supports `generate_audio`. */
-	readonly generatesAudio: boolean;
-}
-
 /** Values that every model is tested with, supported or not. */
-const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'];
-const SIZES = ['480P', '720P', '1080P', '480p', '720p', '1080p'];
+const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', ''];
+const SIZES = ['480P', '720P', '1080P', '480p', '720p', '1080p', 'HD'];
+const MODES = ['std', 'pro', 'best'];
+const DURATIONS = [...Array.from({ length: 16 }, (_, index) => index + 1), 20, 60, 99];
+const IMAGE_MODES = ['reference', 'first_last_frame'] as const;
 
-const THREE = ['16:9', '1:1', '9:16'];
-const FIVE_OR_TEN = [
-	[1, 5],
-	[5, 5],
-	[6, 10],
-	[10, 10],
-	[60, 10],
-] as const;
-const MULTIMODAL = {
-	ratios: THREE,
-	defaultSize: '720P',
-	durations: [
-		[3, 0],
-		[4, 4],
-		[5, 5],
-		[6, 0],
-		[8, 8],
-		[10, 10],
-		[15, 15],
-		[16, 0],
-	],
-	defaultDuration: 5,
-	images: [
-		[undefined, 9],
-		['reference', 9],
-		['first_last_frame', 2],
-	],
-	videos: 3,
-	audios: 3,
-	generatesAudio: true,
-} as const;
-const TEXT = {
-	ratios: THREE,
-	sizes: [],
-	defaultSize: '720P',
-	videos: 0,
-	audios: 0,
-	generatesAudio: false,
-} as const;
-const STD_OR_PRO = { std: '720P', pro: '1080P' } as const;
+/** Size that the emulator gives a model without `size` and `mode`. */
+const SIZE_WITHOUT_PARAMETER = '720P';
 
-/** The table of section 2.11, one row per model, independent of `emulator/video/models.ts`. */
-const ROWS: readonly ModelRow[] = [
-	{ ...MULTIMODAL, model: 'video-m1', sizes: ['480P', '720P', '1080P'] },
-	{ ...MULTIMODAL, model: 'video-m2', sizes: ['480P', '720P'] },
-	{
-		...TEXT,
-		model: 'video-m3',
-		sizes: ['720P', '1080P'],
-		durations: FIVE_OR_TEN,
-		defaultDuration: 5,
-		images: [
-			[undefined, 2],
-			['first_last_frame', 2],
-			['reference', 0],
-		],
-	},
-	{
-		...TEXT,
-		model: 'video-m4',
-		durations: FIVE_OR_TEN,
-		defaultDuration: 5,
-		images: [
-			[undefined, 1],
-			['first_last_frame', 1],
-			['reference', 0],
-		],
-	},
-	{
-		...TEXT,
-		model: 'video-m5',
-		ratios: ['16:9', '9:16', '1:1', '4:3', '3:4'],
-		durations: [
-			[3, 3],
-			[4, 0],
-			[5, 5],
-			[8, 8],
-			[10, 10],
-			[15, 15],
-			[20, 0],
-		],
-		defaultDuration: 5,
-		images: [
-			[undefined, 7],
-			['reference', 7],
-			['first_last_frame', 2],
-		],
-		videos: 1,
-		modes: STD_OR_PRO,
-		generatesAudio: true,
-	},
-	{
-		...TEXT,
-		model: 'video-m6',
-		sizes: ['720p', '1080p'],
-		modes: STD_OR_PRO,
-		durations: [
-			[4, 0],
-			[5, 5],
-			[6, 0],
-			[10, 10],
-		],
-		defaultDuration: 5,
-		images: [
-			[undefined, 2],
-			['first_last_frame', 2],
-			['reference', 0],
-		],
-	},
-	{
-		...TEXT,
-		model: 'video-m7',
-		durations: [
-			[1, 4],
-			[4, 4],
-			[5, 4],
-			[7, 8],
-			[8, 8],
-			[9, 8],
-			[11, 12],
-			[12, 12],
-			[99, 12],
-		],
-		defaultDuration: 8,
-		images: [
-			[undefined, 5],
-			['reference', 5],
-			['first_last_frame', 0],
-		],
-	},
-	{
-		...TEXT,
-		model: 'video-m8',
-		durations: [
-			[5, 0],
-			[8, 8],
-			[9, 0],
-		],
-		defaultDuration: 8,
-		images: [
-			[undefined, 3],
-			['reference', 3],
-			['first_last_frame', 0],
-		],
-	},
-];
+/** A reference clip of known length. */
+const clip = (name: string, seconds: number) =>
+	`${service.url}/cdn/videos/${name}_720P_16x9_${seconds}s.mp4`;
 
-it('2.11 has a row of expectations for every model', () => {
-	expect(ROWS.map(({ model }) => model)).toEqual(EMULATED_MODELS.map(({ code }) => code));
+it('2.11 has the models of the specification, in its order', () => {
+	expect(EMULATED_MODELS.map(({ code }) => code)).toEqual(
+		SPEC_VIDEO_MODELS.map(({ code }) => code),
+	);
 });
 
-describe.each(ROWS)(
-	'2.11 $model',
-	({
-		model,
-		ratios,
-		sizes,
-		defaultSize,
-		modes,
-		durations,
-		defaultDuration,
-		images,
-		videos,
-		audios,
-		generatesAudio,
-	}) => {
-		it('2.11 aspect_ratio', async () => {
-			expect((await effective({ model }))['aspect_ratio']).toBe('16:9');
-			for (const aspect_ratio of new Set([...ratios, ...RATIOS, ''])) {
-				const { status } = await create({ model, aspect_ratio });
-				expect([aspect_ratio, status]).toEqual([
-					aspect_ratio,
-					ratios.includes(aspect_ratio) ? 200 : 400,
-				]);
+describe.each(SPEC_ROWS)('2.11 %s', (model, spec) => {
+	const specModes = Object.keys(spec.modes);
+	const defaultSize = (
+		spec.defaultSize ??
+		spec.modes[specModes[0] ?? ''] ??
+		SIZE_WITHOUT_PARAMETER
+	).toUpperCase();
+
+	/** A setting of the video, or 'rejected' with status 400. */
+	async function settingOf(setting: string, more: Json): Promise<unknown> {
+		const { status } = await create({ model, ...more });
+		if (status !== 200) {
+			expect(status).toBe(400);
+			return 'rejected';
+		}
+		return (service.tasks.all.at(-1)!.video as unknown as Json)[setting];
+	}
+
+	const imagesUsed = async (image_mode: string | undefined) => {
+		const images = await settingOf('images', { images: urls('i', 12), image_mode });
+		return Array.isArray(images) ? images.length : images;
+	};
+
+	it('2.11 aspect_ratio: the default is the first', async () => {
+		expect(await settingOf('aspect_ratio', {})).toBe(spec.ratios[0]);
+	});
+
+	it.each([...new Set([...spec.ratios, ...RATIOS])])(
+		'2.11 aspect_ratio "%s"',
+		async (aspect_ratio) => {
+			expect(await settingOf('aspect_ratio', { aspect_ratio })).toBe(
+				spec.ratios.includes(aspect_ratio) ? aspect_ratio : 'rejected',
+			);
+		},
+	);
+
+	it('2.11 size: the default', async () => {
+		expect(await settingOf('size', {})).toBe(defaultSize);
+	});
+
+	it.each([...new Set([...spec.sizes, ...SIZES])])('2.11 size "%s"', async (size) => {
+		const expected = spec.sizes.includes(size) ? size.toUpperCase() : 'rejected';
+		expect(await settingOf('size', { size })).toBe(
+			spec.sizes.length === 0 ? defaultSize : expected,
+		);
+	});
+
+	it.each([...new Set([...specModes, ...MODES])])('2.11 mode "%s"', async (mode) => {
+		const expected = spec.modes[mode]?.toUpperCase() ?? 'rejected';
+		expect(await settingOf('size', { mode })).toBe(
+			specModes.length === 0 ? defaultSize : expected,
+		);
+	});
+
+	it('2.11 generate_audio', async () => {
+		expect(await settingOf('generate_audio', {})).toBe(spec.generatesAudio);
+		expect(await settingOf('generate_audio', { generate_audio: true })).toBe(
+			spec.generatesAudio,
+		);
+		expect(await settingOf('generate_audio', { generate_audio: false })).toBe(false);
+	});
+
+	it('2.11 duration: the default', async () => {
+		expect(await settingOf('duration', {})).toBe(spec.defaultDuration);
+	});
+
+	it.each([...new Set([...spec.durations, ...DURATIONS])])(
+		'2.11 duration %i',
+		async (duration) => {
+			expect(await settingOf('duration', { duration })).toBe(
+				generatedDuration(spec, duration) ?? 'rejected',
+			);
+		},
+	);
+
+	it('2.11 images: the default mode is the first', async () => {
+		const [mode, max] = Object.entries(spec.images)[0]!;
+		expect(await settingOf('image_mode', { images: urls('i', 1) })).toBe(mode);
+		expect(await imagesUsed(undefined)).toBe(max);
+	});
+
+	it.each(IMAGE_MODES)('2.11 images with mode %s', async (image_mode) => {
+		expect(await imagesUsed(image_mode)).toBe(spec.images[image_mode] ?? 'rejected');
+	});
+
+	it('2.11 videos and audios, together with an image', async () => {
+		const clips = ['c1', 'c2', 'c3', 'c4'].map((name) => clip(name, 1));
+		const references = { images: urls('i', 1), videos: clips, audios: clips };
+		expect(await settingOf('videos', references)).toHaveLength(spec.videos);
+		expect(await settingOf('audios', references)).toHaveLength(spec.audios);
+	});
+});
+
+describe.each(SPEC_ROWS.filter(([, { videos }]) => videos > 0))(
+	'2.8 %s with a reference video',
+	(model, { durations, defaultDuration, generatesAudio, editsVideos }) => {
+		// 7 seconds differ from every default, so that the length of the edited video is recognized.
+		const withVideo = (more: Json) =>
+			effective({ model, videos: [clip('reference', 7)], ...more });
+
+		it('2.8 generate_audio is false when the video is edited', async () => {
+			for (const generate_audio of [undefined, true]) {
+				expect((await withVideo({ generate_audio }))['generate_audio']).toBe(
+					generatesAudio && !editsVideos,
+				);
 			}
 		});
 
-		it('2.11 size', async () => {
-			expect((await effective({ model }))['size']).toBe(defaultSize);
-			for (const size of new Set([...sizes, ...SIZES, 'HD'])) {
-				const isIgnored = sizes.length === 0;
-				const { status } = await create({ model, size });
-				expect([size, status]).toEqual([
-					size,
-					isIgnored || sizes.includes(size) ? 200 : 400,
-				]);
-				if (status === 200) {
-					expect(service.tasks.all.at(-1)!.video.size).toBe(
-						isIgnored ? defaultSize : size.toUpperCase(),
-					);
-				}
+		it('2.11 duration is ignored when the video is edited', async () => {
+			// An edit ignores even a duration that the model does not have.
+			for (const duration of [undefined, ...durations, ...(editsVideos ? [99] : [])]) {
+				expect((await withVideo({ duration }))['duration']).toBe(
+					editsVideos ? 7 : (duration ?? defaultDuration),
+				);
 			}
-		});
-
-		it('2.11 mode', async () => {
-			for (const mode of ['std', 'pro']) {
-				const video = await effective({ model, mode });
-				expect([mode, video['size']]).toEqual([mode, modes?.[mode] ?? defaultSize]);
-			}
-			if (modes) expect((await create({ model, mode: 'best' })).status).toBe(400);
-			else expect((await effective({ model, mode: 'best' }))['size']).toBe(defaultSize);
-		});
-
-		it('2.11 generate_audio', async () => {
-			expect((await effective({ model }))['generate_audio']).toBe(generatesAudio);
-			const muted = await effective({ model, generate_audio: false });
-			expect(muted['generate_audio']).toBe(false);
-		});
-
-		it('2.11 duration', async () => {
-			expect((await effective({ model }))['duration']).toBe(defaultDuration);
-			for (const [duration, expected] of durations) {
-				const { status } = await create({ model, duration });
-				const seconds = status === 200 ? service.tasks.all.at(-1)!.video.duration : 0;
-				expect([duration, seconds]).toEqual([duration, expected]);
-			}
-		});
-
-		it('2.11 reference input', async () => {
-			for (const [image_mode, expected] of images) {
-				const { status } = await create({ model, images: urls('i', 12), image_mode });
-				const used = status === 200 ? service.tasks.all.at(-1)!.video.images.length : 0;
-				expect([image_mode, used]).toEqual([image_mode, expected]);
-			}
-			const clip = (index: number) => `${service.url}/cdn/videos/c${index}_720P_16x9_1s.mp4`;
-			const clips = [1, 2, 3, 4].map(clip);
-			const video = await effective({
-				model,
-				images: urls('i', 1),
-				videos: clips,
-				audios: clips,
-			});
-			expect([video['videos'], video['audios']]).toMatchObject([
-				{ length: videos },
-				{ length: audios },
-			]);
 		});
 	},
 );
-
-it('2.11 video-m5 ignores duration when it edits a video', async () => {
-	const videos = [`${service.url}/cdn/videos/x_720P_16x9_8s.mp4`];
-	const { duration } = await effective({ model: 'video-m5', videos, duration: 4 });
-	expect(duration).toBe(8);
-});

@@ -6,14 +6,14 @@ export interface SpecVideoModel {
 	/** Seconds. */
 	readonly durations: readonly number[];
 	readonly defaultDuration: number;
-	/** How another duration is mapped: 1 to 5 to 5 and 6 or more to 10, or to the nearest one. */
-	readonly otherDurations: 'fiveOrTen' | 'nearest';
+	/** What the service does with another duration: maps 1 to 5 to 5 and 6 or more to 10, takes the nearest one, or rejects it. */
+	readonly otherDurations: 'fiveOrTen' | 'nearest' | 'rejected';
 	/** Values of `size`; empty where there is no such parameter. */
 	readonly sizes: readonly string[];
 	readonly defaultSize?: string;
 	/** Values of `mode` with the size that each stands for; the first is the default. */
 	readonly modes: Readonly<Record<string, string>>;
-	/** Maximum number of images by `image_mode`. */
+	/** Maximum number of images by `image_mode`; the first is the default, one without a maximum is rejected. */
 	readonly images: Readonly<Partial<Record<'reference' | 'first_last_frame', number>>>;
 	readonly videos: number;
 	readonly audios: number;
@@ -25,7 +25,7 @@ export interface SpecVideoModel {
 
 const COMMON = {
 	ratios: ['16:9', '1:1', '9:16'],
-	otherDurations: 'nearest',
+	otherDurations: 'rejected',
 	sizes: [],
 	modes: {},
 	videos: 0,
@@ -93,6 +93,7 @@ export const SPEC_VIDEO_MODELS: readonly SpecVideoModel[] = [
 		code: 'video-m7',
 		durations: [4, 8, 12],
 		defaultDuration: 8,
+		otherDurations: 'nearest',
 		images: { reference: 5 },
 	},
 	{
@@ -110,13 +111,19 @@ export const SPEC_ROWS = SPEC_VIDEO_MODELS.map((row): [string, SpecVideoModel] =
 /** Maximum number of images in any image mode. */
 export const maxImages = ({ images }: SpecVideoModel) => Math.max(0, ...Object.values(images));
 
-/** The duration that is sent for an entered one. */
+/** The duration that is sent for an entered one: the nearest one also where the service would reject it. */
 export function sentDuration(
 	{ durations, otherDurations }: SpecVideoModel,
 	entered: number,
 ): number {
 	if (otherDurations === 'fiveOrTen') return entered <= 5 ? 5 : 10;
 	return nearest(durations, (seconds) => [Math.abs(seconds - entered), seconds])!;
+}
+
+/** The duration of the video for a requested one; undefined if the service rejects it. */
+export function generatedDuration(row: SpecVideoModel, requested: number): number | undefined {
+	const isRejected = row.otherDurations === 'rejected' && !row.durations.includes(requested);
+	return isRejected ? undefined : sentDuration(row, requested);
 }
 
 /** The ratio that is sent for an entered one: the nearest shape, of two as near the one further from a square. */
