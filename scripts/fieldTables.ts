@@ -39,8 +39,8 @@ export function fieldTables({ properties }: Pick<INodeTypeDescription, 'properti
 }
 
 const ABOUT_COLLECTIONS =
-	'The default is the value that an option has when you add it. A field of the service that you do not add is not sent. ' +
-	'Retries, timeouts, limits and _Concurrency_ apply even when the option is not added.';
+	'An option that sets a field of the service, such as _Temperature_, is sent only if you add it. ' +
+	'All other options apply with their default even if you do not add them.';
 
 /** The display names of all fields, including nested ones. */
 export function fieldNames(properties: readonly INodeProperties[]): readonly string[] {

@@ -37,7 +37,7 @@ export interface ChatModelSettings {
 	readonly retry: RetryPolicy;
 }
 
-/** Bound of the replies that an execution stores for `restoreReplies`: nothing tells when an agent is done with them. */
+/** Maximum number of replies stored for `restoreReplies`. n8n does not report when an agent has finished with them. */
 const MAX_STORED_REPLIES = 200;
 
 /** The service's chat as a chat model for n8n's agents and chains. */

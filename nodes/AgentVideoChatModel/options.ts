@@ -5,7 +5,7 @@ import { requestProperties } from '../shared/chat/requestOptions';
 import { optionsProperty } from '../shared/form/options';
 import { retryOutcomeUnknownOption } from '../shared/form/retryOptions';
 
-/** The agent brings its own tools, and the chain decides what a chat shows. */
+/** Options that a chat model does not offer: the connected agent or chain sets them. */
 const SET_BY_CALLER = ['tools', 'toolChoice', 'streamReasoning'];
 
 /** The options of the chat model. */

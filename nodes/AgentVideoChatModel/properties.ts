@@ -16,7 +16,7 @@ export const chatModelProperties: INodeProperties[] = [
 	{
 		...imagesProperty,
 		description:
-			'Images for the last message of the user, because n8n passes none on. Binary data is that of the agent or chain.',
+			'Images to add to the last user message: n8n does not pass images to this model. Binary fields are read from the item of the agent or chain.',
 	},
 	chatModelOptions,
 ];

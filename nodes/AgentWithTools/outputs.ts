@@ -112,7 +112,7 @@ export function emitOutcomes(
 
 /**
  * Changes the links of failures that go to an error output to plain input indexes. n8n adds the fields of the linked
- * item to a failure, but searches it among the input of this run only, and stops the execution when the item came in
+ * item to a failure, but looks for that item only in the input of this run, and stops the execution when the item came in
  * with an earlier run. It skips that step for a link that is a plain number.
  */
 export function linkForErrorOutput(

@@ -150,7 +150,7 @@ const toolProperties: INodeProperties[] = [
 		placeholder: 'Add Tool',
 		default: {},
 		description:
-			'Functions that the model can call. Add new tools at the end: connections follow the position of an output, so that removing a tool in the middle shifts the connections after it.',
+			'Functions that the model can call. Add new tools at the end: connections follow the position of an output, so removing a tool in the middle shifts the connections after it.',
 		displayOptions: { show: { toolSource: ['form'] } },
 		options: [
 			{
@@ -224,7 +224,7 @@ export const agentProperties: INodeProperties[] = [
 	},
 	{
 		...streamingProperty,
-		// A reply with tool calls is never shown in one piece, so that there is nothing to collect.
+		// The choice Collect is left out: a reply with tool calls is never shown in one piece.
 		options: streamingProperty.options!.filter(({ name }) => name !== 'Collect'),
 	},
 	simplifyProperty,

@@ -44,7 +44,7 @@ export interface ConversationSlot {
 	conversation: Conversation | undefined;
 	/** The output item of the answer. */
 	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
-	/** The output of a failed item, when the node continues on fail. */
+	/** The output of a failed item, with *On Error: Continue*. */
 	failure?: IDataObject;
 	/** Whether the outcome has left the node. */
 	emitted: boolean;

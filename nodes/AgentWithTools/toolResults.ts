@@ -90,7 +90,7 @@ function applyItems(state: AgentState, { call, items }: ReturnedItems, nowMs: nu
 	state.open = state.open.filter((open) => !isSameCall(open, call));
 }
 
-/** A branch that returns its input items unchanged would otherwise send the call's own envelope to the model. */
+/** Removes `tool_call`: a branch that returns its input unchanged would send it to the model. */
 function withoutEnvelope(json: IDataObject): IDataObject {
 	return Object.fromEntries(Object.entries(json).filter(([key]) => key !== ENVELOPE));
 }
@@ -101,8 +101,8 @@ function isSameCall(a: OpenCall, b: OpenCall): boolean {
 
 function lostLink(): InputError {
 	return new InputError(
-		'Tool Calls',
-		'came back without the link to the call they belong to',
+		'Tool results',
+		'came back without the link to their tool call',
 		'Set Run Tool Calls to One at a Time, or keep item linking in the branch (Code nodes: return pairedItem)',
 	);
 }

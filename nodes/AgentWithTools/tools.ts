@@ -26,7 +26,7 @@ interface ToolEntry {
 	readonly example?: unknown;
 }
 
-/** Makes the JSON schema of a tool's parameters (spec 2.3), by the choice of Define Parameters. */
+/** Makes the JSON schema of a tool's parameters (spec 2.3), one reader for each choice of Define Parameters. */
 const SCHEMAS = {
 	fields: ({ parameters }: ToolEntry) => fieldsSchema(parameters?.parameter ?? []),
 	schema: ({ schema }: ToolEntry, label: string) =>

@@ -88,7 +88,7 @@ async function ask(
 		async () =>
 			await withRetry(
 				clock,
-				// A call whose text was shown has an unknown outcome, so that this covers it as well.
+				// Also prevents a retry after text was shown: such a failure always has an unknown outcome.
 				readSafeRetry(context, item),
 				async () =>
 					await askAssistant(service.http, clock, request, {

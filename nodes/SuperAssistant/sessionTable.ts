@@ -6,7 +6,7 @@ import { InputError } from '../client/errors';
 const TABLE = 'agent_video_sessions';
 const COLUMNS = ['app_code', 'memory_key', 'session_id'] as const;
 
-/** Key of a remembered session: the same memory key has one session per assistant. */
+/** Key of a remembered session: a key has one session per assistant. */
 export interface SessionKey {
 	readonly appCode: string;
 	readonly key: string;
@@ -107,7 +107,7 @@ function tableWorkflow(operation: INodeParameters): IWorkflowBase {
 		}),
 	];
 	const to = (name: string) => ({ main: [[{ node: name, type: 'main' as const, index: 0 }]] });
-	// n8n needs no more of a sub-workflow; its type also asks for what a saved workflow has, such as an ID and dates.
+	// This is all that n8n needs to run a sub-workflow. Its type also requires fields of a saved workflow, such as an ID.
 	return {
 		name: 'Sessions of Super Assistant',
 		nodes,

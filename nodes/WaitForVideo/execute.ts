@@ -14,7 +14,7 @@ import { pollProgress, type Progress } from './progress';
 import { nextResumeMs } from './resume';
 import { loadPolls, savePolls } from './state';
 
-/** Status polls are answered at once: a response that is idle this long is lost. */
+/** The service answers status polls immediately: without data for this long, the connection counts as lost. */
 const IDLE_TIMEOUT_MS = 30_000;
 /** Total timeout of a status poll: a response that trickles in must not delay the deadline of the task. */
 const QUERY_TIMEOUT_MS = 60_000;
@@ -56,7 +56,7 @@ function readTaskIds(context: IExecuteFunctions): readonly string[] {
 	const taskIds = context
 		.getInputData()
 		.map((_item, index) => readText(context, 'taskId', index).trim());
-	// An empty ID stops the node before the first poll. With Continue On Fail it fails its own item only.
+	// An empty ID stops the node before the first poll. With On Error: Continue it fails its own item only.
 	if (!context.continueOnFail()) taskIds.forEach(checkTaskId);
 	return taskIds;
 }

@@ -19,7 +19,7 @@ const MAX_WAIT_MINUTES = 10;
 const concurrencyOption = numberOption({
 	name: 'concurrency',
 	label: 'Concurrency',
-	help: 'Maximum number of status requests at the same time',
+	help: 'Maximum number of status polls at the same time',
 	default: 10,
 	min: 1,
 	max: 50,

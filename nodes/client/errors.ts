@@ -1,6 +1,6 @@
 import type { JsonObject } from './json';
 
-/** Invalid input: a value that the user entered cannot be sent. Thrown before any request. */
+/** Invalid input: a value or a connection that the user has to change. */
 export class InputError extends Error {
 	override readonly name = 'InputError';
 
@@ -45,7 +45,7 @@ export interface ErrorDetails {
 	readonly status?: number;
 	/** Whether the same request may succeed a little later. */
 	readonly retryable?: boolean;
-	/** Whether the service may have processed the request. A retry may then be charged twice, so it is never automatic. */
+	/** Whether the service may have processed the request. A retry may be charged twice, so only the user can allow it. */
 	readonly outcomeUnknown?: boolean;
 	/** Error message of the service (`error.message`, spec 7). */
 	readonly serviceMessage?: string;

@@ -337,7 +337,7 @@ test('all at once: lost links are an error with a hint, results are never guesse
 	});
 	expect(status).toBe('error');
 	expect(error).toMatchObject({
-		message: 'Tool Calls came back without the link to the call they belong to',
+		message: 'Tool results came back without the link to their tool call',
 	});
 	expect(error!.description).toContain('Set Run Tool Calls to One at a Time');
 	expect(server.requests).toHaveLength(1);

@@ -90,7 +90,7 @@ function explainServiceLimit(error: ServiceError, elapsedMs: number): ServiceErr
 	return new ServiceError(
 		error.kind,
 		'The assistant exceeded the 600-second limit of the service',
-		'Ask for less in one call, or continue in the same session: the error details have the progress so far',
+		'Request less in one call, or continue in the same session: the error details have the progress so far',
 		error.details,
 	);
 }

@@ -107,7 +107,7 @@ export const CHAT_FIELDS: readonly ChatField[] = [
 			{
 				value: 'json_object',
 				label: 'JSON',
-				help: 'The reply is JSON and is parsed into the field json. Also ask for JSON in the prompt.',
+				help: 'The reply is JSON; the nodes parse it into the field json. Also ask for JSON in the prompt.',
 				apiValue: { type: 'json_object' },
 			},
 			{ value: 'text', label: 'Text', help: 'The reply is plain text' },

@@ -56,7 +56,7 @@ function tooLarge(what: string): ServiceError {
 	return new ServiceError(
 		'protocol',
 		`${what} is too large`,
-		'Check the Base URL in the Agent Video API credential, and ask for less in one request',
+		'Check the Base URL in the Agent Video API credential, and request less in one call',
 		{ outcomeUnknown: true },
 	);
 }

@@ -4,7 +4,7 @@ import type { Clock, HttpPort } from '../ports';
 /**
  * Adds a total timeout to every request. Keep-alive bytes reset the idle timeout, but not this one.
  *
- * Checked when bytes arrive: a silent connection ends by its idle timeout.
+ * Checked when bytes arrive: a connection without data is ended by its idle timeout.
  *
  * @param limitMs Milliseconds from the request to the last byte. Exceeding it throws a ServiceError `stream`.
  */

@@ -98,7 +98,7 @@ export const VIDEO_FIELDS = [
 		key: 'imageMode',
 		apiName: 'image_mode',
 		label: 'Image Mode',
-		help: 'What images are for: what the video shows (reference), or its first and last frame in this order (first_last_frame)',
+		help: 'How images are used: as a reference for the content (reference), or as the first and the last frame, in this order (first_last_frame)',
 		type: 'text',
 		placeholder: 'e.g. reference',
 		values: (model) => Object.keys(model.imageModes),

@@ -15,7 +15,7 @@ export function isLive(context: IExecuteFunctions): boolean {
  * Runs `work` with a function that sends text to n8n's chat, or to the streaming webhook of this execution.
  *
  * n8n requires a `begin` and an `end` chunk around the text, also when the work fails. An error that stops the node is
- * sent by n8n. With *Continue On Fail* nobody would send it, so its message is sent as text here.
+ * sent by n8n. With *On Error: Continue* nobody would send it, so its message is sent as text here.
  */
 export async function withChatStream<T>(
 	context: IExecuteFunctions,

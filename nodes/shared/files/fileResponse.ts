@@ -43,7 +43,7 @@ export async function openFile(
 	resume?: ResumePoint,
 ): Promise<FileResponse> {
 	const response = await request(context, url, {
-		// Byte positions are those of the file only without compression.
+		// Without compression, so that byte positions in the response are positions in the file.
 		'Accept-Encoding': 'identity',
 		...(resume === undefined
 			? {}

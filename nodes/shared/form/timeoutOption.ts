@@ -13,7 +13,7 @@ export function timeoutOption({
 		name: 'timeout',
 		label: 'Timeout',
 		unit: 'Seconds',
-		help: 'Idle timeout: how long a call may stay without receiving any data. A reply that keeps arriving is never cut off.',
+		help: 'Idle timeout: how long a call may go without receiving any data. Data that keeps arriving resets it.',
 		default: defaultSeconds,
 		min: 0.1,
 	});

@@ -12,7 +12,7 @@ import { canceledError } from '../../client/http/transportError';
 import { CREDENTIAL } from './nodeContext';
 import type { NodeContext } from './nodeContext';
 
-/** The `sleep` of an older n8n cannot be interrupted, so that a sleep is cut into slices of this length. */
+/** The `sleep` of an older n8n cannot be interrupted, so a sleep is cut into slices of this length. */
 const SLEEP_SLICE_MS = 1_000;
 /** Tolerance: the idle timer of the socket starts slightly before our last read. */
 const IDLE_TOLERANCE = 0.95;
