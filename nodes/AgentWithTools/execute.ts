@@ -19,9 +19,8 @@ import { reportCall } from '../shared/chat/reportCall';
 import { sendChat } from '../shared/chat/sendChat';
 import { toDataObject } from '../shared/run/dataObject';
 import { n8nClock, n8nService } from '../shared/run/host';
-import { failureJson } from '../shared/run/mapItems';
-import { isToolRun } from '../shared/run/nodeContext';
-import { inOneLine, toNodeError } from '../shared/run/nodeErrors';
+import { failedItems, failureJson, stoppingError } from '../shared/run/mapItems';
+import { toNodeError } from '../shared/run/nodeErrors';
 import { forTools } from '../shared/run/toolResult';
 import { beginAgent } from './begin';
 import { linkedCallOf } from './itemLinking';
@@ -48,8 +47,13 @@ export async function runAgent(
 			items.map((item) => ({ ...item, json: forTools(context, 'agent', item.json) })),
 		);
 	} catch (error) {
-		const failure = toNodeError(context.getNode(), error, 0);
-		throw isToolRun(context) ? inOneLine(failure) : failure;
+		// n8n would pass the input on as answers if the node threw with *On Error: Continue*.
+		const hasBegun = agentState(context).get() !== undefined;
+		if (hasBegun || !context.continueOnFail() || isCanceled(error)) {
+			throw stoppingError(context, error);
+		}
+		const [, ...others] = noOutput(undefined);
+		return [failedItems(context, error), ...others];
 	}
 }
 

@@ -23,11 +23,10 @@ export async function runChatCompletion(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
 	const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
-	const batching = readBatching(context);
-
 	const items = await mapItems(
 		context,
-		live ? { ...batching, concurrency: 1 } : batching,
+		// A chat shows one reply after the other.
+		() => ({ ...readBatching(context), ...(live ? { concurrency: 1 } : {}) }),
 		async (item) => await runItem(context, item, live),
 	);
 	hintMissingMedia(context, items);

@@ -32,7 +32,7 @@ export async function createVideos(context: IExecuteFunctions): Promise<INodeExe
 
 	const items = await mapItems(
 		context,
-		{ ...readBatching(context), describeCompleted },
+		() => ({ ...readBatching(context), describeCompleted }),
 		async (item) => ({
 			json: await createForItem(context, item),
 			pairedItem: { item },
@@ -44,10 +44,14 @@ export async function createVideos(context: IExecuteFunctions): Promise<INodeExe
 }
 
 async function checkItems(context: IExecuteFunctions): Promise<void> {
-	await mapItems(context, { concurrency: 1 }, async (item) => {
-		await prepareVideo(context, item);
-		return { json: {}, pairedItem: { item } };
-	});
+	await mapItems(
+		context,
+		() => ({ concurrency: 1 }),
+		async (item) => {
+			await prepareVideo(context, item);
+			return { json: {}, pairedItem: { item } };
+		},
+	);
 }
 
 function describeCompleted(tasks: readonly IDataObject[]): string {

@@ -34,12 +34,11 @@ export async function runSuperAssistant(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
 	const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
-	const batching = readBatching(context);
 	const runExclusive = keyedMutex();
 
 	const items = await mapItems(
 		context,
-		live ? { ...batching, concurrency: 1 } : batching,
+		() => ({ ...readBatching(context), ...(live ? { concurrency: 1 } : {}) }),
 		async (item) => {
 			const ask = async (sendText?: SendText) => await askOnce(context, item, sendText);
 			const reply = await runExclusive(

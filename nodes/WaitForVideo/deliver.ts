@@ -59,7 +59,7 @@ export async function deliver(
 
 	const describeCompleted = () => describeTasks(taskIds, polls);
 	const options = { concurrency: CONCURRENT_DOWNLOADS, describeCompleted };
-	const items = await mapItems(context, options, deliverItem);
+	const items = await mapItems(context, () => options, deliverItem);
 	const failed = items.filter((_item, index) => !completed.has(index));
 
 	progress.finish(

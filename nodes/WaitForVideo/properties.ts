@@ -41,7 +41,7 @@ export const waitProperties: INodeProperties[] = [
 	}),
 	notInTools({
 		displayName:
-			'Connect the output <b>Still Generating</b> to the input of this node. Each step takes about 60 seconds. In a streaming chat, as a tool of an agent and with "Execute step" the node polls in place.',
+			'Connect the output "Still Generating" to the input of this node. Each step takes about 60 seconds. In a streaming chat, as a tool of an agent and with "Execute step" the node polls in place.',
 		name: 'suspendNotice',
 		type: 'notice',
 		default: '',

@@ -375,7 +375,7 @@ describe('input', () => {
 		[{ options: { temperature: 1.5 } }, 'Temperature is 1.5'],
 		[{ options: { timeout: '={{ "soon" }}' } }, 'Timeout is soon'],
 		[{ options: { earlierMessages: '{}' } }, 'Earlier Messages is not a list'],
-	])('%j is refused before any request: %s', async (parameters, message) => {
+	])('%j is rejected before any request: %s', async (parameters, message) => {
 		const { error } = await chat({ parameters });
 		expect(error).toMatchObject({ name: 'NodeOperationError', message });
 		expect(server.requests).toHaveLength(0);

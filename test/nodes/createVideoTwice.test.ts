@@ -119,7 +119,7 @@ describe('Retry On Fail', () => {
 		);
 	});
 
-	test('repeats it with the option Retry When Outcome Is Unknown', async () => {
+	test('repeats it with the option Retry If Outcome Is Unknown', async () => {
 		failures = { p2: [status(503), breakOff] };
 		const parameters = { options: { retryOutcomeUnknown: true } };
 		const { status: end, outputs } = await create(['p1', 'p2'], {

@@ -27,7 +27,7 @@ const REPLY = {
 const TASK = { task_id: 't-1', status: 'queued', model: 'video-m1' };
 const DELTA = { choices: [{ index: 0, delta: { content: 'Half' } }] };
 
-/** Each node with paid calls, its smallest form, and whether Retry When Outcome Is Unknown applies within one run. */
+/** Each node with paid calls, its smallest form, and whether Retry If Outcome Is Unknown applies within one run. */
 const NODES: readonly [string, IDataObject, boolean][] = [
 	['chatCompletion', { prompt: 'Hi', streaming: 'off' }, true],
 	['agentWithTools', { prompt: 'Hi', streaming: 'off' }, true],
@@ -76,7 +76,7 @@ describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 		expect(server.requests).toHaveLength(1);
 	});
 
-	test(`503 is ${retriesUnknown ? '' : 'not '}retried with Retry When Outcome Is Unknown`, async () => {
+	test(`503 is ${retriesUnknown ? '' : 'not '}retried with Retry If Outcome Is Unknown`, async () => {
 		script = failFirst(503);
 		await run(name, parameters, { retryOutcomeUnknown: true });
 		expect(server.requests).toHaveLength(retriesUnknown ? 2 : 1);

@@ -467,7 +467,7 @@ describe('a paid call is not sent again', () => {
 		expect(server.requests).toHaveLength(3);
 	});
 
-	test('unless Retry When Outcome Is Unknown is on', async () => {
+	test('unless Retry If Outcome Is Unknown is on', async () => {
 		const good = script;
 		script = (...args) => {
 			(args[2] === 0 ? cut : good)(...args);

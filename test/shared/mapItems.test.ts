@@ -16,6 +16,6 @@ test('canceling stops the items that have not begun, also with Continue On Fail'
 		begun.push(itemIndex);
 		return Promise.reject(canceledError());
 	};
-	await expect(mapItems(context, { concurrency: 1 }, work)).rejects.toThrow('canceled');
+	await expect(mapItems(context, () => ({ concurrency: 1 }), work)).rejects.toThrow('canceled');
 	expect(begun).toStrictEqual([0]);
 });

@@ -15,7 +15,7 @@ export const retriesOption = numberOption({
 
 const RETRY_OUTCOME_UNKNOWN = {
 	name: 'retryOutcomeUnknown',
-	label: 'Retry When Outcome Is Unknown',
+	label: 'Retry If Outcome Is Unknown',
 } as const;
 
 /** For calls whose second execution does little harm: the node retries them itself. */

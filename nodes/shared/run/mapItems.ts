@@ -26,12 +26,21 @@ export interface ItemOptions extends Batching {
  *
  * With *On Error: Continue* a failed item becomes `{ error, message, details }`, the one shape that n8n sends to the error
  * output without losing the details. Otherwise the first failure stops the node. Canceling always stops it.
+ *
+ * @param readOptions Reads the options of the run. An invalid one fails every item: n8n would pass the input on as a
+ *   success if the node threw with *On Error: Continue*.
  */
 export async function mapItems(
 	context: IExecuteFunctions,
-	{ concurrency, batchIntervalMs = 0, describeCompleted = () => '' }: ItemOptions,
+	readOptions: () => ItemOptions,
 	work: (itemIndex: number) => Promise<INodeExecutionData>,
 ): Promise<INodeExecutionData[]> {
+	const options = readResult(readOptions);
+	if ('error' in options) {
+		if (context.continueOnFail()) return failedItems(context, options.error);
+		throw stoppingError(context, options.error);
+	}
+	const { concurrency, batchIntervalMs = 0, describeCompleted = () => '' } = options.value;
 	const clock = n8nClock(context);
 	const completed: IDataObject[] = [];
 
@@ -58,11 +67,7 @@ export async function mapItems(
 		}
 		return results;
 	} catch (error) {
-		const failure = withNote(
-			toNodeError(context.getNode(), error, 0),
-			describeCompleted(completed),
-		);
-		throw isToolRun(context) ? inOneLine(failure) : failure;
+		throw stoppingError(context, error, describeCompleted(completed));
 	}
 }
 
@@ -78,6 +83,29 @@ function batches(count: number, size: number): number[][] {
 /** The JSON of a failed item, in the shape that survives n8n's error output. */
 export function failureJson({ message, description }: NodeError, cause: unknown): IDataObject {
 	return { error: message, message: description ?? message, details: errorFacts(cause) };
+}
+
+/** The output of a run in which every item fails with the same error. */
+export function failedItems(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
+	return context.getInputData().map((_item, index) => failedItem(context, error, index));
+}
+
+/**
+ * The error that stops the node.
+ *
+ * @param note Appended to its description.
+ */
+export function stoppingError(context: IExecuteFunctions, error: unknown, note = ''): NodeError {
+	const failure = withNote(toNodeError(context.getNode(), error, 0), note);
+	return isToolRun(context) ? inOneLine(failure) : failure;
+}
+
+function readResult<T>(read: () => T): { readonly value: T } | { readonly error: unknown } {
+	try {
+		return { value: read() };
+	} catch (error) {
+		return { error };
+	}
 }
 
 function failedItem(
