@@ -18,7 +18,7 @@ const REAL_API = [
 /** Reads and controls time while the timers are fake. */
 export interface FakeTime {
 	/** Fake milliseconds since the start. */
-	passedMs(): number;
+	readonly passedMs: () => number;
 	/** Number of requests that this process has sent so far. */
 	sentRequests(): number;
 	/** Number of timers that have not fired. */
