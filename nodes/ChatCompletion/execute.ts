@@ -4,14 +4,13 @@ import { isJsonMode } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import type { ChatCompletion as Completion, ChatRequest } from '../client/chat/types';
 import { readIdleTimeoutMs, showReasoningOption } from '../shared/chat/callOptions';
-import { isLive, withChatStream } from '../shared/chat/chatStream';
+import { readChatBatching, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
 import { readMessages } from '../shared/chat/messages';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
 import { readRequestFields } from '../shared/chat/requestFields';
 import { sendChat, type SendChatOptions } from '../shared/chat/sendChat';
-import { readBatching } from '../shared/form/batchOptions';
 import { readRetry } from '../shared/form/retryOptions';
 import { toDataObject } from '../shared/run/dataObject';
 import { n8nClock, n8nService } from '../shared/run/host';
@@ -22,12 +21,10 @@ import { forTools } from '../shared/run/toolResult';
 export async function runChatCompletion(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
-	const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
 	const items = await mapItems(
 		context,
-		// A chat shows one reply after the other.
-		() => ({ ...readBatching(context), ...(live ? { concurrency: 1 } : {}) }),
-		async (item) => await runItem(context, item, live),
+		() => readChatBatching(context),
+		async (item, { live }) => await runItem(context, item, live),
 	);
 	hintMissingMedia(context, items);
 	return [items];

@@ -7,11 +7,10 @@ import { executedTools, progressLine } from '../client/chat/toolProgress';
 import { ServiceError } from '../client/errors';
 import { withRetry } from '../client/http/retry';
 import { readIdleTimeoutMs, showReasoningOption } from '../shared/chat/callOptions';
-import { isLive, withChatStream } from '../shared/chat/chatStream';
+import { readChatBatching, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
-import { readBatching } from '../shared/form/batchOptions';
 import { readSafeRetry, resendOutcomeUnknownOption } from '../shared/form/retryOptions';
 import { callOnce, clearCallLog } from '../shared/run/callLog';
 import { toDataObject } from '../shared/run/dataObject';
@@ -33,13 +32,12 @@ type SendText = (text: string) => void;
 export async function runSuperAssistant(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
-	const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
 	const runExclusive = keyedMutex();
 
 	const items = await mapItems(
 		context,
-		() => ({ ...readBatching(context), ...(live ? { concurrency: 1 } : {}) }),
-		async (item) => {
+		() => readChatBatching(context),
+		async (item, { live }) => {
 			const ask = async (sendText?: SendText) => await askOnce(context, item, sendText);
 			const reply = await runExclusive(
 				sessionLockKey(context, item),

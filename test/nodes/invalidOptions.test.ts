@@ -31,6 +31,24 @@ const run = async (name: string, parameters: IDataObject, more: Partial<RunOptio
 		...more,
 	});
 
+test.each(['chatCompletion', 'agentWithTools', 'superAssistant'])(
+	'%s with a broken expression in Streaming: every item is an error with On Error: Continue',
+	async (name) => {
+		const [, parameters] = NODES.find(([each]) => each === name)!;
+		const { outputs } = await run(
+			name,
+			{},
+			{
+				parameters: { ...parameters, streaming: "={{ $('Nope').item.json.x }}" },
+				onError: 'continueErrorOutput',
+			},
+		);
+		const errors = outputs.flat().map(({ json: { error } }) => typeof error);
+		expect(errors).toStrictEqual(['string', 'string']);
+		expect(server.requests).toHaveLength(0);
+	},
+);
+
 describe.each(NODES)('%s with a Concurrency that is no number', (name, parameters) => {
 	test('fails by name, with the remedy, before any request', async () => {
 		const { error } = await run(name, parameters);

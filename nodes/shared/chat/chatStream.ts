@@ -1,6 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { toNodeError } from '../run/nodeErrors';
+import { readBatching } from '../form/batchOptions';
+import type { Batching } from '../run/mapItems';
 import { isToolRun } from '../run/nodeContext';
 
 /**
@@ -9,6 +11,14 @@ import { isToolRun } from '../run/nodeContext';
  */
 export function isLive(context: IExecuteFunctions): boolean {
 	return context.isStreaming() && !isToolRun(context);
+}
+
+/** How the items of a chat node are processed. A live chat shows one reply after the other, so that texts do not mix. */
+export function readChatBatching(
+	context: IExecuteFunctions,
+): Batching & { readonly live: boolean } {
+	const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
+	return { ...readBatching(context), live, ...(live ? { concurrency: 1 } : {}) };
 }
 
 /**

@@ -27,26 +27,27 @@ export interface ItemOptions extends Batching {
  * With *On Error: Continue* a failed item becomes `{ error, message, details }`, the one shape that n8n sends to the error
  * output without losing the details. Otherwise the first failure stops the node. Canceling always stops it.
  *
- * @param readOptions Reads the options of the run. An invalid one fails every item: n8n would pass the input on as a
+ * @param readOptions Reads the options of the run, which `work` receives. An invalid one fails every item: n8n would pass the input on as a
  *   success if the node threw with *On Error: Continue*.
  */
-export async function mapItems(
+export async function mapItems<O extends ItemOptions>(
 	context: IExecuteFunctions,
-	readOptions: () => ItemOptions,
-	work: (itemIndex: number) => Promise<INodeExecutionData>,
+	readOptions: () => O,
+	work: (itemIndex: number, options: O) => Promise<INodeExecutionData>,
 ): Promise<INodeExecutionData[]> {
-	const options = readResult(readOptions);
-	if ('error' in options) {
-		if (context.continueOnFail()) return failedItems(context, options.error);
-		throw stoppingError(context, options.error);
+	const read = readResult(readOptions);
+	if ('error' in read) {
+		if (context.continueOnFail()) return failedItems(context, read.error);
+		throw stoppingError(context, read.error);
 	}
-	const { concurrency, batchIntervalMs = 0, describeCompleted = () => '' } = options.value;
+	const options: O = read.value;
+	const { concurrency, batchIntervalMs = 0, describeCompleted = () => '' } = options;
 	const clock = n8nClock(context);
 	const completed: IDataObject[] = [];
 
 	async function one(itemIndex: number): Promise<INodeExecutionData> {
 		try {
-			const result = await work(itemIndex);
+			const result = await work(itemIndex, options);
 			completed.push(result.json);
 			return result;
 		} catch (error) {
