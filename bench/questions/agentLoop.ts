@@ -30,7 +30,7 @@ const TOOL = {
 const PROMPT = '={{ $json.body.question }}';
 
 const agentWithTools = (shape: Shape, parameters: object) =>
-	ourNode('Agent', 'agentWithTools', {
+	ourNode('Agent', 'functionCallingAgent', {
 		prompt: PROMPT,
 		model: modelById(modelName(shape)),
 		...parameters,

@@ -81,12 +81,12 @@ function agentSubject(): Subject {
 		define: 'fields',
 		parameters: { parameter: [{ name: parameter, type: 'string', required: true }] },
 	});
-	const subject = inSequence('AgentWithTools', {
+	const subject = inSequence('FunctionCallingAgent', {
 		height: 1150,
 		input: TOPIC,
 		view: 'Schema',
 		steps: [
-			own('Agent with Tools', 'agentWithTools', {
+			own('Agent with Tools', 'functionCallingAgent', {
 				prompt: 'How is the weather in Rome?',
 				model: listed('chat-m1'),
 				tools: {

@@ -185,7 +185,7 @@ it(
 		};
 		const chain = workflow('Agent', [
 			start,
-			node('Agent', 'n8n-nodes-agent-video.agentWithTools', 1, {
+			node('Agent', 'n8n-nodes-agent-video.functionCallingAgent', 1, {
 				parameters: {
 					prompt: 'What is the weather in Paris and Rome?',
 					tools: { tool: [tool] },

@@ -45,7 +45,10 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 						parameters: { appCode: 'demo-assistant', message: ask.prompt },
 						credential,
 					}),
-					node('Agent', `${PACKAGE}.agentWithTools`, 1, { parameters: ask, credential }),
+					node('Agent', `${PACKAGE}.functionCallingAgent`, 1, {
+						parameters: ask,
+						credential,
+					}),
 					node('Create', `${PACKAGE}.createVideo`, 1, {
 						parameters: { prompt: 'A lighthouse at dawn' },
 						credential,

@@ -91,7 +91,7 @@ const single =
 async function runAgent(circumstances: Circumstances): Promise<Outcome> {
 	const nodes = [
 		stubNode('Start', (items) => items),
-		packageNode('Agent', 'agentWithTools', {
+		packageNode('Agent', 'functionCallingAgent', {
 			...circumstances,
 			parameters: { ...PROMPT, tools: { tool: [DEPTH] } },
 		}),
@@ -143,7 +143,7 @@ export const OPERATIONS = {
 	agent: {
 		...chat,
 		ways: ['stop', 'streaming', 'errorOutput'],
-		node: 'agentWithTools',
+		node: 'functionCallingAgent',
 		title: 'Agent with Tools',
 		answers: [CALLS, REPLY],
 		goodBefore: 1,

@@ -100,7 +100,7 @@ export async function load(
 	async function agent(question: string): Promise<void> {
 		const nodes = [
 			stubNode('Start', (items) => items),
-			packageNode('Agent', 'agentWithTools', {
+			packageNode('Agent', 'functionCallingAgent', {
 				...ERROR_OUTPUT,
 				parameters: {
 					prompt: question,

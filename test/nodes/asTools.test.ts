@@ -123,7 +123,7 @@ test.each([
 		{ appCode: 'a' },
 		{ content: 'Hello', session_id: 's-1' },
 	],
-	['agentWithTools', { prompt: 'Hi' }, {}, { content: 'Hello' }],
+	['functionCallingAgent', { prompt: 'Hi' }, {}, { content: 'Hello' }],
 ])('%s gives the model the answer only', async (node, args, parameters, expected) => {
 	answers['/v1/chat/completions'] = () =>
 		reply(
@@ -139,7 +139,7 @@ test.each([
 	['createVideo', { prompt: ' ' }, /^Prompt is empty\. /],
 	['waitForVideo', { task_id: '' }, /^Task ID is empty\. Connect Create Video/],
 	['chatCompletion', { prompt: '' }, /^Prompt is empty\. Enter a text/],
-	['agentWithTools', { prompt: '' }, /^Prompt is empty\. Enter a text/],
+	['functionCallingAgent', { prompt: '' }, /^Prompt is empty\. Enter a text/],
 ])('%s tells the model in one message what is wrong and what to do', async (node, args, text) => {
 	const { error } = await call(node, args);
 	expect(error!.message).toMatch(text);

@@ -54,7 +54,7 @@ function sendFile(response: ServerResponse, [type, content]: readonly [string, s
 	response.end(content);
 }
 
-const NODES = ['chatCompletion', 'superAssistant', 'agentWithTools'] as const;
+const NODES = ['chatCompletion', 'superAssistant', 'functionCallingAgent'] as const;
 
 async function ask(
 	node: (typeof NODES)[number],

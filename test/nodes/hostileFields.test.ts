@@ -12,8 +12,8 @@ const AS_ID = { __rl: true, mode: 'id', value: HOSTILE };
 const FIELDS: readonly [string, string, IDataObject, string][] = [
 	['chatCompletion', 'App Code', { prompt: 'Hi', appCode: HOSTILE }, 'app_code'],
 	['chatCompletion', 'Model', { prompt: 'Hi', model: AS_ID }, 'model'],
-	['agentWithTools', 'App Code', { prompt: 'Hi', appCode: HOSTILE }, 'app_code'],
-	['agentWithTools', 'Model', { prompt: 'Hi', model: AS_ID }, 'model'],
+	['functionCallingAgent', 'App Code', { prompt: 'Hi', appCode: HOSTILE }, 'app_code'],
+	['functionCallingAgent', 'Model', { prompt: 'Hi', model: AS_ID }, 'model'],
 	['superAssistant', 'App Code', { message: 'Hi', appCode: HOSTILE }, 'app_code'],
 	[
 		'superAssistant',
@@ -27,7 +27,7 @@ const FIELDS: readonly [string, string, IDataObject, string][] = [
 
 const PATHS: Readonly<Record<string, string>> = {
 	chatCompletion: '/v1/chat/completions',
-	agentWithTools: '/v1/chat/completions',
+	functionCallingAgent: '/v1/chat/completions',
 	superAssistant: '/v1/chat/completions',
 	createVideo: '/v1/videos/generations',
 	waitForVideo: '/v1/videos/tasks',

@@ -17,7 +17,7 @@ afterEach(async () => {
 /** Each node with its smallest form. */
 const NODES: readonly [string, IDataObject][] = [
 	['chatCompletion', { prompt: 'Hi' }],
-	['agentWithTools', { prompt: 'Hi' }],
+	['functionCallingAgent', { prompt: 'Hi' }],
 	['superAssistant', { appCode: 'a', message: 'Hi' }],
 	['createVideo', { prompt: 'Hi' }],
 	['waitForVideo', { taskId: 't-1' }],
@@ -31,7 +31,7 @@ const run = async (name: string, parameters: IDataObject, more: Partial<RunOptio
 		...more,
 	});
 
-test.each(['chatCompletion', 'agentWithTools', 'superAssistant'])(
+test.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])(
 	'%s with a broken expression in Streaming: every item is an error with On Error: Continue',
 	async (name) => {
 		const [, parameters] = NODES.find(([each]) => each === name)!;

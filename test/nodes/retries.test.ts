@@ -30,7 +30,7 @@ const DELTA = { choices: [{ index: 0, delta: { content: 'Half' } }] };
 /** Each node with paid calls, its smallest form, and whether Retry If Outcome Is Unknown applies within one run. */
 const NODES: readonly [string, IDataObject, boolean][] = [
 	['chatCompletion', { prompt: 'Hi', streaming: 'off' }, true],
-	['agentWithTools', { prompt: 'Hi', streaming: 'off' }, true],
+	['functionCallingAgent', { prompt: 'Hi', streaming: 'off' }, true],
 	['superAssistant', { appCode: 'a', message: 'Hi', streaming: 'off' }, false],
 	['createVideo', { prompt: 'Hi' }, false],
 ];
@@ -106,7 +106,7 @@ test('canceling ends the wait for a retry', async () => {
 	expect(server.requests).toHaveLength(1);
 });
 
-describe.each(['chatCompletion', 'agentWithTools'])('%s in a chat that streams', (name) => {
+describe.each(['chatCompletion', 'functionCallingAgent'])('%s in a chat that streams', (name) => {
 	const live = async () => {
 		const { chunks } = await runNode(name, {
 			credential: { baseUrl: server.url, apiKey: 'k' },

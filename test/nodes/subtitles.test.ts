@@ -1,7 +1,7 @@
 import { Workflow, type IDataObject, type INodeType } from 'n8n-workflow';
 
 import { AgentVideoChatModel } from '../../nodes/AgentVideoChatModel/AgentVideoChatModel.node';
-import { AgentWithTools } from '../../nodes/AgentWithTools/AgentWithTools.node';
+import { FunctionCallingAgent } from '../../nodes/FunctionCallingAgent/FunctionCallingAgent.node';
 import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
 import { SuperAssistant } from '../../nodes/SuperAssistant/SuperAssistant.node';
@@ -27,14 +27,18 @@ test.each<[INodeType, IDataObject, string]>([
 		'JSON from demo-app',
 	],
 	[new AgentVideoChatModel(), { model: model('chat-m2') }, 'chat-m2'],
-	[new AgentWithTools(), {}, '0 tools, the default model'],
-	[new AgentWithTools(), { appCode: 'demo-app', tools: { tool: [{}] } }, '1 tool, demo-app'],
+	[new FunctionCallingAgent(), {}, '0 tools, the default model'],
 	[
-		new AgentWithTools(),
+		new FunctionCallingAgent(),
+		{ appCode: 'demo-app', tools: { tool: [{}] } },
+		'1 tool, demo-app',
+	],
+	[
+		new FunctionCallingAgent(),
 		{ model: model('chat-m1'), tools: { tool: [{}, {}] } },
 		'2 tools, chat-m1',
 	],
-	[new AgentWithTools(), { toolSource: 'json' }, 'tools, the default model'],
+	[new FunctionCallingAgent(), { toolSource: 'json' }, 'tools, the default model'],
 	[new SuperAssistant(), {}, 'no assistant, new session'],
 	[
 		new SuperAssistant(),

@@ -1,7 +1,7 @@
 import type { ILoadOptionsFunctions, INodeProperties } from 'n8n-workflow';
 
 import { AgentVideoChatModel } from '../../nodes/AgentVideoChatModel/AgentVideoChatModel.node';
-import { AgentWithTools } from '../../nodes/AgentWithTools/AgentWithTools.node';
+import { FunctionCallingAgent } from '../../nodes/FunctionCallingAgent/FunctionCallingAgent.node';
 import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
 import { chatListSearch } from '../../nodes/shared/chat/listSearch';
 
@@ -13,7 +13,7 @@ function methodsOf(fields: readonly INodeProperties[]): string[] {
 	]);
 }
 
-test.each([new ChatCompletion(), new AgentWithTools(), new AgentVideoChatModel()])(
+test.each([new ChatCompletion(), new FunctionCallingAgent(), new AgentVideoChatModel()])(
 	'$description.displayName has every list search method that its form names',
 	({ description, methods }) => {
 		const named = methodsOf(description.properties);

@@ -22,7 +22,7 @@ import {
 
 import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
 import { AgentVideoChatModel } from '../../nodes/AgentVideoChatModel/AgentVideoChatModel.node';
-import { AgentWithTools } from '../../nodes/AgentWithTools/AgentWithTools.node';
+import { FunctionCallingAgent } from '../../nodes/FunctionCallingAgent/FunctionCallingAgent.node';
 import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
 import { SuperAssistant } from '../../nodes/SuperAssistant/SuperAssistant.node';
@@ -38,7 +38,7 @@ const MODEL_CALLER = 'test.modelCaller';
 /** The package's nodes by their type in workflows. */
 export const NODE_TYPES: Readonly<Record<string, INodeType>> = {
 	[`${PREFIX}.agentVideoChatModel`]: new AgentVideoChatModel(),
-	[`${PREFIX}.agentWithTools`]: new AgentWithTools(),
+	[`${PREFIX}.functionCallingAgent`]: new FunctionCallingAgent(),
 	[`${PREFIX}.chatCompletion`]: new ChatCompletion(),
 	[`${PREFIX}.createVideo`]: new CreateVideo(),
 	[`${PREFIX}.superAssistant`]: new SuperAssistant(),

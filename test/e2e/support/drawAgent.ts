@@ -2,7 +2,7 @@ import type { INode } from 'n8n-workflow';
 
 import { drawn, node, type Wires } from './buildWorkflow';
 
-const AGENT = 'n8n-nodes-agent-video.agentWithTools';
+const AGENT = 'n8n-nodes-agent-video.functionCallingAgent';
 
 export const base = (type: string) => `n8n-nodes-base.${type}`;
 export const start = node('Start', base('manualTrigger'), 1);

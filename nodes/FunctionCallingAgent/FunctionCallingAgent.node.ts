@@ -28,10 +28,11 @@ const SUBTITLE = `={{ ((parameters) => {
 	return (parameters.toolSource === 'json' ? 'tools' : tools) + ', ' + ${ANSWERER};
 })($parameter) }}`;
 
-export class AgentWithTools implements INodeType {
+export class FunctionCallingAgent implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Agent with Tools',
-		name: 'agentWithTools',
+		// n8n's editor takes a node for a tool when the name of its type contains the word "tool".
+		name: 'functionCallingAgent',
 		icon: { light: 'file:../../icons/agent.svg', dark: 'file:../../icons/agent.dark.svg' },
 		group: ['transform'],
 		version: 1,

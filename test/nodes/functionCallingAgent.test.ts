@@ -81,7 +81,7 @@ async function run({ branches, parameters = {}, ...more }: Drawn) {
 	};
 	const nodes = [
 		stubNode('Start', (items) => items),
-		packageNode(AGENT, 'agentWithTools', {
+		packageNode(AGENT, 'functionCallingAgent', {
 			...more,
 			parameters: {
 				prompt: '={{ $json.question }}',
@@ -237,7 +237,7 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 			isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
 		const nodes = [
 			stubNode('Start', (items) => items),
-			packageNode(AGENT, 'agentWithTools', {
+			packageNode(AGENT, 'functionCallingAgent', {
 				parameters: {
 					prompt: 'x',
 					tools: { tool: [tool('weather', 'city')] },
@@ -274,7 +274,7 @@ test('a late result of one call is not applied to another', async () => {
 	];
 	const result = await runWorkflow(
 		[
-			packageNode(AGENT, 'agentWithTools', {
+			packageNode(AGENT, 'functionCallingAgent', {
 				parameters: {
 					prompt: 'x',
 					tools: { tool: [tool('weather', 'city')] },
@@ -611,7 +611,7 @@ test('items made from several answers begin new conversations', async () => {
 	let rounds = 0;
 	const result = await runWorkflow(
 		[
-			packageNode(AGENT, 'agentWithTools', {
+			packageNode(AGENT, 'functionCallingAgent', {
 				parameters: { prompt: '={{ $json.question }}', streaming: 'off' },
 			}),
 			stubNode('All', (items) => [
