@@ -55,7 +55,7 @@ export class FunctionCallingAgent implements INodeType {
 	async execute(
 		this: IExecuteFunctions,
 		response?: EngineResponse,
-	): Promise<INodeExecutionData[][] | EngineRequest> {
+	): Promise<INodeExecutionData[][] | EngineRequest | null> {
 		return await runAgent(this, response);
 	}
 }

@@ -1,82 +1,114 @@
-import type { IDataObject, IExecuteFunctions, ISourceData } from 'n8n-workflow';
+import type { IExecuteFunctions, ISourceData } from 'n8n-workflow';
 
 import { startConversation } from '../client/chat/conversation';
 import { checkTools } from '../client/chat/tools';
 import { asJson } from '../client/json';
 import { readMessages } from '../shared/chat/messages';
 import { readRequestFields } from '../shared/chat/requestFields';
-import { toNodeError } from '../shared/run/nodeErrors';
+import { engineOf } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
-import { failureJson } from '../shared/run/mapItems';
-import { readSettings } from './options';
-import type { AgentState, ConversationSlot } from './state';
+import { failSlot } from './askModel';
+import { checkDrawing, type Drawing } from './drawing';
+import { isSingleOutput, readSettings } from './options';
+import type { AgentState, Batch, ConversationSlot } from './state';
 import { readToolNodes, type ToolNodes } from './toolNodes';
 import { readTools } from './tools';
 
 /**
- * Begins one conversation per input item. All parameters are read here: in later runs of the node the input items are
- * those that came back from the tool branches.
+ * Begins one conversation for each of these input items. All parameters are read here: in later runs of the node the
+ * input items are those that came back from the tool branches.
+ *
+ * @throws InputError when a field or the drawing of the workflow is invalid, unless the node continues on errors; then
+ *   the conversation has a failure.
  */
-export async function beginAgent(context: IExecuteFunctions): Promise<AgentState> {
-	const items = context.getInputData();
-	const toolNodes = await readToolNodes(context);
-	const slots: ConversationSlot[] = [];
-	for (const [item] of items.entries()) {
-		try {
-			slots.push(await beginSlot(context, item, toolNodes));
-		} catch (error) {
-			const nodeError = toNodeError(context.getNode(), error, item);
-			if (!context.continueOnFail()) throw nodeError;
-			slots.push(failedSlot(item, failureJson(nodeError, error)));
-		}
-	}
-	return {
-		settings: readSettings(context, await n8nService(context)),
-		source: sourceOf(context),
-		slots,
-		open: [],
-		retries: 0,
-	};
-}
-
-async function beginSlot(
+export async function beginBatch(
 	context: IExecuteFunctions,
-	item: number,
-	{ declarations, nodes }: ToolNodes,
-): Promise<ConversationSlot> {
-	const service = await n8nService(context);
-	const declared = [...readTools(context, item), ...declarations];
-	const hasToolNodes = Object.keys(nodes).length > 0;
+	state: AgentState,
+	items: readonly number[],
+): Promise<Batch> {
+	const slots = items.map((item) => emptySlot(item, state.conversations++));
+	const batch = { source: sourceOf(context), slots };
+	function fail(failed: readonly ConversationSlot[], error: unknown): void {
+		if (!context.continueOnFail()) throw error;
+		for (const slot of failed) failSlot(context, slot, error);
+	}
+
+	try {
+		const settings = readSettings(context, await n8nService(context));
+		const drawing = readDrawing(context);
+		if (drawing !== undefined) checkDrawing(drawing);
+		const toolNodes = await readToolNodes(context);
+		for (const slot of slots) {
+			try {
+				Object.assign(slot, await readSlot(context, slot.item, toolNodes));
+			} catch (error) {
+				fail([slot], error);
+			}
+		}
+		return { ...batch, settings };
+	} catch (error) {
+		fail(slots, error);
+		return { ...batch, settings: undefined };
+	}
+}
+
+/** The node as it is drawn; undefined in an n8n that does not show it. */
+export function readDrawing(context: IExecuteFunctions): Drawing | undefined {
+	const { connections, isTrigger } = engineOf(context);
+	if (connections === undefined) return undefined;
+	const { name, onError } = context.getNode();
 	return {
-		item,
-		json: hasToolNodes ? context.getInputData()[item]!.json : {},
-		tools: checkTools(declared.map(asJson), 'Tools'),
-		toolNodes: nodes,
-		request: readRequestFields(context, item),
-		conversation: startConversation(readMessages(context, item, service)),
-		emitted: false,
+		name,
+		connections,
+		toolOutputs: readToolOutputs(context),
+		hasErrorOutput: onError === 'continueErrorOutput',
+		isTrigger,
 	};
 }
 
-/** A slot without a conversation, for an item with invalid fields. */
-function failedSlot(item: number, failure: IDataObject): ConversationSlot {
-	return {
-		item,
-		json: {},
-		tools: [],
-		toolNodes: {},
-		request: {},
-		conversation: undefined,
-		failure,
-		emitted: false,
-	};
-}
-
-/** The source of the input items; null where n8n throws because there is none, as in a tool run. */
+/** The source of the input items; null where n8n throws because there is none, as in a run without a trigger. */
 export function sourceOf(context: IExecuteFunctions): ISourceData | null {
 	try {
 		return context.getInputSourceData();
 	} catch {
 		return null;
 	}
+}
+
+/** What the errors call the outputs for tool calls, in their order. */
+function readToolOutputs(context: IExecuteFunctions): string[] {
+	if (isSingleOutput(context)) return ['Tool Calls'];
+	const tools = context.getNodeParameter('tools.tool', 0, []) as readonly { name?: string }[];
+	return tools.map(({ name = '' }, index) => `Tool ${name.trim() || index + 1}`);
+}
+
+async function readSlot(
+	context: IExecuteFunctions,
+	item: number,
+	{ declarations, nodes }: ToolNodes,
+): Promise<Partial<ConversationSlot>> {
+	const service = await n8nService(context);
+	const declared = [...readTools(context, item), ...declarations];
+	const hasToolNodes = Object.keys(nodes).length > 0;
+	return {
+		json: hasToolNodes ? context.getInputData()[item]!.json : {},
+		tools: checkTools(declared.map(asJson), 'Tools'),
+		toolNodes: nodes,
+		request: readRequestFields(context, item),
+		conversation: startConversation(readMessages(context, item, service)),
+	};
+}
+
+function emptySlot(item: number, number: number): ConversationSlot {
+	return {
+		item,
+		number,
+		json: {},
+		tools: [],
+		toolNodes: {},
+		request: {},
+		conversation: undefined,
+		files: {},
+		emitted: false,
+	};
 }

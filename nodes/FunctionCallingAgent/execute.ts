@@ -1,206 +1,241 @@
 import type {
 	EngineRequest,
 	EngineResponse,
-	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { applyReply } from '../client/chat/conversation';
-import { isJsonMode } from '../client/chat/readFields';
-import { toChatResult } from '../client/chat/result';
-import type { ChatRequest } from '../client/chat/types';
-import { mapConcurrent } from '../client/concurrency';
-import { isCanceled, ServiceError } from '../client/errors';
-import type { HttpPort } from '../client/ports';
-import { isLive, withChatStream } from '../shared/chat/chatStream';
-import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
-import { reportCall } from '../shared/chat/reportCall';
-import { sendChat } from '../shared/chat/sendChat';
-import { toDataObject } from '../shared/run/dataObject';
-import { n8nClock, n8nService } from '../shared/run/host';
-import { failedItems, failureJson, stoppingError } from '../shared/run/mapItems';
-import { toNodeError } from '../shared/run/nodeErrors';
-import { forTools } from '../shared/run/toolResult';
-import { beginAgent } from './begin';
-import { linkedCallOf } from './itemLinking';
-import { emitCalls, emitOutcomes, linkForErrorOutput, noOutput, requestToolNodes } from './outputs';
+import { InputError, isCanceled } from '../client/errors';
+import { hintMissingMedia } from '../shared/chat/replyMedia';
+import { engineOf, ignoreAlwaysOutputData } from '../shared/run/engine';
+import { stoppingError } from '../shared/run/mapItems';
+import { askModel, failSlot } from './askModel';
+import { beginBatch, sourceOf } from './begin';
+import { branchCalls, checkEnd, isEndCheck, watchOpenCalls } from './endCheck';
+import { matchItems, type Match } from './matching';
+import {
+	emitCalls,
+	emitOutcomes,
+	hasOutcome,
+	linkForErrorOutput,
+	noOutput,
+	pendingCalls,
+	requestToolNodes,
+} from './outputs';
 import { prepareRetry, willBeRetried } from './retryOnFail';
-import { agentState, type AgentState, type ConversationSlot } from './state';
-import { applyReturnedItems, applyToolResponses } from './toolResults';
+import {
+	agentState,
+	isFree,
+	isSameSource,
+	slotOf,
+	type AgentState,
+	type Batch,
+	type ConversationSlot,
+	type OpenCall,
+} from './state';
+import { applyItems, applyToolResponses, toErrorText } from './toolResults';
+
+/** The error for items that cannot be matched to their call, by problem. */
+const UNCLEAR = {
+	lost: () =>
+		new InputError(
+			'Tool results',
+			'came back without the link to their tool call',
+			'Set Run Tool Calls to One at a Time, or keep item linking in the branch (Code nodes: return pairedItem)',
+		),
+	contradiction: () =>
+		new InputError(
+			'Tool results',
+			'contradict their item linking',
+			'An item carries the tool_call of another call than the one it is linked to. Return pairedItem in the Code nodes of the branch, or set Run Tool Calls to One at a Time',
+		),
+} as const;
 
 /**
- * One run of Agent with Tools: begins a conversation per input item, or applies the results that came back from the
+ * One run of Agent with Tools: begins a conversation for each question, applies the results that came back from the
  * tools, and continues until tool calls have to leave the node or every conversation has its outcome.
  *
  * @param response Results of connected tool nodes, when n8n's engine has run them.
+ * @returns The outputs; a request to run connected tool nodes; or null if this run was not needed and is not to be recorded.
  */
 export async function runAgent(
 	context: IExecuteFunctions,
 	response?: EngineResponse,
-): Promise<INodeExecutionData[][] | EngineRequest> {
+): Promise<INodeExecutionData[][] | EngineRequest | null> {
+	ignoreAlwaysOutputData(context);
+	const stored = agentState(context);
+	const state =
+		stored.get() ??
+		stored.set({ batches: [], open: [], arrivals: [], conversations: 0, retries: 0 });
 	try {
-		const result = await run(context, response);
-		if (!Array.isArray(result)) return result;
-		hintMissingMedia(context, result.flat());
-		return result.map((items) =>
-			items.map((item) => ({ ...item, json: forTools(context, 'agent', item.json) })),
-		);
+		return await run(context, state, response);
 	} catch (error) {
+		if (!context.continueOnFail() || isCanceled(error)) throw stoppingError(context, error);
 		// n8n would pass the input on as answers if the node threw with *On Error: Continue*.
-		const hasBegun = agentState(context).get() !== undefined;
-		if (hasBegun || !context.continueOnFail() || isCanceled(error)) {
-			throw stoppingError(context, error);
-		}
-		const [, ...others] = noOutput(undefined);
-		return [failedItems(context, error), ...others];
+		failSlots(context, state, unfinished(state), error);
+		return emit(context, state, new Map());
+	} finally {
+		if (state.batches.length === 0) stored.clear();
 	}
 }
 
 async function run(
 	context: IExecuteFunctions,
+	state: AgentState,
 	response: EngineResponse | undefined,
-): Promise<INodeExecutionData[][] | EngineRequest> {
-	const stored = agentState(context);
-	const underWay = stored.get();
-	if (underWay === undefined && isLateReturn(context)) return noOutput(undefined);
-
-	const state = underWay ?? stored.set(await beginAgent(context));
-	if (response !== undefined && response.actionResponses.length > 0) {
+): Promise<INodeExecutionData[][] | EngineRequest | null> {
+	let returned: ReadonlyMap<number, number> = new Map();
+	if (isEndCheck(context)) {
+		const open = branchCalls(state);
+		const end = open.length === 0 ? undefined : checkEnd(context, state);
+		if (end === 'wait') return null;
+		if (end === 'merge') return noOutput(state);
+		if (end !== undefined) failCalls(context, state, open, end);
+	} else if (response !== undefined && response.actionResponses.length > 0) {
+		state.retries = 0;
 		applyToolResponses(state, response, Date.now());
-	} else if (state.open.length > 0 && !applyReturnedItems(context, state, Date.now())) {
-		return noOutput(state);
+	} else if (!isRepeated(context, state)) {
+		state.retries = 0;
+		returned = await receive(context, state);
 	}
-	return await advance(context, state);
+
+	for (const batch of state.batches) {
+		for (;;) {
+			const asking = batch.slots.filter(isAsking);
+			const isBlocked = !isFree(state, batch) || pendingCalls(batch).length > 0;
+			if (isBlocked || asking.length === 0) break;
+			await askModel(context, batch, asking);
+		}
+	}
+	return requestToolNodes(state, Date.now()) ?? emit(context, state, returned);
 }
 
-/**
- * Whether all items are results of tool calls whose conversation has ended already. Items that are linked to several
- * items of this node are not: they are new questions, made from its answers.
- */
-function isLateReturn(context: IExecuteFunctions): boolean {
-	const items = context.getInputData();
+/** Whether n8n runs the node again with the items of an earlier run: *Retry On Fail*, or after connected tool nodes. */
+function isRepeated(context: IExecuteFunctions, { arrivals }: AgentState): boolean {
+	const source = sourceOf(context);
 	return (
-		items.length > 0 &&
-		items.every((_item, index) => linkedCallOf(context, index).kind === 'call')
+		context.getExecuteData().metadata?.nodeWasResumed === true ||
+		arrivals.some((arrival) => isSameSource(arrival, source))
 	);
 }
 
-async function advance(
+/**
+ * Reads the input items of this run: applies the results among them, and begins a conversation for each question.
+ *
+ * @returns The index of an input item by the number of the conversation that it is a result of.
+ * @throws InputError when an item cannot be matched to its call.
+ */
+async function receive(
 	context: IExecuteFunctions,
 	state: AgentState,
-): Promise<INodeExecutionData[][] | EngineRequest> {
-	for (;;) {
-		// Results of other calls of this round have not come back yet.
-		if (state.open.length > 0) return noOutput(state);
-
-		const request = requestToolNodes(context, state, Date.now());
-		if (request !== undefined) return request;
-
-		const outputs = emitCalls(state, Date.now());
-		if (state.open.length > 0) {
-			// No failures together with tool calls: Retry On Fail would run the node again and repeat the calls.
-			const good = state.slots.filter(({ failure }) => failure === undefined);
-			return emitOutcomes(state, state.settings.asTheyFinish ? good : [], outputs);
+): Promise<ReadonlyMap<number, number>> {
+	const source = sourceOf(context);
+	const items = context.getInputData();
+	const { runData = {} } = engineOf(context);
+	const node = context.getNode().name;
+	const matches = matchItems(runData, { node, source, items }, branchCalls(state));
+	for (const match of matches) {
+		if (match.kind === 'unclear') {
+			failCalls(context, state, match.calls, UNCLEAR[match.problem]());
 		}
-		const asking = state.slots.filter(isAsking);
-		if (asking.length === 0) {
-			const due = state.slots.filter(({ emitted }) => !emitted);
-			emitOutcomes(state, due, outputs);
-			linkForErrorOutput(context, state, outputs);
-			if (willBeRetried(context, state, outputs)) prepareRetry(state, due);
-			else agentState(context).clear();
-			return outputs;
-		}
-		await askAll(context, state, asking);
 	}
+
+	// With On Error: Continue a node that fails passes its input on, which here is the tool call.
+	const failure = source && runData[source.previousNode]?.[source.previousNodeRun ?? 0]?.error;
+	const returned = new Map<number, number>();
+	for (const call of [...branchCalls(state)]) {
+		const indexes = indexesOf(
+			matches,
+			(match) => match.kind === 'result' && match.call === call,
+		);
+		if (indexes.length === 0) continue;
+		returned.set(call.envelope.conversation, indexes[0]!);
+		const results = failure
+			? [{ json: { error: toErrorText({ ...failure, message: failure.message }) } }]
+			: indexes.map((index) => items[index]!);
+		applyItems(state, call, results, Date.now());
+	}
+
+	const questions = indexesOf(matches, ({ kind }) => kind === 'question');
+	if (questions.length > 0) state.batches.push(await beginBatch(context, state, questions));
+	state.arrivals.push(source);
+	return returned;
+}
+
+function indexesOf<Call>(
+	matches: readonly Match<Call>[],
+	wanted: (match: Match<Call>) => boolean,
+): number[] {
+	return matches.flatMap((match, index) => (wanted(match) ? [index] : []));
+}
+
+/** The outputs of this run: the next tool calls of every batch that has none out, and the outcomes that are due. */
+function emit(
+	context: IExecuteFunctions,
+	state: AgentState,
+	returned: ReadonlyMap<number, number>,
+): INodeExecutionData[][] {
+	const outputs = noOutput(state);
+	const openBefore = state.open.length;
+	const place = { run: context.getWorkflowDataProxy(0).$runIndex, nowMs: Date.now() };
+	for (const batch of state.batches) {
+		if (isFree(state, batch)) emitCalls(state, batch, outputs, place);
+	}
+	const calledNow = state.open.length > openBefore;
+
+	const left = state.batches.flatMap((batch) =>
+		emitOutcomes(batch, dueSlots(batch, calledNow), outputs),
+	);
+	linkForErrorOutput(context, state, outputs, returned);
+	if (willBeRetried(context, state, outputs)) prepareRetry(state, left);
+	else state.batches = state.batches.filter(({ slots }) => !slots.every(isEmitted));
+	watchOpenCalls(context, state, { source: sourceOf(context), calledNow });
+	hintMissingMedia(context, outputs.flat());
+	return outputs;
+}
+
+/**
+ * The conversations of a batch whose outcomes leave the node in this run, if they have one. Failures never leave it
+ * together with tool calls: *Retry On Fail* would run the node again and repeat the calls.
+ */
+function dueSlots({ settings, slots }: Batch, calledNow: boolean): readonly ConversationSlot[] {
+	const good = slots.filter(({ failure }) => failure === undefined);
+	const isDone = slots.every(hasOutcome);
+	if (isDone && (!calledNow || good.length === slots.length)) return slots;
+	return settings?.asTheyFinish === true ? good : [];
+}
+
+/** Fails the conversations of these calls, or the node if it stops on errors. */
+function failCalls(
+	context: IExecuteFunctions,
+	state: AgentState,
+	calls: readonly OpenCall[],
+	error: Error,
+): void {
+	if (!context.continueOnFail()) throw error;
+	const slots = new Set(calls.map(({ envelope }) => slotOf(state, envelope)));
+	failSlots(context, state, [...slots], error);
+}
+
+function failSlots(
+	context: IExecuteFunctions,
+	state: AgentState,
+	slots: readonly ConversationSlot[],
+	error: unknown,
+): void {
+	for (const slot of slots) failSlot(context, slot, error);
+	const numbers = slots.map(({ number }) => number);
+	state.open = state.open.filter(({ envelope }) => !numbers.includes(envelope.conversation));
+}
+
+function unfinished({ batches }: AgentState): ConversationSlot[] {
+	return batches.flatMap(({ slots }) => slots).filter((slot) => !hasOutcome(slot));
 }
 
 function isAsking({ conversation, failure }: ConversationSlot): boolean {
 	return failure === undefined && conversation?.phase.kind === 'asking';
 }
 
-/** Sends the next request of every conversation. Replies that have arrived are kept when another request fails. */
-async function askAll(
-	context: IExecuteFunctions,
-	state: AgentState,
-	asking: ConversationSlot[],
-): Promise<void> {
-	const { http } = await n8nService(context);
-	const concurrency = isLive(context) ? 1 : state.settings.concurrency;
-	await mapConcurrent(asking, concurrency, async (slot) => {
-		try {
-			await ask(context, state, slot, http);
-		} catch (error) {
-			const nodeError = toNodeError(context.getNode(), error, slot.item);
-			if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
-			slot.failure = withConversation(failureJson(nodeError, error), slot);
-		}
-	});
-}
-
-/** Adds the conversation so far to the details of a failure, so that a user can continue it from there. */
-function withConversation(failure: IDataObject, { conversation }: ConversationSlot): IDataObject {
-	const { rounds, messages } = conversation!;
-	const details = { ...(failure['details'] as IDataObject), rounds, messages };
-	return { ...failure, details: toDataObject(details) };
-}
-
-/** Sends the messages of a conversation and applies the reply to it. */
-async function ask(
-	context: IExecuteFunctions,
-	{ settings }: AgentState,
-	slot: ConversationSlot,
-	http: HttpPort,
-): Promise<void> {
-	const conversation = slot.conversation!;
-	const request = { ...slot.request, ...toolFields(slot), messages: conversation.messages };
-	const { stream, idleTimeoutMs, retry, showReasoning } = settings;
-	const send = async (onText?: (text: string) => void) =>
-		await sendChat(n8nClock(context), http, request, {
-			stream,
-			idleTimeoutMs,
-			retry,
-			showReasoning,
-			onText,
-		});
-
-	const completion = isLive(context)
-		? await withChatStream(context, slot.item, send)
-		: await send();
-	reportCall(context, completion);
-	const next = applyReply(conversation, completion, slot.tools, settings.limits);
-	const invalid = next.calls.find(
-		({ round, failed }) => round === next.rounds && failed === true,
-	);
-	if (invalid !== undefined && settings.failOnInvalidCall) {
-		throw invalidCall(invalid.name, invalid.result ?? '');
-	}
-	if (next.phase.kind === 'answered') {
-		const json = settings.simplify
-			? toChatResult(completion, { json: isJsonMode(request) })
-			: { response: completion };
-		slot.answer = withMedia(
-			{ json: toDataObject(json) },
-			await fetchMedia(context, completion, settings.media),
-		);
-	}
-	slot.conversation = next;
-}
-
-/** The tools, in every round. The choice `required` holds for the first round only: otherwise the loop never ends. */
-function toolFields({ tools, request, conversation }: ConversationSlot): Partial<ChatRequest> {
-	if (tools.length === 0) return { tool_choice: undefined };
-	const isFirst = conversation!.rounds === 0;
-	if (request['tool_choice'] !== 'required' || isFirst) return { tools };
-	return { tools, tool_choice: 'auto' };
-}
-
-function invalidCall(name: string, problem: string): ServiceError {
-	return new ServiceError(
-		'protocol',
-		`The model made an invalid call to the tool ${name}`,
-		'Set Invalid Tool Calls to Return Error to Model, or describe the tool more clearly',
-		{ serviceMessage: problem },
-	);
+function isEmitted({ emitted }: ConversationSlot): boolean {
+	return emitted;
 }

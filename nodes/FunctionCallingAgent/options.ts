@@ -93,15 +93,22 @@ export function readSettings(context: IExecuteFunctions, service: Service): Agen
 		allAtOnce: context.getNodeParameter('runCalls', 0) === 'allAtOnce',
 		asTheyFinish: emitOption.read(context, 0) === 'finished',
 		failOnInvalidCall: invalidCallsOption.read(context, 0) === 'fail',
-		singleOutput:
-			context.getNodeParameter('toolSource', 0) === 'json' ||
-			context.getNodeParameter('outputMode', 0, 'perTool') === 'single',
+		singleOutput: isSingleOutput(context),
 		simplify: context.getNodeParameter('simplify', 0) === true,
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
 		showReasoning: showReasoningOption.read(context, 0),
+		showTools: true,
 		concurrency: readBatching(context).concurrency,
 		media: readMediaDownload(context, 0, service),
 		retry: readRetry(context, 0),
 		idleTimeoutMs: readIdleTimeoutMs(context, 0),
 	};
+}
+
+/** Whether the calls of all tools leave through one output. */
+export function isSingleOutput(context: IExecuteFunctions): boolean {
+	return (
+		context.getNodeParameter('toolSource', 0) === 'json' ||
+		context.getNodeParameter('outputMode', 0, 'perTool') === 'single'
+	);
 }

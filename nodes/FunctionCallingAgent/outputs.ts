@@ -4,57 +4,51 @@ import type {
 	IExecuteFunctions,
 	INodeExecutionData,
 	IPairedItemData,
-	ISourceData,
 } from 'n8n-workflow';
 
 import { applyStarted, openCalls, type CallRecord } from '../client/chat/conversation';
 import { parseJson } from '../client/json';
 import { toDataObject } from '../shared/run/dataObject';
-import { sourceOf } from './begin';
+import { ANSWER, FIRST_TOOL, STOPPED } from './drawing';
+import { ENVELOPE, type Envelope } from './matching';
+import { isCurrent, isFree, type AgentState, type Batch, type ConversationSlot } from './state';
 import { actionId } from './toolResults';
-import type { AgentState, OpenCall, ConversationSlot } from './state';
-import { ENVELOPE, linkedCallOf } from './itemLinking';
 
-/** Indexes of the outputs. */
-const ANSWER = 0;
-const STOPPED = 1;
-const FIRST_TOOL = 2;
 /** Index of an action that uses no input item. */
 const NO_ITEM = -1;
 
 /** An empty list for each output: Answer, Stopped, then the tools. */
-export function noOutput(state: AgentState | undefined): INodeExecutionData[][] {
-	const tools = state === undefined ? 0 : outputsForTools(state);
+export function noOutput(state?: AgentState): INodeExecutionData[][] {
+	const tools = Math.max(0, ...(state?.batches ?? []).map(outputsForTools));
 	return Array.from({ length: FIRST_TOOL + tools }, () => []);
 }
 
 /**
- * The outputs with the next tool calls for the branches: one, or all of the round. They are open from here on. Calls of
+ * Adds the next tool calls of a batch to the outputs: one, or all of the round. They are open from here on. Calls of
  * connected tool nodes are not among them: `requestToolNodes` takes those first.
+ *
+ * @param run Index of this run of the node.
  */
-export function emitCalls(state: AgentState, nowMs: number): INodeExecutionData[][] {
-	const outputs = noOutput(state);
-	const pending = pendingCalls(state);
-	for (const { call, record } of state.settings.allAtOnce ? pending : pending.slice(0, 1)) {
-		const slot = state.slots[call.slot]!;
+export function emitCalls(
+	state: AgentState,
+	batch: Batch,
+	outputs: INodeExecutionData[][],
+	{ run, nowMs }: { readonly run: number; readonly nowMs: number },
+): void {
+	const pending = pendingCalls(batch);
+	if (pending.length === 0) return;
+	const { allAtOnce, singleOutput } = batch.settings!;
+	for (const { slot, record } of allAtOnce ? pending : pending.slice(0, 1)) {
 		const names = slot.tools.map((tool) => tool.function.name);
-		const tool = state.settings.singleOutput ? 0 : names.indexOf(record.name);
-		outputs[FIRST_TOOL + tool]!.push({
-			json: {
-				...(record.arguments as IDataObject),
-				[ENVELOPE]: {
-					id: call.callId,
-					tool: record.name,
-					round: record.round,
-					conversation: call.slot,
-				},
-			},
-			pairedItem: linkToOrigin(state, slot),
+		const output = FIRST_TOOL + (singleOutput ? 0 : names.indexOf(record.name));
+		const envelope = envelopeOf(slot, record);
+		state.open.push({ envelope, position: { run, output, item: outputs[output]!.length } });
+		outputs[output]!.push({
+			json: { ...(record.arguments as IDataObject), [ENVELOPE]: { ...envelope } },
+			pairedItem: linkToOrigin(batch, slot),
 		});
-		slot.conversation = applyStarted(slot.conversation!, call.callId, nowMs);
-		state.open.push(call);
+		slot.conversation = applyStarted(slot.conversation!, record.id, nowMs);
 	}
-	return outputs;
 }
 
 /**
@@ -64,19 +58,18 @@ export function emitCalls(state: AgentState, nowMs: number): INodeExecutionData[
  * its fields. In later runs the input items are results of tool branches: then the fields of the original item are sent
  * along with the arguments.
  */
-export function requestToolNodes(
-	context: IExecuteFunctions,
-	state: AgentState,
-	nowMs: number,
-): EngineRequest | undefined {
-	const pending = pendingCalls(state, ({ toolNodes }, { name }) => toolNodes[name] !== undefined);
+export function requestToolNodes(state: AgentState, nowMs: number): EngineRequest | undefined {
+	const pending = state.batches
+		.filter((batch) => isFree(state, batch))
+		.flatMap((batch) => pendingCalls(batch).map((call) => ({ batch, ...call })))
+		.filter(({ slot, record }) => slot.toolNodes[record.name] !== undefined);
 	if (pending.length === 0) return undefined;
 
-	state.open = pending.map(({ call }) => call);
-	const isFirstRun = isSameRun(sourceOf(context), state.source);
-	const actions = pending.map(({ call, record }) => {
-		const slot = state.slots[call.slot]!;
-		slot.conversation = applyStarted(slot.conversation!, call.callId, nowMs);
+	const actions = pending.map(({ batch, slot, record }) => {
+		const isFirstRun = isCurrent(state, batch);
+		const envelope = envelopeOf(slot, record);
+		state.open.push({ envelope });
+		slot.conversation = applyStarted(slot.conversation!, record.id, nowMs);
 		const { nodeName, isFromToolkit } = slot.toolNodes[record.name]!;
 		return {
 			actionType: 'ExecutionNodeAction' as const,
@@ -87,27 +80,36 @@ export function requestToolNodes(
 				...(isFromToolkit ? { tool: record.name } : {}),
 			},
 			type: 'ai_tool' as const,
-			id: actionId(call),
+			id: actionId(envelope),
 			metadata: { itemIndex: isFirstRun ? slot.item : NO_ITEM },
 		};
 	});
-	return { actions: actions, metadata: {} };
+	return { actions, metadata: {} };
 }
 
-/** Adds the outcomes of these conversations to the outputs, unless they have left the node before. */
+/**
+ * Adds the outcomes of these conversations of a batch to the outputs, unless they have left the node before.
+ *
+ * @returns The conversations whose outcome leaves the node now.
+ */
 export function emitOutcomes(
-	state: AgentState,
+	batch: Batch,
 	slots: readonly ConversationSlot[],
 	outputs: INodeExecutionData[][],
-): INodeExecutionData[][] {
-	for (const slot of slots) {
+): ConversationSlot[] {
+	return slots.filter((slot) => {
 		const outcome = slot.emitted ? undefined : outcomeOf(slot);
-		if (outcome === undefined) continue;
+		if (outcome === undefined) return false;
 		slot.emitted = true;
 		const { output, ...item } = outcome;
-		outputs[output]!.push({ ...item, pairedItem: linkToOrigin(state, slot) });
-	}
-	return outputs;
+		const binary = { ...slot.files, ...item.binary };
+		outputs[output]!.push({
+			...item,
+			...(Object.keys(binary).length === 0 ? {} : { binary }),
+			pairedItem: linkToOrigin(batch, slot),
+		});
+		return true;
+	});
 }
 
 /**
@@ -119,16 +121,20 @@ export function linkForErrorOutput(
 	context: IExecuteFunctions,
 	state: AgentState,
 	outputs: INodeExecutionData[][],
+	returned: ReadonlyMap<number, number>,
 ): void {
-	const isFirstRun = isSameRun(sourceOf(context), state.source);
-	if (isFirstRun || context.getNode().onError !== 'continueErrorOutput') return;
-	for (const item of outputs[ANSWER]!.filter(({ json }) => json['error'] !== undefined)) {
-		const origin = item.pairedItem as IPairedItemData;
-		item.pairedItem = context.getInputData().findIndex((_item, index) => {
-			const linked = linkedCallOf(context, index);
-			return linked.kind === 'call' && state.slots[linked.call.slot]?.item === origin.item;
-		});
+	if (context.getNode().onError !== 'continueErrorOutput') return;
+	for (const batch of state.batches.filter((each) => !isCurrent(state, each))) {
+		for (const { number, failure } of batch.slots) {
+			const item = outputs[ANSWER]!.find(({ json }) => json === failure);
+			if (item !== undefined) item.pairedItem = returned.get(number) ?? NO_ITEM;
+		}
 	}
+}
+
+/** Whether a conversation has ended. */
+export function hasOutcome(slot: ConversationSlot): boolean {
+	return outcomeOf(slot) !== undefined;
 }
 
 function outcomeOf({
@@ -162,30 +168,30 @@ function toOutput({ id, name, arguments: args, round, result, failed, durationMs
 }
 
 /** The tool calls without a result, in the order of the conversations. */
-function pendingCalls(
-	state: AgentState,
-	wanted: (slot: ConversationSlot, record: CallRecord) => boolean = () => true,
-): { call: OpenCall; record: CallRecord }[] {
-	return state.slots.flatMap((slot, index) =>
-		(slot.conversation === undefined ? [] : openCalls(slot.conversation))
-			.filter((record) => wanted(slot, record))
-			.map((record) => ({ call: { slot: index, callId: record.id }, record })),
-	);
+export function pendingCalls({ slots }: Batch): { slot: ConversationSlot; record: CallRecord }[] {
+	return slots
+		.filter(({ failure }) => failure === undefined)
+		.flatMap((slot) =>
+			(slot.conversation === undefined ? [] : openCalls(slot.conversation)).map((record) => ({
+				slot,
+				record,
+			})),
+		);
 }
 
-function outputsForTools({ settings, slots }: AgentState): number {
-	if (settings.singleOutput) return 1;
+function envelopeOf({ number }: ConversationSlot, { id, name, round }: CallRecord): Envelope {
+	return { id, tool: name, round, conversation: number };
+}
+
+function outputsForTools({ settings, slots }: Batch): number {
+	if (settings?.singleOutput === true) return 1;
 	return Math.max(
 		0,
 		...slots.map(({ tools, toolNodes }) => tools.length - Object.keys(toolNodes).length),
 	);
 }
 
-function isSameRun(a: ISourceData | null, b: ISourceData | null): boolean {
-	return a?.previousNode === b?.previousNode && a?.previousNodeRun === b?.previousNodeRun;
-}
-
 /** Link to the input item of the first run: in later runs the input items are results of tool branches. */
-function linkToOrigin({ source }: AgentState, { item }: ConversationSlot): IPairedItemData {
+function linkToOrigin({ source }: Batch, { item }: ConversationSlot): IPairedItemData {
 	return source === null ? { item } : { item, sourceOverwrite: source };
 }

@@ -22,11 +22,11 @@ export function willBeRetried(
 	return retryOnFail === true && failed && retries + 1 < tries;
 }
 
-/** Resets the discarded outcomes for the next try: failed requests are sent again; answers and invalid items stay. */
+/** Resets the discarded outcomes for the next try: failed requests are sent again; everything else stays as it is. */
 export function prepareRetry(state: AgentState, slots: readonly ConversationSlot[]): void {
 	state.retries += 1;
 	for (const slot of slots) {
 		slot.emitted = false;
-		if (slot.conversation !== undefined) delete slot.failure;
+		if (slot.conversation?.phase.kind === 'asking') delete slot.failure;
 	}
 }

@@ -1,11 +1,13 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, INodeExecutionData, ISourceData } from 'n8n-workflow';
 
 import type { Conversation, ConversationLimits } from '../client/chat/conversation';
 import type { ToolDeclaration } from '../client/chat/tools';
 import type { ChatRequest } from '../client/chat/types';
 import type { RetryPolicy } from '../client/http/retry';
 import type { MediaDownload } from '../shared/chat/mediaOptions';
+import type { NodeContext } from '../shared/run/nodeContext';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
+import type { Envelope, Position } from './matching';
 import type { ToolNode } from './toolNodes';
 
 /** Settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. */
@@ -22,6 +24,8 @@ export interface AgentSettings {
 	readonly simplify: boolean;
 	readonly stream: boolean;
 	readonly showReasoning: boolean;
+	/** Whether a streaming chat shows the tool calls. */
+	readonly showTools: boolean;
 	readonly concurrency: number;
 	/** How to download the files of an answer; undefined if they are not downloaded. */
 	readonly media: MediaDownload | undefined;
@@ -31,17 +35,21 @@ export interface AgentSettings {
 
 /** A conversation and its per-item settings, kept in the node context between runs. */
 export interface ConversationSlot {
-	/** Index of its input item in the first run. */
+	/** Number of the conversation among those under way, from 0. */
+	readonly number: number;
+	/** Index of its input item in the run that began it. */
 	readonly item: number;
 	/** The fields of that item, for the expressions of connected tool nodes; empty if there are none. */
 	readonly json: IDataObject;
-	readonly tools: ToolDeclaration[];
+	readonly tools: readonly ToolDeclaration[];
 	/** The connected tool nodes, by tool name. */
 	readonly toolNodes: Readonly<Record<string, ToolNode>>;
 	/** The request without its messages. */
 	readonly request: Omit<ChatRequest, 'messages'>;
 	/** Undefined if the item's fields are invalid. */
 	conversation: Conversation | undefined;
+	/** The files that the tools have returned, by their field at the outcome. */
+	readonly files: IBinaryKeyData;
 	/** The output item of the answer. */
 	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
 	/** The output of a failed item, with *On Error: Continue*. */
@@ -50,25 +58,63 @@ export interface ConversationSlot {
 	emitted: boolean;
 }
 
-/** Reference to a tool call that has left the node and whose result has not come back. */
+/** The conversations of the items that reached the node together. */
+export interface Batch {
+	/** Undefined if they are invalid: then every conversation has failed. */
+	readonly settings: AgentSettings | undefined;
+	/** Source of the items. */
+	readonly source: ISourceData | null;
+	readonly slots: readonly ConversationSlot[];
+}
+
+/** A tool call that has been handed out and whose result has not come back. */
 export interface OpenCall {
-	/** Index of the conversation in `AgentState.slots`. */
-	readonly slot: number;
-	readonly callId: string;
+	readonly envelope: Envelope;
+	/** Where the call left the node; missing for a call of a connected tool node. */
+	readonly position?: Position;
 }
 
 /** State of the node between its runs: the loop through the tool branches runs it once per tool result. */
 export interface AgentState {
-	readonly settings: AgentSettings;
-	/** Source of the input items of the first run. */
-	readonly source: ISourceData | null;
-	readonly slots: ConversationSlot[];
+	batches: Batch[];
 	open: OpenCall[];
-	/** How often *Retry On Fail* has run the node again. */
+	/** The sources whose items have been read: *Retry On Fail* runs the node again with the items of the last one. */
+	readonly arrivals: (ISourceData | null)[];
+	/** Number of conversations so far. */
+	conversations: number;
+	/** How often *Retry On Fail* has repeated this run of the node. */
 	retries: number;
+	/** The value that the execution's custom data had before calls were open. */
+	noteBefore?: string;
 }
 
 /** The state of the conversations under way; empty between two batches. */
-export function agentState(context: IExecuteFunctions): NodeState<AgentState> {
+export function agentState(context: NodeContext): NodeState<AgentState> {
 	return nodeState(context, 'agent');
+}
+
+/** The conversation of a call. */
+export function slotOf({ batches }: AgentState, { conversation }: Envelope): ConversationSlot {
+	return batches.flatMap(({ slots }) => slots).find(({ number }) => number === conversation)!;
+}
+
+/** Whether the batch has no call out, so that it can continue. */
+export function isFree({ open }: AgentState, { slots }: Batch): boolean {
+	return !slots.some(({ number }) =>
+		open.some(({ envelope }) => envelope.conversation === number),
+	);
+}
+
+/** Whether the input items of this run are those that began the batch. */
+export function isCurrent({ arrivals }: AgentState, { source }: Batch): boolean {
+	return isSameSource(arrivals.at(-1) ?? null, source);
+}
+
+/** Whether both are the same output of the same run. */
+export function isSameSource(a: ISourceData | null, b: ISourceData | null): boolean {
+	return (
+		a?.previousNode === b?.previousNode &&
+		a?.previousNodeOutput === b?.previousNodeOutput &&
+		a?.previousNodeRun === b?.previousNodeRun
+	);
 }

@@ -1,58 +1,39 @@
 import type {
 	EngineResponse,
+	GenericValue,
+	IBinaryData,
+	IBinaryKeyData,
 	IDataObject,
-	IExecuteFunctions,
 	INodeExecutionData,
 } from 'n8n-workflow';
 
 import { applyResult } from '../client/chat/conversation';
-import { InputError } from '../client/errors';
-import type { AgentState, OpenCall } from './state';
-import { ENVELOPE, linkedCallOf } from './itemLinking';
+import { ENVELOPE, envelopeOf, type Envelope } from './matching';
+import { slotOf, type AgentState, type OpenCall } from './state';
 
-/** The items that came back for one tool call. */
-interface ReturnedItems {
-	readonly call: OpenCall;
-	readonly items: readonly INodeExecutionData[];
-}
+/** Limits of an error text for the model. */
+const MAX_SENTENCES = 2;
+const MAX_ERROR_CHARACTERS = 400;
+/** A stack trace at the end of an error text. */
+const STACK = /\n\s*at [^]*/;
+/** An absolute path of at least two parts, which is no part of a URL. */
+const SERVER_PATH = /file:\/\/\S+|(?<![\w:/.])(?:[A-Za-z]:\\|\/)(?:[\w.@-]+[\\/])+[\w.@-]+/g;
 
-/**
- * Applies the input items of this run, which came back from the tool branches, as results of the open calls.
- *
- * With one open call all items are its result, even if the branch lost item linking; only items that are linked to
- * another call are late and ignored. With several open calls item linking decides.
- *
- * @returns Whether an open call has its result now.
- * @throws InputError when several calls are open and an item has lost its link.
- */
-export function applyReturnedItems(
-	context: IExecuteFunctions,
+/** Applies the items that came back for a call as its result (spec 2.3): one item as an object, several as a list. */
+export function applyItems(
 	state: AgentState,
+	{ envelope }: OpenCall,
+	items: readonly INodeExecutionData[],
 	nowMs: number,
-): boolean {
-	const items = context.getInputData();
-	const linkedCalls = items.map((_item, index) => linkedCallOf(context, index));
-	const isOpen = (call: OpenCall) => state.open.some((open) => isSameCall(open, call));
-
-	if (state.open.length === 1) {
-		const isLate = linkedCalls.every(
-			(linked) => linked.kind === 'call' && !isOpen(linked.call),
-		);
-		if (isLate) return false;
-		applyItems(state, { call: state.open[0]!, items }, nowMs);
-		return true;
-	}
-
-	const returned: { call: OpenCall; items: INodeExecutionData[] }[] = [];
-	for (const [index, linked] of linkedCalls.entries()) {
-		if (linked.kind !== 'call') throw lostLink();
-		if (!isOpen(linked.call)) continue;
-		const known = returned.find(({ call }) => isSameCall(call, linked.call));
-		if (known === undefined) returned.push({ call: linked.call, items: [items[index]!] });
-		else known.items.push(items[index]!);
-	}
-	for (const each of returned) applyItems(state, each, nowMs);
-	return returned.length > 0;
+): void {
+	const slot = slotOf(state, envelope);
+	const values = items.map((item) => toValue(item, slot.files));
+	const outcome = {
+		result: JSON.stringify(values.length === 1 ? values[0] : values),
+		failed: values.some((value) => isError(value['error'])),
+	};
+	slot.conversation = applyResult(slot.conversation!, envelope.id, outcome, nowMs);
+	state.open = state.open.filter((open) => open.envelope !== envelope);
 }
 
 /** Applies the results of connected tool nodes. When n8n retries the node it sends the same results again: no effect. */
@@ -62,47 +43,61 @@ export function applyToolResponses(
 	nowMs: number,
 ): void {
 	for (const { action, data } of response.actionResponses) {
-		const call = state.open.find(
-			({ slot, callId }) => action.id === actionId({ slot, callId }),
-		);
+		const call = state.open.find(({ envelope }) => action.id === actionId(envelope));
 		if (call === undefined) continue;
 		const items = data.data?.['ai_tool']?.[0] ?? [];
 		const failure = data.error === undefined ? [] : [{ json: { error: data.error.message } }];
-		applyItems(state, { call, items: items.length > 0 ? items : failure }, nowMs);
+		applyItems(state, call, items.length > 0 ? items : failure, nowMs);
 	}
 }
 
 /** ID of a call among the actions of an engine request. */
-export function actionId({ slot, callId }: OpenCall): string {
-	return `${slot}:${callId}`;
+export function actionId({ conversation, id }: Envelope): string {
+	return `${conversation}:${id}`;
 }
 
-function applyItems(state: AgentState, { call, items }: ReturnedItems, nowMs: number): void {
-	const slot = state.slots[call.slot]!;
-	const values = items.map(({ json }) => withoutEnvelope(json));
-	const outcome = {
-		result: JSON.stringify(values.length === 1 ? values[0] : values),
-		failed: values.some(
-			({ error }) => error !== undefined && error !== null && error !== false,
-		),
-	};
-	slot.conversation = applyResult(slot.conversation!, call.callId, outcome, nowMs);
-	state.open = state.open.filter((open) => !isSameCall(open, call));
-}
-
-/** Removes `tool_call`: a branch that returns its input unchanged would send it to the model. */
-function withoutEnvelope(json: IDataObject): IDataObject {
-	return Object.fromEntries(Object.entries(json).filter(([key]) => key !== ENVELOPE));
-}
-
-function isSameCall(a: OpenCall, b: OpenCall): boolean {
-	return a.slot === b.slot && a.callId === b.callId;
-}
-
-function lostLink(): InputError {
-	return new InputError(
-		'Tool results',
-		'came back without the link to their tool call',
-		'Set Run Tool Calls to One at a Time, or keep item linking in the branch (Code nodes: return pairedItem)',
+/** The JSON of an item for the model, with a list of its files, which come out with the conversation's outcome. */
+function toValue({ json, binary }: INodeExecutionData, files: IBinaryKeyData): IDataObject {
+	const fields = Object.entries(json).filter(
+		([key]) => key !== ENVELOPE || envelopeOf({ json }) === undefined,
 	);
+	const value: IDataObject = Object.fromEntries(fields);
+	if (isError(value['error'])) {
+		value['error'] = toErrorText(value['error']);
+		delete value['stack'];
+	}
+	const kept = Object.entries(binary ?? {}).map(([field, file]) => keep(field, file, files));
+	return kept.length === 0 ? value : { ...value, binary_data: kept };
+}
+
+/** Adds a file to those of the conversation, under its own field if that is free. */
+function keep(field: string, file: IBinaryData, files: IBinaryKeyData): IDataObject {
+	let free = field;
+	for (let number = 2; files[free] !== undefined; number += 1) free = `${field}_${number}`;
+	files[free] = file;
+	const { fileName, mimeType, fileSize } = file;
+	return { field: free, name: fileName, type: mimeType, size: fileSize };
+}
+
+function isError(value: unknown): boolean {
+	return value !== undefined && value !== null && value !== false;
+}
+
+/**
+ * An error in one or two sentences, without its stack trace and the paths of the server. A value that is no text and has
+ * no message, such as a code, is the tool's own and stays as it is.
+ */
+export function toErrorText(error: GenericValue): GenericValue {
+	const { message, description } =
+		typeof error === 'object' ? (error as IDataObject) : { message: error };
+	if (typeof message !== 'string') return error;
+	const text = typeof description === 'string' ? `${message}\n${description}` : message;
+	return text
+		.replace(STACK, '')
+		.replace(SERVER_PATH, '(path)')
+		.split(/\s*\n\s*|(?<=[.!?])\s+/)
+		.filter((sentence, index, all) => sentence !== '' && all.indexOf(sentence) === index)
+		.slice(0, MAX_SENTENCES)
+		.join(' ')
+		.slice(0, MAX_ERROR_CHARACTERS);
 }

@@ -7,7 +7,7 @@ import { executedTools, progressLine } from '../client/chat/toolProgress';
 import { ServiceError } from '../client/errors';
 import { withRetry } from '../client/http/retry';
 import { readIdleTimeoutMs, showReasoningOption } from '../shared/chat/callOptions';
-import { readChatBatching, withChatStream } from '../shared/chat/chatStream';
+import { readChatBatching, toChatNotice, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
 import { reportCall } from '../shared/chat/reportCall';
@@ -139,8 +139,7 @@ function chatHandlers(
 		},
 		onEvent: (event: Parameters<typeof progressLine>[0]) => {
 			const line = withTools ? progressLine(event) : '';
-			// The chat page shows Markdown: a block quote is a paragraph of its own.
-			if (line !== '') sendText(`\n\n> ${line}\n\n`);
+			if (line !== '') sendText(toChatNotice(line));
 		},
 	};
 }

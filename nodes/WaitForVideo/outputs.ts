@@ -1,6 +1,7 @@
-import type { IConnections, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
+import { engineOf } from '../shared/run/engine';
 import { isToolRun } from '../shared/run/nodeContext';
 
 /** The outputs of Wait for Video, in their order. */
@@ -22,23 +23,9 @@ export type WaitMode = 'inPlace' | 'suspend' | 'tool';
 export function readWaitMode(context: IExecuteFunctions): WaitMode {
 	if (isToolRun(context)) return 'tool';
 	const mode = context.getNodeParameter('waitMode', 0, 'inPlace');
-	const canSuspend = !context.isStreaming() && destinationOf(context) !== context.getNode().name;
+	const isStep = engineOf(context).destination === context.getNode().name;
+	const canSuspend = !context.isStreaming() && !isStep;
 	return mode === 'suspend' && canSuspend ? 'suspend' : 'inPlace';
-}
-
-/** The node that an "Execute step" is for: n8n's context has it, though its type does not declare it. */
-function destinationOf(context: IExecuteFunctions): string | undefined {
-	const { runExecutionData } = context as unknown as WithStartData;
-	const destination = runExecutionData?.startData?.destinationNode;
-	return typeof destination === 'string' ? destination : destination?.nodeName;
-}
-
-interface WithStartData {
-	readonly runExecutionData?: {
-		readonly startData?: {
-			readonly destinationNode?: string | { readonly nodeName?: string };
-		};
-	};
 }
 
 /** The items by output, in the order of WAIT_OUTPUTS. */
@@ -59,11 +46,11 @@ export function onOutputs({
  * @throws InputError when the connections do not fit the mode.
  */
 export function checkConnections(context: IExecuteFunctions, mode: WaitMode): void {
-	const { workflow } = context as unknown as WithWorkflow;
-	if (mode === 'tool' || workflow?.connectionsBySourceNode === undefined) return;
+	const { connections } = engineOf(context);
+	if (mode === 'tool' || connections === undefined) return;
 
 	const { name } = context.getNode();
-	const outputs = workflow.connectionsBySourceNode[name]?.['main'] ?? [];
+	const outputs = connections[name]?.['main'] ?? [];
 	const targets = outputs[STILL_GENERATING] ?? [];
 	const [other] = targets.filter(({ node }) => node !== name);
 	if (mode === 'suspend' && (targets.length === 0 || other !== undefined)) {
@@ -80,9 +67,4 @@ export function checkConnections(context: IExecuteFunctions, mode: WaitMode): vo
 			'Move that connection to the output Completed: it gets the finished videos',
 		);
 	}
-}
-
-/** The workflow: n8n's context has it, though its type does not declare it. Without it the check is skipped. */
-interface WithWorkflow {
-	readonly workflow?: { readonly connectionsBySourceNode?: IConnections };
 }

@@ -13,6 +13,11 @@ export function isLive(context: IExecuteFunctions): boolean {
 	return context.isStreaming() && !isToolRun(context);
 }
 
+/** A line of text apart from the reply: the chat page shows Markdown, where a block quote is a paragraph of its own. */
+export function toChatNotice(line: string): string {
+	return `\n\n> ${line}\n\n`;
+}
+
 /** How the items of a chat node are processed. A live chat shows one reply after the other, so that texts do not mix. */
 export function readChatBatching(
 	context: IExecuteFunctions,

@@ -1,0 +1,135 @@
+import type { IConnections } from 'n8n-workflow';
+
+import { InputError } from '../client/errors';
+
+/** Indexes of the outputs. */
+export const ANSWER = 0;
+export const STOPPED = 1;
+export const FIRST_TOOL = 2;
+
+/** The node as it is drawn in the workflow. */
+export interface Drawing {
+	/** Name of the node. */
+	readonly name: string;
+	readonly connections: IConnections;
+	/** What the errors call the outputs for tool calls, in their order. */
+	readonly toolOutputs: readonly string[];
+	readonly hasErrorOutput: boolean;
+	/** Whether the node of this name starts the workflow, so that nothing has to lead to it. */
+	isTrigger(name: string): boolean;
+}
+
+/** A mistake in a drawing, as the arguments of InputError. */
+type Mistake = ConstructorParameters<typeof InputError>;
+
+const MOVED =
+	'n8n keeps connections by position: after a tool was removed, each later tool leads to the branch of another. Check where each tool output leads';
+
+/**
+ * Checks that every tool call can come back as a result, before the first request is paid for.
+ *
+ * @throws InputError that names the output and says what to draw.
+ */
+export function checkDrawing(drawing: Drawing): void {
+	const [mistake] = [...findRemovedTools(drawing), ...findWrongTargets(drawing)];
+	if (mistake !== undefined) throw new InputError(...mistake);
+}
+
+/** The names of the nodes in the branches of the tools, with the node itself. */
+export function loopNodes(drawing: Drawing): ReadonlySet<string> {
+	const { name, toolOutputs } = drawing;
+	const outputs = toolOutputs.flatMap((_label, index) => targetsOf(drawing, FIRST_TOOL + index));
+	return new Set([name, ...reachable(drawing, outputs)]);
+}
+
+/**
+ * What a removed tool leaves: its connection, or an additional empty slot and the branch of the last tool, to which
+ * nothing leads any more. n8n never removes the slot, so alone it means nothing.
+ */
+function* findRemovedTools(drawing: Drawing): Generator<Mistake> {
+	const { name, connections, toolOutputs, hasErrorOutput } = drawing;
+	const errorOutput = FIRST_TOOL + toolOutputs.length;
+	const outputs = errorOutput + (hasErrorOutput ? 1 : 0);
+	const slots = connections[name]?.['main'] ?? [];
+	for (const target of slots.slice(outputs).flatMap((each) => each ?? [])) {
+		yield [
+			'Connections',
+			`are left of a removed tool, to ${target.node}`,
+			`${MOVED}, and delete the connection without a label`,
+		];
+	}
+	if (slots.length <= outputs) return;
+	for (const orphan of orphans(drawing)) {
+		yield [
+			`Nothing leads to ${orphan},`,
+			'which leads back to this node',
+			`${MOVED}, and connect or delete ${orphan}`,
+		];
+	}
+	const failed = hasErrorOutput ? targetsOf(drawing, errorOutput) : [];
+	if (reachable(drawing, failed).has(name)) {
+		yield ['Error', `leads to ${failed[0]!}, the branch of a tool`, MOVED];
+	}
+}
+
+function* findWrongTargets(drawing: Drawing): Generator<Mistake> {
+	const { name, toolOutputs } = drawing;
+	const straight = 'leads straight back to the input';
+	for (const [output, label] of [
+		[ANSWER, 'Answer'],
+		[STOPPED, 'Stopped'],
+	] as const) {
+		if (!targetsOf(drawing, output).includes(name)) continue;
+		yield [
+			label,
+			straight,
+			'Only tool branches lead back. Connect this output to the nodes that use it',
+		];
+	}
+	const between = `Connect its output to the nodes that run it, and the last of them to the input of ${name}`;
+	for (const [index, label] of toolOutputs.entries()) {
+		const targets = targetsOf(drawing, FIRST_TOOL + index);
+		if (targets.length === 0) yield [label, 'has no branch', between];
+		else if (targets.includes(name)) yield [label, straight, between];
+		else if (!reachable(drawing, targets).has(name)) {
+			yield [
+				label,
+				'has a branch that does not lead back',
+				`Connect the last node of the branch to the input of ${name}`,
+			];
+		}
+	}
+}
+
+function targetsOf({ name, connections }: Drawing, output: number): string[] {
+	return (connections[name]?.['main']?.[output] ?? []).map(({ node }) => node);
+}
+
+/** The nodes on the ways from these nodes. The ways end at the node of the drawing. */
+function reachable({ name, connections }: Drawing, from: readonly string[]): Set<string> {
+	const found = new Set(from);
+	// A set can grow while it is iterated.
+	for (const node of found) {
+		const outputs = node === name ? [] : (connections[node]?.['main'] ?? []);
+		outputs.flatMap((each) => each ?? []).forEach((target) => found.add(target.node));
+	}
+	return found;
+}
+
+/** The nodes that lead to the node of the drawing although nothing leads to them and they start no execution. */
+function orphans(drawing: Drawing): string[] {
+	const { name, connections, isTrigger } = drawing;
+	const targets = new Set(
+		Object.values(connections).flatMap(({ main = [] }) =>
+			main.flatMap((each) => (each ?? []).map(({ node }) => node)),
+		),
+	);
+	return Object.keys(connections).filter(
+		(node) =>
+			node !== name &&
+			!targets.has(node) &&
+			connections[node]?.['main'] !== undefined &&
+			!isTrigger(node) &&
+			reachable(drawing, [node]).has(name),
+	);
+}

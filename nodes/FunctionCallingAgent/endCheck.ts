@@ -1,0 +1,129 @@
+import type { IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-workflow';
+
+import { InputError } from '../client/errors';
+import { engineOf } from '../shared/run/engine';
+import { readDrawing } from './begin';
+import { loopNodes } from './drawing';
+import type { EmittedCall } from './matching';
+import type { AgentState, OpenCall } from './state';
+
+/** Key in the JSON of the item that the check runs the node with: the tools whose results are missing. */
+const CHECK = 'open_tool_calls';
+/** Key of the execution's custom data: the tools whose results are missing, or `none`. */
+const CUSTOM_DATA = 'agent_video_open_calls';
+const NONE = 'none';
+
+type BranchCall = OpenCall & EmittedCall;
+type StackEntry = NonNullable<ReturnType<typeof engineOf>['stack']>[number];
+
+/**
+ * Sees to it that an execution does not end in silence while tool calls are open: a branch that ends without an item
+ * never runs the node again, and n8n ends the execution with success.
+ *
+ * n8n has no function for that. So a run of the node is put at the end of the engine's list of due runs, which comes when
+ * everything else has run, and is taken away when all results are back. The calls also leave a hint in the run's output
+ * and a value in the execution's custom data, by which the execution can be found in n8n's list.
+ */
+export function watchOpenCalls(
+	context: IExecuteFunctions,
+	state: AgentState,
+	{ source, calledNow }: { readonly source: ISourceData | null; readonly calledNow: boolean },
+): void {
+	const open = branchCalls(state);
+	report(context, state, open);
+	const { stack, destination } = engineOf(context);
+	const isStep = destination !== undefined && isInLoop(context, destination);
+	if (calledNow) hint(context, open, isStep);
+	const { name } = context.getNode();
+	const planned = stack?.findIndex((entry) => isCheck(entry) && entry.node.name === name) ?? -1;
+	if (planned >= 0) stack!.splice(planned, 1);
+	if (stack === undefined || open.length === 0 || isStep) return;
+
+	const { node } = context.getExecuteData();
+	const check = {
+		node,
+		data: { main: [[{ json: { [CHECK]: toolNames(open) } }]] },
+		source: { main: [source] },
+	};
+	// The check of an agent that runs in the branch of another one comes before the check of that one.
+	const first = stack.findIndex(isCheck);
+	stack.splice(first < 0 ? stack.length : first, 0, check);
+}
+
+/** Whether this run of the node is the check. */
+export function isEndCheck(context: IExecuteFunctions): boolean {
+	return isCheckItem(context.getInputData()[0]);
+}
+
+/**
+ * What the check finds: `wait` if other nodes are still due (in the execution order v0, which runs nodes as they were
+ * reached; the check is put at the end again), `merge` if a node waits for another of its inputs, and n8n runs that one next with
+ * what it has, or the error about the missing results.
+ */
+export function checkEnd(
+	context: IExecuteFunctions,
+	state: AgentState,
+): 'wait' | 'merge' | InputError {
+	const { stack = [], waitingNodes } = engineOf(context);
+	if (stack.some((entry) => !isCheck(entry))) {
+		stack.push(context.getExecuteData());
+		return 'wait';
+	}
+	if (waitingNodes > 0) return 'merge';
+
+	const open = branchCalls(state);
+	const names = toolNames(open);
+	return new InputError(
+		names.length === 1 ? `Tool ${names[0]}` : `Tools ${names.join(', ')}`,
+		`returned no item for ${open.length === 1 ? '1 call' : `${open.length} calls`}`,
+		'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, and connect every output of its IF, Filter and Switch nodes',
+	);
+}
+
+/** The calls that are out in a branch. */
+export function branchCalls({ open }: AgentState): BranchCall[] {
+	return open.filter((call): call is BranchCall => call.position !== undefined);
+}
+
+function toolNames(calls: readonly OpenCall[]): string[] {
+	return [...new Set(calls.map(({ envelope }) => envelope.tool))];
+}
+
+/** "Execute step" on the node or on a node of a branch ends before the result comes back. */
+function isInLoop(context: IExecuteFunctions, destination: string): boolean {
+	const drawing = readDrawing(context);
+	return drawing !== undefined && loopNodes(drawing).has(destination);
+}
+
+function hint(context: IExecuteFunctions, open: readonly OpenCall[], isStep: boolean): void {
+	const waiting = `Waiting for ${toolNames(open).join(', ')}`;
+	context.addExecutionHints({
+		message: isStep
+			? `${waiting}. "Execute step" has run this node only. Execute the whole workflow to run the tools and get the answer.`
+			: waiting,
+		location: 'outputPane',
+	});
+}
+
+/** Another agent in the same execution may have calls open, too: its value comes back when this node is done. */
+function report(
+	{ customData }: Partial<IExecuteFunctions>,
+	state: AgentState,
+	open: readonly OpenCall[],
+): void {
+	if (open.length > 0) {
+		state.noteBefore ??= customData?.get(CUSTOM_DATA) ?? NONE;
+		customData?.set(CUSTOM_DATA, toolNames(open).join(', ').slice(0, 255));
+	} else if (state.noteBefore !== undefined) {
+		customData?.set(CUSTOM_DATA, state.noteBefore);
+		delete state.noteBefore;
+	}
+}
+
+function isCheck({ data }: StackEntry): boolean {
+	return isCheckItem(data['main']?.[0]?.[0]);
+}
+
+function isCheckItem(item: INodeExecutionData | undefined): boolean {
+	return Array.isArray(item?.json[CHECK]);
+}
