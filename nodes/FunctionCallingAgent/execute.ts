@@ -171,7 +171,7 @@ async function ask(
 	reportCall(context, completion);
 	const next = applyReply(conversation, completion, slot.tools, settings.limits);
 	const invalid = next.calls.find(
-		({ round, failed }) => round === next.rounds && failed === true,
+		({ round, invalid: isInvalid }) => round === next.rounds && isInvalid === true,
 	);
 	if (invalid !== undefined && settings.failOnInvalidCall) {
 		throw invalidCall(invalid.name, invalid.result ?? '');
