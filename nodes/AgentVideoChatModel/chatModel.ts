@@ -1,6 +1,7 @@
 import type { ISupplyDataFunctions } from 'n8n-workflow';
 
 import { restoreReplies } from '../client/chat/restoreReplies';
+import { toReplay } from '../client/chat/toolCalls';
 import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
 import { fromCallback } from '../client/fromCallback';
 import type { HttpPort } from '../client/ports';
@@ -121,13 +122,14 @@ function toRequest(
 }
 
 /**
- * Stores a reply that asks for tools. `restoreReplies` sends it back unchanged in the next round, in which the agent
+ * Stores a reply that asks for tools, in the form in which `restoreReplies` sends it back in the next round: the agent
  * only has its own copy.
  */
 function storeReply(context: ISupplyDataFunctions, completion: ChatCompletion): void {
-	if (callsOf(completion).length === 0) return;
+	const calls = callsOf(completion);
+	if (calls.length === 0) return;
 	const replies = storedReplies(context);
-	const reply = completion.choices[0]!.message as ChatMessage;
+	const reply = toReplay(completion.choices[0]!.message, calls);
 	replies.set([...(replies.get() ?? []), reply].slice(-MAX_STORED_REPLIES));
 }
 

@@ -1,5 +1,6 @@
 import { userMessage } from '../client/chat/messages';
 import { usageOf } from '../client/chat/result';
+import { isComplete, readToolCalls } from '../client/chat/toolCalls';
 import type { ToolDeclaration } from '../client/chat/tools';
 import type {
 	ChatCompletion,
@@ -91,7 +92,7 @@ export function toSdkResult(completion: ChatCompletion): SdkResult {
 			role: 'assistant',
 			content: [
 				...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning } as const]),
-				...(content === null ? [] : [{ type: 'text', text: content } as const]),
+				...(typeof content === 'string' ? [{ type: 'text', text: content } as const] : []),
 				...callsOf(completion).map(
 					({ id, function: { name, arguments: input } }) =>
 						({ type: 'tool-call', toolCallId: id, toolName: name, input }) as const,
@@ -112,10 +113,11 @@ export function toSdkEnd(completion: ChatCompletion): {
 	return { finishReason, ...(usage === undefined ? {} : { usage: toSdkUsage(usage) }) };
 }
 
-/** The tool calls to run. Calls in a reply with another finish reason were already run by the service (spec 2.7). */
+/** The tool calls to run: those of a complete reply that the service has not executed (spec 2.3, 2.4). */
 export function callsOf({ choices }: ChatCompletion): readonly ToolCall[] {
 	const { message, finish_reason: finishReason } = choices[0]!;
-	return finishReason === 'tool_calls' ? (message.tool_calls ?? []) : [];
+	if (!isComplete(finishReason)) return [];
+	return readToolCalls(message).flatMap(({ call, result }) => (result === undefined ? call : []));
 }
 
 function toSdkUsage({ prompt_tokens, completion_tokens, total_tokens }: Usage): SdkUsage {

@@ -2,6 +2,7 @@ import {
 	applyReply,
 	applyResult,
 	applyStarted,
+	closeOpenCalls,
 	openCalls,
 	startConversation,
 	type Conversation,
@@ -100,6 +101,31 @@ test('the duration of a call is measured from its start', () => {
 	const calling = reply(startConversation([USER]), asks(['a', 'time', '']));
 	const done = result(applyStarted(calling, 'a', 1_000), 'a', '1', 3_500);
 	expect(done.calls[0]).toMatchObject({ startedAtMs: 1_000, durationMs: 2_500 });
+});
+
+test('closing gives every pending call a result, in the order of the calls, once', () => {
+	const three = asks(['a', 'time', ''], ['b', 'time', ''], ['c', 'time', '']);
+	const calling = reply(startConversation([USER]), three);
+	const half = result(applyStarted(calling, 'a', 0), 'b', '2');
+	const closed = closeOpenCalls(half, 'the service has failed');
+	expect(closed.messages.slice(2)).toStrictEqual([
+		{
+			role: 'tool',
+			tool_call_id: 'a',
+			content: '{"error":"No result: the service has failed"}',
+		},
+		{ role: 'tool', tool_call_id: 'b', content: '2' },
+		{
+			role: 'tool',
+			tool_call_id: 'c',
+			content: '{"error":"Not executed: the service has failed"}',
+		},
+	]);
+	expect(closed.calls.map(({ failed }) => failed)).toStrictEqual([true, false, true]);
+	expect(openCalls(closed)).toStrictEqual([]);
+	expect(closeOpenCalls(closed, 'again')).toBe(closed);
+	const fresh = startConversation([USER]);
+	expect(closeOpenCalls(fresh, 'again')).toBe(fresh);
 });
 
 test('token usage is summed over all rounds; replies without usage are skipped', () => {

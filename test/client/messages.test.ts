@@ -62,6 +62,8 @@ describe('messages (spec 2.2)', () => {
 		],
 		[[{ role: 'assistant', content: null, tool_calls: [call('1')], reasoning_content: 'r' }]],
 		[[{ role: 'assistant', content: '', tool_calls: [call('1')] }]],
+		[[{ role: 'assistant', content: ' \n', tool_calls: [call('1')] }]],
+		[[{ role: 'user', content: 'Hi', tool_calls: null }]],
 		[[result('1')]],
 	])('%j is returned unchanged', (messages) => {
 		expect(check(messages)).toStrictEqual(messages);
@@ -80,6 +82,14 @@ describe('messages (spec 2.2)', () => {
 		[
 			[{ role: 'assistant', content: null, tool_calls: [] }],
 			'Messages: entry 1 has no content',
+		],
+		[
+			[{ role: 'assistant', content: 'Hi', tool_calls: 'x' }],
+			'Messages: entry 1 has tool_calls',
+		],
+		[
+			[{ role: 'assistant', content: 'Hi', tool_calls: [1] }],
+			'Messages: entry 1 has tool_calls',
 		],
 		[[{ role: 'user', content: [{ type: 'text', text: '' }] }], 'Messages: entry 1 has a part'],
 		[[{ role: 'user', content: [{ type: 'audio' }] }], 'Messages: entry 1 has a part'],

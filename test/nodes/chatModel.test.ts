@@ -155,12 +155,45 @@ test('a reply has reasoning, text, calls, and usage', async () => {
 });
 
 test('calls that the service has run are not passed on', async () => {
-	script = replies({ content: 'Done', tool_calls: CALLS }, 'stop');
+	const tool_results = CALLS.map(({ id }) => ({ tool_call_id: id, content: 'ok' }));
+	script = replies({ content: 'Done', tool_calls: CALLS, tool_results }, 'stop');
 	expect(await model().generate([says('Hi')])).toMatchObject({
 		message: { content: [{ type: 'text', text: 'Done' }] },
 		finishReason: 'stop',
 	});
 	expect(nodeContext).toStrictEqual({});
+});
+
+test('calls outside the letter of the specification are passed on, and sent back as they were passed', async () => {
+	const odd = [
+		{ id: 7, function: { name: 'a', arguments: { n: 1 } } },
+		{ id: 7, function: { name: 'b' } },
+		{ function: { name: 'b', arguments: '' } },
+		null,
+	];
+	script = replies({ content: '', tool_calls: odd }, 'stop');
+	const { message } = await model().generate([says('Hi')]);
+	const ids = ['7', '7_2', 'call_3'];
+	expect(message.content.slice(1)).toStrictEqual([
+		{ type: 'tool-call', toolCallId: ids[0], toolName: 'a', input: '{"n":1}' },
+		{ type: 'tool-call', toolCallId: ids[1], toolName: 'b', input: '{}' },
+		{ type: 'tool-call', toolCallId: ids[2], toolName: 'b', input: '{}' },
+	]);
+	await model().generate([
+		says('Hi'),
+		message,
+		...ids.map((toolCallId): SdkMessage => ({
+			role: 'tool',
+			content: [{ type: 'tool-result', toolCallId, result: 'ok' }],
+		})),
+	]);
+	expect(server.requests[1]!.body).toMatchObject({
+		messages: [
+			{ role: 'user' },
+			{ role: 'assistant', content: null, tool_calls: ids.map((id) => ({ id })) },
+			...ids.map((id) => ({ role: 'tool', tool_call_id: id })),
+		],
+	});
 });
 
 test.each([

@@ -394,7 +394,7 @@ describe('limits', () => {
 		expect(stops.map(({ json: { reason: why, rounds } }) => [why, rounds])).toStrictEqual([
 			[reason, ran + 1],
 		]);
-		expect(stops[0]!.json['messages']).toHaveLength(2 + 2 * ran);
+		expect(stops[0]!.json['messages']).toHaveLength(3 + 2 * ran);
 		expect(calls('weather')).toBe(ran);
 	});
 });
@@ -410,7 +410,8 @@ test('calls in a finished reply were run by the service, and are not run again',
 	await server.stop();
 	server = await startScriptedServer((response) => {
 		const tool_calls = [call('c1', 'weather', { city: 'Rome' })];
-		const message = { role: 'assistant', content: 'Mild.', tool_calls };
+		const tool_results = [{ tool_call_id: 'c1', content: '4 degrees' }];
+		const message = { role: 'assistant', content: 'Mild.', tool_calls, tool_results };
 		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
 	});
 	const { answers, calls } = await run({ branches: { weather } });

@@ -151,6 +151,32 @@ test('without a stream the results are matched to their calls by id', async () =
 	});
 });
 
+test('calls outside the letter of the specification are reported too', async () => {
+	script = (response) => {
+		const message = {
+			role: 'assistant',
+			content: 'Done',
+			tool_calls: [
+				{ id: 1, function: { name: 'search', arguments: { q: 'x' } } },
+				{ id: 1, function: { name: 'search' } },
+				{ id: 'c3' },
+				null,
+			],
+			tool_results: [
+				{ tool_call_id: 1, content: { pages: 3 } },
+				{ tool_call_id: 1, content: 'none' },
+			],
+		};
+		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+	};
+	const { outputs } = await assist({ parameters: { streaming: 'off' } });
+	expect(outputs[0]![0]!.json['tool_calls']).toStrictEqual([
+		{ id: '1', name: 'search', arguments: { q: 'x' }, result: '{"pages":3}' },
+		{ id: '1_2', name: 'search', arguments: {}, result: 'none' },
+		{ id: 'c3', name: '', arguments: {} },
+	]);
+});
+
 test('without Simplify the output is the body and the events', async () => {
 	const { outputs } = await assist({ parameters: { simplify: false } });
 	expect(outputs[0]![0]!.json).toMatchObject({

@@ -1,4 +1,5 @@
-import { fromJson, isJsonObject, type JsonObject } from '../json';
+import { fromJson, isJsonObject, parseJsonObject, type JsonObject, type JsonValue } from '../json';
+import { idText, jsonText } from './toolCalls';
 import type { ChatCompletion, Choice, TextDelta, ToolCall, Usage } from './types';
 
 /** A tool call whose arguments arrive in fragments. */
@@ -51,7 +52,7 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject): TextDel
 	let added: TextDelta = { content: '', reasoning: '' };
 	for (const choice of Array.isArray(choices) ? choices : []) {
 		if (!isJsonObject(choice)) continue;
-		const index = typeof choice['index'] === 'number' ? choice['index'] : 0;
+		const index = indexOf(choice['index']) ?? 0;
 		const text = applyChoice(choiceAt(accumulator, index), choice);
 		if (index === 0) added = text;
 	}
@@ -125,21 +126,37 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
 
 /**
  * Adds a fragment to its tool call: the one with the same index; without an index, the one with the same id; without
- * an id, the last one.
+ * an id, the last one. Without an index, a fragment with a name begins another call once that one is complete.
  */
 function applyToolCall(calls: Map<number, PartialToolCall>, fragment: JsonObject): void {
-	const id = typeof fragment['id'] === 'string' ? fragment['id'] : '';
-	const sameId = [...calls].find(([, call]) => id !== '' && call.id === id)?.[0];
-	const lastOrNew = id === '' ? Math.max(0, calls.size - 1) : calls.size;
-	const index = typeof fragment['index'] === 'number' ? fragment['index'] : (sameId ?? lastOrNew);
-
+	const { name, arguments: args } = isJsonObject(fragment['function'])
+		? fragment['function']
+		: {};
+	const id = idText(fragment['id']);
+	const index = indexOf(fragment['index']) ?? indexByOrder(calls, id, typeof name === 'string');
 	const call = calls.get(index) ?? { id: '', name: '', arguments: '' };
 	calls.set(index, call);
 
-	const fn = isJsonObject(fragment['function']) ? fragment['function'] : {};
 	if (call.id === '') call.id = id;
-	if (typeof fn['name'] === 'string' && call.name === '') call.name = fn['name'];
-	if (typeof fn['arguments'] === 'string') call.arguments += fn['arguments'];
+	if (typeof name === 'string' && call.name === '') call.name = name;
+	call.arguments += jsonText(args ?? '');
+}
+
+/** An index, which some servers send as text. */
+function indexOf(value: JsonValue | undefined): number | undefined {
+	const isIndex = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
+	return isIndex ? Number(value) : undefined;
+}
+
+function indexByOrder(
+	calls: ReadonlyMap<number, PartialToolCall>,
+	id: string,
+	hasName: boolean,
+): number {
+	const known = [...calls].findLast(([, call]) => id === '' || call.id === id);
+	if (known === undefined) return calls.size;
+	const isNext = hasName && parseJsonObject(known[1].arguments) !== undefined;
+	return isNext ? calls.size : known[0];
 }
 
 function toChoice([index, partial]: [number, PartialChoice]): Choice {

@@ -1,8 +1,9 @@
-import type { JsonObject, JsonValue } from '../json';
+import { parseJsonObject, type JsonObject, type JsonValue } from '../json';
 import { readToolCall } from './toolArguments';
+import { isComplete, readToolCalls, toReplay, type RepliedCall } from './toolCalls';
 import { usageOf } from './result';
 import type { ToolDeclaration } from './tools';
-import type { ChatCompletion, ChatMessage, ToolCall, Usage } from './types';
+import type { ChatCompletion, ChatMessage, Usage } from './types';
 
 /** The limit that stopped a conversation before its final answer. */
 export type StopReason = 'max_rounds' | 'max_tool_calls' | 'repeated_tool_call';
@@ -18,6 +19,7 @@ export interface ConversationLimits {
 
 /** A tool call and its result. */
 export interface CallRecord {
+	/** Unique in its round. */
 	readonly id: string;
 	readonly name: string;
 	/** Parsed; the original text if the call is invalid. */
@@ -30,6 +32,8 @@ export interface CallRecord {
 	/** Result sent to the model; missing while the call is pending. */
 	readonly result?: string;
 	readonly failed?: boolean;
+	/** Whether the call itself is wrong: an unknown tool, or arguments that do not match its schema. */
+	readonly invalid?: boolean;
 }
 
 /** Current step of a conversation. */
@@ -59,10 +63,12 @@ export function startConversation(messages: readonly ChatMessage[]): Conversatio
 }
 
 /**
- * Reducer: adds a reply of the model (spec 2.3, 4). Only the finish reason `tool_calls` requests tools; calls in any other
- * reply have already been executed by the service (spec 2.7). The assistant message is kept unchanged.
+ * Reducer: adds a reply of the model (spec 2.3, 4). Its calls are pending, except those that the service has executed
+ * (spec 2.4): their results are kept. The reply is the answer when it has no other calls, or is incomplete. The
+ * assistant message is kept in the form in which it is sent back, see `readToolCalls`.
  *
- * Invalid calls (unknown tool, arguments that are not JSON or do not match the schema) get an error as their result at once.
+ * Invalid calls (unknown tool, arguments that are not JSON or do not match the schema) get an error as their result at
+ * once. When a limit stops the conversation, `closeOpenCalls` closes its pending calls.
  */
 export function applyReply(
 	conversation: Conversation,
@@ -71,26 +77,35 @@ export function applyReply(
 	limits: ConversationLimits,
 ): Conversation {
 	const { message, finish_reason: finishReason } = completion.choices[0]!;
-	const requested = finishReason === 'tool_calls' ? (message.tool_calls ?? []) : [];
 	const rounds = conversation.rounds + 1;
-	const calls = [
-		...conversation.calls,
-		...requested.map((call) => toRecord(call, tools, rounds)),
-	];
+	const isExecuted = ({ result }: RepliedCall) => result !== undefined;
+	const replied = readToolCalls(message, `call_${rounds}`);
+	const kept = isComplete(finishReason) ? replied : replied.filter(isExecuted);
+	const isAnswer = kept.length === 0 || (finishReason !== 'tool_calls' && kept.every(isExecuted));
 	const usage = addUsage(conversation.usage, usageOf(completion));
 	const next: Conversation = {
-		messages: [...conversation.messages, message as ChatMessage],
+		messages: conversation.messages,
 		rounds,
-		calls,
+		calls: [...conversation.calls, ...kept.map((each) => toRecord(each, tools, rounds))],
 		...(usage === undefined ? {} : { usage }),
 		phase: { kind: 'calling' },
 	};
-	if (requested.length === 0) return { ...next, phase: { kind: 'answered', completion } };
-
+	const calls = kept.map(({ call }) => call);
+	if (isAnswer) {
+		const executed: ChatMessage = { role: 'assistant', content: null, tool_calls: calls };
+		const before = calls.length === 0 ? next : completeRound(withMessage(next, executed));
+		return {
+			...withMessage(before, toReplay(message, [])),
+			phase: { kind: 'answered', completion },
+		};
+	}
+	const calling = withMessage(next, toReplay(message, calls));
 	const reason = exceededLimit(next, limits);
-	return reason === undefined
-		? completeRound(next)
-		: { ...next, phase: { kind: 'stopped', reason } };
+	if (reason === undefined) return completeRound(calling);
+	return {
+		...closeOpenCalls(calling, `the conversation was stopped (${reason})`),
+		phase: { kind: 'stopped', reason },
+	};
 }
 
 /** Pending tool calls, in the order of the reply. */
@@ -127,19 +142,55 @@ export function applyResult(
 	);
 }
 
-function toRecord(call: ToolCall, tools: readonly ToolDeclaration[], round: number): CallRecord {
+/**
+ * Closes the pending calls with an error as their result, so that `messages` can be sent again. Without pending calls it
+ * changes nothing.
+ *
+ * @param reason Why there is no result, for the model: "the conversation was stopped (max_rounds)".
+ */
+export function closeOpenCalls(conversation: Conversation, reason: string): Conversation {
+	if (conversation.phase.kind !== 'calling') return conversation;
+	return completeRound({
+		...conversation,
+		calls: conversation.calls.map((call) => {
+			if (call.result !== undefined) return call;
+			const what = call.startedAtMs === undefined ? 'Not executed' : 'No result';
+			return { ...call, result: errorResult(`${what}: ${reason}`), failed: true };
+		}),
+	});
+}
+
+function toRecord(
+	{ call, result }: RepliedCall,
+	tools: readonly ToolDeclaration[],
+	round: number,
+): CallRecord {
+	const { id } = call;
 	const { name, arguments: text } = call.function;
+	if (result !== undefined) {
+		const args = parseJsonObject(text) ?? text;
+		return { id, name, arguments: args, round, result, failed: false, durationMs: 0 };
+	}
 	const read = readToolCall(call, tools);
-	if ('arguments' in read) return { id: call.id, name, arguments: read.arguments, round };
+	if ('arguments' in read) return { id, name, arguments: read.arguments, round };
 	return {
-		id: call.id,
+		id,
 		name,
 		arguments: text,
 		round,
-		result: JSON.stringify({ error: read.problem }),
+		result: errorResult(read.problem),
 		failed: true,
+		invalid: true,
 		durationMs: 0,
 	};
+}
+
+function errorResult(error: string): string {
+	return JSON.stringify({ error });
+}
+
+function withMessage(conversation: Conversation, message: ChatMessage): Conversation {
+	return { ...conversation, messages: [...conversation.messages, message] };
 }
 
 /** Appends the `tool` messages of the round once no call is pending. */

@@ -133,9 +133,17 @@ function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean):
 			'Use system, user, assistant or tool: { "role": "user", "content": "Hello" }',
 		);
 	}
-	const { content, tool_calls: calls } = message;
-	const hasToolCalls = Array.isArray(calls) && calls.length > 0;
-	if (hasToolCalls && (content === null || content === undefined || content === '')) return;
+	const content = message['content'] ?? '';
+	const calls = message['tool_calls'] ?? [];
+	if (!Array.isArray(calls) || !calls.every(isJsonObject)) {
+		throw new InputError(
+			entry,
+			'has tool_calls that are not a list of tool calls',
+			'Write each as { "id": …, "type": "function", "function": { "name": …, "arguments": … } }',
+		);
+	}
+	const isBlank = typeof content === 'string' && content.trim() === '';
+	if (isBlank && calls.length > 0) return;
 
 	if (Array.isArray(content) && content.length > 0) {
 		content.forEach((part) => {
@@ -143,7 +151,7 @@ function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean):
 		});
 		return;
 	}
-	if (typeof content === 'string' && content.trim() !== '') return;
+	if (typeof content === 'string' && !isBlank) return;
 	throw new InputError(entry, 'has no content', EMPTY_TEXT_HINT);
 }
 

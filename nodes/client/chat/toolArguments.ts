@@ -1,6 +1,7 @@
 import { Validator } from '@cfworker/json-schema';
 
 import { parseJsonObject, type JsonObject } from '../json';
+import { readFunction } from './toolCalls';
 import type { ToolDeclaration } from './tools';
 import type { ToolCall } from './types';
 
@@ -12,13 +13,13 @@ export type ReadCall = { readonly arguments: JsonObject } | { readonly problem: 
  * invent tools or break the schema, so a problem is a result, not an error.
  */
 export function readToolCall(call: ToolCall, tools: readonly ToolDeclaration[]): ReadCall {
-	const { name, arguments: text } = call.function;
+	const { name, arguments: text } = readFunction(call.function);
 	const tool = tools.find((declared) => declared.function.name === name);
 	if (tool === undefined) {
 		const names = tools.map((declared) => declared.function.name).join(', ');
 		return { problem: `Unknown tool "${name}". Available tools: ${names}` };
 	}
-	const args = text.trim() === '' ? {} : parseJsonObject(text);
+	const args = parseJsonObject(text);
 	if (args === undefined) return { problem: 'The arguments are not a JSON object' };
 
 	const { parameters } = tool.function;

@@ -1,4 +1,5 @@
 import { isJsonObject, parseJsonObject, type JsonObject, type JsonValue } from '../json';
+import { jsonText, readToolCalls } from './toolCalls';
 import type { ChatCompletion } from './types';
 
 /** A tool progress event in the stream of a super assistant (spec 2.7). */
@@ -90,17 +91,12 @@ export function executedTools(
 			...fields,
 		}));
 	}
-	const { tool_calls: calls = [], tool_results: toolResults } = choices[0]!.message;
-	const results = (Array.isArray(toolResults) ? toolResults : []).filter(isJsonObject);
-	return calls.map(({ id, function: { name, arguments: args } }) => {
-		const result = results.find(({ tool_call_id: callId }) => callId === id)?.['content'];
-		return {
-			id,
-			name,
-			arguments: parseJsonObject(args) ?? args,
-			...(typeof result === 'string' ? { result } : {}),
-		};
-	});
+	return readToolCalls(choices[0]!.message).map(({ call, result }) => ({
+		id: call.id,
+		name: call.function.name,
+		arguments: parseJsonObject(call.function.arguments) ?? call.function.arguments,
+		...(result === undefined ? {} : { result }),
+	}));
 }
 
 function toolFields(
@@ -118,7 +114,7 @@ function toolFields(
 
 function textField(key: 'result' | 'status' | 'elapsed', value: JsonValue | undefined): object {
 	if (value === undefined || value === null) return {};
-	return { [key]: typeof value === 'string' ? value : JSON.stringify(value) };
+	return { [key]: jsonText(value) };
 }
 
 function shownArguments(args: JsonValue | undefined): string {
