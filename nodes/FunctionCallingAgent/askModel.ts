@@ -87,7 +87,7 @@ async function ask(
 		: await exchange();
 	reportCall(context, completion);
 	const invalid = next.calls.find(
-		({ round, failed }) => round === next.rounds && failed === true,
+		({ round, invalid: isInvalid }) => round === next.rounds && isInvalid === true,
 	);
 	if (invalid !== undefined && settings.failOnInvalidCall) {
 		throw invalidCall(invalid.name, invalid.result ?? '');

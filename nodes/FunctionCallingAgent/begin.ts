@@ -7,6 +7,7 @@ import { readMessages } from '../shared/chat/messages';
 import { readRequestFields } from '../shared/chat/requestFields';
 import { engineOf } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
+import { toNodeError } from '../shared/run/nodeErrors';
 import { failSlot } from './askModel';
 import { checkDrawing, type Drawing } from './drawing';
 import { isSingleOutput, readSettings } from './options';
@@ -29,14 +30,14 @@ export async function beginBatch(
 	const slots = items.map((item) => emptySlot(item, state.conversations++));
 	const batch = { source: sourceOf(context), slots };
 	function fail(failed: readonly ConversationSlot[], error: unknown): void {
-		if (!context.continueOnFail()) throw error;
-		for (const slot of failed) failSlot(context, slot, error);
+		for (const slot of failed) {
+			if (!context.continueOnFail()) throw toNodeError(context.getNode(), error, slot.item);
+			if (slot.failure === undefined) failSlot(context, slot, error);
+		}
 	}
 
 	try {
 		const settings = readSettings(context, await n8nService(context));
-		const drawing = readDrawing(context);
-		if (drawing !== undefined) checkDrawing(drawing);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
 			try {
@@ -45,6 +46,8 @@ export async function beginBatch(
 				fail([slot], error);
 			}
 		}
+		const drawing = readDrawing(context);
+		if (drawing !== undefined) checkDrawing(drawing);
 		return { ...batch, settings };
 	} catch (error) {
 		fail(slots, error);

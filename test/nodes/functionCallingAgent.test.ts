@@ -292,7 +292,7 @@ test('a late result of one call is not applied to another', async () => {
 		AGENT,
 		{ credential: { baseUrl: server.url, apiKey: 'k' } },
 	);
-	expect(result.status).toBe('success');
+	expect(result.error).toMatchObject({ message: 'Tool weather returned no item for 1 call' });
 	expect(server.requests).toHaveLength(1);
 	expect(allItems(result, 'Answers')[0] ?? []).toHaveLength(0);
 });
@@ -538,7 +538,7 @@ describe('declaring tools', () => {
 	test('by example, by schema, as JSON through one output', async () => {
 		model = () => 'Done.';
 		await run({
-			branches: {},
+			branches: { a: weather, b: weather },
 			parameters: {
 				tools: {
 					tool: [
@@ -559,7 +559,7 @@ describe('declaring tools', () => {
 			},
 		});
 		await run({
-			branches: {},
+			branches: { calls: weather },
 			parameters: {
 				toolSource: 'json',
 				toolsJson: '={{ [{ type: "function", function: { name: "c" } }] }}',
