@@ -109,14 +109,24 @@ export class N8nClient {
 		await this.call('POST', `/workflows/${id}/activate`, { versionId });
 	}
 
-	/** Executes a workflow from a trigger node, as a click on Execute does. Returns the execution ID. */
-	async run({ id }: WorkflowRef, trigger: string): Promise<string> {
+	/**
+	 * Executes a workflow from a trigger node, as a click on Execute does. Returns the execution ID.
+	 *
+	 * @param destination Stops after this node, as *Execute step* on it does.
+	 */
+	async run({ id }: WorkflowRef, trigger: string, destination?: string): Promise<string> {
 		// n8n 1.x runs the workflow in the request; later versions ignore it and run the saved one.
 		const workflowData = await this.call<object>('GET', `/workflows/${id}`);
 		const { executionId } = await this.call<{ executionId: string }>(
 			'POST',
 			`/workflows/${id}/run`,
-			{ workflowData, triggerToStartFrom: { name: trigger } },
+			{
+				workflowData,
+				triggerToStartFrom: { name: trigger },
+				...(destination && {
+					destinationNode: { nodeName: destination, mode: 'inclusive' },
+				}),
+			},
 		);
 		return executionId;
 	}

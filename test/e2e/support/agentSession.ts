@@ -2,7 +2,7 @@ import { outputItems, type Execution } from '../../../lab/n8n/execution';
 import type { Workflow } from '../../../lab/n8n/workflow';
 import type { ToolCall } from '../../../nodes/client/chat/types';
 import { draw, type Drawing } from './drawAgent';
-import { results, startScriptedModel, type ScriptedModel } from './scriptedModel';
+import { call, results, startScriptedModel, type ScriptedModel } from './scriptedModel';
 import { startSession, type Session } from './session';
 
 /** A session for tests of agents. The credential `Model` uses a model scripted by the test, `Emulator` the emulator. */
@@ -10,9 +10,16 @@ export interface AgentSession extends Session {
 	readonly model: ScriptedModel;
 	/** Builds the workflow of an agent, named after the current test, and executes it. */
 	run(drawing: Drawing): Promise<AgentRun>;
-	runWorkflow(workflow: Workflow): Promise<Execution>;
+	/** @param destination The node of *Execute step*; without it the whole workflow runs. */
+	runWorkflow(workflow: Workflow, destination?: string): Promise<Execution>;
 	/** Scripts the model to request these tool calls first, and to answer when it has their results. */
 	requestsTools(...calls: readonly ToolCall[]): void;
+	/**
+	 * Scripts the model to treat a question as a list of cities, such as `Rome, time:Oslo`: it calls a tool for each, all in
+	 * one round (`weather` where none is named), and answers with the question and the results. `Hello` needs no tool.
+	 * The IDs of the calls are the same in every conversation.
+	 */
+	looksUpCities(): void;
 	/** The tool results in the last request to the model. */
 	toolResults(): unknown[];
 	/** Creates a credential for a server of the test. */
@@ -42,12 +49,24 @@ export async function startAgentSession(): Promise<AgentSession> {
 			const jsonOf = (node: string) => outputItems(execution, node).map(({ json }) => json);
 			return { execution, answers: jsonOf('Answers'), stops: jsonOf('Stops') };
 		},
-		runWorkflow: async (workflow) => {
+		runWorkflow: async (workflow, destination) => {
 			const ref = await client.importWorkflow(workflow);
-			return await client.waitForExecution(await client.run(ref, 'Start'));
+			return await client.waitForExecution(await client.run(ref, 'Start', destination));
 		},
 		requestsTools: (...calls) => {
 			model.replyWith((messages) => (results(messages).length === 0 ? [...calls] : 'Done.'));
+		},
+		looksUpCities: () => {
+			model.replyWith((messages) => {
+				const question = String(messages[0]!.content);
+				const cities = question.startsWith('Hello') ? [] : question.split(', ');
+				const found = results(messages).map(({ content }) => content);
+				if (found.length >= cities.length) return [`${question}:`, ...found].join(' ');
+				return cities.map((each, index) => {
+					const [city = '', tool = 'weather'] = each.split(':').reverse();
+					return call(`c${index + 1}`, tool, { city });
+				});
+			});
 		},
 		toolResults: () => results(model.requests.at(-1)!.messages).map(({ content }) => content),
 		credential: async (name, baseUrl) => {

@@ -1,5 +1,6 @@
 import type { INode } from 'n8n-workflow';
 
+import type { Workflow } from '../../../lab/n8n/workflow';
 import { drawn, node, type Wires } from './buildWorkflow';
 
 const AGENT = 'n8n-nodes-agent-video.functionCallingAgent';
@@ -12,6 +13,27 @@ export const set = (name: string, jsonOutput: string) =>
 	node(name, base('set'), 3.4, { parameters: { mode: 'raw', jsonOutput } });
 export const code = (name: string, jsCode: string) =>
 	node(name, base('code'), 2, { parameters: { jsCode } });
+
+/** A source of questions, one per item. */
+export const asks = (name: string, ...questions: readonly string[]) =>
+	code(
+		name,
+		`return ${JSON.stringify(questions.map((question) => ({ json: { question } })))};`,
+	);
+
+/** An IF or Filter node with one condition: whether this expression equals this text. */
+export const when = (name: string, type: 'if' | 'filter', leftValue: string, rightValue: string) =>
+	node(name, base(type), 2.2, {
+		parameters: {
+			conditions: {
+				options: { version: 2 },
+				combinator: 'and',
+				conditions: [
+					{ leftValue, rightValue, operator: { type: 'string', operation: 'equals' } },
+				],
+			},
+		},
+	});
 
 const tool = (name: string) => ({
 	name,
@@ -32,6 +54,12 @@ export interface Drawing {
 	readonly parameters?: object;
 	readonly credential?: string;
 	readonly retryOnFail?: boolean;
+	/** Settings of the agent node, such as `onError` and `alwaysOutputData`. */
+	readonly nodeSettings?: Partial<INode>;
+	/** Default: v1. */
+	readonly executionOrder?: 'v0' | 'v1';
+	/** JSON of the items of pinned nodes. */
+	readonly pinned?: Readonly<Record<string, readonly object[]>>;
 }
 
 /** The agent node of a drawing. */
@@ -40,7 +68,11 @@ export const agentNode = ({
 	parameters = {},
 	credential = 'Model',
 	retryOnFail,
-}: Drawing) => ({
+	nodeSettings = {},
+}: Pick<
+	Drawing,
+	'tools' | 'parameters' | 'credential' | 'retryOnFail' | 'nodeSettings'
+>): INode => ({
 	...node('Agent', AGENT, 1, {
 		parameters: {
 			prompt: '={{ $json.question }}',
@@ -50,17 +82,18 @@ export const agentNode = ({
 		credential,
 	}),
 	...(retryOnFail === true ? { retryOnFail, waitBetweenTries: 10 } : {}),
+	...nodeSettings,
 });
 
 /** Builds the workflow: Questions, then the agent with its branches, then a node at Answer and one at Stopped. */
-export function draw(name: string, drawing: Drawing) {
+export function draw(name: string, drawing: Drawing): Workflow & { readonly pinData: object } {
 	const { tools, nodes, wires, questions = ['Weather?'] } = drawing;
-	const items = JSON.stringify(questions.map((question) => ({ json: { question } })));
-	return drawn(
+	const { executionOrder = 'v1', pinned = {} } = drawing;
+	const workflow = drawn(
 		name,
 		[
 			start,
-			code('Questions', `return ${items};`),
+			asks('Questions', ...questions),
 			noOp('Answers'),
 			noOp('Stops'),
 			agentNode(drawing),
@@ -73,6 +106,10 @@ export function draw(name: string, drawing: Drawing) {
 			...wires,
 		},
 	);
+	const pinData = Object.fromEntries(
+		Object.entries(pinned).map(([name, items]) => [name, items.map((json) => ({ json }))]),
+	);
+	return { ...workflow, settings: { executionOrder }, pinData };
 }
 
 /** A tool branch: the temperature of a city is the length of its name. */
