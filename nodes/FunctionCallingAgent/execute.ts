@@ -156,7 +156,9 @@ async function receive(
 		applyItems(state, call, results, Date.now());
 	}
 
-	const questions = indexesOf(matches, ({ kind }) => kind === 'question');
+	// Answer or Stopped leads straight back: these items are the errors that say so, with On Error: Continue.
+	const isOwn = source?.previousNode === node;
+	const questions = isOwn ? [] : indexesOf(matches, ({ kind }) => kind === 'question');
 	if (questions.length > 0) state.batches.push(await beginBatch(context, state, questions));
 	state.arrivals.push(source);
 	return returned;
