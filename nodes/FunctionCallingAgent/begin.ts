@@ -2,6 +2,7 @@ import type { IExecuteFunctions, ISourceData } from 'n8n-workflow';
 
 import { startConversation } from '../client/chat/conversation';
 import { checkTools } from '../client/chat/tools';
+import { InputError } from '../client/errors';
 import { asJson } from '../client/json';
 import { readMessages } from '../shared/chat/messages';
 import { readRequestFields } from '../shared/chat/requestFields';
@@ -39,6 +40,14 @@ export async function beginBatch(
 	try {
 		const settings = readSettings(context, await n8nService(context));
 		const toolNodes = await readToolNodes(context);
+		if (toolNodes.declarations.length > 0 && engineOf(context).isLegacyOrder) {
+			// n8n runs the node again before the tool nodes.
+			throw new InputError(
+				'Tool Nodes',
+				'do not work in execution order v0',
+				'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
+			);
+		}
 		for (const slot of slots) {
 			try {
 				Object.assign(slot, await readSlot(context, slot.item, toolNodes));

@@ -20,6 +20,8 @@ export interface Engine {
 	/** The node on which "Execute step" was clicked. */
 	readonly destination: string | undefined;
 	readonly connections: IConnections | undefined;
+	/** Whether nodes run in the legacy order v0, all branches in turns. */
+	readonly isLegacyOrder: boolean;
 	/** Whether the node of this name starts executions. */
 	isTrigger(name: string): boolean;
 }
@@ -49,6 +51,7 @@ export function engineOf(context: IExecuteFunctions): Engine {
 		waitingNodes: Object.keys(executionData?.waitingExecution ?? {}).length,
 		destination: typeof destination === 'string' ? destination : destination?.nodeName,
 		connections: workflow?.connectionsBySourceNode,
+		isLegacyOrder: workflow?.settings?.executionOrder !== 'v1',
 		isTrigger: (name) => {
 			const { type, typeVersion } = workflow?.nodes?.[name] ?? { type: '', typeVersion: 1 };
 			const found = workflow?.nodeTypes?.getByNameAndVersion(type, typeVersion);
