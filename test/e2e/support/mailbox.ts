@@ -79,7 +79,9 @@ export async function startMailbox(client: N8nClient): Promise<Mailbox> {
 			return { execution, mails: mailsOf(id) };
 		},
 		stop: async () => {
-			await new Promise<void>((resolve) => server.close(resolve));
+			await new Promise<void>((resolve) => {
+				server.close(resolve);
+			});
 		},
 	};
 }
