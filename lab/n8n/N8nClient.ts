@@ -16,7 +16,7 @@ export interface WorkflowRef {
 export interface Credential {
 	readonly name: string;
 	readonly type: string;
-	readonly data: Readonly<Record<string, string>>;
+	readonly data: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** The account of the lab's n8n. Its password is no secret: this n8n listens on this machine only. */

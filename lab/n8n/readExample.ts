@@ -34,6 +34,8 @@ export const EXAMPLES = {
 
 /** Name of the credential in the examples: n8n gives this name to the first one that is created by hand. */
 export const EXAMPLE_CREDENTIAL = 'Agent Video account';
+/** Name of the mail credential in the examples, which n8n suggests in the same way. */
+export const SMTP_CREDENTIAL = 'SMTP account';
 
 /** Reads one of EXAMPLES. */
 export async function readExample(name: keyof typeof EXAMPLES): Promise<Workflow> {

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import type { INode } from 'n8n-workflow';
 
 import { ROOT } from '../../lab/paths';
-import { EXAMPLE_CREDENTIAL, exampleFiles, readExampleFile } from '../../lab/n8n/readExample';
+import {
+	EXAMPLE_CREDENTIAL,
+	exampleFiles,
+	readExampleFile,
+	SMTP_CREDENTIAL,
+} from '../../lab/n8n/readExample';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
 
@@ -70,7 +75,9 @@ test('the nodes use the credential name that n8n suggests first, without an ID',
 	for (const { type, name, credentials } of examples.flatMap(({ nodes }) => nodes)) {
 		const wanted = type.startsWith('n8n-nodes-agent-video.')
 			? { agentVideoApi: { id: '', name: EXAMPLE_CREDENTIAL } }
-			: undefined;
+			: type === 'n8n-nodes-base.emailSend'
+				? { smtp: { id: '', name: SMTP_CREDENTIAL } }
+				: undefined;
 		expect({ name, credentials }).toStrictEqual({ name, credentials: wanted });
 	}
 });

@@ -7,6 +7,7 @@ import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { postWebhook } from '../../../lab/n8n/postWebhook';
 import { readExampleFile, webhookIdOf } from '../../../lab/n8n/readExample';
 import { chatText, chatUrl, streamWebhook } from '../../../lab/n8n/streamChat';
+import { startMailbox } from './mailbox';
 import { uploadPicture } from './uploadPicture';
 import type { Session } from './session';
 
@@ -97,6 +98,32 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		expect(text).toContain(String(answer!.json['content']));
 		expect(bodies(lab, CHAT)).toHaveLength(4);
 		expect(bodies(lab, CREATE)).toMatchObject([{ model: 'video-m1', duration: 5 }]);
+	},
+
+	'agent-with-approval.json': async (lab) => {
+		const mailbox = await startMailbox(lab.client);
+		try {
+			const ref = await lab.client.importWorkflow(
+				await readExampleFile('agent-with-approval.json'),
+			);
+			for (const [button, result] of [
+				['Decline', { error: expect.stringContaining('declined') as string }],
+				['Approve', { deleted: 'clip-2' }],
+			] as const) {
+				const { execution, mails } = await mailbox.run(ref, 'Run Now', () => button);
+				expect(failureOf(execution)).toBe('');
+				expect(mails.map(({ subject }) => subject)).toStrictEqual(['Delete clip-2?']);
+				expect(outputItems(execution, 'Clip Agent')[0]!.json['tool_calls']).toMatchObject([
+					{ name: 'find_clips', result: [{ clip_id: 'clip-1' }, { clip_id: 'clip-2' }] },
+					{ name: 'delete_clip', arguments: { clip_id: 'clip-2' }, result },
+				]);
+				expect(outputItems(execution, 'Answer')[0]!.json['answer']).toContain(
+					button === 'Approve' ? 'deleted' : 'declined',
+				);
+			}
+		} finally {
+			await mailbox.stop();
+		}
 	},
 
 	// What the user sees in the chat page is tested in aiAgentVideo.test.ts.

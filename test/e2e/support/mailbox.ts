@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+import axios from 'axios';
+import { SMTPServer } from 'smtp-server';
+
+import type { Execution } from '../../../lab/n8n/execution';
+import type { N8nClient, WorkflowRef } from '../../../lab/n8n/N8nClient';
+import { SMTP_CREDENTIAL } from '../../../lab/n8n/readExample';
+
+/** A button in a mail of "Send and Wait for Response". */
+export type Button = 'Approve' | 'Decline';
+
+/** A mail that asks a person for approval. */
+export interface Mail {
+	readonly subject: string;
+	/** The address that each button opens. */
+	readonly links: Readonly<Record<Button, string>>;
+}
+
+/** A mail server on loopback, with the person who reads the mails. */
+export interface Mailbox {
+	/**
+	 * Executes a workflow. Each time it waits, the person reads the next mail and clicks the button that `decide` returns.
+	 *
+	 * @throws Error if n8n does not accept a click, or if the execution has not ended after four minutes.
+	 */
+	run(ref: WorkflowRef, trigger: string, decide: Decide): Promise<ApprovedRun>;
+	stop(): Promise<void>;
+}
+
+/** Chooses the button of a mail; `index` is the number of mails of the execution before it. */
+export type Decide = (index: number, executionId: string) => Button | Promise<Button>;
+
+export interface ApprovedRun {
+	readonly execution: Execution;
+	/** All mails of the execution. */
+	readonly mails: readonly Mail[];
+}
+
+const RUN_LIMIT_MS = 4 * 60_000;
+/** n8n ignores clicks of programs that it knows: they open links only to check them. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+/** Starts the mail server, and creates the SMTP credential for it. */
+export async function startMailbox(client: N8nClient): Promise<Mailbox> {
+	const mails: Mail[] = [];
+	const server = new SMTPServer({
+		disabledCommands: ['AUTH', 'STARTTLS'],
+		onData: (stream, _session, done) => {
+			text(stream).then((raw) => {
+				mails.push(readMail(raw));
+				done();
+			}, done);
+		},
+	});
+	await once(server.listen(0, '127.0.0.1'), 'listening');
+	const { port } = server.server.address() as AddressInfo;
+	await client.createCredential({
+		name: SMTP_CREDENTIAL,
+		type: 'smtp',
+		data: { host: '127.0.0.1', port, secure: false, disableStartTls: true },
+	});
+	const mailsOf = (executionId: string) =>
+		mails.filter(({ links }) => links.Approve.includes(`/webhook-waiting/${executionId}/`));
+	return {
+		run: async (ref, trigger, decide) => {
+			const id = await client.run(ref, trigger);
+			let answered = 0;
+			const execution = await client.waitForExecution(id, {
+				limitMs: RUN_LIMIT_MS,
+				onProgress: async ({ status }) => {
+					const mail = mailsOf(id)[answered];
+					if (status !== 'waiting' || mail === undefined) return;
+					await open(mail.links[await decide(answered++, id)]);
+				},
+			});
+			return { execution, mails: mailsOf(id) };
+		},
+		stop: async () => {
+			await new Promise<void>((resolve) => {
+				server.close(resolve);
+			});
+		},
+	};
+}
+
+function readMail(raw: string): Mail {
+	const subject = /^Subject: (.*)\r$/m.exec(raw)?.[1];
+	const links = [...decodeQuotedPrintable(raw).matchAll(/<a href="([^"]+)"[^>]*>(\w+)<\/a>/g)];
+	const link = (button: Button) => links.find(([, , label]) => label === button)?.[1];
+	const [Approve, Decline] = [link('Approve'), link('Decline')];
+	if (subject === undefined || Approve === undefined || Decline === undefined)
+		throw new Error(`This is not a mail that asks for approval:\n${raw}`);
+	return { subject, links: { Approve, Decline } };
+}
+
+/** Decodes the transfer encoding of a mail's text. Only ASCII characters occur in it. */
+function decodeQuotedPrintable(raw: string): string {
+	return raw
+		.replace(/=\r\n/g, '')
+		.replace(/=([0-9A-F]{2})/g, (_all, code: string) =>
+			String.fromCharCode(Number.parseInt(code, 16)),
+		);
+}
+
+async function open(url: string): Promise<void> {
+	const { data } = await axios.get<string>(url, {
+		proxy: false,
+		headers: { 'user-agent': BROWSER },
+	});
+	if (!data.includes('Got it, thanks')) throw new Error(`n8n did not accept the click:\n${data}`);
+}
