@@ -193,7 +193,7 @@ it(
 );
 
 it(
-	'asks for the first of two calls of a tool only, if both leave at once: nothing is done for the other',
+	'asks for the first of two calls of a tool only, if both leave at once: the missing result is an error',
 	async () => {
 		requests(agent.model, [ROME, OSLO]);
 		const { answers, execution, subjects } = await runApproved(
@@ -204,6 +204,7 @@ it(
 		expect(outputItems(execution, 'Do book').map(({ json }) => json)).toStrictEqual([
 			{ done: 'book Rome' },
 		]);
+		expect(failureOf(execution)).toMatch(/^Agent: Tool book returned no item for 1 call/);
 		expect(agent.model.requests).toHaveLength(1);
 		expect(answers).toHaveLength(0);
 	},
