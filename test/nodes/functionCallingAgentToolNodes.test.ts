@@ -33,7 +33,7 @@ const read = async (connected: unknown, getInputSourceData: () => unknown = () =
 		}),
 	);
 
-test('tools and toolkits are declared, each with its node', async () => {
+test('tools are declared, each with its node', async () => {
 	const connected = [
 		offer('weather', 'Weather'),
 		toolkit(offer('search', 'Web', { isFromToolkit: true })),
