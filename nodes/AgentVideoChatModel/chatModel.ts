@@ -3,6 +3,7 @@ import type { ISupplyDataFunctions } from 'n8n-workflow';
 import { restoreReplies } from '../client/chat/restoreReplies';
 import { toReplay } from '../client/chat/toolCalls';
 import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
+import { asJson, fromJson } from '../client/json';
 import { fromCallback } from '../client/fromCallback';
 import type { HttpPort } from '../client/ports';
 import type { RetryPolicy } from '../client/http/retry';
@@ -63,8 +64,7 @@ export function chatModel(
 				showReasoning: true,
 				onText,
 			});
-			storeReply(context, completion);
-			return completion;
+			return storeReply(context, completion);
 		} catch (error) {
 			throw toNodeError(context.getNode(), error, 0);
 		}
@@ -123,14 +123,18 @@ function toRequest(
 
 /**
  * Stores a reply that asks for tools, in the form in which `restoreReplies` sends it back in the next round: the agent
- * only has its own copy.
+ * only has its own copy. Returns the completion with this form: the agent tells the calls of all rounds apart by id.
  */
-function storeReply(context: ISupplyDataFunctions, completion: ChatCompletion): void {
-	const calls = callsOf(completion);
-	if (calls.length === 0) return;
+function storeReply(context: ISupplyDataFunctions, completion: ChatCompletion): ChatCompletion {
 	const replies = storedReplies(context);
-	const reply = toReplay(completion.choices[0]!.message, calls);
-	replies.set([...(replies.get() ?? []), reply].slice(-MAX_STORED_REPLIES));
+	const earlier = replies.get() ?? [];
+	const calls = callsOf(completion, `call_${earlier.length + 1}`);
+	if (calls.length === 0) return completion;
+
+	const choice = completion.choices[0]!;
+	const reply = toReplay(choice.message, calls);
+	replies.set([...earlier, reply].slice(-MAX_STORED_REPLIES));
+	return { ...completion, choices: [{ ...choice, message: fromJson(asJson(reply)) }] };
 }
 
 function storedReplies(context: ISupplyDataFunctions): NodeState<readonly ChatMessage[]> {

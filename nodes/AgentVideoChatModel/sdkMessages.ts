@@ -113,11 +113,13 @@ export function toSdkEnd(completion: ChatCompletion): {
 	return { finishReason, ...(usage === undefined ? {} : { usage: toSdkUsage(usage) }) };
 }
 
-/** The tool calls to run: those of a complete reply that the service has not executed (spec 2.3, 2.4). */
-export function callsOf({ choices }: ChatCompletion): readonly ToolCall[] {
+/** The tool calls to run: those of a complete reply that the service has not executed, see `readToolCalls`. */
+export function callsOf({ choices }: ChatCompletion, prefix?: string): readonly ToolCall[] {
 	const { message, finish_reason: finishReason } = choices[0]!;
 	if (!isComplete(finishReason)) return [];
-	return readToolCalls(message).flatMap(({ call, result }) => (result === undefined ? call : []));
+	return readToolCalls(message, prefix).flatMap(({ call, result }) =>
+		result === undefined ? call : [],
+	);
 }
 
 function toSdkUsage({ prompt_tokens, completion_tokens, total_tokens }: Usage): SdkUsage {

@@ -6,20 +6,20 @@ import { checkTools, type ToolDeclaration } from '../client/chat/tools';
 import { InputError } from '../client/errors';
 import { isJsonObject, type JsonObject, type JsonValue } from '../client/json';
 
-/** A parameter of a tool, as entered in the form. */
+/** A parameter of a tool, as entered in the form or returned by expressions. */
 interface ParameterEntry {
-	readonly name?: string;
+	readonly name?: unknown;
 	readonly type?: string;
-	readonly description?: string;
+	readonly description?: unknown;
 	readonly required?: boolean;
 	/** Allowed values, separated by commas. */
-	readonly values?: string;
+	readonly values?: unknown;
 }
 
 /** A tool as entered in the form. */
 interface ToolEntry {
-	readonly name?: string;
-	readonly description?: string;
+	readonly name?: unknown;
+	readonly description?: unknown;
 	readonly define?: keyof typeof SCHEMAS;
 	readonly parameters?: { readonly parameter?: readonly ParameterEntry[] };
 	readonly schema?: unknown;
@@ -28,7 +28,8 @@ interface ToolEntry {
 
 /** Makes the JSON schema of a tool's parameters (spec 2.3), one reader for each choice of Define Parameters. */
 const SCHEMAS = {
-	fields: ({ parameters }: ToolEntry) => fieldsSchema(parameters?.parameter ?? []),
+	fields: ({ name, parameters }: ToolEntry, label: string) =>
+		fieldsSchema(parameters?.parameter ?? [], `${label} (${textOf(name)})`),
 	schema: ({ schema }: ToolEntry, label: string) =>
 		readJson(schema ?? '{}', `${label}, its schema`),
 	example: ({ example }: ToolEntry, label: string) =>
@@ -41,13 +42,14 @@ const SCHEMAS = {
  * @throws InputError that names the tool and the problem.
  */
 export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDeclaration[] {
-	const label = 'Tools';
 	if (context.getNodeParameter('toolSource', itemIndex) === 'json') {
+		const label = 'Tool Declarations';
 		return checkTools(
 			readJson(context.getNodeParameter('toolsJson', itemIndex, '[]'), label),
 			label,
 		);
 	}
+	const label = 'Tools';
 	const entries = context.getNodeParameter('tools.tool', itemIndex, []) as readonly ToolEntry[];
 	return checkTools(
 		entries.map((entry, index) => toDeclaration(entry, `${label}: entry ${index + 1}`)),
@@ -56,40 +58,94 @@ export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDe
 }
 
 function toDeclaration(entry: ToolEntry, label: string): JsonObject {
-	const { name = '', description = '', define = 'fields' } = entry;
+	const { name, description, define = 'fields' } = entry;
 	const parameters: JsonValue = SCHEMAS[define](entry, label);
 	return {
 		type: 'function',
 		function: {
-			name: name.trim(),
-			description,
+			name: textOf(name),
+			description: textOf(description),
 			parameters: isJsonObject(parameters) ? parameters : {},
 		},
 	};
 }
 
-function fieldsSchema(entries: readonly ParameterEntry[]): JsonObject {
-	const properties: JsonObject = {};
-	for (const { name = '', type = 'string', description = '', values = '' } of entries) {
-		if (name.trim() === '') {
+/** How the Allowed Values of a type are read, and what they are; undefined for a text that is none. */
+const VALUE_TYPES: Readonly<
+	Record<
+		string,
+		{ readonly kind: string; readonly read: (text: string) => JsonValue | undefined }
+	>
+> = {
+	integer: { kind: 'an integer', read: (text) => numberOf(text, Number.isInteger) },
+	number: { kind: 'a number', read: (text) => numberOf(text, Number.isFinite) },
+	boolean: {
+		kind: 'true or false',
+		read: (text) => ({ true: true, false: false })[text.toLowerCase()],
+	},
+	object: { kind: 'an object', read: () => undefined },
+};
+
+function fieldsSchema(entries: readonly ParameterEntry[], tool: string): JsonObject {
+	const properties = new Map<string, JsonObject>();
+	for (const entry of entries) {
+		const name = textOf(entry.name);
+		if (name === '') {
 			throw new InputError(
-				'Tools',
+				tool,
 				'has a parameter without a name',
 				'Name the parameter, or remove it',
 			);
 		}
-		const allowed = values
-			.split(',')
-			.map((value) => value.trim())
-			.filter((value) => value !== '');
-		properties[name.trim()] = {
-			type,
-			...(description === '' ? {} : { description }),
-			...(allowed.length === 0 ? {} : { enum: allowed }),
-		};
+		if (properties.has(name)) {
+			throw new InputError(
+				tool,
+				`repeats the parameter ${name}`,
+				'Give each parameter of a tool a unique name',
+			);
+		}
+		properties.set(name, parameterSchema(entry, `${tool}, parameter ${name}`));
 	}
-	const required = entries.flatMap(({ name = '', required: needed }) =>
-		needed === false ? [] : [name.trim()],
+	const required = entries
+		.filter((entry) => entry.required !== false)
+		.map(({ name }) => textOf(name));
+	return { type: 'object', properties: Object.fromEntries(properties), required };
+}
+
+function parameterSchema(
+	{ type = 'string', description, values }: ParameterEntry,
+	label: string,
+): JsonObject {
+	const allowed = textOf(values)
+		.split(',')
+		.map((value) => value.trim())
+		.filter((value) => value !== '')
+		.map((text) => readAllowed(text, type, label));
+	const choice = allowed.length === 0 ? {} : { enum: allowed };
+	const isList = type === 'array' && allowed.length > 0;
+	return {
+		type,
+		...(textOf(description) === '' ? {} : { description: textOf(description) }),
+		...(isList ? { items: { type: 'string', ...choice } } : choice),
+	};
+}
+
+function readAllowed(text: string, type: string, label: string): JsonValue {
+	const { kind, read } = VALUE_TYPES[type] ?? { kind: '', read: () => text };
+	const value = read(text);
+	if (value !== undefined) return value;
+	throw new InputError(
+		label,
+		`allows ${text}, which is not ${kind}`,
+		'Correct Allowed Values, or leave it empty. An object can have no allowed values',
 	);
-	return { type: 'object', properties, required };
+}
+
+function numberOf(text: string, isValid: (value: number) => boolean): number | undefined {
+	return isValid(Number(text)) ? Number(text) : undefined;
+}
+
+/** The text of a field, whatever its expression returns. */
+function textOf(value: unknown): string {
+	return String(value ?? '').trim();
 }

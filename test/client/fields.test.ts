@@ -88,7 +88,7 @@ test.each([
 	],
 	[
 		{ tools: [tool('a', { parameters: { type: 'string' } })] },
-		'Tools: entry 1 has parameters that are not an object schema',
+		'Tools: entry 1 (a) has parameters that are not an object schema',
 		expect.any(String) as string,
 	],
 ])('%j is rejected: %s', (options, message, hint) => {

@@ -594,7 +594,7 @@ describe('declaring tools', () => {
 	test.each([
 		[[tool('a b')], 'Tools: entry 1 has no valid name'],
 		[[tool('a'), tool('a')], 'Tools: entry 2 repeats the name a'],
-		[[tool('a', '')], 'Tools has a parameter without a name'],
+		[[tool('a', '')], 'Tools: entry 1 (a) has a parameter without a name'],
 		[
 			[{ name: 'a', define: 'schema', schema: '{' }],
 			'Tools: entry 1, its schema is not valid JSON',

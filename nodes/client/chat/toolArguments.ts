@@ -1,8 +1,7 @@
-import { Validator } from '@cfworker/json-schema';
-
 import { parseJsonObject, type JsonObject } from '../json';
 import { readFunction } from './toolCalls';
 import type { ToolDeclaration } from './tools';
+import { schemaMismatch } from './toolSchema';
 import type { ToolCall } from './types';
 
 /** The arguments of a valid call, or the problem to report to the model. */
@@ -10,7 +9,7 @@ export type ReadCall = { readonly arguments: JsonObject } | { readonly problem: 
 
 /**
  * Parses the arguments of a tool call and validates them against the schema of the tool (spec 2.3). Models sometimes
- * invent tools or break the schema, so a problem is a result, not an error.
+ * invent tools or break the schema, so a problem is a result, not an error, whatever the call looks like.
  */
 export function readToolCall(call: ToolCall, tools: readonly ToolDeclaration[]): ReadCall {
 	const { name, arguments: text } = readFunction(call.function);
@@ -23,13 +22,7 @@ export function readToolCall(call: ToolCall, tools: readonly ToolDeclaration[]):
 	if (args === undefined) return { problem: 'The arguments are not a JSON object' };
 
 	const { parameters } = tool.function;
-	if (parameters === undefined) return { arguments: args };
-	const { valid, errors } = new Validator(parameters, '7', false).validate(args);
-	if (valid) return { arguments: args };
-
-	// The last entry is the most specific one; those before it only say that a parent does not match.
-	const { instanceLocation, error } = errors.at(-1)!;
-	return {
-		problem: `The arguments do not match the schema of the tool at ${instanceLocation}: ${error}`,
-	};
+	const mismatch = parameters === undefined ? undefined : schemaMismatch(parameters, args);
+	if (mismatch === undefined) return { arguments: args };
+	return { problem: `The arguments do not match the schema of the tool ${mismatch}` };
 }

@@ -56,11 +56,11 @@ export function isComplete(finishReason: unknown): boolean {
 /** The assistant message that sends a reply back with these of its calls (spec 4); `content` is null without text. */
 export function toReplay(message: ReplyMessage, calls: readonly ToolCall[]): ChatMessage {
 	const { tool_calls, tool_results, content, ...rest } = message;
-	const isBlank = String(content ?? '').trim() === '';
+	const hasText = /\S/.test(content ?? '');
 	return {
 		...rest,
 		role: 'assistant',
-		content: calls.length > 0 && isBlank ? null : content,
+		content: calls.length > 0 && !hasText ? null : content,
 		...(calls.length === 0 ? {} : { tool_calls: calls }),
 	};
 }

@@ -1,5 +1,6 @@
 import { InputError } from '../errors';
 import { fromJson, isJsonObject, type JsonObject, type JsonValue } from '../json';
+import { schemaProblem } from './toolSchema';
 
 /** Declaration of a function that the model may call (spec 2.3). */
 export interface ToolDeclaration {
@@ -15,7 +16,7 @@ export interface ToolDeclaration {
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Validates a list of tool declarations (spec 2.3).
+ * Validates a list of tool declarations (spec 2.3), with their schemas.
  *
  * @param label Label of the field that contains the list.
  * @throws InputError with the number of the invalid entry and the reason.
@@ -41,26 +42,39 @@ export function checkTools(value: JsonValue, label: string): ToolDeclaration[] {
 		}
 		const { name, parameters } = declared;
 		if (typeof name !== 'string' || !NAME.test(name)) {
-			throw new InputError(
-				entry,
-				'has no valid name',
-				'Use letters, digits, _ and -, at most 64 characters',
-			);
+			throw new InputError(entry, 'has no valid name', nameHint(name));
 		}
 		if (names.has(name)) {
 			throw new InputError(entry, `repeats the name ${name}`, 'Give each tool a unique name');
 		}
+		const named = `${entry} (${name})`;
 		if (
 			parameters !== undefined &&
 			(!isJsonObject(parameters) || parameters['type'] !== 'object')
 		) {
 			throw new InputError(
-				entry,
+				named,
 				'has parameters that are not an object schema',
 				'Start them with { "type": "object", "properties": … }',
+			);
+		}
+		const problem = parameters === undefined ? undefined : schemaProblem(parameters);
+		if (problem !== undefined) {
+			throw new InputError(
+				named,
+				`has a schema that cannot be used: ${problem}`,
+				'Correct the JSON schema of the parameters',
 			);
 		}
 		names.add(name);
 	}
 	return fromJson<ToolDeclaration[]>(value);
+}
+
+function nameHint(name: JsonValue | undefined): string {
+	const valid = (typeof name === 'string' ? name : '')
+		.replaceAll(/[^A-Za-z0-9_-]+/g, '_')
+		.slice(0, 64)
+		.replaceAll(/^_+|_+$/g, '');
+	return valid === '' ? 'Use letters, digits, _ and -, at most 64 characters' : `Use ${valid}`;
 }

@@ -1,0 +1,95 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { readToolNodes } from '../../nodes/FunctionCallingAgent/toolNodes';
+import { strictContext } from '../support/strictContext';
+
+// Only a complete n8n has its SDK for AI nodes.
+jest.mock('../../nodes/shared/chat/aiNodeSdk', () => ({
+	loadAiNodeSdk: () => ({
+		getParametersJsonSchema: ({ inputSchema }: { inputSchema: unknown }) => inputSchema,
+	}),
+}));
+
+const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
+const offer = (
+	name: string,
+	sourceNodeName: string,
+	more: object = {},
+	schema: unknown = SCHEMA,
+) => ({
+	name,
+	description: `Does ${name}`,
+	schema,
+	metadata: { sourceNodeName, ...more },
+});
+/** Several tools of one node, as n8n passes them. */
+const toolkit = (...tools: object[]) => ({ tools, getTools: () => tools });
+
+const read = async (connected: unknown, getInputSourceData: () => unknown = () => ({})) =>
+	await readToolNodes(
+		strictContext({
+			getInputConnectionData: () => Promise.resolve(connected),
+			getInputSourceData: getInputSourceData as IExecuteFunctions['getInputSourceData'],
+		}),
+	);
+
+test('tools are declared, each with its node', async () => {
+	const connected = [
+		offer('weather', 'Weather'),
+		toolkit(offer('search', 'Web', { isFromToolkit: true })),
+	];
+	expect(await read(connected)).toStrictEqual({
+		declarations: ['weather', 'search'].map((name) => ({
+			type: 'function',
+			function: { name, description: `Does ${name}`, parameters: SCHEMA },
+		})),
+		nodes: {
+			weather: { nodeName: 'Weather', isFromToolkit: false },
+			search: { nodeName: 'Web', isFromToolkit: true },
+		},
+	});
+});
+
+test.each([[undefined], [[]]])('%j are no tool nodes, and need no source', async (connected) => {
+	const none = () => {
+		throw new Error('no source');
+	};
+	expect(await read(connected, none)).toStrictEqual({ declarations: [], nodes: {} });
+});
+
+test.each([['Weather'], [undefined]])(
+	'a tool of the node %s behind a human review is refused',
+	async (gatedToolNodeName) => {
+		const reviewed = toolkit(offer('weather', 'Ask Ada', { gatedToolNodeName }));
+		await expect(read([offer('time', 'Time'), reviewed])).rejects.toMatchObject({
+			message: "Tool Nodes: Ask Ada is a human review, which only n8n's own agents can run",
+			hint: 'Put a node with Send and Wait into a tool branch instead',
+		});
+	},
+);
+
+test.each([
+	[() => null],
+	[() => undefined],
+	[
+		() => {
+			throw new Error('Source data is missing');
+		},
+	],
+])('a run without a source is refused: n8n would drop the calls', async (source) => {
+	await expect(read([offer('weather', 'Weather')], source)).rejects.toMatchObject({
+		message: 'Tool Nodes work only when another node has started this one',
+		hint: 'Connect a trigger, such as Manual Trigger, and execute the step again',
+	});
+});
+
+test.each([
+	[[offer('a', 'A'), offer('a', 'B')], 'Tool Nodes: entry 2 repeats the name a'],
+	[[offer('get it', 'A')], 'Tool Nodes: entry 1 has no valid name'],
+	[
+		[offer('a', 'A', {}, { type: 'object', properties: null })],
+		'Tool Nodes: entry 1 (a) has a schema that cannot be used: at #/properties: Instance type "null" is invalid. Expected "object".',
+	],
+])('%j are refused: %s', async (connected, message) => {
+	await expect(read(connected)).rejects.toMatchObject({ message });
+});

@@ -1,0 +1,232 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { packageNode, runWorkflow, stubNode } from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+const AGENT = 'Agent';
+
+let server: ScriptedServer;
+/** The arguments that the model passes to the first tool, once. */
+let args: string | undefined;
+
+beforeEach(async () => {
+	args = undefined;
+	server = await startScriptedServer((response, { body }, index) => {
+		const [tool] = (body as { tools: { function: { name: string } }[] }).tools;
+		const call = { id: 'a', type: 'function' };
+		const tool_calls = [{ ...call, function: { name: tool!.function.name, arguments: args } }];
+		const asks = index === 0 && args !== undefined;
+		const message = asks ? { content: null, tool_calls } : { content: 'Done.' };
+		json(response, 200, {
+			choices: [{ index: 0, message, finish_reason: asks ? 'tool_calls' : 'stop' }],
+		});
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+async function run(parameters: IDataObject) {
+	const result = await runWorkflow(
+		[
+			packageNode(AGENT, 'functionCallingAgent', {
+				parameters: { prompt: 'Hi', streaming: 'off', ...parameters },
+			}),
+			stubNode('Branch', () => [{ json: { ok: true }, pairedItem: { item: 0 } }]),
+		],
+		{ [AGENT]: [[], [], ['Branch']], Branch: [[AGENT]] },
+		AGENT,
+		{ credential: { baseUrl: server.url, apiKey: 'k' } },
+	);
+	const bodies = server.requests.map(({ body }) => body as IDataObject);
+	return { ...result, bodies, ran: result.run.data.resultData.runData['Branch']?.length ?? 0 };
+}
+
+const withSchema = (schema: unknown): IDataObject => ({
+	tools: { tool: [{ name: 'get', define: 'schema', schema: JSON.stringify(schema) }] },
+});
+const withParameters = (...parameter: IDataObject[]): IDataObject => ({
+	tools: { tool: [{ name: 'get', define: 'fields', parameters: { parameter } }] },
+});
+const schemaOf = (body: IDataObject | undefined) =>
+	(body!['tools'] as { function: { parameters: IDataObject } }[])[0]!.function.parameters;
+
+const A = (schema: unknown) => ({ type: 'object', properties: { a: schema } });
+
+describe('a schema that cannot be used', () => {
+	test.each<[unknown, string]>([
+		[A({ $ref: '#/definitions/city' }), '$ref to nowhere: #/definitions/city'],
+		[
+			A({ $ref: 'https://example.com/city.json' }),
+			'$ref to nowhere: https://example.com/city.json',
+		],
+		[A({ items: { $ref: 'city' } }), '$ref to nowhere: city'],
+		[A({ $ref: 5 }), '#/properties/a/$ref'],
+		[{ type: 'object', properties: null }, '#/properties'],
+		[{ type: 'object', properties: ['a'] }, '#/properties'],
+		[A(null), '#/properties/a'],
+		[A('string'), '#/properties/a'],
+		[{ ...A({}), required: 'a' }, '#/required'],
+		[{ ...A({}), required: null }, '#/required'],
+		[{ ...A({}), required: [1] }, '#/required/0'],
+		[A({ enum: 'x' }), '#/properties/a/enum'],
+		[A({ type: 5 }), '#/properties/a/type'],
+		[A({ type: 'string', anyOf: {} }), '#/properties/a/anyOf'],
+		[A({ items: null }), '#/properties/a/items'],
+		[A({ items: [null] }), '#/properties/a/items/0'],
+		[A({ items: { properties: null } }), '#/properties/a/items/properties'],
+		[A({ additionalProperties: null }), '#/properties/a/additionalProperties'],
+		[A({ patternProperties: { x: null } }), '#/properties/a/patternProperties/x'],
+		[A({ dependencies: { x: null } }), '#/properties/a/dependencies/x'],
+		[{ ...A({}), definitions: { x: { allOf: [0] } } }, '#/definitions/x/allOf/0'],
+		[A({ $id: 'http://' }), 'Invalid URL'],
+	])('%j fails before the first request: %s', async (schema, problem) => {
+		const { error } = await run(withSchema(schema));
+		expect(error!.message).toMatch(/^Tools: entry 1 \(get\) has a schema that cannot be used/);
+		expect(error!.message).toContain(problem);
+		expect(server.requests).toHaveLength(0);
+	});
+});
+
+describe('an exotic schema is sent unchanged, and its calls run', () => {
+	test.each<[string, unknown, object]>([
+		['a pattern with \\-', A({ type: 'string', pattern: '^a\\-b$' }), { a: 'x' }],
+		['a pattern of Python', A({ type: 'string', pattern: '(?P<a>x)' }), { a: 'x' }],
+		[
+			'a pattern deep inside',
+			A({ type: 'array', items: { anyOf: [{ pattern: '(?i)x' }] } }),
+			{ a: ['x'] },
+		],
+		['a pattern of a name', { type: 'object', patternProperties: { '\\-': {} } }, { a: 'x' }],
+		[
+			'a parameter named pattern',
+			A({ type: 'object', properties: { pattern: {} } }),
+			{ a: {} },
+		],
+		['required: true of draft 3', A({ type: 'object', required: true }), { a: {} }],
+		[
+			'the same id in two examples',
+			{
+				type: 'object',
+				properties: { a: { example: { id: 1 } }, b: { example: { id: 1 } } },
+			},
+			{ a: 1 },
+		],
+		[
+			'a $ref to itself',
+			{ ...A({ $ref: '#/$defs/a' }), $defs: { a: { $ref: '#/$defs/a' } } },
+			{ a: 1 },
+		],
+		['a $ref with a target', { ...A({ $ref: '#/$defs/b' }), $defs: { b: {} } }, { a: 1 }],
+		['keywords of others', A({ type: 'string', nullable: true, 'x-order': 1 }), { a: 'x' }],
+	])('%s', async (_name, schema, passed) => {
+		args = JSON.stringify(passed);
+		const { bodies, ran, error } = await run(withSchema(schema));
+		expect(error).toBeUndefined();
+		expect(schemaOf(bodies[0])).toStrictEqual(schema);
+		expect(ran).toBe(1);
+	});
+
+	test('what is left of the schema is still checked', async () => {
+		args = '{"a":1}';
+		const { bodies, ran } = await run(withSchema(A({ type: 'string', pattern: '\\-' })));
+		expect(ran).toBe(0);
+		expect(bodies[1]).toMatchObject({
+			messages: [
+				{},
+				{},
+				{ content: expect.stringContaining('Expected \\"string\\"') as string },
+			],
+		});
+	});
+});
+
+describe('Allowed Values', () => {
+	test.each<[string, string, object, object]>([
+		['integer', '5, 10', { type: 'integer', enum: [5, 10] }, { a: 5 }],
+		['number', '0.5, -1', { type: 'number', enum: [0.5, -1] }, { a: 0.5 }],
+		['boolean', 'true', { type: 'boolean', enum: [true] }, { a: true }],
+		['string', '5, x', { type: 'string', enum: ['5', 'x'] }, { a: '5' }],
+		[
+			'array',
+			'x, y',
+			{ type: 'array', items: { type: 'string', enum: ['x', 'y'] } },
+			{ a: ['y'] },
+		],
+		['object', ' ', { type: 'object' }, { a: {} }],
+	])('of type %s: %s', async (type, values, schema, passed) => {
+		args = JSON.stringify(passed);
+		const { bodies, ran } = await run(withParameters({ name: 'a', type, values }));
+		expect(schemaOf(bodies[0])['properties']).toStrictEqual({ a: schema });
+		expect(ran).toBe(1);
+	});
+
+	test.each([
+		['integer', '5, 1.5', 'allows 1.5, which is not an integer'],
+		['integer', 'five', 'allows five, which is not an integer'],
+		['number', '1, x', 'allows x, which is not a number'],
+		['number', 'Infinity', 'allows Infinity, which is not a number'],
+		['boolean', 'true, yes', 'allows yes, which is not true or false'],
+		['object', 'x', 'allows x, which is not an object'],
+	])('of type %s: %s is refused', async (type, values, problem) => {
+		const { error } = await run(withParameters({ name: 'a', type, values }));
+		expect(error!.message).toBe(`Tools: entry 1 (get), parameter a ${problem}`);
+		expect(error!.description).toContain('Allowed Values');
+		expect(server.requests).toHaveLength(0);
+	});
+});
+
+test('a parameter may have the name of a built-in property', async () => {
+	const { bodies } = await run(withParameters({ name: 'constructor' }, { name: '__proto__' }));
+	expect(Object.keys(schemaOf(bodies[0])['properties'] as object)).toContain('constructor');
+	expect(JSON.stringify(bodies[0])).toContain('"__proto__":{"type":"string"}');
+});
+
+test.each<[IDataObject, string, string]>([
+	[
+		withParameters({ name: 'a' }, { name: ' a ' }),
+		'Tools: entry 1 (get) repeats the parameter a',
+		'Give each parameter of a tool a unique name',
+	],
+	[
+		withParameters({ name: ' ' }),
+		'Tools: entry 1 (get) has a parameter without a name',
+		'Name the parameter, or remove it',
+	],
+	[
+		{ tools: { tool: [{ name: 'get weather' }] } },
+		'Tools: entry 1 has no valid name',
+		'Use get_weather',
+	],
+	[
+		{ tools: { tool: [{ name: ' Prix (€/kg): net! ' }] } },
+		'Tools: entry 1 has no valid name',
+		'Use Prix_kg_net',
+	],
+	[
+		{ tools: { tool: [{ name: `${'x'.repeat(63)} y` }] } },
+		'Tools: entry 1 has no valid name',
+		`Use ${'x'.repeat(63)}`,
+	],
+	[
+		{ tools: { tool: [{ name: '天气' }] } },
+		'Tools: entry 1 has no valid name',
+		'Use letters, digits, _ and -, at most 64 characters',
+	],
+	[
+		{ toolSource: 'json', toolsJson: '{}' },
+		'Tool Declarations is not a list',
+		'Enter a JSON list',
+	],
+	[
+		{ toolSource: 'json', toolsJson: '[1]' },
+		'Tool Declarations: entry 1 is not a tool declaration',
+		'Write it as',
+	],
+	[{ toolSource: 'json', toolsJson: '[' }, 'Tool Declarations is not valid JSON', 'Check quotes'],
+])('%j is refused: %s', async (parameters, message, hint) => {
+	const { error } = await run(parameters);
+	expect(error!.message).toBe(message);
+	expect(error!.description).toContain(hint);
+	expect(server.requests).toHaveLength(0);
+});
