@@ -10,7 +10,6 @@ import {
 	draw,
 	noOp,
 	set,
-	start,
 	WEATHER,
 	when,
 	type Drawing,
@@ -36,10 +35,11 @@ interface Row extends Partial<Omit<Drawing, 'executionOrder'>> {
 	readonly answers: readonly string[];
 	/** The error that ends the execution. */
 	readonly failure?: RegExp;
-	/** Where it is drawn to run: in both execution orders, and with both values of Run Tool Calls and of Emit Answers. */
+	/** The settings it runs with. Default: v1, One at a Time, All Together. */
 	readonly variants?: readonly Variant[];
-	/** The node that the answers arrive at. Its last run counts if it is a loop's end, which collects. */
+	/** The node that the answers arrive at. */
 	readonly answersAt?: string;
+	/** Whether its last run has all of them, as at the end of a loop. */
 	readonly collects?: boolean;
 	/** Requests to the model. Default: one per answer, and another one for an answer with tool results. */
 	readonly requests?: number;
@@ -82,6 +82,8 @@ const loop = (name: string, batchSize: number, reset?: string) =>
 const merge = (name: string, parameters: object = { mode: 'append' }) =>
 	node(name, base('merge'), 3.2, { parameters });
 
+const like = (pattern: RegExp) => expect.stringMatching(pattern) as string;
+
 /** Questions from several places, which arrive while calls are open. */
 const SOURCES: readonly Row[] = [
 	{
@@ -103,7 +105,7 @@ const SOURCES: readonly Row[] = [
 			'Athens: {"degrees":6}',
 			'Hello two:',
 		],
-		variants: ALL,
+		variants: [v0, { ...v0, ...allAtOnce }, { ...v0, ...asTheyFinish }],
 	},
 	{
 		name: 'two sources of questions, where the tool finds nothing for the first',
@@ -113,7 +115,7 @@ const SOURCES: readonly Row[] = [
 		answers: ['Athens: {"degrees":6}'],
 		failure: NO_ITEM,
 		requests: 3,
-		variants: ALL,
+		variants: [v1, v0, allAtOnce, { ...v0, ...allAtOnce }, asTheyFinish],
 	},
 	{
 		name: 'both sides of an IF into the agent',
@@ -121,17 +123,28 @@ const SOURCES: readonly Row[] = [
 		nodes: [when('Is Rome', 'if', '={{ $json.question }}', 'Rome'), WEATHER],
 		wires: { Questions: [['Is Rome']], 'Is Rome': [['Agent'], ['Agent']], ...BACK },
 		answers: ['Rome: {"degrees":4}', 'Athens: {"degrees":6}', 'Reykjavik: {"degrees":9}'],
-		variants: ALL,
+		variants: [v1, v0, { ...v0, ...allAtOnce }],
 	},
 	{
 		name: 'both sides of an IF into the agent, where the tool finds nothing for the first',
 		questions: ['Athens', 'Nowhere'],
-		nodes: [when('Is it', 'if', '={{ $json.question }}', 'Nowhere'), ...FINDS],
-		wires: { Questions: [['Is it']], 'Is it': [['Agent'], ['Agent']], ...FINDS_BACK },
+		nodes: [
+			when('Is it', 'if', '={{ $json.question }}', 'Nowhere'),
+			noOp('Yes'),
+			noOp('No'),
+			...FINDS,
+		],
+		wires: {
+			Questions: [['Is it']],
+			'Is it': [['Yes'], ['No']],
+			Yes: [['Agent']],
+			No: [['Agent']],
+			...FINDS_BACK,
+		},
 		answers: ['Athens: {"degrees":6}'],
 		failure: NO_ITEM,
 		requests: 3,
-		variants: ALL,
+		variants: [v1, v0, allAtOnce, asTheyFinish],
 	},
 	{
 		name: 'a second question that says hello while the call of the first is open',
@@ -157,7 +170,7 @@ const SOURCES: readonly Row[] = [
 			Shared: [['Agent']],
 		},
 		answers: ['Rome: {"degrees":4,"seen":true}', 'Athens: {"degrees":6,"seen":true}'],
-		variants: ALL,
+		variants: [v1, v0, { ...v0, ...allAtOnce }],
 	},
 	{
 		name: 'sources and branch share a Code node that loses the links',
@@ -178,6 +191,26 @@ const SOURCES: readonly Row[] = [
 		variants: BOTH_ORDERS,
 	},
 	{
+		name: 'two sources with a branch that loses the links and keeps tool_call',
+		questions: ['Rome', 'Reykjavik'],
+		nodes: [
+			asks('Second', 'Athens', 'Oslo'),
+			code(
+				'weather',
+				`return items.reverse().flatMap(({ json: { city, tool_call } }) =>
+					[1, 2].map((n) => ({ json: { [city]: n, tool_call } })));`,
+			),
+		],
+		wires: { ...TWO_SOURCES, ...BACK },
+		answers: [
+			'Rome: [{"Rome":1},{"Rome":2}]',
+			'Reykjavik: [{"Reykjavik":1},{"Reykjavik":2}]',
+			'Athens: [{"Athens":1},{"Athens":2}]',
+			'Oslo: [{"Oslo":1},{"Oslo":2}]',
+		],
+		variants: [allAtOnce, { ...v0, ...allAtOnce }, v0],
+	},
+	{
 		name: 'branches with the Merge of both sides of an IF, for two sources',
 		questions: ['Rome'],
 		nodes: [
@@ -196,18 +229,6 @@ const SOURCES: readonly Row[] = [
 		},
 		answers: ['Rome: {"warm":"Rome"}', 'Athens: {"cold":"Athens"}'],
 		variants: BOTH_MODES,
-	},
-	{
-		name: 'a source whose question comes through a Merge with the answer of the first',
-		questions: ['Rome'],
-		nodes: [
-			WEATHER,
-			merge('Both'),
-			code('Next', "return $runIndex === 0 ? [{ json: { question: 'Athens' } }] : [];"),
-		],
-		wires: { Answers: [['Both']], Both: [['Next']], Next: [['Agent']], ...BACK },
-		answers: ['Rome: {"degrees":4}', 'Athens: {"degrees":6}'],
-		variants: BOTH_ORDERS,
 	},
 	{
 		name: 'an answer that leads back as a new question while another call is open',
@@ -312,6 +333,24 @@ const BRANCHES: readonly Row[] = [
 		variants: BOTH_MODES,
 	},
 	{
+		name: 'a fork in the branch, of which both sides return, for two sources',
+		questions: ['Rome'],
+		nodes: [
+			asks('Second', 'Athens'),
+			noOp('weather'),
+			set('First', '={{ { "first": $json.city } }}'),
+			set('Late', '={{ { "late": $json.city } }}'),
+		],
+		wires: {
+			...TWO_SOURCES,
+			weather: [['First', 'Late']],
+			First: [['Agent']],
+			Late: [['Agent']],
+		},
+		answers: ['Rome: {"first":"Rome"}', 'Athens: {"first":"Athens"}'],
+		variants: [v1, v0, { ...v0, ...allAtOnce }],
+	},
+	{
 		name: 'a Wait in the branch',
 		nodes: [
 			node('weather', base('wait'), 1.1, { parameters: { amount: 0.1, unit: 'seconds' } }),
@@ -369,7 +408,12 @@ const BRANCHES: readonly Row[] = [
 			set('time', '={{ { "noon": $json.city } }}'),
 			noOp('Last'),
 		],
-		wires: { ...BACK, Answers: [['After']], After: [['Last'], [], ['time']], time: [['After']] },
+		wires: {
+			...BACK,
+			Answers: [['After']],
+			After: [['Last'], [], ['time']],
+			time: [['After']],
+		},
 		answersAt: 'Last',
 		answers: ['time:Rome: {"noon":"Rome"}'],
 		requests: 4,
@@ -428,7 +472,7 @@ describe.each([
 				failure: failureOf(execution),
 			}).toStrictEqual({
 				answers: [...row.answers].sort(),
-				failure: row.failure ? expect.stringMatching(row.failure) : '',
+				failure: row.failure ? like(row.failure) : '',
 			});
 			const perAnswer = row.answers.map((answer) => (answer.endsWith(':') ? 1 : 2));
 			expect(agent.model.requests).toHaveLength(
@@ -440,15 +484,11 @@ describe.each([
 });
 
 /** Drawings that cannot work. No request leaves the node. */
-const REFUSED: readonly [
-	string,
-	Pick<Drawing, 'nodes' | 'wires'> & Partial<Pick<Drawing, 'tools'>>,
-	RegExp,
-][] = [
+const REFUSED: readonly [string, Pick<Drawing, 'nodes' | 'wires'> & Partial<Drawing>, RegExp][] = [
 	[
 		'the output of a tool without a wire',
 		{ nodes: [], wires: { Agent: [['Answers'], ['Stops'], []] } },
-		/^Tool weather has no branch/,
+		/^(Agent: )?Tool weather has no branch/,
 	],
 	[
 		'the output of the second tool without a wire',
@@ -457,22 +497,31 @@ const REFUSED: readonly [
 			nodes: [WEATHER],
 			wires: { ...BACK, Agent: [['Answers'], ['Stops'], ['weather']] },
 		},
-		/^Tool time has no branch/,
+		/^(Agent: )?Tool time has no branch/,
+	],
+	[
+		'one output for all tools without a wire',
+		{
+			nodes: [],
+			wires: { Agent: [['Answers'], ['Stops'], []] },
+			parameters: { outputMode: 'single' },
+		},
+		/no branch/,
 	],
 	[
 		'a branch that ends at its last node',
 		{ nodes: [WEATHER], wires: {} },
-		/^Tool weather has a branch that does not lead back/,
+		/^(Agent: )?Tool weather has a branch that does not lead back/,
 	],
 	[
 		'a branch that leads to Answer instead of back',
 		{ nodes: [WEATHER], wires: { weather: [['Answers']] } },
-		/^Tool weather has a branch that does not lead back/,
+		/^(Agent: )?Tool weather has a branch that does not lead back/,
 	],
 	[
 		'a branch that goes in a circle and never back',
 		{ nodes: [WEATHER, noOp('Round')], wires: { weather: [['Round']], Round: [['weather']] } },
-		/^Tool weather has a branch that does not lead back/,
+		/^(Agent: )?Tool weather has a branch that does not lead back/,
 	],
 	[
 		'a wire that a removed tool has left',
@@ -484,7 +533,7 @@ const REFUSED: readonly [
 				Removed: [['Agent']],
 			},
 		},
-		/^Connections are left of a removed tool/,
+		/^(Agent: )?Connections are left of a removed tool/,
 	],
 	[
 		'Answer straight to the input',
@@ -492,7 +541,7 @@ const REFUSED: readonly [
 			nodes: [WEATHER],
 			wires: { ...BACK, Agent: [['Answers', 'Agent'], ['Stops'], ['weather']] },
 		},
-		/^Answer leads straight back to the input/,
+		/^(Agent: )?Answer leads straight back to the input/,
 	],
 	[
 		'Stopped straight to the input',
@@ -500,7 +549,7 @@ const REFUSED: readonly [
 			nodes: [WEATHER],
 			wires: { ...BACK, Agent: [['Answers'], ['Agent'], ['weather']] },
 		},
-		/^Stopped leads straight back to the input/,
+		/^(Agent: )?Stopped leads straight back to the input/,
 	],
 ];
 
@@ -511,33 +560,38 @@ describe('drawings that are refused before the first request', () => {
 			agent.looksUpCities();
 			const row = { tools: ['weather'], questions: ['Hello', 'Rome'], ...drawing };
 			const { execution } = await agent.run(row);
-			expect(failureOf(execution).replace(/^Agent: /, '')).toMatch(message);
-			expect(execution.status).toBe('error');
-			expect(agent.model.requests).toHaveLength(0);
+			const requests = agent.model.requests.length;
+			expect({ failure: failureOf(execution), requests }).toStrictEqual({
+				failure: like(message),
+				requests: 0,
+			});
 
+			const onError = 'continueRegularOutput';
 			const going = await agent.runWorkflow(
-				draw(`${name}, On Error: Continue`, {
-					...row,
-					nodeSettings: { onError: 'continueRegularOutput' },
-				}),
+				draw(`${name}, On Error: Continue`, { ...row, nodeSettings: { onError } }),
 			);
 			const failed = outputItems(going, 'Answers').map(({ json }) => json['message']);
-			expect(failed).toStrictEqual(row.questions.map(() => expect.stringMatching(message)));
+			expect(failed).toStrictEqual(row.questions.map(() => like(message)));
 			expect(agent.model.requests).toHaveLength(0);
 		},
 		RUN_LIMIT_MS,
 	);
 
 	it(
-		'not: a second wire at a tool output, a disabled node in a branch, an output of the error side',
+		'does not refuse a second wire, a disabled node, an error output or an empty slot',
 		async () => {
 			agent.looksUpCities();
 			const { answers, execution } = await agent.run({
 				tools: ['weather'],
 				questions: ['Rome'],
-				nodes: [WEATHER, { ...noOp('Skipped'), disabled: true }, noOp('Errors'), noOp('Log')],
+				nodes: [
+					WEATHER,
+					{ ...noOp('Skipped'), disabled: true },
+					noOp('Errors'),
+					noOp('Log'),
+				],
 				wires: {
-					Agent: [['Answers'], ['Stops'], ['weather', 'Log'], ['Errors']],
+					Agent: [['Answers'], ['Stops'], ['weather', 'Log'], ['Errors'], []],
 					weather: [['Skipped']],
 					Skipped: [['Agent']],
 				},

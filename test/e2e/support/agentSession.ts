@@ -44,7 +44,8 @@ export async function startAgentSession(): Promise<AgentSession> {
 		...session,
 		model,
 		run: async (drawing) => {
-			const name = expect.getState().currentTestName!;
+			// n8n takes names of up to 128 characters.
+			const name = expect.getState().currentTestName!.slice(0, 128);
 			const execution = await agent.runWorkflow(draw(name, drawing));
 			const jsonOf = (node: string) => outputItems(execution, node).map(({ json }) => json);
 			return { execution, answers: jsonOf('Answers'), stops: jsonOf('Stops') };

@@ -16,10 +16,7 @@ export const code = (name: string, jsCode: string) =>
 
 /** A source of questions, one per item. */
 export const asks = (name: string, ...questions: readonly string[]) =>
-	code(
-		name,
-		`return ${JSON.stringify(questions.map((question) => ({ json: { question } })))};`,
-	);
+	code(name, `return ${JSON.stringify(questions.map((question) => ({ json: { question } })))};`);
 
 /** An IF or Filter node with one condition: whether this expression equals this text. */
 export const when = (name: string, type: 'if' | 'filter', leftValue: string, rightValue: string) =>
