@@ -1,12 +1,11 @@
-import type { IExecuteFunctions, ISourceData } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { startConversation } from '../client/chat/conversation';
 import { checkTools } from '../client/chat/tools';
-import { InputError } from '../client/errors';
 import { asJson } from '../client/json';
 import { readMessages } from '../shared/chat/messages';
 import { readRequestFields } from '../shared/chat/requestFields';
-import { engineOf } from '../shared/run/engine';
+import { engineOf, sourceOf } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { toNodeError } from '../shared/run/nodeErrors';
 import { failSlot } from './askModel';
@@ -40,14 +39,6 @@ export async function beginBatch(
 	try {
 		const settings = readSettings(context, await n8nService(context));
 		const toolNodes = await readToolNodes(context);
-		if (toolNodes.declarations.length > 0 && engineOf(context).isLegacyOrder) {
-			// n8n runs the node again before the tool nodes.
-			throw new InputError(
-				'Tool Nodes',
-				'do not work in execution order v0',
-				'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
-			);
-		}
 		for (const slot of slots) {
 			try {
 				Object.assign(slot, await readSlot(context, slot.item, toolNodes));
@@ -76,15 +67,6 @@ export function readDrawing(context: IExecuteFunctions): Drawing | undefined {
 		hasErrorOutput: onError === 'continueErrorOutput',
 		isTrigger,
 	};
-}
-
-/** The source of the input items; null where n8n throws because there is none, as in a run without a trigger. */
-export function sourceOf(context: IExecuteFunctions): ISourceData | null {
-	try {
-		return context.getInputSourceData();
-	} catch {
-		return null;
-	}
 }
 
 /** What the errors call the outputs for tool calls, in their order. */

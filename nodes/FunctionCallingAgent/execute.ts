@@ -7,10 +7,10 @@ import type {
 
 import { InputError, isCanceled } from '../client/errors';
 import { hintMissingMedia } from '../shared/chat/replyMedia';
-import { engineOf, ignoreAlwaysOutputData } from '../shared/run/engine';
+import { engineOf, ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { stoppingError } from '../shared/run/mapItems';
 import { askModel, failSlot } from './askModel';
-import { beginBatch, sourceOf } from './begin';
+import { beginBatch } from './begin';
 import { branchCalls, checkEnd, isEndCheck, watchOpenCalls } from './endCheck';
 import { matchItems, type Match } from './matching';
 import {

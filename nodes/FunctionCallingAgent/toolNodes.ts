@@ -4,6 +4,7 @@ import { checkTools, type ToolDeclaration } from '../client/chat/tools';
 import { InputError } from '../client/errors';
 import { asJson } from '../client/json';
 import { loadAiNodeSdk } from '../shared/chat/aiNodeSdk';
+import { engineOf, sourceOf } from '../shared/run/engine';
 
 /** A tool of a connected tool node, as n8n passes it. */
 interface OfferedTool {
@@ -41,11 +42,39 @@ export interface ToolNodes {
 	readonly nodes: Readonly<Record<string, ToolNode>>;
 }
 
+/** Where connected tool nodes do not work, and n8n would return nothing or something else as their results. */
+const OBSTACLES: readonly {
+	isMet(context: IExecuteFunctions, offered: readonly OfferedTool[]): boolean;
+	readonly problem: string;
+	readonly hint: string;
+}[] = [
+	{
+		isMet: (_context, offered) =>
+			offered.some(({ metadata = {} }) => 'gatedToolNodeName' in metadata),
+		problem: "contain a human review, which only n8n's own agents can run",
+		hint: 'Put a node with Send and Wait into a tool branch instead',
+	},
+	{
+		isMet: (context) => sourceOf(context) === null,
+		problem: 'work only when another node has started this one',
+		hint: 'Connect a trigger, such as Manual Trigger, and execute the step again',
+	},
+	{
+		isMet: (context) => engineOf(context).isLegacyOrder,
+		problem: 'do not work in execution order v0',
+		hint: 'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
+	},
+	{
+		isMet: () => loadAiNodeSdk() === undefined,
+		problem: 'do not work in this n8n',
+		hint: 'Update n8n to 2.41 or later, or declare the tools in the form',
+	},
+];
+
 /**
  * Reads the connected tool nodes, with the schemas of their tools.
  *
- * @throws InputError when tool nodes are connected and this n8n is too old to read their schemas, when n8n started
- *   this node without another one, for a human review, and for an invalid or repeated tool.
+ * @throws InputError where connected tool nodes do not work, and for an invalid or repeated tool.
  */
 export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNodes> {
 	const connected = await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
@@ -54,30 +83,10 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		.flatMap((each) => toTools(each as OfferedTool & Toolkit));
 	if (offered.length === 0) return { declarations: [], nodes: {} };
 
-	const reviewed = offered.find(({ metadata = {} }) => 'gatedToolNodeName' in metadata);
-	if (reviewed !== undefined) {
-		throw new InputError(
-			`${LABEL}: ${reviewed.metadata!.sourceNodeName!}`,
-			"is a human review, which only n8n's own agents can run",
-			'Put a node with Send and Wait into a tool branch instead',
-		);
-	}
-	// n8n drops the tool calls of a node that it started without one before it, and ends with success.
-	if (!hasSource(context)) {
-		throw new InputError(
-			LABEL,
-			'work only when another node has started this one',
-			'Connect a trigger, such as Manual Trigger, and execute the step again',
-		);
-	}
-	const sdk = loadAiNodeSdk();
-	if (sdk === undefined) {
-		throw new InputError(
-			LABEL,
-			'does not work in this n8n',
-			'Update n8n to 2.41 or later, or declare the tools in the form',
-		);
-	}
+	const obstacle = OBSTACLES.find(({ isMet }) => isMet(context, offered));
+	if (obstacle !== undefined) throw new InputError(LABEL, obstacle.problem, obstacle.hint);
+
+	const sdk = loadAiNodeSdk()!;
 	const declarations = offered.map(({ name, description = '', schema }) => {
 		const parameters =
 			schema === undefined
@@ -100,12 +109,4 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 
 function toTools(offer: OfferedTool & Toolkit): readonly OfferedTool[] {
 	return offer.tools ?? offer.getTools?.() ?? [offer];
-}
-
-function hasSource(context: IExecuteFunctions): boolean {
-	try {
-		return Boolean(context.getInputSourceData());
-	} catch {
-		return false;
-	}
 }

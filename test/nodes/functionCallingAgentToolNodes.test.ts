@@ -25,11 +25,17 @@ const offer = (
 /** Several tools of one node, as n8n passes them. */
 const toolkit = (...tools: object[]) => ({ tools, getTools: () => tools });
 
-const read = async (connected: unknown, getInputSourceData: () => unknown = () => ({})) =>
+const read = async (
+	connected: unknown,
+	getInputSourceData: () => unknown = () => ({}),
+	executionOrder = 'v1',
+) =>
 	await readToolNodes(
 		strictContext({
 			getInputConnectionData: () => Promise.resolve(connected),
 			getInputSourceData: getInputSourceData as IExecuteFunctions['getInputSourceData'],
+			runExecutionData: undefined,
+			workflow: { settings: { executionOrder } },
 		}),
 	);
 
@@ -62,7 +68,7 @@ test.each([['Weather'], [undefined]])(
 	async (gatedToolNodeName) => {
 		const reviewed = toolkit(offer('weather', 'Ask Ada', { gatedToolNodeName }));
 		await expect(read([offer('time', 'Time'), reviewed])).rejects.toMatchObject({
-			message: "Tool Nodes: Ask Ada is a human review, which only n8n's own agents can run",
+			message: "Tool Nodes contain a human review, which only n8n's own agents can run",
 			hint: 'Put a node with Send and Wait into a tool branch instead',
 		});
 	},
@@ -70,7 +76,6 @@ test.each([['Weather'], [undefined]])(
 
 test.each([
 	[() => null],
-	[() => undefined],
 	[
 		() => {
 			throw new Error('Source data is missing');
@@ -80,6 +85,13 @@ test.each([
 	await expect(read([offer('weather', 'Weather')], source)).rejects.toMatchObject({
 		message: 'Tool Nodes work only when another node has started this one',
 		hint: 'Connect a trigger, such as Manual Trigger, and execute the step again',
+	});
+});
+
+test('execution order v0 is refused: n8n would run the node again before its tools', async () => {
+	await expect(read([offer('weather', 'Weather')], undefined, 'v0')).rejects.toMatchObject({
+		message: 'Tool Nodes do not work in execution order v0',
+		hint: 'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
 	});
 });
 

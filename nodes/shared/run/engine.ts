@@ -3,6 +3,7 @@ import type {
 	IExecuteData,
 	IExecuteFunctions,
 	IRunData,
+	ISourceData,
 	Workflow,
 } from 'n8n-workflow';
 
@@ -67,4 +68,13 @@ export function engineOf(context: IExecuteFunctions): Engine {
 export function ignoreAlwaysOutputData(context: IExecuteFunctions): void {
 	const data = context.getExecuteData();
 	data.node = { ...data.node, alwaysOutputData: false };
+}
+
+/** The source of the input items; null where n8n throws because there is none, as in a run without a trigger. */
+export function sourceOf(context: IExecuteFunctions): ISourceData | null {
+	try {
+		return context.getInputSourceData();
+	} catch {
+		return null;
+	}
 }
