@@ -570,7 +570,7 @@ describe('drawings that are refused before the first request', () => {
 			const going = await agent.runWorkflow(
 				draw(`${name}, On Error: Continue`, { ...row, nodeSettings: { onError } }),
 			);
-			const failed = outputItems(going, 'Answers').map(({ json }) => json['message']);
+			const failed = outputItems(going, 'Answers').map(({ json }) => json['error']);
 			expect(failed).toStrictEqual(row.questions.map(() => like(message)));
 			expect(agent.model.requests).toHaveLength(0);
 		},

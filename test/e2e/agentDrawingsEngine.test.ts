@@ -112,6 +112,33 @@ const SILENT_ENDS: readonly SilentEnd[] = [
 		},
 	},
 	{
+		name: 'a Merge that needs both sides of an IF',
+		nodes: [
+			when('weather', 'if', '={{ $json.city }}', 'Rome'),
+			node('Both', base('merge'), 3.2, { parameters: { mode: 'chooseBranch' } }),
+		],
+		wires: { weather: [['Both'], ['Both#1']], Both: [['Agent']] },
+	},
+	{
+		name: 'two Merges, each of which waits for its other input',
+		questions: ['Rome'],
+		nodes: [
+			WEATHER,
+			...['First', 'Then'].map((name) =>
+				node(name, base('merge'), 3.2, {
+					parameters: { mode: 'combine', combineBy: 'combineByPosition' },
+				}),
+			),
+			when('Never', 'filter', 'a', 'b'),
+		],
+		wires: {
+			weather: [['First', 'Then', 'Never']],
+			Never: [['First#1', 'Then#1']],
+			First: [['Agent']],
+			Then: [['Agent']],
+		},
+	},
+	{
 		name: 'one call of two, all at once',
 		questions: ['Rome, Nowhere'],
 		nodes: [FILTER],
@@ -249,7 +276,7 @@ describe('a branch that ends without an item for a call', () => {
 			});
 			expect(failureOf(execution)).toBe('');
 			const outcomes = ['Answers', 'Errors'].map((at) =>
-				outputItems(execution, at).map(({ json }) => json['message'] ?? json['content']),
+				outputItems(execution, at).map(({ json }) => json['error'] ?? json['content']),
 			);
 			const failure = 'Tool weather returned no item for 1 call';
 			const answers = ['Hello:', 'Rome: {"city":"Rome"}'];
@@ -261,7 +288,7 @@ describe('a branch that ends without an item for a call', () => {
 				isSplit ? 'Errors' : 'Answers',
 			);
 			expect(failed).toMatchObject({
-				error: like(/Tool weather returned no item/),
+				message: like(/Always Output Data/),
 				details: {
 					rounds: 1,
 					messages: [{ role: 'user', content: 'Nowhere' }, { role: 'assistant' }],
@@ -561,14 +588,12 @@ describe('results', () => {
 			expect(
 				sent.slice(2).map(({ content }) => JSON.parse(String(content)) as unknown),
 			).toMatchObject(
-				['Rome.txt', 'Athens.txt'].map((name) => ({
+				[
+					['data', 'Rome.txt'],
+					['data_2', 'Athens.txt'],
+				].map(([field, name]) => ({
 					binary_data: [
-						{
-							field: 'data',
-							name,
-							type: 'text/plain',
-							size: expect.anything() as unknown,
-						},
+						{ field, name, type: 'text/plain', size: expect.anything() as unknown },
 					],
 				})),
 			);
