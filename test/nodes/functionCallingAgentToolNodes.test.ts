@@ -29,15 +29,16 @@ const read = async (
 	connected: unknown,
 	getInputSourceData: () => unknown = () => ({}),
 	executionOrder = 'v1',
-) =>
-	await readToolNodes(
+) => {
+	const engine = { runExecutionData: undefined, workflow: { settings: { executionOrder } } };
+	return await readToolNodes(
 		strictContext({
 			getInputConnectionData: () => Promise.resolve(connected),
 			getInputSourceData: getInputSourceData as IExecuteFunctions['getInputSourceData'],
-			runExecutionData: undefined,
-			workflow: { settings: { executionOrder } },
+			...engine,
 		}),
 	);
+};
 
 test('tools are declared, each with its node', async () => {
 	const connected = [
