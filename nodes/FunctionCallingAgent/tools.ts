@@ -4,7 +4,7 @@ import { inferSchema } from '../client/chat/inferSchema';
 import { readJson } from '../client/chat/readFields';
 import { checkTools, type ToolDeclaration } from '../client/chat/tools';
 import { InputError } from '../client/errors';
-import { isJsonObject, type JsonObject, type JsonValue } from '../client/json';
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../client/json';
 
 /** A parameter of a tool, as entered in the form or returned by expressions. */
 interface ParameterEntry {
@@ -70,21 +70,13 @@ function toDeclaration(entry: ToolEntry, label: string): JsonObject {
 	};
 }
 
-/** How the Allowed Values of a type are read, and what they are; undefined for a text that is none. */
-const VALUE_TYPES: Readonly<
-	Record<
-		string,
-		{ readonly kind: string; readonly read: (text: string) => JsonValue | undefined }
-	>
-> = {
-	integer: { kind: 'an integer', read: (text) => numberOf(text, Number.isInteger) },
-	number: { kind: 'a number', read: (text) => numberOf(text, Number.isFinite) },
-	boolean: {
-		kind: 'true or false',
-		read: (text) => ({ true: true, false: false })[text.toLowerCase()],
-	},
-	object: { kind: 'an object', read: () => undefined },
-};
+/** Types whose Allowed Values are not texts: what a value is, and whether a JSON value is one. */
+const VALUE_TYPES = new Map<string, readonly [kind: string, isValid: (value: unknown) => boolean]>([
+	['integer', ['an integer', Number.isInteger]],
+	['number', ['a number', Number.isFinite]],
+	['boolean', ['true or false', (value) => typeof value === 'boolean']],
+	['object', ['an object', () => false]],
+]);
 
 function fieldsSchema(entries: readonly ParameterEntry[], tool: string): JsonObject {
 	const properties = new Map<string, JsonObject>();
@@ -131,18 +123,15 @@ function parameterSchema(
 }
 
 function readAllowed(text: string, type: string, label: string): JsonValue {
-	const { kind, read } = VALUE_TYPES[type] ?? { kind: '', read: () => text };
-	const value = read(text);
-	if (value !== undefined) return value;
+	const [kind, isValid] = VALUE_TYPES.get(type) ?? [];
+	if (isValid === undefined) return text;
+	const value = parseJson(text.toLowerCase());
+	if (value !== undefined && isValid(value)) return value;
 	throw new InputError(
 		label,
-		`allows ${text}, which is not ${kind}`,
+		`allows ${text}, which is not ${kind!}`,
 		'Correct Allowed Values, or leave it empty. An object can have no allowed values',
 	);
-}
-
-function numberOf(text: string, isValid: (value: number) => boolean): number | undefined {
-	return isValid(Number(text)) ? Number(text) : undefined;
 }
 
 /** The text of a field, whatever its expression returns. */

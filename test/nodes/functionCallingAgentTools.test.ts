@@ -145,7 +145,7 @@ describe('Allowed Values', () => {
 	test.each<[string, string, object, object]>([
 		['integer', '5, 10', { type: 'integer', enum: [5, 10] }, { a: 5 }],
 		['number', '0.5, -1', { type: 'number', enum: [0.5, -1] }, { a: 0.5 }],
-		['boolean', 'true', { type: 'boolean', enum: [true] }, { a: true }],
+		['boolean', 'True', { type: 'boolean', enum: [true] }, { a: true }],
 		['string', '5, x', { type: 'string', enum: ['5', 'x'] }, { a: '5' }],
 		[
 			'array',
@@ -161,12 +161,13 @@ describe('Allowed Values', () => {
 		expect(ran).toBe(1);
 	});
 
-	test.each([
+	test.each<[string, string, string]>([
 		['integer', '5, 1.5', 'allows 1.5, which is not an integer'],
 		['integer', 'five', 'allows five, which is not an integer'],
 		['number', '1, x', 'allows x, which is not a number'],
 		['number', 'Infinity', 'allows Infinity, which is not a number'],
 		['boolean', 'true, yes', 'allows yes, which is not true or false'],
+		['boolean', 'constructor', 'allows constructor, which is not true or false'],
 		['object', 'x', 'allows x, which is not an object'],
 	])('of type %s: %s is refused', async (type, values, problem) => {
 		const { error } = await run(withParameters({ name: 'a', type, values }));

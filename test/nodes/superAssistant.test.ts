@@ -423,7 +423,7 @@ describe('a paid call is not sent again', () => {
 		});
 	});
 
-	test.each([
+	test.each<[string, Script]>([
 		['broke off', cut],
 		[
 			'met a failing service',

@@ -37,13 +37,13 @@ const META_SCHEMA = new Validator(
 );
 
 /** Keywords that the validator cannot read, although the schema is good: the service checks them. */
-const UNREADABLE: Readonly<Record<string, (value: JsonValue | undefined) => boolean>> = {
-	pattern: (value) => !isPattern(String(value)),
+const UNREADABLE = new Map<string, (value: JsonValue | undefined) => boolean>([
+	['pattern', (value) => !isPattern(String(value))],
 	// On a parameter, as in draft 3.
-	required: (value) => typeof value === 'boolean',
+	['required', (value) => typeof value === 'boolean'],
 	// The validator takes a field `id` in it for the id of a schema.
-	example: () => true,
-};
+	['example', () => true],
+]);
 /** Keywords whose value is data, not a schema. */
 const DATA = ['const', 'default', 'enum'];
 
@@ -97,26 +97,20 @@ function describe(errors: readonly OutputUnit[]): string {
 function readableSchema(value: JsonValue | undefined, map?: string): JsonValue | undefined {
 	if (Array.isArray(value)) return value.map((each) => readableSchema(each) ?? null);
 	if (!isJsonObject(value)) return value;
-	const entries = Object.entries(value);
-	if (map !== undefined) {
-		return Object.fromEntries(
-			entries
-				.filter(([key]) => map !== 'patternProperties' || isPattern(key))
-				.map(([key, each]) => [key, readableSchema(each)]),
-		);
-	}
+	const isReadable = (key: string, each: JsonValue | undefined) =>
+		map === undefined
+			? UNREADABLE.get(key)?.(each) !== true
+			: map !== 'patternProperties' || isPattern(key);
+	const read = (key: string, each: JsonValue | undefined) => {
+		if (map !== undefined) return readableSchema(each);
+		return DATA.includes(key)
+			? each
+			: readableSchema(each, MAPS.includes(key) ? key : undefined);
+	};
 	return Object.fromEntries(
-		entries
-			.filter(([key, each]) => !Object.hasOwn(UNREADABLE, key) || !UNREADABLE[key]!(each))
-			.map(([key, each]) => [
-				key,
-				DATA.includes(key)
-					? each
-					: readableSchema(
-							each,
-							MAPS.find((name) => name === key),
-						),
-			]),
+		Object.entries(value)
+			.filter(([key, each]) => isReadable(key, each))
+			.map(([key, each]) => [key, read(key, each)]),
 	);
 }
 
