@@ -97,6 +97,7 @@ function agentSubject(): Subject {
 				},
 			}),
 			set('Weather', { sky: 'sunny', degrees: 24 }),
+			set('Time', { time: '10:30' }),
 		],
 	});
 	const { workflow, node } = subject;
@@ -106,9 +107,10 @@ function agentSubject(): Subject {
 			...workflow,
 			connections: {
 				...workflow.connections,
-				// Answer and Stopped are not connected; the tool's branch returns to the agent.
-				[node]: { main: [[], [], [connectionTo('Weather')]] },
+				// Answer and Stopped are not connected; the branches of the tools return to the agent.
+				[node]: { main: [[], [], [connectionTo('Weather')], [connectionTo('Time')]] },
 				Weather: { main: [[connectionTo(node)]] },
+				Time: { main: [[connectionTo(node)]] },
 			},
 		},
 	};

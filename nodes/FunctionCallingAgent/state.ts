@@ -24,7 +24,7 @@ export interface AgentSettings {
 	readonly simplify: boolean;
 	readonly stream: boolean;
 	readonly showReasoning: boolean;
-	/** Whether a streaming chat shows the tool calls. */
+	/** Whether a streaming chat shows a line for each tool call. */
 	readonly showTools: boolean;
 	readonly concurrency: number;
 	/** How to download the files of an answer; undefined if they are not downloaded. */

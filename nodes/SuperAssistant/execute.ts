@@ -6,7 +6,11 @@ import { toChatResult } from '../client/chat/result';
 import { executedTools, progressLine } from '../client/chat/toolProgress';
 import { ServiceError } from '../client/errors';
 import { withRetry } from '../client/http/retry';
-import { readIdleTimeoutMs, showReasoningOption } from '../shared/chat/callOptions';
+import {
+	readIdleTimeoutMs,
+	showInChatOption,
+	showReasoningOption,
+} from '../shared/chat/callOptions';
 import { readChatBatching, toChatNotice, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
 import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
@@ -19,7 +23,7 @@ import { mapItems } from '../shared/run/mapItems';
 import { forTools } from '../shared/run/toolResult';
 import { readAppCode, readCallKey, readRequest } from './input';
 import { keyedMutex } from './keyedMutex';
-import { readMaximumDurationMs, readShowTools } from './options';
+import { readMaximumDurationMs } from './options';
 import { readSession, sessionLockKey, type AssistantSession } from './session';
 
 /** Sends text to the chat of this execution. */
@@ -132,7 +136,7 @@ function chatHandlers(
 	sendText: SendText = () => undefined,
 ) {
 	const toText = liveText({ withReasoning: showReasoningOption.read(context, item) });
-	const withTools = readShowTools(context, item);
+	const withTools = showInChatOption.read(context, item) === 'tools';
 	return {
 		onText: (delta: Parameters<typeof toText>[0]) => {
 			sendText(toText(delta));

@@ -3,6 +3,8 @@ import type { Browser } from 'playwright-core';
 
 import { openEditor, type Editor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
+import { set } from './support/drawAgent';
+import { drawn, node } from './support/buildWorkflow';
 import {
 	addManualTrigger,
 	addNode,
@@ -142,6 +144,70 @@ it(
 			await output.getByTestId('radio-button-json').click();
 			await output.getByText('"completed"').first().waitFor();
 			expect(session.emulator.tasks.all).toHaveLength(1);
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+const parameter = (name: string, required: boolean) => ({ name, type: 'string', required });
+
+/** An agent with one tool, run by one node. */
+const AGENT_WORKFLOW = drawn(
+	'Agent',
+	[
+		node('Start', 'n8n-nodes-base.manualTrigger', 1),
+		node('Agent', 'n8n-nodes-agent-video.functionCallingAgent', 1, {
+			credential: 'Agent',
+			parameters: {
+				prompt: 'How is the weather in Rome?',
+				tools: {
+					tool: [
+						{
+							name: 'get_weather',
+							description: 'Tells the weather in a city',
+							define: 'fields',
+							parameters: {
+								parameter: [parameter('city', true), parameter('unit', false)],
+							},
+						},
+					],
+				},
+			},
+		}),
+		set('Weather', '{ "sky": "sunny" }'),
+	],
+	{ Start: [['Agent']], Agent: [[], [], ['Weather']], Weather: [['Agent']] },
+);
+
+/** Switches the editor to n8n's newer form, in which every entry of a list has a heading. n8n introduces it gradually. */
+const NEWER_FORM = { '048_collection_overhaul': 'variant' };
+
+it(
+	'the panel of Agent with Tools shows each tool with its parameters, and no hint about parameters for AI',
+	async () => {
+		await inEditor('agent', async ({ context, page, goTo, errors }) => {
+			const { client, emulator } = session;
+			await client.createCredential({
+				name: 'Agent',
+				type: 'agentVideoApi',
+				data: { baseUrl: emulator.url, apiKey: 'demo-key' },
+			});
+			const { id } = await client.importWorkflow(AGENT_WORKFLOW);
+			await context.addInitScript((overrides) => {
+				localStorage.setItem('N8N_EXPERIMENT_OVERRIDES', overrides);
+			}, JSON.stringify(NEWER_FORM));
+			await goTo(`/workflow/${id}`);
+			await page.getByTestId('execute-workflow-button').click();
+			await page.getByText('Workflow executed successfully').first().waitFor();
+			await canvasNode(page, 'Agent').dblclick();
+
+			const output = page.getByTestId('output-panel');
+			await output.getByText('Answer Branch (1 item)').waitFor();
+			await output.getByText('sunny').first().waitFor();
+			expect(await output.innerText()).not.toContain('No parameters are set up');
+			const tools = page.getByTestId('fixed-collection-tools');
+			await tools.getByText('get_weather(city, unit)').waitFor();
 			expect(errors).toStrictEqual([]);
 		});
 	},

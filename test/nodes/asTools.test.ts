@@ -123,7 +123,6 @@ test.each([
 		{ appCode: 'a' },
 		{ content: 'Hello', session_id: 's-1' },
 	],
-	['functionCallingAgent', { prompt: 'Hi' }, {}, { content: 'Hello' }],
 ])('%s gives the model the answer only', async (node, args, parameters, expected) => {
 	answers['/v1/chat/completions'] = () =>
 		reply(
@@ -139,7 +138,6 @@ test.each([
 	['createVideo', { prompt: ' ' }, /^Prompt is empty\. /],
 	['waitForVideo', { task_id: '' }, /^Task ID is empty\. Connect Create Video/],
 	['chatCompletion', { prompt: '' }, /^Prompt is empty\. Enter a text/],
-	['functionCallingAgent', { prompt: '' }, /^Prompt is empty\. Enter a text/],
 ])('%s tells the model in one message what is wrong and what to do', async (node, args, text) => {
 	const { error } = await call(node, args);
 	expect(error!.message).toMatch(text);
@@ -199,6 +197,18 @@ test('the limit is an option, and applies to tool runs only', async () => {
 		parameters: { prompt: '={{ $json.prompt }}' },
 	});
 	expect(drawn.outputs[0]).toHaveLength(7);
+});
+
+test('nodes that need connections of their own are not offered as tools', () => {
+	const offered = Object.values(NODE_TYPES).filter(
+		({ description }) => description.usableAsTool === true,
+	);
+	expect(offered.map(({ description }) => description.name).sort()).toStrictEqual([
+		'chatCompletion',
+		'createVideo',
+		'superAssistant',
+		'waitForVideo',
+	]);
 });
 
 test.each(Object.entries(NODE_TYPES))(

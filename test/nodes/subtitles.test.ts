@@ -51,6 +51,39 @@ test.each<[INodeType, IDataObject, string]>([
 		'demo-assistant, session by ID',
 	],
 ])('the subtitle says what the node does: row %#', (type, parameters, subtitle) => {
+	expect(evaluate(type, type.description.subtitle!, parameters)).toBe(subtitle);
+});
+
+const listed = (...names: string[]) => ({ parameter: names.map((name) => ({ name })) });
+
+/** The heading of an entry of the list Tools; where it is empty, n8n shows `Tool 1`. */
+test.each<[IDataObject, string]>([
+	[{ name: 'get_weather', parameters: listed('city', 'unit') }, 'get_weather(city, unit)'],
+	[{ name: 'now', define: 'fields', parameters: {} }, 'now()'],
+	[
+		{ name: 'find', define: 'schema', schema: '{"properties": {"name": {}, "tag": {}}}' },
+		'find(name, tag)',
+	],
+	[{ name: 'find', define: 'example', example: '{"name": "Kite", "tag": 1}' }, 'find(name, tag)'],
+	[{ name: 'find', define: 'schema', schema: '={{ $json.schema }}' }, 'find(…)'],
+	[{ name: 'find', define: 'schema', schema: '{' }, 'find(…)'],
+	[{ name: '', parameters: listed('city') }, ''],
+])('the heading of a tool shows its parameters: row %#', (tool, heading) => {
+	const type = new FunctionCallingAgent();
+	const tools = type.description.properties.find(({ name }) => name === 'tools')!;
+	const { itemTitle } = tools.typeOptions!.fixedCollection!;
+	expect(evaluate(type, itemTitle!, {}, { $collection: { item: { value: tool } } })).toBe(
+		heading,
+	);
+});
+
+/** Evaluates an expression of a node's description for a node with these settings. */
+function evaluate(
+	type: INodeType,
+	expression: string,
+	parameters: IDataObject,
+	variables: IDataObject = {},
+) {
 	const node = packageNode('Node', type.description.name, { parameters });
 	const workflow = new Workflow({
 		active: false,
@@ -62,11 +95,10 @@ test.each<[INodeType, IDataObject, string]>([
 			getKnownTypes: () => ({}),
 		},
 	});
-	const seen = workflow.expression.getSimpleParameterValue(
+	return workflow.expression.getSimpleParameterValue(
 		workflow.getNode('Node')!,
-		type.description.subtitle,
+		expression,
 		'internal',
-		{},
+		variables,
 	);
-	expect(seen).toBe(subtitle);
-});
+}

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { booleanOption } from '../form/options';
+import { booleanOption, choiceOption } from '../form/options';
 import { retriesOption } from '../form/retryOptions';
 import { LONGEST_CALL_SECONDS, timeoutOption } from '../form/timeoutOption';
 
@@ -11,6 +11,18 @@ export const showReasoningOption = booleanOption({
 	name: 'streamReasoning',
 	label: 'Show Reasoning',
 	help: 'Whether a streaming chat shows the reasoning of the model before its answer',
+});
+
+/** Whether a streaming chat shows the tools while they run. */
+export const showInChatOption = choiceOption<'tools' | 'text'>({
+	name: 'showInChat',
+	label: 'Show in Chat',
+	help: 'What a streaming chat shows until the answer is complete',
+	default: 'tools',
+	choices: [
+		{ value: 'tools', label: 'Text and Tools', help: 'Also a line for each tool that runs' },
+		{ value: 'text', label: 'Text Only', help: 'Only the text of the reply' },
+	],
 });
 
 /** How a chat call is made, apart from the fields of the request. */

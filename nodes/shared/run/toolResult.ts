@@ -6,7 +6,6 @@ import { isToolRun } from './nodeContext';
 const TOOL_FIELDS = {
 	reply: ['content', 'json', 'tool_calls', 'media', 'session_id'],
 	assistant: ['content', 'media', 'session_id'],
-	agent: ['content', 'json', 'media', 'response', 'reason', 'error', 'message', 'details'],
 	video: ['task_id', 'status', 'video_url', 'thumbnail_url', 'reason', 'error_message'],
 } as const;
 
