@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { applyReply, closeOpenCalls, openCalls } from '../client/chat/conversation';
 import { isJsonMode } from '../client/chat/readFields';
@@ -48,11 +48,17 @@ export async function askModel(
  * from there.
  */
 export function failSlot(context: IExecuteFunctions, slot: ConversationSlot, error: unknown): void {
-	const failure = failureJson(toNodeError(context.getNode(), error, slot.item), error);
+	const failure: IDataObject = failureJson(
+		toNodeError(context.getNode(), error, slot.item),
+		error,
+	);
 	if (slot.conversation !== undefined) {
-		slot.conversation = closeOpenCalls(slot.conversation, 'the conversation failed');
-		const { rounds, messages } = slot.conversation;
-		failure['details'] = toDataObject({ ...Object(failure['details']), rounds, messages });
+		const { rounds, messages } = closeOpenCalls(slot.conversation, 'the conversation failed');
+		failure['details'] = toDataObject({
+			...(failure['details'] as IDataObject),
+			rounds,
+			messages,
+		});
 	}
 	slot.failure = failure;
 }

@@ -16,7 +16,7 @@ export interface Drawing {
 	readonly toolOutputs: readonly string[];
 	readonly hasErrorOutput: boolean;
 	/** Whether the node of this name starts the workflow, so that nothing has to lead to it. */
-	isTrigger(name: string): boolean;
+	readonly isTrigger: (name: string) => boolean;
 }
 
 /** A mistake in a drawing, as the arguments of InputError. */

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
-import { engineOf } from '../shared/run/engine';
+import { engineOf, startWaitingNode } from '../shared/run/engine';
 import { readDrawing } from './begin';
 import { loopNodes } from './drawing';
 import type { EmittedCall } from './matching';
@@ -56,20 +56,15 @@ export function isEndCheck(context: IExecuteFunctions): boolean {
 }
 
 /**
- * What the check finds: `wait` if other nodes are still due (in the execution order v0, which runs nodes as they were
- * reached; the check is put at the end again), `merge` if a node waits for another of its inputs, and n8n runs that one next with
- * what it has, or the error about the missing results.
+ * The error about the missing results; undefined if other nodes are still due, and the check is put at the end again: in
+ * the execution order v0, or if a node, such as a Merge, can run without the data that it waits for at another input.
  */
-export function checkEnd(
-	context: IExecuteFunctions,
-	state: AgentState,
-): 'wait' | 'merge' | InputError {
-	const { stack = [], waitingNodes } = engineOf(context);
-	if (stack.some((entry) => !isCheck(entry))) {
+export function checkEnd(context: IExecuteFunctions, state: AgentState): InputError | undefined {
+	const { stack = [] } = engineOf(context);
+	if (stack.some((entry) => !isCheck(entry)) || startWaitingNode(context)) {
 		stack.push(context.getExecuteData());
-		return 'wait';
+		return undefined;
 	}
-	if (waitingNodes > 0) return 'merge';
 
 	const open = branchCalls(state);
 	const names = toolNames(open);

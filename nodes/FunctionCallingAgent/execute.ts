@@ -86,11 +86,11 @@ async function run(
 ): Promise<INodeExecutionData[][] | EngineRequest | null> {
 	let returned: ReadonlyMap<number, number> = new Map();
 	if (isEndCheck(context)) {
+		// None is open if Retry On Fail repeats a run that has failed them.
 		const open = branchCalls(state);
-		const end = open.length === 0 ? undefined : checkEnd(context, state);
-		if (end === 'wait') return null;
-		if (end === 'merge') return noOutput(state);
-		if (end !== undefined) failCalls(context, state, open, end);
+		const error = open.length === 0 ? undefined : checkEnd(context, state);
+		if (error !== undefined) failCalls(context, state, open, error);
+		else if (open.length > 0) return null;
 	} else if (response !== undefined && response.actionResponses.length > 0) {
 		state.retries = 0;
 		applyToolResponses(state, response, Date.now());
@@ -151,7 +151,7 @@ async function receive(
 		if (indexes.length === 0) continue;
 		returned.set(call.envelope.conversation, indexes[0]!);
 		const results = failure
-			? [{ json: { error: toErrorText({ ...failure, message: failure.message }) } }]
+			? [{ json: { error: toErrorText(failure) } }]
 			: indexes.map((index) => items[index]!);
 		applyItems(state, call, results, Date.now());
 	}
@@ -179,7 +179,8 @@ function emit(
 ): INodeExecutionData[][] {
 	const outputs = noOutput(state);
 	const openBefore = state.open.length;
-	const place = { run: context.getWorkflowDataProxy(0).$runIndex, nowMs: Date.now() };
+	const run = context.getWorkflowDataProxy(0).$runIndex as number;
+	const place = { run, nowMs: Date.now() };
 	for (const batch of state.batches) {
 		if (isFree(state, batch)) emitCalls(state, batch, outputs, place);
 	}

@@ -44,7 +44,7 @@ export interface ToolNodes {
 
 /** Where connected tool nodes do not work, and n8n would return nothing or something else as their results. */
 const OBSTACLES: readonly {
-	isMet(context: IExecuteFunctions, offered: readonly OfferedTool[]): boolean;
+	readonly isMet: (context: IExecuteFunctions, offered: readonly OfferedTool[]) => boolean;
 	readonly problem: string;
 	readonly hint: string;
 }[] = [

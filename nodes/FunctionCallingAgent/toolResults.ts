@@ -87,7 +87,7 @@ function isError(value: unknown): boolean {
  * An error in one or two sentences, without its stack trace and the paths of the server. A value that is no text and has
  * no message, such as a code, is the tool's own and stays as it is.
  */
-export function toErrorText(error: GenericValue): GenericValue {
+export function toErrorText(error: GenericValue): IDataObject[string] {
 	const { message, description } =
 		typeof error === 'object' ? (error as IDataObject) : { message: error };
 	if (typeof message !== 'string') return error;

@@ -3,7 +3,10 @@ import type {
 	IExecuteData,
 	IExecuteFunctions,
 	IRunData,
+	INode,
 	ISourceData,
+	ITaskDataConnections,
+	ITaskDataConnectionsSource,
 	Workflow,
 } from 'n8n-workflow';
 
@@ -16,15 +19,14 @@ export interface Engine {
 	readonly runData: IRunData | undefined;
 	/** The node runs that are due, in their order. */
 	readonly stack: IExecuteData[] | undefined;
-	/** Number of nodes that wait for data at another of their inputs. */
-	readonly waitingNodes: number;
 	/** The node on which "Execute step" was clicked. */
 	readonly destination: string | undefined;
+	readonly workflow: Partial<Workflow> | undefined;
 	readonly connections: IConnections | undefined;
 	/** Whether nodes run in the legacy order v0, all branches in turns. */
 	readonly isLegacyOrder: boolean;
 	/** Whether the node of this name starts executions. */
-	isTrigger(name: string): boolean;
+	readonly isTrigger: (name: string) => boolean;
 }
 
 interface Internals {
@@ -32,7 +34,11 @@ interface Internals {
 		readonly resultData?: { readonly runData?: IRunData };
 		readonly executionData?: {
 			readonly nodeExecutionStack?: IExecuteData[];
-			readonly waitingExecution?: object;
+			readonly waitingExecution?: Record<string, Record<string, ITaskDataConnections>>;
+			readonly waitingExecutionSource?: Record<
+				string,
+				Record<string, ITaskDataConnectionsSource>
+			> | null;
 		};
 		readonly startData?: {
 			readonly destinationNode?: string | { readonly nodeName?: string };
@@ -49,8 +55,8 @@ export function engineOf(context: IExecuteFunctions): Engine {
 	return {
 		runData: resultData?.runData,
 		stack: executionData?.nodeExecutionStack,
-		waitingNodes: Object.keys(executionData?.waitingExecution ?? {}).length,
 		destination: typeof destination === 'string' ? destination : destination?.nodeName,
+		workflow,
 		connections: workflow?.connectionsBySourceNode,
 		isLegacyOrder: workflow?.settings?.executionOrder !== 'v1',
 		isTrigger: (name) => {
@@ -59,6 +65,66 @@ export function engineOf(context: IExecuteFunctions): Engine {
 			return found?.description.group.includes('trigger') === true;
 		},
 	};
+}
+
+/**
+ * Starts a node that waits for data at another of its inputs and can run without, as n8n does when no other node is due.
+ *
+ * @returns Whether there is such a node.
+ */
+export function startWaitingNode(context: IExecuteFunctions): boolean {
+	const { runExecutionData, workflow } = context as unknown as Internals & {
+		readonly workflow: Workflow;
+	};
+	const {
+		nodeExecutionStack,
+		waitingExecution = {},
+		waitingExecutionSource,
+	} = runExecutionData?.executionData ?? {};
+	const names = Object.keys(waitingExecution);
+	for (const [name, runs] of Object.entries(waitingExecution)) {
+		const [run] = Object.keys(runs);
+		const inputs = run === undefined ? [] : runs[run]!['main']!;
+		const isBlocked = workflow.getParentNodes(name).some((parent) => names.includes(parent));
+		if (isBlocked || !canStart(context, workflow.nodes[name]!, inputs)) continue;
+		nodeExecutionStack?.push({
+			node: workflow.nodes[name]!,
+			data: { main: inputs.map((items) => items ?? []) },
+			source: waitingExecutionSource?.[name]?.[run!] ?? null,
+		});
+		Reflect.deleteProperty(runs, run!);
+		Reflect.deleteProperty(waitingExecutionSource?.[name] ?? {}, run!);
+		if (Object.keys(runs).length === 0) Reflect.deleteProperty(waitingExecution, name);
+		return true;
+	}
+	return false;
+}
+
+/** Whether a node has data at all inputs that it requires; the order v0 requires none. */
+function canStart(
+	context: IExecuteFunctions,
+	node: INode,
+	inputs: readonly (readonly unknown[] | null)[],
+): boolean {
+	const { workflow, isLegacyOrder } = engineOf(context);
+	const given = inputs.flatMap((items, index) => (items?.length ? [index] : []));
+	const { requiredInputs = [] } = workflow!.nodeTypes!.getByNameAndVersion(
+		node.type,
+		node.typeVersion,
+	).description;
+	const required: unknown =
+		typeof requiredInputs === 'string'
+			? workflow!.expression!.getSimpleParameterValue(
+					node,
+					requiredInputs,
+					context.getMode(),
+					{},
+				)
+			: requiredInputs;
+	if (given.length === 0 || isLegacyOrder) return given.length > 0;
+	return Array.isArray(required)
+		? required.every((index) => given.includes(index as number))
+		: given.length >= Number(required);
 }
 
 /**
