@@ -291,7 +291,11 @@ describe('a branch that ends without an item for a call', () => {
 				message: like(/Always Output Data/),
 				details: {
 					rounds: 1,
-					messages: [{ role: 'user', content: 'Nowhere' }, { role: 'assistant' }],
+					messages: [
+						{ role: 'user', content: 'Nowhere' },
+						{ role: 'assistant' },
+						{ role: 'tool', content: '{"error":"No result: the conversation failed"}' },
+					],
 				},
 			});
 			expect(agent.model.requests).toHaveLength(4);
