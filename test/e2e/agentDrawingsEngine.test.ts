@@ -291,7 +291,11 @@ describe('a branch that ends without an item for a call', () => {
 				message: like(/Always Output Data/),
 				details: {
 					rounds: 1,
-					messages: [{ role: 'user', content: 'Nowhere' }, { role: 'assistant' }],
+					messages: [
+						{ role: 'user', content: 'Nowhere' },
+						{ role: 'assistant' },
+						{ role: 'tool', tool_call_id: 'c1' },
+					],
 				},
 			});
 			expect(agent.model.requests).toHaveLength(4);
