@@ -2,6 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { startConversation } from '../client/chat/conversation';
 import { checkTools } from '../client/chat/tools';
+import type { InputError } from '../client/errors';
 import { asJson } from '../client/json';
 import { readMessages } from '../shared/chat/messages';
 import { readRequestFields } from '../shared/chat/requestFields';
@@ -9,7 +10,7 @@ import { engineOf, sourceOf } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { toNodeError } from '../shared/run/nodeErrors';
 import { failSlot } from './askModel';
-import { checkDrawing, type Drawing } from './drawing';
+import { findMistake, type Drawing } from './drawing';
 import { isSingleOutput, readSettings } from './options';
 import type { AgentState, Batch, ConversationSlot } from './state';
 import { readToolNodes, type ToolNodes } from './toolNodes';
@@ -46,8 +47,8 @@ export async function beginBatch(
 				fail([slot], error);
 			}
 		}
-		const drawing = readDrawing(context);
-		if (drawing !== undefined) checkDrawing(drawing);
+		const mistake = findDrawingMistake(context);
+		if (mistake !== undefined) throw mistake;
 		return { ...batch, settings };
 	} catch (error) {
 		fail(slots, error);
@@ -67,6 +68,12 @@ export function readDrawing(context: IExecuteFunctions): Drawing | undefined {
 		hasErrorOutput: onError === 'continueErrorOutput',
 		isTrigger,
 	};
+}
+
+/** What is wrong with the drawing of the workflow; undefined if nothing is. */
+export function findDrawingMistake(context: IExecuteFunctions): InputError | undefined {
+	const drawing = readDrawing(context);
+	return drawing && findMistake(drawing);
 }
 
 /** What the errors call the outputs for tool calls, in their order. */

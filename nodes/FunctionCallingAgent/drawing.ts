@@ -26,13 +26,13 @@ const MOVED =
 	'n8n keeps connections by position: after a tool was removed, each later tool leads to the branch of another. Check where each tool output leads';
 
 /**
- * Checks that every tool call can come back as a result, before the first request is paid for.
+ * Finds what keeps a tool call from coming back as a result, before the first request is paid for.
  *
- * @throws InputError that names the output and says what to draw.
+ * @returns The error that names the output and says what to draw; undefined if nothing is wrong.
  */
-export function checkDrawing(drawing: Drawing): void {
+export function findMistake(drawing: Drawing): InputError | undefined {
 	const [mistake] = [...findRemovedTools(drawing), ...findWrongTargets(drawing)];
-	if (mistake !== undefined) throw new InputError(...mistake);
+	return mistake && new InputError(...mistake);
 }
 
 /** The names of the nodes in the branches of the tools, with the node itself. */

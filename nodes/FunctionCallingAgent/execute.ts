@@ -10,7 +10,7 @@ import { hintMissingMedia } from '../shared/chat/replyMedia';
 import { engineOf, ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { stoppingError } from '../shared/run/mapItems';
 import { askModel, failSlot } from './askModel';
-import { beginBatch } from './begin';
+import { beginBatch, findDrawingMistake } from './begin';
 import { branchCalls, checkEnd, isEndCheck, watchOpenCalls } from './endCheck';
 import { matchItems, type Match } from './matching';
 import {
@@ -156,9 +156,12 @@ async function receive(
 		applyItems(state, call, results, Date.now());
 	}
 
-	// Answer or Stopped leads straight back: these items are the errors that say so, with On Error: Continue.
-	const isOwn = source?.previousNode === node;
-	const questions = isOwn ? [] : indexesOf(matches, ({ kind }) => kind === 'question');
+	// With On Error: Continue, the error about a wrong drawing may itself lead back: it would come out again for ever.
+	const isWrong = findDrawingMistake(context) !== undefined;
+	const questions = indexesOf(
+		matches,
+		(match) => match.kind === 'question' && !(isWrong && match.isReturned),
+	);
 	if (questions.length > 0) state.batches.push(await beginBatch(context, state, questions));
 	state.arrivals.push(source);
 	return returned;

@@ -48,7 +48,8 @@ export interface EmittedCall {
 
 /** What an item is for the node. */
 export type Match<Call> =
-	| { readonly kind: 'question' }
+	/** `isReturned`: it comes from an answer or another outcome of the node. */
+	| { readonly kind: 'question'; readonly isReturned: boolean }
 	| { readonly kind: 'result'; readonly call: Call }
 	/** Every call that it comes from has its result. */
 	| { readonly kind: 'late' }
@@ -84,7 +85,8 @@ export function matchItems<Call extends EmittedCall>(
 	return items.map((item, index) => {
 		const origins = source === null ? [] : originsOf(toRef(source, index));
 		const calls = origins.filter((origin) => envelopeOf(itemAt(runData, { node, ...origin })));
-		return decide(calls, envelopeOf(item), open);
+		const match = decide(calls, envelopeOf(item), open);
+		return match ?? { kind: 'question', isReturned: origins.length > 0 };
 	});
 }
 
@@ -101,12 +103,15 @@ export function envelopeOf(item: INodeExecutionData | undefined): Envelope | und
 	return isEnvelope ? { id, tool, round, conversation } : undefined;
 }
 
-/** @param calls Positions of the tool call items that the item may come from, open or not. */
+/**
+ * @param calls Positions of the tool call items that the item may come from, open or not.
+ * @returns Undefined if the item belongs to no call.
+ */
 function decide<Call extends EmittedCall>(
 	calls: readonly Position[],
 	carried: Envelope | undefined,
 	open: readonly Call[],
-): Match<Call> {
+): Match<Call> | undefined {
 	const candidates = open.filter(({ position }) => calls.some((call) => isSame(call, position)));
 	const named = carried && open.find(({ envelope }) => isSame(envelope, carried));
 	if (named !== undefined) {
@@ -115,7 +120,7 @@ function decide<Call extends EmittedCall>(
 			: { kind: 'unclear', problem: 'contradiction', calls: [...candidates, named] };
 	}
 	const [first] = candidates;
-	if (first === undefined) return { kind: calls.length === 0 ? 'question' : 'late' };
+	if (first === undefined) return calls.length === 0 ? undefined : { kind: 'late' };
 	const ofRun = calls.filter(({ run }) => run === first.position.run);
 	return candidates.length === 1 && ofRun.length === 1
 		? { kind: 'result', call: first }

@@ -534,6 +534,19 @@ const REFUSED: readonly [string, Pick<Drawing, 'nodes' | 'wires'> & Partial<Draw
 		/^(Agent: )?Connections are left of a removed tool/,
 	],
 	[
+		'what the editor leaves of a removed tool: an empty slot, and its branch without an entry',
+		{
+			tools: ['time'],
+			nodes: [WEATHER, set('time', '{ "time": "noon" }')],
+			wires: {
+				Agent: [['Answers'], ['Stops'], ['weather'], []],
+				weather: [['Agent']],
+				time: [['Agent']],
+			},
+		},
+		/^(Agent: )?Nothing leads to time, which leads back to this node/,
+	],
+	[
 		'Answer straight to the input',
 		{
 			nodes: [WEATHER],
@@ -570,6 +583,29 @@ describe('drawings that are refused before the first request', () => {
 			);
 			const failed = outputItems(going, 'Answers').map(({ json }) => json['error']);
 			expect(failed).toStrictEqual(row.questions.map(() => like(message)));
+			expect(agent.model.requests).toHaveLength(0);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'fails each item once where the error output has become the one of a removed tool',
+		async () => {
+			agent.looksUpCities();
+			const { execution } = await agent.run({
+				tools: ['time'],
+				questions: ['Hello', 'Rome'],
+				nodes: [WEATHER, noOp('time')],
+				wires: {
+					Agent: [['Answers'], ['Stops'], ['weather'], ['time'], []],
+					weather: [['Agent']],
+					time: [['Agent']],
+				},
+				nodeSettings: { onError: 'continueErrorOutput' },
+			});
+			expect(outputItems(execution, 'time').map(({ json }) => json['error'])).toStrictEqual(
+				Array(2).fill('Error leads to time, the branch of a tool'),
+			);
 			expect(agent.model.requests).toHaveLength(0);
 		},
 		RUN_LIMIT_MS,

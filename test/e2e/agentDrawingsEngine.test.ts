@@ -294,7 +294,7 @@ describe('a branch that ends without an item for a call', () => {
 					messages: [
 						{ role: 'user', content: 'Nowhere' },
 						{ role: 'assistant' },
-						{ role: 'tool', content: '{"error":"No result: the conversation failed"}' },
+						{ role: 'tool', tool_call_id: 'c1' },
 					],
 				},
 			});
