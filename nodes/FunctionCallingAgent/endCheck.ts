@@ -17,8 +17,8 @@ type BranchCall = OpenCall & EmittedCall;
 type StackEntry = NonNullable<ReturnType<typeof engineOf>['stack']>[number];
 
 /**
- * Sees to it that an execution does not end in silence while tool calls are open: a branch that ends without an item
- * never runs the node again, and n8n ends the execution with success.
+ * Turns the end of an execution while tool calls are open into an error: a branch that ends without an item never runs the
+ * node again, and n8n ends the execution with success.
  *
  * n8n has no function for that. So a run of the node is put at the end of the engine's list of due runs, which comes when
  * everything else has run, and is taken away when all results are back. The calls also leave a hint in the run's output

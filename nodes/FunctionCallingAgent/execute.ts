@@ -36,7 +36,7 @@ import {
 import { applyItems, applyToolResponses, toErrorText } from './toolResults';
 
 /** The error for items that cannot be matched to their call, by problem. */
-const UNCLEAR = {
+const UNMATCHED = {
 	lost: () =>
 		new InputError(
 			'Tool results',
@@ -135,8 +135,8 @@ async function receive(
 	const node = context.getNode().name;
 	const matches = matchItems(runData, { node, source, items }, branchCalls(state));
 	for (const match of matches) {
-		if (match.kind === 'unclear') {
-			failCalls(context, state, match.calls, UNCLEAR[match.problem]());
+		if (match.kind === 'unmatched') {
+			failCalls(context, state, match.calls, UNMATCHED[match.problem]());
 		}
 	}
 
@@ -156,11 +156,12 @@ async function receive(
 		applyItems(state, call, results, Date.now());
 	}
 
-	// With On Error: Continue, the error about a wrong drawing may itself lead back: it would come out again for ever.
-	const isWrong = findDrawingMistake(context) !== undefined;
+	// With On Error: Continue, the error about a wrong drawing may itself lead back: it would come out again forever.
+	const isReturned = (match: Match<OpenCall>) => match.kind === 'question' && match.isReturned;
+	const isWrong = matches.some(isReturned) && findDrawingMistake(context) !== undefined;
 	const questions = indexesOf(
 		matches,
-		(match) => match.kind === 'question' && !(isWrong && match.isReturned),
+		(match) => match.kind === 'question' && !(isWrong && isReturned(match)),
 	);
 	if (questions.length > 0) state.batches.push(await beginBatch(context, state, questions));
 	state.arrivals.push(source);

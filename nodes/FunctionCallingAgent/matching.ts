@@ -55,7 +55,7 @@ export type Match<Call> =
 	| { readonly kind: 'late' }
 	/** It may belong to any of the calls: it has lost its link, or `tool_call` contradicts the link. */
 	| {
-			readonly kind: 'unclear';
+			readonly kind: 'unmatched';
 			readonly problem: 'lost' | 'contradiction';
 			readonly calls: readonly Call[];
 	  };
@@ -117,14 +117,14 @@ function decide<Call extends EmittedCall>(
 	if (named !== undefined) {
 		return candidates.includes(named)
 			? { kind: 'result', call: named }
-			: { kind: 'unclear', problem: 'contradiction', calls: [...candidates, named] };
+			: { kind: 'unmatched', problem: 'contradiction', calls: [...candidates, named] };
 	}
 	const [first] = candidates;
 	if (first === undefined) return calls.length === 0 ? undefined : { kind: 'late' };
 	const ofRun = calls.filter(({ run }) => run === first.position.run);
 	return candidates.length === 1 && ofRun.length === 1
 		? { kind: 'result', call: first }
-		: { kind: 'unclear', problem: 'lost', calls: candidates };
+		: { kind: 'unmatched', problem: 'lost', calls: candidates };
 }
 
 function isSame<T extends object>(a: T, b: T): boolean {

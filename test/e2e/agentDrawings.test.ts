@@ -612,7 +612,7 @@ describe('drawings that are refused before the first request', () => {
 	);
 
 	it(
-		'does not refuse a second wire, a disabled node, an error output or an empty slot',
+		'accepts a second wire, a disabled node, an error output or an empty slot',
 		async () => {
 			agent.looksUpCities();
 			const { answers, execution } = await agent.run({
