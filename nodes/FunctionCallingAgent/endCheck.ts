@@ -7,10 +7,8 @@ import { loopNodes } from './drawing';
 import type { EmittedCall } from './matching';
 import type { AgentState, OpenCall } from './state';
 
-/** Key in the JSON of the item that the check runs the node with: the tools whose results are missing. */
-const CHECK = 'open_tool_calls';
-/** Key of the execution's custom data: the tools whose results are missing, or `none`. */
-const CUSTOM_DATA = 'agent_video_open_calls';
+/** Key of the tools whose results are missing: in the item of the check, and in the execution's custom data, or `none`. */
+const OPEN_CALLS = 'agent_video_open_calls';
 const NONE = 'none';
 
 type BranchCall = OpenCall & EmittedCall;
@@ -42,7 +40,7 @@ export function watchOpenCalls(
 	const { node } = context.getExecuteData();
 	const check = {
 		node,
-		data: { main: [[{ json: { [CHECK]: toolNames(open) } }]] },
+		data: { main: [[{ json: { [OPEN_CALLS]: toolNames(open) } }]] },
 		source: { main: [source] },
 	};
 	// The check of an agent that runs in the branch of another one comes before the check of that one.
@@ -107,10 +105,10 @@ function report(
 	open: readonly OpenCall[],
 ): void {
 	if (open.length > 0) {
-		state.noteBefore ??= customData?.get(CUSTOM_DATA) ?? NONE;
-		customData?.set(CUSTOM_DATA, toolNames(open).join(', ').slice(0, 255));
+		state.noteBefore ??= customData?.get(OPEN_CALLS) ?? NONE;
+		customData?.set(OPEN_CALLS, toolNames(open).join(', ').slice(0, 255));
 	} else if (state.noteBefore !== undefined) {
-		customData?.set(CUSTOM_DATA, state.noteBefore);
+		customData?.set(OPEN_CALLS, state.noteBefore);
 		delete state.noteBefore;
 	}
 }
@@ -120,5 +118,5 @@ function isCheck({ data }: StackEntry): boolean {
 }
 
 function isCheckItem(item: INodeExecutionData | undefined): boolean {
-	return Array.isArray(item?.json[CHECK]);
+	return Array.isArray(item?.json[OPEN_CALLS]);
 }
