@@ -45,7 +45,7 @@ export class FunctionCallingAgent implements INodeType {
 			{ type: NodeConnectionTypes.AiTool, displayName: 'Tool Nodes', required: false },
 		],
 		outputs: OUTPUTS,
-		// As a tool it would have no outputs for its own tools. n8n's lint rule wants the property, its type no `false`.
+		// As a tool it would have no outputs for its own tools. n8n's lint rule requires the property; its type does not allow `false`.
 		usableAsTool: undefined as never,
 		credentials: [{ name: 'agentVideoApi', required: true }],
 		properties: agentProperties,

@@ -1,9 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { startConversation } from '../client/chat/conversation';
-import { checkTools } from '../client/chat/tools';
-import type { InputError } from '../client/errors';
-import { asJson } from '../client/json';
+import { InputError } from '../client/errors';
 import { readMessages } from '../shared/chat/messages';
 import { readRequestFields } from '../shared/chat/requestFields';
 import { engineOf, sourceOf } from '../shared/run/engine';
@@ -16,6 +14,14 @@ import type { AgentState, Batch, ConversationSlot } from './state';
 import { readToolNodes, type ToolNodes } from './toolNodes';
 import { readTools } from './tools';
 
+/** An input item that begins a conversation. */
+interface Question {
+	/** Index of the item. */
+	readonly item: number;
+	/** Whether it was made from an outcome of this node. */
+	readonly isFromOutcome: boolean;
+}
+
 /**
  * Begins one conversation for each of these input items. All parameters are read here: in later runs of the node the
  * input items are those that came back from the tool branches.
@@ -26,9 +32,9 @@ import { readTools } from './tools';
 export async function beginBatch(
 	context: IExecuteFunctions,
 	state: AgentState,
-	items: readonly number[],
+	questions: readonly Question[],
 ): Promise<Batch> {
-	const slots = items.map((item) => emptySlot(item, state.conversations++));
+	const slots = questions.map(({ item }) => emptySlot(item, state.conversations++));
 	const batch = { source: sourceOf(context), slots };
 	function fail(failed: readonly ConversationSlot[], error: unknown): void {
 		for (const slot of failed) {
@@ -38,7 +44,8 @@ export async function beginBatch(
 	}
 
 	try {
-		const settings = readSettings(context, await n8nService(context));
+		const service = await n8nService(context);
+		const settings = readSettings(context, service, slots[0]!.item);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
 			try {
@@ -47,9 +54,16 @@ export async function beginBatch(
 				fail([slot], error);
 			}
 		}
-		const mistake = findDrawingMistake(context);
-		if (mistake !== undefined) throw mistake;
-		return { ...batch, settings };
+		const drawing = readDrawing(context);
+		const mistake = drawing && findMistake(drawing, slots.some(hasOwnTools));
+		if (mistake === undefined) return { ...batch, settings };
+		fail(slots, mistake);
+		// The error itself may lead back: it would come out again forever.
+		return {
+			...batch,
+			settings,
+			slots: slots.filter((_slot, i) => !questions[i]!.isFromOutcome),
+		};
 	} catch (error) {
 		fail(slots, error);
 		return { ...batch, settings: undefined };
@@ -70,14 +84,8 @@ export function readDrawing(context: IExecuteFunctions): Drawing | undefined {
 	};
 }
 
-/** What is wrong with the drawing of the workflow; undefined if nothing is. */
-export function findDrawingMistake(context: IExecuteFunctions): InputError | undefined {
-	const drawing = readDrawing(context);
-	return drawing && findMistake(drawing);
-}
-
 /** What the errors call the outputs for tool calls, in their order. */
-function readToolOutputs(context: IExecuteFunctions): string[] {
+export function readToolOutputs(context: IExecuteFunctions): string[] {
 	if (isSingleOutput(context)) return ['Tool Calls'];
 	const tools = context.getNodeParameter('tools.tool', 0, []) as readonly { name?: string }[];
 	return tools.map(({ name = '' }, index) => `Tool ${name.trim() || index + 1}`);
@@ -89,15 +97,26 @@ async function readSlot(
 	{ declarations, nodes }: ToolNodes,
 ): Promise<Partial<ConversationSlot>> {
 	const service = await n8nService(context);
-	const declared = [...readTools(context, item), ...declarations];
-	const hasToolNodes = Object.keys(nodes).length > 0;
+	const own = readTools(context, item);
+	const repeated = own.find((tool) => nodes[tool.function.name] !== undefined);
+	if (repeated !== undefined) {
+		throw new InputError(
+			'Tool Nodes',
+			`repeat the name ${repeated.function.name} of a tool of this node`,
+			'Rename one of the two',
+		);
+	}
 	return {
-		json: hasToolNodes ? context.getInputData()[item]!.json : {},
-		tools: checkTools(declared.map(asJson), 'Tools'),
+		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
+		tools: [...own, ...declarations],
 		toolNodes: nodes,
 		request: readRequestFields(context, item),
 		conversation: startConversation(readMessages(context, item, service)),
 	};
+}
+
+function hasOwnTools({ tools, toolNodes }: ConversationSlot): boolean {
+	return tools.length > Object.keys(toolNodes).length;
 }
 
 function emptySlot(item: number, number: number): ConversationSlot {

@@ -22,16 +22,22 @@ export interface Drawing {
 /** A mistake in a drawing, as the arguments of InputError. */
 type Mistake = ConstructorParameters<typeof InputError>;
 
-const MOVED =
+const STRAIGHT = 'leads straight back to the input';
+const SHIFTED =
 	'n8n keeps connections by position: after a tool was removed, each later tool leads to the branch of another. Check where each tool output leads';
 
 /**
  * Finds what keeps a tool call from coming back as a result, before the first request is paid for.
  *
+ * @param needsBranches Whether tool calls can leave the node.
  * @returns The error that names the output and says what to draw; undefined if nothing is wrong.
  */
-export function findMistake(drawing: Drawing): InputError | undefined {
-	const [mistake] = [...findRemovedTools(drawing), ...findWrongTargets(drawing)];
+export function findMistake(drawing: Drawing, needsBranches: boolean): InputError | undefined {
+	const [mistake] = [
+		...findRemovedTools(drawing),
+		...findStraightReturns(drawing),
+		...(needsBranches ? findWrongBranches(drawing) : []),
+	];
 	return mistake && new InputError(...mistake);
 }
 
@@ -55,7 +61,7 @@ function* findRemovedTools(drawing: Drawing): Generator<Mistake> {
 		yield [
 			'Connections',
 			`are left of a removed tool, to ${target.node}`,
-			`${MOVED}, and delete the connection without a label`,
+			`${SHIFTED}, and delete the connection without a label`,
 		];
 	}
 	if (slots.length <= outputs) return;
@@ -63,34 +69,36 @@ function* findRemovedTools(drawing: Drawing): Generator<Mistake> {
 		yield [
 			`Nothing leads to ${orphan},`,
 			'which leads back to this node',
-			`${MOVED}, and connect or delete ${orphan}`,
+			`${SHIFTED}, and connect or delete ${orphan}`,
 		];
 	}
 	const failed = hasErrorOutput ? targetsOf(drawing, errorOutput) : [];
 	if (reachable(drawing, failed).has(name)) {
-		yield ['Error', `leads to ${failed[0]!}, the branch of a tool`, MOVED];
+		yield ['Error', `leads to ${failed[0]!}, the branch of a tool`, SHIFTED];
 	}
 }
 
-function* findWrongTargets(drawing: Drawing): Generator<Mistake> {
-	const { name, toolOutputs } = drawing;
-	const straight = 'leads straight back to the input';
+function* findStraightReturns(drawing: Drawing): Generator<Mistake> {
 	for (const [output, label] of [
 		[ANSWER, 'Answer'],
 		[STOPPED, 'Stopped'],
 	] as const) {
-		if (!targetsOf(drawing, output).includes(name)) continue;
+		if (!targetsOf(drawing, output).includes(drawing.name)) continue;
 		yield [
 			label,
-			straight,
+			STRAIGHT,
 			'Only tool branches lead back. Connect this output to the nodes that use it',
 		];
 	}
+}
+
+function* findWrongBranches(drawing: Drawing): Generator<Mistake> {
+	const { name, toolOutputs } = drawing;
 	const between = `Connect its output to the nodes that run it, and the last of them to the input of ${name}`;
 	for (const [index, label] of toolOutputs.entries()) {
 		const targets = targetsOf(drawing, FIRST_TOOL + index);
 		if (targets.length === 0) yield [label, 'has no branch', between];
-		else if (targets.includes(name)) yield [label, straight, between];
+		else if (targets.includes(name)) yield [label, STRAIGHT, between];
 		else if (!reachable(drawing, targets).has(name)) {
 			yield [
 				label,

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-workflow';
+import type { IExecuteData, IExecuteFunctions, ISourceData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
 import { engineOf, startWaitingNode } from '../shared/run/engine';
@@ -7,12 +7,13 @@ import { loopNodes } from './drawing';
 import type { EmittedCall } from './matching';
 import type { AgentState, OpenCall } from './state';
 
-/** Key of the tools whose results are missing: in the item of the check, and in the execution's custom data, or `none`. */
+/** Key of the tools whose results are missing: in the check, and in the execution's custom data, there or `none`. */
 const OPEN_CALLS = 'agent_video_open_calls';
 const NONE = 'none';
+/** Maximum length of a value of n8n's custom data. */
+const MAX_VALUE_LENGTH = 255;
 
 type BranchCall = OpenCall & EmittedCall;
-type StackEntry = NonNullable<ReturnType<typeof engineOf>['stack']>[number];
 
 /**
  * Turns the end of an execution while tool calls are open into an error: a branch that ends without an item never runs the
@@ -28,29 +29,32 @@ export function watchOpenCalls(
 	{ source, calledNow }: { readonly source: ISourceData | null; readonly calledNow: boolean },
 ): void {
 	const open = branchCalls(state);
-	report(context, state, open);
-	const { stack, destination } = engineOf(context);
+	const { stack = [], destination } = engineOf(context);
 	const isStep = destination !== undefined && isInLoop(context, destination);
 	if (calledNow) hint(context, open, isStep);
-	const { name } = context.getNode();
-	const planned = stack?.findIndex((entry) => isCheck(entry) && entry.node.name === name) ?? -1;
-	if (planned >= 0) stack!.splice(planned, 1);
-	if (stack === undefined || open.length === 0 || isStep) return;
 
-	const { node } = context.getExecuteData();
-	const check = {
-		node,
-		data: { main: [[{ json: { [OPEN_CALLS]: toolNames(open) } }]] },
-		source: { main: [source] },
-	};
-	// The check of an agent that runs in the branch of another one comes before the check of that one.
-	const first = stack.findIndex(isCheck);
-	stack.splice(first < 0 ? stack.length : first, 0, check);
+	const { name } = context.getNode();
+	const planned = stack.findIndex((entry) => openTools(entry) && entry.node.name === name);
+	if (planned >= 0) stack.splice(planned, 1);
+	const tools = toolNames(open);
+	if (open.length > 0 && !isStep) {
+		const mark: object = { [OPEN_CALLS]: tools };
+		const check: IExecuteData = {
+			node: context.getExecuteData().node,
+			data: { main: [[{ json: { [OPEN_CALLS]: tools } }]] },
+			source: { main: [source] },
+			metadata: mark,
+		};
+		// The check of an agent that runs in the branch of another one comes before the check of that one.
+		const first = stack.findIndex(openTools);
+		stack.splice(first < 0 ? stack.length : first, 0, check);
+	}
+	report(context, [...tools, ...stack.flatMap((entry) => openTools(entry) ?? [])]);
 }
 
 /** Whether this run of the node is the check. */
 export function isEndCheck(context: IExecuteFunctions): boolean {
-	return isCheckItem(context.getInputData()[0]);
+	return openTools(context.getExecuteData()) !== undefined;
 }
 
 /**
@@ -59,7 +63,7 @@ export function isEndCheck(context: IExecuteFunctions): boolean {
  */
 export function checkEnd(context: IExecuteFunctions, state: AgentState): InputError | undefined {
 	const { stack = [] } = engineOf(context);
-	if (stack.some((entry) => !isCheck(entry)) || startWaitingNode(context)) {
+	if (stack.some((entry) => openTools(entry) === undefined) || startWaitingNode(context)) {
 		stack.push(context.getExecuteData());
 		return undefined;
 	}
@@ -98,25 +102,14 @@ function hint(context: IExecuteFunctions, open: readonly OpenCall[], isStep: boo
 	});
 }
 
-/** Another agent in the same execution may have calls open, too: its value comes back when this node is done. */
-function report(
-	{ customData }: Partial<IExecuteFunctions>,
-	state: AgentState,
-	open: readonly OpenCall[],
-): void {
-	if (open.length > 0) {
-		state.noteBefore ??= customData?.get(OPEN_CALLS) ?? NONE;
-		customData?.set(OPEN_CALLS, toolNames(open).join(', ').slice(0, 255));
-	} else if (state.noteBefore !== undefined) {
-		customData?.set(OPEN_CALLS, state.noteBefore);
-		delete state.noteBefore;
-	}
+/** Sets the execution's custom data to the tools of all agents whose results are missing. */
+function report({ customData }: Partial<IExecuteFunctions>, tools: readonly string[]): void {
+	if (tools.length === 0 && customData?.get(OPEN_CALLS) === undefined) return;
+	const names = [...new Set(tools)].join(', ');
+	customData?.set(OPEN_CALLS, names === '' ? NONE : names.slice(0, MAX_VALUE_LENGTH));
 }
 
-function isCheck({ data }: StackEntry): boolean {
-	return isCheckItem(data['main']?.[0]?.[0]);
-}
-
-function isCheckItem(item: INodeExecutionData | undefined): boolean {
-	return Array.isArray(item?.json[OPEN_CALLS]);
+/** The tools whose results a check waits for; undefined if the entry is no check. */
+function openTools({ metadata = {} }: IExecuteData): readonly string[] | undefined {
+	return (metadata as { readonly [OPEN_CALLS]?: readonly string[] })[OPEN_CALLS];
 }

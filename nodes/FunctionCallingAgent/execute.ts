@@ -10,7 +10,8 @@ import { hintMissingMedia } from '../shared/chat/replyMedia';
 import { engineOf, ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { stoppingError } from '../shared/run/mapItems';
 import { askModel, failSlot } from './askModel';
-import { beginBatch, findDrawingMistake } from './begin';
+import { beginBatch, readToolOutputs } from './begin';
+import { FIRST_TOOL } from './drawing';
 import { branchCalls, checkEnd, isEndCheck, watchOpenCalls } from './endCheck';
 import { matchItems, type Match } from './matching';
 import {
@@ -41,7 +42,7 @@ const UNMATCHED = {
 		new InputError(
 			'Tool results',
 			'came back without the link to their tool call',
-			'Set Run Tool Calls to One at a Time, or keep item linking in the branch (Code nodes: return pairedItem)',
+			'Keep item linking in the branch (Code nodes: return pairedItem), or set Run Tool Calls to One at a Time',
 		),
 	contradiction: () =>
 		new InputError(
@@ -132,8 +133,12 @@ async function receive(
 	const source = sourceOf(context);
 	const items = context.getInputData();
 	const { runData = {} } = engineOf(context);
-	const node = context.getNode().name;
-	const matches = matchItems(runData, { node, source, items }, branchCalls(state));
+	const { name: node, onError } = context.getNode();
+	// n8n adds the fields of the input item, which may have a `tool_call`, to the items of an error output.
+	const errorOutput =
+		onError === 'continueErrorOutput' ? FIRST_TOOL + readToolOutputs(context).length : Infinity;
+	const isToolOutput = (output: number) => output >= FIRST_TOOL && output < errorOutput;
+	const matches = matchItems(runData, { node, source, items, isToolOutput }, branchCalls(state));
 	for (const match of matches) {
 		if (match.kind === 'unmatched') {
 			failCalls(context, state, match.calls, UNMATCHED[match.problem]());
@@ -156,16 +161,22 @@ async function receive(
 		applyItems(state, call, results, Date.now());
 	}
 
-	// With On Error: Continue, the error about a wrong drawing may itself lead back: it would come out again forever.
-	const isReturned = (match: Match<OpenCall>) => match.kind === 'question' && match.isReturned;
-	const isWrong = matches.some(isReturned) && findDrawingMistake(context) !== undefined;
-	const questions = indexesOf(
-		matches,
-		(match) => match.kind === 'question' && !(isWrong && isReturned(match)),
+	const questions = matches.flatMap((match, item) =>
+		match.kind === 'question' ? [{ item, isFromOutcome: match.isFromOutcome }] : [],
 	);
 	if (questions.length > 0) state.batches.push(await beginBatch(context, state, questions));
 	state.arrivals.push(source);
+	const late = indexesOf(matches, ({ kind }) => kind === 'late').length;
+	if (late > 0) hintLate(context, late);
 	return returned;
+}
+
+function hintLate(context: IExecuteFunctions, count: number): void {
+	const items = count === 1 ? '1 item' : `${count} items`;
+	context.addExecutionHints({
+		message: `${items} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`,
+		location: 'outputPane',
+	});
 }
 
 function indexesOf<Call>(

@@ -5,9 +5,11 @@
  * 1. Trace. n8n records for each run of a node the runs that it received its items from, and for each item the items it
  *    was made from (item linking). Followed backwards, both end at an item that left this node before, or at a trigger.
  *    Where a node has lost the link of an item, every item that its run received is a possible origin.
- * 2. Decide. No origin is a tool call: a question. One open call: its result. None is open any more: a late item, which
- *    is ignored. Several calls of one run, as with an aggregate of all results: the `tool_call` that the item may still
- *    carry decides. Without it, or if it names a call that is no origin, the item is not assigned: nothing is guessed.
+ * 2. Decide. Without a tool call among its origins the item is a question. Otherwise its `tool_call`, if it still has one,
+ *    names the call, which must be one of the origins: if it is another open call, the item contradicts its link. Without
+ *    `tool_call` the origins decide. All of them have their results: a late item, which is ignored. One call: its result. If
+ *    they include several calls of one run, even of those with a result, as an aggregate of all results does, the item may
+ *    belong to any of them, and is not matched: nothing is guessed.
  *
  * What cannot be seen: n8n links items by position if a node returns as many as it received without `pairedItem`. A Code
  * node that reorders the items of several calls and drops `tool_call` therefore swaps their results.
@@ -48,8 +50,8 @@ export interface EmittedCall {
 
 /** What an item is for the node. */
 export type Match<Call> =
-	/** `isReturned`: it comes from an answer or another outcome of the node. */
-	| { readonly kind: 'question'; readonly isReturned: boolean }
+	/** `isFromOutcome`: it was made from an answer or another outcome of the node. */
+	| { readonly kind: 'question'; readonly isFromOutcome: boolean }
 	| { readonly kind: 'result'; readonly call: Call }
 	/** Every call that it comes from has its result. */
 	| { readonly kind: 'late' }
@@ -67,6 +69,8 @@ export interface Arrival {
 	/** The run that the items come from; null without one. */
 	readonly source: ISourceData | null;
 	readonly items: readonly INodeExecutionData[];
+	/** Whether tool calls leave the node through the output with this index. */
+	readonly isToolOutput: (output: number) => boolean;
 }
 
 /**
@@ -78,15 +82,19 @@ export interface Arrival {
  */
 export function matchItems<Call extends EmittedCall>(
 	runData: IRunData,
-	{ node, source, items }: Arrival,
+	{ node, source, items, isToolOutput }: Arrival,
 	open: readonly Call[],
 ): Match<Call>[] {
 	const originsOf = tracer(runData, node);
+	const isFirstRun = source === null || runData[node] === undefined;
 	return items.map((item, index) => {
-		const origins = source === null ? [] : originsOf(toRef(source, index));
-		const calls = origins.filter((origin) => envelopeOf(itemAt(runData, { node, ...origin })));
+		const origins = isFirstRun ? [] : originsOf(toRef(source, index));
+		const calls = origins.flatMap((position) => {
+			const envelope = envelopeOf(itemAt(runData, { node, ...position }));
+			return envelope && isToolOutput(position.output) ? [{ position, envelope }] : [];
+		});
 		const match = decide(calls, envelopeOf(item), open);
-		return match ?? { kind: 'question', isReturned: origins.length > 0 };
+		return match ?? { kind: 'question', isFromOutcome: origins.length > 0 };
 	});
 }
 
@@ -104,24 +112,28 @@ export function envelopeOf(item: INodeExecutionData | undefined): Envelope | und
 }
 
 /**
- * @param calls Positions of the tool call items that the item may come from, open or not.
+ * @param origins The tool calls that the item may come from, open or not.
+ * @param carried The call that the item itself names.
  * @returns Undefined if the item belongs to no call.
  */
 function decide<Call extends EmittedCall>(
-	calls: readonly Position[],
+	origins: readonly EmittedCall[],
 	carried: Envelope | undefined,
 	open: readonly Call[],
 ): Match<Call> | undefined {
-	const candidates = open.filter(({ position }) => calls.some((call) => isSame(call, position)));
-	const named = carried && open.find(({ envelope }) => isSame(envelope, carried));
-	if (named !== undefined) {
-		return candidates.includes(named)
-			? { kind: 'result', call: named }
-			: { kind: 'unmatched', problem: 'contradiction', calls: [...candidates, named] };
+	const isCarried = ({ envelope }: EmittedCall) => carried && isSame(envelope, carried);
+	const named = origins.filter(isCarried);
+	const asked = named.length > 0 ? named : origins;
+	const candidates = open.filter(({ position }) =>
+		asked.some((call) => isSame(call.position, position)),
+	);
+	const other = named.length > 0 ? undefined : open.find(isCarried);
+	if (other !== undefined) {
+		return { kind: 'unmatched', problem: 'contradiction', calls: [...candidates, other] };
 	}
 	const [first] = candidates;
-	if (first === undefined) return calls.length === 0 ? undefined : { kind: 'late' };
-	const ofRun = calls.filter(({ run }) => run === first.position.run);
+	if (first === undefined) return asked.length === 0 ? undefined : { kind: 'late' };
+	const ofRun = asked.filter(({ position }) => position.run === first.position.run);
 	return candidates.length === 1 && ofRun.length === 1
 		? { kind: 'result', call: first }
 		: { kind: 'unmatched', problem: 'lost', calls: candidates };

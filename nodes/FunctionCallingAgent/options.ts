@@ -85,25 +85,29 @@ export const agentOptions: INodeProperties = optionsProperty([
 ]);
 
 /** The settings of a batch of conversations. n8n evaluates them for the first item, and they apply to all. */
-export function readSettings(context: IExecuteFunctions, service: Service): AgentSettings {
+export function readSettings(
+	context: IExecuteFunctions,
+	service: Service,
+	item: number,
+): AgentSettings {
 	return {
 		limits: {
-			maxRounds: maxRoundsOption.read(context, 0),
-			maxCalls: maxCallsOption.read(context, 0),
-			maxRepeats: maxRepeatsOption.read(context, 0),
+			maxRounds: maxRoundsOption.read(context, item),
+			maxCalls: maxCallsOption.read(context, item),
+			maxRepeats: maxRepeatsOption.read(context, item),
 		},
-		allAtOnce: context.getNodeParameter('runCalls', 0) === 'allAtOnce',
-		asTheyFinish: emitOption.read(context, 0) === 'finished',
-		failOnInvalidCall: invalidCallsOption.read(context, 0) === 'fail',
+		allAtOnce: context.getNodeParameter('runCalls', item) === 'allAtOnce',
+		asTheyFinish: emitOption.read(context, item) === 'finished',
+		failOnInvalidCall: invalidCallsOption.read(context, item) === 'fail',
 		singleOutput: isSingleOutput(context),
-		simplify: context.getNodeParameter('simplify', 0) === true,
-		stream: context.getNodeParameter('streaming', 0) !== 'off',
-		showReasoning: showReasoningOption.read(context, 0),
-		showTools: showInChatOption.read(context, 0) === 'tools',
+		simplify: context.getNodeParameter('simplify', item) === true,
+		stream: context.getNodeParameter('streaming', item) !== 'off',
+		showReasoning: showReasoningOption.read(context, item),
+		showTools: showInChatOption.read(context, item) === 'tools',
 		concurrency: readBatching(context).concurrency,
-		media: readMediaDownload(context, 0, service),
-		retry: readRetry(context, 0),
-		idleTimeoutMs: readIdleTimeoutMs(context, 0),
+		media: readMediaDownload(context, item, service),
+		retry: readRetry(context, item),
+		idleTimeoutMs: readIdleTimeoutMs(context, item),
 	};
 }
 

@@ -74,7 +74,8 @@ const PARAMETER_FIELDS: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. celsius, fahrenheit',
-		description: 'Separated by commas. Leave empty to allow any value.',
+		description:
+			'Separated by commas, in the type of the parameter: 5, 10. Leave empty to allow any value.',
 	},
 ];
 

@@ -84,8 +84,6 @@ export interface AgentState {
 	conversations: number;
 	/** How often *Retry On Fail* has repeated this run of the node. */
 	retries: number;
-	/** The value that the execution's custom data had before calls were open. */
-	noteBefore?: string;
 }
 
 /** The state of the conversations under way; empty between two batches. */

@@ -16,8 +16,9 @@ const MAX_SENTENCES = 2;
 const MAX_ERROR_CHARACTERS = 400;
 /** A stack trace at the end of an error text. */
 const STACK = /\n\s*at [^]*/;
-/** An absolute path of at least two parts, which is no part of a URL. */
-const SERVER_PATH = /file:\/\/\S+|(?<![\w:/.])(?:[A-Za-z]:\\|\/)(?:[\w.@-]+[\\/])+[\w.@-]+/g;
+/** A path on the server: in a folder that servers have, or of a package. Paths of a URL stay. */
+const SERVER_PATH =
+	/file:\/\/\S+|(?<![\w:/.])(?:[A-Za-z]:\\|\/(?:home|root|usr|var|tmp|opt|etc|mnt|srv|Users)\/|\/\S*\/(?:node_modules|\.n8n)\/)[^\s'"`),]*/g;
 
 /** Applies the items that came back for a call as its result (spec 2.3): one item as an object, several as a list. */
 export function applyItems(

@@ -97,11 +97,16 @@ async function runApproved(drawing: Drawing, buttons: readonly Button[]) {
 	};
 }
 
-/** Scripts the model to request these calls, and to answer with their results. */
-function requests(model: ScriptedModel, calls: ToolCall[]): void {
+/** Scripts the model to request the calls of these rounds, and to answer with their results. */
+function requests(model: ScriptedModel, ...rounds: ToolCall[][]): void {
 	model.replyWith((messages) => {
-		const done = results(messages);
-		return done.length === 0 ? calls : done.map(({ content }) => content).join(' ');
+		const round = messages.filter(({ role }) => role === 'assistant').length;
+		return (
+			rounds[round] ??
+			results(messages)
+				.map(({ content }) => content)
+				.join(' ')
+		);
 	});
 }
 
@@ -212,21 +217,27 @@ it(
 );
 
 it(
-	'asks for both calls of a tool that leave at once, if Loop Over Items passes them on one by one',
+	'asks for all calls of a tool that leave at once, if a loop with Reset passes them on one by one',
 	async () => {
-		requests(agent.model, [ROME, OSLO]);
+		requests(agent.model, [ROME, OSLO], [call('c3', 'book', { city: 'Lima' })]);
 		const { nodes, wires } = askFirst('ask', { back: 'book' });
+		const options = { reset: "={{ $prevNode.name === 'Agent' }}" };
+		const loop = node('book', base('splitInBatches'), 3, { parameters: { options } });
 		const { answers, subjects } = await runApproved(
 			{
 				tools: ['book'],
-				nodes: [node('book', base('splitInBatches'), 3), ...nodes],
+				nodes: [loop, ...nodes],
 				wires: { ...wires, book: [['Agent'], ['ask']] },
 				parameters: { runCalls: 'allAtOnce' },
 			},
-			['Approve', 'Decline'],
+			['Approve', 'Decline', 'Approve'],
 		);
-		expect(subjects).toStrictEqual(['book Rome?', 'book Oslo?']);
-		expect(agent.toolResults()).toStrictEqual(['{"done":"ask Rome"}', DECLINED]);
+		expect(subjects).toStrictEqual(['book Rome?', 'book Oslo?', 'book Lima?']);
+		expect(agent.toolResults()).toStrictEqual([
+			'{"done":"ask Rome"}',
+			DECLINED,
+			'{"done":"ask Lima"}',
+		]);
 		expect(answers).toHaveLength(1);
 	},
 	RUN_LIMIT_MS,

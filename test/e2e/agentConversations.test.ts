@@ -221,7 +221,7 @@ it(
 			parameters: { runCalls: 'allAtOnce' },
 		});
 		expect(failureOf(execution)).toMatch(
-			/^Agent: Tool results came back without the link .* Set Run Tool Calls to One at a Time/,
+			/^Agent: Tool results came back without the link .* set Run Tool Calls to One at a Time/,
 		);
 		expect(agent.model.requests).toHaveLength(1);
 	},

@@ -477,7 +477,7 @@ describe.each([
 });
 
 /** Drawings that cannot work. No request leaves the node. */
-const REFUSED: readonly [string, Pick<Drawing, 'nodes' | 'wires'> & Partial<Drawing>, RegExp][] = [
+const REJECTED: readonly [string, Pick<Drawing, 'nodes' | 'wires'> & Partial<Drawing>, RegExp][] = [
 	[
 		'the output of a tool without a wire',
 		{ nodes: [], wires: { Agent: [['Answers'], ['Stops'], []] } },
@@ -564,8 +564,8 @@ const REFUSED: readonly [string, Pick<Drawing, 'nodes' | 'wires'> & Partial<Draw
 	],
 ];
 
-describe('drawings that are refused before the first request', () => {
-	it.each(REFUSED)(
+describe('drawings that are rejected before the first request', () => {
+	it.each(REJECTED)(
 		'%s',
 		async (name, drawing, message) => {
 			agent.looksUpCities();

@@ -517,15 +517,15 @@ describe('All of a Round at Once', () => {
 				wires: BACK,
 				parameters: ALL_AT_ONCE,
 			});
-			const isRefused = typeof expected !== 'string';
+			const isRejected = typeof expected !== 'string';
 			expect({
 				answers: answers.map(({ content }) => content),
 				failure: failureOf(execution),
 			}).toStrictEqual({
-				answers: isRefused ? [] : [expected],
-				failure: isRefused ? like(expected) : '',
+				answers: isRejected ? [] : [expected],
+				failure: isRejected ? like(expected) : '',
 			});
-			expect(agent.model.requests).toHaveLength(isRefused ? 1 : 2);
+			expect(agent.model.requests).toHaveLength(isRejected ? 1 : 2);
 		},
 		RUN_LIMIT_MS,
 	);

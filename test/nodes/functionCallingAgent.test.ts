@@ -339,7 +339,7 @@ test('all at once: lost links are an error with a hint, results are never guesse
 	expect(error).toMatchObject({
 		message: 'Tool results came back without the link to their tool call',
 	});
-	expect(error!.description).toContain('Set Run Tool Calls to One at a Time');
+	expect(error!.description).toContain('set Run Tool Calls to One at a Time');
 	expect(server.requests).toHaveLength(1);
 });
 
@@ -599,7 +599,7 @@ describe('declaring tools', () => {
 			[{ name: 'a', define: 'schema', schema: '{' }],
 			'Tools: entry 1, its schema is not valid JSON',
 		],
-	])('%j is refused before any request: %s', async (tools, message) => {
+	])('%j is rejected before any request: %s', async (tools, message) => {
 		model = () => 'Done.';
 		const { error } = await run({ branches: {}, parameters: { tools: { tool: tools } } });
 		expect(error).toMatchObject({ message });

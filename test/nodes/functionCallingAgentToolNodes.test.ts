@@ -65,7 +65,7 @@ test.each([[undefined], [[]]])('%j are no tool nodes, and need no source', async
 });
 
 test.each([['Weather'], [undefined]])(
-	'a tool of the node %s behind a human review is refused',
+	'a tool of the node %s behind a human review is rejected',
 	async (gatedToolNodeName) => {
 		const reviewed = toolkit(offer('weather', 'Ask Ada', { gatedToolNodeName }));
 		await expect(read([offer('time', 'Time'), reviewed])).rejects.toMatchObject({
@@ -82,14 +82,14 @@ test.each([
 			throw new Error('Source data is missing');
 		},
 	],
-])('a run without a source is refused: n8n would drop the calls', async (source) => {
+])('a run without a source is rejected: n8n would drop the calls', async (source) => {
 	await expect(read([offer('weather', 'Weather')], source)).rejects.toMatchObject({
 		message: 'Tool Nodes work only when another node has started this one',
 		hint: 'Connect a trigger, such as Manual Trigger, and execute the step again',
 	});
 });
 
-test('execution order v0 is refused: n8n would run the node again before its tools', async () => {
+test('execution order v0 is rejected: n8n would run the node again before its tools', async () => {
 	await expect(read([offer('weather', 'Weather')], undefined, 'v0')).rejects.toMatchObject({
 		message: 'Tool Nodes do not work in execution order v0',
 		hint: 'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
@@ -103,6 +103,6 @@ test.each([
 		[offer('a', 'A', {}, { type: 'object', properties: null })],
 		'Tool Nodes: entry 1 (a) has a schema that cannot be used: at #/properties: Instance type "null" is invalid. Expected "object".',
 	],
-])('%j are refused: %s', async (connected, message) => {
+])('%j are rejected: %s', async (connected, message) => {
 	await expect(read(connected)).rejects.toMatchObject({ message });
 });

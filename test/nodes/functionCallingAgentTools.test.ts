@@ -169,7 +169,7 @@ describe('Allowed Values', () => {
 		['boolean', 'true, yes', 'allows yes, which is not true or false'],
 		['boolean', 'constructor', 'allows constructor, which is not true or false'],
 		['object', 'x', 'allows x, which is not an object'],
-	])('of type %s: %s is refused', async (type, values, problem) => {
+	])('of type %s: %s is rejected', async (type, values, problem) => {
 		const { error } = await run(withParameters({ name: 'a', type, values }));
 		expect(error!.message).toBe(`Tools: entry 1 (get), parameter a ${problem}`);
 		expect(error!.description).toContain('Allowed Values');
@@ -225,7 +225,7 @@ test.each<[IDataObject, string, string]>([
 		'Write it as',
 	],
 	[{ toolSource: 'json', toolsJson: '[' }, 'Tool Declarations is not valid JSON', 'Check quotes'],
-])('%j is refused: %s', async (parameters, message, hint) => {
+])('%j is rejected: %s', async (parameters, message, hint) => {
 	const { error } = await run(parameters);
 	expect(error!.message).toBe(message);
 	expect(error!.description).toContain(hint);

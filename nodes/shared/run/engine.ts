@@ -23,7 +23,7 @@ export interface Engine {
 	readonly destination: string | undefined;
 	readonly workflow: Partial<Workflow> | undefined;
 	readonly connections: IConnections | undefined;
-	/** Whether nodes run in the legacy order v0, all branches in turns. */
+	/** Whether nodes run in the legacy order v0, breadth-first. */
 	readonly isLegacyOrder: boolean;
 	/** Whether the node of this name starts executions. */
 	readonly isTrigger: (name: string) => boolean;
