@@ -638,3 +638,60 @@ test('items made from several answers begin new conversations', async () => {
 		'Again!',
 	]);
 });
+
+test('late items have no effect, also without their link, and the run has a hint', async () => {
+	model = (messages) =>
+		isFirstRound(messages)
+			? [call('c1', 'weather', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
+			: 'Done.';
+	const result = await runWorkflow(
+		[
+			packageNode(AGENT, 'functionCallingAgent', {
+				parameters: {
+					prompt: 'x',
+					tools: { tool: [tool('weather', 'city')] },
+					streaming: 'off',
+					runCalls: 'allAtOnce',
+				},
+			}),
+			stubNode('weather', (items) => items),
+			// n8n runs the upper branches first.
+			{
+				...stubNode('first', (items) => items.slice(0, 1)),
+				position: [200, -200] as [number, number],
+			},
+			// Two items for each one: n8n cannot link them, but they still have `tool_call`.
+			stubNode('twice', (items) =>
+				[...items, ...items].map(({ json: each }) => ({ json: each })),
+			),
+		],
+		{
+			[AGENT]: [[], [], ['weather']],
+			weather: [['first', 'twice']],
+			first: [[AGENT]],
+			twice: [[AGENT]],
+		},
+		AGENT,
+		{ credential: { baseUrl: server.url, apiKey: 'k' } },
+	);
+	expect(result.error).toBeUndefined();
+	expect(toolMessages(requests()[1]!.messages).map(({ content }) => content)).toStrictEqual([
+		'{"city":"Rome"}',
+		'[{"city":"Oslo"},{"city":"Oslo"}]',
+	]);
+	const hints = result.run.data.resultData.runData[AGENT]!.map(({ hints: each = [] }) =>
+		each.map(({ message }) => message),
+	);
+	expect(hints).toStrictEqual([
+		['Waiting for weather'],
+		[],
+		[expect.stringMatching(/^2 items came after the result of the tool call/)],
+	]);
+});
+
+test('the output Tool Calls needs no branch if there are no tools', async () => {
+	model = () => 'Done.';
+	const { error, answers } = await run({ branches: {}, parameters: { toolSource: 'json' } });
+	expect(error).toBeUndefined();
+	expect(answers).toHaveLength(1);
+});
