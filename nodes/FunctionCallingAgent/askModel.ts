@@ -4,9 +4,10 @@ import { applyReply, closeOpenCalls, openCalls } from '../client/chat/conversati
 import { isJsonMode } from '../client/chat/readFields';
 import { toChatResult } from '../client/chat/result';
 import { progressLine } from '../client/chat/toolProgress';
-import type { ChatRequest } from '../client/chat/types';
+import type { ChatCompletion, ChatRequest } from '../client/chat/types';
 import { mapConcurrent } from '../client/concurrency';
 import { isCanceled, ServiceError } from '../client/errors';
+import { asJson } from '../client/json';
 import type { HttpPort } from '../client/ports';
 import { isLive, toChatNotice, withChatStream } from '../shared/chat/chatStream';
 import { fetchMedia, withMedia } from '../shared/chat/replyMedia';
@@ -16,7 +17,8 @@ import { toDataObject } from '../shared/run/dataObject';
 import { n8nClock, n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError } from '../shared/run/nodeErrors';
-import type { AgentSettings, Batch, ConversationSlot } from './state';
+import type { AgentSettings } from './options';
+import type { Batch, ConversationSlot } from './state';
 
 /**
  * Sends the next request of these conversations of a batch, and applies the replies. Replies that have arrived are kept
@@ -99,6 +101,7 @@ async function ask(
 		throw invalidCall(invalid.name, invalid.result ?? '');
 	}
 	if (next.phase.kind === 'answered') {
+		if (!hasText(completion)) throw noAnswer(completion);
 		const json = settings.simplify
 			? toChatResult(completion, { json: isJsonMode(request) })
 			: { response: completion };
@@ -116,6 +119,21 @@ function toolFields({ tools, request, conversation }: ConversationSlot): Partial
 	const isFirst = conversation!.rounds === 0;
 	if (request['tool_choice'] !== 'required' || isFirst) return { tools };
 	return { tools, tool_choice: 'auto' };
+}
+
+function hasText({ choices }: ChatCompletion): boolean {
+	return /\S/.test(choices[0]!.message.content ?? '');
+}
+
+/** The error for a reply with neither text nor calls that can be run, such as one that was cut off in a call. */
+function noAnswer(completion: ChatCompletion): ServiceError {
+	const { finish_reason: reason } = completion.choices[0]!;
+	return new ServiceError(
+		'protocol',
+		'The model replied with neither an answer nor a tool call',
+		`The reply ended with the finish reason ${String(reason ?? null)}. Try again, or shorten the conversation`,
+		{ partial: asJson(completion) },
+	);
 }
 
 function invalidCall(name: string, problem: string): ServiceError {

@@ -98,7 +98,7 @@ async function readSlot(
 ): Promise<Partial<ConversationSlot>> {
 	const service = await n8nService(context);
 	const own = readTools(context, item);
-	const repeated = own.find((tool) => nodes[tool.function.name] !== undefined);
+	const repeated = own.find((tool) => Object.hasOwn(nodes, tool.function.name));
 	if (repeated !== undefined) {
 		throw new InputError(
 			'Tool Nodes',

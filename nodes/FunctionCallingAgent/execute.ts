@@ -36,20 +36,10 @@ import {
 } from './state';
 import { applyItems, applyToolResponses, toErrorText } from './toolResults';
 
-/** The error for items that cannot be matched to their call, by problem. */
+/** Errors about items that cannot be matched to their call, by problem. */
 const UNMATCHED = {
-	lost: () =>
-		new InputError(
-			'Tool results',
-			'came back without the link to their tool call',
-			'Keep item linking in the branch (Code nodes: return pairedItem), or set Run Tool Calls to One at a Time',
-		),
-	contradiction: () =>
-		new InputError(
-			'Tool results',
-			'contradict their item linking',
-			'An item carries the tool_call of another call than the one it is linked to. Return pairedItem in the Code nodes of the branch, or set Run Tool Calls to One at a Time',
-		),
+	lost: 'came back without the link to their tool call',
+	contradiction: 'contradict their item linking',
 } as const;
 
 /**
@@ -141,7 +131,12 @@ async function receive(
 	const matches = matchItems(runData, { node, source, items, isToolOutput }, branchCalls(state));
 	for (const match of matches) {
 		if (match.kind === 'unmatched') {
-			failCalls(context, state, match.calls, UNMATCHED[match.problem]());
+			const error = new InputError(
+				'Tool results',
+				UNMATCHED[match.problem],
+				'Keep item linking in the branch (Code nodes: return pairedItem), or set Run Tool Calls to One at a Time',
+			);
+			failCalls(context, state, match.calls, error);
 		}
 	}
 

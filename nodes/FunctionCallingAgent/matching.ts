@@ -25,6 +25,9 @@ import type {
 /** Key in the JSON of a tool call item: which call it is. */
 export const ENVELOPE = 'tool_call';
 
+/** Number of fields of an envelope: a tool's own field of this name may have some of them. */
+const ENVELOPE_FIELDS = 4;
+
 /** Identifies a tool call, in the JSON of the item that leaves the node. */
 export interface Envelope {
 	readonly id: string;
@@ -104,6 +107,7 @@ export function envelopeOf(item: INodeExecutionData | undefined): Envelope | und
 	if (typeof value !== 'object' || value === null) return undefined;
 	const { id, tool, round, conversation } = value as Partial<Envelope>;
 	const isEnvelope =
+		Object.keys(value).length === ENVELOPE_FIELDS &&
 		typeof id === 'string' &&
 		typeof tool === 'string' &&
 		typeof round === 'number' &&

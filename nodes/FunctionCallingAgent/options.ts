@@ -13,7 +13,6 @@ import { concurrencyProperty, readBatching } from '../shared/form/batchOptions';
 import { choiceOption, numberOption, optionsProperty } from '../shared/form/options';
 import { readRetry, retryOutcomeUnknownOption } from '../shared/form/retryOptions';
 import type { Service } from '../shared/run/host';
-import type { AgentSettings } from './state';
 
 const invalidCallsOption = choiceOption<'tell' | 'fail'>({
 	name: 'invalidCalls',
@@ -84,25 +83,31 @@ export const agentOptions: INodeProperties = optionsProperty([
 	showInChatOption.property,
 ]);
 
-/** The settings of a batch of conversations. n8n evaluates them for the first item, and they apply to all. */
-export function readSettings(
-	context: IExecuteFunctions,
-	service: Service,
-	item: number,
-): AgentSettings {
+/** The settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. */
+export type AgentSettings = ReturnType<typeof readSettings>;
+
+/**
+ * The settings of a batch of conversations.
+ *
+ * @param item Index of its first item: n8n evaluates them for this one, and they apply to all.
+ */
+export function readSettings(context: IExecuteFunctions, service: Service, item: number) {
 	return {
 		limits: {
 			maxRounds: maxRoundsOption.read(context, item),
 			maxCalls: maxCallsOption.read(context, item),
 			maxRepeats: maxRepeatsOption.read(context, item),
 		},
+		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 		allAtOnce: context.getNodeParameter('runCalls', item) === 'allAtOnce',
+		/** Whether each answer leaves the node as soon as it is complete; otherwise all together. */
 		asTheyFinish: emitOption.read(context, item) === 'finished',
 		failOnInvalidCall: invalidCallsOption.read(context, item) === 'fail',
 		singleOutput: isSingleOutput(context),
 		simplify: context.getNodeParameter('simplify', item) === true,
 		stream: context.getNodeParameter('streaming', item) !== 'off',
 		showReasoning: showReasoningOption.read(context, item),
+		/** Whether a streaming chat shows the tool calls. */
 		showTools: showInChatOption.read(context, item) === 'tools',
 		concurrency: readBatching(context).concurrency,
 		media: readMediaDownload(context, item, service),

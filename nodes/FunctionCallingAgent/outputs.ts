@@ -62,7 +62,7 @@ export function requestToolNodes(state: AgentState, nowMs: number): EngineReques
 	const pending = state.batches
 		.filter((batch) => isFree(state, batch))
 		.flatMap((batch) => pendingCalls(batch).map((call) => ({ batch, ...call })))
-		.filter(({ slot, record }) => slot.toolNodes[record.name] !== undefined);
+		.filter(({ slot, record }) => Object.hasOwn(slot.toolNodes, record.name));
 	if (pending.length === 0) return undefined;
 
 	const actions = pending.map(({ batch, slot, record }) => {

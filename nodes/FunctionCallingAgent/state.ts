@@ -1,37 +1,13 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData, ISourceData } from 'n8n-workflow';
 
-import type { Conversation, ConversationLimits } from '../client/chat/conversation';
+import type { Conversation } from '../client/chat/conversation';
 import type { ToolDeclaration } from '../client/chat/tools';
 import type { ChatRequest } from '../client/chat/types';
-import type { RetryPolicy } from '../client/http/retry';
-import type { MediaDownload } from '../shared/chat/mediaOptions';
 import type { NodeContext } from '../shared/run/nodeContext';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
 import type { Envelope, Position } from './matching';
+import type { AgentSettings } from './options';
 import type { ToolNode } from './toolNodes';
-
-/** Settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. */
-export interface AgentSettings {
-	readonly limits: ConversationLimits;
-	/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
-	readonly allAtOnce: boolean;
-	/** Whether each answer leaves the node as soon as it is complete; otherwise all together. */
-	readonly asTheyFinish: boolean;
-	/** Whether an invalid tool call fails the item; otherwise the error is returned to the model. */
-	readonly failOnInvalidCall: boolean;
-	/** Whether the calls of all tools leave through one output. */
-	readonly singleOutput: boolean;
-	readonly simplify: boolean;
-	readonly stream: boolean;
-	readonly showReasoning: boolean;
-	/** Whether a streaming chat shows a line for each tool call. */
-	readonly showTools: boolean;
-	readonly concurrency: number;
-	/** How to download the files of an answer; undefined if they are not downloaded. */
-	readonly media: MediaDownload | undefined;
-	readonly retry: RetryPolicy;
-	readonly idleTimeoutMs: number;
-}
 
 /** A conversation and its per-item settings, kept in the node context between runs. */
 export interface ConversationSlot {

@@ -11,6 +11,8 @@ import { applyResult } from '../client/chat/conversation';
 import { ENVELOPE, envelopeOf, type Envelope } from './matching';
 import { slotOf, type AgentState, type OpenCall } from './state';
 
+/** Fields of n8n's and other errors that are for developers. */
+const DEBUG_FIELDS = ['stack', 'errorDetails', 'n8nDetails'];
 /** Limits of an error text for the model. */
 const MAX_SENTENCES = 2;
 const MAX_ERROR_CHARACTERS = 400;
@@ -58,17 +60,16 @@ export function actionId({ conversation, id }: Envelope): string {
 }
 
 /** The JSON of an item for the model, with a list of its files, which come out with the conversation's outcome. */
-function toValue({ json, binary }: INodeExecutionData, files: IBinaryKeyData): IDataObject {
-	const fields = Object.entries(json).filter(
-		([key]) => key !== ENVELOPE || envelopeOf({ json }) === undefined,
-	);
-	const value: IDataObject = Object.fromEntries(fields);
-	if (isError(value['error'])) {
-		value['error'] = toErrorText(value['error']);
-		delete value['stack'];
-	}
-	const kept = Object.entries(binary ?? {}).map(([field, file]) => keep(field, file, files));
-	return kept.length === 0 ? value : { ...value, binary_data: kept };
+function toValue(item: INodeExecutionData, files: IBinaryKeyData): IDataObject {
+	const { error, stack } = item.json;
+	const isFailure = isError(error) || (typeof stack === 'string' && STACK.test(stack));
+	const value = withoutKeys(item.json, [
+		...(envelopeOf(item) === undefined ? [] : [ENVELOPE]),
+		...(isFailure ? DEBUG_FIELDS : []),
+	]);
+	if (isError(error)) value['error'] = toErrorText(error);
+	const kept = Object.entries(item.binary ?? {}).map(([field, file]) => keep(field, file, files));
+	return kept.length === 0 ? value : { binary_data: kept, ...value };
 }
 
 /** Adds a file to those of the conversation, under its own field if that is free. */
@@ -85,20 +86,33 @@ function isError(value: unknown): boolean {
 }
 
 /**
- * An error in one or two sentences, without its stack trace and the paths of the server. A value that is no text and has
- * no message, such as a code, is the tool's own and stays as it is.
+ * An error in one or two sentences, without its stack trace and the paths of the server. Of an error without a message,
+ * such as a code of the tool, the simple fields are kept: others may have headers with keys.
  */
 export function toErrorText(error: GenericValue): IDataObject[string] {
-	const { message, description } =
-		typeof error === 'object' ? (error as IDataObject) : { message: error };
-	if (typeof message !== 'string') return error;
-	const text = typeof description === 'string' ? `${message}\n${description}` : message;
+	if (typeof error === 'string') return inSentences(error);
+	if (typeof error !== 'object' || error === null) return error;
+	const { message, error: inner, description } = error as IDataObject;
+	const cause = message ?? inner;
+	if (typeof cause === 'object') return toErrorText(cause);
+	if (typeof cause !== 'string') {
+		const simple = Object.entries(error).filter(([, value]) => typeof value !== 'object');
+		return withoutKeys(Object.fromEntries<IDataObject[string]>(simple), DEBUG_FIELDS);
+	}
+	return inSentences(typeof description === 'string' ? `${cause}\n${description}` : cause);
+}
+
+function inSentences(text: string): string {
 	return text
 		.replace(STACK, '')
 		.replace(SERVER_PATH, '(path)')
-		.split(/\s*\n\s*|(?<=[.!?])\s+/)
+		.split(/\s*\n\s*|(?<=\w\w[.!?])\s+/)
 		.filter((sentence, index, all) => sentence !== '' && all.indexOf(sentence) === index)
 		.slice(0, MAX_SENTENCES)
 		.join(' ')
 		.slice(0, MAX_ERROR_CHARACTERS);
+}
+
+function withoutKeys(json: IDataObject, keys: readonly string[]): IDataObject {
+	return Object.fromEntries(Object.entries(json).filter(([key]) => !keys.includes(key)));
 }

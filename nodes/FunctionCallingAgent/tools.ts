@@ -4,6 +4,7 @@ import { inferSchema } from '../client/chat/inferSchema';
 import { readJson } from '../client/chat/readFields';
 import { checkTools, type ToolDeclaration } from '../client/chat/tools';
 import { InputError } from '../client/errors';
+import { ENVELOPE } from './matching';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../client/json';
 
 /** A parameter of a tool, as entered in the form or returned by expressions. */
@@ -42,19 +43,25 @@ const SCHEMAS = {
  * @throws InputError that names the tool and the problem.
  */
 export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDeclaration[] {
-	if (context.getNodeParameter('toolSource', itemIndex) === 'json') {
-		const label = 'Tool Declarations';
-		return checkTools(
-			readJson(context.getNodeParameter('toolsJson', itemIndex, '[]'), label),
-			label,
+	const isJson = context.getNodeParameter('toolSource', itemIndex) === 'json';
+	const label = isJson ? 'Tool Declarations' : 'Tools';
+	const value = isJson
+		? readJson(context.getNodeParameter('toolsJson', itemIndex, '[]'), label)
+		: (context.getNodeParameter('tools.tool', itemIndex, []) as readonly ToolEntry[]).map(
+				(entry, index) => toDeclaration(entry, `${label}: entry ${index + 1}`),
+			);
+	const tools = checkTools(value, label);
+	const taken = tools.find(({ function: { parameters } }) =>
+		Object.hasOwn(Object(parameters?.['properties']) as object, ENVELOPE),
+	);
+	if (taken !== undefined) {
+		throw new InputError(
+			`${label}: ${taken.function.name}`,
+			`has a parameter ${ENVELOPE}, which the node adds to each call itself`,
+			'Rename the parameter',
 		);
 	}
-	const label = 'Tools';
-	const entries = context.getNodeParameter('tools.tool', itemIndex, []) as readonly ToolEntry[];
-	return checkTools(
-		entries.map((entry, index) => toDeclaration(entry, `${label}: entry ${index + 1}`)),
-		label,
-	);
+	return tools;
 }
 
 function toDeclaration(entry: ToolEntry, label: string): JsonObject {

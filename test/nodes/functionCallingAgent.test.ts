@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 import {
@@ -694,4 +694,132 @@ test('the output Tool Calls needs no branch if there are no tools', async () => 
 	const { error, answers } = await run({ branches: {}, parameters: { toolSource: 'json' } });
 	expect(error).toBeUndefined();
 	expect(answers).toHaveLength(1);
+});
+
+test('data with the key of the check for open calls is data', async () => {
+	model = (messages) =>
+		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+	const open = { agent_video_open_calls: ['x'] };
+	const { error, answers } = await run({
+		items: [{ question: 'Weather?', ...open }],
+		branches: { weather: () => [{ json: open }] },
+	});
+	expect(error).toBeUndefined();
+	expect(answers).toHaveLength(1);
+	expect(toolMessages(requests()[1]!.messages)[0]!.content).toBe(JSON.stringify(open));
+});
+
+test('a tool may have the name of a method of objects', async () => {
+	model = (messages) =>
+		isFirstRound(messages) ? [call('c1', 'constructor', { city: 'Rome' })] : 'Done.';
+	const { error, calls } = await run({ branches: { constructor: weather } });
+	expect(error).toBeUndefined();
+	expect(calls('constructor')).toBe(1);
+});
+
+describe('what the model is told of an error', () => {
+	const trace =
+		'\n    at run (/home/node/app/index.js:1:2)\n    at main (/home/node/app/main.js:3:4)';
+	test.each<[string, object, object]>([
+		['a text', { error: `It broke.${trace}` }, { error: 'It broke.' }],
+		[
+			'a path of the server',
+			{ error: "ENOENT: no such file, open '/home/node/.n8n/config'" },
+			{ error: "ENOENT: no such file, open '(path)'" },
+		],
+		[
+			'a path of a URL',
+			{ error: 'Cannot GET /api/users/12' },
+			{ error: 'Cannot GET /api/users/12' },
+		],
+		[
+			'an error of n8n',
+			{
+				error: {
+					message: 'Not found',
+					description: '404. Try later. Or never.',
+					stack: trace,
+				},
+			},
+			{ error: 'Not found 404.' },
+		],
+		[
+			'an error in an error',
+			{ error: { error: { message: 'Deep', stack: trace } } },
+			{ error: 'Deep' },
+		],
+		[
+			'an error without a message',
+			{ error: { code: 7, config: { headers: { authorization: 'Bearer secret' } } } },
+			{ error: { code: 7 } },
+		],
+		[
+			'more fields',
+			{ error: 'No city', stack: trace, hint: 'Rome' },
+			{ hint: 'Rome', error: 'No city' },
+		],
+		['no error', { stack: ['node', 'redis'] }, { stack: ['node', 'redis'] }],
+	])('%s', async (_name, result, told) => {
+		model = (messages) =>
+			isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+		await run({ branches: { weather: () => [{ json: result as IDataObject }] } });
+		const [{ content }] = toolMessages(requests()[1]!.messages) as [ChatMessage];
+		expect(JSON.parse(String(content))).toStrictEqual(told);
+	});
+});
+
+describe('a reply with neither an answer nor a call is an error that keeps the reply', () => {
+	test.each([
+		['calls that are no list', { content: null, tool_calls: 'weather' }, 'tool_calls'],
+		[
+			'a call that was cut off',
+			{ content: null, tool_calls: [call('c1', 'weather', '{"ci')] },
+			'length',
+		],
+		['no text', { content: ' ' }, 'stop'],
+	])('%s', async (_name, message, finish_reason) => {
+		await server.stop();
+		server = await startScriptedServer((response) => {
+			json(response, 200, { choices: [{ index: 0, message, finish_reason }] });
+		});
+		const { answers } = await run({
+			branches: { weather },
+			onError: 'continueRegularOutput',
+		});
+		expect(answers).toMatchObject([
+			{
+				json: {
+					error: 'The model replied with neither an answer nor a tool call',
+					details: { partial: { choices: [{ finish_reason }] } },
+				},
+			},
+		]);
+	});
+});
+
+test('an answer in parts is their text', async () => {
+	await server.stop();
+	server = await startScriptedServer((response) => {
+		const content = [
+			{ type: 'text', text: 'Mild ' },
+			{ type: 'text', text: 'and dry.' },
+		];
+		json(response, 200, {
+			choices: [{ index: 0, message: { content }, finish_reason: 'stop', usage: null }],
+		});
+	});
+	const { answers } = await run({ branches: { weather } });
+	expect(answers[0]!.json['content']).toBe('Mild and dry.');
+});
+
+test('a parameter named tool_call is rejected before the first request', async () => {
+	const { error } = await run({
+		branches: { weather },
+		parameters: { tools: { tool: [tool('weather', 'tool_call')] } },
+	});
+	expect(error).toMatchObject({
+		message:
+			'Tools: weather has a parameter tool_call, which the node adds to each call itself',
+	});
+	expect(server.requests).toHaveLength(0);
 });

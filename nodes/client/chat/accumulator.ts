@@ -114,14 +114,22 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
 	for (const call of Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []) {
 		applyToolCall(partial.toolCalls, call);
 	}
-	if (typeof content === 'string') partial.content = (partial.content ?? '') + content;
+	const text = contentText(content);
+	if (text !== null) partial.content = (partial.content ?? '') + text;
 	if (typeof reasoning_content === 'string') {
 		partial.reasoning = (partial.reasoning ?? '') + reasoning_content;
 	}
 	return {
-		content: typeof content === 'string' ? content : '',
+		content: text ?? '',
 		reasoning: typeof reasoning_content === 'string' ? reasoning_content : '',
 	};
+}
+
+/** The content of a reply (spec 2.4) as text, also where a server sends a list of parts; null without content. */
+export function contentText(content: JsonValue | undefined): string | null {
+	if (content === undefined || content === null) return null;
+	if (!Array.isArray(content)) return jsonText(content);
+	return content.map((part) => (isJsonObject(part) ? jsonText(part['text'] ?? '') : '')).join('');
 }
 
 /**
@@ -133,7 +141,10 @@ function applyToolCall(calls: Map<number, PartialToolCall>, fragment: JsonObject
 		? fragment['function']
 		: {};
 	const id = idText(fragment['id']);
-	const index = indexOf(fragment['index']) ?? indexByOrder(calls, id, typeof name === 'string');
+	const sent = indexOf(fragment['index']) ?? indexByOrder(calls, id, typeof name === 'string');
+	const { id: known = '' } = calls.get(sent) ?? {};
+	// Some servers number all calls 0.
+	const index = id === '' || known === '' || id === known ? sent : indexByOrder(calls, id, false);
 	const call = calls.get(index) ?? { id: '', name: '', arguments: '' };
 	calls.set(index, call);
 

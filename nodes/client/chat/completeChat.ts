@@ -5,6 +5,7 @@ import { errorDetails, readBytes, readJsonObject, send, unexpectedResponse } fro
 import { asJson, fromJson, isJsonObject, parseJsonObject, type JsonObject } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
 import {
+	contentText,
 	applyChunk,
 	isFinished,
 	startAccumulator,
@@ -151,7 +152,11 @@ function withPartial(error: unknown, accumulator: Accumulator): unknown {
 function checkCompletion(body: JsonObject): ChatCompletion {
 	const { choices } = body;
 	const first = Array.isArray(choices) ? choices[0] : undefined;
-	if (isJsonObject(first) && isJsonObject(first['message'])) return fromJson(body);
+	if (isJsonObject(first) && isJsonObject(first['message'])) {
+		const { message } = first;
+		message['content'] = contentText(message['content']);
+		return fromJson(body);
+	}
 
 	if (body['error'] !== undefined && body['error'] !== null) {
 		throw new ServiceError(

@@ -48,7 +48,8 @@ export function toChatResult(completion: ChatCompletion, { json }: ResultOptions
 
 /** Token usage: at the top level of a non-streamed body, in the choices of a stream (spec 2.4, 2.5). */
 export function usageOf({ usage, choices }: ChatCompletion): Usage | undefined {
-	return usage ?? choices[0]?.usage;
+	// Some servers send null.
+	return usage ?? choices[0]?.usage ?? undefined;
 }
 
 /** Parses a reply in JSON mode (`response_format`, spec 2.1). A code fence around it is removed: models often add one. */

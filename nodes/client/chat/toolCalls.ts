@@ -18,11 +18,10 @@ export function readToolCalls(
 	prefix = 'call',
 ): RepliedCall[] {
 	const executed = objectsOf(results);
-	const ids = new Set<string>();
+	const ids = new Map<string, number>();
 	return objectsOf(calls).map((call, index) => {
 		const sent = idText(call['id']);
 		const id = uniqueId(sent === '' ? `${prefix}_${index + 1}` : sent, ids);
-		ids.add(id);
 		const found = executed.findIndex(({ tool_call_id: of }) => idText(of) === sent);
 		// Calls with the same id have their results in the order of the calls.
 		const [result] = found === -1 ? [] : executed.splice(found, 1);
@@ -75,9 +74,16 @@ export function jsonText(value: JsonValue): string {
 	return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function uniqueId(id: string, taken: ReadonlySet<string>): string {
+/** @param taken The ids so far, each with the number of the last call that asked for it. */
+function uniqueId(id: string, taken: Map<string, number>): string {
+	let number = taken.get(id) ?? 0;
 	let unique = id;
-	for (let n = 2; taken.has(unique); n++) unique = `${id}_${n}`;
+	do {
+		number += 1;
+		unique = number === 1 ? id : `${id}_${number}`;
+	} while (number > 1 && taken.has(unique));
+	taken.set(id, number);
+	if (unique !== id) taken.set(unique, 1);
 	return unique;
 }
 

@@ -1,65 +1,42 @@
 import type {
-	IConnections,
-	IExecuteData,
+	IDestinationNode,
 	IExecuteFunctions,
-	IRunData,
 	INode,
+	IRunExecutionData,
 	ISourceData,
 	ITaskDataConnections,
-	ITaskDataConnectionsSource,
 	Workflow,
 } from 'n8n-workflow';
 
-/**
- * The parts of n8n's execution engine that a node has no public function for: n8n's context has them, though its type does
- * not declare them. Each is undefined in an n8n that keeps them elsewhere.
- */
-export interface Engine {
-	/** The runs of all nodes so far. */
-	readonly runData: IRunData | undefined;
-	/** The node runs that are due, in their order. */
-	readonly stack: IExecuteData[] | undefined;
-	/** The node on which "Execute step" was clicked. */
-	readonly destination: string | undefined;
-	readonly workflow: Partial<Workflow> | undefined;
-	readonly connections: IConnections | undefined;
-	/** Whether nodes run in the legacy order v0, breadth-first. */
-	readonly isLegacyOrder: boolean;
-	/** Whether the node of this name starts executions. */
-	readonly isTrigger: (name: string) => boolean;
-}
-
+/** What n8n's context has, though its type does not declare it. */
 interface Internals {
-	readonly runExecutionData?: {
-		readonly resultData?: { readonly runData?: IRunData };
-		readonly executionData?: {
-			readonly nodeExecutionStack?: IExecuteData[];
-			readonly waitingExecution?: Record<string, Record<string, ITaskDataConnections>>;
-			readonly waitingExecutionSource?: Record<
-				string,
-				Record<string, ITaskDataConnectionsSource>
-			> | null;
-		};
-		readonly startData?: {
-			readonly destinationNode?: string | { readonly nodeName?: string };
-		};
-	};
+	readonly runExecutionData?: Partial<IRunExecutionData>;
 	readonly workflow?: Partial<Workflow>;
 }
 
-/** The engine that runs this node. */
-export function engineOf(context: IExecuteFunctions): Engine {
+/**
+ * The parts of n8n's execution engine that a node has no public function for. Each is undefined in an n8n that keeps them
+ * elsewhere.
+ */
+export function engineOf(context: IExecuteFunctions) {
 	const { runExecutionData, workflow } = context as unknown as Internals;
 	const { resultData, executionData, startData } = runExecutionData ?? {};
-	const destination = startData?.destinationNode;
+	// A text in n8n 1.x.
+	const destination = startData?.destinationNode as IDestinationNode | string | undefined;
 	return {
+		/** The runs of all nodes so far. */
 		runData: resultData?.runData,
+		executionData,
+		/** The node runs that are due, in their order. */
 		stack: executionData?.nodeExecutionStack,
+		/** The node on which "Execute step" was clicked. */
 		destination: typeof destination === 'string' ? destination : destination?.nodeName,
 		workflow,
 		connections: workflow?.connectionsBySourceNode,
+		/** Whether nodes run in the legacy order v0, breadth-first. */
 		isLegacyOrder: workflow?.settings?.executionOrder !== 'v1',
-		isTrigger: (name) => {
+		/** Whether the node of this name starts executions. */
+		isTrigger: (name: string) => {
 			const { type, typeVersion } = workflow?.nodes?.[name] ?? { type: '', typeVersion: 1 };
 			const found = workflow?.nodeTypes?.getByNameAndVersion(type, typeVersion);
 			return found?.description.group.includes('trigger') === true;
@@ -73,27 +50,26 @@ export function engineOf(context: IExecuteFunctions): Engine {
  * @returns Whether there is such a node.
  */
 export function startWaitingNode(context: IExecuteFunctions): boolean {
-	const { runExecutionData, workflow } = context as unknown as Internals & {
-		readonly workflow: Workflow;
-	};
+	const { workflow, executionData } = engineOf(context);
 	const {
-		nodeExecutionStack,
+		nodeExecutionStack = [],
 		waitingExecution = {},
 		waitingExecutionSource,
-	} = runExecutionData?.executionData ?? {};
+	} = executionData ?? {};
 	const names = Object.keys(waitingExecution);
 	for (const [name, runs] of Object.entries(waitingExecution)) {
-		const [run] = Object.keys(runs);
-		const inputs = run === undefined ? [] : runs[run]!['main']!;
-		const isBlocked = workflow.getParentNodes(name).some((parent) => names.includes(parent));
-		if (isBlocked || !canStart(context, workflow.nodes[name]!, inputs)) continue;
-		nodeExecutionStack?.push({
-			node: workflow.nodes[name]!,
+		const [run = 0] = Object.keys(runs).map(Number);
+		const inputs = runs[run]?.['main'] ?? [];
+		const isBlocked = workflow!.getParentNodes!(name).some((parent) => names.includes(parent));
+		const node = workflow!.nodes![name]!;
+		if (isBlocked || !canStart(context, node, inputs)) continue;
+		nodeExecutionStack.push({
+			node,
 			data: { main: inputs.map((items) => items ?? []) },
-			source: waitingExecutionSource?.[name]?.[run!] ?? null,
+			source: waitingExecutionSource?.[name]?.[run] ?? null,
 		});
-		Reflect.deleteProperty(runs, run!);
-		Reflect.deleteProperty(waitingExecutionSource?.[name] ?? {}, run!);
+		Reflect.deleteProperty(runs, run);
+		Reflect.deleteProperty(waitingExecutionSource?.[name] ?? {}, run);
 		if (Object.keys(runs).length === 0) Reflect.deleteProperty(waitingExecution, name);
 		return true;
 	}
@@ -104,7 +80,7 @@ export function startWaitingNode(context: IExecuteFunctions): boolean {
 function canStart(
 	context: IExecuteFunctions,
 	node: INode,
-	inputs: readonly (readonly unknown[] | null)[],
+	inputs: ITaskDataConnections[string],
 ): boolean {
 	const { workflow, isLegacyOrder } = engineOf(context);
 	const given = inputs.flatMap((items, index) => (items?.length ? [index] : []));
