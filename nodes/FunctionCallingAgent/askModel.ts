@@ -87,6 +87,9 @@ async function ask(
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
 			onText?.(toChatNotice(line));
 		}
+		if (next.phase.kind === 'stopped') {
+			onText?.(toChatNotice(`Stopped without an answer: ${next.phase.reason}`));
+		}
 		return { completion, next };
 	}
 

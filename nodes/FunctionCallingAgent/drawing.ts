@@ -60,7 +60,7 @@ function* findRemovedTools(drawing: Drawing): Generator<Mistake> {
 	for (const target of slots.slice(outputs).flatMap((each) => each ?? [])) {
 		yield [
 			'Connections',
-			`are left of a removed tool, to ${target.node}`,
+			`are left of an output that no longer exists, to ${target.node}`,
 			`${SHIFTED}, and delete the connection without a label`,
 		];
 	}
@@ -69,7 +69,7 @@ function* findRemovedTools(drawing: Drawing): Generator<Mistake> {
 		yield [
 			`Nothing leads to ${orphan},`,
 			'which leads back to this node',
-			`${SHIFTED}, and connect or delete ${orphan}`,
+			`${SHIFTED} and connect them again. Delete ${orphan} only if no tool needs it`,
 		];
 	}
 	const failed = hasErrorOutput ? targetsOf(drawing, errorOutput) : [];
@@ -79,11 +79,14 @@ function* findRemovedTools(drawing: Drawing): Generator<Mistake> {
 }
 
 function* findStraightReturns(drawing: Drawing): Generator<Mistake> {
-	for (const [output, label] of [
+	const { name, toolOutputs, hasErrorOutput } = drawing;
+	const outputs = new Map([
 		[ANSWER, 'Answer'],
 		[STOPPED, 'Stopped'],
-	] as const) {
-		if (!targetsOf(drawing, output).includes(drawing.name)) continue;
+		...(hasErrorOutput ? [[FIRST_TOOL + toolOutputs.length, 'Error'] as const] : []),
+	]);
+	for (const [output, label] of outputs) {
+		if (!targetsOf(drawing, output).includes(name)) continue;
 		yield [
 			label,
 			STRAIGHT,
@@ -109,7 +112,8 @@ function* findWrongBranches(drawing: Drawing): Generator<Mistake> {
 	}
 }
 
-function targetsOf({ name, connections }: Drawing, output: number): string[] {
+/** The names of the nodes that an output leads to. */
+export function targetsOf({ name, connections }: Drawing, output: number): string[] {
 	return (connections[name]?.['main']?.[output] ?? []).map(({ node }) => node);
 }
 

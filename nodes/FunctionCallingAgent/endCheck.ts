@@ -73,7 +73,7 @@ export function checkEnd(context: IExecuteFunctions, state: AgentState): InputEr
 	return new InputError(
 		names.length === 1 ? `Tool ${names[0]}` : `Tools ${names.join(', ')}`,
 		`returned no item for ${open.length === 1 ? '1 call' : `${open.length} calls`}`,
-		'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, and connect every output of its IF, Filter and Switch nodes',
+		'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, and connect every output of its nodes, error outputs as well',
 	);
 }
 

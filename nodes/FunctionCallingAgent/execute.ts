@@ -10,8 +10,8 @@ import { hintMissingMedia } from '../shared/chat/replyMedia';
 import { engineOf, ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { stoppingError } from '../shared/run/mapItems';
 import { askModel, failSlot } from './askModel';
-import { beginBatch, readToolOutputs } from './begin';
-import { FIRST_TOOL } from './drawing';
+import { beginBatch, readDrawing, readToolOutputs } from './begin';
+import { FIRST_TOOL, STOPPED, targetsOf } from './drawing';
 import { branchCalls, checkEnd, isEndCheck, watchOpenCalls } from './endCheck';
 import { matchItems, type Match } from './matching';
 import {
@@ -174,6 +174,17 @@ function hintLate(context: IExecuteFunctions, count: number): void {
 	});
 }
 
+function hintStopped(context: IExecuteFunctions, count: number): void {
+	const drawing = count === 0 ? undefined : readDrawing(context);
+	if (drawing === undefined || targetsOf(drawing, STOPPED).length > 0) return;
+	context.addExecutionHints({
+		message:
+			'A conversation has reached a limit. It left through Stopped, which has no connection.',
+		type: 'warning',
+		location: 'outputPane',
+	});
+}
+
 function indexesOf<Call>(
 	matches: readonly Match<Call>[],
 	wanted: (match: Match<Call>) => boolean,
@@ -203,6 +214,7 @@ function emit(
 	if (willBeRetried(context, state, outputs)) prepareRetry(state, left);
 	else state.batches = state.batches.filter(({ slots }) => !slots.every(isEmitted));
 	watchOpenCalls(context, state, { source: sourceOf(context), calledNow });
+	hintStopped(context, outputs[STOPPED]!.length);
 	hintMissingMedia(context, outputs.flat());
 	return outputs;
 }

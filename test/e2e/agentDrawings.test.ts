@@ -531,7 +531,7 @@ const REJECTED: readonly [string, Pick<Drawing, 'nodes' | 'wires'> & Partial<Dra
 				Removed: [['Agent']],
 			},
 		},
-		/^(Agent: )?Connections are left of a removed tool/,
+		/^(Agent: )?Connections are left of an output that no longer exists/,
 	],
 	[
 		'what the editor leaves of a removed tool: an empty slot, and its branch without an entry',
@@ -583,6 +583,27 @@ describe('drawings that are rejected before the first request', () => {
 			);
 			const failed = outputItems(going, 'Answers').map(({ json }) => json['error']);
 			expect(failed).toStrictEqual(row.questions.map(() => like(message)));
+			expect(agent.model.requests).toHaveLength(0);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'fails each item once where the error output leads straight to the input',
+		async () => {
+			agent.looksUpCities();
+			const { execution } = await agent.run({
+				tools: ['weather'],
+				questions: ['Hello', 'Rome'],
+				nodes: [WEATHER],
+				wires: { ...BACK, Agent: [['Answers'], ['Stops'], ['weather'], ['Agent']] },
+				nodeSettings: { onError: 'continueErrorOutput' },
+			});
+			const [first, ...others] = execution.data.resultData.runData['Agent']!;
+			expect(first!.data!['main']![3]!.map(({ json }) => json['error'])).toStrictEqual(
+				Array(2).fill('Error leads straight back to the input'),
+			);
+			expect(others).toHaveLength(1);
 			expect(agent.model.requests).toHaveLength(0);
 		},
 		RUN_LIMIT_MS,

@@ -823,3 +823,30 @@ test('a parameter named tool_call is rejected before the first request', async (
 	});
 	expect(server.requests).toHaveLength(0);
 });
+
+test('a conversation that reaches a limit is told in the chat, and in a hint where Stopped is not connected', async () => {
+	model = () => [call('c1', 'weather', { city: 'Rome' })];
+	const { chunks, run: execution } = await runWorkflow(
+		[
+			packageNode(AGENT, 'functionCallingAgent', {
+				parameters: {
+					prompt: 'x',
+					tools: { tool: [tool('weather', 'city')] },
+					streaming: 'off',
+					options: { maxRounds: 1 },
+				},
+			}),
+			stubNode('weather', weather),
+		],
+		{ [AGENT]: [[], [], ['weather']], weather: [[AGENT]] },
+		AGENT,
+		{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
+	);
+	expect(chunks.map(({ content = '' }) => content).join('')).toBe(
+		'\n\n> Stopped without an answer: max_rounds\n\n',
+	);
+	const [{ hints = [] } = {}] = execution.data.resultData.runData[AGENT]!;
+	expect(hints).toMatchObject([
+		{ message: expect.stringContaining('through Stopped') as string },
+	]);
+});
