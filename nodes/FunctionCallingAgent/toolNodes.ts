@@ -1,6 +1,7 @@
 import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
 
 import { checkTools, type ToolDeclaration } from '../client/chat/tools';
+import { schemaProblem } from '../client/chat/toolSchema';
 import { InputError } from '../client/errors';
 import { asJson } from '../client/json';
 import { loadAiNodeSdk } from '../shared/chat/aiNodeSdk';
@@ -95,7 +96,7 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		return asJson({ type: 'function', function: { name, description, ...parameters } });
 	});
 	return {
-		declarations: checkTools(declarations, LABEL),
+		declarations: checkTools(declarations, LABEL, schemaProblem),
 		nodes: Object.fromEntries(
 			offered.map(
 				({ name, metadata: { sourceNodeName = name, isFromToolkit = false } = {} }) => [

@@ -3,6 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { inferSchema } from '../client/chat/inferSchema';
 import { readJson } from '../client/chat/readFields';
 import { checkTools, type ToolDeclaration } from '../client/chat/tools';
+import { schemaProblem } from '../client/chat/toolSchema';
 import { InputError } from '../client/errors';
 import { ENVELOPE } from './matching';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../client/json';
@@ -50,7 +51,7 @@ export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDe
 		: (context.getNodeParameter('tools.tool', itemIndex, []) as readonly ToolEntry[]).map(
 				(entry, index) => toDeclaration(entry, `${label}: entry ${index + 1}`),
 			);
-	const tools = checkTools(value, label);
+	const tools = checkTools(value, label, schemaProblem);
 	const taken = tools.find(({ function: { parameters } }) =>
 		Object.hasOwn(Object(parameters?.['properties']) as object, ENVELOPE),
 	);

@@ -1,6 +1,5 @@
 import { InputError } from '../errors';
 import { fromJson, isJsonObject, type JsonObject, type JsonValue } from '../json';
-import { schemaProblem } from './toolSchema';
 
 /** Declaration of a function that the model may call (spec 2.3). */
 export interface ToolDeclaration {
@@ -16,12 +15,18 @@ export interface ToolDeclaration {
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Validates a list of tool declarations (spec 2.3), with their schemas.
+ * Validates a list of tool declarations (spec 2.3).
  *
  * @param label Label of the field that contains the list.
+ * @param findProblem Why a schema cannot be used. Needed where the arguments are validated against it: the validator is
+ *   large, and only that node bundles it.
  * @throws InputError with the number of the invalid entry and the reason.
  */
-export function checkTools(value: JsonValue, label: string): ToolDeclaration[] {
+export function checkTools(
+	value: JsonValue,
+	label: string,
+	findProblem: (schema: JsonObject) => string | undefined = () => undefined,
+): ToolDeclaration[] {
 	if (!Array.isArray(value)) {
 		throw new InputError(
 			label,
@@ -58,7 +63,7 @@ export function checkTools(value: JsonValue, label: string): ToolDeclaration[] {
 				'Start them with { "type": "object", "properties": … }',
 			);
 		}
-		const problem = parameters === undefined ? undefined : schemaProblem(parameters);
+		const problem = parameters === undefined ? undefined : findProblem(parameters);
 		if (problem !== undefined) {
 			throw new InputError(
 				named,
