@@ -17,6 +17,7 @@ const ROWS = [
 	{ what: 'Chat Completion', file: 'chatCompletion.test.ts' },
 	{ what: 'Agent with Tools, branches', file: 'agentBranches.test.ts' },
 	{ what: 'Agent with Tools, conversations', file: 'agentConversations.test.ts' },
+	{ what: 'Agent with Tools, drawings', file: 'agentDrawings.test.ts' },
 	{ what: 'Super Assistant', file: 'superAssistant.test.ts' },
 	{ what: 'Agent Video Chat Model', file: 'chatModel.test.ts' },
 	{ what: 'Create Video', file: 'createVideo.test.ts' },

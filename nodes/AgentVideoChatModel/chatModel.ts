@@ -7,25 +7,19 @@ import { asJson, fromJson } from '../client/json';
 import { fromCallback } from '../client/fromCallback';
 import type { HttpPort } from '../client/ports';
 import type { RetryPolicy } from '../client/http/retry';
-import type {
-	AiNodeSdk,
-	SdkCall,
-	SdkChatModel,
-	SdkMessage,
-	SdkTool,
+import {
+	toDeclaration,
+	type AiNodeSdk,
+	type SdkCall,
+	type SdkChatModel,
+	type SdkMessage,
+	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
 import { sendChat, type OnText } from '../shared/chat/sendChat';
 import { n8nClock } from '../shared/run/host';
 import { toNodeError } from '../shared/run/nodeErrors';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
-import {
-	callsOf,
-	toChatMessage,
-	toDeclaration,
-	toSdkEnd,
-	toSdkResult,
-	withImages,
-} from './sdkMessages';
+import { callsOf, toChatMessage, toSdkEnd, toSdkResult, withImages } from './sdkMessages';
 
 /** Settings that all calls of a chat model share. */
 export interface ChatModelSettings {

@@ -1,7 +1,6 @@
 import { userMessage } from '../client/chat/messages';
 import { usageOf } from '../client/chat/result';
 import { isComplete, readToolCalls } from '../client/chat/toolCalls';
-import type { ToolDeclaration } from '../client/chat/tools';
 import type {
 	ChatCompletion,
 	ChatMessage,
@@ -11,12 +10,10 @@ import type {
 } from '../client/chat/types';
 import { InputError } from '../client/errors';
 import type {
-	AiNodeSdk,
 	SdkContent,
 	SdkFinishReason,
 	SdkMessage,
 	SdkResult,
-	SdkTool,
 	SdkUsage,
 } from '../shared/chat/aiNodeSdk';
 
@@ -67,21 +64,6 @@ export function withImages(
 		const images = userMessage('', imageUrls).content as readonly ContentPart[];
 		return { ...message, content: [...(content ?? []), ...images] };
 	});
-}
-
-/** Converts a tool of an agent to a declaration (spec 2.3). */
-export function toDeclaration(sdk: AiNodeSdk, tool: SdkTool): ToolDeclaration {
-	const { name, description = '', inputSchema } = tool;
-	return {
-		type: 'function',
-		function: {
-			name,
-			description,
-			...(inputSchema === undefined
-				? {}
-				: { parameters: sdk.getParametersJsonSchema({ inputSchema }) }),
-		},
-	};
 }
 
 /** Converts a reply of the service to n8n's form. */

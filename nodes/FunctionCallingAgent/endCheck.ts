@@ -1,6 +1,7 @@
 import type { IExecuteData, IExecuteFunctions, ISourceData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
+import { setCustomData } from '../shared/chat/reportCall';
 import { engineOf, startWaitingNode } from '../shared/run/engine';
 import { readDrawing } from './begin';
 import { loopNodes } from './drawing';
@@ -10,8 +11,6 @@ import type { AgentState, OpenCall } from './state';
 /** Key of the tools whose results are missing: in the check, and in the execution's custom data, there or `none`. */
 const OPEN_CALLS = 'agent_video_open_calls';
 const NONE = 'none';
-/** Maximum length of a value of n8n's custom data. */
-const MAX_VALUE_LENGTH = 255;
 
 type BranchCall = OpenCall & EmittedCall;
 
@@ -103,10 +102,9 @@ function hint(context: IExecuteFunctions, open: readonly OpenCall[], isStep: boo
 }
 
 /** Sets the execution's custom data to the tools of all agents whose results are missing. */
-function report({ customData }: Partial<IExecuteFunctions>, tools: readonly string[]): void {
-	if (tools.length === 0 && customData?.get(OPEN_CALLS) === undefined) return;
-	const names = [...new Set(tools)].join(', ');
-	customData?.set(OPEN_CALLS, names === '' ? NONE : names.slice(0, MAX_VALUE_LENGTH));
+function report(context: Partial<IExecuteFunctions>, tools: readonly string[]): void {
+	if (tools.length === 0 && context.customData?.get(OPEN_CALLS) === undefined) return;
+	setCustomData(context, OPEN_CALLS, [...new Set(tools)].join(', ') || NONE);
 }
 
 /** The tools whose results a check waits for; undefined if the entry is no check. */

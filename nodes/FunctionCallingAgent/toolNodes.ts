@@ -4,7 +4,7 @@ import { checkTools, type ToolDeclaration } from '../client/chat/tools';
 import { schemaProblem } from '../client/chat/toolSchema';
 import { InputError } from '../client/errors';
 import { asJson } from '../client/json';
-import { loadAiNodeSdk } from '../shared/chat/aiNodeSdk';
+import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
 import { engineOf, sourceOf } from '../shared/run/engine';
 
 /** A tool of a connected tool node, as n8n passes it. */
@@ -88,13 +88,9 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 	if (obstacle !== undefined) throw new InputError(LABEL, obstacle.problem, obstacle.hint);
 
 	const sdk = loadAiNodeSdk()!;
-	const declarations = offered.map(({ name, description = '', schema }) => {
-		const parameters =
-			schema === undefined
-				? {}
-				: { parameters: sdk.getParametersJsonSchema({ inputSchema: schema }) };
-		return asJson({ type: 'function', function: { name, description, ...parameters } });
-	});
+	const declarations = offered.map(({ schema, ...tool }) =>
+		asJson(toDeclaration(sdk, { ...tool, inputSchema: schema })),
+	);
 	return {
 		declarations: checkTools(declarations, LABEL, schemaProblem),
 		nodes: Object.fromEntries(

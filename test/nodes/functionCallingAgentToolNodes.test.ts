@@ -5,6 +5,7 @@ import { strictContext } from '../support/strictContext';
 
 // Only a complete n8n has its SDK for AI nodes.
 jest.mock('../../nodes/shared/chat/aiNodeSdk', () => ({
+	...jest.requireActual<object>('../../nodes/shared/chat/aiNodeSdk'),
 	loadAiNodeSdk: () => ({
 		getParametersJsonSchema: ({ inputSchema }: { inputSchema: unknown }) => inputSchema,
 	}),

@@ -1,5 +1,6 @@
 import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
+import type { ToolDeclaration } from '../../client/chat/tools';
 import type { JsonObject } from '../../client/json';
 
 /** A part of a message in n8n's SDK for AI nodes, without the kinds that this package does not use. */
@@ -81,6 +82,24 @@ export interface SdkCall {
 export interface AiNodeSdk {
 	getParametersJsonSchema(tool: { readonly inputSchema: unknown }): JsonObject;
 	supplyModel(context: ISupplyDataFunctions, model: SdkChatModel): SupplyData;
+}
+
+/** Converts a tool of an agent to a declaration (spec 2.3). */
+export function toDeclaration(
+	sdk: AiNodeSdk,
+	tool: Pick<SdkTool, 'name' | 'description' | 'inputSchema'>,
+): ToolDeclaration {
+	const { name, description = '', inputSchema } = tool;
+	return {
+		type: 'function',
+		function: {
+			name,
+			description,
+			...(inputSchema === undefined
+				? {}
+				: { parameters: sdk.getParametersJsonSchema({ inputSchema }) }),
+		},
+	};
 }
 
 /** Loads n8n's SDK for AI nodes; undefined where this n8n has none. */

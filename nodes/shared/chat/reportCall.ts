@@ -26,6 +26,10 @@ function reportUsage(context: IExecuteFunctions, completion: ChatCompletion): vo
 }
 
 /** Values are cut to n8n's maximum of 255 characters. Does nothing in an n8n without custom data. */
-function setCustomData(context: Partial<IExecuteFunctions>, key: string, value: string): void {
+export function setCustomData(
+	context: Partial<IExecuteFunctions>,
+	key: string,
+	value: string,
+): void {
 	context.customData?.set(key, value.slice(0, 255));
 }
