@@ -6,6 +6,7 @@ import type { TaskPoll } from '../client/video/poll/task';
 import { checkTaskId, queryTask } from '../client/video/queryTask';
 import { isLive, withChatStream } from '../shared/chat/chatStream';
 import { n8nClock, n8nService } from '../shared/run/host';
+import { ignoreAlwaysOutputData } from '../shared/run/engine';
 import { readText } from '../shared/run/parameters';
 import { deliver, type PolledItems } from './deliver';
 import { readPolling } from './options';
@@ -30,6 +31,8 @@ async function run(
 	sendText: (text: string) => void,
 ): Promise<INodeExecutionData[][]> {
 	const mode = readWaitMode(context);
+	// Its empty item would leave through Still Generating, which leads back to the node.
+	if (mode !== 'tool') ignoreAlwaysOutputData(context);
 	const progress = pollProgress(context, sendText);
 	const { isSuspended, ...polled } = await pollItems(context, mode, progress);
 	if (isSuspended) return onOutputs({ stillGenerating: context.getInputData() });

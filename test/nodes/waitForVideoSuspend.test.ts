@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { INode, INodeExecutionData } from 'n8n-workflow';
 
 import {
 	allItems,
@@ -44,12 +44,19 @@ const idsOf = (items: readonly INodeExecutionData[] = []) =>
 	items.map(({ json: fields }) => fields['task_id']);
 const LOOP: Wires = { [WAIT]: [[WAIT], ['Done'], ['Lost']] };
 
-async function suspend(more: Partial<RunOptions> = {}, wires = LOOP) {
+async function suspend(
+	more: Partial<RunOptions> & { readonly nodeSettings?: Partial<INode> } = {},
+	wires = LOOP,
+) {
+	const { nodeSettings } = more;
 	const nodes = [
-		packageNode(WAIT, 'waitForVideo', {
-			...more,
-			parameters: { download: false, waitMode: 'suspend', ...more.parameters },
-		}),
+		{
+			...packageNode(WAIT, 'waitForVideo', {
+				...more,
+				parameters: { download: false, waitMode: 'suspend', ...more.parameters },
+			}),
+			...nodeSettings,
+		},
 		...['Done', 'Lost'].map((name) => stubNode(name, (items) => items)),
 	];
 	const credential = { baseUrl: server.url, apiKey: 'k-secret' };
@@ -182,4 +189,12 @@ test('the console of a manual run has the progress and the time of the next poll
 	expect(messages.at(-1)).toMatch(
 		/^0 of 2 videos finished, 2 processing, after \d s, next poll in 6\d s$/,
 	);
+});
+
+test('Always Output Data adds no empty item to the loop', async () => {
+	const first = await suspend({ items: ids('a'), nodeSettings: { alwaysOutputData: true } });
+	states = { a: 'completed' };
+	const last = await resumeLater(first);
+	expect(last.error).toBeUndefined();
+	expect(idsOf(allItems(last, 'Done')[0])).toStrictEqual(['a']);
 });
