@@ -2,6 +2,7 @@ import eslint from '@eslint/js';
 import { n8nCommunityNodesPlugin } from '@n8n/eslint-plugin-community-nodes';
 import prettier from 'eslint-config-prettier';
 import n8nNodesBase from 'eslint-plugin-n8n-nodes-base';
+import regexp from 'eslint-plugin-regexp';
 import { globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
@@ -62,6 +63,12 @@ export default tseslint.config(
 	{
 		files: shipped,
 		extends: [n8nCommunityNodesPlugin.configs.recommended],
+		plugins: { regexp },
+		rules: {
+			// A pattern that reads text from outside must take linear time: a hostile text would freeze n8n.
+			'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+			'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: false }],
+		},
 	},
 	{
 		files: ['package.json'],

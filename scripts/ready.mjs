@@ -4,9 +4,19 @@
  * It needs only Node 20 and npm. It installs the dependencies when package-lock.json is newer than the installed ones,
  * and puts the Node version that n8n runs on (.nvmrc) and the local binaries first in PATH.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import {
+	existsSync,
+	mkdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	utimesSync,
+	writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -18,10 +28,46 @@ function say(text) {
 
 const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };
 
-function must(command, args) {
-	const { status, error } = spawnSync(command, args, options);
-	if (error) say(`${command}: ${error.message}`);
-	if (status !== 0) process.exit(status ?? 1);
+/** Interval of progress lines in milliseconds. A log file gets fewer than a terminal. */
+const PROGRESS_MS = process.stderr.isTTY ? 1_000 : 15_000;
+/** A package file that npm has fetched, in its log. */
+const FETCHED = /http fetch GET 200 \S+\/-\/(\S+)\.tgz/;
+/** A line of npm's log that is no error. */
+const ROUTINE = /^npm (?:http|warn|notice|info)\b/i;
+
+/**
+ * Runs npm and shows that it lives: the elapsed time, and the package that it fetched last. Ends this process if npm
+ * fails.
+ */
+async function npm(title, args) {
+	say(`${title} …`);
+	const all = [...args, '--no-audit', '--no-fund', '--loglevel=http'];
+	const child = spawn('npm', all, { ...options, stdio: ['inherit', 'inherit', 'pipe'] });
+	const startMs = Date.now();
+	let fetched = '';
+	const timer = setInterval(() => {
+		const seconds = `${Math.round((Date.now() - startMs) / 1000)} s`;
+		const line = [title, seconds, fetched].filter(Boolean).join(' · ').slice(0, 79);
+		process.stderr.write(process.stderr.isTTY ? `\r${line}\x1B[K` : `${line}\n`);
+	}, PROGRESS_MS);
+	const stop = () => {
+		child.kill();
+		process.exit(143);
+	};
+	process.once('SIGTERM', stop);
+	child.on('error', ({ message }) => say(`npm: ${message}`));
+	createInterface(child.stderr).on('line', (line) => {
+		const [, name] = FETCHED.exec(line) ?? [];
+		if (name !== undefined) fetched = name;
+		else if (!ROUTINE.test(line)) say(line);
+	});
+	const status = await new Promise((resolve) => {
+		child.on('close', resolve);
+	});
+	clearInterval(timer);
+	process.off('SIGTERM', stop);
+	if (process.stderr.isTTY) process.stderr.write('\r\x1B[K');
+	if (status !== 0) process.exit(status > 0 ? status : 1);
 }
 
 /** Runs the command and forwards signals to it, so that it can clean up. */
@@ -39,19 +85,71 @@ function run(command, args, env) {
 	});
 }
 
-function installDependencies() {
+async function installDependencies() {
 	const lock = join(root, 'package-lock.json');
 	const installed = join(root, 'node_modules', '.package-lock.json');
 	if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
 
-	say('Installing the dependencies, about a minute …');
-	// Installs what the lock file says; `npm ci` would delete and download everything at each change.
-	must('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
+	// `npm ci` asks for optional packages of all platforms, which some registries do not have.
+	// Everything is needed to develop, whatever NODE_ENV and npm's settings leave out.
+	const all = ['--include=dev', '--include=optional', '--include=peer'];
+	await npm('Installing the dependencies, about a minute', ['install', ...all, '--no-save']);
+	checkInstalled(lock, installed);
 	utimesSync(installed, new Date(), new Date());
 }
 
+/** Stops if npm has installed what the lock file does not have; no script of a package has run so far (.npmrc). */
+function checkInstalled(lock, installed) {
+	const [locked, found] = [lock, installed].map(
+		(file) => JSON.parse(readFileSync(file, 'utf8')).packages,
+	);
+	const others = Object.entries(found).filter(([path, { version, integrity }]) => {
+		const { [path]: wanted } = locked;
+		return wanted?.version !== version || wanted?.integrity !== integrity;
+	});
+	if (others.length === 0) return;
+	const names = others.map(
+		([path, { version }]) => `${path.split('node_modules/').pop()} ${version}`,
+	);
+	say(
+		`package-lock.json does not have ${names.join(', ')}. Run npm install, and commit its changes`,
+	);
+	// A developer's machine may be of a platform for which the lock file has no optional packages.
+	if (!process.env.CI) return;
+	rmSync(installed);
+	process.exit(1);
+}
+
+/** Installs a package with Node; the kept hash is its lock, so that npm rejects any other content. */
+async function fetchNode(home, name) {
+	const integrity = JSON.parse(readFileSync(join(root, 'scripts', 'nodeHashes.json'), 'utf8'))[
+		name
+	];
+	if (integrity === undefined) {
+		say(
+			`Install Node ${nodeVersion}, which n8n runs on: there is no checked download of ${name}`,
+		);
+		process.exit(1);
+	}
+	const manifest = {
+		name: 'node-for-n8n',
+		version: '1.0.0',
+		dependencies: { [name]: nodeVersion },
+	};
+	const packages = {
+		'': manifest,
+		[`node_modules/${name}`]: { version: nodeVersion, integrity },
+	};
+	const lock = { ...manifest, lockfileVersion: 3, requires: true, packages };
+	mkdirSync(home, { recursive: true });
+	writeFileSync(join(home, 'package.json'), JSON.stringify(manifest));
+	writeFileSync(join(home, 'package-lock.json'), JSON.stringify(lock));
+	const args = ['ci', '--ignore-scripts', '--prefix', home];
+	await npm(`Downloading Node ${nodeVersion}, which n8n runs on`, args);
+}
+
 /** The folder of the `node` binary: that of this process if its major version matches, else a private copy. */
-function nodeFolder() {
+async function nodeFolder() {
 	const [major] = nodeVersion.split('.');
 	if (process.versions.node.split('.')[0] === major) return dirname(process.execPath);
 
@@ -59,23 +157,17 @@ function nodeFolder() {
 	const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 	const bin = join(home, 'node_modules', name, 'bin');
 	if (!existsSync(bin)) {
-		say(`Downloading Node ${nodeVersion}, which n8n runs on …`);
-		mkdirSync(home, { recursive: true });
-		must('npm', [
-			'install',
-			'--no-save',
-			'--no-audit',
-			'--no-fund',
-			'--loglevel=error',
-			'--prefix',
-			home,
-			`${name}@${nodeVersion}`,
-		]);
+		await fetchNode(home, name);
 	}
 	return bin;
 }
 
 const [command, ...args] = process.argv.slice(2);
-installDependencies();
-const path = [nodeFolder(), join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
-run(command, args, { ...process.env, PATH: path });
+await installDependencies();
+const path = [await nodeFolder(), join(root, 'node_modules', '.bin'), process.env.PATH].join(
+	delimiter,
+);
+// With `production`, libraries behave as if nobody developed or tested with them.
+const environment = { ...process.env, PATH: path };
+delete environment.NODE_ENV;
+run(command, args, environment);

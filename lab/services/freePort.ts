@@ -15,10 +15,16 @@ let next = Math.floor(Math.random() * BLOCK);
  * Each process picks from a block of its own: a server may take seconds to listen, and until then another process would
  * find the same port free.
  *
- * @param preferred Returned if it is free.
+ * @param wanted Returned if it is not 0.
+ * @throws Error if `wanted` is taken.
  */
-export async function freePort(preferred = 0): Promise<number> {
-	if (preferred > 0 && (await isFree(preferred))) return preferred;
+export async function freePort(wanted = 0): Promise<number> {
+	if (wanted > 0) {
+		if (await isFree(wanted)) return wanted;
+		throw new Error(
+			`Port ${wanted} is already in use. Choose another port, or stop the program that uses it.`,
+		);
+	}
 	const firstOfBlock = FIRST_PORT + (process.pid % (PORTS / BLOCK)) * BLOCK;
 	for (let tries = 0; tries < BLOCK; tries++) {
 		const port = firstOfBlock + (next++ % BLOCK);
