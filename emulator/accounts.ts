@@ -9,6 +9,7 @@ export interface Account {
 /** All accounts of the emulator (spec 5). */
 export const ACCOUNTS = [
 	{ key: 'demo-key', name: 'demo', hasCredit: true },
+	{ key: 'creator-key', name: 'creator', hasCredit: true },
 	{ key: 'demo-key-no-credit', name: 'demo-without-credit', hasCredit: false },
 ] as const satisfies readonly Account[];
 

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { errorBody, HttpError } from './errors';
+import type { ServiceSettings } from './service';
 import { validationMessage } from './validationMessage';
 
 /** Messages for requests that Fastify rejects itself, by Fastify error code. */
@@ -39,12 +40,20 @@ function routeError(server: FastifyInstance, request: FastifyRequest): HttpError
 }
 
 /** Error handler: responds to every error with the service's error body (spec 7), never with a stack trace. */
-export function addErrorHandler(server: FastifyInstance, log?: (line: string) => void): void {
+export function addErrorHandler(
+	server: FastifyInstance,
+	{ minimal }: ServiceSettings,
+	log?: (line: string) => void,
+): void {
 	server.setErrorHandler<FastifyError | HttpError>((error, _request, reply) => {
 		const { status, message, headers } = toHttpError(error);
 		if (!(error instanceof HttpError) && status === 503)
 			log?.(`Internal error: ${error.stack}`);
-		return reply.code(status).headers(headers).send(errorBody(status, message));
+		// The specification shows no header of an error.
+		return reply
+			.code(status)
+			.headers(minimal ? {} : headers)
+			.send(errorBody(status, message));
 	});
 	// Before the body is parsed: a wrong path or method takes precedence over an invalid body.
 	server.addHook('onRequest', async (request) => {

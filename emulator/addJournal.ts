@@ -4,6 +4,9 @@ import { isTooDeep } from './jsonDepth';
 import type { JournalEntry } from './journal';
 import type { EmulatedService } from './service';
 
+/** Maximum number of characters of a path in the journal. */
+const MAX_PATH = 2_048;
+
 /** The account name behind a request; keys are never recorded. */
 function identityOf({ headers: { authorization } }: FastifyRequest): string {
 	if (authorization === undefined) return 'none';
@@ -27,7 +30,7 @@ export function addJournal(
 		const entry: JournalEntry = {
 			time: clock.now(),
 			method: request.method,
-			path,
+			path: path.slice(0, MAX_PATH),
 			identity: identityOf(request),
 			authorized: request.headers.authorization !== undefined,
 		};
@@ -35,9 +38,11 @@ export function addJournal(
 		reply.raw.once('close', () => log?.(logLine(entry, clock.now() - entry.time)));
 	});
 	server.addHook('preValidation', async (request) => {
-		const entry = journal.find(request);
-		if (entry === undefined || request.body === undefined) return;
-		entry.body = isTooDeep(request.body) ? '(nested too deeply)' : request.body;
+		const { body, headers } = request;
+		if (body === undefined) return;
+		const kept = isTooDeep(body) ? '(nested too deeply)' : body;
+		const size = Number(headers['content-length'] ?? JSON.stringify(kept).length);
+		journal.keepBody(request, kept, size);
 	});
 	server.addHook('onSend', async (request, reply) => {
 		const entry = journal.find(request);

@@ -4,8 +4,9 @@ import { startEmulator } from './startEmulator';
 interface CliOptions {
 	readonly port: number;
 	readonly host: string;
+	readonly allowHost?: readonly string[];
 	readonly videoSeconds: number;
-	readonly chunkMs: number;
+	readonly chunkMs?: number;
 	readonly seed: number;
 	readonly minimal?: boolean;
 	readonly virtualClock?: boolean;
@@ -35,9 +36,10 @@ const STARTUP_ERRORS: Readonly<Record<string, (options: CliOptions) => string>> 
 };
 
 async function run(options: CliOptions): Promise<void> {
-	const { quiet, virtualClock, ...rest } = options;
+	const { quiet, virtualClock, allowHost = [], ...rest } = options;
 	const emulator = await startEmulator({
 		...rest,
+		allowedHosts: allowHost,
 		clock: virtualClock ? 'virtual' : 'real',
 		...(!quiet && { log: console.log }),
 	});
@@ -60,6 +62,10 @@ const program = new Command('emulator')
 	)
 	.option('--host <address>', 'address to listen on', '127.0.0.1')
 	.option(
+		'--allow-host <names...>',
+		'host names to accept besides localhost and the address that is connected to',
+	)
+	.option(
 		'--video-seconds <number>',
 		'maximum generation time of a video',
 		numberOption(86_400, false),
@@ -67,9 +73,8 @@ const program = new Command('emulator')
 	)
 	.option(
 		'--chunk-ms <number>',
-		'delay between chunks of a stream',
+		'delay between chunks of a stream (default: 20; with --virtual-clock 0)',
 		numberOption(60_000, false),
-		20,
 	)
 	.option(
 		'--seed <number>',
@@ -77,7 +82,7 @@ const program = new Command('emulator')
 		numberOption(2 ** 31, true),
 		1,
 	)
-	.option('--minimal', 'respond with the fields of the specification only')
+	.option('--minimal', 'respond with nothing beyond what the specification requires')
 	.option('--virtual-clock', 'stop the clock; POST /__emulator/clock advances it')
 	.option('--quiet', 'do not log requests');
 

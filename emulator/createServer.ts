@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { addChatRoutes } from './chat/addChatRoutes';
+import { addHostCheck } from './addHostCheck';
 import { addErrorHandler, handleClientError } from './addErrorHandler';
 import { addControlRoutes } from './addControlRoutes';
 import { addJournal } from './addJournal';
@@ -20,10 +21,17 @@ const STRICT_VALUES = {
 	discriminator: true,
 } as const;
 
+export interface ServerOptions {
+	/** Receives one line per request. */
+	readonly log?: (line: string) => void;
+	/** Host names to accept besides loopback names and the address that was connected to. */
+	readonly allowedHosts?: readonly string[];
+}
+
 /** Creates the HTTP server of an emulated service; it is not listening yet. */
 export function createServer(
 	service: EmulatedService,
-	log?: (line: string) => void,
+	{ log, allowedHosts = [] }: ServerOptions = {},
 ): FastifyInstance {
 	const server = fastify({
 		bodyLimit: MAX_BODY_BYTES,
@@ -32,8 +40,9 @@ export function createServer(
 		clientErrorHandler: handleClientError,
 	});
 	server.removeContentTypeParser('text/plain');
+	addHostCheck(server, allowedHosts);
 	addJournal(server, service, log);
-	addErrorHandler(server, log);
+	addErrorHandler(server, service.settings, log);
 	addFaultInjection(server, service);
 	addChatRoutes(server, service);
 	addVideoRoutes(server, service);

@@ -14,22 +14,28 @@ export interface ServiceOptions {
 	readonly chunkMs?: number;
 	/** The same seed and requests give the same responses. Default 1. */
 	readonly seed?: number;
-	/** Respond with the fields of the specification only. Default false. */
+	/** Respond with nothing beyond what the specification requires. Default false. */
 	readonly minimal?: boolean;
+	/** Videos show the words of their prompt. Default true; without, many videos cost little time. */
+	readonly wordsInVideos?: boolean;
+	/** Maximum size of the bodies in the journal, in bytes. Default 64 MiB. */
+	readonly journalBytes?: number;
 	/** Default `real`. */
 	readonly clock?: ClockKind;
 }
 
 /** Creates an emulated service with empty state. */
 export function createService(options: ServiceOptions): EmulatedService {
+	const { journalBytes } = options;
 	const { seed = 1, videoSeconds = 30, minimal = false, clock: kind = 'real' } = options;
+	const { wordsInVideos = true } = options;
 	const { chunkMs = kind === 'real' ? 20 : 0 } = options;
 	const clock = createClock(kind);
 	let ids = 0;
 	return {
-		settings: { seed, chunkMs, minimal },
+		settings: { seed, chunkMs, minimal, wordsInVideos },
 		clock,
-		journal: new Journal(),
+		journal: new Journal({ ...(journalBytes !== undefined && { maxBytes: journalBytes }) }),
 		faults: new FaultQueue(),
 		tasks: new TaskStore({ seed, videoSeconds }),
 		sessions: new AssistantSessions(),

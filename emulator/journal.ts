@@ -8,7 +8,7 @@ export interface JournalEntry {
 	readonly identity: string;
 	/** Whether the request had an `Authorization` header, valid or not. */
 	readonly authorized: boolean;
-	/** Parsed JSON body, if any. */
+	/** Parsed JSON body, if any; `DROPPED` for an old one of a full journal. */
 	body?: unknown;
 	/** Kind of the injected fault, if any. */
 	fault?: string;
@@ -16,12 +16,31 @@ export interface JournalEntry {
 	status?: number;
 }
 
-/** Request journal: bounded list, oldest first; the oldest entry is dropped when it is full. */
+const DROPPED = '(dropped: the journal is full)';
+/** A body takes about this much memory besides its text, in bytes. */
+const BODY_OVERHEAD = 1_000;
+
+export interface JournalLimits {
+	/** Maximum number of entries. Default 10,000. */
+	readonly maxEntries?: number;
+	/** Maximum size of all bodies, in bytes. Default 64 MiB. */
+	readonly maxBytes?: number;
+}
+
+/** Request journal: list, oldest first, bounded by the number of entries and by the size of their bodies. */
 export class Journal {
 	private list: JournalEntry[] = [];
 	private readonly byRequest = new WeakMap<object, JournalEntry>();
 
-	constructor(private readonly limit = 10_000) {}
+	private bodies: { readonly entry: JournalEntry; readonly bytes: number }[] = [];
+	private bytes = 0;
+	private readonly maxEntries: number;
+	private readonly maxBytes: number;
+
+	constructor({ maxEntries = 10_000, maxBytes = 64 * 2 ** 20 }: JournalLimits = {}) {
+		this.maxEntries = maxEntries;
+		this.maxBytes = maxBytes;
+	}
 
 	get entries(): readonly JournalEntry[] {
 		return this.list;
@@ -35,8 +54,23 @@ export class Journal {
 	/** @param request key for `find` */
 	record(entry: JournalEntry, request: object): void {
 		this.byRequest.set(request, entry);
-		if (this.list.length >= this.limit) this.list.shift();
+		if (this.list.length >= this.maxEntries) this.list.shift();
 		this.list.push(entry);
+	}
+
+	/** Adds the body of a recorded request; the oldest bodies are dropped when all are larger than the limit. */
+	keepBody(request: object, body: unknown, size: number): void {
+		const entry = this.find(request);
+		if (entry === undefined) return;
+		entry.body = body;
+		const bytes = size + BODY_OVERHEAD;
+		this.bodies.push({ entry, bytes });
+		this.bytes += bytes;
+		while (this.bytes > this.maxBytes) {
+			const oldest = this.bodies.shift()!;
+			oldest.entry.body = DROPPED;
+			this.bytes -= oldest.bytes;
+		}
 	}
 
 	find(request: object): JournalEntry | undefined {
@@ -45,5 +79,7 @@ export class Journal {
 
 	clear(): void {
 		this.list = [];
+		this.bodies = [];
+		this.bytes = 0;
 	}
 }

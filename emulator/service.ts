@@ -10,8 +10,13 @@ export interface ServiceSettings {
 	readonly seed: number;
 	/** Milliseconds between two chunks of a streamed response. */
 	readonly chunkMs: number;
-	/** Responses have the fields of the specification only, none of the third-party schema. */
+	/**
+	 * Responses have only what the specification requires: no field of the third-party schema, none that it leaves open
+	 * (`trace_id`, `thumbnail_url`, `enhanced_prompt`, `elapsed`), and no `Retry-After`.
+	 */
 	readonly minimal: boolean;
+	/** Videos show the words of their prompt; without, all videos of a format are the same file, which is drawn once. */
+	readonly wordsInVideos: boolean;
 }
 
 /** The emulated service: settings and state. */

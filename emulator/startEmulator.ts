@@ -1,18 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import type { EmulatorClock } from './clock';
-import { createServer } from './createServer';
+import { createServer, type ServerOptions } from './createServer';
 import { createService, type ServiceOptions } from './createService';
 import type { FaultQueue } from './faults/faultQueue';
 import type { Journal } from './journal';
 import type { TaskStore } from './video/tasks';
 
-export interface EmulatorOptions extends ServiceOptions {
+export interface EmulatorOptions extends ServiceOptions, ServerOptions {
 	/** Default 0, which selects a free port. */
 	readonly port?: number;
 	/** Address to listen on. Default `127.0.0.1`, reachable from this machine only. */
 	readonly host?: string;
-	/** Receives one line per request. */
-	readonly log?: (line: string) => void;
 }
 
 /** A running emulator. */
@@ -37,7 +35,7 @@ export interface Emulator {
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
 	const { host = '127.0.0.1', port = 0 } = options;
 	const service = createService(options);
-	const server = createServer(service, options.log);
+	const server = createServer(service, options);
 	await server.listen({ host, port });
 
 	const address = server.server.address() as AddressInfo;

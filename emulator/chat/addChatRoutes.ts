@@ -6,6 +6,7 @@ import { authenticate, requireAuthentication, requireCredit } from '../authentic
 import type { EmulatedService } from '../service';
 import { createReply } from './createReply';
 import { requireValidMessages } from './requireValidMessages';
+import { requireValidTools } from './requireValidTools';
 import { completionBody } from './completionBody';
 import { completionChunks } from './completionChunks';
 import { textOf } from './messages';
@@ -21,6 +22,7 @@ function requireConsistentFields({
 	tools,
 }: ChatBody): void {
 	requireValidMessages(messages);
+	requireValidTools(tools ?? []);
 	if (tool_choice === 'required' && !tools?.length) {
 		throw new HttpError(400, 'tool_choice "required" needs tools');
 	}
@@ -54,11 +56,7 @@ export function addChatRoutes(server: FastifyInstance, service: EmulatedService)
 				const { body } = request;
 				const caller = authenticate(request);
 				requireConsistentFields(body);
-				const binding = resolveBinding(
-					body.app_code ?? caller.appCode,
-					body.model,
-					service,
-				);
+				const binding = resolveBinding(body, caller, service);
 				requireCredit(caller);
 				const questions = body.messages.filter(({ role }) => role === 'user');
 				moderate('the question', questions.map(textOf).join('\n'));

@@ -8,8 +8,10 @@ export interface KnowledgeRecord {
 export interface App {
 	readonly code: string;
 	readonly kind: 'application' | 'workflow' | 'assistant';
-	/** `private` responds with 403; `rateLimited` with 429 at first (spec 7.1). */
-	readonly access: 'public' | 'private' | 'rateLimited';
+	/** `rateLimited` responds with 429 at first (spec 7.1). */
+	readonly access: 'public' | 'rateLimited';
+	/** Name of the account that created it, if no other may call it: 403 for all others (spec 5). */
+	readonly onlyFor?: string;
 	/** Default model; for an assistant the primary model, which a request cannot change. */
 	readonly model: string;
 	/** System prompt. */
@@ -19,8 +21,10 @@ export interface App {
 	readonly thinking: Readonly<Record<string, 'enabled' | 'disabled'>>;
 	readonly knowledge: readonly KnowledgeRecord[];
 	readonly suggestsQuestions: boolean;
-	/** Names of plugins (applications) or skills (assistants). */
+	/** Names of plugins (applications, workflows) or skills (assistants). */
 	readonly plugins: readonly string[];
+	/** Code of the super assistant in the agent node of a workflow (spec 9). */
+	readonly assistant?: string;
 }
 
 const PLAIN = {
@@ -75,7 +79,8 @@ export const APPS: readonly App[] = [
 		suggestsQuestions: true,
 		plugins: ['image_recognition', 'image_editing', 'image_generation', 'file_writer'],
 	},
-	{ ...PLAIN, code: 'demo-workflow', kind: 'workflow' },
+	{ ...PLAIN, code: 'demo-workflow', kind: 'workflow', plugins: ['image_recognition'] },
+	{ ...PLAIN, code: 'assistant-workflow', kind: 'workflow', assistant: 'demo-assistant' },
 	{
 		...PLAIN,
 		code: 'demo-assistant',
@@ -90,6 +95,6 @@ export const APPS: readonly App[] = [
 			'deep_research',
 		],
 	},
-	{ ...PLAIN, code: 'private-app', kind: 'application', access: 'private' },
+	{ ...PLAIN, code: 'private-app', kind: 'application', onlyFor: 'creator' },
 	{ ...PLAIN, code: 'busy-app', kind: 'application', access: 'rateLimited' },
 ];

@@ -6,6 +6,7 @@ import {
 	type DraftReply,
 	type CompletedPlugin,
 } from './responder';
+import { writeJson } from './generation/writeJson';
 import { writeText } from './generation/writeText';
 import type { Message } from './messages';
 import type { ToolStep } from './reply';
@@ -60,7 +61,7 @@ export function respondAsAssistant(context: ChatContext): DraftReply {
 	);
 	const text = parts.join('\n\n') || writeText(question);
 	const isJson = body.response_format?.type === 'json_object';
-	const content = isJson ? JSON.stringify({ topic: question.topic, answer: text }) : text;
+	const content = isJson ? writeJson(question, { topic: question.topic, answer: text }) : text;
 	service.sessions.add(owner, id, { question: question.text, answer: text });
 	return {
 		content,

@@ -37,7 +37,7 @@ function* deltas({ reasoning, content, toolCalls }: Reply) {
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;
 
 /** Tool progress of a super assistant, before and after the tool runs (spec 2.7). */
-function* progress(step: ToolStep, chunkMs: number) {
+function* progress(step: ToolStep, { chunkMs, minimal }: ServiceSettings) {
 	const { tool, arguments: values, result, durationMs } = step;
 	yield {
 		delayMs: chunkMs,
@@ -49,7 +49,7 @@ function* progress(step: ToolStep, chunkMs: number) {
 		arguments: values,
 		result,
 		status: 'success',
-		elapsed: seconds(durationMs),
+		...(!minimal && { elapsed: seconds(durationMs) }),
 	};
 	yield { delayMs: durationMs, extension: { type: 'tool_calls', data: { tool_calls: [call] } } };
 }
@@ -57,9 +57,10 @@ function* progress(step: ToolStep, chunkMs: number) {
 /** Chunks of a streamed response, without the final `[DONE]` (spec 2.5, 2.7). */
 export function* completionChunks(
 	reply: Reply,
-	{ minimal, chunkMs }: ServiceSettings,
+	settings: ServiceSettings,
 	includeUsage: boolean,
 ): Generator<TimedChunk> {
+	const { minimal, chunkMs } = settings;
 	const base = envelope(reply, minimal);
 	const choice = (delta: Readonly<Record<string, unknown>>) => ({
 		...base,
@@ -68,7 +69,7 @@ export function* completionChunks(
 
 	if (!minimal) yield { delayMs: 0, chunk: choice({ role: 'assistant', content: '' }) };
 	for (const step of reply.session?.steps ?? []) {
-		for (const { delayMs, extension } of progress(step, chunkMs)) {
+		for (const { delayMs, extension } of progress(step, settings)) {
 			// The specification shows no `choices` in these chunks, but third-party clients expect them.
 			yield { delayMs, chunk: { ...(minimal ? base : choice({})), extension } };
 		}

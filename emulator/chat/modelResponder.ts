@@ -38,11 +38,11 @@ function searchKnowledge({ body, binding: { app } }: ChatContext): Retrieval | u
 
 /** Tool calls of this round, with identifiers (spec 2.3, 4). */
 function requestToolCalls(
-	{ body, service }: ChatContext,
+	{ body, binding: { model }, service }: ChatContext,
 	{ text }: Question,
 ): readonly MessageToolCall[] {
 	const { tools = [], tool_choice = 'auto', messages } = body;
-	if (tools.length === 0 || tool_choice === 'none') return [];
+	if (tools.length === 0 || tool_choice === 'none' || model.ignoresTools) return [];
 
 	const matched = chooseToolCalls(text, tools, {
 		round: toolRounds(messages),

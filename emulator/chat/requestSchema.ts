@@ -111,8 +111,8 @@ export const CHAT_SCHEMA = {
 		model: TEXT,
 		session_id: TEXT,
 		temperature: { type: 'number', minimum: 0, maximum: 1 },
-		// The specification says "int", but clients of the third-party schema send fractions.
-		top_p: { type: 'number' },
+		// The specification says "int" and no range; clients of the third-party schema send fractions of 1.
+		top_p: { type: 'number', minimum: 0, maximum: 1 },
 		frequency_penalty: PENALTY,
 		presence_penalty: PENALTY,
 		stream: { type: 'boolean' },

@@ -1,7 +1,9 @@
+import type { Account, Caller } from '../accounts';
 import { HttpError } from '../errors';
 import type { EmulatedService } from '../service';
 import { APPS, type App } from './apps';
 import { EMULATED_CHAT_MODELS, DEFAULT_CHAT_MODEL, type EmulatedChatModel } from './models';
+import type { ChatBody } from './requestSchema';
 
 /** Model of a request, and the application, workflow or super assistant it is bound to. */
 export interface Binding {
@@ -15,10 +17,14 @@ function findModel(code: string): EmulatedChatModel {
 	return model;
 }
 
-function findApp(code: string, { appRateLimits: busyApps, clock }: EmulatedService): App {
+function findApp(
+	code: string,
+	{ name: caller }: Account,
+	{ appRateLimits: busyApps, clock }: EmulatedService,
+): App {
 	const app = APPS.find((row) => row.code === code);
 	if (!app) throw new HttpError(402, `The application ${code} does not exist.`);
-	if (app.access === 'private') {
+	if (app.onlyFor !== undefined && app.onlyFor !== caller) {
 		throw new HttpError(
 			403,
 			'No access: only its creator can call an unpublished application.',
@@ -38,17 +44,18 @@ function findApp(code: string, { appRateLimits: busyApps, clock }: EmulatedServi
 }
 
 /**
- * Resolves `app_code` and `model` (spec 2.1).
- * @throws HttpError 400 unknown model, 402 unknown application, 403 private, 429 rate-limited
+ * Resolves `model` and the application of `app_code` or, without that, of the key (spec 2.1, 4).
+ * @throws HttpError 400 unknown model, 402 unknown application, 403 not the creator's account, 429 rate-limited
  */
 export function resolveBinding(
-	appCode: string | undefined,
-	modelCode: string | undefined,
+	{ app_code, model: modelCode }: Pick<ChatBody, 'app_code' | 'model'>,
+	caller: Caller,
 	service: EmulatedService,
 ): Binding {
+	const appCode = app_code ?? caller.appCode;
 	if (!appCode) return { model: findModel(modelCode ?? DEFAULT_CHAT_MODEL) };
 
-	const app = findApp(appCode, service);
+	const app = findApp(appCode, caller.account, service);
 	const chosen = app.kind === 'assistant' ? undefined : modelCode;
 	return { app, model: findModel(chosen ?? app.model) };
 }

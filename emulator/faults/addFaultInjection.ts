@@ -37,7 +37,7 @@ export function addFaultInjection(
 
 		entry.fault = fault.kind;
 		if (isResponseFault(fault)) {
-			await applyResponseFault(fault, { request, reply, clock });
+			await applyResponseFault(fault, { request, reply, clock, cleared: faults.cleared });
 			return;
 		}
 		bodyFaults.set(request, fault);
@@ -45,6 +45,10 @@ export function addFaultInjection(
 	server.addHook('onSend', async (request, reply, payload: unknown) => {
 		const fault = bodyFaults.get(request);
 		if (!fault) return payload;
+		if (fault.kind === 'holdBody') {
+			await faults.cleared;
+			return payload;
+		}
 
 		if (fault.kind === 'contentType') reply.header('content-type', fault.type);
 		const connection = connectionOf(request, reply);

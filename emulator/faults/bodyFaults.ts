@@ -95,6 +95,7 @@ const HANDLERS: BodyFaultHandlers = {
 		// Never settles: the client disconnects or the server is closed.
 		await new Promise(() => undefined);
 	},
+	holdBody: (body) => body,
 	async *split(body, { bytes = 1 }) {
 		for await (const chunk of body) {
 			for (let start = 0; start < chunk.length; start += bytes) {

@@ -24,6 +24,8 @@ export interface BodyPosition {
 export type ResponseFault =
 	/** Normal response after a delay. */
 	| { readonly kind: 'delay'; readonly ms: number }
+	/** Normal response, but the request waits until the faults are cleared; also after its client has gone. */
+	| { readonly kind: 'hold' }
 	/** Another status. A string `body` is sent as text, any other as JSON; default: the error body. */
 	| {
 			readonly kind: 'status';
@@ -50,6 +52,8 @@ export type BodyFault =
 	| ({ readonly kind: 'cut' } & BodyPosition)
 	/** Nothing is sent from the position on; the connection stays open. */
 	| ({ readonly kind: 'stallBody' } & BodyPosition)
+	/** Nothing of the body is sent until the faults are cleared. */
+	| { readonly kind: 'holdBody' }
 	/** Body sent in pieces of `bytes` bytes. Default 1. */
 	| { readonly kind: 'split'; readonly bytes?: number }
 	/** Invalid UTF-8 inserted at the position. */

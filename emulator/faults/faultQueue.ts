@@ -22,6 +22,13 @@ function matches({ path, method, contains }: Fault, target: FaultTarget): boolea
 /** Faults not used up yet, in the order they were added. */
 export class FaultQueue {
 	private queue: PendingFault[] = [];
+	private release: () => void = () => undefined;
+	private released = this.nextRelease();
+
+	/** Resolves when the faults are cleared. */
+	get cleared(): Promise<void> {
+		return this.released;
+	}
 
 	get pending(): readonly Fault[] {
 		return this.queue.map(({ fault }) => fault);
@@ -33,8 +40,11 @@ export class FaultQueue {
 		}
 	}
 
+	/** Removes the faults that are not used up, and lets held requests and bodies go on. */
 	clear(): void {
 		this.queue = [];
+		this.release();
+		this.released = this.nextRelease();
 	}
 
 	/** Takes the first fault that matches a request; it is removed after its last request. */
@@ -49,5 +59,11 @@ export class FaultQueue {
 			return entry.fault;
 		}
 		return undefined;
+	}
+
+	private nextRelease(): Promise<void> {
+		return new Promise((resolve) => {
+			this.release = resolve;
+		});
 	}
 }

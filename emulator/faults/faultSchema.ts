@@ -12,6 +12,7 @@ interface KindSchema {
 /** Fields of each kind of fault. */
 const KINDS = {
 	delay: { required: ['ms'], properties: { ms: COUNT } },
+	hold: {},
 	status: {
 		required: ['status'],
 		properties: {
@@ -31,6 +32,7 @@ const KINDS = {
 	resetBody: { properties: POSITION },
 	cut: { properties: POSITION },
 	stallBody: { properties: POSITION },
+	holdBody: {},
 	split: { properties: { bytes: { type: 'integer', minimum: 1 } } },
 	garbage: { properties: POSITION },
 	insert: { required: ['text'], properties: { text: TEXT, ...POSITION } },

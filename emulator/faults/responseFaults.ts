@@ -11,6 +11,8 @@ interface Exchange {
 	readonly request: FastifyRequest;
 	readonly reply: FastifyReply;
 	readonly clock: EmulatorClock;
+	/** Resolves when the faults are cleared. */
+	readonly cleared: Promise<void>;
 }
 
 type ResponseFaultHandlers = {
@@ -23,6 +25,7 @@ type ResponseFaultHandlers = {
 /** Effect of each kind of fault, applied before the service handles the request. */
 const HANDLERS: ResponseFaultHandlers = {
 	delay: ({ ms }, { clock }) => clock.sleep(ms),
+	hold: (_fault, { cleared }) => cleared,
 	status({ status, body, headers = {} }, { reply }) {
 		const text = body ?? errorBody(status, `Fault: ${status}`);
 		reply.type(typeof text === 'string' ? 'text/plain; charset=utf-8' : 'application/json');

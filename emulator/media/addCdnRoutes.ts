@@ -10,10 +10,10 @@ interface CdnFile {
 }
 
 /** Files of the CDN: the first entry that recognizes a path serves it. */
-const KINDS: readonly ((path: string) => CdnFile | undefined)[] = [
-	(path) => {
+const KINDS: readonly ((path: string) => CdnFile | undefined | Promise<CdnFile | undefined>)[] = [
+	async (path) => {
 		const video = parseCdnVideo(path);
-		const bytes = video && videoFile(video.size, video.aspectRatio, video.seconds);
+		const bytes = video && (await videoFile(video));
 		return bytes && { type: 'video/mp4', bytes };
 	},
 	(path) =>
@@ -28,16 +28,16 @@ const KINDS: readonly ((path: string) => CdnFile | undefined)[] = [
 	},
 ];
 
-function findFile(path: string): CdnFile {
+async function findFile(path: string): Promise<CdnFile> {
 	for (const kind of KINDS) {
-		const file = kind(path);
+		const file = await kind(path);
 		if (file) return file;
 	}
 	throw new HttpError(404, `No such file: ${path}`);
 }
 
-function sendFile(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-	const { type, bytes } = findFile(new URL(request.url, 'http://localhost').pathname);
+async function sendFile(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+	const { type, bytes } = await findFile(new URL(request.url, 'http://localhost').pathname);
 	reply.type(type).header('accept-ranges', 'bytes');
 
 	const range = parseRange(request.headers.range, bytes.length);

@@ -1,30 +1,42 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
-import { retimeMp4 } from './retimeMp4';
 
-/** A gzip-compressed file of `mp4-fixtures.json`. */
-interface Packed {
-	readonly bytes: number;
-	readonly gzipBase64: string;
+import type { CdnVideo } from '../video/cdnVideo';
+import { EMULATED_MODELS } from '../video/models';
+import { drawVideo } from './drawVideo';
+
+/** Number of drawn files to keep: some megabytes. */
+const MAX_KEPT_FILES = 100;
+
+const RATIOS: ReadonlySet<string> = new Set(EMULATED_MODELS.flatMap(({ ratios }) => ratios));
+
+/** Drawn files by their properties, oldest first. */
+const kept = new Map<string, Promise<Buffer>>();
+
+/** Width and height in pixels: the size is that of the shorter side; video codecs need even numbers. */
+function pixelsOf(size: string, aspectRatio: string): { width: number; height: number } {
+	const [across, down] = aspectRatio.split(':').map(Number) as [number, number];
+	const unit = Number.parseInt(size) / Math.min(across, down);
+	const [width, height] = [across, down].map((side) => 2 * Math.ceil((side * unit) / 2));
+	return { width: width!, height: height! };
 }
 
-const PACKED = JSON.parse(readFileSync(join(__dirname, 'mp4-fixtures.json'), 'utf8')) as Readonly<
-	Record<string, Packed>
->;
-
-function unpack(name: string): Buffer | undefined {
-	const packed = PACKED[name];
-	return packed && gunzipSync(Buffer.from(packed.gzipBase64, 'base64'));
-}
-
-/** Playable MP4 file; undefined if there is no fixture of this size and aspect ratio. */
-export function videoFile(size: string, aspectRatio: string, seconds: number): Buffer | undefined {
-	const clip = unpack(`${size}_${aspectRatio.replace(':', 'x')}.mp4`);
-	return clip && retimeMp4(clip, seconds);
+/**
+ * Playable MP4 file that moves and shows its words, drawn at the first request; undefined for an aspect ratio that no model
+ * has.
+ */
+export async function videoFile(video: Omit<CdnVideo, 'taskId'>): Promise<Buffer | undefined> {
+	const { size, aspectRatio, seconds, words } = video;
+	if (!RATIOS.has(aspectRatio)) return undefined;
+	const key = [size, aspectRatio, seconds, words].join(' ');
+	const file = kept.get(key) ?? drawVideo({ ...pixelsOf(size, aspectRatio), seconds, words });
+	kept.set(key, file);
+	const [oldest] = kept.keys();
+	if (kept.size > MAX_KEPT_FILES) kept.delete(oldest!);
+	return await file;
 }
 
 /** Small JPEG image. */
 export function imageFile(): Buffer {
-	return unpack('thumb.jpg')!;
+	return readFileSync(join(__dirname, 'thumbnail.jpg'));
 }

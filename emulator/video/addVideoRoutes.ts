@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HttpError } from '../errors';
 import { moderate } from '../moderate';
 import { authenticate, requireAuthentication, requireCredit } from '../authentication';
-import type { EmulatedService } from '../service';
+import type { EmulatedService, ServiceSettings } from '../service';
 import { cdnVideoPath } from './cdnVideo';
 import { effectiveVideo } from './effectiveVideo';
 import { enhancedPrompt } from './enhancedPrompt';
@@ -21,14 +21,21 @@ function modelOf(code: string): EmulatedModel {
 }
 
 /** Extra response fields of a completed task, including those that only some models return (spec 2.10). */
-function completedFields({ protocol, host }: FastifyRequest, task: VideoTask, seed: number) {
+function completedFields(
+	{ protocol, host }: FastifyRequest,
+	task: VideoTask,
+	{ seed, minimal, wordsInVideos }: ServiceSettings,
+) {
 	const { size, aspect_ratio: aspectRatio, duration: seconds } = task.video;
+	const words = wordsInVideos ? task.video.prompt : '';
 	const model = modelOf(task.video.model);
 	const origin = `${protocol}://${host}`;
 	return {
-		video_url: origin + cdnVideoPath({ taskId: task.id, size, aspectRatio, seconds }),
-		...(model.thumbnail && { thumbnail_url: `${origin}/cdn/thumbnails/${task.id}.jpg` }),
-		...(model.enhancedPrompt && { enhanced_prompt: enhancedPrompt(task.video.prompt, seed) }),
+		video_url: origin + cdnVideoPath({ taskId: task.id, size, aspectRatio, seconds, words }),
+		...(model.thumbnail &&
+			!minimal && { thumbnail_url: `${origin}/cdn/thumbnails/${task.id}.jpg` }),
+		...(model.enhancedPrompt &&
+			!minimal && { enhanced_prompt: enhancedPrompt(task.video.prompt, seed) }),
 	};
 }
 
@@ -71,7 +78,7 @@ export function addVideoRoutes(server: FastifyInstance, service: EmulatedService
 					task_id: task.id,
 					status,
 					model: task.video.model,
-					...(status === 'completed' && completedFields(request, task, settings.seed)),
+					...(status === 'completed' && completedFields(request, task, settings)),
 					...(error !== undefined && { error_message: error }),
 				};
 			},

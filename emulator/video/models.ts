@@ -71,8 +71,7 @@ const MULTIMODAL = {
 
 /**
  * All video models (spec 2.11), one row each. Which ones return thumbnails and enhanced prompts is our
- * choice. A new size or aspect ratio also needs a clip in `media/mp4-fixtures.json`, and a new size an
- * entry in `VideoSize` and in the CDN path (`cdnVideo.ts`).
+ * choice. A new size also needs an entry in `VideoSize` and in the CDN path (`cdnVideo.ts`).
  */
 export const EMULATED_MODELS: readonly EmulatedModel[] = [
 	{ ...MULTIMODAL, code: 'video-m1', sizes: ['480P', '720P', '1080P'] },

@@ -22,6 +22,8 @@ describe('2.1 chat request body', () => {
 		['temperature: above 1', { temperature: 1.01 }, 'temperature must be at most 1'],
 		['temperature: below 0', { temperature: -0.01 }, 'temperature must be at least 0'],
 		['temperature: text', { temperature: '0.5' }, 'temperature must be of type number'],
+		['top_p: above 1', { top_p: 1.01 }, 'top_p must be at most 1'],
+		['top_p: below 0', { top_p: -0.01 }, 'top_p must be at least 0'],
 		['top_p: type', { top_p: 'all' }, 'top_p must be of type number'],
 		[
 			'frequency_penalty: above',

@@ -141,7 +141,7 @@ describe('control API', () => {
 
 describe('journal', () => {
 	it('drops the oldest entry when it is full', () => {
-		const journal = new Journal(2);
+		const journal = new Journal({ maxEntries: 2 });
 		for (const path of ['/a', '/b', '/c']) {
 			journal.record(
 				{ time: 0, method: 'GET', path, identity: 'none', authorized: false },

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { Fault } from '../../emulator/faults/fault';
 import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
@@ -66,6 +67,42 @@ const stream = (until?: (text: string) => boolean) =>
 const events = ({ text }: Raw) => text.split('\n\n').filter(Boolean);
 /** Number of events in a complete stream. */
 const EVENT_COUNT = 8;
+
+describe('faults that hold a video task back', () => {
+	const VIDEOS = '/v1/videos/generations';
+	const BOAT = { model: 'video-m1', prompt: 'A boat' };
+	const create = (until?: (text: string) => boolean) => raw(VIDEOS, BOAT, until);
+	const untilJournal = async (status: number) => {
+		while (service.journal.of(VIDEOS).at(-1)?.status !== status) await setImmediate();
+	};
+
+	it('hold: the task is created when the faults are removed, even without its client', async () => {
+		service.faults.add({ kind: 'hold', count: 2 });
+		const answered = create();
+		const call = request(service.url + VIDEOS, { method: 'POST', headers: HEADERS });
+		call.on('error', () => undefined).end(JSON.stringify(BOAT));
+		while (service.journal.of(VIDEOS).filter(({ fault }) => fault).length < 2)
+			await setImmediate();
+		call.destroy();
+		expect(service.tasks.all).toHaveLength(0);
+
+		service.faults.clear();
+		expect(JSON.parse((await answered).text)).toHaveProperty('task_id');
+		await untilJournal(200);
+		expect(service.tasks.all).toHaveLength(2);
+	});
+
+	it('holdBody: the task exists, its answer arrives when the faults are removed', async () => {
+		service.faults.add({ kind: 'holdBody' });
+		const answered = create();
+		await untilJournal(200);
+		expect(service.tasks.all).toHaveLength(1);
+		service.faults.clear();
+		expect(JSON.parse((await answered).text)).toMatchObject({
+			task_id: service.tasks.all[0]!.id,
+		});
+	});
+});
 
 describe('response faults', () => {
 	it('status: default error body, custom body, text and headers', async () => {

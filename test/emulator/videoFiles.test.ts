@@ -1,6 +1,21 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { ROOT } from '../../lab/paths';
+import { drawVideo } from '../../emulator/media/drawVideo';
 import { EMULATED_MODELS } from '../../emulator/video/models';
-import { probe } from './support/probe';
+import { brightestOfText, pictureChanges, probe } from './support/probe';
 import { startService, type Json, type TestService } from './support/service';
+
+/** Draws a video in a process of its own and prints how many handlers of failures that has left there. */
+const COUNT_HANDLERS = `
+const { videoFile } = require('./emulator/media/mediaFiles.ts');
+const video = { size: '480P', aspectRatio: '1:1', seconds: 1, words: 'A cat' };
+videoFile(video).then((bytes) => {
+	const events = ['uncaughtException', 'unhandledRejection'];
+	const handlers = events.reduce((sum, event) => sum + process.listenerCount(event), 0);
+	console.log(JSON.stringify({ drawn: bytes.length > 500, handlers }));
+});`;
 
 let service: TestService;
 beforeAll(async () => {
@@ -51,11 +66,101 @@ describe('2.10 video files', () => {
 
 	it('2.10 the duration is the same in every MP4 header box', async () => {
 		const { bytes } = await download(`${service.url}/cdn/videos/x_720P_16x9_12s.mp4`);
-		const milliseconds = (box: string, offset: number) =>
+		const numberAt = (box: string, offset: number) =>
 			bytes.readUInt32BE(bytes.indexOf(box) - 4 + offset);
-		expect(milliseconds('mvhd', 24)).toBe(12_000);
-		expect(milliseconds('tkhd', 28)).toBe(12_000);
-		expect(milliseconds('mdhd', 24)).toBe(12_000);
+		const perSecond = { movie: numberAt('mvhd', 20), track: numberAt('mdhd', 20) };
+		expect(numberAt('mvhd', 24) / perSecond.movie).toBe(12);
+		expect(numberAt('tkhd', 28) / perSecond.movie).toBe(12);
+		expect(numberAt('mdhd', 24) / perSecond.track).toBe(12);
+	});
+
+	const drawn = async (prompt: string, more: Json = {}) => {
+		const { video_url } = await completedTask({ model: 'video-m5', prompt, ...more });
+		return { url: String(video_url), bytes: (await download(video_url)).bytes };
+	};
+
+	it('the picture moves in every frame, and the file is small', async () => {
+		const { bytes } = await drawn('A paper boat in the rain', { duration: 15, mode: 'pro' });
+		const changes = await pictureChanges(bytes);
+		expect(changes.length).toBeGreaterThan(20);
+		expect(Math.min(...changes)).toBeGreaterThan(0.1);
+		expect(bytes.length).toBeLessThan(80_000);
+	});
+
+	it('the words of the prompt are in the picture', async () => {
+		const [words, none] = [await drawn('A paper boat'), await drawn('纸船')];
+		expect(await brightestOfText(words.bytes)).toBeGreaterThan(200);
+		expect(await brightestOfText(none.bytes)).toBeLessThan(100);
+	});
+
+	it('equal prompts give the same file, other prompts another one', async () => {
+		const first = await drawn('A paper boat in the rain');
+		const same = await drawn('A paper boat in the rain');
+		const other = await drawn('A paper boat in the wind');
+		expect(same.url).not.toBe(first.url);
+		expect(same.bytes).toEqual(first.bytes);
+		expect(other.bytes).not.toEqual(first.bytes);
+	});
+
+	it.each([
+		['accents and punctuation', 'A café, at 5 o’clock!', 'A-cafe-at-5-o-clock'],
+		[
+			'many words',
+			'A very long prompt '.repeat(30),
+			'A-very-long-prompt-A-very-long-prompt-A-very-long-prompt-A',
+		],
+		['one long word', 'x'.repeat(500), 'x'.repeat(60)],
+	])('the path has the first words of the prompt: %s', async (_name, prompt, words) => {
+		const { url, bytes } = await drawn(prompt);
+		expect(url).toMatch(new RegExp(`_5s_${words}\\.mp4$`));
+		expect((await probe(bytes)).seconds).toBe(5);
+	});
+
+	it('a prompt in another script gives a video without words', async () => {
+		const { url, bytes } = await drawn('雨中的纸船 \u{1F6A2}');
+		expect(url).toMatch(/_5s\.mp4$/);
+		expect((await probe(bytes)).seconds).toBe(5);
+	});
+
+	it('videos that are drawn at the same time do not disturb each other', async () => {
+		const drawings = ['one', 'two', 'three'].map((words) => ({
+			...{ width: 480, height: 480, seconds: 3, words },
+		}));
+		const together = await Promise.all(drawings.map(drawVideo));
+		for (const [index, drawing] of drawings.entries()) {
+			expect(together[index]).toEqual(await drawVideo(drawing));
+		}
+	});
+
+	it('a video has the same bytes at any time', async () => {
+		const drawing = { width: 480, height: 480, seconds: 1, words: 'A cat' };
+		const first = await drawVideo(drawing);
+		const now = jest.spyOn(Date, 'now').mockReturnValue(0);
+		try {
+			expect((await drawVideo(drawing)).equals(first)).toBe(true);
+		} finally {
+			now.mockRestore();
+		}
+	});
+
+	it('other requests are answered between two frames', async () => {
+		const drawing = { width: 480, height: 480, seconds: 3, words: 'A cat' };
+		await drawVideo(drawing);
+		let turns = 0;
+		const count = () => {
+			turns++;
+			next = setImmediate(count);
+		};
+		let next = setImmediate(count);
+		await drawVideo(drawing);
+		clearImmediate(next);
+		expect(turns).toBeGreaterThanOrEqual(12);
+	});
+
+	it('drawing adds no handler of failures to the process', async () => {
+		const args = ['--import', 'tsx', '--eval', COUNT_HANDLERS];
+		const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
+		expect(JSON.parse(stdout)).toEqual({ drawn: true, handlers: 0 });
 	});
 
 	it('2.11 there is a file for every size and aspect ratio of every model', async () => {
@@ -126,7 +231,9 @@ describe('2.10 video files', () => {
 	it('2.10 responds with 404 to other paths', async () => {
 		for (const path of [
 			'videos/x.mp4',
-			'videos/x_480P_4x3_5s.mp4',
+			'videos/x_720P_21x9_5s.mp4',
+			'videos/x_720P_0x0_5s.mp4',
+			'videos/x_720P_16x9_5s_%2e%2e.mp4',
 			'videos/x_720P_16x9_0s.mp4',
 			'../cli.ts',
 			'images/a.png',

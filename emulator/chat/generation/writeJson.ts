@@ -1,4 +1,5 @@
 import { chance } from '../../random';
+import { schemaIn, valueFor } from './jsonSchema';
 import type { Question } from './question';
 import { writeVideoPrompt } from './videoPrompt';
 import { capitalize, extractKeywords } from './words';
@@ -42,7 +43,10 @@ function numberFor({ topic, text }: Question, key: string): number {
 	return digits === undefined ? 1 + Math.floor(10 * chance(topic, key)) : Number(digits);
 }
 
-type ValueRule = readonly [key: RegExp, value: (question: Question, key: string) => unknown];
+type ValueRule = readonly [
+	key: RegExp,
+	value: (question: Question, key: string, turn?: number) => unknown,
+];
 
 /** Values by the name of the key; the first matching row applies. */
 const VALUES: readonly ValueRule[] = [
@@ -51,7 +55,7 @@ const VALUES: readonly ValueRule[] = [
 	[/tags|keywords/i, ({ topic }) => [...new Set(extractKeywords(topic))]],
 	[/^(?:topic|subject|query)$/i, ({ topic }) => topic],
 	[/s$|list$/i, listOf],
-	[/prompt/i, (question) => writeVideoPrompt(question)],
+	[/prompt/i, (question, _key, turn) => writeVideoPrompt(question, turn)],
 	[
 		/title|headline|slogan|caption|idea/i,
 		(question, key) =>
@@ -68,14 +72,23 @@ const SAMPLES: readonly ValueRule[] = [
 	[/[tf]/, () => true],
 ];
 
-function valueOf(question: Question, { key, sample = '' }: RequestedKey): unknown {
+function valueOf(question: Question, { key, sample = '' }: RequestedKey, turn = 0): unknown {
 	const [, value] =
 		SAMPLES.find(([start]) => start.test(sample)) ?? VALUES.find(([name]) => name.test(key))!;
-	return value(question, key);
+	return value(question, key, turn);
 }
 
-/** Writes the answer as JSON, with the keys requested in the messages (spec 2.1 `response_format`). */
-export function writeJson(question: Question): string {
+/**
+ * Writes the answer as JSON, with the keys requested in the messages (spec 2.1 `response_format`).
+ * @param unasked the answer if the messages request no keys; by default the text, or a list of texts
+ */
+export function writeJson(question: Question, unasked?: object): string {
+	const schema = schemaIn(question.text);
+	if (schema !== undefined) {
+		const write = (key: string, sample: string, turn: number) =>
+			valueOf(question, { key, sample }, turn);
+		return JSON.stringify(valueFor(schema, 'answer', write));
+	}
 	const inQuestion = requestedKeys(question.text);
 	const keys = inQuestion.length > 0 ? inQuestion : requestedKeys(question.instructions);
 	if (keys.length > 0) {
@@ -85,6 +98,7 @@ export function writeJson(question: Question): string {
 			),
 		);
 	}
+	if (unasked !== undefined) return JSON.stringify(unasked);
 	const pieces = writePieces(question);
 	if (pieces.length > 1) return JSON.stringify({ topic: question.topic, items: pieces });
 	return JSON.stringify({ topic: question.topic, answer: writeText(question) });

@@ -89,7 +89,8 @@ export const PLUGINS: readonly Plugin[] = [
 			if (!isOrderFor(context, VIDEO_WORD)) return undefined;
 			const { topic } = context.question;
 			const taskId = `skill-${hexId(12, context.seed, topic)}`;
-			const path = cdnVideoPath({ taskId, size: '720P', aspectRatio: '16:9', seconds: 5 });
+			const video = { size: '720P', aspectRatio: '16:9', seconds: 5, words: topic } as const;
+			const path = cdnVideoPath({ taskId, ...video });
 			const url = context.origin + path;
 			return {
 				input: { prompt: topic, duration: 5 },

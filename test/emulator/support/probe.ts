@@ -24,23 +24,57 @@ interface ProbeOutput {
 
 const run = promisify(execFile);
 
-/** Reads the properties of a video file with ffprobe; fails for other files. */
-export async function probe(file: Buffer): Promise<Probed> {
+/** Runs ffprobe on a file and returns its JSON output. */
+async function runProbe(
+	file: Buffer,
+	argsFor: (path: string) => readonly string[],
+): Promise<unknown> {
 	const folder = await mkdtemp(join(tmpdir(), 'probe-'));
 	try {
 		// The package sets the execute bit in an install script, which does not run here.
 		await chmod(ffprobe, 0o755);
-		await writeFile(join(folder, 'file'), file);
-		const { stdout } = await run(ffprobe, [
-			...['-v', 'error', '-of', 'json', '-show_streams', '-show_format', '-show_packets'],
-			join(folder, 'file'),
-		]);
-		const { streams, format, packets } = JSON.parse(stdout) as ProbeOutput;
-		const [{ codec_name: codec, width, height }] = streams;
-		const last = packets.at(-1)!;
-		const shownSeconds = Number(last.pts_time) + Number(last.duration_time);
-		return { codec, width, height, seconds: Number(format.duration), shownSeconds };
+		const path = join(folder, 'file');
+		await writeFile(path, file);
+		const { stdout } = await run(ffprobe, ['-v', 'error', '-of', 'json', ...argsFor(path)]);
+		return JSON.parse(stdout) as unknown;
 	} finally {
 		await rm(folder, { recursive: true });
 	}
+}
+
+/** Reads the properties of a video file with ffprobe; fails for other files. */
+export async function probe(file: Buffer): Promise<Probed> {
+	const sections = ['-show_streams', '-show_format', '-show_packets'];
+	const { streams, format, packets } = (await runProbe(file, (path) => [
+		...sections,
+		path,
+	])) as ProbeOutput;
+	const [{ codec_name: codec, width, height }] = streams;
+	const last = packets.at(-1)!;
+	const shownSeconds = Number(last.pts_time) + Number(last.duration_time);
+	return { codec, width, height, seconds: Number(format.duration), shownSeconds };
+}
+
+/** One of ffprobe's figures about the brightness (0 to 255) of each frame. */
+async function brightness(
+	file: Buffer,
+	figure: 'YDIF' | 'YMAX',
+	filter = 'null',
+): Promise<readonly number[]> {
+	const name = `lavfi.signalstats.${figure}`;
+	const { frames } = (await runProbe(file, (path) => [
+		...['-f', 'lavfi', '-i', `movie=${path},${filter},signalstats`],
+		...['-show_entries', `frame_tags=${name}`],
+	])) as { readonly frames: readonly { readonly tags: Readonly<Record<string, string>> }[] };
+	return frames.map(({ tags }) => Number(tags[name]));
+}
+
+/** The mean change of brightness from each frame of a video to the next. */
+export async function pictureChanges(file: Buffer): Promise<readonly number[]> {
+	return (await brightness(file, 'YDIF')).slice(1);
+}
+
+/** The brightness of the brightest point in the middle of the picture, where the text is. */
+export async function brightestOfText(file: Buffer): Promise<number> {
+	return Math.max(...(await brightness(file, 'YMAX', 'crop=iw:ih*0.35:0:ih*0.38')));
 }

@@ -1,0 +1,57 @@
+import { startService, type TestService } from './support/service';
+
+let service: TestService;
+beforeAll(async () => {
+	service = await startService();
+});
+afterAll(async () => {
+	await service.stop();
+});
+
+const JSON_MODE = { response_format: { type: 'json_object' } };
+
+/** The reply of an application in JSON mode. */
+async function replyOf(app_code: string, content: string, more = {}): Promise<unknown> {
+	const message = await service.say(content, { ...JSON_MODE, app_code, ...more });
+	return JSON.parse(message.content ?? '');
+}
+
+const APPS = ['demo-app', 'demo-workflow', 'demo-assistant'];
+
+it.each(APPS)('%s answers with the keys that the message lists', async (app) => {
+	const reply = await replyOf(app, 'A lake at dawn, as JSON with the keys title and tags');
+	expect(Object.keys(reply as object)).toEqual(['title', 'tags']);
+});
+
+it.each(APPS)('%s answers with JSON of its own when the message lists no keys', async (app) => {
+	expect(await replyOf(app, 'A lake at dawn, as JSON')).toEqual(expect.any(Object));
+});
+
+it('a workflow gives its storyboard, shot by shot', async () => {
+	expect(await replyOf('demo-workflow', 'A lake at dawn, as JSON')).toEqual({
+		storyboard: expect.stringMatching(/lake/i) as string,
+		shots: ['Opening', 'Middle', 'Ending'].map((shot) => ({
+			shot,
+			prompt: expect.any(String) as string,
+		})),
+	});
+});
+
+it('a model fills a list to the minItems of a schema, with another text for each', async () => {
+	const schema = {
+		type: 'object',
+		properties: {
+			scenes: {
+				type: 'array',
+				minItems: 3,
+				items: { type: 'object', properties: { prompt: { type: 'string' } } },
+			},
+		},
+	};
+	const { scenes } = (await replyOf(
+		'demo-app',
+		`Three scenes as JSON.\nTopic: a kite\n${JSON.stringify(schema)}`,
+	)) as { scenes: { prompt: string }[] };
+	expect(new Set(scenes.map(({ prompt }) => prompt)).size).toBe(3);
+	expect(scenes[0]!.prompt).toContain('kite');
+});
