@@ -1,4 +1,4 @@
-import type { JsonObject } from './json';
+import { shorten, withoutUndefined, type JsonObject } from './json';
 
 /** Invalid input: a value or a connection that the user has to change. */
 export class InputError extends Error {
@@ -31,6 +31,8 @@ export type ErrorKind =
 	| 'http'
 	/** No response, or the connection was lost. */
 	| 'network'
+	/** The call exceeded its maximum duration. */
+	| 'deadline'
 	/** The response does not follow the specification. */
 	| 'protocol'
 	/** The event stream ended before the reply was complete, or contained an error. */
@@ -49,6 +51,8 @@ export interface ErrorDetails {
 	readonly outcomeUnknown?: boolean;
 	/** Error message of the service (`error.message`, spec 7). */
 	readonly serviceMessage?: string;
+	/** Whether the body of the response has an error in the service's form (spec 7), so that the service itself has answered. */
+	readonly isServiceForm?: boolean;
 	/** Error type of the service (`error.type`, spec 7). */
 	readonly serviceType?: string;
 	/** `trace_id`: identifies the request for the support of the service (spec 2.6). */
@@ -64,17 +68,30 @@ export interface ErrorDetails {
 	readonly cause?: unknown;
 }
 
+/** A text of the service, shortened, and without control characters except line breaks and tabs. */
+function plain(text: string | undefined, max: number): string | undefined {
+	return text && shorten(text, max).replace(/[^\P{C}\n\t]+/gu, ' ');
+}
+
 /** A failed request to the service. `message` says what happened, `hint` what to do; both are shown to the user. */
 export class ServiceError extends Error {
 	override readonly name = 'ServiceError';
+
+	readonly details: ErrorDetails;
 
 	constructor(
 		readonly kind: ErrorKind,
 		message: string,
 		readonly hint: string,
-		readonly details: ErrorDetails = {},
+		details: ErrorDetails = {},
 	) {
 		super(message, { cause: details.cause });
+		this.details = withoutUndefined({
+			...details,
+			serviceMessage: plain(details.serviceMessage, 2_000),
+			serviceType: plain(details.serviceType, 200),
+			traceId: plain(details.traceId, 200),
+		});
 	}
 
 	/** The same error with more details. */

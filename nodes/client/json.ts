@@ -25,15 +25,31 @@ export function fromJson<T>(json: JsonValue): T {
 	return json as unknown as T;
 }
 
+/** Maximum nesting of JSON from outside, far above any of the service: n8n cannot store thousands of levels. */
+const MAX_DEPTH = 200;
+
+/** Replaces what is nested too deep by null. The rest is kept: it may be paid for. */
+function limitDepth(value: JsonValue | undefined, levels = MAX_DEPTH): void {
+	if (typeof value !== 'object' || value === null) return;
+	const list = value as JsonObject;
+	for (const [name, each] of Object.entries(list)) {
+		if (levels > 1) limitDepth(each, levels - 1);
+		else if (typeof each === 'object') list[name] = null;
+	}
+}
+
 /**
  * Parses JSON; `undefined` if the text is not JSON. `__proto__` keys are dropped: they would change the prototype of an
- * object that the value is copied to.
+ * object that the value is copied to. What is nested more than 200 levels deep becomes null.
  */
 export function parseJson(text: string): JsonValue | undefined {
 	try {
 		// The reviver is slow. It runs only if the key may occur, literally or with escaped letters.
 		const isSuspect = text.includes('__proto__') || text.includes('\\u00');
-		return JSON.parse(text, isSuspect ? withoutPrototype : undefined) as JsonValue;
+		const value = JSON.parse(text, isSuspect ? withoutPrototype : undefined) as JsonValue;
+		// A level takes two characters.
+		if (text.length > 2 * MAX_DEPTH) limitDepth(value);
+		return value;
 	} catch {
 		return undefined;
 	}
@@ -47,6 +63,41 @@ function withoutPrototype(key: string, value: unknown): unknown {
 export function parseJsonObject(text: string): JsonObject | undefined {
 	const value = parseJson(text);
 	return isJsonObject(value) ? value : undefined;
+}
+
+/** Bounds of what is kept of an answer: levels, entries of a list or object, characters of one text and of all. */
+const MAX = { levels: 10, entries: 100, text: 10_000, total: 50_000 } as const;
+
+/**
+ * A copy of an object from outside within bounds, so that it can be kept and shown. A longer text is cut and ends in `…`;
+ * what lies deeper, and what exceeds the total, is left out.
+ *
+ * @param first Names of the fields that are copied first.
+ */
+export function bounded(body: JsonObject, first: readonly string[]): JsonObject {
+	let left: number = MAX.total;
+	function copy(value: JsonValue | undefined, level: number): JsonValue | undefined {
+		if (left <= 0 || level > MAX.levels) return undefined;
+		const text = typeof value === 'string' ? shorten(value, Math.min(left, MAX.text)) : value;
+		// A value that is no text counts, too.
+		left -= typeof text === 'string' ? text.length : 10;
+		if (typeof text !== 'object' || text === null) return text;
+		if (Array.isArray(text))
+			return text.slice(0, MAX.entries).map((each) => copy(each, level + 1) ?? null);
+		const entries = Object.entries(text).slice(0, MAX.entries);
+		return withoutUndefined(
+			Object.fromEntries(
+				entries.map(([name, each]) => [shorten(name, 100), copy(each, level + 1)]),
+			),
+		);
+	}
+	const ordered = Object.fromEntries(first.map((name) => [name, undefined]));
+	return copy({ ...ordered, ...body }, 0) as JsonObject;
+}
+
+/** The text, or its first characters and `…`. */
+export function shorten(text: string, max: number): string {
+	return text.length > max ? `${text.slice(0, max)}…` : text;
 }
 
 /** A copy without the keys whose value is `undefined`. */

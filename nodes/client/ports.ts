@@ -7,6 +7,16 @@ export interface HttpRequest {
 	readonly body: JsonObject;
 	/** Idle timeout: milliseconds without a byte, before or within the response, until the request is aborted. */
 	readonly idleTimeoutMs: number;
+	/** Total timeout of the call that the request belongs to. The port aborts the request, or the reading of its response. */
+	readonly deadline?: Deadline;
+}
+
+/** Total timeout of a call, which may send several requests. */
+export interface Deadline {
+	/** How long the call may take, in milliseconds. */
+	readonly limitMs: number;
+	/** How much of that is left, in milliseconds. */
+	leftMs(): number;
 }
 
 export interface HttpResponse {
@@ -28,8 +38,8 @@ export type HttpPort = (request: HttpRequest) => Promise<HttpResponse>;
 export interface Clock {
 	/** Milliseconds since the epoch. */
 	now(): number;
-	/** Rejects when the execution is canceled. */
-	sleep(ms: number): Promise<void>;
+	/** Rejects when the execution is canceled. Resolves early when `end` is aborted. */
+	sleep(ms: number, end?: AbortSignal): Promise<void>;
 	/** At least 0, less than 1. */
 	random(): number;
 }

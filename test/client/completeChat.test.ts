@@ -92,16 +92,47 @@ describe('not streamed (spec 2.4)', () => {
 		expect(error.details.serviceMessage).toBe(shown);
 	});
 
-	test('an error body with status 200 is an error', async () => {
-		script = (response) => {
-			json(response, 200, { error: { message: 'no quota', type: 'billing' } });
-		};
-		expect(await failure(false)).toMatchObject({
-			kind: 'http',
-			details: { serviceMessage: 'no quota', serviceType: 'billing' },
-		});
-	});
+	test.each([{}, { choices: [] }])(
+		'an error body with status 200 is an error: %j',
+		async (more) => {
+			script = (response) => {
+				const error = { message: 'no quota', type: 'billing' };
+				json(response, 200, { ...more, error });
+			};
+			for (const stream of [false, true]) {
+				const { kind, details } = await failure(stream);
+				expect(kind).toBe('http');
+				expect(details).toMatchObject({
+					serviceMessage: 'no quota',
+					serviceType: 'billing',
+				});
+				expect(details).not.toHaveProperty('partial');
+			}
+		},
+	);
 });
+
+test.each([{}, 'x', null, [{ type: 'image_url', image_url: { url: 'https://a.example/b' } }]])(
+	'a field parts of the service itself is not taken for parts of the content: %j',
+	async (parts) => {
+		const picture = { type: 'image_url', image_url: { url: 'https://cdn.example/1' } };
+		for (const content of ['Hi', ['Hi', picture]]) {
+			const message = { content, parts };
+			const read = { content: 'Hi', ...(content === 'Hi' ? {} : { parts: [picture] }) };
+			script = (response) => {
+				json(response, 200, { choices: [{ message, finish_reason: 'stop' }] });
+			};
+			expect((await complete(false)).choices[0]!.message).toStrictEqual(read);
+			script = (response) => {
+				events(response, [delta(message), delta({ parts }, { finish_reason: 'stop' })]);
+			};
+			expect((await complete(true)).choices[0]!.message).toStrictEqual({
+				role: 'assistant',
+				...read,
+			});
+		}
+	},
+);
 
 describe('streamed (spec 2.5)', () => {
 	const STREAM = [

@@ -59,3 +59,37 @@ test('after a failure starts no further item and awaits those in progress', asyn
 test('an empty list does not call work', async () => {
 	expect(await mapConcurrent([], 3, () => Promise.reject(new Error('called')))).toStrictEqual([]);
 });
+
+test('between two groups of five items passes a turn', async () => {
+	const events: (number | string)[] = [];
+	const work = (item: number) => {
+		events.push(item);
+		return Promise.resolve(item);
+	};
+	const turn = async () => {
+		events.push('turn');
+		await settled();
+	};
+	const items = [...Array(12).keys()];
+	expect(await mapConcurrent(items, 12, work, turn)).toStrictEqual(items);
+	expect(events.filter((event) => event === 'turn')).toHaveLength(2);
+	// The first group is not held up by the turn that the second one waits for.
+	expect(events.filter((event) => event !== 'turn')).toStrictEqual(items);
+	expect(events.indexOf(5)).toBeGreaterThan(events.indexOf('turn'));
+	expect(events.indexOf(10)).toBeGreaterThan(events.lastIndexOf('turn'));
+});
+
+test('an item that waits for its turn is not started after a failure', async () => {
+	const started: number[] = [];
+	const failing = (item: number) => {
+		started.push(item);
+		return Promise.reject(new Error('broken'));
+	};
+	const turn = async () => {
+		await settled();
+	};
+	const items = [...Array(12).keys()];
+	await expect(mapConcurrent(items, 12, failing, turn)).rejects.toThrow('broken');
+	// At most the first group, whose items start together.
+	expect(Math.max(...started)).toBeLessThan(5);
+});

@@ -7,7 +7,7 @@ import {
 	startConversation,
 	type Conversation,
 } from '../../nodes/client/chat/conversation';
-import { inferSchema } from '../../nodes/client/chat/inferSchema';
+import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import type { ToolDeclaration } from '../../nodes/client/chat/tools';
 import type { ChatCompletion } from '../../nodes/client/chat/types';
 
@@ -180,7 +180,12 @@ test.each([
 	[[1.5], { type: 'array', items: { type: 'number' } }],
 	[
 		{ a: null, b: true },
-		{ type: 'object', properties: { a: {}, b: { type: 'boolean' } }, required: ['a', 'b'] },
+		{
+			type: 'object',
+			properties: { a: {}, b: { type: 'boolean' } },
+			required: ['a', 'b'],
+			additionalProperties: false,
+		},
 	],
 ])('infers the schema of %j', (example, schema) => {
 	expect(inferSchema(example)).toStrictEqual(schema);

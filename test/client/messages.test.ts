@@ -1,4 +1,4 @@
-import { checkMessages, checkOrder, promptMessages } from '../../nodes/client/chat/messages';
+import { checkMessages, checkOrder, userMessage } from '../../nodes/client/chat/messages';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import type { JsonValue } from '../../nodes/client/json';
 
@@ -15,32 +15,12 @@ const asks = (...ids: string[]): ChatMessage => ({
 });
 const result = (id: string): ChatMessage => ({ role: 'tool', tool_call_id: id, content: 'ok' });
 
-describe('a prompt', () => {
-	test('comes after the system message and earlier messages, its images after its text', () => {
-		expect(
-			promptMessages({
-				text: 'What is this?',
-				systemMessage: 'Be brief',
-				earlier: [user, { role: 'assistant', content: 'Hello' }],
-				imageUrls: ['https://example.com/a.png', 'https://example.com/b.png'],
-			}),
-		).toStrictEqual([
-			{ role: 'system', content: 'Be brief' },
-			{ role: 'user', content: 'Hi' },
-			{ role: 'assistant', content: 'Hello' },
-			{
-				role: 'user',
-				content: [
-					{ type: 'text', text: 'What is this?' },
-					{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
-					{ type: 'image_url', image_url: { url: 'https://example.com/b.png' } },
-				],
-			},
-		]);
-	});
-
-	test('must not be empty', () => {
-		expect(() => promptMessages({ text: ' \n' })).toThrow('Prompt is empty');
+test('the images of a user message come after its text', () => {
+	const [first, second] = ['https://example.com/a.png', 'https://example.com/b.png'];
+	const image = (url: string) => ({ type: 'image_url', image_url: { url } });
+	expect(userMessage('What is this?', [first, second])).toStrictEqual({
+		role: 'user',
+		content: [{ type: 'text', text: 'What is this?' }, image(first), image(second)],
 	});
 });
 
@@ -91,7 +71,10 @@ describe('messages (spec 2.2)', () => {
 			[{ role: 'assistant', content: 'Hi', tool_calls: [1] }],
 			'Messages: entry 1 has tool_calls',
 		],
-		[[{ role: 'user', content: [{ type: 'text', text: '' }] }], 'Messages: entry 1 has a part'],
+		[
+			[{ role: 'user', content: [{ type: 'text', text: '' }] }],
+			'Messages: entry 1 has no content',
+		],
 		[[{ role: 'user', content: [{ type: 'audio' }] }], 'Messages: entry 1 has a part'],
 		[
 			[

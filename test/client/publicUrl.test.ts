@@ -22,6 +22,13 @@ test.each([
 	'http://nas.local/a',
 	'http://db.internal/a',
 	'http://x.invalid/a',
+	'http://[::127.0.0.1]/a',
+	'http://[64:ff9b::7f00:1]/a',
+	'http://[2002:7f00:1::]/a',
+	'http://localhost.localdomain/a',
+	'http://vault.default.svc/a',
+	'http://wiki.corp/a',
+	'http://nas.home.arpa/a',
 ])('%s is private', (url) => {
 	expect(isPrivateUrl(url)).toBe(true);
 });
@@ -34,6 +41,8 @@ test.each([
 	'https://[::ffff:8.8.8.8]/a',
 	'https://localhost.example.com/a',
 	'https://mylocal.net/a',
+	'https://mycorp.net/a',
+	'https://[64:ff9b::808:808]/a',
 ])('%s is public', (url) => {
 	expect(isPrivateUrl(url)).toBe(false);
 });

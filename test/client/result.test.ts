@@ -1,4 +1,4 @@
-import { liveText } from '../../nodes/client/chat/liveText';
+import { liveText } from '../../nodes/shared/chat/sendChat';
 import { findMedia } from '../../nodes/client/chat/media';
 import { toChatResult } from '../../nodes/client/chat/result';
 import type { ChatCompletion } from '../../nodes/client/chat/types';
@@ -14,7 +14,7 @@ const reply = (
 	...more,
 });
 
-test('contains every field of the service, omits absent ones (spec 2.4 to 2.6)', () => {
+test('contains every field of the service by its visibility, omits absent ones (spec 2.4 to 2.6)', () => {
 	const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 	const full = reply(
 		'See ![it](https://cdn.example/pic?id=1)',
@@ -32,21 +32,29 @@ test('contains every field of the service, omits absent ones (spec 2.4 to 2.6)',
 		},
 		{ reasoning_content: 'hm' },
 	);
-	expect(toChatResult(full, { json: false })).toStrictEqual({
-		content: 'See ![it](https://cdn.example/pic?id=1)',
-		reasoning_content: 'hm',
+	const shown = {
+		output: 'See ![it](https://cdn.example/pic?id=1)',
 		media: [{ kind: 'image', url: 'https://cdn.example/pic?id=1' }],
+		suggested_questions: ['Why?'],
 		finish_reason: 'stop',
 		usage,
 		model: 'chat-m1',
+		trace_id: 't-1',
+	};
+	expect(toChatResult(full)).toStrictEqual(shown);
+	expect(toChatResult(full, { details: true })).toStrictEqual({
+		...shown,
+		reasoning_content: 'hm',
 		session_id: 's-1',
 		knowledge_base: { search_hit: true, first_similarity: 0.8 },
-		suggested_questions: ['Why?'],
 		agent: { status: 'done', chain: [], need_show_plugin: false },
-		trace_id: 't-1',
+		id: 'c-1',
+		object: 'chat.completion',
+		created: 1,
 	});
-	expect(toChatResult(reply('Hi', { session_id: null }), { json: false })).toStrictEqual({
-		content: 'Hi',
+	const empty = reply('Hi', { session_id: null });
+	expect(toChatResult(empty, { details: true })).toStrictEqual({
+		output: 'Hi',
 		finish_reason: 'stop',
 	});
 });
@@ -55,49 +63,14 @@ test('usage is read from the top level or from the choice (spec 2.4, 2.5)', () =
 	const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 	const inChoice = reply('Hi');
 	inChoice.choices[0]!.usage = usage;
-	expect(toChatResult(inChoice, { json: false })['usage']).toStrictEqual(usage);
-	expect(toChatResult(reply('Hi', { usage }), { json: false })['usage']).toStrictEqual(usage);
+	expect(toChatResult(inChoice)['usage']).toStrictEqual(usage);
+	expect(toChatResult(reply('Hi', { usage }))['usage']).toStrictEqual(usage);
 });
 
-describe('JSON mode', () => {
-	test.each([
-		['{"a": 1}', { a: 1 }],
-		[' [1, 2] ', [1, 2]],
-		['```json\n{"a": 1}\n```', { a: 1 }],
-		['```\n{"a": 1}```', { a: 1 }],
-		['null', null],
-	])('%j is parsed', (content, value) => {
-		expect(toChatResult(reply(content), { json: true })).toMatchObject({
-			content,
-			json: value,
-		});
-	});
-
-	test('__proto__ keys of the reply are removed', () => {
-		const result = toChatResult(reply('{"__proto__": {"polluted": true}}'), { json: true });
-		expect(Object.getPrototypeOf(result['json'])).toBe(Object.prototype);
-		expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-	});
-
-	test('a reply with tool calls is not parsed', () => {
-		const calls = reply(null, {}, { tool_calls: [{ id: 'a' }] });
-		expect(toChatResult(calls, { json: true })).not.toHaveProperty('json');
-	});
-
-	test.each([
-		['Sure! {"a": 1}', 'stop', 'Ask for JSON in the prompt, and describe the fields'],
-		['{"a": ', 'length', 'The reply was cut off at its maximum length: ask for a shorter one'],
-	])('%j is an error with the text in its details', (content, finishReason, hint) => {
-		const completion = reply(content);
-		completion.choices[0]!.finish_reason = finishReason;
-		expect(() => toChatResult(completion, { json: true })).toThrow(
-			expect.objectContaining({
-				message: 'The reply is not valid JSON',
-				hint,
-				details: expect.objectContaining({ serviceMessage: content.trim() }) as object,
-			}) as Error,
-		);
-	});
+test('the value of a JSON reply is beside its text', () => {
+	for (const json of [{ a: 1 }, null])
+		expect(toChatResult(reply('x'), { json })).toMatchObject({ output: 'x', json });
+	expect(toChatResult(reply('x'))).not.toHaveProperty('json');
 });
 
 describe('media in a reply', () => {
@@ -119,7 +92,9 @@ describe('media in a reply', () => {
 			],
 		],
 	])('%s', (text, expected) => {
-		expect(findMedia(text).map(({ kind, url }) => [kind, url])).toStrictEqual(expected);
+		expect(findMedia({ content: text }).map(({ kind, url }) => [kind, url])).toStrictEqual(
+			expected,
+		);
 	});
 });
 

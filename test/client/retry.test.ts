@@ -14,8 +14,9 @@ async function run(
 	failures: readonly ErrorDetails[],
 	policy: Partial<RetryPolicy> = {},
 	mayRetry?: () => boolean,
+	random = 0.5,
 ) {
-	const clock = fakeClock();
+	const clock = fakeClock(0, () => random);
 	let calls = 0;
 	const outcome = await withRetry(
 		clock,
@@ -32,7 +33,7 @@ async function run(
 }
 
 test('retryable failures are retried with exponential backoff and full jitter', async () => {
-	// The random number of the virtual clock is always one half.
+	// The random number of the fake clock is one half.
 	expect(await run([BUSY, BUSY, BUSY])).toStrictEqual({
 		outcome: 'done',
 		calls: 4,
@@ -40,15 +41,37 @@ test('retryable failures are retried with exponential backoff and full jitter', 
 	});
 });
 
-test('a delay is at most 20 seconds, all delays together at most a minute', async () => {
+test('a delay is at most 20 seconds, all delays together at most two minutes', async () => {
 	const { calls, delaysMs, outcome } = await run(Array<ErrorDetails>(20).fill(BUSY), {
 		retries: 20,
 	});
-	expect(delaysMs).toStrictEqual([
-		500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000, 10_000,
-	]);
-	expect(calls).toBe(10);
+	const tens = Array<number>(10).fill(10_000);
+	expect(delaysMs).toStrictEqual([500, 1_000, 2_000, 4_000, 8_000, ...tens, 4_500]);
+	expect(calls).toBe(17);
 	expect(outcome).toBeInstanceOf(ServiceError);
+});
+
+describe('429 without Retry-After', () => {
+	const LIMITED: ErrorDetails = { ...BUSY, status: 429 };
+	const delays = async (random: number, retries: number) =>
+		(await run(Array<ErrorDetails>(20).fill(LIMITED), { retries }, undefined, random)).delaysMs;
+
+	test.each([
+		['the smallest random number', 0, [10_000, 20_000, 40_000]],
+		['the middle', 0.5, [12_500, 25_000, 50_000]],
+		['the largest', 1, [15_000, 30_000, 60_000]],
+	])('three retries outlast a limit per minute: %s', async (_name, random, expected) => {
+		expect(await delays(random, 3)).toStrictEqual(expected);
+	});
+
+	test('more retries use up two minutes, not more', async () => {
+		expect(await delays(0.5, 10)).toStrictEqual([12_500, 25_000, 50_000, 32_500]);
+	});
+
+	test('a Retry-After of the service replaces these delays', async () => {
+		const { delaysMs } = await run([{ ...LIMITED, retryAfterMs: 3_000 }, LIMITED]);
+		expect(delaysMs).toStrictEqual([3_000, 25_000]);
+	});
 });
 
 test('a retry is never sooner than Retry-After', async () => {
@@ -59,9 +82,11 @@ test('a retry is never sooner than Retry-After', async () => {
 	expect(delaysMs).toStrictEqual([7_000, 1_000]);
 });
 
-test('a Retry-After of more than a minute ends the retries', async () => {
-	const { calls, delaysMs } = await run([{ ...BUSY, retryAfterMs: 61_000 }]);
-	expect({ calls, delaysMs }).toStrictEqual({ calls: 1, delaysMs: [] });
+test.each([
+	['two minutes is waited for', 120_000, 2],
+	['more than two minutes ends the retries', 121_000, 1],
+])('a Retry-After of %s', async (_name, retryAfterMs, calls) => {
+	expect((await run([{ ...BUSY, retryAfterMs }])).calls).toBe(calls);
 });
 
 test('after the last retry the last failure is thrown', async () => {

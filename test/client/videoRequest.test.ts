@@ -43,6 +43,7 @@ test('the request has the entered values under the field names of the specificat
 			watermark: true,
 		},
 		adjustments: [],
+		seconds: 10,
 	});
 });
 

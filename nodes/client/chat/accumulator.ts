@@ -1,59 +1,83 @@
-import { fromJson, isJsonObject, parseJsonObject, type JsonObject, type JsonValue } from '../json';
-import { idText, jsonText } from './toolCalls';
-import type { ChatCompletion, Choice, TextDelta, ToolCall, Usage } from './types';
+import {
+	asJson,
+	fromJson,
+	isJsonObject,
+	parseJsonObject,
+	type JsonObject,
+	type JsonValue,
+} from '../json';
+import { idText, jsonText, toolCall } from './toolCalls';
+import { toolProgressEvents, type ToolProgressEvent } from './toolProgress';
+import type { ChatCompletion, Choice, ReplyMessage, TextDelta, Usage } from './types';
 
 /** A tool call whose arguments arrive in fragments. */
 interface PartialToolCall {
+	/** Position among the calls. */
+	readonly index: number;
 	id: string;
 	name: string;
 	arguments: string;
+	/** How often the arguments so far were parsed. */
+	parses: number;
+}
+
+/** The calls of a choice. Both lookups take constant time: a hostile event may have 100,000 fragments. */
+interface PartialCalls {
+	readonly byIndex: Map<number, PartialToolCall>;
+	/** The last call with an id. */
+	readonly byId: Map<string, PartialToolCall>;
+	last?: PartialToolCall;
 }
 
 interface PartialChoice {
-	/** Fields of the deltas that are sent whole. */
-	readonly fields: JsonObject;
-	content: string | undefined;
-	reasoning: string | undefined;
-	readonly toolCalls: Map<number, PartialToolCall>;
+	/** The message so far, without its tool calls. */
+	readonly message: ReplyMessage;
+	readonly toolCalls: PartialCalls;
 	finishReason: string | null;
 	usage: Usage | undefined;
 }
 
 /** Accumulates the chunks of a stream. Created by `startAccumulator`, changed in place by `applyChunk`. */
-export interface Accumulator {
+interface Accumulator {
 	/** Top-level fields of the body: `model`, `session_id`, `usage`, … */
 	readonly envelope: JsonObject;
 	readonly choices: Map<number, PartialChoice>;
+	/** The tools that a super assistant has run (spec 2.7). */
+	readonly executed: ToolProgressEvent[];
 }
 
+/** After so many fragments with a name, a call is no longer taken for complete: each check parses all of its arguments. */
+const MAX_PARSES = 16;
 /** Fields of a chunk that do not belong to the envelope. */
-const EXCLUDED_FIELDS: ReadonlySet<string> = new Set(['choices', 'extension']);
-/** Fields of a delta that arrive in fragments and are concatenated. */
-const CONCATENATED_FIELDS: ReadonlySet<string> = new Set([
-	'content',
-	'reasoning_content',
-	'tool_calls',
-]);
+const EXCLUDED_FIELDS = new Set(['choices', 'extension']);
+/** Fields of a delta that are not copied: those that arrive in fragments, and `parts`, which comes from the content. */
+const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'tool_calls', 'parts']);
+
+const NO_PARTS: readonly JsonValue[] = [];
 
 /** An empty accumulator. */
 export function startAccumulator(): Accumulator {
-	return { envelope: {}, choices: new Map() };
+	return { envelope: {}, choices: new Map(), executed: [] };
 }
 
 /**
- * Adds one chunk of a stream (spec 2.5), which may have no `choices`. The tool progress of a super assistant
- * (`extension`, spec 2.7) is not part of the reply and is ignored.
+ * Adds one chunk of a stream (spec 2.5), which may have no `choices`. The tools that a super assistant has run
+ * (`extension`, spec 2.7) become calls and results of the message, as in a non-streamed body (spec 2.4).
  *
  * @returns The text that the chunk adds to the first choice.
  */
 export function applyChunk(accumulator: Accumulator, chunk: JsonObject): TextDelta {
 	mergeFields(accumulator.envelope, chunk, EXCLUDED_FIELDS);
-	const { choices } = chunk;
+	const { choices, extension } = chunk;
+	for (const event of isJsonObject(extension) ? toolProgressEvents(extension, 0) : [])
+		if (event.type === 'tool_calls') accumulator.executed.push(event);
 	let added: TextDelta = { content: '', reasoning: '' };
 	for (const choice of Array.isArray(choices) ? choices : []) {
 		if (!isJsonObject(choice)) continue;
 		const index = indexOf(choice['index']) ?? 0;
-		const text = applyChoice(choiceAt(accumulator, index), choice);
+		const partial = accumulator.choices.get(index) ?? emptyChoice();
+		accumulator.choices.set(index, partial);
+		const text = applyChoice(partial, choice);
 		if (index === 0) added = text;
 	}
 	return added;
@@ -65,14 +89,16 @@ export function isFinished({ choices }: Accumulator): boolean {
 }
 
 /** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
-export function toCompletion({ envelope, choices }: Accumulator): ChatCompletion {
+export function toCompletion({ envelope, choices, executed }: Accumulator): ChatCompletion {
 	const sorted = [...choices.entries()].sort(([a], [b]) => a - b);
 	// A super assistant that only ran tools sends no choices: its reply is empty.
 	const all: [number, PartialChoice][] = sorted.length > 0 ? sorted : [[0, emptyChoice()]];
 	return {
 		...envelope,
 		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
-		choices: all.map(toChoice),
+		choices: all
+			.map(toChoice)
+			.map((each, at) => (at === 0 ? withExecuted(each, executed) : each)),
 	};
 }
 
@@ -84,21 +110,10 @@ function mergeFields(target: JsonObject, fields: JsonObject, except: ReadonlySet
 	}
 }
 
-function choiceAt({ choices }: Accumulator, index: number): PartialChoice {
-	const known = choices.get(index);
-	if (known !== undefined) return known;
-
-	const fresh = emptyChoice();
-	choices.set(index, fresh);
-	return fresh;
-}
-
 function emptyChoice(): PartialChoice {
 	return {
-		fields: {},
-		content: undefined,
-		reasoning: undefined,
-		toolCalls: new Map(),
+		message: { role: 'assistant', content: null },
+		toolCalls: { byIndex: new Map(), byId: new Map() },
 		finishReason: null,
 		usage: undefined,
 	};
@@ -109,46 +124,39 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
 	if (isJsonObject(choice['usage'])) partial.usage = fromJson<Usage>(choice['usage']);
 
 	const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
-	mergeFields(partial.fields, delta, CONCATENATED_FIELDS);
+	const { message } = partial;
+	mergeFields(asJson(message), delta, COMPOSED_FIELDS);
 	const { content, reasoning_content, tool_calls } = delta;
 	for (const call of Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []) {
 		applyToolCall(partial.toolCalls, call);
 	}
-	const text = contentText(content);
-	if (text !== null) partial.content = (partial.content ?? '') + text;
-	if (typeof reasoning_content === 'string') {
-		partial.reasoning = (partial.reasoning ?? '') + reasoning_content;
-	}
-	return {
-		content: text ?? '',
-		reasoning: typeof reasoning_content === 'string' ? reasoning_content : '',
-	};
-}
-
-/** The content of a reply (spec 2.4) as text, also where a server sends a list of parts; null without content. */
-export function contentText(content: JsonValue | undefined): string | null {
-	if (content === undefined || content === null) return null;
-	if (!Array.isArray(content)) return jsonText(content);
-	return content.map((part) => (isJsonObject(part) ? jsonText(part['text'] ?? '') : '')).join('');
+	const { text, parts } = readContent(content);
+	if (text !== null) message.content = (message.content ?? '') + text;
+	for (const part of parts) (message.parts ??= []).push(part);
+	const reasoning = typeof reasoning_content === 'string' ? reasoning_content : '';
+	if (reasoning !== '') message.reasoning_content = (message.reasoning_content ?? '') + reasoning;
+	return { content: text ?? '', reasoning };
 }
 
 /**
  * Adds a fragment to its tool call: the one with the same index; without an index, the one with the same id; without
  * an id, the last one. Without an index, a fragment with a name begins another call once that one is complete.
  */
-function applyToolCall(calls: Map<number, PartialToolCall>, fragment: JsonObject): void {
+function applyToolCall(calls: PartialCalls, fragment: JsonObject): void {
 	const { name, arguments: args } = isJsonObject(fragment['function'])
 		? fragment['function']
 		: {};
 	const id = idText(fragment['id']);
 	const sent = indexOf(fragment['index']) ?? indexByOrder(calls, id, typeof name === 'string');
-	const { id: known = '' } = calls.get(sent) ?? {};
+	const { id: known = '' } = calls.byIndex.get(sent) ?? {};
 	// Some servers number all calls 0.
 	const index = id === '' || known === '' || id === known ? sent : indexByOrder(calls, id, false);
-	const call = calls.get(index) ?? { id: '', name: '', arguments: '' };
-	calls.set(index, call);
+	const call = calls.byIndex.get(index) ?? { index, id: '', name: '', arguments: '', parses: 0 };
+	calls.byIndex.set(index, call);
+	calls.last = call;
 
 	if (call.id === '') call.id = id;
+	calls.byId.set(call.id, call);
 	if (typeof name === 'string' && call.name === '') call.name = name;
 	call.arguments += jsonText(args ?? '');
 }
@@ -159,26 +167,24 @@ function indexOf(value: JsonValue | undefined): number | undefined {
 	return isIndex ? Number(value) : undefined;
 }
 
-function indexByOrder(
-	calls: ReadonlyMap<number, PartialToolCall>,
-	id: string,
-	hasName: boolean,
-): number {
-	const known = [...calls].findLast(([, call]) => id === '' || call.id === id);
-	if (known === undefined) return calls.size;
-	const isNext = hasName && parseJsonObject(known[1].arguments) !== undefined;
-	return isNext ? calls.size : known[0];
+function indexByOrder({ byIndex, byId, last }: PartialCalls, id: string, hasName: boolean): number {
+	const known = id === '' ? last : byId.get(id);
+	if (known === undefined) return byIndex.size;
+	const isNext =
+		hasName && known.parses++ < MAX_PARSES && parseJsonObject(known.arguments) !== undefined;
+	return isNext ? byIndex.size : known.index;
 }
 
 function toChoice([index, partial]: [number, PartialChoice]): Choice {
-	const calls = [...partial.toolCalls.entries()].sort(([a], [b]) => a - b).map(toToolCall);
+	const calls = [...partial.toolCalls.byIndex.values()]
+		.sort((a, b) => a.index - b.index)
+		.map(({ id, name, arguments: args }) => toolCall(id, name, args));
+	const text = partial.message.content ?? '';
 	return {
 		index,
 		message: {
-			role: 'assistant',
-			...partial.fields,
-			content: partial.content ?? (calls.length > 0 ? null : ''),
-			...(partial.reasoning === undefined ? {} : { reasoning_content: partial.reasoning }),
+			...partial.message,
+			content: text === '' && calls.length > 0 ? null : text,
 			...(calls.length === 0 ? {} : { tool_calls: calls }),
 		},
 		finish_reason: partial.finishReason,
@@ -186,10 +192,42 @@ function toChoice([index, partial]: [number, PartialChoice]): Choice {
 	};
 }
 
-function toToolCall([, call]: [number, PartialToolCall]): ToolCall {
-	return {
-		id: call.id,
-		type: 'function',
-		function: { name: call.name, arguments: call.arguments },
-	};
+/** Adds the tools that a super assistant has run, unless the server has told the results in the message as well. */
+function withExecuted(choice: Choice, executed: readonly ToolProgressEvent[]): Choice {
+	const { message, finish_reason: reason } = choice;
+	if (executed.length === 0 || message['tool_results'] !== undefined) return choice;
+	const ran = executed.map(({ tool: name = '', arguments: args = {} }, at) =>
+		toolCall(`call_${at + 1}`, name, jsonText(args)),
+	);
+	// Beside executed calls, those of the model are requested only if the finish reason says so.
+	const asked = reason === 'tool_calls' ? (message.tool_calls ?? []) : [];
+	const tool_calls = [...ran, ...asked];
+	const content = asked.length > 0 ? message.content : (message.content ?? '');
+	const tool_results = executed.map(({ result = '' }, at) => ({
+		tool_call_id: ran[at]!.id,
+		content: result,
+	}));
+	return { ...choice, message: { ...message, content, tool_calls, tool_results } };
+}
+
+/**
+ * Reads the content of a reply or of a delta (spec 2.4, 2.5), which some servers send as parts, one or a list: all its text,
+ * null without content, and the parts that are not text, such as images, as the service sent them.
+ */
+export function readContent(content: JsonValue = null): {
+	readonly text: string | null;
+	readonly parts: readonly JsonValue[];
+} {
+	if (content === null || typeof content === 'string') return { text: content, parts: NO_PARTS };
+	let all = '';
+	const parts: JsonValue[] = [];
+	for (const part of [content].flat()) {
+		const { text = part, refusal } = isJsonObject(part) ? part : {};
+		if (typeof text === 'string') all += text;
+		// A refusal is a paragraph of its own.
+		else if (typeof refusal === 'string') all += all === '' ? refusal : `\n\n${refusal}`;
+		else if (isJsonObject(part)) parts.push(part);
+		else if (part !== null) all += jsonText(part);
+	}
+	return { text: all, parts };
 }

@@ -1,24 +1,17 @@
-import { ServiceError } from '../errors';
+import { isCanceled, ServiceError } from '../errors';
 import { asJson, isJsonObject, type JsonObject } from '../json';
 import type { Clock, HttpPort } from '../ports';
-import { withDeadline } from '../http/deadline';
-import { completeChat } from './completeChat';
+import { completeChat, type CompleteOptions } from './completeChat';
 import { toolProgressEvents, type ToolProgressEvent } from './toolProgress';
-import type { ChatCompletion, ChatRequest, TextDelta } from './types';
+import type { ChatCompletion, ChatRequest } from './types';
 
 /** Maximum duration of a call, enforced by the service (spec 2.7). */
 const SERVICE_LIMIT_MS = 600_000;
 /** How much before the limit a disconnect still counts as the limit: the clocks differ a little. */
 const TOLERANCE_MS = 5_000;
 
-export interface AssistantOptions {
-	/** Whether to stream the reply. Without streaming there is no tool progress. */
-	readonly stream: boolean;
-	/** Idle timeout: milliseconds without a byte until the request is aborted. */
-	readonly idleTimeoutMs: number;
-	/** Total timeout: milliseconds from the request to the last byte. */
-	readonly limitMs: number;
-	readonly onText?: (delta: TextDelta) => void;
+/** Without streaming there is no tool progress. */
+export interface AssistantOptions extends Omit<CompleteOptions, 'onChunk'> {
 	readonly onEvent?: (event: ToolProgressEvent) => void;
 }
 
@@ -26,13 +19,6 @@ export interface AssistantReply {
 	readonly completion: ChatCompletion;
 	/** Tool progress, oldest first. */
 	readonly events: readonly ToolProgressEvent[];
-}
-
-/** What had arrived when the call failed. */
-interface PartialResult {
-	readonly events: readonly ToolProgressEvent[];
-	readonly sessionId: string;
-	readonly elapsedMs: number;
 }
 
 /**
@@ -45,14 +31,15 @@ export async function askAssistant(
 	http: HttpPort,
 	clock: Pick<Clock, 'now'>,
 	request: ChatRequest,
-	{ limitMs, onEvent = () => undefined, ...options }: AssistantOptions,
+	{ onEvent = () => undefined, ...options }: AssistantOptions,
 ): Promise<AssistantReply> {
 	const startMs = clock.now();
 	const events: ToolProgressEvent[] = [];
-	let sessionId = typeof request['session_id'] === 'string' ? request['session_id'] : '';
+	const { session_id: sessionId } = request;
+	const asked =
+		typeof sessionId === 'string' && sessionId !== '' ? { session_id: sessionId } : {};
 
-	function onChunk({ extension, session_id: id }: JsonObject): void {
-		if (typeof id === 'string' && id !== '') sessionId = id;
+	function onChunk({ extension }: JsonObject): void {
 		if (!isJsonObject(extension)) return;
 		for (const event of toolProgressEvents(extension, clock.now() - startMs)) {
 			events.push(event);
@@ -60,27 +47,20 @@ export async function askAssistant(
 		}
 	}
 
-	try {
-		const port = withDeadline(http, clock, limitMs);
-		const completion = await completeChat(port, request, { ...options, onChunk });
-		return { completion, events };
-	} catch (error) {
-		throw withPartialResult(error, { events, sessionId, elapsedMs: clock.now() - startMs });
+	function withProgress(error: unknown): never {
+		if (!(error instanceof ServiceError)) throw error;
+		const explained = explainServiceLimit(error, clock.now() - startMs);
+		const { partial, subject } = explained.details;
+		throw explained.with({
+			...(events.length === 0 ? {} : { partial: { ...partial, events: events.map(asJson) } }),
+			subject: { ...asked, ...subject },
+			// A canceled request may have reached the service, like one whose connection broke.
+			...(isCanceled(explained) ? { outcomeUnknown: true } : {}),
+		});
 	}
-}
 
-function withPartialResult(
-	error: unknown,
-	{ events, sessionId, elapsedMs }: PartialResult,
-): unknown {
-	if (!(error instanceof ServiceError)) return error;
-	const explained = explainServiceLimit(error, elapsedMs);
-	return explained.with({
-		...(events.length === 0
-			? {}
-			: { partial: { ...explained.details.partial, events: events.map(asJson) } }),
-		...(sessionId === '' ? {} : { subject: { session_id: sessionId } }),
-	});
+	const sent = completeChat(http, request, { ...options, onChunk });
+	return { completion: await sent.catch(withProgress), events };
 }
 
 /** A disconnect within TOLERANCE_MS of the service's limit is reported as that limit, not as a network error. */
@@ -90,7 +70,7 @@ function explainServiceLimit(error: ServiceError, elapsedMs: number): ServiceErr
 	return new ServiceError(
 		error.kind,
 		'The assistant exceeded the 600-second limit of the service',
-		'Request less in one call, or continue in the same session: the error details have the progress so far',
+		'Request less in one call, or continue in the same session',
 		error.details,
 	);
 }

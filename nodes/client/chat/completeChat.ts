@@ -1,27 +1,36 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError } from '../errors';
-import { errorDetails, readBytes, readJsonObject, send, unexpectedResponse } from '../http/request';
+import {
+	errorDetails,
+	excerpt,
+	readBytes,
+	readJsonObject,
+	send,
+	unexpectedResponse,
+} from '../http/request';
+import { NO_STATUS, STATUSES, unlistedStatus } from '../http/statuses';
 import { asJson, fromJson, isJsonObject, parseJsonObject, type JsonObject } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
-import {
-	contentText,
-	applyChunk,
-	isFinished,
-	startAccumulator,
-	toCompletion,
-	type Accumulator,
-} from './accumulator';
+import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
+import { boundedFields, withReply } from './result';
 import { sseDecoder } from './sseDecoder';
 import type { ChatCompletion, ChatRequest, TextDelta } from './types';
 
 const END_OF_STREAM = '[DONE]';
-/** How much of the beginning of a stream is kept, for the error if it contains no events. */
-const MAX_KEPT_CHARACTERS = 4_096;
+const EVENT_STREAM = /^text\/event-stream\b/i;
+const IN_REPLY = 'The service reported an error during the reply';
+/** HTTP statuses of errors that are reported without one, by their type or code. */
+const STATUSES_BY_TYPE: readonly (readonly [RegExp, number])[] = [
+	[/rate.?limit/i, 429],
+	[/invalid_request/, 400],
+];
 
 export interface CompleteOptions {
-	/** Whether to stream the reply, with token usage; the result has the same form either way. */
+	/** Whether to stream the reply; the result has the same form either way. */
 	readonly stream: boolean;
+	/** Whether to ask for the token usage of a stream (spec 2.1). Default: true. */
+	readonly includeUsage?: boolean | undefined;
 	/** Idle timeout: milliseconds without a byte until the request is aborted. */
 	readonly idleTimeoutMs: number;
 	/** Called with the text of each chunk as it arrives. */
@@ -30,141 +39,156 @@ export interface CompleteOptions {
 	readonly onChunk?: (chunk: JsonObject) => void;
 }
 
+type Handlers = Pick<CompleteOptions, 'onText' | 'onChunk'>;
+
 /**
  * Requests a chat completion: `POST /v1/chat/completions` (spec 4), streamed (spec 2.5) or not (spec 2.4).
  *
  * Chunks are accumulated into the form of a non-streamed body. A JSON body in response to a streaming request is
- * accepted too: not every server supports streaming.
+ * accepted too, and a stream in response to another one: not every server supports both. A reply with a finish reason is complete, however its stream ends.
  *
- * @throws ServiceError `http` for an error status (spec 7.1); `network` when the connection fails; `protocol` when the
- *   response is not a chat completion; `stream` when the stream ends early or contains an error. `details.partial`
- *   has what a stream had delivered.
+ * @throws ServiceError `http` for an error status (spec 7.1), and for an error in place of the reply; `network` when the
+ *   connection fails; `protocol` when the response is not a chat completion; `stream` when the stream ends early, or
+ *   contains an error after its first chunk. `details.partial` has what had arrived, `details.subject` the
+ *   `session_id`.
  */
 export async function completeChat(
 	http: HttpPort,
 	request: ChatRequest,
-	{ stream, idleTimeoutMs, onText = ignore, onChunk = ignore }: CompleteOptions,
+	{ stream, includeUsage = true, idleTimeoutMs, ...handlers }: CompleteOptions,
 ): Promise<ChatCompletion> {
-	const mode = stream
-		? { stream: true, stream_options: { include_usage: true } }
-		: { stream: false };
+	const usage = stream && includeUsage ? { stream_options: { include_usage: true } } : {};
 	const response = await send(http, 'chat', {
 		method: 'POST',
 		path: '/v1/chat/completions',
-		body: asJson({ ...request, ...mode }),
+		body: asJson({ ...request, stream, ...usage }),
 		idleTimeoutMs,
 	});
-	if (stream && !isJson(response)) return await readStream(response, { onText, onChunk });
-
-	const completion = checkCompletion(await readJsonObject(response));
-	const { content, reasoning_content: reasoning = '' } = completion.choices[0]!.message;
-	onText({ content: content ?? '', reasoning });
-	return completion;
-}
-
-function ignore(): void {
-	// Default for callers that need only the complete reply.
-}
-
-function isJson({ headers }: HttpResponse): boolean {
-	return /^application\/json\b/i.test(headers['content-type'] ?? '');
+	const isDeclared = (type: RegExp) => type.test(response.headers['content-type'] ?? '');
+	const isStream = isDeclared(EVENT_STREAM) || (stream && !isDeclared(/^application\/json\b/i));
+	const completion = isStream
+		? await readStream(response, handlers)
+		: readBody(await readJsonObject(response), handlers);
+	return fromJson(boundedFields(asJson(completion)));
 }
 
 async function readStream(
-	{ body }: HttpResponse,
-	{ onText, onChunk }: Required<Pick<CompleteOptions, 'onText' | 'onChunk'>>,
+	{ body, headers }: HttpResponse,
+	handlers: Handlers,
 ): Promise<ChatCompletion> {
 	const accumulator = startAccumulator();
 	const decoder = sseDecoder();
-	const utf8 = new TextDecoder();
-	let beginning = '';
 	let chunks = 0;
 
 	/** Adds events to the reply; returns whether the stream is complete. */
-	function apply(events: readonly EventSourceMessage[]): boolean {
-		for (const { data } of events) {
-			if (data === END_OF_STREAM) {
+	function apply(events: readonly EventSourceMessage[], isLast = false): boolean {
+		for (const { data, event } of events) {
+			const chunk = parseJsonObject(data);
+			if (event === 'error' || hasError(chunk ?? {})) {
+				if (isFinished(accumulator)) return true;
+				throw reportedError(data, chunk, chunks > 0);
+			}
+			if (chunk !== undefined) {
+				chunks++;
+				handlers.onChunk?.(chunk);
+				const delta = applyChunk(accumulator, chunk);
+				handlers.onText?.(delta);
+			} else if (isEnd(data, isLast)) {
 				if (chunks === 0) throw unexpectedResponse('');
 				return true;
+			} else if (data.trim() !== '' && !isLast && !isFinished(accumulator)) {
+				throw streamError(
+					'The stream contains invalid JSON',
+					'Try again; if it happens again, look for a proxy that changes the stream',
+				);
 			}
-			chunks++;
-			const chunk = toChunk(data);
-			onChunk(chunk);
-			onText(applyChunk(accumulator, chunk));
 		}
 		return false;
 	}
 
 	try {
 		for await (const bytes of readBytes(body)) {
-			if (beginning.length < MAX_KEPT_CHARACTERS) {
-				beginning += utf8.decode(bytes, { stream: true });
-			}
 			if (apply(decoder.feed(bytes))) return toCompletion(accumulator);
 		}
-		if (apply(decoder.end())) return toCompletion(accumulator);
+		if (apply(decoder.end(), true) || isFinished(accumulator)) return toCompletion(accumulator);
+		const text = decoder.textBeforeEvents;
+		const json = parseJsonObject(text ?? '');
+		if (json !== undefined) return readBody(json, handlers);
+		const isStream = EVENT_STREAM.test(headers['content-type'] ?? '');
+		if (text !== undefined && (!isStream || text.trim() === '')) throw unexpectedResponse(text);
+		throw streamError(
+			'The stream ended before the reply was complete',
+			'Try again; if it happens again, look for a proxy that closes long connections',
+		);
 	} catch (error) {
-		throw withPartial(error, accumulator);
+		const isCut = error instanceof ServiceError && error.details.retryable === true;
+		if (isCut && isFinished(accumulator)) return toCompletion(accumulator);
+		const { choices, envelope } = accumulator;
+		throw withReply(error, choices.size === 0 ? envelope : asJson(toCompletion(accumulator)));
 	}
-	// Some servers close the connection after the finish reason, without [DONE].
-	if (isFinished(accumulator)) return toCompletion(accumulator);
-	throw chunks === 0
-		? unexpectedResponse(beginning)
-		: withPartial(incompleteStream(), accumulator);
 }
 
-function toChunk(data: string): JsonObject {
-	const chunk = parseJsonObject(data);
-	if (chunk === undefined) {
-		throw new ServiceError(
-			'stream',
-			'The stream contains invalid JSON',
-			'Try again; if it happens again, look for a proxy that changes the stream',
-			{ retryable: true, outcomeUnknown: true },
-		);
-	}
-	if (chunk['error'] !== undefined && chunk['error'] !== null) {
-		throw new ServiceError(
-			'stream',
-			'The service reported an error during the reply',
-			'See the error details for the message of the service',
-			{ ...errorDetails(chunk), outcomeUnknown: true },
-		);
-	}
-	return chunk;
+/** Whether the data of an event ends the stream. The last event may be truncated, and no chunk begins like its end. */
+function isEnd(data: string, isLast: boolean): boolean {
+	const text = data.trim();
+	return text === END_OF_STREAM || (isLast && text !== '' && END_OF_STREAM.startsWith(text));
 }
 
-function incompleteStream(): ServiceError {
-	return new ServiceError(
-		'stream',
-		'The stream ended before the reply was complete',
-		'Try again; if it happens again, look for a proxy that closes long connections',
-		{ retryable: true, outcomeUnknown: true },
-	);
+function streamError(message: string, hint: string): ServiceError {
+	return new ServiceError('stream', message, hint, { retryable: true, outcomeUnknown: true });
 }
 
-/** Attaches the reply so far to the error. */
-function withPartial(error: unknown, accumulator: Accumulator): unknown {
-	if (!(error instanceof ServiceError) || accumulator.choices.size === 0) return error;
-	return error.with({ partial: asJson(toCompletion(accumulator)) });
+function hasError({ error }: JsonObject): boolean {
+	return error !== undefined && error !== null;
 }
 
-function checkCompletion(body: JsonObject): ChatCompletion {
-	const { choices } = body;
-	const first = Array.isArray(choices) ? choices[0] : undefined;
-	if (isJsonObject(first) && isJsonObject(first['message'])) {
-		const { message } = first;
-		message['content'] = contentText(message['content']);
-		return fromJson(body);
-	}
+/**
+ * An error that the service reports with status 200. In place of the reply, it is like the error status that it names.
+ *
+ * @param body `text` parsed, if it is a JSON object. Without a field `error` it is the error itself.
+ */
+function reportedError(text: string, body: JsonObject = {}, isInReply = false): ServiceError {
+	const fields = hasError(body) ? body : { ...body, error: body };
+	const error = isJsonObject(fields.error) ? fields.error : {};
+	const codes = [error['status'], error['code'], body['status'], body['code']];
+	const type = `${String(error['type'])} ${String(error['code'])}`;
+	const status =
+		codes.map(Number).find((code) => code >= 400 && code < 600) ??
+		STATUSES_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1];
+	const { message, hint, ...flags } =
+		status === undefined ? NO_STATUS : (STATUSES.chat[status] ?? unlistedStatus(status));
+	const details = {
+		...(status === undefined ? {} : { status }),
+		serviceMessage: excerpt(text),
+		...errorDetails(fields),
+	};
+	return isInReply
+		? new ServiceError('stream', IN_REPLY, hint, { ...details, outcomeUnknown: true })
+		: new ServiceError('http', message, hint, { ...details, ...flags });
+}
 
-	if (body['error'] !== undefined && body['error'] !== null) {
-		throw new ServiceError(
-			'http',
-			'The service returned an error',
-			'See the error details for the message of the service',
-			errorDetails(body),
-		);
+/** Reads a body that is not streamed. A super assistant that only ran tools may send no choices: its reply is empty. */
+function readBody(body: JsonObject, { onText }: Handlers): ChatCompletion {
+	const choices = Array.isArray(body['choices']) ? body['choices'] : undefined;
+	if (choices?.length === 0 && !hasError(body))
+		return { ...body, ...toCompletion(startAccumulator()) };
+	const [choice] = choices ?? [];
+	const message = isJsonObject(choice) ? choice['message'] : undefined;
+	if (!isJsonObject(message)) {
+		const text = JSON.stringify(body);
+		const error = hasError(body) ? reportedError(text, body) : unexpectedResponse(text);
+		// An empty list of choices is nothing that has arrived.
+		const { choices: _none, ...rest } = body;
+		throw withReply(error, choices?.length === 0 ? rest : body);
 	}
-	throw unexpectedResponse(JSON.stringify(body));
+	const { text, parts } = readContent(message['content']);
+	const { text: reasoning } = readContent(message['reasoning_content']);
+	message['content'] = text;
+	// The service may have a field of this name itself.
+	if (parts.length === 0) delete message['parts'];
+	else message['parts'] = [...parts];
+	if (reasoning === null) delete message['reasoning_content'];
+	else message['reasoning_content'] = reasoning;
+	onText?.({ content: text ?? '', reasoning: reasoning ?? '' });
+	return fromJson(body);
 }

@@ -15,6 +15,8 @@ export interface ConversationLimits {
 	readonly maxCalls: number;
 	/** Maximum calls of the same tool with the same arguments. */
 	readonly maxRepeats: number;
+	/** Whether arguments that the tool does not declare are left out; otherwise the call is invalid. Default: false. */
+	readonly dropsUndeclared?: boolean;
 }
 
 /** A tool call and its result. */
@@ -86,20 +88,23 @@ export function applyReply(
 	const next: Conversation = {
 		messages: conversation.messages,
 		rounds,
-		calls: [...conversation.calls, ...kept.map((each) => toRecord(each, tools, rounds))],
+		calls: [
+			...conversation.calls,
+			...kept.map((each) => toRecord(each, tools, rounds, limits)),
+		],
 		...(usage === undefined ? {} : { usage }),
 		phase: { kind: 'calling' },
 	};
 	const calls = kept.map(({ call }) => call);
 	if (isAnswer) {
 		const executed: ChatMessage = { role: 'assistant', content: null, tool_calls: calls };
-		const before = calls.length === 0 ? next : completeRound(withMessage(next, executed));
+		const before = calls.length === 0 ? next : completeRound(withMessages(next, [executed]));
 		return {
-			...withMessage(before, toReplay(message, [])),
+			...withMessages(before, [toReplay(message, [])]),
 			phase: { kind: 'answered', completion },
 		};
 	}
-	const calling = withMessage(next, toReplay(message, calls));
+	const calling = withMessages(next, [toReplay(message, calls)]);
 	const reason = exceededLimit(next, limits);
 	if (reason === undefined) return completeRound(calling);
 	return {
@@ -164,33 +169,27 @@ function toRecord(
 	{ call, result }: RepliedCall,
 	tools: readonly ToolDeclaration[],
 	round: number,
+	{ dropsUndeclared }: ConversationLimits,
 ): CallRecord {
 	const { id } = call;
 	const { name, arguments: text } = call.function;
+	const record = { id, name, round };
 	if (result !== undefined) {
 		const args = parseJsonObject(text) ?? text;
-		return { id, name, arguments: args, round, result, failed: false, durationMs: 0 };
+		return { ...record, arguments: args, result, failed: false, durationMs: 0 };
 	}
-	const read = readToolCall(call, tools);
-	if ('arguments' in read) return { id, name, arguments: read.arguments, round };
-	return {
-		id,
-		name,
-		arguments: text,
-		round,
-		result: errorResult(read.problem),
-		failed: true,
-		invalid: true,
-		durationMs: 0,
-	};
+	const read = readToolCall(call, tools, dropsUndeclared);
+	if ('arguments' in read) return { ...record, arguments: read.arguments };
+	const failure = { result: errorResult(read.problem), failed: true, invalid: true };
+	return { ...record, arguments: text, ...failure, durationMs: 0 };
 }
 
 function errorResult(error: string): string {
 	return JSON.stringify({ error });
 }
 
-function withMessage(conversation: Conversation, message: ChatMessage): Conversation {
-	return { ...conversation, messages: [...conversation.messages, message] };
+function withMessages(conversation: Conversation, added: readonly ChatMessage[]): Conversation {
+	return { ...conversation, messages: [...conversation.messages, ...added] };
 }
 
 /** Appends the `tool` messages of the round once no call is pending. */
@@ -199,16 +198,12 @@ function completeRound(conversation: Conversation): Conversation {
 
 	const results = conversation.calls
 		.filter(({ round }) => round === conversation.rounds)
-		.map(({ id, result = '' }): ChatMessage => ({
+		.map(({ id, result: content = '' }): ChatMessage => ({
 			role: 'tool',
 			tool_call_id: id,
-			content: result,
+			content,
 		}));
-	return {
-		...conversation,
-		messages: [...conversation.messages, ...results],
-		phase: { kind: 'asking' },
-	};
+	return { ...withMessages(conversation, results), phase: { kind: 'asking' } };
 }
 
 function exceededLimit(
@@ -222,11 +217,14 @@ function exceededLimit(
 
 function maxIdenticalCalls(calls: readonly CallRecord[]): number {
 	const counts = new Map<string, number>();
+	let max = 0;
 	for (const { name, arguments: args } of calls) {
 		const key = `${name} ${typeof args === 'string' ? args : canonicalJson(args)}`;
-		counts.set(key, (counts.get(key) ?? 0) + 1);
+		const count = (counts.get(key) ?? 0) + 1;
+		counts.set(key, count);
+		max = Math.max(max, count);
 	}
-	return Math.max(0, ...counts.values());
+	return max;
 }
 
 /** Serializes JSON with sorted keys, so that equal values give equal text. */
@@ -251,7 +249,8 @@ function updateCall(
 	};
 }
 
-function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
+/** The sum of the tokens of two calls; those of one if the other has none. */
+export function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
 	if (a === undefined || b === undefined) return a ?? b;
 	return {
 		prompt_tokens: a.prompt_tokens + b.prompt_tokens,

@@ -1,11 +1,23 @@
-import { EMPTY_TEXT_HINT, emptyText, InputError } from '../errors';
-import { fromJson, isJsonObject, type JsonObject, type JsonValue } from '../json';
+import { EMPTY_TEXT_HINT, InputError } from '../errors';
+import { fromJson, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../json';
 import { checkPublicUrl } from '../http/publicUrl';
+import { isBlank, oneLine } from '../values';
 import type { ChatMessage, ContentPart } from './types';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'];
 const TOOL_RESULT_HINT =
 	'After an assistant message with tool_calls, add one message with the role tool for each call';
+
+const CALLED_HINT =
+	'Place it after the assistant message whose tool_calls contain this tool_call_id';
+const LAST_HINT = 'End with a message with the role user or tool: the model answers it';
+const LIST_HINT = 'Enter a JSON list: [{ "role": "user", "content": "Hello" }]';
+const PART_HINT =
+	'Use { "type": "text", "text": … } or { "type": "image_url", "image_url": { "url": … } }';
+const MESSAGE_HINT =
+	'A message has a role (system, user, assistant, tool) and content. Only assistant has tool_calls; only tool has a tool_call_id, and its content is a text';
+const CALL_HINT =
+	'Write each as { "id": …, "type": "function", "function": { "name": …, "arguments": "{}" } }. The arguments are JSON in a text';
 
 /** Builds a user message from text and image URLs; without images its content is a plain string (spec 2.2). */
 export function userMessage(text: string, imageUrls: readonly string[] = []): ChatMessage {
@@ -14,32 +26,6 @@ export function userMessage(text: string, imageUrls: readonly string[] = []): Ch
 	const images = imageUrls.map((url): ContentPart => ({ type: 'image_url', image_url: { url } }));
 	const texts: ContentPart[] = text.trim() === '' ? [] : [{ type: 'text', text }];
 	return { role: 'user', content: [...texts, ...images] };
-}
-
-export interface Prompt {
-	readonly text: string;
-	readonly systemMessage?: string;
-	/** Earlier messages of the conversation. */
-	readonly earlier?: readonly ChatMessage[];
-	readonly imageUrls?: readonly string[];
-}
-
-/**
- * Builds the messages for a prompt (spec 2.2): system message, earlier messages, user message with images.
- *
- * @throws InputError if the prompt is empty: the service rejects messages without content (spec 7.1).
- */
-export function promptMessages({
-	text,
-	systemMessage = '',
-	earlier = [],
-	imageUrls = [],
-}: Prompt): ChatMessage[] {
-	if (text.trim() === '') throw emptyText('Prompt');
-
-	const system: ChatMessage[] =
-		systemMessage.trim() === '' ? [] : [{ role: 'system', content: systemMessage }];
-	return [...system, ...earlier, userMessage(text, imageUrls)];
 }
 
 /**
@@ -53,13 +39,7 @@ export function checkMessages(
 	label: string,
 	{ allowPrivate }: { readonly allowPrivate: boolean },
 ): ChatMessage[] {
-	if (!Array.isArray(value)) {
-		throw new InputError(
-			label,
-			'is not a list',
-			'Enter a JSON list: [{ "role": "user", "content": "Hello" }]',
-		);
-	}
+	if (!Array.isArray(value)) throw new InputError(label, 'is not a list', LIST_HINT);
 	value.forEach((message, index) => {
 		checkMessage(message, `${label}: entry ${index + 1}`, allowPrivate);
 	});
@@ -75,96 +55,85 @@ export function checkMessages(
  */
 export function checkOrder(messages: readonly ChatMessage[], label: string): void {
 	const last = messages.at(-1);
-	if (last === undefined) {
-		throw new InputError(label, 'is empty', 'Add at least one message with the role user');
-	}
-	let openCallIds: string[] = [];
+	if (last === undefined) throw new InputError(label, 'is empty', LAST_HINT);
+	let openCallIds = new Set<string>();
 	for (const [index, message] of messages.entries()) {
 		const entry = `${label}: entry ${index + 1}`;
 		if (message.role === 'tool') {
-			openCallIds = withoutAnswered(openCallIds, message, entry);
-			continue;
-		}
-		if (openCallIds.length > 0) {
+			if (openCallIds.delete(message.tool_call_id ?? '')) continue;
 			throw new InputError(
 				entry,
-				`comes before the result of the tool call ${openCallIds[0]!}`,
-				TOOL_RESULT_HINT,
+				'is a tool result without a matching tool call',
+				CALLED_HINT,
 			);
 		}
-		openCallIds = (message.tool_calls ?? []).map(({ id }) => id);
+		const [first] = openCallIds;
+		if (first !== undefined) {
+			const problem = `comes before the result of the tool call ${oneLine(first)}`;
+			throw new InputError(entry, problem, TOOL_RESULT_HINT);
+		}
+		openCallIds = new Set((message.tool_calls ?? []).map(({ id }) => id));
 	}
-	if (last.role === 'system' || (last.role === 'assistant' && openCallIds.length === 0)) {
-		throw new InputError(
-			`${label}: the last entry`,
-			`has the role ${last.role}`,
-			'End with a message with the role user or tool: the model answers the last message',
-		);
+	const [open] = openCallIds;
+	if (open !== undefined) {
+		const problem = `has no result for the tool call ${oneLine(open)}`;
+		throw new InputError(label, problem, TOOL_RESULT_HINT);
 	}
-	if (openCallIds.length > 0) {
-		throw new InputError(
-			label,
-			`has no result for the tool call ${openCallIds[0]!}`,
-			TOOL_RESULT_HINT,
-		);
-	}
+	if (last.role === 'system' || last.role === 'assistant')
+		throw new InputError(`${label}: the last entry`, `has the role ${last.role}`, LAST_HINT);
 }
 
-function withoutAnswered(
-	openCallIds: string[],
-	{ tool_call_id: id }: ChatMessage,
-	entry: string,
-): string[] {
-	if (id !== undefined && openCallIds.includes(id)) {
-		return openCallIds.filter((openId) => openId !== id);
-	}
-	throw new InputError(
-		entry,
-		'is a tool result without a matching tool call',
-		'Place it after the assistant message whose tool_calls contain this tool_call_id',
-	);
-}
-
+/** Throws InputError where the service rejects a message (spec 2.2, 2.3). */
 function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean): void {
-	if (!isJsonObject(message) || !ROLES.includes(String(message['role']))) {
-		throw new InputError(
-			entry,
-			'has an unknown role',
-			'Use system, user, assistant or tool: { "role": "user", "content": "Hello" }',
-		);
-	}
-	const content = message['content'] ?? '';
-	const calls = message['tool_calls'] ?? [];
-	if (!Array.isArray(calls) || !calls.every(isJsonObject)) {
-		throw new InputError(
-			entry,
+	const fields = isJsonObject(message) ? message : {};
+	const { role, content, tool_calls: sent, tool_call_id: id } = fields;
+	const isTool = role === 'tool';
+	const calls = [sent ?? []].flat();
+	const parts = Array.isArray(content) ? content : [];
+	const isContent = parts === content || typeof (content ?? '') === 'string';
+	const mistakes: readonly (readonly [boolean, string, hint?: string])[] = [
+		[!ROLES.includes(String(role)), 'has an unknown role'],
+		[role !== 'assistant' && isSet(sent), 'has tool_calls, but not the role assistant'],
+		[!isTool && isSet(id), 'has a tool_call_id, but not the role tool'],
+		[isTool && !isText(id), 'has no tool_call_id'],
+		[isTool && typeof content !== 'string', 'has a tool result that is not a text'],
+		[!isContent, 'has content that is neither a text nor a list of parts'],
+		[
+			isSet(sent) && !(Array.isArray(sent) && sent.every(isCall)),
 			'has tool_calls that are not a list of tool calls',
-			'Write each as { "id": …, "type": "function", "function": { "name": …, "arguments": … } }',
-		);
-	}
-	const isBlank = typeof content === 'string' && content.trim() === '';
-	if (isBlank && calls.length > 0) return;
+			CALL_HINT,
+		],
+		[!isTool && calls.length === 0 && isEmpty(content), 'has no content', EMPTY_TEXT_HINT],
+	];
+	const [, problem, hint = MESSAGE_HINT] = mistakes.find(([isMade]) => isMade) ?? [];
+	if (problem !== undefined) throw new InputError(entry, problem, hint);
+	for (const part of parts) checkPart(part, entry, allowPrivate);
+}
 
-	if (Array.isArray(content) && content.length > 0) {
-		content.forEach((part) => {
-			checkPart(part, entry, allowPrivate);
-		});
-		return;
-	}
-	if (typeof content === 'string' && !isBlank) return;
-	throw new InputError(entry, 'has no content', EMPTY_TEXT_HINT);
+const isSet = (value: JsonValue | undefined) => (value ?? null) !== null;
+const isText = (value: JsonValue | undefined) => typeof value === 'string' && !isBlank(value);
+
+function isCall(call: JsonValue): boolean {
+	const { id, type, function: called } = isJsonObject(call) ? call : ({} as JsonObject);
+	const { name, arguments: args } = isJsonObject(called) ? called : ({} as JsonObject);
+	const isJson = typeof args === 'string' && parseJson(args) !== undefined;
+	return isText(id) && type === 'function' && isText(name) && isJson;
+}
+
+/** Whether content has neither text nor another part. */
+function isEmpty(content: JsonValue | undefined): boolean {
+	if (!Array.isArray(content)) return isBlank(content);
+	return content.every(
+		(part) => isJsonObject(part) && part['type'] === 'text' && isBlank(part['text']),
+	);
 }
 
 function checkPart(part: JsonValue, entry: string, allowPrivate: boolean): void {
 	const { type, text, image_url: image } = isJsonObject(part) ? part : ({} as JsonObject);
-	if (type === 'text' && typeof text === 'string' && text !== '') return;
+	if (type === 'text' && typeof text === 'string') return;
 	if (type === 'image_url' && isJsonObject(image) && typeof image['url'] === 'string') {
 		checkPublicUrl(image['url'], { field: `${entry}, image`, allowPrivate });
 		return;
 	}
-	throw new InputError(
-		entry,
-		'has a part that is neither text nor image',
-		'Use { "type": "text", "text": … } or { "type": "image_url", "image_url": { "url": … } }',
-	);
+	throw new InputError(entry, 'has a part that is neither text nor image', PART_HINT);
 }

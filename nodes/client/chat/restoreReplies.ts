@@ -14,44 +14,46 @@ export function restoreReplies(
 	messages: readonly ChatMessage[],
 	replies: readonly ChatMessage[],
 ): ChatMessage[] {
+	const originals = replies.map(
+		({ tool_calls: calls = [] }) => new Map(calls.map((call) => [call.id, call])),
+	);
 	const restored: ChatMessage[] = [];
 	let current: ChatMessage | undefined;
-	let answered: (string | undefined)[] = [];
+	let answered = new Set<string | undefined>();
 	for (const message of messages) {
 		if (message.role === 'tool') {
 			restored.push(message);
-			answered.push(message.tool_call_id);
+			answered.add(message.tool_call_id);
 			continue;
 		}
-		const reply = findReply(message, replies);
+		const reply = replies[findReply(message, originals)];
 		// A call that already has a result starts another round, even if it is the same call again.
 		const isSameRound =
 			reply !== undefined &&
 			reply === current &&
-			!message.tool_calls!.some(({ id }) => answered.includes(id));
+			!message.tool_calls!.some(({ id }) => answered.has(id));
 		if (isSameRound) continue;
 		restored.push(reply ?? message);
 		current = reply;
-		answered = [];
+		answered = new Set();
 	}
 	return restored;
 }
 
-/** Finds the latest reply that contains all calls of the message: models may reuse ids in every round. */
+/** Index of the latest reply that contains all calls of the message, or -1: models may reuse ids in every round. */
 function findReply(
 	{ tool_calls: calls = [] }: ChatMessage,
-	replies: readonly ChatMessage[],
-): ChatMessage | undefined {
-	if (calls.length === 0) return undefined;
-	return replies.findLast(({ tool_calls: originals = [] }) =>
-		calls.every((call) => originals.some((original) => isSameCall(original, call))),
+	originals: readonly ReadonlyMap<string, ToolCall>[],
+): number {
+	if (calls.length === 0) return -1;
+	return originals.findLastIndex((byId) =>
+		calls.every((call) => isSameCall(byId.get(call.id), call)),
 	);
 }
 
-function isSameCall(original: ToolCall, rebuilt: ToolCall): boolean {
+function isSameCall(original: ToolCall | undefined, rebuilt: ToolCall): boolean {
 	return (
-		original.id === rebuilt.id &&
-		original.function.name === rebuilt.function.name &&
+		original?.function.name === rebuilt.function.name &&
 		isSubset(parseJson(original.function.arguments), parseJson(rebuilt.function.arguments))
 	);
 }

@@ -1,49 +1,102 @@
 import { ServiceError } from '../errors';
-import { asJson, parseJson, type JsonObject, type JsonValue } from '../json';
-import { findMedia } from './media';
-import type { ChatCompletion, Usage } from './types';
+import {
+	asJson,
+	isJsonObject,
+	parseJsonObject,
+	shorten,
+	withoutUndefined,
+	type JsonObject,
+	type JsonValue,
+} from '../json';
+import { findMedia, isDataUrl } from './media';
+import { idText, readToolCalls, type RepliedCall } from './toolCalls';
+import type { ChatCompletion, ReplyMessage, Usage } from './types';
 
-/** Fields of a chat body that are output unchanged (spec 2.4 to 2.6), in output order. */
-const EXTRA_FIELDS = [
-	'model',
-	'session_id',
-	'knowledge_base',
-	'suggested_questions',
-	'agent',
-	'trace_id',
-] as const;
-
-/** A Markdown code fence around the whole text. */
-const CODE_FENCE = /^```[a-z]*\s*\n([\s\S]*?)\n?```$/i;
+/** Maximum characters of a text around the reply. */
+const MAX_FIELD = 1_000;
 
 export interface ResultOptions {
-	/** Whether to parse the reply as JSON into `json`. */
-	readonly json: boolean;
+	/** The value of a reply in JSON mode, see `readJsonReply`. */
+	readonly json?: JsonValue | undefined;
+	/** Whether to include what repeats tool results, thoughts and the session: not for the visitor of a chat. */
+	readonly details?: boolean | undefined;
+	/** Whether all tool calls have run, also those without a result: a super assistant's. */
+	readonly hasRunAll?: boolean;
 }
 
+interface Reply extends ResultOptions {
+	readonly body: ChatCompletion;
+	readonly message: ReplyMessage;
+}
+
+type Field = readonly [name: string, isDetail: boolean, read: (reply: Reply) => unknown];
+
+/** A field of the body that is output unchanged. */
+const ofBody =
+	(isDetail: boolean) =>
+	(name: string): Field => [name, isDetail, ({ body }) => body[name] ?? undefined];
+
+/** The fields of a simplified reply in output order, and whether they come only with the option *Include Details*. */
+const FIELDS: readonly Field[] = [
+	// n8n's chat shows the whole item if the text is empty.
+	[
+		'output',
+		false,
+		({ message }) => (message.content === '' ? linksOf(message) : message.content),
+	],
+	['json', false, ({ json }) => json],
+	['media', false, ({ message }) => ifAny(findMedia(message))],
+	['tool_calls', false, (reply) => ifAny(callsOf(reply, false).map(({ call }) => call))],
+	...['suggested_questions'].map(ofBody(false)),
+	['finish_reason', false, ({ body }) => body.choices[0]!.finish_reason],
+	['usage', false, ({ body }) => usageOf(body)],
+	// `fallback` is ours, see withFallbacks.
+	...['model', 'fallback', 'trace_id'].map(ofBody(false)),
+	['reasoning_content', true, ({ message }) => message.reasoning_content],
+	['tool_calls', true, (reply) => ifAny(callsOf(reply, true).map(toExecuted))],
+	['tool_results', true, ({ message }) => message['tool_results']],
+	...['events', 'session_id', 'knowledge_base', 'agent', 'id', 'object', 'created'].map(
+		ofBody(true),
+	),
+];
+
 /**
- * Flattens a chat body into one object: `content`, `json`, `reasoning_content`, `tool_calls`, `media`, `finish_reason`,
- * `usage` and the extra fields of the service (spec 2.4 to 2.6). Fields that the service did not send are omitted.
- *
- * @throws ServiceError `protocol` if JSON was requested and the reply is not JSON; `details.partial` has the body.
+ * Flattens a chat body into one object, by the table of fields (spec 2.4 to 2.6). Fields that the service did not send
+ * are omitted.
  */
-export function toChatResult(completion: ChatCompletion, { json }: ResultOptions): JsonObject {
-	const choice = completion.choices[0]!;
-	const { content, reasoning_content, tool_calls } = choice.message;
-	const media = findMedia(content ?? '');
-	const fields: Record<string, unknown> = {
-		content,
-		json: json && content !== null ? readJsonReply(completion) : undefined,
-		reasoning_content,
-		tool_calls,
-		media: media.length === 0 ? undefined : media,
-		finish_reason: choice.finish_reason,
-		usage: usageOf(completion),
-	};
-	for (const key of EXTRA_FIELDS) fields[key] = completion[key] ?? undefined;
-	return Object.fromEntries(
-		Object.entries(fields).filter(([, value]) => value !== undefined),
-	) as JsonObject;
+export function toChatResult(body: ChatCompletion, options: ResultOptions = {}): JsonObject {
+	const reply = { ...options, body, message: body.choices[0]!.message };
+	const shown = FIELDS.filter(([, isDetail]) => !isDetail || options.details === true);
+	const fields = shown.map(([name, , read]) => withoutUndefined({ [name]: read(reply) }));
+	return asJson(Object.assign({}, ...fields) as object);
+}
+
+/** The links of a reply without text. */
+function linksOf(message: ReplyMessage): string {
+	const urls = findMedia(message).map(({ url }) => url);
+	return urls.filter((url) => !isDataUrl(url)).join('\n');
+}
+
+function ifAny<T>(list: readonly T[]): readonly T[] | undefined {
+	return list.length === 0 ? undefined : list;
+}
+
+/** The tool calls that have run, or those that the model asks for. */
+function callsOf({ message, hasRunAll = false }: Reply, hasRun: boolean): RepliedCall[] {
+	return readToolCalls(message).filter(
+		({ result }) => (hasRunAll || result !== undefined) === hasRun,
+	);
+}
+
+/** A tool call that the service has executed (spec 2.4, 2.7), with its result: it must not be run again. */
+function toExecuted({ call, result }: RepliedCall) {
+	const { name, arguments: args } = call.function;
+	return withoutUndefined({
+		id: call.id,
+		name,
+		arguments: parseJsonObject(args) ?? args,
+		result,
+	});
 }
 
 /** Token usage: at the top level of a non-streamed body, in the choices of a stream (spec 2.4, 2.5). */
@@ -52,19 +105,26 @@ export function usageOf({ usage, choices }: ChatCompletion): Usage | undefined {
 	return usage ?? choices[0]?.usage ?? undefined;
 }
 
-/** Parses a reply in JSON mode (`response_format`, spec 2.1). A code fence around it is removed: models often add one. */
-function readJsonReply(completion: ChatCompletion): JsonValue {
-	const { message, finish_reason: finishReason } = completion.choices[0]!;
-	const text = (message.content ?? '').trim();
-	const value = parseJson(CODE_FENCE.exec(text)?.[1] ?? text);
-	if (value !== undefined) return value;
+/**
+ * A body, or a choice of it, whose texts around the reply have a bound: the finish reason, the name of the model. An ID
+ * above it is left out: cut, it would be another ID.
+ */
+export function boundedFields(fields: JsonObject): JsonObject {
+	const bound = ([name, value]: [string, JsonValue | undefined]) => {
+		if (name === 'choices' && Array.isArray(value))
+			return [name, value.map((each) => (isJsonObject(each) ? boundedFields(each) : each))];
+		if (typeof value !== 'string' || value.length <= MAX_FIELD) return [name, value];
+		return [name, /(^|_)id$/.test(name) ? undefined : shorten(value, MAX_FIELD)];
+	};
+	return withoutUndefined(Object.fromEntries(Object.entries(fields).map(bound)) as JsonObject);
+}
 
-	throw new ServiceError(
-		'protocol',
-		'The reply is not valid JSON',
-		finishReason === 'length'
-			? 'The reply was cut off at its maximum length: ask for a shorter one'
-			: 'Ask for JSON in the prompt, and describe the fields',
-		{ serviceMessage: text, partial: asJson(completion) },
-	);
+/** Adds to a ServiceError what has arrived of the reply, which is paid for: its body so far, and its session. */
+export function withReply(error: unknown, body: JsonObject): unknown {
+	const { choices, usage, session_id: session } = body;
+	const isKnown = (choices ?? usage ?? session ?? null) !== null;
+	if (!isKnown || !(error instanceof ServiceError)) return error;
+	const id = idText(session);
+	const partial = boundedFields(body);
+	return error.with({ partial, ...(id === '' ? {} : { subject: { session_id: id } }) });
 }

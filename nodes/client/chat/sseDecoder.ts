@@ -4,40 +4,82 @@ import { ServiceError } from '../errors';
 
 /** Memory limit for one event, far above those of the service: without line breaks an event never ends. */
 const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
+/** Number of the latest events that a repeated one is recognized among. */
+const MAX_REMEMBERED_EVENTS = 64;
+/** After so many invalid lines the rest is not parsed: the parser creates an error for each of them. */
+const MAX_INVALID_LINES = 1_000;
 /** Limit for a whole stream. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 
 /** Incremental parser for server-sent events (spec 6). Chunks may split lines, events and UTF-8 sequences anywhere. */
-export interface SseDecoder {
+interface SseDecoder {
 	/**
 	 * Parses the next bytes and returns the events that they complete.
 	 *
 	 * @throws ServiceError `protocol` when an event or the whole stream is too large.
 	 */
 	feed(bytes: Uint8Array): readonly EventSourceMessage[];
-	/** Flushes the parser at the end of the stream. */
+	/** Flushes the parser at the end of the stream. The last event may be truncated. */
 	end(): readonly EventSourceMessage[];
+	/** The text so far; undefined once there was an event in it. */
+	readonly textBeforeEvents: string | undefined;
 }
 
 /**
  * Creates a decoder for one stream. Synchronous on purpose: a promise per event costs more than parsing the event
  * (bench: reading-streams).
+ *
+ * An event that a proxy delivers again is dropped: the same id with the same data, among the latest ones. Some servers give
+ * all events one id: ids count until one comes again with other data.
  */
 export function sseDecoder(): SseDecoder {
 	let events: EventSourceMessage[] = [];
 	let isEventTooLarge = false;
+	let invalidLines = 0;
+	let textBeforeEvents: string | undefined = '';
+	const dataById = new Map<string, string>();
+	let areIdsUnique = true;
+	/** Repetitions of the first event. */
+	let undecided: EventSourceMessage[] = [];
+
+	function add(event: EventSourceMessage): void {
+		const { id = '', data } = event;
+		const earlier = id === '' || !areIdsUnique ? undefined : dataById.get(id);
+		if (earlier === data) {
+			// Of a single id nobody knows yet whether all events have it.
+			if (dataById.size === 1) undecided.push(event);
+			return;
+		}
+		if (earlier !== undefined) {
+			areIdsUnique = false;
+			events.push(...undecided);
+		}
+		if (id !== '') {
+			undecided = [];
+			dataById.set(id, data);
+		}
+		if (dataById.size > MAX_REMEMBERED_EVENTS) dataById.delete(dataById.keys().next().value!);
+		events.push(event);
+	}
 	const parser = createParser({
 		maxBufferSize: MAX_EVENT_CHARACTERS,
-		onEvent: (event) => events.push(event),
-		onError: ({ type }) => (isEventTooLarge ||= type === 'max-buffer-size-exceeded'),
+		onEvent: add,
+		onError: ({ type }) => {
+			isEventTooLarge ||= type === 'max-buffer-size-exceeded';
+			invalidLines += 1;
+		},
 	});
 	const utf8 = new TextDecoder();
 	let totalBytes = 0;
 
 	function parse(text: string): readonly EventSourceMessage[] {
 		events = [];
-		parser.feed(text);
+		if (invalidLines < MAX_INVALID_LINES) parser.feed(text);
 		if (isEventTooLarge) throw tooLarge('An event of the stream');
+		if (textBeforeEvents !== undefined) {
+			textBeforeEvents = events.length > 0 ? undefined : textBeforeEvents + text;
+			if ((textBeforeEvents?.length ?? 0) > MAX_EVENT_CHARACTERS) throw tooLarge('The reply');
+		}
 		return events;
 	}
 
@@ -49,6 +91,9 @@ export function sseDecoder(): SseDecoder {
 		},
 		// The blank line dispatches a last event that the server did not terminate.
 		end: () => parse(`${utf8.decode()}\n\n`),
+		get textBeforeEvents() {
+			return textBeforeEvents;
+		},
 	};
 }
 

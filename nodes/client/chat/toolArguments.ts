@@ -1,28 +1,203 @@
-import { parseJsonObject, type JsonObject } from '../json';
+import { dereference, Validator, type OutputUnit, type Schema } from '@cfworker/json-schema';
+
+import { isJsonObject, parseJsonObject, type JsonObject, type JsonValue } from '../json';
+import { oneLine } from '../values';
 import { readFunction } from './toolCalls';
 import type { ToolDeclaration } from './tools';
-import { schemaMismatch } from './toolSchema';
 import type { ToolCall } from './types';
 
+const SCHEMA: Schema = { $ref: '#' };
+const LIST: Schema = { type: 'array', items: SCHEMA };
+const MAP: Schema = { type: 'object', additionalProperties: SCHEMA };
+const TEXT: Schema = { type: 'string' };
+const TEXTS: Schema = { type: 'array', items: TEXT };
+/** Keywords whose value has a schema for each of its own keys. */
+const MAPS = ['properties', 'patternProperties', 'definitions', '$defs', 'dependentSchemas'];
+
+/** Meta-schema: the shapes of the keywords that the validator relies on (JSON Schema, draft 7 and 2020-12). */
+const META_SCHEMA = new Validator(
+	{
+		type: ['object', 'boolean'],
+		properties: {
+			...keywords(MAP, ...MAPS),
+			...keywords(LIST, 'allOf', 'anyOf', 'oneOf', 'prefixItems'),
+			...keywords(SCHEMA, 'not', 'if', 'then', 'else', 'contains', 'propertyNames'),
+			...keywords(SCHEMA, 'additionalItems', 'additionalProperties'),
+			...keywords(SCHEMA, 'unevaluatedItems', 'unevaluatedProperties'),
+			...keywords(TEXT, '$id', '$ref', '$anchor'),
+			items: { if: { type: 'array' }, then: LIST, else: SCHEMA },
+			type: { if: TEXT, else: TEXTS },
+			enum: { type: 'array' },
+			required: TEXTS,
+			dependentRequired: { type: 'object', additionalProperties: TEXTS },
+			dependencies: {
+				type: 'object',
+				additionalProperties: { if: { type: 'array' }, then: TEXTS, else: SCHEMA },
+			},
+		},
+	},
+	'7',
+	false,
+);
+
+/** Keywords that the validator cannot read, although the schema is good: the service checks them. */
+const UNREADABLE = new Map<string, (value: JsonValue | undefined) => boolean>([
+	['pattern', (value) => !isPattern(String(value))],
+	// On a parameter, as in draft 3.
+	['required', (value) => typeof value === 'boolean'],
+	// The validator takes a field `id` in it for the id of a schema.
+	['example', () => true],
+]);
+/** Keywords that may take quadratic time. They are checked in arguments up to a length that a model never needs for them. */
+const SLOW = ['format', 'pattern', 'uniqueItems'];
+const MAX_SLOW_CHARACTERS = 10_000;
+/** Keywords whose value is data, not a schema. */
+const DATA = ['const', 'default', 'enum'];
+const MISMATCH = 'The arguments do not match the schema of the tool';
+
 /** The arguments of a valid call, or the problem to report to the model. */
-export type ReadCall = { readonly arguments: JsonObject } | { readonly problem: string };
+type ReadCall = { readonly arguments: JsonObject } | { readonly problem: string };
 
 /**
  * Parses the arguments of a tool call and validates them against the schema of the tool (spec 2.3). Models sometimes
  * invent tools or break the schema, so a problem is a result, not an error, whatever the call looks like.
+ *
+ * @param dropsUndeclared Whether arguments that the schema excludes are left out; otherwise they are a problem.
  */
-export function readToolCall(call: ToolCall, tools: readonly ToolDeclaration[]): ReadCall {
+export function readToolCall(
+	call: ToolCall,
+	tools: readonly ToolDeclaration[],
+	dropsUndeclared = false,
+): ReadCall {
 	const { name, arguments: text } = readFunction(call.function);
 	const tool = tools.find((declared) => declared.function.name === name);
 	if (tool === undefined) {
 		const names = tools.map((declared) => declared.function.name).join(', ');
 		return { problem: `Unknown tool "${name}". Available tools: ${names}` };
 	}
-	const args = parseJsonObject(text);
-	if (args === undefined) return { problem: 'The arguments are not a JSON object' };
+	const sent = parseJsonObject(text);
+	if (sent === undefined) return { problem: 'The arguments are not a JSON object' };
 
 	const { parameters } = tool.function;
-	const mismatch = parameters === undefined ? undefined : schemaMismatch(parameters, args);
-	if (mismatch === undefined) return { arguments: args };
-	return { problem: `The arguments do not match the schema of the tool ${mismatch}` };
+	if (parameters === undefined) return { arguments: sent };
+	const args = dropsUndeclared ? (withoutUndeclared(parameters, sent, []) as JsonObject) : sent;
+	const mismatch = findMismatch(parameters, args);
+	return mismatch === undefined ? { arguments: args } : { problem: `${MISMATCH}${mismatch}` };
+}
+
+/** How a value does not match a schema, as the end of a sentence: ` at #/city: …`; undefined if it matches. */
+export function findMismatch(schema: JsonObject, value: JsonValue): string | undefined {
+	const undeclared: string[] = [];
+	withoutUndeclared(schema, value, undeclared);
+	if (undeclared.length > 0) return `: it does not declare ${oneLine(undeclared.join(', '))}`;
+	const mismatch = schemaMismatch(schema, value);
+	return mismatch === undefined ? undefined : ` ${mismatch}`;
+}
+
+/** Why a schema cannot be used; undefined if it can. */
+export function schemaProblem(schema: JsonObject): string | undefined {
+	try {
+		const readable = readableSchema(schema);
+		const { errors } = META_SCHEMA.validate(readable);
+		if (errors.length > 0) return describe(errors);
+
+		const known = dereference(readable as Schema);
+		const { $ref } =
+			Object.values(known)
+				.filter((each) => typeof each === 'object')
+				.find(({ __absolute_ref__: target }) => target && known[target] === undefined) ??
+			{};
+		return $ref === undefined ? undefined : `$ref to nowhere: ${$ref}`;
+	} catch (error) {
+		return (error as Error).message;
+	}
+}
+
+/** Where and why a value does not match a schema; undefined if it matches. */
+function schemaMismatch(schema: JsonObject, value: JsonValue): string | undefined {
+	try {
+		const skipped = JSON.stringify(value).length > MAX_SLOW_CHARACTERS ? SLOW : [];
+		const readable = readableSchema(schema, skipped) as Schema;
+		const { errors } = new Validator(readable, '7', false).validate(value);
+		return errors.length === 0 ? undefined : describe(errors);
+	} catch {
+		// A $ref that refers to itself: only the service can say what matches.
+		return undefined;
+	}
+}
+
+/**
+ * A copy of a value without the keys that its schema excludes with `additionalProperties: false`.
+ *
+ * @param undeclared Receives these keys.
+ */
+function withoutUndeclared(
+	schema: JsonValue | undefined,
+	value: JsonValue | undefined,
+	undeclared: string[],
+): JsonValue | undefined {
+	if (!isJsonObject(schema)) return value;
+	if (Array.isArray(value)) {
+		return value.map((each) => withoutUndeclared(schema['items'], each, undeclared) ?? null);
+	}
+	if (!isJsonObject(value)) return value;
+	const { properties, additionalProperties, patternProperties } = schema;
+	const declared = new Map(Object.entries(isJsonObject(properties) ? properties : {}));
+	const isClosed = additionalProperties === false && patternProperties === undefined;
+	const kept = Object.entries(value).filter(([key]) => {
+		const isKept = !isClosed || declared.has(key);
+		if (!isKept) undeclared.push(key);
+		return isKept;
+	});
+	return Object.fromEntries(
+		kept.map(([key, each]) => [key, withoutUndeclared(declared.get(key), each, undeclared)]),
+	);
+}
+
+function keywords(shape: Schema, ...names: string[]): Record<string, Schema> {
+	return Object.fromEntries(names.map((name) => [name, shape]));
+}
+
+/** The last error is the most specific one; those before it only say that a parent does not match. */
+function describe(errors: readonly OutputUnit[]): string {
+	const { instanceLocation, error } = errors.at(-1)!;
+	return `at ${instanceLocation}: ${error}`;
+}
+
+/**
+ * A copy of a schema without what the validator cannot read.
+ *
+ * @param skipped Other keywords to leave out.
+ * @param map The keyword of MAPS that the value belongs to, if any.
+ */
+function readableSchema(
+	value: JsonValue | undefined,
+	skipped: readonly string[] = [],
+	map?: string,
+): JsonValue | undefined {
+	if (Array.isArray(value)) return value.map((each) => readableSchema(each, skipped) ?? null);
+	if (!isJsonObject(value)) return value;
+	const isReadable = (key: string, each: JsonValue | undefined) =>
+		map === undefined
+			? !skipped.includes(key) && UNREADABLE.get(key)?.(each) !== true
+			: map !== 'patternProperties' || isPattern(key);
+	const read = (key: string, each: JsonValue | undefined) => {
+		if (map === undefined && DATA.includes(key)) return each;
+		const isMap = map === undefined && MAPS.includes(key);
+		return readableSchema(each, skipped, isMap ? key : undefined);
+	};
+	return Object.fromEntries(
+		Object.entries(value)
+			.filter(([key, each]) => isReadable(key, each))
+			.map(([key, each]) => [key, read(key, each)]),
+	);
+}
+
+/** Whether JavaScript can compile a pattern: other languages have constructs of their own, such as `(?P<a>…)`. */
+function isPattern(pattern: string): boolean {
+	try {
+		return new RegExp(pattern, 'u') instanceof RegExp;
+	} catch {
+		return false;
+	}
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json';
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../json';
 import type { ChatMessage, ReplyMessage, ToolCall } from './types';
 
 /** A tool call of a reply; with its result if the service has executed it (spec 2.4). */
@@ -6,6 +6,11 @@ export interface RepliedCall {
 	readonly call: ToolCall;
 	readonly result?: string;
 }
+
+/** Far above the ids of services. */
+const MAX_ID_CHARACTERS = 1_000;
+/** Above the 64 characters of a tool's name (spec 2.3). */
+const MAX_NAME_CHARACTERS = 100;
 
 /**
  * Reads the tool calls of a reply (spec 2.3), also where a server does not follow the specification. The ids become
@@ -17,19 +22,28 @@ export function readToolCalls(
 	{ tool_calls: calls, tool_results: results }: ReplyMessage,
 	prefix = 'call',
 ): RepliedCall[] {
-	const executed = objectsOf(results);
+	/** By id, the last first: calls with the same id have their results in the order of the calls. */
+	const executed = new Map<string, JsonObject[]>();
+	for (const result of objectsOf(results).reverse()) {
+		const id = idText(result['tool_call_id']);
+		executed.set(id, executed.get(id) ?? []);
+		executed.get(id)!.push(result);
+	}
 	const ids = new Map<string, number>();
 	return objectsOf(calls).map((call, index) => {
 		const sent = idText(call['id']);
 		const id = uniqueId(sent === '' ? `${prefix}_${index + 1}` : sent, ids);
-		const found = executed.findIndex(({ tool_call_id: of }) => idText(of) === sent);
-		// Calls with the same id have their results in the order of the calls.
-		const [result] = found === -1 ? [] : executed.splice(found, 1);
+		const result = executed.get(sent)?.pop();
 		return {
 			call: { ...call, id, type: 'function', function: readFunction(call['function']) },
 			...(result === undefined ? {} : { result: jsonText(result['content'] ?? '') }),
 		};
 	});
+}
+
+/** A tool call in the service's form (spec 2.3). */
+export function toolCall(id: string, name: string, args: string): ToolCall {
+	return { id, type: 'function', function: { name, arguments: args } };
 }
 
 /** Reads the `function` of a tool call: a missing name is empty, missing arguments are `{}`. */
@@ -39,7 +53,8 @@ export function readFunction(value: unknown): ToolCall['function'] {
 	const text = jsonText(args ?? '');
 	return {
 		...called,
-		name: typeof name === 'string' ? name : '',
+		// A longer name is not one of a declared tool, but it would be repeated in errors and to the model.
+		name: typeof name === 'string' ? name.slice(0, MAX_NAME_CHARACTERS) : '',
 		arguments: text.trim() === '' ? '{}' : text,
 	};
 }
@@ -54,19 +69,27 @@ export function isComplete(finishReason: unknown): boolean {
 
 /** The assistant message that sends a reply back with these of its calls (spec 4); `content` is null without text. */
 export function toReplay(message: ReplyMessage, calls: readonly ToolCall[]): ChatMessage {
-	const { tool_calls, tool_results, content, ...rest } = message;
+	const { tool_calls, tool_results, parts, content, ...rest } = message;
 	const hasText = /\S/.test(content ?? '');
 	return {
 		...rest,
 		role: 'assistant',
 		content: calls.length > 0 && !hasText ? null : content,
-		...(calls.length === 0 ? {} : { tool_calls: calls }),
+		...(calls.length === 0 ? {} : { tool_calls: calls.map(withJsonArguments) }),
 	};
 }
 
-/** An id as text: some servers send numbers. Empty if there is none. */
+/** Arguments that are not JSON become a JSON text: the service rejects others (spec 2.3). */
+function withJsonArguments({ function: called, ...call }: ToolCall): ToolCall {
+	const { arguments: text } = called;
+	const args = parseJson(text) === undefined ? JSON.stringify(text) : text;
+	return { ...call, function: { ...called, arguments: args } };
+}
+
+/** An id as text: some servers send numbers. Empty if there is none, or if it is too long to be one. */
 export function idText(id: JsonValue | undefined): string {
-	return typeof id === 'string' || typeof id === 'number' ? String(id) : '';
+	const text = typeof id === 'string' || typeof id === 'number' ? String(id) : '';
+	return text.length > MAX_ID_CHARACTERS ? '' : text;
 }
 
 /** A text as it is, any other value as JSON. */

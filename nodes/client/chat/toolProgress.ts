@@ -1,12 +1,13 @@
-import { isJsonObject, parseJsonObject, type JsonObject, type JsonValue } from '../json';
-import { jsonText, readToolCalls } from './toolCalls';
-import type { ChatCompletion } from './types';
+import { isJsonObject, withoutUndefined, type JsonObject, type JsonValue } from '../json';
+import { oneLine } from '../values';
+import { jsonText } from './toolCalls';
 
 /** A tool progress event in the stream of a super assistant (spec 2.7). */
 export interface ToolProgressEvent {
 	/** `extension.type`: `tool_start`, `tool_calls`, or one that the specification does not list. */
 	readonly type: string;
 	readonly tool?: string;
+	/** Parsed; the original text if it is not a JSON object. */
 	readonly arguments?: JsonValue;
 	readonly result?: string;
 	readonly status?: string;
@@ -20,42 +21,33 @@ export interface ToolProgressEvent {
 
 type EventFields = Omit<ToolProgressEvent, 'type' | 'offset_ms'>;
 
-/** A tool call that a super assistant has already executed (spec 2.4, 2.7): it must not be run again. */
-export interface ExecutedTool {
-	readonly id?: string;
-	readonly name: string;
-	/** Parsed; the original text if it is not a JSON object. */
-	readonly arguments?: JsonValue;
-	readonly result?: string;
-	readonly status?: string;
-	readonly elapsed?: string;
+interface EventType {
+	readonly parse: (data: JsonObject) => EventFields[];
+	readonly line: (event: ToolProgressEvent) => string;
 }
 
-/** Maximum length of the tool arguments in a progress line. */
-const MAX_SHOWN_CHARACTERS = 120;
-
-/** Parsers for `extension.data`, by `extension.type`. */
-const PARSERS: Readonly<Record<string, (data: JsonObject) => EventFields[]>> = {
-	tool_start: ({ tool, arguments: args }) => [toolFields(tool, { arguments: args })],
-	tool_calls: ({ tool_calls: calls }) =>
-		(Array.isArray(calls) ? calls : [])
-			.filter(isJsonObject)
-			.map(({ name, ...fields }) => toolFields(name, fields)),
-};
-
-/** Progress lines by event type; other types are not shown. */
-const LINES: Readonly<Record<string, (event: ToolProgressEvent) => string>> = {
-	tool_start: ({ tool, arguments: args }) => `Running ${tool}${shownArguments(args)}`,
-	tool_calls: ({ tool, status, elapsed }) =>
-		[
-			status === undefined || status === 'success'
-				? `Finished ${tool}`
-				: `${tool}: ${status}`,
-			elapsed && `in ${elapsed}`,
-		]
-			.filter(Boolean)
-			.join(' '),
-};
+/** Event types: how `extension.data` is parsed, and the progress line. Other types are not shown. */
+const TYPES: ReadonlyMap<string, EventType> = new Map(
+	Object.entries<EventType>({
+		tool_start: {
+			parse: ({ tool, arguments: args }) => [toolFields(tool, { arguments: args })],
+			line: ({ tool = '', arguments: args }) =>
+				`Running ${oneLine(tool)}${shownArguments(args)}`,
+		},
+		tool_calls: {
+			parse: ({ tool_calls: calls }) =>
+				(Array.isArray(calls) ? calls : [])
+					.filter(isJsonObject)
+					.map(({ name, ...fields }) => toolFields(name, fields)),
+			line: ({ tool = '', status = 'success', elapsed = '' }) => {
+				const name = oneLine(tool);
+				const end =
+					status === 'success' ? `Finished ${name}` : `${name}: ${oneLine(status)}`;
+				return elapsed === '' ? end : `${end} in ${oneLine(elapsed)}`;
+			},
+		},
+	}),
+);
 
 /**
  * Parses the `extension` of a stream chunk (spec 2.7). Returns a list, because one chunk can report several tools.
@@ -65,61 +57,32 @@ const LINES: Readonly<Record<string, (event: ToolProgressEvent) => string>> = {
 export function toolProgressEvents(extension: JsonObject, offsetMs: number): ToolProgressEvent[] {
 	const type = typeof extension['type'] === 'string' ? extension['type'] : '';
 	const data = extension['data'];
-	const parse = Object.hasOwn(PARSERS, type) ? PARSERS[type] : undefined;
-	const events =
-		parse !== undefined && isJsonObject(data) ? parse(data) : [{ data: data ?? null }];
+	const known = TYPES.get(type);
+	const events = known && isJsonObject(data) ? known.parse(data) : [{ data: data ?? null }];
 	return events.map((event) => ({ type, ...event, offset_ms: offsetMs }));
 }
 
 /** One line of text for a chat window; empty if the event is not shown. */
 export function progressLine(event: ToolProgressEvent): string {
-	return Object.hasOwn(LINES, event.type) ? LINES[event.type]!(event) : '';
-}
-
-/**
- * The tools that a super assistant executed, with their results. In a stream they come from the `tool_calls` events. A
- * non-streamed body has calls and results in two lists, joined by id.
- */
-export function executedTools(
-	{ choices }: ChatCompletion,
-	events: readonly ToolProgressEvent[],
-): ExecutedTool[] {
-	const finished = events.filter(({ type }) => type === 'tool_calls');
-	if (finished.length > 0) {
-		return finished.map(({ type, tool = '', offset_ms, ...fields }) => ({
-			name: tool,
-			...fields,
-		}));
-	}
-	return readToolCalls(choices[0]!.message).map(({ call, result }) => ({
-		id: call.id,
-		name: call.function.name,
-		arguments: parseJsonObject(call.function.arguments) ?? call.function.arguments,
-		...(result === undefined ? {} : { result }),
-	}));
+	return TYPES.get(event.type)?.line(event) ?? '';
 }
 
 function toolFields(
 	tool: JsonValue | undefined,
 	{ arguments: args, result, status, elapsed }: JsonObject,
 ): EventFields {
-	return {
+	const text = (value: JsonValue = null) => (value === null ? undefined : jsonText(value));
+	return withoutUndefined({
 		tool: typeof tool === 'string' ? tool : '',
-		...(args === undefined ? {} : { arguments: args }),
-		...textField('result', result),
-		...textField('status', status),
-		...textField('elapsed', elapsed),
-	};
-}
-
-function textField(key: 'result' | 'status' | 'elapsed', value: JsonValue | undefined): object {
-	if (value === undefined || value === null) return {};
-	return { [key]: jsonText(value) };
+		arguments: args,
+		result: text(result),
+		status: text(status),
+		elapsed: text(elapsed),
+	});
 }
 
 function shownArguments(args: JsonValue | undefined): string {
 	if (args === undefined || args === null) return '';
 	const text = JSON.stringify(args);
-	if (text === '{}') return '';
-	return `: ${text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}`;
+	return text === '{}' ? '' : `: ${oneLine(text)}`;
 }

@@ -1,5 +1,7 @@
 import { InputError } from '../errors';
 import { fromJson, isJsonObject, type JsonObject, type JsonValue } from '../json';
+import { oneLine, shown } from '../values';
+import type { ChatRequest } from './types';
 
 /** Declaration of a function that the model may call (spec 2.3). */
 export interface ToolDeclaration {
@@ -12,6 +14,13 @@ export interface ToolDeclaration {
 	};
 }
 
+const EXAMPLE = '{ "type": "function", "function": { "name": … } }';
+const TOOL_HINT = `Write it as ${EXAMPLE}`;
+const SCHEMA_HINT =
+	'Write the parameters as { "type": "object", "properties": { "city": … }, "required": ["city"] }';
+const NO_PARAMETERS = { type: 'object' };
+/** Keywords under which a schema may declare more properties. */
+const COMBINING = ['allOf', 'anyOf', 'oneOf', 'if', '$ref', 'patternProperties'];
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
@@ -27,59 +36,57 @@ export function checkTools(
 	label: string,
 	findProblem: (schema: JsonObject) => string | undefined = () => undefined,
 ): ToolDeclaration[] {
-	if (!Array.isArray(value)) {
-		throw new InputError(
-			label,
-			'is not a list',
-			'Enter a JSON list: [{ "type": "function", "function": { "name": … } }]',
-		);
-	}
+	if (!Array.isArray(value))
+		throw new InputError(label, 'is not a list', `Enter a JSON list: [${EXAMPLE}]`);
 	const names = new Set<string>();
 	for (const [index, tool] of value.entries()) {
-		const entry = `${label}: entry ${index + 1}`;
-		const declared = isJsonObject(tool) ? tool['function'] : undefined;
-		if (!isJsonObject(tool) || tool['type'] !== 'function' || !isJsonObject(declared)) {
-			throw new InputError(
-				entry,
-				'is not a tool declaration',
-				'Write it as { "type": "function", "function": { "name": … } }',
-			);
-		}
-		const { name, parameters } = declared;
-		if (typeof name !== 'string' || !NAME.test(name)) {
-			throw new InputError(entry, 'has no valid name', nameHint(name));
-		}
-		if (names.has(name)) {
-			throw new InputError(entry, `repeats the name ${name}`, 'Give each tool a unique name');
-		}
-		const named = `${entry} (${name})`;
-		if (
-			parameters !== undefined &&
-			(!isJsonObject(parameters) || parameters['type'] !== 'object')
-		) {
-			throw new InputError(
-				named,
-				'has parameters that are not an object schema',
-				'Start them with { "type": "object", "properties": … }',
-			);
-		}
-		const problem = parameters === undefined ? undefined : findProblem(parameters);
-		if (problem !== undefined) {
-			throw new InputError(
-				named,
-				`has a schema that cannot be used: ${problem}`,
-				'Correct the JSON schema of the parameters',
-			);
-		}
-		names.add(name);
+		const { type, function: declared } = isJsonObject(tool) ? tool : ({} as JsonObject);
+		const isTool = type === 'function' && isJsonObject(declared);
+		const { name, description = '', parameters = NO_PARAMETERS } = isTool ? declared : {};
+		const called = typeof name === 'string' ? name : '';
+		const schema = isJsonObject(parameters) && parameters.type === 'object' && parameters;
+		const problem = schema ? (findProblem(schema) ?? shapeProblem(schema)) : undefined;
+		const unusable = `(${called}) has a schema that cannot be used: ${shown(problem)}`;
+		const mistakes = [
+			[!isTool, 'is not a tool declaration', TOOL_HINT],
+			[!NAME.test(called), 'has no valid name', nameHint(called)],
+			[names.has(called), `repeats the name ${called}`, 'Give each tool a unique name'],
+			[typeof description !== 'string', 'has a description that is not a text', TOOL_HINT],
+			[!schema, `(${called}) has parameters that are not an object schema`, SCHEMA_HINT],
+			[problem !== undefined, unusable, SCHEMA_HINT],
+		] as const;
+		const [, found, hint] = mistakes.find(([isMade]) => isMade) ?? [];
+		if (found !== undefined) throw new InputError(`${label}: entry ${index + 1}`, found, hint);
+		names.add(called);
 	}
 	return fromJson<ToolDeclaration[]>(value);
 }
 
-function nameHint(name: JsonValue | undefined): string {
-	const valid = (typeof name === 'string' ? name : '')
-		.replaceAll(/[^A-Za-z0-9_-]+/g, '_')
-		.slice(0, 64)
-		.replaceAll(/^_+|_+$/g, '');
+/** What the service rejects in the parameters of a tool (spec 2.3), apart from the schemas inside. */
+function shapeProblem(schema: JsonObject): string | undefined {
+	const { properties = {}, required = [] } = schema;
+	if (!isJsonObject(properties)) return 'properties is not an object';
+	if (!Array.isArray(required)) return 'required is not a list';
+	if (COMBINING.some((keyword) => Object.hasOwn(schema, keyword))) return undefined;
+	const unknown = required.map(shown).find((name) => !Object.hasOwn(properties, name));
+	return unknown === undefined ? unknown : `required: ${oneLine(unknown)} is not in properties`;
+}
+
+/**
+ * Validates that a request that forces a tool call has tools (spec 2.1).
+ *
+ * @throws InputError if it has none.
+ */
+export function checkToolChoice({ tool_choice: choice, tools = [] }: ChatRequest): void {
+	if (choice !== 'required' || (Array.isArray(tools) && tools.length > 0)) return;
+	throw new InputError('Tool Choice', 'is required, but there are no tools', 'Add tools');
+}
+
+function nameHint(name: string): string {
+	const valid = name
+		.split(/[^A-Za-z0-9-]+/)
+		.filter((word) => word !== '')
+		.join('_')
+		.slice(0, 64);
 	return valid === '' ? 'Use letters, digits, _ and -, at most 64 characters' : `Use ${valid}`;
 }

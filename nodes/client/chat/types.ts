@@ -26,7 +26,7 @@ export interface ChatRequest {
 	readonly messages: readonly ChatMessage[];
 	readonly app_code?: string;
 	readonly model?: string;
-	/** Optional fields: those of CHAT_FIELDS and any other that the service accepts. */
+	/** Optional fields, and any other that the service accepts. */
 	readonly [field: string]: unknown;
 }
 
@@ -41,6 +41,8 @@ export interface Usage {
 export interface ReplyMessage {
 	role?: string;
 	content: string | null;
+	/** Parts of the content that are not text, see `readContent`. */
+	parts?: JsonValue[];
 	reasoning_content?: string;
 	tool_calls?: ToolCall[];
 	[other: string]: unknown;

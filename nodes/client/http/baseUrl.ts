@@ -33,5 +33,6 @@ export function normalizeBaseUrl(text: string | undefined): string {
 			'Remove user names, "?" and "#": enter only scheme, host, port and path',
 		);
 	}
-	return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
+	// The lookbehind makes a run of slashes be tried once, from its beginning.
+	return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '');
 }

@@ -2,7 +2,18 @@ import ipaddr from 'ipaddr.js';
 
 import { InputError } from '../errors';
 
-const LOCAL_NAMES = /(^|\.)(localhost|local|internal|lan|home|test|invalid)$/;
+/** Names of private networks: reserved ones (RFC 6761, 6762, 8375), and those that are common in companies and clusters. */
+const LOCAL_NAMES =
+	/(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|home\.arpa|lan|svc|test|invalid)$/;
+/** Everything else of IPv6 is not on the Internet. */
+const IPV6_INTERNET = ipaddr.IPv6.parseCIDR('2000::/3');
+/** IPv4 addresses for hosts that have IPv6 only (RFC 6052). */
+const DNS64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
+/** The host of a URL: a name in lower case, or an IP address without brackets. */
+export function hostOf(url: string): string {
+	return new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
 
 /**
  * Whether the host of a URL is local or on a private network. Decided by the name or IP address alone, without DNS.
@@ -10,9 +21,17 @@ const LOCAL_NAMES = /(^|\.)(localhost|local|internal|lan|home|test|invalid)$/;
  * @param url A valid absolute URL.
  */
 export function isPrivateUrl(url: string): boolean {
-	const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-	if (!ipaddr.isValid(host)) return !host.includes('.') || LOCAL_NAMES.test(host);
-	return ipaddr.process(host).range() !== 'unicast';
+	const host = hostOf(url);
+	if (ipaddr.isValid(host)) return isPrivateAddress(host);
+	return !host.includes('.') || LOCAL_NAMES.test(host);
+}
+
+/** Whether an IP address is not one of the Internet. An IPv6 address that contains an IPv4 address counts as that. */
+export function isPrivateAddress(text: string): boolean {
+	const address = ipaddr.process(text);
+	if (!(address instanceof ipaddr.IPv6)) return address.range() !== 'unicast';
+	if (address.match(DNS64)) return isPrivateAddress(address.toByteArray().slice(12).join('.'));
+	return !address.match(IPV6_INTERNET) || address.range() !== 'unicast';
 }
 
 export interface PublicUrlOptions {

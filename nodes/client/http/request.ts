@@ -3,6 +3,7 @@ import {
 	isJsonObject,
 	parseJson,
 	parseJsonObject,
+	shorten,
 	withoutUndefined,
 	type JsonObject,
 } from '../json';
@@ -12,8 +13,8 @@ import { transportError } from './transportError';
 
 /** Memory limit: far above any body of the service, reached only when the base URL leads to something else. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-/** Maximum length of the excerpt that an error shows of a body that is not JSON. */
-const EXCERPT_CHARACTERS = 200;
+/** How much of a body the excerpt is looked for in: the scripts of a page may stand before its text. */
+const EXCERPT_SOURCE_CHARACTERS = 256 * 1024;
 
 /**
  * Sends a request and checks the status. The body of a successful response is left unread.
@@ -25,7 +26,9 @@ export async function send(
 	endpoint: Endpoint,
 	request: HttpRequest,
 ): Promise<HttpResponse> {
-	const response = await attempt(() => http(request));
+	const response = await http(request).catch((error: unknown) => {
+		throw transportError(error);
+	});
 	if (response.status >= 200 && response.status < 300) return response;
 
 	throw httpError(endpoint, response, await readText(response.body));
@@ -40,7 +43,14 @@ export async function readJsonObject(response: HttpResponse): Promise<JsonObject
 	const text = await readText(response.body);
 	const body = parseJsonObject(text);
 	if (body !== undefined) return body;
-	throw text.trimStart().startsWith('{') ? truncatedJson(text) : unexpectedResponse(text);
+	if (!text.trimStart().startsWith('{')) throw unexpectedResponse(text);
+	// Usually a proxy has truncated it.
+	throw new ServiceError(
+		'protocol',
+		'The response is truncated or not valid JSON',
+		'Try again; if it happens again, look for a proxy that truncates long responses',
+		{ serviceMessage: excerpt(text), retryable: true, outcomeUnknown: true },
+	);
 }
 
 /** The error for a response that cannot be from the service: a page of another server or of a proxy. */
@@ -55,26 +65,19 @@ export function unexpectedResponse(text: string): ServiceError {
 	);
 }
 
-/** The error for a body that starts like a JSON object but does not parse, usually truncated by a proxy. */
-function truncatedJson(text: string): ServiceError {
-	return new ServiceError(
-		'protocol',
-		'The response is truncated or not valid JSON',
-		'Try again; if it happens again, look for a proxy that truncates long responses',
-		{ serviceMessage: excerpt(text), retryable: true, outcomeUnknown: true },
-	);
-}
-
 /** Reads the error fields of a body or of a stream event (spec 7). */
 export function errorDetails(body: unknown): ErrorDetails {
 	const fields = isJsonObject(body) ? body : {};
 	const error = isJsonObject(fields['error']) ? fields['error'] : {};
 	const text = (value: unknown) =>
 		typeof value === 'string' && value !== '' ? value : undefined;
+	const isServiceForm =
+		isJsonObject(fields['error']) || Boolean(text(fields['error']) ?? text(fields['trace_id']));
 	return withoutUndefined({
 		serviceMessage: text(error['message']) ?? text(fields['error']),
 		serviceType: text(error['type']),
 		traceId: text(fields['trace_id']) ?? text(error['trace_id']),
+		isServiceForm: isServiceForm || undefined,
 	});
 }
 
@@ -97,7 +100,14 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 	let bytes = 0;
 	for await (const chunk of readBytes(body)) {
 		bytes += chunk.byteLength;
-		if (bytes > MAX_BODY_BYTES) throw bodyTooLarge();
+		if (bytes > MAX_BODY_BYTES) {
+			throw new ServiceError(
+				'protocol',
+				'The response is too large',
+				'Check the Base URL in the Agent Video API credential',
+				{ outcomeUnknown: true },
+			);
+		}
 		text += utf8.decode(chunk, { stream: true });
 	}
 	return text + utf8.decode();
@@ -110,11 +120,13 @@ function httpError(
 ): ServiceError {
 	const { message, hint, retryable, outcomeUnknown } =
 		STATUSES[endpoint][status] ?? unlistedStatus(status);
-	return new ServiceError('http', message, hint, {
+	const { location } = headers;
+	const isRedirect = status < 400 && location !== undefined;
+	return new ServiceError(isRedirect ? 'protocol' : 'http', message, hint, {
 		status,
 		retryable,
 		outcomeUnknown,
-		serviceMessage: excerpt(text),
+		serviceMessage: isRedirect ? `Location: ${excerpt(location)}` : excerpt(text),
 		...errorDetails(parseJson(text)),
 		...retryAfter(headers),
 	});
@@ -130,29 +142,14 @@ function retryAfter({
 	return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) };
 }
 
-function bodyTooLarge(): ServiceError {
-	return new ServiceError(
-		'protocol',
-		'The response is too large',
-		'Check the Base URL in the Agent Video API credential',
-		{ outcomeUnknown: true },
-	);
-}
-
-/** The beginning of a body as plain text, without HTML tags. */
-function excerpt(text: string): string {
+/** The beginning of a body as plain text in one line, without HTML tags and control characters. */
+export function excerpt(text: string): string {
 	const plain = text
-		.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ')
-		.replace(/<[^>]*>/g, ' ')
-		.replace(/\s+/g, ' ')
+		.slice(0, EXCERPT_SOURCE_CHARACTERS)
+		// Each pattern takes linear time: an element without an end tag extends to the end, no tag contains `<`.
+		.replace(/<(script|style)\b[\s\S]*?(?:<\/\1[^<>]*>|$)/gi, ' ')
+		.replace(/<[^<>]*>/g, ' ')
+		.replace(/[\s\p{C}]+/gu, ' ')
 		.trim();
-	return plain.length > EXCERPT_CHARACTERS ? `${plain.slice(0, EXCERPT_CHARACTERS)}…` : plain;
-}
-
-async function attempt(request: () => Promise<HttpResponse>): Promise<HttpResponse> {
-	try {
-		return await request();
-	} catch (error) {
-		throw transportError(error);
-	}
+	return shorten(plain, 200);
 }

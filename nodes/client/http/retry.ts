@@ -6,59 +6,66 @@ export interface RetryPolicy {
 	readonly retries: number;
 	/** Whether to retry requests that the service may have processed. They may be charged twice. */
 	readonly retryOutcomeUnknown: boolean;
+	/** Called before each retry. */
+	readonly onRetry?: () => void;
 }
 
-/** Exponential backoff: the maximum delay starts here, doubles with every retry, and is capped. */
-const FIRST_DELAY_MS = 1_000;
-const MAX_DELAY_MS = 20_000;
+/** Exponential backoff: the base delay doubles with every retry up to a maximum; jitter is a range of factors. */
+const BACKOFF = { firstMs: 1_000, maxMs: 20_000, jitter: [0, 1] } as const;
+/** For 429 without Retry-After: three retries outlast a limit per minute. */
+const RATE_LIMIT_BACKOFF = { firstMs: 10_000, maxMs: 40_000, jitter: [1, 1.5] } as const;
 /** Maximum sum of the delays of one call. A longer Retry-After ends the retries at once. */
-const MAX_TOTAL_DELAY_MS = 60_000;
+const MAX_TOTAL_DELAY_MS = 120_000;
 
 /**
- * Runs a call and retries retryable failures (spec 7: 429, 503, connection errors) with exponential backoff and full
- * jitter, never sooner than Retry-After. Failures with an unknown outcome are retried only if the policy says so;
- * 400, 401, 402, 403, 406 and 409 never are.
+ * Runs a call and retries retryable failures (spec 7: 429, 503, connection errors) with exponential backoff and jitter,
+ * never sooner than Retry-After. Failures with an unknown outcome are retried only if the policy says so; 400, 401,
+ * 402, 403, 406 and 409 never are.
  *
- * @param mayRetry Asked before each retry; `false` forbids it, e.g. when text has been streamed to the user.
+ * @param mayRetry Asked before each retry, with its delay in milliseconds; `false` forbids it, e.g. when text has been
+ *   streamed to the user.
  * @throws The last failure; the rejection of `clock.sleep` when the execution is canceled.
  */
 export async function withRetry<T>(
 	clock: Clock,
-	{ retries, retryOutcomeUnknown }: RetryPolicy,
+	{ retries, retryOutcomeUnknown, onRetry }: RetryPolicy,
 	call: () => Promise<T>,
-	mayRetry: () => boolean = () => true,
+	mayRetry: (delayMs: number) => boolean = () => true,
 ): Promise<T> {
 	let totalDelayMs = 0;
 	for (let retry = 0; ; retry++) {
-		const outcome = await settle(call);
-		if (!('failure' in outcome)) return outcome.result;
+		const outcome = await call().then(
+			(result) => ({ result }),
+			(failure: unknown) => ({ failure }),
+		);
+		if ('result' in outcome) return outcome.result;
 
 		const { failure } = outcome;
-		const delayMs = retryDelay(failure, retry, clock);
+		// Any other error is a bug.
+		if (!(failure instanceof ServiceError)) throw failure;
+		const leftMs = MAX_TOTAL_DELAY_MS - totalDelayMs;
+		const delayMs = retryDelay(failure, retry, clock, leftMs);
 		const isRetryable = failure.details.retryable === true;
 		const isSafe = failure.details.outcomeUnknown !== true || retryOutcomeUnknown;
-		const isInBudget = retry < retries && totalDelayMs + delayMs <= MAX_TOTAL_DELAY_MS;
-		if (!isRetryable || !isSafe || !isInBudget || !mayRetry()) throw failure;
+		const isInBudget = retry < retries && leftMs > 0 && delayMs <= leftMs;
+		if (!isRetryable || !isSafe || !isInBudget || !mayRetry(delayMs)) throw failure;
 
 		await clock.sleep(delayMs);
 		totalDelayMs += delayMs;
+		onRetry?.();
 	}
 }
 
-/** The outcome of a call as a value. Errors other than ServiceError are thrown: they are bugs, not failures. */
-async function settle<T>(
-	call: () => Promise<T>,
-): Promise<{ readonly result: T } | { readonly failure: ServiceError }> {
-	return await call().then(
-		(result) => ({ result }),
-		(failure: unknown) => {
-			if (failure instanceof ServiceError) return { failure };
-			throw failure;
-		},
-	);
-}
-
-function retryDelay({ details }: ServiceError, retry: number, clock: Clock): number {
-	const maxDelayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retry);
-	return Math.max(details.retryAfterMs ?? 0, clock.random() * maxDelayMs);
+/** The delay that the service asks for, at least the backoff; the last backoff is clipped to the time that is left. */
+function retryDelay(
+	{ details: { status, retryAfterMs } }: ServiceError,
+	retry: number,
+	clock: Clock,
+	leftMs: number,
+): number {
+	const isRateLimit = status === 429 && retryAfterMs === undefined;
+	const { firstMs, maxMs, jitter } = isRateLimit ? RATE_LIMIT_BACKOFF : BACKOFF;
+	const [low, high] = jitter;
+	const backoffMs = Math.min(maxMs, firstMs * 2 ** retry) * (low + (high - low) * clock.random());
+	return Math.max(retryAfterMs ?? 0, Math.min(backoffMs, leftMs));
 }

@@ -1,43 +1,33 @@
-import type { DurationRule, VideoModel } from './models';
+import type { VideoModel } from './models';
 
 /** Distances that differ by less count as equal: ratios are compared by logarithms, which are not exact. */
 const TOLERANCE = 1e-6;
 
-/** How each rule maps a duration to one of the model, in seconds (spec 2.11). */
-const DURATION_RULES: Readonly<
-	Record<DurationRule, (entered: number, durations: readonly number[]) => number | undefined>
-> = {
-	nearest: (entered, durations) => nearest(entered, durations, (seconds) => seconds),
-	fiveUpToFiveElseTen: (entered) => (entered <= 5 ? 5 : 10),
-};
-
-/** The model's duration for an unsupported one, in seconds. */
+/** The model's duration for an unsupported one, in seconds (spec 2.11). */
 export function closestDuration(
 	entered: number,
 	{ durationRule, durations }: Pick<VideoModel, 'durationRule' | 'durations'>,
 ): number | undefined {
-	return DURATION_RULES[durationRule](entered, durations);
+	if (durationRule === 'fiveUpToFiveElseTen') return entered <= 5 ? 5 : 10;
+	return nearest(entered, durations, (seconds) => seconds);
 }
 
 /**
  * The model's ratio with the nearest shape; of two at the same distance the one further from a square, so that portrait
- * stays portrait. The first ratio for a text that is not a ratio.
+ * stays portrait. Undefined for a text that is not a ratio.
  */
 export function closestRatio(entered: string, ratios: readonly string[]): string | undefined {
-	const shape = shapeOf(entered);
-	if (shape === undefined) return ratios[0];
 	const elongation = (ratio: string) => Math.abs(shapeOf(ratio) ?? 0);
 	const longestFirst = [...ratios].sort((a, b) => elongation(b) - elongation(a));
-	return nearest(shape, longestFirst, shapeOf);
+	return nearest(shapeOf(entered), longestFirst, shapeOf);
 }
 
 /**
- * The same size in the model's spelling, or the model's size with the nearest number of lines. Undefined where the size,
- * or every size of the model, is not spelled as a number of lines (`720p`).
+ * The same size in the model's spelling, or the size with the nearest number of lines. Undefined for a text that
+ * is not a size.
  */
 export function closestSize(entered: string, sizes: readonly string[]): string | undefined {
-	const lines = linesOf(entered);
-	return lines === undefined ? undefined : nearest(lines, sizes, linesOf);
+	return sameWord(entered, sizes) ?? nearest(linesOf(entered), sizes, linesOf);
 }
 
 /** The same word in the model's spelling. */
@@ -45,16 +35,16 @@ export function sameWord(entered: string, words: readonly string[]): string | un
 	return words.find((word) => word.toLowerCase() === entered.toLowerCase());
 }
 
-/** The candidate with the nearest measure, the first of equal ones. Candidates without a measure are skipped. */
+/** The candidate with the nearest measure, the first of equal ones. Undefined without a measure. */
 function nearest<T>(
-	entered: number,
+	entered: number | undefined,
 	candidates: readonly T[],
 	measure: (candidate: T) => number | undefined,
 ): T | undefined {
 	let best: T | undefined;
 	let bestDistance = Infinity;
 	for (const candidate of candidates) {
-		const distance = Math.abs((measure(candidate) ?? NaN) - entered);
+		const distance = Math.abs((measure(candidate) ?? NaN) - (entered ?? NaN));
 		if (distance < bestDistance - TOLERANCE) {
 			best = candidate;
 			bestDistance = distance;
@@ -70,7 +60,12 @@ function shapeOf(ratio: string): number | undefined {
 	return Number.isFinite(shape) ? shape : undefined;
 }
 
+/** Sizes that have a name: their lines. */
+const NAMED = { hd: 720, 'full hd': 1080, '2k': 1440, '4k': 2160, uhd: 2160, '8k': 4320 };
+
+/** Lines of `720p`, `720`, `1280x720` (of an upright picture the columns) or a name. */
 function linesOf(size: string): number | undefined {
-	const [, lines] = /^(\d+)p$/i.exec(size) ?? [];
-	return lines === undefined ? undefined : Number(lines);
+	const [, lines, height = lines] = /^(\d{3,5})(?:p|\s*[x×*]\s*(\d{3,5}))?$/i.exec(size) ?? [];
+	if (lines !== undefined) return Math.min(Number(lines), Number(height));
+	return new Map(Object.entries(NAMED)).get(size.toLowerCase());
 }

@@ -1,7 +1,8 @@
 import { isCanceled, isOutcomeUnknown, ServiceError } from '../errors';
 import { readJsonObject, send, unexpectedResponse } from '../http/request';
-import { asJson, fromJson, withoutUndefined } from '../json';
+import { asJson, bounded, fromJson, withoutUndefined } from '../json';
 import type { HttpPort } from '../ports';
+import { TASK_FIELDS } from './queryTask';
 
 /** Body of a creation request (spec 2.8). */
 export interface VideoRequest {
@@ -21,13 +22,17 @@ export interface VideoRequest {
 	readonly watermark?: boolean;
 }
 
+/** A longer task ID is none: it would not fit into a line of a table or of an error. */
+const MAX_ID = 1_000;
+
 /** A task as the service accepted it (spec 2.9). */
 export interface CreatedTask {
 	readonly task_id: string;
 	readonly status: string;
 	/** Code of the model that the service used. */
 	readonly model: string;
-	readonly created_at: string | number | null;
+	/** Omitted where the service sends null, as it may (spec 2.9). */
+	readonly created_at?: string | number;
 }
 
 /**
@@ -49,19 +54,21 @@ export async function createVideo(
 			body: asJson(withoutUndefined(request)),
 			idleTimeoutMs,
 		});
-		const body = await readJsonObject(response);
-		const { task_id: taskId } = body;
-		if (typeof taskId !== 'string' || taskId === '')
+		const body = bounded(await readJsonObject(response), TASK_FIELDS);
+		const { task_id: id } = body;
+		// A number in place of the text that the specification promises identifies the video as well.
+		const taskId = typeof id === 'number' ? String(id) : id;
+		if (typeof taskId !== 'string' || taskId === '' || taskId.length > MAX_ID)
 			throw unexpectedResponse(JSON.stringify(body));
-		return fromJson<CreatedTask>({ created_at: null, ...body });
+		const createdAt = body['created_at'] ?? undefined;
+		return fromJson<CreatedTask>(
+			withoutUndefined({ ...body, task_id: taskId, created_at: createdAt }),
+		);
 	} catch (error) {
-		throw mayHaveCreated(error) ? withOutcomeUnknown(error) : error;
+		// A canceled request may have reached the service, like one whose connection broke.
+		const mayHaveCreated = isCanceled(error) || isOutcomeUnknown(error);
+		throw mayHaveCreated ? withOutcomeUnknown(error as ServiceError) : error;
 	}
-}
-
-/** A canceled request may have reached the service, like one whose connection broke. */
-function mayHaveCreated(error: unknown): error is ServiceError {
-	return error instanceof ServiceError && (isCanceled(error) || isOutcomeUnknown(error));
 }
 
 function withOutcomeUnknown({ kind, message, hint, details }: ServiceError): ServiceError {

@@ -1,5 +1,7 @@
 import { closestDuration, closestRatio, closestSize, sameWord } from './closest';
-import { defaultSizeOf, modesOf, sizesOf, type VideoModel } from './models';
+import type { VideoRequest } from './createVideo';
+import type { ImageMode, VideoModel } from './models';
+import type { ReferenceRow } from './references';
 
 export type VideoValue = string | number | boolean;
 
@@ -8,28 +10,21 @@ export interface VideoField {
 	/** Parameter name in the editor. */
 	readonly key: string;
 	/** Field name in the request. */
-	readonly apiName:
-		| 'aspect_ratio'
-		| 'duration'
-		| 'size'
-		| 'mode'
-		| 'image_mode'
-		| 'generate_audio'
-		| 'watermark';
+	readonly apiName: Exclude<keyof VideoRequest, 'prompt' | 'model' | ReferenceRow['apiName']>;
 	readonly label: string;
 	readonly help: string;
 	readonly type: 'text' | 'seconds' | 'flag';
 	/** An example, shown for a model that is not in the table. */
-	readonly placeholder: string;
+	readonly placeholder?: string;
 	/** The values that the model supports; empty where it does not support the field. */
 	readonly values: (model: VideoModel) => readonly VideoValue[];
+	/** What the form fills in. Where the model ignores the field, what it may have kept of another model. */
 	readonly defaultValue: (model: VideoModel) => VideoValue | undefined;
-	/** Label of a value in the form. */
-	readonly show: (value: VideoValue) => string;
-	/**
-	 * The supported value that replaces an unsupported one. Without this function no supported value means nearly the
-	 * same, and an unsupported one is rejected.
-	 */
+	/** Label of a value in the form; the value itself without one. */
+	readonly show?: (value: VideoValue, model: VideoModel) => string;
+	/** Whether another field of the form sets the same: size and quality mode could contradict each other. */
+	readonly isSetBy?: (model: VideoModel) => boolean;
+	/** The supported value that means nearly the same as an unsupported one. Without any, that one is rejected. */
 	readonly closest?: (value: VideoValue, model: VideoModel) => VideoValue | undefined;
 }
 
@@ -40,6 +35,11 @@ const NAMES: Readonly<Record<string, string>> = {
 	first_last_frame: 'First and Last Frame',
 };
 const named = (value: VideoValue) => NAMES[String(value)] ?? String(value);
+
+/** The sizes that a model takes, by `size` or by `mode`. */
+function sizesOf({ sizes, sizeByMode = {} }: VideoModel): readonly string[] {
+	return sizes.length > 0 ? sizes : Object.values(sizeByMode);
+}
 
 const FLAG = [true, false] as const;
 
@@ -54,7 +54,6 @@ export const VIDEO_FIELDS = [
 		placeholder: 'e.g. 16:9',
 		values: (model) => model.aspectRatios,
 		defaultValue: (model) => model.aspectRatios[0],
-		show: String,
 		closest: (ratio, model) => closestRatio(String(ratio), model.aspectRatios),
 	},
 	{
@@ -77,9 +76,9 @@ export const VIDEO_FIELDS = [
 		type: 'text',
 		placeholder: 'e.g. 720P',
 		values: sizesOf,
-		defaultValue: defaultSizeOf,
-		show: String,
-		closest: (size, model) => closestSize(String(size), sizesOf(model)) ?? defaultSizeOf(model),
+		defaultValue: (model) => model.defaultSize ?? '720P',
+		closest: (size, model) => closestSize(String(size), sizesOf(model)),
+		isSetBy: (model) => model.sizes.length === 0,
 	},
 	{
 		// Not "mode": n8n lists each value of a field of that name as a separate action.
@@ -89,10 +88,11 @@ export const VIDEO_FIELDS = [
 		help: 'Standard (std) is faster and cheaper, Pro (pro) is sharper',
 		type: 'text',
 		placeholder: 'e.g. std',
-		values: modesOf,
-		defaultValue: (model) => modesOf(model)[0],
+		values: (model) => model.modes,
+		defaultValue: (model) => model.modes[0] ?? 'std',
 		show: named,
-		closest: (mode, model) => sameWord(String(mode), modesOf(model)) ?? modesOf(model)[0],
+		isSetBy: (model) => model.sizes.length > 0,
+		closest: (mode, model) => sameWord(String(mode), model.modes),
 	},
 	{
 		key: 'imageMode',
@@ -103,7 +103,8 @@ export const VIDEO_FIELDS = [
 		placeholder: 'e.g. reference',
 		values: (model) => Object.keys(model.imageModes),
 		defaultValue: (model) => Object.keys(model.imageModes)[0],
-		show: named,
+		show: (mode, { imageModes }) =>
+			imageModes[mode as ImageMode] === 1 ? 'First Frame' : named(mode),
 	},
 	{
 		key: 'generateAudio',
@@ -111,10 +112,8 @@ export const VIDEO_FIELDS = [
 		label: 'Generate Audio',
 		help: 'Whether the video gets a voice-over or sound effects',
 		type: 'flag',
-		placeholder: '',
 		values: (model) => (model.generatesAudio ? FLAG : []),
 		defaultValue: () => true,
-		show: String,
 	},
 	{
 		key: 'watermark',
@@ -122,9 +121,12 @@ export const VIDEO_FIELDS = [
 		label: 'Watermark',
 		help: 'Whether the video gets a watermark',
 		type: 'flag',
-		placeholder: '',
 		values: () => FLAG,
 		defaultValue: () => false,
-		show: String,
 	},
 ] as const satisfies readonly VideoField[];
+
+/** Whether a value is the model's default, in any spelling. */
+export function isDefault(field: VideoField, value: unknown, model: VideoModel): boolean {
+	return String(value).toLowerCase() === String(field.defaultValue(model)).toLowerCase();
+}

@@ -1,8 +1,8 @@
 import { InputError } from '../errors';
 import { withoutUndefined, type JsonValue } from '../json';
 import type { VideoRequest } from './createVideo';
-import { VIDEO_FIELDS, type VideoField } from './fields';
-import { defaultSizeOf, type VideoModel } from './models';
+import { isDefault, VIDEO_FIELDS, type VideoField } from './fields';
+import type { VideoModel } from './models';
 import { countOf, maxReferences, REFERENCES } from './references';
 import { listed } from './validate';
 
@@ -24,32 +24,12 @@ type Rule = (request: VideoRequest, model: VideoModel | undefined) => readonly A
 const FIELDS: readonly VideoField[] = VIDEO_FIELDS;
 
 /**
- * Normalization rules, in the order in which they apply: what the service would change or ignore (spec 2.8, 2.11).
- *
- * | input                                       | sent                                      |
- * | ------------------------------------------- | ----------------------------------------- |
- * | more files than the model or service allows | the first ones                            |
- * | audio, for a model without audio            | no audio                                  |
- * | a field that the model ignores              | no such field                             |
- * | an unsupported value                        | the closest supported one                 |
- * | duration and sound, for a video to edit     | no duration, no generated sound           |
- * | a size that does not match the quality mode | a match, keeping what is not the default  |
- */
-const RULES: readonly Rule[] = [
-	excessFiles,
-	ignoredFields,
-	unsupportedValues,
-	editedVideo,
-	sizeAndMode,
-];
-
-/**
  * Normalizes the request for the model.
  *
  * @param model Undefined for a model that is not in the table: then only the service's limits for files apply.
- * @param unsupported `reject` throws instead of adjusting a value. The model's default values are adjusted even so: the
- *   form fills them in.
- * @throws InputError for the first unsupported value.
+ * @param unsupported `reject` throws instead of adjusting a value. A default value is changed in both cases, and not
+ *   reported: nobody set it, the form fills it in.
+ * @throws InputError for the first value without a supported one that is close, or with `reject` the first unsupported one.
  */
 export function normalize(
 	entered: VideoRequest,
@@ -60,48 +40,37 @@ export function normalize(
 	const adjustments: Adjustment[] = [];
 	for (const rule of RULES) {
 		for (const adjustment of rule(request, model)) {
-			if (unsupported === 'reject' && !isDefault(adjustment, model))
-				throw toInputError(adjustment);
-			adjustments.push(adjustment);
+			const { field, from } = adjustment;
+			const row = FIELDS.find(({ apiName }) => apiName === field);
+			const isSet =
+				from !== null && !(row && model && isDefault(row, entered[row.apiName], model));
+			if (unsupported === 'reject' && isSet) throw toInputError(adjustment);
+			if (isSet) adjustments.push(adjustment);
 			request = withoutUndefined<VideoRequest>({
 				...request,
-				[adjustment.field]: adjustment.to ?? undefined,
+				[field]: adjustment.to ?? undefined,
 			});
 		}
 	}
 	return { request, adjustments };
 }
 
-function excessFiles(request: VideoRequest, model: VideoModel | undefined): readonly Adjustment[] {
-	return REFERENCES.flatMap((row) => {
+const excessFiles: Rule = (request, model) =>
+	REFERENCES.flatMap((row) => {
 		const { image_mode: imageMode } = request;
 		const from = [...(request[row.apiName] ?? [])];
 		const max = maxReferences(row, model, imageMode);
 		if (from.length <= max) return [];
-		const subject =
-			model === undefined
-				? 'The service'
-				: row.kind === 'image' && imageMode !== undefined
-					? `${model.code} with image mode ${imageMode}`
-					: model.code;
-		return [
-			{
-				field: row.apiName,
-				from,
-				to: max === 0 ? null : from.slice(0, max),
-				reason:
-					max === 0
-						? `${subject} does not support ${row.several}`
-						: `${subject} supports at most ${countOf(row, max)}`,
-			},
-		];
+		const withMode = row.kind === 'image' && imageMode ? ` with image mode ${imageMode}` : '';
+		const subject = model === undefined ? 'The service' : model.code + withMode;
+		const [to, reason] =
+			max === 0
+				? [null, `${subject} does not support ${row.noun}s`]
+				: [from.slice(0, max), `${subject} supports at most ${countOf(row, max)}`];
+		return [{ field: row.apiName, from, to, reason }];
 	});
-}
 
-function ignoredFields(
-	request: VideoRequest,
-	model: VideoModel | undefined,
-): readonly Adjustment[] {
+const ignoredFields: Rule = (request, model) => {
 	if (model === undefined) return [];
 	return FIELDS.filter(
 		(field) => request[field.apiName] !== undefined && field.values(model).length === 0,
@@ -111,76 +80,72 @@ function ignoredFields(
 		to: null,
 		reason: `${model.code} does not support ${label}`,
 	}));
-}
+};
 
-function unsupportedValues(
-	request: VideoRequest,
-	model: VideoModel | undefined,
-): readonly Adjustment[] {
+const unsupportedValues: Rule = (request, model) => {
 	if (model === undefined) return [];
 	return FIELDS.flatMap(({ apiName, label, values, closest }) => {
 		const from = request[apiName];
 		if (from === undefined || closest === undefined || values(model).includes(from)) return [];
-		return [
-			{
-				field: apiName,
-				from,
-				to: closest(from, model) ?? null,
-				reason: `${model.code} supports ${label} ${listed(values(model))}`,
-			},
-		];
+		const supported = listed(values(model));
+		const reason = `${model.code} supports ${label} ${supported}`;
+		const to = closest(from, model);
+		if (to === undefined)
+			throw new InputError(label, `is ${from}. ${reason}`, `Use ${supported}`);
+		return [{ field: apiName, from, to, reason }];
 	});
-}
+};
 
-function editedVideo(
-	{ videos = [], duration, generate_audio: sound }: VideoRequest,
-	model: VideoModel | undefined,
-): readonly Adjustment[] {
+const editedVideo: Rule = ({ videos = [], duration = null, generate_audio: sound }, model) => {
 	if (model === undefined || !model.editsVideos || videos.length === 0) return [];
-	const keeps = (what: string) => `${model.code} keeps the ${what} of an edited video`;
+	const reason = `${model.code} keeps the length and the sound of an edited video`;
 	return [
-		...(duration === undefined
+		{ field: 'duration', from: duration, to: null, reason },
+		{ field: 'generate_audio', from: sound ?? false, to: false, reason },
+	].filter(({ from, to }) => from !== to);
+};
+
+const sizeAndMode: Rule = ({ size, mode }, model) => {
+	if (model?.sizeByMode === undefined || size === undefined) return [];
+	const { code, modes, sizes, sizeByMode } = model;
+	const isModeSet = mode !== undefined && mode !== modes[0];
+	const meant = isModeSet ? mode : modes.find((each) => sizeByMode[each] === size)!;
+	const hasSize = sizes.length > 0;
+	const reason = `${code}: Quality Mode ${meant} means Size ${sizeByMode[meant]}`;
+	return [
+		...(hasSize && mode === undefined
 			? []
-			: [{ field: 'duration', from: duration, to: null, reason: keeps('length') }]),
-		...(sound === true
-			? [{ field: 'generate_audio', from: true, to: false, reason: keeps('sound') }]
-			: []),
-	];
-}
+			: [{ field: 'mode', from: mode ?? null, to: meant, reason }]),
+		{ field: 'size', from: size, to: hasSize ? sizeByMode[meant]! : null, reason },
+	].filter(({ from, to }) => from !== to);
+};
 
-function sizeAndMode(
-	{ size, mode }: VideoRequest,
-	model: VideoModel | undefined,
-): readonly Adjustment[] {
-	if (model?.resolution.by !== 'sizeAndMode' || size === undefined || mode === undefined)
-		return [];
-	const { sizeByMode } = model.resolution;
-	const matchingSize = sizeByMode[mode];
-	const matchingMode = Object.keys(sizeByMode).find((each) => sizeByMode[each] === size);
-	if (size === matchingSize || matchingSize === undefined || matchingMode === undefined)
-		return [];
-	const pairs = Object.entries(sizeByMode).map(([each, its]) => `${each}: ${its}`);
-	const reason = `${model.code} pairs Quality Mode and Size (${pairs.join(', ')})`;
-	return size === defaultSizeOf(model)
-		? [{ field: 'size', from: size, to: matchingSize, reason }]
-		: [{ field: 'mode', from: mode, to: matchingMode, reason }];
-}
-
-function isDefault({ field, from }: Adjustment, model: VideoModel | undefined): boolean {
-	const row = FIELDS.find(({ apiName }) => apiName === field);
-	return row !== undefined && model !== undefined && row.defaultValue(model) === from;
-}
+/**
+ * Normalization rules, in the order in which they apply: what the service would change or ignore (spec 2.8, 2.11).
+ *
+ * | input                                       | sent                                      |
+ * | ------------------------------------------- | ----------------------------------------- |
+ * | more files than the model or service allows | the first ones                            |
+ * | audio, for a model without audio            | no audio                                  |
+ * | a field that the model ignores              | no such field                             |
+ * | an unsupported value                        | the closest supported one, or an error    |
+ * | duration and sound, for a video to edit     | no duration, no generated sound           |
+ * | a size that does not match the quality mode | a match, keeping what is not the default  |
+ * | a size, for a model with quality modes only | the quality mode that means it            |
+ */
+const RULES: readonly Rule[] = [
+	excessFiles,
+	ignoredFields,
+	unsupportedValues,
+	editedVideo,
+	sizeAndMode,
+];
 
 function toInputError({ field, from, to, reason }: Adjustment): InputError {
 	const label = [...FIELDS, ...REFERENCES].find(({ apiName }) => apiName === field)!.label;
-	const given = Array.isArray(from) ? `are ${from.length}` : `is ${String(from)}`;
-	const instead = Array.isArray(to)
-		? `Use at most ${to.length}`
-		: to === null
-			? Array.isArray(from)
-				? 'Remove them'
-				: 'Leave it empty'
-			: `Use ${String(to)}`;
+	const [given, instead] = Array.isArray(from)
+		? [`are ${from.length}`, Array.isArray(to) ? `Use at most ${to.length}` : 'Remove them']
+		: [`is ${String(from)}`, to === null ? 'Leave it empty' : `Use ${String(to)}`];
 	return new InputError(
 		label,
 		`${given}. ${reason}`,

@@ -1,22 +1,15 @@
 import { InputError } from '../errors';
 import { readJsonObject, send, unexpectedResponse } from '../http/request';
-import type { JsonObject } from '../json';
+import { bounded, shorten } from '../json';
 import type { HttpPort } from '../ports';
 
-/** State of a task by the service's status word (spec 3.1). */
-export const TASK_STATES = {
-	init: 'unfinished',
-	queued: 'unfinished',
-	processing: 'unfinished',
-	completed: 'completed',
-	failed: 'failed',
-	// The specification says "retry the query later": the task may still complete.
-	unknown: 'unfinished',
-} as const;
+/** Maximum length of a status word: every change of it is kept. */
+const MAX_STATUS = 100;
 
-export type TaskState = (typeof TASK_STATES)[keyof typeof TASK_STATES];
+/** The fields of a task that come first in what is kept (spec 2.9, 2.10). */
+export const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_message'];
 
-/** Response of a status poll (spec 2.10). */
+/** Response of a status poll (spec 2.10), within bounds. */
 export interface TaskReport {
 	readonly task_id: string;
 	readonly status: string;
@@ -30,13 +23,11 @@ export interface TaskReport {
 }
 
 /**
- * State of a task with this status. A word that the specification does not list counts as unfinished: polling has a
- * deadline anyway, and to stop early would lose a video that is paid for.
+ * State of a task by the service's status word (spec 3.1). Any other word, also `unknown`, counts as unfinished: the task
+ * may still complete, polling has a deadline anyway, and to stop early would lose a video that is paid for.
  */
-export function taskState(status: string): TaskState {
-	return Object.hasOwn(TASK_STATES, status)
-		? TASK_STATES[status as keyof typeof TASK_STATES]
-		: 'unfinished';
+export function taskState(status: string): 'completed' | 'failed' | 'unfinished' {
+	return status === 'completed' || status === 'failed' ? status : 'unfinished';
 }
 
 /**
@@ -71,7 +62,7 @@ export async function queryTask(
 		body: { task_id: taskId },
 		idleTimeoutMs,
 	});
-	const body = await readJsonObject(response);
+	const body = bounded(await readJsonObject(response), TASK_FIELDS);
 	if (typeof body['status'] !== 'string') throw unexpectedResponse(JSON.stringify(body));
-	return { ...(body as JsonObject & { status: string }), task_id: taskId };
+	return { ...body, task_id: taskId, status: shorten(body['status'], MAX_STATUS) };
 }

@@ -7,46 +7,33 @@ export type ReferenceKind = 'image' | 'video' | 'audio';
 export interface ReferenceRow {
 	readonly kind: ReferenceKind;
 	/** Field name in the request (spec 2.8). */
-	readonly apiName: 'images' | 'videos' | 'audios';
+	readonly apiName: `${ReferenceKind}s`;
 	readonly label: string;
-	readonly one: string;
-	readonly several: string;
+	readonly noun: string;
 	/** Maximum number of files of this kind for any model (spec 8). */
 	readonly max: number;
 	/** Maximum number of files of this kind for a model, in the given image mode. */
 	readonly maxOf: (model: VideoModel, imageMode: string | undefined) => number;
 }
 
+const maxImages: ReferenceRow['maxOf'] = ({ imageModes }, imageMode) =>
+	imageModes[imageMode as ImageMode] ?? Math.max(0, ...Object.values(imageModes));
+
+const row = (
+	kind: ReferenceKind,
+	more: Pick<ReferenceRow, 'label' | 'noun' | 'max' | 'maxOf'>,
+): ReferenceRow => ({ kind, apiName: `${kind}s`, ...more });
+
 /** Every kind of reference file, with its limits (spec 2.8, 2.11). */
 export const REFERENCES: readonly ReferenceRow[] = [
-	{
-		kind: 'image',
-		apiName: 'images',
-		label: 'Images',
-		one: 'image',
-		several: 'images',
-		max: 9,
-		maxOf: ({ imageModes }, imageMode) =>
-			imageModes[imageMode as ImageMode] ?? Math.max(0, ...Object.values(imageModes)),
-	},
-	{
-		kind: 'video',
-		apiName: 'videos',
-		label: 'Videos',
-		one: 'video',
-		several: 'videos',
-		max: 3,
-		maxOf: ({ maxVideos }) => maxVideos,
-	},
-	{
-		kind: 'audio',
-		apiName: 'audios',
+	row('image', { label: 'Images', noun: 'image', max: 9, maxOf: maxImages }),
+	row('video', { label: 'Videos', noun: 'video', max: 3, maxOf: (model) => model.maxVideos }),
+	row('audio', {
 		label: 'Audios',
-		one: 'audio file',
-		several: 'audio files',
+		noun: 'audio file',
 		max: 3,
-		maxOf: ({ maxAudios }) => maxAudios,
-	},
+		maxOf: (model) => model.maxAudios,
+	}),
 ];
 
 /** A reference file. */
@@ -73,12 +60,12 @@ export function referenceFields(
 export function maxReferences(
 	row: ReferenceRow,
 	model: VideoModel | undefined,
-	imageMode: string | undefined,
+	imageMode?: string,
 ): number {
 	return model === undefined ? row.max : row.maxOf(model, imageMode);
 }
 
 /** `1 image`, `2 images`. */
-export function countOf({ one, several }: ReferenceRow, count: number): string {
-	return count === 1 ? `1 ${one}` : `${count} ${several}`;
+export function countOf({ noun }: ReferenceRow, count: number): string {
+	return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 }

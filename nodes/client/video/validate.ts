@@ -1,15 +1,9 @@
-import { InputError } from '../errors';
+import { emptyText, InputError } from '../errors';
 import type { VideoRequest } from './createVideo';
 import { VIDEO_MODELS, type VideoModel } from './models';
 
-interface Violation {
-	readonly field: string;
-	readonly problem: string;
-	readonly hint: string;
-}
-
-/** A validation rule; `model` is undefined where it is not in the table. */
-type Rule = (request: VideoRequest, model: VideoModel | undefined) => Violation | undefined;
+/** A validation rule: the error, or false. `model` is undefined where it is not in the table. */
+type Rule = (request: VideoRequest, model: VideoModel | undefined) => InputError | false;
 
 /** The codes of the models that meet a condition, as text. */
 function modelsThat(matches: (model: VideoModel) => boolean): string {
@@ -28,54 +22,31 @@ export function listed(values: readonly (string | number | boolean)[]): string {
  */
 const RULES: readonly Rule[] = [
 	({ model }) =>
-		model === ''
-			? {
-					field: 'Model',
-					problem: 'is empty',
-					hint: 'Choose a model, or enter its code',
-				}
-			: undefined,
-	({ prompt }) =>
-		prompt.trim() === ''
-			? {
-					field: 'Prompt',
-					problem: 'is empty',
-					hint: 'Enter a text, or an expression that returns one for every item',
-				}
-			: undefined,
+		model === '' && new InputError('Model', 'is empty', 'Choose a model, or enter its code'),
+	({ prompt }) => prompt.trim() === '' && emptyText('Prompt'),
 	({ videos = [] }, model) =>
-		videos.length > 0 && model?.maxVideos === 0
-			? {
-					field: 'References',
-					problem: `contain a video, which ${model.code} does not support`,
-					hint: `Remove the video, or use ${modelsThat(({ maxVideos }) => maxVideos > 0)}`,
-				}
-			: undefined,
-	({ images = [], videos = [], audios = [] }, model) =>
-		images.length > 0 && videos.length > 0 && audios.length > 0 && model?.maxAudios === 0
-			? {
-					field: 'References',
-					problem: `contain images, videos and audio together, which ${model.code} does not support`,
-					hint: `Remove one kind, or use ${modelsThat(({ maxAudios }) => maxAudios > 0)}`,
-				}
-			: undefined,
+		videos.length > 0 &&
+		model?.maxVideos === 0 &&
+		new InputError(
+			'References',
+			`contain a video, which ${model.code} does not support`,
+			`Remove the video, or use a model like ${modelsThat(({ maxVideos }) => maxVideos > 0)}`,
+		),
 	({ images = [], videos = [], audios = [] }, model) =>
 		// A model without audio ignores it, and generates the video from the prompt alone.
-		audios.length > 0 && images.length + videos.length === 0 && model?.maxAudios !== 0
-			? {
-					field: 'References',
-					problem: 'contain audio alone',
-					hint: 'Add at least one image or video',
-				}
-			: undefined,
+		audios.length > 0 &&
+		images.length + videos.length === 0 &&
+		model?.maxAudios !== 0 &&
+		new InputError('References', 'contain audio alone', 'Add at least one image or video'),
 	({ image_mode: mode }, model) =>
-		mode !== undefined && model !== undefined && !Object.hasOwn(model.imageModes, mode)
-			? {
-					field: 'Image Mode',
-					problem: `is ${mode}, which ${model.code} does not support`,
-					hint: `Use ${listed(Object.keys(model.imageModes))}, or another model`,
-				}
-			: undefined,
+		mode !== undefined &&
+		model !== undefined &&
+		!Object.hasOwn(model.imageModes, mode) &&
+		new InputError(
+			'Image Mode',
+			`is ${mode}, which ${model.code} does not support`,
+			`Use ${listed(Object.keys(model.imageModes))}, or another model`,
+		),
 ];
 
 /**
@@ -85,9 +56,7 @@ const RULES: readonly Rule[] = [
  */
 export function validate(request: VideoRequest, model: VideoModel | undefined): void {
 	for (const rule of RULES) {
-		const violation = rule(request, model);
-		if (violation !== undefined) {
-			throw new InputError(violation.field, violation.problem, violation.hint);
-		}
+		const error = rule(request, model);
+		if (error !== false) throw error;
 	}
 }

@@ -2,14 +2,17 @@ import { InputError } from '../errors';
 import { withoutUndefined } from '../json';
 import { normalize, type Adjustment, type UnsupportedValues } from './normalize';
 import type { VideoRequest } from './createVideo';
-import { VIDEO_FIELDS, type VideoField, type VideoValue } from './fields';
-import { findModel } from './models';
+import { isDefault, VIDEO_FIELDS, type VideoField, type VideoValue } from './fields';
+import { findModel, type VideoModel } from './models';
 import { referenceFields, type Reference } from './references';
+import { readNumber } from '../values';
 import { validate } from './validate';
 
 /** The input for one video. */
 export interface EnteredVideo {
 	readonly model: string;
+	/** Code of the row that the model behaves like; its own without one. */
+	readonly like?: string;
 	readonly prompt: string;
 	/** Texts by the keys of VIDEO_FIELDS; an empty text stands for the model's default. */
 	readonly fields: Readonly<Record<string, string>>;
@@ -21,22 +24,19 @@ export interface VideoPlan {
 	readonly request: VideoRequest;
 	/** Values that are not sent as they were entered. */
 	readonly adjustments: readonly Adjustment[];
+	/** Length of the video; undefined for one to edit, which keeps its length, and where nothing says it. */
+	readonly seconds: number | undefined;
 }
-
-const FLAGS: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /** Parsers of the entered texts, by the type of the field. */
 const PARSERS: Readonly<
 	Record<VideoField['type'], (text: string, label: string) => VideoValue | undefined>
 > = {
 	text: (text) => text,
-	seconds(text, label) {
-		if (/^\d+$/.test(text)) return Number(text) === 0 ? undefined : Number(text);
-		throw new InputError(label, `is ${text}`, 'Enter a whole number of seconds, e.g. 5');
-	},
+	// 0 stands for the model's default.
+	seconds: (text, label) => readNumber(text, label, { min: 0, integer: true }, 5) || undefined,
 	flag(text, label) {
-		const flag = FLAGS[text.toLowerCase()];
-		if (flag !== undefined) return flag;
+		if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
 		throw new InputError(label, `is ${text}`, 'Enter true or false');
 	},
 };
@@ -45,13 +45,32 @@ const PARSERS: Readonly<
  * Builds the creation request (spec 2.8), validated and normalized for the model (spec 2.11). An empty field is not
  * sent: the model's default applies.
  *
+ * @param onlySetFields Leaves out what equals the model's default, too.
  * @throws InputError when the input is invalid, or when a value is unsupported and `unsupported` is `reject`.
  */
-export function videoRequest(entered: EnteredVideo, unsupported: UnsupportedValues): VideoPlan {
-	const request = enteredRequest(entered);
-	const model = findModel(request.model);
-	validate(request, model);
-	return normalize(request, model, unsupported);
+export function videoRequest(
+	entered: EnteredVideo,
+	unsupported: UnsupportedValues,
+	{ onlySetFields = false }: { readonly onlySetFields?: boolean } = {},
+): VideoPlan {
+	const { model: code, like = code } = entered;
+	const model = findModel({ code, like });
+	const all = enteredRequest(entered);
+	validate(all, model);
+	const set = onlySetFields && model !== undefined ? withoutDefaults(all, model) : all;
+	const { request, adjustments } = normalize(set, model, unsupported);
+	const isEdited = model?.editsVideos === true && request.videos !== undefined;
+	const seconds = isEdited ? undefined : (request.duration ?? model?.defaultDuration);
+	return { request, adjustments, seconds };
+}
+
+/** The request without what the model takes if it is not sent. The specification does not say which of two image modes that is. */
+function withoutDefaults(request: VideoRequest, model: VideoModel): VideoRequest {
+	const defaults = (VIDEO_FIELDS as readonly VideoField[])
+		.filter(({ apiName, values }) => apiName !== 'image_mode' || values(model).length === 1)
+		.filter((field) => isDefault(field, request[field.apiName], model))
+		.map(({ apiName }) => [apiName, undefined] as const);
+	return withoutUndefined<VideoRequest>({ ...request, ...Object.fromEntries(defaults) });
 }
 
 function enteredRequest({ model, prompt, fields, references }: EnteredVideo): VideoRequest {

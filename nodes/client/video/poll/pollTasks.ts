@@ -1,10 +1,9 @@
-import { ServiceError } from '../../errors';
+import { isCanceled, ServiceError } from '../../errors';
 import type { Clock } from '../../ports';
-import { dueQueue } from './dueQueue';
 import { nextCooldown, type RateLimitCooldown } from './cooldown';
 import type { TaskReport } from '../queryTask';
-import type { PollSchedule } from './schedule';
-import { applyError, applyReport, applyTimeout, type TaskPoll } from './task';
+import { firstInterval } from './schedule';
+import { applyError, applyReport, applyTimeout, wrongServiceError, type TaskPoll } from './task';
 
 /** Polling state of all tasks: a JSON value that can be saved between two runs. */
 export interface PollState {
@@ -13,137 +12,139 @@ export interface PollState {
 }
 
 export interface PollTasksOptions {
-	readonly schedule: PollSchedule;
+	/** Milliseconds after the start of polling at which a task that is not finished counts as failed. */
+	readonly timeoutMs: number;
 	/** Maximum number of concurrent status polls. */
 	readonly concurrency: number;
 	/** Milliseconds since the epoch: polls due later are not made. Without it polling lasts until all tasks are finished. */
 	readonly untilMs?: number;
+	/** Whether nobody polls the tasks again that have no outcome at `untilMs`. */
+	readonly isLast?: boolean;
 	/** Called each time that a task changes its status or gets its outcome. */
 	readonly onChange?: (polls: readonly TaskPoll[]) => void;
 }
 
-/** Statuses about the key or the account, not about one task (spec 7.2): they end polling for all tasks. */
-const ACCOUNT_STATUSES: readonly (number | undefined)[] = [401, 403];
+/** The service rejects the key: that is not about one task (spec 7.2). */
+const REJECTED_KEY = 401;
 
 /**
  * Polls tasks concurrently until each is finished or past its deadline (spec 3.1). A due task is polled as soon as a
  * concurrency slot is free; slow responses never delay other tasks.
  *
+ * Each of the workers takes the task that is due first, sleeps until then, polls it and puts it back. So a task in the
+ * queue is never due before one that a worker sleeps for, and however many tasks there are, few timers run.
+ *
+ * Most tasks of a large batch are asked later than the first ones (`firstInterval`), if polling lasts until all are
+ * finished. The first outcome makes them due, and wakes the workers.
+ *
  * @param queryStatus Queries the status of one task; a ServiceError that it throws becomes part of that task's state.
- * @returns The tasks in their order, each with its outcome unless `untilMs` came first.
- * @throws ServiceError `canceled`; `http` when the service rejects the key; any other error of `queryStatus`.
+ * @returns The tasks in their order, each with its outcome unless `untilMs` or `error` came first. `error` has ended polling:
+ *   ServiceError `canceled`; `http` when the service rejects the key; the error of all tasks when none of them ever had a
+ *   good answer (`wrongServiceError`): then no task has an outcome; any other error of `queryStatus`.
  */
 export async function pollTasks(
 	clock: Clock,
 	initial: PollState,
 	queryStatus: (taskId: string) => Promise<TaskReport>,
-	{ schedule, concurrency, untilMs = Infinity, onChange }: PollTasksOptions,
-): Promise<PollState> {
+	{ timeoutMs, concurrency, untilMs = Infinity, isLast = false, onChange }: PollTasksOptions,
+): Promise<PollState & { readonly error?: unknown }> {
 	const polls = [...initial.polls];
 	let { cooldown } = initial;
-	const inFlight = new Map<number, Promise<void>>();
 	const failures: unknown[] = [];
-	const pollQueue = dueQueue();
-	const deadlineQueue = dueQueue();
-	let sleep = { endMs: -Infinity, done: Promise.resolve() };
+	let wake = new AbortController();
+	let isPatient = untilMs === Infinity;
 
-	const deadlineOf = (index: number) => polls[index]!.startedAtMs + schedule.timeoutMs;
-	const isIdle = (index: number) => polls[index]!.outcome === undefined && !inFlight.has(index);
+	const deadlineOf = ({ startedAtMs }: TaskPoll) => startedAtMs + timeoutMs;
+	/** When a task is due: later than it could be as long as its first poll may wait. */
+	function dueOf(index: number): number {
+		const { dueAtMs, pollCount } = polls[index]!;
+		const isLate = isPatient && pollCount === 0;
+		return isLate ? dueAtMs + firstInterval(index, polls.length) : dueAtMs;
+	}
+	/** The next poll of each unfinished task, or its deadline if that comes first. The earliest is the first. */
+	const queue: { readonly index: number; readonly atMs: number }[] = [];
 
 	function enqueue(index: number): void {
-		if (!isIdle(index)) return;
-		pollQueue.add(index, polls[index]!.dueAtMs);
-		deadlineQueue.add(index, deadlineOf(index));
+		const task = polls[index]!;
+		if (task.outcome !== undefined) return;
+		const next = { index, atMs: Math.min(dueOf(index), deadlineOf(task)) };
+		queue.splice(queue.findLastIndex(({ atMs }) => atMs <= next.atMs) + 1, 0, next);
 	}
 
-	/** The next event among unfinished tasks without a query in flight: a poll, or a deadline that comes first. */
-	function nextEvent(): NextEvent | undefined {
-		const poll = pollQueue.peek(
-			(index, dueAtMs) => isIdle(index) && polls[index]!.dueAtMs === dueAtMs,
-		);
-		const deadline = deadlineQueue.peek(isIdle);
-		if (poll === undefined || deadline === undefined) return undefined;
-
-		const pollAtMs = Math.max(poll.dueAtMs, cooldown.untilMs);
-		return deadline.dueAtMs < pollAtMs
-			? { index: deadline.index, atMs: deadline.dueAtMs, isTimeout: true }
-			: { index: poll.index, atMs: pollAtMs, isTimeout: false };
+	async function work(): Promise<void> {
+		for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+			const { index } = next;
+			if (!(await isDue(index))) continue;
+			update(index, await polled(polls[index]!));
+			enqueue(index);
+		}
 	}
 
-	const fail = (error: unknown) => {
-		failures.push(error);
-	};
-
-	function update(index: number, next: TaskPoll): void {
-		const { history, outcome } = polls[index]!;
-		polls[index] = next;
-		if (next.history !== history || next.outcome !== outcome) onChange?.(polls);
+	/** Sleeps until the task is due. False if polling ends before. */
+	async function isDue(index: number): Promise<boolean> {
+		for (;;) {
+			// A poll of another task may have started a cooldown, or finished, meanwhile.
+			const dueMs = Math.max(dueOf(index), cooldown.untilMs);
+			const atMs = Math.min(dueMs, deadlineOf(polls[index]!));
+			const nowMs = clock.now();
+			if (atMs > untilMs || failures.length > 0) return false;
+			if (atMs <= nowMs) return true;
+			await clock.sleep(atMs - nowMs, wake.signal);
+		}
 	}
 
-	async function poll(index: number): Promise<void> {
-		const answer = await queryStatus(polls[index]!.taskId).catch(taskErrorOf);
-		const context = { nowMs: clock.now(), random: clock.random(), schedule };
+	function wakeAll(): void {
+		const sleeping = wake;
+		wake = new AbortController();
+		sleeping.abort();
+	}
+
+	async function polled(task: TaskPoll): Promise<TaskPoll> {
+		if (Math.max(task.dueAtMs, cooldown.untilMs) > deadlineOf(task)) {
+			return applyTimeout(task, clock.now());
+		}
+		const answer = await queryStatus(task.taskId).catch(taskErrorOf);
+		const context = { nowMs: clock.now(), random: clock.random(), timeoutMs };
 		const error = answer instanceof ServiceError ? answer : undefined;
 		cooldown = nextCooldown(cooldown, error, context.nowMs);
-		update(
-			index,
-			answer instanceof ServiceError
-				? applyError(polls[index]!, answer, context)
-				: applyReport(polls[index]!, answer, context),
-		);
+		return answer instanceof ServiceError
+			? applyError(task, answer, context)
+			: applyReport(task, answer, context);
 	}
 
-	/** Reuses the running sleep, unless it ends too late. */
-	function sleepUntil(atMs: number): Promise<void> {
-		const nowMs = clock.now();
-		if (sleep.endMs <= nowMs || sleep.endMs > atMs) {
-			sleep = { endMs: atMs, done: clock.sleep(atMs - nowMs).catch(fail) };
+	function update(index: number, next: TaskPoll): void {
+		const { history } = polls[index]!;
+		polls[index] = next;
+		if (next.outcome !== undefined && isPatient) {
+			isPatient = false;
+			for (const each of queue.splice(0)) enqueue(each.index);
+			wakeAll();
 		}
-		return sleep.done;
+		if (next.history !== history || next.outcome !== undefined) onChange?.(polls);
 	}
 
 	for (const index of polls.keys()) enqueue(index);
-	while (failures.length === 0) {
-		const next = nextEvent();
-		const canStart = next !== undefined && next.atMs <= untilMs && inFlight.size < concurrency;
-		if (canStart && next.atMs <= clock.now()) {
-			const { index } = next;
-			if (next.isTimeout) {
-				update(index, applyTimeout(polls[index]!, clock.now()));
-				continue;
-			}
-			const request = poll(index)
-				.catch(fail)
-				.finally(() => {
-					inFlight.delete(index);
-					enqueue(index);
-				});
-			inFlight.set(index, request);
-			continue;
-		}
-		const pending = [...inFlight.values(), ...(canStart ? [sleepUntil(next.atMs)] : [])];
-		if (pending.length === 0) break;
-		await Promise.race(pending);
-	}
-
-	await Promise.all(inFlight.values());
-	if (failures.length > 0) throw failures[0];
-	return { polls, cooldown };
-}
-
-interface NextEvent {
-	readonly index: number;
-	readonly atMs: number;
-	/** Whether the task reaches its deadline before it may be polled again. */
-	readonly isTimeout: boolean;
+	const fail = (error: unknown) => {
+		failures.push(error);
+		wakeAll();
+	};
+	await Promise.all(
+		Array.from({ length: concurrency }, async () => {
+			await work().catch(fail);
+		}),
+	);
+	if (failures.length > 0) return { polls, cooldown, error: failures[0] };
+	const isOver = isLast || polls.every(({ outcome }) => outcome !== undefined);
+	const error = isOver ? wrongServiceError(polls) : undefined;
+	return error === undefined ? { polls, cooldown } : { ...initial, error };
 }
 
 /** Returns an error about one task as a value; rethrows one that ends polling: cancellation, a rejected key, a bug. */
 function taskErrorOf(error: unknown): ServiceError {
 	const isAboutTask =
 		error instanceof ServiceError &&
-		error.kind !== 'canceled' &&
-		!ACCOUNT_STATUSES.includes(error.details.status);
+		!isCanceled(error) &&
+		error.details.status !== REJECTED_KEY;
 	if (isAboutTask) return error;
 	throw error;
 }

@@ -1,5 +1,6 @@
-import type { JsonValue } from '../../json';
-import type { TaskPoll } from './task';
+import { withoutUndefined, type JsonValue } from '../../json';
+import type { TaskReport } from '../queryTask';
+import { aboutTask, type PollError, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
 export interface PollResult {
@@ -12,38 +13,54 @@ export interface PollResult {
 	readonly reason?: string;
 	readonly error_message?: string;
 	readonly waited_seconds: number;
-	/** Status transitions, with their time in seconds since polling began. */
-	readonly history: { readonly status: string; readonly at_seconds: number }[];
+	/** Each status with the seconds after which it was seen, e.g. `queued 0 s, completed 42.1 s`. */
+	readonly history: string;
 	readonly [other: string]: JsonValue | undefined;
 }
 
-/** The result of a task that has an outcome; a task without one counts as timed out. */
-export function pollResult({ taskId, history, elapsedMs, outcome }: TaskPoll): PollResult {
+/** The result of a task so far. Without an outcome its status is `unknown` if the service has reported none. */
+export function pollResult(poll: TaskPoll): PollResult {
+	const { taskId, history, elapsedMs, outcome, lastError } = poll;
 	const ours = {
 		waited_seconds: Math.round(elapsedMs / 100) / 10,
-		history: history.map(({ status, at_seconds }) => ({ status, at_seconds })),
+		history: history.map(({ status, at_seconds: at }) => `${status} ${at} s`).join(', '),
 	};
 	const last = { task_id: taskId, status: history.at(-1)?.status ?? '' };
+	const cause = lastError === undefined ? undefined : lineOf(aboutTask(lastError));
 
-	if (outcome?.kind === 'completed') return { ...outcome.report, ...last, ...ours };
-	switch (outcome?.reason) {
-		case 'failed':
-			return { ...outcome.report, ...last, reason: 'failed', ...ours };
-		case 'refused':
-			return { ...last, reason: 'refused', error_message: outcome.message, ...ours };
-		case 'timeout':
-		case undefined:
-			return {
-				...last,
-				reason: 'timeout',
-				error_message: `Not finished after ${Math.round(elapsedMs / 1000)} seconds; the task may still complete`,
-				...ours,
-			};
+	if (outcome === undefined) {
+		const status = last.status || 'unknown';
+		return { ...last, status, ...(cause && { error_message: cause }), ...ours };
 	}
+	if ('report' in outcome) {
+		const reason = outcome.kind === 'failed' ? { reason: 'failed' } : {};
+		return { ...ofService(outcome.report), ...last, ...reason, ...ours };
+	}
+	const timeout = `Not finished after ${Math.round(elapsedMs / 1000)} seconds; the task may still complete`;
+	const error_message =
+		outcome.reason === 'refused'
+			? lineOf(aboutTask(outcome.error))
+			: [timeout, cause].filter(Boolean).join('. The last poll failed: ');
+	return { ...last, reason: outcome.reason, error_message, ...ours };
 }
+
+/** The fields of a report. Two names are ours: `reason` marks a failed task, and n8n treats an item with `error` as failed. */
+function ofService(report: TaskReport): TaskReport {
+	const { reason, error, ...others } = report as TaskReport & Record<string, JsonValue>;
+	return withoutUndefined({ ...others, service_reason: reason, service_error: error });
+}
+
+function lineOf({ message, details }: PollError): string {
+	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
+}
+
+/** The status words of the specification (3.1) for a task that is not finished. */
+const UNFINISHED = ['init', 'queued', 'processing', 'unknown'];
 
 /**
  * Progress as a line of text: `3 of 5 videos finished (1 failed), 2 processing, after 1 min 20 s`.
+ *
+ * A chat shows it: so it has no other words of the service.
  *
  * @param elapsedMs Milliseconds since polling began.
  */
@@ -53,7 +70,9 @@ export function pollSummary(polls: readonly TaskPoll[], elapsedMs: number): stri
 	const statuses = new Map<string, number>();
 	for (const { history, outcome } of polls) {
 		if (outcome !== undefined) continue;
-		const status = history.at(-1)?.status ?? 'without a status yet';
+		const word = history.at(-1)?.status ?? 'without a status yet';
+		const isOurs = history.length === 0 || UNFINISHED.includes(word);
+		const status = isOurs ? word : 'with another status';
 		statuses.set(status, (statuses.get(status) ?? 0) + 1);
 	}
 	return [

@@ -1,9 +1,38 @@
-import type { ServiceError } from '../../errors';
+import { ServiceError } from '../../errors';
 import { taskState, type TaskReport } from '../queryTask';
-import { backoffInterval, clipToDeadline, type PollSchedule } from './schedule';
+import { nextInterval } from './schedule';
 
-/** Malformed responses before the first good one after which the base URL counts as wrong. */
-const STRANGE_ANSWERS = 3;
+/**
+ * Consecutive rejections after which a task is polled no more:
+ *
+ * | the service has reported a status of the task | answer                              | ends with |
+ * | --------------------------------------------- | ----------------------------------- | --------- |
+ * | yes: the video may be paid for                | any rejection                       | the sixth |
+ * | no                                            | one that a proxy may have given     | the third |
+ * | no                                            | any other: the service's own answer | the first |
+ *
+ * Retryable errors (429, 503, network) are not counted. A status resets the count.
+ */
+const LAST_REJECTION = { known: 6, doubtful: 3, other: 1 } as const;
+/** Statuses that a proxy, a firewall or another server may answer in place of the service. */
+const DOUBTFUL: readonly (number | undefined)[] = [403, 404, 405];
+
+/** An error of the service, without the rest of the Error: as JSON it can be saved. */
+export type PollError = Pick<ServiceError, 'kind' | 'message' | 'hint' | 'details'>;
+
+const UNKNOWN_TASK = {
+	message: 'The service does not know this task',
+	hint: 'Check the Task ID, and the Base URL in the Agent Video API credential',
+};
+/** Errors in words about one task, by status. */
+const TASK_WORDS: Readonly<Record<number, { readonly message: string; readonly hint: string }>> = {
+	403: {
+		message: 'The API key has no access to this task',
+		hint: 'Use an API key of the account that created it',
+	},
+	404: UNKNOWN_TASK,
+	405: UNKNOWN_TASK,
+};
 
 /** How polling a task ended. */
 export type PollOutcome =
@@ -12,10 +41,11 @@ export type PollOutcome =
 	/** Not finished at the deadline. */
 	| { readonly kind: 'failed'; readonly reason: 'timeout' }
 	/** The service rejects status polls for this task, and another one would be rejected, too. */
-	| { readonly kind: 'failed'; readonly reason: 'refused'; readonly message: string };
+	| { readonly kind: 'failed'; readonly reason: 'refused'; readonly error: PollError };
 
 /** A status transition, with its time. */
 export interface StatusChange {
+	readonly [field: string]: string | number;
 	readonly status: string;
 	/** Seconds since polling began. */
 	readonly at_seconds: number;
@@ -31,6 +61,10 @@ export interface TaskPoll {
 	/** When the next poll is due. */
 	readonly dueAtMs: number;
 	readonly pollCount: number;
+	/** Rejected polls since the service last reported a status. */
+	readonly rejections: number;
+	/** The error of the last poll, unless the service has reported a status since. */
+	readonly lastError?: PollError | undefined;
 	/** Status transitions, oldest first. */
 	readonly history: readonly StatusChange[];
 	/** Milliseconds from the start of polling to the latest event. */
@@ -38,23 +72,33 @@ export interface TaskPoll {
 	readonly outcome?: PollOutcome;
 }
 
-/** Clock reading, random number and schedule, injected so that the reducer stays pure. */
+/** Clock reading, random number and timeout, injected so that the reducer stays pure. */
 export interface PollContext {
 	readonly nowMs: number;
 	/** At least 0, below 1. */
 	readonly random: number;
-	readonly schedule: PollSchedule;
+	/** Milliseconds after the start of polling at which a task that is not finished counts as failed. */
+	readonly timeoutMs: number;
 }
 
 /** Initial state of a task. The first poll is due at once, because the task may have finished already. */
 export function startPoll(taskId: string, nowMs: number): TaskPoll {
-	return { taskId, startedAtMs: nowMs, dueAtMs: nowMs, pollCount: 0, history: [], elapsedMs: 0 };
+	return {
+		taskId,
+		startedAtMs: nowMs,
+		dueAtMs: nowMs,
+		pollCount: 0,
+		rejections: 0,
+		history: [],
+		elapsedMs: 0,
+	};
 }
 
 /** State after a poll that returned the status of the task. */
 export function applyReport(task: TaskPoll, report: TaskReport, context: PollContext): TaskPoll {
 	const polled = countPoll(task, context.nowMs);
-	const next = { ...polled, history: withStatus(polled, report.status) };
+	const history = withStatus(polled, report.status);
+	const next = { ...polled, rejections: 0, lastError: undefined, history };
 	switch (taskState(report.status)) {
 		case 'completed':
 			return { ...next, outcome: { kind: 'completed', report } };
@@ -65,19 +109,20 @@ export function applyReport(task: TaskPoll, report: TaskReport, context: PollCon
 	}
 }
 
-/**
- * State after a poll that failed. Retryable errors (429, 503, network) reschedule the poll. A malformed response does
- * too, up to STRANGE_ANSWERS times before the first good one. Everything else is terminal.
- */
+/** State after a poll that failed: the next poll, or the end of polling as LAST_REJECTION says. */
 export function applyError(task: TaskPoll, error: ServiceError, context: PollContext): TaskPoll {
-	const polled = countPoll(task, context.nowMs);
-	const isTolerated =
-		error.kind === 'protocol' &&
-		(polled.history.length > 0 || polled.pollCount < STRANGE_ANSWERS);
-	if (error.details.retryable === true || isTolerated) return reschedule(polled, context);
+	const { kind, message, hint, details: all } = error;
+	const { cause, ...details } = all;
+	const lastError = { kind, message, hint, details };
+	const polled = { ...countPoll(task, context.nowMs), lastError };
+	if (details.retryable === true) return reschedule(polled, context);
+	const rejections = task.rejections + 1;
+	const about = task.history.length > 0 ? 'known' : isDoubtful(error) ? 'doubtful' : 'other';
+	if (rejections < LAST_REJECTION[about]) return reschedule({ ...polled, rejections }, context);
 	return {
 		...polled,
-		outcome: { kind: 'failed', reason: 'refused', message: withServiceMessage(error) },
+		rejections,
+		outcome: { kind: 'failed', reason: 'refused', error: lastError },
 	};
 }
 
@@ -90,6 +135,35 @@ export function applyTimeout(task: TaskPoll, nowMs: number): TaskPoll {
 	};
 }
 
+/** The error in words about one task, for a service that answers about others. */
+export function aboutTask(error: PollError): PollError {
+	return { ...error, ...TASK_WORDS[error.details.status ?? 0] };
+}
+
+/**
+ * The error of a run in which nothing shows that the service is at the address and accepts the key: no task ever had a
+ * status, and the last poll of each failed as with a wrong address. Undefined for other runs.
+ */
+export function wrongServiceError(polls: readonly TaskPoll[]): ServiceError | undefined {
+	const isWrong = polls.every(
+		({ history, lastError }) =>
+			history.length === 0 && lastError !== undefined && isAboutAddress(lastError),
+	);
+	const [first] = polls;
+	if (!isWrong || first?.lastError === undefined) return undefined;
+	const { kind, message, hint, details } = first.lastError;
+	return new ServiceError(kind, message, hint, details);
+}
+
+/** Whether a wrong address, a proxy or another server may cause this error. One in the form of the service (spec 7) is about a task. */
+function isAboutAddress(error: PollError): boolean {
+	return error.kind === 'network' || (isDoubtful(error) && error.details.isServiceForm !== true);
+}
+
+function isDoubtful({ kind, details }: PollError): boolean {
+	return kind === 'protocol' || DOUBTFUL.includes(details.status);
+}
+
 function countPoll(task: TaskPoll, nowMs: number): TaskPoll {
 	return { ...task, pollCount: task.pollCount + 1, elapsedMs: nowMs - task.startedAtMs };
 }
@@ -99,13 +173,8 @@ function withStatus({ history, elapsedMs }: TaskPoll, status: string): readonly 
 	return [...history, { status, at_seconds: Math.round(elapsedMs / 100) / 10 }];
 }
 
-function reschedule(task: TaskPoll, { nowMs, random, schedule }: PollContext): TaskPoll {
-	const remainingMs = task.startedAtMs + schedule.timeoutMs - nowMs;
+function reschedule(task: TaskPoll, { nowMs, random, timeoutMs }: PollContext): TaskPoll {
+	const remainingMs = task.startedAtMs + timeoutMs - nowMs;
 	if (remainingMs <= 0) return applyTimeout(task, nowMs);
-	const intervalMs = backoffInterval(schedule, task.pollCount, random);
-	return { ...task, dueAtMs: nowMs + clipToDeadline(intervalMs, remainingMs, schedule) };
-}
-
-function withServiceMessage({ message, details }: ServiceError): string {
-	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
+	return { ...task, dueAtMs: nowMs + nextInterval(task.elapsedMs, random, remainingMs) };
 }

@@ -1,0 +1,87 @@
+import type { ChatMessage, ContentPart } from './types';
+
+/** Limits of what a memory keeps; 0 means none. */
+export interface MemoryLimits {
+	readonly memoryMessages: number;
+	/** Of the messages as JSON. */
+	readonly memoryCharacters: number;
+}
+
+/** In the signed URL of a binary file, which this n8n serves for an hour. */
+const SIGNED_URL = '/binary-data/signed?token=';
+
+/** Inserts a memory after the leading system messages (spec 2.2). */
+export function withMemory(
+	memory: readonly ChatMessage[],
+	messages: readonly ChatMessage[],
+): ChatMessage[] {
+	const first = messages.findIndex(({ role }) => role !== 'system');
+	return [...messages.slice(0, first), ...memory, ...messages.slice(first)];
+}
+
+/** Index of the last turn: its question, one or more user messages, and what follows. The length if there is no question. */
+export function lastTurn(messages: readonly ChatMessage[]): number {
+	return turns(messages).at(-1) ?? messages.length;
+}
+
+/**
+ * The messages of a turn as they are kept: without system messages, and without signed URLs, which expire. A reply without
+ * text gets one: the service rejects messages without content (spec 7.1).
+ */
+export function toKeep(turn: readonly ChatMessage[]): ChatMessage[] {
+	return turn.flatMap((message) => {
+		const { role, content, tool_calls: calls } = message;
+		if (role === 'system') return [];
+		if (typeof content === 'object' && content !== null)
+			return [{ ...message, content: content.map(withoutSignedUrl) }];
+		const isBlank = role === 'assistant' && calls === undefined && !/\S/.test(content ?? '');
+		return [isBlank ? { ...message, content: '[reply without text]' } : message];
+	});
+}
+
+function withoutSignedUrl(part: ContentPart): ContentPart {
+	const isSigned = part.type === 'image_url' && part.image_url.url.includes(SIGNED_URL);
+	return isSigned ? { type: 'text', text: '[image, no longer available]' } : part;
+}
+
+/**
+ * The newest whole turns within the limits. Of a last turn that is too long alone, its question and its last rounds: a tool
+ * call is never without its result, nor a reply without a question. Empty if not even these fit.
+ */
+export function limitMemory(
+	messages: readonly ChatMessage[],
+	{ memoryMessages: maxMessages, memoryCharacters: maxCharacters }: MemoryLimits,
+): readonly ChatMessage[] {
+	const count = messages.length;
+	// By the number of the newest messages.
+	const characters = [0];
+	for (let start = count - 1; start >= 0; start -= 1)
+		characters.push(characters.at(-1)! + JSON.stringify(messages[start]).length);
+	const charactersFrom = (start: number) => characters[count - start]!;
+	/** Whether the messages from an index fit, with the question from `question` to `reply` before them. */
+	const fits = (start: number, question = start, reply = start) => {
+		const size = charactersFrom(start) + charactersFrom(question) - charactersFrom(reply);
+		return (
+			(maxMessages === 0 || count - start + reply - question <= maxMessages) &&
+			(maxCharacters === 0 || size <= maxCharacters)
+		);
+	};
+	const starts = turns(messages);
+	const first = starts.find((start) => fits(start));
+	if (first !== undefined) return messages.slice(first);
+
+	const question = starts.at(-1) ?? count;
+	const reply = messages.findIndex(({ role }, index) => index > question && role !== 'user');
+	const round = messages.findIndex(
+		({ role }, index) => index >= reply && role === 'assistant' && fits(index, question, reply),
+	);
+	if (reply < 0 || round < 0) return [];
+	return [...messages.slice(question, reply), ...messages.slice(round)];
+}
+
+/** The indexes at which a turn begins. */
+function turns(messages: readonly ChatMessage[]): number[] {
+	return messages.flatMap(({ role }, index) =>
+		role === 'user' && messages[index - 1]?.role !== 'user' ? [index] : [],
+	);
+}

@@ -1,0 +1,126 @@
+import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
+import { readContent } from '../../nodes/client/chat/accumulator';
+import { applyReply, startConversation } from '../../nodes/client/chat/conversation';
+import { findMedia } from '../../nodes/client/chat/media';
+import { readJsonReply } from '../../nodes/client/chat/jsonReply';
+import { readToolCall } from '../../nodes/client/chat/toolArguments';
+import { readFunction, readToolCalls } from '../../nodes/client/chat/toolCalls';
+import { progressLine } from '../../nodes/client/chat/toolProgress';
+import { checkTools } from '../../nodes/client/chat/tools';
+import type { ChatCompletion, ToolCall } from '../../nodes/client/chat/types';
+import { asJson } from '../../nodes/client/json';
+
+const MANY = 200_000;
+const reply = (message: Partial<ChatCompletion['choices'][0]['message']>): ChatCompletion => ({
+	choices: [{ index: 0, message: { content: null, ...message }, finish_reason: 'stop' }],
+});
+
+describe('content in parts', () => {
+	const PICTURE = { type: 'image_url', image_url: { url: 'https://a.example/1.png' } };
+	test.each([
+		['one text part alone', { type: 'text', text: 'Hi' }, { text: 'Hi', parts: [] }],
+		['one picture alone', PICTURE, { text: '', parts: [PICTURE] }],
+		[
+			'a text and a refusal',
+			[{ text: 'Sorry.' }, { refusal: 'I cannot.' }],
+			{ text: 'Sorry.\n\nI cannot.', parts: [] },
+		],
+		['a refusal alone', [{ refusal: 'I cannot.' }], { text: 'I cannot.', parts: [] }],
+		['null among texts', ['a', null, 'b'], { text: 'ab', parts: [] }],
+	])('%s', (_name, content, expected) => {
+		expect(readContent(content)).toEqual(expected);
+	});
+
+	test('any number of parts in one event', () => {
+		const accumulator = startAccumulator();
+		const content = Array.from({ length: MANY }, () => PICTURE);
+		applyChunk(accumulator, asJson({ choices: [{ delta: { content } }] }));
+		expect(toCompletion(accumulator).choices[0]!.message.parts).toHaveLength(MANY);
+	});
+});
+
+test('any number of different tool calls in one reply', () => {
+	const tool_calls = Array.from({ length: MANY }, (_, index): ToolCall => ({
+		id: `c${index}`,
+		type: 'function',
+		function: { name: `f${index}`, arguments: '{}' },
+	}));
+	const limits = { maxRounds: 9, maxCalls: MANY, maxRepeats: 3 };
+	const { calls } = applyReply(startConversation([]), reply({ tool_calls }), [], limits);
+	expect(calls).toHaveLength(MANY);
+});
+
+test('a tool name is cut above the length of any declared one, an id that is too long is replaced', () => {
+	const { name } = readFunction({ name: 'f'.repeat(MANY), arguments: '{}' });
+	expect(name).toHaveLength(100);
+	const call: ToolCall = {
+		id: 'c'.repeat(MANY),
+		type: 'function',
+		function: { name, arguments: '' },
+	};
+	expect(readToolCalls({ content: null, tool_calls: [call] })[0]!.call.id).toBe('call_1');
+});
+
+test('a progress line is one short line', () => {
+	const line = progressLine({
+		type: 'tool_calls',
+		tool: `find\n\n# A heading ${'x'.repeat(MANY)}`,
+		status: `bad\n\n${'y'.repeat(MANY)}`,
+		offset_ms: 0,
+	});
+	expect(line).toMatch(/^find # A heading x+…: bad y+…$/);
+	expect(line.length).toBeLessThan(300);
+	expect(progressLine({ type: 'constructor', offset_ms: 0 })).toBe('');
+});
+
+test.each([
+	['```json\n{"a":1}\n```', { a: 1 }],
+	['```\n\n\n{"a":1}```', { a: 1 }],
+	['```JSON  \n{"a":1}\n\n```', { a: 1 }],
+	['{"a":"```"}', { a: '```' }],
+])('the JSON in %j is %j', (content, json) => {
+	expect(readJsonReply(reply({ content }), { repairAttempts: 0 })).toEqual(json);
+});
+
+test.each([
+	['![a](http://a/1)', ['http://a/1']],
+	['![a]( http://a/1)', ['http://a/1']],
+	['[a](http://a/1)', []],
+	['![a] http://a/1', []],
+	['![a](x) [b](http://a/1)', []],
+	['![see http://a/1](http://a/2)', ['http://a/2']],
+	['![![a](http://a/1)', ['http://a/1']],
+])('images among the links of %j: %j', (content, expected) => {
+	expect(findMedia({ content }).map(({ url }) => url)).toEqual(expected);
+});
+
+test('the first 1,000 different links of a reply count', () => {
+	const urls = Array.from({ length: MANY }, (_, index) => `http://a.example/${index}.png`);
+	const found = findMedia({ content: [urls[0], ...urls].join(' ') });
+	expect(found.map(({ url }) => url)).toEqual(urls.slice(0, 1_000));
+});
+
+test('an argument named like a property of all objects is missing where the model left it out', () => {
+	const parameters = { type: 'object', required: ['constructor'] };
+	const tools = [{ type: 'function', function: { name: 'f', parameters } }] as const;
+	const read = (args: string) =>
+		readToolCall(
+			{ id: 'c', type: 'function', function: { name: 'f', arguments: args } },
+			tools,
+		);
+	expect(read('{"constructor":"a"}')).toEqual({ arguments: { constructor: 'a' } });
+	expect(read('{}')).toHaveProperty(
+		'problem',
+		expect.stringContaining('required property "constructor"'),
+	);
+});
+
+test.each([
+	['get weather!', 'Use get_weather'],
+	['__init__', undefined],
+	['!!!', 'Use letters, digits, _ and -, at most 64 characters'],
+])('the hint for the tool name %j is %j', (name, hint) => {
+	const check = () => checkTools([{ type: 'function', function: { name } }], 'Tools');
+	if (hint === undefined) expect(check()).toHaveLength(1);
+	else expect(check).toThrow(expect.objectContaining({ hint }) as Error);
+});

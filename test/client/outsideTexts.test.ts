@@ -1,0 +1,187 @@
+import { ServiceError } from '../../nodes/client/errors';
+import { normalizeBaseUrl } from '../../nodes/client/http/baseUrl';
+import { excerpt, errorDetails } from '../../nodes/client/http/request';
+import { parseJson } from '../../nodes/client/json';
+import { runNode } from '../support/engine';
+import { events, json, startScriptedServer, type Script } from '../support/scriptedServer';
+
+const MEGABYTE = 1_000_000;
+const fill = (text: string, length = MEGABYTE) => text.repeat(Math.ceil(length / text.length));
+
+// Code that takes quadratic time on one of these ends in jest's timeout.
+test.each([
+	['<'],
+	['<script'],
+	['<script>'],
+	['<style '],
+	['</script'],
+	['<script></scrip'],
+	['<a'],
+	['< '],
+	[' '],
+	['\u0000'],
+	['<!--'],
+	['<scr<script>ipt>'],
+])('the excerpt of a megabyte of %j', (piece) => {
+	expect(excerpt(fill(piece)).length).toBeLessThan(250);
+	expect(excerpt(`<p>Login</p>${fill(piece)}`)).toContain('Login');
+});
+
+test.each([
+	['<html><script>var a = 1 < 2;</script><p>Login</p></html>', 'Login'],
+	['<style media="all">p { }</style >Login', 'Login'],
+	['<script>a</scripts>b</script>Login', 'Login'],
+	['<SCRIPT>if (1 < 2) {}</SCRIPT> 2 < 3 and 4 > 3', '2 3'],
+	['<p>Login</p><script>never ends', 'Login'],
+	['a < b', 'a < b'],
+])('the excerpt of %j', (page, words) => {
+	expect(excerpt(page)).toContain(words);
+});
+
+test('slashes in the Base URL take linear time', () => {
+	const url = `http://127.0.0.1/${fill('/', 300_000)}x`;
+	expect(normalizeBaseUrl(`${url}//`)).toBe(url);
+});
+
+describe('the depth of JSON', () => {
+	const nested = (levels: number, open = '[', close = ']') =>
+		`${fill(open, levels * open.length)}1${fill(close, levels * close.length)}`;
+
+	test.each([
+		['[', ']'],
+		['{"a":', '}'],
+	])('is 200 levels of %s', (open, close) => {
+		const cut = nested(200, open, close).replace('1', 'null');
+		const read = (levels: number) => JSON.stringify(parseJson(nested(levels, open, close)));
+		expect(read(200)).toBe(nested(200, open, close));
+		expect(read(201)).toBe(cut);
+		expect(read(2_000_000)).toBe(cut);
+	});
+
+	test.each([
+		[fill('[', 500)],
+		[`${fill('\\', 500)}"${fill('[', 500)}`],
+		[fill('"[', 1_000)],
+		[fill('\\"[', 1_000)],
+	])('does not count brackets in texts (%#)', (text) => {
+		const value = { text, list: [text] };
+		expect(parseJson(JSON.stringify(value))).toStrictEqual(value);
+	});
+
+	test('is counted after a text, too', () => {
+		const text = `["\\\\", "\\"", ${nested(300)}]`;
+		expect(JSON.stringify(parseJson(text))).toContain(nested(199).replace('1', 'null'));
+	});
+
+	test.each([[fill('"')], [fill('\\')], [`"${fill('\\')}`], [`"${fill('\\"')}`], [fill('{')]])(
+		'takes linear time (%#)',
+		(text) => {
+			expect(parseJson(text)).toBeUndefined();
+		},
+	);
+});
+
+describe('texts of the service in an error', () => {
+	const long = fill('long ');
+	const controls = 'a\u0000b\u001b[31mc\u202ed\u200be';
+
+	test('have a limit', () => {
+		const error = { message: long, type: long };
+		const { details } = new ServiceError(
+			'http',
+			'm',
+			'h',
+			errorDetails({ error, trace_id: long }),
+		);
+		expect(details.serviceMessage!.length).toBeLessThanOrEqual(2_001);
+		expect(details.serviceType!.length).toBeLessThanOrEqual(201);
+		expect(details.traceId!.length).toBeLessThanOrEqual(201);
+	});
+
+	test('have no control characters', () => {
+		const error = { message: `${controls}\nline`, type: controls };
+		const { details } = new ServiceError(
+			'http',
+			'm',
+			'h',
+			errorDetails({ error, trace_id: controls }),
+		);
+		expect(details.traceId).toBe('a b [31mc d e');
+		expect(details.serviceType).toBe('a b [31mc d e');
+		expect(details.serviceMessage).toBe('a b [31mc d e\nline');
+	});
+
+	test.each([
+		[{ error: { message: 'm' } }, true],
+		[{ error: 'm' }, true],
+		[{ trace_id: 't' }, true],
+		[{ message: 'm' }, undefined],
+		[{ error: true }, undefined],
+		[[], undefined],
+		['error', undefined],
+		[undefined, undefined],
+	])('%j: is it the form of the service?', (body, expected) => {
+		expect(errorDetails(body).isServiceForm).toBe(expected);
+	});
+});
+
+async function runChat(script: Script, parameters = {}) {
+	const server = await startScriptedServer(script);
+	try {
+		return await runNode('chatCompletion', {
+			credential: { baseUrl: server.url, apiKey: 'k' },
+			parameters: { prompt: 'Hi', ...parameters },
+		});
+	} finally {
+		await server.stop();
+	}
+}
+const NOT_STREAMED = { streaming: 'off' };
+const REPLY = [
+	{ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] },
+	'[DONE]',
+];
+
+test('an error message of 30 MB does not get into the execution', async () => {
+	const { run } = await runChat((response) => {
+		json(response, 400, { error: { message: fill('x', 30 * MEGABYTE) } });
+	});
+	expect(JSON.stringify(run).length).toBeLessThan(20_000);
+});
+
+test('a reply with a field nested two million levels deep comes out without its depths', async () => {
+	const depth = 2_000_000;
+	const { outputs } = await runChat((response) => {
+		response.writeHead(200, { 'content-type': 'application/json' });
+		response.end(
+			`{"choices":[{"message":{"content":"Hi"}}],"x":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+		);
+	}, NOT_STREAMED);
+	expect(outputs[0]![0]!.json).toMatchObject({ output: 'Hi' });
+});
+
+describe('a stream in answer to a request for a whole reply', () => {
+	test('is the reply', async () => {
+		const { outputs, error } = await runChat((response) => {
+			events(response, REPLY);
+		}, NOT_STREAMED);
+		expect(error).toBeUndefined();
+		expect(outputs[0]![0]!.json).toMatchObject({ output: 'Hi' });
+	});
+
+	test('is the error in it', async () => {
+		const { error } = await runChat((response) => {
+			events(response, [{ error: { message: 'No seats', type: 'invalid_request' } }]);
+		}, NOT_STREAMED);
+		expect(error?.message).toContain('The service rejected the request as malformed');
+		expect(error?.description).toContain('No seats');
+	});
+});
+
+test('a whole reply in answer to a request for a stream is the reply', async () => {
+	const { outputs } = await runChat((response) => {
+		const message = { role: 'assistant', content: 'Hi' };
+		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+	});
+	expect(outputs[0]![0]!.json).toMatchObject({ output: 'Hi' });
+});

@@ -1,0 +1,219 @@
+import { completeChat } from '../../nodes/client/chat/completeChat';
+import { ServiceError } from '../../nodes/client/errors';
+import { axiosHttp } from '../support/axiosHttp';
+import { startScriptedServer } from '../support/scriptedServer';
+
+interface Response {
+	readonly type?: string;
+	/** Whether the connection is reset after the text. */
+	readonly breaks?: boolean;
+	readonly stream?: boolean;
+}
+
+/** The reply, or the error, that a response with this text leads to. */
+async function outcome(text: string, { type, breaks, stream = true }: Response = {}) {
+	const server = await startScriptedServer((response) => {
+		response.writeHead(200, { 'content-type': type ?? 'text/event-stream' });
+		if (breaks === true) response.write(text, () => response.socket!.resetAndDestroy());
+		else response.end(text);
+	});
+	try {
+		return await completeChat(
+			axiosHttp(server.url, 'key'),
+			{ messages: [{ role: 'user', content: 'Hi' }] },
+			{ stream, idleTimeoutMs: 5_000 },
+		).catch((error: unknown) => {
+			if (error instanceof ServiceError) return error;
+			throw error;
+		});
+	} finally {
+		await server.stop();
+	}
+}
+
+const event = (data: unknown, fields = '') =>
+	`${fields}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+const says = (content: string, more: object = {}) => ({
+	choices: [{ index: 0, delta: { content } }],
+	...more,
+});
+const END = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+const DONE = event('[DONE]');
+const reply = (content: string) => ({ choices: [{ message: { content } }] });
+const CUT = 'The stream ended before the reply was complete';
+
+describe('a finished reply is a reply, however its stream ends', () => {
+	const FINISHED = event(says('Hi')) + END;
+	test.each<[string, string, Response]>([
+		['[DONE] and a space', `${FINISHED}data: [DONE] \n\n`, {}],
+		[
+			'[DONE] without a space before it, and without a line break',
+			`${FINISHED}data:[DONE]`,
+			{},
+		],
+		['a part of [DONE]', `${FINISHED}data: [DO`, {}],
+		['a part of another chunk', `${FINISHED}data: {"choices`, {}],
+		['text that is not JSON', `${FINISHED}${event('goodbye')}`, {}],
+		['a lost connection', FINISHED, { breaks: true }],
+		['an error event', FINISHED + event({ error: { message: 'too late', code: 500 } }), {}],
+		['an event that is named error', FINISHED + event('too late', 'event: error\n'), {}],
+	])('%s', async (_name, text, options) => {
+		expect(await outcome(text, options)).toMatchObject(reply('Hi'));
+	});
+});
+
+test('[DONE] that is cut ends a reply without a finish reason: no chunk begins like it', async () => {
+	expect(await outcome(`${event(says('Hi'))}data: [DON`)).toMatchObject(reply('Hi'));
+});
+
+test.each([
+	['empty events', 'data:\n\ndata: \n\ndata\n\n'],
+	['comments', ': keep-alive\n\n:\n\n'],
+	['other fields', 'retry: 3000\n\nevent: ping\n\n'],
+])('%s keep a connection alive and add nothing', async (_name, alive) => {
+	const text = alive + event(says('Half')) + alive + event(says(' and whole')) + alive + END;
+	expect(await outcome(text + alive + DONE)).toMatchObject(reply('Half and whole'));
+});
+
+test.each([
+	['only keep-alive comments', ': keep-alive\n\n', {}],
+	['only empty events', 'data:\n\n', {}],
+	['a part of the first event', 'data: {"choices":[', {}],
+	['a part of the name of a field', 'dat', {}],
+	['a part of the first event, with another content type', 'data: {"cho', { type: 'text/html' }],
+])('a stream with %s is cut', async (_name, text, options) => {
+	expect(await outcome(text, options)).toMatchObject({
+		kind: 'stream',
+		message: CUT,
+		details: { retryable: true, outcomeUnknown: true },
+	});
+});
+
+describe('an error event', () => {
+	const WORDS = { message: 'Own words', type: 'own_type' };
+
+	test.each([
+		['in the format of the service', event({ error: WORDS, trace_id: 't' }), WORDS.type, 't'],
+		['that is named so', event({ ...WORDS, trace_id: 't' }, 'event: error\n'), WORDS.type, 't'],
+		['with an error as text', event({ error: 'Own words' }), undefined, undefined],
+		['of plain text', event('Own words', 'event: error\n'), undefined, undefined],
+		[
+			'in fields of its own',
+			event({ msg: 'Own words' }, 'event: error\n'),
+			undefined,
+			undefined,
+		],
+	])('%s keeps the words of the service', async (_name, text, type, trace) => {
+		const error = (await outcome(event(says('Half')) + text)) as ServiceError;
+		expect(error).toMatchObject({
+			kind: 'stream',
+			message: 'The service reported an error during the reply',
+			details: { outcomeUnknown: true, partial: reply('Half') },
+		});
+		expect(error.details.serviceMessage).toContain('Own words');
+		expect(error.details).toMatchObject({
+			...(type === undefined ? {} : { serviceType: type }),
+			...(trace === undefined ? {} : { traceId: trace }),
+		});
+	});
+
+	const LIMIT = 'Too many requests: rate limit reached';
+	const CALM = { retryable: true, outcomeUnknown: false };
+	const FINAL = { retryable: false, outcomeUnknown: false };
+	test.each([
+		['a status', { ...WORDS, status: 429 }, LIMIT, { status: 429, ...CALM }],
+		['a numeric code', { ...WORDS, code: 429 }, LIMIT, { status: 429, ...CALM }],
+		['a code as text', { ...WORDS, code: '429' }, LIMIT, { status: 429, ...CALM }],
+		['a type', { ...WORDS, type: 'rate_limit_error' }, LIMIT, { status: 429, ...CALM }],
+		['a code name', { ...WORDS, code: 'rate_limit_exceeded' }, LIMIT, { status: 429, ...CALM }],
+		[
+			'the type of the specification',
+			{ ...WORDS, type: 'invalid_request_error' },
+			'The service rejected the request as malformed',
+			{ status: 400, ...FINAL },
+		],
+		[
+			'a status after which the outcome is unknown',
+			{ ...WORDS, code: 503 },
+			'The service is temporarily unavailable',
+			{ status: 503, retryable: true, outcomeUnknown: true },
+		],
+		['nothing', WORDS, 'The service returned an error', {}],
+	])(
+		'that comes first is the error status that it stands for: %s',
+		async (_n, error, message, d) => {
+			const expected = {
+				kind: 'http',
+				message,
+				details: { serviceMessage: 'Own words', ...d },
+			};
+			expect(await outcome(event({ error }))).toMatchObject(expected);
+			expect(await outcome(event(error, 'event: error\n'))).toMatchObject(expected);
+			const body = JSON.stringify({ error });
+			const whole = { type: 'application/json', stream: false };
+			expect(await outcome(body, whole)).toMatchObject(expected);
+		},
+	);
+});
+
+describe('an event that is delivered twice', () => {
+	const numbered = (ids: readonly string[], texts: readonly string[]) =>
+		texts.map((text, index) => event(says(text), `id: ${ids[index]!}\n`)).join('') + END + DONE;
+
+	test.each([
+		['one after the other', ['1', '1', '2'], ['We', 'We', 'll'], 'Well'],
+		['as a group', ['1', '2', '1', '2', '3'], ['We', 'll ', 'We', 'll ', 'done'], 'Well done'],
+		['repeated words with ids of their own', ['1', '2', '3'], ['Ha', 'Ha', 'Ha'], 'HaHaHa'],
+		['one id for all events', ['x', 'x', 'x'], ['So ', 'far ', 'far '], 'So far far '],
+	])('counts once if its id tells so: %s', async (_name, ids, texts, expected) => {
+		expect(await outcome(numbered(ids, texts))).toMatchObject(reply(expected));
+	});
+
+	test('is a repeated word where all events have one id', async () => {
+		const same = ['Ha', 'Ha', 'Ha'].map((text) => event(says(text), 'id: 7\n')).join('');
+		const text = `${same}id: 7\n${END}id: 7\n${DONE}`;
+		expect(await outcome(text)).toMatchObject(reply('HaHaHa'));
+	});
+
+	test('without an id is a repeated word', async () => {
+		const text = event(says('Ha')).repeat(2) + END + DONE;
+		expect(await outcome(text)).toMatchObject(reply('HaHa'));
+	});
+});
+
+describe('nothing of a response is lost', () => {
+	test.each(['text/plain', 'text/event-stream', 'application/json'])(
+		'a JSON body in response to a streaming request, with the type %s',
+		async (type) => {
+			const body = { ...reply('Hi'), session_id: 's-1' };
+			expect(await outcome(JSON.stringify(body, null, 2), { type })).toMatchObject(body);
+		},
+	);
+
+	const SESSION = { session_id: 's-1', usage: { total_tokens: 3 } };
+	test.each([
+		['a choice without a message', { choices: [{ text: 'Hi' }], ...SESSION }],
+		['no choices', SESSION],
+		['an error', { error: { message: 'no' }, ...SESSION }],
+	])('a body with %s', async (_name, body) => {
+		const text = JSON.stringify(body);
+		expect(await outcome(text, { type: 'application/json', stream: false })).toMatchObject({
+			details: { partial: body, subject: { session_id: 's-1' } },
+		});
+	});
+
+	test('a stream that is cut before its text', async () => {
+		expect(await outcome(event(SESSION))).toMatchObject({
+			message: CUT,
+			details: { partial: SESSION, subject: { session_id: 's-1' } },
+		});
+	});
+
+	test('an empty list of choices is an empty reply, streamed or not', async () => {
+		const body = { choices: [], ...SESSION };
+		const expected = { ...SESSION, choices: [{ message: { content: '' } }] };
+		const text = JSON.stringify(body);
+		expect(await outcome(text, { stream: false })).toMatchObject(expected);
+		expect(await outcome(event(body) + DONE)).toMatchObject(expected);
+	});
+});
