@@ -1,11 +1,21 @@
 import type {
 	Icon,
 	ICredentialDataDecryptedObject,
-	ICredentialTestRequest,
 	ICredentialType,
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
+
+import { VIDEO_MODELS } from '../nodes/client/video/models';
+import { entriesField, listField, textField } from '../nodes/shared/form/fields';
+
+const code = textField('Code', 'code', { placeholder: 'e.g. my-model' });
+
+const behavesLike = listField('Behaves Like', 'like', {
+	choices: VIDEO_MODELS.map(({ code: row, input }) => [`${row}: ${input}`, row]),
+	default: VIDEO_MODELS[0].code,
+	description: 'The model in the documentation that has the same fields and values',
+});
 
 export class AgentVideoApi implements ICredentialType {
 	name = 'agentVideoApi';
@@ -38,6 +48,34 @@ export class AgentVideoApi implements ICredentialType {
 			default: '',
 			description: 'Created in the console of the service',
 		},
+		{
+			displayName: 'API Key Ends With an App Code',
+			name: 'keyIncludesApp',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether the key has the form API_KEY-APP_CODE. Every chat then uses that application, workflow or super assistant, and App Code in the nodes stays empty.',
+		},
+		entriesField('Extra Headers', 'extraHeaders', {
+			description:
+				'Sent with every request to the service, e.g. the key of a gateway, or a tenant',
+			entry: [
+				'Header',
+				'header',
+				[
+					textField('Name', 'name', { placeholder: 'e.g. X-Tenant' }),
+					textField('Value', 'value', { typeOptions: { password: true } }),
+				],
+			],
+		}),
+		entriesField('Chat Models', 'chatModels', {
+			description: 'Codes of the chat models of your account, for the lists of the nodes',
+			entry: ['Chat Model', 'model', [code, textField('Display Name', 'name')]],
+		}),
+		entriesField('Video Models', 'videoModels', {
+			description: 'Codes of the video models of your account, for Create Video',
+			entry: ['Video Model', 'model', [code, behavesLike]],
+		}),
 	];
 
 	/** Adds the key. A function, because n8n would evaluate an expression in its sandbox for every request. */
@@ -48,36 +86,4 @@ export class AgentVideoApi implements ICredentialType {
 		...request,
 		headers: { ...request.headers, Authorization: `Bearer ${String(apiKey ?? '').trim()}` },
 	});
-
-	/** Polls a task that does not exist, which is free of charge. Any answer about the task means that the key is accepted. */
-	test: ICredentialTestRequest = {
-		request: {
-			method: 'POST',
-			baseURL:
-				'={{ $credentials.baseUrl.trim().replace(/\\/+$/, "").replace(/\\/v1$/, "") }}',
-			url: '/v1/videos/tasks',
-			body: { task_id: 'n8n-credential-test' },
-			json: true,
-			timeout: 30_000,
-			sendCredentialsOnCrossOriginRedirect: false,
-			ignoreHttpStatusErrors: {
-				ignore: true,
-				except: [401, 403, 404, 405, 500, 502, 503, 504],
-			},
-		},
-		rules: [
-			rule(401, 'The service rejected the API key'),
-			rule(403, 'The API key has no access to this service'),
-			rule(404, 'The service was not found at this address: check the Base URL'),
-			rule(405, 'The service was not found at this address: check the Base URL'),
-			rule(500, 'The service failed: try again in a minute'),
-			rule(502, 'A proxy in front of the service failed: try again in a minute'),
-			rule(503, 'The service is temporarily unavailable: try again in a minute'),
-			rule(504, 'The service did not respond in time: try again in a minute'),
-		],
-	};
-}
-
-function rule(value: number, message: string) {
-	return { type: 'responseCode' as const, properties: { value, message } };
 }

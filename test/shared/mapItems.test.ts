@@ -10,6 +10,7 @@ test('canceling stops the items that have not begun, also with Continue On Fail'
 		getNode: () => ({ name: 'Tested', type: 'tested' }) as INode,
 		getExecutionCancelSignal: () => undefined,
 		continueOnFail: () => true,
+		isStreaming: () => false,
 	});
 	const begun: number[] = [];
 	const work = (itemIndex: number) => {

@@ -16,23 +16,19 @@ function contextWith(value: unknown): IExecuteFunctions {
 	} as unknown as IExecuteFunctions;
 }
 
-const seconds = numberOption({
-	name: 'timeout',
-	label: 'Timeout',
+const seconds = numberOption('Timeout', {
 	unit: 'Seconds',
 	help: 'Idle timeout',
 	default: 60,
 	min: 0.5,
 	max: 100,
-});
-const count = numberOption({
-	name: 'retries',
-	label: 'Retries',
+})('timeout');
+const count = numberOption('Retries', {
 	help: 'How often',
 	default: 2,
 	min: 0,
 	integer: true,
-});
+})('retries');
 
 test('a number option has its bounds in the form', () => {
 	expect(seconds.property).toMatchObject({
@@ -67,16 +63,14 @@ test.each([
 	expect(read).toThrow(expect.objectContaining({ message, hint }) as Error);
 });
 
-const choice = choiceOption<'a' | 'b'>({
-	name: 'mode',
-	label: 'Mode',
+const choice = choiceOption<'a' | 'b'>('Mode', {
 	help: 'Which one',
 	default: 'a',
 	choices: [
-		{ value: 'a', label: 'First' },
-		{ value: 'b', label: 'Second' },
+		['First', 'a'],
+		['Second', 'b'],
 	],
-});
+})('mode');
 
 test('a choice is one of its values, and the default where it is empty', () => {
 	expect(choice.read(contextWith('b'), 0)).toBe('b');
@@ -90,22 +84,20 @@ test('a choice is one of its values, and the default where it is empty', () => {
 });
 
 test('a switch is on only for true', () => {
-	const option = booleanOption({ name: 'on', label: 'On', help: 'Whether it is on' });
+	const option = booleanOption('On', { help: 'Whether it is on' })('on');
 	expect(
 		[true, false, 'yes', undefined].map((value) => option.read(contextWith(value), 0)),
 	).toEqual([true, false, false, false]);
 });
 
 test('a text is trimmed, and an empty one means its fallback', () => {
-	const plain = textOption({ name: 'text', label: 'Text', help: 'A text', default: 'media_' });
+	const plain = textOption('Text', { help: 'A text', default: 'media_' })('text');
 	expect(plain.read(contextWith(' x '), 0)).toBe('x');
 	expect(plain.read(contextWith('  '), 0)).toBe('media_');
-	const expression = textOption({
-		name: 'name',
-		label: 'Name',
+	const expression = textOption('Name', {
 		help: 'A name',
 		default: '={{ $json.id }}',
 		fallback: '',
-	});
+	})('name');
 	expect(expression.read(contextWith(undefined), 0)).toBe('');
 });

@@ -22,6 +22,7 @@ async function sendTwice(
 			{
 				stream: true,
 				idleTimeoutMs: 5_000,
+				limitMs: 60_000,
 				retry: { retries: 1, retryOutcomeUnknown: true },
 				...options,
 			},

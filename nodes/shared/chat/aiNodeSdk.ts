@@ -1,7 +1,7 @@
 import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import type { ToolDeclaration } from '../../client/chat/tools';
-import type { JsonObject } from '../../client/json';
+import { withoutUndefined, type JsonObject } from '../../client/json';
 
 /** A part of a message in n8n's SDK for AI nodes, without the kinds that this package does not use. */
 export type SdkContent =
@@ -36,16 +36,18 @@ export interface SdkTool {
 export type SdkFinishReason =
 	'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
-export interface SdkUsage {
-	readonly promptTokens: number;
-	readonly completionTokens: number;
-	readonly totalTokens: number;
+/** How a reply ended. */
+export interface SdkEnd {
+	readonly finishReason: SdkFinishReason;
+	readonly usage?: {
+		readonly promptTokens: number;
+		readonly completionTokens: number;
+		readonly totalTokens: number;
+	};
 }
 
-export interface SdkResult {
+export interface SdkResult extends SdkEnd {
 	readonly message: SdkMessage;
-	readonly finishReason: SdkFinishReason;
-	readonly usage?: SdkUsage;
 }
 
 export type SdkChunk =
@@ -57,11 +59,7 @@ export type SdkChunk =
 			readonly name: string;
 			readonly argumentsDelta: string;
 	  }
-	| {
-			readonly type: 'finish';
-			readonly finishReason: SdkFinishReason;
-			readonly usage?: SdkUsage;
-	  };
+	| ({ readonly type: 'finish' } & SdkEnd);
 
 /** A chat model, as n8n's agents and chains call it. */
 export interface SdkChatModel {
@@ -90,16 +88,9 @@ export function toDeclaration(
 	tool: Pick<SdkTool, 'name' | 'description' | 'inputSchema'>,
 ): ToolDeclaration {
 	const { name, description = '', inputSchema } = tool;
-	return {
-		type: 'function',
-		function: {
-			name,
-			description,
-			...(inputSchema === undefined
-				? {}
-				: { parameters: sdk.getParametersJsonSchema({ inputSchema }) }),
-		},
-	};
+	const parameters =
+		inputSchema === undefined ? undefined : sdk.getParametersJsonSchema({ inputSchema });
+	return { type: 'function', function: withoutUndefined({ name, description, parameters }) };
 }
 
 /** Loads n8n's SDK for AI nodes; undefined where this n8n has none. */

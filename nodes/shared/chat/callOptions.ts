@@ -1,57 +1,60 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { booleanOption, choiceOption } from '../form/options';
-import { retriesOption } from '../form/retryOptions';
-import { LONGEST_CALL_SECONDS, timeoutOption } from '../form/timeoutOption';
+import { jsonField } from '../form/fields';
+import { booleanOption, choiceOption, optionTable } from '../form/options';
+import { timeoutOptions } from '../form/timeoutOption';
+import type { NodeContext } from '../run/nodeContext';
 
-const chatTimeoutOption = timeoutOption({ defaultSeconds: LONGEST_CALL_SECONDS });
+/** Longer than the longest call that the service allows (600 s, spec 8). A reply that is not streamed is silent until it is complete. */
+const chatTimeouts = timeoutOptions({ idle: 620, total: 620 });
 
-/** Whether a streaming chat shows what the model thinks. */
-export const showReasoningOption = booleanOption({
-	name: 'streamReasoning',
-	label: 'Show Reasoning',
-	help: 'Whether a streaming chat shows the reasoning of the model before its answer',
+/** `includeDetails` adds to the output what the visitor of a chat must not read, see `toChatResult`; the others are about streams. */
+export const { includeDetails, includeUsage, ...showOptions } = optionTable({
+	includeDetails: booleanOption('Include Details', {
+		help: 'Whether the output also has the messages, executed tool calls and their results, reasoning and session. A public chat may show the whole output to its visitors.',
+	}),
+	includeUsage: booleanOption('Token Usage in Streams', {
+		help: 'Whether a streamed request asks for its token usage (stream_options). Switch it off for a service that rejects this field; the output then has no usage.',
+		default: true,
+	}),
+	streamReasoning: booleanOption('Show Reasoning', {
+		help: 'Whether a streaming chat shows the reasoning of the model before its answer',
+	}),
+	showInChat: choiceOption<'tools' | 'text'>('Show in Chat', {
+		help: 'What a streaming chat shows until the answer is complete',
+		default: 'tools',
+		choices: [
+			['Text and Tools', 'tools', 'Also a line for each tool that runs'],
+			['Text Only', 'text', 'Only the text of the reply'],
+		],
+	}),
 });
 
-/** Whether a streaming chat shows the tools while they run. */
-export const showInChatOption = choiceOption<'tools' | 'text'>({
-	name: 'showInChat',
-	label: 'Show in Chat',
-	help: 'What a streaming chat shows until the answer is complete',
-	default: 'tools',
-	choices: [
-		{ value: 'tools', label: 'Text and Tools', help: 'Also a line for each tool that runs' },
-		{ value: 'text', label: 'Text Only', help: 'Only the text of the reply' },
-	],
+/** The timeouts of an item's call, and whether its stream reports the token usage. */
+export const readCallLimits = (context: NodeContext, itemIndex: number) => ({
+	...chatTimeouts.read(context, itemIndex),
+	includeUsage: includeUsage.read(context, itemIndex),
 });
 
 /** How a chat call is made, apart from the fields of the request. */
 export const callProperties: INodeProperties[] = [
-	{
-		displayName: 'Extra Body Fields',
-		name: 'extraBody',
-		type: 'json',
+	showOptions.streamReasoning.property,
+	chatTimeouts.property,
+	includeUsage.property,
+	jsonField('Extra Body Fields', 'extraBody', {
 		default: '{}',
-		description:
-			'Additional request fields as JSON, for parameters that this form does not have',
-	},
-	retriesOption.property,
-	showReasoningOption.property,
-	chatTimeoutOption.property,
+		description: 'More request fields as JSON, for parameters that this form does not have',
+	}),
 ];
 
 /** For a prompt that continues a conversation. */
-export const earlierMessagesProperty: INodeProperties = {
-	displayName: 'Earlier Messages',
-	name: 'earlierMessages',
-	type: 'json',
-	default: '[]',
-	description:
-		'The conversation so far, as a JSON list of messages. They are sent between System Message and Prompt.',
-	displayOptions: { show: { '/input': ['prompt'] } },
-};
-
-/** Idle timeout of an item's call in milliseconds. */
-export function readIdleTimeoutMs(...item: Parameters<typeof chatTimeoutOption.read>): number {
-	return chatTimeoutOption.read(...item) * 1000;
-}
+export const earlierMessagesProperty: INodeProperties = jsonField(
+	'Earlier Messages',
+	'earlierMessages',
+	{
+		default: '[]',
+		description:
+			'The conversation so far, as a JSON list of messages. They are sent between System Message and Prompt.',
+		displayOptions: { show: { '/input': ['prompt'] } },
+	},
+);

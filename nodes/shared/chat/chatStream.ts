@@ -1,9 +1,10 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { toNodeError } from '../run/nodeErrors';
+import { toNodeError, visitorText } from '../run/nodeErrors';
 import { readBatching } from '../form/batchOptions';
-import type { Batching } from '../run/mapItems';
+import type { ItemOptions } from '../run/mapItems';
 import { isToolRun } from '../run/nodeContext';
+import { includeDetails } from './callOptions';
 
 /**
  * Whether this execution shows text while it arrives: its trigger streams, and this is no tool run, whose result goes to
@@ -21,9 +22,14 @@ export function toChatNotice(line: string): string {
 /** How the items of a chat node are processed. A live chat shows one reply after the other, so that texts do not mix. */
 export function readChatBatching(
 	context: IExecuteFunctions,
-): Batching & { readonly live: boolean } {
+): ItemOptions & { readonly live: boolean } {
 	const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
-	return { ...readBatching(context), live, ...(live ? { concurrency: 1 } : {}) };
+	return {
+		...readBatching(context),
+		live,
+		...(live ? { concurrency: 1 } : {}),
+		hasDetails: (item) => includeDetails.read(context, item),
+	};
 }
 
 /**
@@ -38,25 +44,30 @@ export async function withChatStream<T>(
 	work: (sendText: (text: string) => void) => Promise<T>,
 ): Promise<T> {
 	let buffered = '';
+	let isDue = false;
 
 	function flush(): void {
+		isDue = false;
 		if (buffered !== '') context.sendChunk('item', itemIndex, buffered);
 		buffered = '';
 	}
 	function sendText(text: string): void {
 		buffered += text;
 		// n8n's chat page drops chunks of white space only: they are sent with the text that follows.
-		if (buffered.trim() !== '') flush();
+		if (isDue || !/\S/.test(text)) return;
+		isDue = true;
+		// After all events that have arrived together: n8n handles each chunk by itself.
+		void Promise.resolve().then(flush);
 	}
-	function sendError(error: unknown): never {
-		if (context.continueOnFail())
-			sendText(toNodeError(context.getNode(), error, itemIndex).message);
-		throw error;
-	}
-
 	context.sendChunk('begin', itemIndex);
 	try {
-		return await work(sendText).catch(sendError);
+		return await work(sendText).catch((error: unknown) => {
+			if (context.continueOnFail()) {
+				const failure = toNodeError(context.getNode(), error, itemIndex);
+				sendText(toChatNotice(visitorText(failure)));
+			}
+			throw error;
+		});
 	} finally {
 		flush();
 		context.sendChunk('end', itemIndex);

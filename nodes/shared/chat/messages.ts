@@ -1,8 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { readJson } from '../../client/chat/readFields';
-import { checkMessages, checkOrder, promptMessages, userMessage } from '../../client/chat/messages';
+import { checkMessages, checkOrder, userMessage } from '../../client/chat/messages';
 import type { ChatMessage } from '../../client/chat/types';
+import { emptyText } from '../../client/errors';
 import { asJson, type JsonValue } from '../../client/json';
 import { checkPublicUrl } from '../../client/http/publicUrl';
 import { fieldNames, signedFileUrl, type FieldNames } from '../files/signedFileUrl';
@@ -26,11 +27,6 @@ interface MessageEntry {
 	readonly toolCalls?: unknown;
 }
 
-/** Reads the messages of each kind of input. */
-const READERS: Readonly<
-	Record<string, (context: IExecuteFunctions, item: number, service: Service) => ChatMessage[]>
-> = { prompt: readPrompt, messages: readList, json: readJsonMessages };
-
 /**
  * The messages of an item's input fields (spec 2.2).
  *
@@ -38,10 +34,19 @@ const READERS: Readonly<
  */
 export function readMessages(
 	context: IExecuteFunctions,
-	itemIndex: number,
+	item: number,
 	service: Service,
 ): ChatMessage[] {
-	return READERS[readText(context, 'input', itemIndex)]!(context, itemIndex, service);
+	const input = readText(context, 'input', item);
+	if (input === 'prompt') return readPrompt(context, item, service);
+	const label = input === 'json' ? 'Messages (JSON)' : 'Messages';
+	const value =
+		input === 'json'
+			? readJson(context.getNodeParameter('messagesJson', item, '[]'), label)
+			: readList(context, item, service, label);
+	const messages = checkMessages(value, label, { allowPrivate: service.isPrivate });
+	checkOrder(messages, label);
+	return messages;
 }
 
 /**
@@ -54,24 +59,29 @@ export function readImages(context: NodeContext, item: number, service: Service)
 	return imageUrls(context, item, service, entries);
 }
 
+/** The messages of a prompt (spec 2.2): system message, earlier messages, user message with images. */
 function readPrompt(context: IExecuteFunctions, item: number, service: Service): ChatMessage[] {
 	const label = 'Earlier Messages';
-	const earlier = context.getNodeParameter('options.earlierMessages', item, '[]') as JsonValue;
+	const entered: unknown = context.getNodeParameter('options.earlierMessages', item, '[]');
+	const limits = { allowPrivate: service.isPrivate };
+	const earlier = checkMessages(readJson(entered, label), label, limits);
 	const text = readText(context, 'prompt', item);
-	const before = checkMessages(readJson(earlier, label), label, {
-		allowPrivate: service.isPrivate,
-	});
-	checkOrder([...before, userMessage(text)], label);
-	return promptMessages({
-		text,
-		systemMessage: readText(context, 'systemMessage', item),
-		earlier: before,
-		imageUrls: readImages(context, item, service),
-	});
+	const images = readImages(context, item, service);
+	// The service rejects messages without content (spec 7.1).
+	if (text.trim() === '' && images.length === 0) throw emptyText('Prompt');
+	checkOrder([...earlier, userMessage(text)], label);
+	const instructions = readText(context, 'systemMessage', item);
+	const system: ChatMessage[] =
+		instructions.trim() === '' ? [] : [{ role: 'system', content: instructions }];
+	return [...system, ...earlier, userMessage(text, images)];
 }
 
-function readList(context: IExecuteFunctions, item: number, service: Service): ChatMessage[] {
-	const label = 'Messages';
+function readList(
+	context: IExecuteFunctions,
+	item: number,
+	service: Service,
+	label: string,
+): JsonValue {
 	const entries = context.getNodeParameter('messages.message', item, []) as MessageEntry[];
 	const messages = entries.map(({ role, content, images, toolCallId = '', toolCalls }) => {
 		const urls = imageUrls(context, item, service, images?.image ?? []);
@@ -80,30 +90,14 @@ function readList(context: IExecuteFunctions, item: number, service: Service): C
 
 		const calls =
 			role === 'assistant' ? readJson(toolCalls ?? '[]', `${label}: Tool Calls`) : [];
-		if (!Array.isArray(calls) || calls.length === 0) return message;
+		if (Array.isArray(calls) && calls.length === 0) return message;
 		return {
 			...message,
 			content: message.content === '' ? null : message.content,
 			tool_calls: calls,
 		};
 	});
-	return checked(messages.map(asJson), label, service);
-}
-
-function readJsonMessages(
-	context: IExecuteFunctions,
-	item: number,
-	service: Service,
-): ChatMessage[] {
-	const label = 'Messages (JSON)';
-	const value = readJson(context.getNodeParameter('messagesJson', item, '[]'), label);
-	return checked(value, label, service);
-}
-
-function checked(value: JsonValue, label: string, { isPrivate }: Service): ChatMessage[] {
-	const messages = checkMessages(value, label, { allowPrivate: isPrivate });
-	checkOrder(messages, label);
-	return messages;
+	return messages.map(asJson);
 }
 
 function imageUrls(

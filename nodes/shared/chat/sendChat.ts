@@ -1,18 +1,21 @@
-import { completeChat } from '../../client/chat/completeChat';
-import { liveText } from '../../client/chat/liveText';
+import { completeChat, type CompleteOptions } from '../../client/chat/completeChat';
+import { withFallbacks, type Answerer, type Fallback } from '../../client/chat/fallback';
+import { checkToolChoice } from '../../client/chat/tools';
 import type { ChatCompletion, ChatRequest, TextDelta } from '../../client/chat/types';
-import { withRetry, type RetryPolicy } from '../../client/http/retry';
+import { withRetryUntil, type CallLimits } from '../../client/http/deadline';
+import type { RetryPolicy } from '../../client/http/retry';
 import type { Clock, HttpPort } from '../../client/ports';
 
 /** Receives a piece of a reply. `delta` has its content and reasoning apart. */
 export type OnText = (text: string, delta: TextDelta) => void;
 
-export interface SendChatOptions {
-	/** Whether to request a stream. The result has the same form either way. */
-	readonly stream: boolean;
-	/** Milliseconds without a byte after which the call times out. */
-	readonly idleTimeoutMs: number;
+export interface SendChatOptions
+	extends Pick<CompleteOptions, 'stream' | 'includeUsage'>, CallLimits {
 	readonly retry: RetryPolicy;
+	/** Asked in turn, see `withFallbacks`. Default: none. */
+	readonly fallbacks?: readonly Answerer[] | undefined;
+	/** Called when one of them has answered. */
+	readonly onFallback?: (fallback: Fallback) => void;
 	/** Whether `onText` also receives the reasoning. Default: false. */
 	readonly showReasoning?: boolean;
 	/**
@@ -24,16 +27,26 @@ export interface SendChatOptions {
 
 /**
  * Sends one chat request and returns the complete reply. Failures are retried as the policy says, but never after text
- * was shown: the reply would start again from the beginning.
+ * was shown: the reply would start again from the beginning. After its retries, a request that was certainly not carried
+ * out goes to the next fallback.
  *
- * @throws ServiceError as `completeChat`; whatever `clock.sleep` throws when the execution is canceled.
+ * @throws InputError if the request forces a tool call without tools; ServiceError as `completeChat`; whatever `clock.sleep` throws when the execution is canceled.
  */
 export async function sendChat(
 	clock: Clock,
 	http: HttpPort,
 	request: ChatRequest,
-	{ stream, idleTimeoutMs, retry, showReasoning = false, onText }: SendChatOptions,
+	{
+		showReasoning = false,
+		onText,
+		limitMs,
+		retry,
+		fallbacks = [],
+		onFallback,
+		...options
+	}: SendChatOptions,
 ): Promise<ChatCompletion> {
+	checkToolChoice(request);
 	const toText = liveText({ withReasoning: showReasoning });
 	let isShown = false;
 
@@ -44,10 +57,29 @@ export async function sendChat(
 		onText(text, delta);
 	}
 
-	return await withRetry(
-		clock,
-		retry,
-		async () => await completeChat(http, request, { stream, idleTimeoutMs, onText: show }),
-		() => !isShown,
-	);
+	const send = async (each: ChatRequest) =>
+		await withRetryUntil(
+			clock,
+			http,
+			{ limitMs, retry },
+			async (port) => await completeChat(port, each, { ...options, onText: show }),
+			() => !isShown,
+		);
+
+	return await withFallbacks(request, fallbacks, send, onFallback);
+}
+
+/**
+ * Creates a stateful mapper from text deltas to the text shown in a chat: the answer, optionally preceded by the
+ * reasoning and an empty line.
+ */
+export function liveText({ withReasoning }: { readonly withReasoning: boolean }) {
+	let isReasoning = false;
+
+	return ({ content, reasoning }: TextDelta): string => {
+		const shown = withReasoning ? reasoning : '';
+		const separator = (isReasoning || shown !== '') && content !== '' ? '\n\n' : '';
+		isReasoning = (isReasoning || shown !== '') && content === '';
+		return shown + separator + content;
+	};
 }

@@ -1,131 +1,198 @@
-import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { InputError, isCanceled, ServiceError } from '../../client/errors';
-import { fileNameOf } from './fileName';
+import { isCanceled, ServiceError } from '../../client/errors';
+import { hint } from '../run/hints';
+import { n8nClock } from '../run/host';
+import { settled } from '../run/settled';
+import { countBytes, type DownloadLimits } from './downloadLimits';
 import {
 	downloadInterrupted,
-	isRemainder,
+	OPEN_URL_HINT,
 	openFile,
-	tooLarge,
+	remainderSize,
 	toStream,
-	validatorOf,
 	type FileResponse,
-	type ResumePoint,
 } from './fileResponse';
-import { n8nClock } from '../run/host';
+import { fileNameOf } from './fileTypes';
+import { judgeFile } from './judgeFile';
 
 export interface Download {
 	readonly url: string;
-	/** File name; without an extension it gets that of the file type. */
+	/** File name; it gets the extension of the file type. */
 	readonly name: string;
-	/** Media type that is used where the host declares none or an unsuitable one. */
-	readonly mimeType: string;
-	/** Maximum size in bytes; 0 means no limit. */
-	readonly maxBytes: number;
+	/** `video`, `image` or `audio` for a file of that kind; the media type of any other file, or ANY_FILE. */
+	readonly expected: string;
+	readonly limits: DownloadLimits;
 	/** What an error must name so that it is not lost: the task ID, the URL. */
 	readonly subject: Readonly<Record<string, string>>;
-	/** What the user can do after the last failed attempt. */
-	readonly hint: string;
+	/** What the user can do after the last failed attempt. Default: open the URL. */
+	readonly hint?: string;
+	/** Maximum number of retries. Default: 5. */
+	readonly retries?: number;
 }
 
-/** Media types that hosts declare for unknown files, or for an HTML page in place of a file. */
-const UNSPECIFIC = /^(|application\/octet-stream|binary\/octet-stream|text\/html)$/;
-const IS_MEDIA = /^(video|image|audio)\//;
+/** Number of bytes by which a file is judged; the rest is streamed. */
+const HEAD_BYTES = 4_096;
 
 /** Delay before each retry; after the last one the download has failed. */
 const RETRY_DELAYS_MS = [500, 2_000, 5_000, 10_000, 20_000];
+
+/** Limit for one file with all retries: a host that sends a byte now and then never ends. */
+const MAX_MINUTES = 15;
 
 /**
  * Streams a file into n8n's binary store. An interrupted download resumes where the host supports range requests, and
  * starts over otherwise.
  *
- * @throws ServiceError when the download fails, with `subject` in its details.
- * @throws InputError when the file is larger than `maxBytes`.
+ * @throws ServiceError when the download fails or brings something else, with `subject` in its details.
+ * @throws InputError when the file, or the run, exceeds a limit.
  */
 export async function downloadFile(
 	context: IExecuteFunctions,
-	{ url, name, mimeType, maxBytes, subject, hint }: Download,
+	{ url, name, expected, limits, subject, hint = OPEN_URL_HINT, retries = 5 }: Download,
 ): Promise<IBinaryData> {
 	const clock = n8nClock(context);
-	let retries = 0;
+	const canceled = context.getExecutionCancelSignal();
+	const late = new AbortController();
+	const done = new AbortController();
+	const signal = AbortSignal.any([late.signal, ...(canceled ? [canceled] : [])]);
+	const delaysMs = RETRY_DELAYS_MS.slice(0, retries);
+	/** The response that is being read; undefined when nothing is to be read any more. */
+	let current: FileResponse | undefined;
 
 	/** Waits before the next attempt; throws the error when it is not retryable or no attempt is left. */
 	async function waitToRetry(error: unknown): Promise<void> {
-		const delayMs = RETRY_DELAYS_MS[retries++];
 		const isRetryable = error instanceof ServiceError && error.details.retryable === true;
-		if (!isRetryable || delayMs === undefined) throw error;
+		const delayMs = isRetryable ? delaysMs.shift() : undefined;
+		if (delayMs === undefined) throw error;
 		await clock.sleep(delayMs);
 	}
 
-	/** The remainder of the file; undefined where the host does not continue this file. */
-	async function openRemainder(resume: ResumePoint): Promise<FileResponse | undefined> {
+	async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
 		for (;;) {
-			try {
-				const response = await openFile(context, url, resume);
-				if (isRemainder(response, resume)) return response;
-				response.body.destroy();
-				return undefined;
-			} catch (error) {
-				await waitToRetry(error);
-			}
+			const result = await settled(attempt());
+			if (!('error' in result)) return result.value;
+			await waitToRetry(result.error);
 		}
 	}
 
-	async function* chunksOf(first: FileResponse): AsyncGenerator<Uint8Array> {
-		const validator = validatorOf(first);
+	/** The bytes of a file, also over interruptions. */
+	async function* chunksOf(first: FileResponse): AsyncGenerator<Uint8Array, undefined> {
+		const { validator, length = Infinity } = first;
 		let bytes = 0;
+		/** Size of the whole file, known from its remainder. A whole file ends where its response ends. */
+		let size: number | undefined;
 		for (let response = first; ;) {
-			try {
-				for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-					bytes += chunk.byteLength;
-					if (maxBytes > 0 && bytes > maxBytes) throw tooLarge(bytes, maxBytes);
-					yield chunk;
-				}
-				return;
-			} catch (error) {
-				const failure = error instanceof InputError ? error : downloadInterrupted(error);
-				if (validator === undefined || bytes === 0) throw failure;
-				await waitToRetry(failure);
-				const next = await openRemainder({ fromByte: bytes, validator });
-				// The store cannot take bytes back: the outer loop starts over with a new file.
-				if (next === undefined) throw failure;
-				response = next;
+			const reader = (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+			let read = await settled(reader.next());
+			while ('value' in read && read.value.done !== true) {
+				const chunk = read.value.value;
+				bytes += chunk.byteLength;
+				countBytes(context, limits, bytes, chunk.byteLength);
+				yield chunk;
+				read = await settled(reader.next());
 			}
-		}
-	}
+			const error = 'error' in read ? read.error : undefined;
+			if ('value' in read && bytes === (size ?? bytes)) return undefined;
 
-	function withSubject(error: unknown): unknown {
-		if (!(error instanceof ServiceError) || isCanceled(error)) return error;
-		const { kind, message, details } = error;
-		return new ServiceError(kind, message, hint, { ...details, subject });
+			const failure = downloadInterrupted(error);
+			const isClosed = current !== response;
+			if (isClosed || validator === undefined || bytes === 0 || bytes >= length)
+				throw failure;
+			await waitToRetry(failure);
+			const resume = { fromByte: bytes, validator };
+			response = await retrying(async () => await openFile(context, url, signal, resume));
+			current = response;
+			size = remainderSize(response, first, bytes);
+			// The store cannot take bytes back: the outer loop starts over with a new file.
+			if (size === undefined) throw failure;
+		}
 	}
 
 	async function store(): Promise<IBinaryData> {
-		const response = await openFile(context, url);
-		const length = Number(response.headers['content-length'] ?? 0);
-		if (maxBytes > 0 && length > maxBytes) {
-			response.body.destroy();
-			throw tooLarge(length, maxBytes);
+		const response = await openFile(context, url, signal);
+		current = response;
+		try {
+			countBytes(context, limits, response.length ?? 0, 0);
+			const { head, whole } = await peek(chunksOf(response));
+			const type = judgeFile(head, response.headers['content-type'] ?? '', expected);
+			const stream = toStream(response.body, whole);
+			return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
+		} finally {
+			current.close();
+			current = undefined;
 		}
-		const type = typeOf(response, mimeType);
-		const stream = toStream(response.body, chunksOf(response));
-		return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
 	}
 
-	for (;;) {
-		try {
-			return await store();
-		} catch (error) {
-			await waitToRetry(error).catch((final: unknown) => {
-				throw withSubject(final);
-			});
+	function explain(error: unknown): unknown {
+		const isLate = late.signal.aborted && canceled?.aborted !== true;
+		if (!(error instanceof ServiceError) || (isCanceled(error) && !isLate)) return error;
+		if (isLate) {
+			const message = `The download took more than ${MAX_MINUTES} minutes`;
+			return new ServiceError('deadline', message, hint, { subject });
 		}
+		const { kind, message, details } = error;
+		const remedy = error.hint === OPEN_URL_HINT ? hint : error.hint;
+		return new ServiceError(kind, message, remedy, { ...details, subject });
 	}
+
+	const abort = () => {
+		if (!done.signal.aborted) late.abort();
+	};
+	// The sleep rejects when the execution is canceled.
+	void clock.sleep(MAX_MINUTES * 60_000, done.signal).then(abort, () => undefined);
+	const file = await settled(retrying(store));
+	done.abort();
+	if ('error' in file) throw explain(file.error);
+	return file.value;
 }
 
-/** The declared media type, unless it is unspecific or does not fit the expected kind of file. */
-function typeOf({ headers }: FileResponse, expected: string): string {
-	const declared = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
-	const fits = IS_MEDIA.test(expected) ? IS_MEDIA.test(declared) : !UNSPECIFIC.test(declared);
-	return fits ? declared : expected;
+/**
+ * Stores the file that a data: URL contains.
+ *
+ * @throws ServiceError when the URL cannot be decoded, or contains something else.
+ * @throws InputError when the file exceeds a limit.
+ */
+export async function decodeFile(
+	context: IExecuteFunctions,
+	{ url, name, expected, limits }: Pick<Download, 'url' | 'name' | 'expected' | 'limits'>,
+): Promise<IBinaryData> {
+	const response = await fetch(url).catch((cause: unknown) => {
+		throw new ServiceError('protocol', 'The file in the reply cannot be decoded', '', {
+			cause,
+		});
+	});
+	const bytes = Buffer.from(await response.arrayBuffer());
+	countBytes(context, limits, bytes.length, bytes.length);
+	const declared = response.headers.get('content-type') ?? '';
+	const type = judgeFile(bytes.subarray(0, HEAD_BYTES), declared, expected, 'reply');
+	return await context.helpers.prepareBinaryData(bytes, fileNameOf(name, type), type);
+}
+
+/** The first bytes of a file, and the whole file. */
+async function peek(chunks: AsyncGenerator<Uint8Array, undefined>) {
+	let head = Buffer.alloc(0);
+	while (head.length < HEAD_BYTES) {
+		const { value } = await chunks.next();
+		if (value === undefined) break;
+		head = Buffer.concat([head, value]);
+	}
+	async function* whole(): AsyncGenerator<Uint8Array> {
+		yield head;
+		yield* chunks;
+	}
+	return { head, whole: whole() };
+}
+
+/** Shows how many files of the items are missing: those with an `error_message` in the list `field`. */
+export function hintMissingFiles(
+	context: IExecuteFunctions,
+	items: readonly INodeExecutionData[],
+	field: 'media' | 'missing_files',
+): void {
+	const files = items.flatMap(({ json }) => (json[field] ?? []) as object[]);
+	const missing = files.filter((file) => 'error_message' in file).length;
+	if (missing === 0) return;
+	const count = missing === 1 ? '1 file' : `${missing} files`;
+	hint(context, `${count} could not be downloaded. See "${field}" in the output.`);
 }

@@ -1,12 +1,16 @@
 import type {
 	BinaryHelperFunctions,
-	IDataObject,
 	IExecuteFunctions,
+	IHttpRequestOptions,
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
-import { InputError, ServiceError } from '../../client/errors';
+import { ServiceError } from '../../client/errors';
+import { hostOf } from '../../client/http/publicUrl';
+import { excerpt } from '../../client/http/request';
 import { transportError } from '../../client/http/transportError';
+import { n8nService } from '../run/host';
+import { judgeHost } from './judgeHost';
 
 /** The stream type that n8n's binary store accepts; nodes must not import Node's own. */
 export type Readable = Exclude<
@@ -16,82 +20,128 @@ export type Readable = Exclude<
 
 /** Idle timeout of a download. */
 const IDLE_TIMEOUT_MS = 60_000;
+const MAX_REDIRECTS = 10;
+
+/** What the user can do after a failed download. */
+export const OPEN_URL_HINT = 'Open the URL of the file';
+
+const TRUST_HINT = 'If you trust it, download it with an HTTP Request node';
 
 /** The response of a file host, with its body unread. */
 export interface FileResponse {
 	readonly status: number;
 	readonly headers: Readonly<Record<string, string | undefined>>;
 	readonly body: Readable;
+	/** Closes the connection. A body that waits for bytes cannot be closed by `destroy`: n8n's helper wraps it. */
+	readonly close: () => void;
+	/** Announced size in bytes. Of a file that the host compresses all the same, it is the compressed size. */
+	readonly length: number | undefined;
+	/**
+	 * ETag or modification date of the file for If-Range, so that two versions of a file are never joined; undefined
+	 * where the download cannot resume. A weak ETag does not identify the bytes.
+	 */
+	readonly validator: string | undefined;
 }
 
 /** The position at which an interrupted download resumes (HTTP Range and If-Range). */
 export interface ResumePoint {
 	readonly fromByte: number;
-	/** ETag or modification date of the file, so that two versions of a file are never joined. */
 	readonly validator: string;
 }
 
 /**
  * Requests a download, optionally resuming with Range and If-Range. Sent without the credential: files are on
- * third-party hosts.
+ * third-party hosts. Redirects are followed here and not by n8n, so that every host on the way is judged. Only a service
+ * on a private network may have its files there.
  *
- * @throws ServiceError `network` when the connection fails, `http` for an error status.
+ * @throws ServiceError `protocol` for a URL that is not http(s) or leads to a private network, `network` when the
+ *   connection fails, `http` for an error status.
  */
 export async function openFile(
 	context: IExecuteFunctions,
 	url: string,
+	signal: AbortSignal,
 	resume?: ResumePoint,
 ): Promise<FileResponse> {
-	const response = await request(context, url, {
-		// Without compression, so that byte positions in the response are positions in the file.
-		'Accept-Encoding': 'identity',
-		...(resume === undefined
-			? {}
-			: { Range: `bytes=${resume.fromByte}-`, 'If-Range': resume.validator }),
-	});
-	if (response.status >= 200 && response.status < 300) return response;
-	response.body.destroy();
-	throw httpError(response.status);
+	const { isPrivate: allowsPrivate } = await n8nService(context);
+	let at = url.trim();
+	if (!isHttpUrl(at)) throw badUrl(`is not an http(s) URL: ${excerpt(url)}`);
+	for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+		const host = allowsPrivate ? {} : await judgeHost(context, at);
+		if (host === 'private')
+			throw badUrl(`leads to a private network: ${hostOf(at)}`, TRUST_HINT);
+		const response = await request(context, {
+			url: at,
+			// Without compression, so that byte positions in the response are positions in the file.
+			headers: {
+				'Accept-Encoding': 'identity',
+				...(resume && { Range: `bytes=${resume.fromByte}-`, 'If-Range': resume.validator }),
+			},
+			agentOptions: host,
+			signal,
+		});
+		const { status, headers, close } = response;
+		const isPart = status === 206 || status === 416;
+		if (isPart ? resume !== undefined : status >= 200 && status < 300) return response;
+		close();
+		const { location } = headers;
+		if (status < 300 || status >= 400 || location === undefined) throw badStatus(status);
+		at = URL.canParse(location, at) ? new URL(location, at).href : '';
+		if (!isHttpUrl(at)) throw badUrl('redirects to an address that cannot be opened');
+	}
+	throw badUrl('redirects without end');
 }
 
 async function request(
 	context: IExecuteFunctions,
-	url: string,
-	headers: IDataObject,
+	{ signal, ...options }: IHttpRequestOptions & { readonly signal: AbortSignal },
 ): Promise<FileResponse> {
-	const abortSignal = context.getExecutionCancelSignal();
-	try {
-		const response = (await context.helpers.httpRequest({
+	const closing = new AbortController();
+	const response = (await context.helpers
+		.httpRequest({
+			...options,
 			method: 'GET',
-			url,
-			headers,
 			encoding: 'stream',
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
+			disableFollowRedirect: true,
 			timeout: IDLE_TIMEOUT_MS,
-			// n8n adds the cancel signal only to requests with a credential.
-			...(abortSignal === undefined ? {} : { abortSignal }),
+			abortSignal: AbortSignal.any([signal, closing.signal]),
+		})
+		.catch((error: unknown) => {
+			throw downloadInterrupted(error);
 		})) as IN8nHttpFullResponse;
-		return {
-			status: response.statusCode,
-			headers: response.headers as FileResponse['headers'],
-			// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
-			body: response.body as unknown as Readable,
-		};
-	} catch (error) {
-		throw downloadInterrupted(error);
-	}
+	const headers = response.headers as FileResponse['headers'];
+	const { etag, 'last-modified': date, 'content-length': length } = headers;
+	// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
+	const body = response.body as unknown as Readable;
+	return {
+		status: response.statusCode,
+		headers,
+		body,
+		close: () => {
+			closing.abort();
+		},
+		length: length === undefined ? undefined : Number(length),
+		validator: etag !== undefined && !etag.startsWith('W/') ? etag : date,
+	};
 }
 
-/** The strong validator for If-Range; undefined where the host sends none. A weak ETag does not identify the bytes. */
-export function validatorOf({ headers }: FileResponse): string | undefined {
-	const { etag, 'last-modified': date } = headers;
-	return etag !== undefined && !etag.startsWith('W/') ? etag : date;
-}
-
-/** Whether the response continues the file at the requested position. */
-export function isRemainder({ headers }: FileResponse, { fromByte }: ResumePoint): boolean {
-	return (headers['content-range'] ?? '').startsWith(`bytes ${fromByte}-`);
+/**
+ * The size of the whole file if the response is its remainder; undefined if it is something else, such as another version
+ * of the file.
+ */
+export function remainderSize(
+	{ status, headers }: FileResponse,
+	first: FileResponse,
+	fromByte: number,
+): number | undefined {
+	const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '');
+	const [from, to, size] = range?.slice(1).map(Number) ?? [];
+	const { length = size } = first;
+	const isSame = (name: string) => (headers[name] ?? first.headers[name]) === first.headers[name];
+	const isRemainder = status === 206 && from === fromByte && size === to! + 1 && size === length;
+	return isRemainder && isSame('etag') && isSame('last-modified') ? size : undefined;
 }
 
 /**
@@ -105,37 +155,42 @@ export function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Rea
 	return Stream.from(chunks);
 }
 
-/** The error for a lost or failed connection to a file host. */
-export function downloadInterrupted(cause: unknown): ServiceError {
+/** Codes of decompression, without that of data that ends too early: there the connection was lost. */
+const BROKEN_DATA = /^(?!Z_BUF_)(Z_|ERR_+(BROTLI|ERROR_FORMAT|ZSTD))/;
+
+/** The error for a failed download. Only a lost connection is retryable. */
+export function downloadInterrupted(cause?: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
 	const error = transportError(cause);
 	if (error.kind === 'canceled') return error;
-	return new ServiceError(
-		'network',
-		'The download was interrupted',
-		'Open the URL of the file',
-		error.details,
-	);
+	const { code } = Object(cause) as { code?: unknown };
+	const isBroken = BROKEN_DATA.test(String(code));
+	const reason = isBroken ? 'The host sent broken compressed data' : refusal(cause);
+	const message = reason ?? 'The download was interrupted';
+	const final = reason === undefined ? {} : { retryable: false };
+	return new ServiceError('network', message, OPEN_URL_HINT, { ...error.details, ...final });
 }
 
-/** The error for a file that exceeds the limit. */
-export function tooLarge(bytes: number, maxBytes: number): InputError {
-	const megabytes = (count: number) => `${Math.round(count / 100_000) / 10} MB`;
-	return new InputError(
-		'Maximum File Size',
-		`is ${megabytes(maxBytes)}, but the file has at least ${megabytes(bytes)}`,
-		'Raise the limit, or open the URL of the file',
+/** What n8n says about an address that its rules forbid. Its own errors have a level. */
+function refusal(cause: unknown): string | undefined {
+	const errors = [cause, (cause as Error | undefined)?.cause].filter(
+		(each) => each instanceof Error,
 	);
+	const own = errors.find((error) => 'level' in error);
+	return own && `n8n did not open the URL of the file: ${excerpt(own.message)}`;
 }
 
-function httpError(status: number): ServiceError {
-	return new ServiceError(
-		'http',
-		'The file could not be downloaded',
-		'Open the URL of the file',
-		{
-			status,
-			retryable: status === 429 || status >= 500,
-		},
-	);
+function isHttpUrl(url: string): boolean {
+	return /^https?:\/\//i.test(url) && URL.canParse(url);
+}
+
+function badUrl(problem: string, hint = OPEN_URL_HINT): ServiceError {
+	return new ServiceError('protocol', `The URL of the file ${problem}`, hint);
+}
+
+function badStatus(status: number): ServiceError {
+	return new ServiceError('http', 'The file could not be downloaded', OPEN_URL_HINT, {
+		status,
+		retryable: status === 429 || status >= 500,
+	});
 }

@@ -1,5 +1,5 @@
 import { InputError } from '../../client/errors';
-import { isPrivateUrl } from '../../client/http/publicUrl';
+import { isPrivateUrl, type PublicUrlOptions } from '../../client/http/publicUrl';
 import type { NodeContext } from '../run/nodeContext';
 
 /** Lifetime of a signed URL, in n8n's notation. */
@@ -14,13 +14,6 @@ export function fieldNames(entered: FieldNames): string[] {
 	return entered.split(',').map((name) => name.trim());
 }
 
-export interface FileUrlOptions {
-	/** Field that an error names. */
-	readonly field: string;
-	/** Whether a private address of this n8n is allowed, because the service is on a private network itself. */
-	readonly allowPrivate: boolean;
-}
-
 /**
  * A signed URL from which the service can fetch a binary file of the item for one hour.
  *
@@ -32,9 +25,17 @@ export function signedFileUrl(
 	context: NodeContext,
 	itemIndex: number,
 	property: string,
-	{ field, allowPrivate }: FileUrlOptions,
+	{ field, allowPrivate }: PublicUrlOptions,
 ): string {
-	const url = signedUrl(context, itemIndex, property, field);
+	const file = context.helpers.assertBinaryData(itemIndex, property);
+	if (file.id === undefined) {
+		throw new InputError(
+			field,
+			'cannot be published: this n8n keeps binary data in memory',
+			'Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem, database or s3, or use a URL for the file',
+		);
+	}
+	const url = context.helpers.createBinarySignedUrl(file, EXPIRES_IN);
 	if (!allowPrivate && isPrivateUrl(url)) {
 		throw new InputError(
 			field,
@@ -43,23 +44,4 @@ export function signedFileUrl(
 		);
 	}
 	return url;
-}
-
-function signedUrl(
-	context: NodeContext,
-	itemIndex: number,
-	property: string,
-	field: string,
-): string {
-	const file = context.helpers.assertBinaryData(itemIndex, property);
-	if (file.id === undefined) throw notPublishable(field);
-	return context.helpers.createBinarySignedUrl(file, EXPIRES_IN);
-}
-
-function notPublishable(field: string): InputError {
-	return new InputError(
-		field,
-		'cannot be published: this n8n keeps binary data in memory',
-		'Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem, database or s3, or use a URL for the file',
-	);
 }

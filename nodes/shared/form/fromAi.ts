@@ -6,7 +6,7 @@ export interface FromAiArgument {
 	readonly key: string;
 	/** Description for the model; must not contain quotes or backticks. */
 	readonly help: string;
-	readonly type?: 'string' | 'number';
+	readonly type?: 'string' | 'number' | 'boolean';
 	/** Default value; without one the argument is required. */
 	readonly fallback?: string;
 }
@@ -24,8 +24,17 @@ export function notInTools(field: INodeProperties): INodeProperties {
 
 /** Shows the field only where the node is a tool of an agent. */
 export function inTools(field: INodeProperties): INodeProperties {
+	return shownFor(field, { '@tool': true });
+}
+
+/** Shows the field only where other fields have these values. */
+export function shownFor(
+	field: INodeProperties,
+	values: Readonly<Record<string, string | boolean>>,
+): INodeProperties {
 	const { show, ...others } = field.displayOptions ?? {};
-	return { ...field, displayOptions: { ...others, show: { ...show, '@tool': [true] } } };
+	const more = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
+	return { ...field, displayOptions: { ...others, show: Object.assign(more, show) } };
 }
 
 /** The $fromAI expression. Its comment makes the editor show the field as defined by the model. */

@@ -1,7 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { InputError } from '../../client/errors';
+import { isBlank, readChoice, readNumber, shown, type NumberRange } from '../../client/values';
 import type { NodeContext } from '../run/nodeContext';
+import { entriesField, listField, textField, type Choice } from './fields';
 
 /**
  * An entry of a node's Options collection, declared once: the property that the editor shows, and the typed reader of its
@@ -13,148 +14,161 @@ export interface FormOption<T> {
 	readonly read: (context: NodeContext, itemIndex: number) => T;
 }
 
-interface OptionDeclaration<T> {
-	/** Parameter name below `options`. */
-	readonly name: string;
-	/** Display name, without a unit. */
-	readonly label: string;
+/** Options by their parameter names below `options`. */
+export type OptionTable<T> = { readonly [K in keyof T]: FormOption<T[K]> };
+
+/** An option that gets its name from its key in the table, and its path below `options` from its group. */
+type Unnamed<T> = (name: string, path?: string) => FormOption<T>;
+
+type Declared<T> = { readonly [K in keyof T]: Unnamed<T[K]> };
+
+/** Declares options; each key is the parameter name of its option. Their path below `options` begins with `start`. */
+export function optionTable<T extends object>(declared: Declared<T>, start = ''): OptionTable<T> {
+	const named = (option: Unnamed<unknown>, name: string) => option(name, `${start}${name}`);
+	return mapTable(declared, named) as OptionTable<T>;
+}
+
+/** Declares options that the form shows together, as one entry of the Options collection. */
+export function optionGroup<T extends object>(label: string, group: string, declared: Declared<T>) {
+	const options = optionTable(declared, `${group}.values.`);
+	const property = entriesField(label, group, {
+		typeOptions: { multipleValues: false },
+		default: { values: {} },
+		entry: [label, 'values', propertiesOf(options)],
+	});
+	return { property, options };
+}
+
+/** The properties of the options, for `optionsProperty`. */
+export function propertiesOf(
+	options: Readonly<Record<string, FormOption<unknown>>>,
+): INodeProperties[] {
+	return Object.values(options).map(({ property }) => property);
+}
+
+/**
+ * The values of all options of a table, by name.
+ *
+ * @throws InputError for the first one that is invalid.
+ */
+export function readOptions<T extends object>(
+	options: OptionTable<T>,
+	context: NodeContext,
+	itemIndex: number,
+): T {
+	return mapTable(options, ({ read }: FormOption<unknown>) => read(context, itemIndex)) as T;
+}
+
+function mapTable<V>(table: object, map: (value: V, name: string) => unknown): object {
+	const entries = Object.entries<V>(table as Record<string, V>);
+	return Object.fromEntries(entries.map(([name, value]) => [name, map(value, name)]));
+}
+
+interface Declaration<T> {
 	readonly help: string;
 	readonly default: T;
 }
 
-export interface NumberDeclaration extends OptionDeclaration<number> {
+interface NumberDeclaration extends Declaration<number>, Partial<NumberRange> {
 	/** Appended to the label in parentheses. */
 	readonly unit?: string;
-	readonly min: number;
-	readonly max?: number;
-	/** Whether only whole numbers are allowed. */
-	readonly integer?: boolean;
 }
 
-/** A number with its bounds, which hold for typed values and for expressions. */
-export function numberOption(declaration: NumberDeclaration): FormOption<number> {
-	const { name, label, unit, help, default: fallback, min, max, integer = false } = declaration;
-	const kind = integer ? 'a whole number' : 'a number';
-	const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-	return {
+/** A number with its bounds, which hold for typed values and for expressions; at least 0 unless `min` says otherwise. */
+export function numberOption(label: string, declared: NumberDeclaration): Unnamed<number> {
+	const { unit, help, default: initial } = declared;
+	const range = { min: 0, ...declared };
+	return (name, path = name) => ({
 		property: {
 			displayName: unit === undefined ? label : `${label} (${unit})`,
 			name,
 			type: 'number',
-			typeOptions: {
-				minValue: min,
-				...(max === undefined ? {} : { maxValue: max }),
-				...(integer ? { numberPrecision: 0 } : {}),
-			},
-			default: fallback,
+			typeOptions: numberLimits(range),
+			default: initial,
 			description: help,
 		},
-		read(context, itemIndex) {
-			const value = rawValue(context, name, itemIndex) ?? fallback;
-			const number = typeof value === 'string' ? Number(value) : value;
-			const isValid =
-				typeof number === 'number' &&
-				number >= min &&
-				number <= (max ?? Number.MAX_VALUE) &&
-				(!integer || Number.isInteger(number));
-			if (isValid) return number;
-			throw new InputError(
-				label,
-				`is ${shown(value)}`,
-				`Enter ${kind} ${range}, e.g. ${fallback}`,
-			);
-		},
-	};
+		read: (context, itemIndex) =>
+			readNumber(rawValue(context, path, itemIndex) ?? initial, label, range, initial),
+	});
 }
 
-/** A switch. Its help text starts with "Whether", as n8n's forms do. */
-export function booleanOption(
-	declaration: Omit<OptionDeclaration<boolean>, 'default'>,
-): FormOption<boolean> {
-	const { name, label, help } = declaration;
+/** A whole number of at least 1. */
+export function countOption(label: string, declared: NumberDeclaration): Unnamed<number> {
+	return numberOption(label, { min: 1, integer: true, ...declared });
+}
+
+/** The range of a number for n8n's editor. */
+export function numberLimits({
+	min,
+	max,
+	integer = false,
+}: NumberRange): NonNullable<INodeProperties['typeOptions']> {
 	return {
-		property: { displayName: label, name, type: 'boolean', default: false, description: help },
-		read: (context, itemIndex) => rawValue(context, name, itemIndex) === true,
+		minValue: min,
+		...(max === undefined ? {} : { maxValue: max }),
+		...(integer ? { numberPrecision: 0 } : {}),
 	};
 }
 
-export interface ChoiceDeclaration<V extends string> extends OptionDeclaration<V> {
-	readonly choices: readonly {
-		readonly value: V;
-		readonly label: string;
-		readonly help?: string;
-	}[];
+/** A switch, off by default. Its help text starts with "Whether", as n8n's forms do. */
+export function booleanOption(
+	label: string,
+	{ help, default: initial = false }: { readonly help: string; readonly default?: boolean },
+): Unnamed<boolean> {
+	const property = { displayName: label, type: 'boolean', description: help } as const;
+	return (name, path = name) => ({
+		property: { ...property, name, default: initial },
+		// An expression may return it as text.
+		read: (context, itemIndex) =>
+			String(rawValue(context, path, itemIndex) ?? initial) === 'true',
+	});
 }
 
 /** One of several fixed values. */
-export function choiceOption<V extends string>(declaration: ChoiceDeclaration<V>): FormOption<V> {
-	const { name, label, help, default: fallback, choices } = declaration;
-	return {
-		property: {
-			displayName: label,
-			name,
-			type: 'options',
-			options: choices.map((choice) => ({
-				name: choice.label,
-				value: choice.value,
-				...(choice.help === undefined ? {} : { description: choice.help }),
-			})),
-			default: fallback,
-			description: help,
-		},
-		read(context, itemIndex) {
-			const value = rawValue(context, name, itemIndex) ?? fallback;
-			const chosen = choices.find((choice) => choice.value === value);
-			if (chosen !== undefined) return chosen.value;
-			const values = choices.map((choice) => choice.value).join(', ');
-			throw new InputError(label, `is ${shown(value)}`, `Choose one of: ${values}`);
-		},
-	};
+export function choiceOption<V extends string>(
+	label: string,
+	{ choices, help, ...more }: Declaration<V> & { readonly choices: readonly Choice<V>[] },
+): Unnamed<V> {
+	const values = choices.map(([, value]) => value);
+	return (name, path = name) => ({
+		property: listField(label, name, { choices, description: help, ...more }),
+		read: (context, itemIndex) =>
+			readChoice(rawValue(context, path, itemIndex) ?? more.default, label, values),
+	});
 }
 
-export interface TextDeclaration extends OptionDeclaration<string> {
+interface TextDeclaration extends Declaration<string> {
 	/** What an empty text means; the default, unless that is an expression. */
 	readonly fallback?: string;
 	readonly placeholder?: string;
 }
 
 /** A short text. Leading and trailing white space is removed. */
-export function textOption(declaration: TextDeclaration): FormOption<string> {
-	const { name, label, help, default: initial, fallback = initial, placeholder } = declaration;
-	return {
-		property: {
-			displayName: label,
-			name,
-			type: 'string',
-			default: initial,
-			...(placeholder === undefined ? {} : { placeholder }),
-			description: help,
-		},
-		read(context, itemIndex) {
-			const value = rawValue(context, name, itemIndex);
-			return value === undefined ? fallback : shown(value).trim() || fallback;
-		},
-	};
+export function textOption(
+	label: string,
+	{ help, fallback, ...more }: TextDeclaration,
+): Unnamed<string> {
+	const empty = fallback ?? more.default;
+	return (name, path = name) => ({
+		property: textField(label, name, { description: help, ...more }),
+		read: (context, itemIndex) =>
+			shown(rawValue(context, path, itemIndex) ?? '').trim() || empty,
+	});
 }
 
-/** The Options collection of a node, sorted by display name as n8n does. */
-export function optionsProperty(properties: readonly INodeProperties[]): INodeProperties {
+/** The Options collection of a node: the most used option comes first. */
+export function optionsProperty(options: INodeProperties[]): INodeProperties {
 	return {
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: [...properties].sort((a, b) => a.displayName.localeCompare(b.displayName)),
+		options,
 	};
 }
 
-function rawValue(context: NodeContext, name: string, itemIndex: number): unknown {
-	const value: unknown = context.getNodeParameter(`options.${name}`, itemIndex, '');
-	const isEmpty = value === null || (typeof value === 'string' && value.trim() === '');
-	return isEmpty ? undefined : value;
-}
-
-function shown(value: unknown): string {
-	return typeof value === 'object' ? JSON.stringify(value) : String(value);
+function rawValue(context: NodeContext, path: string, itemIndex: number): unknown {
+	const value: unknown = context.getNodeParameter(`options.${path}`, itemIndex, '');
+	return isBlank(value) ? undefined : value;
 }

@@ -1,18 +1,16 @@
 import type { INodeListSearchItems, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 
-export interface ResourceLocatorOptions {
-	/** Name of the node's list search method. */
-	readonly searchListMethod: string;
-	readonly placeholder: string;
-	/** Placeholder of the empty list where empty is a valid choice; n8n would show a prompt to choose. */
-	readonly empty?: string;
-}
-
-/** A resource locator: choose from a list, or type a value that this package does not know. */
+/**
+ * A resource locator: choose from a list, or type a value that this package does not know.
+ *
+ * @param choice Name of the node's list search method, and the placeholder of the text. `empty` is that of the empty list
+ *   where empty is a valid choice; n8n would show a prompt to choose.
+ */
 export function resourceLocator(
 	field: Omit<INodeProperties, 'type' | 'modes'>,
-	{ searchListMethod, placeholder, empty }: ResourceLocatorOptions,
+	choice: { searchListMethod: string; placeholder: string; empty?: string },
 ): INodeProperties {
+	const { searchListMethod, placeholder, empty } = choice;
 	return {
 		...field,
 		type: 'resourceLocator',

@@ -4,7 +4,9 @@ import type {
 	INode,
 	IRunExecutionData,
 	ISourceData,
+	ITaskData,
 	ITaskDataConnections,
+	IWorkflowExecuteAdditionalData,
 	Workflow,
 } from 'n8n-workflow';
 
@@ -12,6 +14,9 @@ import type {
 interface Internals {
 	readonly runExecutionData?: Partial<IRunExecutionData>;
 	readonly workflow?: Partial<Workflow>;
+	readonly additionalData?: Partial<IWorkflowExecuteAdditionalData> & {
+		readonly hooks?: { readonly retryOf?: string };
+	};
 }
 
 /**
@@ -112,6 +117,15 @@ export function ignoreAlwaysOutputData(context: IExecuteFunctions): void {
 	data.node = { ...data.node, alwaysOutputData: false };
 }
 
+/** The runs of this node in this execution so far, without those that n8n invents for an execution that crashed. */
+export function runsOf(context: IExecuteFunctions): readonly ITaskData[] {
+	return (engineOf(context).runData?.[context.getNode().name] ?? []).filter(isReal);
+}
+
+function isReal({ data }: ITaskData): boolean {
+	return data?.['main']?.[0]?.[0]?.json['isArtificialRecoveredEventItem'] !== true;
+}
+
 /** The source of the input items; null where n8n throws because there is none, as in a run without a trigger. */
 export function sourceOf(context: IExecuteFunctions): ISourceData | null {
 	try {
@@ -119,4 +133,40 @@ export function sourceOf(context: IExecuteFunctions): ISourceData | null {
 	} catch {
 		return null;
 	}
+}
+
+/** What identifies an execution; undefined where n8n does not tell. */
+export interface ExecutionFacts {
+	readonly id: string;
+	/** A random secret of the execution, which its retries have, too. */
+	readonly token: string | undefined;
+	/** The execution that this one retries. */
+	readonly retryOf: string | undefined;
+	/** The execution that called this one as a sub-workflow. */
+	readonly parentId: string | undefined;
+	/** Whether nodes have run in it, by what n8n has saved. */
+	readonly hasRuns: boolean;
+}
+
+/** The running execution, and a reader for the executions that called it. */
+export function executionOf(context: IExecuteFunctions) {
+	const { runExecutionData, additionalData = {} } = context as unknown as Internals;
+	const facts = (id: string, data: Partial<IRunExecutionData> | undefined): ExecutionFacts => ({
+		id,
+		token: data?.resumeToken,
+		retryOf: undefined,
+		parentId: data?.parentExecution?.executionId,
+		hasRuns: Object.values(data?.resultData?.runData ?? {})
+			.flat()
+			.some(isReal),
+	});
+	const rootMode = additionalData.rootExecutionMode ?? context.getMode();
+	return {
+		current: {
+			...facts(context.getExecutionId(), runExecutionData),
+			retryOf: additionalData.hooks?.retryOf,
+		},
+		isRetry: rootMode === 'retry',
+		read: async (id: string) => facts(id, await additionalData.getRunExecutionData?.(id)),
+	};
 }

@@ -1,10 +1,18 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { mapConcurrent } from '../../client/concurrency';
+import { mapConcurrent, slices } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
-import { errorFacts, inOneLine, toNodeError } from './nodeErrors';
-import { n8nClock } from './host';
-import { isToolRun } from './nodeContext';
+import {
+	errorFacts,
+	forVisitor,
+	inOneLine,
+	toNodeError,
+	visitorFacts,
+	visitorText,
+} from './nodeErrors';
+import { eventLoopTurn, n8nClock } from './host';
+import { isInChat, isToolRun } from './nodeContext';
+import { readResult } from './settled';
 
 type NodeError = ReturnType<typeof toNodeError>;
 
@@ -13,12 +21,14 @@ export interface Batching {
 	/** Maximum number of items that are processed at the same time. */
 	readonly concurrency: number;
 	/** Pause between batches of `concurrency` items in milliseconds; 0 means no batches. */
-	readonly batchIntervalMs?: number;
+	readonly batchInterval?: number;
 }
 
 export interface ItemOptions extends Batching {
 	/** Describes the side effects of completed items (e.g. created task IDs); appended to the error that stops the node. */
 	readonly describeCompleted?: (completed: readonly IDataObject[]) => string;
+	/** Whether a failed item has all details; default: it has. A visitor of a chat must not read all of them, see `visitorFacts`. */
+	readonly hasDetails?: (itemIndex: number) => boolean;
 }
 
 /**
@@ -37,11 +47,12 @@ export async function mapItems<O extends ItemOptions>(
 ): Promise<INodeExecutionData[]> {
 	const read = readResult(readOptions);
 	if ('error' in read) {
-		if (context.continueOnFail()) return failedItems(context, read.error);
-		throw stoppingError(context, read.error);
+		if (!context.continueOnFail()) throw stoppingError(context, read.error);
+		return context.getInputData().map((_item, item) => failedItem(context, read.error, item));
 	}
 	const options: O = read.value;
-	const { concurrency, batchIntervalMs = 0, describeCompleted = () => '' } = options;
+	const { concurrency, batchInterval = 0, describeCompleted = () => '' } = options;
+	const { hasDetails = () => true } = options;
 	const clock = n8nClock(context);
 	const completed: IDataObject[] = [];
 
@@ -52,19 +63,19 @@ export async function mapItems<O extends ItemOptions>(
 			return result;
 		} catch (error) {
 			const continues = context.continueOnFail() && !isCanceled(error);
-			if (continues) return failedItem(context, error, itemIndex);
+			const details = readResult(() => hasDetails(itemIndex));
+			if (continues)
+				return failedItem(context, error, itemIndex, 'value' in details && details.value);
 			throw toNodeError(context.getNode(), error, itemIndex);
 		}
 	}
 
 	try {
 		const results: INodeExecutionData[] = [];
-		for (const batch of batches(
-			context.getInputData().length,
-			batchIntervalMs > 0 ? concurrency : Infinity,
-		)) {
-			if (results.length > 0) await clock.sleep(batchIntervalMs);
-			results.push(...(await mapConcurrent(batch, concurrency, one)));
+		const indexes = [...context.getInputData().keys()];
+		for (const batch of slices(indexes, batchInterval > 0 ? concurrency : indexes.length)) {
+			if (results.length > 0) await clock.sleep(batchInterval);
+			results.push(...(await mapConcurrent(batch, concurrency, one, eventLoopTurn)));
 		}
 		return results;
 	} catch (error) {
@@ -72,23 +83,17 @@ export async function mapItems<O extends ItemOptions>(
 	}
 }
 
-/** The indexes from 0 to `count` - 1 in batches of `size`. */
-function batches(count: number, size: number): number[][] {
-	const indexes = [...Array(count).keys()];
-	if (count <= size) return [indexes];
-	return Array.from({ length: Math.ceil(count / size) }, (_, batch) =>
-		indexes.slice(batch * size, (batch + 1) * size),
-	);
-}
-
 /** The JSON of a failed item, in the shape that survives n8n's error output. */
-export function failureJson({ message, description }: NodeError, cause: unknown): IDataObject {
-	return { error: message, message: description ?? message, details: errorFacts(cause) };
-}
-
-/** The output of a run in which every item fails with the same error. */
-export function failedItems(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
-	return context.getInputData().map((_item, index) => failedItem(context, error, index));
+export function failureJson(
+	context: IExecuteFunctions,
+	error: NodeError,
+	cause: unknown,
+	hasDetails = true,
+): IDataObject {
+	const details = hasDetails ? errorFacts(cause) : visitorFacts(cause);
+	// n8n's chat shows the field `message`.
+	const message = isInChat(context) ? visitorText(error) : (error.description ?? error.message);
+	return { error: error.message, message, details };
 }
 
 /**
@@ -97,30 +102,26 @@ export function failedItems(context: IExecuteFunctions, error: unknown): INodeEx
  * @param note Appended to its description.
  */
 export function stoppingError(context: IExecuteFunctions, error: unknown, note = ''): NodeError {
-	const failure = withNote(toNodeError(context.getNode(), error, 0), note);
-	return isToolRun(context) ? inOneLine(failure) : failure;
-}
-
-function readResult<T>(read: () => T): { readonly value: T } | { readonly error: unknown } {
-	try {
-		return { value: read() };
-	} catch (error) {
-		return { error };
-	}
+	const failure = toNodeError(context.getNode(), error, 0);
+	const text = visitorText(failure);
+	if (note !== '') failure.description = [failure.description, note].filter(Boolean).join('. ');
+	if (isToolRun(context)) inOneLine(failure);
+	return context.isStreaming() ? forVisitor(failure, text) : failure;
 }
 
 function failedItem(
 	context: IExecuteFunctions,
 	error: unknown,
 	itemIndex: number,
+	hasDetails?: boolean,
 ): INodeExecutionData {
 	return {
-		json: failureJson(toNodeError(context.getNode(), error, itemIndex), error),
+		json: failureJson(
+			context,
+			toNodeError(context.getNode(), error, itemIndex),
+			error,
+			hasDetails,
+		),
 		pairedItem: { item: itemIndex },
 	};
-}
-
-function withNote(error: NodeError, note: string): NodeError {
-	if (note !== '') error.description = [error.description, note].filter(Boolean).join('. ');
-	return error;
 }

@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { InputError, ServiceError } from '../../client/errors';
+import { isJsonObject, withoutUndefined } from '../../client/json';
 
 /** Any error as the error that n8n shows: what happened (message), then what to do (description). */
 export function toNodeError(
@@ -25,67 +26,96 @@ export function toNodeError(
 	return new NodeOperationError(node, error as Error, { itemIndex });
 }
 
+const ASK_OWNER = 'Tell the owner of this chat';
+/** What the visitor of a chat can do about an error of the service. */
+const visitorHints = new WeakMap<Error, string>();
+
+/** What happened, and what the visitor of a chat can do: the hint, and what the service said, are for the owner. */
+export function visitorText(error: NodeApiError | NodeOperationError): string {
+	return `${error.message}. ${visitorHints.get(error) ?? ASK_OWNER}`;
+}
+
+/** Makes an error fit for a streaming chat, to which n8n sends the description. The owner finds it among the messages. */
+export function forVisitor<E extends NodeApiError | NodeOperationError>(
+	error: E,
+	description = visitorText(error),
+): E {
+	if (error.description) error.messages.push(error.description);
+	return Object.assign(error, { description });
+}
+
 /**
- * Puts message and description of the error into both: an agent's model is given only the message, a user of a streaming
- * chat only the description.
+ * Puts message and description of the error into both: an agent's model is given only the message.
  */
 export function inOneLine<E extends NodeApiError | NodeOperationError>(error: E): E {
 	const line = [error.message, error.description].filter(Boolean).join('. ');
 	return Object.assign(error, { message: line, description: line });
 }
 
-/** The error in one line: message, HTTP status and hint. */
-export function errorLine(error: Error): string {
+/** The error in one line: message, HTTP status and hint, and the details of an error of the service if asked for. */
+export function errorLine(error: Error, withDetails = false): string {
 	const { status } = error instanceof ServiceError ? error.details : {};
-	const hint = error instanceof ServiceError || error instanceof InputError ? error.hint : '';
+	const isService = withDetails && error instanceof ServiceError;
+	const isKnown = error instanceof ServiceError || error instanceof InputError;
+	const hint = isService ? description(error) : isKnown ? error.hint : '';
 	const message = status === undefined ? error.message : `${error.message} (status ${status})`;
 	return [message, hint].filter((part) => part !== '').join('. ');
 }
+
+/** Texts of an error's details: their names in the output, and in the description. */
+const TEXTS = [
+	['serviceMessage', 'service_message', 'The service said'],
+	['serviceType', 'service_type', 'Type'],
+	['traceId', 'trace_id', 'Trace ID'],
+	// Not named `code`: n8n would replace our message with a general one.
+	['code', 'transport_code', 'Code'],
+] as const;
 
 /** The details of an error for the output: status, the service's own message, IDs, and the partial reply. */
 export function errorFacts(error: unknown): IDataObject {
 	if (!(error instanceof ServiceError)) return {};
 
-	const { status, serviceMessage, serviceType, traceId, code, partial, outcomeUnknown, subject } =
-		error.details;
-	const facts = {
+	const { status, partial, outcomeUnknown, subject } = error.details;
+	const texts = TEXTS.map(([name, fact]) => [fact, error.details[name]] as const);
+	return withoutUndefined({
 		kind: error.kind,
 		status,
-		service_message: serviceMessage,
-		service_type: serviceType,
-		trace_id: traceId,
-		// Not named `code`: n8n would replace our message with a general one.
-		transport_code: code === '' ? undefined : code,
+		...Object.fromEntries(texts.filter(([, text]) => text !== '')),
 		partial,
 		outcome_unknown: outcomeUnknown === true ? true : undefined,
 		...subject,
-	};
-	return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+	});
+}
+
+/** The details of an error without what the visitor of a chat must not read: of a partial reply they have the text. */
+export function visitorFacts(error: unknown): IDataObject {
+	const { partial, session_id, ...facts } = errorFacts(error);
+	const { choices } = isJsonObject(partial) ? partial : {};
+	const [choice] = Array.isArray(choices) ? choices : [];
+	const message = isJsonObject(choice) ? choice['message'] : undefined;
+	const { content } = isJsonObject(message) ? message : {};
+	if (typeof content !== 'string') return facts;
+	return { ...facts, partial: { choices: [{ message: { content } }] } };
+}
+
+/** The hint of an error, and its details. */
+function description({ hint, details }: ServiceError): string {
+	const texts = TEXTS.map(([name, , label]) => [label, details[name]]);
+	const labeled = [...Object.entries(details.subject ?? {}), ...texts].filter(([, text]) => text);
+	const parts = [hint, ...labeled.map(([label, text]) => `${label}: ${text}`)];
+	return parts.map((part) => part.replace(/\.$/, '')).join('. ');
 }
 
 function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): NodeApiError {
-	const { status, serviceMessage, serviceType, traceId, code, subject = {} } = error.details;
-	const description = [
-		error.hint,
-		...Object.entries(subject).map(([name, value]) => `${name}: ${value}`),
-		serviceMessage && `The service said: ${serviceMessage}`,
-		serviceType && `Type: ${serviceType}`,
-		traceId && `Trace ID: ${traceId}`,
-		code && `Code: ${code}`,
-	];
+	const { status } = error.details;
 	const nodeError = new NodeApiError(node, errorFacts(error) as JsonObject, {
 		itemIndex,
 		message: error.message,
-		description: sentences(description),
+		description: description(error),
 		...(status === undefined ? {} : { httpCode: String(status) }),
 	});
+	if (status === 409) visitorHints.set(nodeError, 'Rephrase your message');
+	else if (error.details.retryable === true) visitorHints.set(nodeError, 'Try again in a minute');
 	nodeError.context['data'] = errorFacts(error);
 	return nodeError;
-}
-
-function sentences(parts: readonly (string | undefined)[]): string {
-	return parts
-		.filter((part) => part !== undefined && part !== '')
-		.map((part) => part!.replace(/\.$/, ''))
-		.join('. ');
 }

@@ -4,8 +4,8 @@ import { isToolRun } from './nodeContext';
 
 /** The fields of a result that an agent's model needs; the others would only fill its context. */
 const TOOL_FIELDS = {
-	reply: ['content', 'json', 'tool_calls', 'media', 'session_id'],
-	assistant: ['content', 'media', 'session_id'],
+	reply: ['output', 'json', 'tool_calls', 'media', 'session_id'],
+	assistant: ['output', 'json', 'media', 'session_id'],
 	video: ['task_id', 'status', 'video_url', 'thumbnail_url', 'reason', 'error_message'],
 } as const;
 

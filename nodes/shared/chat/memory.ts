@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+
+import {
+	lastTurn,
+	limitMemory,
+	toKeep,
+	withMemory,
+	type MemoryLimits,
+} from '../../client/chat/memory';
+import type { Conversation } from '../../client/chat/conversation';
+import type { ChatMessage } from '../../client/chat/types';
+import { InputError } from '../../client/errors';
+import { fromJson, isJsonObject, parseJson } from '../../client/json';
+import { listField, textField } from '../form/fields';
+import { numberOption, optionGroup, readOptions } from '../form/options';
+import {
+	onTable,
+	type Condition,
+	type Row,
+	type Step,
+	type TableSchema,
+} from '../ledger/dataTable';
+import { accountOf } from '../run/account';
+import { hint } from '../run/hints';
+import { errorLine } from '../run/nodeErrors';
+import { readText } from '../run/parameters';
+import { chatSession } from './chatSession';
+
+/** The conversations of a project; users can view them and delete rows. A key is one of an account, workflow and node. */
+export const MEMORY_TABLE = {
+	name: 'agent_video_memory',
+	columns: {
+		session_key: 'string',
+		/** JSON, oldest first. */
+		messages: 'string',
+		workflow_id: 'string',
+		node_id: 'string',
+		account: 'string',
+		/** Changes with every write: a write that finds another one than it has read is repeated. */
+		version: 'string',
+	},
+} as const satisfies TableSchema;
+
+/** Writes of other executions between reading a row and writing it. */
+const MAX_CONFLICTS = 50;
+
+const TOO_LONG =
+	'The last question and its reply exceed the limits of the memory, which is now empty. Raise Maximum Messages in Memory or Maximum Characters in Memory';
+
+/** Whether and for which key a node remembers its conversation. */
+export const memoryProperties: INodeProperties[] = [
+	listField('Memory', 'memory', {
+		noDataExpression: true,
+		choices: [
+			['None', 'none', 'Each item is a conversation of its own'],
+			['This Chat', 'chat', 'Continue the conversation of the Chat Trigger'],
+			['By Key', 'key', 'Continue the conversation of a key, for example of a customer'],
+		],
+		default: 'none',
+		description: 'Whether earlier messages and replies are sent with the new message',
+	}),
+	textField('Memory Key', 'memoryKey', {
+		placeholder: 'e.g. customer-42',
+		description: 'Identifies the conversation, usually by an expression',
+		hint: 'Conversations are stored in the data table agent_video_memory of the project',
+		displayOptions: { show: { memory: ['key'] } },
+	}),
+];
+
+/** How much a memory keeps. */
+const memoryLimits = optionGroup('Memory Limits', 'memoryLimits', {
+	memoryMessages: numberOption('Maximum Messages in Memory', {
+		help: 'The oldest messages are forgotten first. 0 means no limit.',
+		default: 40,
+		integer: true,
+	}),
+	memoryCharacters: numberOption('Maximum Characters in Memory', {
+		help: 'Of the messages as JSON. The oldest messages are forgotten first. 0 means no limit.',
+		default: 100_000,
+		integer: true,
+	}),
+});
+
+/** The limits of the memory in the form. */
+export const memoryLimitsProperty: INodeProperties = {
+	...memoryLimits.property,
+	displayOptions: { show: { '/memory': ['chat', 'key'] } },
+};
+
+/** The memory of an item's conversation: JSON, which the agent keeps between its runs. */
+export interface Memory {
+	readonly key: string;
+	readonly limits: MemoryLimits;
+	/** Index of the new turn among the messages. */
+	readonly turn: number;
+}
+
+/**
+ * The key of an item's conversation; empty without memory.
+ *
+ * @throws InputError when the memory has no key.
+ */
+export function readMemoryKey(context: IExecuteFunctions, item: number): string {
+	const memory = context.getNodeParameter('memory', item, 'none');
+	if (memory === 'none') return '';
+	const isChat = memory === 'chat';
+	const key = isChat ? chatSession(context, item) : readText(context, 'memoryKey', item).trim();
+	if (key !== '') return key;
+	throw isChat
+		? new InputError(
+				'Memory',
+				'is This Chat, but no Chat Trigger has started the workflow',
+				'Start it with a Chat Trigger, or set Memory to By Key',
+			)
+		: new InputError('Memory Key', 'is empty', 'Enter a value, or set Memory to None');
+}
+
+/**
+ * Adds the remembered messages to those of an item. After the reply, call `remember`.
+ *
+ * @throws InputError when the memory has no key or cannot be read.
+ */
+export async function recall(
+	context: IExecuteFunctions,
+	item: number,
+	asked: readonly ChatMessage[],
+): Promise<{ readonly messages: readonly ChatMessage[]; readonly memory?: Memory }> {
+	const limits = readOptions(memoryLimits.options, context, item);
+	const key = readMemoryKey(context, item);
+	if (key === '') return { messages: asked };
+	const { rows } = await readRows(context, key).catch((error: unknown) => {
+		const hint = 'Otherwise set Memory to None and use Earlier Messages';
+		throw new InputError('Memory', `cannot be read: ${(error as Error).message}`, hint);
+	});
+	const remembered = limitMemory(rows.flatMap(messagesOf), limits);
+	const turn = remembered.length + lastTurn(asked);
+	return { messages: withMemory(remembered, asked), memory: { key, limits, turn } };
+}
+
+/** Saves the new turn of a conversation that has ended. The reply is paid for: a failure is a hint and does not lose it. */
+export async function remember(
+	context: IExecuteFunctions,
+	memory: Memory | undefined,
+	{ messages, phase }: Conversation,
+): Promise<void> {
+	const turn = toKeep(messages.slice(memory?.turn));
+	const hasEnded = phase.kind === 'answered' || phase.kind === 'stopped';
+	if (memory === undefined || turn.length === 0 || !hasEnded) return;
+	await append(context, memory, turn).catch((error: unknown) => {
+		hint(context, `The reply is not remembered. ${errorLine(error as Error)}`);
+	});
+}
+
+/**
+ * Adds a turn to the newest row of the key, if nobody else has changed the row since it was read. First turns at the same
+ * moment become a row each, as n8n's tables have no unique constraint: all rows of a key are its memory.
+ */
+async function append(
+	context: IExecuteFunctions,
+	{ key, limits }: Memory,
+	turn: readonly ChatMessage[],
+): Promise<void> {
+	const version = randomUUID();
+	for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
+		const { owner, rows } = await readRows(context, key);
+		const newest = rows.slice(-1);
+		const [{ id, version: read } = {}] = newest;
+		// A lost connection may hide that the write has succeeded.
+		if (read === version) return;
+		const kept = limitMemory([...newest.flatMap(messagesOf), ...turn], limits);
+		const columns = { messages: JSON.stringify(kept), version };
+		const isSame: Condition = read ? ['version', 'eq', read as string] : ['version', 'isEmpty'];
+		const step: Step =
+			id === undefined
+				? { insert: [{ ...owner, ...columns }] }
+				: { set: columns, where: { all: [['id', 'eq', id as number], isSame] } };
+		const changed = await onTable(context, MEMORY_TABLE, step);
+		if (id !== undefined && changed.length === 0) continue;
+		if (kept.length === 0) hint(context, TOO_LONG);
+		return;
+	}
+	throw new Error('Other executions are changing the memory at the same moment');
+}
+
+/** The columns that identify a conversation, and its rows. */
+async function readRows(context: IExecuteFunctions, key: string) {
+	const owner = {
+		session_key: key,
+		workflow_id: context.getWorkflow().id ?? '',
+		node_id: context.getNode().id,
+		account: await accountOf(context),
+	};
+	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
+	return { owner, rows: await onTable(context, MEMORY_TABLE, { find: { all } }) };
+}
+
+/** @throws InputError when a person has changed the messages to something else. */
+function messagesOf({ messages: text }: Row): readonly ChatMessage[] {
+	const messages = parseJson(String(text ?? '') || '[]');
+	if (Array.isArray(messages) && messages.every(isJsonObject)) return fromJson(messages);
+	const problem = `cannot be read: the messages in ${MEMORY_TABLE.name} are not a JSON list`;
+	throw new InputError('Memory', problem, 'Correct the row of the conversation, or delete it');
+}

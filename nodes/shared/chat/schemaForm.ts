@@ -1,0 +1,212 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { readJson } from '../../client/chat/readFields';
+import { InputError } from '../../client/errors';
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../client/json';
+import { booleanField, entriesField, jsonField, listField, textField } from '../form/fields';
+
+/** The texts and names of a form that defines a JSON Schema by fields, as JSON or by an example. */
+interface SchemaForm {
+	/** Label and name of the choice between the three. */
+	readonly define: readonly [label: string, name: string];
+	/** Label and name of the list of fields, and of an entry in it. */
+	readonly fields: readonly [label: string, name: string];
+	readonly entry: readonly [label: string, name: string];
+	readonly schema: readonly [name: string, initial: string];
+	readonly example: readonly [name: string, initial: string, help: string];
+	/** Help text of the switch *Required*. */
+	readonly required: string;
+	/** An example name and its description. */
+	readonly placeholders: readonly [name: string, description: string];
+	/** When the form is shown. */
+	readonly show?: Readonly<Record<string, string[]>>;
+}
+
+/** The properties of such a form. `SchemaEntry` has their values. */
+export function schemaProperties({
+	define: [label, define],
+	fields,
+	entry,
+	schema: [schema, initialSchema],
+	example: [example, initialExample, exampleHelp],
+	required,
+	placeholders: [name, description],
+	show = {},
+}: SchemaForm): INodeProperties[] {
+	const when = (choice: string) => ({
+		displayOptions: { show: { ...show, [define]: [choice] } },
+	});
+	/** Not sorted by name: users fill them from top to bottom. */
+	const values = [
+		textField('Name', 'name', { placeholder: `e.g. ${name}` }),
+		listField('Type', 'type', {
+			choices: [
+				['Array', 'array'],
+				['Boolean', 'boolean'],
+				['Integer', 'integer'],
+				['Number', 'number'],
+				['Object', 'object'],
+				['String', 'string'],
+			],
+			default: 'string',
+		}),
+		textField('Description', 'description', { placeholder: `e.g. ${description}` }),
+		booleanField('Required', 'required', required),
+		textField('Allowed Values', 'values', {
+			placeholder: 'e.g. celsius, fahrenheit',
+			description: `Separated by commas, in the type of the ${entry[1]}: 5, 10. Leave empty to allow any value.`,
+		}),
+	];
+	return [
+		listField(label, define, {
+			choices: [
+				['From an Example', 'example'],
+				['Using Fields', 'fields'],
+				['Using JSON Schema', 'schema'],
+			],
+			default: 'fields',
+			...(Object.keys(show).length === 0 ? {} : { displayOptions: { show } }),
+		}),
+		entriesField(...fields, {
+			typeOptions: { fixedCollection: { itemTitle: '={{ $collection.item.value.name }}' } },
+			...when('fields'),
+			entry: [...entry, values],
+		}),
+		jsonField('JSON Schema', schema, { default: initialSchema, ...when('schema') }),
+		jsonField('Example', example, {
+			default: initialExample,
+			description: exampleHelp,
+			...when('example'),
+		}),
+	];
+}
+
+/** A field as entered in the form or returned by expressions. */
+interface FieldEntry {
+	readonly name?: unknown;
+	readonly type?: string;
+	readonly description?: unknown;
+	readonly required?: boolean;
+	/** Allowed values, separated by commas. */
+	readonly values?: unknown;
+}
+
+/** The values of the form. */
+export interface SchemaEntry {
+	readonly define?: keyof typeof SCHEMAS | null | undefined;
+	readonly fields?: readonly FieldEntry[] | null | undefined;
+	readonly schema?: unknown;
+	readonly example?: unknown;
+}
+
+/** Makes the JSON Schema, one reader for each choice. */
+const SCHEMAS = {
+	fields: ({ fields }: SchemaEntry, label: string, kind: string): JsonValue =>
+		fieldsSchema(fields ?? [], label, kind),
+	schema: ({ schema }: SchemaEntry, label: string) =>
+		readJson(schema ?? '{}', `${label}, its schema`),
+	example: ({ example }: SchemaEntry, label: string): JsonValue =>
+		inferSchema(readJson(example ?? '{}', `${label}, its example`)),
+};
+
+/**
+ * The JSON Schema that the form defines. It is not validated.
+ *
+ * @param kind What the fields are called.
+ * @throws InputError that names the problem.
+ */
+export function readSchema(
+	entry: SchemaEntry,
+	label: string,
+	kind: 'field' | 'parameter',
+): JsonValue {
+	return SCHEMAS[entry.define ?? 'fields'](entry, label, kind);
+}
+
+/** Types whose Allowed Values are not texts: what a value is, and whether a JSON value is one. */
+const VALUE_TYPES = new Map<string, readonly [kind: string, isValid: (value: unknown) => boolean]>([
+	['integer', ['an integer', Number.isInteger]],
+	['number', ['a number', Number.isFinite]],
+	['boolean', ['true or false', (value) => typeof value === 'boolean']],
+	['object', ['an object', () => false]],
+]);
+
+function fieldsSchema(entries: readonly FieldEntry[], label: string, kind: string): JsonObject {
+	const properties = new Map<string, JsonObject>();
+	for (const entry of entries) {
+		const name = textOf(entry.name);
+		const [problem, hint] =
+			name === ''
+				? [`has a ${kind} without a name`, `Name the ${kind}, or remove it`]
+				: [`repeats the ${kind} ${name}`, `Give each ${kind} a unique name`];
+		if (name === '' || properties.has(name)) throw new InputError(label, problem, hint);
+		properties.set(name, fieldSchema(entry, `${label}, ${kind} ${name}`));
+	}
+	const required = entries.filter((entry) => entry.required !== false);
+	return {
+		type: 'object',
+		properties: Object.fromEntries(properties),
+		required: required.map(({ name }) => textOf(name)),
+		additionalProperties: false,
+	};
+}
+
+function fieldSchema(
+	{ type = 'string', description, values }: FieldEntry,
+	label: string,
+): JsonObject {
+	const texts = textOf(values).split(',').map(textOf);
+	const allowed = texts.filter(Boolean).map((text) => readAllowed(text, type, label));
+	const choice = allowed.length === 0 ? {} : { enum: allowed };
+	const isList = type === 'array' && allowed.length > 0;
+	return {
+		type,
+		...(textOf(description) === '' ? {} : { description: textOf(description) }),
+		...(isList ? { items: { type: 'string', ...choice } } : choice),
+	};
+}
+
+function readAllowed(text: string, type: string, label: string): JsonValue {
+	const [kind, isValid] = VALUE_TYPES.get(type) ?? [];
+	if (isValid === undefined) return text;
+	const value = parseJson(text.toLowerCase());
+	if (value !== undefined && isValid(value)) return value;
+	throw new InputError(
+		label,
+		`allows ${text}, which is not ${kind!}`,
+		'Correct Allowed Values, or leave it empty. An object can have no allowed values',
+	);
+}
+
+/** The text of a field, whatever its expression returns. */
+export function textOf(value: unknown): string {
+	return String(value ?? '').trim();
+}
+
+/**
+ * Infers a JSON schema from an example value. An object has the keys of the example, each of them required; an empty one
+ * allows any keys, and null any type.
+ */
+export function inferSchema(example: JsonValue): JsonObject {
+	if (Array.isArray(example)) {
+		const [first] = example;
+		return first === undefined
+			? { type: 'array' }
+			: { type: 'array', items: inferSchema(first) };
+	}
+	if (isJsonObject(example)) {
+		const entries = Object.entries(example);
+		return {
+			type: 'object',
+			properties: Object.fromEntries(
+				entries.map(([key, value]) => [key, inferSchema(value ?? null)]),
+			),
+			required: entries.map(([key]) => key),
+			...(entries.length === 0 ? {} : { additionalProperties: false }),
+		};
+	}
+	if (example === null) return {};
+	if (typeof example === 'number')
+		return { type: Number.isInteger(example) ? 'integer' : 'number' };
+	return { type: typeof example };
+}

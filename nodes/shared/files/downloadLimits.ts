@@ -1,0 +1,69 @@
+import { InputError } from '../../client/errors';
+import { numberOption, optionGroup, readOptions } from '../form/options';
+import type { NodeContext } from '../run/nodeContext';
+
+/** How large a downloaded file may be, and how much one run of the node may download. */
+export const sizeOptions = {
+	maximumFileSize: numberOption('Maximum File Size', {
+		unit: 'MB',
+		help: 'Larger files are not downloaded. 0 means no limit.',
+		default: 500,
+	}),
+	maximumTotalSize: numberOption('Maximum Total Size', {
+		unit: 'MB',
+		help: 'Limit for all files of one run of the node together. 0 means no limit.',
+		default: 10_000,
+	}),
+};
+
+/** The group of options for downloaded files. */
+export const fileGroup = optionGroup('Downloaded Files', 'files', sizeOptions);
+
+/** How much may be downloaded, in bytes; Infinity means no limit. */
+export interface DownloadLimits {
+	readonly maxBytes: number;
+	/** For all files of the run. */
+	readonly maxTotalBytes: number;
+}
+
+/** The limits of an item. */
+export function readLimits(context: NodeContext, itemIndex: number): DownloadLimits {
+	const { maximumFileSize, maximumTotalSize } = readOptions(
+		fileGroup.options,
+		context,
+		itemIndex,
+	);
+	const bytes = (size: number) => size * 1_000_000 || Infinity;
+	return { maxBytes: bytes(maximumFileSize), maxTotalBytes: bytes(maximumTotalSize) };
+}
+
+/** Bytes downloaded so far, per node context, that is per run of a node. */
+const totals = new WeakMap<NodeContext, number>();
+
+/**
+ * Counts bytes against the limits.
+ *
+ * @param fileBytes Bytes of the file so far, or its announced size.
+ * @param newBytes How many of them have arrived now; 0 for an announced size.
+ * @throws InputError when the file, or the run, exceeds its limit.
+ */
+export function countBytes(
+	context: NodeContext,
+	{ maxBytes, maxTotalBytes }: DownloadLimits,
+	fileBytes: number,
+	newBytes: number,
+): void {
+	const total = (totals.get(context) ?? 0) + newBytes;
+	totals.set(context, total);
+	const size = newBytes === 0 ? `has ${megabytes(fileBytes)}` : 'is larger';
+	if (fileBytes > maxBytes) throw exceeded('File', maxBytes, `the file ${size}`);
+	if (total > maxTotalBytes)
+		throw exceeded('Total', maxTotalBytes, 'the files of this run have more');
+}
+
+function exceeded(which: 'File' | 'Total', limit: number, size: string): InputError {
+	const problem = `is ${megabytes(limit)}, but ${size}`;
+	return new InputError(`Maximum ${which} Size`, problem, 'Raise the limit under Options');
+}
+
+const megabytes = (bytes: number) => `${Number((bytes / 1_000_000).toPrecision(3))} MB`;

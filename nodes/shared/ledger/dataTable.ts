@@ -1,0 +1,299 @@
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INode,
+	INodeParameters,
+	IWorkflowBase,
+} from 'n8n-workflow';
+
+import { n8nClock } from '../run/host';
+
+/** A data table of n8n, with the types of its columns. */
+export interface TableSchema {
+	readonly name: string;
+	readonly columns: Readonly<Record<string, 'string' | 'number' | 'boolean' | 'date'>>;
+}
+
+/** A row by column. Dates are ISO 8601 text; n8n adds `id`, which grows with every inserted row, `createdAt` and `updatedAt`. */
+export type Row = IDataObject;
+
+/** A condition on a column. */
+export type Condition =
+	| readonly [column: string, condition: 'isEmpty' | 'isNotEmpty']
+	| readonly [column: string, condition: 'eq' | 'neq' | 'lt', value: string | number];
+
+/** Rows of which `all` conditions hold, or at least one of `any`. */
+export type Filter =
+	{ readonly all: readonly Condition[] } | { readonly any: readonly Condition[] };
+
+/** What to do with a table. Steps after the first one that writes `rows` take no rows of their own. */
+export type Step =
+	| { readonly insert: readonly Row[] }
+	/** Sets the columns of each row, found by its `id`. */
+	| { readonly update: readonly Row[] }
+	/** Sets the same columns in all rows of the filter, and returns these. */
+	| { readonly set: Row; readonly where: Filter }
+	| { readonly remove: Filter }
+	/** The rows of the filter, oldest first. */
+	| { readonly find: Filter };
+
+/** Conditions of one filter: a database limits the depth of an expression. */
+export const MAX_CONDITIONS = 200;
+
+/**
+ * Errors that pass by themselves: the database is locked, too busy for another connection or transaction, or n8n connects
+ * to it again. In the words of SQLite, PostgreSQL, Node.js, and n8n.
+ */
+const TRANSIENT =
+	/SQLITE_(BUSY|LOCKED|PROTOCOL)|is locked|lock timeout|waiting for lock|obtain lock|deadlock|serialize access|transaction (within|already|is not started|is aborted)|statement timeout|conflict with recovery|already (been )?released|not connected|is not established|after calling end|not queryable|connection terminated|terminating connection|database system is|too many clients|connection slots|acquire connection|timed out|timeout (exceeded|expired)|read timeout|E(CONN(RESET|REFUSED|ABORTED)|PIPE|TIMEDOUT|AI_AGAIN)|perhaps it is offline/i;
+/** Pauses before such a call is tried again, in milliseconds. */
+const RETRY_PAUSES_MS = [500, 1_000, 2_000, 4_000];
+
+/** IDs of the tables by workflow and name, in this process: finding one takes as long as writing to it. */
+const tableIds = new Map<string, string>();
+
+/** The table cannot be used. The message says why and what to do. */
+export class TableError extends Error {
+	override readonly name = 'TableError';
+
+	/** @param reason This n8n has no data tables for nodes; the table of this name is another one; or a call failed. */
+	constructor(
+		message: string,
+		readonly reason: 'unsupported' | 'foreign' | 'failed',
+	) {
+		super(message);
+	}
+}
+
+/** Errors of an n8n without data tables: they are turned off, or it is too old to have the node or its operations. */
+const UNSUPPORTED =
+	/module is disabled|Unrecognized node type|could not get parameter|reading 'execute'/i;
+
+/**
+ * Runs steps on a table of the workflow's project, and creates the table when it is missing.
+ *
+ * Community nodes have no access to data tables themselves: n8n's Data Table node runs in a sub-workflow. A call takes 25
+ * to 65 ms whatever it does, so several steps and many rows go into one.
+ *
+ * @returns The rows that the last step finds or sets; none for another step. Steps without rows to write are left out.
+ * @throws TableError when this n8n has no data tables a node can create, or when the table has other columns.
+ */
+export async function onTable(
+	context: IExecuteFunctions,
+	schema: TableSchema,
+	...given: readonly Step[]
+): Promise<readonly Row[]> {
+	const steps = given.filter(
+		(step) =>
+			!('insert' in step && step.insert.length === 0) &&
+			!('update' in step && step.update.length === 0),
+	);
+	if (steps.length === 0) return [];
+
+	const key = `${context.getWorkflow().id} ${schema.name}`;
+	const run = async () => {
+		const known = tableIds.get(key);
+		if (known !== undefined) {
+			// Somebody may have deleted the table since, or moved the workflow to another project.
+			const rows = await runSteps(context, known, schema, steps).catch((error: unknown) => {
+				if (!/not (be found|find)/i.test((error as Error).message)) throw error;
+			});
+			if (rows !== undefined) return rows;
+		}
+		const id = await findTable(context, schema);
+		tableIds.set(key, id);
+		return await runSteps(context, id, schema, steps);
+	};
+	const clock = n8nClock(context);
+	const runWithRetry = async (tries = 0): Promise<readonly Row[]> =>
+		await run().catch(async (error: unknown) => {
+			const pauseMs = RETRY_PAUSES_MS[tries];
+			if (pauseMs === undefined || !TRANSIENT.test((error as Error).message)) throw error;
+			// Also after Stop: what is paid for has to be written.
+			await clock.sleep(pauseMs).catch(() => undefined);
+			return await runWithRetry(tries + 1);
+		});
+	return await runWithRetry().catch((error: unknown) => {
+		const { message } = error as Error;
+		throw error instanceof TableError
+			? error
+			: new TableError(
+					`The data table ${schema.name} cannot be used: ${message}. It needs n8n 2 with data tables enabled, and space in them`,
+					UNSUPPORTED.test(message) ? 'unsupported' : 'failed',
+				);
+	});
+}
+
+/** The ID of the table; it is created if there is none. */
+async function findTable(context: IExecuteFunctions, schema: TableSchema): Promise<string> {
+	const list = {
+		resource: 'table',
+		operation: 'list',
+		returnAll: true,
+		options: { filterName: schema.name },
+	};
+	const create = {
+		resource: 'table',
+		operation: 'create',
+		tableName: schema.name,
+		columns: { column: Object.entries(schema.columns).map(([name, type]) => ({ name, type })) },
+		options: { createIfNotExists: false },
+	};
+	// The filter finds names that contain this one, too.
+	const find = async () =>
+		(await runNodes(context, [list])).find(({ name }) => name === schema.name);
+	const table =
+		(await find()) ??
+		// Of several executions that create the missing table at once, one succeeds.
+		(await runNodes(context, [create]).then(
+			([created]) => created,
+			async (error: unknown) => {
+				const other = await find();
+				if (other === undefined) throw error;
+				return other;
+			},
+		));
+	const columns = table!['columns'] as readonly { name: string; type: string }[] | undefined;
+	const missing = Object.entries(schema.columns).filter(
+		([name, type]) =>
+			columns?.every((column) => column.name !== name || column.type !== type) ?? false,
+	);
+	if (missing.length === 0) return table!['id'] as string;
+	const names = missing.map(([name, type]) => `${name} (${type})`).join(', ');
+	throw new TableError(
+		`The data table ${schema.name} has other columns than this node writes. It needs also ${names}: add them. Or rename the table: the node then creates its own`,
+		'foreign',
+	);
+}
+
+async function runSteps(
+	context: IExecuteFunctions,
+	tableId: string,
+	{ columns }: TableSchema,
+	steps: readonly Step[],
+): Promise<readonly Row[]> {
+	const dataTableId = { __rl: true, mode: 'id', value: tableId };
+	const [first] = steps;
+	const rows =
+		first && ('insert' in first ? first.insert : 'update' in first ? first.update : []);
+	const nodes = steps.map((step) => ({ resource: 'row', dataTableId, ...parametersOf(step) }));
+	const given = (rows ?? []).map((row) => withTexts(row, columns));
+	const found = await runNodes(context, nodes, given);
+	const last = steps.at(-1)!;
+	return 'find' in last || 'set' in last ? found.filter(({ id }) => id !== undefined) : [];
+}
+
+function parametersOf(step: Step): INodeParameters {
+	if ('insert' in step)
+		return { operation: 'insert', columns: FROM_INPUT, options: { optimizeBulk: true } };
+	if ('update' in step) {
+		const same = { keyName: 'id', condition: 'eq', keyValue: '={{ $json.id }}' };
+		const filters = { conditions: [same] };
+		return { operation: 'update', columns: FROM_INPUT, matchType: 'allConditions', filters };
+	}
+	if ('set' in step) {
+		const values = Object.entries(step.set).map(([name, each]) => [name, literal(each)]);
+		const value = Object.fromEntries(values) as INodeParameters;
+		const columns = { mappingMode: 'defineBelow', value };
+		return { operation: 'update', columns, ...toFilters(step.where) };
+	}
+	if ('remove' in step) return { operation: 'deleteRows', ...toFilters(step.remove) };
+	return {
+		operation: 'get',
+		...toFilters(step.find),
+		returnAll: true,
+		orderBy: true,
+		orderByColumn: 'id',
+		orderByDirection: 'ASC',
+	};
+}
+
+const FROM_INPUT = { mappingMode: 'autoMapInputData', value: {} };
+
+function toFilters(filter: Filter): INodeParameters {
+	const [matchType, conditions] =
+		'all' in filter ? ['allConditions', filter.all] : ['anyCondition', filter.any];
+	return {
+		matchType,
+		filters: {
+			conditions: conditions.map(([keyName, condition, keyValue]) => ({
+				keyName,
+				condition,
+				...(keyValue === undefined ? {} : { keyValue: literal(keyValue) }),
+			})),
+		},
+	} as INodeParameters;
+}
+
+/** The value as a parameter: a text that n8n would take for an expression becomes one that returns it. */
+function literal(value: unknown): unknown {
+	if (typeof value !== 'string' || !value.startsWith('=')) return value;
+	const escaped = JSON.stringify(value).replace(
+		/[{}]/g,
+		(brace) => `\\u00${brace.charCodeAt(0).toString(16)}`,
+	);
+	return `={{ ${escaped} }}`;
+}
+
+/** Runs Data Table nodes one after another in a sub-workflow, the first of them with these items. */
+async function runNodes(
+	context: IExecuteFunctions,
+	parameters: readonly INodeParameters[],
+	items: readonly Row[] = [],
+): Promise<readonly Row[]> {
+	const nodes = [
+		node('Start', 'executeWorkflowTrigger', { inputSource: 'passthrough' }),
+		...parameters.map((each, index) => ({
+			...node(`Step ${index}`, 'dataTable', each),
+			// The next step has to run where this one returns no row.
+			alwaysOutputData: true,
+			executeOnce: index > 0,
+		})),
+	];
+	const connections = Object.fromEntries(
+		parameters.map((_each, index) => [
+			nodes[index]!.name,
+			{ main: [[{ node: `Step ${index}`, type: 'main' as const, index: 0 }]] },
+		]),
+	);
+	// This is all that n8n needs to run a sub-workflow. Its type also requires fields of a saved workflow, such as an ID.
+	const code = {
+		name: 'Data table of Agent Video',
+		nodes,
+		connections,
+		settings: {
+			executionOrder: 'v1',
+			saveDataSuccessExecution: 'none',
+			saveDataErrorExecution: 'none',
+		},
+	} as unknown as IWorkflowBase;
+	const input = items.length === 0 ? [{ json: {} }] : items.map((row) => ({ json: row }));
+	const { data } = await context.executeWorkflow({ code }, input);
+	return (data[0] ?? []).map(({ json }) => json);
+}
+
+function node(name: string, type: string, parameters: INodeParameters): INode {
+	return {
+		id: name,
+		name,
+		type: `n8n-nodes-base.${type}`,
+		typeVersion: 1.1,
+		position: [0, 0],
+		parameters,
+	};
+}
+
+/**
+ * The row with texts in its text columns, also where the service has sent a number or an object: n8n rejects a whole batch
+ * for one of them. PostgreSQL takes no NUL character.
+ */
+function withTexts(row: Row, columns: TableSchema['columns']): Row {
+	const toText = (value: unknown) =>
+		(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\0', '');
+	return Object.fromEntries(
+		Object.entries(row).map(([name, value]) => [
+			name,
+			columns[name] === 'string' && value != null ? toText(value) : value,
+		]),
+	);
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { executionOf, type ExecutionFacts } from '../run/engine';
+
+/** Identifies the execution of a node across n8n's *Retry*. */
+export interface Origin {
+	/** The same for an execution and all its retries, also if it crashed and left no data; differs by workflow and node. */
+	readonly origin: string;
+	/** ID of the execution that a person sees: of a sub-workflow the execution that called it. */
+	readonly root: string;
+	/** Whether the execution is a retry. */
+	readonly isRetry: boolean;
+	/**
+	 * Whether the position of a call tells which one it is. In a sub-workflow all calls have the same: a retry that kept runs
+	 * of the calling workflow does not repeat all of them.
+	 */
+	readonly hasPosition: boolean;
+}
+
+/**
+ * The origin of this execution. n8n keeps one random token of an execution in all its retries; being a secret, it is
+ * hashed. In an n8n without it a retry is recognized by the execution that it retries.
+ */
+export async function originOf(context: IExecuteFunctions): Promise<Origin> {
+	const { current, isRetry, read } = executionOf(context);
+	let root: ExecutionFacts = current;
+	for (const seen = new Set<string>(); root.parentId !== undefined && !seen.has(root.parentId);) {
+		seen.add(root.parentId);
+		root = await read(root.parentId);
+	}
+	const secret = root.token ?? root.retryOf ?? root.id;
+	return {
+		origin: createHash('sha256')
+			.update([secret, context.getWorkflow().id, context.getNode().id].join(' '))
+			.digest('hex'),
+		root: root.id,
+		isRetry,
+		hasPosition: root === current || !root.hasRuns,
+	};
+}

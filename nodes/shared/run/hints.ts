@@ -1,0 +1,21 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { nodeState } from './nodeState';
+
+/** Shows a message below the output. */
+export function hint(
+	context: IExecuteFunctions,
+	message: string,
+	type: 'info' | 'warning' = 'warning',
+): void {
+	context.addExecutionHints({ message, type, location: 'outputPane' });
+}
+
+/** Says below the output and in n8n's log what did not work though the node goes on; once per execution and node. */
+export function mentionOnce(context: IExecuteFunctions, message: string): void {
+	const said = nodeState<boolean>(context, 'mentioned');
+	if (said.get() === true) return;
+	said.set(true);
+	context.logger.warn(message, { node: context.getNode().name });
+	hint(context, message);
+}

@@ -1,0 +1,103 @@
+import {
+	sleep,
+	type ICredentialsDecrypted,
+	type ICredentialTestFunctions,
+	type INodeCredentialTestResult,
+} from 'n8n-workflow';
+
+import { InputError, type ServiceError } from '../../client/errors';
+import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
+import { transportError } from '../../client/http/transportError';
+import type { HttpPort, HttpResponse } from '../../client/ports';
+import { readCredential } from './credential';
+import { errorLine } from './nodeErrors';
+
+const TIMEOUT_MS = 30_000;
+/** Error statuses below 500 that mean the same for any request. */
+const GENERAL: readonly (number | undefined)[] = [401, 403, 404, 405, 406, 408, 429];
+/** Words of an error about the path. Another server with errors in the same form does not know it. */
+const ABOUT_PATH = /\b(url|uri|path|route|endpoint|method|page)\b|\/tasks/i;
+
+/**
+ * The credential test. It polls a task that does not exist, which is free of charge. The service answers with a status
+ * of the task, or rejects the task ID in its own form (spec 2.10, 7); any other answer is an error.
+ *
+ * In code, because a test request of n8n can only compare the status and one value of the body.
+ */
+async function testCredential(
+	this: ICredentialTestFunctions,
+	{ data = {} }: ICredentialsDecrypted,
+): Promise<INodeCredentialTestResult> {
+	let mask = (text: string) => text;
+	const end = new AbortController();
+	try {
+		const credential = readCredential(data);
+		mask = credential.mask.text;
+		const late = sleep(TIMEOUT_MS, end.signal).then(() => {
+			throw Object.assign(new Error('Timeout'), { code: 'ETIMEDOUT' });
+		});
+		await Promise.race([poll(testPort(this, credential, end.signal)), late]);
+	} catch (error) {
+		const words =
+			error instanceof InputError ? errorLine(error) : verdict(transportError(error));
+		if (words !== '') return { status: 'Error', message: mask(words) };
+	} finally {
+		end.abort();
+	}
+	return { status: 'OK', message: 'The service accepted the API key' };
+}
+
+/** For the `methods` of every node: n8n runs the test of the first node it has. */
+export const credentialTest = { testCredential };
+
+async function poll(http: HttpPort): Promise<void> {
+	const response = await send(http, 'video', {
+		method: 'POST',
+		path: '/v1/videos/tasks',
+		body: { task_id: 'n8n-credential-test' },
+		idleTimeoutMs: TIMEOUT_MS,
+	});
+	const body = await readJsonObject(response);
+	const isTask = ['task_id', 'status'].every((name) => typeof body[name] === 'string');
+	if (!isTask) throw unexpectedResponse(JSON.stringify(body));
+}
+
+/** What is wrong, as sentences; empty if the service rejected only the task ID, and so accepted the key. */
+function verdict(error: ServiceError): string {
+	const { status = 0, serviceMessage = '', serviceType } = error.details;
+	const isOwn = serviceType !== undefined && !ABOUT_PATH.test(serviceMessage);
+	if (isOwn && [400, 404].includes(status)) return '';
+
+	const isGeneral = status < 400 || (status >= 500 && status !== 501) || GENERAL.includes(status);
+	const isService = isGeneral && (status !== 406 || isOwn);
+	return errorLine(
+		isService ? error : unexpectedResponse(serviceMessage || '(nothing)').with({ status }),
+		true,
+	);
+}
+
+/** The client's HTTP port over the only request helper of a credential test. */
+function testPort(
+	{ helpers }: ICredentialTestFunctions,
+	{ baseUrl, key, headers }: ReturnType<typeof readCredential>,
+	end: AbortSignal,
+): HttpPort {
+	return async ({ method, path, body, idleTimeoutMs }) => {
+		const common = { accept: 'application/json', 'content-type': 'application/json' };
+		const response = (await helpers.request({
+			method,
+			uri: `${baseUrl}${path}`,
+			headers: { ...headers, ...common, authorization: `Bearer ${key}` },
+			body: JSON.stringify(body),
+			timeout: idleTimeoutMs,
+			followRedirect: false,
+			simple: false,
+			resolveWithFullResponse: true,
+			useStream: true,
+		})) as HttpResponse & { statusCode: number; body: { destroy(): void } };
+		end.addEventListener('abort', () => {
+			response.body.destroy();
+		});
+		return { ...response, status: response.statusCode };
+	};
+}

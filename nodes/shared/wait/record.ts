@@ -1,0 +1,81 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { withoutUndefined } from '../../client/json';
+import { pollResult } from '../../client/video/poll/result';
+import type { TaskPoll } from '../../client/video/poll/task';
+import { MAX_CONDITIONS, onTable, type Row } from '../ledger/dataTable';
+import { ledgerOptions } from '../ledger/ledgerOption';
+import { TASK_TABLE } from '../ledger/taskTable';
+import { accountOf, isOwn } from '../run/account';
+import { mentionOnce } from '../run/hints';
+
+/** The service rejects the ID itself (spec 7.2). Any other error may come from a proxy, a wrong base URL or the account. */
+const REJECTED_ID = 400;
+
+/** An update takes about 20 ms per row. More rows than this are replaced, which takes about 2 ms per row. */
+const MAX_UPDATES = 20;
+
+/** What became of the files of a completed task. */
+interface Delivery {
+	/** Whether every item of the task has what was asked for. */
+	readonly isComplete: boolean;
+	readonly fileName: string | undefined;
+	/** Why a file could not be downloaded. */
+	readonly error: string | undefined;
+}
+
+/**
+ * Writes the results of tasks into the task ledger, all at once. Without `finished_at` a task stays open, so that it can
+ * be collected: after a timeout or a failed download. Tasks that are not in the table change nothing, and a write that
+ * fails changes nothing in the output.
+ */
+export async function recordResults(
+	context: IExecuteFunctions,
+	polls: readonly TaskPoll[],
+	deliveryOf: (taskId: string) => Delivery,
+): Promise<void> {
+	if (!ledgerOptions.taskLedger.read(context, 0)) return;
+	const rows = polls.map((poll) => resultRow(poll, deliveryOf(poll.taskId)));
+	try {
+		const account = await accountOf(context);
+		for (let start = 0; start < rows.length; start += MAX_CONDITIONS)
+			await writeRows(context, rows.slice(start, start + MAX_CONDITIONS), account);
+	} catch (error) {
+		const { message } = error as Error;
+		mentionOnce(context, `The results are not in the task ledger. ${message}`);
+	}
+}
+
+/** Writes the results into the rows of this account: to another one, the service may say that the task does not exist. */
+async function writeRows(context: IExecuteFunctions, results: readonly Row[], account: string) {
+	const byTask = new Map(results.map((row) => [row['task_id'] as string, row]));
+	const isResult = [...byTask.keys()].map((id) => ['task_id', 'eq', id] as const);
+	const found = await onTable(context, TASK_TABLE, { find: { any: isResult } });
+	const old = found.filter((row) => isOwn(row, account));
+	if (old.length === 0) return;
+	const update = old.map(({ id, task_id }) => ({ ...byTask.get(task_id as string), id }));
+	const isOld = old.map(({ id }) => ['id', 'eq', id as number] as const);
+	// The new rows come first: whatever ends this halfway, no task is lost.
+	const insert = old.map((row, index) => ({ ...row, ...update[index] }));
+	const replace = [{ insert }, { remove: { any: isOld } }] as const;
+	await onTable(context, TASK_TABLE, ...(old.length > MAX_UPDATES ? replace : [{ update }]));
+}
+
+function resultRow(poll: TaskPoll, { isComplete, fileName, error }: Delivery): Row {
+	const { outcome } = poll;
+	const { task_id, status, video_url, reason, error_message } = pollResult(poll);
+	const isRejected =
+		outcome?.kind === 'failed' &&
+		outcome.reason === 'refused' &&
+		outcome.error.details.status === REJECTED_ID;
+	const isFinal = reason === undefined ? isComplete : reason === 'failed' || isRejected;
+	return withoutUndefined({
+		task_id,
+		status: isRejected ? 'refused' : status || undefined,
+		video_url,
+		// Also removes the error of an earlier wait.
+		error: (reason === undefined ? error : (error_message ?? reason)) ?? null,
+		file_name: fileName,
+		finished_at: isFinal ? new Date().toISOString() : undefined,
+	});
+}
