@@ -8,6 +8,7 @@ import {
 
 import { chatListSearch } from '../shared/chat/listSearch';
 import { ANSWERER } from '../shared/chat/properties';
+import { credentialTest } from '../shared/run/testCredential';
 import { supplyChatModel } from './execute';
 import { chatModelProperties } from './properties';
 
@@ -15,21 +16,23 @@ export class AgentVideoChatModel implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Agent Video Chat Model',
 		name: 'agentVideoChatModel',
-		icon: { light: 'file:../../icons/chat.svg', dark: 'file:../../icons/chat.dark.svg' },
+		icon: {
+			light: 'file:../../icons/chatModel.svg',
+			dark: 'file:../../icons/chatModel.dark.svg',
+		},
 		group: ['transform'],
 		version: 1,
 		subtitle: `={{ ${ANSWERER} }}`,
-		description:
-			'A model, an application or a workflow of the service, for AI agents and chains',
+		description: 'A chat model for AI agents and chains: a model, an application or a workflow',
 		defaults: { name: 'Agent Video Chat Model' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.AiLanguageModel],
 		outputNames: ['Model'],
-		credentials: [{ name: 'agentVideoApi', required: true }],
+		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: chatModelProperties,
 	};
 
-	methods = { listSearch: chatListSearch };
+	methods = { credentialTest, listSearch: chatListSearch };
 
 	async supplyData(this: ISupplyDataFunctions, itemIndex: number): Promise<SupplyData> {
 		return await supplyChatModel(this, itemIndex);

@@ -1,11 +1,14 @@
-import type { ISupplyDataFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 
+import { checkMessages } from '../client/chat/messages';
 import { restoreReplies } from '../client/chat/restoreReplies';
 import { toReplay } from '../client/chat/toolCalls';
 import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
 import { asJson, fromJson } from '../client/json';
 import { fromCallback } from '../client/fromCallback';
+import { isBlank } from '../client/values';
 import type { HttpPort } from '../client/ports';
+import type { CallLimits } from '../client/http/deadline';
 import type { RetryPolicy } from '../client/http/retry';
 import {
 	toDeclaration,
@@ -17,19 +20,18 @@ import {
 } from '../shared/chat/aiNodeSdk';
 import { sendChat, type OnText } from '../shared/chat/sendChat';
 import { n8nClock } from '../shared/run/host';
-import { toNodeError } from '../shared/run/nodeErrors';
+import { forVisitor, toNodeError } from '../shared/run/nodeErrors';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
-import { callsOf, toChatMessage, toSdkEnd, toSdkResult, withImages } from './sdkMessages';
+import { callsOf, fileLinks, toChatMessage, toSdkResult, withImages } from './sdkMessages';
 
 /** Settings that all calls of a chat model share. */
-export interface ChatModelSettings {
+export interface ChatModelSettings extends CallLimits {
 	readonly sdk: AiNodeSdk;
 	readonly http: HttpPort;
 	/** The request without messages and tools. */
 	readonly request: Omit<ChatRequest, 'messages'>;
 	/** URLs of the images to attach to the last user message. */
 	readonly imageUrls: readonly string[];
-	readonly idleTimeoutMs: number;
 	readonly retry: RetryPolicy;
 }
 
@@ -42,25 +44,26 @@ export function chatModel(
 	settings: ChatModelSettings,
 	tools: readonly SdkTool[] = [],
 ): SdkChatModel {
-	const { http, idleTimeoutMs, retry } = settings;
 	const send = async (
 		messages: readonly SdkMessage[],
 		call: SdkCall | undefined,
 		stream: boolean,
 		onText?: OnText,
 	): Promise<ChatCompletion> => {
-		const request = toRequest(context, settings, tools, messages, call);
 		try {
-			const completion = await sendChat(n8nClock(context), http, request, {
+			const request = toRequest(context, settings, tools, messages, call);
+			const completion = await sendChat(n8nClock(context), settings.http, request, {
+				...settings,
 				stream,
-				idleTimeoutMs,
-				retry,
 				showReasoning: true,
 				onText,
 			});
 			return storeReply(context, completion);
 		} catch (error) {
-			throw toNodeError(context.getNode(), error, 0);
+			const failure = toNodeError(context.getNode(), error, 0);
+			// n8n sends the description to a streaming chat. Its type of a sub-node lacks the method.
+			const isLive = (context as Partial<IExecuteFunctions>).isStreaming?.() === true;
+			throw isLive ? forVisitor(failure) : failure;
 		}
 	};
 
@@ -81,16 +84,16 @@ export function chatModel(
 				if (reasoning !== '') yield { type: 'reasoning-delta', delta: reasoning };
 				if (content !== '') yield { type: 'text-delta', delta: content };
 			}
-			for (const { id, function: called } of callsOf(next.value)) {
+			const links = fileLinks(next.value);
+			if (links !== '') yield { type: 'text-delta', delta: links };
+			const { message, ...end } = toSdkResult(next.value);
+			for (const part of message.content) {
+				if (part.type !== 'tool-call') continue;
+				const { toolCallId: id = '', toolName: name, input: argumentsDelta } = part;
 				// One chunk per call: n8n writes the chunks of all calls to the same place.
-				yield {
-					type: 'tool-call-delta',
-					id,
-					name: called.name,
-					argumentsDelta: called.arguments,
-				};
+				yield { type: 'tool-call-delta', id, name, argumentsDelta };
 			}
-			yield { type: 'finish', ...toSdkEnd(next.value) };
+			yield { type: 'finish', ...end };
 		},
 		withTools: (more) => chatModel(context, settings, [...tools, ...more]),
 	};
@@ -104,15 +107,21 @@ function toRequest(
 	call: SdkCall = {},
 ): ChatRequest {
 	const stop = call.stop ?? call.stopSequences;
+	const restored = restoreReplies(
+		withImages(messages.map(toChatMessage).filter(isSaid), imageUrls),
+		storedReplies(context).get() ?? [],
+	);
 	return {
 		...request,
 		...(stop === undefined ? {} : { stop }),
 		...(tools.length === 0 ? {} : { tools: tools.map((tool) => toDeclaration(sdk, tool)) }),
-		messages: restoreReplies(
-			withImages(messages.map(toChatMessage), imageUrls),
-			storedReplies(context).get() ?? [],
-		),
+		messages: checkMessages(restored.map(asJson), 'Messages', { allowPrivate: true }),
 	};
+}
+
+/** Whether a message says anything: agents send empty instructions, and empty replies from their memory, which the service rejects. */
+function isSaid({ role, content, tool_calls: calls }: ChatMessage): boolean {
+	return role === 'user' || role === 'tool' || calls !== undefined || !isBlank(content);
 }
 
 /**
@@ -128,7 +137,8 @@ function storeReply(context: ISupplyDataFunctions, completion: ChatCompletion): 
 	const choice = completion.choices[0]!;
 	const reply = toReplay(choice.message, calls);
 	replies.set([...earlier, reply].slice(-MAX_STORED_REPLIES));
-	return { ...completion, choices: [{ ...choice, message: fromJson(asJson(reply)) }] };
+	const message = { ...choice.message, ...fromJson<object>(asJson(reply)) };
+	return { ...completion, choices: [{ ...choice, message }] };
 }
 
 function storedReplies(context: ISupplyDataFunctions): NodeState<readonly ChatMessage[]> {

@@ -1,7 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { bindingProperties, imagesProperty } from '../shared/chat/properties';
-import { chatModelOptions } from './options';
+import { callProperties } from '../shared/chat/callOptions';
+import { appModelProperty, bindingProperties, imagesProperty } from '../shared/chat/properties';
+import { requestProperties, responseFormatOption } from '../shared/chat/requestOptions';
+import { optionsProperty } from '../shared/form/options';
+import { retryGroup } from '../shared/form/retryOptions';
+
+/** Options that a chat model does not offer: the connected agent or chain sets them. */
+const SET_BY_CALLER = ['tools', 'toolChoice', 'streamReasoning'];
 
 /** The form of Agent Video Chat Model. */
 export const chatModelProperties: INodeProperties[] = [
@@ -12,11 +18,20 @@ export const chatModelProperties: INodeProperties[] = [
 		name: 'assistantNotice',
 		type: 'notice',
 		default: '',
+		displayOptions: { show: { answeredBy: ['app'] } },
 	},
 	{
 		...imagesProperty,
 		description:
 			'Images to add to the last user message: n8n does not pass images to this model. Binary fields are read from the item of the agent or chain.',
 	},
-	chatModelOptions,
+	optionsProperty(
+		[
+			appModelProperty,
+			...requestProperties,
+			responseFormatOption,
+			retryGroup.property,
+			...callProperties,
+		].filter(({ name }) => !SET_BY_CALLER.includes(name)),
+	),
 ];

@@ -1,31 +1,21 @@
+import { isDataUrl, partMedia } from '../client/chat/media';
 import { userMessage } from '../client/chat/messages';
 import { usageOf } from '../client/chat/result';
-import { isComplete, readToolCalls } from '../client/chat/toolCalls';
-import type {
-	ChatCompletion,
-	ChatMessage,
-	ContentPart,
-	ToolCall,
-	Usage,
-} from '../client/chat/types';
+import { isComplete, jsonText, readToolCalls, toolCall } from '../client/chat/toolCalls';
+import type { ChatCompletion, ChatMessage, ContentPart, ToolCall } from '../client/chat/types';
 import { InputError } from '../client/errors';
-import type {
-	SdkContent,
-	SdkFinishReason,
-	SdkMessage,
-	SdkResult,
-	SdkUsage,
-} from '../shared/chat/aiNodeSdk';
+import type { JsonValue } from '../client/json';
+import type { SdkContent, SdkFinishReason, SdkMessage, SdkResult } from '../shared/chat/aiNodeSdk';
 
 type Part<K extends SdkContent['type']> = Extract<SdkContent, { type: K }>;
 
 /** n8n's name for each finish reason of the service (spec 3.2). */
-const FINISH_REASONS: Readonly<Record<string, SdkFinishReason>> = {
-	stop: 'stop',
-	tool_calls: 'tool-calls',
-	length: 'length',
-	content_filter: 'content-filter',
-};
+const FINISH_REASONS: ReadonlyMap<unknown, SdkFinishReason> = new Map([
+	['stop', 'stop'],
+	['tool_calls', 'tool-calls'],
+	['length', 'length'],
+	['content_filter', 'content-filter'],
+]);
 
 /** Converts a message of each role to the service's form (spec 2.2, 2.3). */
 const CONVERTERS: Readonly<Record<SdkMessage['role'], (message: SdkMessage) => ChatMessage>> = {
@@ -34,11 +24,8 @@ const CONVERTERS: Readonly<Record<SdkMessage['role'], (message: SdkMessage) => C
 	assistant: assistantMessage,
 	tool: (message) => {
 		const [{ toolCallId, result }] = partsOf(message, 'tool-result') as [Part<'tool-result'>];
-		return {
-			role: 'tool',
-			tool_call_id: toolCallId,
-			content: typeof result === 'string' ? result : JSON.stringify(result),
-		};
+		const content = jsonText((result ?? '') as JsonValue);
+		return { role: 'tool', tool_call_id: toolCallId, content };
 	},
 };
 
@@ -68,31 +55,42 @@ export function withImages(
 
 /** Converts a reply of the service to n8n's form. */
 export function toSdkResult(completion: ChatCompletion): SdkResult {
-	const { content, reasoning_content: reasoning = '' } = completion.choices[0]!.message;
+	const { message, finish_reason: reason } = completion.choices[0]!;
+	const { content, reasoning_content: reasoning = '' } = message;
+	const text = (content ?? '') + fileLinks(completion);
+	const usage = usageOf(completion);
 	return {
 		message: {
 			role: 'assistant',
 			content: [
 				...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning } as const]),
-				...(typeof content === 'string' ? [{ type: 'text', text: content } as const] : []),
+				...(content === null && text === '' ? [] : [{ type: 'text', text } as const]),
 				...callsOf(completion).map(
 					({ id, function: { name, arguments: input } }) =>
 						({ type: 'tool-call', toolCallId: id, toolName: name, input }) as const,
 				),
 			],
 		},
-		...toSdkEnd(completion),
+		finishReason: FINISH_REASONS.get(reason) ?? 'other',
+		...(usage && {
+			usage: {
+				promptTokens: usage.prompt_tokens,
+				completionTokens: usage.completion_tokens,
+				totalTokens: usage.total_tokens,
+			},
+		}),
 	};
 }
 
-/** The finish reason and usage of a reply, in n8n's form. */
-export function toSdkEnd(completion: ChatCompletion): {
-	finishReason: SdkFinishReason;
-	usage?: SdkUsage;
-} {
-	const usage = usageOf(completion);
-	const finishReason = FINISH_REASONS[completion.choices[0]!.finish_reason ?? ''] ?? 'other';
-	return { finishReason, ...(usage === undefined ? {} : { usage: toSdkUsage(usage) }) };
+/**
+ * The files among the parts of a reply as Markdown below its text: n8n's agents and chains pass on only text. Files that
+ * the service sends themselves, as data: URLs, are left out.
+ */
+export function fileLinks({ choices }: ChatCompletion): string {
+	return partMedia(choices[0]!.message.parts)
+		.filter(({ url }) => !isDataUrl(url))
+		.map(({ kind, url }) => `\n\n${kind === 'image' ? '!' : ''}[${kind}](${url})`)
+		.join('');
 }
 
 /** The tool calls to run: those of a complete reply that the service has not executed, see `readToolCalls`. */
@@ -104,21 +102,9 @@ export function callsOf({ choices }: ChatCompletion, prefix?: string): readonly 
 	);
 }
 
-function toSdkUsage({ prompt_tokens, completion_tokens, total_tokens }: Usage): SdkUsage {
-	return {
-		promptTokens: prompt_tokens,
-		completionTokens: completion_tokens,
-		totalTokens: total_tokens,
-	};
-}
-
 function assistantMessage(message: SdkMessage): ChatMessage {
-	const calls = partsOf(message, 'tool-call').map(
-		({ toolCallId = '', toolName, input }): ToolCall => ({
-			id: toolCallId,
-			type: 'function',
-			function: { name: toolName, arguments: input },
-		}),
+	const calls = partsOf(message, 'tool-call').map(({ toolCallId = '', toolName, input }) =>
+		toolCall(toolCallId, toolName, input),
 	);
 	const text = textOf(message);
 	const reasoning = partsOf(message, 'reasoning').map((part) => part.text);

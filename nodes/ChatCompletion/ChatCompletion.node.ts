@@ -8,6 +8,7 @@ import {
 
 import { chatListSearch } from '../shared/chat/listSearch';
 import { ANSWERER } from '../shared/chat/properties';
+import { credentialTest } from '../shared/run/testCredential';
 import { runChatCompletion } from './execute';
 import { chatCompletionProperties } from './properties';
 
@@ -18,17 +19,17 @@ export class ChatCompletion implements INodeType {
 		icon: { light: 'file:../../icons/chat.svg', dark: 'file:../../icons/chat.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: `={{ ($parameter.options?.responseFormat === "json_object" ? "JSON" : "reply") + " from " + ${ANSWERER} }}`,
+		subtitle: `={{ (["json", "schema"].includes($parameter.responseFormat) ? "JSON" : "reply") + " from " + ${ANSWERER} }}`,
 		description: 'Ask a model, an application or a workflow, and get its reply',
 		defaults: { name: 'Chat Completion' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
-		credentials: [{ name: 'agentVideoApi', required: true }],
+		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: chatCompletionProperties,
 	};
 
-	methods = { listSearch: chatListSearch };
+	methods = { credentialTest, listSearch: chatListSearch };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await runChatCompletion(this);

@@ -1,32 +1,48 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isJsonMode } from '../client/chat/readFields';
+import { applyReply, startConversation } from '../client/chat/conversation';
+import { askForJson, readJsonReply } from '../client/chat/jsonReply';
 import { toChatResult } from '../client/chat/result';
-import type { ChatCompletion as Completion, ChatRequest } from '../client/chat/types';
-import { readIdleTimeoutMs, showReasoningOption } from '../shared/chat/callOptions';
+import type { ChatRequest } from '../client/chat/types';
+import { asJson } from '../client/json';
+import { includeDetails, readCallLimits, showOptions } from '../shared/chat/callOptions';
 import { readChatBatching, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
+import { readMemoryKey, recall, remember } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
-import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
-import { reportCall } from '../shared/chat/reportCall';
-import { readRequestFields } from '../shared/chat/requestFields';
+import { withMedia } from '../shared/chat/replyMedia';
+import { hintMissingFiles } from '../shared/files/download';
+import { reportCall, reportFallback } from '../shared/chat/reportCall';
+import { readFallbacks, readRequestFields } from '../shared/chat/requestFields';
+import { readJsonFormat } from '../shared/chat/responseFormat';
 import { sendChat, type SendChatOptions } from '../shared/chat/sendChat';
 import { readRetry } from '../shared/form/retryOptions';
-import { toDataObject } from '../shared/run/dataObject';
 import { n8nClock, n8nService } from '../shared/run/host';
+import { keyedMutex } from '../shared/run/keyedMutex';
 import { mapItems } from '../shared/run/mapItems';
 import { forTools } from '../shared/run/toolResult';
 
-/** Sends one request per item; with live streaming one item at a time, so that their texts do not mix. */
+/** Limits of a single exchange: there is none. */
+const NO_LIMITS = { maxRounds: Infinity, maxCalls: Infinity, maxRepeats: Infinity };
+
+/**
+ * Sends one request per item; with live streaming one item at a time, so that their texts do not mix. Items of the same
+ * memory run one after another.
+ */
 export async function runChatCompletion(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
+	const runExclusive = keyedMutex();
 	const items = await mapItems(
 		context,
 		() => readChatBatching(context),
-		async (item, { live }) => await runItem(context, item, live),
+		async (item, { live }) =>
+			await runExclusive(
+				readMemoryKey(context, item),
+				async () => await runItem(context, item, live),
+			),
 	);
-	hintMissingMedia(context, items);
+	hintMissingFiles(context, items, 'media');
 	return [items];
 }
 
@@ -36,40 +52,40 @@ async function runItem(
 	live: boolean,
 ): Promise<INodeExecutionData> {
 	const service = await n8nService(context);
-	const request: ChatRequest = {
-		messages: readMessages(context, item, service),
-		...readRequestFields(context, item),
-	};
+	const asked = readMessages(context, item, service);
+	const fields = readRequestFields(context, item, service);
 	const clock = n8nClock(context);
-	const options = readSendOptions(context, item);
+	const options: SendChatOptions = {
+		stream: context.getNodeParameter('streaming', 0) !== 'off',
+		...readCallLimits(context, item),
+		retry: readRetry(context, item),
+		fallbacks: readFallbacks(context, item, service),
+		onFallback: (fallback) => {
+			reportFallback(context, fallback);
+		},
+		showReasoning: showOptions.streamReasoning.read(context, item),
+	};
+	// Read before the call: a bad value must be found before it is paid for.
+	const download = readMediaDownload(context, item);
+	const details = includeDetails.read(context, item);
+	const { messages, memory } = await recall(context, item, asked);
+	const request: ChatRequest = { messages, ...fields };
+	const format = readJsonFormat(context, item);
 	const send = async (onText?: (text: string) => void) =>
-		await sendChat(clock, service.http, request, { ...options, onText });
+		await askForJson(request, format, async (each) => {
+			const reply = await sendChat(clock, service.http, each, { ...options, onText });
+			reportCall(context, reply, request);
+			return reply;
+		});
 
 	const completion = live ? await withChatStream(context, item, send) : await send();
-	reportCall(context, completion);
-	const download = readMediaDownload(context, item, service);
-	return withMedia(
-		{ json: toOutput(context, item, request, completion), pairedItem: { item } },
-		await fetchMedia(context, completion, download),
-	);
-}
-
-function readSendOptions(context: IExecuteFunctions, item: number): SendChatOptions {
-	return {
-		stream: context.getNodeParameter('streaming', 0) !== 'off',
-		idleTimeoutMs: readIdleTimeoutMs(context, item),
-		retry: readRetry(context, item),
-		showReasoning: showReasoningOption.read(context, item),
-	};
-}
-
-function toOutput(
-	context: IExecuteFunctions,
-	item: number,
-	request: ChatRequest,
-	completion: Completion,
-): IDataObject {
-	if (context.getNodeParameter('simplify', item) !== true) return toDataObject(completion);
-	const result = toChatResult(completion, { json: isJsonMode(request) });
-	return forTools(context, 'reply', toDataObject(result));
+	const value = readJsonReply(completion, format);
+	const isSimplified = context.getNodeParameter('simplify', item) === true;
+	const result = isSimplified ? toChatResult(completion, { json: value, details }) : completion;
+	const json = asJson(result);
+	// A reply with calls that the workflow has to run ends no turn.
+	const replied = applyReply(startConversation(messages), completion, [], NO_LIMITS);
+	await remember(context, memory, replied);
+	const output = isSimplified ? forTools(context, 'reply', json) : json;
+	return await withMedia(context, { json: output, pairedItem: { item } }, completion, download);
 }

@@ -1,18 +1,45 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
+	callProperties,
+	earlierMessagesProperty,
+	includeDetails,
+} from '../shared/chat/callOptions';
+import { mediaProperties } from '../shared/chat/mediaOptions';
+import { memoryLimitsProperty, memoryProperties } from '../shared/chat/memory';
+import {
+	appModelProperty,
 	bindingProperties,
 	inputProperties,
+	promptImagesProperty,
 	simplifyProperty,
 	streamingProperty,
 } from '../shared/chat/properties';
-import { chatCompletionOptions } from './options';
+import { requestProperties } from '../shared/chat/requestOptions';
+import { repairAttemptsProperty, responseFormatProperties } from '../shared/chat/responseFormat';
+import { batching } from '../shared/form/batchOptions';
+import { optionsProperty } from '../shared/form/options';
+import { chatRetryGroup } from '../shared/form/retryOptions';
 
 /** The form of Chat Completion. */
 export const chatCompletionProperties: INodeProperties[] = [
 	...bindingProperties,
 	...inputProperties,
+	...memoryProperties,
+	...responseFormatProperties,
+	promptImagesProperty,
 	streamingProperty,
 	simplifyProperty,
-	chatCompletionOptions,
+	optionsProperty([
+		appModelProperty,
+		repairAttemptsProperty,
+		...requestProperties,
+		earlierMessagesProperty,
+		includeDetails.property,
+		...mediaProperties,
+		memoryLimitsProperty,
+		batching.property,
+		chatRetryGroup.property,
+		...callProperties,
+	]),
 ];

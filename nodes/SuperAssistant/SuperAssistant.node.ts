@@ -6,6 +6,9 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
+import { chatListSearch } from '../shared/chat/listSearch';
+import { shownAs } from '../shared/chat/properties';
+import { credentialTest } from '../shared/run/testCredential';
 import { runSuperAssistant } from './execute';
 import { assistantProperties } from './properties';
 
@@ -19,16 +22,17 @@ export class SuperAssistant implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle:
-			'={{ ($parameter.appCode || "no assistant") + ", " + ({ id: "session by ID", key: "session per key" }[$parameter.session] ?? "new session") }}',
+		subtitle: `={{ ${shownAs('appCode', 'assistant of the API key')} + ", " + ({ id: "session by ID", key: "session per key", new: "new session" }[$parameter.session] ?? "session of the chat") }}`,
 		description: 'Let an assistant with its own memory and tools do a task',
 		defaults: { name: 'Super Assistant' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
-		credentials: [{ name: 'agentVideoApi', required: true }],
+		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: assistantProperties,
 	};
+
+	methods = { credentialTest, listSearch: chatListSearch };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await runSuperAssistant(this);

@@ -1,30 +1,38 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { askAssistant, type AssistantReply } from '../client/chat/askAssistant';
-import { liveText } from '../client/chat/liveText';
+import { askForJson, readJsonReply, type JsonFormat } from '../client/chat/jsonReply';
 import { toChatResult } from '../client/chat/result';
-import { executedTools, progressLine } from '../client/chat/toolProgress';
+import { progressLine, type ToolProgressEvent } from '../client/chat/toolProgress';
+import type { ChatCompletion, ChatRequest, TextDelta } from '../client/chat/types';
 import { ServiceError } from '../client/errors';
-import { withRetry } from '../client/http/retry';
-import {
-	readIdleTimeoutMs,
-	showInChatOption,
-	showReasoningOption,
-} from '../shared/chat/callOptions';
+import { withRetryUntil } from '../client/http/deadline';
+import { asJson } from '../client/json';
+import { includeDetails, readCallLimits, showOptions } from '../shared/chat/callOptions';
 import { readChatBatching, toChatNotice, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
-import { fetchMedia, hintMissingMedia, withMedia } from '../shared/chat/replyMedia';
+import { withMedia } from '../shared/chat/replyMedia';
+import { hintMissingFiles } from '../shared/files/download';
 import { reportCall } from '../shared/chat/reportCall';
-import { readSafeRetry, resendOutcomeUnknownOption } from '../shared/form/retryOptions';
-import { callOnce, clearCallLog } from '../shared/run/callLog';
-import { toDataObject } from '../shared/run/dataObject';
+import { readJsonFormat } from '../shared/chat/responseFormat';
+import { liveText } from '../shared/chat/sendChat';
+import { readSafeRetry } from '../shared/form/retryOptions';
+import { ledgerOptions } from '../shared/ledger/ledgerOption';
+import { clearCallLog } from '../shared/ledger/callLog';
+import { openCalls } from '../shared/ledger/paidCalls';
+import { hint } from '../shared/run/hints';
 import { n8nClock, n8nService } from '../shared/run/host';
+import { keyedMutex } from '../shared/run/keyedMutex';
 import { mapItems } from '../shared/run/mapItems';
+import { readResult, settled, valueOf } from '../shared/run/settled';
+import { errorLine } from '../shared/run/nodeErrors';
 import { forTools } from '../shared/run/toolResult';
-import { readAppCode, readCallKey, readRequest } from './input';
-import { keyedMutex } from './keyedMutex';
-import { readMaximumDurationMs } from './options';
-import { readSession, sessionLockKey, type AssistantSession } from './session';
+import { ASSISTANT_CALLS, planCall } from './callTable';
+import { readRequest, type AssistantFields } from './input';
+import { openSession } from './sessionTable';
+
+const FORGOTTEN =
+	'The first message of a session key has not been answered in time. The message after it uses a session of its own, which is not remembered for the key. Its session_id is in the output';
 
 /** Sends text to the chat of this execution. */
 type SendText = (text: string) => void;
@@ -37,96 +45,98 @@ export async function runSuperAssistant(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
 	const runExclusive = keyedMutex();
-
-	const items = await mapItems(
-		context,
-		() => readChatBatching(context),
-		async (item, { live }) => {
-			const ask = async (sendText?: SendText) => await askOnce(context, item, sendText);
-			const reply = await runExclusive(
-				sessionLockKey(context, item),
-				async () => await (live ? withChatStream(context, item, ask) : ask()),
-			);
-			return await toItem(context, item, reply);
-		},
+	const planned = context
+		.getInputData()
+		.map((_item, item) => readResult(() => planCall(context, item)));
+	const opened = await settled(
+		openCalls(
+			context,
+			ASSISTANT_CALLS,
+			planned.flatMap((each) => ('value' in each ? [each.value] : [])),
+			{ isOn: ledgerOptions.callLedger.read(context, 0), smallestBatch: 1 },
+		),
 	);
-	if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
-	hintMissingMedia(context, items);
-	return [items];
-}
-
-/** The reply for an item; with *Retry On Fail* an item that has its reply is not called again. */
-async function askOnce(
-	context: IExecuteFunctions,
-	item: number,
-	sendText: SendText | undefined,
-): Promise<AssistantReply> {
-	return await callOnce(
-		context,
-		{
-			item,
-			request: readCallKey(context, item),
-			retryOutcomeUnknown: resendOutcomeUnknownOption.read(context, item),
-		},
-		async () => await ask(context, item, sendText),
-	);
+	try {
+		const items = await mapItems(
+			context,
+			() => ({ ...readChatBatching(context), calls: valueOf(opened) }),
+			async (item, { live, calls }) => {
+				const { fields } = valueOf(planned[item]!);
+				const once = async (sendText?: SendText) => {
+					const send = async () => await ask(context, item, fields, sendText);
+					return (await calls.make(item, send)).result;
+				};
+				const reply = await runExclusive(
+					fields.sessionValue,
+					async () => await (live ? withChatStream(context, item, once) : once()),
+				);
+				const json = toOutput(context, item, reply);
+				const download = readMediaDownload(context, item);
+				const output = { json, pairedItem: { item } };
+				return await withMedia(context, output, reply.completion, download);
+			},
+		);
+		if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
+		hintMissingFiles(context, items, 'media');
+		return [items];
+	} finally {
+		if ('value' in opened) await opened.value.close();
+	}
 }
 
 async function ask(
 	context: IExecuteFunctions,
 	item: number,
+	fields: AssistantFields,
 	sendText: SendText | undefined,
 ): Promise<AssistantReply> {
 	const service = await n8nService(context);
-	const appCode = readAppCode(context, item);
-	const session = await readSession(context, item, appCode);
-	const request = readRequest(context, item, service, { appCode, sessionId: session.id });
+	const request = readRequest(context, item, fields, service);
+	// A bad value must be found before the call is paid for.
+	readMediaDownload(context, item);
+	const format = readFormat(context, item);
 	const clock = n8nClock(context);
-	const limitMs = readMaximumDurationMs(context, item);
-	const reply = await rememberSession(
-		context,
-		session,
-		async () =>
-			await withRetry(
-				clock,
-				// Also prevents a retry after text was shown: such a failure always has an unknown outcome.
-				readSafeRetry(context, item),
-				async () =>
-					await askAssistant(service.http, clock, request, {
-						stream: context.getNodeParameter('streaming', 0) !== 'off',
-						idleTimeoutMs: Math.min(limitMs, readIdleTimeoutMs(context, item)),
-						limitMs,
-						...chatHandlers(context, item, sendText),
-					}),
-			),
-	);
-	reportCall(context, reply.completion);
-	return reply;
-}
-
-/**
- * Runs the call and remembers the session that the service used. Also when the reply broke off: the assistant remembers
- * what it did in the session.
- */
-async function rememberSession(
-	context: IExecuteFunctions,
-	session: AssistantSession,
-	call: () => Promise<AssistantReply>,
-): Promise<AssistantReply> {
+	const { limitMs, ...limits } = readCallLimits(context, item);
+	// Also prevents a retry after text was shown: such a failure always has an unknown outcome.
+	const retry = readSafeRetry(context, item);
+	const options = {
+		stream: context.getNodeParameter('streaming', 0) !== 'off',
+		...limits,
+		...chatHandlers(context, item, sendText),
+	};
+	const session = await openSession(context, fields, limitMs);
+	let sessionId = session.id;
+	const events: ToolProgressEvent[] = [];
+	if (session.isForgotten === true) hint(context, FORGOTTEN);
 	const remember = async (sessionId = '') => {
-		if (sessionId === '') return;
+		// The reply is paid for: a failure here must not lose it.
 		await session.remember(sessionId).catch((error: unknown) => {
-			// The reply is paid for: a failure here must not lose it.
-			const { message } = error as Error;
-			context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
+			hint(context, errorLine(error as Error));
 		});
 	};
-	const reply = await call().catch(async (error: unknown) => {
-		if (error instanceof ServiceError) await remember(error.details.subject?.['session_id']);
+	const send = async ({ messages, ...rest }: ChatRequest): Promise<ChatCompletion> => {
+		const inSession = sessionId === undefined ? {} : { session_id: sessionId };
+		// The assistant remembers the others.
+		const sent = { ...inSession, ...rest, messages: messages.slice(-1) };
+		const reply = await withRetryUntil(
+			clock,
+			service.http,
+			{ limitMs, retry },
+			async (http) => await askAssistant(http, clock, sent, options),
+		);
+		sessionId = reply.completion.session_id ?? sessionId;
+		events.push(...reply.events);
+		reportCall(context, reply.completion);
+		return reply.completion;
+	};
+	const completion = await askForJson(request, format, send).catch(async (error: unknown) => {
+		// Also when the reply broke off: the assistant remembers what it did in the session.
+		const { subject } = error instanceof ServiceError ? error.details : {};
+		await remember(subject?.['session_id']);
 		throw error;
 	});
-	await remember(reply.completion.session_id ?? session.id);
-	return reply;
+	await remember(sessionId);
+	return { completion, events };
 }
 
 /** Handlers that show the reply in the chat: text as it arrives, and tool progress as lines of their own between it. */
@@ -135,30 +145,17 @@ function chatHandlers(
 	item: number,
 	sendText: SendText = () => undefined,
 ) {
-	const toText = liveText({ withReasoning: showReasoningOption.read(context, item) });
-	const withTools = showInChatOption.read(context, item) === 'tools';
+	const toText = liveText({ withReasoning: showOptions.streamReasoning.read(context, item) });
+	const withTools = showOptions.showInChat.read(context, item) === 'tools';
 	return {
-		onText: (delta: Parameters<typeof toText>[0]) => {
+		onText: (delta: TextDelta) => {
 			sendText(toText(delta));
 		},
-		onEvent: (event: Parameters<typeof progressLine>[0]) => {
+		onEvent: (event: ToolProgressEvent) => {
 			const line = withTools ? progressLine(event) : '';
 			if (line !== '') sendText(toChatNotice(line));
 		},
 	};
-}
-
-/** The output item of a reply, with the files it links to if they are to be downloaded. */
-async function toItem(
-	context: IExecuteFunctions,
-	item: number,
-	reply: AssistantReply,
-): Promise<INodeExecutionData> {
-	const download = readMediaDownload(context, item, await n8nService(context));
-	return withMedia(
-		{ json: toOutput(context, item, reply), pairedItem: { item } },
-		await fetchMedia(context, reply.completion, download),
-	);
 }
 
 function toOutput(
@@ -166,12 +163,15 @@ function toOutput(
 	item: number,
 	{ completion, events }: AssistantReply,
 ): IDataObject {
-	const progress = events.length === 0 ? {} : { events };
-	if (context.getNodeParameter('simplify', item) !== true) {
-		return toDataObject({ ...completion, ...progress });
-	}
-	const runs = executedTools(completion, events);
-	const { tool_calls, ...result } = toChatResult(completion, { json: false });
-	const output = { ...result, ...(runs.length === 0 ? {} : { tool_calls: runs }), ...progress };
-	return forTools(context, 'assistant', toDataObject(output));
+	const body = events.length === 0 ? completion : { ...completion, events: events.map(asJson) };
+	const json = readJsonReply(body, readFormat(context, item));
+	if (context.getNodeParameter('simplify', item) !== true) return asJson(body);
+	const details = includeDetails.read(context, item);
+	return forTools(context, 'assistant', toChatResult(body, { json, details, hasRunAll: true }));
+}
+
+/** All calls in a reply of an assistant have run. */
+function readFormat(context: IExecuteFunctions, item: number): JsonFormat | undefined {
+	const format = readJsonFormat(context, item);
+	return format && { ...format, hasRunAll: true };
 }

@@ -1,56 +1,63 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { userMessage } from '../client/chat/messages';
-import { extraFields } from '../client/chat/readFields';
 import type { ChatRequest } from '../client/chat/types';
-import { emptyText, InputError } from '../client/errors';
+import { emptyText } from '../client/errors';
+import { chatSession } from '../shared/chat/chatSession';
 import { readImages } from '../shared/chat/messages';
+import { appField } from '../shared/chat/requestFields';
+import { readChatFields } from '../shared/chat/requestOptions';
 import type { Service } from '../shared/run/host';
 import { readText } from '../shared/run/parameters';
 
-/**
- * The app code of the assistant that an item calls.
- *
- * @throws InputError when the field is empty.
- */
-export function readAppCode(context: IExecuteFunctions, item: number): string {
-	const appCode = readText(context, 'appCode', item).trim();
-	if (appCode !== '') return appCode;
-	throw new InputError('App Code', 'is empty', 'Enter the code of a super assistant');
+/** The texts that an item's call consists of. */
+export interface AssistantFields {
+	readonly appCode: string;
+	readonly message: string;
+	/** `new`, `id` or `key`; a chat is one of them. */
+	readonly session: string;
+	/** ID or key of the session; empty for a new one. */
+	readonly sessionValue: string;
+	/** What was entered, not what is sent: the signed URLs of binary files differ on every run. */
+	readonly entered: string;
+}
+
+/** @throws The error of an expression. */
+export function readFields(context: IExecuteFunctions, item: number): AssistantFields {
+	const text = (name: string) => readText(context, name, item);
+	const chosen = text('session').trim();
+	const chat = chosen === 'chat' ? chatSession(context, item) : '';
+	// This Chat without a chat is a new session.
+	const session = chosen !== 'chat' ? chosen : chat === '' ? 'new' : 'key';
+	const valueField = session === 'id' ? 'sessionId' : 'sessionKey';
+	const sessionValue = session === 'new' ? '' : chat || text(valueField).trim();
+	const images = context.getNodeParameter('images.image', item, []);
+	return {
+		appCode: text('appCode').trim(),
+		message: text('message'),
+		session,
+		sessionValue,
+		entered: JSON.stringify([text('appCode'), text('message'), session, sessionValue, images]),
+	};
 }
 
 /**
- * The request that the fields of an item make (spec 2.7).
+ * The request that the fields of an item make, without a session (spec 2.7).
  *
  * @throws InputError that names the field with an invalid value.
  */
 export function readRequest(
 	context: IExecuteFunctions,
 	item: number,
+	{ appCode, message }: AssistantFields,
 	service: Service,
-	{ appCode, sessionId }: { readonly appCode: string; readonly sessionId: string | undefined },
 ): ChatRequest {
+	const app = appField(appCode, service);
+	const images = readImages(context, item, service);
+	if (message.trim() === '' && images.length === 0) throw emptyText('Message');
 	return {
-		app_code: appCode,
-		messages: [readMessage(context, item, service)],
-		...(sessionId === undefined ? {} : { session_id: sessionId }),
-		...extraFields(context.getNodeParameter('options.extraBody', item, '{}')),
+		...app,
+		messages: [userMessage(message, images)],
+		...readChatFields(context, item),
 	};
-}
-
-/**
- * Identifies a call by what was entered, not by what is sent: the signed URLs of binary files differ on every run.
- */
-export function readCallKey(context: IExecuteFunctions, item: number): string {
-	const names = ['appCode', 'message', 'session', 'sessionId', 'sessionKey'];
-	return JSON.stringify([
-		...names.map((name) => readText(context, name, item)),
-		context.getNodeParameter('images.image', item, []),
-	]);
-}
-
-function readMessage(context: IExecuteFunctions, item: number, service: Service) {
-	const text = readText(context, 'message', item);
-	if (text.trim() === '') throw emptyText('Message');
-	return userMessage(text, readImages(context, item, service));
 }

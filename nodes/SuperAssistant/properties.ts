@@ -1,87 +1,77 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { callProperties, includeDetails, showOptions } from '../shared/chat/callOptions';
+import { mediaProperties } from '../shared/chat/mediaOptions';
 import { imagesProperty, simplifyProperty, streamingProperty } from '../shared/chat/properties';
+import { assistantRequestProperties } from '../shared/chat/requestOptions';
+import { repairAttemptsProperty, responseFormatProperties } from '../shared/chat/responseFormat';
+import { batching } from '../shared/form/batchOptions';
+import { textField, listField } from '../shared/form/fields';
 import { filledByModel } from '../shared/form/fromAi';
-import { superAssistantOptions } from './options';
+import { optionsProperty } from '../shared/form/options';
+import { safeRetryGroup } from '../shared/form/retryOptions';
+import { ledgerOptions } from '../shared/ledger/ledgerOption';
 
 const sessionProperties: INodeProperties[] = [
-	{
-		displayName: 'Session',
-		name: 'session',
-		type: 'options',
+	listField('Session', 'session', {
 		noDataExpression: true,
-		options: [
-			{
-				name: 'New',
-				value: 'new',
-				description: 'Start without any memory of earlier calls',
-			},
-			{
-				name: 'By ID',
-				value: 'id',
-				description: 'Continue a session whose ID you have',
-			},
-			{
-				name: 'Remembered per Key',
-				value: 'key',
-				description: 'Continue the session of a key, for example of a chat or a customer',
-			},
+		choices: [
+			['This Chat', 'chat', 'Continue the session of the Chat Trigger, or start one'],
+			['New', 'new', 'Start without any memory of earlier calls'],
+			['By ID', 'id', 'Continue a session whose ID you have'],
+			['Remembered per Key', 'key', 'Continue the session of a key, e.g. of a customer'],
 		],
-		default: 'new',
+		default: 'chat',
 		description: 'Which session the assistant uses',
-	},
-	{
-		displayName: 'Session ID',
-		name: 'sessionId',
-		type: 'string',
+	}),
+	textField('Session ID', 'sessionId', {
 		default: '={{ $json.session_id }}',
 		placeholder: 'e.g. session-0001',
 		description: 'The session_id of an earlier call',
 		displayOptions: { show: { session: ['id'] } },
-	},
-	{
-		displayName: 'Key',
-		name: 'sessionKey',
-		type: 'string',
+	}),
+	textField('Key', 'sessionKey', {
 		default: '={{ $json.sessionId }}',
 		placeholder: 'e.g. customer-42',
 		description:
 			'Identifies the session. A Chat Trigger provides the key of its chat as sessionId.',
 		hint: 'Sessions are stored in the data table agent_video_sessions of the project',
 		displayOptions: { show: { session: ['key'] } },
-	},
+	}),
 ];
 
-/** The form of Super Assistant. It has no model and no tools: the assistant chooses them itself (spec 2.7). */
+/** The form of Super Assistant. It has no model and no tools: the assistant chooses them itself (spec 2.1, 2.7). */
 export const assistantProperties: INodeProperties[] = [
-	{
-		displayName: 'App Code',
-		name: 'appCode',
-		type: 'string',
-		required: true,
-		default: '',
+	textField('App Code', 'appCode', {
 		placeholder: 'e.g. demo-assistant',
-		description: 'Code of the super assistant',
-	},
+		description: 'Code of the super assistant; empty if the API key ends with it',
+	}),
 	...filledByModel(
-		{
-			displayName: 'Message',
-			name: 'message',
-			type: 'string',
+		textField('Message', 'message', {
 			typeOptions: { rows: 4 },
-			required: true,
 			default: '={{ $json.chatInput }}',
 			placeholder: 'e.g. Look up the weather in Rome and make a short video of it',
 			description: 'The task for the assistant. A Chat Trigger provides it as chatInput.',
-		},
+		}),
 		{
 			key: 'message',
 			help: 'The complete task, with all information it needs',
 		},
 	),
-	imagesProperty,
 	...sessionProperties,
+	...responseFormatProperties,
+	imagesProperty,
 	streamingProperty,
 	simplifyProperty,
-	superAssistantOptions,
+	optionsProperty([
+		repairAttemptsProperty,
+		includeDetails.property,
+		...mediaProperties,
+		showOptions.showInChat.property,
+		...assistantRequestProperties,
+		batching.property,
+		safeRetryGroup.property,
+		...callProperties,
+		ledgerOptions.callLedger.property,
+	]),
 ];

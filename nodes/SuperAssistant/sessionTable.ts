@@ -1,139 +1,136 @@
-import type { IExecuteFunctions, INode, INodeParameters, IWorkflowBase } from 'n8n-workflow';
+import { randomUUID } from 'node:crypto';
+
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
+import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
+import {
+	onTable,
+	TableError,
+	type Row,
+	type Step,
+	type TableSchema,
+} from '../shared/ledger/dataTable';
+import { accountOf } from '../shared/run/account';
+import { n8nClock } from '../shared/run/host';
+import type { AssistantFields } from './input';
 
-/** Name of the n8n data table that holds the sessions; users can view it and delete rows. */
-const TABLE = 'agent_video_sessions';
-const COLUMNS = ['app_code', 'memory_key', 'session_id'] as const;
+/** The sessions of a project; users can view them and delete rows. */
+export const SESSION_TABLE = {
+	name: 'agent_video_sessions',
+	columns: {
+		app_code: 'string',
+		session_key: 'string',
+		session_id: 'string',
+		account: 'string',
+		// While the first call of a key is made, see claim.ts; empty afterwards.
+		status: 'string',
+		claim: 'string',
+		claimed_until: 'date',
+	},
+} as const satisfies TableSchema;
 
-/** Key of a remembered session: a key has one session per assistant. */
-export interface SessionKey {
-	readonly appCode: string;
-	readonly key: string;
+/** The session in which an item calls the assistant. */
+export interface AssistantSession {
+	/** The service's `session_id`; none for a new session. */
+	readonly id?: string;
+	/** Whether the key has or gets another session, so that this call uses one that nobody remembers. */
+	readonly isForgotten?: boolean;
+	/** Ends the call: stores the ID of the session that the service used, if any, where later executions need it. */
+	readonly remember: (sessionId: string) => Promise<unknown>;
 }
 
+const doNothing = async (): Promise<void> => undefined;
+
 /**
- * The remembered `session_id` for a key; none when the key is new.
+ * The session that the fields of an item ask for (spec 2.7). After the call, call its `remember`.
+ *
+ * A key has one session per account and assistant. If there is none, the key is claimed for the first call, which opens
+ * one; anyone else who sends a first message waits for it.
  *
  * Sessions are rows of an n8n data table, in n8n's database: they survive executions and restarts, are shared by all
  * workers, and work in the editor's test chat. Workflow static data cannot do this: n8n saves it as a whole at the end
  * of an execution, so that parallel chats overwrite each other's session, and never saves it in a manual execution.
  *
- * @throws InputError when this n8n has no data tables, or is n8n 1.x, where a node cannot create one.
+ * @param callMs How long a first call may take: a claim expires after it, and nobody waits longer.
+ * @throws InputError when its ID or key is empty, or when the table of the sessions cannot be used.
  */
-export async function findSession(
+export async function openSession(
 	context: IExecuteFunctions,
-	owner: SessionKey,
-): Promise<string | undefined> {
-	const row = await runOnTable(context, owner, {
-		operation: 'get',
-		orderBy: true,
-		orderByColumn: 'updatedAt',
-		limit: 1,
-	});
-	const id = row?.['session_id'];
-	return typeof id === 'string' && id !== '' ? id : undefined;
-}
+	{ appCode, session, sessionValue }: AssistantFields,
+	callMs: number,
+): Promise<AssistantSession> {
+	if (session === 'new') return { remember: doNothing };
+	if (sessionValue === '') throw emptyValue(session);
+	if (session === 'id') return { id: sessionValue, remember: doNothing };
+	const clock = n8nClock(context);
+	const claim = randomUUID();
+	const account = await accountOf(context);
+	const owner = { app_code: appCode, session_key: sessionValue, account };
+	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
+	const ofClaim = { all: [['claim', 'eq', claim]] } as const;
+	let seen: readonly Row[] = [];
 
-/** Stores the `session_id` of a key for later executions. */
-export async function saveSession(
-	context: IExecuteFunctions,
-	owner: SessionKey,
-	sessionId: string,
-): Promise<void> {
-	await runOnTable(
-		context,
-		owner,
-		{
-			operation: 'upsert',
-			columns: { mappingMode: 'defineBelow', value: fromStart(COLUMNS) },
-		},
-		sessionId,
-	);
-}
-
-/** Runs one operation of n8n's Data Table node in a sub-workflow: community nodes cannot access data tables themselves. */
-async function runOnTable(
-	context: IExecuteFunctions,
-	{ appCode, key }: SessionKey,
-	operation: INodeParameters,
-	sessionId = '',
-) {
-	const json = { app_code: appCode, memory_key: key, session_id: sessionId };
-	try {
-		const { data } = await context.executeWorkflow({ code: tableWorkflow(operation) }, [
-			{ json },
-		]);
-		return data[0]?.[0]?.json;
-	} catch (error) {
-		throw noTable(error as Error);
+	async function write(...steps: readonly Step[]): Promise<readonly Row[]> {
+		return await onTable(context, SESSION_TABLE, ...steps).catch((error: unknown) => {
+			if (!(error instanceof TableError)) throw error;
+			const hint =
+				'Otherwise set Session to By ID and store the session_id of the output yourself, or set it to New';
+			throw new InputError('Session', `cannot be remembered: ${error.message}`, hint);
+		});
 	}
-}
-
-function noTable({ message }: Error): InputError {
-	return new InputError(
-		'Session',
-		`cannot be remembered: ${message}`,
-		'Use n8n 2 with data tables enabled. Otherwise set Session to By ID and store the session_id of the output yourself',
-	);
-}
-
-function tableWorkflow(operation: INodeParameters): IWorkflowBase {
-	const nodes = [
-		node('Start', 'executeWorkflowTrigger', 1.1, { inputSource: 'passthrough' }),
+	const claimAs = (status: 'claimed' | 'reserved') => ({
+		status,
+		claimed_until: new Date(clock.now() + callMs).toISOString(),
+	});
+	const key = { claim };
+	const outcomes = await claimKeys(
 		{
-			...node('Table', 'dataTable', 1.1, {
-				resource: 'table',
-				operation: 'create',
-				tableName: TABLE,
-				columns: { column: COLUMNS.map((name) => ({ name, type: 'string' })) },
-				options: { createIfNotExists: true },
-			}),
-			// When several executions create the missing table at the same time, one succeeds and the others fail once.
-			retryOnFail: true,
-			maxTries: 2,
-			waitBetweenTries: 100,
-		},
-		node('Row', 'dataTable', 1.1, {
-			resource: 'row',
-			dataTableId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
-			matchType: 'allConditions',
-			filters: {
-				conditions: Object.entries(fromStart(['app_code', 'memory_key'])).map(
-					([keyName, keyValue]) => ({ keyName, condition: 'eq', keyValue }),
-				),
+			async find() {
+				seen = await write({ find: { all } });
+				return [seen.flatMap((row) => toClaim(row, clock.now()))];
 			},
-			...operation,
-		}),
-	];
-	const to = (name: string) => ({ main: [[{ node: name, type: 'main' as const, index: 0 }]] });
-	// This is all that n8n needs to run a sub-workflow. Its type also requires fields of a saved workflow, such as an ID.
-	return {
-		name: 'Sessions of Super Assistant',
-		nodes,
-		connections: { Start: to('Table'), Table: to('Row') },
-		settings: {
-			executionOrder: 'v1',
-			saveDataSuccessExecution: 'none',
-			saveDataErrorExecution: 'none',
+			claim: async () =>
+				await write({ insert: [{ ...owner, claim, ...claimAs('claimed') }] }),
+			reserve: async () => await write({ set: claimAs('reserved'), where: ofClaim }),
+			withdraw: async () => await write({ remove: ofClaim }),
 		},
-	} as unknown as IWorkflowBase;
-}
+		[key],
+		clock,
+		callMs,
+	);
+	const outcome = outcomes.get(key)!;
+	if (outcome === 'timeout') return { isForgotten: true, remember: doNothing };
 
-function node(name: string, type: string, typeVersion: number, parameters: INodeParameters): INode {
+	const id = outcome === 'reserved' ? undefined : String(outcome['session_id']);
+	const replaced = { any: seen.map((row) => ['id', 'eq', row['id'] as number] as const) };
 	return {
-		id: name,
-		name,
-		type: `n8n-nodes-base.${type}`,
-		typeVersion,
-		position: [0, 0],
-		parameters,
+		...(id === undefined ? {} : { id }),
+		async remember(sessionId) {
+			if (sessionId === id) return;
+			// The new row first: without one the key would be free.
+			if (sessionId !== '')
+				await write(
+					{ insert: [{ ...owner, session_id: sessionId }] },
+					{ remove: replaced },
+				);
+			else if (id === undefined) await write({ remove: ofClaim });
+		},
 	};
 }
 
-/** Expressions that read the values from the input item. A key that looks like an expression is then not evaluated. */
-function fromStart(columns: readonly string[]): Record<string, string> {
-	return Object.fromEntries(
-		columns.map((column) => [column, `={{ $('Start').item.json.${column} }}`]),
-	);
+function emptyValue(session: string): InputError {
+	const hint = 'Enter a value, or set Session to New';
+	if (session !== 'id') return new InputError('Key', 'is empty', hint);
+	const inNode =
+		'To get the session_id of another node of this package, turn on Include Details there';
+	return new InputError('Session ID', 'is empty', `${hint}. ${inNode}`);
+}
+
+/** The row as a claim; none if its owner is gone. */
+function toClaim(row: Row, nowMs: number): ClaimRow[] {
+	const common = { id: Number(row['id']), claim: String(row['claim'] ?? ''), row };
+	if ((row['session_id'] ?? '') !== '') return [{ ...common, state: 'settled' }];
+	if (!(Date.parse(String(row['claimed_until'])) > nowMs)) return [];
+	return [{ ...common, state: row['status'] === 'claimed' ? 'claimed' : 'reserved' }];
 }
