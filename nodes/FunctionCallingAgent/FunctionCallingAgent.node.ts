@@ -10,6 +10,7 @@ import {
 
 import { chatListSearch } from '../shared/chat/listSearch';
 import { ANSWERER } from '../shared/chat/properties';
+import { credentialTest } from '../shared/run/testCredential';
 import { runAgent } from './execute';
 import { agentProperties } from './properties';
 
@@ -38,7 +39,7 @@ export class FunctionCallingAgent implements INodeType {
 		version: 1,
 		subtitle: SUBTITLE,
 		description:
-			'Let a model ask for tools, run by the branches of your workflow, until it answers',
+			'Let a model call tools, run by the branches of your workflow, until it answers',
 		defaults: { name: 'Agent with Tools' },
 		inputs: [
 			NodeConnectionTypes.Main,
@@ -47,11 +48,11 @@ export class FunctionCallingAgent implements INodeType {
 		outputs: OUTPUTS,
 		// As a tool it would have no outputs for its own tools. n8n's lint rule requires the property; its type does not allow `false`.
 		usableAsTool: undefined as never,
-		credentials: [{ name: 'agentVideoApi', required: true }],
+		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: agentProperties,
 	};
 
-	methods = { listSearch: chatListSearch };
+	methods = { credentialTest, listSearch: chatListSearch };
 
 	async execute(
 		this: IExecuteFunctions,

@@ -1,23 +1,26 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { applyReply, closeOpenCalls, openCalls } from '../client/chat/conversation';
-import { isJsonMode } from '../client/chat/readFields';
+import { findMedia } from '../client/chat/media';
+import { askForJson, readJsonReply } from '../client/chat/jsonReply';
 import { toChatResult } from '../client/chat/result';
 import { progressLine } from '../client/chat/toolProgress';
-import type { ChatCompletion, ChatRequest } from '../client/chat/types';
+import type { ChatRequest } from '../client/chat/types';
 import { mapConcurrent } from '../client/concurrency';
 import { isCanceled, ServiceError } from '../client/errors';
 import { asJson } from '../client/json';
+import { oneLine } from '../client/values';
 import type { HttpPort } from '../client/ports';
 import { isLive, toChatNotice, withChatStream } from '../shared/chat/chatStream';
-import { fetchMedia, withMedia } from '../shared/chat/replyMedia';
-import { reportCall } from '../shared/chat/reportCall';
+import { remember } from '../shared/chat/memory';
+import { withMedia } from '../shared/chat/replyMedia';
+import { reportCall, reportFallback } from '../shared/chat/reportCall';
 import { sendChat } from '../shared/chat/sendChat';
-import { toDataObject } from '../shared/run/dataObject';
-import { n8nClock, n8nService } from '../shared/run/host';
+import { eventLoopTurn, n8nClock, n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError } from '../shared/run/nodeErrors';
 import type { AgentSettings } from './options';
+import { STOPPED_TEXTS } from './outputs';
 import type { Batch, ConversationSlot } from './state';
 
 /**
@@ -33,33 +36,32 @@ export async function askModel(
 ): Promise<void> {
 	const { http } = await n8nService(context);
 	const concurrency = isLive(context) ? 1 : settings!.concurrency;
-	await mapConcurrent(asking, concurrency, async (slot) => {
+	const one = async (slot: ConversationSlot) => {
 		try {
 			await ask(context, settings!, slot, http);
 		} catch (error) {
-			if (!context.continueOnFail() || isCanceled(error)) {
-				throw toNodeError(context.getNode(), error, slot.item);
-			}
 			failSlot(context, slot, error);
 		}
-	});
+	};
+	await mapConcurrent(asking, concurrency, one, eventLoopTurn);
 }
 
 /**
- * Fails a conversation: its output is the error. The details have the conversation so far, so that a user can continue it
- * from there.
+ * Fails a conversation: its output is the error. With *Include Details* it has the conversation so far, so that a user can
+ * continue it from there.
+ *
+ * @throws NodeApiError or NodeOperationError unless the node continues on errors, and when the execution is canceled.
  */
 export function failSlot(context: IExecuteFunctions, slot: ConversationSlot, error: unknown): void {
-	const failure: IDataObject = failureJson(
-		toNodeError(context.getNode(), error, slot.item),
-		error,
-	);
+	const nodeError = toNodeError(context.getNode(), error, slot.item);
+	if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
+	const failure: IDataObject = failureJson(context, nodeError, error, slot.hasDetails === true);
 	if (slot.conversation !== undefined) {
 		const { rounds, messages } = closeOpenCalls(slot.conversation, 'the conversation failed');
-		failure['details'] = toDataObject({
+		failure['details'] = asJson({
 			...(failure['details'] as IDataObject),
 			rounds,
-			messages,
+			...(slot.hasDetails === true ? { messages } : {}),
 		});
 	}
 	slot.failure = failure;
@@ -73,22 +75,26 @@ async function ask(
 ): Promise<void> {
 	const conversation = slot.conversation!;
 	const request = { ...slot.request, ...toolFields(slot), messages: conversation.messages };
-	const { stream, idleTimeoutMs, retry, showReasoning, showTools } = settings;
 	async function exchange(onText?: (text: string) => void) {
-		const completion = await sendChat(n8nClock(context), http, request, {
-			stream,
-			idleTimeoutMs,
-			retry,
-			showReasoning,
-			onText,
+		const completion = await askForJson(request, slot.format, async (each) => {
+			const reply = await sendChat(n8nClock(context), http, each, {
+				...settings,
+				fallbacks: slot.fallbacks,
+				onFallback: (fallback) => {
+					reportFallback(context, fallback);
+				},
+				onText,
+			});
+			reportCall(context, reply, request);
+			return reply;
 		});
 		const next = applyReply(conversation, completion, slot.tools, settings.limits);
-		for (const { name } of showTools ? openCalls(next) : []) {
+		for (const { name } of settings.showTools ? openCalls(next) : []) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
 			onText?.(toChatNotice(line));
 		}
 		if (next.phase.kind === 'stopped') {
-			onText?.(toChatNotice(`Stopped without an answer: ${next.phase.reason}`));
+			onText?.(toChatNotice(STOPPED_TEXTS[next.phase.reason]));
 		}
 		return { completion, next };
 	}
@@ -96,24 +102,37 @@ async function ask(
 	const { completion, next } = isLive(context)
 		? await withChatStream(context, slot.item, exchange)
 		: await exchange();
-	reportCall(context, completion);
 	const invalid = next.calls.find(
 		({ round, invalid: isInvalid }) => round === next.rounds && isInvalid === true,
 	);
 	if (invalid !== undefined && settings.failOnInvalidCall) {
-		throw invalidCall(invalid.name, invalid.result ?? '');
-	}
-	if (next.phase.kind === 'answered') {
-		if (!hasText(completion)) throw noAnswer(completion);
-		const json = settings.simplify
-			? toChatResult(completion, { json: isJsonMode(request) })
-			: { response: completion };
-		slot.answer = withMedia(
-			{ json: toDataObject(json) },
-			await fetchMedia(context, completion, settings.media),
+		throw new ServiceError(
+			'protocol',
+			`The model made an invalid call to the tool ${oneLine(invalid.name)}`,
+			'Set Invalid Tool Calls to Return Error to Model, or describe the tool more clearly',
+			{ serviceMessage: invalid.result ?? '', partial: asJson(completion) },
 		);
 	}
+	if (next.phase.kind === 'answered') {
+		const { message, finish_reason: reason } = completion.choices[0]!;
+		if (!/\S/.test(message.content ?? '') && findMedia(message).length === 0) {
+			// Neither text, files nor calls that can be run, such as a reply that was cut off in a call.
+			throw new ServiceError(
+				'protocol',
+				'The model replied with neither an answer nor a tool call',
+				`The reply ended with the finish reason ${oneLine(String(reason ?? null))}. Try again, or shorten the conversation`,
+				{ partial: asJson(completion) },
+			);
+		}
+		const json = readJsonReply(completion, slot.format);
+		const result = settings.simplify
+			? toChatResult(completion, { json, details: slot.hasDetails, hasRunAll: true })
+			: { response: completion };
+		const answer = { json: asJson(result) };
+		slot.answer = await withMedia(context, answer, completion, settings.media);
+	}
 	slot.conversation = next;
+	await remember(context, slot.memory, next);
 }
 
 /** The tools, in every round. The choice `required` holds for the first round only: otherwise the loop never ends. */
@@ -122,28 +141,4 @@ function toolFields({ tools, request, conversation }: ConversationSlot): Partial
 	const isFirst = conversation!.rounds === 0;
 	if (request['tool_choice'] !== 'required' || isFirst) return { tools };
 	return { tools, tool_choice: 'auto' };
-}
-
-function hasText({ choices }: ChatCompletion): boolean {
-	return /\S/.test(choices[0]!.message.content ?? '');
-}
-
-/** The error for a reply with neither text nor calls that can be run, such as one that was cut off in a call. */
-function noAnswer(completion: ChatCompletion): ServiceError {
-	const { finish_reason: reason } = completion.choices[0]!;
-	return new ServiceError(
-		'protocol',
-		'The model replied with neither an answer nor a tool call',
-		`The reply ended with the finish reason ${String(reason ?? null)}. Try again, or shorten the conversation`,
-		{ partial: asJson(completion) },
-	);
-}
-
-function invalidCall(name: string, problem: string): ServiceError {
-	return new ServiceError(
-		'protocol',
-		`The model made an invalid call to the tool ${name}`,
-		'Set Invalid Tool Calls to Return Error to Model, or describe the tool more clearly',
-		{ serviceMessage: problem },
-	);
 }

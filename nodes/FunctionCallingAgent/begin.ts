@@ -1,61 +1,63 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { startConversation } from '../client/chat/conversation';
-import { InputError } from '../client/errors';
+import { recall } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
-import { readRequestFields } from '../shared/chat/requestFields';
+import { readFallbacks, readRequestFields } from '../shared/chat/requestFields';
+import { readJsonFormat } from '../shared/chat/responseFormat';
 import { engineOf, sourceOf } from '../shared/run/engine';
-import { n8nService } from '../shared/run/host';
-import { toNodeError } from '../shared/run/nodeErrors';
+import { n8nService, type Service } from '../shared/run/host';
 import { failSlot } from './askModel';
 import { findMistake, type Drawing } from './drawing';
-import { isSingleOutput, readSettings } from './options';
-import type { AgentState, Batch, ConversationSlot } from './state';
-import { readToolNodes, type ToolNodes } from './toolNodes';
-import { readTools } from './tools';
-
-/** An input item that begins a conversation. */
-interface Question {
-	/** Index of the item. */
-	readonly item: number;
-	/** Whether it was made from an outcome of this node. */
-	readonly isFromOutcome: boolean;
-}
+import { hasDetails, isSingleOutput, readSettings } from './options';
+import { countOwnTools, type AgentState, type Batch, type ConversationSlot } from './state';
+import { readToolNodes, readTools, type ToolNodes } from './tools';
 
 /**
  * Begins one conversation for each of these input items. All parameters are read here: in later runs of the node the
  * input items are those that came back from the tool branches.
  *
+ * @param questions The indexes of the items, and whether they were made from outcomes of this node.
  * @throws InputError when a field or the drawing of the workflow is invalid, unless the node continues on errors; then
  *   the conversation has a failure.
  */
 export async function beginBatch(
 	context: IExecuteFunctions,
 	state: AgentState,
-	questions: readonly Question[],
+	questions: readonly { readonly item: number; readonly isFromOutcome: boolean }[],
 ): Promise<Batch> {
-	const slots = questions.map(({ item }) => emptySlot(item, state.conversations++));
+	const slots = questions.map(({ item }): ConversationSlot => ({
+		item,
+		number: state.conversations++,
+		json: {},
+		tools: [],
+		toolNodes: {},
+		request: {},
+		conversation: undefined,
+		files: {},
+		emitted: false,
+	}));
 	const batch = { source: sourceOf(context), slots };
 	function fail(failed: readonly ConversationSlot[], error: unknown): void {
 		for (const slot of failed) {
-			if (!context.continueOnFail()) throw toNodeError(context.getNode(), error, slot.item);
 			if (slot.failure === undefined) failSlot(context, slot, error);
 		}
 	}
 
 	try {
 		const service = await n8nService(context);
-		const settings = readSettings(context, service, slots[0]!.item);
+		const settings = readSettings(context, slots[0]!.item);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
 			try {
-				Object.assign(slot, await readSlot(context, slot.item, toolNodes));
+				Object.assign(slot, await readSlot(context, slot.item, service, toolNodes));
 			} catch (error) {
 				fail([slot], error);
 			}
 		}
 		const drawing = readDrawing(context);
-		const mistake = drawing && findMistake(drawing, slots.some(hasOwnTools));
+		const needsBranches = slots.some((slot) => countOwnTools(slot) > 0);
+		const mistake = drawing && findMistake(drawing, needsBranches);
 		if (mistake === undefined) return { ...batch, settings };
 		fail(slots, mistake);
 		// The error itself may lead back: it would come out again forever.
@@ -94,41 +96,23 @@ export function readToolOutputs(context: IExecuteFunctions): string[] {
 async function readSlot(
 	context: IExecuteFunctions,
 	item: number,
-	{ declarations, nodes }: ToolNodes,
+	service: Service,
+	toolNodes: ToolNodes,
 ): Promise<Partial<ConversationSlot>> {
-	const service = await n8nService(context);
-	const own = readTools(context, item);
-	const repeated = own.find((tool) => Object.hasOwn(nodes, tool.function.name));
-	if (repeated !== undefined) {
-		throw new InputError(
-			'Tool Nodes',
-			`repeat the name ${repeated.function.name} of a tool of this node`,
-			'Rename one of the two',
-		);
-	}
+	const { declarations, nodes } = toolNodes;
+	const own = readTools(context, item, toolNodes);
+	const request = readRequestFields(context, item, service);
+	const asked = readMessages(context, item, service);
+	const { messages, ...memory } = await recall(context, item, asked);
 	return {
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
 		tools: [...own, ...declarations],
 		toolNodes: nodes,
-		request: readRequestFields(context, item),
-		conversation: startConversation(readMessages(context, item, service)),
-	};
-}
-
-function hasOwnTools({ tools, toolNodes }: ConversationSlot): boolean {
-	return tools.length > Object.keys(toolNodes).length;
-}
-
-function emptySlot(item: number, number: number): ConversationSlot {
-	return {
-		item,
-		number,
-		json: {},
-		tools: [],
-		toolNodes: {},
-		request: {},
-		conversation: undefined,
-		files: {},
-		emitted: false,
+		hasDetails: hasDetails(context, item),
+		request,
+		fallbacks: readFallbacks(context, item, service),
+		format: readJsonFormat(context, item),
+		...memory,
+		conversation: startConversation(messages),
 	};
 }

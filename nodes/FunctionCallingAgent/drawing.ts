@@ -9,7 +9,6 @@ export const FIRST_TOOL = 2;
 
 /** The node as it is drawn in the workflow. */
 export interface Drawing {
-	/** Name of the node. */
 	readonly name: string;
 	readonly connections: IConnections;
 	/** What the errors call the outputs for tool calls, in their order. */
@@ -18,9 +17,6 @@ export interface Drawing {
 	/** Whether the node of this name starts the workflow, so that nothing has to lead to it. */
 	readonly isTrigger: (name: string) => boolean;
 }
-
-/** A mistake in a drawing, as the arguments of InputError. */
-type Mistake = ConstructorParameters<typeof InputError>;
 
 const STRAIGHT = 'leads straight back to the input';
 const SHIFTED =
@@ -38,7 +34,7 @@ export function findMistake(drawing: Drawing, needsBranches: boolean): InputErro
 		...findStraightReturns(drawing),
 		...(needsBranches ? findWrongBranches(drawing) : []),
 	];
-	return mistake && new InputError(...mistake);
+	return mistake;
 }
 
 /** The names of the nodes in the branches of the tools, with the node itself. */
@@ -52,33 +48,33 @@ export function loopNodes(drawing: Drawing): ReadonlySet<string> {
  * What a removed tool leaves: its connection, or an additional empty slot and the branch of the last tool, to which
  * nothing leads any more. n8n never removes the slot, so alone it means nothing.
  */
-function* findRemovedTools(drawing: Drawing): Generator<Mistake> {
+function* findRemovedTools(drawing: Drawing): Generator<InputError> {
 	const { name, connections, toolOutputs, hasErrorOutput } = drawing;
 	const errorOutput = FIRST_TOOL + toolOutputs.length;
 	const outputs = errorOutput + (hasErrorOutput ? 1 : 0);
 	const slots = connections[name]?.['main'] ?? [];
 	for (const target of slots.slice(outputs).flatMap((each) => each ?? [])) {
-		yield [
+		yield new InputError(
 			'Connections',
 			`are left of an output that no longer exists, to ${target.node}`,
 			`${SHIFTED}, and delete the connection without a label`,
-		];
+		);
 	}
 	if (slots.length <= outputs) return;
 	for (const orphan of orphans(drawing)) {
-		yield [
+		yield new InputError(
 			`Nothing leads to ${orphan},`,
 			'which leads back to this node',
 			`${SHIFTED} and connect them again. Delete ${orphan} only if no tool needs it`,
-		];
+		);
 	}
 	const failed = hasErrorOutput ? targetsOf(drawing, errorOutput) : [];
 	if (reachable(drawing, failed).has(name)) {
-		yield ['Error', `leads to ${failed[0]!}, the branch of a tool`, SHIFTED];
+		yield new InputError('Error', `leads to ${failed[0]!}, the branch of a tool`, SHIFTED);
 	}
 }
 
-function* findStraightReturns(drawing: Drawing): Generator<Mistake> {
+function* findStraightReturns(drawing: Drawing): Generator<InputError> {
 	const { name, toolOutputs, hasErrorOutput } = drawing;
 	const outputs = new Map([
 		[ANSWER, 'Answer'],
@@ -87,27 +83,27 @@ function* findStraightReturns(drawing: Drawing): Generator<Mistake> {
 	]);
 	for (const [output, label] of outputs) {
 		if (!targetsOf(drawing, output).includes(name)) continue;
-		yield [
+		yield new InputError(
 			label,
 			STRAIGHT,
 			'Only tool branches lead back. Connect this output to the nodes that use it',
-		];
+		);
 	}
 }
 
-function* findWrongBranches(drawing: Drawing): Generator<Mistake> {
+function* findWrongBranches(drawing: Drawing): Generator<InputError> {
 	const { name, toolOutputs } = drawing;
 	const between = `Connect its output to the nodes that run it, and the last of them to the input of ${name}`;
 	for (const [index, label] of toolOutputs.entries()) {
 		const targets = targetsOf(drawing, FIRST_TOOL + index);
-		if (targets.length === 0) yield [label, 'has no branch', between];
-		else if (targets.includes(name)) yield [label, STRAIGHT, between];
+		if (targets.length === 0) yield new InputError(label, 'has no branch', between);
+		else if (targets.includes(name)) yield new InputError(label, STRAIGHT, between);
 		else if (!reachable(drawing, targets).has(name)) {
-			yield [
+			yield new InputError(
 				label,
 				'has a branch that does not lead back',
 				`Connect the last node of the branch to the input of ${name}`,
-			];
+			);
 		}
 	}
 }

@@ -3,6 +3,7 @@ import type { IExecuteData, IExecuteFunctions, ISourceData } from 'n8n-workflow'
 import { InputError } from '../client/errors';
 import { setCustomData } from '../shared/chat/reportCall';
 import { engineOf, startWaitingNode } from '../shared/run/engine';
+import { hint } from '../shared/run/hints';
 import { readDrawing } from './begin';
 import { loopNodes } from './drawing';
 import type { EmittedCall } from './matching';
@@ -29,13 +30,20 @@ export function watchOpenCalls(
 ): void {
 	const open = branchCalls(state);
 	const { stack = [], destination } = engineOf(context);
-	const isStep = destination !== undefined && isInLoop(context, destination);
-	if (calledNow) hint(context, open, isStep);
+	// "Execute step" on the node or on a node of a branch ends before the result comes back.
+	const drawing = destination === undefined ? undefined : readDrawing(context);
+	const isStep = drawing !== undefined && loopNodes(drawing).has(destination!);
+	const tools = toolNames(open);
+	if (calledNow) {
+		const step = isStep
+			? '. "Execute step" has run this node only. Execute the whole workflow to run the tools and get the answer.'
+			: '';
+		hint(context, `Waiting for ${tools.join(', ')}${step}`, 'info');
+	}
 
 	const { name } = context.getNode();
 	const planned = stack.findIndex((entry) => openTools(entry) && entry.node.name === name);
 	if (planned >= 0) stack.splice(planned, 1);
-	const tools = toolNames(open);
 	if (open.length > 0 && !isStep) {
 		const mark: object = { [OPEN_CALLS]: tools };
 		const check: IExecuteData = {
@@ -83,22 +91,6 @@ export function branchCalls({ open }: AgentState): BranchCall[] {
 
 function toolNames(calls: readonly OpenCall[]): string[] {
 	return [...new Set(calls.map(({ envelope }) => envelope.tool))];
-}
-
-/** "Execute step" on the node or on a node of a branch ends before the result comes back. */
-function isInLoop(context: IExecuteFunctions, destination: string): boolean {
-	const drawing = readDrawing(context);
-	return drawing !== undefined && loopNodes(drawing).has(destination);
-}
-
-function hint(context: IExecuteFunctions, open: readonly OpenCall[], isStep: boolean): void {
-	const waiting = `Waiting for ${toolNames(open).join(', ')}`;
-	context.addExecutionHints({
-		message: isStep
-			? `${waiting}. "Execute step" has run this node only. Execute the whole workflow to run the tools and get the answer.`
-			: waiting,
-		location: 'outputPane',
-	});
 }
 
 /** Sets the execution's custom data to the tools of all agents whose results are missing. */

@@ -6,14 +6,16 @@ import type {
 } from 'n8n-workflow';
 
 import { InputError, isCanceled } from '../client/errors';
-import { hintMissingMedia } from '../shared/chat/replyMedia';
+import { hintMissingFiles } from '../shared/files/download';
 import { engineOf, ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
+import { hint } from '../shared/run/hints';
 import { stoppingError } from '../shared/run/mapItems';
+import { nodeState } from '../shared/run/nodeState';
 import { askModel, failSlot } from './askModel';
 import { beginBatch, readDrawing, readToolOutputs } from './begin';
 import { FIRST_TOOL, STOPPED, targetsOf } from './drawing';
 import { branchCalls, checkEnd, isEndCheck, watchOpenCalls } from './endCheck';
-import { matchItems, type Match } from './matching';
+import { matchItems } from './matching';
 import {
 	emitCalls,
 	emitOutcomes,
@@ -21,11 +23,11 @@ import {
 	linkForErrorOutput,
 	noOutput,
 	pendingCalls,
+	prepareRetry,
 	requestToolNodes,
+	willBeRetried,
 } from './outputs';
-import { prepareRetry, willBeRetried } from './retryOnFail';
 import {
-	agentState,
 	isFree,
 	isSameSource,
 	slotOf,
@@ -54,7 +56,7 @@ export async function runAgent(
 	response?: EngineResponse,
 ): Promise<INodeExecutionData[][] | EngineRequest | null> {
 	ignoreAlwaysOutputData(context);
-	const stored = agentState(context);
+	const stored = nodeState<AgentState>(context, 'agent');
 	const state =
 		stored.get() ??
 		stored.set({ batches: [], open: [], arrivals: [], conversations: 0, retries: 0 });
@@ -63,7 +65,9 @@ export async function runAgent(
 	} catch (error) {
 		if (!context.continueOnFail() || isCanceled(error)) throw stoppingError(context, error);
 		// n8n would pass the input on as answers if the node threw with *On Error: Continue*.
-		failSlots(context, state, unfinished(state), error);
+		const slots = state.batches.flatMap((batch) => batch.slots);
+		const going = slots.filter((slot) => !hasOutcome(slot));
+		failSlots(context, state, going, error);
 		return emit(context, state, new Map());
 	} finally {
 		if (state.batches.length === 0) stored.clear();
@@ -92,7 +96,10 @@ async function run(
 
 	for (const batch of state.batches) {
 		for (;;) {
-			const asking = batch.slots.filter(isAsking);
+			const asking = batch.slots.filter(
+				({ conversation, failure }) =>
+					failure === undefined && conversation?.phase.kind === 'asking',
+			);
 			const isBlocked = !isFree(state, batch) || pendingCalls(batch).length > 0;
 			if (isBlocked || asking.length === 0) break;
 			await askModel(context, batch, asking);
@@ -144,9 +151,8 @@ async function receive(
 	const failure = source && runData[source.previousNode]?.[source.previousNodeRun ?? 0]?.error;
 	const returned = new Map<number, number>();
 	for (const call of [...branchCalls(state)]) {
-		const indexes = indexesOf(
-			matches,
-			(match) => match.kind === 'result' && match.call === call,
+		const indexes = matches.flatMap((match, index) =>
+			match.kind === 'result' && match.call === call ? [index] : [],
 		);
 		if (indexes.length === 0) continue;
 		returned.set(call.envelope.conversation, indexes[0]!);
@@ -161,35 +167,23 @@ async function receive(
 	);
 	if (questions.length > 0) state.batches.push(await beginBatch(context, state, questions));
 	state.arrivals.push(source);
-	const late = indexesOf(matches, ({ kind }) => kind === 'late').length;
-	if (late > 0) hintLate(context, late);
+	const late = matches.filter(({ kind }) => kind === 'late').length;
+	if (late > 0) {
+		hint(
+			context,
+			`${late === 1 ? '1 item' : `${late} items`} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`,
+			'info',
+		);
+	}
 	return returned;
-}
-
-function hintLate(context: IExecuteFunctions, count: number): void {
-	const items = count === 1 ? '1 item' : `${count} items`;
-	context.addExecutionHints({
-		message: `${items} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`,
-		location: 'outputPane',
-	});
 }
 
 function hintStopped(context: IExecuteFunctions, count: number): void {
 	const drawing = count === 0 ? undefined : readDrawing(context);
 	if (drawing === undefined || targetsOf(drawing, STOPPED).length > 0) return;
-	context.addExecutionHints({
-		message:
-			'A conversation has reached a limit. It left through Stopped, which has no connection.',
-		type: 'warning',
-		location: 'outputPane',
-	});
-}
-
-function indexesOf<Call>(
-	matches: readonly Match<Call>[],
-	wanted: (match: Match<Call>) => boolean,
-): number[] {
-	return matches.flatMap((match, index) => (wanted(match) ? [index] : []));
+	const message =
+		'A conversation has reached a limit. It left through Stopped, which has no connection.';
+	hint(context, message);
 }
 
 /** The outputs of this run: the next tool calls of every batch that has none out, and the outcomes that are due. */
@@ -212,10 +206,11 @@ function emit(
 	);
 	linkForErrorOutput(context, state, outputs, returned);
 	if (willBeRetried(context, state, outputs)) prepareRetry(state, left);
-	else state.batches = state.batches.filter(({ slots }) => !slots.every(isEmitted));
+	else
+		state.batches = state.batches.filter(({ slots }) => !slots.every(({ emitted }) => emitted));
 	watchOpenCalls(context, state, { source: sourceOf(context), calledNow });
 	hintStopped(context, outputs[STOPPED]!.length);
-	hintMissingMedia(context, outputs.flat());
+	hintMissingFiles(context, outputs.flat(), 'media');
 	return outputs;
 }
 
@@ -251,16 +246,4 @@ function failSlots(
 	for (const slot of slots) failSlot(context, slot, error);
 	const numbers = slots.map(({ number }) => number);
 	state.open = state.open.filter(({ envelope }) => !numbers.includes(envelope.conversation));
-}
-
-function unfinished({ batches }: AgentState): ConversationSlot[] {
-	return batches.flatMap(({ slots }) => slots).filter((slot) => !hasOutcome(slot));
-}
-
-function isAsking({ conversation, failure }: ConversationSlot): boolean {
-	return failure === undefined && conversation?.phase.kind === 'asking';
-}
-
-function isEmitted({ emitted }: ConversationSlot): boolean {
-	return emitted;
 }

@@ -162,7 +162,7 @@ function tracer(runData: IRunData, node: string): (start: ItemRef) => readonly P
 		if (known !== undefined) return known;
 		const sources = task.source.filter((source) => source !== null);
 		const received = sources.flatMap((source) =>
-			itemsFrom(runData, source).map((_item, index) => toRef(source, index)),
+			(itemsAt(runData, toRef(source, 0)) ?? []).map((_item, index) => toRef(source, index)),
 		);
 		const origins = originsOfAll(received);
 		ofRuns.set(task, origins);
@@ -207,13 +207,12 @@ function linkedRefs(
 	});
 }
 
-function itemAt(runData: IRunData, { node, run, output, item }: ItemRef) {
-	return runData[node]?.[run]?.data?.['main']?.[output]?.[item];
+function itemAt(runData: IRunData, ref: ItemRef) {
+	return itemsAt(runData, ref)?.[ref.item];
 }
 
-function itemsFrom(runData: IRunData, source: ISourceData): readonly INodeExecutionData[] {
-	const { node, run, output } = toRef(source, 0);
-	return runData[node]?.[run]?.data?.['main']?.[output] ?? [];
+function itemsAt(runData: IRunData, { node, run, output }: ItemRef) {
+	return runData[node]?.[run]?.data?.['main']?.[output];
 }
 
 function toRef(source: ISourceData, item: number): ItemRef {

@@ -3,84 +3,85 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import {
 	callProperties,
 	earlierMessagesProperty,
-	readIdleTimeoutMs,
-	showInChatOption,
-	showReasoningOption,
+	includeDetails,
+	readCallLimits,
+	showOptions,
 } from '../shared/chat/callOptions';
 import { mediaProperties, readMediaDownload } from '../shared/chat/mediaOptions';
+import { memoryLimitsProperty } from '../shared/chat/memory';
+import { appModelProperty } from '../shared/chat/properties';
 import { requestProperties } from '../shared/chat/requestOptions';
-import { concurrencyProperty, readBatching } from '../shared/form/batchOptions';
-import { choiceOption, numberOption, optionsProperty } from '../shared/form/options';
-import { readRetry, retryOutcomeUnknownOption } from '../shared/form/retryOptions';
-import type { Service } from '../shared/run/host';
+import { repairAttemptsProperty } from '../shared/chat/responseFormat';
+import { itemConcurrency } from '../shared/form/batchOptions';
+import {
+	choiceOption,
+	countOption,
+	optionGroup,
+	optionsProperty,
+	optionTable,
+	readOptions,
+} from '../shared/form/options';
+import { chatRetryGroup, readRetry } from '../shared/form/retryOptions';
 
-const invalidCallsOption = choiceOption<'tell' | 'fail'>({
-	name: 'invalidCalls',
-	label: 'Invalid Tool Calls',
-	help: 'What happens when the model calls an unknown tool or passes arguments that do not match the schema',
-	default: 'tell',
-	choices: [
-		{
-			value: 'tell',
-			label: 'Return Error to Model',
-			help: 'Return the error to the model so that it can correct the call',
-		},
-		{ value: 'fail', label: 'Fail the Node', help: 'The node fails' },
-	],
+const { maxRounds, emit, concurrency } = optionTable({
+	maxRounds: countOption('Maximum Rounds', {
+		help: 'Number of replies of the model after which the conversation leaves through Stopped',
+		default: 10,
+	}),
+	emit: choiceOption<'together' | 'finished'>('Emit Answers', {
+		help: 'When answers leave the node if it has several items',
+		default: 'together',
+		choices: [
+			['All Together', 'together', 'In the order of the input'],
+			['As They Finish', 'finished', 'Each one as soon as it is finished'],
+		],
+	}),
+	concurrency: itemConcurrency,
 });
 
-const emitOption = choiceOption<'together' | 'finished'>({
-	name: 'emit',
-	label: 'Emit Answers',
-	help: 'When answers leave the node if it has several items',
-	default: 'together',
-	choices: [
-		{ value: 'together', label: 'All Together', help: 'In the order of the input' },
-		{ value: 'finished', label: 'As They Finish', help: 'Each one as soon as it is finished' },
-	],
-});
-
-const maxRoundsOption = numberOption({
-	name: 'maxRounds',
-	label: 'Maximum Rounds',
-	help: 'Number of replies of the model after which the conversation leaves through Stopped',
-	default: 10,
-	min: 1,
-	integer: true,
-});
-
-const maxRepeatsOption = numberOption({
-	name: 'maxRepeats',
-	label: 'Maximum Repeated Calls',
-	help: 'How often the model may call the same tool with the same arguments',
-	default: 3,
-	min: 1,
-	integer: true,
-});
-
-const maxCallsOption = numberOption({
-	name: 'maxCalls',
-	label: 'Maximum Tool Calls',
-	help: 'Total number of tool calls in a conversation',
-	default: 50,
-	min: 1,
-	integer: true,
+const callGroup = optionGroup('Tool Calls', 'toolCalls', {
+	maxCalls: countOption('Maximum Tool Calls', {
+		help: 'Total number of tool calls in a conversation',
+		default: 50,
+	}),
+	maxRepeats: countOption('Maximum Repeated Calls', {
+		help: 'How often the model may call the same tool with the same arguments',
+		default: 3,
+	}),
+	invalidCalls: choiceOption<'tell' | 'fail'>('Invalid Tool Calls', {
+		help: 'What happens when the model calls an unknown tool or passes arguments that do not match the schema',
+		default: 'tell',
+		choices: [
+			['Return Error to Model', 'tell', 'So that it can correct the call'],
+			['Fail the Node', 'fail', 'The node fails'],
+		],
+	}),
+	undeclaredArguments: choiceOption<'tell' | 'drop'>('Undeclared Arguments', {
+		help: 'What happens when the model passes arguments that the tool does not declare. A JSON Schema allows them unless it has additionalProperties: false.',
+		default: 'tell',
+		choices: [
+			['Invalid Call', 'tell', 'The call is an invalid tool call'],
+			['Leave Out', 'drop', 'Run the tool without them'],
+		],
+	}),
 });
 
 /** The options of Agent with Tools. The tools themselves are a field of their own. */
 export const agentOptions: INodeProperties = optionsProperty([
+	appModelProperty,
+	repairAttemptsProperty,
+	maxRounds.property,
 	...requestProperties.filter(({ name }) => name !== 'tools'),
-	...callProperties,
-	...mediaProperties,
-	concurrencyProperty,
-	invalidCallsOption.property,
-	emitOption.property,
-	maxRoundsOption.property,
-	maxRepeatsOption.property,
-	maxCallsOption.property,
+	callGroup.property,
 	earlierMessagesProperty,
-	retryOutcomeUnknownOption.property,
-	showInChatOption.property,
+	includeDetails.property,
+	showOptions.showInChat.property,
+	...mediaProperties,
+	memoryLimitsProperty,
+	emit.property,
+	concurrency.property,
+	chatRetryGroup.property,
+	...callProperties,
 ]);
 
 /** The settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. */
@@ -91,29 +92,40 @@ export type AgentSettings = ReturnType<typeof readSettings>;
  *
  * @param item Index of its first item: n8n evaluates them for this one, and they apply to all.
  */
-export function readSettings(context: IExecuteFunctions, service: Service, item: number) {
+export function readSettings(context: IExecuteFunctions, item: number) {
+	const calls = readOptions(callGroup.options, context, item);
 	return {
 		limits: {
-			maxRounds: maxRoundsOption.read(context, item),
-			maxCalls: maxCallsOption.read(context, item),
-			maxRepeats: maxRepeatsOption.read(context, item),
+			maxRounds: maxRounds.read(context, item),
+			maxCalls: calls.maxCalls,
+			maxRepeats: calls.maxRepeats,
+			dropsUndeclared: calls.undeclaredArguments === 'drop',
 		},
 		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 		allAtOnce: context.getNodeParameter('runCalls', item) === 'allAtOnce',
 		/** Whether each answer leaves the node as soon as it is complete; otherwise all together. */
-		asTheyFinish: emitOption.read(context, item) === 'finished',
-		failOnInvalidCall: invalidCallsOption.read(context, item) === 'fail',
+		asTheyFinish: emit.read(context, item) === 'finished',
+		failOnInvalidCall: calls.invalidCalls === 'fail',
 		singleOutput: isSingleOutput(context),
-		simplify: context.getNodeParameter('simplify', item) === true,
+		simplify: isSimplified(context, item),
 		stream: context.getNodeParameter('streaming', item) !== 'off',
-		showReasoning: showReasoningOption.read(context, item),
+		showReasoning: showOptions.streamReasoning.read(context, item),
 		/** Whether a streaming chat shows the tool calls. */
-		showTools: showInChatOption.read(context, item) === 'tools',
-		concurrency: readBatching(context).concurrency,
-		media: readMediaDownload(context, item, service),
+		showTools: showOptions.showInChat.read(context, item) === 'tools',
+		concurrency: concurrency.read(context, 0),
+		media: readMediaDownload(context, item),
 		retry: readRetry(context, item),
-		idleTimeoutMs: readIdleTimeoutMs(context, item),
+		...readCallLimits(context, item),
 	};
+}
+
+/** Whether the outcome of an item has its whole conversation, see `toChatResult`. */
+export function hasDetails(context: IExecuteFunctions, item: number): boolean {
+	return includeDetails.read(context, item) || !isSimplified(context, item);
+}
+
+function isSimplified(context: IExecuteFunctions, item: number): boolean {
+	return context.getNodeParameter('simplify', item) === true;
 }
 
 /** Whether the calls of all tools leave through one output. */

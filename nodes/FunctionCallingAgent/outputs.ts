@@ -6,21 +6,46 @@ import type {
 	IPairedItemData,
 } from 'n8n-workflow';
 
-import { applyStarted, openCalls, type CallRecord } from '../client/chat/conversation';
-import { parseJson } from '../client/json';
-import { toDataObject } from '../shared/run/dataObject';
+import {
+	applyStarted,
+	openCalls,
+	type CallRecord,
+	type StopReason,
+} from '../client/chat/conversation';
+import { asJson, parseJson } from '../client/json';
 import { ANSWER, FIRST_TOOL, STOPPED } from './drawing';
 import { ENVELOPE, type Envelope } from './matching';
-import { isCurrent, isFree, type AgentState, type Batch, type ConversationSlot } from './state';
+import {
+	countOwnTools,
+	isCurrent,
+	isFree,
+	type AgentState,
+	type Batch,
+	type ConversationSlot,
+} from './state';
 import { actionId } from './toolResults';
 
 /** Index of an action that uses no input item. */
 const NO_ITEM = -1;
 
+/** Range and default of n8n's setting Max. Tries. */
+const TRIES = { min: 2, max: 5, default: 3 };
+
+/** What the user of a chat reads when a limit has stopped the conversation. */
+export const STOPPED_TEXTS: Readonly<Record<StopReason, string>> = {
+	max_rounds: 'I stopped without an answer: it took too many steps. Ask for less at once',
+	max_tool_calls:
+		'I stopped without an answer: it took too many tool calls. Ask for less at once',
+	repeated_tool_call:
+		'I stopped without an answer: I repeated the same tool call. Ask in other words',
+};
+
 /** An empty list for each output: Answer, Stopped, then the tools. */
-export function noOutput(state?: AgentState): INodeExecutionData[][] {
-	const tools = Math.max(0, ...(state?.batches ?? []).map(outputsForTools));
-	return Array.from({ length: FIRST_TOOL + tools }, () => []);
+export function noOutput({ batches }: AgentState): INodeExecutionData[][] {
+	const counts = batches.flatMap(({ settings, slots }) =>
+		settings?.singleOutput === true ? 1 : slots.map(countOwnTools),
+	);
+	return Array.from({ length: FIRST_TOOL + Math.max(0, ...counts) }, () => []);
 }
 
 /**
@@ -132,6 +157,32 @@ export function linkForErrorOutput(
 	}
 }
 
+/**
+ * Whether n8n will discard these outputs and run the node again: *Retry On Fail* does so when the first item of the
+ * first output is an error, until the tries are used up.
+ */
+export function willBeRetried(
+	context: IExecuteFunctions,
+	{ retries }: AgentState,
+	outputs: readonly INodeExecutionData[][],
+): boolean {
+	const { retryOnFail, maxTries } = context.getNode();
+	const failed = outputs[0]?.[0]?.json['error'] !== undefined;
+	// As n8n does: 0 means the default, too.
+	const wanted = maxTries === undefined || maxTries === 0 ? TRIES.default : maxTries;
+	const tries = Math.min(TRIES.max, Math.max(TRIES.min, wanted));
+	return retryOnFail === true && failed && retries + 1 < tries;
+}
+
+/** Resets the discarded outcomes for the next try: failed requests are sent again; everything else stays as it is. */
+export function prepareRetry(state: AgentState, slots: readonly ConversationSlot[]): void {
+	state.retries += 1;
+	for (const slot of slots) {
+		slot.emitted = false;
+		if (slot.conversation?.phase.kind === 'asking') delete slot.failure;
+	}
+}
+
 /** Whether a conversation has ended. */
 export function hasOutcome(slot: ConversationSlot): boolean {
 	return outcomeOf(slot) !== undefined;
@@ -141,15 +192,19 @@ function outcomeOf({
 	conversation,
 	failure,
 	answer,
+	hasDetails,
 }: ConversationSlot):
 	({ output: number } & Pick<INodeExecutionData, 'json' | 'binary'>) | undefined {
 	if (failure !== undefined) return { output: ANSWER, json: failure };
 	if (conversation === undefined) return undefined;
 
 	const { phase, rounds, calls, usage, messages } = conversation;
-	const summary = toDataObject({ rounds, tool_calls: calls.map(toOutput), usage, messages });
-	if (phase.kind === 'stopped')
-		return { output: STOPPED, json: { reason: phase.reason, ...summary } };
+	const details = { tool_calls: calls.map(toOutput), messages };
+	const summary = asJson({ rounds, usage, ...(hasDetails === true ? details : {}) });
+	if (phase.kind === 'stopped') {
+		const { reason } = phase;
+		return { output: STOPPED, json: { output: STOPPED_TEXTS[reason], reason, ...summary } };
+	}
 	if (answer === undefined) return undefined;
 	return { output: ANSWER, ...answer, json: { ...answer.json, ...summary } };
 }
@@ -169,26 +224,15 @@ function toOutput({ id, name, arguments: args, round, result, failed, durationMs
 
 /** The tool calls without a result, in the order of the conversations. */
 export function pendingCalls({ slots }: Batch): { slot: ConversationSlot; record: CallRecord }[] {
-	return slots
-		.filter(({ failure }) => failure === undefined)
-		.flatMap((slot) =>
-			(slot.conversation === undefined ? [] : openCalls(slot.conversation)).map((record) => ({
-				slot,
-				record,
-			})),
-		);
+	const going = slots.filter(({ failure }) => failure === undefined);
+	return going.flatMap((slot) => {
+		const records = slot.conversation === undefined ? [] : openCalls(slot.conversation);
+		return records.map((record) => ({ slot, record }));
+	});
 }
 
 function envelopeOf({ number }: ConversationSlot, { id, name, round }: CallRecord): Envelope {
 	return { id, tool: name, round, conversation: number };
-}
-
-function outputsForTools({ settings, slots }: Batch): number {
-	if (settings?.singleOutput === true) return 1;
-	return Math.max(
-		0,
-		...slots.map(({ tools, toolNodes }) => tools.length - Object.keys(toolNodes).length),
-	);
 }
 
 /** Link to the input item of the first run: in later runs the input items are results of tool branches. */

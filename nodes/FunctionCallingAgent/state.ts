@@ -1,13 +1,14 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData, ISourceData } from 'n8n-workflow';
 
 import type { Conversation } from '../client/chat/conversation';
+import type { JsonFormat } from '../client/chat/jsonReply';
 import type { ToolDeclaration } from '../client/chat/tools';
 import type { ChatRequest } from '../client/chat/types';
-import type { NodeContext } from '../shared/run/nodeContext';
-import { nodeState, type NodeState } from '../shared/run/nodeState';
+import type { Memory } from '../shared/chat/memory';
+import type { Answerer } from '../client/chat/fallback';
 import type { Envelope, Position } from './matching';
 import type { AgentSettings } from './options';
-import type { ToolNode } from './toolNodes';
+import type { ToolNode } from './tools';
 
 /** A conversation and its per-item settings, kept in the node context between runs. */
 export interface ConversationSlot {
@@ -22,6 +23,14 @@ export interface ConversationSlot {
 	readonly toolNodes: Readonly<Record<string, ToolNode>>;
 	/** The request without its messages. */
 	readonly request: Omit<ChatRequest, 'messages'>;
+	/** What it is sent to in turn if it is rejected. */
+	readonly fallbacks?: readonly Answerer[];
+	/** Whether the outcome has the whole conversation; missing if the item's fields are invalid. */
+	readonly hasDetails?: boolean;
+	/** What remembers the conversation, if anything. */
+	readonly memory?: Memory;
+	/** The format of the answer; undefined for a text. */
+	readonly format?: JsonFormat | undefined;
 	/** Undefined if the item's fields are invalid. */
 	conversation: Conversation | undefined;
 	/** The files that the tools have returned, by their field at the outcome. */
@@ -50,7 +59,10 @@ export interface OpenCall {
 	readonly position?: Position;
 }
 
-/** State of the node between its runs: the loop through the tool branches runs it once per tool result. */
+/**
+ * State of the node between its runs: the loop through the tool branches runs it once per tool result. Empty between two
+ * batches.
+ */
 export interface AgentState {
 	batches: Batch[];
 	open: OpenCall[];
@@ -62,9 +74,9 @@ export interface AgentState {
 	retries: number;
 }
 
-/** The state of the conversations under way; empty between two batches. */
-export function agentState(context: NodeContext): NodeState<AgentState> {
-	return nodeState(context, 'agent');
+/** The number of its tools that run in branches. */
+export function countOwnTools({ tools, toolNodes }: ConversationSlot): number {
+	return tools.length - Object.keys(toolNodes).length;
 }
 
 /** The conversation of a call. */
@@ -86,9 +98,6 @@ export function isCurrent({ arrivals }: AgentState, { source }: Batch): boolean 
 
 /** Whether both are the same output of the same run. */
 export function isSameSource(a: ISourceData | null, b: ISourceData | null): boolean {
-	return (
-		a?.previousNode === b?.previousNode &&
-		a?.previousNodeOutput === b?.previousNodeOutput &&
-		a?.previousNodeRun === b?.previousNodeRun
-	);
+	const fields = ['previousNode', 'previousNodeOutput', 'previousNodeRun'] as const;
+	return fields.every((field) => a?.[field] === b?.[field]);
 }

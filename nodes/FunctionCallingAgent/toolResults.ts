@@ -16,9 +16,11 @@ const DEBUG_FIELDS = ['stack', 'errorDetails', 'n8nDetails'];
 /** Limits of an error text for the model. */
 const MAX_SENTENCES = 2;
 const MAX_ERROR_CHARACTERS = 400;
+/** How much of an error text is read: a stack trace or a path in front of a sentence is far shorter. */
+const MAX_READ_CHARACTERS = 4_000;
 /** A stack trace at the end of an error text. */
-const STACK = /\n\s*at [^]*/;
-/** A path on the server: in a folder that servers have, or of a package. Paths of a URL stay. */
+const STACK = /\n[^\S\n]*at [^]*/;
+/** A word that has a path on the server: in a folder that servers have, or of a package. Paths of a URL stay. */
 const SERVER_PATH =
 	/file:\/\/\S+|(?<![\w:/.])(?:[A-Za-z]:\\|\/(?:home|root|usr|var|tmp|opt|etc|mnt|srv|Users)\/|\/\S*\/(?:node_modules|\.n8n)\/)[^\s'"`),]*/g;
 
@@ -75,7 +77,7 @@ function toValue(item: INodeExecutionData, files: IBinaryKeyData): IDataObject {
 /** Adds a file to those of the conversation, under its own field if that is free. */
 function keep(field: string, file: IBinaryData, files: IBinaryKeyData): IDataObject {
 	let free = field;
-	for (let number = 2; files[free] !== undefined; number += 1) free = `${field}_${number}`;
+	for (let number = 2; Object.hasOwn(files, free); number += 1) free = `${field}_${number}`;
 	files[free] = file;
 	const { fileName, mimeType, fileSize } = file;
 	return { field: free, name: fileName, type: mimeType, size: fileSize };
@@ -103,14 +105,14 @@ export function toErrorText(error: GenericValue): IDataObject[string] {
 }
 
 function inSentences(text: string): string {
-	return text
+	const sentences = text
+		.slice(0, MAX_READ_CHARACTERS)
 		.replace(STACK, '')
 		.replace(SERVER_PATH, '(path)')
-		.split(/\s*\n\s*|(?<=\w\w[.!?])\s+/)
-		.filter((sentence, index, all) => sentence !== '' && all.indexOf(sentence) === index)
-		.slice(0, MAX_SENTENCES)
-		.join(' ')
-		.slice(0, MAX_ERROR_CHARACTERS);
+		.split(/\n|(?<=\w\w[.!?])\s/)
+		.map((sentence) => sentence.trim())
+		.filter((sentence) => sentence !== '');
+	return [...new Set(sentences)].slice(0, MAX_SENTENCES).join(' ').slice(0, MAX_ERROR_CHARACTERS);
 }
 
 function withoutKeys(json: IDataObject, keys: readonly string[]): IDataObject {

@@ -1,55 +1,39 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
 
-import { inferSchema } from '../client/chat/inferSchema';
 import { readJson } from '../client/chat/readFields';
+import { schemaProblem } from '../client/chat/toolArguments';
 import { checkTools, type ToolDeclaration } from '../client/chat/tools';
-import { schemaProblem } from '../client/chat/toolSchema';
 import { InputError } from '../client/errors';
+import { asJson, isJsonObject, withoutUndefined, type JsonObject } from '../client/json';
+import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
+import { readSchema, textOf, type SchemaEntry } from '../shared/chat/schemaForm';
+import { engineOf, sourceOf } from '../shared/run/engine';
 import { ENVELOPE } from './matching';
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../client/json';
-
-/** A parameter of a tool, as entered in the form or returned by expressions. */
-interface ParameterEntry {
-	readonly name?: unknown;
-	readonly type?: string;
-	readonly description?: unknown;
-	readonly required?: boolean;
-	/** Allowed values, separated by commas. */
-	readonly values?: unknown;
-}
 
 /** A tool as entered in the form. */
-interface ToolEntry {
+interface ToolEntry extends Pick<SchemaEntry, 'define' | 'schema' | 'example'> {
 	readonly name?: unknown;
 	readonly description?: unknown;
-	readonly define?: keyof typeof SCHEMAS;
-	readonly parameters?: { readonly parameter?: readonly ParameterEntry[] };
-	readonly schema?: unknown;
-	readonly example?: unknown;
+	readonly parameters?: { readonly parameter?: SchemaEntry['fields'] };
 }
-
-/** Makes the JSON schema of a tool's parameters (spec 2.3), one reader for each choice of Define Parameters. */
-const SCHEMAS = {
-	fields: ({ name, parameters }: ToolEntry, label: string) =>
-		fieldsSchema(parameters?.parameter ?? [], `${label} (${textOf(name)})`),
-	schema: ({ schema }: ToolEntry, label: string) =>
-		readJson(schema ?? '{}', `${label}, its schema`),
-	example: ({ example }: ToolEntry, label: string) =>
-		inferSchema(readJson(example ?? '{}', `${label}, its example`)),
-};
 
 /**
  * The tool declarations of an item, from the form or as JSON.
  *
+ * @param toolNodes The connected tool nodes, whose tools must have other names.
  * @throws InputError that names the tool and the problem.
  */
-export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDeclaration[] {
+export function readTools(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	{ nodes }: ToolNodes,
+): ToolDeclaration[] {
 	const isJson = context.getNodeParameter('toolSource', itemIndex) === 'json';
 	const label = isJson ? 'Tool Declarations' : 'Tools';
 	const value = isJson
 		? readJson(context.getNodeParameter('toolsJson', itemIndex, '[]'), label)
 		: (context.getNodeParameter('tools.tool', itemIndex, []) as readonly ToolEntry[]).map(
-				(entry, index) => toDeclaration(entry, `${label}: entry ${index + 1}`),
+				(entry, index) => readEntry(entry, `${label}: entry ${index + 1}`),
 			);
 	const tools = checkTools(value, label, schemaProblem);
 	const taken = tools.find(({ function: { parameters } }) =>
@@ -62,87 +46,133 @@ export function readTools(context: IExecuteFunctions, itemIndex: number): ToolDe
 			'Rename the parameter',
 		);
 	}
+	const repeated = tools.find((tool) => Object.hasOwn(nodes, tool.function.name));
+	if (repeated !== undefined) {
+		const problem = `repeat the name ${repeated.function.name} of a tool of this node`;
+		throw new InputError(NODES_LABEL, problem, 'Rename one of the two');
+	}
 	return tools;
 }
 
-function toDeclaration(entry: ToolEntry, label: string): JsonObject {
-	const { name, description, define = 'fields' } = entry;
-	const parameters: JsonValue = SCHEMAS[define](entry, label);
+function readEntry(entry: ToolEntry, label: string): JsonObject {
+	const { description, define, parameters } = entry;
+	const name = textOf(entry.name);
+	const fields = { ...entry, fields: parameters?.parameter };
+	const schema = readSchema(fields, name === '' ? label : `${label} (${name})`, 'parameter');
 	return {
 		type: 'function',
 		function: {
-			name: textOf(name),
+			name,
 			description: textOf(description),
-			parameters: isJsonObject(parameters) ? parameters : {},
+			parameters: {
+				...(isJsonObject(schema) ? schema : {}),
+				...(define === 'example' ? { additionalProperties: false } : {}),
+			},
 		},
 	};
 }
 
-/** Types whose Allowed Values are not texts: what a value is, and whether a JSON value is one. */
-const VALUE_TYPES = new Map<string, readonly [kind: string, isValid: (value: unknown) => boolean]>([
-	['integer', ['an integer', Number.isInteger]],
-	['number', ['a number', Number.isFinite]],
-	['boolean', ['true or false', (value) => typeof value === 'boolean']],
-	['object', ['an object', () => false]],
-]);
-
-function fieldsSchema(entries: readonly ParameterEntry[], tool: string): JsonObject {
-	const properties = new Map<string, JsonObject>();
-	for (const entry of entries) {
-		const name = textOf(entry.name);
-		if (name === '') {
-			throw new InputError(
-				tool,
-				'has a parameter without a name',
-				'Name the parameter, or remove it',
-			);
-		}
-		if (properties.has(name)) {
-			throw new InputError(
-				tool,
-				`repeats the parameter ${name}`,
-				'Give each parameter of a tool a unique name',
-			);
-		}
-		properties.set(name, parameterSchema(entry, `${tool}, parameter ${name}`));
-	}
-	const required = entries
-		.filter((entry) => entry.required !== false)
-		.map(({ name }) => textOf(name));
-	return { type: 'object', properties: Object.fromEntries(properties), required };
-}
-
-function parameterSchema(
-	{ type = 'string', description, values }: ParameterEntry,
-	label: string,
-): JsonObject {
-	const allowed = textOf(values)
-		.split(',')
-		.map((value) => value.trim())
-		.filter((value) => value !== '')
-		.map((text) => readAllowed(text, type, label));
-	const choice = allowed.length === 0 ? {} : { enum: allowed };
-	const isList = type === 'array' && allowed.length > 0;
-	return {
-		type,
-		...(textOf(description) === '' ? {} : { description: textOf(description) }),
-		...(isList ? { items: { type: 'string', ...choice } } : choice),
+/** A tool of a connected tool node, as n8n passes it. */
+interface OfferedTool {
+	readonly name: string;
+	readonly description?: string;
+	readonly schema?: unknown;
+	readonly metadata?: {
+		readonly sourceNodeName?: string;
+		readonly isFromToolkit?: boolean;
+		/** On a tool behind a human review: the node of the tool itself. */
+		readonly gatedToolNodeName?: string;
 	};
 }
 
-function readAllowed(text: string, type: string, label: string): JsonValue {
-	const [kind, isValid] = VALUE_TYPES.get(type) ?? [];
-	if (isValid === undefined) return text;
-	const value = parseJson(text.toLowerCase());
-	if (value !== undefined && isValid(value)) return value;
-	throw new InputError(
-		label,
-		`allows ${text}, which is not ${kind!}`,
-		'Correct Allowed Values, or leave it empty. An object can have no allowed values',
-	);
+/** Several tools of one connected node. */
+interface Toolkit {
+	readonly tools?: readonly OfferedTool[];
+	getTools?(): readonly OfferedTool[];
 }
 
-/** The text of a field, whatever its expression returns. */
-function textOf(value: unknown): string {
-	return String(value ?? '').trim();
+/** The connected node that runs the calls of a tool. */
+export interface ToolNode {
+	readonly nodeName: string;
+	/** Whether the node has several tools, so that a call has to name the one it is for. */
+	readonly isFromToolkit: boolean;
+}
+
+/** Label of the input for connected tool nodes. */
+const NODES_LABEL = 'Tool Nodes';
+
+/** The tool nodes that are connected to the input Tool Nodes. */
+export interface ToolNodes {
+	readonly declarations: readonly ToolDeclaration[];
+	/** By tool name. */
+	readonly nodes: Readonly<Record<string, ToolNode>>;
+}
+
+/** Where connected tool nodes do not work, and n8n would return nothing or something else as their results. */
+const OBSTACLES: readonly {
+	readonly isMet: (context: IExecuteFunctions, offered: readonly OfferedTool[]) => boolean;
+	readonly problem: string;
+	readonly hint: string;
+}[] = [
+	{
+		isMet: (_context, offered) =>
+			offered.some(({ metadata = {} }) => 'gatedToolNodeName' in metadata),
+		problem: "contain a human review, which only n8n's own agents can run",
+		hint: 'Put a node with Send and Wait into a tool branch instead',
+	},
+	{
+		isMet: (context) => sourceOf(context) === null,
+		problem: 'work only when another node has started this one',
+		hint: 'Connect a trigger, such as Manual Trigger, and execute the step again',
+	},
+	{
+		isMet: (context) => engineOf(context).isLegacyOrder,
+		problem: 'do not work in execution order v0',
+		hint: 'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
+	},
+	{
+		isMet: () => loadAiNodeSdk() === undefined,
+		problem: 'do not work in this n8n',
+		hint: 'Update n8n to 2.41 or later, or declare the tools in the form',
+	},
+];
+
+/**
+ * Reads the connected tool nodes, with the schemas of their tools.
+ *
+ * @throws InputError where connected tool nodes do not work, and for an invalid or repeated tool.
+ */
+export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNodes> {
+	const connected = await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
+	const offered = [connected ?? []]
+		.flat()
+		.flatMap((each) => toTools(each as OfferedTool & Toolkit));
+	if (offered.length === 0) return { declarations: [], nodes: {} };
+
+	const obstacle = OBSTACLES.find(({ isMet }) => isMet(context, offered));
+	if (obstacle !== undefined) throw new InputError(NODES_LABEL, obstacle.problem, obstacle.hint);
+
+	const sdk = loadAiNodeSdk()!;
+	const declarations = offered.map(({ schema, metadata, ...tool }) => {
+		const { type, function: declared } = toDeclaration(sdk, { ...tool, inputSchema: schema });
+		// The arguments are merged into the item that the expressions of the node read. Tools of a toolkit get only arguments.
+		const parameters =
+			metadata?.isFromToolkit === true
+				? declared.parameters
+				: declared.parameters && { additionalProperties: false, ...declared.parameters };
+		return asJson({ type, function: withoutUndefined({ ...declared, parameters }) });
+	});
+	return {
+		declarations: checkTools(declarations, NODES_LABEL, schemaProblem),
+		nodes: Object.fromEntries(
+			offered.map(({ name, metadata = {} }) => {
+				const { sourceNodeName = name, isFromToolkit = false } = metadata;
+				return [name, { nodeName: sourceNodeName, isFromToolkit }];
+			}),
+		),
+	};
+}
+
+function toTools(offer: OfferedTool & Toolkit): readonly OfferedTool[] {
+	return offer.tools ?? offer.getTools?.() ?? [offer];
 }
