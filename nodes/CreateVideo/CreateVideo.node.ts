@@ -3,14 +3,16 @@ import {
 	type IExecuteFunctions,
 	type ILoadOptionsFunctions,
 	type INodeExecutionData,
-	type INodeListSearchResult,
 	type INodeType,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
+import { shownAs } from '../shared/chat/properties';
 import { searchItems } from '../shared/form/resourceLocator';
+import { readModelCodes } from '../shared/run/modelCodes';
+import { credentialTest } from '../shared/run/testCredential';
 import { createVideos } from './execute';
-import { VIDEO_MODEL_ITEMS } from './modelProperties';
+import { videoModelItems } from './modelProperties';
 import { createVideoProperties } from './properties';
 
 export class CreateVideo implements INodeType {
@@ -23,25 +25,23 @@ export class CreateVideo implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle:
-			'={{ ($parameter.options?.dryRun ? "dry run: " : "") + ($parameter.references?.file?.length ? "files" : "text") + " to video with " + ($parameter.model || "no model") }}',
+		subtitle: `={{ ($parameter.options?.dryRun ? "dry run: " : "") + ${shownAs('model', 'no model')}.replace(/^video-m\\d=|=video-m\\d$/, "") + " from " + ($parameter.references?.file?.length ? "files" : "text") + ($parameter.waitUntilFinished && !$parameter.options?.dryRun ? ", wait" : "") }}`,
 		description:
-			'Start the generation of a video. Returns the task_id that Wait for Video needs.',
+			'Generate a video from text, images, videos or audio. Returns its task_id for Wait for Video, or the finished video.',
 		defaults: { name: 'Create Video' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
-		credentials: [{ name: 'agentVideoApi', required: true }],
+		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: createVideoProperties,
 	};
 
 	methods = {
+		credentialTest,
 		listSearch: {
-			searchVideoModels(
-				this: ILoadOptionsFunctions,
-				filter?: string,
-			): Promise<INodeListSearchResult> {
-				return searchItems(VIDEO_MODEL_ITEMS, filter);
+			async searchVideoModels(this: ILoadOptionsFunctions, filter?: string) {
+				const own = await readModelCodes(this, 'videoModels');
+				return await searchItems(videoModelItems(own), filter);
 			},
 		},
 	};

@@ -1,57 +1,87 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import type { HttpPort } from '../client/ports';
-import { withRetry } from '../client/http/retry';
+import { isOutcomeUnknown } from '../client/errors';
+import { withRetryUntil } from '../client/http/deadline';
 import { createVideo } from '../client/video/createVideo';
 import type { Adjustment } from '../client/video/normalize';
-import { videoRequest, type VideoPlan } from '../client/video/videoRequest';
+import { asJson } from '../client/json';
 import { readBatching } from '../shared/form/batchOptions';
-import { readSafeRetry } from '../shared/form/retryOptions';
-import { callOnce, clearCallLog } from '../shared/run/callLog';
-import { n8nClock, n8nService } from '../shared/run/host';
+import { clearCallLog } from '../shared/ledger/callLog';
+import type { PaidCalls } from '../shared/ledger/paidCalls';
+import { hint } from '../shared/run/hints';
+import { n8nClock } from '../shared/run/host';
 import { mapItems } from '../shared/run/mapItems';
-import { readVideoInput, withUrls } from './input';
-import { withinMaximumVideos } from './maximumVideos';
-import { readOptions, type CreateVideoOptions } from './options';
+import { readModelCodes } from '../shared/run/modelCodes';
+import { settled, valueOf } from '../shared/run/settled';
+import { isToolRun } from '../shared/run/nodeContext';
+import { trace } from '../shared/run/trace';
+import { checkWaitFields } from '../shared/wait/options';
+import { checkCostKnown, checkLimits, countSpent } from './limits';
+import { openTasks, type CreatedVideo } from './tasks';
+import { planVideo, type PlannedVideo } from './plan';
+import { readWaits, waitForCreated } from './wait';
 
 /** Maximum number of reasons in the hint below the output. */
 const MAX_REASONS = 5;
 
-/** The validated input of an item. */
-interface PreparedVideo {
-	/** The entered values as text, to recognize the same call in a retry. */
-	readonly fingerprint: string;
-	readonly plan: VideoPlan;
-	readonly http: HttpPort;
-	readonly options: CreateVideoOptions;
-}
-
-/** Creates the videos of all items. An invalid item stops the node before anything is billed, unless the node continues on errors. */
+/** Creates the videos of all items, and waits for them if that is on. Until all have succeeded, a retry knows the tasks. */
 export async function createVideos(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	if (!context.continueOnFail()) await checkItems(context);
-
-	const items = await mapItems(
-		context,
-		() => ({ ...readBatching(context), describeCompleted }),
-		async (item) => ({
-			json: await createForItem(context, item),
-			pairedItem: { item },
-		}),
-	);
+	const created = await createTasks(context);
+	const items = readWaits(context) ? await waitForCreated(context, created) : created;
 	if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
-	hintAdjustments(context, items);
 	return items;
 }
 
-async function checkItems(context: IExecuteFunctions): Promise<void> {
-	await mapItems(
+/**
+ * Creates the videos of all items: reads and validates all, checks the limits for those that will be sent, then sends
+ * them. An invalid item stops the node before anything is billed, unless the node continues on errors.
+ */
+async function createTasks(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	const planned = new Map<number, PlannedVideo>();
+	const ownModels = readModelCodes(context, 'videoModels');
+	const checked = await mapItems(
 		context,
-		() => ({ concurrency: 1 }),
+		() => ({ ...readBatching(context), concurrency: 1, batchInterval: 0 }),
 		async (item) => {
-			await prepareVideo(context, item);
-			return { json: {}, pairedItem: { item } };
+			const video = await planVideo(context, item, await ownModels);
+			if (video.options.maximumCost > 0) checkCostKnown(video);
+			if (readWaits(context)) checkWaitFields(context, item);
+			planned.set(item, video);
+			return { json: {} };
 		},
 	);
+	const videos = [...planned.values()];
+	const opened = await settled(openTasks(context, videos));
+	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
+	/** The videos that are counted, but not created so far. A creation that certainly failed comes back. */
+	const pending = new Set<PlannedVideo>();
+	try {
+		const items = await mapItems(
+			context,
+			() => {
+				const calls = valueOf(opened);
+				checkLimits(
+					context,
+					videos.filter(({ options }) => options.dryRun),
+				);
+				checkLimits(context, toSend);
+				countSpent(context, toSend);
+				toSend.forEach((video) => pending.add(video));
+				return { ...readBatching(context), describeCompleted, calls };
+			},
+			async (item, { calls }) => {
+				const video = planned.get(item);
+				if (video === undefined) return checked[item]!;
+				const json = await outputOf(context, video, calls, pending);
+				return { json, pairedItem: { item } };
+			},
+		);
+		hintAdjustments(context, items);
+		return items;
+	} finally {
+		countSpent(context, [...pending], -1);
+		if ('value' in opened) await opened.value.close();
+	}
 }
 
 function describeCompleted(tasks: readonly IDataObject[]): string {
@@ -62,53 +92,58 @@ function describeCompleted(tasks: readonly IDataObject[]): string {
 }
 
 /**
- * Reads and validates the input of an item; sends nothing.
+ * Creates the task of an item, or returns what an earlier try or execution created.
  *
- * @throws InputError when the input is invalid.
+ * @returns The service's response with `request`, which an agent's model does not need, and `adjustments` where the
+ *   request differs from the input; for a dry run `request` and `adjustments`. Both with `estimated_cost` where it is
+ *   known. A video that was created before has `reused`.
+ * @throws ServiceError when the creation failed, now or in an earlier try.
  */
-async function prepareVideo(context: IExecuteFunctions, itemIndex: number): Promise<PreparedVideo> {
-	const options = readOptions(context, itemIndex);
-	const input = readVideoInput(context, itemIndex);
-	const service = await n8nService(context);
-	const entered = withUrls(context, itemIndex, input, service);
-	return {
-		// Without the URLs of binary files: each try signs a new one.
-		fingerprint: JSON.stringify(input),
-		plan: videoRequest(entered, options.unsupportedValues),
-		http: service.http,
-		options,
-	};
-}
+async function outputOf(
+	context: IExecuteFunctions,
+	video: PlannedVideo,
+	calls: PaidCalls<CreatedVideo>,
+	pending: Set<PlannedVideo>,
+): Promise<IDataObject> {
+	const { http, options, estimatedCost } = video;
+	const cost = estimatedCost === undefined ? {} : { estimated_cost: estimatedCost };
+	const { request: shown, adjustments } = video.plan;
+	if (options.dryRun) return { request: shown, adjustments, ...cost };
 
-/**
- * Creates the task of an item, or returns what an earlier try of this execution created.
- *
- * @returns The service's response, with `adjustments` where the request differs from the input; for a dry run `request`
- *   and `adjustments`.
- * @throws InputError when the input is invalid; ServiceError when the creation failed, now or in an earlier try.
- */
-async function createForItem(context: IExecuteFunctions, itemIndex: number): Promise<IDataObject> {
-	const { fingerprint, plan, http, options } = await prepareVideo(context, itemIndex);
-	if (options.dryRun) return { ...plan };
-
-	const create = async () => ({
-		...(await withRetry(
+	const { result, isReused } = await calls.make(video.item, async () => {
+		const request = video.sign();
+		pending.delete(video);
+		const task = await withRetryUntil(
 			n8nClock(context),
-			readSafeRetry(context, itemIndex),
-			async () => await createVideo(http, plan.request, options.idleTimeoutMs),
-		)),
-		...(plan.adjustments.length > 0 ? { adjustments: plan.adjustments } : {}),
+			http,
+			options,
+			async (port) => await createVideo(port, request, options.idleTimeoutMs),
+		).catch((error: unknown) => {
+			if (!isOutcomeUnknown(error)) pending.add(video);
+			throw error;
+		});
+		return {
+			...task,
+			request: shown,
+			...(adjustments.length > 0 ? { adjustments } : {}),
+			...cost,
+		};
 	});
-	const created = await callOnce(
-		context,
-		{
-			item: itemIndex,
-			request: fingerprint,
-			retryOutcomeUnknown: options.retryOutcomeUnknown,
-		},
-		async () => await withinMaximumVideos(context, itemIndex, create),
-	);
-	return { ...created };
+	const { request, ...rest } = result;
+	if (!isReused) {
+		trace(context, {
+			'gen_ai.response.model': result.model,
+			'agent_video.task_ids': result.task_id,
+			'agent_video.video_seconds': video.plan.seconds,
+			'agent_video.estimated_cost': estimatedCost,
+		});
+	}
+	return asJson({
+		...rest,
+		// An agent's model needs it where it gets a video that it may not have asked for.
+		...(isToolRun(context) && !isReused ? {} : { request }),
+		...(isReused ? { reused: true } : {}),
+	});
 }
 
 /** Lists in a hint below the output why values were adjusted. */
@@ -125,9 +160,8 @@ function hintAdjustments(context: IExecuteFunctions, items: readonly INodeExecut
 	const shown = reasons.slice(0, MAX_REASONS);
 	const more = reasons.length > shown.length ? [`${reasons.length - shown.length} more`] : [];
 	const count = adjusted.length === 1 ? '1 item' : `${adjusted.length} items`;
-	context.addExecutionHints({
-		type: 'warning',
-		location: 'outputPane',
-		message: `Values were adjusted in ${count}: ${[...shown, ...more].join('; ')}. See "adjustments" in the output.`,
-	});
+	hint(
+		context,
+		`Values were adjusted in ${count}: ${[...shown, ...more].join('; ')}. See "adjustments" in the output.`,
+	);
 }

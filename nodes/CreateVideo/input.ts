@@ -62,6 +62,7 @@ export function readVideoInput(context: IExecuteFunctions, itemIndex: number): V
 /**
  * The input with a URL for every file.
  *
+ * @param isShown For the output: the name of the field takes the place of a signed URL, with which anybody can read the file.
  * @throws InputError when the service cannot fetch a file.
  */
 export function withUrls(
@@ -69,13 +70,16 @@ export function withUrls(
 	itemIndex: number,
 	input: VideoInput,
 	{ isPrivate: allowPrivate }: Service,
+	isShown: boolean,
 ): EnteredVideo {
 	const references = input.references.map(({ field, kind, source }): Reference => {
 		const options = { field, allowPrivate };
 		const url =
 			'url' in source
 				? checkPublicUrl(source.url, options)
-				: signedFileUrl(context, itemIndex, source.property, options);
+				: isShown
+					? `binary field ${source.property}`
+					: signedFileUrl(context, itemIndex, source.property, options);
 		return { kind, url };
 	});
 	return { ...input, references };
@@ -95,7 +99,10 @@ function readEntry(
 	const sources =
 		source === 'url'
 			? [url].flat().map((each) => urlSource(each, field))
-			: fieldNames(binaryProperty).map((name) => binarySource(context, itemIndex, name));
+			: fieldNames(binaryProperty).map((property) => {
+					const { id = '' } = context.helpers.assertBinaryData(itemIndex, property);
+					return { property, id };
+				});
 	return sources.map((each) => ({ field, kind, source: each }));
 }
 
@@ -106,13 +113,4 @@ function urlSource(url: unknown, field: string): EnteredSource {
 		'has no URL',
 		'Enter a URL, or an expression that returns one; an empty list means no file',
 	);
-}
-
-function binarySource(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	property: string,
-): EnteredSource {
-	const { id = '' } = context.helpers.assertBinaryData(itemIndex, property);
-	return { property, id };
 }

@@ -1,26 +1,40 @@
 import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
 import { VIDEO_FIELDS, type VideoField } from '../client/video/fields';
-import { VIDEO_MODELS, type VideoModel } from '../client/video/models';
+import { findModel, VIDEO_MODELS, type OwnModel, type VideoModel } from '../client/video/models';
 import { fromAi, inTools, notInTools, type FromAiArgument } from '../shared/form/fromAi';
 
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
 
-/** The models in the list of the editor. */
-export const VIDEO_MODEL_ITEMS: INodeListSearchItems[] = MODELS.map(({ code, input }) => ({
-	name: `${code}: ${input}`,
-	value: code,
-}));
+/** The models in the list of the editor: those of the account, or else those of the specification. */
+export function videoModelItems(own: readonly OwnModel[] = []): INodeListSearchItems[] {
+	const models = own.length > 0 ? own : MODELS.map(({ code }) => ({ code, like: code }));
+	return models.map(({ code, like }) => ({
+		name: `${code}: ${findModel({ code, like })?.input ?? like}`,
+		// The row comes first: the form can find it by comparing.
+		value: code === like ? code : `${like}=${code}`,
+	}));
+}
 
-/** Shows the field only for one model. */
+/** Comes after every other character that a code has. */
+const LAST = '\uFFFF';
+
+/** Shows the field only for one row of the table: for its code, and for the pairs that begin with it (`readPair`). */
 export function forModel(field: INodeProperties, { code }: VideoModel): INodeProperties {
-	// Uses hide instead of show: n8n ignores a show condition on a parameter that holds an expression.
-	return { ...field, displayOptions: { hide: { model: [{ _cnd: { not: code } }] } } };
+	// Uses hide instead of show: n8n ignores a show condition on a parameter that holds an expression. Compares texts,
+	// because n8n starts a sandbox with a time limit for each test of a regular expression.
+	const model = [
+		{ _cnd: { lt: code } },
+		{ _cnd: { between: { from: `${code}\0`, to: `${code}<${LAST}` } } },
+		{ _cnd: { gt: `${code}=${LAST}` } },
+	];
+	return { ...field, displayOptions: { hide: { model } } };
 }
 
 /** Shows the field only for a model that is typed or comes from an expression. */
 export function forOtherModels(field: INodeProperties): INodeProperties {
-	return { ...field, displayOptions: { hide: { model: MODELS.map(({ code }) => code) } } };
+	const model = MODELS.flatMap(({ code }) => [code, { _cnd: { startsWith: `${code}=` } }]);
+	return { ...field, displayOptions: { hide: { model } } };
 }
 
 /** The fields that an agent's model fills. A value that the video model does not support is adjusted. */
@@ -44,9 +58,9 @@ const FROM_AI: Readonly<Partial<Record<VideoField['key'], FromAiArgument>>> = {
  */
 export const videoProperties: INodeProperties[] = (VIDEO_FIELDS as readonly VideoField[]).flatMap(
 	(field) => [
-		...MODELS.filter((model) => field.values(model).length > 0).map((model) =>
-			inNodeOnly(field, forModel(listed(field, model), model)),
-		),
+		...MODELS.filter(
+			(model) => field.values(model).length > 0 && field.isSetBy?.(model) !== true,
+		).map((model) => inNodeOnly(field, forModel(listed(field, model), model))),
 		inNodeOnly(field, forOtherModels(free(field))),
 	],
 );
@@ -64,10 +78,15 @@ function inNodeOnly({ key }: VideoField, property: INodeProperties): INodeProper
 function listed(field: VideoField, model: VideoModel): INodeProperties {
 	const fallback = field.defaultValue(model) ?? '';
 	if (field.type === 'flag') return { ...common(field), type: 'boolean', default: fallback };
+	const values = field.values(model);
 	return {
 		...common(field),
-		type: 'options',
-		options: field.values(model).map((value) => ({ name: field.show(value), value })),
+		// The only value is no choice, but it is sent.
+		type: values.length === 1 ? 'hidden' : 'options',
+		options: values.map((value) => ({
+			name: field.show?.(value, model) ?? String(value),
+			value,
+		})),
 		default: fallback,
 	};
 }
@@ -95,7 +114,7 @@ function free(field: VideoField): INodeProperties {
 					hint: '0 uses the default of the model',
 				}
 			: { type: 'string', default: '', hint: 'Empty uses the default of the model' }),
-		placeholder: field.placeholder,
+		placeholder: field.placeholder!,
 	};
 }
 

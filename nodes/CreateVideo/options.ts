@@ -1,71 +1,131 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { InputError } from '../client/errors';
 import type { UnsupportedValues } from '../client/video/normalize';
-import { batchProperties } from '../shared/form/batchOptions';
-import { inTools } from '../shared/form/fromAi';
-import { booleanOption, choiceOption, numberOption, optionsProperty } from '../shared/form/options';
-import { resendOutcomeUnknownOption, retriesOption } from '../shared/form/retryOptions';
-import { timeoutOption } from '../shared/form/timeoutOption';
+import { batching } from '../shared/form/batchOptions';
+import { inTools, notInTools } from '../shared/form/fromAi';
+import {
+	booleanOption,
+	choiceOption,
+	countOption,
+	numberOption,
+	optionsProperty,
+	optionTable,
+	propertiesOf,
+	readOptions,
+	textOption,
+} from '../shared/form/options';
+import { readSafeRetry, safeRetryGroup } from '../shared/form/retryOptions';
+import { timeoutOptions } from '../shared/form/timeoutOption';
+import { ledgerOptions } from '../shared/ledger/ledgerOption';
+import { isToolRun } from '../shared/run/nodeContext';
+import { waitOptions } from './wait';
 
-const dryRunOption = booleanOption({
-	name: 'dryRun',
-	label: 'Dry Run',
-	help: 'Whether to check everything and output the request without sending it. A dry run is free of charge.',
+/** The options without a special case, by their names in the form. */
+const plainOptions = optionTable({
+	pricePerSecond: numberOption('Price per Second', {
+		help: 'Your price of one second of video, in any currency: the output then has an estimated_cost. An expression can tell models and sizes apart. 0 means unknown.',
+		default: 0,
+	}),
+	maximumCost: numberOption('Maximum Cost', {
+		help: 'Maximum sum of the estimated costs in one execution of the workflow, over all runs of this node. More fails before anything is sent. Requires Price per Second. 0 means no limit.',
+		default: 0,
+	}),
+	dryRun: booleanOption('Dry Run', {
+		help: 'Whether to check everything and output the request without sending it. A dry run is free of charge.',
+	}),
+	unsupportedValues: choiceOption<UnsupportedValues>('Unsupported Values', {
+		help: 'What to do with a value that the model would change or ignore',
+		default: 'adjust',
+		choices: [
+			['Adjust and Report', 'adjust', 'Send the closest value, listed in "adjustments"'],
+			['Reject', 'reject', 'Fail the item before anything is sent'],
+		],
+	}),
+	onlySetFields: booleanOption('Only What I Set', {
+		help: "Whether to leave out of the request what equals the model's default",
+	}),
 });
 
-/** How many videos an agent may create. */
-export const maximumVideosOption = numberOption({
-	name: 'maximumVideos',
-	label: 'Maximum Videos',
-	help: 'How many videos the agent may create in one execution, because each of them costs money',
-	default: 5,
-	min: 1,
-	integer: true,
+const { idempotencyKey, maximumVideos } = optionTable({
+	idempotencyKey: textOption('Idempotency Key', {
+		help: 'What the video is for, e.g. the ID of an order. The same key never creates a second video in this project: the existing task comes out, with reused: true.',
+		// An expression, so that nobody types one into a field of fixed text.
+		default: '={{ $json.id }}',
+		fallback: '',
+		placeholder: 'e.g. {{ $json.order_id }}',
+	}),
+	maximumVideos: numberOption('Maximum Videos', {
+		help: 'How many videos this node may create in one execution of the workflow, over all its runs. More fail before anything is sent. 0 means no limit.',
+		default: 0,
+		integer: true,
+	}),
 });
 
-const unsupportedValuesOption = choiceOption<UnsupportedValues>({
-	name: 'unsupportedValues',
-	label: 'Unsupported Values',
-	help: 'What to do with a value that the model would change or ignore',
-	default: 'adjust',
-	choices: [
-		{
-			value: 'adjust',
-			label: 'Adjust and Report',
-			help: 'Send the closest supported value, and list the change in the field "adjustments" of the item',
-		},
-		{ value: 'reject', label: 'Reject', help: 'Fail the item before anything is sent' },
-	],
+/** An agent decides itself how often it creates a video, so there is always a limit. */
+const toolOptions = optionTable({
+	maximumVideos: countOption('Maximum Videos', {
+		help: 'How many videos the agent may create in one execution, because each of them costs money',
+		default: 5,
+	}),
 });
 
 /** The service answers at once with a task; a minute without any data means that something is broken. */
-const createTimeoutOption = timeoutOption({ defaultSeconds: 60 });
+const createTimeouts = timeoutOptions({ idle: 60, total: 120 });
 
 /** The options of Create Video. */
 export const createVideoOptions: INodeProperties = optionsProperty([
-	dryRunOption.property,
-	...batchProperties,
-	retriesOption.property,
-	inTools(maximumVideosOption.property),
-	resendOutcomeUnknownOption.property,
-	createTimeoutOption.property,
-	unsupportedValuesOption.property,
+	idempotencyKey.property,
+	// First the one for tools: an older n8n adds the first of two with its default, which is then a limit in both cases.
+	inTools(toolOptions.maximumVideos.property),
+	notInTools(maximumVideos.property),
+	...waitOptions,
+	...propertiesOf(plainOptions),
+	batching.property,
+	safeRetryGroup.property,
+	createTimeouts.property,
+	ledgerOptions.taskLedger.property,
 ]);
 
-export interface CreateVideoOptions {
-	readonly dryRun: boolean;
-	/** Whether Retry On Fail sends a creation again whose outcome is unknown. */
-	readonly retryOutcomeUnknown: boolean;
-	readonly unsupportedValues: UnsupportedValues;
-	readonly idleTimeoutMs: number;
+export type CreateVideoOptions = ReturnType<typeof readCreateOptions>;
+
+/**
+ * The options of an item: an empty key for none, a limit or price of 0 for none.
+ *
+ * @throws InputError when one of them is out of range.
+ */
+export function readCreateOptions(context: IExecuteFunctions, itemIndex: number) {
+	const videos = isToolRun(context) ? toolOptions.maximumVideos : maximumVideos;
+	return {
+		...readOptions(plainOptions, context, itemIndex),
+		idempotencyKey: readIdempotencyKey(context, itemIndex),
+		maximumVideos: videos.read(context, itemIndex),
+		retry: readSafeRetry(context, itemIndex),
+		retryOutcomeUnknown: safeRetryGroup.options.retryOutcomeUnknown.read(context, itemIndex),
+		...createTimeouts.read(context, itemIndex),
+	};
 }
 
-/** The options of an item. */
-export function readOptions(context: IExecuteFunctions, itemIndex: number): CreateVideoOptions {
-	return {
-		dryRun: dryRunOption.read(context, itemIndex),
-		retryOutcomeUnknown: resendOutcomeUnknownOption.read(context, itemIndex),
-		unsupportedValues: unsupportedValuesOption.read(context, itemIndex),
-		idleTimeoutMs: createTimeoutOption.read(context, itemIndex) * 1000,
-	};
+/** The key as a data table stores it. An expression that gives no key must not create a video that nothing protects. */
+function readIdempotencyKey(context: IExecuteFunctions, itemIndex: number): string {
+	const added = context.getNodeParameter('options', itemIndex, {}, { rawExpressions: true });
+	if (!('idempotencyKey' in (added as object))) return '';
+	const { idempotencyKey: raw } = added as { readonly idempotencyKey?: unknown };
+	// Typed as fixed text it would be one key for all items, and create one video for all of them.
+	if (typeof raw === 'string' && !raw.startsWith('=') && raw.includes('{{')) {
+		throw new InputError(
+			'Idempotency Key',
+			`is the text ${raw}, the same for every item`,
+			'Switch the field from Fixed to Expression',
+		);
+	}
+	const entered = idempotencyKey.read(context, itemIndex);
+	// PostgreSQL takes no NUL character; half a surrogate pair comes back as U+FFFD.
+	const key = Buffer.from(entered.replaceAll('\0', '')).toString();
+	if (key !== '') return key;
+	throw new InputError(
+		'Idempotency Key',
+		'is empty',
+		'Enter an expression that returns a text for every item, or remove the option',
+	);
 }

@@ -1,10 +1,14 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { textField } from '../shared/form/fields';
 import { filledByModel } from '../shared/form/fromAi';
 import { resourceLocator } from '../shared/form/resourceLocator';
-import { VIDEO_MODEL_ITEMS, videoProperties, videoToolProperties } from './modelProperties';
+import { videoModelItems, videoProperties, videoToolProperties } from './modelProperties';
 import { createVideoOptions } from './options';
 import { videoReferences } from './references';
+import { waitFields } from './wait';
+
+const first = videoModelItems()[0]!;
 
 /** The form of Create Video. */
 export const createVideoProperties: INodeProperties[] = [
@@ -12,30 +16,22 @@ export const createVideoProperties: INodeProperties[] = [
 		{
 			displayName: 'Model',
 			name: 'model',
-			default: {
-				mode: 'list',
-				value: VIDEO_MODEL_ITEMS[0]!.value,
-				cachedResultName: VIDEO_MODEL_ITEMS[0]!.name,
-			},
+			default: { mode: 'list', value: first.value, cachedResultName: first.name },
 			required: true,
-			description: 'The model that generates the video',
+			description: 'The model that generates the video. The credential can list your own.',
 		},
 		{
 			searchListMethod: 'searchVideoModels',
-			placeholder: 'e.g. video-m1',
+			placeholder: 'e.g. video-m1, or video-m1=my-model for a model that behaves like it',
 		},
 	),
 	...filledByModel(
-		{
-			displayName: 'Prompt',
-			name: 'prompt',
-			type: 'string',
+		textField('Prompt', 'prompt', {
 			typeOptions: { rows: 4 },
 			required: true,
-			default: '',
 			placeholder: 'e.g. A lighthouse at dawn, waves breaking slowly, filmed from a drone',
 			description: 'What the video shows, and how it is filmed',
-		},
+		}),
 		{
 			key: 'prompt',
 			help: 'What the video shows and how it is filmed: subject, movement, camera, light and mood, in a sentence or two',
@@ -44,5 +40,6 @@ export const createVideoProperties: INodeProperties[] = [
 	...videoReferences,
 	...videoProperties,
 	...videoToolProperties,
+	...waitFields,
 	createVideoOptions,
 ];

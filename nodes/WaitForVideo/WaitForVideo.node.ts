@@ -6,6 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
+import { credentialTest } from '../shared/run/testCredential';
 import { WAIT_OUTPUTS } from './outputs';
 import { waitProperties } from './properties';
 import { runWait } from './execute';
@@ -21,16 +22,20 @@ export class WaitForVideo implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle:
-			'={{ ($parameter.waitMode === "suspend" ? "suspend" : "wait") + ($parameter.download ? " and download" : "") }}',
-		description: 'Wait until a video is finished, and get its URL and its file',
+			'={{ ($parameter.tasks === "ledger" ? "collect" : { once: "ask once", suspend: "suspend" }[$parameter.waitMode] ?? "wait") + ($parameter.download ? " and download" : "") }}',
+		description:
+			'Wait until a video is finished, or get its status now. Returns its URL and its file.',
 		defaults: { name: 'Wait for Video' },
 		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main, NodeConnectionTypes.Main, NodeConnectionTypes.Main],
-		outputNames: [...WAIT_OUTPUTS],
+		outputs: WAIT_OUTPUTS,
+		waitingNodeTooltip:
+			'The videos are still generating. This node polls them again about once a minute, until all are finished.',
 		usableAsTool: true,
-		credentials: [{ name: 'agentVideoApi', required: true }],
+		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: waitProperties,
 	};
+
+	methods = { credentialTest };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await runWait(this);

@@ -1,42 +1,51 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { withDeadline } from '../client/http/deadline';
-import { pollTasks } from '../client/video/poll/pollTasks';
-import type { TaskPoll } from '../client/video/poll/task';
-import { checkTaskId, queryTask } from '../client/video/queryTask';
-import { isLive, withChatStream } from '../shared/chat/chatStream';
-import { n8nClock, n8nService } from '../shared/run/host';
+import { checkTaskId } from '../client/video/queryTask';
 import { ignoreAlwaysOutputData } from '../shared/run/engine';
+import { n8nClock } from '../shared/run/host';
+import { isToolRun } from '../shared/run/nodeContext';
 import { readText } from '../shared/run/parameters';
-import { deliver, type PolledItems } from './deliver';
-import { readPolling } from './options';
-import { checkConnections, onOutputs, readWaitMode, type WaitMode } from './outputs';
-import { pollProgress, type Progress } from './progress';
+import { deliver, type PolledItems } from '../shared/wait/deliver';
+import { readPolling } from '../shared/wait/options';
+import { poll } from '../shared/wait/poll';
+import { withProgress, type Progress } from '../shared/wait/progress';
+import { savePolls } from '../shared/wait/state';
+import { collectTasks, contextOfTasks, forgetTasks, withLedger, type LedgerTask } from './collect';
+import { readFailsNode } from './options';
+import { checkConnections, readWaitMode, suspendUntil, toOutputs, type WaitMode } from './outputs';
 import { nextResumeMs } from './resume';
-import { loadPolls, savePolls } from './state';
 
-/** The service answers status polls immediately: without data for this long, the connection counts as lost. */
-const IDLE_TIMEOUT_MS = 30_000;
-/** Total timeout of a status poll: a response that trickles in must not delay the deadline of the task. */
-const QUERY_TIMEOUT_MS = 60_000;
+const SCOPES = { inPlace: 'all', suspend: 'step', once: 'once' } as const;
+const HINT =
+	'Completed videos are not lost: run this node again with their task IDs. Status polls are free of charge';
+const TO_GO_ON =
+	'To go on without the failed videos, connect the output Failed (see On Failed Videos)';
 
 /** One run of Wait for Video: all polls of its tasks, or in suspend mode one step of them. */
 export async function runWait(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	if (!isLive(context)) return await run(context, () => undefined);
-	return await withChatStream(context, 0, async (sendText) => await run(context, sendText));
+	return await withProgress(context, async (progress) => {
+		const mode = readWaitMode(context);
+		// Its empty item would leave through Completed, where each item is a video.
+		if (!isToolRun(context)) ignoreAlwaysOutputData(context);
+		const { collected, isSuspended, ...polled } = await pollItems(context, mode, progress);
+		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. A copy:
+		// with an error output n8n empties the list that a node returns.
+		if (isSuspended) return [[...context.getInputData()]];
+		if (collected?.length === 0) return [[]];
+		const own = collected === undefined ? context : contextOfTasks(context, collected);
+		const rule = { failsNode: readFailsNode(own), hint: HINT, toGoOn: TO_GO_ON };
+		const outputs = toOutputs(own, await deliver(own, polled, progress, rule));
+		if (collected === undefined) return outputs;
+		forgetTasks(context);
+		return withLedger(outputs, collected);
+	});
 }
 
-async function run(
-	context: IExecuteFunctions,
-	sendText: (text: string) => void,
-): Promise<INodeExecutionData[][]> {
-	const mode = readWaitMode(context);
-	// Its empty item would leave through Still Generating, which leads back to the node.
-	if (mode !== 'tool') ignoreAlwaysOutputData(context);
-	const progress = pollProgress(context, sendText);
-	const { isSuspended, ...polled } = await pollItems(context, mode, progress);
-	if (isSuspended) return onOutputs({ stillGenerating: context.getInputData() });
-	return await deliver(context, mode, polled, progress);
+/** The tasks of a run after its polls. */
+interface PollStep extends PolledItems {
+	/** The tasks that were taken from the task ledger, if the node takes them from there. */
+	readonly collected: readonly LedgerTask[] | undefined;
+	readonly isSuspended: boolean;
 }
 
 /** Polls the tasks of all items. An error is part of the result, so that the task IDs are not lost with it. */
@@ -44,14 +53,17 @@ async function pollItems(
 	context: IExecuteFunctions,
 	mode: WaitMode,
 	progress: Progress,
-): Promise<PolledItems & { readonly isSuspended: boolean }> {
+): Promise<PollStep> {
 	let taskIds: readonly string[] = [];
+	let collected: PollStep['collected'];
 	try {
 		checkConnections(context, mode);
-		taskIds = readTaskIds(context);
-		return { taskIds, ...(await pollStep(context, mode, taskIds, progress)) };
+		collected = await collectTasks(context);
+		if (collected?.length === 0) return { collected, taskIds, polls: [], isSuspended: false };
+		taskIds = collected?.map(({ task_id }) => task_id) ?? readTaskIds(context);
+		return { collected, taskIds, ...(await pollStep(context, mode, taskIds, progress)) };
 	} catch (error) {
-		return { taskIds, polls: [], isSuspended: false, error };
+		return { collected, taskIds, polls: [], isSuspended: false, error };
 	}
 }
 
@@ -64,36 +76,25 @@ function readTaskIds(context: IExecuteFunctions): readonly string[] {
 	return taskIds;
 }
 
-/** Polls the tasks until all are finished, or in suspend mode once; a task of several items is polled once for all. */
+/** Polls the tasks until all are finished, or once in the other modes. */
 async function pollStep(
 	context: IExecuteFunctions,
 	mode: WaitMode,
 	taskIds: readonly string[],
 	progress: Progress,
-): Promise<{ readonly polls: readonly TaskPoll[]; readonly isSuspended: boolean }> {
-	const { http } = await n8nService(context);
-	const clock = n8nClock(context);
-	const { schedule, concurrency } = readPolling(context);
-	const uniqueIds = [...new Set(taskIds)].filter((taskId) => taskId !== '');
-	const state = await pollTasks(
-		clock,
-		loadPolls(context, uniqueIds, clock.now()),
-		async (taskId) =>
-			await queryTask(withDeadline(http, clock, QUERY_TIMEOUT_MS), taskId, IDLE_TIMEOUT_MS),
-		{
-			schedule,
-			concurrency,
-			onChange: progress.update,
-			...(mode === 'suspend' ? { untilMs: clock.now() } : {}),
-		},
-	);
-	const isSuspended = state.polls.some(({ outcome }) => outcome === undefined);
+): Promise<Pick<PollStep, 'polls' | 'isSuspended' | 'error'>> {
+	const { error, ...state } = await poll(context, taskIds, progress, SCOPES[mode]);
+	const unfinished = error === undefined ? state.polls.filter(({ outcome }) => !outcome) : [];
+	const isSuspended = mode === 'suspend' && unfinished.length > 0;
+	if (mode === 'once' && unfinished.length > 0)
+		savePolls(context, { ...state, polls: unfinished });
 	if (isSuspended) {
-		const resumeMs = nextResumeMs(state, clock.now(), schedule.timeoutMs);
-		const seconds = Math.round((resumeMs - clock.now()) / 1000);
+		const nowMs = n8nClock(context).now();
+		const resumeMs = nextResumeMs(state, nowMs, readPolling(context).timeoutMs);
+		const seconds = Math.round((resumeMs - nowMs) / 1000);
 		progress.finish(state.polls, `, next poll in ${seconds} s`);
 		savePolls(context, state);
-		await context.putExecutionToWait(new Date(resumeMs));
+		await suspendUntil(context, resumeMs);
 	}
-	return { polls: state.polls, isSuspended };
+	return { polls: state.polls, isSuspended, error };
 }

@@ -3,68 +3,97 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { InputError } from '../client/errors';
 import { engineOf } from '../shared/run/engine';
 import { isToolRun } from '../shared/run/nodeContext';
+import type { DeliveredItem, Ending } from '../shared/wait/deliver';
 
-/** The outputs of Wait for Video, in their order. */
-export const WAIT_OUTPUTS = ['Still Generating', 'Completed', 'Failed'] as const;
+/** Outputs of Wait for Video by index. As a tool all results use the first one, the only one that an agent reads. */
+export const [COMPLETED, FAILED, GENERATING] = [0, 1, 2] as const;
 
-const STILL_GENERATING = 0;
-const COMPLETED = 1;
+/** What became of the videos of each output. */
+const ENDINGS: readonly Ending[] = ['completed', 'failed', 'generating'];
+const NAMES = ['Completed', 'Failed', 'Generating'] as const;
+
+/** The outputs; only Ask Once has the third one, for videos that are not finished yet. */
+export const WAIT_OUTPUTS = `={{ ${JSON.stringify(NAMES)}
+	.slice(0, $parameter.waitMode === 'once' ? 3 : 2)
+	.map((displayName) => ({ type: 'main', displayName })) }}` as const;
 
 /**
- * How the node polls: in place, in the running process; or suspended, with the execution saved between polls. As a tool
- * it polls in place, and all results use the first output, the only one that an agent reads.
+ * How the node polls: in place, in the running process; suspended, with the execution saved between polls; or once,
+ * without waiting.
  */
-export type WaitMode = 'inPlace' | 'suspend' | 'tool';
+export type WaitMode = 'inPlace' | 'suspend' | 'once';
 
 /**
  * The mode of this run. The node polls in place whatever the form says where suspending does not work: it would cut off
  * a streamed response, and n8n does not resume a node that was started with "Execute step".
  */
 export function readWaitMode(context: IExecuteFunctions): WaitMode {
-	if (isToolRun(context)) return 'tool';
-	const mode = context.getNodeParameter('waitMode', 0, 'inPlace');
-	const isStep = engineOf(context).destination === context.getNode().name;
-	const canSuspend = !context.isStreaming() && !isStep;
-	return mode === 'suspend' && canSuspend ? 'suspend' : 'inPlace';
+	if (isToolRun(context)) {
+		// A text where the model leaves it out: the default of its expression.
+		const waits: unknown = context.getNodeParameter('waitUntilFinished', 0, true);
+		return String(waits) === 'false' ? 'once' : 'inPlace';
+	}
+	const mode = context.getNodeParameter('waitMode', 0, 'inPlace') as WaitMode;
+	const { destination, stack } = engineOf(context);
+	const isStep = destination === context.getNode().name;
+	const canSuspend = !context.isStreaming() && !isStep && stack !== undefined;
+	return mode === 'suspend' && !canSuspend ? 'inPlace' : mode;
 }
 
-/** The items by output, in the order of WAIT_OUTPUTS. */
-export function onOutputs({
-	stillGenerating = [],
-	completed = [],
-	failed = [],
-}: Partial<
-	Record<'stillGenerating' | 'completed' | 'failed', INodeExecutionData[]>
->): INodeExecutionData[][] {
-	return [stillGenerating, completed, failed];
+/** The items by output. An error goes on where On Error says so: where Failed leads nowhere, as from other nodes. */
+export function toOutputs(
+	context: IExecuteFunctions,
+	delivered: readonly DeliveredItem[],
+): INodeExecutionData[][] {
+	if (isToolRun(context)) return [delivered.map(({ item }) => item)];
+	const isRegular = context.getNode().onError === 'continueRegularOutput';
+	const errorOutput = isRegular && !isFailedConnected(context) ? COMPLETED : FAILED;
+	const outputs: INodeExecutionData[][] = [[], []];
+	for (const { item, ending } of delivered) {
+		const output = ending === undefined ? errorOutput : ENDINGS.indexOf(ending);
+		(outputs[output] ??= []).push(item);
+	}
+	return outputs;
 }
 
 /**
- * Checks the connections of the outputs before the first poll, so that no result is lost on an output without a
- * connection.
+ * Suspends the execution. At this time n8n runs the node again, with the same input.
  *
- * @throws InputError when the connections do not fit the mode.
+ * n8n resumes a suspended execution by passing the input of the node on to its first output, without running the node.
+ * So this entry of the execution stack gets no items, and an entry that runs the node follows it.
+ */
+export async function suspendUntil(context: IExecuteFunctions, resumeMs: number): Promise<void> {
+	const entry = context.getExecuteData();
+	engineOf(context).stack!.unshift({ ...entry, node: context.getNode() });
+	entry.data = { main: [] };
+	await context.putExecutionToWait(new Date(resumeMs));
+}
+
+/**
+ * Whether the output Failed leads to a node. In an execution up to a certain node, n8n leaves out the connections that
+ * do not lead there, so that none can be said to be missing.
+ */
+export function isFailedConnected(context: IExecuteFunctions): boolean {
+	const { connections, destination } = engineOf(context);
+	if (connections === undefined || destination !== undefined) return true;
+	return (connections[context.getNode().name]?.['main']?.[FAILED] ?? []).length > 0;
+}
+
+/**
+ * Checks the connections before the first poll.
+ *
+ * @throws InputError for an output that leads back to the node: it would run again without a pause, and without an end.
  */
 export function checkConnections(context: IExecuteFunctions, mode: WaitMode): void {
-	const { connections } = engineOf(context);
-	if (mode === 'tool' || connections === undefined) return;
-
 	const { name } = context.getNode();
-	const outputs = connections[name]?.['main'] ?? [];
-	const targets = outputs[STILL_GENERATING] ?? [];
-	const [other] = targets.filter(({ node }) => node !== name);
-	if (mode === 'suspend' && (targets.length === 0 || other !== undefined)) {
-		throw new InputError(
-			'Still Generating',
-			other === undefined ? 'is not connected' : `is connected to ${other.node}`,
-			'Connect this output to the input of this node and to nothing else, or set Wait Mode to Poll in Place',
-		);
-	}
-	if (mode === 'inPlace' && other !== undefined && (outputs[COMPLETED] ?? []).length === 0) {
-		throw new InputError(
-			'Completed',
-			`is not connected, but Still Generating is connected to ${other.node}`,
-			'Move that connection to the output Completed: it gets the finished videos',
-		);
-	}
+	const outputs = engineOf(context).connections?.[name]?.['main'] ?? [];
+	const looping = [COMPLETED as number, ...(mode === 'once' ? [GENERATING] : [])].find((index) =>
+		outputs[index]?.some(({ node }) => node === name),
+	);
+	if (looping === undefined) return;
+	throw new InputError(
+		NAMES[looping]!,
+		'is connected to the input of this node',
+		'Remove that connection: to wait for a video, set Wait Mode to Poll in Place or Suspend Between Polls',
+	);
 }

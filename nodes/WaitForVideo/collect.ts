@@ -1,0 +1,218 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { EMPTY_TEXT_HINT, InputError } from '../client/errors';
+import {
+	MAX_CONDITIONS,
+	onTable,
+	type Condition,
+	type Row,
+	type Step,
+} from '../shared/ledger/dataTable';
+import { TASK_TABLE } from '../shared/ledger/taskTable';
+import { accountOf, isOwn } from '../shared/run/account';
+import { hint } from '../shared/run/hints';
+import { nodeState, type NodeState } from '../shared/run/nodeState';
+import { readText } from '../shared/run/parameters';
+import { ledgerTaskOptions } from './options';
+
+/** A task that a run has taken from the task ledger. */
+export interface LedgerTask {
+	readonly task_id: string;
+	/** What the ledger knows about it, for the output. */
+	readonly ledger: IDataObject;
+}
+
+/** Columns of the ledger that an output item has. */
+const OUTPUT_COLUMNS = [
+	'prompt',
+	'model',
+	'idempotency_key',
+	'workflow_id',
+	'execution_id',
+	'item',
+	'sent_at',
+	'estimated_cost',
+] as const;
+
+/** A run that has taken a task has this long to deliver it; then another run may take it. */
+const CLAIM_MS = 15 * 60_000;
+/** The stamp of a run is up to this much earlier than its start. */
+const STAMP_RANGE_MS = 60_000;
+/** Maximum number of rows that a hint names. */
+const MAX_NAMED = 10;
+
+/** Which tasks to take: the column of the ledger that has to be equal to a field of the form. */
+const CHOICES: Readonly<Record<string, { column: string; field: string; label: string }>> = {
+	key: { column: 'idempotency_key', field: 'idempotencyKey', label: 'Idempotency Key' },
+	workflow: { column: 'workflow_id', field: 'workflowId', label: 'Workflow ID' },
+};
+
+/**
+ * Takes open tasks from the task ledger, those that no run has taken yet first. The tasks stay the same while the
+ * execution is suspended or the node is retried, until `forgetTasks`.
+ *
+ * @returns Undefined when the node takes its tasks from its input.
+ * @throws InputError when the ledger cannot be read, or a field is empty.
+ */
+export async function collectTasks(
+	context: IExecuteFunctions,
+): Promise<readonly LedgerTask[] | undefined> {
+	if (context.getNodeParameter('tasks', 0, 'input') !== 'ledger') return undefined;
+	const state = collectedState(context);
+	const executionId = context.getExecutionId();
+	const saved = state.get();
+	if (saved?.executionId === executionId) return saved.tasks;
+
+	const rows = await takeRows(context).catch((error: unknown) => {
+		if (error instanceof InputError) throw error;
+		throw new InputError(
+			'Tasks',
+			`cannot be read from the task ledger: ${(error as Error).message}`,
+			'Or set Tasks to From Input, and pass the task IDs to the node',
+		);
+	});
+	const tasks = rows.map((row) => ({
+		task_id: row['task_id'] as string,
+		ledger: Object.fromEntries(OUTPUT_COLUMNS.map((name) => [name, row[name] ?? null])),
+	}));
+	if (tasks.length > 0) state.set({ executionId, tasks });
+	return tasks;
+}
+
+/** Forgets the tasks of this run: the next run of the node in this execution takes others. */
+export function forgetTasks(context: IExecuteFunctions): void {
+	collectedState(context).clear();
+}
+
+/** The context of a run whose items are these tasks. Its fields have one value for all of them. */
+export function contextOfTasks(
+	context: IExecuteFunctions,
+	tasks: readonly LedgerTask[],
+): IExecuteFunctions {
+	type Read = (name: string, itemIndex: number, ...more: readonly unknown[]) => unknown;
+	const read = context.getNodeParameter.bind(context) as Read;
+	return Object.create(context, {
+		getInputData: { value: () => tasks.map((json) => ({ json })) },
+		getNodeParameter: { value: ((name, _item, ...more) => read(name, 0, ...more)) as Read },
+	}) as IExecuteFunctions;
+}
+
+/** The outputs of a run whose items are tasks of the ledger, with what the ledger knows about them. */
+export function withLedger(
+	outputs: readonly INodeExecutionData[][],
+	tasks: readonly LedgerTask[],
+): INodeExecutionData[][] {
+	const byId = new Map(tasks.map(({ task_id, ledger }) => [task_id, ledger]));
+	return outputs.map((items) =>
+		items.map((item) => {
+			const ledger = byId.get(item.json['task_id'] as string);
+			const json = ledger === undefined ? item.json : { ...item.json, ledger };
+			return { ...item, json, pairedItem: { item: 0 } };
+		}),
+	);
+}
+
+/**
+ * Takes rows by writing the time of this run into `collected_at`. Each write applies only to rows whose `collected_at` has
+ * not changed since they were read, so that of two runs at the same moment one gets the row.
+ */
+async function takeRows(context: IExecuteFunctions): Promise<readonly Row[]> {
+	const conditions = readConditions(context);
+	const account = await accountOf(context);
+	const found = await onTable(context, TASK_TABLE, { find: { all: conditions } });
+	const rows = found.filter((row) => isOwn(row, account));
+	await mentionUnanswered(context, rows);
+	mentionOtherKeys(context, found, account);
+
+	const open = rows.filter(({ task_id }) => Boolean(task_id));
+	const free = open.filter((row) => takenAtMs(row) < Date.now() - CLAIM_MS);
+	const chosen = free
+		.sort((a, b) => takenAtMs(a) - takenAtMs(b) || Number(a['id']) - Number(b['id']))
+		.slice(0, ledgerTaskOptions.maximumTasks.read(context, 0));
+	if (chosen.length === 0) {
+		const minutes = ledgerTaskOptions.minimumAge.read(context, 0);
+		const old =
+			minutes === 0 ? '' : ` that are ${minutes} minutes old or more (see Minimum Age)`;
+		const busy =
+			open.length === 0 ? '' : `; ${open.length} belong to a run of the last 15 minutes`;
+		hint(context, `No open tasks of this API key${old}${busy}`, 'info');
+		return [];
+	}
+	// Two runs that start together have different stamps.
+	const stamp = new Date(Date.now() - Math.floor(Math.random() * STAMP_RANGE_MS)).toISOString();
+	const isSame = (name: string, value: unknown): Condition =>
+		value === null || value === '' ? [name, 'isEmpty'] : [name, 'eq', value as string];
+	const same = (row: Row) => ['collected_at', 'account'].map((name) => isSame(name, row[name]));
+	const last = new Map(chosen.map((row) => [JSON.stringify(same(row)), row]));
+	const steps = [...last.values()].map((row): Step => {
+		const isChosen: Condition = ['id', 'lt', Number(row['id']) + 1];
+		const where = { all: [...conditions, IS_TASK, ...same(row), isChosen] };
+		return { set: { collected_at: stamp }, where };
+	});
+	const mine: Step = { find: { all: [...conditions, IS_TASK, ['collected_at', 'eq', stamp]] } };
+	const taken = await onTable(context, TASK_TABLE, ...steps, mine);
+	const own = taken.filter((row) => isOwn(row, account));
+	return [...new Map(own.map((row) => [row['task_id'], row])).values()];
+}
+
+const IS_TASK: Condition = ['task_id', 'isNotEmpty'];
+
+function readConditions(context: IExecuteFunctions): readonly Condition[] {
+	const ageMs = ledgerTaskOptions.minimumAge.read(context, 0) * 60_000;
+	const isUnfinished = [
+		['finished_at', 'isEmpty'],
+		['sent_at', 'lt', new Date(Date.now() - ageMs).toISOString()],
+	] as const;
+	const choice = CHOICES[readText(context, 'ledgerTasks', 0)];
+	if (choice === undefined) return isUnfinished;
+	const value = readText(context, choice.field, 0).trim();
+	if (value === '') throw new InputError(choice.label, 'is empty', EMPTY_TEXT_HINT);
+	return [...isUnfinished, [choice.column, 'eq', value]];
+}
+
+function takenAtMs({ collected_at }: Row): number {
+	return collected_at === null ? 0 : Date.parse(collected_at as string);
+}
+
+/** Counts the open tasks of other keys at this host: after a change of the API key nobody would collect them. */
+function mentionOtherKeys(context: IExecuteFunctions, rows: readonly Row[], account: string): void {
+	const host = account.replace(/ .*/, ' ');
+	const { length } = rows.filter(
+		(row) => row['task_id'] && !isOwn(row, account) && String(row['account']).startsWith(host),
+	);
+	const todo = `If the API key was changed, clear the column account of their rows in the data table ${TASK_TABLE.name}: then they are collected`;
+	if (length > 0) hint(context, `Open tasks of other API keys: ${length}. ${todo}`, 'info');
+}
+
+/** Names the requests without an answer: their tasks may exist, but nobody knows the IDs. */
+async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[]): Promise<void> {
+	const sent = rows
+		.filter(({ status, task_id }) => status === 'sent' && !task_id)
+		.slice(0, MAX_CONDITIONS);
+	if (sent.length === 0) return;
+	// Where n8n was killed while it replaced the row by the one with the answer, both are there.
+	const sameCall = await onTable(context, TASK_TABLE, {
+		find: { any: sent.map(({ call }) => ['call', 'eq', call as string] as const) },
+	});
+	const answered = new Set(sameCall.flatMap(({ call, task_id }) => (task_id ? [call] : [])));
+	const unanswered = sent.filter(({ call }) => !answered.has(call));
+	if (unanswered.length === 0) return;
+	const named = unanswered.slice(0, MAX_NAMED).map((row) => {
+		const { id, execution_id: run, item, sent_at: at } = row as Record<string, string>;
+		return `row ${id} (execution ${run}, item ${item}, ${at})`;
+	});
+	const more = unanswered.length > MAX_NAMED ? ' and others' : '';
+	hint(
+		context,
+		`Creations without an answer: ${named.join(', ')}${more}. Their videos may exist. Look for them at the service. Then enter each task_id in its row of the data table ${TASK_TABLE.name}, or delete the row if there is no video`,
+	);
+}
+
+interface Collected {
+	readonly executionId: string;
+	readonly tasks: readonly LedgerTask[];
+}
+
+function collectedState(context: IExecuteFunctions): NodeState<Collected> {
+	return nodeState(context, 'collected');
+}
