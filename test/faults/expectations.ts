@@ -14,8 +14,6 @@ export interface Ending {
 	readonly requests: number;
 	/** Texts that the output or the error must contain. */
 	readonly keeps: readonly string[];
-	/** Number of requests to the second host. */
-	readonly elsewhere?: number;
 	/** Duration in fake milliseconds: minimum and maximum. */
 	readonly takesMs: readonly [number, number];
 }
@@ -24,13 +22,11 @@ export interface Ending {
 export type Cell = Ending | { readonly skipped: string };
 
 type Row = Readonly<Record<OperationId, Cell>>;
-type More = Partial<
-	Pick<Ending, 'status' | 'requests' | 'keeps' | 'takesMs' | 'reason' | 'elsewhere'>
->;
+type More = Partial<Pick<Ending, 'status' | 'requests' | 'keeps' | 'takesMs' | 'reason'>>;
 
 const AT_ONCE = [0, 0] as const;
-/** Three polls, after 0, 5 and 12.5 seconds. */
-const WAITED = [12_500, 12_500] as const;
+/** Three polls, after 0, 5.25 and 12.875 seconds: the average intervals. */
+const WAITED = [12_875, 12_875] as const;
 const TEN_MINUTES = [600_000, 600_000] as const;
 
 const well = (more: More = {}): Ending => ({
@@ -115,31 +111,40 @@ function errorStatusRow(
 }
 
 /** A status that fails polling too, such as a rejected key; the error has the task ID. */
-const stopsWaiting = (message: string, status: number): Ending =>
-	badly(message, { ...said(status), keeps: [...said(status).keeps, 'task-1'] });
+const stopsWaiting = (message: string, status: number, more: More = {}): Ending =>
+	badly(message, { ...said(status), keeps: [...said(status).keeps, 'task-1'], ...more });
+/** An answer that may pass ends polling the third time. */
+const LASTING = { requests: 3, takesMs: WAITED };
+
+const refusesTask = (message: string, status: number) =>
+	badly(`${message}: Own words for ${status}`, {
+		reason: 'refused',
+		keeps: ['task-1'],
+		...LASTING,
+	});
 
 const BROKE = 'The connection to the service was lost';
 const SILENT = 'The service did not respond in time';
 const SILENCE_MS = [620_000, 620_000] as const;
 const CREATION_SILENCE_MS = [60_000, 60_000] as const;
+const TOO_LONG = 'The call exceeded its Maximum Duration of 620 seconds';
+const CREATION_TOO_LONG = outcomeUnknown('The call exceeded its Maximum Duration of 120 seconds', {
+	takesMs: [120_000, 120_000],
+});
 const LIMIT_REACHED = 'The assistant exceeded the 600-second limit of the service';
-const AFTER_SILENCE = well({ requests: 3, takesMs: [42_500, 42_500] });
+const AFTER_SILENCE = well({ requests: 3, takesMs: [49_000, 49_000] });
+const AFTER_LONG_POLL = well({ requests: 3, takesMs: [79_000, 79_000] });
 const NOT_THERE = badly('Could not connect to the service (connection refused)', {
-	requests: 3,
-	takesMs: [1, 3_000],
+	requests: 4,
+	takesMs: [1, 7_000],
 });
 const NO_NAME = badly('Could not resolve the host name of the service', {
-	requests: 3,
-	takesMs: [1, 3_000],
+	requests: 4,
+	takesMs: [1, 7_000],
 });
 /** The number of polls in ten minutes, one every 5 to 10 seconds. */
-const ALL_POLLS = 62;
-const NEVER_THERE = badly(NOT_FINISHED, {
-	reason: 'timeout',
-	requests: ALL_POLLS,
-	keeps: ['task-1'],
-	takesMs: TEN_MINUTES,
-});
+const ALL_POLLS = 65;
+const FOREVER = { requests: ALL_POLLS, keeps: ['task-1'], takesMs: TEN_MINUTES };
 const BROKEN_JSON = 'The response is truncated or not valid JSON';
 const STRANGE = 'Unexpected response: this is not the Agent Video API';
 const EMPTY = 'Empty response from the service';
@@ -153,20 +158,42 @@ const BAD_KEY = 'The service rejected the API key';
 const NO_ACCESS = 'The API key has no access to this application';
 const NO_CREDIT = 'Insufficient credit';
 const MODERATED = 'Content moderation rejected the request';
+const NOT_FOUND = 'The service was not found at this address';
+const LOGIN = { keeps: ['Log in first'] };
+const NO_PAGE = badly(NOT_FOUND, { status: 404, ...LOGIN });
 const NO_STREAM = skipped('the response is not a stream');
-const NO_LIMIT = skipped('has no total timeout: a response that keeps arriving is not cut off');
+const NO_CONTENT = skipped('the response has no content');
+const STREAM_WELL = byForm(
+	{ streamed: well(), whole: NO_STREAM },
+	{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
+);
+const ERROR_IN_REPLY = byForm(
+	{
+		streamed: badly('The service reported an error during the reply', {
+			keeps: [...HALF.keeps, ...OWN_WORDS.keeps],
+		}),
+		whole: NO_STREAM,
+	},
+	{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
+);
+/** After 429 without Retry-After. */
+const AFTER_LIMIT = well({ requests: 2, takesMs: [10_000, 15_000] });
 const WAITED_SEVEN = well({ requests: 2, takesMs: [7_000, 7_000] });
-const PAUSED_SEVEN = well({ requests: 3, takesMs: [14_500, 14_500] });
+const PAUSED_SEVEN = well({ requests: 3, takesMs: [15_500, 15_500] });
 
-const ELSEWHERE = row(badly(STRANGE, { keeps: ['Another host'], elsewhere: 1 }), {
-	createVideo: outcomeUnknown(STRANGE, { keeps: ['Another host'], elsewhere: 1 }),
-	waitForVideo: well({ requests: 3, takesMs: WAITED, elsewhere: 1 }),
-});
+/** No redirect is followed, so nothing arrives at the other host. */
+const redirected = (status: number) => {
+	const ending = badly('The service redirects the request to another address', {
+		status,
+		keeps: ['Location: http://127.0.0.1:', '/elsewhere'],
+	});
+	return row(ending, { waitForVideo: { ...ending, ...LASTING } });
+};
 
 /** The expected ending of each operation under each fault. */
 export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
-	refused: row(NOT_THERE, { waitForVideo: NEVER_THERE }),
-	dns: row(NO_NAME, { waitForVideo: NEVER_THERE }),
+	refused: row(NOT_THERE, { waitForVideo: { ...NOT_THERE, ...FOREVER } }),
+	dns: row(NO_NAME, { waitForVideo: { ...NO_NAME, ...FOREVER } }),
 	resetBefore: row(badly(BROKE), { createVideo: outcomeUnknown(BROKE) }),
 	resetAfter: byForm(
 		{ streamed: badly(BROKE, HALF), whole: badly(BROKE) },
@@ -194,12 +221,26 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		},
 	),
 	drip: row(well({ takesMs: [300_000, 400_000] }), {
-		waitForVideo: well({ requests: 3, takesMs: [92_500, 92_500] }),
+		createVideo: CREATION_TOO_LONG,
+		waitForVideo: AFTER_LONG_POLL,
 	}),
-	endlessDrip: row(NO_LIMIT, {
-		assistantStreamed: badly(LIMIT_REACHED, { takesMs: [640_000, 640_000] }),
-		assistant: badly(LIMIT_REACHED, { takesMs: [640_000, 640_000] }),
-		waitForVideo: well({ requests: 3, takesMs: [92_500, 92_500] }),
+	endlessDrip: row(badly(TOO_LONG, { takesMs: SILENCE_MS }), {
+		createVideo: CREATION_TOO_LONG,
+		waitForVideo: AFTER_LONG_POLL,
+	}),
+	endlessDripAfter: byForm(
+		{
+			streamed: badly(TOO_LONG, { ...HALF, takesMs: SILENCE_MS }),
+			whole: badly(TOO_LONG, { takesMs: SILENCE_MS }),
+		},
+		{ createVideo: CREATION_TOO_LONG, waitForVideo: AFTER_LONG_POLL },
+	),
+	// Before the headers have arrived Timeout is a total timeout: n8n's HTTP client counts from the request.
+	endlessHeaders: row(badly(SILENT, { takesMs: SILENCE_MS }), {
+		assistantStreamed: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
+		assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
+		createVideo: outcomeUnknown(SILENT, { takesMs: CREATION_SILENCE_MS }),
+		waitForVideo: AFTER_SILENCE,
 	}),
 	cutJson: byForm(
 		{
@@ -210,24 +251,25 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	),
 	cutSse: byForm(
 		{
-			streamed: badly('The stream contains invalid JSON', HALF),
+			streamed: badly('The stream ended before the reply was complete', HALF),
 			whole: NO_STREAM,
 		},
 		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
 	),
-	errorEvent: byForm(
-		{
-			streamed: badly('The service reported an error during the reply', {
-				keeps: [...HALF.keeps, ...OWN_WORDS.keeps],
-			}),
-			whole: NO_STREAM,
-		},
-		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
-	),
-	missingDone: byForm(
-		{ streamed: well(), whole: NO_STREAM },
-		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
-	),
+	errorEvent: ERROR_IN_REPLY,
+	namedErrorEvent: ERROR_IN_REPLY,
+	errorFirst: row(AFTER_LIMIT, {
+		createVideo: skipped('only the rows of chat have errors with status 200'),
+		waitForVideo: skipped('only the rows of chat have errors with status 200'),
+	}),
+	emptyEvents: STREAM_WELL,
+	contentParts: row(well({ keeps: ['https://cdn.example.com/picture'] }), {
+		createVideo: NO_CONTENT,
+		waitForVideo: NO_CONTENT,
+	}),
+	cutDone: STREAM_WELL,
+	resetAtEnd: STREAM_WELL,
+	missingDone: STREAM_WELL,
 	html502: row(badly(PROXY, { status: 502, keeps: ['502 Bad Gateway'] }), {
 		createVideo: outcomeUnknown(PROXY, { status: 502, keeps: ['502 Bad Gateway'] }),
 	}),
@@ -235,34 +277,52 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	rateLimit: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
 	rateLimitDate: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
 	rateLimitLong: row(badly(TOO_MANY, said(429)), {
-		waitForVideo: badly(NOT_FINISHED, {
-			reason: 'timeout',
-			keeps: ['task-1'],
-			takesMs: TEN_MINUTES,
-		}),
+		waitForVideo: badly(
+			`${NOT_FINISHED}. The last poll failed: ${TOO_MANY}: Own words for 429`,
+			{
+				reason: 'timeout',
+				keeps: ['task-1'],
+				takesMs: TEN_MINUTES,
+			},
+		),
 	}),
-	rateLimitPlain: row(well({ requests: 2, takesMs: [0, 1_000] }), {
-		waitForVideo: well({ requests: 3, takesMs: [17_500, 17_500] }),
+	rateLimitPlain: row(AFTER_LIMIT, {
+		waitForVideo: well({ requests: 3, takesMs: [19_500, 19_500] }),
 	}),
 	unavailableOnce: row(badly(UNAVAILABLE, said(503)), {
 		createVideo: outcomeUnknown(UNAVAILABLE, said(503)),
 	}),
 	unavailable: row(badly(UNAVAILABLE, said(503)), {
 		createVideo: outcomeUnknown(UNAVAILABLE, said(503)),
-		waitForVideo: NEVER_THERE,
+		waitForVideo: badly(
+			`${NOT_FINISHED}. The last poll failed: ${UNAVAILABLE}: Own words for 503`,
+			{
+				reason: 'timeout',
+				...FOREVER,
+			},
+		),
 	}),
 	status400: errorStatusRow(400, MALFORMED, 'The service rejected a parameter'),
 	status401: errorStatusRow(401, BAD_KEY, BAD_KEY, { waitForVideo: stopsWaiting(BAD_KEY, 401) }),
 	status402: errorStatusRow(402, NO_APP, NO_MODEL),
-	status403: errorStatusRow(403, NO_ACCESS, 'The service rejected the request', {
-		waitForVideo: stopsWaiting('The service rejected the request', 403),
+	status403: errorStatusRow(403, NO_ACCESS, 'The API key has no access', {
+		waitForVideo: refusesTask('The API key has no access to this task', 403),
+	}),
+	status404: errorStatusRow(404, NOT_FOUND, NOT_FOUND, {
+		waitForVideo: refusesTask('The service does not know this task', 404),
 	}),
 	status406: errorStatusRow(406, NO_CREDIT),
 	status409: errorStatusRow(409, MODERATED),
-	redirect302: ELSEWHERE,
-	redirect307: ELSEWHERE,
-	htmlPage: row(badly(STRANGE, { keeps: ['Log in first'] }), {
+	html404: row(skipped('nothing but a poll is repeated after a 404'), { waitForVideo: ARRIVES }),
+	html404Always: row(NO_PAGE, { waitForVideo: { ...NO_PAGE, ...LASTING } }),
+	redirect302: redirected(302),
+	redirect307: redirected(307),
+	htmlPage: row(badly(STRANGE, LOGIN), {
 		createVideo: outcomeUnknown(STRANGE),
+	}),
+	htmlPageAlways: row(badly(STRANGE, LOGIN), {
+		createVideo: outcomeUnknown(STRANGE),
+		waitForVideo: badly(STRANGE, { keeps: [...LOGIN.keeps, 'task-1'], ...LASTING }),
 	}),
 	emptyBody: row(badly(EMPTY), { createVideo: outcomeUnknown(EMPTY) }),
 	wrongType: row(well()),
@@ -275,7 +335,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		{ createVideo: outcomeUnknown('The response is too large') },
 	),
 	duplicate: byForm(
-		// A duplicate chunk cannot be told from a repeated word; its usage counts once.
+		// A duplicate chunk without an id cannot be told from a repeated word; its usage counts once.
 		{ streamed: well({ keeps: ['Half', ' and whole'] }), whole: NO_STREAM },
 		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
 	),

@@ -1,3 +1,6 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
 import {
 	afterFirstPiece,
 	answerWell,
@@ -42,6 +45,7 @@ const status = (code: number): Fault => ({
 
 const redirect = (code: number): Fault => ({
 	title: `redirect to another host, ${code}`,
+	count: Infinity,
 	mayBeDone: false,
 	act: (response, _answer, { otherUrl }) => {
 		response.writeHead(code, { location: `${otherUrl}/elsewhere` }).end();
@@ -60,7 +64,36 @@ const clockSet = (title: string, byMs: number): Fault => ({
 	},
 });
 
+/** Sends a piece every 20 seconds, for hours. */
+function dripForever(
+	to: ServerResponse | Duplex,
+	time: World['time'],
+	piece: string,
+	first = piece,
+): void {
+	time.hold(to);
+	const next = (bytes: string) => {
+		if (to.destroyed || time.passedMs() > 3 * 60 * MINUTE_MS) {
+			to.end();
+			return;
+		}
+		to.write(bytes);
+		setTimeout(() => {
+			next(piece);
+		}, DRIP_MS);
+	};
+	next(first);
+}
+
+const PICTURE_PART = '{"type":"image_url","image_url":{"url":"https://cdn.example.com/picture"}}';
 const HTML_PAGE = '<!DOCTYPE html><html><body><h1>Log in first</h1></body></html>';
+
+/** A page of a proxy or of another server. */
+const page =
+	(code: number): Act =>
+	(response) => {
+		response.writeHead(code, { 'content-type': 'text/html' }).end(HTML_PAGE);
+	};
 
 /** Every fault of the matrix, one per row. */
 export const FAULTS = {
@@ -130,17 +163,22 @@ export const FAULTS = {
 		title: 'endless slow response',
 		mayBeDone: true,
 		act: (response, answer, { time }) => {
-			time.hold(response);
 			begin(response, answer);
-			const next = () => {
-				if (response.destroyed || time.passedMs() > 3 * 60 * MINUTE_MS) {
-					response.end();
-					return;
-				}
-				response.write(answer.isStream ? ': still there\n\n' : ' ');
-				setTimeout(next, DRIP_MS);
-			};
-			next();
+			dripForever(response, time, answer.isStream ? ': still there\n\n' : ' ');
+		},
+	},
+	endlessDripAfter: {
+		title: 'endless slow response after the first piece',
+		mayBeDone: true,
+		act: afterFirstPiece((response, { time }) => {
+			dripForever(response, time, '\n');
+		}),
+	},
+	endlessHeaders: {
+		title: 'endless slow headers',
+		mayBeDone: true,
+		act: (response, _answer, { time }) => {
+			dripForever(response.socket!, time, 'x', 'HTTP/1.1 200 OK\r\nx-dots: ');
 		},
 	},
 	cutJson: {
@@ -160,6 +198,55 @@ export const FAULTS = {
 			first,
 			event('{"error": {"message": "Own words", "type": "own_type"}, "trace_id": "trace-e"}'),
 		]),
+	},
+	namedErrorEvent: {
+		title: 'event named error in the stream',
+		mayBeDone: true,
+		act: withPieces(([first = '']) => [
+			first,
+			`event: error\n${event('{"message": "Own words", "type": "own_type", "trace_id": "trace-e"}')}`,
+		]),
+	},
+	errorFirst: {
+		title: 'error 429 in place of the reply, with status 200',
+		mayBeDone: false,
+		act: (response, answer) => {
+			const error = '{"error": {"message": "Own words", "code": 429}}';
+			begin(response, answer);
+			response.end(answer.isStream ? event(error) : error);
+		},
+	},
+	emptyEvents: {
+		title: 'empty events between the others',
+		mayBeDone: true,
+		act: withPieces((pieces) => pieces.flatMap((piece) => ['data:\n\n: alive\n\n', piece])),
+	},
+	contentParts: {
+		title: 'content as a list of parts',
+		mayBeDone: true,
+		act: withPieces((pieces) => [
+			pieces
+				.join('')
+				.replace(
+					/"content":"([^"]*)"/g,
+					`"content":[{"type":"text","text":"$1"},${PICTURE_PART}]`,
+				),
+		]),
+	},
+	cutDone: {
+		title: 'truncated [DONE]',
+		mayBeDone: true,
+		act: withPieces((pieces) => [...pieces.slice(0, -1), 'data: [DO']),
+	},
+	resetAtEnd: {
+		title: 'reset in place of [DONE]',
+		mayBeDone: true,
+		act: (response, answer) => {
+			begin(response, answer);
+			response.write(answer.pieces.slice(0, -1).join(''), () => {
+				setImmediate(() => response.socket?.resetAndDestroy());
+			});
+		},
 	},
 	missingDone: {
 		title: 'missing [DONE]',
@@ -212,16 +299,27 @@ export const FAULTS = {
 	status402: status(402),
 	status403: status(403),
 	status406: status(406),
+	status404: status(404),
 	status409: status(409),
+	html404: { title: 'HTML 404 of a proxy, once', mayBeDone: false, act: page(404) },
+	html404Always: {
+		title: 'HTML 404 of another server',
+		count: Infinity,
+		mayBeDone: false,
+		act: page(404),
+	},
 	redirect302: redirect(302),
 	redirect307: redirect(307),
 	htmlPage: {
 		title: 'HTML page with status 200',
 		mayBeDone: true,
-		act: (response, answer) => {
-			begin(response, answer, 'text/html');
-			response.end(HTML_PAGE);
-		},
+		act: page(200),
+	},
+	htmlPageAlways: {
+		title: 'HTML page with status 200, every time',
+		count: Infinity,
+		mayBeDone: true,
+		act: page(200),
 	},
 	emptyBody: {
 		title: 'empty body',

@@ -120,6 +120,8 @@ const model =
 	};
 
 const chat = { isPaid: true, goodBefore: 0, gives: ['Half and whole'] };
+/** With details: a failure must not lose the session. */
+const TO_ASSISTANT = { appCode: 'app', message: 'Hi', options: { includeDetails: true } };
 const assistant = { ...chat, gives: ['Half and whole', 'session-1', 'found'] };
 
 /** Every operation of the matrix, one per row. */
@@ -155,7 +157,7 @@ export const OPERATIONS = {
 		node: 'superAssistant',
 		title: 'Super Assistant, streamed',
 		answers: [ASSISTED],
-		run: single('superAssistant', { appCode: 'app', message: 'Hi' }),
+		run: single('superAssistant', TO_ASSISTANT),
 	},
 	assistant: {
 		...assistant,
@@ -163,7 +165,7 @@ export const OPERATIONS = {
 		node: 'superAssistant',
 		title: 'Super Assistant',
 		answers: [ASSISTED_BODY],
-		run: single('superAssistant', { appCode: 'app', message: 'Hi', streaming: 'off' }),
+		run: single('superAssistant', { ...TO_ASSISTANT, streaming: 'off' }),
 	},
 	createVideo: {
 		isPaid: true,
@@ -191,9 +193,7 @@ export const OPERATIONS = {
 		],
 		goodBefore: 0,
 		gives: ['task-1', 'https://cdn.example.com/lake.mp4'],
-		run: single('waitForVideo', { download: false, options: { jitter: 0 } }, [
-			{ task_id: 'task-1' },
-		]),
+		run: single('waitForVideo', { download: false }, [{ task_id: 'task-1' }]),
 	},
 	modelStreamed: {
 		...chat,

@@ -9,6 +9,7 @@ import { placesOf, recordOutput } from './leaks';
 import { WAYS, type Operation, type Outcome, type Way } from './operations';
 
 export const KEY = 'sk-0f4e-very-secret';
+const GATEWAY_KEY = 'gw-9d1c-quite-hidden';
 
 /** What was observed of an operation under a fault. */
 export interface Seen {
@@ -64,12 +65,18 @@ export async function startServers() {
 				const observed: Observed = { requests: 0, done: [] };
 				script = respondWith(operation, fault, world, observed);
 				const baseUrl = fault.address?.(world) ?? service.url;
+				// Average intervals and delays, so that the times are predictable.
+				const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
 				const output = recordOutput();
-				const outcome = await operation
-					.run({ credential: { baseUrl, apiKey: KEY }, ...WAYS[way] })
-					.finally(() => {
-						output.stop();
-					});
+				const credential = {
+					baseUrl,
+					apiKey: KEY,
+					extraHeaders: { header: [{ name: 'X-Gateway-Key', value: GATEWAY_KEY }] },
+				};
+				const outcome = await operation.run({ credential, ...WAYS[way] }).finally(() => {
+					output.stop();
+					random.mockRestore();
+				});
 				return {
 					outcome,
 					requests:
@@ -78,11 +85,13 @@ export async function startServers() {
 					keys: service.requests.map(({ headers }) => headers.authorization),
 					atOther: [...other.requests],
 					passedMs: time.passedMs(),
-					leaks: placesOf(KEY, {
-						output: outcome,
-						console: output.printed,
-						'another host': other.requests,
-					}),
+					leaks: [KEY, GATEWAY_KEY].flatMap((secret) =>
+						placesOf(secret, {
+							output: outcome,
+							console: output.printed,
+							'another host': other.requests,
+						}),
+					),
 				};
 			});
 		},

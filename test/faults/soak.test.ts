@@ -34,7 +34,7 @@ beforeAll(async () => {
 	process.on('warning', noteWarning);
 	let draws = 0;
 	jest.spyOn(Math, 'random').mockImplementation(() => chance('soak', 'draw', draws++));
-	emulator = await startEmulator({ clock: 'virtual', videoSeconds: 60 });
+	emulator = await startEmulator({ clock: 'virtual', videoSeconds: 60, wordsInVideos: false });
 	const stalls = watchStalls(emulator);
 	const atStart = await resources();
 	try {

@@ -43,6 +43,8 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
 		{ kind: 'status', status: 503, body: 'busy' },
 		{ kind: 'resetBody', afterBytes: 1_000 },
 		{ kind: 'cut', afterBytes: 1_500 },
+		{ kind: 'html', status: 200 },
+		{ kind: 'contentType', type: 'text/html' },
 	],
 };
 

@@ -25,18 +25,40 @@ afterAll(async () => {
 	await server.stop();
 });
 
+test('a service at an address that n8n forbids is not contacted, and the error says what to do', async () => {
+	const { error } = await runNode('chatCompletion', {
+		credential: { baseUrl: `http://127.0.0.1:${server.port}`, apiKey: 'k' },
+		parameters: { prompt: 'Hi' },
+	});
+	expect(error).toMatchObject({
+		message: 'n8n does not open this address',
+		description: expect.stringContaining('N8N_SSRF_ALLOWED_HOSTNAMES') as string,
+	});
+	expect(server.requests).toHaveLength(0);
+});
+
 test('a file at an address that n8n forbids is not fetched, and its task is not lost', async () => {
-	const { outputs } = await withFakeTimers(
-		async () =>
-			await runNode('waitForVideo', {
-				credential: { baseUrl: `http://localhost:${server.port}`, apiKey: 'k' },
-				items: [{ task_id: 'task-1' }],
-			}),
-	);
+	const outputs = await withFakeTimers(async ({ passedMs }) => {
+		const { outputs } = await runNode('waitForVideo', {
+			credential: { baseUrl: `http://localhost:${server.port}`, apiKey: 'k' },
+			items: [{ task_id: 'task-1' }],
+		});
+		// No time passes: another attempt would be refused, too.
+		expect(passedMs()).toBeLessThan(1);
+		return outputs;
+	});
 	expect(server.requests.map(({ path }) => path)).toStrictEqual(['/v1/videos/tasks']);
 	expect(outputs.map((items) => items.map(({ json: fields }) => fields))).toMatchObject([
 		[],
-		[],
-		[{ task_id: 'task-1', status: 'completed', reason: 'download' }],
+		[
+			{
+				task_id: 'task-1',
+				status: 'completed',
+				reason: 'download',
+				error_message: expect.stringContaining(
+					'n8n did not open the URL of the file: The request was blocked because',
+				) as string,
+			},
+		],
 	]);
 });

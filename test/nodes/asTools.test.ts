@@ -60,7 +60,6 @@ test('Create Video takes prompt, aspect ratio and duration from the model', asyn
 		task_id: 'task-1',
 		status: 'queued',
 		model: 'video-m1',
-		created_at: null,
 		adjustments: [{ field: 'duration', from: 7, to: 8, reason: expect.any(String) as string }],
 	});
 });
@@ -116,13 +115,8 @@ test('for a failed video the model gets the reason', async () => {
 });
 
 test.each([
-	['chatCompletion', { prompt: 'Hi' }, {}, { content: 'Hello', session_id: 's-1' }],
-	[
-		'superAssistant',
-		{ message: 'Hi' },
-		{ appCode: 'a' },
-		{ content: 'Hello', session_id: 's-1' },
-	],
+	['chatCompletion', { prompt: 'Hi' }, {}, { output: 'Hello' }],
+	['superAssistant', { message: 'Hi' }, { appCode: 'a' }, { output: 'Hello' }],
 ])('%s gives the model the answer only', async (node, args, parameters, expected) => {
 	answers['/v1/chat/completions'] = () =>
 		reply(
@@ -151,52 +145,6 @@ test('the model is told when the outcome of a creation is unknown', async () => 
 	const { error } = await call('createVideo', { prompt: 'A lake' });
 	expect(error!.message).toMatch(/the task may have been created\..*First check whether/s);
 	expect(server.requests).toHaveLength(1);
-});
-
-test('an agent creates at most five videos in an execution; certain failures do not count', async () => {
-	answers['/v1/videos/generations'] = () =>
-		server.requests.length <= 2
-			? { status: 400, body: { error: { message: 'bad' } } }
-			: { body: { task_id: `task-${server.requests.length}`, status: 'queued' } };
-	const { outputs } = await call(
-		'createVideo',
-		{},
-		{
-			items: Array.from({ length: 9 }, () => ({ prompt: 'A lake' })),
-			onError: 'continueErrorOutput',
-			parameters: { options: { concurrency: 1 } },
-		},
-	);
-	expect(outputs[0]).toHaveLength(5);
-	expect(server.requests).toHaveLength(7);
-	expect(
-		outputs[1]!.slice(2).map(({ json: { error, message } }) => [error, message]),
-	).toStrictEqual(
-		Array.from({ length: 2 }, () => [
-			'Maximum Videos is 5, and this execution has already created that many',
-			'Create no more videos now, and tell the user',
-		]),
-	);
-});
-
-test('the limit is an option, and applies to tool runs only', async () => {
-	answers['/v1/videos/generations'] = () => ({ body: { task_id: 'task', status: 'queued' } });
-	const items = Array.from({ length: 7 }, () => ({ prompt: 'A lake' }));
-	const { error } = await call(
-		'createVideo',
-		{},
-		{
-			items,
-			parameters: { options: { maximumVideos: 2, concurrency: 1 } },
-		},
-	);
-	expect(error!.message).toMatch(/^Maximum Videos is 2.*Tasks created before/s);
-	const drawn = await runNode('createVideo', {
-		credential: { baseUrl: server.url, apiKey: SECRET },
-		items,
-		parameters: { prompt: '={{ $json.prompt }}' },
-	});
-	expect(drawn.outputs[0]).toHaveLength(7);
 });
 
 test('nodes that need connections of their own are not offered as tools', () => {

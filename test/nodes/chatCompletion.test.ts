@@ -1,6 +1,7 @@
 import { runNode, type RunOptions } from '../support/engine';
 import {
 	events,
+	eventsOf,
 	json,
 	startScriptedServer,
 	type Script,
@@ -79,7 +80,7 @@ test('by default a stream is requested and collected', async () => {
 		[
 			{
 				json: {
-					content: 'Hello',
+					output: 'Hello',
 					finish_reason: 'stop',
 					usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
 				},
@@ -110,8 +111,9 @@ test('system message, application and model are sent; streaming can be off', asy
 		parameters: {
 			prompt: 'Name {{ x }} plainly',
 			systemMessage: 'Be brief',
+			answeredBy: 'app',
 			appCode: ' demo-app ',
-			model: { __rl: true, mode: 'id', value: 'chat-m2' },
+			options: { appModel: { __rl: true, mode: 'id', value: 'chat-m2' } },
 			streaming: 'off',
 		},
 	});
@@ -125,7 +127,7 @@ test('system message, application and model are sent; streaming can be off', asy
 		stream: false,
 	});
 	expect(outputs[0]![0]!.json).toStrictEqual({
-		content: 'Hello',
+		output: 'Hello',
 		finish_reason: 'stop',
 		usage: REPLY.usage,
 		suggested_questions: ['Why?'],
@@ -135,28 +137,62 @@ test('system message, application and model are sent; streaming can be off', asy
 
 describe('when the trigger streams', () => {
 	test('the text is sent to the chat as it arrives, between begin and end', async () => {
-		script = streamed;
-		const { chunks, outputs } = await chat({ streaming: true });
+		let more: (() => void) | undefined;
+		script = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(eventsOf(CHUNKS.slice(0, 2)));
+			more = () => {
+				response.end(eventsOf(CHUNKS.slice(2)));
+			};
+		};
+		const { chunks, outputs } = await chat({
+			streaming: true,
+			// The service waits for the first text to be shown.
+			onChunk: ({ content }) => {
+				if (content === 'Hel') more!();
+			},
+		});
 		expect(chunks.map(({ type, content }) => [type, content])).toStrictEqual([
 			['begin', undefined],
 			['item', 'Hel'],
 			['item', 'lo'],
 			['end', undefined],
 		]);
-		expect(outputs[0]![0]!.json['content']).toBe('Hello');
+		expect(outputs[0]![0]!.json['output']).toBe('Hello');
+	});
+
+	test('what arrives together is sent together', async () => {
+		script = streamed;
+		const { chunks } = await chat({ streaming: true });
+		expect(chunks.map(({ type, content }) => [type, content])).toStrictEqual([
+			['begin', undefined],
+			['item', 'Hello'],
+			['end', undefined],
+		]);
 	});
 
 	test('white space is sent with the text after it, and none is lost', async () => {
 		const pieces = ['Dear', ' ', '\n\n', 'reader', ',\n', '\n'];
 		script = (response) => {
-			events(response, [
-				...pieces.map((content) => ({ choices: [{ index: 0, delta: { content } }] })),
-				CHUNKS.at(-2),
-			]);
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			const [first, ...others] = pieces.map((content) =>
+				eventsOf([{ choices: [{ index: 0, delta: { content } }] }]),
+			);
+			response.write(first);
+			void (async () => {
+				for (const each of [...others, eventsOf(CHUNKS.slice(-2))]) {
+					// Each on its own, as a slow model sends them.
+					await new Promise((resolve) => setImmediate(resolve));
+					response.write(each);
+				}
+				response.end();
+			})();
 		};
 		const { chunks } = await chat({ streaming: true });
 		const texts = chunks.filter(({ type }) => type === 'item').map(({ content }) => content);
-		expect(texts).toStrictEqual(['Dear', ' \n\nreader', ',\n', '\n']);
+		expect(texts.join('')).toBe(pieces.join(''));
+		// The end of the reply has no text after it.
+		expect(texts.slice(0, -1).filter((text) => text?.trim() === '')).toStrictEqual([]);
 	});
 
 	test('items are sent one after another, each between its own begin and end', async () => {
@@ -168,10 +204,8 @@ describe('when the trigger streams', () => {
 		expect(chunks.map(({ type, metadata }) => `${type} ${metadata.itemIndex}`)).toStrictEqual([
 			'begin 0',
 			'item 0',
-			'item 0',
 			'end 0',
 			'begin 1',
-			'item 1',
 			'item 1',
 			'end 1',
 		]);
@@ -189,8 +223,8 @@ describe('when the trigger streams', () => {
 			const { chunks } = await chat({ streaming: true, parameters });
 			return chunks.flatMap(({ type, content }) => (type === 'item' ? [content] : []));
 		};
-		expect(await texts(false)).toStrictEqual(['Hel', 'lo']);
-		expect(await texts(true)).toStrictEqual(['Hm.', '\n\nHel', 'lo']);
+		expect(await texts(false)).toStrictEqual(['Hello']);
+		expect(await texts(true)).toStrictEqual(['Hm.\n\nHello']);
 	});
 
 	test('a failure that does not stop the node is sent to the chat', async () => {
@@ -200,7 +234,7 @@ describe('when the trigger streams', () => {
 		const { chunks } = await chat({ streaming: true, onError: 'continueRegularOutput' });
 		expect(chunks.map(({ type, content }) => [type, content])).toStrictEqual([
 			['begin', undefined],
-			['item', 'The service is temporarily unavailable'],
+			['item', '\n\n> The service is temporarily unavailable. Try again in a minute\n\n'],
 			['end', undefined],
 		]);
 	});
@@ -223,7 +257,7 @@ describe('when the trigger streams', () => {
 			};
 			const { chunks, outputs } = await chat({ streaming: true, parameters: { streaming } });
 			expect(chunks).toStrictEqual([]);
-			expect(outputs[0]![0]!.json['content']).toBe('Hello');
+			expect(outputs[0]![0]!.json['output']).toBe('Hello');
 		},
 	);
 });
@@ -327,7 +361,6 @@ describe('input', () => {
 					frequencyPenalty: 0.5,
 					presencePenalty: -0.5,
 					reasoningEffort: { __rl: true, mode: 'list', value: 'low' },
-					responseFormat: 'text',
 					stop: ['END'],
 					temperature: '={{ $json.t }}',
 					thinking: 'disabled',
@@ -416,13 +449,13 @@ describe('output', () => {
 				],
 			});
 		};
-		const parameters = { options: { responseFormat: 'json_object' } };
+		const parameters = { responseFormat: 'json' };
 		const { outputs } = await chat({ parameters });
 		expect(server.requests[0]!.body).toMatchObject({
 			response_format: { type: 'json_object' },
 		});
 		expect(outputs[0]![0]!.json).toStrictEqual({
-			content: '```json\n{"a":1}\n```',
+			output: '```json\n{"a":1}\n```',
 			json: { a: 1 },
 			finish_reason: 'stop',
 		});
@@ -433,7 +466,7 @@ describe('output', () => {
 			json(response, 200, REPLY);
 		};
 		const { error } = await chat({
-			parameters: { options: { responseFormat: 'json_object' } },
+			parameters: { responseFormat: 'json' },
 		});
 		expect(error).toMatchObject({
 			message: 'The reply is not valid JSON',
@@ -501,7 +534,7 @@ describe('many items', () => {
 		expect(outputs[0]!.map(({ pairedItem }) => pairedItem)).toStrictEqual(
 			items.map((_, item) => ({ item })),
 		);
-		expect(outputs[0]!.map(({ json: { content, error } }) => content ?? error)).toStrictEqual(
+		expect(outputs[0]!.map(({ json: { output, error } }) => output ?? error)).toStrictEqual(
 			items.map(({ chatInput }) =>
 				['q7', 'q20', 'q49'].includes(chatInput)
 					? 'Content moderation rejected the request'
@@ -564,7 +597,7 @@ test('each item gets its own reply, in the order of the items', async () => {
 	const items = Array.from({ length: 12 }, (_, index) => ({ chatInput: `q${index}` }));
 	const { outputs } = await chat({ items, parameters: { streaming: 'off' } });
 	expect(
-		outputs[0]!.map(({ json: { content }, pairedItem }) => [content, pairedItem]),
+		outputs[0]!.map(({ json: { output }, pairedItem }) => [output, pairedItem]),
 	).toStrictEqual(items.map(({ chatInput }, item) => [`re ${chatInput}`, { item }]));
 });
 
@@ -619,7 +652,7 @@ describe('bad input', () => {
 			message: 'The service rejected the API key',
 		});
 		expect(error!.description).toBe(
-			'Check the API Key in the Agent Video API credential. The service said: invalid key. Type: invalid_request_error',
+			'Check the API Key in the Agent Video API credential, and that the Base URL is of the same service. The service said: invalid key. Type: invalid_request_error',
 		);
 		expect(JSON.stringify([run, error])).not.toContain(SECRET);
 	});

@@ -41,6 +41,7 @@ function model(
 		getNode: () => ({ name: 'Model' }) as INode,
 		getContext: () => nodeContext,
 		getExecutionCancelSignal: () => undefined,
+		isStreaming: () => false,
 	}) as unknown as ISupplyDataFunctions;
 	const sdk = { getParametersJsonSchema: ({ inputSchema }) => inputSchema } as AiNodeSdk;
 	const http = axiosHttp(server.url, 'key');
@@ -50,6 +51,7 @@ function model(
 		request,
 		imageUrls,
 		idleTimeoutMs: 5_000,
+		limitMs: 60_000,
 		retry: { retries: 0, retryOutcomeUnknown: false },
 	});
 }
@@ -284,3 +286,25 @@ test('images are attached to the last user message, in every round', async () =>
 		[{ role: 'user', content: [text, image('https://example.com/dog.png'), image(url)] }],
 	]);
 });
+
+test.each(['stop', 'tool_calls'])(
+	'files among the parts of a reply become links in its text, with the finish reason %s',
+	async (reason) => {
+		const content = [
+			{ type: 'text', text: 'A lake' },
+			{ type: 'image_url', image_url: { url: 'https://cdn.example/77' } },
+			{ type: 'video_url', video_url: { url: 'https://cdn.example/clip' } },
+			{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+			{ type: 'image_url', image_url: { url: 'DATA:image/png;base64,AAAA' } },
+		];
+		const calls = reason === 'stop' ? {} : { tool_calls: CALLS };
+		script = replies({ content, ...calls }, reason);
+		const shown =
+			'A lake\n\n![image](https://cdn.example/77)\n\n[video](https://cdn.example/clip)';
+		const { message } = await model().generate([says('Hi')]);
+		expect(message.content[0]).toStrictEqual({ type: 'text', text: shown });
+		const chunks = await collect(model().stream([says('Hi')]));
+		const text = chunks.map((chunk) => (chunk.type === 'text-delta' ? chunk.delta : ''));
+		expect(text.join('')).toBe(shown);
+	},
+);

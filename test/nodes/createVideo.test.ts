@@ -14,10 +14,10 @@ beforeEach(async () => {
 	script = (response, { body }, index) => {
 		const { model } = body as { model: string };
 		json(response, 200, {
+			created_at: null,
 			task_id: `task-${index + 1}`,
 			status: 'queued',
 			model,
-			created_at: null,
 		});
 	};
 	server = await startScriptedServer((...args) => {
@@ -56,7 +56,12 @@ test('the request has the defaults of the model, and the output is the task', as
 	expect(outputs).toStrictEqual([
 		[
 			{
-				json: { task_id: 'task-1', status: 'queued', model: 'video-m1', created_at: null },
+				json: {
+					task_id: 'task-1',
+					status: 'queued',
+					model: 'video-m1',
+					request: server.requests[0]!.body,
+				},
 				pairedItem: { item: 0 },
 			},
 		],
@@ -78,7 +83,7 @@ test.each(SPEC_ROWS)('%s gets only the fields that it supports (spec 2.11)', asy
 		aspect_ratio: spec.ratios[0],
 		duration: spec.defaultDuration,
 		...(spec.defaultSize === undefined ? {} : { size: spec.defaultSize }),
-		...(mode === undefined ? {} : { mode }),
+		...(mode === undefined || spec.sizes.length > 0 ? {} : { mode }),
 		...(spec.generatesAudio ? { generate_audio: true } : {}),
 		watermark: false,
 	});

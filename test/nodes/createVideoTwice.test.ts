@@ -273,19 +273,58 @@ test('each round of a loop creates its own videos, and its retries repeat none',
 	]);
 });
 
-test('an agent that uses the node as a tool can create the same video again', async () => {
-	failures = { p1: [status(503)] };
-	const { status: end } = await runWorkflow(
-		[packageNode('Tool', 'createVideoTool', { parameters: PARAMETERS, retryOnFail: true })],
-		{},
-		'Tool',
-		{
-			credential: { baseUrl: server.url, apiKey: 'k' },
-			items: [{ prompt: 'p1' }],
-		},
-	);
-	expect(end).toBe('success');
-	expect(sent()).toStrictEqual({ p1: 2 });
+describe('as a tool', () => {
+	/** Calls the tool as an agent does, one call after another in one execution. */
+	async function callTool(prompts: readonly string[], options: IDataObject = {}) {
+		const [first, ...rest] = prompts.map((prompt) => ({ prompt }));
+		const next = rest.values();
+		const back = stubNode('Model', (items) => {
+			const { value } = next.next();
+			return value === undefined ? [[], items] : [[{ json: value }], []];
+		});
+		const node = packageNode('Tool', 'createVideoTool', {
+			// Its default is $fromAI, which a loop of the workflow has no values for.
+			parameters: {
+				...PARAMETERS,
+				aspectRatio: '',
+				duration: 0,
+				options: { ...NO_RETRIES, ...options },
+			},
+			retryOnFail: true,
+			onError: 'continueErrorOutput',
+		});
+		return await runWorkflow(
+			[node, back],
+			{ Tool: [['Model'], ['Model']], Model: [['Tool'], []] },
+			'Tool',
+			{ credential: { baseUrl: server.url, apiKey: 'k' }, items: [first!] },
+		);
+	}
+
+	test('an agent can create the same video again', async () => {
+		const result = await callTool(['p1', 'p1']);
+		expect(ids(allItems(result, 'Tool')[0])).toStrictEqual(['task-p1', 'task-p1']);
+		expect(sent()).toStrictEqual({ p1: 2 });
+	});
+
+	test('neither Retry On Fail nor the model repeats a creation whose outcome is unknown', async () => {
+		failures = { p1: [status(503)] };
+		const result = await callTool(['p1', 'p2', 'p1']);
+		const [created, failed] = allItems(result, 'Tool');
+		expect(ids(created)).toStrictEqual(['task-p2']);
+		expect(failed).toHaveLength(2);
+		for (const { json: fields } of failed!) {
+			expect(JSON.stringify(fields)).toContain('Retry If Outcome Is Unknown');
+		}
+		expect(sent()).toStrictEqual({ p1: 1, p2: 1 });
+	});
+
+	test('both repeat it with the option, once it is created no more', async () => {
+		failures = { p1: [breakOff] };
+		const result = await callTool(['p1'], { retryOutcomeUnknown: true });
+		expect(ids(allItems(result, 'Tool')[0])).toStrictEqual(['task-p1']);
+		expect(sent()).toStrictEqual({ p1: 2 });
+	});
 });
 
 test('the error of a canceled creation says that the task may have been created', async () => {

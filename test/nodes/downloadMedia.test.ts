@@ -3,19 +3,24 @@ import type { ServerResponse } from 'node:http';
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { runNode, type RunOptions } from '../support/engine';
+import { sampleFile } from '../support/sampleFiles';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
 const SECRET = 'k-secret';
+const CAT = sampleFile('image/png', 'a cat');
+const PICTURE = sampleFile('image/webp', 'a picture');
+const FILM = sampleFile('video/mp4', 'a film');
+const REPORT = sampleFile('application/pdf', 'a report');
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
 
 /** A file of the CDN: its type and content, or the error status it is answered with. */
-type CdnFile = readonly [type: string, content: string] | number;
+type CdnFile = readonly [type: string, content: Buffer] | number;
 
 let service: ScriptedServer;
 let cdn: ScriptedServer;
 let files: Record<string, CdnFile>;
 /** The model's reply to each question. */
-let says: (question: string) => string | number;
+let says: (question: string) => string | number | readonly object[];
 
 beforeEach(async () => {
 	cdn = await startScriptedServer((response, { path }) => {
@@ -38,10 +43,10 @@ beforeEach(async () => {
 		});
 	});
 	files = {
-		'/cdn/cat%20one.png': ['image/png', 'a cat'],
-		'/cdn/pic?id=7': ['image/webp', 'a picture'],
-		'/cdn/film.mp4': ['application/octet-stream', 'a film'],
-		'/cdn/report.pdf': ['application/pdf', 'a report'],
+		'/cdn/cat%20one.png': ['image/png', CAT],
+		'/cdn/pic?id=7': ['image/webp', PICTURE],
+		'/cdn/film.mp4': ['application/octet-stream', FILM],
+		'/cdn/report.pdf': ['application/pdf', REPORT],
 	};
 });
 afterEach(async () => {
@@ -49,7 +54,7 @@ afterEach(async () => {
 	await cdn.stop();
 });
 
-function sendFile(response: ServerResponse, [type, content]: readonly [string, string]): void {
+function sendFile(response: ServerResponse, [type, content]: readonly [string, Buffer]): void {
 	response.writeHead(200, { 'content-type': type, 'content-length': content.length });
 	response.end(content);
 }
@@ -78,7 +83,7 @@ function filesOf({ binary = {} }: INodeExecutionData) {
 		name,
 		fileName,
 		mimeType,
-		Buffer.from(data, 'base64').toString(),
+		Buffer.from(data, 'base64'),
 	]);
 }
 
@@ -89,18 +94,84 @@ const four = () =>
 	].join(' ');
 
 describe.each(NODES)('%s with Download Media', (node) => {
+	test('a file that is part of the reply becomes a binary field', async () => {
+		const url = (type: string, content: Buffer) =>
+			`data:${type};base64,${content.toString('base64')}`;
+		says = () => [
+			{ type: 'text', text: 'Here' },
+			{ type: 'image_url', image_url: { url: url('image/png', CAT) } },
+			{ type: 'image_url', image_url: { url: url('image/png', Buffer.from('no access')) } },
+			{ type: 'image_url', image_url: { url: 'data:image/png;base64,***' } },
+			{ type: 'video_url', video_url: { url: url('video/mp4', Buffer.alloc(2_000_000)) } },
+		];
+		const { status, outputs } = await ask(node, { options: { maximumFileSize: 1 } });
+		expect(status).toBe('success');
+		const [item] = outputs[0]!;
+		expect(filesOf(item!)).toStrictEqual([['media_0', 'media_0.png', 'image/png', CAT]]);
+		expect(item!.json).toMatchObject({
+			output: 'Here',
+			media: [
+				{ kind: 'image', url: 'data:image/png;base64,', binary: 'media_0' },
+				{
+					error_message: 'The reply does not contain an image, but text/plain: no access',
+				},
+				{
+					error_message: expect.stringContaining(
+						'The file in the reply cannot be decoded',
+					) as string,
+				},
+				{
+					error_message:
+						'Maximum File Size is 1 MB, but the file is larger. Raise the limit under Options',
+				},
+			],
+		});
+	});
+
+	test('a document that is part of the reply becomes a binary field of its type', async () => {
+		const bytes = Buffer.from([1, 2, 3]);
+		const documents = [
+			['text/csv', Buffer.from('a,b\n1,2\n'), 'media_0.csv'],
+			['application/json', Buffer.from('{"a":1}'), 'media_1.json'],
+			['application/pdf', REPORT, 'media_2.pdf'],
+			['application/x-own', bytes, 'media_3'],
+			['text/html', Buffer.from('<html></html>'), 'media_4.html'],
+		] as const;
+		const part = (type: string, content: Buffer) => ({
+			type: 'file',
+			file: { url: `DATA:${type};base64,${content.toString('base64')}` },
+		});
+		says = () => [
+			...documents.map(([type, content]) => part(type, content)),
+			part('application/pdf', Buffer.from('<html>Sign in</html>')),
+		];
+		const { outputs } = await ask(node);
+		const [item] = outputs[0]!;
+		expect(filesOf(item!)).toStrictEqual(
+			documents.map(([type, content, name], index) => [
+				`media_${index}`,
+				name,
+				type,
+				content,
+			]),
+		);
+		expect((item!.json['media'] as object[]).at(-1)).toMatchObject({
+			error_message: 'The reply does not contain the file, but text/html: Sign in',
+		});
+	});
+
 	test('every file of the reply becomes a binary field, named in its entry', async () => {
 		says = four;
 		const { status, outputs, run } = await ask(node);
 		expect(status).toBe('success');
 		const [item] = outputs[0]!;
 		expect(filesOf(item!)).toStrictEqual([
-			['media_0', 'cat one.png', 'image/png', 'a cat'],
-			['media_1', 'pic.webp', 'image/webp', 'a picture'],
-			['media_2', 'film.mp4', 'video/mp4', 'a film'],
-			['media_3', 'report.pdf', 'application/pdf', 'a report'],
+			['media_0', 'cat one.png', 'image/png', CAT],
+			['media_1', 'pic.webp', 'image/webp', PICTURE],
+			['media_2', 'film.mp4', 'video/mp4', FILM],
+			['media_3', 'report.pdf', 'application/pdf', REPORT],
 		]);
-		expect(item!.json).toMatchObject({ content: four(), usage: USAGE });
+		expect(item!.json).toMatchObject({ output: four(), usage: USAGE });
 		expect(item!.json['media']).toStrictEqual([
 			{ kind: 'image', url: `${cdn.url}/cdn/cat%20one.png`, binary: 'media_0' },
 			{ kind: 'image', url: `${cdn.url}/cdn/pic?id=7`, binary: 'media_1' },
@@ -124,7 +195,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 			'media_2',
 			'media_3',
 		]);
-		expect(item!.json).toMatchObject({ content: four() });
+		expect(item!.json).toMatchObject({ output: four() });
 		expect(item!.json['media']).toMatchObject([
 			{ binary: 'media_0' },
 			{
@@ -186,17 +257,17 @@ describe.each(NODES)('%s with Download Media', (node) => {
 		expect(filesOf(item!)).toHaveLength(1);
 	});
 
-	test('size limit and prefix are applied, and an image without a type gets one', async () => {
+	test('size limit and prefix are applied, and an image without a type gets its own', async () => {
 		says = four;
-		files['/cdn/pic?id=7'] = ['application/octet-stream', 'a picture'];
-		files['/cdn/film.mp4'] = ['video/mp4', 'x'.repeat(200_000)];
+		files['/cdn/pic?id=7'] = ['application/octet-stream', PICTURE];
+		files['/cdn/film.mp4'] = ['video/mp4', sampleFile('video/mp4', 'x'.repeat(200_000))];
 		const { outputs } = await ask(node, {
 			options: { maximumFileSize: 0.1, mediaPrefix: 'file' },
 		});
 		const [item] = outputs[0]!;
 		expect(filesOf(item!).map(([name, , mimeType]) => [name, mimeType])).toStrictEqual([
 			['file0', 'image/png'],
-			['file1', 'image/jpeg'],
+			['file1', 'image/webp'],
 			['file3', 'application/pdf'],
 		]);
 		expect(item!.json['media']).toMatchObject([
@@ -204,7 +275,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 			{ binary: 'file1' },
 			{
 				error_message:
-					'Maximum File Size is 0.1 MB, but the file has at least 0.2 MB. Raise the limit, or open the URL of the file',
+					'Maximum File Size is 0.1 MB, but the file has 0.2 MB. Raise the limit under Options',
 			},
 			{ binary: 'file3' },
 		]);
@@ -234,7 +305,7 @@ test('a private URL in a reply is not opened', async () => {
 			{
 				url: `${cdn.url}/cdn/film.mp4`,
 				error_message: expect.stringContaining(
-					'The URL leads to a private network.',
+					'The URL of the file leads to a private network: 127.0.0.1. If you trust it',
 				) as string,
 			},
 		]);

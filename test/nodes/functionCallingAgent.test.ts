@@ -88,6 +88,7 @@ async function run({ branches, parameters = {}, ...more }: Drawn) {
 				tools: { tool: names.map((name) => tool(name, 'city')) },
 				streaming: 'off',
 				...parameters,
+				options: { includeDetails: true, ...(parameters['options'] as object) },
 			},
 		}),
 		// n8n runs the upper branches first.
@@ -137,6 +138,7 @@ test('a call leaves through the output of its tool, its result goes to the model
 						type: 'object',
 						properties: { city: { type: 'string' } },
 						required: ['city'],
+						additionalProperties: false,
 					},
 				},
 			},
@@ -155,7 +157,7 @@ test('a call leaves through the output of its tool, its result goes to the model
 	]);
 	expect(answers).toHaveLength(1);
 	expect(answers[0]!.json).toStrictEqual({
-		content: 'It is mild.',
+		output: 'It is mild.',
 		finish_reason: 'stop',
 		usage: { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 },
 		model: 'chat-m1',
@@ -224,7 +226,7 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 		};
 		const items = [2, 0, 1].map((rounds) => ({ question: `Rounds: ${rounds}` }));
 		const { answers } = await run({ parameters: { runCalls }, branches: { weather }, items });
-		expect(answers.map(({ json: { content, rounds } }) => [content, rounds])).toStrictEqual([
+		expect(answers.map(({ json: { output, rounds } }) => [output, rounds])).toStrictEqual([
 			['after 2', 3],
 			['after 0', 1],
 			['after 1', 2],
@@ -415,7 +417,7 @@ test('calls in a finished reply were run by the service, and are not run again',
 		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
 	});
 	const { answers, calls } = await run({ branches: { weather } });
-	expect(answers[0]!.json['content']).toBe('Mild.');
+	expect(answers[0]!.json['output']).toBe('Mild.');
 	expect(calls('weather')).toBe(0);
 });
 
@@ -428,7 +430,7 @@ describe('failures of the service', () => {
 		};
 		const { status, answers, calls } = await run({ branches: { weather }, retryOnFail: true });
 		expect(status).toBe('success');
-		expect(answers.map(({ json: { content } }) => content)).toStrictEqual(['Done.']);
+		expect(answers.map(({ json: { output } }) => output)).toStrictEqual(['Done.']);
 		expect(calls('weather')).toBe(1);
 		expect(requests().filter(({ messages }) => isFirstRound(messages))).toHaveLength(1);
 	});
@@ -443,7 +445,7 @@ describe('failures of the service', () => {
 				parameters: { options: { emit, concurrency: 1 } },
 			};
 			const said = (answers: readonly INodeExecutionData[]) =>
-				answers.map(({ json: { content, error } }) => content ?? error);
+				answers.map(({ json: { output, error } }) => output ?? error);
 
 			test.each([
 				[1, 'Done.'],
@@ -510,7 +512,7 @@ describe('failures of the service', () => {
 			items: [{ question: 'good' }, { question: 'bad' }, { question: '' }],
 			onError: 'continueRegularOutput',
 		});
-		expect(answers.map(({ json: { content, error } }) => content ?? error)).toStrictEqual([
+		expect(answers.map(({ json: { output, error } }) => output ?? error)).toStrictEqual([
 			'Done.',
 			'The service is temporarily unavailable',
 			'Prompt is empty',
@@ -530,7 +532,7 @@ test('As They Finish: each answer leaves as soon as it is complete', async () =>
 	});
 	const runs = execution.data.resultData.runData['Answers']!;
 	expect(
-		runs.map(({ data }) => data!['main']![0]!.map(({ json: j }) => j['content'])),
+		runs.map(({ data }) => data!['main']![0]!.map(({ json: j }) => j['output'])),
 	).toStrictEqual([['Quick.'], ['Slow.']]);
 });
 
@@ -579,6 +581,7 @@ describe('declaring tools', () => {
 								tags: { type: 'array', items: { type: 'string' } },
 							},
 							required: ['n', 'tags'],
+							additionalProperties: false,
 						},
 					},
 				},
@@ -597,7 +600,7 @@ describe('declaring tools', () => {
 		[[tool('a', '')], 'Tools: entry 1 (a) has a parameter without a name'],
 		[
 			[{ name: 'a', define: 'schema', schema: '{' }],
-			'Tools: entry 1, its schema is not valid JSON',
+			'Tools: entry 1 (a), its schema is not valid JSON',
 		],
 	])('%j is rejected before any request: %s', async (tools, message) => {
 		model = () => 'Done.';
@@ -632,7 +635,7 @@ test('items made from several answers begin new conversations', async () => {
 			credential: { baseUrl: server.url, apiKey: 'k' },
 		},
 	);
-	expect(allItems(result, AGENT)[0]!.map((item) => item.json['content'])).toStrictEqual([
+	expect(allItems(result, AGENT)[0]!.map((item) => item.json['output'])).toStrictEqual([
 		'Rome!',
 		'Oslo!',
 		'Again!',
@@ -809,7 +812,7 @@ test('an answer in parts is their text', async () => {
 		});
 	});
 	const { answers } = await run({ branches: { weather } });
-	expect(answers[0]!.json['content']).toBe('Mild and dry.');
+	expect(answers[0]!.json['output']).toBe('Mild and dry.');
 });
 
 test('a parameter named tool_call is rejected before the first request', async () => {
@@ -843,7 +846,7 @@ test('a conversation that reaches a limit is told in the chat, and in a hint whe
 		{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
 	);
 	expect(chunks.map(({ content = '' }) => content).join('')).toBe(
-		'\n\n> Stopped without an answer: max_rounds\n\n',
+		'\n\n> I stopped without an answer: it took too many steps. Ask for less at once\n\n',
 	);
 	const [{ hints = [] } = {}] = execution.data.resultData.runData[AGENT]!;
 	expect(hints).toMatchObject([

@@ -60,6 +60,7 @@ async function run(parameters: IDataObject = {}, streaming = false) {
 					},
 					streaming: streaming ? 'auto' : 'off',
 					...parameters,
+					options: { includeDetails: true, ...(parameters['options'] as object) },
 				},
 			}),
 			stubNode('weather', (items) =>
@@ -185,7 +186,7 @@ describe.each([false, true])('arguments, streamed: %s', (streamed) => {
 		'tool_calls %j are no calls',
 		async (calls) => {
 			replies = [asks(calls, { content: 'Hello' })];
-			expect((await run({}, streamed)).answer).toMatchObject({ content: 'Hello', rounds: 1 });
+			expect((await run({}, streamed)).answer).toMatchObject({ output: 'Hello', rounds: 1 });
 		},
 	);
 });
@@ -197,7 +198,7 @@ describe('finish reasons', () => {
 			replies = [{ ...asks([call('a', ROME)]), finish_reason }, ANSWER];
 			const { messages, answer } = await run();
 			expect(messages[1]!.at(-1)).toStrictEqual(tells('a', 'Rome'));
-			expect(answer).toMatchObject({ content: 'Done.', rounds: 2 });
+			expect(answer).toMatchObject({ output: 'Done.', rounds: 2 });
 		},
 	);
 
@@ -207,7 +208,7 @@ describe('finish reasons', () => {
 		const { answer, ran } = await run();
 		expect(ran).toBe(0);
 		expect(answer).toMatchObject({
-			content: 'Mild.',
+			output: 'Mild.',
 			tool_calls: [{ id: 'a', arguments: { city: 'Rome' }, result: 'Mild in Rome' }],
 			messages: [
 				{ role: 'user' },
@@ -242,7 +243,7 @@ describe('finish reasons', () => {
 		replies = [asks([call('a', '{"ci')], { content: 'Half' }, finish)];
 		const { answer, ran } = await run();
 		expect(ran).toBe(0);
-		expect(answer).toMatchObject({ content: 'Half', finish_reason: finish, tool_calls: [] });
+		expect(answer).toMatchObject({ output: 'Half', finish_reason: finish, tool_calls: [] });
 		expect(answer!['messages']).toStrictEqual([
 			{ role: 'user', content: 'Weather?' },
 			{ role: 'assistant', content: 'Half' },
@@ -294,7 +295,7 @@ describe('the messages of a stopped conversation can be sent again', () => {
 
 		replies = [ANSWER];
 		const again = await run({ input: 'json', messagesJson: JSON.stringify(messages) });
-		expect(again.answer).toMatchObject({ content: 'Done.' });
+		expect(again.answer).toMatchObject({ output: 'Done.' });
 		expect(server.requests.at(-1)!.body).toMatchObject({ messages });
 	});
 

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { readToolNodes } from '../../nodes/FunctionCallingAgent/toolNodes';
+import { readToolNodes } from '../../nodes/FunctionCallingAgent/tools';
 import { strictContext } from '../support/strictContext';
 
 // Only a complete n8n has its SDK for AI nodes.
@@ -47,9 +47,13 @@ test('tools are declared, each with its node', async () => {
 		toolkit(offer('search', 'Web', { isFromToolkit: true })),
 	];
 	expect(await read(connected)).toStrictEqual({
-		declarations: ['weather', 'search'].map((name) => ({
+		// The arguments of a node are merged into the item that its expressions read.
+		declarations: [
+			{ name: 'weather', parameters: { additionalProperties: false, ...SCHEMA } },
+			{ name: 'search', parameters: SCHEMA },
+		].map(({ name, parameters }) => ({
 			type: 'function',
-			function: { name, description: `Does ${name}`, parameters: SCHEMA },
+			function: { name, description: `Does ${name}`, parameters },
 		})),
 		nodes: {
 			weather: { nodeName: 'Weather', isFromToolkit: false },

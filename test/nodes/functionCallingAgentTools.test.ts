@@ -187,7 +187,7 @@ test.each<[IDataObject, string, string]>([
 	[
 		withParameters({ name: 'a' }, { name: ' a ' }),
 		'Tools: entry 1 (get) repeats the parameter a',
-		'Give each parameter of a tool a unique name',
+		'Give each parameter a unique name',
 	],
 	[
 		withParameters({ name: ' ' }),

@@ -10,9 +10,19 @@ const AS_ID = { __rl: true, mode: 'id', value: HOSTILE };
 
 /** Each text that goes to the service and is not the question: the node, the form, and where it stands in the body. */
 const FIELDS: readonly [string, string, IDataObject, string][] = [
-	['chatCompletion', 'App Code', { prompt: 'Hi', appCode: HOSTILE }, 'app_code'],
+	[
+		'chatCompletion',
+		'App Code',
+		{ prompt: 'Hi', answeredBy: 'app', appCode: HOSTILE },
+		'app_code',
+	],
 	['chatCompletion', 'Model', { prompt: 'Hi', model: AS_ID }, 'model'],
-	['functionCallingAgent', 'App Code', { prompt: 'Hi', appCode: HOSTILE }, 'app_code'],
+	[
+		'functionCallingAgent',
+		'App Code',
+		{ prompt: 'Hi', answeredBy: 'app', appCode: HOSTILE },
+		'app_code',
+	],
 	['functionCallingAgent', 'Model', { prompt: 'Hi', model: AS_ID }, 'model'],
 	['superAssistant', 'App Code', { message: 'Hi', appCode: HOSTILE }, 'app_code'],
 	[

@@ -49,6 +49,27 @@ test.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])(
 	},
 );
 
+test.each<[IDataObject, string, RegExp]>([
+	[{ maximumVideos: 1.5 }, 'Maximum Videos is 1.5', /^Enter a whole number of at least 0/],
+	[{ maximumVideos: -1 }, 'Maximum Videos is -1', /^Enter a whole number of at least 0/],
+	[{ maximumCost: '={{ "10 EUR" }}' }, 'Maximum Cost is 10 EUR', /^Enter a number of at least 0/],
+	[{ idempotencyKey: '={{ $json.id }}' }, 'Idempotency Key is empty', /^Enter an expression/],
+	[
+		// What a person types into a field in the mode Fixed is text.
+		{ idempotencyKey: '{{ $json.topic }}' },
+		'Idempotency Key is the text {{ $json.topic }}, the same for every item',
+		/^Switch the field from Fixed to Expression/,
+	],
+	[{ pricePerSecond: '={{ "0,1" }}' }, 'Price per Second is 0,1', /^Enter a number of/],
+])('Create Video with %j fails by name before any request', async (options, message, remedy) => {
+	const { error } = await run('createVideo', {}, { parameters: { prompt: 'Hi', options } });
+	expect(error).toMatchObject({
+		message,
+		description: expect.stringMatching(remedy) as string,
+	});
+	expect(server.requests).toHaveLength(0);
+});
+
 describe.each(NODES)('%s with a Concurrency that is no number', (name, parameters) => {
 	test('fails by name, with the remedy, before any request', async () => {
 		const { error } = await run(name, parameters);

@@ -1,3 +1,5 @@
+import { accountName } from '../../nodes/shared/run/account';
+import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
@@ -43,6 +45,7 @@ const END = {
 const CHUNKS = [started, text('Look: '), finished, text('done'), END, '[DONE]'];
 
 let server: ScriptedServer;
+let account: string;
 let script: Script;
 let tables: DataTables;
 
@@ -54,6 +57,7 @@ beforeEach(async () => {
 	server = await startScriptedServer((...args) => {
 		script(...args);
 	});
+	account = await accountName({ baseUrl: server.url, apiKey: SECRET });
 });
 afterEach(async () => {
 	await server.stop();
@@ -65,12 +69,26 @@ async function assist(more: Partial<RunOptions> = {}) {
 		items: [{ chatInput: 'Hi', sessionId: 'chat-1' }],
 		tables,
 		...more,
-		parameters: { appCode: 'demo-assistant', ...more.parameters },
+		parameters: {
+			appCode: 'demo-assistant',
+			...more.parameters,
+			options: { includeDetails: true, ...(more.parameters?.['options'] as object) },
+		},
 	});
 }
 
 const bodies = () => server.requests.map(({ body }) => body as Record<string, unknown>);
 const sessions = () => bodies().map((body) => body['session_id']);
+const KEY = { app_code: 'demo-assistant', session_key: 'chat-1' };
+/** The rows of the table of sessions; the table of calls has other columns. */
+const sessionRows = () => tables.rows.filter((row) => !('origin' in row));
+/** Assistant, key and session of each row; `claimed` or `reserved` as the session of a claim. */
+const remembered = () =>
+	sessionRows().map((row) => [
+		row['app_code'],
+		row['session_key'],
+		row['session_id'] ?? row['status'],
+	]);
 const byKey = (options: object = {}) => ({ session: 'key', options });
 
 test('the message is sent alone, and the output has everything that the assistant did', async () => {
@@ -87,21 +105,16 @@ test('the message is sent alone, and the output has everything that the assistan
 		[
 			{
 				json: {
-					content: 'Look: done',
+					output: 'Look: done',
 					finish_reason: 'stop',
 					usage: USAGE,
 					model: 'chat-m1',
 					session_id: 's-0',
 					trace_id: 't',
 					tool_calls: [
-						{
-							name: 'search',
-							arguments: ARGUMENTS,
-							result: '3',
-							status: 'success',
-							elapsed: '1s',
-						},
+						{ id: 'call_1', name: 'search', arguments: ARGUMENTS, result: '3' },
 					],
+					tool_results: [{ tool_call_id: 'call_1', content: '3' }],
 					events: [
 						{
 							type: 'tool_start',
@@ -144,10 +157,11 @@ test('without a stream the results are matched to their calls by id', async () =
 	const { outputs } = await assist({ parameters: { streaming: 'off' } });
 	expect(bodies()[0]).toMatchObject({ stream: false });
 	expect(outputs[0]![0]!.json).toStrictEqual({
-		content: 'Done',
+		output: 'Done',
 		finish_reason: 'stop',
 		session_id: 's-1',
 		tool_calls: [{ id: 'c1', name: 'search', arguments: {}, result: '3 pages' }],
+		tool_results: [{ tool_call_id: 'c1', content: '3 pages' }],
 	});
 });
 
@@ -216,9 +230,9 @@ test.each([
 
 describe('sessions', () => {
 	test('new: no session ID is sent', async () => {
-		await assist();
+		await assist({ parameters: { session: 'new' } });
 		expect(sessions()).toStrictEqual([undefined]);
-		expect(tables.rows).toHaveLength(0);
+		expect(sessionRows()).toHaveLength(0);
 	});
 
 	test('by ID: the given session ID is sent', async () => {
@@ -232,10 +246,10 @@ describe('sessions', () => {
 		await assist({ parameters: byKey(), items: [{ chatInput: 'Hi', sessionId: 'chat-2' }] });
 		await assist({ parameters: { ...byKey(), appCode: 'other-assistant' } });
 		expect(sessions()).toStrictEqual([undefined, 's-0', undefined, undefined]);
-		expect(tables.rows).toStrictEqual([
-			{ app_code: 'demo-assistant', memory_key: 'chat-1', session_id: 's-1' },
-			{ app_code: 'demo-assistant', memory_key: 'chat-2', session_id: 's-2' },
-			{ app_code: 'other-assistant', memory_key: 'chat-1', session_id: 's-3' },
+		expect(remembered()).toStrictEqual([
+			['demo-assistant', 'chat-1', 's-1'],
+			['demo-assistant', 'chat-2', 's-2'],
+			['other-assistant', 'chat-1', 's-3'],
 		]);
 	});
 
@@ -266,25 +280,47 @@ describe('sessions', () => {
 			items,
 			onError: 'continueRegularOutput',
 		});
-		expect(outputs[0]!.map(({ json: { content, error } }) => content ?? error)).toStrictEqual([
+		expect(outputs[0]!.map(({ json: { output, error } }) => output ?? error)).toStrictEqual([
 			'Insufficient credit',
 			'Look: done',
 		]);
 	});
 
-	test('an unchanged session is not written again', async () => {
+	test('an unchanged session is not written again, and costs one read', async () => {
 		script = (response) => {
 			events(response, [{ session_id: 's-same' }, ...CHUNKS]);
 		};
 		await assist({ parameters: byKey() });
+		tables.operations.splice(0);
+		const { calls } = tables;
 		await assist({ parameters: byKey() });
-		expect(tables.operations).toStrictEqual(['get', 'upsert', 'get']);
+		// Before it and after it, the ledger of calls is written.
+		expect(tables.operations).toStrictEqual(['insert', 'get', 'insert', 'deleteRows']);
+		expect(tables.calls - calls).toBe(3);
 	});
 
-	test('a key that looks like an expression stays a text', async () => {
-		const key = '={{ $env.SECRET }}';
-		await assist({ parameters: byKey(), items: [{ chatInput: 'Hi', sessionId: key }] });
-		expect(tables.rows).toMatchObject([{ memory_key: key }]);
+	test.each([
+		['an expression', '={{ $env.SECRET }}'],
+		['a formula', '=1'],
+		['braces', '{{ 1 + 1 }}'],
+		['quotes and a backslash', `'"\`\\`],
+		['10,000 characters', 'k'.repeat(10_000)],
+	])('a key stays as it is: %s', async (_name, key) => {
+		const items = [{ chatInput: 'Hi', sessionId: key }];
+		await assist({ parameters: byKey(), items });
+		await assist({ parameters: byKey(), items });
+		expect(sessions()).toStrictEqual([undefined, 's-0']);
+		expect(remembered()).toStrictEqual([['demo-assistant', key, 's-1']]);
+	});
+
+	test('of several rows of a key the newest is used', async () => {
+		tables.insert(
+			SESSION_TABLE,
+			{ ...KEY, account, session_id: 's-old' },
+			{ ...KEY, account, session_id: 's-new' },
+		);
+		await assist({ parameters: byKey() });
+		expect(sessions()).toStrictEqual(['s-new']);
 	});
 
 	test('the session is remembered when the reply breaks off', async () => {
@@ -292,15 +328,35 @@ describe('sessions', () => {
 			events(response, [{ session_id: 's-9' }, text('Half')]);
 		};
 		await assist({ parameters: byKey() });
-		expect(tables.rows).toMatchObject([{ memory_key: 'chat-1', session_id: 's-9' }]);
+		expect(remembered()).toStrictEqual([['demo-assistant', 'chat-1', 's-9']]);
 	});
 
-	test('without data tables no request is sent, and the error has a hint', async () => {
-		tables.disabled = true;
+	test.each([
+		['without data tables', { disabled: true }, /It needs n8n 2 with data tables enabled/],
+		[
+			'with a full table',
+			{ fails: (operation: string) => (operation === 'insert' ? 'no space' : undefined) },
+			/no space/,
+		],
+	])('%s no request is sent, and the error has a hint', async (_name, trouble, reason) => {
+		Object.assign(tables, trouble);
 		const { error } = await assist({ parameters: byKey() });
-		expect(error!.message).toBe('Session cannot be remembered: the module is disabled');
+		expect(error!.message).toMatch(/^Session cannot be remembered: /);
+		expect(error!.message).toMatch(reason);
 		expect(error!.description).toContain('set Session to By ID');
 		expect(server.requests).toHaveLength(0);
+	});
+
+	test('a table of the name that is not ours is reported as such', async () => {
+		tables.insert(
+			{ name: SESSION_TABLE.name, columns: { customer: 'string' } },
+			{ customer: 'Ada' },
+		);
+		const { error } = await assist({ parameters: byKey() });
+		expect(error!.message).toContain('has other columns than this node writes');
+		expect(error!.message).not.toContain('n8n 2');
+		expect(error!.description).toContain('set Session to By ID');
+		expect(sessionRows()).toStrictEqual([{ customer: 'Ada' }]);
 	});
 
 	test('a reply is not lost when its session cannot be remembered', async () => {
@@ -310,7 +366,118 @@ describe('sessions', () => {
 		};
 		const { status, outputs } = await assist({ parameters: byKey() });
 		expect(status).toBe('success');
-		expect(outputs[0]![0]!.json['content']).toBe('Look: done');
+		expect(outputs[0]![0]!.json['output']).toBe('Look: done');
+	});
+});
+
+describe('first messages of one key at the same moment', () => {
+	const until = (ms: number) => new Date(Date.now() + ms).toISOString();
+	const claim = (status: string, ms: number) => {
+		tables.insert(SESSION_TABLE, {
+			...KEY,
+			account,
+			status,
+			claim: 'theirs',
+			claimed_until: until(ms),
+		});
+	};
+	/** Lets a waiting call go its own way after a fifth of a second. */
+	const impatient = { maximumDuration: 0.2, retries: 0 };
+
+	test.each([
+		['in executions of their own', {}],
+		['in chats that stream', { streaming: true }],
+	])('share one session %s', async (_name, more) => {
+		const runs = await Promise.all(
+			Array.from({ length: 8 }, () => assist({ parameters: byKey(), ...more })),
+		);
+		expect(runs.map(({ status }) => status)).toStrictEqual(Array(8).fill('success'));
+		expect(sessions().filter((id) => id === undefined)).toHaveLength(1);
+	});
+
+	test('a failed first call leaves the key to the next message', async () => {
+		const good = script;
+		script = (...args) => {
+			(args[2] === 0
+				? (response: Parameters<Script>[0]) => {
+						json(response, 406, { error: { message: 'top up' } });
+					}
+				: good)(...args);
+		};
+		const runs = await Promise.all([1, 2, 3].map(() => assist({ parameters: byKey() })));
+		expect(runs.map(({ status }) => status).sort()).toStrictEqual([
+			'error',
+			'success',
+			'success',
+		]);
+		expect(sessions()).toStrictEqual([undefined, undefined, 's-1']);
+	});
+
+	test.each(['claimed', 'reserved'])(
+		'a key whose owner is gone, %s, is free after its time',
+		async (status) => {
+			claim(status, -1);
+			await assist({ parameters: byKey() });
+			expect(remembered()).toStrictEqual([['demo-assistant', 'chat-1', 's-0']]);
+		},
+	);
+
+	test('a message waits no longer than a call may take, and says so', async () => {
+		claim('reserved', 60_000);
+		const { status, run } = await assist({ parameters: byKey(impatient) });
+		expect(status).toBe('success');
+		expect(sessions()).toStrictEqual([undefined]);
+		expect(remembered()).toStrictEqual([['demo-assistant', 'chat-1', 'reserved']]);
+		expect(run.data.resultData.runData['Tested']![0]!.hints).toMatchObject([
+			{ message: expect.stringContaining('a session of its own') as string },
+		]);
+	});
+
+	test('a reply without a session frees the key', async () => {
+		script = (response) => {
+			events(response, CHUNKS);
+		};
+		await assist({ parameters: byKey() });
+		expect(remembered()).toStrictEqual([]);
+	});
+
+	test('an invalid message claims nothing', async () => {
+		await assist({ parameters: { ...byKey(), message: '={{ $json.nothing }}' } });
+		expect(remembered()).toStrictEqual([]);
+	});
+
+	test('canceling while another has the key sends nothing', async () => {
+		claim('reserved', 60_000);
+		let cancel: (() => void) | undefined;
+		const running = assist({
+			parameters: byKey(),
+			onStart: (stop) => {
+				cancel = stop;
+			},
+		});
+		while (!tables.operations.includes('get')) await new Promise(setImmediate);
+		cancel!();
+		await running;
+		expect(server.requests).toHaveLength(0);
+		expect(remembered()).toStrictEqual([['demo-assistant', 'chat-1', 'reserved']]);
+	});
+
+	test('a tool run waits as well', async () => {
+		const nodes = [
+			packageNode('Tested', 'superAssistantTool', {
+				parameters: {
+					appCode: 'demo-assistant',
+					message: 'Hi',
+					session: 'key',
+					sessionKey: 'k',
+				},
+			}),
+		];
+		const credential = { baseUrl: server.url, apiKey: SECRET };
+		await Promise.all(
+			[1, 2].map(() => runWorkflow(nodes, {}, 'Tested', { credential, tables })),
+		);
+		expect(sessions()).toStrictEqual([undefined, 's-0']);
 	});
 });
 
@@ -320,13 +487,10 @@ describe('a chat that streams', () => {
 		return chunks.map(({ type, content }) => (type === 'item' ? content : `<${type}>`));
 	};
 
-	test('shows text and tool progress as they arrive, each tool in a paragraph of its own', async () => {
+	test('shows text and tool progress, each tool in a paragraph of its own', async () => {
 		expect(await live()).toStrictEqual([
 			'<begin>',
-			'\n\n> Running search: {"query":"n8n"}\n\n',
-			'Look: ',
-			'\n\n> Finished search in 1s\n\n',
-			'done',
+			'\n\n> Running search: {"query":"n8n"}\n\nLook: \n\n> Finished search in 1s\n\ndone',
 			'<end>',
 		]);
 	});
@@ -334,8 +498,7 @@ describe('a chat that streams', () => {
 	test('shows text only when the option says so', async () => {
 		expect(await live({ options: { showInChat: 'text' } })).toStrictEqual([
 			'<begin>',
-			'Look: ',
-			'done',
+			'Look: done',
 			'<end>',
 		]);
 	});
@@ -368,7 +531,7 @@ test('reasoning is shown when Show Reasoning is on, and tokens are counted', asy
 		streaming: true,
 		parameters: { options: { streamReasoning: true, extraBody: '{"seed": 1}' } },
 	});
-	expect(chunks.flatMap(({ content }) => content ?? [])).toStrictEqual(['Hm.', '\n\nYes']);
+	expect(chunks.flatMap(({ content }) => content ?? [])).toStrictEqual(['Hm.\n\nYes']);
 	expect(bodies()[0]).toMatchObject({ seed: 1 });
 	expect(run.data.resultData.runData['Tested']![0]!.metadata).toMatchObject({
 		tokenUsage: { inputTokens: 3, outputTokens: 1 },
@@ -381,7 +544,7 @@ describe('Maximum Duration', () => {
 	test('ends a call without data', async () => {
 		script = () => undefined;
 		const { error } = await assist({ parameters: soon });
-		expect(error!.message).toBe('The service did not respond in time');
+		expect(error!.message).toBe('The call exceeded its Maximum Duration of 0.2 seconds');
 	});
 
 	test('does not extend the idle timeout', async () => {
@@ -399,7 +562,7 @@ describe('Maximum Duration', () => {
 			});
 		};
 		const { error } = await assist({ parameters: soon });
-		expect(error!.message).toBe('The request exceeded its maximum duration');
+		expect(error!.message).toBe('The call exceeded its Maximum Duration of 0.2 seconds');
 	});
 });
 
@@ -443,7 +606,7 @@ describe('a paid call is not sent again', () => {
 		};
 		const { status, error } = await assist({ retryOnFail: true });
 		expect(status).toBe('error');
-		expect(error!.description).toContain('so it is not retried automatically');
+		expect(error!.description).toContain('so the call is not sent again');
 		expect(server.requests).toHaveLength(1);
 	});
 
@@ -477,7 +640,7 @@ describe('a paid call is not sent again', () => {
 		expect(server.requests).toHaveLength(2);
 	});
 
-	test('in a tool run it is sent for every call of the agent', async () => {
+	test('in a tool run neither', async () => {
 		script = cut;
 		await runWorkflow(
 			[
@@ -490,7 +653,7 @@ describe('a paid call is not sent again', () => {
 			'Tested',
 			{ credential: { baseUrl: server.url, apiKey: SECRET } },
 		);
-		expect(server.requests).toHaveLength(3);
+		expect(server.requests).toHaveLength(1);
 	});
 
 	test('unless Retry If Outcome Is Unknown is on', async () => {

@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
 import { runNode, type RunOptions } from '../support/engine';
+import { sampleFile } from '../support/sampleFiles';
 import {
 	json,
 	startScriptedServer,
 	type ScriptedServer,
 	type SeenRequest,
 } from '../support/scriptedServer';
+import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
 
-const FILE = Buffer.from('0123456789'.repeat(20_000));
+const FILE = sampleFile('video/mp4', '0123456789'.repeat(20_000));
 const ETAG = '"v1"';
 
 /** Answers a request for the file; `index` counts the requests before it. */
@@ -78,7 +80,7 @@ test('an interrupted download resumes with a range request', async () => {
 		send(response, request, index < 2 ? { breakAfter: 60_000 } : {});
 	};
 	const { outputs } = await wait();
-	const video = outputs[1]![0]!.binary!['video']!;
+	const video = outputs[COMPLETED]![0]!.binary!['data']!;
 	expect(sha(bytesOf(video.data))).toBe(sha(FILE));
 	expect(video.bytes).toBe(FILE.length);
 	expect(downloads().map(({ headers }) => [headers.range, headers['if-range']])).toStrictEqual([
@@ -90,7 +92,7 @@ test('an interrupted download resumes with a range request', async () => {
 });
 
 test('a file that has changed in between is downloaded from the start', async () => {
-	const changed = Buffer.from('x'.repeat(FILE.length));
+	const changed = sampleFile('video/mp4', 'x'.repeat(FILE.length));
 	cdn = (response, request, index) => {
 		send(
 			response,
@@ -99,7 +101,7 @@ test('a file that has changed in between is downloaded from the start', async ()
 		);
 	};
 	const { outputs } = await wait();
-	expect(sha(bytesOf(outputs[1]![0]!.binary!['video']!.data))).toBe(sha(changed));
+	expect(sha(bytesOf(outputs[COMPLETED]![0]!.binary!['data']!.data))).toBe(sha(changed));
 });
 
 test('without range support and ETag the whole file is downloaded again', async () => {
@@ -108,7 +110,7 @@ test('without range support and ETag the whole file is downloaded again', async 
 		send(response, request, index === 0 ? { ...plain, breakAfter: 60_000 } : plain);
 	};
 	const { outputs } = await wait();
-	expect(sha(bytesOf(outputs[1]![0]!.binary!['video']!.data))).toBe(sha(FILE));
+	expect(sha(bytesOf(outputs[COMPLETED]![0]!.binary!['data']!.data))).toBe(sha(FILE));
 	expect(downloads().map(({ headers }) => headers.range)).toStrictEqual([undefined, undefined]);
 });
 
@@ -118,7 +120,7 @@ test('a download is retried after 503', async () => {
 		else send(response, request);
 	};
 	const { outputs } = await wait();
-	expect(outputs[1]![0]!.binary!['video']!.bytes).toBe(FILE.length);
+	expect(outputs[COMPLETED]![0]!.binary!['data']!.bytes).toBe(FILE.length);
 });
 
 test('an item whose download fails uses the output Failed, and keeps the URL', async () => {
@@ -127,14 +129,14 @@ test('an item whose download fails uses the output Failed, and keeps the URL', a
 	};
 	const { status, outputs } = await wait();
 	expect(status).toBe('success');
-	expect(outputs.map((items) => items.length)).toStrictEqual([0, 0, 1]);
-	expect(outputs[2]![0]!.json).toMatchObject({
+	expect(outputs.map((items) => items.length)).toStrictEqual([0, 1]);
+	expect(outputs[FAILED]![0]!.json).toMatchObject({
 		task_id: 'task-1',
 		status: 'completed',
 		reason: 'download',
 		video_url: `${server.url}/cdn/task-1.mp4`,
 		error_message:
-			'The file could not be downloaded (status 404). The video is completed: open its URL, or run this node again with the same task ID',
+			'The file could not be downloaded (status 404). The video is completed: open its URL, or run Wait for Video with this task ID',
 	});
 	expect(downloads()).toHaveLength(1);
 });
@@ -153,7 +155,7 @@ test('with Fail the Node a failed download stops the node, and the error names t
 	expect(stopped.error!.description).toContain(`video_url: ${server.url}/cdn/task-1.mp4`);
 
 	const { outputs } = await wait({ onFailed: 'fail' }, { onError: 'continueErrorOutput' });
-	expect(outputs[3]![0]!.json['details']).toMatchObject({
+	expect(outputs[ERROR]![0]!.json['details']).toMatchObject({
 		status: 404,
 		task_id: 'task-1',
 		video_url: `${server.url}/cdn/task-1.mp4`,
@@ -161,23 +163,23 @@ test('with Fail the Node a failed download stops the node, and the error names t
 });
 
 test.each([
-	['by its Content-Length', true],
-	['during the download', false],
-])('a file over the maximum size is rejected %s', async (_name, announced) => {
+	['by its Content-Length', true, 'has 0.2 MB'],
+	['during the download', false, 'is larger'],
+])('a file over the maximum size is rejected %s', async (_name, announced, words) => {
 	cdn = (response) => {
 		const length = announced ? { 'content-length': FILE.length } : {};
 		response.writeHead(200, { 'content-type': 'video/mp4', ...length });
 		response.end(FILE);
 	};
 	const { outputs } = await wait({ maximumFileSize: 0.1 });
-	expect(outputs[2]![0]!.json).toMatchObject({
+	expect(outputs[FAILED]![0]!.json).toMatchObject({
 		reason: 'download',
 		video_url: expect.anything() as string,
 	});
-	expect(outputs[2]![0]!.json['error_message']).toMatch(
-		/^Maximum File Size is 0\.1 MB, but the file has at least 0\.[12] MB\./,
+	expect(outputs[FAILED]![0]!.json['error_message']).toBe(
+		`Maximum File Size is 0.1 MB, but the file ${words}. Raise the limit under Options`,
 	);
-	expect(outputs[2]![0]).not.toHaveProperty('binary');
+	expect(outputs[FAILED]![0]).not.toHaveProperty('binary');
 	expect(downloads()).toHaveLength(1);
 });
 
@@ -185,11 +187,11 @@ test('the thumbnail is a file of its own, and the name can be an expression', as
 	report = { thumbnail_url: `${server.url}/cdn/still` };
 	cdn = (response, request) => {
 		if (!request.path.endsWith('still')) send(response, request);
-		else response.writeHead(200, { 'content-type': 'image/png' }).end('picture');
+		else response.writeHead(200, { 'content-type': 'image/png' }).end(sampleFile('image/png'));
 	};
 	const { outputs } = await wait({ downloadThumbnail: true, fileName: '={{ $json.topic }}' });
-	expect(outputs[1]![0]!.binary).toMatchObject({
-		video: { fileName: 'A tram-at night.mp4', mimeType: 'video/mp4' },
+	expect(outputs[COMPLETED]![0]!.binary).toMatchObject({
+		data: { fileName: 'A tram-at night.mp4', mimeType: 'video/mp4' },
 		thumbnail: { fileName: 'A tram-at night.png', mimeType: 'image/png' },
 	});
 });
@@ -199,7 +201,7 @@ test('a video without a thumbnail is not an error', async () => {
 		send(response, request);
 	};
 	const { outputs } = await wait({ downloadThumbnail: true });
-	expect(Object.keys(outputs[1]![0]!.binary!)).toStrictEqual(['video']);
+	expect(Object.keys(outputs[COMPLETED]![0]!.binary!)).toStrictEqual(['data']);
 });
 
 test('canceling closes the connection of a download', async () => {

@@ -28,6 +28,7 @@ import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
 import { SuperAssistant } from '../../nodes/SuperAssistant/SuperAssistant.node';
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
 import { dataTables, type DataTables } from './dataTables';
+import { groupedOptions } from './groupedOptions';
 import { ModelCaller } from './ModelCaller';
 
 const PREFIX = 'n8n-nodes-agent-video';
@@ -55,14 +56,24 @@ export interface EnvironmentOptions {
 	readonly credential: { readonly baseUrl: string; readonly apiKey: string };
 	/** Whether the trigger accepts a streamed response, as a chat or webhook does. */
 	readonly streaming?: boolean;
+	/** Which execution this is, so that a later run can play its retry. A retry has the token of the execution it repeats. */
+	readonly execution?: {
+		readonly id: string;
+		readonly token: string;
+		readonly isRetry?: boolean;
+	};
 	/** The data tables of n8n. */
 	readonly tables?: DataTables;
 	/** A chat model node, and the node that it is connected to. */
 	readonly model?: { readonly name: string; readonly of: string };
 	/** The node on which "Execute step" was clicked. */
 	readonly stepOf?: string;
+	/** The order in which the nodes of the workflow run; v1 by default. */
+	readonly executionOrder?: 'v0' | 'v1';
 	/** Receives a function that cancels the running execution. */
 	readonly onStart?: (cancel: () => void) => void;
+	/** Receives each chunk that a node sends to the chat. */
+	readonly onChunk?: (chunk: StructuredChunk) => void;
 }
 
 export interface RunOptions extends EnvironmentOptions {
@@ -85,9 +96,14 @@ export interface RunResult {
 	resume(): Promise<RunResult>;
 }
 
-/** Runs one node of the package in n8n's execution engine, with its credential, expressions and HTTP helper. */
+/**
+ * Runs one node of the package in n8n's execution engine, with its credential, expressions and HTTP helper. The output
+ * Failed of Wait for Video leads to a node: otherwise a failed video would fail the node.
+ */
 export async function runNode(name: string, options: RunOptions): Promise<RunResult> {
-	return await runWorkflow([packageNode(NODE, name, options)], {}, NODE, options);
+	const nodes = [packageNode(NODE, name, options), stubNode('Next', (items) => items)];
+	const wires = name === 'waitForVideo' ? { [NODE]: [[], ['Next']] } : {};
+	return await runWorkflow(nodes, wires, NODE, options);
 }
 
 /** Builds a node of this package for a workflow. */
@@ -106,7 +122,10 @@ export function packageNode(
 		type: `${PREFIX}.${type}`,
 		typeVersion: 1,
 		position: [0, 0],
-		parameters: parameters as INode['parameters'],
+		parameters: groupedOptions(
+			NODE_TYPES[`${PREFIX}.${type.replace(/Tool$/, '')}`]!,
+			parameters,
+		) as INode['parameters'],
 		credentials: { agentVideoApi: { id: '1', name: 'Agent Video API' } },
 		...(onError === undefined ? {} : { onError }),
 		// n8n replaces 0 with its default of one second.
@@ -137,7 +156,7 @@ export type StubWork = (
 	items: INodeExecutionData[],
 ) => INodeExecutionData[] | INodeExecutionData[][];
 
-/** Connections: for each output of a node, the names of the next nodes. */
+/** Connections: for each output of a node, the names of the next nodes; `Merge#1` is the second input of Merge. */
 export type Wires = Readonly<Record<string, readonly (readonly string[])[]>>;
 
 /**
@@ -153,6 +172,7 @@ export async function runWorkflow(
 	options: EnvironmentOptions,
 ): Promise<RunResult> {
 	const begin = createRunExecutionData({
+		...(options.execution === undefined ? {} : { resumeToken: options.execution.token }),
 		executionData: {
 			contextData: {},
 			metadata: {},
@@ -188,13 +208,17 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		nodeTypes: nodeTypes(nodes),
 		nodes: [...nodes],
 		connections: { ...connections(wires), ...modelConnection(options) },
-		settings: { executionOrder: 'v1' },
+		settings: { executionOrder: options.executionOrder ?? 'v1' },
 	});
 	const chunks: StructuredChunk[] = [];
 	const messages: string[] = [];
 	const engine = new WorkflowExecute(
 		additionalData(options, chunks, messages) as never,
-		options.streaming === true ? 'webhook' : 'manual',
+		options.execution?.isRetry === true
+			? 'retry'
+			: options.streaming === true
+				? 'webhook'
+				: 'manual',
 		data,
 	);
 	const running = engine.processRunExecutionData(workflow);
@@ -221,7 +245,10 @@ function connections(wires: Wires): IConnections {
 			name,
 			{
 				main: outputs.map((targets) =>
-					targets.map((node) => ({ node, type: 'main' as const, index: 0 })),
+					targets.map((target) => {
+						const [node = '', index = 0] = target.split('#');
+						return { node, type: 'main' as const, index: Number(index) };
+					}),
 				),
 			},
 		]),
@@ -300,17 +327,18 @@ function stubType(nodes: readonly (INode & { readonly work?: StubWork })[]): INo
 }
 
 function additionalData(
-	{ credential, streaming, tables = dataTables() }: EnvironmentOptions,
+	{ credential, streaming, execution, tables = dataTables(), onChunk }: EnvironmentOptions,
 	chunks: StructuredChunk[],
 	messages: string[],
 ) {
 	const hooks = new ExecutionLifecycleHooks('manual', '1', {} as never);
 	hooks.addHandler('sendChunk', (chunk) => {
 		chunks.push(chunk);
+		onChunk?.(chunk);
 	});
 	return {
 		hooks,
-		executionId: '1',
+		executionId: execution?.id ?? '1',
 		executeWorkflow: tables.executeWorkflow,
 		variables: {},
 		sendDataToUI: (_type: string, { messages: said }: { messages: string[] }) => {

@@ -23,19 +23,31 @@ export function fakeClock(startMs = 0, random: () => number = () => 0.5): FakeCl
 
 	function wakeFirst(): void {
 		sleepers.sort((a, b) => a.endMs - b.endMs);
-		const { endMs, wake } = sleepers.shift()!;
-		nowMs = Math.max(nowMs, endMs);
-		wake();
+		const first = sleepers.shift();
+		// Its sleep may have ended early.
+		if (first === undefined) return;
+		nowMs = Math.max(nowMs, first.endMs);
+		first.wake();
 	}
 
 	return {
 		slept,
 		now: () => nowMs,
 		random,
-		sleep: (ms) =>
-			new Promise((wake) => {
+		sleep: (ms, end) =>
+			new Promise((resolve) => {
 				slept.push(ms);
-				sleepers.push({ endMs: nowMs + ms, wake });
+				const sleeper = { endMs: nowMs + ms, wake };
+				function wake(): void {
+					end?.removeEventListener('abort', cancel);
+					resolve();
+				}
+				function cancel(): void {
+					sleepers.splice(sleepers.indexOf(sleeper), 1);
+					wake();
+				}
+				sleepers.push(sleeper);
+				end?.addEventListener('abort', cancel);
 				setImmediate(wakeFirst);
 			}),
 	};

@@ -1,6 +1,9 @@
+import crypto from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { ClientRequest, ServerResponse } from 'node:http';
+import type { EventEmitter } from 'node:events';
+import type { ClientRequest } from 'node:http';
 import { Socket } from 'node:net';
+import zlib from 'node:zlib';
 
 /** Idle turns of the event loop before time jumps; bytes on loopback arrive within one or two turns. */
 const QUIET_TURNS = 12;
@@ -25,8 +28,8 @@ export interface FakeTime {
 	pendingTimers(): number;
 	/** Sets the system clock forward or back; no timer fires. */
 	moveSystemClock(byMs: number): void;
-	/** Lets time pass although this response is not finished: it never will be, or only later in fake time. */
-	hold(response: ServerResponse): void;
+	/** Lets time pass although this response, or its connection, is not finished: it never will be, or only later in fake time. */
+	hold(response: EventEmitter): void;
 }
 
 export interface FakeTimersOptions {
@@ -48,6 +51,7 @@ export async function withFakeTimers<T>(
 	jest.useFakeTimers({ doNotFake: [...REAL_API] });
 	const restoreIdleTimeouts = fakeIdleTimeouts();
 	const requests = countRequests();
+	const background = [countDecompressions(), countKeyDerivations()];
 	let held = 0;
 	const startMs = performance.now();
 	const time: FakeTime = {
@@ -69,10 +73,19 @@ export async function withFakeTimers<T>(
 	// The rejection is handled where the result is awaited below.
 	result.catch(() => undefined);
 	try {
-		await advanceWhenIdle(run, onAdvance, () => requests.pending() <= held + heldElsewhere());
+		await advanceWhenIdle(
+			run,
+			onAdvance,
+			() =>
+				requests.pending() <= held + heldElsewhere() &&
+				background.every(({ pending }) => pending() === 0),
+		);
 		return await result;
 	} finally {
 		requests.stop();
+		background.forEach(({ stop }) => {
+			stop();
+		});
 		restoreIdleTimeouts();
 		jest.useRealTimers();
 	}
@@ -121,6 +134,43 @@ function countRequests() {
 		sent: () => sent,
 		pending: () => pending,
 		stop: () => unsubscribe(REQUEST_STARTED, onStart),
+	};
+}
+
+/** Counts the compressed responses that are not read to their end; Node does not list this work. */
+function countDecompressions() {
+	const { createUnzip } = zlib;
+	let pending = 0;
+	// The property is read-only, so that jest cannot spy on it.
+	const set = (value: typeof createUnzip) =>
+		Object.defineProperty(zlib, 'createUnzip', { value });
+	set((options) => {
+		const stream = createUnzip(options);
+		pending++;
+		stream.once('close', () => pending--);
+		return stream;
+	});
+	return { pending: () => pending, stop: () => set(createUnzip) };
+}
+
+/** Counts the calls of scrypt that have not ended; Node does not list this work either. */
+function countKeyDerivations() {
+	const { scrypt } = crypto;
+	let pending = 0;
+	const spy = jest.spyOn(crypto, 'scrypt') as unknown as jest.SpyInstance<void, unknown[]>;
+	spy.mockImplementation((...args) => {
+		const done = args.pop() as (...result: unknown[]) => void;
+		pending++;
+		(scrypt as unknown as (...all: unknown[]) => void)(...args, (...result: unknown[]) => {
+			pending--;
+			done(...result);
+		});
+	});
+	return {
+		pending: () => pending,
+		stop: () => {
+			spy.mockRestore();
+		},
 	};
 }
 

@@ -10,6 +10,7 @@ import { createRequire } from 'node:module';
 import { BinaryDataService } from 'n8n-core';
 
 import { runNode } from './engine';
+import { COMPLETED } from './waitOutputs';
 
 /** The output of the program. Sizes are in bytes. */
 export interface Measured {
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
 	const { status, outputs } = await download('large');
 	clearInterval(sampling);
 
-	const video = outputs[1]?.[0]?.binary?.['video'];
+	const video = outputs[COMPLETED]?.[0]?.binary?.['data'];
 	const measured: Measured = {
 		status,
 		bytes: video?.bytes,

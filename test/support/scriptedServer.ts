@@ -61,8 +61,12 @@ export function json(response: ServerResponse, status: number, body: unknown, he
 /** Sends one server-sent event per value; strings are sent unchanged. */
 export function events(response: ServerResponse, values: readonly unknown[]): void {
 	response.writeHead(200, { 'content-type': 'text/event-stream' });
-	for (const value of values) {
-		response.write(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
-	}
-	response.end();
+	response.end(eventsOf(values));
+}
+
+/** The text of server-sent events; strings are sent unchanged. */
+export function eventsOf(values: readonly unknown[]): string {
+	return values
+		.map((value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`)
+		.join('');
 }

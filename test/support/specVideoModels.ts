@@ -129,22 +129,17 @@ export function generatedDuration(row: SpecVideoModel, requested: number): numbe
 /** The ratio that is sent for an entered one: the nearest shape, of two as near the one further from a square. */
 export function sentRatio({ ratios }: SpecVideoModel, entered: string): string {
 	const enteredShape = logRatio(entered);
-	if (Number.isNaN(enteredShape)) return ratios[0]!;
 	return nearest(ratios, (ratio) => {
 		const shape = logRatio(ratio);
 		return [Number(Math.abs(shape - enteredShape).toFixed(5)), -Math.abs(shape)];
 	})!;
 }
 
-/** The size that is sent for an entered one: the nearest number of lines, the default for a text without lines. */
-export function sentSize(
-	{ sizes, defaultSize }: SpecVideoModel,
-	entered: string,
-): string | undefined {
-	const lines = (size: string) => (/^\d+p$/i.test(size) ? parseInt(size, 10) : NaN);
-	const comparable = sizes.filter((size) => !Number.isNaN(lines(size)));
-	if (Number.isNaN(lines(entered)) || comparable.length === 0) return defaultSize;
-	return nearest(comparable, (size) => [Math.abs(lines(size) - lines(entered)), 0]);
+/** The size that is sent for an entered one: the nearest number of lines. */
+export function sentSize({ sizes }: SpecVideoModel, entered: string): string | undefined {
+	const names: Record<string, number> = { '2K': 1440, '4K': 2160, '8K': 4320 };
+	const lines = (size: string) => names[size.toUpperCase()] ?? parseInt(size, 10);
+	return nearest(sizes, (size) => [Math.abs(lines(size) - lines(entered)), 0]);
 }
 
 /** The value with the smallest first rank, of equal ones with the smallest second. */

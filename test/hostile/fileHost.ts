@@ -1,0 +1,478 @@
+// cspell:ignore byteranges cwin cwindows fetc fpasswd localdomain
+import { gzipSync } from 'node:zlib';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { sampleFile } from '../support/sampleFiles';
+import { drip, MEGABYTE, pour, raw, reject, type Attacker, type Exchange } from './exchange';
+import type { Hosts } from './runCell';
+
+/** What a file host, or the one who names its files, can do to a node. */
+export interface FileAttack {
+	readonly title: string;
+	/** Responds to every request for a file. Default: the file. */
+	readonly act?: Attacker;
+	/** The files that the service or the model names. Default: one on the file host. */
+	readonly links?: (hosts: Hosts) => readonly string[];
+	/** The whole text of the reply. */
+	readonly text?: (hosts: Hosts) => string;
+	/** Whether the file arrives; undefined where both are right. */
+	readonly ends?: 'well' | 'badly';
+	/** Whether the beginning of the file counts as the file. */
+	readonly mayBeShort?: boolean;
+	/** Options of the node. */
+	readonly options?: IDataObject;
+	/** Only where a model writes the links. */
+	readonly chatsOnly?: boolean;
+	readonly maxRequests?: number;
+	readonly maxMinutes?: number;
+	readonly maxKilobytes?: number;
+	readonly maxMegabytes?: number;
+}
+
+/** The file, and its next version of the same length. */
+export const FILE = sampleFile('video/mp4', '0123456789'.repeat(10_000));
+export const SECOND = sampleFile('video/mp4', 'abcdefghij'.repeat(10_000));
+const HALF = Math.floor(FILE.length / 2);
+
+type Headers = Record<string, string | number>;
+
+const whole = ({ response }: Exchange, headers: Headers = {}, file = FILE) => {
+	const all = { 'content-type': 'video/mp4', 'content-length': file.length, ...headers };
+	response.writeHead(200, all).end(file);
+};
+
+/** Sends half of the file, then closes the connection. */
+const half = ({ response }: Exchange, headers: Headers = {}) => {
+	const all = { 'content-type': 'video/mp4', 'content-length': FILE.length, etag: '"1"' };
+	response.writeHead(200, { ...all, ...headers });
+	response.write(FILE.subarray(0, HALF), () => {
+		response.socket!.destroySoon();
+	});
+};
+
+/** Answers the request for the second half. */
+const resumed =
+	(act: (exchange: Exchange, from: number) => void): Attacker =>
+	(exchange) => {
+		const range = /^bytes=(\d+)-$/.exec(exchange.request.headers.range ?? '');
+		if (range !== null) act(exchange, Number(range[1]));
+		else if (exchange.index === 0) half(exchange);
+		else whole(exchange, { etag: '"1"' });
+	};
+
+interface Part {
+	readonly from?: number;
+	readonly to?: number;
+	readonly total?: number | string;
+	readonly headers?: Headers;
+	readonly file?: Buffer;
+}
+
+/** Sends a part of the file, and says which one it is. */
+const part =
+	({ from: first, to, total = FILE.length, headers = {}, file = FILE }: Part): Attacker =>
+	(exchange) => {
+		resumed(({ response }, asked) => {
+			const from = first ?? asked;
+			const end = to ?? FILE.length - 1;
+			response.writeHead(206, {
+				'content-type': 'video/mp4',
+				etag: '"1"',
+				'content-range': `bytes ${from}-${end}/${total}`,
+				...headers,
+			});
+			response.end(file.subarray(asked, end + 1));
+		})(exchange);
+	};
+
+const lies = (title: string, given: Part): FileAttack => ({
+	title: `a 206 with ${title}`,
+	act: part(given),
+});
+
+const redirect = (title: string, target: (hosts: Hosts, path: string) => string): FileAttack => ({
+	title: `redirect to ${title}`,
+	ends: 'badly',
+	act: ({ response, request, hosts }) => {
+		response.writeHead(302, { location: target(hosts!, request.path) }).end();
+	},
+});
+
+const linked = (title: string, link: (hosts: Hosts) => string): FileAttack => ({
+	title: `a link to ${title}`,
+	ends: 'badly',
+	links: (hosts) => [link(hosts)],
+	maxRequests: 1,
+	maxMinutes: 0.02,
+});
+
+/** Hosts that lead to this machine, by the kind of their name. */
+const INSIDE: Readonly<Record<string, string>> = {
+	'an address of this machine': '127.0.0.1',
+	'another address of this machine': '127.1.2.3',
+	localhost: 'localhost',
+	'localhost.localdomain': 'localhost.localdomain',
+	'a service of the cluster': 'vault.default.svc',
+	'a name of the company': 'vault.corp',
+	'a name of the home network': 'router.home.arpa',
+	'a number': '2130706433',
+	'octal numbers': '0177.0.0.1',
+	'IPv6 loopback': '[::1]',
+	'IPv4 in IPv6': '[::ffff:127.0.0.1]',
+	'IPv4 in IPv6 for NAT64': '[64:ff9b::7f00:1]',
+	'no address': '0.0.0.0',
+	'a public name of this machine': 'inside.example.net',
+	'a name with a public and a private address': 'mixed.example.net',
+	'a name of IPv4 in IPv6': 'mapped.example.net',
+};
+
+const SCHEMES = [
+	'file:///etc/passwd',
+	'ftp://cdn.example.com/a.mp4',
+	'gopher://cdn.example.com/',
+	'javascript:alert(1)',
+	'//',
+	'http://',
+	'http://a b/',
+];
+
+const BOMB = gzipSync(Buffer.concat([FILE, Buffer.alloc(200 * MEGABYTE)]), { level: 9 });
+const OPTION = { maximumFileSize: 1 };
+const ODD_NAMES: Readonly<Record<string, string>> = {
+	'path traversal': '..%2f..%2f..%2fetc%2fpasswd',
+	'a backslash': '..%5c..%5cwindows%5cwin.ini',
+	'bidirectional controls': 'film%E2%80%AE%E2%81%A6gpj.exe',
+	'NUL and line breaks': 'film%00%0d%0a.mp4',
+	'five thousand characters': 'a'.repeat(5_000),
+	'broken percent encoding': '%E0%A4%A.mp4',
+};
+
+/** Every attack of the file host and of the one who names its files, one per row. */
+export const FILE_ATTACKS: readonly FileAttack[] = [
+	...Object.entries(INSIDE).flatMap(([title, host]) => [
+		linked(title, ({ insidePort }) => `http://${host}:${insidePort}/secret.mp4`),
+		redirect(title, ({ insidePort }) => `http://${host}:${insidePort}/secret.mp4`),
+	]),
+	linked(
+		'credentials in the address',
+		({ insidePort }) => `http://cdn.example.com@127.0.0.1:${insidePort}/a.mp4`,
+	),
+	...SCHEMES.map((url) => linked(url, () => url)),
+	...SCHEMES.slice(0, 4).map((url) => redirect(url, () => url)),
+	{ ...redirect('itself', ({ fileUrl }, path) => `${fileUrl}${path}`), maxRequests: 30 },
+	{
+		...redirect('ever longer addresses', ({ fileUrl }, path) => `${fileUrl}${path}a`),
+		maxRequests: 30,
+	},
+	{
+		...redirect(
+			'an address of one megabyte',
+			({ fileUrl }) => `${fileUrl}/${'a'.repeat(12_000)}`,
+		),
+		maxRequests: 30,
+	},
+
+	lies('another ETag', { headers: { etag: '"2"' }, file: SECOND }),
+	lies('another date', {
+		headers: { 'last-modified': new Date(9e11).toUTCString() },
+		file: SECOND,
+	}),
+	lies('another total', { total: FILE.length + 10, file: SECOND }),
+	lies('an unknown total', { total: '*', file: SECOND.subarray(0, FILE.length - 9) }),
+	lies('another start', { from: 0, file: SECOND }),
+	lies('a later start', { from: FILE.length - 10 }),
+	lies('a shorter end', { to: FILE.length - 1_000 }),
+	lies('fewer bytes than it says', { file: FILE.subarray(0, FILE.length - 1_000) }),
+	lies('more bytes than it says', {
+		file: Buffer.concat([FILE, Buffer.alloc(500)]),
+		to: FILE.length + 400,
+	}),
+	{
+		title: 'a 206 with several parts',
+		act: resumed(({ response }) => {
+			response.writeHead(206, {
+				'content-type': 'multipart/byteranges; boundary=x',
+				etag: '"1"',
+			});
+			response.end(`--x\r\ncontent-range: bytes 0-3/9\r\n\r\nabcd\r\n--x--`);
+		}),
+	},
+	{
+		title: 'a 206 that was not asked for',
+		act: ({ response }) => {
+			const headers = {
+				'content-type': 'video/mp4',
+				'content-range': `bytes 5-9/${FILE.length}`,
+			};
+			response.writeHead(206, headers).end(FILE.subarray(HALF));
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a new version in mid-download',
+		act: resumed((exchange) => {
+			whole(exchange, { etag: '"2"' }, SECOND);
+		}),
+	},
+	{
+		title: 'a new version at each request',
+		act: (exchange) => {
+			half(exchange, { etag: `"${exchange.index}"` });
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'half of the file, every time',
+		act: (exchange) => {
+			half(exchange);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a 416 in mid-download',
+		act: resumed((exchange) => {
+			reject(exchange, 416, {});
+		}),
+	},
+
+	{
+		title: 'endless file',
+		options: OPTION,
+		act: ({ response }) => {
+			response.writeHead(200, { 'content-type': 'video/mp4' });
+			response.write(FILE);
+			pour(response, Buffer.alloc(64 * 1024));
+		},
+		ends: 'badly',
+		maxMegabytes: 40,
+	},
+	{
+		title: 'endless slow file',
+		act: (exchange) => {
+			exchange.response.writeHead(200, { 'content-type': 'video/mp4' });
+			exchange.response.write(FILE);
+			drip(exchange, Buffer.alloc(9));
+		},
+		ends: 'badly',
+		maxMinutes: 90,
+	},
+	{
+		title: 'endless slow headers',
+		act: (exchange) => {
+			const { response, time } = exchange;
+			raw(exchange, 'HTTP/1.1 200 OK\r\nx-dots: ', true);
+			const next = () => {
+				if (response.socket?.destroyed !== false || time.passedMs() > 6 * 3_600_000) return;
+				response.socket.write('.');
+				setTimeout(next, 20_000);
+			};
+			next();
+		},
+		ends: 'badly',
+		maxMinutes: 90,
+	},
+	{
+		title: 'no response',
+		act: ({ response, time }) => {
+			time.hold(response);
+		},
+		ends: 'badly',
+		maxMinutes: 30,
+	},
+	{
+		title: 'a file of ten terabytes',
+		act: ({ response }) => {
+			response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 1e13 });
+			response.write(FILE);
+			pour(response, Buffer.alloc(64 * 1024));
+		},
+		ends: 'badly',
+		maxMegabytes: 20,
+	},
+	{
+		title: 'gzip of 200 MB',
+		options: OPTION,
+		act: (exchange) => {
+			whole(exchange, { 'content-encoding': 'gzip' }, BOMB);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'broken gzip',
+		act: (exchange) => {
+			whole(exchange, { 'content-encoding': 'gzip' });
+		},
+		ends: 'badly',
+		maxRequests: 8,
+		maxMinutes: 0.1,
+	},
+	{
+		title: 'truncated gzip',
+		act: (exchange) => {
+			whole(exchange, { 'content-encoding': 'gzip' }, gzipSync(FILE).subarray(0, 90));
+		},
+		// n8n's HTTP client decompresses it, says nothing of it, and takes what has come for the whole file. A host can
+		// as well send the beginning of a file without compression: only a lost connection can be told.
+		mayBeShort: true,
+	},
+	{
+		title: 'gzip in chunks without an end',
+		act: ({ response }) => {
+			response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'video/mp4' });
+			response.write(gzipSync(FILE).subarray(0, 90), () => response.socket?.destroySoon());
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'gzip that is shorter than its Content-Length',
+		act: ({ response }) => {
+			const body = gzipSync(FILE);
+			response.writeHead(200, {
+				'content-encoding': 'gzip',
+				'content-type': 'video/mp4',
+				'content-length': body.length,
+			});
+			response.write(body.subarray(0, 90), () => response.socket?.destroySoon());
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'Content-Length above the file',
+		act: (exchange) => {
+			const { response } = exchange;
+			response.writeHead(200, {
+				'content-length': FILE.length + 9,
+				'content-type': 'video/mp4',
+			});
+			response.write(FILE, () => response.socket?.destroySoon());
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a chunk size that is none',
+		act: (exchange) => {
+			raw(exchange, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nab\r\n');
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'bytes that are no HTTP',
+		act: (exchange) => {
+			raw(exchange, Buffer.alloc(64 * 1024, 0xff));
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'headers of one megabyte',
+		act: (exchange) => {
+			raw(exchange, `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(MEGABYTE)}\r\n\r\n`);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a page as a video',
+		act: (exchange) => {
+			whole(exchange, {}, Buffer.from('<!doctype html><script>alert(1)</script>'));
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'one megabyte of < as a video',
+		act: (exchange) => {
+			whole(exchange, {}, Buffer.from('<'.repeat(MEGABYTE)));
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'an empty file',
+		act: (exchange) => {
+			whole(exchange, {}, Buffer.alloc(0));
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a media type of ten thousand characters',
+		act: (exchange) => {
+			whole(exchange, { 'content-type': `video/${'a'.repeat(10_000)}` });
+		},
+		ends: 'well',
+	},
+	{
+		title: 'path traversal in Content-Disposition',
+		act: (exchange) => {
+			whole(exchange, {
+				'content-disposition': `attachment; filename="../../etc/passwd"; filename*=UTF-8''%E2%80%AEa%2f..%2fb`,
+			});
+		},
+		ends: 'well',
+	},
+	...Object.entries(ODD_NAMES).map(([title, name]): FileAttack => ({
+		title: `${title} in the name`,
+		links: ({ fileUrl }) => [`${fileUrl}/files/${name}.mp4`],
+		act: (exchange) => {
+			whole(exchange);
+		},
+		ends: 'well',
+	})),
+	{
+		title: '503 with a day in Retry-After',
+		act: (exchange) => {
+			reject(exchange, 503, {}, {}, { 'retry-after': '86400' });
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a connection that is reset',
+		act: ({ response }) => {
+			response.socket?.resetAndDestroy();
+		},
+		ends: 'badly',
+	},
+
+	{
+		title: 'three thousand links',
+		chatsOnly: true,
+		links: ({ fileUrl }) =>
+			Array.from({ length: 3_000 }, (_, index) => `${fileUrl}/${index}.mp4`),
+		act: (exchange) => {
+			whole(exchange, {}, FILE.subarray(0, 1_000));
+		},
+		maxRequests: 100,
+		maxKilobytes: 3_000,
+	},
+	{
+		title: 'a hundred dead links',
+		chatsOnly: true,
+		links: ({ fileUrl }) =>
+			Array.from({ length: 100 }, (_, index) => `${fileUrl}/${index}.mp4`),
+		act: (exchange) => {
+			reject(exchange, 503, {});
+		},
+		ends: 'badly',
+		maxRequests: 100,
+		maxMinutes: 3,
+	},
+	{
+		title: '300 kB of links without spaces',
+		chatsOnly: true,
+		text: () => 'http://a/….x'.repeat(23_000),
+		maxKilobytes: 5_000,
+	},
+	{
+		title: '64 kB of beginnings of pictures',
+		chatsOnly: true,
+		text: () => '![!['.repeat(16_000),
+	},
+	{
+		title: 'one megabyte of parentheses in a link',
+		chatsOnly: true,
+		text: ({ fileUrl }) => `[a](${fileUrl}/${'('.repeat(MEGABYTE)}`,
+		maxKilobytes: 6_000,
+	},
+	{
+		title: 'a data: URL that cannot be decoded',
+		chatsOnly: true,
+		text: () => `![a](data:image/png;base64,${'='.repeat(100_000)})`,
+	},
+];

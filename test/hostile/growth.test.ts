@@ -1,0 +1,117 @@
+import { HOSTILE_TEXTS, plainJson, plainText } from './texts';
+import { outsideFunctions } from './outsideFunctions';
+import { READERS, WITHOUT_ROW, type Reader } from './readers';
+
+const MEGABYTE = 2 ** 20;
+/** How much more a hostile text may cost than an ordinary one of the same length. */
+const MAX_RATIO = 50;
+/**
+ * How much more a text may cost than one of a sixteenth of its length: 16 is linear, 256 is quadratic. Garbage collection
+ * makes it up to 50 where a text becomes a million values.
+ */
+const MAX_GROWTH = 80;
+/**
+ * CPU time that is fast, whatever it is compared with, in microseconds: a reader that looks at the length alone takes one
+ * microsecond for an ordinary text, and a garbage collection takes thousands.
+ */
+const NOISE = 20_000;
+/** CPU time after which a text is not read again, in microseconds. */
+const TOO_SLOW = 2_000_000;
+
+/** A text in the lengths that are compared. */
+interface Sizes {
+	readonly name: string;
+	readonly whole: string;
+	/** A sixteenth: quadratic work shows in it before it takes minutes. */
+	readonly short: string;
+}
+
+const sizesOf = (name: string, of: (length: number) => string): Sizes => ({
+	name,
+	whole: of(MEGABYTE),
+	short: of(MEGABYTE / 16),
+});
+const HOSTILE = HOSTILE_TEXTS.map(({ name, of }) => sizesOf(name, of));
+/**
+ * The ordinary texts. What parses JSON is measured with an ordinary JSON document: it rejects prose at the first
+ * character. Everything else is measured with prose.
+ */
+const PROSE = sizesOf('plain text', plainText);
+const DOCUMENT = sizesOf('plain JSON', plainJson);
+
+/** The CPU time of reading a text once, in microseconds. */
+async function cost(read: Reader['read'], text: string): Promise<number> {
+	const run = read(text);
+	const before = process.cpuUsage();
+	try {
+		await run();
+	} catch {
+		// An error of the reader is an answer, too.
+	}
+	const { user, system } = process.cpuUsage(before);
+	return user + system;
+}
+
+/** The smallest cost of several readings: noise of the machine only adds to it. */
+async function steadyCost(read: Reader['read'], text: string): Promise<number> {
+	const costs = [await cost(read, text), await cost(read, text), await cost(read, text)];
+	return Math.min(...costs);
+}
+
+/** What is wrong with the growth of the cost from the short text to the whole one, if anything. */
+async function badGrowth(
+	read: Reader['read'],
+	{ whole, short }: Sizes,
+	micros: number,
+): Promise<string[]> {
+	if (micros < NOISE) return [];
+	const times = async (cost: number) => cost / (await steadyCost(read, short));
+	// The second measurement decides.
+	if ((await times(micros)) < MAX_GROWTH) return [];
+	const again = await times(await steadyCost(read, whole));
+	return again < MAX_GROWTH ? [] : [`${Math.round(again)} times a sixteenth of it`];
+}
+
+test.each(READERS.map((reader) => [`${reader.of} ${reader.where ?? ''}`.trim(), reader] as const))(
+	'%s takes linear time',
+	async (_name, { read, parsesJson }) => {
+		const ordinary = parsesJson === true ? DOCUMENT : PROSE;
+		const unit = await steadyCost(read, ordinary.whole);
+		const limit = (times: number) => Math.max(NOISE, times * unit);
+		/** Why the text costs too much, if it does. What seems so is measured again. */
+		async function excess(sizes: Sizes): Promise<string[]> {
+			for (const text of [sizes.short, sizes.whole]) {
+				let micros = await cost(read, text);
+				if (micros < limit(5)) continue;
+				if (micros > limit(MAX_RATIO) && micros < TOO_SLOW)
+					micros = await steadyCost(read, text);
+				if (micros > limit(MAX_RATIO))
+					return [`${Math.round(micros / unit)} times ${ordinary.name}`];
+				if (text === sizes.whole) return await badGrowth(read, sizes, micros);
+			}
+			return [];
+		}
+		const slow = (await badGrowth(read, ordinary, unit)).map(
+			(why) => `${ordinary.name}: ${why}`,
+		);
+		for (const sizes of HOSTILE)
+			slow.push(...(await excess(sizes)).map((why) => `${sizes.name}: ${why}`));
+		expect(slow).toEqual([]);
+	},
+);
+
+test('every function that text from outside may reach has a row, or a reason why it needs none', () => {
+	const excused = Object.values(WITHOUT_ROW).flat();
+	const rows = READERS.map(({ of }) => of);
+	const isExcused = (name: string) =>
+		excused.some((each) => each === name || name.startsWith(`${each}/`));
+	const found = outsideFunctions();
+	// liveText, sseDecoder and withChatStream take their text later.
+	const later = /#(liveText|sseDecoder|withChatStream|pollResult)$/;
+	expect({
+		withoutRow: found.filter((name) => !rows.includes(name) && !isExcused(name)),
+		rowsOfNothing: rows.filter((name) => !found.includes(name) && !later.test(name)),
+		excusedNothing: excused.filter((each) => each.includes('#') && !found.includes(each)),
+		excusedTwice: excused.filter((each) => rows.includes(each)),
+	}).toEqual({ withoutRow: [], rowsOfNothing: [], excusedNothing: [], excusedTwice: [] });
+});

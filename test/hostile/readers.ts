@@ -1,0 +1,712 @@
+import {
+	applyChunk,
+	isFinished,
+	readContent,
+	startAccumulator,
+	toCompletion,
+} from '../../nodes/client/chat/accumulator';
+import { completeChat } from '../../nodes/client/chat/completeChat';
+import { askAssistant } from '../../nodes/client/chat/askAssistant';
+import { limitMemory, toKeep } from '../../nodes/client/chat/memory';
+import {
+	applyReply,
+	applyResult,
+	closeOpenCalls,
+	startConversation,
+} from '../../nodes/client/chat/conversation';
+import { askForJson, readJsonReply } from '../../nodes/client/chat/jsonReply';
+import { liveText } from '../../nodes/shared/chat/sendChat';
+import { inferSchema } from '../../nodes/shared/chat/schemaForm';
+import { findMedia, isDataUrl, partMedia } from '../../nodes/client/chat/media';
+import { checkMessages, checkOrder, userMessage } from '../../nodes/client/chat/messages';
+import { extraFields, isJsonMode, readJson } from '../../nodes/client/chat/readFields';
+import { restoreReplies } from '../../nodes/client/chat/restoreReplies';
+import { boundedFields, toChatResult, usageOf, withReply } from '../../nodes/client/chat/result';
+import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
+import { salvageJson } from '../../nodes/client/chat/salvageJson';
+import { findMismatch, readToolCall, schemaProblem } from '../../nodes/client/chat/toolArguments';
+import {
+	idText,
+	isComplete,
+	jsonText,
+	readFunction,
+	readToolCalls,
+	toReplay,
+} from '../../nodes/client/chat/toolCalls';
+import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolProgress';
+import { checkTools } from '../../nodes/client/chat/tools';
+import type {
+	ChatCompletion,
+	ChatMessage,
+	ReplyMessage,
+	ToolCall,
+} from '../../nodes/client/chat/types';
+import { ServiceError } from '../../nodes/client/errors';
+import { normalizeBaseUrl } from '../../nodes/client/http/baseUrl';
+import { checkPublicUrl, isPrivateUrl } from '../../nodes/client/http/publicUrl';
+import {
+	errorDetails,
+	excerpt,
+	readJsonObject,
+	unexpectedResponse,
+} from '../../nodes/client/http/request';
+import { asJson, bounded, parseJson, type JsonObject } from '../../nodes/client/json';
+import type { HttpPort } from '../../nodes/client/ports';
+import { readChoice, readNumber } from '../../nodes/client/values';
+import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
+import { pollResult } from '../../nodes/client/video/poll/result';
+import { createVideo } from '../../nodes/client/video/createVideo';
+import { queryTask } from '../../nodes/client/video/queryTask';
+import { closestRatio, closestSize, sameWord } from '../../nodes/client/video/closest';
+import {
+	callsOf,
+	fileLinks,
+	toChatMessage,
+	toSdkResult,
+} from '../../nodes/AgentVideoChatModel/sdkMessages';
+import { toErrorText } from '../../nodes/FunctionCallingAgent/toolResults';
+import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
+import { toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
+import { detectType, fileNameOf } from '../../nodes/shared/files/fileTypes';
+import { mimeTypeOf } from '../../nodes/client/fileTypes';
+import { judgeFile } from '../../nodes/shared/files/judgeFile';
+import { fieldNames } from '../../nodes/shared/files/signedFileUrl';
+import { keyMask } from '../../nodes/shared/run/maskKey';
+import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';
+
+/**
+ * Prepares the reading of a text; only the returned function is measured. A reader that throws an error of its own has
+ * read the text.
+ */
+type Prepare = (text: string) => () => unknown;
+
+export interface Reader {
+	/** The function as `folder/file#function`, below nodes/. */
+	readonly of: string;
+	/** Where the text stands, if the function has several rows. */
+	readonly where?: string;
+	/** Whether the text is parsed as JSON, which ends at the first character of prose. */
+	readonly parsesJson?: true;
+	readonly read: Prepare;
+}
+
+/** The text in pieces, as a stream brings it. */
+function pieces(text: string, length = 128): string[] {
+	return Array.from({ length: Math.ceil(text.length / length) }, (_, index) =>
+		text.slice(index * length, (index + 1) * length),
+	);
+}
+
+const reply = (message: Partial<ReplyMessage>, more: object = {}): ChatCompletion => ({
+	choices: [{ index: 0, message: { content: null, ...message }, finish_reason: 'stop', ...more }],
+});
+const call = (id: string, name: string, args: string): ToolCall => ({
+	id,
+	type: 'function',
+	function: { name, arguments: args },
+});
+/** One call per piece: with its own id, or all with the same. A piece is a JSON text: JSON.parse is slow where it throws. */
+const calls = (text: string) =>
+	pieces(text, 64).map((piece, index) => call(`c${index}`, 'f', JSON.stringify(piece)));
+const sameId = (text: string) => calls(text).map((each) => ({ ...each, id: 'c' }));
+const called = (id: string, args: string): ChatMessage => ({
+	role: 'assistant',
+	content: null,
+	tool_calls: [call(id, 'f', args)],
+});
+const results = (list: readonly ToolCall[]): ChatMessage[] =>
+	list.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'x' }));
+const tool = (parameters: JsonObject) =>
+	[{ type: 'function', function: { name: 'f', parameters } }] as const;
+const LIST = { type: 'object', properties: { list: { type: 'array', uniqueItems: true } } };
+const FORMATS = [
+	'email',
+	'uri',
+	'date-time',
+	'hostname',
+	'ipv6',
+	'regex',
+	'uri-template',
+	'json-pointer',
+];
+const FORMAT_SCHEMA = {
+	type: 'object',
+	properties: Object.fromEntries(FORMATS.map((format) => [format, { type: 'string', format }])),
+};
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+/** A service that answers with these bytes, 16 kB at a time. */
+const answers =
+	(text: string, type = 'application/json', status = 200): HttpPort =>
+	() => {
+		const all = bytes(text);
+		async function* body() {
+			for (let at = 0; at < all.length; at += 16_384) yield all.subarray(at, at + 16_384);
+		}
+		return Promise.resolve({ status, headers: { 'content-type': type }, body: body() });
+	};
+const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
+const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields }] });
+const said = (text: string) =>
+	pieces(text)
+		.map((content) => event(delta({ content })))
+		.join('') + event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+const SENT = { messages: [], model: 'm' };
+const STREAMED = { stream: true, idleTimeoutMs: 1000 };
+const CHAT = { stream: false, idleTimeoutMs: 1000 };
+const clock = { now: () => 0 };
+const failure = (text: string) =>
+	new ServiceError('http', 'Failed', 'Try again', { serviceMessage: text, traceId: text });
+const NODE = {
+	id: '1',
+	name: 'N',
+	type: 't',
+	typeVersion: 1,
+	position: [0, 0] as [number, number],
+	parameters: {},
+};
+const poll = { nowMs: 0, random: 0, timeoutMs: 1000 };
+
+/** A chat that counts what is shown. */
+const chat = () => ({
+	sendChunk: () => undefined,
+	continueOnFail: () => false,
+	getNode: () => NODE,
+});
+
+/** The chunks of a stream; each piece in an event of its own, or all in one. */
+function stream(chunks: readonly JsonObject[]) {
+	return () => {
+		const accumulator = startAccumulator();
+		for (const chunk of chunks) applyChunk(accumulator, chunk);
+		return [isFinished(accumulator), toCompletion(accumulator)];
+	};
+}
+const fragments = (text: string, fields: (index: number) => object, name?: string) =>
+	pieces(text).map((piece, index) => ({
+		...fields(index),
+		function: { ...(name === undefined ? {} : { name }), arguments: piece },
+	}));
+const inOneEvent = (list: readonly object[]) => stream([asJson(delta({ tool_calls: list }))]);
+
+const row = (of: string, read: Prepare, where?: string): Reader => ({
+	of,
+	read,
+	...(where === undefined ? {} : { where }),
+});
+const jsonRow = (...fields: Parameters<typeof row>): Reader => ({
+	...row(...fields),
+	parsesJson: true,
+});
+
+/** Every function that reads text from the service, a file host, a model or a tool branch. */
+export const READERS: readonly Reader[] = [
+	row('AgentVideoChatModel/sdkMessages#toSdkResult', (text) => {
+		const completion = reply({ content: text, tool_calls: calls(text) });
+		return () => [toSdkResult(completion), callsOf(completion), fileLinks(completion)];
+	}),
+	row(
+		'AgentVideoChatModel/sdkMessages#toChatMessage',
+		(text) => () => toChatMessage({ role: 'assistant', content: [{ type: 'text', text }] }),
+	),
+	row(
+		'FunctionCallingAgent/matching#envelopeOf',
+		(text) => () =>
+			envelopeOf({
+				json: { tool_call: { id: text, tool: text, round: 1, conversation: 0 } },
+			}),
+	),
+	row(
+		'FunctionCallingAgent/toolResults#toErrorText',
+		(text) => () => toErrorText({ message: text, description: text }),
+	),
+	row('client/chat/accumulator#applyChunk', (text) =>
+		stream(
+			pieces(text).map((content) => asJson(delta({ content, reasoning_content: content }))),
+		),
+	),
+	row(
+		'client/chat/accumulator#applyChunk',
+		(text) => inOneEvent(fragments(text, () => ({ index: 0 }))),
+		'pieces of a call in one event',
+	),
+	row(
+		'client/chat/accumulator#applyChunk',
+		(text) => inOneEvent(fragments(text, () => ({}), 'f')),
+		'pieces with a name and no index',
+	),
+	row(
+		'client/chat/accumulator#applyChunk',
+		(text) => inOneEvent(fragments(text, (i) => ({ id: `c${i}` }))),
+		'calls without an index',
+	),
+	row(
+		'client/chat/accumulator#applyChunk',
+		(text) => inOneEvent(fragments(text, (i) => ({ id: `c${i}`, index: 0 }), 'f')),
+		'calls that are all numbered 0',
+	),
+	row(
+		'client/chat/accumulator#applyChunk',
+		(text) => {
+			const chunk = asJson(
+				delta({ content: pieces(text, 16).map((part) => ({ image_url: part })) }),
+			);
+			return stream([chunk]);
+		},
+		'parts in one event',
+	),
+	row('client/chat/askAssistant#askAssistant', (text) => {
+		const data = { tool: 'f', arguments: text, result: text };
+		const http = answers(
+			event({ extension: { type: 'tool_start', data } }) + said(text),
+			'text/event-stream',
+		);
+		return async () => await askAssistant(http, clock, SENT, STREAMED);
+	}),
+	row(
+		'client/chat/completeChat#completeChat',
+		(text) => {
+			const http = answers(said(text), 'text/event-stream');
+			return async () => await completeChat(http, SENT, STREAMED);
+		},
+		'a stream',
+	),
+	jsonRow(
+		'client/chat/completeChat#completeChat',
+		(text) => {
+			const http = answers(text, 'text/event-stream');
+			return async () => await completeChat(http, SENT, STREAMED);
+		},
+		'instead of a stream',
+	),
+	row(
+		'client/chat/completeChat#completeChat',
+		(text) => {
+			const http = answers(JSON.stringify(reply({ content: text })));
+			return async () => await completeChat(http, SENT, CHAT);
+		},
+		'a body',
+	),
+	row(
+		'client/chat/completeChat#completeChat',
+		(text) => {
+			const http = answers(
+				event({ error: { message: text, type: text, code: text } }),
+				'text/event-stream',
+			);
+			return async () => await completeChat(http, SENT, STREAMED);
+		},
+		'an error event',
+	),
+	row('client/chat/accumulator#readContent', (text) => {
+		const parts = pieces(text).map((part) => ({ text: part }));
+		return () => [readContent(text), readContent(parts)];
+	}),
+	row('client/chat/conversation#applyReply', (text) => {
+		const start = startConversation([{ role: 'user', content: 'Hi' }]);
+		const limits = { maxRounds: 9, maxCalls: 1e9, maxRepeats: 1e9 };
+		return () => {
+			const next = applyReply(
+				start,
+				reply({ tool_calls: calls(text) }),
+				tool({ type: 'object' }),
+				limits,
+			);
+			return closeOpenCalls(
+				applyResult(next, 'c0', { result: text, failed: false }, 0),
+				'end',
+			);
+		};
+	}),
+	jsonRow(
+		'shared/chat/schemaForm#inferSchema',
+		(text) => () => inferSchema(parseJson(text) ?? text),
+	),
+	row('client/chat/jsonReply#askForJson', (text) => {
+		const send = async () => Promise.resolve(reply({ content: text }));
+		return async () =>
+			await askForJson({ messages: [userMessage(text)] }, { repairAttempts: 1 }, send);
+	}),
+	jsonRow(
+		'client/chat/jsonReply#readJsonReply',
+		(text) => () =>
+			readJsonReply(reply({ content: text }), {
+				repairAttempts: 0,
+				schema: { type: 'object', properties: { a: { type: 'string' } } },
+			}),
+	),
+	row('shared/chat/sendChat#liveText', (text) => () => {
+		const show = liveText({ withReasoning: true });
+		return pieces(text).map((piece) => show({ content: piece, reasoning: piece }));
+	}),
+	row('client/chat/media#findMedia', (text) => () => findMedia({ content: text })),
+	row('client/chat/media#partMedia', (text) => () => [
+		partMedia([
+			{ type: text, image_url: { url: text } },
+			{ input_audio: { data: text, format: text } },
+		]),
+		isDataUrl(text),
+	]),
+	row('client/chat/memory#limitMemory', (text) => {
+		const list = calls(text);
+		const messages = list.flatMap((each): ChatMessage[] => [
+			{ role: 'user', content: text.slice(0, 64) },
+			{ role: 'assistant', content: null, tool_calls: [each] },
+			...results([each]),
+		]);
+		// One turn that is too long alone.
+		const rounds = messages.filter(({ role }, index) => index === 0 || role !== 'user');
+		const limits = { memoryMessages: 1, memoryCharacters: 1 };
+		return () => [limitMemory(messages, limits), limitMemory(rounds, limits), toKeep(rounds)];
+	}),
+	row('client/chat/messages#checkMessages', (text) => {
+		const list = calls(text);
+		const messages = [
+			{ role: 'user', content: text },
+			{ role: 'assistant', content: null, tool_calls: list },
+			...results(list).reverse(),
+		];
+		return () => {
+			checkOrder(
+				checkMessages(messages.map(asJson), 'Messages', { allowPrivate: true }),
+				'Messages',
+			);
+		};
+	}),
+	jsonRow('client/chat/readFields#readJson', (text) => () => readJson(text, 'Field')),
+	jsonRow(
+		'client/chat/restoreReplies#restoreReplies',
+		(text) => () => restoreReplies([called('c', text)], [called('c', text)]),
+		'one call',
+	),
+	row(
+		'client/chat/restoreReplies#restoreReplies',
+		(text) => {
+			const list = calls(text);
+			const message: ChatMessage = { role: 'assistant', content: null, tool_calls: list };
+			const again = { ...message, tool_calls: [...list].reverse() };
+			return () => restoreReplies([again, ...results(list), again], [message]);
+		},
+		'many calls',
+	),
+	jsonRow(
+		'client/chat/result#toChatResult',
+		(text) => () =>
+			toChatResult(reply({ content: text, tool_calls: calls(text) }), { json: text }),
+	),
+	row(
+		'client/chat/result#boundedFields',
+		(text) => () =>
+			boundedFields({ id: text, model: text, choices: [{ finish_reason: text }] }),
+	),
+	row(
+		'client/chat/result#withReply',
+		(text) => () => withReply(failure(text), { choices: [], session_id: text }),
+	),
+	row('client/chat/sseDecoder#sseDecoder', (text) => {
+		const chunks = pieces(text, 64).map(bytes);
+		return () => {
+			const decoder = sseDecoder();
+			return [
+				chunks.map((chunk) => decoder.feed(chunk)),
+				decoder.end(),
+				decoder.textBeforeEvents,
+			];
+		};
+	}),
+	jsonRow(
+		'client/chat/salvageJson#salvageJson',
+		(text) => () => salvageJson(`Here: ${text}`),
+		'after prose',
+	),
+	jsonRow(
+		'client/chat/salvageJson#salvageJson',
+		(text) => () => salvageJson(`[${text},]`),
+		'with a trailing comma',
+	),
+	jsonRow(
+		'client/chat/toolArguments#findMismatch',
+		(text) => () => findMismatch({ type: 'object' }, parseJson(text) ?? text),
+	),
+	jsonRow(
+		'client/chat/toolArguments#readToolCall',
+		(text) => () => readToolCall(call('c', 'f', text), tool({ type: 'object' })),
+	),
+	row('client/chat/toolCalls#readToolCalls', (text) => {
+		const list = calls(text);
+		const tool_results = [...list]
+			.reverse()
+			.map(({ id }) => ({ tool_call_id: id, content: 'x' }));
+		return () => readToolCalls({ content: null, tool_calls: list, tool_results });
+	}),
+	row(
+		'client/chat/toolCalls#readToolCalls',
+		(text) => {
+			const list = sameId(text);
+			const tool_results = list.map(({ id }) => ({ tool_call_id: id, content: 'x' }));
+			return () => readToolCalls({ content: null, tool_calls: list, tool_results });
+		},
+		'calls with the same id',
+	),
+	row('client/chat/toolCalls#toReplay', (text) => () => toReplay({ content: text }, calls(text))),
+	row('client/chat/toolCalls#readFunction', (text) => () => [
+		readFunction({ name: text, arguments: text }),
+		idText(text),
+		jsonText(text),
+		isComplete(text),
+	]),
+	row('client/chat/toolProgress#toolProgressEvents', (text) => {
+		const data = {
+			tool_calls: pieces(text).map((piece) => ({ name: piece, arguments: piece })),
+		};
+		return () => {
+			return toolProgressEvents({ type: 'tool_calls', data }, 0).map(progressLine);
+		};
+	}),
+	row(
+		'client/chat/toolProgress#progressLine',
+		(text) => () =>
+			progressLine({ type: 'tool_start', tool: text, arguments: { text }, offset_ms: 0 }),
+	),
+	row(
+		'client/chat/toolArguments#findMismatch',
+		(text) => {
+			const list = pieces(text, 16).map((piece, index) => `${piece}${index}`);
+			return () => findMismatch(LIST, { list });
+		},
+		'a list of unique items',
+	),
+	row(
+		'client/chat/toolArguments#findMismatch',
+		(text) => {
+			const parts = pieces(text, Math.ceil(text.length / FORMATS.length));
+			const value = Object.fromEntries(FORMATS.map((format, i) => [format, parts[i] ?? '']));
+			return () => findMismatch(FORMAT_SCHEMA, value);
+		},
+		'texts with a format',
+	),
+	row(
+		'client/chat/toolArguments#schemaProblem',
+		(text) => () =>
+			schemaProblem({
+				type: 'object',
+				properties: { a: { type: 'string', description: text } },
+			}),
+	),
+	row(
+		'client/chat/tools#checkTools',
+		(text) => () => checkTools([{ type: 'function', function: { name: text } }], 'Tools'),
+	),
+	row(
+		'client/http/baseUrl#normalizeBaseUrl',
+		(text) => () => normalizeBaseUrl(`http://a.example/${text}`),
+	),
+	row(
+		'client/http/publicUrl#checkPublicUrl',
+		(text) => () =>
+			checkPublicUrl(`http://a.example/${text}`, { field: 'URL', allowPrivate: false }),
+	),
+	row('client/http/publicUrl#isPrivateUrl', (text) => () => {
+		const url = `http://${text}`;
+		return URL.canParse(url) && isPrivateUrl(url);
+	}),
+	row('client/http/request#excerpt', (text) => () => excerpt(text)),
+	row('client/http/request#unexpectedResponse', (text) => () => unexpectedResponse(text)),
+	row(
+		'client/http/request#errorDetails',
+		(text) => () => errorDetails({ error: { message: text, type: text }, trace_id: text }),
+	),
+	jsonRow(
+		'client/http/request#readJsonObject',
+		(text) => async () => await readJsonObject(await answers(text)({} as never)),
+	),
+	jsonRow('client/json#parseJson', (text) => () => parseJson(text)),
+	row('client/json#bounded', (text) => {
+		const list = pieces(text, 16);
+		return () => bounded({ a: text, [text]: list, list: list.map(() => list) }, ['list']);
+	}),
+	row('client/video/closest#closestSize', (text) => () => [
+		closestSize(text, ['720P']),
+		closestRatio(text, ['16:9']),
+		sameWord(text, ['std']),
+	]),
+	row('client/values#readNumber', (text) => () => readNumber(text, 'Number', { min: 0 })),
+	row('client/values#readChoice', (text) => () => readChoice(text, 'Choice', ['a'])),
+	row('client/video/createVideo#createVideo', (text) => {
+		const http = answers(JSON.stringify({ task_id: text }));
+		return async () => await createVideo(http, { prompt: 'A', model: 'm' }, 1000);
+	}),
+	row(
+		'client/video/poll/task#applyReport',
+		(text) => () => applyReport(startPoll('t', 0), { task_id: 't', status: text }, poll),
+	),
+	row(
+		'client/video/poll/result#pollResult',
+		(text) => () =>
+			pollResult(
+				applyReport(
+					startPoll('t', 0),
+					{ task_id: 't', status: 'failed', error_message: text },
+					poll,
+				),
+			),
+	),
+	row('client/video/queryTask#queryTask', (text) => {
+		const http = answers(JSON.stringify({ status: text, error_message: text }));
+		return async () => await queryTask(http, 't', 1000);
+	}),
+	jsonRow(
+		'client/video/queryTask#queryTask',
+		(text) => {
+			const http = answers(text, 'text/html', 500);
+			return async () => await queryTask(http, 't', 1000);
+		},
+		'an error page',
+	),
+	row('shared/chat/chatStream#withChatStream', (text) => async () => {
+		await withChatStream(chat() as never, 0, (show) => {
+			pieces(text, 4).forEach(show);
+			return Promise.resolve();
+		});
+	}),
+	row('shared/chat/chatStream#toChatNotice', (text) => () => toChatNotice(text)),
+	row('shared/files/fileTypes#detectType', (text) => () => detectType(Buffer.from(text))),
+	row('client/fileTypes#mimeTypeOf', (text) => () => mimeTypeOf(text)),
+	row('shared/files/fileTypes#fileNameOf', (text) => () => [
+		fileNameOf(text, 'video/mp4'),
+		fileNameOf(`${text}.txt`, 'video/mp4'),
+	]),
+	row(
+		'shared/files/judgeFile#judgeFile',
+		(text) => () => judgeFile(Buffer.from(text), text, 'video', 'host'),
+	),
+	row('shared/files/signedFileUrl#fieldNames', (text) => () => fieldNames(text)),
+	row('shared/run/maskKey#keyMask', (text) => {
+		const mask = keyMask('/+sk-0123456789');
+		const chunks = pieces(text, 16_384).map(bytes);
+		return () => {
+			const body = mask.body();
+			return [mask.text(text), chunks.map((chunk) => body.feed(chunk)), body.end()];
+		};
+	}),
+	row('shared/run/nodeErrors#toNodeError', (text) => () => [
+		toNodeError(NODE, failure(text), 0),
+		errorFacts(failure(text)),
+		errorLine(new Error(text)),
+	]),
+	jsonRow('client/chat/readFields#extraFields', (text) => () => [
+		extraFields(text),
+		isJsonMode({ response_format: text }),
+		usageOf(reply({ content: text })),
+	]),
+];
+
+/** Functions that need no row of their own, by the reason. A folder stands for all of its files. */
+export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
+	'another row runs it': [
+		'AgentVideoChatModel/sdkMessages#callsOf',
+		'AgentVideoChatModel/sdkMessages#fileLinks',
+		'client/chat/conversation#applyResult',
+		'client/chat/conversation#closeOpenCalls',
+		'client/chat/conversation#startConversation',
+		'client/chat/memory#toKeep',
+		'client/chat/media#isDataUrl',
+		'client/chat/messages#checkOrder',
+		'client/chat/readFields#isJsonMode',
+		'client/chat/result#usageOf',
+		'client/chat/toolCalls#idText',
+		'client/chat/toolCalls#isComplete',
+		'client/chat/toolCalls#jsonText',
+		'client/chat/toolCalls#toolCall',
+		'client/http/publicUrl#hostOf',
+		'client/http/publicUrl#isPrivateAddress',
+		'client/http/request#readBytes',
+		'client/http/request#send',
+		'client/json#parseJsonObject',
+		'client/json#shorten',
+		'client/values#oneLine',
+		'client/values#shown',
+		'client/video/closest#closestRatio',
+		'client/video/closest#sameWord',
+		'client/video/fields#isDefault',
+		'shared/run/nodeErrors#errorFacts',
+		'shared/run/nodeErrors#visitorFacts',
+		'shared/run/nodeErrors#errorLine',
+	],
+	'it passes the text on, or looks at its kind, its length or its beginning': [
+		'AgentVideoChatModel/sdkMessages#withImages',
+		'client/chat/conversation#applyStarted',
+		'client/chat/memory#lastTurn',
+		'client/chat/memory#withMemory',
+		'client/chat/messages#userMessage',
+		'client/errors#isCanceled',
+		'client/errors#isOutcomeUnknown',
+		'client/http/transportError#transportError',
+		'client/json#fromJson',
+		'client/json#isJsonObject',
+		'client/values#isBlank',
+		'client/video/models#readPair',
+		'client/video/poll/cooldown#nextCooldown',
+		'client/video/poll/task#applyError',
+		'client/video/poll/task#startPoll',
+		'client/video/queryTask#checkTaskId',
+		'client/video/queryTask#taskState',
+		'client/video/references#maxReferences',
+		'shared/chat/memory#recall',
+		'shared/chat/replyMedia#withMedia',
+		'shared/chat/reportCall#reportCall',
+		'shared/chat/reportCall#setCustomData',
+		'shared/files/fileResponse#downloadInterrupted',
+		'shared/files/fileResponse#toStream',
+		'shared/run/mapItems#failureJson',
+		'shared/run/mapItems#stoppingError',
+		'shared/run/parameters#readModel',
+		'shared/run/parameters#readText',
+	],
+	'its text is a header, which Node bounds to 16 kB in all': [
+		'shared/files/fileResponse#openFile',
+		'shared/files/fileResponse#remainderSize',
+	],
+	'its text is our own, or of a fixed list': [
+		'client/errors#emptyText',
+		'shared/chat/properties#shownAs',
+		'shared/chat/schemaForm#readSchema',
+		'shared/chat/schemaForm#textOf',
+		'client/video/validate#listed',
+		'shared/files/fileTypes#hasBinarySignature',
+		'shared/files/fileTypes#isText',
+		'shared/files/signedFileUrl#signedFileUrl',
+		'shared/form',
+		'shared/ledger',
+		'shared/run/hints#hint',
+		'shared/run/hints#mentionOnce',
+		'shared/run/nodeState#nodeState',
+	],
+	'it runs the readers for items or requests, and copies what they return': [
+		'CreateVideo/wait#waitForCreated',
+		'FunctionCallingAgent/askModel#failSlot',
+		'FunctionCallingAgent/execute#runAgent',
+		'FunctionCallingAgent/outputs#emitCalls',
+		'FunctionCallingAgent/outputs#emitOutcomes',
+		'FunctionCallingAgent/outputs#linkForErrorOutput',
+		'FunctionCallingAgent/outputs#willBeRetried',
+		'FunctionCallingAgent/toolResults#applyItems',
+		'FunctionCallingAgent/toolResults#applyToolResponses',
+		'WaitForVideo/collect#withLedger',
+		'shared/wait/poll#poll',
+		'shared/wait/progress#pollProgress',
+		'shared/wait/record#recordResults',
+		'shared/wait/state#loadPolls',
+		'client/chat/fallback#withFallbacks',
+		'client/http/deadline#withDeadline',
+		'client/http/deadline#withRetryUntil',
+		'client/video/poll/pollTasks#pollTasks',
+		'shared/chat/sendChat#sendChat',
+		'shared/files/download#hintMissingFiles',
+		'shared/chat/requestFields#appField',
+		'shared/files/judgeHost#judgeHost',
+		'shared/run/account#isOwn',
+		'shared/run/mapItems#mapItems',
+		'shared/run/trace#trace',
+	],
+};

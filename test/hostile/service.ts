@@ -1,0 +1,733 @@
+// cspell:ignore AAAAA
+import { gzipSync } from 'node:zlib';
+
+import { begin } from '../faults/acts';
+import { FAULTS } from '../faults/faults';
+import { chunk } from '../faults/answers';
+import type { Operation } from '../faults/operations';
+import {
+	changed,
+	drip,
+	MEGABYTE,
+	pour,
+	raw,
+	reject,
+	replaced,
+	send,
+	type Attacker,
+	type Exchange,
+} from './exchange';
+
+/** What a service, or a proxy in front of it, can do to a node; `act` responds to every request after the good ones. */
+export interface Attack {
+	readonly title: string;
+	readonly act: Attacker;
+	/** Whether the operation succeeds in spite of it; undefined where both are right. */
+	readonly ends?: 'well' | 'badly';
+	/** Why the attack is none for this operation. */
+	readonly skip?: (operation: Operation) => string | undefined;
+	/** Texts of the error, in the words of this package. */
+	readonly says?: RegExp;
+	/** Whether the settings of a node make a difference; default: only the first settings are tried. */
+	readonly everyWay?: boolean;
+	/** Number of attacked requests; default: all. */
+	readonly count?: number;
+	/** Maximum size of the saved execution in kB. */
+	readonly maxKilobytes?: number;
+	/** Maximum number of bytes that the service may send in MB. */
+	readonly maxMegabytes?: number;
+}
+
+/** A text that an error must not show to the visitors of a chat. */
+export const STRANGER = 'Words of a stranger';
+/** Bidirectional controls, zero-width characters, an escape sequence and NUL: they hide what a text says. */
+export const UNSEEN = '\u202e\u2066\u200b\u0000\u001b[2J\u0085';
+
+const isChat = ({ node }: Operation) => !/video$/i.test(node) || node === 'agentVideoChatModel';
+const isStreamed = ({ answers }: Operation) => answers.at(-1)!.isStream;
+const streamsOnly = (operation: Operation) =>
+	isStreamed(operation) ? undefined : 'the response is not a stream';
+const bodiesOnly = (operation: Operation) =>
+	isStreamed(operation) ? 'the response is a stream' : undefined;
+const chatsOnly = (operation: Operation) =>
+	isChat(operation) ? undefined : 'the response has no reply';
+const only =
+	(node: string, why: string) =>
+	(operation: Operation): string | undefined =>
+		operation.node === node ? undefined : why;
+
+const NO_TOOLS = 'the node runs no tools';
+const toolsOnly = only('functionCallingAgent', NO_TOOLS);
+
+const TEN_THOUSAND = Array.from({ length: 10_000 }, (_, index) => index);
+/** Almost the limit of a body, or of an event. */
+const hugeFor = (isStream: boolean) => 'x'.repeat((isStream ? 7 : 30) * MEGABYTE);
+const huge = ({ answer }: Exchange) => hugeFor(answer.isStream);
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+/** More levels than any recursion survives. */
+const DEEP = nested(100_000);
+const MARKER = '"deep-value"';
+
+/** The headers of the request in the forms in which servers and proxies quote them. */
+function quoted({ request }: Exchange): string {
+	const quotes = ['authorization', 'x-gateway-key'].map((name) =>
+		quotesOf(String(request.headers[name] ?? '')),
+	);
+	return [JSON.stringify(request.headers), ...quotes].join(' ; ');
+}
+
+function quotesOf(header: string): string {
+	const key = header.replace('Bearer ', '');
+	const base64 = (text: string) => Buffer.from(text).toString('base64');
+	const percent = encodeURIComponent(key);
+	return [
+		`Authorization: ${header}`,
+		`key=${key}`,
+		base64(key),
+		base64(header),
+		base64(`user:${key}`),
+		Buffer.from(header).toString('base64url'),
+		percent,
+		percent.toLowerCase(),
+		encodeURIComponent(header),
+	].join(' ; ');
+}
+
+const quote = (title: string, act: Attacker, more: Partial<Attack> = {}): Attack => ({
+	title: `quotes headers in ${title}`,
+	act,
+	everyWay: true,
+	...more,
+});
+
+const redirect = (status: number, host: string): Attack => ({
+	title: `redirect ${status} to ${host}`,
+	ends: 'badly',
+	everyWay: status === 307,
+	says: new RegExp(host.replaceAll('.', '\\.')),
+	act: ({ response, insidePort }) => {
+		response.writeHead(status, { location: `http://${host}:${insidePort}/v1/elsewhere` }).end();
+	},
+});
+
+const page = (title: string, status: number, text: string): Attack => ({
+	title,
+	ends: 'badly',
+	act: ({ response }) => {
+		response.writeHead(status, { 'content-type': 'text/html' }).end(text);
+	},
+});
+
+/** Changes the delta of a streamed reply, or the message of another one. */
+const message = (change: (message: Record<string, unknown>, exchange: Exchange) => object) =>
+	changed((fields, exchange) => {
+		const [choice] = (fields['choices'] ?? []) as Record<string, unknown>[];
+		if (choice === undefined) return fields;
+		const name = 'delta' in choice ? 'delta' : 'message';
+		const held = choice[name] as Record<string, unknown>;
+		return { ...fields, choices: [{ ...choice, [name]: change(held, exchange) }] };
+	});
+
+const retryAfter = (value: string): Attack => ({
+	title: `429 with Retry-After ${value}`,
+	act: (exchange) => {
+		reject(exchange, 429, { message: STRANGER }, {}, { 'retry-after': value });
+	},
+	ends: 'badly',
+});
+
+/** Sends tool calls, then a reply when it has results. */
+const toolCalls = (calls: readonly unknown[]): Attacker =>
+	calledThen((exchange) => {
+		const events = calls.map((each) =>
+			chunk({ tool_calls: Array.isArray(each) ? each : [each] }),
+		);
+		const end = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] };
+		const data = [...events, end].map((each) => `data: ${JSON.stringify(each)}\n\n`);
+		send(exchange, `${data.join('')}data: [DONE]\n\n`);
+	});
+
+/** Attacks the first request with tool calls; then sends the valid reply. */
+function calledThen(attack: Attacker): Attacker {
+	return (exchange) => {
+		if (exchange.index === 0) attack(exchange);
+		else send(exchange, exchange.answer.pieces.join(''));
+	};
+}
+
+const call = (args: string, more: object = {}, index = 0) => ({
+	index,
+	id: `hostile-${index}`,
+	type: 'function',
+	function: { name: 'depth', arguments: args },
+	...more,
+});
+
+const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then'];
+/** An object with the names of fields that every object has. */
+const POLLUTION = `{${NAMES.map((name) => `"${name}":{"polluted":true,"isAdmin":true}`).join()}}`;
+const BOMB = gzipSync(Buffer.alloc(400 * MEGABYTE), { level: 9 });
+const HTTP = 'HTTP/1.1 200 OK\r\n';
+const JSON_HEADER = 'content-type: application/json\r\n';
+
+/** A fault of the network that a hostile service can bring about as often as it likes. */
+const fromFault = (id: keyof typeof FAULTS): Attack => ({
+	title: FAULTS[id].title,
+	act: ({ response, answer, time }) => {
+		const { act } = FAULTS[id] as { readonly act?: (...args: unknown[]) => void };
+		act!(response, answer, { time, nginxUrl: '', otherUrl: '' });
+	},
+});
+
+const STATUSES = [301, 302, 303, 307, 308];
+
+/** Every attack of the service, one per row. */
+export const SERVICE_ATTACKS: readonly Attack[] = [
+	...STATUSES.map((status) => redirect(status, 'sub.api.example.com')),
+	...STATUSES.map((status) => redirect(status, 'other.example.net')),
+	{
+		title: 'redirect without a location',
+		ends: 'badly',
+		act: ({ response }) => {
+			response.writeHead(302).end();
+		},
+	},
+	{
+		title: 'redirect whose address quotes the key',
+		ends: 'badly',
+		act: (exchange) => {
+			const target = `http://other.example.net:${exchange.insidePort}/?${quoted(exchange)}`;
+			exchange.response.writeHead(307, { location: target.replaceAll(/[{}" ]/g, '+') }).end();
+		},
+	},
+
+	quote(
+		'the message of a 400',
+		(exchange) => {
+			reject(exchange, 400, { message: `${STRANGER}: ${quoted(exchange)}` });
+		},
+		{ ends: 'badly' },
+	),
+	quote(
+		'type and trace ID of a 403',
+		(exchange) => {
+			const text = quoted(exchange);
+			reject(
+				exchange,
+				403,
+				{ message: STRANGER, type: text, code: text },
+				{ trace_id: text },
+			);
+		},
+		{ ends: 'badly' },
+	),
+	quote(
+		'the page of a 502',
+		(exchange) => {
+			const { response } = exchange;
+			response.writeHead(502, { 'content-type': 'text/html' });
+			response.end(`<h1>Bad gateway</h1><pre>${quoted(exchange).replaceAll('"', "'")}</pre>`);
+		},
+		{ ends: 'badly' },
+	),
+	quote(
+		'a page with status 200',
+		(exchange) => {
+			exchange.response.writeHead(200, { 'content-type': 'text/html' });
+			exchange.response.end(`<pre>${quoted(exchange)}</pre>`);
+		},
+		{ ends: 'badly' },
+	),
+	quote(
+		'truncated JSON',
+		(exchange) => {
+			send(exchange, `{"echo":${JSON.stringify(quoted(exchange))},`);
+		},
+		{ ends: 'badly' },
+	),
+	quote(
+		'an error with status 200',
+		(exchange) => {
+			const text = `${STRANGER}: ${quoted(exchange)}`;
+			const error = JSON.stringify({ error: { message: text, type: text }, trace_id: text });
+			send(exchange, exchange.answer.isStream ? `data: ${error}\n\n` : error);
+		},
+		{ ends: 'badly' },
+	),
+	quote(
+		'an event named error',
+		(exchange) => {
+			const error = JSON.stringify({ message: `${STRANGER}: ${quoted(exchange)}` });
+			const [first = ''] = exchange.answer.pieces;
+			send(exchange, `${first}event: error\ndata: ${error}\n\n`);
+		},
+		{ ends: 'badly', skip: streamsOnly },
+	),
+	quote(
+		'the reply',
+		message((held, exchange) => ({ ...held, content: quoted(exchange) })),
+		{
+			skip: chatsOnly,
+		},
+	),
+	quote(
+		'the reasoning',
+		message((held, exchange) => ({
+			...held,
+			reasoning_content: quoted(exchange),
+		})),
+		{ skip: chatsOnly },
+	),
+	quote(
+		'every other field',
+		changed((fields, exchange) => {
+			const text = quoted(exchange);
+			const ids = { model: text, trace_id: text, id: text, reason: text, session_id: text };
+			return { ...fields, ...ids, debug: { headers: [text] } };
+		}),
+	),
+	quote(
+		'a failed task',
+		changed((fields, exchange) => ({
+			...fields,
+			status: 'failed',
+			reason: quoted(exchange),
+			error: { message: quoted(exchange) },
+		})),
+		{
+			ends: 'badly',
+			skip: only('waitForVideo', 'the node reads no tasks'),
+		},
+	),
+	quote(
+		'the result of a tool',
+		(exchange) => {
+			const data = { tool: quoted(exchange), arguments: { headers: quoted(exchange) } };
+			const run = {
+				name: 'search',
+				arguments: data,
+				result: quoted(exchange),
+				status: 'success',
+			};
+			const lines = [
+				{ extension: { type: 'tool_start', data } },
+				{ extension: { type: 'tool_calls', data: { tool_calls: [run] } } },
+			].map((each) => `data: ${JSON.stringify(each)}\n\n`);
+			send(exchange, [...lines, ...exchange.answer.pieces].join(''));
+		},
+		{
+			skip: (operation) =>
+				only('superAssistant', NO_TOOLS)(operation) ?? streamsOnly(operation),
+		},
+	),
+
+	page('1 MB of < in a 502', 502, '<'.repeat(MEGABYTE)),
+	page('1 MB of <script in a 502', 502, '<script'.repeat(MEGABYTE / 7)),
+	page('1 MB of <!-- with status 200', 200, '<!--'.repeat(MEGABYTE / 4)),
+	page('1 MB of <style in a 404', 404, '<style '.repeat(MEGABYTE / 7)),
+	{
+		title: '1 MB of < in an error message',
+		ends: 'badly',
+		act: (exchange) => {
+			reject(exchange, 400, { message: '<'.repeat(MEGABYTE) });
+		},
+	},
+	{
+		title: '30 MB in an error message',
+		ends: 'badly',
+		act: (exchange) => {
+			reject(exchange, 400, { message: hugeFor(false) });
+		},
+	},
+	{
+		title: '30 MB in the type and trace ID of an error',
+		ends: 'badly',
+		act: (exchange) => {
+			const half = 'y'.repeat(14 * MEGABYTE);
+			reject(exchange, 403, { message: STRANGER, type: half }, { trace_id: half });
+		},
+	},
+	{
+		title: '30 MB in the status',
+		act: changed((fields, exchange) => {
+			if ('status' in fields) return { ...fields, status: huge(exchange) };
+			const [choice] = (fields['choices'] ?? []) as { finish_reason?: string }[];
+			if (choice?.finish_reason === undefined) return fields;
+			return { ...fields, choices: [{ ...choice, finish_reason: huge(exchange) }] };
+		}),
+		// Three statuses of 30 MB show what is kept of each; then the task is completed.
+		count: 3,
+	},
+	{
+		title: '30 MB in an ID',
+		act: changed((fields, exchange) => {
+			if ('task_id' in fields) return { ...fields, task_id: huge(exchange) };
+			return 'model' in fields ? { ...fields, session_id: huge(exchange) } : fields;
+		}),
+		count: 3,
+	},
+	{
+		title: '30 MB in the name of the model',
+		act: changed((fields, exchange) =>
+			'model' in fields ? { ...fields, model: huge(exchange) } : fields,
+		),
+		count: 3,
+	},
+
+	{
+		title: 'JSON of two million levels',
+		ends: 'badly',
+		act: (exchange) => {
+			const deepest = nested(2_000_000);
+			send(exchange, exchange.answer.isStream ? `data: ${deepest}\n\n` : deepest);
+		},
+	},
+	{
+		title: 'a field of a hundred thousand levels',
+		act: replaced(
+			(fields) => ({ ...fields, usage: 'deep-value', result: 'deep-value' }),
+			MARKER,
+			DEEP,
+		),
+	},
+	{
+		title: 'an error of a hundred thousand levels',
+		ends: 'badly',
+		act: ({ response }) => {
+			response.writeHead(400, { 'content-type': 'application/json' });
+			response.end(`{"error":{"message":${DEEP}},"trace_id":${DEEP}}`);
+		},
+	},
+	{
+		title: 'tool arguments of a hundred thousand levels',
+		act: toolCalls([call(`{"a":${DEEP}}`)]),
+		skip: toolsOnly,
+	},
+	{
+		title: 'names of prototypes as fields',
+		act: replaced(
+			(fields) => ({ ...fields, usage: 'deep-value', extra: 'deep-value' }),
+			MARKER,
+			POLLUTION,
+		),
+	},
+	{
+		title: 'names of prototypes as values',
+		act: changed((fields) => {
+			const names = Object.fromEntries(
+				Object.entries(fields).map(([name, value]) => [
+					name,
+					typeof value === 'string' && name !== 'video_url' ? 'constructor' : value,
+				]),
+			);
+			return { ...names, session_id: '__proto__', trace_id: 'hasOwnProperty' };
+		}),
+		count: 3,
+	},
+	{
+		title: 'names of prototypes in an error',
+		ends: 'badly',
+		act: ({ response }) => {
+			response.writeHead(400, { 'content-type': 'application/json' });
+			response.end(
+				`{"__proto__":${POLLUTION},"error":${POLLUTION},"trace_id":"constructor"}`,
+			);
+		},
+	},
+
+	{
+		title: 'endless body',
+		ends: 'badly',
+		act: ({ response }) => {
+			response.writeHead(200, { 'content-type': 'application/json' });
+			response.write('{"a":"');
+			pour(response, 'a'.repeat(64 * 1024));
+		},
+	},
+	{
+		title: 'endless error page',
+		ends: 'badly',
+		act: ({ response }) => {
+			response.writeHead(500, { 'content-type': 'text/html' });
+			pour(response, '<p>'.repeat(16 * 1024));
+		},
+	},
+	{
+		title: 'endless keep-alive comments',
+		ends: 'badly',
+		act: ({ response }) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			pour(response, ': still there\n\n'.repeat(4 * 1024));
+		},
+		skip: streamsOnly,
+	},
+	{
+		title: 'endless line of an event',
+		ends: 'badly',
+		act: ({ response }) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write('data: ');
+			pour(response, 'a'.repeat(64 * 1024));
+		},
+		skip: streamsOnly,
+	},
+	{
+		title: 'endless lines of an event',
+		ends: 'badly',
+		act: ({ response }) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			pour(response, 'data: 1\n'.repeat(8 * 1024));
+		},
+		skip: streamsOnly,
+	},
+	{
+		title: 'endless slow keep-alive',
+		ends: 'badly',
+		act: (exchange) => {
+			begin(exchange.response, exchange.answer);
+			drip(exchange, exchange.answer.isStream ? ': still there\n\n' : ' ');
+		},
+	},
+	{ ...fromFault('endlessHeaders'), ends: 'badly' },
+	{ ...fromFault('stall'), ends: 'badly' },
+	{ ...fromFault('giant'), ends: 'badly' },
+
+	{
+		title: 'undeclared tool arguments',
+		act: toolCalls([
+			call(
+				'{"customerId":"c-7","pairedItem":3,"constructor":{"a":1},"__proto__":{"b":1},"json":{},"binary":{}}',
+			),
+		]),
+		skip: toolsOnly,
+	},
+	{
+		title: 'ten thousand pieces of a tool call in one event',
+		act: toolCalls([
+			TEN_THOUSAND.map((index) =>
+				index === 0 ? call('{}') : { index: 0, function: { arguments: ' ' } },
+			),
+		]),
+		skip: toolsOnly,
+	},
+	{
+		title: 'ten thousand events of a tool call',
+		act: toolCalls(
+			TEN_THOUSAND.map((index) =>
+				index === 0 ? call('{}') : { index: 0, function: { arguments: ' ' } },
+			),
+		),
+		skip: toolsOnly,
+	},
+	{
+		title: 'ten thousand tool calls at once',
+		act: toolCalls([TEN_THOUSAND.map((index) => call('{}', { id: `c-${index}` }, index))]),
+		skip: toolsOnly,
+		maxKilobytes: 20_000,
+	},
+	{
+		title: 'positions of tool calls that are none',
+		act: toolCalls(
+			[-1, 4_294_967_295, 1e308, '__proto__', null].map((index) => ({
+				...call('{}'),
+				index,
+			})),
+		),
+		skip: toolsOnly,
+	},
+	{
+		title: 'tools and calls with names of prototypes',
+		act: toolCalls(
+			NAMES.map((name, index) =>
+				call('{}', { id: name, function: { name, arguments: '{}' } }, index),
+			),
+		),
+		skip: toolsOnly,
+	},
+	{
+		title: 'one megabyte of tool arguments that are no JSON',
+		act: toolCalls([call('{"a":'.repeat(MEGABYTE / 5))]),
+		skip: toolsOnly,
+		maxKilobytes: 20_000,
+	},
+
+	fromFault('wrongType'),
+	fromFault('invalidUtf8'),
+	{
+		title: 'invisible characters in the reply',
+		act: message((held) => ({ ...held, content: `Half and whole${UNSEEN}` })),
+		skip: chatsOnly,
+	},
+	{
+		title: 'invisible characters in an error',
+		ends: 'badly',
+		act: (exchange) => {
+			const text = `Fine${UNSEEN}`;
+			reject(exchange, 400, { message: text, type: text }, { trace_id: text });
+		},
+	},
+	{
+		title: 'invisible characters in every other field',
+		act: changed((fields) => {
+			const text = `id${UNSEEN}`;
+			return { ...fields, model: text, trace_id: text, id: text, session_id: text };
+		}),
+	},
+	{
+		title: 'a body in UTF-16',
+		ends: 'badly',
+		act: (exchange) => {
+			send(exchange, Buffer.from(exchange.answer.pieces.join(''), 'utf16le'));
+		},
+	},
+
+	...['99999999999999999999', '-5', '1e309', 'Fri, 31 Dec 9999 23:59:59 GMT', 'soon', ''].map(
+		retryAfter,
+	),
+
+	{
+		title: 'Content-Length above the body',
+		act: (exchange) => {
+			const text = exchange.answer.pieces.join('');
+			const type = exchange.answer.isStream ? 'text/event-stream' : 'application/json';
+			raw(
+				exchange,
+				`${HTTP}content-type: ${type}\r\ncontent-length: ${text.length + 999}\r\n\r\n${text}`,
+			);
+		},
+	},
+	{
+		title: 'Content-Length below the body',
+		act: (exchange) => {
+			const text = exchange.answer.pieces.join('');
+			raw(exchange, `${HTTP}${JSON_HEADER}content-length: 9\r\n\r\n${text}`);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'two values of Content-Length',
+		act: (exchange) => {
+			raw(exchange, `${HTTP}${JSON_HEADER}content-length: 2\r\ncontent-length: 99\r\n\r\n{}`);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a chunk size that is none',
+		act: (exchange) => {
+			raw(
+				exchange,
+				`${HTTP}${JSON_HEADER}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+			);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'bytes that are no HTTP',
+		act: (exchange) => {
+			raw(exchange, Buffer.alloc(64 * 1024, 0xff));
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'headers of one megabyte',
+		act: (exchange) => {
+			raw(exchange, `${HTTP}x-a: ${'a'.repeat(MEGABYTE)}\r\n\r\n{}`);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a thousand interim responses',
+		act: (exchange) => {
+			const type = exchange.answer.isStream ? 'text/event-stream' : 'application/json';
+			const text = exchange.answer.pieces.join('');
+			const interim = 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'.repeat(1_000);
+			raw(
+				exchange,
+				`${interim}${HTTP}content-type: ${type}\r\nconnection: close\r\n\r\n${text}`,
+			);
+		},
+	},
+	{
+		title: 'a switch to another protocol',
+		act: (exchange) => {
+			raw(
+				exchange,
+				'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n\x81\x05Hello',
+			);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a status that does not exist',
+		act: (exchange) => {
+			raw(exchange, `HTTP/1.1 999 Odd\r\n${JSON_HEADER}content-length: 2\r\n\r\n{}`);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'no content',
+		act: ({ response }) => {
+			response.writeHead(204).end();
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'gzip of 400 MB',
+		act: (exchange) => {
+			send(exchange, BOMB, { 'content-encoding': 'gzip' });
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'gzip that is none',
+		act: (exchange) => {
+			send(exchange, exchange.answer.pieces.join(''), { 'content-encoding': 'gzip' });
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'a compression that does not exist',
+		act: (exchange) => {
+			send(exchange, exchange.answer.pieces.join(''), { 'content-encoding': 'zip, own' });
+		},
+	},
+	{
+		title: 'choices, usage and IDs of other types',
+		act: changed((fields) => ({
+			...fields,
+			choices: { 0: null },
+			usage: ['a'],
+			task_id: { a: 1 },
+			status: 7,
+			video_url: ['a'],
+			trace_id: { toString: 1 },
+			session_id: [1],
+		})),
+		count: 3,
+	},
+	{
+		title: 'a hundred thousand choices',
+		act: changed((fields) => ({
+			...fields,
+			choices: Array.from({ length: 100_000 }, (_, index) => ({
+				index,
+				message: { role: 'assistant', content: 'a' },
+				delta: { content: 'a' },
+			})),
+		})),
+		skip: (operation) => chatsOnly(operation) ?? bodiesOnly(operation),
+		maxKilobytes: 40_000,
+	},
+	{
+		title: 'figures of usage that are none',
+		act: changed((fields) => ({
+			...fields,
+			usage: {
+				prompt_tokens: -1e308,
+				completion_tokens: '9'.repeat(400),
+				total_tokens: null,
+			},
+		})),
+	},
+];

@@ -1,0 +1,719 @@
+import type { ServerResponse } from 'node:http';
+
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { dataTables, type DataTables } from '../support/dataTables';
+import {
+	allItems,
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type EnvironmentOptions,
+	type RunOptions,
+	type RunResult,
+} from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+const DAY_MS = 86_400_000;
+const TABLE = TASK_TABLE.name;
+const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+
+let server: ScriptedServer;
+let tables: DataTables;
+/** What the service does with the first creations, by prompt; it creates a task for every other. */
+let answers: Record<string, ((response: ServerResponse) => void)[]>;
+/** Called for each creation that arrives, before it is answered. */
+let onCreation: (prompt: string) => void;
+/** Offset of the clock of this process, in milliseconds. */
+let aheadMs: number;
+/** Milliseconds that the creations so far have taken for the node. */
+let creatingMs: number;
+
+/** Long beside every write, on a busy machine as well: batches stay as small as they can be. */
+const CREATION_MS = 5_000;
+
+/** A pause of the node consists of timers that are no longer than this; its requests have longer ones. */
+const LONGEST_PAUSE_MS = 1_000;
+
+/** Ends every pause of the node at once: its clock jumps to the end. */
+function skipPauses(): void {
+	const start = setTimeout;
+	jest.spyOn(globalThis, 'setTimeout').mockImplementation((work: () => void, ms = 0) => {
+		if (ms > LONGEST_PAUSE_MS) return start(work, ms);
+		creatingMs += ms;
+		return start(work);
+	});
+}
+
+const promptOf = (body: unknown) => (body as { prompt: string }).prompt;
+
+beforeEach(async () => {
+	tables = dataTables();
+	answers = {};
+	onCreation = () => undefined;
+	aheadMs = 0;
+	const now = Date.now.bind(Date);
+	jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+	creatingMs = 0;
+	const elapsed = performance.now.bind(performance);
+	jest.spyOn(performance, 'now').mockImplementation(() => elapsed() + creatingMs);
+	server = await startScriptedServer((response, { body }) => {
+		const prompt = promptOf(body);
+		creatingMs += CREATION_MS;
+		onCreation(prompt);
+		const answer = answers[prompt]?.shift();
+		if (answer !== undefined) answer(response);
+		else create(response, prompt);
+	});
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await server.stop();
+});
+
+const create = (response: ServerResponse, prompt: string) => {
+	json(response, 200, { task_id: `task-${prompt}`, status: 'queued', model: 'video-m1' });
+};
+const reject = (response: ServerResponse) => {
+	json(response, 400, { error: { message: 'no', type: 'x' } });
+};
+const breakOff = (response: ServerResponse) => {
+	response.destroy();
+};
+
+const MODEL = { __rl: true, mode: 'id', value: 'video-m1' };
+const parametersOf = (options: IDataObject = {}): IDataObject => ({
+	model: MODEL,
+	prompt: '={{ $json.prompt }}',
+	options: { retries: 0, ...options },
+});
+const environment = (more: Partial<EnvironmentOptions> = {}): EnvironmentOptions => ({
+	credential: { baseUrl: server.url, apiKey: 'k-secret' },
+	tables,
+	execution: { id: '11', token: 'token-1' },
+	...more,
+});
+const itemsOf = (prompts: readonly string[]) => prompts.map((prompt) => ({ prompt }));
+
+/** Creates videos of these prompts. */
+async function run(
+	prompts: readonly string[],
+	options: IDataObject = {},
+	more: Partial<RunOptions> = {},
+): Promise<RunResult> {
+	return await runNode('createVideo', {
+		...environment(),
+		items: itemsOf(prompts),
+		parameters: parametersOf(options),
+		...more,
+	});
+}
+const retry = { execution: { id: '12', token: 'token-1', isRetry: true } };
+const later = (id: string) => ({ execution: { id, token: `token of ${id}` } });
+
+/** Makes the tables those that a killed n8n had left at a moment: the rows of then in a table of now. */
+function restore(rows: readonly IDataObject[]): void {
+	tables = dataTables();
+	tables.insert(TASK_TABLE, ...rows);
+}
+
+/** Runs an execution that is killed when a creation with this prompt arrives: nothing of it is left but its rows. */
+async function runKilledAt(
+	prompt: string,
+	prompts: readonly string[],
+	options: IDataObject = {},
+): Promise<void> {
+	let rows: readonly IDataObject[] = [];
+	onCreation = (each) => {
+		if (each === prompt) rows = structuredClone(tables.rows);
+	};
+	await run(prompts, options);
+	onCreation = () => undefined;
+	server.requests.length = 0;
+	restore(rows);
+}
+
+const sent = () => server.requests.map(({ body }) => promptOf(body));
+const rowsOf = () =>
+	tables.rows.map(({ prompt, status }) => `${String(prompt)} ${String(status)}`).sort();
+const idsOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: fields }) => fields['task_id']);
+const reusedOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: fields }) => fields['reused'] === true);
+const hintsOf = ({ run: { data } }: RunResult) =>
+	Object.values(data.resultData.runData)
+		.flat()
+		.flatMap(({ hints = [] }) => hints.map(({ message }) => message));
+
+describe('the rows of an execution', () => {
+	test('before and after each creation', async () => {
+		const seen: Record<string, string[]> = {};
+		onCreation = (prompt) => {
+			seen[prompt] = rowsOf();
+		};
+		await run(['a', 'b', 'c'], { concurrency: 1 });
+		expect(seen).toStrictEqual({
+			a: ['a sent'],
+			b: ['a queued', 'b sent'],
+			c: ['a queued', 'b queued', 'c sent'],
+		});
+		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c queued']);
+	});
+
+	test('have what was sent, who asked, and when', async () => {
+		const options = { pricePerSecond: 0.1, idempotencyKey: '=order {{ $itemIndex }}' };
+		await runNode('createVideo', {
+			...environment(),
+			items: itemsOf(['a', 'b']),
+			parameters: {
+				...parametersOf(options),
+				model: { ...MODEL, value: 'video-m7' },
+				duration: 7,
+			},
+		});
+		expect(tables.rows).toHaveLength(2);
+		expect(tables.rows[1]).toMatchObject({
+			task_id: 'task-b',
+			status: 'queued',
+			prompt: 'b',
+			duration: 8,
+			estimated_cost: 0.8,
+			adjustments: expect.stringContaining('"to":8') as string,
+			idempotency_key: 'order 1',
+			workflow_id: 'test',
+			execution_id: '11',
+			node: 'Tested',
+			item: 1,
+			sent_at: DATE,
+			finished_at: null,
+		});
+		// The token of the execution is a secret.
+		expect(JSON.stringify(tables.rows)).not.toContain('token-1');
+	});
+
+	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+		'%s: a certain failure leaves none, an unknown outcome stays',
+		async (onError) => {
+			answers = { b: [reject], c: [breakOff] };
+			await run(['a', 'b', 'c', 'd'], {}, { onError });
+			expect(rowsOf()).toStrictEqual(['a queued', 'c sent', 'd queued']);
+		},
+	);
+
+	test('the node stops: those of items that were not sent are gone', async () => {
+		answers = { c: [reject] };
+		const { status } = await run(['a', 'b', 'c', 'd', 'e'], { concurrency: 2 });
+		expect(status).toBe('error');
+		const created = sent().filter((prompt) => prompt !== 'c');
+		expect(rowsOf()).toStrictEqual(created.map((prompt) => `${prompt} queued`));
+	});
+
+	test('an invalid item has none', async () => {
+		await run(['a', ' '], {}, { onError: 'continueRegularOutput' });
+		expect(rowsOf()).toStrictEqual(['a queued']);
+	});
+
+	test.each([{ dryRun: true }, { taskLedger: false }])('%j: none', async (options) => {
+		const { outputs } = await run(['a'], options);
+		expect(outputs[0]).toHaveLength(1);
+		expect(tables.calls).toBe(0);
+	});
+});
+
+describe('a retry after a kill', () => {
+	test('reuses what was created, reports what was sent, creates the rest', async () => {
+		await runKilledAt('c', ['a', 'b', 'c', 'd'], { concurrency: 1 });
+		const { outputs, status } = await run(
+			['a', 'b', 'c', 'd'],
+			{},
+			{ ...retry, onError: 'continueErrorOutput' },
+		);
+		expect(status).toBe('success');
+		expect(sent()).toStrictEqual(['d']);
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b', 'task-d']);
+		expect(reusedOf(outputs[0])).toStrictEqual([true, true, false]);
+		expect(outputs[0]![0]!.json['request']).toMatchObject({ prompt: 'a', model: 'video-m1' });
+		const text = JSON.stringify(outputs[1]![0]!.json);
+		expect(text).toContain(TABLE);
+		expect(text).toContain('Retry If Outcome Is Unknown');
+		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c sent', 'd queued']);
+		expect(new Set(tables.rows.map((row) => row['execution_id']))).toStrictEqual(
+			new Set(['12']),
+		);
+	});
+
+	test('stops before anything is sent where the outcome of the first item is unknown', async () => {
+		await runKilledAt('a', ['a', 'b'], { concurrency: 1 });
+		const { error } = await run(['a', 'b'], { concurrency: 1 }, retry);
+		expect(error!.message).toMatch(/stopped after it had sent this call/);
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test('sends again with the option, and leaves no row of the call without an answer', async () => {
+		await runKilledAt('b', ['a', 'b', 'c'], { concurrency: 1 });
+		const { outputs } = await run(
+			['a', 'b', 'c'],
+			{ retryOutcomeUnknown: true, concurrency: 1 },
+			retry,
+		);
+		expect(sent()).toStrictEqual(['b', 'c']);
+		expect(reusedOf(outputs[0])).toStrictEqual([true, false, false]);
+		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c queued']);
+	});
+
+	test('takes the task ID that a person has entered', async () => {
+		await runKilledAt('a', ['a']);
+		restore(tables.rows.map((row) => ({ ...row, task_id: 'found' })));
+		const { outputs } = await run(['a'], {}, retry);
+		expect(idsOf(outputs[0])).toStrictEqual(['found']);
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test('gives other values at the same position the earlier video, and says so', async () => {
+		await runKilledAt('b at 12:00', ['a at 12:00', 'b at 12:00'], { concurrency: 1 });
+		const result = await run(['a at 13:00'], {}, retry);
+		expect(idsOf(result.outputs[0])).toStrictEqual(['task-a at 12:00']);
+		expect(result.outputs[0]![0]!.json['request']).toMatchObject({ prompt: 'a at 12:00' });
+		expect(hintsOf(result)).toStrictEqual([
+			expect.stringMatching(/^A retry pays for nothing twice/),
+		]);
+	});
+
+	test('of a retry finds what both have created', async () => {
+		await runKilledAt('b', ['a', 'b', 'c'], { concurrency: 1 });
+		await run(['a', 'b', 'c'], { retryOutcomeUnknown: true }, retry);
+		server.requests.length = 0;
+		const execution = { id: '13', token: 'token-1', isRetry: true };
+		const { outputs } = await run(['a', 'b', 'c'], {}, { execution });
+		expect(reusedOf(outputs[0])).toStrictEqual([true, true, true]);
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test('two retries at the same moment create no video twice', async () => {
+		await runKilledAt('b', ['a', 'b', 'c', 'd'], { concurrency: 1 });
+		const more = (id: string) =>
+			({
+				execution: { id, token: 'token-1', isRetry: true },
+				onError: 'continueErrorOutput',
+			}) as const;
+		const both = [
+			run(['a', 'b', 'c', 'd'], {}, more('12')),
+			run(['a', 'b', 'c', 'd'], {}, more('13')),
+		];
+		const results = await Promise.all(both);
+		expect(new Set(sent()).size).toBe(sent().length);
+		for (const { outputs } of results) {
+			const errors = outputs[1]!.map(({ json: fields }) => String(fields['error']));
+			expect(idsOf(outputs[0]).length + errors.length).toBe(4);
+		}
+		const third = await run(
+			['a', 'c', 'd'],
+			{},
+			{ execution: { id: '14', token: 'token-1', isRetry: true } },
+		);
+		expect(idsOf(third.outputs[0])).toStrictEqual(['task-a', 'task-c', 'task-d']);
+		expect(sent().sort()).toStrictEqual(['c', 'd']);
+	});
+
+	test('the same video of a round that the retry does not repeat is no other retry', async () => {
+		await run(['a']);
+		restore(
+			tables.rows.map((row) => ({ ...row, call: String(row['call']).replace(/^0/, '-1') })),
+		);
+		const { outputs } = await run(['a'], {}, retry);
+		expect(reusedOf(outputs[0])).toStrictEqual([false]);
+		expect(sent()).toStrictEqual(['a', 'a']);
+	});
+
+	test('another execution with the same items creates its own', async () => {
+		await run(['a']);
+		await run(['a'], {}, later('12'));
+		await run(['a'], {}, { execution: { id: '13', token: 'other', isRetry: true } });
+		expect(sent()).toStrictEqual(['a', 'a', 'a']);
+	});
+
+	test('Retry On Fail in a retry repeats neither the earlier nor its own creations', async () => {
+		await runKilledAt('b', ['a', 'b', 'c', 'd'], { concurrency: 1 });
+		answers = { c: [reject], d: [reject] };
+		const { status, outputs } = await run(
+			['a', 'b', 'c', 'd'],
+			{ retryOutcomeUnknown: true, concurrency: 1 },
+			{ ...retry, retryOnFail: true },
+		);
+		expect(status).toBe('success');
+		expect(sent()).toStrictEqual(['b', 'c', 'c', 'd', 'd']);
+		expect(idsOf(outputs[0])).toStrictEqual(['a', 'b', 'c', 'd'].map((name) => `task-${name}`));
+		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c queued', 'd queued']);
+	});
+
+	test('counts for Maximum Videos only what it sends', async () => {
+		await runKilledAt('c', ['a', 'b', 'c', 'd'], { concurrency: 1 });
+		const given = { maximumVideos: 1, concurrency: 1 };
+		const onError = 'continueErrorOutput';
+		const { outputs } = await run(['a', 'b', 'c', 'd'], given, { ...retry, onError });
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b', 'task-d']);
+	});
+});
+
+describe('a loop', () => {
+	const ROUNDS = [['a now 1', 'b'], ['c now 1', 'b'], ['d now 1']];
+
+	/** Runs the rounds one after another. */
+	async function loop(rounds: readonly (readonly string[])[], more: Partial<RunOptions> = {}) {
+		const [first, ...rest] = rounds.map(itemsOf);
+		const next = rest.values();
+		const node = packageNode('Create', 'createVideo', {
+			parameters: parametersOf({ concurrency: 1 }),
+		});
+		const back = stubNode('Loop', (items) => {
+			const { value } = next.next();
+			return value === undefined
+				? [[], items]
+				: [value.map((fields) => ({ json: fields })), []];
+		});
+		return await runWorkflow(
+			[node, back],
+			{ Create: [['Loop']], Loop: [['Create'], []] },
+			'Create',
+			environment({ ...more, items: first! }),
+		);
+	}
+
+	test('after a kill in its last round every round has its own videos again', async () => {
+		let rows: readonly IDataObject[] = [];
+		onCreation = (prompt) => {
+			if (prompt.startsWith('d')) rows = structuredClone(tables.rows);
+		};
+		await loop(ROUNDS);
+		server.requests.length = 0;
+		restore(rows);
+		restore(tables.rows.filter(({ status }) => status !== 'sent'));
+		const changed = ROUNDS.map((prompts) => prompts.map((each) => each.replace('1', '2')));
+		const result = await loop(changed, retry);
+		expect(sent()).toStrictEqual(['d now 2']);
+		const created = allItems(result, 'Create')[0]!;
+		expect(idsOf(created)).toStrictEqual([
+			'task-a now 1',
+			'task-b',
+			'task-c now 1',
+			'task-b',
+			'task-d now 2',
+		]);
+		expect(reusedOf(created)).toStrictEqual([true, true, true, true, false]);
+	});
+});
+
+test('tool calls of a retry have the video of their text, each once', async () => {
+	const call = async (prompt: string, more: Partial<EnvironmentOptions> = {}) =>
+		await runNode('createVideoTool', {
+			...environment(more),
+			items: itemsOf([prompt]),
+			parameters: parametersOf(),
+		});
+	for (const prompt of ['a', 'b', 'c']) await call(prompt);
+	server.requests.length = 0;
+	const results = [];
+	for (const prompt of ['c', 'a', 'other', 'd']) results.push(await call(prompt, retry));
+	expect(results.map(({ outputs }) => outputs[0]![0]!.json['task_id'])).toStrictEqual([
+		'task-c',
+		'task-a',
+		'task-b',
+		'task-d',
+	]);
+	expect(sent()).toStrictEqual(['d']);
+});
+
+describe('a ledger that cannot be used', () => {
+	const fails = (message: string, operations: readonly string[]) => () => {
+		tables.fails = (operation) => (operations.includes(operation) ? message : undefined);
+	};
+	const CASES: [string, () => void][] = [
+		['n8n without data tables', () => (tables.disabled = true)],
+		[
+			'a table of this name with other columns',
+			() => {
+				tables.insert({ name: TABLE, columns: { color: 'string' } }, { color: 'red' });
+			},
+		],
+		['full tables', fails('Data table size limit exceeded', ['insert'])],
+		[
+			'a locked table',
+			() => {
+				skipPauses();
+				fails('SQLITE_BUSY: database is locked', ['get', 'insert', 'deleteRows'])();
+			},
+		],
+	];
+
+	test.each(CASES)('%s: creates all, and says so once', async (_name, prepare) => {
+		prepare();
+		const before = tables.rows;
+		const result = await run(['a', 'b', 'c'], { concurrency: 1 });
+		expect(idsOf(result.outputs[0])).toStrictEqual(['task-a', 'task-b', 'task-c']);
+		expect(hintsOf(result)).toStrictEqual([
+			expect.stringMatching(new RegExp(`^The ledger is not written\\. .*${TABLE}`)),
+		]);
+		expect(tables.rows).toStrictEqual(before);
+	});
+
+	test.each(CASES)('%s: a key fails before anything is sent', async (_name, prepare) => {
+		prepare();
+		const { error } = await run(['a'], { idempotencyKey: 'k' });
+		expect(error!.message).toMatch(/^Idempotency Key cannot be kept: /);
+		expect(error!.message).toContain(TABLE);
+		expect(error!.description).toMatch(/^Nothing was sent/);
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test('a key fails before anything is sent with the Task Ledger off', async () => {
+		const { error } = await run(['a'], { idempotencyKey: 'k', taskLedger: false });
+		expect(error!.message).toBe('Idempotency Key cannot be kept: Task Ledger is off');
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test('it becomes full between two creations: those with a key are not sent', async () => {
+		onCreation = () => {
+			fails('Data table size limit exceeded', ['insert'])();
+		};
+		const { outputs } = await run(
+			['a', 'b', 'c'],
+			{ idempotencyKey: '={{ $json.prompt === "c" ? "" : $json.prompt }}', concurrency: 1 },
+			{ onError: 'continueErrorOutput' },
+		);
+		expect(sent()).toStrictEqual(['a']);
+		expect(outputs[1]![0]!.json['error']).toMatch(/^Idempotency Key cannot be kept: /);
+	});
+
+	test('after an answer it becomes writable again: nothing is lost', async () => {
+		onCreation = (prompt) => {
+			tables.fails = () => (prompt === 'c' ? undefined : 'locked');
+		};
+		const result = await run(['a', 'b', 'c'], { concurrency: 1 });
+		expect(hintsOf(result)).toHaveLength(1);
+		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c queued']);
+	});
+
+	test.each(['locked', 'full'])('a retry that cannot read it sends nothing: %s', async (why) => {
+		await runKilledAt('b', ['a', 'b'], { concurrency: 1 });
+		tables.fails = (operation) => (operation === 'get' ? why : undefined);
+		const { error } = await run(['a', 'b'], {}, retry);
+		expect(error!.message).toMatch(/^Task Ledger cannot be read, /);
+		expect(error!.description).toMatch(/^Nothing was sent\. .*Task Ledger/);
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test.each(CASES.slice(0, 2))(
+		'a retry goes on with %s: it has no rows',
+		async (_name, prepare) => {
+			prepare();
+			const result = await run(['a'], {}, retry);
+			expect(idsOf(result.outputs[0])).toStrictEqual(['task-a']);
+			expect(hintsOf(result)).toHaveLength(1);
+		},
+	);
+});
+
+describe('Idempotency Key', () => {
+	const KEYED = { idempotencyKey: '={{ $json.prompt[0] }}' };
+
+	test('the same key in one run: the first item creates, the others get its task', async () => {
+		const { outputs } = await run(['a 1', 'b 1', 'a 2', 'a 3'], KEYED);
+		expect(sent().sort()).toStrictEqual(['a 1', 'b 1']);
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1', 'task-b 1', 'task-a 1', 'task-a 1']);
+		expect(reusedOf(outputs[0])).toStrictEqual([false, false, true, true]);
+	});
+
+	test('the same key in one run: if the creation fails, all fail', async () => {
+		answers = { 'a 1': [reject] };
+		const onError = 'continueErrorOutput';
+		const { outputs } = await run(['a 1', 'a 2', 'b 1'], KEYED, { onError });
+		expect(outputs[1]).toHaveLength(2);
+		expect(sent()).toHaveLength(2);
+		expect(rowsOf()).toStrictEqual(['b 1 queued']);
+	});
+
+	test('the same key in two executions: one video, with other values, too', async () => {
+		await run(['a 1'], KEYED);
+		const { outputs } = await run(['a 2', 'b 1'], KEYED, later('12'));
+		expect(sent()).toStrictEqual(['a 1', 'b 1']);
+		expect(outputs[0]![0]!.json).toMatchObject({
+			task_id: 'task-a 1',
+			reused: true,
+			request: { prompt: 'a 1' },
+		});
+		expect(outputs[0]![1]!.json).not.toHaveProperty('reused');
+	});
+
+	test.each(['failed', 'completed', 'refused'])('a task that is %s is reused', async (status) => {
+		tables.insert(TASK_TABLE, {
+			task_id: 'old',
+			status,
+			idempotency_key: 'a',
+			call: '0 x y',
+			sent_at: '2020-01-01T00:00:00.000Z',
+		});
+		const { outputs } = await run(['a 1'], KEYED);
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'old', status, reused: true });
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test('a certain failure frees the key at once', async () => {
+		answers = { 'a 1': [reject] };
+		await run(['a 1'], KEYED);
+		expect(tables.rows).toStrictEqual([]);
+		const { outputs } = await run(['a 1'], KEYED, later('12'));
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1']);
+	});
+
+	test('keys are free again when nothing was sent', async () => {
+		const limited = await run(['a', 'b', 'c'], { ...KEYED, maximumVideos: 2 });
+		expect(limited.error!.message).toMatch(/^Maximum Videos is 2/);
+		expect(tables.rows).toStrictEqual([]);
+		answers = { a: [reject] };
+		await run(['a', 'b', 'c', 'd'], { ...KEYED, concurrency: 1 }, later('12'));
+		expect(sent()).toStrictEqual(['a']);
+		expect(tables.rows).toStrictEqual([]);
+	});
+
+	test('a call without an answer is reported to the next execution', async () => {
+		answers = { 'a 1': [breakOff] };
+		await run(['a 1'], KEYED);
+		aheadMs = 5 * 60_000;
+		const { error } = await run(['a 2'], KEYED, later('12'));
+		expect(error!.description).toMatch(/may exist/);
+		expect(`${error!.message} ${error!.description ?? ''}`).toContain(TABLE);
+		expect(sent()).toStrictEqual(['a 1']);
+		const { outputs } = await run(
+			['a 2'],
+			{ ...KEYED, retryOutcomeUnknown: true },
+			later('13'),
+		);
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a 2']);
+	});
+
+	test('a retry of a killed execution reuses by key, and frees reservations', async () => {
+		await runKilledAt('b 1', ['a 1', 'b 1', 'c 1'], { ...KEYED, concurrency: 1 });
+		expect(rowsOf()).toStrictEqual(['a 1 queued', 'b 1 sent', 'c 1 reserved']);
+		const { outputs } = await run(['a 2', 'c 2'], KEYED, retry);
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1', 'task-c 2']);
+		expect(sent()).toStrictEqual(['c 2']);
+	});
+
+	test('waits for an execution that is creating the video', async () => {
+		let finish: ((value: unknown) => void) | undefined;
+		const arrived = new Promise((resolve) => {
+			onCreation = resolve;
+		});
+		answers = {
+			'a 1': [
+				(response) => {
+					finish = () => {
+						create(response, 'a 1');
+					};
+				},
+			],
+		};
+		const first = run(['a 1'], KEYED);
+		await arrived;
+		const second = run(['a 2'], KEYED, later('12'));
+		while (!tables.operations.slice(-1).includes('get'))
+			await new Promise((resolve) => setImmediate(resolve));
+		finish!(undefined);
+		expect(idsOf((await first).outputs[0])).toStrictEqual(['task-a 1']);
+		const { outputs } = await second;
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a 1', reused: true });
+		expect(sent()).toStrictEqual(['a 1']);
+	});
+
+	test('is in use: an error that says until when', async () => {
+		tables.insert(TASK_TABLE, {
+			status: 'reserved',
+			idempotency_key: 'a',
+			pending: 'key of another',
+			sent_at: new Date().toISOString(),
+		});
+		const { error } = await withFakeTimers(async () => await run(['a 1'], KEYED));
+		expect(error!.message).toMatch(/^Idempotency Key is in use: /);
+		expect(error!.description).toMatch(/15 minutes/);
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test.each(['', '   ', '={{ $json.none }}', '={{ null }}'])('%j is an error', async (key) => {
+		const { error } = await run(['a'], { idempotencyKey: key });
+		expect(error).toMatchObject({
+			message: 'Idempotency Key is empty',
+			description: expect.stringContaining('remove the option') as string,
+		});
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test.each([
+		['an expression-like text', '={{ $json.prompt }}'],
+		['a text that begins with =', '=1+1'],
+		['braces', 'a {{ $json.prompt }} b'],
+		['quotes', `"it's" \`\${1}\` \\ '; DROP TABLE x --`],
+		['wildcards', '%_*'],
+		['line breaks', 'a\nb\r\nc'],
+		['other alphabets', '№ 7 ☂ 注文 🎬'],
+		['half a character', 'half \ud83d'],
+		['NUL', 'a\0b'],
+		['5,000 characters', 'x'.repeat(5_000)],
+		['a number', 17],
+	])('%s as a key', async (_name, key) => {
+		const keyed = async (given: unknown, id: string) =>
+			await runNode('createVideo', {
+				...environment(later(id)),
+				items: [{ prompt: 'a', key: given as string }],
+				parameters: parametersOf({ idempotencyKey: '={{ $json.key }}' }),
+			});
+		await keyed(key, '11');
+		const { outputs } = await keyed(key, '12');
+		expect(reusedOf(outputs[0])).toStrictEqual([true]);
+		await keyed(`${String(key)}!`, '13');
+		expect(sent()).toHaveLength(2);
+	});
+});
+
+describe('old rows', () => {
+	const row = (task_id: string, days: number, more: IDataObject = {}) => ({
+		task_id,
+		status: 'completed',
+		sent_at: new Date(Date.now() - days * DAY_MS).toISOString(),
+		finished_at: new Date(Date.now() - days * DAY_MS).toISOString(),
+		...more,
+	});
+
+	test('of finished tasks go once a day, those with a key and open ones stay', async () => {
+		aheadMs = 30 * DAY_MS;
+		tables.insert(
+			TASK_TABLE,
+			row('old', 91),
+			row('young', 89),
+			row('open', 91, { finished_at: null }),
+			row('keyed', 91, { idempotency_key: 'order 1' }),
+			{ ...row('', 91), status: 'sent', finished_at: null },
+		);
+		await run(['a']);
+		const left = () => tables.rows.map(({ task_id }) => task_id);
+		expect(left()).toStrictEqual(['young', 'open', 'keyed', '', 'task-a']);
+		tables.insert(TASK_TABLE, row('older', 100));
+		aheadMs += 0.9 * DAY_MS;
+		await run(['b'], {}, later('12'));
+		expect(left()).toContain('older');
+		aheadMs += 0.2 * DAY_MS;
+		await run(['c'], {}, later('13'));
+		expect(left()).not.toContain('older');
+	});
+});
+
+test('500 creations are in the table once each', async () => {
+	const prompts = Array.from({ length: 500 }, (_, index) => `p${index}`);
+	const { outputs } = await run(prompts);
+	expect(outputs[0]).toHaveLength(500);
+	expect(new Set(idsOf(outputs[0])).size).toBe(500);
+	expect(tables.rows).toHaveLength(500);
+	expect(tables.rows.every(({ status }) => status === 'queued')).toBe(true);
+});

@@ -1,0 +1,425 @@
+import type { ServerResponse } from 'node:http';
+
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { dataTables, type DataTables } from '../support/dataTables';
+import { runNode, type RunOptions, type RunResult } from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
+import { sampleFile } from '../support/sampleFiles';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+const CREATE = '/v1/videos/generations';
+const POLL = '/v1/videos/tasks';
+const FILE = '/cdn/';
+const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+
+let server: ScriptedServer;
+let tables: DataTables;
+/** What the service answers first, by the path and the prompt or task; then it creates, completes and sends the file. */
+let answers: Record<string, ((response: ServerResponse) => void)[]>;
+/** Called for each request that arrives, before it is answered. */
+let onRequest: (path: string, name: string) => void;
+
+const nameOf = (path: string, body: unknown) => {
+	const { prompt, task_id } = (body ?? {}) as { prompt?: string; task_id?: string };
+	return prompt ?? task_id ?? path.slice(FILE.length);
+};
+
+beforeEach(async () => {
+	tables = dataTables();
+	answers = {};
+	onRequest = () => undefined;
+	server = await startScriptedServer((response, { path, body }) => {
+		const name = nameOf(path, body);
+		onRequest(path, name);
+		const answer = answers[`${path.startsWith(FILE) ? FILE : path} ${name}`]?.shift();
+		if (answer !== undefined) answer(response);
+		else if (path === CREATE) sendJson({ ...created(name), created_at: 1 })(response);
+		else if (path === POLL) sendJson(completed(name))(response);
+		else {
+			response.writeHead(200, { 'content-type': 'video/mp4' });
+			response.end(sampleFile('video/mp4'));
+		}
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const sendJson =
+	(body: object, status = 200) =>
+	(response: ServerResponse) => {
+		json(response, status, body);
+	};
+const created = (prompt: string) => ({
+	task_id: `task-${prompt}`,
+	status: 'queued',
+	model: 'video-m1',
+});
+const urlOf = (taskId: string) => `${server.url}${FILE}${taskId}`;
+const completed = (taskId: string) => ({
+	task_id: taskId,
+	status: 'completed',
+	model: 'video-m1',
+	video_url: urlOf(taskId),
+});
+const MODERATED = { status: 'failed', error_message: 'moderation' };
+const KEY_REJECTED = sendJson({ error: { message: 'bad key' } }, 401);
+const NO_CREDIT = sendJson({ error: { message: 'no credit' } }, 406);
+
+const parametersOf = (options: IDataObject = {}): IDataObject => ({
+	model: { __rl: true, mode: 'id', value: 'video-m1' },
+	prompt: '={{ $json.prompt }}',
+	waitUntilFinished: true,
+	options: { retries: 0, ...options },
+});
+
+/** Creates videos of these prompts, and waits for them. */
+async function run(
+	prompts: readonly string[],
+	{ parameters, ...more }: Partial<RunOptions> = {},
+	type = 'createVideo',
+): Promise<RunResult> {
+	return await runNode(type, {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		tables,
+		execution: { id: '11', token: 'token-1' },
+		items: prompts.map((prompt) => ({ prompt })),
+		parameters: { ...parametersOf(), ...parameters },
+		...more,
+	});
+}
+const retry = { execution: { id: '12', token: 'token-1', isRetry: true } };
+
+const requested = (path: string) =>
+	server.requests
+		.filter((request) => request.path.startsWith(path))
+		.map((request) => nameOf(request.path, request.body));
+const idsOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: fields }) => fields['task_id']);
+const filesOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ binary }) => binary?.['data']?.fileName);
+const errorsOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: { error, message } }) => `${String(error)}: ${String(message)}`);
+
+test('the file comes out of the node that creates the video, with the fields of both', async () => {
+	const { outputs, messages } = await run(['a'], {
+		parameters: parametersOf({ pricePerSecond: 0.1 }),
+	});
+	const [item] = outputs[0]!;
+	const waited = await runNode('waitForVideo', {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		items: [{ task_id: 'task-a' }],
+	});
+	// First the fields of Wait for Video, then what only the creation tells.
+	expect(Object.keys(item!.json)).toStrictEqual([
+		...Object.keys(waited.outputs[0]![0]!.json),
+		...['created_at', 'estimated_cost', 'request'],
+	]);
+	expect(item!.json).toMatchObject({
+		task_id: 'task-a',
+		status: 'completed',
+		video_url: urlOf('task-a'),
+		history: expect.stringMatching(/^completed 0(\.\d)? s$/) as string,
+		estimated_cost: 0.5,
+		request: { prompt: 'a', duration: 5 },
+	});
+	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
+	expect(item!.pairedItem).toStrictEqual({ item: 0 });
+	expect(messages.at(-1)).toMatch(/^1 of 1 video finished, after \d s$/);
+	expect(tables.rows).toMatchObject([
+		{ task_id: 'task-a', status: 'completed', file_name: 'task-a.mp4', finished_at: DATE },
+	]);
+});
+
+test('without Wait Until Finished the task comes out at once', async () => {
+	const { outputs } = await run(['a'], { parameters: { waitUntilFinished: false } });
+	expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', status: 'queued' });
+	expect(server.requests.map(({ path }) => path)).toStrictEqual([CREATE]);
+});
+
+test('the fields and options of the file are those of Wait for Video', async () => {
+	const onlyUrl = await run(['a'], { parameters: { download: false } });
+	expect(onlyUrl.outputs[0]![0]!.binary).toBeUndefined();
+	const { outputs } = await run(['b'], {
+		parameters: {
+			...parametersOf({ fileName: '=Film of {{ $json.prompt }}', maximumFileSize: 1 }),
+			binaryProperty: 'film',
+		},
+	});
+	expect(outputs[0]![0]!.binary).toMatchObject({ film: { fileName: 'Film of b.mp4' } });
+});
+
+describe('several videos', () => {
+	const prompts = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+
+	test('all are created, then all are polled together', async () => {
+		const order: string[] = [];
+		onRequest = (path) => {
+			if (order.at(-1) !== path && !path.startsWith(FILE)) order.push(path);
+		};
+		prompts.forEach((prompt) => {
+			answers[`${POLL} task-${prompt}`] = [sendJson({ status: 'processing' })];
+		});
+		const seconds = await withFakeTimers(async ({ passedMs }) => {
+			const { outputs } = await run(prompts);
+			expect(idsOf(outputs[0])).toStrictEqual(prompts.map((prompt) => `task-${prompt}`));
+			expect(filesOf(outputs[0])).not.toContain(undefined);
+			return passedMs() / 1000;
+		});
+		expect(order).toStrictEqual([CREATE, POLL]);
+		// Each had its second poll after 5 to 5.5 s: one after another they would take 35 s.
+		expect(seconds).toBeLessThan(12);
+	});
+
+	test('Concurrency may be higher than Wait for Video polls', async () => {
+		const { outputs } = await run(prompts, { parameters: parametersOf({ concurrency: 100 }) });
+		expect(filesOf(outputs[0])).not.toContain(undefined);
+	});
+
+	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+		'%s: those that fail in any step do not lose the others',
+		async (onError) => {
+			answers = {
+				[`${CREATE} b`]: [NO_CREDIT],
+				[`${POLL} task-c`]: [sendJson(MODERATED)],
+				[`${FILE} task-d`]: [
+					(response) => {
+						response.writeHead(404).end();
+					},
+				],
+			};
+			const { outputs } = await run(['a', 'b', 'c', 'd', 'e', ' '], { onError });
+			const isApart = onError === 'continueErrorOutput';
+			const good = outputs[0]!.filter(({ json: { error } }) => error === undefined);
+			const bad = isApart ? outputs[1]! : outputs[0]!.filter((item) => !good.includes(item));
+			expect(idsOf(good)).toStrictEqual(['task-a', 'task-e']);
+			expect(filesOf(good)).toStrictEqual(['task-a.mp4', 'task-e.mp4']);
+			expect(errorsOf(bad)).toStrictEqual([
+				expect.stringMatching(/^Insufficient credit/),
+				expect.stringMatching(/^The video failed: .*task-c \(failed\): moderation/),
+				expect.stringMatching(/^The file could not be downloaded/),
+				expect.stringMatching(/^Prompt is empty/),
+			]);
+			// The advice to set what is set already.
+			expect(JSON.stringify(bad)).not.toContain('On Error');
+			expect(bad.map(({ json: { details } }) => details)).toMatchObject([
+				{ status: 406 },
+				{ task_id: 'task-c' },
+				{ task_id: 'task-d', video_url: urlOf('task-d') },
+				{},
+			]);
+			expect(requested(POLL).sort()).toStrictEqual(['task-a', 'task-c', 'task-d', 'task-e']);
+			expect([...good, ...bad].map(({ pairedItem }) => pairedItem)).toStrictEqual(
+				[0, 4, 1, 2, 3, 5].map((item) => ({ item })),
+			);
+		},
+	);
+
+	test('the node stops: the error names every task, and what to do', async () => {
+		answers[`${POLL} task-b`] = [sendJson(MODERATED)];
+		const { error, status } = await run(['a', 'b', 'c']);
+		expect(status).toBe('error');
+		expect(error!.message).toBe('1 of 3 videos failed');
+		expect(error!.description).toContain('task-b (failed): moderation');
+		expect(error!.description).toContain('a retry goes on with them');
+		expect(error!.description).toContain('Wait for Video gets them by their task_id');
+		expect(error!.description).toContain('set On Error to Continue');
+		expect(error!.description).toContain(`Tasks completed: task-a (${urlOf('task-a')})`);
+	});
+
+	test('two items with one key are one video, and both have its file', async () => {
+		const parameters = parametersOf({ idempotencyKey: '={{ "order 1" }}' });
+		const { outputs } = await run(['a', 'b'], { parameters });
+		expect(requested(CREATE)).toStrictEqual(['a']);
+		expect(requested(POLL)).toStrictEqual(['task-a']);
+		expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4', 'task-a.mp4']);
+	});
+
+	test('a dry run among them stays what it is', async () => {
+		const { outputs } = await run(['a', 'b'], {
+			parameters: parametersOf({ dryRun: '={{ $itemIndex === 0 }}' }),
+		});
+		expect(Object.keys(outputs[0]![0]!.json)).toStrictEqual(['request', 'adjustments']);
+		expect(idsOf(outputs[0])).toStrictEqual([undefined, 'task-b']);
+		expect(filesOf(outputs[0])).toStrictEqual([undefined, 'task-b.mp4']);
+		expect(requested(CREATE)).toStrictEqual(['b']);
+	});
+});
+
+test('a dry run of all items waits for nothing', async () => {
+	const { outputs, messages } = await run(['a'], { parameters: parametersOf({ dryRun: true }) });
+	expect(Object.keys(outputs[0]![0]!.json)).toStrictEqual(['request', 'adjustments']);
+	expect(server.requests).toHaveLength(0);
+	expect(messages).toStrictEqual([]);
+});
+
+test.each([
+	[{ maximumWait: 99 }, 'Maximum Wait'],
+	[{ maximumFileSize: '={{ $itemIndex - 1 }}' }, 'Maximum File Size'],
+	[{ fileName: '={{ $("Nowhere").first().json.name }}' }, "Referenced node doesn't exist"],
+])('%j: a bad option of the wait is found before anything is paid', async (options, label) => {
+	const { error } = await run(['a', 'b'], { parameters: parametersOf(options) });
+	expect(error!.message).toContain(label);
+	expect(server.requests).toHaveLength(0);
+});
+
+test('a video over the time fails with its task_id, and the remedy', async () => {
+	await withFakeTimers(async ({ passedMs }) => {
+		answers[`${POLL} task-a`] = Array<(response: ServerResponse) => void>(99).fill(
+			sendJson({ status: 'processing' }),
+		);
+		const { error, outputs } = await run(['a'], {
+			parameters: parametersOf({ maximumWait: 1 }),
+			onError: 'continueErrorOutput',
+		});
+		expect(error).toBeUndefined();
+		expect(Math.round(passedMs() / 10_000)).toBe(6);
+		const [item] = outputs[1]!;
+		expect(item!.json).toMatchObject({
+			error: 'The video failed',
+			message: expect.stringMatching(
+				/Wait for Video gets them by their task_id.*task-a \(timeout\): Not finished after 60 seconds/,
+			) as string,
+			details: { task_id: 'task-a' },
+		});
+	});
+	// Open: it can be collected.
+	expect(tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: null }]);
+});
+
+describe('a video is never paid for twice', () => {
+	test.each<[string, string, (response: ServerResponse) => void]>([
+		['a video fails', `${POLL} task-b`, sendJson(MODERATED)],
+		['the key is rejected', `${POLL} task-b`, KEY_REJECTED],
+		['a download fails', `${FILE} task-b`, (response) => response.writeHead(404).end()],
+		['another creation is rejected', `${CREATE} b`, NO_CREDIT],
+	])('Retry On Fail goes on with the same tasks after %s', async (_name, step, answer) => {
+		answers[step] = [answer];
+		const { outputs, status } = await run(['a', 'b'], { retryOnFail: true });
+		expect(status).toBe('success');
+		expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4', 'task-b.mp4']);
+		const prompts = step.startsWith(CREATE) ? ['a', 'b', 'b'] : ['a', 'b'];
+		expect(requested(CREATE)).toStrictEqual(prompts);
+		expect(tables.rows.map(({ task_id }) => task_id).sort()).toStrictEqual([
+			'task-a',
+			'task-b',
+		]);
+	});
+
+	/** Runs an execution that is killed when a request arrives: nothing of it is left but its rows. */
+	async function runKilledAt(request: string, prompts: readonly string[]): Promise<void> {
+		let rows: readonly IDataObject[] | undefined;
+		onRequest = (path, name) => {
+			if (rows === undefined && path.startsWith(request) && name === 'task-b')
+				rows = structuredClone(tables.rows);
+		};
+		await run(prompts);
+		onRequest = () => undefined;
+		server.requests.length = 0;
+		tables = dataTables();
+		tables.insert(TASK_TABLE, ...rows!);
+	}
+
+	test.each([
+		['polls', POLL],
+		['downloads', FILE],
+	])('a kill while it %s: the retry goes on with the same tasks', async (_name, request) => {
+		await runKilledAt(request, ['a', 'b']);
+		const { outputs, status } = await run(['a', 'b'], retry);
+		expect(status).toBe('success');
+		expect(requested(CREATE)).toStrictEqual([]);
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b']);
+		expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4', 'task-b.mp4']);
+		expect(outputs[0]![0]!.json).toMatchObject({ reused: true, request: { prompt: 'a' } });
+		expect(tables.rows).toMatchObject([
+			{ task_id: 'task-a', finished_at: DATE },
+			{ task_id: 'task-b', finished_at: DATE },
+		]);
+	});
+
+	test('a kill when everything was done, with more videos than are updated one by one', async () => {
+		// So many that their rows are replaced, not updated.
+		const prompts = Array.from({ length: 30 }, (_, index) => `p${index}`);
+		await run(prompts);
+		server.requests.length = 0;
+		const { outputs } = await run(prompts, retry);
+		expect(requested(CREATE)).toStrictEqual([]);
+		expect(filesOf(outputs[0])).toStrictEqual(prompts.map((prompt) => `task-${prompt}.mp4`));
+		expect(tables.rows).toHaveLength(30);
+	});
+
+	test('Stop: the retry goes on with the same task', async () => {
+		let cancel: () => void = () => undefined;
+		answers[`${POLL} task-a`] = [
+			(response) => {
+				sendJson({ status: 'processing' })(response);
+				response.on('close', () => {
+					setImmediate(() => {
+						cancel();
+					});
+				});
+			},
+		];
+		const stopped = await run(['a'], { onStart: (stop) => (cancel = stop) });
+		expect(stopped.status).toBe('canceled');
+		expect(tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: null }]);
+		const { outputs } = await run(['a'], retry);
+		expect(requested(CREATE)).toStrictEqual(['a']);
+		expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
+	});
+});
+
+describe('as a tool', () => {
+	const tool = async (more: Partial<RunOptions> = {}) =>
+		await run(['a'], more, 'createVideoTool');
+
+	test('the model gets the URL, and neither file nor history', async () => {
+		const { outputs } = await tool();
+		expect(outputs[0]).toStrictEqual([
+			{
+				json: {
+					task_id: 'task-a',
+					status: 'completed',
+					video_url: urlOf('task-a'),
+					model: 'video-m1',
+					created_at: 1,
+				},
+				pairedItem: { item: 0 },
+			},
+		]);
+		expect(requested(FILE)).toStrictEqual([]);
+	});
+
+	test.each([
+		[
+			'a video that fails',
+			sendJson(MODERATED),
+			{ reason: 'failed', error_message: 'moderation' },
+		],
+		[
+			'a key that is rejected meanwhile',
+			KEY_REJECTED,
+			{ status: 'queued', error_message: expect.stringContaining('rejected') as string },
+		],
+	])('%s is a result with the task_id: the tool does not create it again', async (...row) => {
+		const [, answer, result] = row;
+		answers[`${POLL} task-a`] = [answer];
+		const { outputs, status } = await tool({ retryOnFail: true });
+		expect(status).toBe('success');
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', ...result });
+		expect(requested(CREATE)).toStrictEqual(['a']);
+
+		answers[`${POLL} task-a`] = [answer];
+		const continued = await tool({ onError: 'continueRegularOutput' });
+		expect(continued.outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', ...result });
+	});
+});
+
+test('in a streaming chat the person reads the progress', async () => {
+	const { chunks, outputs } = await run(['a'], { streaming: true });
+	expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
+	expect(chunks[1]!.content).toMatch(/^1 of 1 video finished, after \d s\n\n$/);
+	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
+});

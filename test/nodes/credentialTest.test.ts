@@ -1,0 +1,213 @@
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { EventEmitter } from 'node:events';
+
+import { CredentialTestContext } from 'n8n-core';
+import { LoggerProxy } from 'n8n-workflow';
+import { generate } from 'selfsigned';
+
+import { recordOutput } from '../faults/leaks';
+import { CREDENTIAL_ANSWERS } from '../support/credentialAnswers';
+import { NODE_TYPES } from '../support/engine';
+import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
+import { imitateNetwork } from '../support/imitatedNetwork';
+import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
+
+const KEY = 'sk-0f4e/very+secret';
+const GATEWAY_KEY = `Basic ${Buffer.from('gateway:hidden').toString('base64')}`;
+
+let server: ScriptedServer;
+let script: Script;
+beforeAll(async () => {
+	server = await startScriptedServer((...args) => {
+		script(...args);
+	});
+});
+beforeEach(() => {
+	server.requests.length = 0;
+	script = (response) => response.end('{}');
+});
+afterAll(async () => {
+	await server.stop();
+});
+
+const header = (name: unknown, value: unknown) => ({ header: [{ name, value }] });
+
+/** Runs the test as n8n does: the method that the node names, with n8n's context for it. */
+async function runTest(data: object = {}, nodeType = 'n8n-nodes-agent-video.chatCompletion') {
+	const { methods, description } = NODE_TYPES[nodeType]!;
+	const { testedBy } = description.credentials![0]!;
+	const output = recordOutput();
+	const logged = jest.spyOn(LoggerProxy, 'debug');
+	const result = await methods!
+		.credentialTest![testedBy as string]!.call(new CredentialTestContext(), {
+			id: '1',
+			name: 'Test',
+			type: 'agentVideoApi',
+			data: {
+				baseUrl: server.url,
+				apiKey: KEY,
+				extraHeaders: header('X-Gateway-Key', GATEWAY_KEY),
+				...data,
+			},
+		})
+		.finally(() => {
+			output.stop();
+		});
+	const told = JSON.stringify([result, output.printed, logged.mock.calls]);
+	for (const secret of ['very', GATEWAY_KEY.slice(6, -4), Buffer.from(KEY).toString('base64')])
+		expect(told).not.toContain(secret);
+	return result;
+}
+
+test.each(Object.keys(NODE_TYPES).filter((name) => name.startsWith('n8n-')))(
+	'%s has the test: n8n runs that of the first node it finds',
+	async (name) => {
+		expect(await runTest({ apiKey: '' }, name)).toStrictEqual({
+			status: 'Error',
+			message: expect.stringMatching(/^API Key is empty\. Enter the key/) as string,
+		});
+	},
+);
+
+test.each(CREDENTIAL_ANSWERS.map((row) => [row.title, row] as const))(
+	'%s',
+	async (_title, { answer, says }) => {
+		script = answer;
+		const { status, message } = await runTest();
+		expect({ status, message }).toMatchObject({ status: says.length > 0 ? 'Error' : 'OK' });
+		for (const part of says) expect(message).toMatch(part);
+		expect(message).toMatch(/^[A-Z]?[a-z]/);
+		expect(message).not.toContain('undefined');
+		// One free request, also after a redirect.
+		expect(server.requests).toMatchObject([
+			{
+				method: 'POST',
+				path: '/v1/videos/tasks',
+				headers: {
+					authorization: `Bearer ${KEY}`,
+					'x-gateway-key': GATEWAY_KEY,
+					'content-type': 'application/json',
+				},
+				body: { task_id: 'n8n-credential-test' },
+			},
+		]);
+	},
+);
+
+test.each([
+	['', /^Base URL is empty\. Enter the URL/],
+	['api.example.com', /^Base URL is not a valid URL\. Start it with https/],
+	['https://', /^Base URL is not a valid URL/],
+	['http://x:99999', /^Base URL is not a valid URL/],
+	['http://user:very@127.0.0.1', /^Base URL contains a user name/],
+])('the Base URL %j', async (baseUrl, message) => {
+	expect(await runTest({ baseUrl })).toMatchObject({
+		status: 'Error',
+		message: expect.stringMatching(message) as string,
+	});
+});
+
+test.each([
+	[{ apiKey: `Bearer ${KEY}` }, /^API Key contains a space.*without the word Bearer/],
+	[{ apiKey: `${KEY}…` }, /^API Key contains/],
+	[{ apiKey: 'k', keyIncludesApp: true }, /^API Key does not end with an app code/],
+	[{ extraHeaders: header('', 'x') }, /row 1 has no valid name/],
+	[{ extraHeaders: header('X Tenant', 'x') }, /row 1 has no valid name/],
+	[{ extraHeaders: header('X-A\r\nX-B', 'x') }, /row 1 has no valid name/],
+	[{ extraHeaders: header('__proto__', 'x') }, /row 1 has no valid name/],
+	[{ extraHeaders: header('X-Tenant', ' ') }, /row 1 has no value for X-Tenant/],
+	[{ extraHeaders: header('X-Tenant', undefined) }, /row 1 has no value for X-Tenant/],
+	[{ extraHeaders: header('X-Tenant', 'very\r\nHost: x') }, /row 1 has a special character/],
+	[{ extraHeaders: header('X-Tenant', 'very ü') }, /row 1 has a special character/],
+	...[
+		...['Authorization', 'authorization', 'Host', 'Content-Length', 'Content-Type', 'Accept'],
+		...['Transfer-Encoding', 'Connection', 'Proxy-Authorization', 'Expect', 'Accept-Encoding'],
+	].map(
+		(name) => [{ extraHeaders: header(name, 'very') }, RegExp(`has the name ${name}`)] as const,
+	),
+	[
+		{
+			extraHeaders: {
+				header: [
+					{ name: 'X-Tenant', value: 'a' },
+					{ name: 'x-tenant', value: 'b' },
+				],
+			},
+		},
+		/row 2 repeats the name x-tenant/,
+	],
+] as const)('%j sends nothing', async (data, message) => {
+	expect(await runTest(data)).toMatchObject({
+		status: 'Error',
+		message: expect.stringMatching(message) as string,
+	});
+	expect(server.requests).toHaveLength(0);
+});
+
+describe('without an answer', () => {
+	const failure = (...parts: readonly string[]) => ({
+		status: 'Error',
+		message: expect.stringMatching(RegExp(parts.join('.*'), 's')) as string,
+	});
+
+	test('a closed port', async () => {
+		const closed = await startScriptedServer(() => undefined);
+		await closed.stop();
+		expect(await runTest({ baseUrl: closed.url })).toMatchObject(
+			failure('^Could not connect to the service', 'Check host and port of the Base URL'),
+		);
+	});
+
+	test('a name that does not exist', async () => {
+		const network = imitateNetwork();
+		const result = await runTest({ baseUrl: 'http://no-such-host.example' });
+		network.restore();
+		expect(network.contacted).toStrictEqual([]);
+		expect(result).toMatchObject(
+			failure('^Could not resolve the host name of the service', 'Check the Base URL'),
+		);
+	});
+
+	test('a certificate that nobody has signed, and https at a server without it', async () => {
+		const { private: key, cert } = await generate([{ name: 'commonName', value: '127.0.0.1' }]);
+		const secure: Server = createServer({ key, cert });
+		await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+		const { port } = secure.address() as AddressInfo;
+		for (const at of [port, server.port]) {
+			expect(await runTest({ baseUrl: `https://127.0.0.1:${at}` })).toMatchObject(
+				failure('^Could not establish a secure connection', 'certificate', 'https://'),
+			);
+		}
+		await new Promise((resolve) => secure.close(resolve));
+	});
+
+	test.each([
+		['never answers', () => undefined],
+		[
+			'sends a byte now and then, and never ends',
+			(response: EventEmitter & { write(text: string): void }) => {
+				response.write('{');
+				const timer = setInterval(() => {
+					response.write(' ');
+				}, 50);
+				response.once('close', () => {
+					clearInterval(timer);
+				});
+			},
+		],
+	])('a server that %s', async (_what, act) => {
+		const result = await withFakeTimers(async (time: FakeTime) => {
+			script = (response) => {
+				time.hold(response);
+				act(response);
+			};
+			const test = await runTest();
+			expect(time.passedMs()).toBeLessThanOrEqual(30_000);
+			return test;
+		});
+		expect(result).toMatchObject(
+			failure('^The service did not respond in time', 'host and port of the Base URL'),
+		);
+	});
+});

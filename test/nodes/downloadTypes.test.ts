@@ -1,0 +1,183 @@
+// cspell:ignore notxt
+import { runNode } from '../support/engine';
+import { sampleFile } from '../support/sampleFiles';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { COMPLETED, FAILED } from '../support/waitOutputs';
+
+const MP4 = sampleFile('video/mp4', 'frames');
+const PACKET = `G@\0\x10${'\0'.repeat(184)}`;
+
+/** The first bytes of videos whose host often declares no type. */
+const CONTAINERS: Record<string, readonly [type: string, extension: string, head: string]> = {
+	'MPEG-TS': ['video/mp2t', 'ts', PACKET.repeat(4)],
+	'MPEG-TS of a camera': ['video/mp2t', 'ts', `\0\0\0\x01${PACKET}`.repeat(4)],
+	'MPEG-PS': ['video/mpeg', 'mpg', '\0\0\x01\xba\x44\0\x04\0'],
+	'MPEG video': ['video/mpeg', 'mpg', '\0\0\x01\xb3\x14\0\xf0\x13'],
+	FLV: ['video/x-flv', 'flv', 'FLV\x01\x05\0\0\0\x09'],
+	ASF: ['video/x-ms-wmv', 'wmv', '0&\xb2u\x8ef\xcf\x11\xa6\xd9\0\xaa\0b\xcel'],
+	'Ogg Theora': ['video/ogg', 'ogv', `OggS\0\x02${'\0'.repeat(20)}\x01\x2a\x80theora\x03\x02`],
+};
+
+let server: ScriptedServer;
+let file: { readonly type?: string; readonly body: Buffer };
+let videoUrl: (path: string) => string;
+/** The content of a chat reply. */
+let content: unknown;
+
+beforeEach(async () => {
+	videoUrl = (path) => `${server.url}${path}`;
+	server = await startScriptedServer((response, { path }) => {
+		if (path.startsWith('/files/')) {
+			response.writeHead(200, file.type === undefined ? {} : { 'content-type': file.type });
+			response.end(file.body);
+		} else if (path === '/v1/videos/tasks') {
+			json(response, 200, { status: 'completed', video_url: videoUrl('/files/a') });
+		} else {
+			const message = { role: 'assistant', content };
+			json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+		}
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+async function wait(options: object = {}) {
+	const { outputs } = await runNode('waitForVideo', {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		items: [{ task_id: 'task-1' }],
+		parameters: { options },
+	});
+	const { fileName, mimeType } = outputs[COMPLETED]![0]?.binary?.['data'] ?? {};
+	return { fileName, mimeType, error: outputs[FAILED]![0]?.json['error_message'] };
+}
+
+/** The entries of `media` after Download Media, each with its file. */
+async function fetchMedia(options: object = {}): Promise<Record<string, unknown>[]> {
+	const { outputs } = await runNode('chatCompletion', {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		items: [{ chatInput: 'Show me' }],
+		parameters: { streaming: 'off', options: { downloadMedia: true, ...options } },
+	});
+	const { json: fields, binary = {} } = outputs[0]![0]!;
+	return ((fields['media'] ?? []) as Record<string, string>[]).map((entry) => {
+		const { fileName, mimeType } = binary[entry['binary'] ?? ''] ?? {};
+		return { ...entry, fileName, mimeType };
+	});
+}
+
+describe.each(Object.entries(CONTAINERS))('%s', (_name, [type, extension, head]) => {
+	test.each([undefined, 'application/octet-stream', 'video/mp4'])(
+		'is a video if its host declares %s',
+		async (declared) => {
+			file = { ...(declared && { type: declared }), body: Buffer.from(head, 'latin1') };
+			expect(await wait()).toStrictEqual({
+				fileName: `task-1.${extension}`,
+				mimeType: type,
+				error: undefined,
+			});
+		},
+	);
+});
+
+test.each([
+	['video/mp2t', 'ts'],
+	['video/x-flv', 'flv'],
+])('a video that only its host knows as %s gets an extension', async (type, extension) => {
+	file = { type, body: Buffer.from([6, 0x0e, 2, 3]) };
+	expect(await wait()).toMatchObject({ fileName: `task-1.${extension}`, mimeType: type });
+});
+
+test('WebM sound has an extension', async () => {
+	file = { type: 'application/octet-stream', body: sampleFile('video/webm') };
+	content = [{ type: 'audio_url', audio_url: { url: `${server.url}/files/voice` } }];
+	expect(await fetchMedia()).toMatchObject([{ fileName: 'voice.webm', mimeType: 'audio/webm' }]);
+});
+
+const PAGE = '<!DOCTYPE html><html><body>Please sign in</body></html>';
+const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
+
+test.each<[string, Buffer, string]>([
+	['gzip', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]), 'application/gzip'],
+	['a UTF-16 page', Buffer.from(`\ufeff${PAGE}`, 'utf16le'), 'text/html: Please sign in'],
+	['a UTF-16BE page', utf16be(`\ufeff${PAGE}`), 'text/html: Please sign in'],
+	['a UTF-16 page without a mark', Buffer.from(PAGE, 'utf16le'), 'text/html: Please sign in'],
+	['a UTF-16BE page without a mark', utf16be(PAGE), 'text/html: Please sign in'],
+	['UTF-16 JSON', Buffer.from('{"error":"expired"}', 'utf16le'), 'application/json: '],
+	['text with a G at the right places', Buffer.from('G'.padEnd(188).repeat(2)), 'text/plain: G'],
+])('%s that its host declares as video/mp4 is no video', async (_name, body, words) => {
+	file = { type: 'video/mp4', body };
+	expect((await wait()).error).toContain(`The host did not send a video, but ${words}`);
+});
+
+test('white space around a video_url does not matter', async () => {
+	file = { body: MP4 };
+	videoUrl = (path) => ` ${server.url}${path}\n`;
+	expect(await wait()).toMatchObject({ mimeType: 'video/mp4', error: undefined });
+});
+
+describe('file names', () => {
+	beforeEach(() => {
+		file = { body: MP4 };
+	});
+	const FAMILY = '👨‍👩‍👧';
+
+	test.each([
+		['no\u202etxt.4pm', 'notxt.4pm.mp4'],
+		['\u2066a\u2069\u200f\u061cb', 'ab.mp4'],
+		['a\u0085b\u2028c', 'abc.mp4'],
+		['a\nb/c', 'a-b-c.mp4'],
+		['x'.repeat(500), `${'x'.repeat(116)}.mp4`],
+		[`${'x'.repeat(500)}.mp4`, `${'x'.repeat(116)}.mp4`],
+		[FAMILY.repeat(50), `${FAMILY.repeat(14)}.mp4`],
+		[`${'x'.repeat(115)}e\u0301`, `${'x'.repeat(115)}.mp4`],
+		[`e${'\u0301'.repeat(500)}`, 'file.mp4'],
+		['...', 'file.mp4'],
+		[`a.${'b'.repeat(300)}`, `a.${'b'.repeat(114)}.mp4`],
+		[`${FAMILY}.mov`, `${FAMILY}.mp4`],
+	])('entered name %# is stored as a safe one', async (entered, fileName) => {
+		expect(await wait({ fileName: entered })).toMatchObject({ fileName });
+	});
+
+	test('a link has no other rules', async () => {
+		content = `${server.url}/files/${'a%E2%80%AE'.repeat(200)}.mp4`;
+		expect(await fetchMedia()).toMatchObject([{ fileName: `${'a'.repeat(116)}.mp4` }]);
+	});
+});
+
+describe('links of a reply', () => {
+	test('a relative URL of a part is listed, and the download says what is wrong', async () => {
+		content = [
+			{ type: 'image_url', image_url: { url: '/files/cat.png?size=2' } },
+			{ type: 'image_url', image_url: 'files/dog.jpg' },
+			{ type: 'file', file: { url: 'report.pdf' } },
+			{ type: 'text', text: 'hello' },
+		];
+		expect(await fetchMedia()).toMatchObject([
+			{
+				kind: 'image',
+				url: '/files/cat.png?size=2',
+				error_message:
+					'The URL of the file is not an http(s) URL: /files/cat.png?size=2. Open the URL of the file',
+			},
+			{ kind: 'image', url: 'files/dog.jpg' },
+			{ kind: 'file', url: 'report.pdf' },
+		]);
+	});
+
+	test('office documents, archives and more containers are files; source code and pages are not', async () => {
+		file = { type: 'application/octet-stream', body: sampleFile('application/zip') };
+		const names = ['a.docx', 'a.XLSX', 'a.pptx', 'a.zip'];
+		const others = ['main.ts', 'index.html', 'feed.xml', 'page'];
+		content = [...names, ...others].map((name) => `${server.url}/files/${name}`).join(' ');
+		expect(
+			(await fetchMedia()).map((entry) => [entry['kind'], entry['fileName']]),
+		).toStrictEqual(names.map((name) => ['file', name]));
+	});
+
+	test('names of properties of objects are no types', async () => {
+		file = { type: 'constructor', body: Buffer.from([1, 2, 3]) };
+		content = [{ type: '__proto__', constructor: { url: `${server.url}/files/a.toString` } }];
+		expect(await fetchMedia()).toMatchObject([{ kind: 'file', mimeType: 'constructor' }]);
+	});
+});

@@ -1,0 +1,118 @@
+import { inspect } from 'node:util';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
+import { accountName } from '../../nodes/shared/run/account';
+import { keyMask } from '../../nodes/shared/run/maskKey';
+import { answerWell } from '../faults/acts';
+import { OPERATIONS, type Operation } from '../faults/operations';
+import { runNode } from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
+import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
+
+let operation: Operation;
+let server: ScriptedServer;
+beforeAll(async () => {
+	server = await startScriptedServer((response, _request, index) => {
+		answerWell(response, operation.answers[Math.min(index, operation.answers.length - 1)]!);
+	});
+});
+beforeEach(() => {
+	server.requests.length = 0;
+});
+afterAll(async () => {
+	await server.stop();
+});
+
+const credential = (...header: readonly IDataObject[]) => ({
+	baseUrl: server.url,
+	apiKey: 'sk-key-of-account',
+	extraHeaders: { header },
+});
+
+describe.each(Object.entries(OPERATIONS))('%s', (_id, each: Operation) => {
+	beforeEach(() => {
+		operation = each;
+	});
+
+	test('sends the headers with every request', async () => {
+		await withFakeTimers(
+			async () =>
+				await each.run({
+					credential: credential(
+						{ name: 'X-Tenant', value: 'acme' },
+						{ name: ' x-gateway-key ', value: ' gw-hidden-value\n' },
+					),
+				}),
+		);
+		expect(server.requests).toHaveLength(each.answers.length);
+		for (const { headers } of server.requests) {
+			expect(headers).toMatchObject({
+				authorization: 'Bearer sk-key-of-account',
+				'content-type': 'application/json',
+				'x-tenant': 'acme',
+				'x-gateway-key': 'gw-hidden-value',
+			});
+		}
+	});
+
+	test('sends nothing with a header that is not possible, and names the row', async () => {
+		const { error } = await each.run({
+			credential: credential(
+				{ name: 'X-Tenant', value: 'acme' },
+				{ name: 'Authorization', value: 'hidden-value' },
+			),
+		});
+		// The error of a chat model is the cause of the error of its chain.
+		expect(inspect(error)).toContain(
+			'Extra Headers in the credential: row 2 has the name Authorization',
+		);
+		expect(server.requests).toHaveLength(0);
+	});
+});
+
+test('the headers are not added to the requests of other nodes, which may go anywhere', async () => {
+	const request = { url: 'http://127.0.0.1:9/' };
+	const sent = await new AgentVideoApi().authenticate(
+		credential({ name: 'X-Gateway-Key', value: 'gw-hidden-value' }),
+		request,
+	);
+	expect(sent.headers).toStrictEqual({ Authorization: 'Bearer sk-key-of-account' });
+});
+
+test('a value from an expression is sent as text', async () => {
+	operation = OPERATIONS.chat;
+	await runNode('chatCompletion', {
+		credential: credential({ name: 'X-Tenant', value: 7 }),
+		parameters: { prompt: 'Hi', streaming: 'off' },
+	});
+	expect(server.requests[0]!.headers['x-tenant']).toBe('7');
+});
+
+test('the token of a value is masked also without its scheme', () => {
+	const { text } = keyMask('', false, ['Basic abc012345', 'eu']);
+	expect(text('you sent abc012345 from eu')).toBe('you sent *** from eu');
+});
+
+test('another value or another header is another account; order and case of the names are not', async () => {
+	const [tenant, gateway] = [
+		{ name: 'X-Tenant', value: 'acme' },
+		{ name: 'X-Gateway', value: 'g' },
+	];
+	const nameOf = async (...headers: readonly IDataObject[]) =>
+		await accountName(credential(...headers));
+	const same = await nameOf(tenant, gateway);
+	expect(await nameOf(gateway, { ...tenant, name: 'x-tenant' })).toBe(same);
+	const others = await Promise.all([
+		nameOf(),
+		nameOf(tenant),
+		nameOf({ ...tenant, value: 'other' }, gateway),
+	]);
+	expect(new Set([same, ...others]).size).toBe(4);
+	expect(same).toMatch(/^127\.0\.0\.1:\d+ [\w-]+$/);
+});

@@ -1,0 +1,126 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { runNode, type RunResult } from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+/** Codes that the service rejects, and the status it rejects them with; the others answer. */
+let rejected: Readonly<Record<string, number>>;
+let server: ScriptedServer;
+
+beforeEach(async () => {
+	rejected = {};
+	server = await startScriptedServer((response, { body }) => {
+		const { app_code: app, model = 'none' } = body as { app_code?: string; model?: string };
+		const status = rejected[app ?? model];
+		if (status === 0) {
+			response.destroy();
+		} else if (status !== undefined) {
+			json(
+				response,
+				status,
+				{ error: { message: 'no', type: 'some_error' } },
+				{
+					'retry-after': '0',
+				},
+			);
+		} else {
+			const message = { role: 'assistant', content: `This is ${app ?? model}` };
+			json(response, 200, { model, choices: [{ index: 0, message, finish_reason: 'stop' }] });
+		}
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+const APP = { answeredBy: 'app', appCode: 'first' };
+
+async function ask(
+	node: string,
+	{ options = {}, ...more }: IDataObject,
+	hasApp = false,
+): Promise<RunResult> {
+	const credential = {
+		...{ baseUrl: server.url, apiKey: hasApp ? 'k-demo-app' : 'k' },
+		keyIncludesApp: hasApp,
+	};
+	return await runNode(node, {
+		credential,
+		parameters: {
+			...{ model: byId('first'), prompt: 'Hi' },
+			...more,
+			options: { fallbacks: 'second, ,third ', retries: 0, ...(options as object) },
+		},
+	});
+}
+
+const sent = () =>
+	server.requests.map(({ body }) => {
+		const { app_code: app, model } = body as IDataObject;
+		return app === undefined ? model : { app, model };
+	});
+const outputOf = ({ outputs }: RunResult) => outputs.flat()[0]?.json;
+
+describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node) => {
+	test.each([400, 402, 403, 404, 429])(
+		'after status %i the next model answers, and the output says so',
+		async (status) => {
+			rejected = { first: status };
+			const result = await ask(node, {});
+			expect(sent()).toStrictEqual(['first', 'second']);
+			expect(outputOf(result)).toMatchObject({
+				output: 'This is second',
+				fallback: { answered_by: 'second', failed: [{ code: 'first' }] },
+			});
+			expect(JSON.stringify(result.run.data.resultData.runData)).toContain(
+				'second has answered instead of first',
+			);
+		},
+	);
+
+	test.each([401, 406, 409, 500, 503, 0])(
+		'after status %i (0: no answer) no other code is asked: it may have been carried out, or the account is at fault',
+		async (status) => {
+			rejected = { first: status };
+			const { error } = await ask(node, {});
+			expect(error).toBeDefined();
+			expect(sent()).toStrictEqual(['first']);
+		},
+	);
+
+	test('each is asked once; the error is that of the last one', async () => {
+		rejected = { first: 429, second: 403, third: 402 };
+		const { error } = await ask(node, {});
+		expect(sent()).toStrictEqual(['first', 'second', 'third']);
+		expect(error!.message).toBe('There is no application with this app code');
+	});
+
+	test('retries come before the next code', async () => {
+		rejected = { first: 429 };
+		await ask(node, { options: { retries: 1 } });
+		expect(sent()).toStrictEqual(['first', 'first', 'second']);
+	});
+
+	test('an application is followed by applications, with the same model', async () => {
+		rejected = { first: 403 };
+		const result = await ask(node, { ...APP, options: { appModel: byId('chat-m2') } });
+		expect(sent()).toStrictEqual([
+			{ app: 'first', model: 'chat-m2' },
+			{ app: 'second', model: 'chat-m2' },
+		]);
+		expect(outputOf(result)).toMatchObject({ fallback: { answered_by: 'second' } });
+	});
+
+	test('the first one answers: nothing is said', async () => {
+		const result = await ask(node, {});
+		expect(sent()).toStrictEqual(['first']);
+		expect(outputOf(result)).not.toHaveProperty('fallback');
+	});
+
+	test('application codes beside a key that ends with one are an error, before anything is sent', async () => {
+		const { error } = await ask(node, { ...APP, appCode: '' }, true);
+		expect(error!.message).toContain('App Code is entered');
+		expect(server.requests).toStrictEqual([]);
+	});
+});

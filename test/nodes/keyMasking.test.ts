@@ -1,0 +1,187 @@
+import type { ServerResponse } from 'node:http';
+
+import { keyMask } from '../../nodes/shared/run/maskKey';
+import { chunk, event } from '../faults/answers';
+import { placesOf, recordOutput } from '../faults/leaks';
+import { OPERATIONS, WAYS, type Operation, type Way } from '../faults/operations';
+import { runNode } from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
+import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
+
+const KEY = 'sk-0f4e/very+secret';
+const BEARER = `Bearer ${KEY}`;
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const hexEscaped = (prefix: string) =>
+	KEY.replace(/[^a-z0-9]/g, (character) => `${prefix}00${character.charCodeAt(0).toString(16)}`);
+
+/** The ways to quote the key, and the part of each that gives it away. */
+const QUOTES: Readonly<Record<string, string>> = {
+	plain: BEARER,
+	'URL-encoded': encodeURIComponent(BEARER),
+	'URL-encoded in lower case': encodeURIComponent(BEARER).replace(/%../g, (c) => c.toLowerCase()),
+	'with escaped slashes': BEARER.replaceAll('/', '\\/'),
+	'escaped for JSON': hexEscaped('\\u'),
+	'escaped for HTML': KEY.replaceAll('/', '&#x2F;').replaceAll('+', '&plus;'),
+	base64: base64(KEY),
+	'base64 of the header': base64(BEARER),
+	'base64 of all headers': base64(`Accept: */*\r\nAuthorization: ${BEARER}\r\nHost: x\r\n`),
+	base64url: Buffer.from(`x ${BEARER}`).toString('base64url'),
+	hexadecimal: Buffer.from(KEY).toString('hex'),
+};
+/** The longest part of each that stands in the middle of the quote, whatever is around it. */
+const coreOf = (quote: string) => {
+	if (quote.includes('secret')) return 'secret';
+	return (
+		[0, 1, 2]
+			.map((at) => base64('x'.repeat(at) + KEY).slice(4, -4))
+			.find((core) => quote.includes(core)) ??
+		(quote.includes('secret') ? 'secret' : Buffer.from('secret').toString('hex'))
+	);
+};
+
+let server: ScriptedServer;
+let respond: (response: ServerResponse) => void;
+beforeAll(async () => {
+	server = await startScriptedServer((response) => {
+		respond(response);
+	});
+});
+beforeEach(() => {
+	server.requests.length = 0;
+});
+afterAll(async () => {
+	await server.stop();
+});
+
+const credential = () => ({ baseUrl: server.url, apiKey: KEY });
+
+async function shownBy(operation: Operation, way: Way): Promise<readonly string[]> {
+	return await withFakeTimers(async () => {
+		const output = recordOutput();
+		const { run, items, error, chunks } = await operation
+			.run({ credential: credential(), ...WAYS[way] })
+			.finally(() => {
+				output.stop();
+			});
+		const places = { run, items, error, chunks, printed: output.printed };
+		return placesOf('secret', places);
+	});
+}
+
+const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
+	'an error status': (response) => {
+		const error = { message: `Bad header: ${BEARER}`, type: BEARER };
+		response
+			.writeHead(401, { 'content-type': 'application/json' })
+			.end(JSON.stringify({ error, trace_id: BEARER }));
+	},
+	'a page of a proxy': (response) => {
+		response.writeHead(400, { 'content-type': 'text/html' }).end(`<p>${BEARER}</p>`);
+	},
+	'an error with status 200': (response) => {
+		response
+			.writeHead(200, { 'content-type': 'application/json' })
+			.end(JSON.stringify({ error: { message: BEARER } }));
+	},
+	'a redirect': (response) => {
+		response.writeHead(302, { location: `http://127.0.0.1:9/?key=${KEY}` }).end();
+	},
+	'an event of a stream': (response) => {
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		response.write(event(JSON.stringify(chunk({ content: `You sent ${BEARER}` }))));
+		response.end(event(JSON.stringify({ error: { message: BEARER } })));
+	},
+	'a stream that breaks off within the key': (response) => {
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		response.write(event(JSON.stringify(chunk({ content: `You sent ${BEARER}` }))));
+		response.write(`data: {"error": "${BEARER}`, () => response.destroy());
+	},
+	'a reply': (response) => {
+		const message = { role: 'assistant', content: `You sent ${BEARER}` };
+		response
+			.writeHead(200, { 'content-type': 'application/json' })
+			.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+	},
+};
+
+describe.each(Object.entries(OPERATIONS))('%s', (_id, operation: Operation) => {
+	test.each(Object.entries(answers))('does not show the key from %s', async (_what, answer) => {
+		respond = answer;
+		for (const way of operation.ways) expect(await shownBy(operation, way)).toStrictEqual([]);
+	});
+});
+
+async function replyTo(pieces: readonly string[]): Promise<string> {
+	respond = (response) => {
+		response.writeHead(400, { 'content-type': 'text/plain' });
+		const next = (index: number) => {
+			if (index === pieces.length) response.end();
+			// A later turn of the event loop: a chunk of its own.
+			else response.write(pieces[index], () => setImmediate(next, index + 1));
+		};
+		next(0);
+	};
+	const { outputs } = await runNode('chatCompletion', {
+		credential: credential(),
+		parameters: { prompt: 'Hi', streaming: 'off' },
+		onError: 'continueErrorOutput',
+	});
+	return JSON.stringify(outputs);
+}
+
+test.each(Object.entries(QUOTES))('the key is masked %s', async (_how, quote) => {
+	const shown = await replyTo([`before ${quote} after`]);
+	expect(shown).toMatch(/before .*\*\*\*.* after/);
+	expect(shown).not.toContain(coreOf(quote));
+});
+
+test('the key is masked wherever two chunks split it', async () => {
+	for (let at = 1; at < KEY.length; at++) {
+		const shown = await replyTo([`before ${KEY.slice(0, at)}`, `${KEY.slice(at)} after`]);
+		expect(shown).toContain('before *** after');
+	}
+});
+
+test('a short key masks nothing: it may be a word', async () => {
+	respond = (response) => response.writeHead(400).end('The keyring is empty');
+	const { outputs } = await runNode('chatCompletion', {
+		credential: { baseUrl: server.url, apiKey: 'key' },
+		parameters: { prompt: 'Hi' },
+		onError: 'continueErrorOutput',
+	});
+	expect(JSON.stringify(outputs)).toContain('The keyring is empty');
+});
+
+test('a complete event is passed on at once, also with the beginning of the next one behind it', () => {
+	const first = event(JSON.stringify(chunk({ content: 'One' })));
+	const body = keyMask(KEY).body();
+	const now = Buffer.from(body.feed(Buffer.from(`${first}data: {"cho`))).toString();
+	expect(now).toBe(first);
+	const later = Buffer.from(body.feed(Buffer.from('ices": []}\n\n'))).toString();
+	expect(later).toBe('data: {"choices": []}\n\n');
+});
+
+describe.each([OPERATIONS.chatStreamed, OPERATIONS.agent, OPERATIONS.assistantStreamed])(
+	'$title in a chat',
+	(operation: Operation) => {
+		test('a visitor gets our words; the words of the service are in the details', async () => {
+			respond = (response) => {
+				const error = { message: 'Tenant 7 is broke', type: 'tenant_error' };
+				response.writeHead(406).end(JSON.stringify({ error, trace_id: 'trace-7' }));
+			};
+			const { chunks, error } = await operation.run({
+				credential: credential(),
+				...WAYS.streaming,
+			});
+			const shown = chunks.find(({ type }) => type === 'error');
+			expect(shown?.content).toBe('Insufficient credit. Tell the owner of this chat');
+			expect(JSON.stringify(chunks)).not.toMatch(/tenant|trace-7/i);
+			expect(JSON.stringify(error)).toContain('Tenant 7 is broke');
+			expect(JSON.stringify(error)).toContain('trace-7');
+		});
+	},
+);

@@ -1,0 +1,525 @@
+import { CHAT_TRIGGER_NODE_TYPE, type IDataObject, type INode, type INodeType } from 'n8n-workflow';
+
+import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
+import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
+import { dataTables, type DataTables } from '../support/dataTables';
+import {
+	allItems,
+	NODE_TYPES,
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+} from '../support/engine';
+import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+/** The scripted reply to the messages: a text, tool calls, or undefined for status 503. */
+type Model = (messages: readonly ChatMessage[]) => string | ToolCall[] | undefined;
+
+let server: ScriptedServer;
+let tables: DataTables;
+let model: Model;
+
+beforeAll(() => {
+	const trigger = {
+		description: {
+			displayName: 'Chat Trigger',
+			name: 'chatTrigger',
+			group: ['trigger'],
+			version: 1,
+			description: '',
+			defaults: {},
+			inputs: [],
+			outputs: ['main'],
+			properties: [],
+		},
+		execute(this: { getInputData(): unknown }) {
+			return Promise.resolve([this.getInputData()]);
+		},
+	} as unknown as INodeType;
+	Object.assign(NODE_TYPES, { [CHAT_TRIGGER_NODE_TYPE]: trigger });
+});
+
+beforeEach(async () => {
+	tables = dataTables();
+	const lastText = (messages: readonly ChatMessage[]) => {
+		const content = messages.at(-1)!.content;
+		return typeof content === 'string' ? content : JSON.stringify(content);
+	};
+	model = (messages) => `Re: ${lastText(messages)}`;
+	server = await startScriptedServer((response, { body }, index) => {
+		const request = body as { messages: ChatMessage[]; stream: boolean; session_id?: string };
+		const said = model(request.messages);
+		const isText = typeof said === 'string';
+		const finish_reason = isText ? 'stop' : 'tool_calls';
+		const message = {
+			role: 'assistant',
+			...(isText ? { content: said } : { tool_calls: said }),
+		};
+		const session_id = request.session_id ?? `s-${index}`;
+		if (said === undefined) json(response, 503, { error: { message: 'down' } });
+		else if (request.stream)
+			events(response, [
+				{ session_id, choices: [{ index: 0, delta: message, finish_reason }] },
+				'[DONE]',
+			]);
+		else
+			json(response, 200, {
+				session_id,
+				choices: [{ index: 0, message: { content: null, ...message }, finish_reason }],
+			});
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const user = (content: string) => ({ role: 'user', content });
+const says = (content: string) => ({ role: 'assistant', content });
+const sent = () =>
+	server.requests.map(({ body }) => (body as { messages: ChatMessage[] }).messages);
+const credential = () => ({ baseUrl: server.url, apiKey: 'k-secret' });
+
+async function chat(text: string, more: Partial<RunOptions> = {}, sessionId = 'chat-1') {
+	return await runNode('chatCompletion', {
+		credential: credential(),
+		items: [{ chatInput: text, sessionId }],
+		tables,
+		...more,
+		parameters: { memory: 'chat', streaming: 'off', ...more.parameters },
+	});
+}
+/** Access to the tables in which reads wait for each other, in this many groups of this size. */
+function inGroups(size: number, groups: number): DataTables['executeWorkflow'] {
+	let waiting: (() => void)[] = [];
+	let left = groups;
+	return async (info, ...more) => {
+		const result = await tables.executeWorkflow(info, ...more);
+		if (left === 0 || info.code?.nodes.at(-1)!.parameters['operation'] !== 'get') return result;
+		await new Promise<void>((resolve) => {
+			waiting.push(resolve);
+			if (waiting.length < size) return;
+			left -= 1;
+			waiting.forEach((each) => {
+				each();
+			});
+			waiting = [];
+		});
+		return result;
+	};
+}
+const hintsOf = ({ run }: Awaited<ReturnType<typeof chat>>) =>
+	(run.data.resultData.runData['Tested']![0]!.hints ?? []).map(({ message }) => message);
+
+describe('Chat Completion', () => {
+	test('sends no memory and writes no table by default', async () => {
+		await chat('one', { parameters: { memory: 'none' } });
+		await chat('two', { parameters: { memory: 'none' } });
+		expect(sent()[1]).toStrictEqual([user('two')]);
+		expect(tables.calls).toBe(0);
+	});
+
+	test.each([
+		['streamed', { streaming: 'collect' }],
+		['in one piece', { streaming: 'off' }],
+	])('sends the earlier messages and replies of the chat, %s', async (_name, parameters) => {
+		for (const text of ['one', 'two', 'three']) await chat(text, { parameters });
+		expect(sent()[2]).toStrictEqual([
+			user('one'),
+			says('Re: one'),
+			user('two'),
+			says('Re: two'),
+			user('three'),
+		]);
+		expect(tables.rows).toHaveLength(1);
+		expect(tables.rows[0]).toMatchObject({ session_key: 'chat-1', node_id: 'Tested' });
+	});
+
+	test('keeps chats, accounts and nodes apart', async () => {
+		await chat('one');
+		await chat('two', {}, 'chat-2');
+		await chat('three', { credential: { ...credential(), apiKey: 'other' } });
+		const other = packageNode('Other', 'chatCompletion', {
+			parameters: { memory: 'key', memoryKey: 'chat-1', prompt: 'four' },
+		});
+		await runWorkflow([other], {}, 'Other', { credential: credential(), tables });
+		expect(sent().map(({ length }) => length)).toStrictEqual([1, 1, 1, 1]);
+		expect(tables.rows).toHaveLength(4);
+	});
+
+	test('by key: the value of the expression is the key, a chat of this name the same', async () => {
+		const parameters = { memory: 'key', memoryKey: '={{ $json.customer }}' };
+		await chat('one', { parameters, items: [{ chatInput: 'one', customer: 42 }] });
+		await chat('two', {}, '42');
+		expect(sent()[1]).toHaveLength(3);
+	});
+
+	test('the system message comes first and is not remembered, nor are earlier messages', async () => {
+		const parameters = {
+			systemMessage: 'Be brief',
+			options: { earlierMessages: [user('Do you speak English?'), says('Yes')] },
+		};
+		await chat('one', { parameters });
+		await chat('two', { parameters });
+		expect(sent()[1]).toStrictEqual([
+			{ role: 'system', content: 'Be brief' },
+			user('one'),
+			says('Re: one'),
+			user('Do you speak English?'),
+			says('Yes'),
+			user('two'),
+		]);
+	});
+
+	test('of a list of messages the last question is remembered', async () => {
+		const parameters = (text: string) => ({
+			input: 'json',
+			messagesJson: [
+				{ role: 'system', content: 'Be brief' },
+				user('x'),
+				says('y'),
+				user(text),
+			],
+		});
+		await chat('', { parameters: parameters('one') });
+		await chat('', { parameters: parameters('two') });
+		expect(sent()[1]!.slice(0, 3)).toStrictEqual([
+			{ role: 'system', content: 'Be brief' },
+			user('one'),
+			says('Re: one'),
+		]);
+		expect(sent()[1]).toHaveLength(6);
+	});
+
+	test('a turn with tool calls is remembered as a whole when it is answered', async () => {
+		const call: ToolCall = {
+			id: 'c1',
+			type: 'function',
+			function: { name: 'weather', arguments: '{}' },
+		};
+		model = (messages) => (messages.at(-1)!.role === 'tool' ? 'Sunny' : [call]);
+		const round = [
+			{ role: 'assistant', content: null, tool_calls: [call] },
+			{ role: 'tool', tool_call_id: 'c1', content: '20' },
+		];
+		const ask = async (...messages: object[]) =>
+			await chat('', { parameters: { input: 'json', messagesJson: messages } });
+		await ask(user('Weather?'));
+		expect(tables.rows).toHaveLength(0);
+		await ask(user('Weather?'), ...round);
+		await ask(user('Sure?'));
+		expect(sent()[2]).toStrictEqual([user('Weather?'), ...round, says('Sunny'), user('Sure?')]);
+	});
+
+	test('items of one chat run one after another, and the second remembers the first', async () => {
+		const items = ['one', 'two', 'three'].map((chatInput) => ({
+			chatInput,
+			sessionId: 'same',
+		}));
+		await chat('', { items });
+		expect(sent().map((messages) => messages.length)).toStrictEqual([1, 3, 5]);
+	});
+
+	test('messages of one chat at the same moment lose no turn, the first ones included', async () => {
+		const names = ['a', 'b', 'c', 'd'];
+		const atOnce = async (suffix: string) => {
+			// Before the calls, and again after them, all have read the table before anyone writes it.
+			const readTogether = { ...dataTables(), executeWorkflow: inGroups(names.length, 2) };
+			await Promise.all(
+				names.map(async (name) => await chat(name + suffix, { tables: readTogether })),
+			);
+		};
+		await atOnce('1');
+		await atOnce('2');
+		await chat('last');
+		const texts = sent()
+			.at(-1)!
+			.map(({ content }) => String(content));
+		const asked = texts.filter((text) => /^[a-d]/.test(text));
+		expect(asked.sort()).toStrictEqual(names.flatMap((name) => [`${name}1`, `${name}2`]));
+		expect(texts).toHaveLength(17);
+	});
+
+	test('is forgotten when its row is removed', async () => {
+		await chat('one');
+		tables.drop(MEMORY_TABLE.name);
+		await chat('two');
+		expect(sent()[1]).toStrictEqual([user('two')]);
+	});
+
+	test('keeps no more than the limits', async () => {
+		const parameters = { options: { memoryMessages: 4, memoryCharacters: 0 } };
+		for (const text of ['one', 'two', 'three', 'four']) await chat(text, { parameters });
+		expect(sent()[3]!.map(({ content }) => content)).toStrictEqual([
+			'two',
+			'Re: two',
+			'three',
+			'Re: three',
+			'four',
+		]);
+		expect(JSON.parse(String(tables.rows[0]!['messages']))).toHaveLength(4);
+	});
+
+	test('a turn that is longer than the limits empties the memory, and a hint says so', async () => {
+		await chat('one');
+		const result = await chat('x'.repeat(200), {
+			parameters: { options: { memoryCharacters: 150 } },
+		});
+		expect(hintsOf(result)).toStrictEqual([
+			expect.stringMatching(/^The last question and its reply exceed the limits/),
+		]);
+		await chat('three');
+		expect(sent()[2]).toStrictEqual([user('three')]);
+	});
+
+	test('public images are remembered', async () => {
+		const images = { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] };
+		await chat('Look', { parameters: { images } });
+		await chat('two');
+		expect(JSON.stringify(sent()[1]![0])).toContain('http://127.0.0.1/a.png');
+	});
+
+	test('what the workflow adds to the request for JSON is not remembered', async () => {
+		model = () => '{"a":1}';
+		const parameters = { responseFormat: 'json' };
+		await chat('one', { parameters });
+		await chat('two', { parameters });
+		expect(sent()[1]).toStrictEqual([
+			user('one'),
+			says('{"a":1}'),
+			{ role: 'user', content: expect.stringMatching(/^two\n/) as string },
+		]);
+	});
+
+	test('a failed call is not remembered', async () => {
+		model = () => undefined;
+		await chat('one', { parameters: { options: { retries: 0 } } });
+		expect(tables.rows).toHaveLength(0);
+	});
+
+	test.each<[string, IDataObject, RegExp]>([
+		['no chat', { memory: 'chat' }, /^Memory is This Chat, but no Chat Trigger has started/],
+		['an empty key', { memory: 'key', memoryKey: '' }, /^Memory Key is empty/],
+		[
+			'a limit that is no number',
+			{ memory: 'key', memoryKey: 'k', options: { memoryMessages: 'many' } },
+			/^Maximum Messages in Memory is many/,
+		],
+	])('%s is an error before anything is paid', async (_name, parameters, message) => {
+		const { error } = await chat('Hi', { parameters, items: [{ chatInput: 'Hi' }] });
+		expect(error!.message).toMatch(message);
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test('a memory that cannot be read is an error before anything is paid', async () => {
+		tables.disabled = true;
+		const { error } = await chat('Hi');
+		expect(error!.message).toMatch(/^Memory cannot be read: .*It needs n8n 2/);
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test.each(['not JSON', '{}', '[1]'])(
+		'messages that a person has changed to %s are an error',
+		async (messages) => {
+			await chat('one');
+			const row = { ...tables.rows[0]!, messages };
+			tables.drop(MEMORY_TABLE.name);
+			tables.insert(MEMORY_TABLE, row);
+			const { error } = await chat('two');
+			expect(error!.message).toContain('Memory cannot be read: the messages in');
+			expect(server.requests).toHaveLength(1);
+		},
+	);
+
+	test('a cleared cell is an empty memory', async () => {
+		await chat('one');
+		const row = { ...tables.rows[0]!, messages: '', version: null };
+		tables.drop(MEMORY_TABLE.name);
+		tables.insert(MEMORY_TABLE, row);
+		await chat('two');
+		await chat('three');
+		expect(sent()[2]).toStrictEqual([user('two'), says('Re: two'), user('three')]);
+		expect(tables.rows).toHaveLength(1);
+	});
+
+	test('a reply that cannot be saved is not lost: a hint says so', async () => {
+		model = () => {
+			tables.disabled = true;
+			return 'paid for';
+		};
+		const result = await chat('one');
+		expect(result.status).toBe('success');
+		expect(JSON.stringify(result.outputs[0]![0]!.json)).toContain('paid for');
+		expect(hintsOf(result)).toStrictEqual([
+			expect.stringMatching(/^The reply is not remembered\. .*It needs n8n 2/),
+		]);
+	});
+});
+
+describe('anywhere behind a Chat Trigger', () => {
+	/** Runs a node behind a Chat Trigger and a node that drops the fields of its item and their links. */
+	async function inChat(tested: INode, text: string, sessionId = 'chat-1') {
+		return await runWorkflow(
+			[
+				{ ...stubNode('Chat', (items) => items), type: CHAT_TRIGGER_NODE_TYPE },
+				stubNode('Edit', (items) =>
+					items.map(({ json }) => ({ json: { q: json['chatInput'] } })),
+				),
+				tested,
+			],
+			{ Chat: [['Edit']], Edit: [['Tested']] },
+			'Chat',
+			{ items: [{ chatInput: text, sessionId }], credential: credential(), tables },
+		);
+	}
+
+	test('Chat Completion finds its sessionId', async () => {
+		const parameters = { prompt: '={{ $json.q }}', memory: 'chat' };
+		const tested = packageNode('Tested', 'chatCompletion', { parameters });
+		await inChat(tested, 'one');
+		await inChat(tested, 'two');
+		await inChat(tested, 'three', 'chat-2');
+		expect(sent().map(({ length }) => length)).toStrictEqual([1, 3, 1]);
+	});
+
+	test('Super Assistant continues its session by default', async () => {
+		const parameters = { appCode: 'demo-assistant', message: '={{ $json.q }}' };
+		const tested = packageNode('Tested', 'superAssistant', { parameters });
+		await inChat(tested, 'one');
+		await inChat(tested, 'two');
+		await inChat(tested, 'three', 'chat-2');
+		const sessions = server.requests.map(({ body }) => (body as IDataObject)['session_id']);
+		expect(sessions).toStrictEqual([undefined, 's-0', undefined]);
+	});
+
+	test('without a Chat Trigger Super Assistant has a new session in each call', async () => {
+		for (const chatInput of ['one', 'two'])
+			await runNode('superAssistant', {
+				credential: credential(),
+				items: [{ chatInput }],
+				tables,
+				parameters: { appCode: 'demo-assistant' },
+			});
+		const sessions = server.requests.map(({ body }) => (body as IDataObject)['session_id']);
+		expect(sessions).toStrictEqual([undefined, undefined]);
+	});
+});
+
+describe('Agent with Tools', () => {
+	const call = (city: string): ToolCall => ({
+		id: `call ${city}`,
+		type: 'function',
+		function: { name: 'weather', arguments: JSON.stringify({ city }) },
+	});
+	const tool = {
+		name: 'weather',
+		description: 'Tells the weather',
+		define: 'example',
+		example: '{ "city": "Rome" }',
+	};
+
+	async function ask(texts: readonly string[], parameters: IDataObject = {}) {
+		const agent = packageNode('Agent', 'functionCallingAgent', {
+			parameters: {
+				memory: 'chat',
+				tools: { tool: [tool] },
+				streaming: 'off',
+				...parameters,
+			},
+		});
+		const start = stubNode('Start', (items) => items);
+		const weather = stubNode('Weather', (items) =>
+			items.map(({ json: { city } }, item) => ({
+				json: { weather: `sunny in ${String(city)}` },
+				pairedItem: { item },
+			})),
+		);
+		return await runWorkflow(
+			[start, agent, weather],
+			{ Start: [['Agent']], Agent: [[], [], ['Weather']], Weather: [['Agent']] },
+			'Start',
+			{
+				items: texts.map((chatInput) => ({ chatInput, sessionId: 'chat-1' })),
+				credential: credential(),
+				tables,
+			},
+		);
+	}
+	const isAsked = (messages: readonly ChatMessage[]) => messages.at(-1)!.role === 'user';
+	const round = (city: string) => [
+		{ role: 'assistant', content: null, tool_calls: [call(city)] },
+		{
+			role: 'tool',
+			tool_call_id: `call ${city}`,
+			content: JSON.stringify({ weather: `sunny in ${city}` }),
+		},
+	];
+
+	beforeEach(() => {
+		model = (messages) =>
+			isAsked(messages) ? [call(String(messages.at(-1)!.content))] : 'Sunny.';
+	});
+
+	test('remembers tool calls and their results', async () => {
+		await ask(['Rome']);
+		await ask(['Oslo']);
+		expect(sent()[2]).toStrictEqual([
+			user('Rome'),
+			...round('Rome'),
+			says('Sunny.'),
+			user('Oslo'),
+		]);
+		await ask(['Bern']);
+		expect(sent()[4]).toStrictEqual([
+			user('Rome'),
+			...round('Rome'),
+			says('Sunny.'),
+			user('Oslo'),
+			...round('Oslo'),
+			says('Sunny.'),
+			user('Bern'),
+		]);
+	});
+
+	test('a stopped conversation is remembered with its calls closed', async () => {
+		await ask(['Rome'], { options: { maxRounds: 1 } });
+		await ask(['Oslo']);
+		expect(sent()[1]!.map(({ role }) => role)).toStrictEqual([
+			'user',
+			'assistant',
+			'tool',
+			'user',
+		]);
+		expect(String(sent()[1]![2]!.content)).toContain('max_rounds');
+	});
+
+	test('a failed conversation is not remembered', async () => {
+		model = (messages) => (isAsked(messages) ? [call('Rome')] : undefined);
+		await ask(['Rome'], { options: { retries: 0 } });
+		expect(tables.rows).toHaveLength(0);
+	});
+
+	test('conversations of one chat in one run do not see each other, and both are remembered', async () => {
+		const result = await ask(['Rome', 'Oslo']);
+		expect(allItems(result, 'Agent')[0]).toHaveLength(2);
+		await ask(['Bern']);
+		const questions = sent()
+			.at(-1)!
+			.filter(({ role }) => role === 'user')
+			.map(({ content }) => content);
+		expect(questions.slice(0, 2).sort()).toStrictEqual(['Oslo', 'Rome']);
+		expect(questions[2]).toBe('Bern');
+	});
+
+	test('without a chat the error says so before anything is paid', async () => {
+		const { run } = await runNode('functionCallingAgent', {
+			credential: credential(),
+			items: [{ chatInput: 'Hi' }],
+			tables,
+			parameters: { memory: 'chat' },
+		});
+		expect(run.data.resultData.error!.message).toContain('no Chat Trigger has started');
+		expect(server.requests).toHaveLength(0);
+	});
+});

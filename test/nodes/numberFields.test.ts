@@ -1,0 +1,164 @@
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+
+import {
+	modelCallerNode,
+	NODE_TYPES,
+	packageNode,
+	runNode,
+	runWorkflow,
+	type EnvironmentOptions,
+	type RunResult,
+} from '../support/engine';
+import { dataTables } from '../support/dataTables';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
+
+// Every number of every form, found in the descriptions: a new field is tested without another line here.
+
+let server: ScriptedServer;
+
+beforeEach(async () => {
+	server = await startScriptedServer((response, { path }) => {
+		if (path === '/v1/chat/completions') {
+			json(response, 200, {
+				choices: [{ message: { content: '{}' }, finish_reason: 'stop' }],
+			});
+			return;
+		}
+		json(response, 200, { task_id: 't', status: 'completed', video_url: 'x', model: 'm' });
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const PREFIX = 'n8n-nodes-agent-video.';
+const TYPES = Object.entries(NODE_TYPES).filter(([name]) => name.startsWith(PREFIX));
+
+/** The parameters with which each node makes a call. */
+const PARAMETERS: Readonly<Record<string, IDataObject>> = {
+	agentVideoChatModel: {},
+	// Replies in JSON, for the number of attempts to repair them.
+	functionCallingAgent: { prompt: 'Hi', streaming: 'off', responseFormat: 'json' },
+	chatCompletion: { prompt: 'Hi', streaming: 'off', responseFormat: 'json' },
+	createVideo: { prompt: 'Hi', waitUntilFinished: true, download: false },
+	superAssistant: { appCode: 'a', message: 'Hi', streaming: 'off', responseFormat: 'json' },
+	waitForVideo: { taskId: 't', download: false },
+};
+/** Parameters that others need to be set to be read, by the name of the field. */
+const TOGETHER: Readonly<Record<string, IDataObject>> = {
+	maximumCost: { options: { pricePerSecond: 1 } },
+	maximumFileSize: { options: { downloadMedia: true } },
+	maximumTotalSize: { options: { downloadMedia: true } },
+	maximumFiles: { options: { downloadMedia: true } },
+	memoryMessages: { memory: 'key', memoryKey: 'k' },
+	memoryCharacters: { memory: 'key', memoryKey: 'k' },
+	// A number for a model that is not in the list.
+	duration: { model: { __rl: true, mode: 'id', value: 'video-x9' } },
+};
+
+/** A number of a form, with the path to it. */
+interface NumberFieldOf {
+	readonly node: string;
+	readonly path: readonly string[];
+	readonly property: INodeProperties;
+}
+
+function numbersIn(
+	node: string,
+	properties: readonly INodeProperties[],
+	path: readonly string[] = [],
+): NumberFieldOf[] {
+	return properties.flatMap((property) => {
+		const here = [...path, property.name];
+		if (property.type === 'number') return [{ node, path: here, property }];
+		const nested = (property.options ?? []) as readonly (INodeProperties & {
+			readonly values?: INodeProperties[];
+		})[];
+		return nested.flatMap((each) => {
+			if (each.values !== undefined)
+				return numbersIn(node, each.values, [...here, each.name]);
+			return 'type' in each ? numbersIn(node, [each], here) : [];
+		});
+	});
+}
+
+/** Numbers that only tools have, or only another mode than these tests run. */
+const isOther = ({ property: { displayOptions } }: NumberFieldOf) =>
+	displayOptions?.show?.['@tool'] !== undefined ||
+	displayOptions?.show?.['/tasks']?.[0] === 'ledger';
+
+const FIELDS = TYPES.flatMap(([name, { description }]) =>
+	numbersIn(name.slice(PREFIX.length), description.properties),
+).filter((field) => !isOther(field));
+
+/** Message and description of the error; a sub-node has both in the description, after a message of n8n. */
+const lineOf = ({ error }: RunResult) =>
+	error &&
+	`${error.message}. ${error.description ?? ''}`.replace(/^Error in sub-node Model\. /, '');
+
+/** Runs the node with this value; returns its error. */
+async function run({ node, path }: NumberFieldOf, value: unknown) {
+	const name = path.at(-1)!;
+	const { options: more, ...together } = TOGETHER[name] ?? {};
+	const field = { [name]: value } as IDataObject;
+	const parameters = {
+		...PARAMETERS[node],
+		...together,
+		...(path[0] === 'options' ? { options: { ...(more as IDataObject), ...field } } : field),
+	};
+	const options: EnvironmentOptions = {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		tables: dataTables(),
+	};
+	if (node !== 'agentVideoChatModel') {
+		return lineOf(await runNode(node, { ...options, parameters }));
+	}
+	const nodes = [
+		packageNode('Model', node, { parameters }),
+		modelCallerNode('Chain', { stream: false }),
+	];
+	const model = { name: 'Model', of: 'Chain' };
+	const result = await runWorkflow(nodes, {}, 'Chain', { ...options, model });
+	return lineOf(result);
+}
+
+const named = (fields: readonly NumberFieldOf[]) =>
+	fields.map((field) => [`${field.node}: ${field.property.displayName}`, field] as const);
+
+test('the forms have numbers, each with its range in the editor', () => {
+	expect(FIELDS.length).toBeGreaterThan(30);
+	const without = FIELDS.filter(({ property }) => property.typeOptions?.minValue === undefined);
+	expect(without).toStrictEqual([]);
+});
+
+describe.each(named(FIELDS))('%s', (_name, field) => {
+	const { typeOptions: { minValue = 0, maxValue } = {} } = field.property;
+	const label = field.property.displayName.replace(/ \([^)]*\)$/, '');
+
+	test.each<readonly [string, unknown]>([
+		['abc', '={{ "abc" }}'],
+		['NaN', '={{ NaN }}'],
+		['true', '={{ true }}'],
+		[String(minValue - 1), minValue - 1],
+		...(maxValue === undefined ? [] : [[String(maxValue + 1), maxValue + 1] as const]),
+	])('%s is an error that names it, before anything is sent', async (shown, value) => {
+		const [what, ...remedy] = `${await run(field, value)}`.split('. ');
+		expect(what).toBe(`${label} is ${shown}`);
+		expect(remedy.join('. ')).toMatch(/^Enter a (whole )?number (of at least|from) /);
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test('an empty cell means the default, and a text with a number that number', async () => {
+		const bodies: unknown[] = [];
+		for (const value of ['={{ null }}', '={{ "" }}', '={{ " " }}', '={{ undefined }}']) {
+			expect(await run(field, value)).toBeUndefined();
+			bodies.push(server.requests.pop()!.body);
+		}
+		expect(bodies).toStrictEqual(Array(4).fill(bodies[0]));
+		expect(await run(field, `={{ "${maxValue ?? 5}" }}`)).toBeUndefined();
+	});
+});

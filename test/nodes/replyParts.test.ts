@@ -1,0 +1,128 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { runNode } from '../support/engine';
+import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+const CDN = 'https://cdn.example';
+const PICTURE = { type: 'image_url', image_url: { url: `${CDN}/77` } };
+const CLIP = { type: 'video_url', video_url: `${CDN}/clip` };
+const SOUND = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } };
+const PARTS = [{ type: 'text', text: 'A lake ' }, PICTURE, CLIP, SOUND, 'at dawn'];
+const MEDIA = [
+	{ kind: 'image', url: `${CDN}/77` },
+	{ kind: 'video', url: `${CDN}/clip` },
+	{ kind: 'audio', url: 'data:audio/wav;base64,UklGRg==' },
+];
+
+let server: ScriptedServer;
+/** The content of the reply; in a stream, one part per chunk. */
+let content: readonly unknown[];
+let reasoning: unknown;
+
+beforeEach(async () => {
+	content = PARTS;
+	reasoning = undefined;
+	server = await startScriptedServer((response, { body }) => {
+		const more = { session_id: 's-1' };
+		const end = { index: 0, finish_reason: 'stop' };
+		if (reasoning === null || (body as { stream?: boolean }).stream !== true) {
+			const message = { role: 'assistant', content, reasoning_content: reasoning };
+			json(response, 200, { choices: [{ ...end, message }], ...more });
+			return;
+		}
+		const chunks = content.map((part) => ({
+			choices: [{ index: 0, delta: { content: [part] } }],
+		}));
+		events(response, [...chunks, { choices: [{ ...end, delta: {} }], ...more }, '[DONE]']);
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const credential = () => ({ baseUrl: server.url, apiKey: 'k' });
+
+async function run(node: string, parameters: IDataObject) {
+	const { outputs, status, chunks } = await runNode(node, {
+		credential: credential(),
+		parameters,
+		streaming: parameters['live'] === true,
+	});
+	expect(status).toBe('success');
+	return { json: outputs.flat()[0]!.json, chunks };
+}
+
+const NODES: readonly (readonly [string, IDataObject])[] = [
+	['chatCompletion', { prompt: 'Hi' }],
+	['functionCallingAgent', { prompt: 'Hi' }],
+	['superAssistant', { appCode: 'a', message: 'Hi' }],
+];
+
+describe.each(NODES)('%s', (node, parameters) => {
+	describe.each(['auto', 'off'])('with Streaming set to %s', (streaming) => {
+		test('gives the text of a list of parts as text, and its files as media', async () => {
+			const options = { includeDetails: true };
+			const { json: item } = await run(node, { ...parameters, streaming, options });
+			expect(item).toMatchObject({ output: 'A lake at dawn', media: MEDIA });
+			expect(item['session_id']).toBe('s-1');
+		});
+
+		test('takes files without text for a reply', async () => {
+			content = [PICTURE];
+			const { json: item } = await run(node, { ...parameters, streaming });
+			expect(item).toMatchObject({ output: MEDIA[0]!.url, media: [MEDIA[0]] });
+		});
+	});
+});
+
+test.each(['auto', 'off'])(
+	'a raw response has the parts that are not text, with Streaming set to %s',
+	async (streaming) => {
+		const { json: item } = await run('chatCompletion', {
+			prompt: 'Hi',
+			streaming,
+			simplify: false,
+		});
+		const message = { content: 'A lake at dawn', parts: [PICTURE, CLIP, SOUND] };
+		expect(item).toMatchObject({ choices: [{ message }] });
+	},
+);
+
+test.each([
+	['an image by its key', { image: `${CDN}/1` }, { kind: 'image', url: `${CDN}/1` }],
+	[
+		'a file by its extension',
+		{ type: 'file', file: { url: `${CDN}/a.mp3` } },
+		{ kind: 'audio', url: `${CDN}/a.mp3` },
+	],
+	['a file', { type: 'file', file: { url: `${CDN}/a` } }, { kind: 'file', url: `${CDN}/a` }],
+	[
+		'a file in the response',
+		{ type: 'file', url: 'data:video/mp4;base64,AAAA' },
+		{ kind: 'video', url: 'data:video/mp4;base64,AAAA' },
+	],
+])('a part can be %s', async (_name, part, media) => {
+	content = [part, { type: 'refusal', refusal: 'No more' }, { type: 'unknown' }, null];
+	const { json: item } = await run('chatCompletion', { prompt: 'Hi' });
+	expect(item).toMatchObject({ output: 'No more', media: [media] });
+});
+
+test('a JSON body with null for its reasoning shows no reasoning in a chat', async () => {
+	reasoning = null;
+	const { json: item, chunks } = await run('chatCompletion', {
+		prompt: 'Hi',
+		live: true,
+		options: { streamReasoning: true },
+	});
+	expect(item).not.toHaveProperty('reasoning_content');
+	expect(JSON.stringify(chunks)).not.toContain('null');
+});
+
+test('a reply that is not the JSON that was asked for keeps its session', async () => {
+	const { error } = await runNode('chatCompletion', {
+		credential: credential(),
+		parameters: { prompt: 'Hi', responseFormat: 'json' },
+	});
+	expect(error).toMatchObject({ message: 'The reply is not valid JSON' });
+	expect(error!.description).toContain('session_id: s-1');
+});

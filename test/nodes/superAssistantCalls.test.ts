@@ -1,0 +1,81 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import type { AssistantReply } from '../../nodes/client/chat/askAssistant';
+import { ASSISTANT_CALLS, planCall } from '../../nodes/SuperAssistant/callTable';
+
+const { toRow, toResult: toReply } = ASSISTANT_CALLS;
+
+const describeItem = (parameters: Readonly<Record<string, unknown>>) =>
+	planCall(
+		{
+			getNodeParameter: (name: string, _item: number, fallback: unknown) =>
+				parameters[name] ?? fallback,
+		} as unknown as IExecuteFunctions,
+		0,
+	);
+
+const CALL = { appCode: ' demo-assistant', message: 'Hi', session: 'key', sessionKey: 'chat-1 ' };
+
+test('the row of a call shows what a person wants to see', () => {
+	expect(describeItem(CALL).row).toStrictEqual({
+		app_code: 'demo-assistant',
+		session_key: 'chat-1',
+		session_id: '',
+		message: 'Hi',
+	});
+	expect(describeItem({ ...CALL, session: 'id', sessionId: 's-1' }).row).toMatchObject({
+		session_key: '',
+		session_id: 's-1',
+	});
+});
+
+test.each([
+	['the assistant', { appCode: 'other' }],
+	['the message', { message: 'Hi!' }],
+	['the kind of session', { session: 'new' }],
+	['the key', { sessionKey: 'chat-2' }],
+	['the images', { 'images.image': [{ source: 'url', url: 'https://example.com/a.png' }] }],
+])('a call is recognized by %s', (_name, change) => {
+	expect(describeItem({ ...CALL, ...change }).entered).not.toBe(describeItem(CALL).entered);
+	expect(describeItem({ ...CALL }).entered).toBe(describeItem(CALL).entered);
+});
+
+const REPLY: AssistantReply = {
+	completion: {
+		choices: [
+			{
+				index: 0,
+				message: { content: 'Zero \u0000, half \ud83d, "quoted" {{ 1 }}' },
+				finish_reason: 'stop',
+			},
+		],
+		session_id: 's-1',
+	},
+	events: [{ type: 'tool_start', tool: 'search', offset_ms: 42 }],
+};
+
+test('a reply comes back from its row as it was', () => {
+	const row = toRow(REPLY);
+	expect(row['session_id']).toBe('s-1');
+	// PostgreSQL takes neither in a text.
+	expect(row['reply']).not.toMatch(/[\0\ud800-\udfff]/);
+	expect(toReply(row)).toStrictEqual(REPLY);
+});
+
+test('a reply without a session leaves the one of the call', () => {
+	const { session_id, ...completion } = REPLY.completion;
+	expect(toRow({ ...REPLY, completion })).not.toHaveProperty('session_id');
+});
+
+test.each([
+	null,
+	'',
+	'Hi',
+	'"Hi"',
+	'[]',
+	'{}',
+	'{"completion":{}}',
+	'{"completion":{"choices":[]}}',
+])('%j is no reply', (reply) => {
+	expect(toReply({ reply })).toBeUndefined();
+});

@@ -1,0 +1,209 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import {
+	allItems,
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+} from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
+import {
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
+import { COMPLETED, FAILED } from '../support/waitOutputs';
+
+type Answer = (response: Parameters<Script>[0], taskId: string) => void;
+
+const page =
+	(status: number): Answer =>
+	(response) => {
+		response.writeHead(status, { 'content-type': 'text/html' });
+		response.end('<html><body><h1>404 page of nginx</h1></body></html>');
+	};
+/** An error in the service's own form (spec 7). */
+const own =
+	(status: number): Answer =>
+	(response) => {
+		json(response, status, {
+			error: { message: 'own words', type: 'invalid_request_error' },
+		});
+	};
+const report =
+	(status: string, more: object = {}): Answer =>
+	(response, task_id) => {
+		json(response, 200, { task_id, status, video_url: 'https://cdn/x.mp4', ...more });
+	};
+const completed = report('completed');
+
+let server: ScriptedServer;
+/** The answers of each task, the last one forever. Every other task is completed. */
+let answers: ReadonlyMap<string, readonly Answer[]>;
+let asked: string[];
+
+beforeEach(async () => {
+	asked = [];
+	server = await startScriptedServer((response, { body }) => {
+		const { task_id: taskId } = body as { task_id: string };
+		const list = answers.get(taskId) ?? [completed];
+		const nth = asked.filter((each) => each === taskId).length;
+		asked.push(taskId);
+		list[Math.min(nth, list.length - 1)]!(response, taskId);
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const ids = (...taskIds: readonly unknown[]) =>
+	taskIds.map((task_id) => ({ task_id }) as IDataObject);
+const idsOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: fields }) => fields['task_id']);
+
+/** Waits in virtual time for tasks with these answers. */
+async function wait(
+	tasks: Readonly<Record<string, readonly Answer[]>>,
+	more: Partial<RunOptions> = {},
+) {
+	answers = new Map(Object.entries(tasks));
+	return await withFakeTimers(
+		async () =>
+			await runNode('waitForVideo', {
+				credential: { baseUrl: server.url, apiKey: 'k' },
+				parameters: { download: false },
+				items: ids(...Object.keys(tasks)),
+				...more,
+			}),
+	);
+}
+
+describe('between two good answers', () => {
+	test.each([
+		['a 404 of a proxy', page(404)],
+		['a 404 of the service', own(404)],
+		['an HTML page', page(200)],
+		['a 403 of a firewall', page(403)],
+		['a 400', own(400)],
+	])('%s does not end the wait', async (_name, odd) => {
+		const { outputs } = await wait({ t: [report('queued'), odd, completed] });
+		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['t']);
+	});
+});
+
+describe('without any good answer', () => {
+	test.each([
+		['404', own(404), 'The service does not know this task: own words'],
+		['403', own(403), 'The API key has no access to this task: own words'],
+	])('%s in the form of the service concern their tasks', async (_name, odd, message) => {
+		const { outputs } = await wait({ a: [odd], b: [odd] });
+		expect(outputs[FAILED]!.map(({ json: fields }) => fields)).toMatchObject([
+			{ task_id: 'a', reason: 'refused', error_message: message },
+			{ task_id: 'b', reason: 'refused', error_message: message },
+		]);
+	});
+
+	test.each([
+		['404 pages', page(404), 'The service was not found at this address', /Base URL/],
+		[
+			'HTML pages',
+			page(200),
+			'Unexpected response: this is not the Agent Video API',
+			/Base URL/,
+		],
+	])('%s fail the node, as a wrong key does', async (_name, odd, message, remedy) => {
+		const tasks = { a: [odd], b: [odd] };
+		const { status, error, outputs } = await wait(tasks);
+		expect({ status, message: error?.message }).toStrictEqual({ status: 'error', message });
+		expect(error!.description).toMatch(remedy);
+		expect(error!.description).toContain('Tasks not finished: a, b');
+		expect(outputs.flat()).toHaveLength(0);
+
+		const continued = await wait(tasks, { onError: 'continueErrorOutput' });
+		expect(continued.outputs[COMPLETED]).toStrictEqual([]);
+		expect(continued.outputs[FAILED]).toStrictEqual([]);
+		expect(continued.outputs.at(-1)!.map(({ json: fields }) => fields['error'])).toStrictEqual([
+			message,
+			message,
+		]);
+	});
+});
+
+test.each([
+	['404', own(404), 'The service does not know this task: own words'],
+	['403', own(403), 'The API key has no access to this task: own words'],
+])('a lasting %s concerns its task, where others get good answers', async (_name, odd, words) => {
+	const { status, outputs } = await wait({ a: [odd], b: [report('processing'), completed] });
+	expect(status).toBe('success');
+	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
+	expect(outputs[FAILED]).toMatchObject([
+		{ json: { task_id: 'a', reason: 'refused', error_message: words } },
+	]);
+});
+
+test('fields of the service called reason and error change neither the output nor our fields', async () => {
+	const odd = { reason: 'none', error: 'none', history: 'theirs', waited_seconds: 'long' };
+	const { outputs } = await wait({
+		a: [report('completed', odd)],
+		b: [report('failed', { ...odd, error_message: 'moderation' })],
+		c: [report('completed', { error: null, reason: null })],
+	});
+	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'c']);
+	const [a] = outputs[COMPLETED]!;
+	expect(a!.json).toMatchObject({ service_reason: 'none', service_error: 'none' });
+	expect(a!.json).not.toHaveProperty('reason');
+	expect(a!.json).not.toHaveProperty('error');
+	expect(typeof a!.json['waited_seconds']).toBe('number');
+	expect(outputs[FAILED]!.map(({ json: fields }) => fields)).toMatchObject([
+		{ task_id: 'b', reason: 'failed', error_message: 'moderation', service_error: 'none' },
+	]);
+});
+
+/** Task IDs that are names of fields that every object has. */
+const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
+
+test('task IDs may be names that every object has, and numbers', async () => {
+	const { outputs } = await wait({}, { items: ids(...NAMES, 123) });
+	expect(idsOf(outputs[COMPLETED])).toStrictEqual([...NAMES, '123']);
+});
+
+test('so they may in a suspended wait, with Always Output Data', async () => {
+	const items = [...NAMES, '123'];
+	answers = new Map(items.map((id) => [id, [report('processing'), completed]]));
+	const nodes = [
+		{
+			...packageNode('Wait', 'waitForVideo', {
+				parameters: { download: false, waitMode: 'suspend' },
+			}),
+			alwaysOutputData: true,
+		},
+		stubNode('Done', (each) => each),
+	];
+	const wires = { Wait: [['Done']] };
+	const first = await runWorkflow(nodes, wires, 'Wait', {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		items: ids(...NAMES, 123),
+	});
+	expect(first.status).toBe('waiting');
+	const resumeMs = first.run.waitTill!.getTime();
+	jest.spyOn(Date, 'now').mockReturnValue(resumeMs);
+	const last = await first.resume().finally(() => jest.restoreAllMocks());
+	expect(last.status).toBe('success');
+	expect(idsOf(allItems(last, 'Done').flat())).toStrictEqual(items);
+	const [item] = last.outputs[COMPLETED]!;
+	expect(item!.json['history']).toMatch(/^processing [\d.]+ s, completed [\d.]+ s$/);
+});
+
+test('a task that Create Video gets with a number as its ID is delivered with that ID as text', async () => {
+	const create = await startScriptedServer((response) => {
+		json(response, 200, { task_id: 123, status: 'queued', model: 'video-m1' });
+	});
+	const { outputs } = await runNode('createVideo', {
+		credential: { baseUrl: create.url, apiKey: 'k' },
+		parameters: { prompt: 'A lake' },
+	}).finally(create.stop);
+	expect(outputs[0]).toMatchObject([{ json: { task_id: '123', status: 'queued' } }]);
+});

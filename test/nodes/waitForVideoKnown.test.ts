@@ -1,0 +1,188 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { dataTables } from '../support/dataTables';
+import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
+
+// What is known of the other tasks when an error ends polling.
+
+type Answer = readonly [status: number, body: object];
+
+const VIDEO = 'https://cdn.example/a.mp4';
+const COMPLETE: Answer = [200, { status: 'completed', video_url: VIDEO }];
+const PROCESSING: Answer = [200, { status: 'processing' }];
+const MODERATED: Answer = [200, { status: 'failed', error_message: 'moderation' }];
+const BAD_KEY: Answer = [401, { error: { message: 'bad key', type: 'invalid_request_error' } }];
+
+let server: ScriptedServer;
+/** The answers of each task, the last one forever. */
+let answers: Readonly<Record<string, readonly Answer[]>>;
+let onAsked: (taskId: string) => void;
+
+beforeEach(async () => {
+	const asked: string[] = [];
+	onAsked = () => undefined;
+	server = await startScriptedServer((response, { body }) => {
+		const { task_id } = body as { task_id: string };
+		const nth = asked.filter((each) => each === task_id).length;
+		asked.push(task_id);
+		const list = answers[task_id]!;
+		const [status, fields] = list[Math.min(nth, list.length - 1)]!;
+		json(response, status, status === 200 ? { task_id, ...fields } : fields);
+		onAsked(task_id);
+	});
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await server.stop();
+});
+
+const ids = (...taskIds: readonly string[]) => taskIds.map((task_id) => ({ task_id }));
+const idsOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: fields }) => fields['task_id']);
+const credential = () => ({ baseUrl: server.url, apiKey: 'k-secret' });
+
+async function wait({ parameters, ...more }: Partial<RunOptions> = {}) {
+	return await withFakeTimers(
+		async () =>
+			await runNode('waitForVideo', {
+				credential: credential(),
+				items: ids(...Object.keys(answers)),
+				...more,
+				parameters: { download: false, ...parameters },
+			}),
+	);
+}
+
+describe('the key is rejected while one video is generating', () => {
+	beforeEach(() => {
+		answers = {
+			a: [COMPLETE],
+			b: [PROCESSING, BAD_KEY],
+			c: [MODERATED],
+		};
+	});
+	const NAMED = `Tasks completed: a (${VIDEO}). Tasks not finished: b. Tasks failed: c`;
+
+	test('the error that fails the node names each task by its outcome, with the videos', async () => {
+		const { error, outputs } = await wait();
+		expect(error!.message).toBe('The service rejected the API key');
+		expect(error!.description).toContain(NAMED);
+		expect(outputs.flat()).toHaveLength(0);
+	});
+
+	test('On Error: Continue delivers what is finished, and fails the rest', async () => {
+		const { outputs } = await wait({ onError: 'continueErrorOutput' });
+		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a']);
+		expect(idsOf(outputs[FAILED])).toStrictEqual(['c']);
+		expect(outputs[ERROR]).toMatchObject([
+			{
+				json: { error: 'The service rejected the API key', details: { task_id: 'b' } },
+				pairedItem: { item: 1 },
+			},
+		]);
+	});
+
+	test('in Ask Once, too', async () => {
+		answers = { a: [COMPLETE], b: [BAD_KEY], c: [MODERATED] };
+		const once = { parameters: { waitMode: 'once' } };
+		expect((await wait(once)).error!.description).toContain(NAMED);
+		const { outputs } = await wait({ ...once, onError: 'continueErrorOutput' });
+		expect(outputs.map(idsOf)).toStrictEqual([['a'], ['c'], [], [undefined]]);
+	});
+
+	test('the task ledger has what is known; the failed node has delivered nothing', async () => {
+		const tables = dataTables();
+		const rows = ['a', 'b', 'c'].map((task_id) => ({
+			task_id,
+			status: 'queued',
+			sent_at: '2026-01-01T00:00:00.000Z',
+			call: task_id,
+		}));
+		tables.insert(TASK_TABLE, ...rows);
+		await wait({ tables });
+		expect(tables.rows).toMatchObject([
+			{ task_id: 'a', status: 'completed', video_url: VIDEO, finished_at: null },
+			{ task_id: 'b', status: 'queued', finished_at: null },
+			{ task_id: 'c', status: 'failed', finished_at: expect.any(String) as string },
+		]);
+	});
+
+	test.each(['continueErrorOutput', undefined] as const)(
+		'in a later step of a suspended wait (On Error: %s)',
+		async (onError) => {
+			const node = packageNode('Wait', 'waitForVideo', {
+				parameters: { download: false, waitMode: 'suspend' },
+				...(onError && { onError }),
+			});
+			const nodes = [node, stubNode('Lost', (items) => items)];
+			const items = ids('a', 'b', 'c');
+			const wires = { Wait: [[], ['Lost']] };
+			const first = await runWorkflow(nodes, wires, 'Wait', {
+				credential: credential(),
+				items,
+			});
+			expect(first.status).toBe('waiting');
+			jest.spyOn(Date, 'now').mockReturnValue(first.run.waitTill!.getTime());
+			const { outputs, error } = await first.resume();
+			if (onError === undefined) expect(error!.description).toContain(NAMED);
+			else expect(outputs.map(idsOf)).toStrictEqual([['a'], ['c'], [undefined]]);
+		},
+	);
+});
+
+test('a canceled execution delivers nothing, whatever On Error says', async () => {
+	answers = { a: [COMPLETE], b: [PROCESSING] };
+	let cancel: () => void = () => undefined;
+	let polls = 0;
+	onAsked = () => {
+		if (++polls === 2)
+			setTimeout(() => {
+				cancel();
+			}, 1_000);
+	};
+	const { status, outputs } = await wait({
+		onError: 'continueErrorOutput',
+		onStart: (stop) => (cancel = stop),
+	});
+	expect(status).toBe('canceled');
+	// n8n passes the input on.
+	expect(outputs.flat().map(({ json: fields }) => fields)).toStrictEqual(ids('a', 'b'));
+});
+
+describe('errors of the service without a type', () => {
+	test.each<[number, object]>([
+		[404, { error: { message: 'task not found', code: 404 } }],
+		[404, { error: 'task not found' }],
+		[404, { message: 'task not found', trace_id: 't-1' }],
+		[403, { error: { message: 'task not found' } }],
+	])('%i %j is about the task, not about the address', async (status, body) => {
+		answers = { a: [[status, body]] };
+		const { error, outputs } = await wait();
+		expect(error).toBeUndefined();
+		expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'refused' } }]);
+	});
+
+	test.each([[{ message: 'no Route matched' }], [{}]])(
+		'a 404 with the JSON %j of another server fails the node',
+		async (body) => {
+			answers = { a: [[404, body]] };
+			expect((await wait()).error!.message).toBe('The service was not found at this address');
+		},
+	);
+});
+
+test('the hint counts tasks, not items: two items have one task, one has none', async () => {
+	answers = { a: [MODERATED], b: [COMPLETE] };
+	const { run } = await wait({
+		items: ids('a', 'a', 'b', ''),
+		onError: 'continueErrorOutput',
+	});
+	const [hint] = run.data.resultData.runData['Tested']!.at(-1)!.hints!;
+	expect(hint!.message).toBe(
+		'2 of 2 videos finished (1 failed), after 0 s, 1 video without a result, and items without a task ID',
+	);
+});

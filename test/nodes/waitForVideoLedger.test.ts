@@ -1,0 +1,464 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { accountName } from '../../nodes/shared/run/account';
+import { dataTables, type DataTables } from '../support/dataTables';
+import {
+	allItems,
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+	type RunResult,
+} from '../support/engine';
+import { sampleFile } from '../support/sampleFiles';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { COMPLETED, FAILED } from '../support/waitOutputs';
+
+const MINUTE_MS = 60_000;
+const NOTHING_OPEN =
+	'No open tasks of this API key that are 15 minutes old or more (see Minimum Age)';
+const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+
+let server: ScriptedServer;
+let account: string;
+let tables: DataTables;
+/** What the service reports of a task; every other task is completed. */
+let reports: Record<string, object>;
+/** Offset of the clock of this process, in milliseconds. */
+let aheadMs: number;
+
+beforeEach(async () => {
+	tables = dataTables();
+	reports = {};
+	aheadMs = 0;
+	const now = Date.now.bind(Date);
+	jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+	server = await startScriptedServer((response, { path, body }) => {
+		if (path.startsWith('/cdn/')) {
+			const isGone = path.includes('gone');
+			response.writeHead(isGone ? 404 : 200, { 'content-type': 'video/mp4' });
+			response.end(sampleFile('video/mp4'));
+			return;
+		}
+		const { task_id } = body as { task_id: string };
+		const { status_code = 200, ...report } = (reports[task_id] ?? {
+			status: 'completed',
+			video_url: urlOf(task_id),
+		}) as { status_code?: number };
+		json(response, status_code, status_code === 200 ? { task_id, ...report } : report);
+	});
+	account = await accountName(credential());
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await server.stop();
+});
+
+const urlOf = (taskId: string) => `${server.url}/cdn/${taskId}.mp4`;
+const credential = () => ({ baseUrl: server.url, apiKey: 'k-secret' });
+const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS).toISOString();
+const asked = (task_id: string, more: IDataObject = {}) => ({
+	task_id,
+	status: task_id === '' ? 'sent' : 'queued',
+	sent_at: ago(20),
+	call: `call-${task_id}`,
+	account,
+	...more,
+});
+
+async function wait(more: Partial<RunOptions> = {}) {
+	return await runNode('waitForVideo', { credential: credential(), tables, ...more });
+}
+async function collect(parameters: IDataObject = {}, more: Partial<RunOptions> = {}) {
+	return await wait({ ...more, parameters: { tasks: 'ledger', ...parameters } });
+}
+
+const rowOf = (taskId: string) => tables.rows.find(({ task_id }) => task_id === taskId);
+const polled = () =>
+	server.requests
+		.filter(({ path }) => path === '/v1/videos/tasks')
+		.map(({ body }) => (body as { task_id: string }).task_id);
+const idsOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: fields }) => fields['task_id']);
+const hintsOf = ({ run }: RunResult) =>
+	Object.values(run.data.resultData.runData)
+		.flat()
+		.flatMap(({ hints = [] }) => hints.map(({ message }) => message));
+
+describe('results', () => {
+	test('are written once for all tasks, with what a person looks for', async () => {
+		reports = {
+			b: { status: 'failed', error_message: 'moderation' },
+			c: { status_code: 400, error: { message: 'no such task' } },
+			'gone-d': { status: 'completed', video_url: urlOf('gone-d') },
+		};
+		tables.insert(TASK_TABLE, ...['a', 'b', 'c', 'gone-d', 'other'].map((id) => asked(id)));
+		const before = rowOf('other');
+		await wait({ items: ['a', 'b', 'c', 'gone-d'].map((task_id) => ({ task_id })) });
+		expect(rowOf('a')).toMatchObject({
+			status: 'completed',
+			video_url: urlOf('a'),
+			file_name: 'a.mp4',
+			error: null,
+			finished_at: DATE,
+		});
+		expect(rowOf('b')).toMatchObject({
+			status: 'failed',
+			error: 'moderation',
+			video_url: null,
+			finished_at: DATE,
+		});
+		expect(rowOf('c')).toMatchObject({
+			status: 'refused',
+			error: expect.stringContaining('no such task') as string,
+			finished_at: DATE,
+		});
+		// Left to be collected.
+		expect(rowOf('gone-d')).toMatchObject({
+			status: 'completed',
+			video_url: urlOf('gone-d'),
+			error: expect.stringContaining('404') as string,
+			finished_at: null,
+		});
+		expect(rowOf('other')).toStrictEqual(before);
+		// One to find the table, one to find the rows, one to write.
+		expect(tables.calls).toBe(3);
+	});
+
+	test('of a service that sends other types are written, and keep no others from it', async () => {
+		reports = {
+			a: { status: 'completed', video_url: 5 },
+			b: { status: 'failed', error_message: { code: 7 } },
+		};
+		tables.insert(TASK_TABLE, ...['a', 'b', 'c'].map((id) => asked(id)));
+		await wait({ items: ['a', 'b', 'c'].map((task_id) => ({ task_id })) });
+		expect(rowOf('a')).toMatchObject({ status: 'completed', video_url: '5' });
+		expect(rowOf('b')).toMatchObject({ status: 'failed', finished_at: DATE });
+		expect(rowOf('c')).toMatchObject({ status: 'completed', finished_at: DATE });
+	});
+
+	test('of a large batch are written in few steps, and the rest of each row stays', async () => {
+		const ids = Array.from({ length: 250 }, (_, index) => `task-${index}`);
+		tables.insert(
+			TASK_TABLE,
+			asked('other'),
+			...ids.map((id) => asked(id, { prompt: `Prompt of ${id}` })),
+		);
+		const items = [...ids, 'made-elsewhere'].map((task_id) => ({ task_id }));
+		await wait({ items, parameters: { download: false } });
+		expect(tables.rows).toHaveLength(251);
+		for (const id of ids) {
+			expect(rowOf(id)).toMatchObject({
+				status: 'completed',
+				prompt: `Prompt of ${id}`,
+				call: `call-${id}`,
+				finished_at: DATE,
+			});
+		}
+		expect(rowOf('other')).toMatchObject({ status: 'queued', finished_at: null });
+		expect(tables.operations.length).toBeLessThan(10);
+	});
+
+	test('a completed task is finished without a file when none was asked for', async () => {
+		tables.insert(TASK_TABLE, asked('a', { error: 'timeout of an earlier wait' }));
+		await wait({ items: [{ task_id: 'a' }], parameters: { download: false } });
+		expect(rowOf('a')).toMatchObject({ finished_at: DATE, file_name: null, error: null });
+	});
+
+	test.each([
+		[404, 'a wrong base URL'],
+		[406, 'an account without credit'],
+	])('status %i, as from %s, leaves the task open', async (status_code) => {
+		reports = { a: { status_code, error: { message: 'no' } } };
+		tables.insert(TASK_TABLE, asked('a'));
+		await wait({ items: [{ task_id: 'a' }] });
+		expect(rowOf('a')).toMatchObject({ status: 'queued', finished_at: null });
+	});
+
+	test('are written when a failed video fails the node; completed videos stay open', async () => {
+		reports = { b: { status: 'failed', error_message: 'moderation' } };
+		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		const { status } = await wait({
+			items: [{ task_id: 'a' }, { task_id: 'b' }],
+			parameters: { options: { onFailed: 'fail' } },
+		});
+		expect(status).toBe('error');
+		expect(rowOf('a')).toMatchObject({ status: 'completed', finished_at: null });
+		expect(rowOf('b')).toMatchObject({ status: 'failed', finished_at: DATE });
+	});
+
+	test('a task of a timeout stays open', async () => {
+		reports = { a: { status: 'processing' } };
+		tables.insert(TASK_TABLE, asked('a'));
+		const first = await suspended({ items: [{ task_id: 'a' }], parameters: {} });
+		aheadMs += 11 * MINUTE_MS;
+		await first.resume();
+		expect(rowOf('a')).toMatchObject({
+			status: 'processing',
+			finished_at: null,
+			error: expect.stringContaining('may still complete') as string,
+		});
+	});
+
+	test.each<[string, (operation: string) => string | undefined]>([
+		['is locked', (each) => (each === 'update' ? 'database is locked' : undefined)],
+		['cannot be created', (each) => (each === 'create' ? 'the module is disabled' : undefined)],
+	])('are delivered when the table %s, and that is said once', async (name, fails) => {
+		if (name === 'is locked') tables.insert(TASK_TABLE, asked('a'));
+		tables.fails = fails;
+		const result = await wait({ items: [{ task_id: 'a' }] });
+		expect(idsOf(result.outputs[COMPLETED])).toStrictEqual(['a']);
+		expect(result.outputs[COMPLETED]![0]!.binary).toBeDefined();
+		expect(hintsOf(result).filter((each) => each.includes('ledger'))).toStrictEqual([
+			expect.stringMatching(/^The results are not in the task ledger\. .*agent_video_tasks/),
+		]);
+	});
+
+	test('are written into a new table after the old one was deleted', async () => {
+		tables.insert(TASK_TABLE, asked('a'));
+		await wait({ items: [{ task_id: 'a' }] });
+		tables.drop(TASK_TABLE.name);
+		tables.insert(TASK_TABLE, asked('b'));
+		const result = await wait({ items: [{ task_id: 'b' }] });
+		expect(rowOf('b')).toMatchObject({ status: 'completed' });
+		expect(hintsOf(result).join()).not.toContain('ledger');
+	});
+
+	test('are not written when Task Ledger is off', async () => {
+		await wait({
+			items: [{ task_id: 'a' }],
+			parameters: { options: { taskLedger: false } },
+		});
+		expect(tables.calls).toBe(0);
+	});
+
+	test('are written by a tool, too', async () => {
+		tables.insert(TASK_TABLE, asked('a'));
+		await runNode('waitForVideoTool', {
+			credential: credential(),
+			tables,
+			parameters: { taskId: 'a' },
+		});
+		expect(rowOf('a')).toMatchObject({ status: 'completed', finished_at: DATE });
+	});
+});
+
+describe('tasks from the ledger', () => {
+	test('come out with their files and with what the ledger knows; then they are finished', async () => {
+		tables.insert(
+			TASK_TABLE,
+			asked('a', {
+				prompt: 'A kite',
+				model: 'video-m1',
+				idempotency_key: 'order-1',
+				workflow_id: 'w',
+				execution_id: '7',
+				item: 2,
+				estimated_cost: 0.5,
+			}),
+			asked('b', { finished_at: ago(1) }),
+			asked('young', { sent_at: ago(10) }),
+		);
+		// The items of a schedule have no task_id, and their number does not matter.
+		const { outputs } = await collect({}, { items: [{ timestamp: 1 }, { timestamp: 2 }] });
+		expect(outputs[COMPLETED]).toStrictEqual([
+			{
+				json: expect.objectContaining({
+					task_id: 'a',
+					status: 'completed',
+					ledger: {
+						prompt: 'A kite',
+						model: 'video-m1',
+						idempotency_key: 'order-1',
+						workflow_id: 'w',
+						execution_id: '7',
+						item: 2,
+						sent_at: DATE,
+						estimated_cost: 0.5,
+					},
+				}) as IDataObject,
+				binary: { data: expect.objectContaining({ fileName: 'a.mp4' }) as object },
+				pairedItem: { item: 0 },
+			},
+		]);
+		expect(rowOf('a')).toMatchObject({ finished_at: DATE, collected_at: DATE });
+		expect(polled()).toStrictEqual(['a']);
+
+		const again = await collect();
+		expect(again.status).toBe('success');
+		expect(again.outputs.flat()).toStrictEqual([]);
+		expect(hintsOf(again)).toStrictEqual([NOTHING_OPEN]);
+		expect(polled()).toStrictEqual(['a']);
+	});
+
+	test('failed videos use the output Failed, with the ledger, and are finished', async () => {
+		reports = { a: { status: 'failed', error_message: 'moderation' } };
+		tables.insert(TASK_TABLE, asked('a', { prompt: 'A kite' }));
+		const { outputs } = await collect();
+		expect(outputs[FAILED]![0]!.json).toMatchObject({
+			task_id: 'a',
+			reason: 'failed',
+			ledger: { prompt: 'A kite' },
+		});
+		expect(hintsOf(await collect())).toStrictEqual([NOTHING_OPEN]);
+	});
+
+	test.each<[string, IDataObject, string[]]>([
+		['of a key', { ledgerTasks: 'key', idempotencyKey: 'order-1' }, ['a']],
+		['of a workflow', { ledgerTasks: 'workflow', workflowId: 'other' }, ['b']],
+		['of this workflow', { ledgerTasks: 'workflow' }, ['c']],
+		['younger ones, too', { options: { minimumAge: 5 } }, ['a', 'b', 'c', 'young']],
+		['the oldest ones', { options: { maximumTasks: 2 } }, ['a', 'b']],
+	])('%s', async (_name, parameters, expected) => {
+		tables.insert(
+			TASK_TABLE,
+			asked('a', { idempotency_key: 'order-1' }),
+			asked('b', { workflow_id: 'other' }),
+			asked('c', { workflow_id: 'test' }),
+			asked('young', { sent_at: ago(10) }),
+		);
+		const { outputs } = await collect({ download: false, ...parameters });
+		expect(idsOf(outputs[COMPLETED])).toStrictEqual(expected);
+		expect(tables.rows.filter((row) => row['collected_at'] !== null)).toHaveLength(
+			expected.length,
+		);
+	});
+
+	test('of two runs at the same moment one gets the task', async () => {
+		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		let random = 0;
+		jest.spyOn(Math, 'random').mockImplementation(() => (random += 0.3) % 1);
+		const runs = await Promise.all([1, 2, 3].map(() => collect({ download: false })));
+		expect(runs.flatMap(({ outputs }) => idsOf(outputs[COMPLETED])).sort()).toStrictEqual([
+			'a',
+			'b',
+		]);
+		expect(polled().sort()).toStrictEqual(['a', 'b']);
+	});
+
+	test('a task that a run took is left to it for 15 minutes, and then comes after the others', async () => {
+		tables.insert(
+			TASK_TABLE,
+			asked('a', { collected_at: ago(16) }),
+			asked('b', { collected_at: ago(14) }),
+			asked('c'),
+		);
+		const parameters = { download: false, options: { maximumTasks: 1 } };
+		expect(idsOf((await collect(parameters)).outputs[COMPLETED])).toStrictEqual(['c']);
+		expect(idsOf((await collect(parameters)).outputs[COMPLETED])).toStrictEqual(['a']);
+		const third = await collect(parameters);
+		expect(hintsOf(third)).toStrictEqual([
+			`${NOTHING_OPEN}; 1 belong to a run of the last 15 minutes`,
+		]);
+	});
+
+	test('a later run of the node in the same execution takes others', async () => {
+		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		const parameters = { tasks: 'ledger', download: false, options: { maximumTasks: 1 } };
+		let runs = 0;
+		const nodes = [
+			packageNode('Wait', 'waitForVideo', { parameters }),
+			stubNode('Again', (items) => ((runs += 1) < 2 ? items : [])),
+		];
+		const wires = { Wait: [['Again']], Again: [['Wait']] };
+		const result = await runWorkflow(nodes, wires, 'Wait', {
+			credential: credential(),
+			tables,
+		});
+		expect(idsOf(allItems(result, 'Wait')[COMPLETED])).toStrictEqual(['a', 'b']);
+	});
+
+	test('requests without an answer are named, unless the answer is in another row', async () => {
+		tables.insert(
+			TASK_TABLE,
+			asked('', { call: 'x', execution_id: '7', item: 1 }),
+			asked('', { call: 'y', execution_id: '8' }),
+			asked('b', { call: 'y', finished_at: ago(1) }),
+			asked('', { call: 'z', sent_at: ago(3) }),
+		);
+		const [hint] = hintsOf(await collect());
+		expect(hint).toMatch(
+			/^Creations without an answer: row \d+ \(execution 7, item 1, \d{4}-[^()]*\)\. Their videos may exist/,
+		);
+		expect(polled()).toStrictEqual([]);
+	});
+
+	test('Retry On Fail goes on with the same tasks', async () => {
+		reports = { a: { status_code: 401 } };
+		tables.insert(TASK_TABLE, asked('a'));
+		await collect({ download: false }, { retryOnFail: true });
+		// Without them the second try would find the task taken, and end well without it.
+		expect(polled().length).toBeGreaterThan(1);
+	});
+
+	test.each<[string, IDataObject, RegExp, RegExp]>([
+		[
+			'no key',
+			{ ledgerTasks: 'key', idempotencyKey: '={{ null }}' },
+			/^Idempotency Key is empty$/,
+			/Enter a text/,
+		],
+		[
+			'no table',
+			{},
+			/^Tasks cannot be read from the task ledger: .*n8n 2/,
+			/set Tasks to From Input/,
+		],
+	])('%s fails the node before it polls', async (name, parameters, message, hint) => {
+		tables.disabled = name === 'no table';
+		const { error } = await collect(parameters);
+		expect(error!.message).toMatch(message);
+		expect(error!.description).toMatch(hint);
+		expect(polled()).toStrictEqual([]);
+	});
+
+	test('an error of the ledger reaches the error output', async () => {
+		tables.disabled = true;
+		const { outputs } = await collect({}, { onError: 'continueRegularOutput' });
+		expect(outputs[FAILED]![0]!.json['error']).toMatch(/^Tasks cannot be read/);
+	});
+});
+
+async function suspended(more: Partial<RunOptions>): Promise<RunResult> {
+	const nodes = [
+		packageNode('Wait', 'waitForVideo', {
+			parameters: { download: false, waitMode: 'suspend', ...more.parameters },
+		}),
+		...['Done', 'Lost'].map((name) => stubNode(name, (items) => items)),
+	];
+	const wires = { Wait: [['Done'], ['Lost']] };
+	return await runWorkflow(nodes, wires, 'Wait', { credential: credential(), tables, ...more });
+}
+
+describe('suspended', () => {
+	test('the tasks of the first step are kept until all are delivered', async () => {
+		reports = { a: { status: 'processing' } };
+		tables.insert(TASK_TABLE, asked('a', { prompt: 'A kite' }), asked('b'));
+		const first = await suspended({ parameters: { tasks: 'ledger' } });
+		expect(first.status).toBe('waiting');
+		// It is open as well, but this run has its tasks.
+		tables.insert(TASK_TABLE, asked('late'));
+		reports = {};
+		aheadMs += first.run.waitTill!.getTime() - Date.now();
+		const last = await first.resume();
+		expect(last.status).toBe('success');
+		const [done] = allItems(last, 'Wait');
+		expect(idsOf(done)).toStrictEqual(['a', 'b']);
+		expect(done![0]!.json['ledger']).toMatchObject({ prompt: 'A kite' });
+		expect(rowOf('a')).toMatchObject({ finished_at: DATE });
+		expect(polled()).not.toContain('late');
+	});
+
+	test('Maximum Wait counts from the collection', async () => {
+		reports = { a: { status: 'processing' } };
+		tables.insert(TASK_TABLE, asked('a', { sent_at: ago(600) }));
+		const first = await suspended({ parameters: { tasks: 'ledger' } });
+		expect(first.status).toBe('waiting');
+		aheadMs += 11 * MINUTE_MS;
+		const last = await first.resume();
+		expect(allItems(last, 'Wait')[FAILED]![0]!.json).toMatchObject({ reason: 'timeout' });
+		expect(rowOf('a')).toMatchObject({ finished_at: null });
+	});
+});

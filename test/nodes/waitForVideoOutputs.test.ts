@@ -1,0 +1,327 @@
+import {
+	NodeHelpers,
+	Workflow,
+	type IDataObject,
+	type INodeExecutionData,
+	type INodeOutputConfiguration,
+} from 'n8n-workflow';
+
+import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
+import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { accountName } from '../../nodes/shared/run/account';
+import { dataTables } from '../support/dataTables';
+import {
+	allItems,
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+	type Wires,
+} from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { COMPLETED, ERROR, FAILED, GENERATING } from '../support/waitOutputs';
+
+const WAIT = 'Wait';
+const CONNECTED: Wires = { [WAIT]: [['Done'], ['Lost'], ['Later']] };
+const MODERATED = { status: 'failed', error_message: 'moderation' };
+
+let server: ScriptedServer;
+/** What the service answers for a task; every other task is completed. */
+let reports: Record<string, object>;
+
+beforeEach(async () => {
+	reports = {};
+	server = await startScriptedServer((response, { path, body }) => {
+		if (path.startsWith('/cdn/')) {
+			response.writeHead(404).end();
+			return;
+		}
+		const { task_id } = body as { task_id: string };
+		const completed = { status: 'completed', video_url: `${server.url}/cdn/${task_id}.mp4` };
+		const { status_code = 200, ...report } = (reports[task_id] ?? completed) as IDataObject;
+		json(response, status_code as number, { task_id, model: 'video-m1', ...report });
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const ids = (...taskIds: string[]) => taskIds.map((task_id) => ({ task_id }));
+const idsOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: fields }) => fields['task_id']);
+
+/** Runs the node in a workflow with these connections. */
+async function wait(wires: Wires, { parameters, ...more }: Partial<RunOptions> = {}) {
+	const nodes = [
+		packageNode(WAIT, 'waitForVideo', {
+			...more,
+			parameters: { download: false, ...parameters },
+		}),
+		...['Done', 'Lost', 'Later'].map((name) => stubNode(name, (items) => items)),
+	];
+	const credential = { baseUrl: server.url, apiKey: 'k-secret' };
+	return await runWorkflow(nodes, wires, WAIT, { credential, ...more });
+}
+
+/** The names of the outputs that n8n draws. */
+function drawnOutputs(parameters: IDataObject, more: Partial<RunOptions> = {}) {
+	const type = new WaitForVideo();
+	const node = packageNode(WAIT, 'waitForVideo', { parameters, ...more });
+	const nodeTypes = {
+		getByName: () => type,
+		getByNameAndVersion: () => type,
+		getKnownTypes: () => ({}),
+	};
+	const workflow = new Workflow({ active: false, nodes: [node], connections: {}, nodeTypes });
+	return NodeHelpers.getNodeOutputs(workflow, node, type.description).map(
+		(output) => (output as INodeOutputConfiguration).displayName,
+	);
+}
+
+test.each<[IDataObject, string[]]>([
+	[{}, ['Completed', 'Failed']],
+	[{ waitMode: 'inPlace' }, ['Completed', 'Failed']],
+	[{ waitMode: 'suspend' }, ['Completed', 'Failed']],
+	[{ waitMode: 'once' }, ['Completed', 'Failed', 'Generating']],
+])('%j has the outputs %j, and the error output after them', (parameters, names) => {
+	expect(drawnOutputs(parameters)).toStrictEqual(names);
+	const withError = drawnOutputs(parameters, { onError: 'continueErrorOutput' });
+	expect(withError).toStrictEqual([...names, 'Error']);
+});
+
+describe('a failed video', () => {
+	const items = ids('a', 'b', 'c');
+	beforeEach(() => {
+		reports = { b: MODERATED };
+	});
+
+	test.each<[string, Wires]>([
+		['Failed is not connected', { [WAIT]: [['Done']] }],
+		['nothing is connected', {}],
+	])('fails the node if %s; the error names all tasks and the remedy', async (_name, wires) => {
+		const { status, error, run } = await wait(wires, { items });
+		expect(status).toBe('error');
+		expect(error!.message).toBe('1 of 3 videos failed');
+		expect(error!.description).toContain('b (failed): moderation');
+		const url = (id: string) => `${id} (${server.url}/cdn/${id}.mp4)`;
+		expect(error!.description).toContain(
+			`Tasks completed: ${url('a')}, ${url('c')}. Tasks failed: b`,
+		);
+		expect(error!.description).toContain('connect the output Failed');
+		expect(run.data.resultData.runData['Done']).toBeUndefined();
+	});
+
+	test('leaves through Failed if that is connected', async () => {
+		const result = await wait(CONNECTED, { items });
+		expect(result.status).toBe('success');
+		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a', 'c']);
+		expect(idsOf(allItems(result, 'Lost')[0])).toStrictEqual(['b']);
+	});
+
+	test('fails the node if it cannot be downloaded', async () => {
+		const { error } = await wait({}, { items: ids('a'), parameters: { download: true } });
+		expect(error!.description).toContain('Tasks completed: a');
+	});
+
+	test('leaves through Failed with Send to Failed Output, connected or not', async () => {
+		const parameters = { options: { onFailed: 'output' } };
+		const { outputs } = await wait({}, { items, parameters });
+		expect(outputs.map(idsOf)).toStrictEqual([['a', 'c'], ['b']]);
+	});
+
+	test.each([WAIT, 'Done'])(
+		'leaves through Failed when the execution ends at %s: n8n leaves out other connections',
+		async (stepOf) => {
+			const { outputs } = await wait({ [WAIT]: [['Done']] }, { items, stepOf });
+			expect(outputs.map(idsOf)).toStrictEqual([['a', 'c'], ['b']]);
+		},
+	);
+
+	test('leaves through the error output if Failed is not connected, in every mode', async () => {
+		for (const waitMode of ['inPlace', 'suspend', 'once']) {
+			const { outputs } = await wait(
+				{ [WAIT]: [['Done']] },
+				{ items, parameters: { waitMode }, onError: 'continueErrorOutput' },
+			);
+			const error = waitMode === 'once' ? ERROR + 1 : ERROR;
+			expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'c']);
+			expect(outputs[FAILED]).toStrictEqual([]);
+			expect(outputs[error]).toMatchObject([{ json: { details: { task_id: 'b' } } }]);
+			expect(outputs).toHaveLength(error + 1);
+		}
+	});
+
+	test('from the task ledger fails the node as well, and the completed ones stay open', async () => {
+		const tables = dataTables();
+		const account = await accountName({ baseUrl: server.url, apiKey: 'k-secret' });
+		const sent_at = new Date(Date.now() - 3_600_000).toISOString();
+		tables.insert(
+			TASK_TABLE,
+			...['a', 'b'].map((task_id) => ({
+				...{ task_id, status: 'queued', sent_at, call: task_id },
+				account,
+			})),
+		);
+		const { error } = await wait(
+			{ [WAIT]: [['Done']] },
+			{ tables, parameters: { tasks: 'ledger' } },
+		);
+		expect(error!.message).toBe('1 of 2 videos failed');
+		expect(tables.rows.map((row) => row['finished_at'] === null)).toStrictEqual([true, false]);
+	});
+});
+
+test.each<[string, string, Wires]>([
+	['Completed', 'inPlace', { [WAIT]: [[WAIT]] }],
+	['Completed', 'suspend', { [WAIT]: [['Done', WAIT]] }],
+	['Generating', 'once', { [WAIT]: [['Done'], [], [WAIT]] }],
+])('%s may not lead back to the node (%s)', async (label, waitMode, wires) => {
+	const { error } = await wait(wires, { items: ids('a'), parameters: { waitMode } });
+	expect(error!.message).toBe(`${label} is connected to the input of this node`);
+	expect(error!.description).toContain('Remove that connection');
+	expect(server.requests).toHaveLength(0);
+});
+
+test('On Error: Continue passes a failed video on where Failed leads nowhere', async () => {
+	reports = { b: MODERATED };
+	const more = { items: ids('a', 'b'), onError: 'continueRegularOutput' } as const;
+	const lost = await wait({ [WAIT]: [['Done']] }, more);
+	expect(allItems(lost, 'Done')[0]).toMatchObject([
+		{ json: { task_id: 'a' } },
+		{ json: { error: 'The video failed', details: { task_id: 'b' } } },
+	]);
+	const wired = await wait(CONNECTED, more);
+	expect(idsOf(allItems(wired, 'Done')[0])).toStrictEqual(['a']);
+	expect(idsOf(allItems(wired, 'Lost')[0])).toStrictEqual(['b']);
+});
+
+describe('Ask Once', () => {
+	const parameters = { waitMode: 'once' };
+	beforeEach(() => {
+		reports = {
+			b: { status: 'processing' },
+			c: MODERATED,
+			d: { status_code: 503, error: { message: 'busy' } },
+		};
+	});
+
+	test('polls each task once, and each leaves through the output of its state', async () => {
+		const result = await wait(CONNECTED, { items: ids('a', 'b', 'c', 'd', 'b'), parameters });
+		expect(result.status).toBe('success');
+		expect(server.requests).toHaveLength(4);
+		expect(idsOf(allItems(result, 'Later')[0])).toStrictEqual(['b', 'd', 'b']);
+		expect(result.outputs.map(idsOf)).toStrictEqual([['a'], ['c'], ['b', 'd', 'b']]);
+		const [b, d] = result.outputs[GENERATING]!;
+		expect(b).toStrictEqual({
+			json: {
+				task_id: 'b',
+				status: 'processing',
+				waited_seconds: expect.any(Number) as number,
+				history: expect.stringMatching(/^processing [\d.]+ s$/) as string,
+			},
+			pairedItem: { item: 1 },
+		});
+		// The service's word for it.
+		expect(d!.json).toMatchObject({ task_id: 'd', status: 'unknown', history: '' });
+		expect(result.messages.at(-1)).toMatch(
+			/^2 of 4 videos finished \(1 failed\), 1 processing, 1 without a status yet, after \d s/,
+		);
+	});
+
+	test('a video that is generating does not fail the node, whatever is connected', async () => {
+		for (const more of [{}, { options: { onFailed: 'fail' } }]) {
+			const { status, outputs } = await wait(
+				{ [WAIT]: [['Done'], [], ['Later']] },
+				{ items: ids('a', 'b'), parameters: { ...parameters, ...more } },
+			);
+			expect(status).toBe('success');
+			expect(outputs.map(idsOf)).toStrictEqual([['a'], [], ['b']]);
+		}
+	});
+
+	test('says why the status of a video is unknown', async () => {
+		const { outputs } = await wait(CONNECTED, { items: ids('b', 'd'), parameters });
+		expect(outputs[GENERATING]![1]!.json['error_message']).toMatch(/unavailable: busy$/);
+	});
+
+	test('a wrong address fails the node', async () => {
+		reports = { x: { status_code: 404 }, y: { status_code: 404 } };
+		const { error } = await wait(CONNECTED, { items: ids('x', 'y'), parameters });
+		expect(error!.message).toBe('The service was not found at this address');
+		expect(error!.description).toContain('Tasks not finished: x, y');
+	});
+
+	test('needs nothing at Generating', async () => {
+		const { status, outputs } = await wait(
+			{ [WAIT]: [['Done'], ['Lost']] },
+			{ items: ids('a', 'b'), parameters },
+		);
+		expect(status).toBe('success');
+		expect(idsOf(outputs[GENERATING])).toStrictEqual(['b']);
+	});
+
+	test('works with Execute step and in a streaming chat, too', async () => {
+		for (const more of [{ stepOf: WAIT }, { streaming: true }]) {
+			const { outputs } = await wait(CONNECTED, { items: ids('b'), parameters, ...more });
+			expect(idsOf(outputs[GENERATING])).toStrictEqual(['b']);
+		}
+	});
+
+	test('writes finished tasks only into the task ledger', async () => {
+		const tables = dataTables();
+		const asked = (task_id: string) => ({
+			task_id,
+			status: 'queued',
+			sent_at: '2026-01-01T00:00:00.000Z',
+			call: task_id,
+		});
+		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		await wait(CONNECTED, { items: ids('a', 'b'), parameters, tables });
+		expect(tables.rows).toMatchObject([
+			{ task_id: 'a', status: 'completed', finished_at: expect.any(String) as string },
+			{ task_id: 'b', status: 'queued', finished_at: null, error: null },
+		]);
+	});
+});
+
+describe('as a tool', () => {
+	const ask = async (args: IDataObject, more: Partial<RunOptions> = {}) =>
+		await runNode('waitForVideoTool', {
+			credential: { baseUrl: server.url, apiKey: 'k-secret' },
+			items: [args],
+			...more,
+		});
+
+	test('the model may ask for the status of a video without waiting for it', async () => {
+		reports = { b: { status: 'processing' } };
+		const { outputs } = await ask({ task_id: 'b', wait: false });
+		expect(server.requests).toHaveLength(1);
+		expect(outputs.map((items) => items.map(({ json: fields }) => fields))).toStrictEqual([
+			[{ task_id: 'b', status: 'processing' }],
+		]);
+	});
+
+	test('a person may decide that the tool never waits', async () => {
+		reports = { b: { status: 'processing' } };
+		const { outputs } = await ask(
+			{ task_id: 'b' },
+			{ parameters: { waitUntilFinished: false } },
+		);
+		expect(outputs[COMPLETED]).toMatchObject([{ json: { status: 'processing' } }]);
+	});
+
+	test('in a streaming chat the person reads the progress, and the model gets the result', async () => {
+		const { chunks, outputs } = await ask({ task_id: 'a' }, { streaming: true });
+		expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
+		expect(chunks[1]!.content).toMatch(/^1 of 1 video finished, after \d s\n\n$/);
+		expect(outputs[COMPLETED]).toMatchObject([{ json: { status: 'completed' } }]);
+	});
+
+	test('a failed video is a result, not an error', async () => {
+		reports = { b: MODERATED };
+		const { status, outputs } = await ask({ task_id: 'b' });
+		expect(status).toBe('success');
+		expect(outputs[COMPLETED]).toMatchObject([{ json: { task_id: 'b', reason: 'failed' } }]);
+	});
+});

@@ -1,0 +1,49 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
+import { pollProgress } from '../../nodes/shared/wait/progress';
+
+let nowMs: number;
+let texts: string[];
+let progress: ReturnType<typeof pollProgress>;
+
+beforeEach(() => {
+	nowMs = 1_000_000;
+	texts = [];
+	jest.spyOn(Date, 'now').mockImplementation(() => nowMs);
+	const context: Partial<IExecuteFunctions> = {
+		sendMessageToUI: jest.fn(),
+		addExecutionHints: jest.fn(),
+	};
+	progress = pollProgress(context as IExecuteFunctions, (text) => texts.push(text.trim()));
+});
+afterEach(() => {
+	jest.restoreAllMocks();
+});
+
+const processing = () =>
+	applyReport(
+		startPoll('a', nowMs),
+		{ task_id: 'a', status: 'processing' },
+		{ nowMs, random: 0, timeoutMs: 600_000 },
+	);
+
+test('a person in a chat reads the progress every 20 s, also when nothing changes', () => {
+	progress.remind();
+	progress.update([processing()]);
+	for (let second = 1; second <= 60; second++) {
+		nowMs += 1_000;
+		progress.remind();
+	}
+	expect(texts).toStrictEqual([
+		'0 of 1 video finished, 1 processing, after 0 s',
+		'0 of 1 video finished, 1 processing, after 20 s',
+		'0 of 1 video finished, 1 processing, after 40 s',
+		'0 of 1 video finished, 1 processing, after 1 min',
+	]);
+});
+
+test('changes that follow one another at once are one line', () => {
+	for (let change = 0; change < 10; change++) progress.update([processing()]);
+	expect(texts).toHaveLength(1);
+});

@@ -1,0 +1,283 @@
+import { startService, user, type Json, type TestService } from '../emulator/support/service';
+import { anything, containing, matching } from './expected';
+import {
+	agent,
+	assistant,
+	chat,
+	createVideo,
+	model,
+	DETAILS,
+	TEXT,
+	waitForVideo,
+	type Ran,
+	type Target,
+} from './nodeRuns';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
+
+let service: TestService;
+beforeEach(async () => {
+	service = await startService({ minimal: true });
+});
+afterEach(async () => {
+	await service.stop();
+});
+
+/** Every field of a value, with its path: `choices[].message.content`. Fields below `except` are the caller's own. */
+function pathsOf(value: unknown, except: readonly string[] = [], at = ''): string[] {
+	if (Array.isArray(value))
+		return [...new Set(value.flatMap((each) => pathsOf(each, except, `${at}[]`)))];
+	if (typeof value !== 'object' || value === null || except.includes(at)) return [at];
+	return [
+		...new Set(
+			Object.entries(value).flatMap(([key, each]) => {
+				const path = at === '' ? key : `${at}.${key}`;
+				return [path, ...pathsOf(each, except, path)];
+			}),
+		),
+	];
+}
+
+const WEATHER = {
+	type: 'function',
+	function: {
+		name: 'get_weather',
+		description: 'Tells the weather in a city',
+		parameters: {
+			type: 'object',
+			properties: { city: { type: 'string' } },
+			required: ['city'],
+		},
+	},
+};
+const WEATHER_QUESTION = 'What is the weather in Rome?';
+const TASK = 'Calculate 17 * 4';
+const USAGE = ['usage', 'prompt_tokens', 'completion_tokens', 'total_tokens'].map((name, index) =>
+	index === 0 ? name : `usage.${name}`,
+);
+const REPLY = ['choices', 'choices[].index', 'choices[].message'];
+const MESSAGE = (...names: readonly string[]) => names.map((name) => `choices[].message.${name}`);
+const CALLS = ['', '[].id', '[].type', '[].function', '[].function.name', '[].function.arguments'];
+const CALL_FIELDS = CALLS.map((end) => `choices[].message.tool_calls${end}`);
+
+describe('the emulator with --minimal sends nothing beyond the letter of the specification', () => {
+	const bodies: readonly (readonly [string, Json, readonly string[]])[] = [
+		['a reply', {}, [...REPLY, ...MESSAGE('role', 'content'), ...USAGE]],
+		[
+			'a reply after thinking',
+			{ thinking: { type: 'enabled' } },
+			[
+				...REPLY,
+				...MESSAGE('role', 'content', 'reasoning_content'),
+				'choices[].finish_reason',
+				...USAGE,
+			],
+		],
+		[
+			'tool calls',
+			{ messages: [user(WEATHER_QUESTION)], tools: [WEATHER] },
+			[
+				...REPLY,
+				...MESSAGE('role', 'content'),
+				...CALL_FIELDS,
+				'choices[].finish_reason',
+				...USAGE,
+			],
+		],
+		[
+			'a reply of a super assistant',
+			{ app_code: 'demo-assistant', messages: [user(TASK)] },
+			[
+				...['id', 'object', 'created', 'model', 'session_id'],
+				...REPLY,
+				...MESSAGE('role', 'content'),
+				...CALL_FIELDS,
+				...MESSAGE('tool_results', 'tool_results[].tool_call_id', 'tool_results[].content'),
+				...USAGE,
+			],
+		],
+	];
+	test.each(bodies)('%s', async (_what, request, fields) => {
+		const { body } = await service.chat({ messages: [user('Hello')], ...request });
+		const paths = pathsOf(body).filter((path) => !path.endsWith('[]'));
+		expect(paths.toSorted()).toStrictEqual([...fields].toSorted());
+	});
+
+	const DELTA = ['choices', 'choices[].index', 'choices[].delta', 'choices[].finish_reason'];
+	const streams: readonly (readonly [string, Json, readonly string[]])[] = [
+		['a stream', {}, [...DELTA, 'choices[].delta.content']],
+		[
+			'a stream with usage',
+			{ stream_options: { include_usage: true } },
+			[...DELTA, 'choices[].delta.content', ...USAGE.map((path) => `choices[].${path}`)],
+		],
+		[
+			'a stream of a super assistant',
+			{ app_code: 'demo-assistant', messages: [user(TASK)] },
+			[
+				...['model', 'session_id'],
+				...DELTA,
+				'choices[].delta.content',
+				...['extension', 'extension.type', 'extension.data', 'extension.data.tool'],
+				'extension.data.arguments',
+				...['', '[].name', '[].arguments', '[].result', '[].status'].map(
+					(end) => `extension.data.tool_calls${end}`,
+				),
+			],
+		],
+	];
+	test.each(streams)('%s', async (_what, request, fields) => {
+		const chunks = await service.chunks({ messages: [user('Hello')], ...request });
+		const own = ['extension.data.arguments', 'extension.data.tool_calls[].arguments'];
+		const paths = chunks
+			.flatMap((chunk) => pathsOf(chunk, own))
+			.filter((path) => !path.endsWith('[]'));
+		expect([...new Set(paths)].toSorted()).toStrictEqual([...fields].toSorted());
+	});
+
+	test('a video, from its creation to the finished task', async () => {
+		const { body } = await service.createVideo({ prompt: 'A lake', model: 'video-m1' });
+		const { body: open } = await service.queryTask(body['task_id']);
+		await service.clock.advance(60_000);
+		const { body: done } = await service.queryTask(body['task_id']);
+		expect([body, open, done].map((each) => Object.keys(each))).toStrictEqual([
+			['task_id', 'status', 'model', 'created_at'],
+			['task_id', 'status', 'model'],
+			['task_id', 'status', 'model', 'video_url'],
+		]);
+	});
+
+	test('an error, also that of a limit', async () => {
+		const { status, body, headers } = await service.chat({
+			messages: [user('Hello')],
+			app_code: 'busy-app',
+		});
+		expect(status).toBe(429);
+		expect(pathsOf(body)).toStrictEqual(['error', 'error.message', 'error.type']);
+		expect(headers.get('retry-after')).toBeNull();
+	});
+});
+
+/** The JSON of the only output item. */
+function jsonOf({ items, error }: Pick<Ran, 'items' | 'error'>): Json {
+	expect(error?.message).toBeUndefined();
+	expect(items).toHaveLength(1);
+	return items[0]!.json;
+}
+
+describe.each([false, true])('with nothing beyond the letter, streamed: %s', (isStreamed) => {
+	test('Chat Completion gives text and usage, and nothing that was not sent', async () => {
+		const json = jsonOf(await chat(service, { prompt: 'Hello', isStreamed }));
+		expect(json).toMatchObject({
+			[TEXT]: matching(/\w/),
+			usage: { total_tokens: anything(Number) },
+		});
+		for (const name of ['id', 'object', 'created', 'model', 'session_id', 'trace_id'])
+			expect(json).not.toHaveProperty(name);
+	});
+
+	test('Chat Completion parses JSON, and gives the fields of an application', async () => {
+		const json = jsonOf(
+			await chat(service, {
+				prompt: 'Which aspect ratio fits a phone? Answer as JSON with the key answer',
+				appCode: 'demo-app',
+				isJson: true,
+				options: DETAILS,
+				isStreamed,
+			}),
+		);
+		expect(json).toMatchObject({
+			json: { answer: anything(String) },
+			knowledge_base: { search_hit: anything(Boolean) },
+			suggested_questions: anything(Array),
+		});
+	});
+
+	test('Chat Completion gives the tool calls that the model asks for', async () => {
+		const options = { tools: JSON.stringify([WEATHER]) };
+		const json = jsonOf(await chat(service, { prompt: WEATHER_QUESTION, options, isStreamed }));
+		expect(json).toMatchObject({
+			finish_reason: 'tool_calls',
+			tool_calls: [{ function: { name: 'get_weather', arguments: '{"city":"Rome"}' } }],
+		});
+	});
+
+	test('Agent with Tools runs the tool calls and answers', async () => {
+		const tools = [WEATHER];
+		const form = { prompt: WEATHER_QUESTION, tools, isStreamed };
+		const json = jsonOf(await agent(service, form, () => ({ temperature: 21 })));
+		expect(json).toMatchObject({ [TEXT]: containing('21'), rounds: 2 });
+	});
+
+	test('Super Assistant gives reply, session and executed tools, and goes on in the session', async () => {
+		const more = { options: DETAILS, isStreamed };
+		const form = { message: `My name is Ada. ${TASK}`, ...more };
+		const first = jsonOf(await assistant(service, form));
+		expect(first).toMatchObject({ [TEXT]: containing('68') });
+		expect(JSON.stringify(first)).toContain('calculator');
+		const { body } = service.journal.of('/v1/chat/completions').at(-1)!;
+		expect(body).not.toHaveProperty('session_id');
+		const sessionId = String(first['session_id']);
+		const question = { message: 'What is my name?', sessionId, ...more };
+		const again = jsonOf(await assistant(service, question));
+		expect(again).toMatchObject({
+			[TEXT]: containing('Ada'),
+			session_id: sessionId,
+		});
+	});
+
+	test('Agent Video Chat Model gives text and usage', async () => {
+		const { items, error } = await model(service, { isStreamed });
+		expect(error?.message).toBeUndefined();
+		const text = JSON.stringify(items[0]!.json);
+		expect(text).toMatch(/"totalTokens":\d+/);
+		expect(text).toMatch(isStreamed ? /text-delta/ : /"type":"text","text":"\w/);
+	});
+});
+
+test('Create Video and Wait for Video get the video', async () => {
+	const created = jsonOf(await createVideo(service, { model: 'video-m1', prompt: 'A lake' }));
+	await service.clock.advance(60_000);
+	const done = jsonOf(await waitForVideo(service, [created as never]));
+	expect(done).toMatchObject({ status: 'completed', video_url: anything(String) });
+	expect(done).not.toHaveProperty('thumbnail_url');
+});
+
+const FAILURES: readonly (readonly [number, string, (target: Target) => Promise<Ran>])[] = [
+	[
+		401,
+		'rejected the API key',
+		async ({ url }) => await chat({ url, apiKey: 'no' }, { prompt: 'Hi' }),
+	],
+	[
+		402,
+		'no application',
+		async (target) => await chat(target, { prompt: 'Hi', appCode: 'none' }),
+	],
+	[
+		403,
+		'no access',
+		async (target) => await chat(target, { prompt: 'Hi', appCode: 'private-app' }),
+	],
+	[
+		406,
+		'Insufficient credit',
+		async ({ url }) => await chat({ url, apiKey: 'demo-key-no-credit' }, { prompt: 'Hi' }),
+	],
+	[409, 'moderation', async (target) => await chat(target, { prompt: 'forbidden-word' })],
+	[503, 'unavailable', async (target) => await chat(target, { prompt: 'broken-service' })],
+	[
+		402,
+		'model does not exist',
+		async (target) => await createVideo(target, { model: 'video-m99', prompt: 'A lake' }),
+	],
+];
+test.each(FAILURES)('status %i: %s', async (status, message, run) => {
+	const { error } = await run(service);
+	expect(error).toMatchObject({
+		message: containing(message),
+		httpCode: String(status),
+	});
+});
