@@ -1,29 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 
 import Table from 'cli-table3';
 import { Command } from 'commander';
 
+import { checkCompatibilityRows, COMPATIBILITY_ROWS } from './n8n/compatibilityTests';
 import { ROOT } from './paths';
-
-const TESTS = join(ROOT, 'test', 'e2e');
-
-/** The features in the table, each with the end-to-end tests that check it. */
-const ROWS = [
-	{ what: 'Chat Completion', file: 'chatCompletion.test.ts' },
-	{ what: 'Agent with Tools, branches', file: 'agentBranches.test.ts' },
-	{ what: 'Agent with Tools, conversations', file: 'agentConversations.test.ts' },
-	{ what: 'Agent with Tools, drawings', file: 'agentDrawings.test.ts' },
-	{ what: 'Super Assistant', file: 'superAssistant.test.ts' },
-	{ what: 'Agent Video Chat Model', file: 'chatModel.test.ts' },
-	{ what: 'Create Video', file: 'createVideo.test.ts' },
-	{ what: 'Wait for Video, suspended', file: 'waitForVideo.test.ts' },
-	{ what: 'Batch and chat examples, credential', file: 'demo.test.ts' },
-] as const;
 
 /** The parts of jest's report that are used here. */
 interface Report {
@@ -42,12 +29,9 @@ interface FileResult {
 }
 
 /** Runs the end-to-end tests on another n8n version, which is installed first, and prints a table of the results. */
-async function compatibility(version: string): Promise<void> {
-	const missing = ROWS.filter(({ file }) => !existsSync(join(TESTS, file)));
-	if (missing.length > 0) {
-		const names = missing.map(({ file }) => file).join(', ');
-		throw new Error(`lab/compatibility.ts names tests that do not exist: ${names}`);
-	}
+async function compatibility(versionOrTag: string): Promise<void> {
+	checkCompatibilityRows(COMPATIBILITY_ROWS);
+	const version = await findVersion(versionOrTag);
 	const report = await runTests(version);
 	const results = new Map(report.testResults.map((each) => [basename(each.name), each]));
 	const table = new Table({
@@ -56,11 +40,27 @@ async function compatibility(version: string): Promise<void> {
 		wordWrap: true,
 		style: { head: [], border: [] },
 	});
-	for (const { what, file } of ROWS) table.push([what, ...cells(results.get(file))]);
+	for (const { what, file } of COMPATIBILITY_ROWS)
+		table.push([what, ...cells(results.get(file))]);
 	console.log(`\n${table.toString()}`);
 
 	const failed = report.testResults.some((each) => failuresOf(each).length > 0);
 	process.exitCode = failed ? 1 : 0;
+}
+
+/**
+ * The version that a tag of n8n on npm, such as `latest` or `next`, has today; a version stays as it is.
+ *
+ * @throws Error if npm does not know it.
+ */
+async function findVersion(versionOrTag: string): Promise<string> {
+	const { stdout } = await promisify(execFile)('npm', [
+		...['view', `n8n@${versionOrTag}`, 'version', '--json', '--loglevel=error'],
+	]).catch(() => ({ stdout: '' }));
+	if (stdout.trim() === '') throw new Error(`npm knows no n8n@${versionOrTag}`);
+	const found = JSON.parse(stdout) as unknown;
+	if (typeof found === 'string') return found;
+	throw new Error(`n8n@${versionOrTag} is not one version. Name one, for example 1.123.81`);
 }
 
 function cells(result: FileResult | undefined): [string, string] {
@@ -76,11 +76,14 @@ function failuresOf({ message, assertionResults }: FileResult): string[] {
 		.map(({ fullName, failureMessages }) => `${fullName}: ${firstLine(failureMessages[0])}`);
 }
 
-/** The first line that contains a word, without colors. */
+/** Longest line of a failure in the table; wrapping a line of many thousands takes minutes. */
+const MAX_LINE = 300;
+
+/** The beginning of the first line that contains a word, without colors. */
 function firstLine(text = ''): string {
 	// eslint-disable-next-line no-control-regex -- color codes start with a control character
 	const plain = text.replace(/\u001b\[[\d;]*m/g, '');
-	return /\w.*/.exec(plain)?.[0] ?? 'no message';
+	return /\w.*/.exec(plain)?.[0].slice(0, MAX_LINE) ?? 'no message';
 }
 
 /** Runs the tests, which print their results to stderr, and returns jest's report. */
@@ -93,7 +96,7 @@ async function runTests(version: string): Promise<Report> {
 			[
 				join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'),
 				...['--selectProjects', 'e2e', '--maxWorkers=3', '--json', '--outputFile', file],
-				...['--testPathPatterns', ...ROWS.map((row) => `e2e/${row.file}`)],
+				...['--testPathPatterns', ...COMPATIBILITY_ROWS.map((row) => `e2e/${row.file}`)],
 			],
 			{
 				cwd: ROOT,
@@ -115,7 +118,7 @@ void new Command('npm run compatibility --')
 		'Runs the end-to-end tests of all nodes on another n8n version and prints a table of the results.\n' +
 			'That version is installed into .cache/ first: a few minutes, 2.4 GB.',
 	)
-	.argument('<version>', 'n8n version, for example 1.123.81')
+	.argument('<version>', 'n8n version, for example 1.123.81, or a tag on npm: latest, next')
 	.action(compatibility)
 	.parseAsync()
 	.catch((error: unknown) => {

@@ -77,13 +77,14 @@ function packagePath(url: string): string {
 		.replace(/\.min(?=\.css$)/, '');
 }
 
-async function goTo(page: Page, url: string): Promise<void> {
+/** Opens a page of an active workflow: a chat or a form. */
+export async function goTo(page: Page, url: string): Promise<void> {
 	for (const deadline = Date.now() + REGISTRATION_LIMIT_MS; ;) {
 		const answer = await page.goto(url);
 		const status = answer?.status();
 		if (status === 200) return;
 		if (status !== 404 || Date.now() > deadline) {
-			throw new Error(`There is no chat at ${url} (status ${status})`);
+			throw new Error(`There is no page at ${url} (status ${status})`);
 		}
 		await sleep(100);
 	}

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 
 import { openPage, type OpenPage, type PageOptions } from './openPage';
-import { OWNER } from '../n8n/N8nClient';
+import { OWNER } from '../n8n/owner';
 
 /** n8n binds a session to an ID that the browser generates. */
 const BROWSER_ID = 'n8n-lab-browser';

@@ -10,7 +10,7 @@ export interface Subject {
 	readonly workflow: Workflow;
 	/** Name of the node whose panel is opened. */
 	readonly node: string;
-	/** Height of the window in pixels, to fit the form. */
+	/** Minimum height of the window in pixels, to fit the output; it grows to fit the form. */
 	readonly height: number;
 	/** The view of the output, if not n8n's default. */
 	readonly view?: 'Table' | 'JSON' | 'Schema';
@@ -46,11 +46,12 @@ export const SUBJECTS: readonly Subject[] = [
 		steps: [
 			own('Create Video', 'createVideo', {
 				prompt: '={{ $json.topic }}, waves breaking slowly, filmed from a drone',
+				waitUntilFinished: true,
 			}),
 		],
 	}),
 	inSequence('WaitForVideo', {
-		height: 660,
+		height: 720,
 		input: TOPIC,
 		steps: [
 			own('Create Video', 'createVideo', { prompt: '={{ $json.topic }}' }),
@@ -75,12 +76,7 @@ export const SUBJECTS: readonly Subject[] = [
 ];
 
 function agentSubject(): Subject {
-	const tool = (name: string, description: string, parameter: string) => ({
-		name,
-		description,
-		define: 'fields',
-		parameters: { parameter: [{ name: parameter, type: 'string', required: true }] },
-	});
+	const city = { name: 'city', type: 'string', description: 'Name of the city', required: true };
 	const subject = inSequence('FunctionCallingAgent', {
 		height: 1150,
 		input: TOPIC,
@@ -91,13 +87,16 @@ function agentSubject(): Subject {
 				model: listed('chat-m1'),
 				tools: {
 					tool: [
-						tool('get_weather', 'Tells the weather in a city', 'city'),
-						tool('get_time', 'Tells the time in a city', 'city'),
+						{
+							name: 'get_weather',
+							description: 'Tells the weather in a city',
+							define: 'fields',
+							parameters: { parameter: [city] },
+						},
 					],
 				},
 			}),
 			set('Weather', { sky: 'sunny', degrees: 24 }),
-			set('Time', { time: '10:30' }),
 		],
 	});
 	const { workflow, node } = subject;
@@ -107,10 +106,9 @@ function agentSubject(): Subject {
 			...workflow,
 			connections: {
 				...workflow.connections,
-				// Answer and Stopped are not connected; the branches of the tools return to the agent.
-				[node]: { main: [[], [], [connectionTo('Weather')], [connectionTo('Time')]] },
+				// Answer and Stopped are not connected; the branch of the tool returns to the agent.
+				[node]: { main: [[], [], [connectionTo('Weather')]] },
 				Weather: { main: [[connectionTo(node)]] },
-				Time: { main: [[connectionTo(node)]] },
 			},
 		},
 	};

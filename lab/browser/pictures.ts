@@ -7,9 +7,11 @@ import { buildPackage } from '../n8n/buildPackage';
 import { installLab } from '../n8n/installLab';
 import { N8nClient, type WorkflowRef } from '../n8n/N8nClient';
 import { openEditor, type Editor } from './openEditor';
+import { checkNames } from './checkNames';
 import { ROOT } from '../paths';
 import { SUBJECTS, type Subject } from './pictureSubjects';
 import {
+	BEARER_CREDENTIAL,
 	EXAMPLE_CREDENTIAL,
 	exampleFiles,
 	readExample,
@@ -20,12 +22,14 @@ import { Running } from '../services/Running';
 import { startBrowser } from './startBrowser';
 import { startN8n } from '../n8n/startN8n';
 import { step } from '../services/step';
+import { takeTour } from './takeTour';
 
 const FOLDER = join(ROOT, 'docs', 'pictures');
-const WIDTH = 1240;
-const CANVAS_HEIGHT = 700;
-/** Margin around the nodes of a canvas, in pixels. */
-const MARGIN = 40;
+const WIDTH = 1440;
+/** Window for a canvas: so large that n8n shows every example in its full size. */
+const CANVAS_WINDOW = { width: 2600, height: 2000 } as const;
+/** Margin around the nodes of a canvas, in pixels: room for the labels below nodes outside a note. */
+const MARGIN = 48;
 const RUN_LIMIT_MS = 180_000;
 /** Duration of the animations in the editor, in milliseconds. */
 const SETTLE_MS = 1_500;
@@ -38,9 +42,14 @@ const HIDDEN = [
 	'[class*="executionButtons"] *',
 ] as const;
 
+/** Evaluates to the height of what a form has below the edge of its panel, in pixels. */
+const HIDDEN_HEIGHT =
+	"(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('.node-parameters-wrapper'))";
+
 const running = new Running();
 
 async function takePictures(wanted: readonly string[]): Promise<void> {
+	checkNames(wanted, await pictureNames());
 	await step('Prepare n8n', (showProgress) => installLab({ onProgress: showProgress }));
 	await step('Build the package', buildPackage);
 	const emulator = running.keep(await startEmulator({ videoSeconds: 4 }));
@@ -51,7 +60,12 @@ async function takePictures(wanted: readonly string[]): Promise<void> {
 		type: 'agentVideoApi',
 		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
 	});
-	// Without it the node that sends mail would be marked as incomplete. No mail is sent for a picture.
+	// Without them the nodes that send mail or serve a client would be marked as incomplete. No picture uses them.
+	await client.createCredential({
+		name: BEARER_CREDENTIAL,
+		type: 'httpBearerAuth',
+		data: { token: 'demo-token' },
+	});
 	await client.createCredential({
 		name: SMTP_CREDENTIAL,
 		type: 'smtp',
@@ -72,17 +86,29 @@ async function takePictures(wanted: readonly string[]): Promise<void> {
 		if (!isWanted(name, wanted)) continue;
 		await step(`Picture of ${name}`, async () => {
 			const { id } = await client.importWorkflow(await readExampleFile(file));
-			await editor.page.setViewportSize({ width: WIDTH, height: CANVAS_HEIGHT });
+			await editor.page.setViewportSize(CANVAS_WINDOW);
 			await editor.goTo(`/workflow/${id}`);
 			await editor.page.getByTestId('canvas-node').first().waitFor();
 			await takeCanvas(editor.page, name);
 		});
 	}
-	if (!isWanted('canvas', wanted)) return;
-	await step('Picture of a canvas that has run', async () => {
-		await runInEditor(editor, await client.importWorkflow(await readExample('batch')));
-		await takeCanvas(editor.page, 'canvas');
-	});
+	if (isWanted('canvas', wanted)) {
+		await step('Picture of a canvas that has run', async () => {
+			await runInEditor(editor, await client.importWorkflow(await readExample('batch')));
+			await takeCanvas(editor.page, 'canvas');
+		});
+	}
+	if (isWanted('tour', wanted)) {
+		await step('Animated tour', () =>
+			takeTour(browser, { url: n8n.url, client, path: join(FOLDER, 'tour') }),
+		);
+	}
+}
+
+/** The names of all pictures. */
+async function pictureNames(): Promise<readonly string[]> {
+	const examples = (await exampleFiles()).map((file) => file.replace('.json', ''));
+	return [...SUBJECTS.map(({ name }) => name), ...examples, 'canvas', 'tour'];
 }
 
 function isWanted(name: string, wanted: readonly string[]): boolean {
@@ -90,7 +116,7 @@ function isWanted(name: string, wanted: readonly string[]): boolean {
 }
 
 async function runInEditor({ page, goTo }: Editor, { id }: WorkflowRef): Promise<void> {
-	await page.setViewportSize({ width: WIDTH, height: CANVAS_HEIGHT });
+	await page.setViewportSize(CANVAS_WINDOW);
 	await goTo(`/workflow/${id}`);
 	await page.getByTestId('execute-workflow-button').click();
 	await page
@@ -110,6 +136,11 @@ async function takePanel(page: Page, { name, node, height, view }: Subject): Pro
 			.getByTestId(`radio-button-${view.toLowerCase()}`)
 			.click();
 	}
+	await page.waitForTimeout(SETTLE_MS);
+	await page.setViewportSize({
+		width: WIDTH,
+		height: height + (await page.evaluate<number>(HIDDEN_HEIGHT)),
+	});
 	await inBothThemes(page, name, async (path) => {
 		await panel.screenshot({ path });
 	});
@@ -118,6 +149,10 @@ async function takePanel(page: Page, { name, node, height, view }: Subject): Pro
 async function takeCanvas(page: Page, name: string): Promise<void> {
 	await page.getByTestId('zoom-to-fit').click();
 	await page.waitForTimeout(SETTLE_MS);
+	const zoom = await page.evaluate<number>(
+		"new DOMMatrix(getComputedStyle(document.querySelector('.vue-flow__transformationpane')).transform).a",
+	);
+	if (zoom !== 1) throw new Error(`The text of ${name} would be too small: zoom ${zoom}`);
 	const clip = await boundingBox(page.locator('.vue-flow__node'));
 	await inBothThemes(page, name, async (path) => {
 		await page.screenshot({ path, clip });

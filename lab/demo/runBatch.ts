@@ -1,9 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import axios from 'axios';
 import type { INodeExecutionData } from 'n8n-workflow';
 
+import type { Emulator } from '../../emulator/startEmulator';
+import { taskStatus } from '../../emulator/video/taskStatus';
 import { binaryOf, failureOf, outputItems, type Execution } from '../n8n/execution';
 import type { N8nClient, WorkflowRef } from '../n8n/N8nClient';
 import { probeVideo, type VideoFacts } from './probeVideo';
@@ -17,30 +18,26 @@ export interface SavedVideo extends VideoFacts {
 	readonly bytes: number;
 }
 
-/** Base URL and API key of the service, to show the status of the tasks. */
-export interface Service {
-	readonly url: string;
-	readonly key: string;
-}
-
 const { batch } = EXAMPLES;
 
 /**
  * Executes the batch example and waits for its end.
  *
- * @param onProgress Called with one line: the current node and the status of the tasks.
+ * @param onProgress Called with one line: the status of the tasks, which the emulator knows. n8n saves nothing of an
+ * execution before its end.
  * @throws Error if the execution fails or a video is missing.
  */
 export async function runBatch(
 	n8n: N8nClient,
 	workflow: WorkflowRef,
-	{ service, onProgress }: { service: Service; onProgress: (text: string) => void },
+	{ emulator, onProgress }: { emulator: Emulator; onProgress: (text: string) => void },
 ): Promise<Execution> {
 	const id = await n8n.run(workflow, batch.trigger);
 	const execution = await n8n.waitForExecution(id, {
 		limitMs: 11 * 60_000,
-		onProgress: async (current) => {
-			onProgress(await describe(current, service));
+		onProgress: () => {
+			onProgress(describe(emulator));
+			return Promise.resolve();
 		},
 	});
 	if (execution.status !== 'success') {
@@ -70,7 +67,7 @@ export async function saveVideos(
 	const videos: SavedVideo[] = [];
 	for (const [index, item] of outputItems(execution, batch.finished).entries()) {
 		const file = join(folder, fileName(index, item));
-		const bytes = await n8n.download(binaryOf(item, 'video'));
+		const bytes = await n8n.download(binaryOf(item, 'data'));
 		await writeFile(file, bytes);
 		const facts = await probeVideo(file);
 		const requested = topics.find(({ json }) => json['topic'] === item.json['topic'])?.json;
@@ -99,20 +96,9 @@ function fileName(index: number, { json }: INodeExecutionData): string {
 	return `${[index + 1, ...words].join('-')}.mp4`;
 }
 
-async function describe(execution: Execution, service: Service): Promise<string> {
-	const running = batch.steps.find((step) => outputItems(execution, step).length === 0);
-	if (running === undefined) return 'all nodes have finished';
-	if (running !== 'Wait for Video') return running;
-	const tasks = outputItems(execution, 'Create Video').map(({ json }) => json['task_id']);
-	const statuses = await Promise.all(tasks.map((taskId) => statusOf(taskId, service)));
-	return `${running}: ${statuses.join(', ')}`;
-}
-
-async function statusOf(taskId: unknown, { url, key }: Service): Promise<string> {
-	const { data } = await axios.post<{ model: string; status: string }>(
-		`${url}/v1/videos/tasks`,
-		{ task_id: taskId },
-		{ proxy: false, headers: { Authorization: `Bearer ${key}` } },
+function describe({ tasks, clock }: Emulator): string {
+	const statuses = tasks.all.map(
+		(task) => `${task.video.model} ${taskStatus(task, clock.now()).status}`,
 	);
-	return `${data.model} ${data.status}`;
+	return statuses.join(', ') || 'no video task yet';
 }

@@ -6,7 +6,7 @@ import { streamChat, type ChatLine } from '../n8n/streamChat';
 /** The answer of the chat example. */
 export interface ChatAnswer {
 	readonly question: string;
-	readonly content: string;
+	readonly output: string;
 	readonly usage: {
 		readonly prompt_tokens: number;
 		readonly completion_tokens: number;
@@ -35,6 +35,6 @@ export async function runChat(
 	const chunks = lines.filter(({ type }) => type === 'item');
 	const [answer] = outputItems(execution, EXAMPLES.chat.answer);
 	if (answer === undefined || chunks.length < 2) throw new Error('The answer was not streamed');
-	const { content, usage } = answer.json as unknown as ChatAnswer;
-	return { question, content, usage, chunks };
+	const { output, usage } = answer.json as unknown as ChatAnswer;
+	return { question, output, usage, chunks };
 }

@@ -4,6 +4,7 @@ import axios, { type AxiosInstance, type Method } from 'axios';
 import type { IBinaryData } from 'n8n-workflow';
 
 import { isFinal, readSaved, type Execution, type SavedExecution } from './execution';
+import { OWNER } from './owner';
 import { bindCredentials, type Workflow } from './workflow';
 
 /** Identifies a workflow in n8n. */
@@ -12,24 +13,66 @@ export interface WorkflowRef {
 	readonly versionId: string;
 }
 
+/** A workflow in the list of all. */
+export interface ListedWorkflow extends WorkflowRef {
+	readonly name: string;
+}
+
 /** A credential to save or to test. */
 export interface Credential {
 	readonly name: string;
 	readonly type: string;
-	readonly data: Readonly<Record<string, string | number | boolean>>;
+	readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The account of the lab's n8n. Its password is no secret: this n8n listens on this machine only. */
-export const OWNER = {
-	email: 'demo@example.com',
-	firstName: 'Demo',
-	lastName: 'Owner',
-	password: 'Demo-1234',
-} as const;
+/** A credential in n8n's list; secret values of its data are hidden. */
+interface SavedCredential {
+	readonly id: string;
+	readonly name: string;
+	readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** An execution in the list of a workflow. */
+export interface ListedExecution {
+	readonly id: string;
+	readonly status: string;
+	/** How it was started: `manual`, `webhook`, `retry`, `integrated` for a sub-workflow, … */
+	readonly mode: string;
+}
+
+/** A column of a data table; n8n adds `id`, `createdAt` and `updatedAt`. */
+export interface DataTableColumn {
+	readonly name: string;
+	readonly type: 'string' | 'number' | 'boolean' | 'date';
+}
+
+/** A row of a data table, by column name. */
+export type DataTableRow = Readonly<Record<string, string | number | boolean | null>>;
+
+interface DataTableRef {
+	readonly id: string;
+	readonly projectId: string;
+}
+
+/** The maximum of n8n. */
+const ROWS_PER_PAGE = 250;
 
 /** Most workflows of tests end within a fraction of a second: the interval doubles from the first to the last. */
 const FIRST_POLL_MS = 50;
 const LAST_POLL_MS = 500;
+/** Milliseconds from the end of an execution until its result must be there: n8n 1.x saves the status first. */
+const SAVE_LIMIT_MS = 3_000;
+
+interface WaitOptions {
+	readonly limitMs?: number;
+	/**
+	 * Called about twice a second with what n8n has saved: with default settings the output of the nodes is missing until
+	 * the execution ends or is suspended.
+	 */
+	readonly onProgress?: (execution: Execution) => Promise<void>;
+	/** Whether a suspended execution is enough: one with a form may wait for its last page after it was shown. */
+	readonly orWaiting?: boolean;
+}
 
 /**
  * A client of n8n's internal REST API, which the editor uses. It is signed in as OWNER.
@@ -77,6 +120,33 @@ export class N8nClient {
 		this.credentialIds[credential.name] = id;
 	}
 
+	/**
+	 * Saves a credential, or the data of the one with this name if they are for this machine: a person may have entered
+	 * another address. Workflows that are imported later refer to it by name.
+	 */
+	async ensureCredential(credential: Credential): Promise<void> {
+		const saved = await this.findCredential(credential.name);
+		if (saved === undefined) {
+			await this.createCredential(credential);
+			return;
+		}
+		this.credentialIds[credential.name] = saved.id;
+		if (!String(saved.data?.['baseUrl'] ?? saved.data?.['host']).includes('127.0.0.1')) return;
+		await this.call('PATCH', `/credentials/${saved.id}`, { id: saved.id, ...credential });
+	}
+
+	/** The base URL of a saved credential; undefined if there is none with this name. */
+	async credentialAddress(name: string): Promise<string | undefined> {
+		return (await this.findCredential(name))?.data?.['baseUrl'] as string | undefined;
+	}
+
+	private async findCredential(name: string): Promise<SavedCredential | undefined> {
+		const all = await this.call<SavedCredential[]>('GET', '/credentials', {
+			includeData: true,
+		});
+		return all.find((saved) => saved.name === name);
+	}
+
 	/** Runs the credential test, as the editor does after saving. */
 	async testCredential({
 		name,
@@ -99,11 +169,23 @@ export class N8nClient {
 		return saved;
 	}
 
-	/** Archives all workflows that were imported here, which also removes their webhooks. */
+	/** Lists all workflows, without archived ones. */
+	async workflows(): Promise<readonly ListedWorkflow[]> {
+		const all = await this.call<(ListedWorkflow & { isArchived: boolean })[]>(
+			'GET',
+			'/workflows',
+		);
+		return all.filter(({ isArchived }) => !isArchived);
+	}
+
+	/** Archives a workflow, which also removes its webhooks. */
+	async archive(id: string): Promise<void> {
+		await this.call('POST', `/workflows/${id}/archive`, {});
+	}
+
+	/** Archives all workflows that were imported here. */
 	async archiveWorkflows(): Promise<void> {
-		for (const id of this.workflowIds.splice(0)) {
-			await this.call('POST', `/workflows/${id}/archive`, {});
-		}
+		for (const id of this.workflowIds.splice(0)) await this.archive(id);
 	}
 
 	/** Activates a workflow. Its webhooks are available about 100 ms later. */
@@ -133,7 +215,10 @@ export class N8nClient {
 		return executionId;
 	}
 
-	/** Retries a failed execution from the node that failed, as the Retry button in the list of executions does. */
+	/**
+	 * Retries a failed execution from the node that failed, as the Retry button in the list of executions does; a crashed
+	 * one from its start. Returns when the retry has ended.
+	 */
 	async retry(executionId: string): Promise<string> {
 		const { id } = await this.call<{ id: string }>(
 			'POST',
@@ -143,24 +228,44 @@ export class N8nClient {
 		return id;
 	}
 
-	async readExecution(id: string): Promise<Execution> {
-		return await readSaved(await this.call<SavedExecution>('GET', `/executions/${id}`));
+	/** Stops a running or suspended execution, as the Stop button does. */
+	async stop(executionId: string): Promise<void> {
+		await this.call('POST', `/executions/${executionId}/stop`, {});
 	}
 
-	/** Lists the saved executions of a workflow, newest first, at most 100. */
-	async executions({ id }: WorkflowRef): Promise<readonly { readonly id: string }[]> {
-		const { results } = await this.call<{ results: { id: string }[] }>('GET', '/executions', {
+	async readExecution(id: string): Promise<Execution> {
+		const execution = await this.findExecution(id);
+		if (execution === undefined) throw new Error(`n8n returned nothing for execution ${id}`);
+		return execution;
+	}
+
+	/** n8n in queue mode returns nothing for an execution that it is about to save; n8n 2.20 fails for one that runs. */
+	private async findExecution(id: string): Promise<Execution | undefined> {
+		const saved = await this.call<SavedExecution | undefined>('GET', `/executions/${id}`).catch(
+			(error: unknown) => {
+				if ((error as Error).message.includes("reading 'resultData'")) return undefined;
+				throw error;
+			},
+		);
+		return saved && (await readSaved(saved));
+	}
+
+	/**
+	 * Lists the executions of a workflow, newest first: those that run, and the last 100 that have ended. Without those that
+	 * nodes start within one, such as a write to a data table: n8n lists them under the same workflow until they end. A
+	 * workflow that has no others is one that others call.
+	 */
+	async executions({ id }: WorkflowRef): Promise<readonly ListedExecution[]> {
+		const { results } = await this.call<{ results: ListedExecution[] }>('GET', '/executions', {
 			filter: JSON.stringify({ workflowId: id }),
 			limit: 100,
 		});
-		return results;
+		const own = results.filter(({ mode }) => mode !== 'integrated');
+		return own.length > 0 ? own : results;
 	}
 
 	/** Waits for the end of the newest execution of a workflow. */
-	async lastExecution(
-		ref: WorkflowRef,
-		options: { readonly limitMs?: number } = {},
-	): Promise<Execution> {
+	async lastExecution(ref: WorkflowRef, options: WaitOptions = {}): Promise<Execution> {
 		const [newest] = await this.executions(ref);
 		if (newest === undefined) throw new Error('The workflow has not been run');
 		return await this.waitForExecution(newest.id, options);
@@ -169,36 +274,89 @@ export class N8nClient {
 	/**
 	 * Waits for the end of an execution, whether it succeeds or fails.
 	 *
-	 * @param onProgress Called about twice a second with what has been saved so far.
 	 * @throws Error if it has not ended after `limitMs`.
 	 */
-	async waitForExecution(
-		id: string,
-		options: {
-			readonly limitMs?: number;
-			readonly onProgress?: (execution: Execution) => Promise<void>;
-		} = {},
-	): Promise<Execution> {
-		const { limitMs = 120_000, onProgress } = options;
+	async waitForExecution(id: string, options: WaitOptions = {}): Promise<Execution> {
+		const { limitMs = 120_000, onProgress, orWaiting = false } = options;
 		let intervalMs = FIRST_POLL_MS;
+		let status = 'unknown';
+		let endedAt: number | undefined;
 		for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {
-			const execution = await this.readExecution(id);
-			await onProgress?.(execution);
-			if (isFinal(execution)) return execution;
+			const execution = await this.findExecution(id);
+			if (execution !== undefined) {
+				await onProgress?.(execution);
+				({ status } = execution);
+				if (isFinal(execution)) {
+					endedAt ??= Date.now();
+					if (hasResult(execution) || Date.now() > endedAt + SAVE_LIMIT_MS)
+						return execution;
+				}
+				if (orWaiting && status === 'waiting') return execution;
+			}
 			await sleep(intervalMs);
 			intervalMs = Math.min(2 * intervalMs, LAST_POLL_MS);
 		}
-		throw new Error(`Execution ${id} has not ended after ${limitMs / 1000} s`);
+		throw new Error(`Execution ${id} has not ended after ${limitMs / 1000} s: ${status}`);
+	}
+
+	/** Creates a data table in the personal project, with rows. */
+	async createDataTable(
+		name: string,
+		columns: readonly DataTableColumn[],
+		rows: readonly DataTableRow[] = [],
+	): Promise<void> {
+		const project = await this.call<{ id: string }>('GET', '/projects/personal');
+		const tables = `/projects/${project.id}/data-tables`;
+		const { id } = await this.call<{ id: string }>('POST', tables, { name, columns });
+		if (rows.length > 0)
+			await this.call('POST', `${tables}/${id}/insert`, { data: rows, returnType: 'count' });
+	}
+
+	/** All rows of the data tables with this name, oldest first; undefined if there is no such table. */
+	async dataTableRows(name: string): Promise<readonly DataTableRow[] | undefined> {
+		const tables = await this.dataTables(name);
+		if (tables.length === 0) return undefined;
+		const rows: DataTableRow[] = [];
+		for (const { id, projectId } of tables) {
+			for (let skip = 0, count = 1; skip < count; skip += ROWS_PER_PAGE) {
+				const page = await this.call<{ count: number; data: DataTableRow[] }>(
+					'GET',
+					`/projects/${projectId}/data-tables/${id}/rows`,
+					{ take: ROWS_PER_PAGE, skip, sortBy: 'id:asc' },
+				);
+				rows.push(...page.data);
+				({ count } = page);
+			}
+		}
+		return rows;
 	}
 
 	/** Deletes the data tables with this name, including their rows. */
 	async removeDataTables(name: string): Promise<void> {
-		const { data } = await this.call<{
-			data: readonly { readonly id: string; readonly projectId: string }[];
-		}>('GET', '/data-tables-global', { filter: JSON.stringify({ name }) });
-		for (const { id, projectId } of data) {
+		for (const { id, projectId } of await this.dataTables(name)) {
 			await this.call('DELETE', `/projects/${projectId}/data-tables/${id}`);
 		}
+	}
+
+	/** Deletes the rows of the data tables with this name that have a value in a column. */
+	async deleteDataTableRows(name: string, columnName: string, value: string): Promise<void> {
+		const filters = [{ columnName, condition: 'eq', value }];
+		const filter = encodeURIComponent(JSON.stringify({ type: 'and', filters }));
+		for (const { id, projectId } of await this.dataTables(name)) {
+			await this.call(
+				'DELETE',
+				`/projects/${projectId}/data-tables/${id}/rows?filter=${filter}`,
+			);
+		}
+	}
+
+	private async dataTables(name: string): Promise<readonly DataTableRef[]> {
+		const { data } = await this.call<{ data: readonly DataTableRef[] }>(
+			'GET',
+			'/data-tables-global',
+			{ filter: JSON.stringify({ name }) },
+		);
+		return data;
 	}
 
 	/** Downloads binary data that an execution has stored. */
@@ -225,4 +383,10 @@ export class N8nClient {
 			`n8n answered ${method} ${path} with status ${status}: ${data.message ?? 'no message'}`,
 		);
 	}
+}
+
+/** Whether a node has run, or an error says why none has. */
+function hasResult({ data }: Execution): boolean {
+	const { runData, error } = data.resultData;
+	return error !== undefined || Object.keys(runData).length > 0;
 }

@@ -1,6 +1,6 @@
 import type { IBinaryData, INodeExecutionData, IRunExecutionData } from 'n8n-workflow';
 
-/** An execution as saved by n8n. While it is running, it contains the nodes that have finished. */
+/** An execution as saved by n8n. While it is running, it contains no output of nodes. */
 export interface Execution {
 	readonly id: string;
 	readonly status: string;

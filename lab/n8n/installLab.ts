@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { N8N_HOME, OTHER_N8N, PINNED_HOME } from '../paths';
 import { runCommand } from '../services/runCommand';
 
 const MODULES = join(N8N_HOME, 'node_modules');
-const STAMP = join(MODULES, '.lab-stamp.json');
+const STAMP = join(MODULES, '.lab-installed.json');
 
 /** Fixed versions where the newest version that n8n allows is not available or not compatible. */
 const OTHER_OVERRIDES = {
@@ -82,13 +83,15 @@ async function describeOther(version: string): Promise<void> {
 	await writeFile(join(N8N_HOME, 'package.json'), JSON.stringify(manifest, null, 2));
 }
 
-/** A hash of what the installation depends on: the lock file, and the Node version that the database driver is built for. */
+/** A hash of what the installation depends on: the lock file, and the binary interface of Node that the database driver is built for. */
 async function lockFingerprint(): Promise<string> {
 	const hash = createHash('sha256');
 	const files =
 		OTHER_N8N === undefined ? ['package.json', 'package-lock.json'] : ['package.json'];
 	for (const file of files) hash.update(await readFile(join(N8N_HOME, file)));
-	return hash.update(`${process.version} ${process.platform} ${process.arch}`).digest('hex');
+	return hash
+		.update(`${process.versions.modules} ${process.platform} ${process.arch}`)
+		.digest('hex');
 }
 
 async function readStamp(fingerprint: string): Promise<string[]> {
@@ -105,24 +108,76 @@ async function installPackages(): Promise<void> {
 	// An interrupted install leaves incomplete packages, which npm would accept as complete.
 	await rm(MODULES, { recursive: true, force: true });
 	await mkdir(MODULES);
-	await npm('install', '--legacy-peer-deps', '--ignore-scripts', '--no-save');
+	await npm(N8N_HOME, ['install', '--legacy-peer-deps', '--ignore-scripts', '--no-save']);
 }
 
-/** sqlite3 is the only package that needs its install script. */
+/**
+ * Runs the install script of sqlite3, the only package that needs its own: it downloads the driver, or compiles it.
+ *
+ * It runs in a copy of the package in the folder for temporary files, because make cannot compile in a path with a space.
+ *
+ * @throws Error that says what to install if there is no driver afterwards.
+ */
 async function buildDatabaseDriver(): Promise<void> {
-	await npm('rebuild', 'sqlite3', '--no-ignore-scripts');
+	const folder = await mkdtemp(join(tmpdir(), 'sqlite3-'));
+	try {
+		for (const path of packagesFor('sqlite3'))
+			await cp(join(MODULES, path), join(folder, 'node_modules', path), { recursive: true });
+		await writeFile(
+			join(folder, 'package.json'),
+			JSON.stringify({ dependencies: { sqlite3: '*' } }),
+		);
+		const env = await headersOfThisNode(folder);
+		await npm(folder, ['rebuild', 'sqlite3', '--no-ignore-scripts'], env);
+		const built = join('sqlite3', 'build');
+		await rm(join(MODULES, built), { recursive: true, force: true });
+		await cp(join(folder, 'node_modules', built), join(MODULES, built), { recursive: true });
+	} catch (error) {
+		throw new Error(
+			"n8n's database driver could not be downloaded, and not compiled either. Compiling needs a C++ compiler, make " +
+				'and Python 3; on Debian: apt-get install build-essential python3. Then run this again. ' +
+				`The end of the output:\n${(error as Error).message}`,
+			{ cause: error },
+		);
+	} finally {
+		await rm(folder, { recursive: true, force: true });
+	}
 }
 
-async function npm(...args: string[]): Promise<void> {
+/** The folders of a package and of all that it depends on, relative to node_modules. */
+function packagesFor(name: string, found = new Set<string>()): ReadonlySet<string> {
+	const folder = join(MODULES, name);
+	if (found.has(name) || !existsSync(folder)) return found;
+	found.add(name);
+	// A package may have others in a folder of its own, which depend on those beside it.
+	const manifests = globSync('{,**/node_modules/{*,@*/*}/}package.json', { cwd: folder });
+	for (const manifest of manifests) {
+		const { dependencies = {} } = JSON.parse(readFileSync(join(folder, manifest), 'utf8')) as {
+			dependencies?: Readonly<Record<string, string>>;
+		};
+		for (const each of Object.keys(dependencies)) packagesFor(each, found);
+	}
+	return found;
+}
+
+async function npm(
+	folder: string,
+	args: readonly string[],
+	env: NodeJS.ProcessEnv = {},
+): Promise<void> {
 	const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-	await runCommand('npm', ['--prefix', N8N_HOME, ...args, ...quiet], {
-		cwd: N8N_HOME,
-		env: { ...process.env, ...headersOfThisNode() },
+	await runCommand('npm', ['--prefix', folder, ...args, ...quiet], {
+		cwd: folder,
+		env: { ...process.env, ...env },
 	});
 }
 
 /** Points node-gyp to the header files of this Node, if it has them; otherwise node-gyp downloads them. */
-function headersOfThisNode(): NodeJS.ProcessEnv {
+async function headersOfThisNode(folder: string): Promise<NodeJS.ProcessEnv> {
 	const home = dirname(dirname(process.execPath));
-	return existsSync(join(home, 'include', 'node', 'node.h')) ? { npm_config_nodedir: home } : {};
+	if (!existsSync(join(home, 'include', 'node', 'node.h'))) return {};
+	// Node's own path may have a space, too.
+	const link = join(folder, 'node');
+	await symlink(home, link);
+	return { npm_config_nodedir: link };
 }

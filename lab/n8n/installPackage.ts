@@ -1,6 +1,7 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { withBuildLock } from '../services/buildLock';
 import { ROOT } from '../paths';
 
 /**
@@ -22,7 +23,7 @@ export async function installPackage(userFolder: string): Promise<void> {
 
 	await mkdir(home, { recursive: true });
 	await cp(manifest, join(home, 'package.json'));
-	await cp(join(ROOT, 'dist'), join(home, 'dist'), { recursive: true });
+	await withBuildLock(() => cp(join(ROOT, 'dist'), join(home, 'dist'), { recursive: true }));
 	await writeFile(
 		join(nodes, 'package.json'),
 		JSON.stringify({

@@ -6,7 +6,11 @@ import { N8N_HOME, OTHER_N8N } from '../paths';
 /** Variables that n8n inherits from this process. No others: n8n or proxy settings of the machine must not apply. */
 const INHERITED = ['HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'USER'] as const;
 
-/** Settings of every n8n of the lab: reachable from this machine only, and no telemetry or promotions. */
+/**
+ * Settings of every n8n of the lab: reachable from this machine only, and no telemetry or promotions. How executions are
+ * run and saved stays at n8n's defaults, as in an installation that nobody has configured; a test that needs another
+ * setting passes it to `startN8n`.
+ */
 const FIXED = {
 	N8N_LISTEN_ADDRESS: '127.0.0.1',
 	N8N_HOST: '127.0.0.1',
@@ -18,9 +22,6 @@ const FIXED = {
 	N8N_PERSONALIZATION_ENABLED: 'false',
 	N8N_DYNAMIC_BANNERS_ENABLED: 'false',
 	N8N_HIRING_BANNER_ENABLED: 'false',
-	N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '2',
-	// To read an execution while it is running.
-	EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'true',
 } as const;
 
 /** The first sends requests to the internet, the second replaces the start page. */

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import axios, { type ResponseType } from 'axios';
 
 /** The webhook of a workflow answers 404 for a moment after activation. */
-const REGISTRATION_LIMIT_MS = 10_000;
+const REGISTRATION_LIMIT_MS = 60_000;
 const ANSWER_LIMIT_MS = 120_000;
 
 export interface WebhookAnswer<T> {
@@ -34,11 +35,12 @@ export async function postWebhook<T>(
 			validateStatus: () => true,
 		});
 		if (status === 200) return { data, sentAtMs };
+		if (status !== 404 || Date.now() > deadline) {
+			const answer = data instanceof Readable ? await readText(data) : JSON.stringify(data);
+			throw new Error(`The webhook answered with status ${status}: ${answer}`);
+		}
 		// An unread stream would keep its connection open.
 		if (data instanceof Readable) data.destroy();
-		if (status !== 404 || Date.now() > deadline) {
-			throw new Error(`The webhook answered with status ${status}`);
-		}
 		await sleep(100);
 	}
 }

@@ -11,8 +11,6 @@ export const EXAMPLES = {
 	batch: {
 		file: 'nightly-video-batch.json',
 		trigger: 'Run Now',
-		/** In execution order. */
-		steps: ['Topics', 'Write Prompt', 'Create Video', 'Wait for Video'],
 		finished: 'Finished Videos',
 		failed: 'Failed Videos',
 	},
@@ -36,6 +34,8 @@ export const EXAMPLES = {
 export const EXAMPLE_CREDENTIAL = 'Agent Video account';
 /** Name of the mail credential in the examples, which n8n suggests in the same way. */
 export const SMTP_CREDENTIAL = 'SMTP account';
+/** Name of the credential with the token of an MCP client, which n8n suggests in the same way. */
+export const BEARER_CREDENTIAL = 'Bearer Auth account';
 
 /** Reads one of EXAMPLES. */
 export async function readExample(name: keyof typeof EXAMPLES): Promise<Workflow> {

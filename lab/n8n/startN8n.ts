@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,12 +25,14 @@ const READY_PATHS = {
 export interface N8nOptions {
 	/** Folder for n8n's data. By default a temporary one, which is removed when n8n stops. */
 	readonly userFolder?: string;
-	/** Preferred TCP port; another one is used if it is taken. */
+	/** TCP port; a free one by default. */
 	readonly port?: number;
 	/** n8n's command with its flags; `start` by default. */
 	readonly command?: readonly string[];
 	/** Additional environment variables. */
 	readonly settings?: Readonly<Record<string, string>>;
+	/** Whether the package is installed; true by default. */
+	readonly withPackage?: boolean;
 	/** Number of log lines to keep. */
 	readonly keptLogLines?: number;
 }
@@ -41,18 +44,25 @@ export interface N8n extends Program {
 }
 
 /**
- * Starts the lab's n8n on the loopback address, with the built package installed. It stops when this process ends.
+ * Starts the lab's n8n on the loopback address, by default with the built package installed. It stops when this process ends.
  *
- * @throws Error with the end of n8n's log if it exits or is not ready after two minutes.
+ * @throws Error if the port is taken; with the end of n8n's log if it exits or is not ready after two minutes.
  */
 export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 	const userFolder = options.userFolder ?? (await mkdtemp(join(tmpdir(), 'n8n-lab-')));
+	const isTemporary = options.userFolder === undefined;
+	// If this process ends now, there may be no n8n yet that would remove the folder.
+	const removeAtExit = () => {
+		rmSync(userFolder, { recursive: true, force: true });
+	};
+	if (isTemporary) process.once('exit', removeAtExit);
 	const removeFolder = async () => {
-		if (options.userFolder === undefined)
-			await rm(userFolder, { recursive: true, force: true });
+		if (!isTemporary) return;
+		await rm(userFolder, { recursive: true, force: true });
+		process.off('exit', removeAtExit);
 	};
 	try {
-		await installPackage(userFolder);
+		if (options.withPackage !== false) await installPackage(userFolder);
 		const port = await freePort(options.port);
 		const n8n = await launch({ userFolder, port, brokerPort: await freePort() }, options);
 		return {
@@ -81,7 +91,14 @@ async function launch(settings: N8nProcess, options: N8nOptions): Promise<N8n> {
 		{
 			name: 'n8n',
 			cwd: settings.userFolder,
-			env: { ...n8nEnvironment(settings), ...options.settings },
+			env: {
+				...n8nEnvironment(settings),
+				...(options.userFolder === undefined && {
+					LAB_TEMPORARY_FOLDER: settings.userFolder,
+					LAB_PARENT: String(process.pid),
+				}),
+				...options.settings,
+			},
 			stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
 			limitMs: START_LIMIT_MS,
 			isReady: async () =>

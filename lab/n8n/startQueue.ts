@@ -15,11 +15,14 @@ export interface Worker extends N8n {
 
 /** An n8n in queue mode: one main process, and worker processes that run the executions. */
 export interface Queue {
+	/** The main process that runs now. */
 	readonly main: N8n;
 	/** All workers that were started, including killed ones. */
 	readonly workers: readonly Worker[];
-	/** Starts another worker. */
-	addWorker(): Promise<Worker>;
+	/** Starts another worker, with additional environment variables of its own. */
+	addWorker(settings?: Readonly<Record<string, string>>): Promise<Worker>;
+	/** Kills the main process and starts another one at the same address. */
+	replaceMain(): Promise<void>;
 	/** Stops all processes. Can be called more than once. */
 	stop(): Promise<void>;
 }
@@ -31,18 +34,25 @@ export interface QueueOptions {
 	readonly concurrency?: number;
 	/** Additional environment variables of every n8n process. */
 	readonly settings?: Readonly<Record<string, string>>;
+	/** Whether the package is installed in every n8n process; true by default. */
+	readonly withPackage?: boolean;
 	/** Called with one line when a step starts. */
 	readonly onProgress?: (text: string) => void;
 }
 
 /**
- * Starts PostgreSQL, Redis and n8n in queue mode on the loopback address, with the built package installed in every n8n
- * process. They stop when this process ends.
+ * Starts PostgreSQL, Redis and n8n in queue mode on the loopback address, by default with the built package installed in
+ * every n8n process. They stop when this process ends.
  *
  * @throws Error with the end of the log of the program that does not start; the others are stopped.
  */
 export async function startQueue(options: QueueOptions = {}): Promise<Queue> {
-	const { workers = 2, concurrency = 5, onProgress = () => undefined } = options;
+	const {
+		workers = 2,
+		concurrency = 5,
+		withPackage = true,
+		onProgress = () => undefined,
+	} = options;
 	const running = new Running();
 	try {
 		const database = running.keep(await startPostgres(onProgress));
@@ -51,26 +61,39 @@ export async function startQueue(options: QueueOptions = {}): Promise<Queue> {
 
 		onProgress('Starting n8n in queue mode: about half a minute');
 		// The main process creates the tables that the workers need.
-		const main = running.keep(await startN8n({ settings }));
+		let main = running.keep(await startN8n({ settings, withPackage }));
 		const started: Worker[] = [];
-		const addWorker = async () => {
-			const worker = running.keep(await startWorker(settings, concurrency));
+		const addWorker: Queue['addWorker'] = async (own = {}) => {
+			const worker = running.keep(
+				await startWorker({ ...settings, ...own }, concurrency, withPackage),
+			);
 			started.push(worker);
 			return worker;
 		};
 		while (started.length < workers) await addWorker();
-		return { main, workers: started, addWorker, stop: () => running.stop() };
+		return {
+			get main() {
+				return main;
+			},
+			workers: started,
+			addWorker,
+			replaceMain: async () => {
+				const port = Number(new URL(main.url).port);
+				await main.kill();
+				main = running.keep(await startN8n({ settings, withPackage, port }));
+			},
+			stop: () => running.stop(),
+		};
 	} catch (error) {
 		await running.stop();
 		throw error;
 	}
 }
 
-/** Settings that all n8n processes of one installation share. */
+/** Settings that all n8n processes of one installation share: only those that queue mode needs. */
 function queueSettings(database: Postgres, redis: Server): Readonly<Record<string, string>> {
 	return {
 		EXECUTIONS_MODE: 'queue',
-		OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
 		// Each process has its own user folder, but all of them decrypt the same credentials.
 		N8N_ENCRYPTION_KEY: randomUUID(),
 		DB_TYPE: 'postgresdb',
@@ -87,10 +110,12 @@ function queueSettings(database: Postgres, redis: Server): Readonly<Record<strin
 async function startWorker(
 	settings: Readonly<Record<string, string>>,
 	concurrency: number,
+	withPackage: boolean,
 ): Promise<Worker> {
 	const port = await freePort();
 	const worker = await startN8n({
 		port,
+		withPackage,
 		command: ['worker', `--concurrency=${concurrency}`],
 		settings: {
 			...settings,
