@@ -93,7 +93,7 @@ async function runApproved(drawing: Drawing, buttons: readonly Button[]) {
 	return {
 		...run,
 		subjects: run.mails.map(({ subject }) => subject),
-		answers: outputItems(run.execution, 'Answers').map(({ json }) => json['content']),
+		answers: outputItems(run.execution, 'Answers').map(({ json }) => json['output']),
 	};
 }
 
@@ -251,7 +251,7 @@ it(
 		expect(failureOf(late.execution)).toBe('');
 		expect(late.mails).toHaveLength(1);
 		expect(outputItems(late.execution, 'Answers')).toMatchObject([
-			{ json: { content: '{"done":"book Rome"}', rounds: 2 } },
+			{ json: { output: '{"done":"book Rome"}', rounds: 2 } },
 		]);
 	},
 	2 * RUN_LIMIT_MS,
@@ -263,7 +263,7 @@ it(
 		const { unanswered } = await slowRuns;
 		expect(failureOf(unanswered)).toBe('');
 		expect(runsOf(unanswered, 'Do book')).toHaveLength(0);
-		expect(outputItems(unanswered, 'Answers')).toMatchObject([{ json: { content: DECLINED } }]);
+		expect(outputItems(unanswered, 'Answers')).toMatchObject([{ json: { output: DECLINED } }]);
 		expect(slowModel.requests).toHaveLength(4);
 	},
 	2 * RUN_LIMIT_MS,

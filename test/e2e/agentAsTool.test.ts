@@ -46,7 +46,7 @@ const WEATHER_AGENT = drawn(
 				},
 			},
 		}),
-		set('Answer', '={{ { "answer": $json.content } }}'),
+		set('Answer', '={{ { "answer": $json.output } }}'),
 		set('Weather', '{ "sky": "sunny" }'),
 	],
 	{

@@ -45,7 +45,7 @@ it(
 				{ role: 'tool', tool_call_id: 'c2', content: '{"degrees":4}' },
 			],
 		]);
-		expect(answers).toMatchObject([{ content: 'Done.', rounds: 2 }]);
+		expect(answers).toMatchObject([{ output: 'Done.', rounds: 2 }]);
 		const saved = JSON.stringify(execution);
 		expect(saved).not.toContain('demo-key');
 		expect(execution.data.executionData?.contextData ?? {}).not.toHaveProperty([
@@ -199,7 +199,7 @@ it.each([
 		// Only the failing branch has a matcher instead of a text.
 		const failed = typeof content !== 'string';
 		expect(answers).toMatchObject([
-			{ content: 'Done.', rounds: 2, tool_calls: [{ failed }, { failed }] },
+			{ output: 'Done.', rounds: 2, tool_calls: [{ failed }, { failed }] },
 		]);
 		expect(agent.model.requests).toHaveLength(2);
 	},

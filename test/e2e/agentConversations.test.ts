@@ -85,7 +85,7 @@ it.each(['oneAtATime', 'allAtOnce'])(
 			questions: ['Rounds 2', 'Rounds 0', 'Rounds 1'],
 			parameters: { runCalls },
 		});
-		expect(answers.map(({ content, rounds }) => [content, rounds])).toStrictEqual([
+		expect(answers.map(({ output, rounds }) => [output, rounds])).toStrictEqual([
 			['after {"was":"20"},{"was":"21"}', 3],
 			['after ', 1],
 			['after {"was":"10"}', 2],
@@ -125,7 +125,7 @@ it(
 				},
 			),
 		);
-		expect(outputItems(execution, 'All').map(({ json }) => json['content'])).toStrictEqual(
+		expect(outputItems(execution, 'All').map(({ json }) => json['output'])).toStrictEqual(
 			cities.map((city) => `{"degrees":${city.length}}`),
 		);
 		expect(agent.model.requests).toHaveLength(10);
@@ -194,7 +194,7 @@ it(
 			wires: { weather: [['Agent']] },
 			retryOnFail: true,
 		});
-		expect(answers).toMatchObject([{ content: 'Done.' }]);
+		expect(answers).toMatchObject([{ output: 'Done.' }]);
 		expect(execution.data.resultData.runData['weather']).toHaveLength(1);
 		expect(agent.model.requests.map(({ messages }) => messages.length)).toStrictEqual([
 			1, 3, 3, 3,
@@ -294,7 +294,7 @@ it(
 			wires: { weather: [['Agent']], Answers: [['All']], All: [['Next']], Next: [['Agent']] },
 		});
 		expect(failureOf(execution)).toBe('');
-		expect(answers.map(({ content }) => content)).toStrictEqual([
+		expect(answers.map(({ output }) => output)).toStrictEqual([
 			'{"degrees":4}',
 			'{"degrees":6}',
 			'{"degrees":9}',
@@ -337,7 +337,7 @@ it(
 				[[find, 'ai_tool']],
 			),
 		);
-		expect(outputItems(execution, 'Answers').map(({ json }) => json['content'])).toStrictEqual(
+		expect(outputItems(execution, 'Answers').map(({ json }) => json['output'])).toStrictEqual(
 			['Ada', 'Bob'].map(
 				(person) => `{"found":"${person}-cats"},{"degrees":4},{"found":"${person}-dogs"}`,
 			),
@@ -387,7 +387,7 @@ describe('messages recorded by the emulator', () => {
 			]);
 			const callIds = last.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id));
 			expect(results(last).map(({ tool_call_id: id }) => id)).toStrictEqual(callIds);
-			expect(answers[0]!['content']).toMatch(/4/);
+			expect(answers[0]!['output']).toMatch(/4/);
 			expect(answers[0]!['rounds']).toBe(rounds.length + 1);
 		},
 		RUN_LIMIT_MS,
@@ -403,7 +403,7 @@ it(
 			results(longWaitModel.requests[1]!.messages).map(({ content }) => content),
 		).toStrictEqual(['{"degrees":4}', '{"degrees":4}']);
 		expect(longWaitModel.requests).toHaveLength(2);
-		expect(outputItems(execution, 'Answers').map(({ json }) => json['content'])).toStrictEqual([
+		expect(outputItems(execution, 'Answers').map(({ json }) => json['output'])).toStrictEqual([
 			'Done.',
 		]);
 	},

@@ -392,7 +392,7 @@ const BRANCHES: readonly Row[] = [
 			{
 				...agentNode({
 					tools: ['time'],
-					parameters: { prompt: '={{ "time:" + $json.content.slice(0, 4) }}' },
+					parameters: { prompt: '={{ "time:" + $json.output.slice(0, 4) }}' },
 				}),
 				id: 'after',
 				name: 'After',
@@ -423,7 +423,7 @@ const BRANCHES: readonly Row[] = [
 				name: 'ask',
 			},
 			WEATHER,
-			set('Told', '={{ { "told": $json.content } }}'),
+			set('Told', '={{ { "told": $json.output } }}'),
 		],
 		wires: { ask: [['Told'], [], ['weather']], weather: [['ask']], Told: [['Agent']] },
 		answers: [
@@ -461,7 +461,7 @@ describe.each([
 				? (runs.at(-1)?.data?.['main']?.[0] ?? [])
 				: outputItems(execution, answersAt);
 			expect({
-				answers: answers.map(({ json }) => json['content']).sort(),
+				answers: answers.map(({ json }) => json['output']).sort(),
 				failure: failureOf(execution),
 			}).toStrictEqual({
 				answers: [...row.answers].sort(),
@@ -653,7 +653,7 @@ describe('drawings that are rejected before the first request', () => {
 				nodeSettings: { onError: 'continueErrorOutput' },
 			});
 			expect(failureOf(execution)).toBe('');
-			expect(answers).toMatchObject([{ content: 'Rome: {"degrees":4}' }]);
+			expect(answers).toMatchObject([{ output: 'Rome: {"degrees":4}' }]);
 		},
 		RUN_LIMIT_MS,
 	);

@@ -276,7 +276,7 @@ describe('a branch that ends without an item for a call', () => {
 			});
 			expect(failureOf(execution)).toBe('');
 			const outcomes = ['Answers', 'Errors'].map((at) =>
-				outputItems(execution, at).map(({ json }) => json['error'] ?? json['content']),
+				outputItems(execution, at).map(({ json }) => json['error'] ?? json['output']),
 			);
 			const failure = 'Tool weather returned no item for 1 call';
 			const answers = ['Hello:', 'Rome: {"city":"Rome"}'];
@@ -415,7 +415,7 @@ describe('an execution that was suspended in a branch', () => {
 			const execution = await client.waitForExecution(id, { onProgress });
 			expect(isResumed).toBe(true);
 			expect({
-				answers: outputItems(execution, 'Answers').map(({ json }) => json['content']),
+				answers: outputItems(execution, 'Answers').map(({ json }) => json['output']),
 				failure: failureOf(execution),
 				open: openCalls(execution),
 			}).toStrictEqual({
@@ -519,7 +519,7 @@ describe('All of a Round at Once', () => {
 			});
 			const isRejected = typeof expected !== 'string';
 			expect({
-				answers: answers.map(({ content }) => content),
+				answers: answers.map(({ output }) => output),
 				failure: failureOf(execution),
 			}).toStrictEqual({
 				answers: isRejected ? [] : [expected],
@@ -739,7 +739,7 @@ it.each(['oneAtATime', 'allAtOnce'])(
 			parameters: { runCalls },
 			nodeSettings: { alwaysOutputData: true },
 		});
-		expect(answers.map(({ content }) => content)).toStrictEqual([RIGHT, 'Hello:']);
+		expect(answers.map(({ output }) => output)).toStrictEqual([RIGHT, 'Hello:']);
 		expect(execution.data.resultData.runData['Answers']).toHaveLength(1);
 	},
 	RUN_LIMIT_MS,

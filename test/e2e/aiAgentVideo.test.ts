@@ -64,6 +64,8 @@ it(
 	async () => {
 		await inChat(browser, { url, name: 'ai-agent-video' }, async (chat) => {
 			await chat.ask('Make a video of a lighthouse at dawn');
+			// While the tool waits, the user reads its progress.
+			await chat.shows('0 of 1 video finished');
 			const link = chat.page.locator('.chat-message-from-bot a', { hasText: 'the video' });
 			await link.waitFor({ timeout: VIDEO_LIMIT_MS });
 			const address = await link.getAttribute('href');
@@ -94,13 +96,20 @@ it(
 		expect(chats()[0]!.tools.map(({ function: offered }) => offered)).toMatchObject([
 			{
 				name: 'Wait_for_Video',
-				description: 'Wait until a video is finished, and get its URL and its file',
-				parameters: { properties: { task_id: { type: 'string' } }, required: ['task_id'] },
+				description:
+					'Wait until a video is finished, or get its status now. Returns its URL and its file.',
+				parameters: {
+					properties: {
+						task_id: { type: 'string' },
+						wait: { type: 'boolean', default: true },
+					},
+					required: ['task_id'],
+				},
 			},
 			{
 				name: 'Create_Video',
 				description:
-					'Start the generation of a video. Returns the task_id that Wait for Video needs.',
+					'Generate a video from text, images, videos or audio. Returns its task_id for Wait for Video, or the finished video.',
 				parameters: {
 					properties: {
 						prompt: { type: 'string' },

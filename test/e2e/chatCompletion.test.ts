@@ -81,7 +81,7 @@ describe('a webhook in streaming mode', () => {
 				['end', undefined],
 			]);
 			const [item] = outputItems(await client.lastExecution(ref), 'Answer');
-			expect(item!.json['content']).toBe('The first and the last.');
+			expect(item!.json['output']).toBe('The first and the last.');
 		},
 		RUN_LIMIT_MS,
 	);
@@ -97,12 +97,44 @@ describe('a webhook in streaming mode', () => {
 				events(response, [text('Half a ')]);
 			};
 			const lines = await streamWebhook(`${n8n.url}/webhook/fails`, { question: 'Hi' });
-			expect(chatText(lines)).toBe('Half a The stream ended before the reply was complete');
+			expect(chatText(lines)).toBe(
+				'Half a \n\n> The stream ended before the reply was complete. Try again in a minute\n\n',
+			);
 			expect(lines.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'item', 'end']);
 		},
 		RUN_LIMIT_MS,
 	);
 });
+
+it(
+	'is complete although its stream is cut inside [DONE], and its files are media',
+	async () => {
+		const { client } = session;
+		const ref = await client.importWorkflow(
+			workflow('Cut end', [
+				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				node('Answer', CHAT, 1, { parameters: { prompt: 'Hi' }, credential: 'Scripted' }),
+			]),
+		);
+		const picture = { type: 'image_url', image_url: { url: 'https://cdn.example/77' } };
+		const content = [{ type: 'text', text: 'A lake' }, picture];
+		const chunks = [{ delta: { content } }, { delta: {}, finish_reason: 'stop' }].map(
+			(choice) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`,
+		);
+		answer = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.end(`data:\n\n${chunks.join(': alive\n\n')}data: [DO`);
+		};
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		const [item] = outputItems(execution, 'Answer');
+		expect(item!.json).toMatchObject({
+			output: 'A lake',
+			media: [{ kind: 'image', url: 'https://cdn.example/77' }],
+			finish_reason: 'stop',
+		});
+	},
+	RUN_LIMIT_MS,
+);
 
 describe('an image from binary data', () => {
 	const withPicture = (name: string, credential: string) =>
@@ -117,6 +149,7 @@ describe('an image from binary data', () => {
 			node('Answer', CHAT, 1, {
 				parameters: {
 					prompt: 'What is in this picture?',
+					answeredBy: 'app',
 					appCode: 'demo-app',
 					images: { image: [{ source: 'binary', binaryProperty: 'data' }] },
 				},
@@ -170,6 +203,7 @@ it(
 				node('Answer', CHAT, 1, {
 					parameters: {
 						prompt: 'Draw a picture of a lighthouse',
+						answeredBy: 'app',
 						appCode: 'demo-app',
 						options: { downloadMedia: true },
 					},

@@ -104,9 +104,10 @@ const agent = (path: string, version: number, responseMode: string) =>
 		[
 			[
 				chatModel({
+					answeredBy: 'app',
 					appCode: 'demo-app',
-					model: { __rl: true, mode: 'id', value: 'chat-m1' },
 					options: {
+						appModel: { __rl: true, mode: 'id', value: 'chat-m1' },
 						temperature: 0.2,
 						thinking: 'enabled',
 						reasoningEffort: { __rl: true, mode: 'list', value: 'high' },
@@ -122,7 +123,7 @@ const agent = (path: string, version: number, responseMode: string) =>
 			],
 			[
 				node('Ask expert', `${PACKAGE}.chatCompletionTool`, 1, {
-					parameters: { appCode: 'demo-app' },
+					parameters: { answeredBy: 'app', appCode: 'demo-app' },
 					credential: 'Emulator',
 				}),
 				'ai_tool',

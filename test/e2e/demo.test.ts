@@ -11,6 +11,7 @@ import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample, webhookIdOf } from '../../la
 import { runBatch, saveVideos } from '../../lab/demo/runBatch';
 import { chatText, chatUrl, streamChat } from '../../lab/n8n/streamChat';
 import type { Workflow } from '../../lab/n8n/workflow';
+import { COMPLETED, FAILED } from '../support/waitOutputs';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const KEY = 'demo-key';
@@ -66,14 +67,18 @@ describe('the batch example', () => {
 		'generates a video of the requested duration and size for each topic',
 		async () => {
 			const batch = await client.importWorkflow(await readExample('batch'));
+			const lines: string[] = [];
 			const execution = await runBatch(client, batch, {
-				service: { url: session.emulator.url, key: KEY },
-				onProgress: () => undefined,
+				emulator: session.emulator,
+				onProgress: (line) => lines.push(line),
 			});
 
 			expect(execution.status).toBe('success');
-			expect(outputItems(execution, 'Wait for Video', 1)).toHaveLength(3);
-			expect(outputItems(execution, 'Wait for Video', 2)).toHaveLength(0);
+			expect(lines).toContainEqual(
+				expect.stringMatching(/^video-m1 \w+, video-m5 processing, video-m3 \w+$/),
+			);
+			expect(outputItems(execution, 'Wait for Video', COMPLETED)).toHaveLength(3);
+			expect(outputItems(execution, 'Wait for Video', FAILED)).toHaveLength(0);
 			expect(await saveVideos(client, execution, folder)).toEqual(
 				REQUESTED.map(
 					(video) => expect.objectContaining({ ...video, codec: 'h264' }) as unknown,
@@ -139,7 +144,7 @@ describe('the chat example', () => {
 			expect(chunks.length).toBeGreaterThan(3);
 			expect(lines.at(-1)!.type).toBe('end');
 			const [answer] = outputItems(execution, EXAMPLES.chat.answer);
-			expect(chatText(lines)).toBe(answer!.json['content']);
+			expect(chatText(lines)).toBe(answer!.json['output']);
 		},
 		RUN_LIMIT_MS,
 	);

@@ -1,6 +1,7 @@
 // @seconds 80
 import type { Browser } from 'playwright-core';
 
+import { canvasNode, field, foundNode } from '../../lab/browser/editorParts';
 import { openEditor, type Editor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { set } from './support/drawAgent';
@@ -8,11 +9,8 @@ import { drawn, node } from './support/buildWorkflow';
 import {
 	addManualTrigger,
 	addNode,
-	canvasNode,
 	chooseCredential,
 	closePanel,
-	field,
-	foundNode,
 	searchNodes,
 } from './support/editorSteps';
 import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
@@ -36,26 +34,31 @@ async function inEditor(name: string, work: (editor: Editor) => Promise<void>): 
 	await inPage(await openEditor(browser, session.n8n.url), `editor-${name}`, work);
 }
 
-/** Search texts, each with the node that it must find. */
-const SEARCHES = [
-	['create video', 'Create Video'],
-	['text to video', 'Create Video'],
-	['image to video', 'Create Video'],
-	['generate video', 'Create Video'],
-	['movie', 'Create Video'],
-	['ai video', 'Create Video'],
-	['wait for video', 'Wait for Video'],
-	['download video', 'Wait for Video'],
-	['chat completion', 'Chat Completion'],
-	['llm', 'Chat Completion'],
-	['knowledge base', 'Chat Completion'],
-	['agent', 'Agent with Tools'],
-	['function calling', 'Agent with Tools'],
-	['assistant', 'Super Assistant'],
-	['memory', 'Super Assistant'],
-	['chat model', 'Agent Video Chat Model'],
-	['agent video', 'Agent Video Chat Model'],
-] as const;
+/** A node of n8n that follows ours. */
+const NEXT = 'No Operation, do nothing';
+
+/** Search texts by the node that is their first or second result. */
+const SEARCHES: Readonly<Record<string, readonly string[]>> = {
+	'Create Video': [
+		...['create video', 'text to video', 'image to video', 'generate video', 'ai video'],
+		...['animate', 'animation', 'movie', 'film', 'clip', 'reel'],
+	],
+	'Wait for Video': [
+		...['wait for video', 'download video', 'video status', 'get video', 'poll', 'polling'],
+	],
+	'Chat Completion': [
+		...['chat completion', 'chatbot', 'bot', 'ask', 'gpt', 'knowledge base', 'rag'],
+		...['summarize', 'extract data'],
+	],
+	'Agent with Tools': ['agent with tools', 'function calling', 'tool calling', 'tools'],
+	'Super Assistant': ['super assistant', 'memory', 'session'],
+	'Agent Video Chat Model': ['language model', 'agent video'],
+};
+/** Search texts that name nodes of n8n as well: ours is found. */
+const SHARED_SEARCHES = {
+	...{ video: 'Create Video', llm: 'Chat Completion', agent: 'Agent with Tools' },
+	...{ assistant: 'Super Assistant', 'chat model': 'Agent Video Chat Model' },
+};
 
 it(
 	'every node is found by common search texts and shown as installed',
@@ -63,10 +66,21 @@ it(
 		await inEditor('search', async ({ page, goTo, errors }) => {
 			await goTo('/workflow/new');
 			await addManualTrigger(page);
-			for (const [text, name] of SEARCHES) {
+			for (const [text, name] of Object.entries(SHARED_SEARCHES)) {
 				await searchNodes(page, text);
 				await foundNode(page, name).waitFor();
 			}
+			const places: object[] = [];
+			for (const [name, texts] of Object.entries(SEARCHES)) {
+				for (const text of texts) {
+					await searchNodes(page, text);
+					await foundNode(page, name).waitFor();
+					const found = page.getByTestId('node-creator-item-name');
+					const place = (await found.allInnerTexts()).indexOf(name);
+					if (place > 1) places.push({ text, name, place });
+				}
+			}
+			expect(places).toEqual([]);
 			await searchNodes(page, 'text to video');
 			await foundNode(page, 'Create Video').click();
 			const details = page.getByTestId('node-creator');
@@ -126,19 +140,22 @@ it(
 			await page.getByTestId('rlc-item').filter({ hasText: 'video-m3: Text, or' }).click();
 			await field(page, 'prompt').fill('A lighthouse at dawn');
 			await closePanel(page);
-			await canvasNode(page, 'Create Video')
-				.getByText('text to video with video-m3')
-				.waitFor();
+			await canvasNode(page, 'Create Video').getByText('video-m3 from text').waitFor();
 			await addNode(page, 'Wait for Video');
 			await chooseCredential(page, 'By Hand');
 			await closePanel(page);
 			await canvasNode(page, 'Wait for Video').getByText('wait and download').waitFor();
+			// The connection to the next node begins at Completed, without a choice.
+			await searchNodes(page, 'No Operation');
+			await foundNode(page, NEXT).click();
+			await closePanel(page);
 
 			await page.getByTestId('execute-workflow-button').click();
 			await page.getByText('Workflow executed successfully').first().waitFor();
+			await canvasNode(page, NEXT).getByTestId('canvas-node-status-success').waitFor();
 			await canvasNode(page, 'Wait for Video').dblclick();
 			const output = page.getByTestId('output-panel');
-			await output.getByText('1 video completed, 0 failed').waitFor();
+			await output.getByText('1 of 1 video finished, after').waitFor();
 			await output.getByText('Completed Branch (1 item)').waitFor();
 			await output.getByText('video/mp4').waitFor();
 			await output.getByTestId('radio-button-json').click();

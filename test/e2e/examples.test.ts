@@ -1,6 +1,15 @@
-// @seconds 85
-import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
+// @seconds 125
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { Browser } from 'playwright-core';
+
+import { startEmulator } from '../../emulator/startEmulator';
 import { startBrowser } from '../../lab/browser/startBrowser';
+import { N8nClient } from '../../lab/n8n/N8nClient';
+import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
+import { startN8n } from '../../lab/n8n/startN8n';
 import { Running } from '../../lab/services/Running';
 import { EXAMPLE_RUNS, type ExampleLab } from './support/exampleRuns';
 import {
@@ -11,44 +20,83 @@ import {
 	type Session,
 } from './support/session';
 
-/** Timeout of an example, in milliseconds: one of them is suspended for a minute. */
+/** Timeout of an example, in milliseconds: some are suspended for a minute. */
 const EXAMPLE_LIMIT_MS = 5 * 60_000;
 
-/** The example whose execution is suspended for a minute. It runs beside the others, with an emulator of its own. */
-const SUSPENDED = 'durable-waiting.json';
+/**
+ * The examples whose execution is suspended for a minute, or creates one video after another. They run beside the
+ * others, each with an emulator of its own, in an n8n whose home folder is a temporary one: an example saves files in it.
+ */
+const SLOW: readonly string[] = [
+	'deliver-later.json',
+	'durable-waiting.json',
+	'storyboard-to-film.json',
+];
+
+const VIDEO_SECONDS = 3;
+/** Those that are suspended: not finished at the first poll on a busy machine, but before n8n goes on after a minute. */
+const SUSPENDED_VIDEO_SECONDS = 20;
 
 const running = new Running();
 let lab: ExampleLab;
-let suspendedRun: Promise<void>;
+let slowRuns: Readonly<Record<string, Promise<void>>>;
 
 beforeAll(async () => {
 	const browser = await startBrowser(showProgress);
 	running.keep({ stop: () => browser.close() });
-	suspendedRun = EXAMPLE_RUNS[SUSPENDED]!({ ...(await start()), browser });
-	// Its own test reports a failure.
-	suspendedRun.catch(() => undefined);
-	lab = { ...(await start()), browser };
+	slowRuns = await startSlow(browser);
+	const session = running.keep(await startSession({ videoSeconds: VIDEO_SECONDS }));
+	await useEmulator(session);
+	lab = { ...session, browser, folder: '' };
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
 	await running.stop();
 }, RUN_LIMIT_MS);
 
-async function start(): Promise<Session> {
-	const session = running.keep(await startSession({ videoSeconds: 3 }));
-	await session.client.createCredential({
+/** Begins the slow examples. */
+async function startSlow(browser: Browser): Promise<Readonly<Record<string, Promise<void>>>> {
+	const home = await mkdtemp(join(tmpdir(), 'examples-'));
+	running.keep({ stop: () => rm(home, { recursive: true, force: true }) });
+	// What n8n allows by default.
+	const folder = join(home, '.n8n-files');
+	await mkdir(folder);
+	const n8n = running.keep(await startN8n({ settings: { HOME: home } }));
+	// The first sign-in creates the owner.
+	await N8nClient.signIn(n8n.url);
+	const begun = SLOW.map(async (file) => {
+		const videoSeconds =
+			file === 'storyboard-to-film.json' ? VIDEO_SECONDS : SUSPENDED_VIDEO_SECONDS;
+		const emulator = running.keep(await startEmulator({ videoSeconds }));
+		const client = await N8nClient.signIn(n8n.url);
+		await useEmulator({ emulator, client });
+		await EXAMPLE_RUNS[file]!({
+			emulator,
+			client,
+			n8n,
+			browser,
+			folder,
+			stop: () => emulator.stop(),
+		});
+	});
+	// The test of each reports its failure.
+	for (const run of begun) run.catch(() => undefined);
+	return Object.fromEntries(SLOW.map((file, index) => [file, begun[index]!]));
+}
+
+async function useEmulator({ client, emulator }: Pick<Session, 'client' | 'emulator'>) {
+	await client.createCredential({
 		name: EXAMPLE_CREDENTIAL,
 		type: 'agentVideoApi',
-		data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
+		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
 	});
-	return session;
 }
 
 it.each(Object.entries(EXAMPLE_RUNS))(
 	'%s does what its notes say',
 	async (file, runExample) => {
-		if (file === SUSPENDED) {
-			await suspendedRun;
+		if (SLOW.includes(file)) {
+			await slowRuns[file];
 			return;
 		}
 		lab.emulator.journal.clear();

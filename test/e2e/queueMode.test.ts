@@ -1,4 +1,4 @@
-// @seconds 110
+// @seconds 130
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,20 +12,18 @@ import { saveVideos } from '../../lab/demo/runBatch';
 import { Running } from '../../lab/services/Running';
 import { streamWebhook } from '../../lab/n8n/streamChat';
 import type { Workflow } from '../../lab/n8n/workflow';
-import { startScriptedServer, type Script } from '../support/scriptedServer';
+import { events, startScriptedServer, type Script } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { heldReply, text } from './support/heldReply';
-import { startQueueSession, type QueueSession } from './support/queueSession';
+import { createAtOnce, keyedWorkflow } from './support/keyedVideos';
+import { heldAssistant, sendAtOnce } from './support/sharedSession';
+import { SHORT_INTERVALS, startQueueSession, type QueueSession } from './support/queueSession';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
 const PAID = { video: '/v1/videos/generations', chat: '/v1/chat/completions' } as const;
-/** Intervals after which n8n fails the execution of a dead worker: a tenth of the defaults. */
-const SHORT_INTERVALS = {
-	QUEUE_WORKER_LOCK_DURATION: '6000',
-	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
-	QUEUE_WORKER_STALLED_INTERVAL: '3000',
-};
+/** Executions that a person starts run on the main process by default; here on the workers, like all others. */
+const MANUAL_ON_WORKERS = { OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true' };
 
 const CRASHED = expect.stringContaining('failed to be processed too many times') as string;
 
@@ -42,7 +40,16 @@ beforeAll(async () => {
 	);
 	// Concurrency 2: four executions need both workers.
 	session = running.keep(
-		await startQueueSession({ videoSeconds: 4, concurrency: 2, settings: SHORT_INTERVALS }),
+		await startQueueSession({
+			videoSeconds: 4,
+			concurrency: 2,
+			settings: {
+				...SHORT_INTERVALS,
+				// A worker that a busy machine holds up is not to lose its executions.
+				QUEUE_WORKER_LOCK_DURATION: '30000',
+				...MANUAL_ON_WORKERS,
+			},
+		}),
 	);
 	({ client } = session);
 	for (const [name, baseUrl] of [
@@ -88,7 +95,7 @@ describe('sessions remembered per key', () => {
 	let ref: WorkflowRef;
 	const sendMessage = async (key: string, message: string) => {
 		const url = `${session.queue.main.url}/webhook/memory`;
-		return (await postWebhook<{ content: string }>(url, { key, message })).data.content;
+		return (await postWebhook<{ output: string }>(url, { key, message })).data.output;
 	};
 
 	beforeAll(async () => {
@@ -126,6 +133,34 @@ describe('sessions remembered per key', () => {
 	);
 
 	it(
+		'first messages of one key at the same moment share one session on all workers',
+		async () => {
+			const held = heldAssistant();
+			answer = held.script;
+			const crowd = await publish(
+				workflow('Crowd', [
+					webhook('crowd', 'lastNode'),
+					assistant(
+						{
+							message: '={{ $json.body.message }}',
+							session: 'key',
+							sessionKey: '={{ $json.body.key }}',
+							options: { includeDetails: true },
+						},
+						'Scripted',
+					),
+				]),
+			);
+			const url = `${session.queue.main.url}/webhook/crowd`;
+			const replies = await sendAtOnce(client, crowd, url, held);
+			expect(replies).toStrictEqual(Array(8).fill('s-0'));
+			expect(held.sessions).toStrictEqual([undefined, ...Array<string>(7).fill('s-0')]);
+			expect(workersOf(await client.executions(crowd))).toStrictEqual([0, 1]);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
 		'concurrent first messages do not conflict when they create the table',
 		async () => {
 			for (let round = 1; round <= 4; round++) {
@@ -141,6 +176,69 @@ describe('sessions remembered per key', () => {
 		RUN_LIMIT_MS,
 	);
 });
+
+it(
+	'messages of one chat on both workers at the same moment lose no turn of its memory',
+	async () => {
+		const names = ['a', 'b', 'c', 'd'];
+		const requests: { readonly messages: readonly { readonly content: string }[] }[] = [];
+		/** Replies in groups of four, so that both workers have read the memory before one of them writes it. */
+		const waiting: (() => void)[] = [];
+		answer = (response, { body }) => {
+			const request = body as (typeof requests)[number];
+			requests.push(request);
+			const reply = `Re: ${request.messages.at(-1)!.content}`;
+			waiting.push(() => {
+				events(response, [text(reply), { choices: [{ finish_reason: 'stop' }] }, '[DONE]']);
+			});
+			if (waiting.length < names.length && !reply.includes('last')) return;
+			for (const send of waiting.splice(0)) send();
+		};
+		const ref = await publish(
+			workflow('Chat', [
+				webhook('chat', 'lastNode'),
+				node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
+					parameters: {
+						prompt: '={{ $json.body.message }}',
+						memory: 'key',
+						memoryKey: '={{ $json.body.key }}',
+					},
+					credential: 'Scripted',
+				}),
+			]),
+		);
+		const url = `${session.queue.main.url}/webhook/chat`;
+		const send = async (message: string) => await postWebhook(url, { message, key: 'one' });
+		for (const round of ['1', '2'])
+			await Promise.all(names.map(async (name) => await send(name + round)));
+		await send('last');
+		const texts = requests.at(-1)!.messages.map(({ content }) => content);
+		const asked = texts.filter((content) => /^[a-d]/.test(content));
+		expect(asked.sort()).toStrictEqual(names.flatMap((name) => [`${name}1`, `${name}2`]));
+		expect(texts).toHaveLength(17);
+		expect(workersOf(await client.executions(ref))).toStrictEqual([0, 1]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'executions of one Idempotency Key at the same moment create one video on all workers',
+	async () => {
+		const ref = await publish(keyedWorkflow('keyed'));
+		const items = await createAtOnce(
+			session,
+			ref,
+			`${session.queue.main.url}/webhook/keyed`,
+			// Concurrency 2 on two workers.
+			{ key: 'order 1', count: 4 },
+		);
+		expect(session.emulator.journal.of(PAID.video)).toHaveLength(1);
+		expect(new Set(items.map(({ task_id: id }) => id)).size).toBe(1);
+		expect(items.filter(({ reused }) => reused === true)).toHaveLength(3);
+		expect(workersOf(await client.executions(ref))).toStrictEqual([0, 1]);
+	},
+	RUN_LIMIT_MS,
+);
 
 describe('the batch example', () => {
 	const folder = join(ROOT, '.cache', 'e2e-queue-output');
@@ -189,6 +287,7 @@ it(
 				parameters: {
 					prompt: 'What is the weather in Paris and Rome?',
 					tools: { tool: [tool] },
+					options: { includeDetails: true },
 				},
 				credential: EXAMPLE_CREDENTIAL,
 			}),

@@ -13,6 +13,7 @@ import { chatText, streamWebhook, type ChatLine } from '../../lab/n8n/streamChat
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { heldReply, text } from './support/heldReply';
+import { heldAssistant, sendAtOnce } from './support/sharedSession';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
@@ -32,6 +33,7 @@ let n8n: N8n;
 let client: N8nClient;
 
 const SILENCE_MS = 20_000;
+const SLOW_MESSAGE = 'Take your time';
 /** A call with a reply of 70 seconds, which runs beside the other tests. */
 let slow: { readonly ref: WorkflowRef; readonly lines: Promise<readonly ChatLine[]> };
 /** Completed silences of the slow reply. */
@@ -56,8 +58,9 @@ const slowly: Script = (response) => {
 beforeAll(async () => {
 	userFolder = await mkdtemp(join(tmpdir(), 'n8n-assistant-'));
 	emulator = await startEmulator({});
-	scripted = await startScriptedServer((...args) => {
-		answer(...args);
+	scripted = await startScriptedServer((response, request, index) => {
+		const isSlow = JSON.stringify(request.body).includes(SLOW_MESSAGE);
+		(isSlow ? slowly : answer)(response, request, index);
 	});
 	n8n = await startN8n({ userFolder });
 	client = await N8nClient.signIn(n8n.url);
@@ -71,9 +74,8 @@ beforeAll(async () => {
 			data: { baseUrl, apiKey: 'demo-key' },
 		});
 	}
-	answer = slowly;
 	const ref = await install('slow', { mode: 'streaming', credential: 'Scripted' });
-	const lines = streamWebhook(`${n8n.url}/webhook/slow`, { message: 'Take your time' });
+	const lines = streamWebhook(`${n8n.url}/webhook/slow`, { message: SLOW_MESSAGE });
 	// Its own test reports a failure.
 	lines.catch(() => undefined);
 	slow = { ref, lines };
@@ -103,6 +105,7 @@ const overWebhook = (
 			parameters: {
 				appCode: 'demo-assistant',
 				message: '={{ $json.body.message }}',
+				options: { includeDetails: true },
 				...parameters,
 			},
 			credential,
@@ -117,11 +120,11 @@ const install = async (...args: Parameters<typeof overWebhook>) => {
 
 /** Sends a message and returns the assistant's answer. */
 async function sendMessage(path: string, message: string, key: string): Promise<string> {
-	const { data } = await postWebhook<{ content: string }>(`${n8n.url}/webhook/${path}`, {
+	const { data } = await postWebhook<{ output: string }>(`${n8n.url}/webhook/${path}`, {
 		message,
 		key,
 	});
-	return data.content;
+	return data.output;
 }
 
 it(
@@ -137,6 +140,39 @@ it(
 		expect(await sendMessage('memory', 'What is my name?', 'chat-c')).toBe(
 			'You have not told me that yet.',
 		);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'first messages of one key at the same moment share one session',
+	async () => {
+		const held = heldAssistant();
+		answer = held.script;
+		const ref = await install('crowd', {
+			credential: 'Scripted',
+			parameters: { session: 'key', sessionKey: '={{ $json.body.key }}' },
+		});
+		const replies = await sendAtOnce(client, ref, `${n8n.url}/webhook/crowd`, held);
+		expect(replies).toStrictEqual(Array(8).fill('s-0'));
+		expect(held.sessions).toStrictEqual([undefined, ...Array<string>(7).fill('s-0')]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it.each([
+	['that n8n would take for an expression', '={{ $execution.id }}'],
+	['with braces', '{{ 1 + 1 }}'],
+	['with quotes and a backslash', `'"\`\\`],
+	['of 10,000 characters', 'k'.repeat(10_000)],
+])(
+	'remembers the session of a key %s',
+	async (name, key) => {
+		await sendMessage('memory', `My name is ${name.length}.`, key);
+		const reply = await sendMessage('memory', 'What is my name?', key);
+		expect(reply).toBe(`Your name is ${name.length}.`);
+		const other = await sendMessage('memory', 'What is my name?', `${key}.`);
+		expect(other).toBe('You have not told me that yet.');
 	},
 	RUN_LIMIT_MS,
 );
@@ -186,7 +222,7 @@ it(
 		expect(silences).toBe(4);
 		expect(chatText(lines)).toBe('\n\n> Running search: {"query":"n8n"}\n\none two three four');
 		const [item] = outputItems(await client.lastExecution(slow.ref), 'Assistant');
-		expect(item!.json).toMatchObject({ content: 'one two three four', session_id: 's-1' });
+		expect(item!.json).toMatchObject({ output: 'one two three four', session_id: 's-1' });
 	},
 	RUN_LIMIT_MS,
 );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { Workflow } from '../../lab/n8n/workflow';
+import { COMPLETED } from '../support/waitOutputs';
 import { node, withSubNodes, workflow } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
@@ -58,9 +59,9 @@ describe('an n8n without @n8n/ai-node-sdk', () => {
 			);
 			expect(failureOf(execution)).toBe('');
 			for (const name of ['Chat', 'Assistant', 'Agent']) {
-				expect(outputItems(execution, name)[0]!.json['content']).toContain('42');
+				expect(outputItems(execution, name)[0]!.json['output']).toContain('42');
 			}
-			expect(outputItems(execution, 'Wait', 1)[0]!.json['status']).toBe('completed');
+			expect(outputItems(execution, 'Wait', COMPLETED)[0]!.json['status']).toBe('completed');
 		},
 		RUN_LIMIT_MS,
 	);

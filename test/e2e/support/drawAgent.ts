@@ -75,6 +75,11 @@ export const agentNode = ({
 			prompt: '={{ $json.question }}',
 			tools: { tool: tools.map(tool) },
 			...parameters,
+			// The tests look at the conversation.
+			options: {
+				includeDetails: true,
+				...('options' in parameters ? (parameters.options as object) : {}),
+			},
 		},
 		credential,
 	}),

@@ -1,4 +1,6 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+
+import { foundNode } from '../../../lab/browser/editorParts';
 
 /** Adds a manual trigger to an empty workflow. */
 export async function addManualTrigger(page: Page): Promise<void> {
@@ -20,13 +22,6 @@ export async function searchNodes(page: Page, text: string): Promise<void> {
 	await search.fill(text);
 }
 
-/** A node in the search results. */
-export function foundNode(page: Page, name: string): Locator {
-	return page
-		.getByTestId('node-creator-item-name')
-		.filter({ has: page.getByText(name, { exact: true }) });
-}
-
 /** Adds a node after the last one. Its panel stays open. */
 export async function addNode(page: Page, name: string): Promise<void> {
 	await searchNodes(page, name);
@@ -45,14 +40,4 @@ export async function chooseCredential(page: Page, name: string): Promise<void> 
 export async function closePanel(page: Page): Promise<void> {
 	await page.getByTestId('ndv-close-button').click();
 	await page.getByTestId('ndv').waitFor({ state: 'hidden' });
-}
-
-/** A node on the canvas. */
-export function canvasNode(page: Page, name: string): Locator {
-	return page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
-}
-
-/** The input field of a parameter, of a node or of a credential. */
-export function field(page: Page, name: string): Locator {
-	return page.getByTestId(`parameter-input-${name}`).locator('input, textarea');
 }

@@ -1,23 +1,38 @@
 import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import type { Browser } from 'playwright-core';
 
 import { binaryOf, failureOf, outputItems, type Execution } from '../../../lab/n8n/execution';
 import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { postWebhook } from '../../../lab/n8n/postWebhook';
-import { readExampleFile, webhookIdOf } from '../../../lab/n8n/readExample';
+import {
+	BEARER_CREDENTIAL,
+	EXAMPLE_CREDENTIAL,
+	readExampleFile,
+	webhookIdOf,
+} from '../../../lab/n8n/readExample';
 import { chatText, chatUrl, streamWebhook } from '../../../lab/n8n/streamChat';
+import type { Workflow } from '../../../lab/n8n/workflow';
+import { node, workflow } from './buildWorkflow';
 import { startMailbox } from './mailbox';
+import { connectMcp, mcpStatus } from './mcpClient';
+import { makeTasksOld } from './oldTasks';
 import { uploadPicture } from './uploadPicture';
 import type { Session } from './session';
 
 /** What an example needs to run. */
 export interface ExampleLab extends Session {
 	readonly browser: Browser;
+	/** The folder that n8n may write to by default, of the session for slow examples. */
+	readonly folder: string;
 }
 
 const CHAT = '/v1/chat/completions';
 const CREATE = '/v1/videos/generations';
+/** Timeout of an execution that is suspended between polls, in milliseconds. */
+const SLOW_LIMIT_MS = 240_000;
 
 /** For each workflow of examples/: executes it as described in its notes, and checks the described results. */
 export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<void>>> = {
@@ -25,7 +40,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		const { execution } = await runNow(lab, 'first-chat.json');
 		const [reply] = outputItems(execution, 'Reply');
 		expect(reply!.json).toMatchObject({
-			content: expect.stringContaining('sea') as string,
+			output: expect.stringContaining('sea') as string,
 			finish_reason: 'stop',
 			usage: { total_tokens: expect.any(Number) as number },
 		});
@@ -44,7 +59,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		const chat = await publishChat(lab, 'chat-answer.json');
 		const { text, pieces, execution } = await chat.ask('Give me one idea for a video.');
 		expect(pieces).toBeGreaterThan(3);
-		expect(outputItems(execution, 'Answer')[0]!.json['content']).toBe(text);
+		expect(outputItems(execution, 'Answer')[0]!.json['output']).toBe(text);
 		expect(bodies(lab, CHAT)).toMatchObject([{ app_code: 'demo-app', stream: true }]);
 	},
 
@@ -58,11 +73,11 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		const known = await ask('Which aspect ratio do I need for phones?');
 		const execution = await lab.client.lastExecution(ref);
 		const [reply] = outputItems(execution, 'Ask the Application');
-		const { content, suggested_questions: suggested } = reply!.json;
-		expect(content).toContain('9:16');
+		const { output, suggested_questions: suggested } = reply!.json;
+		expect(output).toContain('9:16');
 		expect(suggested).toHaveLength(3);
 		const questions = (suggested as string[]).map((question) => `- ${question}`);
-		expect(known).toBe([content, '', 'You may ask next:', ...questions].join('\n'));
+		expect(known).toBe([output, '', 'You may ask next:', ...questions].join('\n'));
 		expect(await ask('What is the capital of France?')).toBe(
 			'I have found nothing about this. Please ask our team.',
 		);
@@ -76,28 +91,30 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		);
 		const [answer] = outputItems(execution, 'Shop Agent');
 		const [task] = lab.emulator.tasks.all.slice(-1);
-		expect(answer!.json).toMatchObject({
-			rounds: 4,
-			tool_calls: [
-				{
-					name: 'find_product',
-					failed: false,
-					result: [
-						{ name: 'Kite Aurora', price: 39, stock: 12 },
-						{ name: 'Kite Falcon', price: 59, stock: 0 },
-					],
-				},
-				{ name: 'shipping_cost', result: { country: 'Italy', price: '6 EUR' } },
-				{
-					name: 'make_clip',
-					failed: false,
-					result: { url: expect.stringContaining(task!.id) as string },
-				},
+		expect(answer!.json['rounds']).toBe(4);
+		expect(toolResults(lab)).toMatchObject([
+			[
+				{ name: 'Kite Aurora', price: 39, stock: 12 },
+				{ name: 'Kite Falcon', price: 59, stock: 0 },
 			],
-		});
-		expect(text).toContain(String(answer!.json['content']));
+			{ country: 'Italy', price: '6 EUR' },
+			{ video_url: expect.stringContaining(task!.id) as string },
+		]);
+		expect(text).toContain(String(answer!.json['output']));
 		expect(bodies(lab, CHAT)).toHaveLength(4);
 		expect(bodies(lab, CREATE)).toMatchObject([{ model: 'video-m1', duration: 5 }]);
+
+		// A clip that fails does not end the chat: the model reads why.
+		const failed = await chat.ask('Make a clip with the scene "a fail-task".');
+		expect(toolResults(lab)).toMatchObject([
+			{
+				error: 'The video failed',
+				details: {
+					service_message: expect.stringContaining('could not be generated') as string,
+				},
+			},
+		]);
+		expect(failed.text).toContain('The video failed');
 	},
 
 	'agent-with-approval.json': async (lab) => {
@@ -106,24 +123,173 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			const ref = await lab.client.importWorkflow(
 				await readExampleFile('agent-with-approval.json'),
 			);
-			for (const [button, result] of [
-				['Decline', { error: expect.stringContaining('declined') as string }],
-				['Approve', { deleted: 'clip-2' }],
+			for (const [button, result, created] of [
+				['Decline', { error: expect.stringContaining('declined') as string }, []],
+				[
+					'Approve',
+					{ video_url: expect.stringContaining('.mp4') as string },
+					[{ prompt: 'a kite at the sea', duration: 10 }],
+				],
 			] as const) {
 				const { execution, mails } = await mailbox.run(ref, 'Run Now', () => button);
 				expect(failureOf(execution)).toBe('');
-				expect(mails.map(({ subject }) => subject)).toStrictEqual(['Delete clip-2?']);
-				expect(outputItems(execution, 'Clip Agent')[0]!.json['tool_calls']).toMatchObject([
-					{ name: 'find_clips', result: [{ clip_id: 'clip-1' }, { clip_id: 'clip-2' }] },
-					{ name: 'delete_clip', arguments: { clip_id: 'clip-2' }, result },
+				expect(mails.map(({ subject }) => subject)).toStrictEqual([
+					'Pay 1.00 EUR for a video of 10 s?',
 				]);
+				expect(bodies(lab, CREATE)).toMatchObject(created);
+				expect(toolResults(lab)).toMatchObject([{ clip_id: 'clip-1' }, result]);
 				expect(outputItems(execution, 'Answer')[0]!.json['answer']).toContain(
-					button === 'Approve' ? 'deleted' : 'declined',
+					button === 'Approve' ? '.mp4' : 'declined',
 				);
 			}
 		} finally {
 			await mailbox.stop();
 		}
+	},
+
+	'deliver-later.json': async (lab) => {
+		const mailbox = await startMailbox(lab.client);
+		try {
+			const chat = await publishChat(lab, 'deliver-later.json');
+			const order = async (scene: string) => {
+				const { text, execution } = await chat.ask(
+					`Order a video with the scene "${scene}" for the email "ada@example.com".`,
+				);
+				// Nobody has waited for the video.
+				expect(text).toContain(scene);
+				expect(execution.status).toBe('success');
+				const [start] = execution.data.resultData.runData['Start Delivery']!;
+				return start!.metadata!.subExecution!.executionId;
+			};
+			// Watched from its order on: n8n goes on with all that are suspended at the same moment.
+			const watch = async (id: string) => {
+				const states = new Set<string>();
+				const delivery = await lab.client.waitForExecution(id, {
+					limitMs: SLOW_LIMIT_MS,
+					onProgress: ({ status }) => {
+						states.add(status);
+						return Promise.resolve();
+					},
+				});
+				expect(failureOf(delivery)).toBe('');
+				expect(states).toContain('waiting');
+			};
+			const first = watch(await order('a kite at the sea'));
+			await Promise.all([first, order('a fail-task').then(watch)]);
+			expect(bodies(lab, CREATE)).toHaveLength(2);
+			const [task] = lab.emulator.tasks.all;
+			expect([...mailbox.letters].sort(bySubject)).toMatchObject([
+				{
+					to: 'ada@example.com',
+					subject: 'Your video could not be made',
+					text: expect.stringContaining('could not be generated') as string,
+				},
+				{
+					to: 'ada@example.com',
+					subject: 'Your video is ready',
+					text: expect.stringContaining(task!.id) as string,
+				},
+			]);
+		} finally {
+			await mailbox.stop();
+		}
+	},
+
+	'storyboard-to-film.json': async (lab) => {
+		const file = 'storyboard-to-film.json';
+		const example = JSON.stringify(await readExampleFile(file));
+		const [text, place] = [example, '/home/node/.n8n-files'];
+		expect(text.split(place)).toHaveLength(4);
+		const own = JSON.parse(text.replaceAll(place, lab.folder)) as Workflow;
+		const ref = await lab.client.importWorkflow(own);
+		await lab.client.activate(ref);
+		const form = `${lab.n8n.url}/form/${webhookIdOf(own)}`;
+		const make = async (topic: string) => {
+			const answers = new FormData();
+			answers.append('field-0', topic);
+			await postWebhook(form, answers);
+			return await lab.client.lastExecution(ref);
+		};
+
+		const execution = await make('A kite');
+		expect(failureOf(execution)).toBe('');
+		const clips = outputItems(execution, 'Create Video');
+		const prompts = outputItems(execution, 'Scenes').map(({ json }) => json['prompt']);
+		expect(new Set(prompts).size).toBe(3);
+		expect(bodies(lab, CREATE)).toStrictEqual(
+			prompts.map((prompt, index) => ({
+				...(bodies(lab, CREATE)[index] as object),
+				prompt,
+				...(index > 0 && { videos: [clips[index - 1]!.json['video_url']] }),
+			})),
+		);
+		expect(bodies(lab, CREATE)[0]).not.toHaveProperty('videos');
+		const film = `film-${execution.id}`;
+		expect((await readdir(lab.folder)).sort()).toStrictEqual([
+			`${film}-1.mp4`,
+			`${film}-2.mp4`,
+			`${film}-3.mp4`,
+			`${film}.json`,
+		]);
+		for (const [index, clip] of clips.entries()) {
+			const saved = await readFile(join(lab.folder, `${film}-${index + 1}.mp4`));
+			expect(saved.equals(await lab.client.download(binaryOf(clip, 'data')))).toBe(true);
+		}
+		expect(outputItems(execution, 'Film').map(({ json }) => json)).toStrictEqual([
+			{ command: expect.stringContaining(`${film}-*.mp4`) as string },
+		]);
+
+		lab.emulator.journal.clear();
+		const failed = await make('A fail-task');
+		expect(failureOf(failed)).toMatch(
+			/^Create Video: The video failed.*The video could not be generated/,
+		);
+		expect(bodies(lab, CREATE)).toHaveLength(1);
+	},
+
+	'mcp-server.json': async (lab) => {
+		const token = randomUUID();
+		await lab.client.createCredential({
+			name: BEARER_CREDENTIAL,
+			type: 'httpBearerAuth',
+			data: { token },
+		});
+		await publish(lab, 'mcp-server.json');
+		const url = `${lab.n8n.url}/mcp/agent-video-mcp`;
+		const client = await connectMcp(url, token);
+		expect(await mcpStatus(url, 'wrong')).toBe(403);
+		expect(client.instructions).toContain('Video_Status');
+		const tools = await client.tools();
+		expect(
+			Object.fromEntries(
+				tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties)]),
+			),
+		).toStrictEqual({
+			Ask_a_Model: ['prompt'],
+			Create_Video: ['prompt', 'aspect_ratio', 'duration'],
+			Video_Status: ['task_id'],
+		});
+
+		const reply = await client.call('Ask_a_Model', { prompt: 'What is 6 times 7?' });
+		expect(reply).toMatchObject({
+			isError: false,
+			value: [{ output: expect.stringContaining('42') as string }],
+		});
+		const created = await client.call('Create_Video', {
+			prompt: 'A lighthouse at dawn',
+			aspect_ratio: '9:16',
+			duration: 4,
+		});
+		expect(bodies(lab, CREATE)).toMatchObject([
+			{ prompt: 'A lighthouse at dawn', aspect_ratio: '9:16', duration: 4 },
+		]);
+		const [{ task_id }] = created.value as [{ task_id: string }];
+		const statuses = [];
+		while (statuses.at(-1) !== 'completed' && statuses.length < 100) {
+			const { value } = await client.call('Video_Status', { task_id });
+			statuses.push((value as [{ status: string }])[0].status);
+		}
+		expect(statuses.at(-1)).toBe('completed');
 	},
 
 	// What the user sees in the chat page is tested in aiAgentVideo.test.ts.
@@ -210,15 +376,14 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	'image-to-video.json': async (lab) => {
 		const ref = await publish(lab, 'image-to-video.json');
 		const path = webhookIdOf(await readExampleFile('image-to-video.json'));
-		const saved = await uploadPicture(lab.browser, {
-			url: `${lab.n8n.url}/form/${path}`,
-			prompt: 'The waves come in',
-		});
-		const execution = await lab.client.lastExecution(ref);
+		const upload = async (prompt: string) =>
+			await uploadPicture(lab.browser, { url: `${lab.n8n.url}/form/${path}`, prompt });
+		const { file } = await upload('The waves come in');
+		const execution = await lab.client.lastExecution(ref, { orWaiting: true });
 		expect(failureOf(execution)).toBe('');
-		const [item] = outputItems(execution, 'Wait for Video', 1);
-		const video = await lab.client.download(binaryOf(item!, 'video'));
-		expect(saved.equals(video)).toBe(true);
+		const [item] = outputItems(execution, 'Create Video');
+		const video = await lab.client.download(binaryOf(item!, 'data'));
+		expect(file!.equals(video)).toBe(true);
 		expect(bodies(lab, CREATE)).toMatchObject([
 			{
 				model: 'video-m3',
@@ -226,6 +391,45 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 				images: [expect.stringContaining(lab.n8n.url) as string],
 			},
 		]);
+
+		for (const [prompt, reason] of [
+			['A fail-task', 'The video could not be generated'],
+			['A forbidden-word', 'moderation'],
+		] as const) {
+			const failed = await upload(prompt);
+			expect(failed.text).toContain(reason);
+			expect(failed).not.toHaveProperty('file');
+		}
+	},
+
+	// That n8n is killed in between is tested in collectVideos.test.ts.
+	'collect-videos.json': async (lab) => {
+		const created = await lab.client.importWorkflow(
+			workflow('Videos Without Wait', [
+				node('Run Now', 'n8n-nodes-base.manualTrigger', 1),
+				node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
+					parameters: { prompt: 'A kite' },
+					credential: EXAMPLE_CREDENTIAL,
+				}),
+			]),
+		);
+		const [task] = outputItems(await run(lab, created), 'Create Video');
+		const taskId = task!.json['task_id'] as string;
+		await makeTasksOld(lab.client, [taskId]);
+		const ref = await lab.client.importWorkflow(await readExampleFile('collect-videos.json'));
+		// The ledger may hold tasks of other tests, too.
+		const collect = async () =>
+			outputItems(await run(lab, ref), 'Finished Videos').filter(
+				({ json }) => json['task_id'] === taskId,
+			);
+		const [video] = await collect();
+		expect(video!.json).toMatchObject({
+			prompt: 'A kite',
+			ledger: { workflow_id: created.id },
+		});
+		const file = await lab.client.download(binaryOf(video!, 'data'));
+		expect(file.length).toBeGreaterThan(1_000);
+		expect(await collect()).toHaveLength(0);
 	},
 
 	'durable-waiting.json': async (lab) => {
@@ -237,8 +441,18 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	},
 };
 
+const bySubject = (a: { readonly subject: string }, b: { readonly subject: string }) =>
+	a.subject < b.subject ? -1 : 1;
+
 const bodies = ({ emulator }: ExampleLab, path: string) =>
 	emulator.journal.of(path).map(({ body }) => body);
+
+/** The tool results in the last chat request. */
+const toolResults = (lab: ExampleLab): unknown[] => {
+	const last = bodies(lab, CHAT).at(-1) as { messages: { role: string; content: string }[] };
+	const results = last.messages.filter(({ role }) => role === 'tool');
+	return results.map(({ content }) => JSON.parse(content) as unknown);
+};
 
 const message = (chatInput: string, sessionId: string) => ({
 	action: 'sendMessage',
@@ -284,7 +498,7 @@ async function run(
 	states = new Set<string>(),
 ): Promise<Execution> {
 	const execution = await client.waitForExecution(await client.run(ref, 'Run Now'), {
-		limitMs: 240_000,
+		limitMs: SLOW_LIMIT_MS,
 		onProgress: ({ status }) => {
 			states.add(status);
 			return Promise.resolve();
@@ -300,6 +514,6 @@ async function expectVideos({ client }: ExampleLab, execution: Execution, count:
 	expect(finished).toHaveLength(count);
 	expect(outputItems(execution, 'Failed Videos')).toHaveLength(0);
 	for (const item of finished) {
-		expect((await client.download(binaryOf(item, 'video'))).length).toBeGreaterThan(1_000);
+		expect((await client.download(binaryOf(item, 'data'))).length).toBeGreaterThan(1_000);
 	}
 }

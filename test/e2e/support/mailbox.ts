@@ -19,8 +19,17 @@ export interface Mail {
 	readonly links: Readonly<Record<Button, string>>;
 }
 
+/** A mail without buttons. */
+export interface Letter {
+	readonly to: string;
+	readonly subject: string;
+	readonly text: string;
+}
+
 /** A mail server on loopback, with the person who reads the mails. */
 export interface Mailbox {
+	/** All mails without buttons, in the order of their arrival. */
+	readonly letters: readonly Letter[];
 	/**
 	 * Executes a workflow. Each time it waits, the person reads the next mail and clicks the button that `decide` returns.
 	 *
@@ -46,11 +55,14 @@ const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 /** Starts the mail server, and creates the SMTP credential for it. */
 export async function startMailbox(client: N8nClient): Promise<Mailbox> {
 	const mails: Mail[] = [];
+	const letters: Letter[] = [];
 	const server = new SMTPServer({
 		disabledCommands: ['AUTH', 'STARTTLS'],
 		onData: (stream, _session, done) => {
 			text(stream).then((raw) => {
-				mails.push(readMail(raw));
+				const mail = readMail(raw);
+				if (mail) mails.push(mail);
+				else letters.push(readLetter(raw));
 				done();
 			}, done);
 		},
@@ -65,6 +77,7 @@ export async function startMailbox(client: N8nClient): Promise<Mailbox> {
 	const mailsOf = (executionId: string) =>
 		mails.filter(({ links }) => links.Approve.includes(`/webhook-waiting/${executionId}/`));
 	return {
+		letters,
 		run: async (ref, trigger, decide) => {
 			const id = await client.run(ref, trigger);
 			let answered = 0;
@@ -86,14 +99,26 @@ export async function startMailbox(client: N8nClient): Promise<Mailbox> {
 	};
 }
 
-function readMail(raw: string): Mail {
-	const subject = /^Subject: (.*)\r$/m.exec(raw)?.[1];
+/** A mail that asks for approval; undefined for any other. */
+function readMail(raw: string): Mail | undefined {
 	const links = [...decodeQuotedPrintable(raw).matchAll(/<a href="([^"]+)"[^>]*>(\w+)<\/a>/g)];
 	const link = (button: Button) => links.find(([, , label]) => label === button)?.[1];
 	const [Approve, Decline] = [link('Approve'), link('Decline')];
-	if (subject === undefined || Approve === undefined || Decline === undefined)
-		throw new Error(`This is not a mail that asks for approval:\n${raw}`);
-	return { subject, links: { Approve, Decline } };
+	if (Approve === undefined || Decline === undefined) return undefined;
+	return { subject: headerOf(raw, 'Subject'), links: { Approve, Decline } };
+}
+
+function readLetter(raw: string): Letter {
+	const body = raw.slice(raw.indexOf('\r\n\r\n') + 4);
+	return {
+		to: headerOf(raw, 'To'),
+		subject: headerOf(raw, 'Subject'),
+		text: decodeQuotedPrintable(body).replaceAll('\r\n', '\n').trim(),
+	};
+}
+
+function headerOf(raw: string, name: 'Subject' | 'To'): string {
+	return new RegExp(`^${name}: (.*)\r$`, 'm').exec(raw)?.[1] ?? '';
 }
 
 /** Decodes the transfer encoding of a mail's text. Only ASCII characters occur in it. */

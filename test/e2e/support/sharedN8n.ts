@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 import axios from 'axios';
 
+// Chooses the password before jest's workers inherit it.
+import '../../../lab/n8n/owner';
 import { startN8n, type N8n } from '../../../lab/n8n/startN8n';
 import { Running } from '../../../lab/services/Running';
 

@@ -1,0 +1,241 @@
+// @seconds 150
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Browser, Page } from 'playwright-core';
+
+import { field } from '../../lab/browser/editorParts';
+import { Hand } from '../../lab/browser/Hand';
+import { openEditor } from '../../lab/browser/openEditor';
+import { startBrowser } from '../../lab/browser/startBrowser';
+import { ROOT } from '../../lab/paths';
+import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
+import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './support/session';
+
+let session: Session;
+let browser: Browser;
+
+beforeAll(async () => {
+	session = await startSession({ videoSeconds: 1 });
+	browser = await startBrowser(showProgress);
+	const { client, emulator } = session;
+	await client.createCredential({
+		name: 'Agent Video account',
+		type: 'agentVideoApi',
+		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
+	});
+	await client.createCredential({
+		name: 'OpenAI account',
+		type: 'openAiApi',
+		data: { url: `${emulator.url}/v1`, apiKey: 'demo-key' },
+	});
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await browser.close();
+	await session.stop();
+}, BROWSER_LIMIT_MS);
+
+/** Paid requests that the emulator has received. */
+const paidRequests = () => {
+	const paths = ['/v1/chat/completions', '/v1/videos/generations'];
+	return session.emulator.journal.entries.filter(({ path }) => paths.includes(path));
+};
+
+const OUTPUT = 'outputs/main/0';
+const INPUT = 'inputs/main/0';
+const MODEL = 'inputs/ai_languageModel/0';
+const TOOL = 'inputs/ai_tool/0';
+const TRIGGER = 'When chat message received';
+const CLICK = 'When clicking ‘Execute workflow’';
+const QUESTION = 'What time is it? And greet Ann.';
+
+/** The first step: a chat that streams. */
+async function streamingTrigger(hand: Hand, page: Page): Promise<void> {
+	await hand.startWith('On chat message');
+	await hand.click(page.getByPlaceholder('Add Field'));
+	const choice = (text: string) => page.locator('li:visible').filter({ hasText: text }).first();
+	await hand.click(choice('Response Mode'));
+	await hand.click(page.getByTestId('parameter-input-responseMode'));
+	await hand.click(choice('Streaming'));
+	await hand.closePanel();
+}
+
+/** n8n's AI Agent with OpenAI's model, after a chat trigger. */
+async function aiAgent(hand: Hand): Promise<void> {
+	await hand.clickPlus(TRIGGER, OUTPUT);
+	await hand.choose('ai agent', 'AI Agent');
+	await hand.closePanel();
+	await hand.clickPlus('AI Agent', MODEL);
+	await hand.choose('openai', 'OpenAI Chat Model');
+	await hand.closePanel();
+}
+
+/** Sends a message in the editor's chat. */
+async function chat(hand: Hand, page: Page, text: string): Promise<void> {
+	const message = page.getByTestId('chat-input');
+	if (!(await message.isVisible())) await hand.click(page.getByTestId('workflow-chat-button'));
+	await hand.type(message, text);
+	expect(paidRequests()).toStrictEqual([]);
+	await page.keyboard.press('Enter');
+}
+
+/** Adds two of n8n's tools to the slot of an agent. */
+async function toolNodes(hand: Hand, page: Page, agent: string): Promise<void> {
+	await hand.clickPlus(agent, TOOL);
+	await hand.choose('date', 'Date & Time Tool');
+	await hand.closePanel();
+	await hand.clickPlus(agent, TOOL);
+	await hand.choose('code', 'Code Tool');
+	await hand.type(field(page, 'description'), 'Greets a person');
+	await hand.type(page.locator('.cm-content'), "return 'Hello ' + query;");
+	await hand.closePanel();
+}
+
+async function chatTrigger(hand: Hand): Promise<void> {
+	await hand.startWith('On chat message');
+	await hand.closePanel();
+}
+
+/** Adds a node of this package after another one. Its panel is open. */
+async function add(hand: Hand, after: string, text: string, name: string): Promise<void> {
+	await hand.clickPlus(after, OUTPUT);
+	await hand.choose(text, name, 'Add to workflow');
+}
+
+/** The last reply in the editor's chat. */
+const reply = (page: Page) => page.locator('.chat-message-from-bot').last();
+
+/** n8n's nearest drawing for both kinds of tools. */
+async function aiAgentWithTools(hand: Hand, page: Page): Promise<void> {
+	await chatTrigger(hand);
+	await aiAgent(hand);
+	await toolNodes(hand, page, 'AI Agent');
+	await chat(hand, page, QUESTION);
+}
+
+interface Drawing {
+	/** As in the table of docs/drawing.md. */
+	readonly row: string;
+	/** Builds the workflow and runs it; fails without the result. */
+	readonly ours: (hand: Hand, page: Page) => Promise<void>;
+	/** The nearest thing from n8n's own nodes, until it is started: a result would need an account. */
+	readonly theirs: (hand: Hand, page: Page) => Promise<void>;
+}
+
+const DRAWINGS: readonly Drawing[] = [
+	{
+		row: 'A chat that streams its answers',
+		ours: async (hand, page) => {
+			await streamingTrigger(hand, page);
+			await add(hand, TRIGGER, 'chatbot', 'Chat Completion');
+			await hand.closePanel();
+			await chat(hand, page, 'Hello');
+			await reply(page).getByText('Hello! What would you like').waitFor();
+			expect(paidRequests()).toMatchObject([{ body: { stream: true } }]);
+		},
+		theirs: async (hand, page) => {
+			await streamingTrigger(hand, page);
+			await aiAgent(hand);
+			await chat(hand, page, 'Hello');
+		},
+	},
+	{
+		row: 'An agent with two tool nodes',
+		ours: async (hand, page) => {
+			await chatTrigger(hand);
+			await add(hand, TRIGGER, 'function calling', 'Agent with Tools');
+			await hand.closePanel();
+			await toolNodes(hand, page, 'Agent with Tools');
+			await chat(hand, page, QUESTION);
+			await reply(page).getByText('Hello Ann').waitFor();
+		},
+		theirs: aiAgentWithTools,
+	},
+	{
+		row: 'An agent whose two tools are branches',
+		ours: async (hand, page) => {
+			await chatTrigger(hand);
+			await add(hand, TRIGGER, 'function calling', 'Agent with Tools');
+			const button = (name: string) =>
+				page.getByRole('button', { name: `Add ${name}`, exact: true });
+			const entry = (name: string, index: number) => field(page, name).nth(index);
+			await hand.click(button('Tool'));
+			await hand.type(entry('name', 0), 'get_time');
+			await hand.type(entry('description', 0), 'Tells the current time');
+			await hand.click(button('Tool'));
+			await hand.type(entry('name', 1), 'greet_person');
+			await hand.type(entry('description', 1), 'Greets a person');
+			await hand.click(button('Parameter').nth(1));
+			await hand.type(entry('name', 2), 'person');
+			await hand.closePanel();
+
+			const input = ['Agent with Tools', INPUT] as const;
+			await hand.clickPlus('Agent with Tools', 'outputs/main/2');
+			await hand.choose('date', 'Date & Time', 'Get Current Date');
+			await hand.closePanel();
+			await hand.connect(['Date & Time', OUTPUT], input);
+			await hand.clickPlus('Agent with Tools', 'outputs/main/3');
+			await hand.choose('code', 'Code', 'Code in JavaScript');
+			await hand.type(
+				page.locator('.cm-content'),
+				"return [{ json: { greeting: 'Hello ' + $json.person } }];",
+			);
+			await hand.closePanel();
+			await hand.connect(['Code in JavaScript', OUTPUT], input);
+			await chat(hand, page, QUESTION);
+			await reply(page).getByText('Hello Ann').waitFor();
+		},
+		theirs: aiAgentWithTools,
+	},
+	{
+		row: 'A video as a file',
+		ours: async (hand, page) => {
+			await hand.startWith('Trigger manually');
+			await add(hand, CLICK, 'video', 'Create Video');
+			await hand.type(field(page, 'prompt'), 'A lighthouse at dawn');
+			await hand.click(page.getByTestId('parameter-input-waitUntilFinished'));
+			expect(paidRequests()).toStrictEqual([]);
+			await hand.click(page.getByTestId('node-execute-button'));
+			const output = page.getByTestId('output-panel');
+			await output.getByText('video/mp4').waitFor();
+			expect(paidRequests()).toHaveLength(1);
+		},
+		theirs: async (hand, page) => {
+			await hand.startWith('Trigger manually');
+			await hand.clickPlus(CLICK, OUTPUT);
+			await hand.choose('openai', 'OpenAI', 'Generate a video');
+			await hand.type(field(page, 'prompt'), 'A lighthouse at dawn');
+			await hand.click(page.getByTestId('node-execute-button'));
+		},
+	},
+];
+
+it.each(DRAWINGS)(
+	'$row is drawn by hand with the clicks in docs/drawing.md',
+	async ({ row, ours, theirs }) => {
+		const count = async (name: string, draw: Drawing['ours']) => {
+			let clicks = 0;
+			session.emulator.journal.clear();
+			const opened = await openEditor(browser, session.n8n.url);
+			const file = `by-hand-${row.replace(/\W+/g, '-')}-${name}`;
+			await inPage(opened, file, async ({ page, goTo, errors }) => {
+				const hand = await Hand.of(page);
+				await goTo('/workflow/new');
+				await draw(hand, page);
+				clicks = await hand.clicks();
+				expect(errors).toStrictEqual([]);
+			});
+			return clicks;
+		};
+		const clicks = [await count('ours', ours), await count('n8n', theirs)];
+		const page = await readFile(join(ROOT, 'docs/drawing.md'), 'utf8');
+		const cells =
+			page
+				.split('\n')
+				.find((line) => line.startsWith(`| ${row} `))
+				?.split('|') ?? [];
+		expect({ row, clicks }).toStrictEqual({ row, clicks: cells.slice(2, 4).map(Number) });
+	},
+	2 * BROWSER_LIMIT_MS,
+);

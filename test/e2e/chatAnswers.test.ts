@@ -1,0 +1,309 @@
+// @seconds 200
+/**
+ * What the visitor of a public chat gets: each chat node in each response mode of n8n's Chat Trigger, in the page and in
+ * the raw HTTP answer. The service tells secrets in every other field, which must not arrive.
+ */
+import type { Browser } from 'playwright-core';
+
+import { Running } from '../../lab/services/Running';
+import { startBrowser } from '../../lab/browser/startBrowser';
+import { chatUrl } from '../../lab/n8n/streamChat';
+import { events, json, startScriptedServer } from '../support/scriptedServer';
+import { drawn, node, withSubNodes } from './support/buildWorkflow';
+import { inChat } from './support/inChat';
+import { BROWSER_LIMIT_MS } from './support/inPage';
+import {
+	RUN_LIMIT_MS,
+	SET_UP_LIMIT_MS,
+	showProgress,
+	startSession,
+	type Session,
+} from './support/session';
+
+const GREETING = 'Welcome.';
+const ANSWER = 'The sea is blue.';
+const SECRETS = {
+	system: 'SECRET-system-message',
+	tool: 'SECRET-tool-result',
+	session: 'SECRET-session',
+	thought: 'SECRET-thought',
+};
+const CALL = {
+	id: 'c1',
+	type: 'function',
+	function: { name: 'weather', arguments: '{"city":"Rome"}' },
+};
+const RUN = { name: 'search', arguments: {}, result: SECRETS.tool, status: 'success' };
+
+/** The status that the service answers a question with. */
+const FAILURES = [
+	['wrong key?', 401],
+	['bad words?', 409],
+] as const;
+
+interface Asked {
+	readonly stream?: boolean;
+	readonly app_code?: string;
+	readonly tools?: unknown;
+	readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+}
+
+const running = new Running();
+let session: Session;
+let browser: Browser;
+let published = 0;
+
+beforeAll(async () => {
+	session = running.keep(await startSession());
+	const service = running.keep(
+		await startScriptedServer((response, { body }) => {
+			const { stream, app_code: app, tools, messages } = body as Asked;
+			const asked = JSON.stringify(messages);
+			const [, status] = FAILURES.find(([word]) => asked.includes(word)) ?? [];
+			if (status !== undefined) {
+				json(response, status, {
+					error: { message: 'Own words', type: 'invalid_request_error' },
+				});
+				return;
+			}
+			const hasResult = messages.some(({ role }) => role === 'tool');
+			const isAsking = tools !== undefined && !hasResult;
+			const said = isAsking ? { content: null, tool_calls: [CALL] } : { content: ANSWER };
+			const message = { role: 'assistant', reasoning_content: SECRETS.thought, ...said };
+			const finish_reason = isAsking ? 'tool_calls' : 'stop';
+			const more = { session_id: SECRETS.session, model: 'chat-m1' };
+			if (stream !== true) {
+				const ran = app === undefined ? {} : executed();
+				const choice = { index: 0, message: { ...message, ...ran }, finish_reason };
+				json(response, 200, { ...more, choices: [choice] });
+				return;
+			}
+			const chunks = [
+				...(app === undefined
+					? []
+					: [{ extension: { type: 'tool_calls', data: { tool_calls: [RUN] } } }]),
+				{ ...more, choices: [{ index: 0, delta: withIndexes(message) }] },
+				{ choices: [{ index: 0, delta: {}, finish_reason }] },
+			];
+			events(response, [...chunks, '[DONE]']);
+		}),
+	);
+	browser = await startBrowser(showProgress);
+	running.keep({ stop: () => browser.close() });
+	await session.client.createCredential({
+		name: 'Service',
+		type: 'agentVideoApi',
+		data: { baseUrl: service.url, apiKey: 'demo-key' },
+	});
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+function withIndexes({ tool_calls: calls, ...message }: { tool_calls?: readonly object[] }) {
+	if (calls === undefined) return message;
+	return { ...message, tool_calls: calls.map((call, index) => ({ index, ...call })) };
+}
+
+/** The tools of a super assistant, in a reply that is not streamed. */
+function executed() {
+	const { name } = RUN;
+	return {
+		tool_calls: [{ id: 'r1', type: 'function', function: { name, arguments: '{}' } }],
+		tool_results: [{ tool_call_id: 'r1', content: SECRETS.tool }],
+	};
+}
+
+const PACKAGE = 'n8n-nodes-agent-video';
+const LANGCHAIN = '@n8n/n8n-nodes-langchain';
+const TOOL = {
+	name: 'weather',
+	description: 'Tells the weather',
+	define: 'example',
+	example: '{ "city": "Rome" }',
+};
+
+interface Settings {
+	readonly onError?: string;
+	readonly options?: object;
+}
+
+/** The nodes that answer, each named Answer; `wires` are added to those of the chat. */
+const ANSWERERS = {
+	'Chat Completion': ({ options, ...more }: Settings) => ({
+		nodes: [
+			node('Answer', `${PACKAGE}.chatCompletion`, 1, {
+				parameters: { systemMessage: SECRETS.system, options },
+				credential: 'Service',
+				...more,
+			}),
+		],
+		outputs: 1,
+	}),
+	'Super Assistant': ({ options, ...more }: Settings) => ({
+		nodes: [
+			node('Answer', `${PACKAGE}.superAssistant`, 1, {
+				parameters: { appCode: 'demo-assistant', session: 'new', options },
+				credential: 'Service',
+				...more,
+			}),
+		],
+		outputs: 1,
+	}),
+	'Agent with Tools': ({ options, ...more }: Settings) => ({
+		nodes: [
+			node('Answer', `${PACKAGE}.functionCallingAgent`, 1, {
+				parameters: { systemMessage: SECRETS.system, tools: { tool: [TOOL] }, options },
+				credential: 'Service',
+				...more,
+			}),
+			node('Weather', 'n8n-nodes-base.set', 3.4, {
+				parameters: { mode: 'raw', jsonOutput: JSON.stringify({ sky: SECRETS.tool }) },
+			}),
+		],
+		outputs: 2,
+	}),
+	'AI Agent': ({ options: _options, ...more }: Settings) => ({
+		nodes: [
+			node('Answer', `${LANGCHAIN}.agent`, 3, {
+				parameters: { options: { systemMessage: SECRETS.system } },
+				...more,
+			}),
+		],
+		outputs: 1,
+	}),
+} as const;
+
+type Answerer = keyof typeof ANSWERERS;
+
+const respond = (responseBody: string) =>
+	node('Respond', 'n8n-nodes-base.respondToWebhook', 1.4, {
+		parameters: { respondWith: 'json', responseBody },
+	});
+
+/** The response modes of the Chat Trigger, and the node after the answer that sends it. */
+const MODES = {
+	'When Last Node Finishes': ['lastNode', undefined],
+	Streaming: ['streaming', undefined],
+	'Using Response Nodes': [
+		'responseNodes',
+		node('Respond', `${LANGCHAIN}.chat`, 1.2, {
+			parameters: { message: '={{ $json.output ?? $json.message }}', waitUserReply: false },
+		}),
+	],
+	'Using Respond to Webhook': ['responseNode', respond('={{ JSON.stringify($json) }}')],
+} as const;
+
+type Mode = keyof typeof MODES;
+
+/** Activates a public chat, and returns its URL. */
+async function publish(answerer: Answerer, mode: Mode, settings: Settings): Promise<string> {
+	const [responseMode, after] = MODES[mode];
+	const webhookId = `answers-${published++}`;
+	const { nodes, outputs } = ANSWERERS[answerer](settings);
+	const chat = node('Chat', `${LANGCHAIN}.chatTrigger`, 1.3, {
+		parameters: { public: true, initialMessages: GREETING, options: { responseMode } },
+		webhookId,
+	});
+	const ends = Array.from({ length: outputs }, () => (after === undefined ? [] : ['Respond']));
+	const flow = drawn(
+		`${answerer}, ${mode} ${webhookId}`,
+		[chat, ...nodes, ...(after === undefined ? [] : [after])],
+		{
+			Chat: [['Answer']],
+			Answer: [...ends, ...nodes.slice(1).map(({ name }) => [name])],
+			...Object.fromEntries(nodes.slice(1).map(({ name }) => [name, [['Answer']]])),
+		},
+	);
+	const model = node('Model', `${PACKAGE}.agentVideoChatModel`, 1, { credential: 'Service' });
+	const ref = await session.client.importWorkflow(
+		answerer === 'AI Agent'
+			? withSubNodes(flow, 'Answer', [[model, 'ai_languageModel']])
+			: flow,
+	);
+	await session.client.activate(ref);
+	return chatUrl(session.n8n.url, webhookId);
+}
+
+/** What a visitor sees in the page, and what the page got from n8n. */
+async function visit(url: string, question: string, expected: string) {
+	let seen = '';
+	const raw: string[] = [];
+	await inChat(browser, { url, name: url.split('/').at(-2)! }, async (chat) => {
+		chat.page.on('websocket', (socket) => {
+			socket.on('framereceived', ({ payload }) => raw.push(String(payload)));
+		});
+		const answers: Promise<void>[] = [];
+		chat.page.on('response', (response) => {
+			if (response.request().method() !== 'POST') return;
+			answers.push(response.text().then((text) => void raw.push(text)));
+		});
+		await chat.ask(question);
+		await chat.shows(expected);
+		await Promise.all(answers);
+		seen = (await chat.text()).replace(GREETING, '').trim();
+	});
+	return { seen, raw: raw.join('\n') };
+}
+
+function expectNoSecret({ seen, raw }: { readonly seen: string; readonly raw: string }): void {
+	for (const secret of Object.values(SECRETS)) {
+		expect(seen).not.toContain(secret);
+		expect(raw).not.toContain(secret);
+	}
+}
+
+const EVERYWHERE = (Object.keys(ANSWERERS) as Answerer[]).flatMap((answerer) =>
+	(Object.keys(MODES) as Mode[]).map((mode) => [answerer, mode] as const),
+);
+
+it.each(EVERYWHERE)(
+	'%s, %s: the visitor gets the text and nothing else',
+	async (answerer, mode) => {
+		const url = await publish(answerer, mode, {});
+		const got = await visit(url, 'What color is the sea?', ANSWER);
+		// A streaming chat shows the tools that run.
+		expect(got.seen.replace(/^Running \w+$|^Finished \w+$/gm, '').trim()).toBe(ANSWER);
+		expectNoSecret(got);
+	},
+	BROWSER_LIMIT_MS,
+);
+
+const KEY = 'The service rejected the API key. Tell the owner of this chat';
+const WORDS = 'Content moderation rejected the request. Rephrase your message';
+const STOPPED = 'I stopped without an answer: it took too many steps. Ask for less at once';
+const CONTINUE = { onError: 'continueRegularOutput' };
+const ONE_ROUND = { options: { maxRounds: 1 } };
+
+it.each<[Answerer, Mode, Settings, question: string, expected: string]>([
+	...(['Chat Completion', 'Super Assistant', 'Agent with Tools'] as const).flatMap((answerer) =>
+		(
+			[
+				['Streaming', {}],
+				['Streaming', CONTINUE],
+				['When Last Node Finishes', CONTINUE],
+				['Using Response Nodes', CONTINUE],
+			] as const
+		).flatMap(([mode, settings]): [Answerer, Mode, Settings, string, string][] => [
+			[answerer, mode, settings, 'wrong key?', KEY],
+			[answerer, mode, settings, 'bad words?', WORDS],
+		]),
+	),
+	['AI Agent', 'Streaming', {}, 'wrong key?', KEY],
+	['AI Agent', 'Streaming', {}, 'bad words?', WORDS],
+	['Agent with Tools', 'Streaming', ONE_ROUND, 'Weather?', STOPPED],
+	['Agent with Tools', 'When Last Node Finishes', ONE_ROUND, 'Weather?', STOPPED],
+	['Agent with Tools', 'Using Response Nodes', ONE_ROUND, 'Weather?', STOPPED],
+])(
+	'%s, %s, %j: to "%s" the visitor reads what happened, and what a visitor can do',
+	async (answerer, mode, settings, question, expected) => {
+		const got = await visit(await publish(answerer, mode, settings), question, expected);
+		expect(got.seen.replace(/^Error: /, '').trim()).toBe(expected);
+		// The advice for the owner.
+		expect(got.seen + got.raw).not.toMatch(/credential|knowledge base/i);
+		expect(got.seen + got.raw).not.toContain(SECRETS.session);
+		expect(got.seen).not.toContain(SECRETS.system);
+	},
+	BROWSER_LIMIT_MS,
+);

@@ -1,0 +1,118 @@
+// @seconds 60
+import type { Browser } from 'playwright-core';
+
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { startBrowser } from '../../lab/browser/startBrowser';
+import { failureOf, outputItems } from '../../lab/n8n/execution';
+import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
+import { startN8n, type N8n } from '../../lab/n8n/startN8n';
+import { Running } from '../../lab/services/Running';
+import { node, workflow } from './support/buildWorkflow';
+import {
+	MARK,
+	onCommunityNodes,
+	PACKAGE,
+	packTwoVersions,
+	type TwoVersions,
+} from './support/communityNodes';
+import { BROWSER_LIMIT_MS } from './support/inPage';
+import { startPackageRegistry, type PackageRegistry } from './support/packageRegistry';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, showProgress } from './support/session';
+
+/** A text of the first version that the second one has with a mark: it tells which code n8n runs. */
+const TEXT = 'Ask a model, an application or a workflow';
+
+const running = new Running();
+let versions: TwoVersions;
+let registry: PackageRegistry;
+let emulator: Emulator;
+let n8n: N8n;
+let client: N8nClient;
+let browser: Browser;
+
+beforeAll(async () => {
+	versions = running.keep(packTwoVersions([TEXT]));
+	emulator = running.keep(await startEmulator({ videoSeconds: 4 }));
+	registry = running.keep(await startPackageRegistry());
+	registry.publish(versions.first);
+	n8n = running.keep(await startN8n({ withPackage: false, settings: registry.settings }));
+	client = await N8nClient.signIn(n8n.url);
+	browser = await startBrowser(showProgress);
+	running.keep({ stop: () => browser.close() });
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+let ref: WorkflowRef;
+
+async function runVideo(): Promise<string> {
+	return await client.run(ref, 'Start');
+}
+
+async function expectVideo(executionId: string): Promise<void> {
+	const execution = await client.waitForExecution(executionId);
+	expect(failureOf(execution)).toBe('');
+	expect(outputItems(execution, 'Wait')).toEqual([
+		expect.objectContaining({
+			json: expect.objectContaining({ status: 'completed' }) as object,
+		}),
+	]);
+}
+
+test(
+	'the package is installed from the page Community nodes, and its nodes run without a restart',
+	async () => {
+		await onCommunityNodes(browser, n8n.url, 'install', async (settings) => {
+			await settings.install(versions.first);
+			expect(await settings.descriptions()).toContain(TEXT);
+		});
+		const credential = 'Emulator';
+		await client.createCredential({
+			name: credential,
+			type: 'agentVideoApi',
+			data: { baseUrl: emulator.url, apiKey: 'demo-key' },
+		});
+		ref = await client.importWorkflow(
+			workflow('Video', [
+				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				node('Create', `${PACKAGE}.createVideo`, 1, {
+					parameters: { prompt: 'A lighthouse at dawn' },
+					credential,
+				}),
+				node('Wait', `${PACKAGE}.waitForVideo`, 1, { credential }),
+			]),
+		);
+		await expectVideo(await runVideo());
+	},
+	BROWSER_LIMIT_MS,
+);
+
+test(
+	'an update from the page lets a running execution finish, and workflows of the first version run on',
+	async () => {
+		registry.publish(versions.second);
+		await onCommunityNodes(browser, n8n.url, 'update', async (settings) => {
+			await settings.updateOffered();
+			const waiting = await runVideo();
+			await settings.update(versions.second);
+			expect(await settings.descriptions()).toContain(MARK);
+			await expectVideo(waiting);
+		});
+		await expectVideo(await runVideo());
+	},
+	BROWSER_LIMIT_MS,
+);
+
+test(
+	'after an uninstallation from the page, workflows say which nodes are missing',
+	async () => {
+		await onCommunityNodes(browser, n8n.url, 'uninstall', async (settings) => {
+			await settings.uninstall();
+			expect(await settings.descriptions()).not.toContain(TEXT);
+		});
+		await expect(runVideo()).rejects.toThrow(/createVideo/);
+	},
+	BROWSER_LIMIT_MS,
+);

@@ -1,0 +1,182 @@
+// @seconds 90
+import type { INode } from 'n8n-workflow';
+
+import { outputItems, type Execution } from '../../lab/n8n/execution';
+import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import type { Workflow } from '../../lab/n8n/workflow';
+import { seededRandom } from '../support/seededRandom';
+import { COMPLETED } from '../support/waitOutputs';
+import { node, workflow } from './support/buildWorkflow';
+import {
+	compareBooks,
+	CREATIONS,
+	expectEnd,
+	IN_ORDER,
+	LEDGER,
+	MOMENTS,
+	POLLS,
+	prepare,
+	requestsOf,
+	until,
+	VIDEOS,
+	videosWorkflow,
+} from './support/ledger';
+import { SHORT_INTERVALS, startQueueSession, type QueueSession } from './support/queueSession';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const LIMIT_MS = 5 * 60_000;
+const random = seededRandom(81);
+
+/** One execution for each kind of moment; the first kind last, right before the kill. */
+const EXECUTIONS = MOMENTS.map((kind, index) => ({
+	key: `Queue-${index}`,
+	moment: kind(Math.floor(random() * VIDEOS)),
+})).reverse();
+
+/** The execution whose videos have an Idempotency Key. */
+const KEYED = 'Keyed';
+
+/** The executions in which the main process is killed. */
+const MAIN_KEYS = ['Main-1', 'Main-2'] as const;
+
+let session: QueueSession;
+let client: N8nClient;
+let collecting: WorkflowRef;
+const refs = new Map<string, WorkflowRef>();
+
+beforeAll(async () => {
+	session = await startQueueSession({ videoSeconds: 0.01, settings: SHORT_INTERVALS });
+	({ client } = session);
+	await client.createCredential({
+		name: 'Emulator',
+		type: 'agentVideoApi',
+		data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
+	});
+	const publish = async (key: string, drawn: Workflow) => {
+		const ref = await client.importWorkflow(drawn);
+		await client.activate(ref);
+		refs.set(key, ref);
+	};
+	for (const key of [...EXECUTIONS.map((each) => each.key), ...MAIN_KEYS])
+		await publish(key, videosWorkflow(key));
+	const keyed = videosWorkflow(KEYED);
+	await publish(KEYED, {
+		...keyed,
+		nodes: keyed.nodes.map((each) =>
+			each.name === 'Create Video'
+				? withOption(each, 'idempotencyKey', "={{ $json.prompt.split(',')[0] }}")
+				: each,
+		),
+	});
+	collecting = await client.importWorkflow(
+		workflow('Collect', [
+			node('Now', 'n8n-nodes-base.manualTrigger', 1),
+			node('Wait for Video', 'n8n-nodes-agent-video.waitForVideo', 1, {
+				parameters: { tasks: 'ledger', options: { minimumAge: 0 } },
+				credential: 'Emulator',
+			}),
+		]),
+	);
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await session.stop();
+}, RUN_LIMIT_MS);
+
+/** Starts an execution by its webhook; returns its ID. */
+async function begin(key: string, videos = VIDEOS): Promise<string> {
+	await postWebhook(`${session.queue.main.url}/webhook/${key}`, { key, videos });
+	const [newest] = await client.executions(refs.get(key)!);
+	return newest!.id;
+}
+
+function withOption(each: INode, name: string, value: string): INode {
+	const options = { ...(each.parameters['options'] as object), [name]: value };
+	return { ...each, parameters: { ...each.parameters, options } };
+}
+
+const finished = (execution: Execution) =>
+	outputItems(execution, 'Wait for Video', COMPLETED).map(({ json }) => json['task_id']);
+
+it(
+	'the workers are killed in six executions at six moments',
+	async () => {
+		const { emulator, queue } = session;
+		const ids = new Map<string, string>();
+		for (const { key, moment } of EXECUTIONS) {
+			prepare(emulator, key, moment);
+			ids.set(key, await begin(key));
+			await until(() => moment.hasCome(requestsOf(emulator, key)));
+		}
+		await begin(KEYED, VIDEOS / 2);
+		await until(
+			() => requestsOf(emulator, KEYED).filter(({ path }) => path === POLLS).length > 0,
+		);
+		await Promise.all(queue.workers.map((worker) => worker.kill()));
+		emulator.faults.clear();
+		await queue.addWorker();
+
+		const ends = EXECUTIONS.map(async ({ key }) => {
+			const killed = await client.waitForExecution(ids.get(key)!);
+			const books = await compareBooks(emulator, client, key);
+			const retry = await client.readExecution(await client.retry(killed.id));
+			return { key, status: killed.status, books, ran: retry.data.resultData.runData };
+		});
+		// n8n has forgotten the start of an execution whose worker died: its Retry runs no node, and the ledger is all that
+		// is left of the videos.
+		expect(await Promise.all(ends)).toStrictEqual(
+			EXECUTIONS.map(({ key }) => ({ key, status: 'error', books: IN_ORDER, ran: {} })),
+		);
+	},
+	LIMIT_MS,
+);
+
+it(
+	'a workflow with an Idempotency Key creates only what is missing when it is run again',
+	async () => {
+		const { emulator } = session;
+		const execution = await client.waitForExecution(await begin(KEYED));
+		expect(await compareBooks(emulator, client, KEYED)).toStrictEqual(IN_ORDER);
+		await expectEnd(client, KEYED, execution);
+		const created = outputItems(execution, 'Create Video').map(({ json }) => json['reused']);
+		expect(created).toStrictEqual(
+			Array.from({ length: VIDEOS }, (_, shot) => (shot < VIDEOS / 2 ? true : undefined)),
+		);
+	},
+	LIMIT_MS,
+);
+
+it(
+	'a later execution delivers what the killed ones have left open',
+	async () => {
+		const rows = (await client.dataTableRows(LEDGER))!;
+		const open = rows
+			.filter((row) => row['finished_at'] === null && row['task_id'])
+			.map((row) => row['task_id']);
+		expect(open.length).toBeGreaterThan(VIDEOS);
+		const collect = async () =>
+			finished(await client.waitForExecution(await client.run(collecting, 'Now')));
+		expect((await collect()).sort()).toStrictEqual(open.sort());
+		expect(await collect()).toStrictEqual([]);
+	},
+	LIMIT_MS,
+);
+
+it(
+	'the main process is killed twice: the worker finishes the videos',
+	async () => {
+		const { emulator, queue } = session;
+		for (const key of MAIN_KEYS) {
+			emulator.faults.add({ kind: 'hold', path: CREATIONS, contains: `${key} `, count: 9 });
+			const id = await begin(key);
+			await until(() => requestsOf(emulator, key).length === 2);
+			await queue.replaceMain();
+			emulator.faults.clear();
+			const execution = await client.waitForExecution(id);
+			expect(await compareBooks(emulator, client, key)).toStrictEqual(IN_ORDER);
+			await expectEnd(client, key, execution);
+		}
+	},
+	LIMIT_MS,
+);

@@ -1,0 +1,207 @@
+// @seconds 70
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { failureOf } from '../../lab/n8n/execution';
+import type { WorkflowRef } from '../../lab/n8n/N8nClient';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
+import { Running } from '../../lab/services/Running';
+import type { ChatMessage } from '../../nodes/client/chat/types';
+import { drawn, node, workflow } from './support/buildWorkflow';
+import { agentNode, set, WEATHER } from './support/drawAgent';
+import { startRestartableN8n, type RestartableN8n } from './support/restartableN8n';
+import { call, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const TABLE = 'agent_video_memory';
+
+const running = new Running();
+let n8n: RestartableN8n;
+let model: ScriptedModel;
+let emulator: Emulator;
+
+beforeAll(async () => {
+	emulator = running.keep(await startEmulator({}));
+	model = running.keep(await startScriptedModel());
+	n8n = running.keep(await startRestartableN8n());
+	for (const [name, baseUrl] of [
+		['Model', model.url],
+		['Emulator', emulator.url],
+	] as const) {
+		await n8n.client.createCredential({
+			name,
+			type: 'agentVideoApi',
+			data: { baseUrl, apiKey: 'demo-key' },
+		});
+	}
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+const chatTrigger = (name: string, responseMode = 'lastNode') =>
+	node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
+		parameters: { public: true, options: { responseMode } },
+		webhookId: name,
+	});
+const message = (chatInput: string, sessionId: string) => ({
+	action: 'sendMessage',
+	sessionId,
+	chatInput,
+});
+const urlOf = (name: string) => `${n8n.url}/webhook/${name}/chat`;
+const say = async (name: string, text: string, sessionId = 'visitor-1') =>
+	(await postWebhook<unknown>(urlOf(name), message(text, sessionId))).data;
+
+async function publish(drawing: ReturnType<typeof workflow>): Promise<WorkflowRef> {
+	const ref = await n8n.client.importWorkflow(drawing);
+	await n8n.client.activate(ref);
+	return ref;
+}
+
+const user = (content: string) => ({ role: 'user', content });
+const says = (content: string) => ({ role: 'assistant', content });
+const lastRequest = () => model.requests.at(-1)!.messages;
+
+describe('a public chat', () => {
+	beforeEach(() => {
+		model.replyWith((messages) => `Re: ${String(messages.at(-1)!.content)}`);
+	});
+
+	it(
+		'remembers in Chat Completion, behind another node, until its row is removed',
+		async () => {
+			await publish(
+				workflow('chat', [
+					chatTrigger('chat'),
+					set('Edit', '={{ { "question": $json.chatInput } }}'),
+					node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
+						parameters: {
+							prompt: '={{ $json.question }}',
+							systemMessage: 'Be brief',
+							memory: 'chat',
+						},
+						credential: 'Model',
+					}),
+				]),
+			);
+			await say('chat', 'one');
+			await say('chat', 'two');
+			await say('chat', 'three', 'visitor-2');
+			expect(model.requests.map(({ messages }) => messages)).toStrictEqual([
+				[{ role: 'system', content: 'Be brief' }, user('one')],
+				[
+					{ role: 'system', content: 'Be brief' },
+					user('one'),
+					says('Re: one'),
+					user('two'),
+				],
+				[{ role: 'system', content: 'Be brief' }, user('three')],
+			]);
+
+			await n8n.kill();
+			await n8n.start();
+			await say('chat', 'four');
+			expect(lastRequest()).toHaveLength(6);
+
+			await n8n.client.deleteDataTableRows(TABLE, 'session_key', 'visitor-1');
+			await say('chat', 'five');
+			expect(lastRequest()).toHaveLength(2);
+			await say('chat', 'six', 'visitor-2');
+			expect(lastRequest()).toHaveLength(4);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'remembers tool calls and their results in Agent with Tools, streamed',
+		async () => {
+			const isAsked = (messages: readonly ChatMessage[]) => messages.at(-1)!.role === 'user';
+			model.replyWith((messages) =>
+				isAsked(messages)
+					? [call('c1', 'weather', { city: messages.at(-1)!.content })]
+					: 'Sunny.',
+			);
+			await publish(
+				drawn(
+					'agent',
+					[
+						chatTrigger('agent', 'streaming'),
+						agentNode({
+							tools: ['weather'],
+							parameters: { prompt: '={{ $json.chatInput }}', memory: 'chat' },
+						}),
+						WEATHER,
+					],
+					{ Chat: [['Agent']], Agent: [[], [], ['weather']], weather: [['Agent']] },
+				),
+			);
+			for (const city of ['Rome', 'Oslo', 'Bern']) {
+				const lines = await streamWebhook(urlOf('agent'), message(city, 'visitor-1'));
+				expect(chatText(lines)).toContain('Sunny.');
+			}
+			const turn = (city: string): readonly unknown[] => [
+				user(city),
+				{
+					role: 'assistant',
+					content: null,
+					reasoning_content: 'A tool.',
+					tool_calls: [call('c1', 'weather', { city })],
+				},
+				{ role: 'tool', tool_call_id: 'c1', content: '{"degrees":4}' },
+				says('Sunny.'),
+			];
+			expect(model.requests[4]!.messages).toStrictEqual([
+				...turn('Rome'),
+				...turn('Oslo'),
+				user('Bern'),
+			]);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'remembers in Super Assistant by default',
+		async () => {
+			await publish(
+				workflow('assistant', [
+					chatTrigger('assistant', 'streaming'),
+					node('Answer', 'n8n-nodes-agent-video.superAssistant', 1, {
+						parameters: { appCode: 'demo-assistant' },
+						credential: 'Emulator',
+					}),
+				]),
+			);
+			const ask = async (text: string, visitor: string) =>
+				chatText(await streamWebhook(urlOf('assistant'), message(text, visitor)));
+			await ask('My name is Ada.', 'visitor-1');
+			expect(await ask('What is my name?', 'visitor-1')).toContain('Ada');
+			expect(await ask('What is my name?', 'visitor-2')).not.toContain('Ada');
+		},
+		RUN_LIMIT_MS,
+	);
+});
+
+it(
+	"the editor's test chat remembers as well",
+	async () => {
+		model.replyWith(() => 'Yes');
+		const item = { json: message('Hi', 'test-chat') };
+		const ref = await n8n.client.importWorkflow({
+			...workflow('test chat', [
+				chatTrigger('test-chat'),
+				node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
+					parameters: { memory: 'chat' },
+					credential: 'Model',
+				}),
+			]),
+			pinData: { Chat: [item] },
+		} as ReturnType<typeof workflow>);
+		for (const turns of [0, 1, 2]) {
+			const id = await n8n.client.run(ref, 'Chat');
+			expect(failureOf(await n8n.client.waitForExecution(id))).toBe('');
+			expect(lastRequest()).toHaveLength(2 * turns + 1);
+		}
+	},
+	RUN_LIMIT_MS,
+);

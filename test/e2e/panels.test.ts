@@ -1,0 +1,158 @@
+// @seconds 110
+import type { Browser, Page } from 'playwright-core';
+
+import { canvasNode, field } from '../../lab/browser/editorParts';
+import { openEditor, type Editor } from '../../lab/browser/openEditor';
+import { startBrowser } from '../../lab/browser/startBrowser';
+import { node, workflow } from './support/buildWorkflow';
+import { closePanel } from './support/editorSteps';
+import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
+import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './support/session';
+
+const CREDENTIAL = 'Panels';
+const START = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+const own = (name: string, type: string, parameters: object) =>
+	node(name, `n8n-nodes-agent-video.${type}`, 1, { parameters, credential: CREDENTIAL });
+const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+
+let session: Session;
+let browser: Browser;
+
+beforeAll(async () => {
+	session = await startSession({ videoSeconds: 1 });
+	const { client, emulator } = session;
+	const data = { baseUrl: emulator.url, apiKey: 'demo-key' };
+	await client.createCredential({ name: CREDENTIAL, type: 'agentVideoApi', data });
+	browser = await startBrowser(showProgress);
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await browser.close();
+	await session.stop();
+}, BROWSER_LIMIT_MS);
+
+/** Works in the editor. `name` is the file name of the screenshot that is saved if it fails. */
+async function inEditor(name: string, work: (editor: Editor) => Promise<void>): Promise<void> {
+	await inPage(await openEditor(browser, session.n8n.url), `panels-${name}`, work);
+}
+
+/** The labels of the fields in the open panel, from top to bottom. */
+async function labelsIn(page: Page): Promise<string[]> {
+	const labels = page.getByTestId('ndv').getByTestId('parameter-item').getByTestId('input-label');
+	// The switch for expressions follows on a line of its own.
+	return (await labels.allInnerTexts()).map((text) => text.split('\n')[0]!);
+}
+
+async function choose(page: Page, name: string, option: string): Promise<void> {
+	await page.getByTestId(`parameter-input-${name}`).click();
+	await page.getByRole('option', { name: option }).filter({ visible: true }).click();
+}
+
+/** The choices of the list below Options. */
+async function optionsIn(page: Page): Promise<string[]> {
+	await page.getByTestId('collection-parameter-add').locator('input').click();
+	const choices = page.getByRole('option').filter({ visible: true });
+	await choices.first().waitFor();
+	return await choices.allInnerTexts();
+}
+
+it(
+	'who answers is one choice with its one field, and only that field is sent',
+	async () => {
+		await inEditor('answerer', async ({ page, goTo, errors }) => {
+			const { client, emulator } = session;
+			const answer = own('Answer', 'chatCompletion', {
+				prompt: 'Hi',
+				model: byId('chat-m1'),
+			});
+			const ref = await client.importWorkflow(workflow('Answerer', [START, answer]));
+			await goTo(`/workflow/${ref.id}`);
+			await canvasNode(page, 'Answer').getByText('reply from chat-m1').waitFor();
+			await canvasNode(page, 'Answer').dblclick();
+			await page.getByTestId('ndv').waitFor();
+			expect((await labelsIn(page)).slice(0, 5)).toStrictEqual([
+				...['Answered By', 'Model', 'Input', 'Prompt', 'System Message'],
+			]);
+
+			await choose(page, 'answeredBy', 'Application or Workflow');
+			await field(page, 'appCode').fill('demo-app');
+			expect((await labelsIn(page)).slice(0, 3)).toStrictEqual([
+				...['Answered By', 'App Code', 'Input'],
+			]);
+			const options = await optionsIn(page);
+			expect(options.slice(0, 2)).toStrictEqual(['Model of the Application', 'Temperature']);
+			expect(options.length).toBeLessThan(21);
+			await page.getByRole('option', { name: 'Batching' }).click();
+			await field(page, 'concurrency').fill('2');
+			await field(page, 'batchInterval').waitFor();
+			await closePanel(page);
+			await canvasNode(page, 'Answer').getByText('reply from demo-app').waitFor();
+
+			emulator.journal.clear();
+			await page.getByTestId('execute-workflow-button').click();
+			await page.getByText('Workflow executed successfully').first().waitFor();
+			const [sent] = emulator.journal.of('/v1/chat/completions');
+			expect(sent!.body).toMatchObject({ app_code: 'demo-app' });
+			expect(sent!.body).not.toHaveProperty('model');
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it(
+	'a model that comes from an expression is named below the node',
+	async () => {
+		await inEditor('subtitle', async ({ page, goTo }) => {
+			const model = byId('={{ $json.model }}');
+			const { id } = await session.client.importWorkflow(
+				workflow('Subtitles', [
+					START,
+					own('Answer', 'chatCompletion', { prompt: 'Hi', model }),
+					own('Agent', 'functionCallingAgent', { prompt: 'Hi', model }),
+					own('Video', 'createVideo', { prompt: 'A lake', model }),
+				]),
+			);
+			await goTo(`/workflow/${id}`);
+			await canvasNode(page, 'Answer').getByText('reply from $json.model').waitFor();
+			await canvasNode(page, 'Agent').getByText('0 tools, $json.model').waitFor();
+			await canvasNode(page, 'Video').getByText('$json.model from text').waitFor();
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it(
+	'a video has no list with one entry, and its result fits into a row of the table',
+	async () => {
+		await inEditor('video', async ({ page, goTo, errors }) => {
+			const { client } = session;
+			const ref = await client.importWorkflow(
+				workflow('One Length', [
+					START,
+					own('Create', 'createVideo', { prompt: 'A lake', model: byId('video-m8') }),
+					own('Wait', 'waitForVideo', {}),
+				]),
+			);
+			await goTo(`/workflow/${ref.id}`);
+			await page.getByTestId('execute-workflow-button').click();
+			await page.getByText('Workflow executed successfully').first().waitFor();
+			await canvasNode(page, 'Create').dblclick();
+			await page.getByTestId('ndv').waitFor();
+			const labels = await labelsIn(page);
+			expect(labels).toContain('Aspect Ratio');
+			expect(labels).not.toContain('Duration');
+			expect(labels).not.toContain('Image Mode');
+			await closePanel(page);
+
+			await canvasNode(page, 'Wait').dblclick();
+			const output = page.getByTestId('output-panel');
+			await output.getByTestId('radio-button-table').click();
+			const row = output.locator('tbody tr').first();
+			await row.getByText(/completed [\d.]+ s/).waitFor();
+			expect((await row.boundingBox())!.height).toBeLessThan(200);
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);

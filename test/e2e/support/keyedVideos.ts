@@ -1,0 +1,72 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Emulator } from '../../../emulator/startEmulator';
+import type { N8nClient, WorkflowRef } from '../../../lab/n8n/N8nClient';
+import { postWebhook } from '../../../lab/n8n/postWebhook';
+import { EXAMPLE_CREDENTIAL } from '../../../lab/n8n/readExample';
+import type { Workflow } from '../../../lab/n8n/workflow';
+import { node, workflow } from './buildWorkflow';
+import { CREATIONS, until } from './ledger';
+
+/**
+ * A workflow that creates videos with an Idempotency Key: one for the key in the body of its webhook, or two for fixed
+ * keys on a schedule. Every prompt differs.
+ */
+export function keyedWorkflow(path: string): Workflow {
+	const base = workflow(path, [
+		node('Start', 'n8n-nodes-base.webhook', 2.1, {
+			parameters: { httpMethod: 'POST', path, responseMode: 'lastNode' },
+			webhookId: path,
+		}),
+		node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
+			parameters: {
+				prompt: '={{ $json.body.key }} {{ Math.random() }}',
+				options: { idempotencyKey: '={{ $json.body.key }}' },
+			},
+			credential: EXAMPLE_CREDENTIAL,
+		}),
+	]);
+	const orders = node('Orders', 'n8n-nodes-base.code', 2, {
+		parameters: {
+			jsCode: `return ['a', 'b'].map((name) => ({ json: { body: { key: '${path} ' + name } } }));`,
+		},
+	});
+	const to = (name: string) => ({ main: [[{ node: name, type: 'main', index: 0 }]] });
+	return {
+		...base,
+		nodes: [...base.nodes, node('Every Hour', 'n8n-nodes-base.scheduleTrigger', 1.3), orders],
+		connections: {
+			...base.connections,
+			'Every Hour': to('Orders'),
+			Orders: to('Create Video'),
+		},
+	};
+}
+
+/**
+ * Starts executions for one key at the same moment. The service has created the video but withholds its answer until all
+ * executions exist.
+ *
+ * @returns The outputs of Create Video.
+ */
+export async function createAtOnce(
+	{ client, emulator }: { readonly client: N8nClient; readonly emulator: Emulator },
+	ref: WorkflowRef,
+	url: string,
+	{ key, count }: { readonly key: string; readonly count: number },
+): Promise<readonly IDataObject[]> {
+	emulator.journal.clear();
+	emulator.faults.add({ kind: 'holdBody', path: CREATIONS, contains: key, count });
+	const outputs = Promise.all(
+		Array.from({ length: count }, () => postWebhook<IDataObject>(url, { key })),
+	);
+	const begun = until(
+		async () =>
+			emulator.journal.of(CREATIONS).length > 0 &&
+			(await client.executions(ref)).length === count,
+	);
+	// A webhook that fails ends the wait.
+	await Promise.race([begun, outputs]);
+	emulator.faults.clear();
+	return (await outputs).map(({ data }) => data);
+}

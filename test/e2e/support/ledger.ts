@@ -1,0 +1,247 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Fault } from '../../../emulator/faults/fault';
+import type { JournalEntry } from '../../../emulator/journal';
+import type { Emulator } from '../../../emulator/startEmulator';
+import { failureOf, outputItems, type Execution } from '../../../lab/n8n/execution';
+import type { DataTableRow, N8nClient } from '../../../lab/n8n/N8nClient';
+import type { Workflow } from '../../../lab/n8n/workflow';
+import { COMPLETED } from '../../support/waitOutputs';
+import { drawn, node, workflow } from './buildWorkflow';
+
+/** The data table of the paid tasks. */
+export const LEDGER = 'agent_video_tasks';
+export const CREATIONS = '/v1/videos/generations';
+export const POLLS = '/v1/videos/tasks';
+/** Videos per execution, created two at a time. */
+export const VIDEOS = 6;
+const CONCURRENCY = 2;
+/** More than any execution sends. */
+const ALL = 100;
+/** The error of a creation without an answer: it says what may exist, and what to do. */
+const REPORTED = /may exist.*Retry If Outcome Is Unknown/s;
+
+/** A moment in an execution, and how the service treats its creations until then. */
+export interface Moment {
+	readonly name: string;
+	readonly faults: readonly Fault[];
+	/** Whether it has come, by the requests of the execution so far. */
+	hasCome(requests: readonly JournalEntry[]): boolean;
+}
+
+const to = (path: string) => (entry: JournalEntry) => entry.path === path;
+const creations = (requests: readonly JournalEntry[]) => requests.filter(to(CREATIONS));
+const answered = (requests: readonly JournalEntry[]) =>
+	creations(requests).filter(({ status }) => status !== undefined);
+
+/** The moments by kind, the first before all others; `k` is the number of creations before, from 0. */
+export const MOMENTS: readonly ((k: number) => Moment)[] = [
+	() => ({ name: 'before the first creation', faults: [], hasCome: () => true }),
+	(k) => ({
+		name: `when request ${k + 1} is lost`,
+		faults: [{ kind: 'stall', path: CREATIONS, skip: k, count: ALL }],
+		hasCome: (requests) => creations(requests).length > k,
+	}),
+	(k) => ({
+		name: `when request ${k + 1} has arrived, whose task is created later`,
+		faults: [{ kind: 'hold', path: CREATIONS, skip: k, count: ALL }],
+		hasCome: (requests) => creations(requests).length > k,
+	}),
+	(k) => ({
+		name: `when task ${k + 1} exists without an answer`,
+		faults: [{ kind: 'holdBody', path: CREATIONS, skip: k, count: ALL }],
+		hasCome: (requests) => answered(requests).length > k,
+	}),
+	(k) => ({
+		name: `when task ${k + 1} is answered`,
+		faults: [{ kind: 'stall', path: CREATIONS, skip: k + 1, count: ALL }],
+		hasCome: (requests) => answered(requests).length > k,
+	}),
+	() => ({
+		name: 'while Wait for Video polls',
+		faults: [],
+		hasCome: (requests) => requests.some(to(POLLS)),
+	}),
+];
+
+/** What happens to an item of Create Video that fails: n8n's default, or the error output. */
+export type OnError = 'stopWorkflow' | 'continueErrorOutput';
+
+/**
+ * A workflow that creates VIDEOS videos, or as many as the body says, and waits for them. Its prompts begin with the key in the body of the webhook, and
+ * hold a random number and the time: every retry of a crashed execution sends others.
+ */
+export function videosWorkflow(
+	path: string,
+	{ onError = 'stopWorkflow', more = {} }: { onError?: OnError; more?: object } = {},
+): Workflow {
+	return workflow(path, [...startNodes(path), { ...createNode, onError, ...more }, waitNode]);
+}
+
+const credential = 'Emulator';
+const waitNode = node('Wait for Video', 'n8n-nodes-agent-video.waitForVideo', 1, { credential });
+const createNode = node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
+	parameters: {
+		prompt: '={{ $json.prompt }} at {{ $now.toMillis() }}',
+		options: { batching: { values: { concurrency: CONCURRENCY } } },
+	},
+	credential,
+});
+const startNodes = (path: string) => [
+	node('Start', 'n8n-nodes-base.webhook', 2.1, {
+		parameters: { httpMethod: 'POST', path, responseMode: 'onReceived' },
+		webhookId: path,
+	}),
+	node('Shots', 'n8n-nodes-base.code', 2, {
+		parameters: {
+			jsCode: `return [...Array($json.body.videos ?? ${VIDEOS}).keys()].map((shot) => ({ json: { prompt: $json.body.key + ' shot ' + shot + ', ' + Math.random() } }));`,
+		},
+	}),
+];
+
+/** The same videos, two in each round of a loop. */
+export function loopWorkflow(path: string): Workflow {
+	const loop = node('Loop', 'n8n-nodes-base.splitInBatches', 3, {
+		parameters: { batchSize: 2, options: {} },
+	});
+	return drawn(path, [...startNodes(path), loop, createNode, waitNode], {
+		Start: [['Shots']],
+		Shots: [['Loop']],
+		Loop: [['Wait for Video'], ['Create Video']],
+		'Create Video': [['Loop']],
+	});
+}
+
+/** The same videos, each created by a sub-workflow that is called for its item. */
+export async function callingWorkflow(path: string, client: N8nClient): Promise<Workflow> {
+	const trigger = node('When Called', 'n8n-nodes-base.executeWorkflowTrigger', 1.1, {
+		parameters: { inputSource: 'passthrough' },
+	});
+	const called = await client.importWorkflow(workflow(`${path} called`, [trigger, createNode]));
+	await client.activate(called);
+	const call = node('Call', 'n8n-nodes-base.executeWorkflow', 1.3, {
+		parameters: {
+			workflowId: { __rl: true, mode: 'id', value: called.id },
+			mode: 'each',
+			options: {},
+		},
+	});
+	return workflow(path, [...startNodes(path), call, waitNode]);
+}
+
+/** Waits until something is true that the emulator or n8n tells. */
+export async function until(
+	isTrue: () => boolean | Promise<boolean>,
+	limitMs = 60_000,
+): Promise<void> {
+	for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {
+		if (await isTrue()) return;
+		await sleep(5);
+	}
+	throw new Error(`Still not true after ${limitMs / 1000} s: ${isTrue.toString()}`);
+}
+
+/** The requests of the executions with this key so far. */
+export function requestsOf({ journal, tasks }: Emulator, key: string): readonly JournalEntry[] {
+	const prompts = new Map(tasks.all.map(({ id, video }) => [id, video.prompt]));
+	const promptOfRequest = ({ body }: JournalEntry) =>
+		prompts.get((body as { task_id?: string } | undefined)?.task_id ?? '') ?? promptOf(body);
+	return journal.entries.filter((entry) => promptOfRequest(entry).startsWith(`${key} `));
+}
+
+/** Adds the faults of a moment for the executions with one key; no execution ends before it is killed. */
+export function prepare({ faults }: Emulator, key: string, moment: Moment): void {
+	faults.add(...moment.faults.map((fault) => ({ ...fault, contains: `${key} ` })));
+	faults.add({ kind: 'stall', path: POLLS, count: ALL });
+}
+
+/** What the service's books and the ledger say of the executions with one key. */
+export interface Books {
+	/** Shots that have more than one task. */
+	readonly createdTwice: readonly string[];
+	/** Tasks that the ledger neither names nor expects. */
+	readonly forgotten: readonly string[];
+	/** Task IDs in the ledger more than once. */
+	readonly listedTwice: readonly string[];
+	/** Task IDs in the ledger that the service does not know. */
+	readonly invented: readonly string[];
+}
+
+/** No video is created twice, and none is forgotten. */
+export const IN_ORDER: Books = { createdTwice: [], forgotten: [], listedTwice: [], invented: [] };
+
+/** Compares the books of the emulator with the ledger. */
+export async function compareBooks(
+	emulator: Emulator,
+	client: N8nClient,
+	key: string,
+): Promise<Books> {
+	const tasks = emulator.tasks.all.filter(({ video }) => video.prompt.startsWith(`${key} `));
+	const rows = await ledgerRows(client, key);
+	const listed = rows.map(taskIdOf).filter(Boolean);
+	const expected = new Set(unanswered(rows).map(({ prompt }) => prompt));
+	return {
+		createdTwice: repeated(tasks.map(({ video }) => shotOf(video.prompt))),
+		forgotten: tasks
+			.filter(({ id, video }) => !listed.includes(id) && !expected.has(video.prompt))
+			.map(({ video }) => shotOf(video.prompt)),
+		listedTwice: repeated(listed),
+		invented: listed.filter((id) => !tasks.some((task) => task.id === id)),
+	};
+}
+
+/**
+ * Checks how the last execution with a key has ended: it delivers every video that was answered, and the error names what
+ * to do about the others.
+ */
+export async function expectEnd(
+	client: N8nClient,
+	key: string,
+	execution: Execution,
+	onError: OnError = 'stopWorkflow',
+): Promise<void> {
+	const open = unanswered(await ledgerRows(client, key)).map(({ prompt }) => shotOf(prompt));
+	const delivered = outputItems(execution, 'Wait for Video', COMPLETED);
+	const reasons = outputItems(execution, 'Create Video', 1).map(({ json }) =>
+		[json['error'], json['message']].join(' – '),
+	);
+	if (onError === 'stopWorkflow' && open.length > 0) {
+		expect({ status: execution.status, reason: failureOf(execution) }).toStrictEqual({
+			status: 'error',
+			reason: expect.stringMatching(REPORTED) as string,
+		});
+		return;
+	}
+	expect({ failure: failureOf(execution), status: execution.status }).toStrictEqual({
+		failure: '',
+		status: 'success',
+	});
+	expect(new Set(delivered.map(({ json }) => json['task_id'])).size).toBe(VIDEOS - open.length);
+	expect(reasons).toStrictEqual(open.map(() => expect.stringMatching(REPORTED) as string));
+}
+
+/** The rows of the executions with a key. */
+export async function ledgerRows(client: N8nClient, key: string): Promise<readonly DataTableRow[]> {
+	const rows = (await client.dataTableRows(LEDGER)) ?? [];
+	return rows.filter((row) => promptOf(row).startsWith(`${key} `));
+}
+
+/** The creations without an answer. A call has two rows for a moment: one with the task is valid, or either of them. */
+export function unanswered(rows: readonly DataTableRow[]): readonly { prompt: string }[] {
+	const known = new Set(rows.filter(taskIdOf).map(({ call }) => call));
+	const sent = rows.filter((row) => row['status'] === 'sent' && !known.has(row['call']));
+	return [...new Map(sent.map((row) => [row['call'], { prompt: promptOf(row) }])).values()];
+}
+
+/** The texts of the hints below the output of a node. */
+export function hintsOf({ data }: Execution, name: string): string {
+	const runs = data.resultData.runData[name] ?? [];
+	return runs.flatMap(({ hints = [] }) => hints.map(({ message }) => message)).join('\n');
+}
+
+const taskIdOf = (row: DataTableRow) => String(row['task_id'] ?? '');
+const promptOf = (holder: unknown) => String((holder as { prompt?: unknown } | null)?.prompt);
+/** `shot 3` of a prompt: the random number and the time differ in a retry. */
+const shotOf = (prompt: string) => /shot \d+/.exec(prompt)?.[0] ?? prompt;
+const repeated = (texts: readonly string[]) =>
+	[...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))].sort();

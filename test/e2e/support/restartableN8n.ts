@@ -1,0 +1,48 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { N8nClient } from '../../../lab/n8n/N8nClient';
+import { startN8n } from '../../../lab/n8n/startN8n';
+
+/** A real n8n that can be killed and started again: same user folder, database and address. */
+export interface RestartableN8n {
+	readonly url: string;
+	/** Stays signed in: a restart keeps sessions. */
+	readonly client: N8nClient;
+	/** n8n's SQLite database. */
+	readonly database: string;
+	/** Sends SIGKILL to n8n and its task runner. */
+	kill(): Promise<void>;
+	/** Starts n8n again. */
+	start(settings?: Readonly<Record<string, string>>): Promise<void>;
+	/** Changes the log from which n8n, when it starts, learns what was running. Call it between `kill` and `start`. */
+	editEventLog(edit: (lines: readonly string[]) => readonly string[]): Promise<void>;
+	/** Stops n8n and removes its data. */
+	stop(): Promise<void>;
+}
+
+/** Starts n8n with default settings. */
+export async function startRestartableN8n(): Promise<RestartableN8n> {
+	const userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));
+	let n8n = await startN8n({ userFolder });
+	const { url } = n8n;
+	return {
+		url,
+		client: await N8nClient.signIn(url),
+		database: join(userFolder, '.n8n', 'database.sqlite'),
+		kill: () => n8n.kill(),
+		start: async (settings = {}) => {
+			n8n = await startN8n({ userFolder, port: Number(new URL(url).port), settings });
+		},
+		editEventLog: async (edit) => {
+			const log = join(userFolder, '.n8n', 'n8nEventLog.log');
+			const lines = (await readFile(log, 'utf8')).split('\n');
+			await writeFile(log, edit(lines).join('\n'));
+		},
+		stop: async () => {
+			await n8n.stop();
+			await rm(userFolder, { recursive: true, force: true });
+		},
+	};
+}
