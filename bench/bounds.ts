@@ -8,10 +8,12 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, number>>>> 
 		'many-chats-cpu0-vs-http': 1,
 		'many-chats-cpu0-vs-chain': 0.9,
 		'many-chats-wall200-vs-chain': 1.2,
+		'many-chats-wall200-vs-plain': 1.6,
 	},
 	'first-token': {
 		'first-token-vs-agent': 1.4,
 		'first-token-chunk-vs-agent': 1.4,
+		'first-token-burst-vs-agent': 0.8,
 	},
 	'reading-streams': {
 		'reading-large-vs-baseline': 2,

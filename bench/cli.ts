@@ -17,6 +17,7 @@ import { runQuestions, type QuestionResult } from './runQuestions';
 interface BenchOptions {
 	readonly quick?: true;
 	readonly guard?: true;
+	readonly profile?: true;
 	readonly only?: readonly Question[];
 	readonly output?: string;
 }
@@ -24,18 +25,26 @@ interface BenchOptions {
 /** Ignored by git: reports of partial and quick runs, and the raw figures of every run. */
 const CACHE_FOLDER = join(ROOT, '.cache', 'bench');
 
+/** CPU profiles for the developer tools of a browser. */
+const PROFILES = join(CACHE_FOLDER, 'profiles');
+
 let stop: () => Promise<void> = () => Promise.resolve();
 
-async function bench({ quick, guard, only, output }: BenchOptions): Promise<void> {
+async function bench({ quick, guard, profile, only, output }: BenchOptions): Promise<void> {
 	const small = quick === true || guard === true;
 	const machine = await describeMachine();
 	const date = new Date().toISOString().slice(0, 10);
 	await step('Prepare n8n', (onProgress) => installLab({ onProgress }));
 	await step('Build the package', buildPackage);
 	const run = async (questions: readonly Question[]) => {
-		const results = await runQuestions(questions, small, (stopAll) => {
-			stop = stopAll;
-		});
+		const results = await runQuestions(
+			questions,
+			small,
+			(stopAll) => {
+				stop = stopAll;
+			},
+			profile && PROFILES,
+		);
 		showFailures(results);
 		return results;
 	};
@@ -55,6 +64,7 @@ async function bench({ quick, guard, only, output }: BenchOptions): Promise<void
 		{ report, raw: output ?? CACHE_FOLDER },
 	);
 	console.log(`\nReport: ${join(report, 'RESULTS.md')}`);
+	if (profile) console.log(`CPU profiles: ${PROFILES}`);
 }
 
 function ratioTable(results: readonly QuestionResult[]): string {
@@ -103,9 +113,13 @@ const options = new Command('npm run bench --')
 	.description(
 		'Benchmarks the package side by side with alternatives (n8n nodes, libraries, packages) on this machine.',
 	)
-	.option('--quick', 'use small sizes, about three minutes; the report goes to .cache/bench')
+	.option('--quick', 'use small sizes, about two minutes; the report goes to .cache/bench')
 	.option('--guard', 'quick run that checks the bounds in bench/bounds.ts; writes no report')
 	.option('--only <ids>', 'run only these benchmarks, separated by commas', toQuestions)
+	.option(
+		'--profile',
+		'write a CPU profile of the n8n that the benchmarks share; figures are higher then',
+	)
 	.option('--output <folder>', 'write the report to this folder')
 	.parse()
 	.opts<BenchOptions>();

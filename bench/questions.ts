@@ -4,6 +4,7 @@ import { FIRST_TOKEN } from './questions/firstToken';
 import { MANY_CHATS } from './questions/manyChats';
 import { READING_STREAMS } from './questions/readingStreams';
 import { SCALE } from './questions/scale';
+import { TASK_LEDGER } from './questions/taskLedger';
 import { WAITING } from './questions/waiting';
 import { WEIGHT } from './questions/weight';
 
@@ -14,6 +15,7 @@ export const QUESTIONS: readonly Question[] = [
 	READING_STREAMS,
 	AGENT_LOOP,
 	WAITING,
+	TASK_LEDGER,
 	SCALE,
 	WEIGHT,
 ];

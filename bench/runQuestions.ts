@@ -14,15 +14,17 @@ export interface QuestionResult {
  * Runs the benchmarks one after another against one server. The failure of one does not stop the others.
  *
  * @param onStart Receives a function that stops all that was started; it may be called at any time.
+ * @param profiles Folder for a CPU profile of the n8n that the benchmarks share.
  */
 export async function runQuestions(
 	questions: readonly Question[],
 	quick: boolean,
 	onStart: (stop: () => Promise<void>) => void,
+	profiles?: string,
 ): Promise<readonly QuestionResult[]> {
 	const server = await startServer();
 	let shared: Promise<N8nInstance> | undefined;
-	const n8n = () => (shared ??= startInstance(server.url));
+	const n8n = () => (shared ??= startInstance(server.url, profiles));
 	let stopping: Promise<void> | undefined;
 	const stopAll = async () => {
 		await (await shared?.catch(() => undefined))?.stop();

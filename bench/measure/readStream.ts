@@ -25,11 +25,7 @@ const TIMESTAMP = /\b(1[78]\d{11}\.\d{3})\b/;
 export async function readStream(url: string, body: object): Promise<StreamTimes> {
 	const { median } = await import('simple-statistics');
 	const requestMs = nowMs();
-	const response = await fetch(url, {
-		method: 'POST',
-		headers: { 'content-type': 'application/json', authorization: 'Bearer bench-key' },
-		body: JSON.stringify(body),
-	});
+	const response = await post(url, body);
 	const chunks: { sentMs: number; arrivedMs: number }[] = [];
 	const stream = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
 	for await (const line of createInterface({ input: stream })) {
@@ -45,4 +41,19 @@ export async function readStream(url: string, body: object): Promise<StreamTimes
 		untilSent: first.sentMs - requestMs,
 		perChunk: median(rest.map(({ sentMs, arrivedMs }) => arrivedMs - sentMs)),
 	};
+}
+
+/** Posts a request; returns the milliseconds until the whole response has arrived. */
+export async function wholeMs(url: string, body: object): Promise<number> {
+	const requestMs = nowMs();
+	await (await post(url, body)).arrayBuffer();
+	return nowMs() - requestMs;
+}
+
+async function post(url: string, body: object): Promise<Response> {
+	return await fetch(url, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json', authorization: 'Bearer bench-key' },
+		body: JSON.stringify(body),
+	});
 }

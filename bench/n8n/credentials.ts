@@ -2,7 +2,8 @@ import type { INode } from 'n8n-workflow';
 
 import type { Credential } from '../../lab/n8n/N8nClient';
 
-const KEY = 'bench-key';
+/** The key of an account of the emulator; the measuring server takes any. */
+const KEY = 'demo-key';
 
 /** The credentials of all contenders, for the same server and key; each is named after its type. */
 export function credentialsFor(url: string): readonly Credential[] {

@@ -34,7 +34,13 @@ export async function installAlone(
 	await mkdir(home, { recursive: true });
 	const npm = async (...args: readonly string[]) =>
 		(await run('npm', [...args], { cwd: home, maxBuffer: 2 ** 26 })).stdout;
-	const packed = await npm('pack', spec ?? ROOT, '--json', '--ignore-scripts');
+	const packed = await npm(
+		'pack',
+		spec ?? ROOT,
+		'--json',
+		'--ignore-scripts',
+		'--pack-destination=.',
+	);
 	const [{ filename, size, version }] = JSON.parse(packed.slice(packed.indexOf('['))) as [
 		{ filename: string; size: number; version: string },
 	];

@@ -7,7 +7,7 @@ import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { credentialsFor } from './credentials';
 
-/** A real n8n instance, with production settings where they affect performance. */
+/** A real n8n instance with default settings, except that it takes large requests. */
 export interface N8nInstance {
 	readonly pid: number;
 	/** URL of the production webhook with this path. */
@@ -17,18 +17,24 @@ export interface N8nInstance {
 	stop(): Promise<void>;
 }
 
-/** n8n's default for saving progress; the end-to-end tests change it to watch running executions. */
-export const PRODUCTION_SETTINGS = {
-	EXECUTIONS_DATA_SAVE_ON_PROGRESS: 'false',
-	N8N_PAYLOAD_SIZE_MAX: '64',
-};
+/** A webhook of n8n takes 16 MB by default; the largest runs send more. */
+export const LARGE_PAYLOADS = { N8N_PAYLOAD_SIZE_MAX: '64' };
 
 /** The largest runs take minutes on a busy machine. */
 const RESPONSE_TIMEOUT_MS = 900_000;
 
-/** Starts a new n8n instance with credentials for the server. */
-export async function startInstance(serverUrl: string): Promise<N8nInstance> {
-	const n8n = await startN8n({ settings: PRODUCTION_SETTINGS });
+/**
+ * Starts a new n8n instance with credentials for the server.
+ *
+ * @param profiles Folder for a CPU profile, which Node.js writes when n8n ends.
+ */
+export async function startInstance(serverUrl: string, profiles?: string): Promise<N8nInstance> {
+	const n8n = await startN8n({
+		settings: {
+			...LARGE_PAYLOADS,
+			...(profiles && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir="${profiles}"` }),
+		},
+	});
 	try {
 		return await connectInstance(n8n, serverUrl);
 	} catch (error) {

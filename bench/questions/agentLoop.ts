@@ -34,11 +34,14 @@ const agentWithTools = (shape: Shape, parameters: object) =>
 		prompt: PROMPT,
 		model: modelById(modelName(shape)),
 		...parameters,
-		options: { maxRounds: 30, maxCalls: 200, maxRepeats: 100 },
+		options: {
+			maxRounds: 2_000,
+			toolCalls: { values: { maxCalls: 2_000, maxRepeats: 2_000 } },
+		},
 	});
 
 /** Agent with Tools with one tool: a branch with one Set node. */
-const withBranch =
+export const withBranch =
 	(runCalls: string): Contender['workflow'] =>
 	(_serverUrl, path, shape) =>
 		drawn(

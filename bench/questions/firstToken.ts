@@ -2,16 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { node, withSubNodes, workflow } from '../../test/e2e/support/buildWorkflow';
 import type { Workflow } from '../../lab/n8n/workflow';
-import { modelById, langchain, openAiModel, ourNode, webhook } from '../n8n/nodes';
+import { httpRequest, langchain, modelById, openAiModel, ourNode, webhook } from '../n8n/nodes';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
-import { readStream } from '../measure/readStream';
+import { readStream, wholeMs, type StreamTimes } from '../measure/readStream';
 import type { Question, Row } from '../question';
 import { barPlot } from '../report/plots';
 import { modelName } from '../server/behavior';
 
 const REPEATS = { full: 21, quick: 7 };
 const MODEL = modelName({ chunks: 40, gapMs: 5 });
+/** A fast service, or one that has buffered its reply. */
+const BURST_MODEL = modelName({ chunks: 2_000, gapMs: 0 });
 const PROMPT = '={{ $json.body.question }}';
 const REGISTRATION_MS = 500;
 
@@ -19,7 +21,9 @@ interface Contender {
 	readonly name: string;
 	readonly note?: string;
 	/** Missing for the client that calls the server directly. */
-	readonly workflow?: (serverUrl: string, path: string) => Workflow;
+	readonly workflow?: (serverUrl: string, path: string, model: string) => Workflow;
+	/** Does not stream: its first text is its only one. */
+	readonly isWhole?: true;
 }
 
 const agent = (path: string) =>
@@ -32,28 +36,36 @@ const agent = (path: string) =>
 		}),
 	]);
 
+const respond = () =>
+	node('Respond', 'n8n-nodes-base.respondToWebhook', 1.5, {
+		parameters: {
+			respondWith: 'text',
+			responseBody: '={{ $now.toMillis() }}.000\n{{ $now.toMillis() }}.000',
+		},
+	});
+
 const CONTENDERS: readonly Contender[] = [
 	{
 		name: 'Chat Completion',
-		workflow: (_serverUrl, path) =>
+		workflow: (_serverUrl, path, model) =>
 			workflow(path, [
 				webhook(path, 'streaming'),
-				ourNode('Chat', 'chatCompletion', { prompt: PROMPT, model: modelById(MODEL) }),
+				ourNode('Chat', 'chatCompletion', { prompt: PROMPT, model: modelById(model) }),
 			]),
 	},
 	{
 		name: 'AI Agent 3.1 + OpenAI Chat Model',
-		workflow: (serverUrl, path) =>
+		workflow: (serverUrl, path, model) =>
 			withSubNodes(agent(path), 'Agent', [
-				[openAiModel(serverUrl, MODEL), 'ai_languageModel'],
+				[openAiModel(serverUrl, model), 'ai_languageModel'],
 			]),
 	},
 	{
 		name: 'AI Agent 3.1 + Agent Video Chat Model',
-		workflow: (_serverUrl, path) =>
+		workflow: (_serverUrl, path, model) =>
 			withSubNodes(agent(path), 'Agent', [
 				[
-					ourNode('Model', 'agentVideoChatModel', { model: modelById(MODEL) }),
+					ourNode('Model', 'agentVideoChatModel', { model: modelById(model) }),
 					'ai_languageModel',
 				],
 			]),
@@ -61,16 +73,22 @@ const CONTENDERS: readonly Contender[] = [
 	{
 		name: 'Webhook + Respond to Webhook, no model',
 		note: 'the share of n8n itself',
-		workflow: (_serverUrl, path) =>
-			workflow(path, [
+		isWhole: true,
+		workflow: (_serverUrl, path) => workflow(path, [webhook(path, 'responseNode'), respond()]),
+	},
+	{
+		name: 'Webhook + HTTP Request + Respond to Webhook, whole reply at once',
+		note: "n8n's own credential, expression and request",
+		isWhole: true,
+		workflow: (serverUrl, path) => {
+			const body = JSON.stringify({ model: modelName() }).slice(0, -1);
+			const json = `=${body}, "messages": [{ "role": "user", "content": {{ JSON.stringify($json.body.question) }} }] }`;
+			return workflow(path, [
 				webhook(path, 'responseNode'),
-				node('Respond', 'n8n-nodes-base.respondToWebhook', 1.5, {
-					parameters: {
-						respondWith: 'text',
-						responseBody: '={{ $now.toMillis() }}.000\n{{ $now.toMillis() }}.000',
-					},
-				}),
-			]),
+				httpRequest('Request', `${serverUrl}/v1/chat/completions`, json),
+				respond(),
+			]);
+		},
 	},
 	{ name: 'plain client, no n8n (baseline)' },
 ];
@@ -80,52 +98,59 @@ export const FIRST_TOKEN: Question = {
 	title: 'Time to first token',
 	method: `A client calls the streaming webhook of a workflow; the model sends 40 chunks, 5 ms apart. *First token* is the time from
 the request until the client receives the first text; *until sent* is the part of it before the server sends that text. *Per
-chunk* is the time between the server sending a later chunk and the client receiving it (each chunk contains its send time). The
+chunk* is the time between the server sending a later chunk and the client receiving it (each chunk contains its send time).
+*2,000 at once* is the time from the request to the end of a reply whose 2,000 chunks the server sends without a pause. The
 baseline is a client without n8n; *over baseline* is what n8n and the node add.`,
 	run: async ({ quick, server, n8n: shared, onProgress }) => {
 		const n8n = await shared();
-		const direct = {
-			model: MODEL,
-			stream: true,
-			messages: [{ role: 'user', content: 'Hello?' }],
-		};
-		const requests: (() => ReturnType<typeof readStream>)[] = [];
-		for (const [index, contender] of CONTENDERS.entries()) {
-			if (contender.workflow === undefined) {
-				requests.push(() => readStream(`${server.url}/v1/chat/completions`, direct));
-				continue;
+		/** The URL and the body that make a contender ask this model. */
+		const address = async (
+			{ workflow: drawn }: Contender,
+			path: string,
+			model: string,
+		): Promise<readonly [url: string, body: object]> => {
+			const messages = [{ role: 'user', content: 'Hello?' }];
+			if (drawn === undefined) {
+				const url = `${server.url}/v1/chat/completions`;
+				return [url, { model, stream: true, messages }];
 			}
-			const path = `first-token-${index}`;
-			await n8n.install(contender.workflow(server.url, path), path);
-			requests.push(() => readStream(n8n.webhook(path), { question: 'Hello?' }));
+			await n8n.install(drawn(server.url, path, model), path);
+			return [n8n.webhook(path), { question: 'Hello?' }];
+		};
+		const requests: (() => Promise<StreamTimes & { readonly burst: number }>)[] = [];
+		for (const [index, contender] of CONTENDERS.entries()) {
+			const slow = await address(contender, `first-token-${index}`, MODEL);
+			const burst = await address(contender, `burst-${index}`, BURST_MODEL);
+			requests.push(async () => ({
+				...(await readStream(...slow)),
+				burst: await wholeMs(...burst),
+			}));
 		}
 		await sleep(REGISTRATION_MS);
 		onProgress(`${CONTENDERS.length} contenders, round-robin`);
 		const measured = await interleave(
 			requests,
 			quick ? REPEATS.quick : REPEATS.full,
-			async (request) => {
-				const times = await request();
-				return { ...times };
-			},
+			async (measure) => await measure(),
 		);
 		const figures = await Promise.all(measured.map((values) => toFigures(values)));
 		const baseline = figures.at(-1)!;
-		const rows: Row[] = CONTENDERS.map(({ name, note }, index) => {
+		const rows: Row[] = CONTENDERS.map(({ name, note, isWhole }, index) => {
 			const own = figures[index]!;
 			const overBaseline = (key: 'firstToken' | 'perChunk') => ({
 				...own[key],
 				median: own[key].median - baseline[key].median,
 			});
 			const first = { firstToken: own.firstToken, addedFirst: overBaseline('firstToken') };
-			if (note !== undefined) return { contender: name, figures: first, note };
+			if (isWhole) return { contender: name, figures: first, ...(note && { note }) };
 			return {
 				contender: name,
 				figures: { ...own, ...first, addedChunk: overBaseline('perChunk') },
 			};
 		});
-		const [a, b] = rows;
-		const ratio = (key: string) => a!.figures[key]!.median / b!.figures[key]!.median;
+		const [own, peer, , , floor] = rows;
+		const ratio = (key: string, other = peer!) =>
+			own!.figures[key]!.median / other.figures[key]!.median;
 		return {
 			columns: [
 				{ key: 'firstToken', title: 'first token (ms)', digits: 1 },
@@ -133,6 +158,7 @@ baseline is a client without n8n; *over baseline* is what n8n and the node add.`
 				{ key: 'addedFirst', title: 'over baseline (ms)', digits: 1 },
 				{ key: 'perChunk', title: 'per chunk (ms)', digits: 2 },
 				{ key: 'addedChunk', title: 'per chunk, over baseline (ms)', digits: 2 },
+				{ key: 'burst', title: '2,000 at once (ms)', digits: 0 },
 			],
 			rows,
 			ratios: [
@@ -140,6 +166,17 @@ baseline is a client without n8n; *over baseline* is what n8n and the node add.`
 					id: 'first-token-vs-agent',
 					label: 'first token, Chat Completion vs. AI Agent + OpenAI Chat Model',
 					value: ratio('firstToken'),
+				},
+				{
+					id: 'first-token-vs-http',
+					label: "first token, Chat Completion vs. n8n's HTTP Request",
+					value: ratio('firstToken', floor),
+					reason: 'the text is sent while the reply arrives',
+				},
+				{
+					id: 'first-token-burst-vs-agent',
+					label: '2,000 chunks at once, Chat Completion vs. AI Agent + OpenAI Chat Model',
+					value: ratio('burst'),
 				},
 				{
 					id: 'first-token-chunk-vs-agent',

@@ -8,13 +8,13 @@ import { interleave } from '../measure/interleave';
 import type { Question, Row } from '../question';
 import { barPlot } from '../report/plots';
 
-const CHUNKS = 2_000;
+const CHUNKS = 6_000;
 /** The maximum of one socket read, and about the size of one event of a slow model. */
 const PIECES = [
 	{ key: 'large', bytes: 16_384, label: '16 kB pieces' },
 	{ key: 'small', bytes: 256, label: '256 B pieces' },
 ] as const;
-const REPEATS = { full: 200, quick: 40 };
+const REPEATS = { full: 80, quick: 12 };
 /** Rounds until the JIT compiler has optimized all readers. */
 const WARM_UPS = 15;
 const MEGABYTE = 2 ** 20;
@@ -42,7 +42,7 @@ const READERS: readonly Reader[] = [
 export const READING_STREAMS: Question = {
 	id: 'reading-streams',
 	title: 'Reading streams',
-	method: `A reply of ${CHUNKS} chunks is read from memory, in pieces of 16 kB (a fast server) and of 256 bytes (about one event
+	method: `A reply of ${CHUNKS} chunks, about 1 MB, is read from memory, in pieces of 16 kB (a fast server) and of 256 bytes (about one event
 each), until the text is complete. No network is involved: only decoding and assembling are measured.`,
 	run: async ({ quick, onProgress }) => {
 		const bytes = sseStream();
@@ -99,7 +99,7 @@ each), until the text is complete. No network is involved: only decoding and ass
 };
 
 const BASELINE_REASON =
-	'the baseline extracts the text only. Parts of the time of this package, measured by leaving out one at a time: other fields (id, usage, session) 10%, protection against prototype pollution 6%, telling connection errors from other errors 4%';
+	'the baseline extracts the text only, and this package needs 0.2 µs more for a chunk. Measured by leaving out one at a time: 0.08 µs are the search for keys that would change the prototype of an object, the rest is what a reply has besides its text (id, usage, session, tool calls) and the recognition of repeated events';
 
 function sseStream(): Uint8Array {
 	const chunk = (delta: object, finish_reason: string | null, more: object = {}) => ({

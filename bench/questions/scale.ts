@@ -1,18 +1,19 @@
-import { DEFAULT_SCHEDULE } from '../../nodes/client/video/poll/schedule';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { fakeClock } from '../../test/support/fakeClock';
-import { withInstance, nodeMs, type N8nInstance } from '../n8n/startInstance';
+import { nodeMs, spanMs, withInstance, type N8nInstance } from '../n8n/startInstance';
 import { exactFigure, toFigure } from '../measure/figure';
 import { watchProcess } from '../measure/watchProcess';
 import type { Bench, Question, Ratio, Row } from '../question';
 import { pointPlot } from '../report/plots';
 import { TaskRuns } from '../server/taskRuns';
+import { withBranch } from './agentLoop';
 import { CHAT_CONTENDERS, MEASURED_NODE, prompts, type ChatContender } from './chatContenders';
 import { finishTimes, REALISTIC, taskIds, waitingFor } from './taskPlan';
 import { measureWorkers, WORKERS_METHOD, type WorkersPoint } from './workers';
 
 const ITEMS = { full: [10, 100, 1_000, 10_000], quick: [10, 100, 500] };
-const TASKS = { full: [10, 100, 500, 2_000], quick: [10, 100, 500] };
+const TASKS = { full: [10, 100, 500, 5_000], quick: [10, 100, 500] };
+const CALLS = { full: [10, 100, 1_000], quick: [10, 100] };
 const WARM_UPS = { full: 8, quick: 3 };
 const WARM_UP_ITEMS = 200;
 /** Duration of a poll on the virtual clock; without it, all tasks would be due at the same time. */
@@ -32,7 +33,8 @@ export const SCALE: Question = {
 	title: 'Scale',
 	method: `Items: one node processes 10 to 10,000 items (quick run: up to 500) in a real n8n, in full runs a new one for each contender.
 Time is the execution time of the node; memory (full runs only) is the peak of n8n's resident set minus its size before the first
-run. Tasks: the scheduler of Wait for Video polls 10 to 2,000 tasks (quick run: up to 500) on a virtual clock on which a poll takes
+run. Calls: a conversation with 10 to 1,000 tool calls (quick run: up to 100), one in each round, whose branch is one Set node; the
+time is from the end of the trigger to the end of the last node. Tasks: the scheduler of Wait for Video polls 10 to 5,000 tasks (quick run: up to 500) on a virtual clock on which a poll takes
 ${POLL_MS} ms; the time is the CPU time of the scheduler over the whole wait. *Growth* is the time per item at the largest size
 divided by that at the next smaller size: 1 means linear scaling, above 1 worse. ${WORKERS_METHOD} Workers are measured in full runs
 only.`,
@@ -47,6 +49,10 @@ only.`,
 					: await withInstance(bench.server.url, measure)),
 			);
 		}
+		bench.onProgress('tool calls');
+		for (const count of bench.quick ? CALLS.quick : CALLS.full) {
+			points.push({ series: CONVERSATION, count, ms: await callsMs(bench, count) });
+		}
 		bench.onProgress('tasks');
 		for (const count of bench.quick ? TASKS.quick : TASKS.full) {
 			points.push({ series: SCHEDULER, count, ms: await taskMs(count) });
@@ -58,15 +64,17 @@ only.`,
 					notes.push(`Workers were not measured: ${String(error)}`);
 					return [];
 				});
-		const growths = [...NODES.map(({ name }) => name), SCHEDULER].map((series) => ({
-			series,
-			growth: growthOf(points.filter((point) => point.series === series)),
-		}));
+		const growths = [...NODES.map(({ name }) => name), CONVERSATION, SCHEDULER].map(
+			(series) => ({
+				series,
+				growth: growthOf(points.filter((point) => point.series === series)),
+			}),
+		);
 		return {
 			columns: [
-				{ key: 'count', title: 'items or tasks', digits: 0 },
+				{ key: 'count', title: 'items, calls or tasks', digits: 0 },
 				{ key: 'ms', title: 'time (ms)', digits: 1 },
-				{ key: 'each', title: 'time per item or task (ms)', digits: 3 },
+				{ key: 'each', title: 'time of each (ms)', digits: 3 },
 				{ key: 'mb', title: 'memory (MB)', digits: 0 },
 			],
 			rows: [...points.map(toRow), ...workers.map(toWorkersRow)],
@@ -75,22 +83,28 @@ only.`,
 					id: `scale-growth-${IDS[series]}`,
 					label: `growth of the time per item: ${series}`,
 					value: growth,
+					...(series === CONVERSATION && { reason: CONVERSATION_REASON }),
 				})),
+				...memoryRatio(points),
 				...workersRatios(workers),
 			],
 			notes,
 			plot: pointPlot(
 				points.map(({ series, count, ms }) => ({ series, x: count, y: ms })),
-				{ title: 'Scale', x: 'items or tasks', y: 'ms', log: true },
+				{ title: 'Scale', x: 'items, calls or tasks', y: 'ms', log: true },
 			),
 		};
 	},
 };
 
 const SCHEDULER = 'scheduler of Wait for Video';
+const CONVERSATION = 'Agent with Tools, tool calls in one conversation';
+const CONVERSATION_REASON =
+	'each round sends the whole conversation again, and n8n passes it on with the items of the node';
 const IDS: Readonly<Record<string, string>> = {
 	[CHAT_CONTENDERS.ours.name]: 'chat',
 	[CHAT_CONTENDERS.httpUnlimited.name]: 'http',
+	[CONVERSATION]: 'calls',
 	[SCHEDULER]: 'tasks',
 };
 
@@ -117,6 +131,16 @@ async function itemPoints(
 	return points;
 }
 
+/** Time of a conversation with so many tool calls, in milliseconds. */
+async function callsMs({ n8n: shared, server }: Bench, count: number): Promise<number> {
+	const n8n = await shared();
+	const path = `scale-calls-${count}`;
+	const shape = { rounds: count, calls: 1 };
+	const call = await n8n.install(withBranch('oneAtATime')(server.url, path, shape), path);
+	await call({ question: 'How much?' });
+	return spanMs(await call({ question: 'How much?' }), 'Webhook');
+}
+
 /** CPU time of the scheduler for the whole wait, in milliseconds; median of three. */
 async function taskMs(count: number): Promise<number> {
 	const finishMs = await finishTimes({ count, ...REALISTIC });
@@ -132,7 +156,7 @@ async function taskMs(count: number): Promise<number> {
 				await clock.sleep(POLL_MS);
 				return { task_id, status: runs.poll(task_id, clock.now()) };
 			},
-			{ schedule: DEFAULT_SCHEDULE, concurrency: 10 },
+			{ timeoutMs: 600_000, concurrency: 10 },
 		);
 		const { user, system } = process.cpuUsage(startCpu);
 		times.push((user + system) / 1000);
@@ -164,12 +188,22 @@ function toWorkersRow({ workers, delayMs, ms }: WorkersPoint): Row {
 	};
 }
 
-/** Duration with two workers divided by that with one, at the same latency. */
+/** Memory with the most items, divided by that of HTTP Request. */
+function memoryRatio(points: readonly Point[]): Ratio[] {
+	const [own, other] = NODES.map(({ name }) => points.findLast(({ series }) => series === name));
+	if (own?.mb === undefined || other?.mb === undefined) return [];
+	const label = `memory for ${own.count} items vs. ${other.series}`;
+	return [{ id: 'scale-memory', label, value: own.mb / other.mb }];
+}
+
+/** Duration with several workers divided by that with one, at the same latency. */
 function workersRatios(points: readonly WorkersPoint[]): Ratio[] {
 	return points.flatMap(({ workers, delayMs, ms }) => {
 		const one = points.find((each) => each.workers === 1 && each.delayMs === delayMs);
 		if (workers === 1 || one === undefined) return [];
-		const label = `time with 2 workers vs. 1, server latency ${delayMs} ms`;
-		return [{ id: `scale-workers-${delayMs}`, label, value: ms.median / one.ms.median }];
+		const label = `time with ${workers} workers vs. 1, server latency ${delayMs} ms`;
+		return [
+			{ id: `scale-workers-${workers}-${delayMs}`, label, value: ms.median / one.ms.median },
+		];
 	});
 }

@@ -105,7 +105,7 @@ alternatives are community packages for chat or for polled jobs; n8n's own OpenA
 					id: `weight-${key}-vs-${id}`,
 					label: `${LABELS[key]}, vs. ${name}`,
 					value: figure(0, key) / figure(index + 1, key),
-					reason: `${PACKAGES[0]!.nodes} nodes, the other package has ${nodes}; each node file is a self-contained bundle`,
+					reason: `${PACKAGES[0]!.nodes} nodes, the other package has ${nodes}; all nodes and the libraries are one bundle`,
 				})),
 			),
 			plot: barPlot(rows, { title: 'Loading the nodes', key: 'load', unit: 'ms' }),

@@ -1,6 +1,6 @@
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { startQueue } from '../../lab/n8n/startQueue';
-import { connectInstance, PRODUCTION_SETTINGS } from '../n8n/startInstance';
+import { connectInstance } from '../n8n/startInstance';
 import { toFigure, type Figure } from '../measure/figure';
 import type { Bench } from '../question';
 import { CHAT_CONTENDERS, prompts } from './chatContenders';
@@ -23,7 +23,7 @@ export const WORKERS_METHOD = `Workers: ${EXECUTIONS} executions of ${ITEMS} ite
 workers with a concurrency of 2); the time is from the first request to the last response.`;
 
 /**
- * Measures the same executions of Chat Completion in queue mode, with one worker and then with two.
+ * Measures the same executions of Chat Completion in queue mode, with one worker, two and four.
  *
  * @throws Error if queue mode does not start, for example without PostgreSQL or Redis.
  */
@@ -34,7 +34,6 @@ export async function measureWorkers({
 	const queue = await startQueue({
 		workers: 1,
 		concurrency: 2,
-		settings: PRODUCTION_SETTINGS,
 		onProgress: onProgress,
 	});
 	try {
@@ -44,8 +43,8 @@ export async function measureWorkers({
 			const path = `workers-${delayMs}`;
 			await n8n.install(CHAT_CONTENDERS.ours.workflow(server.url, path, delayMs), path);
 		}
-		for (const workers of [1, 2]) {
-			if (workers > queue.workers.length) await queue.addWorker();
+		for (const workers of [1, 2, 4]) {
+			while (workers > queue.workers.length) await queue.addWorker();
 			for (const delayMs of DELAYS) {
 				onProgress(`${workers} worker(s), ${delayMs} ms latency`);
 				const times: number[] = [];

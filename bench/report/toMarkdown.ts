@@ -1,4 +1,5 @@
 import type { Figure } from '../measure/figure';
+import { GOALS } from '../goals';
 import type { Column, Result, Row } from '../question';
 import type { QuestionResult } from '../runQuestions';
 import type { Machine } from './machine';
@@ -28,8 +29,24 @@ export function toMarkdown(
 		'A figure is a median ± its median absolute deviation. A ratio is the figure of this package divided by that of the ' +
 			'alternative, from the same run: **below 1, this package needs less**. On a shared machine, ratios are more ' +
 			'reliable than figures; differences below 15% are noise.',
+		// The sizes of a quick run say nothing about them.
+		...(quick ? [] : ['## Goals', goalTable(results)]),
 		...results.flatMap(section),
 	].join('\n\n');
+}
+
+/** Each goal with the figure of this run, and the reason where it is missed. */
+function goalTable(results: readonly QuestionResult[]): string {
+	const lines = GOALS.flatMap(({ title, question, unit, goal, digits, read, reason }) => {
+		const result = results.find((each) => each.question.id === question)?.outcome;
+		const value = result === undefined || 'failure' in result ? undefined : read(result);
+		if (value === undefined) return [];
+		const isMissed = Number(value.toFixed(digits)) > goal;
+		return [
+			[title, `${value.toFixed(digits)} ${unit}`, `${goal} ${unit}`, isMissed ? reason : ''],
+		];
+	});
+	return table(['goal', 'measured', 'at most', 'why more'], lines);
 }
 
 function section({ question, outcome }: QuestionResult): string[] {
