@@ -93,7 +93,8 @@ function typeAndDefault({
 	typeOptions = {},
 	options,
 }: INodeProperties): string {
-	const { minValue, maxValue } = typeOptions;
+	const { minValue, maxValue, multipleValues } = typeOptions;
+	if (multipleValues === false) return 'group';
 	const shownType = `${TYPES[type] ?? type}${range(minValue, maxValue)}`;
 	const shown = type === 'options' ? nameOf(byDefault, options) : literal(byDefault);
 	return [shownType, shown && `default ${shown}`].filter(Boolean).join('; ');

@@ -2,6 +2,7 @@ import { VIDEO_MODELS } from '../nodes/client/video/models';
 import { fieldTables } from './fieldTables';
 import { modelTable } from './modelTable';
 import { loadNode, NODE_NAMES, pageOf } from './nodePages';
+import { specificationTable } from './specificationTable';
 
 /** A part of a page in docs/ that `npm run docs` writes between two marks. */
 export interface GeneratedPart {
@@ -13,7 +14,7 @@ export interface GeneratedPart {
 	readonly build: () => Promise<string>;
 }
 
-/** All generated parts: the field tables of each node that has a page, and the table of video models. */
+/** All generated parts: the field tables of each node that has a page, the video models, and the statements of the specification. */
 export const GENERATED_PARTS: readonly GeneratedPart[] = [
 	...NODE_NAMES.flatMap((name) => {
 		const page = pageOf(name);
@@ -24,6 +25,11 @@ export const GENERATED_PARTS: readonly GeneratedPart[] = [
 		page: 'create-video.md',
 		content: 'models',
 		build: () => Promise.resolve(modelTable(VIDEO_MODELS)),
+	},
+	{
+		page: 'specification.md',
+		content: 'statements',
+		build: () => Promise.resolve(specificationTable()),
 	},
 ];
 

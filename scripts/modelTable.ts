@@ -1,4 +1,4 @@
-import { defaultSizeOf, modesOf, sizesOf, type VideoModel } from '../nodes/client/video/models';
+import type { VideoModel } from '../nodes/client/video/models';
 import { markdownTable } from './markdownTable';
 
 const HEAD = [
@@ -22,8 +22,8 @@ export function modelTable(models: readonly VideoModel[]): string {
 			code(model.code),
 			valueList(model.aspectRatios.map(code)),
 			valueList(defaultFirst(model.durations, model.defaultDuration).map(String)),
-			valueList(defaultFirst(sizesOf(model), defaultSizeOf(model)).map(code)),
-			valueList(modesOf(model).map(code)),
+			valueList(defaultFirst(model.sizes, model.defaultSize).map(code)),
+			valueList(model.modes.map(code)),
 			Object.entries(model.imageModes)
 				.map(([mode, maximum]) => `${code(mode)} ${maximum}`)
 				.join(', '),
