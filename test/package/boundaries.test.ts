@@ -15,9 +15,11 @@ const CLIENT_LAYERS = [
 	...['nodes/client/chat', 'nodes/client/video', 'nodes/client/video/poll'],
 ];
 const SHARED_LAYERS = [
-	...['nodes/shared/run', 'nodes/shared/form', 'nodes/shared/files', 'nodes/shared/chat'],
+	...['nodes/shared/run', 'nodes/shared/form', 'nodes/shared/ledger'],
+	...['nodes/shared/files', 'nodes/shared/chat', 'nodes/shared/wait'],
 ];
-const HOST = ['n8n-workflow', '@n8n/ai-node-sdk'];
+/** n8n allows community nodes this one module of Node. */
+const HOST = ['n8n-workflow', '@n8n/ai-node-sdk', 'node:crypto'];
 const ANY_PACKAGE = '*';
 
 /** What each folder may import beside itself: folders, and packages. A folder that is missing here fails. */
@@ -25,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 	// The client knows neither Node nor n8n.
 	'nodes/client': [],
 	'nodes/client/http': ['nodes/client', 'ipaddr.js'],
-	'nodes/client/chat': [...CLIENT, 'eventsource-parser', '@cfworker/json-schema'],
+	'nodes/client/chat': [...CLIENT, 'eventsource-parser', '@cfworker/json-schema', 'json5'],
 	'nodes/client/video': CLIENT,
 	'nodes/client/video/poll': [...CLIENT, 'nodes/client/video'],
 	// Each shared folder may use the ones before it.
@@ -37,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 	),
 	// A node may not import another node.
 	'nodes/<Node>': [...CLIENT_LAYERS, ...SHARED_LAYERS, ...HOST],
-	credentials: ['n8n-workflow'],
+	credentials: ['nodes/client/video', 'nodes/shared/form', 'n8n-workflow'],
 
 	// Only paths.ts and two programs, the compatibility run and the preparation, are not in a folder of the lab.
 	'lab/paths.ts': [ANY_PACKAGE],

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { ROOT } from '../../lab/paths';
@@ -10,10 +10,43 @@ import { loadNode, NODE_NAMES, pageOf } from '../../scripts/nodePages';
 
 const read = (...path: readonly string[]) => readFileSync(join(ROOT, ...path), 'utf8');
 
+const MAX_PICTURE_BYTES = 250_000;
+const MAX_ANIMATION_BYTES = 2_000_000;
+
 /** Removes what Prettier decides: the width of columns, and backslashes. */
 const plain = (text: string) => text.replace(/[\s\\-]+/g, ' ').trim();
 
 const linesOf = (text: string) => text.split('\n').map(plain).filter(Boolean);
+
+/** Where a page differs from what is generated: some words of each line, because a row may have thousands of characters. */
+function differences(inPage: readonly string[], generated: readonly string[]): readonly string[] {
+	const [page, wanted] = [inPage, generated].map((lines, index) => {
+		const others = [inPage, generated][1 - index]!;
+		return lines.filter((line) => !others.includes(line));
+	});
+	const rows = Array.from({ length: Math.max(page!.length, wanted!.length) }, (_, index) => {
+		const [is = '(no line)', should = '(no line)'] = [page![index], wanted![index]];
+		let same = 0;
+		while (same < is.length && is[same] === should[same]) same += 1;
+		const around = (text: string) => text.slice(Math.max(0, same - 30), same + 30);
+		return `${should.slice(0, 30)}…: the page has "${around(is)}", npm run docs writes "${around(should)}"`;
+	});
+	const isMoved = rows.length === 0 && inPage.join('\n') !== generated.join('\n');
+	return isMoved ? ['The lines are in another order, or some stand twice'] : rows;
+}
+
+test('a difference is told by a few words of its row', () => {
+	const row = (help: string) =>
+		`| **Prompt** | ${'long '.repeat(500)}${help} ${'text '.repeat(500)}|`;
+	const [told, ...more] = differences(['| a |', row('old')], ['| a |', row('new')]);
+	expect(more).toStrictEqual([]);
+	expect(told!.length).toBeLessThan(250);
+	expect(told).toMatch(/^\| \*\*Prompt.*the page has ".*old.*", npm run docs writes ".*new/);
+	expect(differences(['a', 'b'], ['b', 'a'])).toHaveLength(1);
+	expect(differences(['a'], ['a', 'b'])).toStrictEqual([
+		'b…: the page has "(no line)", npm run docs writes "b"',
+	]);
+});
 
 const FOLDERS = ['.', 'docs', 'examples', 'emulator'];
 const DOCUMENTS = FOLDERS.flatMap((folder) =>
@@ -37,11 +70,7 @@ test.each(GENERATED_PARTS)(
 	async ({ page, content, build }) => {
 		const inPage = linesOf(splitPage(read('docs', page), content).generated);
 		const generated = linesOf(await build());
-		// Only the rows that differ, so that the message of a failure stays readable.
-		expect(inPage.filter((line) => !generated.includes(line))).toStrictEqual(
-			generated.filter((line) => !inPage.includes(line)),
-		);
-		expect(inPage).toStrictEqual(generated);
+		expect(differences(inPage, generated)).toStrictEqual([]);
 	},
 );
 
@@ -93,4 +122,22 @@ test.each(DOCUMENTS)('every link in %s leads to an existing file and heading', (
 			return heading !== undefined && !anchorsOf(read(file)).includes(heading);
 		});
 	expect(broken).toStrictEqual([]);
+});
+
+describe('docs/pictures', () => {
+	const pictures = readdirSync(join(ROOT, 'docs/pictures'));
+
+	test('every picture is shown on a page', () => {
+		const pages = DOCUMENTS.map((document) => read(document)).join('\n');
+		const unused = pictures.filter((picture) => !pages.includes(`pictures/${picture}"`));
+		expect(unused).toStrictEqual([]);
+	});
+
+	test('every picture loads quickly', () => {
+		const large = pictures.filter((picture) => {
+			const { size } = statSync(join(ROOT, 'docs/pictures', picture));
+			return size > (picture.endsWith('.gif') ? MAX_ANIMATION_BYTES : MAX_PICTURE_BYTES);
+		});
+		expect(large).toStrictEqual([]);
+	});
 });

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { INode } from 'n8n-workflow';
-
 import { ROOT } from '../../lab/paths';
 import {
+	BEARER_CREDENTIAL,
 	EXAMPLE_CREDENTIAL,
 	exampleFiles,
 	readExampleFile,
@@ -12,20 +11,11 @@ import {
 } from '../../lab/n8n/readExample';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
+import { layOut } from '../support/canvas';
+import { canvasFaults } from '../support/canvasFaults';
 
 const NOTE = 'n8n-nodes-base.stickyNote';
 const README = readFileSync(join(ROOT, 'examples', 'README.md'), 'utf8');
-/** Size of a node on n8n's canvas, with its name below. */
-const NODE_SIZE = { width: 96, height: 150 };
-
-interface Box {
-	readonly name: string;
-	readonly left: number;
-	readonly top: number;
-	readonly right: number;
-	readonly bottom: number;
-}
-
 let files: readonly string[];
 let examples: readonly Workflow[];
 
@@ -33,25 +23,6 @@ beforeAll(async () => {
 	files = await exampleFiles();
 	examples = await Promise.all(files.map(readExampleFile));
 });
-
-const isNote = ({ type }: INode) => type === NOTE;
-
-function boxOf({ name, parameters, position: [left, top] }: INode): Box {
-	const { width, height } = { ...NODE_SIZE, ...parameters };
-	return { name, left, top, right: left + width, bottom: top + height };
-}
-
-/** The pairs of overlapping boxes. */
-function overlaps(boxes: readonly Box[]): readonly string[] {
-	return boxes.flatMap((a, index) =>
-		boxes
-			.slice(index + 1)
-			.filter(
-				(b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom,
-			)
-			.map((b) => `${a.name} and ${b.name}`),
-	);
-}
 
 test('the end-to-end tests run every example', () => {
 	expect(Object.keys(EXAMPLE_RUNS).sort()).toStrictEqual(files);
@@ -72,12 +43,16 @@ test('identifiers are unique', () => {
 });
 
 test('the nodes use the credential name that n8n suggests first, without an ID', () => {
+	const others: Readonly<Record<string, object>> = {
+		'n8n-nodes-base.emailSend': { smtp: { id: '', name: SMTP_CREDENTIAL } },
+		'@n8n/n8n-nodes-langchain.mcpTrigger': {
+			httpBearerAuth: { id: '', name: BEARER_CREDENTIAL },
+		},
+	};
 	for (const { type, name, credentials } of examples.flatMap(({ nodes }) => nodes)) {
 		const wanted = type.startsWith('n8n-nodes-agent-video.')
 			? { agentVideoApi: { id: '', name: EXAMPLE_CREDENTIAL } }
-			: type === 'n8n-nodes-base.emailSend'
-				? { smtp: { id: '', name: SMTP_CREDENTIAL } }
-				: undefined;
+			: others[type];
 		expect({ name, credentials }).toStrictEqual({ name, credentials: wanted });
 	}
 });
@@ -94,12 +69,18 @@ test('the first node is a green note that says what the workflow does and how to
 	}
 });
 
-test('nodes and notes on the canvas do not overlap', () => {
+test('the other notes are gray: on other colors the wires are hardly visible in a dark editor', () => {
 	for (const { name, nodes } of examples) {
-		const found = [
-			...overlaps(nodes.filter(isNote).map(boxOf)),
-			...overlaps(nodes.filter((node) => !isNote(node)).map(boxOf)),
-		];
-		expect({ name, found }).toStrictEqual({ name, found: [] });
+		const [, ...notes] = nodes.filter(({ type }) => type === NOTE);
+		const colors = new Set(notes.map(({ parameters }) => parameters['color']));
+		expect({ name, colors: [...colors] }).toStrictEqual({ name, colors: [7] });
+	}
+});
+
+test('on the canvas nothing covers a text, and no wire runs through a node, a label or a note', () => {
+	for (const example of examples) {
+		const { name } = example;
+		const faults = canvasFaults(layOut(example));
+		expect({ name, faults }).toStrictEqual({ name, faults: [] });
 	}
 });

@@ -1,10 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, mkdirSync } from 'node:fs';
+import {
+	existsSync,
+	globSync,
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 import { ROOT } from '../../lab/paths';
 import { NODE_NAMES } from '../../scripts/nodePages';
+import { packPackage } from '../../scripts/packPackage';
 
 interface Manifest {
 	readonly dependencies?: object;
@@ -15,17 +25,14 @@ let folder: string;
 let packed: string;
 let files: string[];
 
-beforeAll(() => {
+beforeAll(async () => {
 	folder = mkdtempSync(join(tmpdir(), 'packed-'));
-	const [pack] = JSON.parse(
-		execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
-			cwd: ROOT,
-			encoding: 'utf8',
-		}),
-	) as [{ filename: string; files: { path: string }[] }];
-	files = pack.files.map(({ path }) => path);
-	execFileSync('tar', ['-xzf', join(folder, pack.filename), '-C', folder]);
+	const file = await packPackage(folder);
+	execFileSync('tar', ['-xzf', file, '-C', folder]);
 	packed = join(folder, 'package');
+	files = globSync('**/*', { cwd: packed }).filter((path) =>
+		statSync(join(packed, path)).isFile(),
+	);
 	// n8n provides n8n-workflow and nothing else.
 	mkdirSync(join(folder, 'node_modules'));
 	symlinkSync(
@@ -43,6 +50,14 @@ test('publishes only the build and the documents of the package', () => {
 	const others = files.filter((file) => !file.startsWith('dist/'));
 	expect(others.sort()).toStrictEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
 	expect(files.filter((file) => !/\.(js|svg|json|md)$|LICENSE/.test(file))).toStrictEqual([]);
+});
+
+test('code that several nodes use is packed once', () => {
+	const scripts = files.filter((file) => file.endsWith('.js'));
+	const texts = scripts.map((file) => readFileSync(join(packed, file), 'utf8'));
+	for (const shared of ['function createParser(', 'ServiceError = class']) {
+		expect(texts.join('').split(shared)).toHaveLength(2);
+	}
 });
 
 test('the package has no runtime dependencies', () => {

