@@ -19,7 +19,7 @@ import {
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
 import { sendChat, type OnText } from '../shared/chat/sendChat';
-import { n8nClock } from '../shared/run/host';
+import { n8nClock } from '../shared/run/clock';
 import { forVisitor, toNodeError } from '../shared/run/nodeErrors';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
 import { callsOf, fileLinks, toChatMessage, toSdkResult, withImages } from './sdkMessages';

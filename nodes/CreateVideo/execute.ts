@@ -9,7 +9,7 @@ import { readBatching } from '../shared/form/batchOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { PaidCalls } from '../shared/ledger/paidCalls';
 import { hint } from '../shared/run/hints';
-import { n8nClock } from '../shared/run/host';
+import { n8nClock } from '../shared/run/clock';
 import { mapItems } from '../shared/run/mapItems';
 import { readModelCodes } from '../shared/run/modelCodes';
 import { settled, valueOf } from '../shared/run/settled';

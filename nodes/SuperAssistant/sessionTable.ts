@@ -12,7 +12,7 @@ import {
 	type TableSchema,
 } from '../shared/ledger/dataTable';
 import { accountOf } from '../shared/run/account';
-import { n8nClock } from '../shared/run/host';
+import { n8nClock } from '../shared/run/clock';
 import type { AssistantFields } from './input';
 
 /** The sessions of a project; users can view them and delete rows. */

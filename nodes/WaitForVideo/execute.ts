@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { checkTaskId } from '../client/video/queryTask';
 import { ignoreAlwaysOutputData } from '../shared/run/engine';
-import { n8nClock } from '../shared/run/host';
+import { n8nClock } from '../shared/run/clock';
 import { isToolRun } from '../shared/run/nodeContext';
 import { readText } from '../shared/run/parameters';
 import { deliver, type PolledItems } from '../shared/wait/deliver';

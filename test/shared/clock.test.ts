@@ -1,4 +1,4 @@
-import { n8nClock } from '../../nodes/shared/run/host';
+import { n8nClock } from '../../nodes/shared/run/clock';
 import { strictContext } from '../support/strictContext';
 
 const contextWith = (signal: AbortSignal) =>

@@ -2,7 +2,7 @@ import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { isCanceled, ServiceError } from '../../client/errors';
 import { hint } from '../run/hints';
-import { n8nClock } from '../run/host';
+import { n8nClock } from '../run/clock';
 import { settled } from '../run/settled';
 import { countBytes, type DownloadLimits } from './downloadLimits';
 import {

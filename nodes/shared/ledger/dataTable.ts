@@ -6,7 +6,7 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 
-import { n8nClock } from '../run/host';
+import { n8nClock } from '../run/clock';
 
 /** A data table of n8n, with the types of its columns. */
 export interface TableSchema {

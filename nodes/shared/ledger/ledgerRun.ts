@@ -6,7 +6,7 @@ import type { Clock } from '../../client/ports';
 import { accountOf } from '../run/account';
 import { runsOf } from '../run/engine';
 import { mentionOnce } from '../run/hints';
-import { n8nClock } from '../run/host';
+import { n8nClock } from '../run/clock';
 import { isToolRun } from '../run/nodeContext';
 import type { CallKind, PlannedCall } from './callKind';
 import { runLog, toolLog, type CallLog } from './callLog';

@@ -10,7 +10,7 @@ import {
 	visitorFacts,
 	visitorText,
 } from './nodeErrors';
-import { eventLoopTurn, n8nClock } from './host';
+import { eventLoopTurn, n8nClock } from './clock';
 import { isInChat, isToolRun } from './nodeContext';
 import { readResult } from './settled';
 
