@@ -77,6 +77,32 @@ test('the other notes are gray: on other colors the wires are hardly visible in 
 	}
 });
 
+test('a field that a note names is in the workflow, or on the page of a node', () => {
+	const pages = ['chat-completion', 'super-assistant', 'agent-with-tools', 'create-video'];
+	const texts = [...pages, 'wait-for-video'].map((page) =>
+		readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8'),
+	);
+	const unknown = examples.flatMap(({ name, nodes }) => {
+		const notes = nodes.filter(({ type }) => type === NOTE);
+		const others = nodes.filter(({ type }) => type !== NOTE);
+		const workflow = JSON.stringify(others.map(({ parameters }) => parameters));
+		const named = notes.flatMap(({ parameters }) => [
+			...String(parameters['content']).matchAll(/`([a-z]+(?:[_.][a-z]+)*)`/g),
+		]);
+		return named
+			.map(([, field]) => field!)
+			.filter((field) => {
+				const inWorkflow = new RegExp(`\\b${field.replaceAll('.', '\\.')}\\b`).test(
+					workflow,
+				);
+				const [first] = field.split('.');
+				return !inWorkflow && !texts.some((text) => text.includes(`\`${first}\``));
+			})
+			.map((field) => `${name}: ${field}`);
+	});
+	expect(unknown).toStrictEqual([]);
+});
+
 test('on the canvas nothing covers a text, and no wire runs through a node, a label or a note', () => {
 	for (const example of examples) {
 		const { name } = example;
