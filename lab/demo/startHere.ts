@@ -96,7 +96,7 @@ export function startHere(
 ): Workflow {
 	const welcome = note('Welcome', [0, 0], {
 		content:
-			'## Start here\n\n**Click Execute workflow** below: a video of a paper boat is created, and *Wait for Video* has its file 12 seconds later ' +
+			'## Start here\n\n**Click Execute workflow** below: a video of a paper boat is created, and *Create Video* has its file 12 seconds later ' +
 			'(double-click the node, then **Binary → View**).\n\nThe service is an emulator on this machine: nothing is paid, and its videos only show ' +
 			'your words. The other notes lead to the examples; change them as you like.',
 		width: 500,
@@ -106,11 +106,11 @@ export function startHere(
 	const model = { __rl: true, mode: 'id', value: 'video-m1' };
 	const nodes = [
 		step('Start', 'n8n-nodes-base.manualTrigger', 0, 280),
-		step('Create Video', `${OWN}createVideo`, 160, 280, {
+		step('Create Video', `${OWN}createVideo`, 192, 280, {
 			model,
 			prompt: 'A paper boat on a calm lake at sunrise',
+			waitUntilFinished: true,
 		}),
-		step('Wait for Video', `${OWN}waitForVideo`, 320, 280),
 	];
 	const notes = GROUPS.map(({ title, position: [left, top], width }) => {
 		const own = examples.filter(
@@ -129,11 +129,10 @@ export function startHere(
 			height: TEXT.heading + TEXT.line * rows.reduce((sum, count) => sum + count, 0),
 		});
 	});
-	const wire = (node: string) => ({ main: [[{ node, type: 'main', index: 0 }]] });
 	return {
 		name: START_HERE,
 		nodes: [welcome, ...nodes, ...notes],
-		connections: { Start: wire('Create Video'), 'Create Video': wire('Wait for Video') },
+		connections: { Start: { main: [[{ node: 'Create Video', type: 'main', index: 0 }]] } },
 		settings: { executionOrder: 'v1' },
 	};
 }

@@ -14,7 +14,6 @@ import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { ROOT } from '../../lab/paths';
-import { COMPLETED } from '../support/waitOutputs';
 import { node, workflow } from './support/buildWorkflow';
 import { showProgress } from './support/session';
 
@@ -122,7 +121,7 @@ it(
 				await first.client.run(ref!, 'Start'),
 			);
 			expect(failureOf(execution)).toBe('');
-			const [video] = outputItems(execution, 'Wait for Video', COMPLETED);
+			const [video] = outputItems(execution, 'Create Video');
 			const url = String(video!.json['video_url']);
 			await page.goto(url);
 			const [early, late] = [await pictureAt(page, 0.5), await pictureAt(page, 3.5)];
