@@ -11,6 +11,14 @@ import { WAIT_OUTPUTS } from './outputs';
 import { waitProperties } from './properties';
 import { runWait } from './execute';
 
+/** Subtitle on the canvas, e.g. `wait and download`. A tool has a switch instead of the wait mode; by default the model sets it. */
+const SUBTITLE = `={{ (({ tasks, waitMode, download }, waits) => {
+	const asTool = { false: 'ask once', true: 'wait' }[waits] ?? 'wait or ask once';
+	const asNode = { once: 'ask once', suspend: 'suspend' }[waitMode] ?? 'wait';
+	const how = waits === undefined ? asNode : asTool;
+	return (tasks === 'ledger' ? 'collect' : how) + (download ? ' and download' : '');
+})($parameter, $rawParameter.waitUntilFinished) }}`;
+
 export class WaitForVideo implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Wait for Video',
@@ -21,8 +29,7 @@ export class WaitForVideo implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle:
-			'={{ ($parameter.tasks === "ledger" ? "collect" : { once: "ask once", suspend: "suspend" }[$parameter.waitMode] ?? "wait") + ($parameter.download ? " and download" : "") }}',
+		subtitle: SUBTITLE,
 		description:
 			'Wait until a video is finished, or get its status now. Returns its URL and its file.',
 		defaults: { name: 'Wait for Video' },

@@ -27,6 +27,12 @@ test.each<[INodeType, IDataObject, string]>([
 	],
 	[new WaitForVideo(), {}, 'wait and download'],
 	[new WaitForVideo(), { waitMode: 'suspend', download: false }, 'suspend'],
+	[new WaitForVideo(), { waitMode: 'once' }, 'ask once and download'],
+	[new WaitForVideo(), { tasks: 'ledger' }, 'collect and download'],
+	[asTool(new WaitForVideo()), {}, 'wait or ask once'],
+	[asTool(new WaitForVideo()), { waitUntilFinished: true }, 'wait'],
+	[asTool(new WaitForVideo()), { waitUntilFinished: false }, 'ask once'],
+	[asTool(new CreateVideo()), { waitUntilFinished: true }, 'video-m1 from text, wait'],
 	[new ChatCompletion(), {}, 'reply from default model'],
 	[new ChatCompletion(), { model: model('chat-m1') }, 'reply from chat-m1'],
 	[
@@ -93,6 +99,11 @@ test.each<[IDataObject, string]>([
 		heading,
 	);
 });
+
+/** The node as n8n offers it to agents. */
+function asTool(type: INodeType): INodeType {
+	return { description: { ...type.description, name: `${type.description.name}Tool` } };
+}
 
 /** Evaluates an expression of a node's description for a node with these settings. */
 function evaluate(
