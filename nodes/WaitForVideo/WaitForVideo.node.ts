@@ -31,7 +31,7 @@ export class WaitForVideo implements INodeType {
 		version: 1,
 		subtitle: SUBTITLE,
 		description:
-			'Wait until a video is finished, or get its status now. Returns its URL and its file.',
+			'Wait until a video is finished, or get its status now. Returns its URL, and in a workflow its file.',
 		defaults: { name: 'Wait for Video' },
 		inputs: [NodeConnectionTypes.Main],
 		outputs: WAIT_OUTPUTS,

@@ -97,7 +97,7 @@ it(
 			{
 				name: 'Wait_for_Video',
 				description:
-					'Wait until a video is finished, or get its status now. Returns its URL and its file.',
+					'Wait until a video is finished, or get its status now. Returns its URL, and in a workflow its file.',
 				parameters: {
 					properties: {
 						task_id: { type: 'string' },
