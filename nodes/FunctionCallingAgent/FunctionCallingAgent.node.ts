@@ -22,11 +22,14 @@ const OUTPUTS = `={{ ((parameters) => {
 	return ['Answer', 'Stopped', ...names].map((displayName) => ({ type: 'main', displayName }));
 })($parameter) }}` as const;
 
-/** Subtitle on the canvas, e.g. `2 tools, chat-m1`. Tools as JSON are not counted: they may come from an expression. */
+/**
+ * Subtitle on the canvas, e.g. `2 tools, chat-m1`. Tools as JSON are not counted: they may come from an expression. Without
+ * tools of its own it names none: n8n's tool nodes may be connected.
+ */
 const SUBTITLE = `={{ ((parameters) => {
 	const count = (parameters.tools?.tool ?? []).length;
-	const tools = count === 1 ? '1 tool' : count + ' tools';
-	return (parameters.toolSource === 'json' ? 'tools' : tools) + ', ' + ${ANSWERER};
+	const tools = { 0: [], 1: ['1 tool'] }[count] ?? [count + ' tools'];
+	return [...(parameters.toolSource === 'json' ? ['tools'] : tools), ${ANSWERER}].join(', ');
 })($parameter) }}`;
 
 export class FunctionCallingAgent implements INodeType {

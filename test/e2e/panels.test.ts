@@ -115,7 +115,7 @@ it(
 			);
 			await goTo(`/workflow/${id}`);
 			await canvasNode(page, 'Answer').getByText('reply from $json.model').waitFor();
-			await canvasNode(page, 'Agent').getByText('0 tools, $json.model').waitFor();
+			await canvasNode(page, 'Agent').getByText('$json.model').waitFor();
 			await canvasNode(page, 'Video').getByText('$json.model from text').waitFor();
 		});
 	},
