@@ -5,7 +5,7 @@ import { checkPublicUrl } from '../client/http/publicUrl';
 import { VIDEO_FIELDS } from '../client/video/fields';
 import { REFERENCES, type Reference, type ReferenceKind } from '../client/video/references';
 import type { EnteredVideo } from '../client/video/videoRequest';
-import { fieldNames, signedFileUrl, type FieldNames } from '../shared/files/signedFileUrl';
+import { fieldNames, signedFileUrl } from '../shared/files/signedFileUrl';
 import type { Service } from '../shared/run/host';
 import { readModel, readText } from '../shared/run/parameters';
 
@@ -15,7 +15,7 @@ interface ReferenceEntry {
 	readonly source?: 'url' | 'binary';
 	/** A URL, or from an expression a list of URLs. */
 	readonly url?: unknown;
-	readonly binaryProperty?: FieldNames;
+	readonly binaryProperty?: unknown;
 }
 
 type EnteredSource =
@@ -99,7 +99,7 @@ function readEntry(
 	const sources =
 		source === 'url'
 			? [url].flat().map((each) => urlSource(each, field))
-			: fieldNames(binaryProperty).map((property) => {
+			: fieldNames(binaryProperty, field).map((property) => {
 					const { id = '' } = context.helpers.assertBinaryData(itemIndex, property);
 					return { property, id };
 				});

@@ -580,7 +580,7 @@ export const READERS: readonly Reader[] = [
 		'shared/files/judgeFile#judgeFile',
 		(text) => () => judgeFile(Buffer.from(text), text, 'video', 'host'),
 	),
-	row('shared/files/signedFileUrl#fieldNames', (text) => () => fieldNames(text)),
+	row('shared/files/signedFileUrl#fieldNames', (text) => () => fieldNames(text, 'Images')),
 	row('shared/run/maskKey#keyMask', (text) => {
 		const mask = keyMask('/+sk-0123456789');
 		const chunks = pieces(text, 16_384).map(bytes);

@@ -95,3 +95,42 @@ describe.each(NODES)('%s with a Concurrency that is no number', (name, parameter
 		},
 	);
 });
+
+const ENTRY = 'Images: entry 1';
+const NO_URL = `${ENTRY} is not a valid URL`;
+const image = (entry: IDataObject) => ({ prompt: 'Hi', images: { image: [entry] } });
+
+test.each<[string, IDataObject, string]>([
+	['chatCompletion', image({ source: 'url', url: '={{ null }}' }), NO_URL],
+	['chatCompletion', image({ source: 'url', url: '={{ 5 }}' }), NO_URL],
+	['chatCompletion', image({ source: 'url', url: '={{ [null] }}' }), NO_URL],
+	[
+		'chatCompletion',
+		image({ source: 'binary', binaryProperty: '={{ null }}' }),
+		`${ENTRY} has no name of a binary field, but null`,
+	],
+	[
+		'createVideo',
+		{
+			prompt: 'Hi',
+			references: { file: [{ source: 'binary', binaryProperty: '={{ $json }}' }] },
+		},
+		'References: entry 1 has no name of a binary field, but {"topic":"a"}',
+	],
+])(
+	'%s with a file that an expression does not give fails by name: %j',
+	async (name, parameters, message) => {
+		const { error } = await run(name, {}, { parameters });
+		expect(error).toMatchObject({ name: 'NodeOperationError', message });
+		expect(server.requests).toHaveLength(0);
+	},
+);
+
+test('a number as the content of a message is its text, also beside an image', async () => {
+	const images = { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] };
+	const message = [{ role: 'user', content: '={{ 5 }}', images }];
+	const parameters = { input: 'messages', messages: { message } };
+	await run('chatCompletion', {}, { parameters, items: [{}] });
+	const [{ body }] = server.requests as unknown as [{ body: { messages: unknown } }];
+	expect(body.messages).toMatchObject([{ content: [{ type: 'text', text: '5' }, {}] }]);
+});

@@ -6,7 +6,8 @@ import type { ChatMessage } from '../../client/chat/types';
 import { emptyText } from '../../client/errors';
 import { asJson, type JsonValue } from '../../client/json';
 import { checkPublicUrl } from '../../client/http/publicUrl';
-import { fieldNames, signedFileUrl, type FieldNames } from '../files/signedFileUrl';
+import { shown } from '../../client/values';
+import { fieldNames, signedFileUrl } from '../files/signedFileUrl';
 import type { Service } from '../run/host';
 import type { NodeContext } from '../run/nodeContext';
 import { readText } from '../run/parameters';
@@ -14,14 +15,14 @@ import { readText } from '../run/parameters';
 /** An image as the form has it: a URL, or names of binary fields. */
 interface ImageEntry {
 	readonly source?: 'url' | 'binary';
-	/** One URL, or a list of URLs from an expression. */
-	readonly url?: string | readonly string[];
-	readonly binaryProperty?: FieldNames;
+	/** One URL, or a list of URLs from an expression, which can return anything. */
+	readonly url?: unknown;
+	readonly binaryProperty?: unknown;
 }
 
 interface MessageEntry {
 	readonly role: ChatMessage['role'];
-	readonly content?: string | null;
+	readonly content?: unknown;
 	readonly images?: { readonly image?: readonly ImageEntry[] };
 	readonly toolCallId?: string;
 	readonly toolCalls?: unknown;
@@ -85,7 +86,7 @@ function readList(
 	const entries = context.getNodeParameter('messages.message', item, []) as MessageEntry[];
 	const messages = entries.map(({ role, content, images, toolCallId = '', toolCalls }) => {
 		const urls = imageUrls(context, item, service, images?.image ?? []);
-		const message = { ...userMessage(content ?? '', role === 'user' ? urls : []), role };
+		const message = { ...userMessage(shown(content ?? ''), role === 'user' ? urls : []), role };
 		if (role === 'tool') return { ...message, tool_call_id: toolCallId };
 
 		const calls =
@@ -109,8 +110,10 @@ function imageUrls(
 	return entries.flatMap(({ source = 'url', url = '', binaryProperty = '' }, index) => {
 		const field = `Images: entry ${index + 1}`;
 		if (source === 'url')
-			return [url].flat().map((each) => checkPublicUrl(each, { field, allowPrivate }));
-		return fieldNames(binaryProperty).map((name) =>
+			return [url]
+				.flat()
+				.map((each) => checkPublicUrl(shown(each ?? ''), { field, allowPrivate }));
+		return fieldNames(binaryProperty, field).map((name) =>
 			signedFileUrl(context, itemIndex, name, { field, allowPrivate }),
 		);
 	});

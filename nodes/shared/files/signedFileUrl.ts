@@ -1,17 +1,24 @@
 import { InputError } from '../../client/errors';
 import { isPrivateUrl, type PublicUrlOptions } from '../../client/http/publicUrl';
+import { oneLine, shown } from '../../client/values';
 import type { NodeContext } from '../run/nodeContext';
 
 /** Lifetime of a signed URL, in n8n's notation. */
 const EXPIRES_IN = '1h';
 
-/** Names of binary fields: comma-separated text, or a list from an expression. */
-export type FieldNames = string | readonly string[];
-
-/** Splits a list of binary field names. */
-export function fieldNames(entered: FieldNames): string[] {
-	if (typeof entered !== 'string') return [...entered];
-	return entered.split(',').map((name) => name.trim());
+/**
+ * Names of binary fields: comma-separated text, or a list from an expression.
+ *
+ * @throws InputError for anything else, such as the `null` of an empty cell.
+ */
+export function fieldNames(entered: unknown, field: string): string[] {
+	if (Array.isArray(entered)) return entered as string[];
+	if (typeof entered === 'string') return entered.split(',').map((name) => name.trim());
+	throw new InputError(
+		field,
+		`has no name of a binary field, but ${oneLine(shown(entered))}`,
+		'Enter the name, or an expression that returns a name or a list of names',
+	);
 }
 
 /**
