@@ -327,3 +327,19 @@ test('in a tool run the node returns URLs only', async () => {
 	expect(run.outputs[0]![0]).not.toHaveProperty('binary');
 	expect(cdn.requests).toHaveLength(0);
 });
+
+test.each(['https://cdn.example/a.png', ['https://cdn.example/a.png'], 7])(
+	'a field "media" of the service is not ours: %j',
+	async (media) => {
+		const server = await startScriptedServer((response) => {
+			const message = { role: 'assistant', content: 'Here it is' };
+			json(response, 200, { media, choices: [{ index: 0, message, finish_reason: 'stop' }] });
+		});
+		const { error, outputs } = await runNode('chatCompletion', {
+			credential: { baseUrl: server.url, apiKey: SECRET },
+			parameters: { prompt: 'Draw', simplify: false },
+		}).finally(server.stop);
+		expect(error).toBeUndefined();
+		expect(outputs[0]![0]!.json).toMatchObject({ media });
+	},
+);

@@ -1,6 +1,7 @@
 import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isCanceled, ServiceError } from '../../client/errors';
+import { isJsonObject } from '../../client/json';
 import { hint } from '../run/hints';
 import { n8nClock } from '../run/clock';
 import { settled } from '../run/settled';
@@ -190,8 +191,9 @@ export function hintMissingFiles(
 	items: readonly INodeExecutionData[],
 	field: 'media' | 'missing_files',
 ): void {
-	const files = items.flatMap(({ json }) => (json[field] ?? []) as object[]);
-	const missing = files.filter((file) => 'error_message' in file).length;
+	// With Simplify off, or in a report on a task, the service may have a field of this name.
+	const files = items.flatMap(({ json }) => json[field] ?? []);
+	const missing = files.filter((file) => isJsonObject(file) && 'error_message' in file).length;
 	if (missing === 0) return;
 	const count = missing === 1 ? '1 file' : `${missing} files`;
 	hint(context, `${count} could not be downloaded. See "${field}" in the output.`);
