@@ -44,6 +44,7 @@ import type {
 import { ServiceError } from '../../nodes/client/errors';
 import { normalizeBaseUrl } from '../../nodes/client/http/baseUrl';
 import { checkPublicUrl, isPrivateUrl } from '../../nodes/client/http/publicUrl';
+import { reportedError } from '../../nodes/client/http/reportedError';
 import {
 	errorDetails,
 	excerpt,
@@ -580,6 +581,10 @@ export const READERS: readonly Reader[] = [
 		'shared/files/judgeFile#judgeFile',
 		(text) => () => judgeFile(Buffer.from(text), text, 'video', 'host'),
 	),
+	row('client/http/reportedError#reportedError', (text) => () => {
+		const error = { message: text, type: text, code: text };
+		return reportedError('video', text, { error });
+	}),
 	row('shared/files/signedFileUrl#fieldNames', (text) => () => fieldNames(text, 'Images')),
 	row('shared/run/maskKey#keyMask', (text) => {
 		const mask = keyMask('/+sk-0123456789');
@@ -620,6 +625,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat/toolCalls#toolCall',
 		'client/http/publicUrl#hostOf',
 		'client/http/publicUrl#isPrivateAddress',
+		'client/http/reportedError#hasError',
 		'client/http/request#readBytes',
 		'client/http/request#send',
 		'client/json#parseJsonObject',

@@ -212,3 +212,19 @@ test('a response without a task ID is an error', async () => {
 			'Unexpected response: this is not the Agent Video API; the task may have been created',
 	});
 });
+
+test.each<[object, string, boolean]>([
+	[{ message: 'no credit', code: 406 }, 'Insufficient credit', false],
+	[{ message: 'bad', type: 'invalid_request_error' }, 'The service rejected a parameter', false],
+	[{ message: 'broken' }, 'The service returned an error; the task may have been created', true],
+])('an error with status 200 is one of the service: %j', async (error, message, isUnknown) => {
+	script = (response) => {
+		json(response, 200, { error });
+	};
+	const { outputs } = await create({ prompt: 'A lake' }, { onError: 'continueRegularOutput' });
+	const { details, ...fields } = outputs[0]![0]!.json;
+	expect(fields['error']).toBe(message);
+	expect(fields['message']).not.toContain('Base URL');
+	expect(details).toMatchObject({ service_message: (error as { message: string }).message });
+	expect('outcome_unknown' in (details as object)).toBe(isUnknown);
+});

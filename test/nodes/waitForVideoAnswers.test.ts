@@ -207,3 +207,20 @@ test('a task that Create Video gets with a number as its ID is delivered with th
 	}).finally(create.stop);
 	expect(outputs[0]).toMatchObject([{ json: { task_id: '123', status: 'queued' } }]);
 });
+
+test.each<[object, string]>([
+	[{ message: 'own words', code: 400 }, 'The service rejected a parameter: own words'],
+	[{ message: 'own words' }, 'The service returned an error: own words'],
+])('an error with status 200 is one of the service: %j', async (error, words) => {
+	const { status, outputs } = await wait({
+		a: [
+			(response) => {
+				json(response, 200, { error });
+			},
+		],
+	});
+	expect(status).toBe('success');
+	expect(outputs[FAILED]).toMatchObject([
+		{ json: { task_id: 'a', reason: 'refused', error_message: words } },
+	]);
+});

@@ -1,15 +1,8 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError } from '../errors';
-import {
-	errorDetails,
-	excerpt,
-	readBytes,
-	readJsonObject,
-	send,
-	unexpectedResponse,
-} from '../http/request';
-import { NO_STATUS, STATUSES, unlistedStatus } from '../http/statuses';
+import { hasError, reportedError } from '../http/reportedError';
+import { readBytes, readJsonObject, send, unexpectedResponse } from '../http/request';
 import { asJson, fromJson, isJsonObject, parseJsonObject, type JsonObject } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
 import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
@@ -19,12 +12,6 @@ import type { ChatCompletion, ChatRequest, TextDelta } from './types';
 
 const END_OF_STREAM = '[DONE]';
 const EVENT_STREAM = /^text\/event-stream\b/i;
-const IN_REPLY = 'The service reported an error during the reply';
-/** HTTP statuses of errors that are reported without one, by their type or code. */
-const STATUSES_BY_TYPE: readonly (readonly [RegExp, number])[] = [
-	[/rate.?limit/i, 429],
-	[/invalid_request/, 400],
-];
 
 export interface CompleteOptions {
 	/** Whether to stream the reply; the result has the same form either way. */
@@ -86,7 +73,7 @@ async function readStream(
 			const chunk = parseJsonObject(data);
 			if (event === 'error' || hasError(chunk ?? {})) {
 				if (isFinished(accumulator)) return true;
-				throw reportedError(data, chunk, chunks > 0);
+				throw reportedError('chat', data, chunk, chunks > 0);
 			}
 			if (chunk !== undefined) {
 				chunks++;
@@ -138,35 +125,6 @@ function streamError(message: string, hint: string): ServiceError {
 	return new ServiceError('stream', message, hint, { retryable: true, outcomeUnknown: true });
 }
 
-function hasError({ error }: JsonObject): boolean {
-	return error !== undefined && error !== null;
-}
-
-/**
- * An error that the service reports with status 200. In place of the reply, it is like the error status that it names.
- *
- * @param body `text` parsed, if it is a JSON object. Without a field `error` it is the error itself.
- */
-function reportedError(text: string, body: JsonObject = {}, isInReply = false): ServiceError {
-	const fields = hasError(body) ? body : { ...body, error: body };
-	const error = isJsonObject(fields.error) ? fields.error : {};
-	const codes = [error['status'], error['code'], body['status'], body['code']];
-	const type = `${String(error['type'])} ${String(error['code'])}`;
-	const status =
-		codes.map(Number).find((code) => code >= 400 && code < 600) ??
-		STATUSES_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1];
-	const { message, hint, ...flags } =
-		status === undefined ? NO_STATUS : (STATUSES.chat[status] ?? unlistedStatus(status));
-	const details = {
-		...(status === undefined ? {} : { status }),
-		serviceMessage: excerpt(text),
-		...errorDetails(fields),
-	};
-	return isInReply
-		? new ServiceError('stream', IN_REPLY, hint, { ...details, outcomeUnknown: true })
-		: new ServiceError('http', message, hint, { ...details, ...flags });
-}
-
 /** Reads a body that is not streamed. A super assistant that only ran tools may send no choices: its reply is empty. */
 function readBody(body: JsonObject, { onText }: Handlers): ChatCompletion {
 	const choices = Array.isArray(body['choices']) ? body['choices'] : undefined;
@@ -176,7 +134,7 @@ function readBody(body: JsonObject, { onText }: Handlers): ChatCompletion {
 	const message = isJsonObject(choice) ? choice['message'] : undefined;
 	if (!isJsonObject(message)) {
 		const text = JSON.stringify(body);
-		const error = hasError(body) ? reportedError(text, body) : unexpectedResponse(text);
+		const error = hasError(body) ? reportedError('chat', text, body) : unexpectedResponse(text);
 		// An empty list of choices is nothing that has arrived.
 		const { choices: _none, ...rest } = body;
 		throw withReply(error, choices?.length === 0 ? rest : body);

@@ -1,6 +1,7 @@
 import { isCanceled, isOutcomeUnknown, ServiceError } from '../errors';
+import { hasError, reportedError } from '../http/reportedError';
 import { readJsonObject, send, unexpectedResponse } from '../http/request';
-import { asJson, bounded, fromJson, withoutUndefined } from '../json';
+import { asJson, bounded, fromJson, withoutUndefined, type JsonObject } from '../json';
 import type { HttpPort } from '../ports';
 import { TASK_FIELDS } from './queryTask';
 
@@ -59,7 +60,7 @@ export async function createVideo(
 		// A number in place of the text that the specification promises identifies the video as well.
 		const taskId = typeof id === 'number' ? String(id) : id;
 		if (typeof taskId !== 'string' || taskId === '' || taskId.length > MAX_ID)
-			throw unexpectedResponse(JSON.stringify(body));
+			throw withoutTask(body);
 		const createdAt = body['created_at'] ?? undefined;
 		return fromJson<CreatedTask>(
 			withoutUndefined({ ...body, task_id: taskId, created_at: createdAt }),
@@ -69,6 +70,14 @@ export async function createVideo(
 		const mayHaveCreated = isCanceled(error) || isOutcomeUnknown(error);
 		throw mayHaveCreated ? withOutcomeUnknown(error as ServiceError) : error;
 	}
+}
+
+/** The error for a response without a task ID. One that names no status does not say whether there is a task. */
+function withoutTask(body: JsonObject): ServiceError {
+	const text = JSON.stringify(body);
+	if (!hasError(body)) return unexpectedResponse(text);
+	const error = reportedError('video', text, body);
+	return error.details.status === undefined ? error.with({ outcomeUnknown: true }) : error;
 }
 
 function withOutcomeUnknown({ kind, message, hint, details }: ServiceError): ServiceError {

@@ -1,4 +1,5 @@
 import { InputError } from '../errors';
+import { hasError, reportedError } from '../http/reportedError';
 import { readJsonObject, send, unexpectedResponse } from '../http/request';
 import { bounded, shorten } from '../json';
 import type { HttpPort } from '../ports';
@@ -49,7 +50,7 @@ export function checkTaskId(taskId: string): string {
  *
  * @param idleTimeoutMs Milliseconds without a byte after which the query fails.
  * @throws ServiceError `http` for an error status (spec 7.2), `network` when the connection fails, `protocol` when the
- *   response has no status.
+ *   response has neither a status nor an error.
  */
 export async function queryTask(
 	http: HttpPort,
@@ -63,6 +64,9 @@ export async function queryTask(
 		idleTimeoutMs,
 	});
 	const body = bounded(await readJsonObject(response), TASK_FIELDS);
-	if (typeof body['status'] !== 'string') throw unexpectedResponse(JSON.stringify(body));
+	if (typeof body['status'] !== 'string') {
+		const text = JSON.stringify(body);
+		throw hasError(body) ? reportedError('video', text, body) : unexpectedResponse(text);
+	}
 	return { ...body, task_id: taskId, status: shorten(body['status'], MAX_STATUS) };
 }

@@ -14,8 +14,8 @@ import { nextInterval } from './schedule';
  * Retryable errors (429, 503, network) are not counted. A status resets the count.
  */
 const LAST_REJECTION = { known: 6, doubtful: 3, other: 1 } as const;
-/** Statuses that a proxy, a firewall or another server may answer in place of the service. */
-const DOUBTFUL: readonly (number | undefined)[] = [403, 404, 405];
+/** Statuses that a proxy, a firewall or another server may answer in place of the service; none in an error with status 200. */
+const DOUBTFUL: readonly (number | undefined)[] = [403, 404, 405, undefined];
 
 /** An error of the service, without the rest of the Error: as JSON it can be saved. */
 export type PollError = Pick<ServiceError, 'kind' | 'message' | 'hint' | 'details'>;

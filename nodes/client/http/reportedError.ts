@@ -1,0 +1,46 @@
+import { ServiceError } from '../errors';
+import { isJsonObject, type JsonObject } from '../json';
+import { errorDetails, excerpt } from './request';
+import { NO_STATUS, STATUSES, unlistedStatus, type Endpoint } from './statuses';
+
+const IN_REPLY = 'The service reported an error during the reply';
+/** HTTP statuses of errors that are reported without one, by their type or code. */
+const STATUSES_BY_TYPE: readonly (readonly [RegExp, number])[] = [
+	[/rate.?limit/i, 429],
+	[/invalid_request/, 400],
+];
+
+/** Whether a body, or the chunk of a stream, reports an error. */
+export function hasError({ error }: JsonObject): boolean {
+	return error !== undefined && error !== null;
+}
+
+/**
+ * An error that the service reports with status 200. In place of the reply, it is like the error status that it names.
+ *
+ * @param body `text` parsed, if it is a JSON object. Without a field `error` it is the error itself.
+ */
+export function reportedError(
+	endpoint: Endpoint,
+	text: string,
+	body: JsonObject = {},
+	isInReply = false,
+): ServiceError {
+	const fields = hasError(body) ? body : { ...body, error: body };
+	const error = isJsonObject(fields.error) ? fields.error : {};
+	const codes = [error['status'], error['code'], body['status'], body['code']];
+	const type = `${String(error['type'])} ${String(error['code'])}`;
+	const status =
+		codes.map(Number).find((code) => code >= 400 && code < 600) ??
+		STATUSES_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1];
+	const { message, hint, ...flags } =
+		status === undefined ? NO_STATUS : (STATUSES[endpoint][status] ?? unlistedStatus(status));
+	const details = {
+		...(status === undefined ? {} : { status }),
+		serviceMessage: excerpt(text),
+		...errorDetails(fields),
+	};
+	return isInReply
+		? new ServiceError('stream', IN_REPLY, hint, { ...details, outcomeUnknown: true })
+		: new ServiceError('http', message, hint, { ...details, ...flags });
+}
