@@ -224,3 +224,22 @@ test.each<[object, string]>([
 		{ json: { task_id: 'a', reason: 'refused', error_message: words } },
 	]);
 });
+
+describe('an answer about another task', () => {
+	const other = report('completed', { task_id: 'z' });
+
+	test('between two good ones delays the outcome', async () => {
+		const { outputs } = await wait({ a: [report('processing'), other, completed] });
+		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a']);
+		expect(asked).toHaveLength(3);
+	});
+
+	test('is never the outcome', async () => {
+		const { outputs } = await wait({ a: [other], b: [report('completed', { task_id: 'B ' })] });
+		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
+		const words = /^The service answered about another task: /;
+		expect(outputs[FAILED]).toMatchObject([
+			{ json: { task_id: 'a', error_message: expect.stringMatching(words) as string } },
+		]);
+	});
+});

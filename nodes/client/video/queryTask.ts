@@ -1,7 +1,7 @@
-import { InputError } from '../errors';
+import { InputError, ServiceError } from '../errors';
 import { hasError, reportedError } from '../http/reportedError';
 import { readJsonObject, send, unexpectedResponse } from '../http/request';
-import { bounded, shorten } from '../json';
+import { bounded, shorten, type JsonValue } from '../json';
 import type { HttpPort } from '../ports';
 
 /** Maximum length of a status word: every change of it is kept. */
@@ -45,12 +45,20 @@ export function checkTaskId(taskId: string): string {
 	);
 }
 
+/** Whether an answer is about a task: it names the same one, or none. */
+function isAbout(taskId: string, named: JsonValue | undefined): boolean {
+	const id = ['string', 'number'].includes(typeof named)
+		? String(named).trim().toLowerCase()
+		: '';
+	return id === '' || id === taskId.trim().toLowerCase();
+}
+
 /**
  * Queries the status of a task: `POST /v1/videos/tasks` (spec 2.10). Free of charge and idempotent.
  *
  * @param idleTimeoutMs Milliseconds without a byte after which the query fails.
  * @throws ServiceError `http` for an error status (spec 7.2), `network` when the connection fails, `protocol` when the
- *   response has neither a status nor an error.
+ *   response has neither a status nor an error, or is about another task.
  */
 export async function queryTask(
 	http: HttpPort,
@@ -67,6 +75,14 @@ export async function queryTask(
 	if (typeof body['status'] !== 'string') {
 		const text = JSON.stringify(body);
 		throw hasError(body) ? reportedError('video', text, body) : unexpectedResponse(text);
+	}
+	if (!isAbout(taskId, body['task_id'])) {
+		throw new ServiceError(
+			'protocol',
+			'The service answered about another task',
+			'Try again; if it happens again, look for a proxy or a cache that mixes up responses',
+			{ serviceMessage: JSON.stringify(body), isServiceForm: true },
+		);
 	}
 	return { ...body, task_id: taskId, status: shorten(body['status'], MAX_STATUS) };
 }
