@@ -59,6 +59,25 @@ function withoutPrototype(key: string, value: unknown): unknown {
 	return key === '__proto__' ? undefined : value;
 }
 
+/** The IDs that later requests have to name, and a number of so many digits in a field like them. */
+const IDS = ['task_id', 'session_id'];
+const LONG_ID = /id"\s*:\s*\d{16}/;
+
+/**
+ * Parses a response, or an event of one, that has to be a JSON object; `undefined` if it is anything else. A task or session
+ * ID that is a number above 2^53 becomes its text, as the number would be rounded to another ID. Not in Node before 21.
+ */
+export function parseBody(text: string): JsonObject | undefined {
+	const body = parseJsonObject(text);
+	if (body === undefined || !LONG_ID.test(text)) return body;
+	const exact = (key: string, value: unknown, context?: { source?: string }) =>
+		IDS.includes(key) && typeof value === 'number' && !Number.isSafeInteger(value)
+			? (context?.source ?? value)
+			: value;
+	const { task_id, session_id } = JSON.parse(text, exact) as JsonObject;
+	return withoutUndefined({ ...body, task_id, session_id });
+}
+
 /** Parses a JSON object; `undefined` if the text is anything else. */
 export function parseJsonObject(text: string): JsonObject | undefined {
 	const value = parseJson(text);

@@ -8,7 +8,7 @@ import { readFunction, readToolCalls } from '../../nodes/client/chat/toolCalls';
 import { progressLine } from '../../nodes/client/chat/toolProgress';
 import { checkTools } from '../../nodes/client/chat/tools';
 import type { ChatCompletion, ToolCall } from '../../nodes/client/chat/types';
-import { asJson } from '../../nodes/client/json';
+import { asJson, parseBody } from '../../nodes/client/json';
 
 const MANY = 200_000;
 const reply = (message: Partial<ChatCompletion['choices'][0]['message']>): ChatCompletion => ({
@@ -123,4 +123,13 @@ test.each([
 	const check = () => checkTools([{ type: 'function', function: { name } }], 'Tools');
 	if (hint === undefined) expect(check()).toHaveLength(1);
 	else expect(check).toThrow(expect.objectContaining({ hint }) as Error);
+});
+
+test('a session that is a number above 2^53 keeps its digits, and nothing else changes', () => {
+	const text = '{"session_id":12345678901234567891,"n":12345678901234567891,"id":1}';
+	const body = { session_id: '12345678901234567891', n: 12345678901234567891, id: 1 };
+	expect(parseBody(text)).toStrictEqual(body);
+	expect(parseBody('{"id":12345678901234567891,"__proto__":{"a":1}}')).toStrictEqual({
+		id: 12345678901234567891,
+	});
 });

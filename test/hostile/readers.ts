@@ -51,7 +51,7 @@ import {
 	readJsonObject,
 	unexpectedResponse,
 } from '../../nodes/client/http/request';
-import { asJson, bounded, parseJson, type JsonObject } from '../../nodes/client/json';
+import { asJson, bounded, parseBody, parseJson, type JsonObject } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
 import { readChoice, readNumber } from '../../nodes/client/values';
 import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
@@ -522,6 +522,7 @@ export const READERS: readonly Reader[] = [
 		(text) => async () => await readJsonObject(await answers(text)({} as never)),
 	),
 	jsonRow('client/json#parseJson', (text) => () => parseJson(text)),
+	jsonRow('client/json#parseBody', (text) => () => parseBody(text)),
 	row('client/json#bounded', (text) => {
 		const list = pieces(text, 16);
 		return () => bounded({ a: text, [text]: list, list: list.map(() => list) }, ['list']);

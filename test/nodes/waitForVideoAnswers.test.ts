@@ -197,16 +197,20 @@ test('so they may in a suspended wait, with Always Output Data', async () => {
 	expect(item!.json['history']).toMatch(/^processing [\d.]+ s, completed [\d.]+ s$/);
 });
 
-test('a task that Create Video gets with a number as its ID is delivered with that ID as text', async () => {
-	const create = await startScriptedServer((response) => {
-		json(response, 200, { task_id: 123, status: 'queued', model: 'video-m1' });
-	});
-	const { outputs } = await runNode('createVideo', {
-		credential: { baseUrl: create.url, apiKey: 'k' },
-		parameters: { prompt: 'A lake' },
-	}).finally(create.stop);
-	expect(outputs[0]).toMatchObject([{ json: { task_id: '123', status: 'queued' } }]);
-});
+test.each(['123', '12345678901234567891'])(
+	'a task that Create Video gets with the number %s as its ID is delivered with that ID as text',
+	async (id) => {
+		const create = await startScriptedServer((response) => {
+			response.writeHead(200, { 'content-type': 'application/json' });
+			response.end(`{"task_id":${id},"status":"queued"}`);
+		});
+		const { outputs } = await runNode('createVideo', {
+			credential: { baseUrl: create.url, apiKey: 'k' },
+			parameters: { prompt: 'A lake' },
+		}).finally(create.stop);
+		expect(outputs[0]).toMatchObject([{ json: { task_id: id, status: 'queued' } }]);
+	},
+);
 
 test.each<[object, string]>([
 	[{ message: 'own words', code: 400 }, 'The service rejected a parameter: own words'],

@@ -3,7 +3,14 @@ import type { EventSourceMessage } from 'eventsource-parser';
 import { ServiceError } from '../errors';
 import { hasError, reportedError } from '../http/reportedError';
 import { readBytes, readJsonObject, send, unexpectedResponse } from '../http/request';
-import { asJson, fromJson, isJsonObject, parseJsonObject, type JsonObject } from '../json';
+import {
+	asJson,
+	fromJson,
+	isJsonObject,
+	parseBody,
+	parseJsonObject,
+	type JsonObject,
+} from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
 import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
 import { boundedFields, withReply } from './result';
@@ -70,7 +77,7 @@ async function readStream(
 	/** Adds events to the reply; returns whether the stream is complete. */
 	function apply(events: readonly EventSourceMessage[], isLast = false): boolean {
 		for (const { data, event } of events) {
-			const chunk = parseJsonObject(data);
+			const chunk = parseBody(data);
 			if (event === 'error' || hasError(chunk ?? {})) {
 				if (isFinished(accumulator)) return true;
 				throw reportedError('chat', data, chunk, chunks > 0);

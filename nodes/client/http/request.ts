@@ -1,8 +1,8 @@
 import { ServiceError, type ErrorDetails } from '../errors';
 import {
 	isJsonObject,
+	parseBody,
 	parseJson,
-	parseJsonObject,
 	shorten,
 	withoutUndefined,
 	type JsonObject,
@@ -41,7 +41,7 @@ export async function send(
  */
 export async function readJsonObject(response: HttpResponse): Promise<JsonObject> {
 	const text = await readText(response.body);
-	const body = parseJsonObject(text);
+	const body = parseBody(text);
 	if (body !== undefined) return body;
 	if (!text.trimStart().startsWith('{')) throw unexpectedResponse(text);
 	// Usually a proxy has truncated it.
