@@ -202,6 +202,12 @@ describe('nothing of a response is lost', () => {
 		});
 	});
 
+	test('a whole message in one event, and one that repeats the text of the others', async () => {
+		const whole = { choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] };
+		expect(await outcome(event(whole) + DONE)).toMatchObject(reply('Hi'));
+		expect(await outcome(event(says('Hi')) + event(whole) + DONE)).toMatchObject(reply('Hi'));
+	});
+
 	test('a stream that is cut before its text', async () => {
 		expect(await outcome(event(SESSION))).toMatchObject({
 			message: CUT,

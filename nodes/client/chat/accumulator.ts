@@ -123,12 +123,15 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
 	if (typeof choice['finish_reason'] === 'string') partial.finishReason = choice['finish_reason'];
 	if (isJsonObject(choice['usage'])) partial.usage = fromJson<Usage>(choice['usage']);
 
-	const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
-	const { message } = partial;
+	const { message, toolCalls } = partial;
+	// Some servers send a reply that they do not stream as one event.
+	const isNew = message.content === null && toolCalls.last === undefined;
+	const whole = isNew && isJsonObject(choice['message']) ? choice['message'] : {};
+	const delta = isJsonObject(choice['delta']) ? choice['delta'] : whole;
 	mergeFields(asJson(message), delta, COMPOSED_FIELDS);
 	const { content, reasoning_content, tool_calls } = delta;
 	for (const call of Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []) {
-		applyToolCall(partial.toolCalls, call);
+		applyToolCall(toolCalls, call);
 	}
 	const { text, parts } = readContent(content);
 	if (text !== null) message.content = (message.content ?? '') + text;
