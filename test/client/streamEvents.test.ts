@@ -208,6 +208,21 @@ describe('nothing of a response is lost', () => {
 		expect(await outcome(event(says('Hi')) + event(whole) + DONE)).toMatchObject(reply('Hi'));
 	});
 
+	test.each([false, '', 0, [], {}])('no error: %j', async (error) => {
+		const text = event(says('Hi', { error })) + END;
+		expect(await outcome(text)).toMatchObject(reply('Hi'));
+	});
+
+	test('an error beside an empty message', async () => {
+		const body = { ...reply(''), error: { message: 'Own words', code: 429 } };
+		const answer = { type: 'application/json', stream: false };
+		expect(await outcome(JSON.stringify(body), answer)).toMatchObject({
+			details: { status: 429, serviceMessage: 'Own words' },
+		});
+		const said = JSON.stringify({ ...body, ...reply('Hi') });
+		expect(await outcome(said, answer)).toMatchObject(reply('Hi'));
+	});
+
 	test('a stream that is cut before its text', async () => {
 		expect(await outcome(event(SESSION))).toMatchObject({
 			message: CUT,

@@ -1,6 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError } from '../errors';
+import { isBlank } from '../values';
 import { hasError, reportedError } from '../http/reportedError';
 import { readBytes, readJsonObject, send, unexpectedResponse } from '../http/request';
 import {
@@ -138,8 +139,10 @@ function readBody(body: JsonObject, { onText }: Handlers): ChatCompletion {
 	if (choices?.length === 0 && !hasError(body))
 		return { ...body, ...toCompletion(startAccumulator()) };
 	const [choice] = choices ?? [];
-	const message = isJsonObject(choice) ? choice['message'] : undefined;
-	if (!isJsonObject(message)) {
+	const sent = isJsonObject(choice) ? choice['message'] : undefined;
+	const message = isJsonObject(sent) ? sent : undefined;
+	const isEmpty = message?.['tool_calls'] === undefined && isBlank(message?.['content']);
+	if (message === undefined || (isEmpty && hasError(body))) {
 		const text = JSON.stringify(body);
 		const error = hasError(body) ? reportedError('chat', text, body) : unexpectedResponse(text);
 		// An empty list of choices is nothing that has arrived.

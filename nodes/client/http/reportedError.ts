@@ -10,9 +10,9 @@ const STATUSES_BY_TYPE: readonly (readonly [RegExp, number])[] = [
 	[/invalid_request/, 400],
 ];
 
-/** Whether a body, or the chunk of a stream, reports an error. */
+/** Whether a body, or the chunk of a stream, reports an error. Some servers send an empty one where there is none. */
 export function hasError({ error }: JsonObject): boolean {
-	return error !== undefined && error !== null;
+	return Boolean(error) && (typeof error !== 'object' || Object.keys(error!).length > 0);
 }
 
 /**
