@@ -21,7 +21,7 @@ type OnLedger = (steps: readonly Step[]) => Promise<readonly Row[]>;
  *   have any rows has none.
  */
 export async function findEarlier(origin: Origin, onLedger: OnLedger): Promise<readonly Row[]> {
-	return await onLedger([ofOtherTries(origin)]).catch((error: unknown): readonly Row[] => {
+	const rows = await onLedger([ofOtherTries(origin)]).catch((error: unknown): readonly Row[] => {
 		if (error instanceof TableError && error.reason !== 'failed') return [];
 		throw new InputError(
 			'Task Ledger',
@@ -29,6 +29,12 @@ export async function findEarlier(origin: Origin, onLedger: OnLedger): Promise<r
 			'Nothing was sent. Make the data table available and retry, or turn off the option Task Ledger or Call Ledger',
 		);
 	});
+	return rows.filter((row) => isRepeated(row, origin));
+}
+
+/** Whether a retry repeats the call of a row, of those that `ofOtherTries` finds. */
+export function isRepeated(row: Row, { isAlone, own }: Origin): boolean {
+	return !isAlone || partsOf(row).own === own;
 }
 
 /** The step that finds the calls of all tries of an execution but this one. */
@@ -82,15 +88,20 @@ export function isReservation({ status }: Row): boolean {
 	return status === 'claimed' || status === 'reserved';
 }
 
+interface CallParts extends Pick<EarlierCall, 'run' | 'fingerprint'> {
+	/** The execution that makes the call, see `Origin`. */
+	readonly own: string;
+}
+
 /** A unique ID of a call, in one column with what is compared: a table is written the faster the fewer columns it has. */
-export function callId({ run, fingerprint }: Pick<EarlierCall, 'run' | 'fingerprint'>): string {
-	return [run, fingerprint, randomUUID()].join(' ');
+export function callId({ run, fingerprint, own }: CallParts): string {
+	return [run, fingerprint, randomUUID(), own].join(' ');
 }
 
 /** What the ID of a row's call consists of. */
-export function partsOf({ call }: Row): Pick<EarlierCall, 'run' | 'fingerprint'> {
-	const [run, fingerprint = ''] = String(call).split(' ');
-	return { run: Number(run), fingerprint };
+export function partsOf({ call }: Row): CallParts {
+	const [run, fingerprint = '', , own = ''] = String(call).split(' ');
+	return { run: Number(run), fingerprint, own };
 }
 
 /** A row as the call that it stands for. */

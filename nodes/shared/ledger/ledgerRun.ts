@@ -63,7 +63,7 @@ export async function ledgerRun<T>(
 		isTool,
 		asked: planned.map((each) => {
 			const fingerprint = hash(each.key || each.entered);
-			const call = callId({ run: index, fingerprint });
+			const call = callId({ run: index, fingerprint, own: origin?.own ?? '' });
 			return {
 				...each,
 				call,

@@ -8,8 +8,12 @@ import { executionOf, type ExecutionFacts } from '../run/engine';
 export interface Origin {
 	/** The same for an execution and all its retries, also if it crashed and left no data; differs by workflow and node. */
 	readonly origin: string;
-	/** ID of the execution that a person sees: of a sub-workflow the execution that called it. */
+	/** ID of the execution that a person sees: of a sub-workflow the execution that called it, unless it is retried itself. */
 	readonly root: string;
+	/** Identifies this execution and its own retries: all calls of a sub-workflow by one execution have the same origin. */
+	readonly own: string;
+	/** Whether only the calls of this execution's own tries are repeated: a sub-workflow's execution is retried by itself. */
+	readonly isAlone: boolean;
 	/** Whether the execution is a retry. */
 	readonly isRetry: boolean;
 	/**
@@ -24,19 +28,24 @@ export interface Origin {
  * hashed. In an n8n without it a retry is recognized by the execution that it retries.
  */
 export async function originOf(context: IExecuteFunctions): Promise<Origin> {
-	const { current, isRetry, read } = executionOf(context);
+	const { current, isRetry, isRetried, read } = executionOf(context);
 	let root: ExecutionFacts = current;
 	for (const seen = new Set<string>(); root.parentId !== undefined && !seen.has(root.parentId);) {
 		seen.add(root.parentId);
 		root = await read(root.parentId);
 	}
-	const secret = root.token ?? root.retryOf ?? root.id;
+	const secretOf = ({ token, retryOf, id }: ExecutionFacts) => token ?? retryOf ?? id;
+	const isAlone = isRetried && root !== current;
 	return {
-		origin: createHash('sha256')
-			.update([secret, context.getWorkflow().id, context.getNode().id].join(' '))
-			.digest('hex'),
-		root: root.id,
+		origin: hash([secretOf(root), context.getWorkflow().id, context.getNode().id].join(' ')),
+		root: isAlone ? current.id : root.id,
+		own: hash(secretOf(current)).slice(0, 16),
+		isAlone,
 		isRetry,
-		hasPosition: root === current || !root.hasRuns,
+		hasPosition: root === current || isAlone || !root.keepsCalls,
 	};
+}
+
+function hash(text: string): string {
+	return createHash('sha256').update(text).digest('hex');
 }

@@ -8,7 +8,7 @@ import { batchWriter } from './batchWriter';
 import type { CallKind, PlannedCall } from './callKind';
 import { interrupted, toError, toFailure } from './callLog';
 import type { Row, Step } from './dataTable';
-import { isReservation, ofOtherTries, toKnown } from './earlierCalls';
+import { isRepeated, isReservation, ofOtherTries, toKnown } from './earlierCalls';
 import { ledgerRun, type AskedPaid, type LedgerRun } from './ledgerRun';
 import { recall, type Paid } from './recall';
 import { recognize } from './recognize';
@@ -98,7 +98,10 @@ function callSender<T extends object>(
 	/** A retry writes its calls before it looks for those of another one, so that of two at least one sees the other. */
 	function findRivals(rows: readonly Row[]): void {
 		const rivals = rows.filter(
-			(row) => !given.earlierRows.has(row['id']) && !isReservation(row),
+			(row) =>
+				isRepeated(row, origin!) &&
+				!given.earlierRows.has(row['id']) &&
+				!isReservation(row),
 		);
 		const known = rivals.map((row) => toKnown(kind, row));
 		const same = recognize(calls, known, run.isTool ? 'text' : run.mode);

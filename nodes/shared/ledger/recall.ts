@@ -41,7 +41,7 @@ export async function recall<T>(run: LedgerRun<T>): Promise<Recalled<T>> {
 }
 
 async function find<T>(run: LedgerRun<T>): Promise<Recalled<T>> {
-	const { context, kind, index, isTool, asked, log, origin, isRetry, mode, onLedger } = run;
+	const { context, kind, index, isTool, asked, log, origin, isRetry, onLedger } = run;
 	const found = isRetry ? await findEarlier(origin!, onLedger) : [];
 	// Calls of the runs before are not repeated.
 	const fromRun = isRetry && !isTool ? firstRun(context, index) : 0;
@@ -49,7 +49,7 @@ async function find<T>(run: LedgerRun<T>): Promise<Recalled<T>> {
 	const inLedger = rows
 		.filter((row) => !isReservation(row))
 		.map((row) => ({ ...toKnown(kind, row), readBy: origin!.root }));
-	const earlier = recognize(asked, merged(log, inLedger, origin?.root), mode);
+	const earlier = recognizeAll(run, merged(log, inLedger, origin?.root));
 	const known = new Map<number, Settled<Paid<T>>>();
 	const again: string[] = [];
 	let others = 0;
@@ -73,6 +73,20 @@ async function find<T>(run: LedgerRun<T>): Promise<Recalled<T>> {
 	}
 	if (others > 0) hintOthers(run, others);
 	return { known, rows: new Set(found.map(({ id }) => id)) };
+}
+
+function recognizeAll<T>(
+	{ asked, log, index, isTool, mode }: LedgerRun<T>,
+	calls: readonly KnownCall<T>[],
+): ReadonlyMap<number, KnownCall<T>> {
+	const found = recognize(asked, calls, mode);
+	if (mode !== 'text' || isTool) return found;
+	// The log is of this run: there the position tells which call it is.
+	const taken = new Set(found.values());
+	const logged = new Set(log.known().map(({ call }) => call));
+	const left = calls.filter((each) => logged.has(each.call) && !taken.has(each));
+	const others = asked.filter(({ item }) => !found.has(item));
+	return new Map([...found, ...recognize(others, left, index)]);
 }
 
 /** The outcome of a known call. */

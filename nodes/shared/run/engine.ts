@@ -126,6 +126,15 @@ function isReal({ data }: ITaskData): boolean {
 	return data?.['main']?.[0]?.[0]?.json['isArtificialRecoveredEventItem'] !== true;
 }
 
+/** Whether a run called sub-workflows before the execution of this ID began: IDs grow. Without their IDs it counts as one. */
+function isCallBefore({ data, metadata }: ITaskData, id: string): boolean {
+	const items = (data?.['main'] ?? []).flatMap((output) => output ?? []);
+	const calls = [{ metadata }, ...items].flatMap((each) => each.metadata?.subExecution ?? []);
+	return calls.length === 0
+		? metadata?.subExecutionsCount !== undefined
+		: calls.some(({ executionId }) => Number(executionId) < Number(id));
+}
+
 /** The source of the input items; null where n8n throws because there is none, as in a run without a trigger. */
 export function sourceOf(context: IExecuteFunctions): ISourceData | null {
 	try {
@@ -144,8 +153,8 @@ export interface ExecutionFacts {
 	readonly retryOf: string | undefined;
 	/** The execution that called this one as a sub-workflow. */
 	readonly parentId: string | undefined;
-	/** Whether nodes have run in it, by what n8n has saved. */
-	readonly hasRuns: boolean;
+	/** Whether n8n has kept node runs from before its start that called sub-workflows, as a retry does. */
+	readonly keepsCalls: boolean;
 }
 
 /** The running execution, and a reader for the executions that called it. */
@@ -156,9 +165,9 @@ export function executionOf(context: IExecuteFunctions) {
 		token: data?.resumeToken,
 		retryOf: undefined,
 		parentId: data?.parentExecution?.executionId,
-		hasRuns: Object.values(data?.resultData?.runData ?? {})
+		keepsCalls: Object.values(data?.resultData?.runData ?? {})
 			.flat()
-			.some(isReal),
+			.some((run) => isCallBefore(run, id)),
 	});
 	const rootMode = additionalData.rootExecutionMode ?? context.getMode();
 	return {
@@ -167,6 +176,8 @@ export function executionOf(context: IExecuteFunctions) {
 			retryOf: additionalData.hooks?.retryOf,
 		},
 		isRetry: rootMode === 'retry',
+		/** Whether this execution itself is the retry, and not one that called it. */
+		isRetried: context.getMode() === 'retry',
 		read: async (id: string) => facts(id, await additionalData.getRunExecutionData?.(id)),
 	};
 }

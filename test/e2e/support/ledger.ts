@@ -4,7 +4,7 @@ import type { Fault } from '../../../emulator/faults/fault';
 import type { JournalEntry } from '../../../emulator/journal';
 import type { Emulator } from '../../../emulator/startEmulator';
 import { failureOf, outputItems, type Execution } from '../../../lab/n8n/execution';
-import type { DataTableRow, N8nClient } from '../../../lab/n8n/N8nClient';
+import type { DataTableRow, N8nClient, WorkflowRef } from '../../../lab/n8n/N8nClient';
 import type { Workflow } from '../../../lab/n8n/workflow';
 import { COMPLETED } from '../../support/waitOutputs';
 import { drawn, node, workflow } from './buildWorkflow';
@@ -112,21 +112,30 @@ export function loopWorkflow(path: string): Workflow {
 	});
 }
 
-/** The same videos, each created by a sub-workflow that is called for its item. */
-export async function callingWorkflow(path: string, client: N8nClient): Promise<Workflow> {
+/**
+ * The same videos, created by a sub-workflow that is called for each item, or once.
+ *
+ * @param more More settings of Create Video.
+ */
+export async function callingWorkflow(
+	path: string,
+	client: N8nClient,
+	{ mode = 'each', options = {}, more = {} } = {},
+): Promise<Workflow & { readonly called: WorkflowRef }> {
 	const trigger = node('When Called', 'n8n-nodes-base.executeWorkflowTrigger', 1.1, {
 		parameters: { inputSource: 'passthrough' },
 	});
-	const called = await client.importWorkflow(workflow(`${path} called`, [trigger, createNode]));
+	const nodes = [trigger, { ...createNode, ...more }];
+	const called = await client.importWorkflow(workflow(`${path} called`, nodes));
 	await client.activate(called);
 	const call = node('Call', 'n8n-nodes-base.executeWorkflow', 1.3, {
 		parameters: {
 			workflowId: { __rl: true, mode: 'id', value: called.id },
-			mode: 'each',
-			options: {},
+			mode,
+			options,
 		},
 	});
-	return workflow(path, [...startNodes(path), call, waitNode]);
+	return { ...workflow(path, [...startNodes(path), call, waitNode]), called };
 }
 
 /** Waits until something is true that the emulator or n8n tells. */

@@ -1,0 +1,141 @@
+// @seconds 40
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { outputItems, type Execution } from '../../lab/n8n/execution';
+import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import { Running } from '../../lab/services/Running';
+import {
+	callingWorkflow,
+	compareBooks,
+	CREATIONS,
+	IN_ORDER,
+	ledgerRows,
+	unanswered,
+	until,
+	VIDEOS,
+} from './support/ledger';
+import { startRestartableN8n, type RestartableN8n } from './support/restartableN8n';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const IN_BACKGROUND = { mode: 'once', options: { waitForSubWorkflow: false } };
+
+const running = new Running();
+let emulator: Emulator;
+let n8n: RestartableN8n;
+let client: N8nClient;
+
+beforeAll(async () => {
+	emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
+	n8n = running.keep(await startRestartableN8n());
+	({ client } = n8n);
+	await client.createCredential({
+		name: 'Emulator',
+		type: 'agentVideoApi',
+		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
+	});
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+let tries = 0;
+let key = '';
+
+beforeEach(() => {
+	tries++;
+	key = `${expect.getState().currentTestName!.replace(/\W+/g, '-')}-${tries}`;
+});
+
+afterEach(() => {
+	emulator.faults.clear();
+});
+
+/** Publishes a workflow that calls a sub-workflow, and starts it; returns both. */
+async function begin(
+	drawing: Parameters<typeof callingWorkflow>[2],
+): Promise<Record<'calling' | 'called', WorkflowRef>> {
+	const { called, ...rest } = await callingWorkflow(key, client, drawing);
+	await client.activate(called);
+	const calling = await client.importWorkflow(rest);
+	await client.activate(calling);
+	await postWebhook(`${n8n.url}/webhook/${key}`, { key });
+	return { calling, called };
+}
+
+/** The end of the newest execution of a workflow that others call. */
+async function lastCalled(ref: WorkflowRef): Promise<Execution> {
+	await until(async () => (await client.executions(ref)).length > 0);
+	return await client.lastExecution(ref);
+}
+
+async function retry({ id }: Pick<Execution, 'id'>): Promise<Execution> {
+	return await client.readExecution(await client.retry(id));
+}
+
+async function expectVideos(execution: Execution, node = 'Create Video'): Promise<void> {
+	expect(execution.status).toBe('success');
+	expect(outputItems(execution, node)).toHaveLength(VIDEOS);
+	expect(await compareBooks(emulator, client, key)).toStrictEqual(IN_ORDER);
+}
+
+/** The creation of the fifth video fails for certain. */
+function refuse(): void {
+	emulator.faults.add({ kind: 'status', status: 409, path: CREATIONS, skip: 4 });
+}
+
+it.each(['once', 'each'])(
+	'the retry of an execution that has called a sub-workflow (%s) repeats no creation, whatever its prompts',
+	async (mode) => {
+		refuse();
+		const { calling } = await begin({ mode });
+		const failed = await client.lastExecution(calling);
+		expect(failed.status).toBe('error');
+		await expectVideos(await retry(failed), 'Call');
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'Retry On Fail repeats no creation in a sub-workflow whose caller has ended',
+	async () => {
+		refuse();
+		const more = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1_000 };
+		const { called } = await begin({ ...IN_BACKGROUND, more });
+		await expectVideos(await lastCalled(called));
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'the execution of a sub-workflow is retried by itself after a failure',
+	async () => {
+		refuse();
+		const { called } = await begin(IN_BACKGROUND);
+		await expectVideos(await retry(await lastCalled(called)));
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'the execution of a sub-workflow is retried by itself after a kill',
+	async () => {
+		emulator.faults.add({ kind: 'stall', path: CREATIONS, skip: 4, count: 99 });
+		const { called } = await begin(IN_BACKGROUND);
+		await until(async () => unanswered(await ledgerRows(client, key)).length === 2);
+		await until(
+			async () =>
+				(await ledgerRows(client, key)).filter(({ task_id }) => task_id).length === 4,
+		);
+		await n8n.kill();
+		emulator.faults.clear();
+		await n8n.start();
+		const crashed = await lastCalled(called);
+		expect(crashed.status).toBe('crashed');
+		// Nobody knows whether the last two exist.
+		expect((await retry(crashed)).status).toBe('error');
+		await client.deleteDataTableRows('agent_video_tasks', 'status', 'sent');
+		await expectVideos(await retry(crashed));
+	},
+	RUN_LIMIT_MS,
+);
