@@ -33,6 +33,7 @@ const plainOptions = optionTable({
 	}),
 	dryRun: booleanOption('Dry Run', {
 		help: 'Whether to check everything and output the request without sending it. A dry run is free of charge.',
+		isStrict: true,
 	}),
 	unsupportedValues: choiceOption<UnsupportedValues>('Unsupported Values', {
 		help: 'What to do with a value that the model would change or ignore',

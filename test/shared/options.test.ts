@@ -83,11 +83,28 @@ test('a choice is one of its values, and the default where it is empty', () => {
 	);
 });
 
-test('a switch is on only for true', () => {
+test('a switch is on only for true, also as text or a number', () => {
 	const option = booleanOption('On', { help: 'Whether it is on' })('on');
-	expect(
-		[true, false, 'yes', undefined].map((value) => option.read(contextWith(value), 0)),
-	).toEqual([true, false, false, false]);
+	const values = [true, 'TRUE', ' true ', 1, '1', false, 'FALSE', 0, 'yes', undefined];
+	expect(values.map((value) => option.read(contextWith(value), 0))).toEqual([
+		...Array<boolean>(5).fill(true),
+		...Array<boolean>(5).fill(false),
+	]);
+});
+
+test('a strict switch rejects what is neither on nor off', () => {
+	const option = booleanOption('On', { help: 'Whether it is on', isStrict: true })('on');
+	const values = ['TRUE', 1, false, '0', undefined];
+	expect(values.map((value) => option.read(contextWith(value), 0))).toEqual([
+		true,
+		true,
+		false,
+		false,
+		false,
+	]);
+	expect(() => option.read(contextWith('yes'), 0)).toThrow(
+		expect.objectContaining({ message: 'On is yes', hint: 'Enter true or false' }) as Error,
+	);
 });
 
 test('a text is trimmed, and an empty one means its fallback', () => {

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { InputError } from '../../client/errors';
 import { isBlank, readChoice, readNumber, shown, type NumberRange } from '../../client/values';
 import type { NodeContext } from '../run/nodeContext';
 import { entriesField, listField, textField, type Choice } from './fields';
@@ -110,17 +111,30 @@ export function numberLimits({
 	};
 }
 
-/** A switch, off by default. Its help text starts with "Whether", as n8n's forms do. */
+interface SwitchDeclaration {
+	/** Starts with "Whether", as n8n's forms do. */
+	readonly help: string;
+	readonly default?: boolean;
+	/** Whether a value that is neither on nor off is an error. Otherwise it is off. */
+	readonly isStrict?: boolean;
+}
+
+/** A switch, off by default. */
 export function booleanOption(
 	label: string,
-	{ help, default: initial = false }: { readonly help: string; readonly default?: boolean },
+	{ help, default: initial = false, isStrict = false }: SwitchDeclaration,
 ): Unnamed<boolean> {
 	const property = { displayName: label, type: 'boolean', description: help } as const;
 	return (name, path = name) => ({
 		property: { ...property, name, default: initial },
-		// An expression may return it as text.
-		read: (context, itemIndex) =>
-			String(rawValue(context, path, itemIndex) ?? initial) === 'true',
+		read: (context, itemIndex) => {
+			const value = rawValue(context, path, itemIndex) ?? initial;
+			// An expression may return it as text, such as the TRUE of a spreadsheet, or as 1 from a database.
+			const text = shown(value).trim().toLowerCase();
+			if (!isStrict || ['true', 'false', '1', '0'].includes(text))
+				return text === 'true' || text === '1';
+			throw new InputError(label, `is ${shown(value)}`, 'Enter true or false');
+		},
 	});
 }
 
