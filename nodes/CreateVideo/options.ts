@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
+import { isBlank } from '../client/values';
 import type { UnsupportedValues } from '../client/video/normalize';
 import { batching } from '../shared/form/batchOptions';
 import { inTools, notInTools } from '../shared/form/fromAi';
@@ -97,6 +98,8 @@ export type CreateVideoOptions = ReturnType<typeof readCreateOptions>;
  */
 export function readCreateOptions(context: IExecuteFunctions, itemIndex: number) {
 	const videos = isToolRun(context) ? toolOptions.maximumVideos : maximumVideos;
+	checkLimitGiven(context, itemIndex, 'maximumVideos', 'Maximum Videos');
+	checkLimitGiven(context, itemIndex, 'maximumCost', 'Maximum Cost');
 	return {
 		...readOptions(plainOptions, context, itemIndex),
 		idempotencyKey: readIdempotencyKey(context, itemIndex),
@@ -105,6 +108,24 @@ export function readCreateOptions(context: IExecuteFunctions, itemIndex: number)
 		retryOutcomeUnknown: safeRetryGroup.options.retryOutcomeUnknown.read(context, itemIndex),
 		...createTimeouts.read(context, itemIndex),
 	};
+}
+
+/** A limit whose expression gives nothing must not mean that there is none. */
+function checkLimitGiven(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	name: string,
+	label: string,
+): void {
+	const added = context.getNodeParameter('options', itemIndex, {}, { rawExpressions: true });
+	const raw = (added as Readonly<Record<string, unknown>>)[name];
+	if (typeof raw !== 'string' || !raw.startsWith('=')) return;
+	if (!isBlank(context.getNodeParameter(`options.${name}`, itemIndex, ''))) return;
+	throw new InputError(
+		label,
+		'is empty',
+		'Enter an expression that returns a number for every item; 0 means no limit',
+	);
 }
 
 /** The key as a data table stores it. An expression that gives no key must not create a video that nothing protects. */

@@ -53,6 +53,9 @@ test.each<[IDataObject, string, RegExp]>([
 	[{ maximumVideos: 1.5 }, 'Maximum Videos is 1.5', /^Enter a whole number of at least 0/],
 	[{ maximumVideos: -1 }, 'Maximum Videos is -1', /^Enter a whole number of at least 0/],
 	[{ maximumCost: '={{ "10 EUR" }}' }, 'Maximum Cost is 10 EUR', /^Enter a number of at least 0/],
+	[{ maximumVideos: '={{ $json.limit }}' }, 'Maximum Videos is empty', /^Enter an expression/],
+	[{ maximumCost: '={{ $json.limit }}' }, 'Maximum Cost is empty', /^Enter an expression/],
+	[{ dryRun: '={{ "yes" }}' }, 'Dry Run is yes', /^Enter true or false/],
 	[{ idempotencyKey: '={{ $json.id }}' }, 'Idempotency Key is empty', /^Enter an expression/],
 	[
 		// What a person types into a field in the mode Fixed is text.
