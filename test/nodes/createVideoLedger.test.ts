@@ -292,6 +292,22 @@ describe('a retry after a kill', () => {
 		expect(sent()).toStrictEqual([]);
 	});
 
+	test('sends nothing where a person has removed a column of the table since', async () => {
+		await runKilledAt('b', ['a', 'b', 'c'], { concurrency: 1 });
+		const { rows } = tables;
+		const { file_name: _, ...columns } = TASK_TABLE.columns;
+		tables = dataTables();
+		tables.insert(
+			{ ...TASK_TABLE, columns },
+			...rows.map(({ file_name: _none, ...row }) => row),
+		);
+		const { error } = await run(['a', 'b', 'c'], {}, retry);
+		expect(error!.message).toMatch(
+			/^Task Ledger cannot be read.*It needs also file_name \(string\)/,
+		);
+		expect(sent()).toStrictEqual([]);
+	});
+
 	test('two retries at the same moment create no video twice', async () => {
 		await runKilledAt('b', ['a', 'b', 'c', 'd'], { concurrency: 1 });
 		const more = (id: string) =>

@@ -124,6 +124,9 @@ export async function onTable(
 	});
 }
 
+/** Columns that no other table has. */
+const RECOGNITION: readonly string[] = ['origin', 'call', 'pending'];
+
 /** The ID of the table; it is created if there is none. */
 async function findTable(context: IExecuteFunctions, schema: TableSchema): Promise<string> {
 	const list = {
@@ -159,10 +162,12 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 			columns?.every((column) => column.name !== name || column.type !== type) ?? false,
 	);
 	if (missing.length === 0) return table!['id'] as string;
+	// A table of ours that a person has changed: its rows may be of calls that a retry must know.
+	const isChanged = columns!.some(({ name }) => RECOGNITION.includes(name));
 	const names = missing.map(([name, type]) => `${name} (${type})`).join(', ');
 	throw new TableError(
-		`The data table ${schema.name} has other columns than this node writes. It needs also ${names}: add them. Or rename the table: the node then creates its own`,
-		'foreign',
+		`The data table ${schema.name} has other columns than this node writes. It needs also ${names}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
+		isChanged ? 'failed' : 'foreign',
 	);
 }
 
