@@ -137,3 +137,28 @@ test('a number as the content of a message is its text, also beside an image', a
 	const [{ body }] = server.requests as unknown as [{ body: { messages: unknown } }];
 	expect(body.messages).toMatchObject([{ content: [{ type: 'text', text: '5' }, {}] }]);
 });
+
+const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+
+test.each(['={{ $json }}', '={{ ["a"] }}'])(
+	'a model that is no code is an error, not the default model: %s',
+	async (value) => {
+		for (const name of ['chatCompletion', 'functionCallingAgent', 'createVideo']) {
+			const { error } = await run(
+				name,
+				{},
+				{ parameters: { prompt: 'Hi', model: byId(value) } },
+			);
+			expect(error?.message).toMatch(/^Model is [[{]/);
+		}
+		expect(server.requests).toHaveLength(0);
+	},
+);
+
+test('numbers of expressions are sent as texts: model, stop words and reasoning effort', async () => {
+	const options = { stop: '={{ [1, "END"] }}', reasoningEffort: '={{ 5 }}' };
+	const parameters = { prompt: 'Hi', model: byId('={{ 7 }}'), options };
+	await run('chatCompletion', {}, { parameters, items: [{}] });
+	const [{ body }] = server.requests as unknown as [{ body: object }];
+	expect(body).toMatchObject({ model: '7', stop: ['1', 'END'], reasoning_effort: '5' });
+});

@@ -4,7 +4,7 @@ import { extraFields, readJson } from '../../client/chat/readFields';
 import { checkTools } from '../../client/chat/tools';
 import { InputError } from '../../client/errors';
 import { asJson, isJsonObject, type JsonObject, type JsonValue } from '../../client/json';
-import { isBlank } from '../../client/values';
+import { isBlank, shown } from '../../client/values';
 import { jsonField, textField } from '../form/fields';
 import {
 	choiceOption,
@@ -50,7 +50,7 @@ const chatOptions = optionTable({
 			const value = valueOf(context, name, item);
 			// A plain text comes from an expression.
 			const text = isJsonObject(value) ? value['value'] : value;
-			return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
+			return shown(text ?? '').trim() || undefined;
 		},
 	}),
 	thinking: choiceOption<'default' | 'enabled' | 'disabled'>('Thinking', {
@@ -72,7 +72,8 @@ const chatOptions = optionTable({
 		read(context, item) {
 			const texts = [valueOf(context, name, item)]
 				.flat()
-				.filter((text): text is string => typeof text === 'string' && text !== '');
+				.map((text) => shown(text ?? ''))
+				.filter((text) => text !== '');
 			const problem = `has ${texts.length} entries`;
 			if (texts.length > MAX_STOP_WORDS)
 				throw new InputError('Stop Words', problem, `Enter at most ${MAX_STOP_WORDS}`);

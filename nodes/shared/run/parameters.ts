@@ -1,4 +1,5 @@
-import { shown } from '../../client/values';
+import { InputError } from '../../client/errors';
+import { oneLine, shown } from '../../client/values';
 import type { NodeContext } from './nodeContext';
 
 /** A text parameter of an item. Null and undefined, as an expression gives for an empty cell, read as empty text. */
@@ -7,8 +8,18 @@ export function readText(context: NodeContext, name: string, itemIndex: number):
 	return shown(value ?? '');
 }
 
-/** The model code of an item; empty where none is chosen. */
+/**
+ * The model code of an item; empty where none is chosen.
+ *
+ * @throws InputError for an object or a list of an expression: the default model must not take its place.
+ */
 export function readModel(context: NodeContext, itemIndex: number, name = 'model'): string {
 	const value: unknown = context.getNodeParameter(name, itemIndex, '', { extractValue: true });
-	return typeof value === 'string' ? value.trim() : '';
+	const model = shown(value ?? '').trim();
+	if (typeof (value ?? '') !== 'object') return model;
+	throw new InputError(
+		'Model',
+		`is ${oneLine(model)}`,
+		'Enter a code, or an expression that returns one',
+	);
 }
