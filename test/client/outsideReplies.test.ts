@@ -50,6 +50,22 @@ test('any number of different tool calls in one reply', () => {
 	expect(calls).toHaveLength(MANY);
 });
 
+test('whole tool calls without ids that all have the index 0 stay apart', () => {
+	const accumulator = startAccumulator();
+	for (const [name, args] of [
+		['f', '{"a":1}'],
+		['g', '{"b":2}'],
+	] as const) {
+		const call = { index: 0, function: { name, arguments: args } };
+		applyChunk(accumulator, { choices: [{ delta: { tool_calls: [call] } }] });
+	}
+	const { tool_calls: calls } = toCompletion(accumulator).choices[0]!.message;
+	expect(calls!.map(({ function: called }) => called)).toStrictEqual([
+		{ name: 'f', arguments: '{"a":1}' },
+		{ name: 'g', arguments: '{"b":2}' },
+	]);
+});
+
 test('a tool name is cut above the length of any declared one, an id that is too long is replaced', () => {
 	const { name } = readFunction({ name: 'f'.repeat(MANY), arguments: '{}' });
 	expect(name).toHaveLength(100);

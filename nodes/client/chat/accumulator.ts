@@ -151,9 +151,13 @@ function applyToolCall(calls: PartialCalls, fragment: JsonObject): void {
 		: {};
 	const id = idText(fragment['id']);
 	const sent = indexOf(fragment['index']) ?? indexByOrder(calls, id, typeof name === 'string');
-	const { id: known = '' } = calls.byIndex.get(sent) ?? {};
-	// Some servers number all calls 0.
-	const index = id === '' || known === '' || id === known ? sent : indexByOrder(calls, id, false);
+	const before = calls.byIndex.get(sent);
+	const known = before?.id ?? '';
+	// Some servers number all calls 0, with ids, or each whole in one fragment.
+	const isOther = id !== '' && known !== '' && id !== known;
+	const isWhole = typeof name === 'string' && isObjectText(args) && id === '' && known === '';
+	const isNext = isWhole && before !== undefined && isNextCall(before);
+	const index = isOther ? indexByOrder(calls, id, false) : isNext ? calls.byIndex.size : sent;
 	const call = calls.byIndex.get(index) ?? { index, id: '', name: '', arguments: '', parses: 0 };
 	calls.byIndex.set(index, call);
 	calls.last = call;
@@ -173,9 +177,16 @@ function indexOf(value: JsonValue | undefined): number | undefined {
 function indexByOrder({ byIndex, byId, last }: PartialCalls, id: string, hasName: boolean): number {
 	const known = id === '' ? last : byId.get(id);
 	if (known === undefined) return byIndex.size;
-	const isNext =
-		hasName && known.parses++ < MAX_PARSES && parseJsonObject(known.arguments) !== undefined;
-	return isNext ? byIndex.size : known.index;
+	return hasName && isNextCall(known) ? byIndex.size : known.index;
+}
+
+/** Whether a call is complete, so that a name begins another one. */
+function isNextCall(call: PartialToolCall): boolean {
+	return call.parses++ < MAX_PARSES && isObjectText(call.arguments);
+}
+
+function isObjectText(value: JsonValue | undefined): boolean {
+	return typeof value === 'string' && parseJsonObject(value) !== undefined;
 }
 
 function toChoice([index, partial]: [number, PartialChoice]): Choice {
