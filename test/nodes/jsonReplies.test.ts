@@ -156,6 +156,10 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 
 	test.each([
 		[
+			{ responseFormat: 'schema' },
+			'Response Format is JSON by Schema, but no field is defined',
+		],
+		[
 			{ ...FIELDS, fields: { field: [{ name: '' }] } },
 			'Response Format has a field without a name',
 		],

@@ -78,6 +78,11 @@ export function readJsonFormat(context: NodeContext, item: number): JsonFormat |
 		schema: read('jsonSchema'),
 		example: read('jsonExample'),
 	} as SchemaEntry;
+	// Such a schema would only allow an empty object.
+	if ((entry.define ?? 'fields') === 'fields' && (entry.fields ?? []).length === 0) {
+		const hint = 'Add the fields of the reply, or set Response Format to JSON';
+		throw new InputError(LABEL, 'is JSON by Schema, but no field is defined', hint);
+	}
 	const schema = readSchema(entry, LABEL, 'field');
 	const problem = isJsonObject(schema) ? schemaProblem(schema) : 'it is not a JSON object';
 	if (isJsonObject(schema) && problem === undefined) return { schema, repairAttempts: attempts };
