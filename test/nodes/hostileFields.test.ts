@@ -45,7 +45,7 @@ const PATHS: Readonly<Record<string, string>> = {
 
 let server: ScriptedServer;
 beforeAll(async () => {
-	server = await startScriptedServer((response) => {
+	server = await startScriptedServer((response, { body }) => {
 		const choice = {
 			index: 0,
 			message: { role: 'assistant', content: 'Hi' },
@@ -53,7 +53,7 @@ beforeAll(async () => {
 		};
 		json(response, 200, {
 			choices: [choice],
-			task_id: 't-1',
+			task_id: (body as { task_id?: string }).task_id ?? 't-1',
 			status: 'completed',
 			model: 'm',
 			video_url: 'https://cdn.example.com/a.mp4',
