@@ -144,6 +144,29 @@ test.each([
 	]);
 });
 
+test('a task is not completed without the URL of its video', async () => {
+	for (const video_url of [undefined, null, ' ']) {
+		const { outputs } = await wait({ a: [report('completed', { video_url })] });
+		expect(outputs[COMPLETED]).toHaveLength(0);
+		expect(outputs[FAILED]![0]!.json).toMatchObject({
+			task_id: 'a',
+			status: 'completed',
+			reason: 'download',
+			error_message: expect.stringContaining('The service returned no video_url') as string,
+		});
+	}
+});
+
+test.each([
+	[{ error: { message: 'not allowed', code: 'x' } }, 'not allowed'],
+	[{ error: 'not allowed' }, 'not allowed'],
+	[{ error: { code: 'x' } }, undefined],
+	[{ error: { message: 'theirs' }, error_message: 'not allowed' }, 'not allowed'],
+])('a failed task with %j says why', async (fields, message) => {
+	const { outputs } = await wait({ a: [report('failed', fields)], b: [completed] });
+	expect(outputs[FAILED]![0]!.json['error_message']).toBe(message);
+});
+
 test('fields of the service called reason and error change neither the output nor our fields', async () => {
 	const odd = { reason: 'none', error: 'none', history: 'theirs', waited_seconds: 'long' };
 	const { outputs } = await wait({

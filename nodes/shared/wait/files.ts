@@ -37,15 +37,18 @@ export async function downloadFiles(
 	const files = { binary: {} as IBinaryKeyData, missing: [] as JsonObject[] };
 	for (const [file, isSelected, binaryField] of FILES) {
 		const url = shown(result[`${file}_url`] ?? '').trim();
-		if (!isSelected(context, itemIndex) || (url === '' && file === 'thumbnail')) continue;
+		const isWanted = isSelected(context, itemIndex);
+		if (file === 'thumbnail' && (!isWanted || url === '')) continue;
 		try {
+			checkUrl(url);
+			if (!isWanted) continue;
 			const field = binaryField(context, itemIndex);
 			if (Object.hasOwn(files.binary, field)) {
 				const problem = 'is also the field of the video';
 				throw new InputError('Put Thumbnail in Field', problem, 'Enter another name');
 			}
 			files.binary[field] = await downloadFile(context, {
-				url: checkUrl(url),
+				url,
 				name: fileOptions.fileName.read(context, itemIndex) || result.task_id,
 				expected: file === 'video' ? 'video' : 'image',
 				limits: readLimits(context, itemIndex),
@@ -61,8 +64,8 @@ export async function downloadFiles(
 }
 
 /** @throws ServiceError for a URL that is missing, or so long that it was cut. */
-function checkUrl(url: string): string {
-	if (url !== '' && !url.endsWith('…')) return url;
+function checkUrl(url: string): void {
+	if (url !== '' && !url.endsWith('…')) return;
 	const problem = url === '' ? 'no video_url' : 'a URL that is too long';
 	const hint = 'Run Wait for Video with this task ID';
 	throw new ServiceError('protocol', `The service returned ${problem}`, hint);

@@ -1,4 +1,4 @@
-import { withoutUndefined, type JsonValue } from '../../json';
+import { isJsonObject, withoutUndefined, type JsonValue } from '../../json';
 import type { TaskReport } from '../queryTask';
 import { aboutTask, type PollError, type TaskPoll } from './task';
 
@@ -33,8 +33,10 @@ export function pollResult(poll: TaskPoll): PollResult {
 		return { ...last, status, ...(cause && { error_message: cause }), ...ours };
 	}
 	if ('report' in outcome) {
-		const reason = outcome.kind === 'failed' ? { reason: 'failed' } : {};
-		return { ...ofService(outcome.report), ...last, ...reason, ...ours };
+		const { report, kind } = outcome;
+		const error_message = report.error_message ?? messageOf(report);
+		const failure = kind === 'failed' ? { error_message, reason: 'failed' } : {};
+		return { ...ofService(report), ...last, ...withoutUndefined(failure), ...ours };
 	}
 	const timeout = `Not finished after ${Math.round(elapsedMs / 1000)} seconds; the task may still complete`;
 	const error_message =
@@ -48,6 +50,13 @@ export function pollResult(poll: TaskPoll): PollResult {
 function ofService(report: TaskReport): TaskReport {
 	const { reason, error, ...others } = report as TaskReport & Record<string, JsonValue>;
 	return withoutUndefined({ ...others, service_reason: reason, service_error: error });
+}
+
+/** The message of an `error` of a report, for a service that sends no `error_message`. */
+function messageOf(report: TaskReport): string | undefined {
+	const { error } = report as TaskReport & Record<string, JsonValue>;
+	const message = isJsonObject(error) ? error['message'] : error;
+	return typeof message === 'string' ? message : undefined;
 }
 
 function lineOf({ message, details }: PollError): string {
