@@ -16,7 +16,7 @@ import { settled, valueOf } from '../shared/run/settled';
 import { isToolRun } from '../shared/run/nodeContext';
 import { trace } from '../shared/run/trace';
 import { checkWaitFields } from '../shared/wait/options';
-import { checkCostKnown, checkLimits, countSpent } from './limits';
+import { checkCostKnown, checkLimits, countEarlier, countSpent } from './limits';
 import { openTasks, type CreatedVideo } from './tasks';
 import { planVideo, type PlannedVideo } from './plan';
 import { readWaits, waitForCreated } from './wait';
@@ -60,6 +60,10 @@ async function createTasks(context: IExecuteFunctions): Promise<INodeExecutionDa
 			context,
 			() => {
 				const calls = valueOf(opened);
+				countEarlier(
+					context,
+					videos.filter(({ item }) => calls.isFromLedger(item)),
+				);
 				checkLimits(
 					context,
 					videos.filter(({ options }) => options.dryRun),

@@ -10,6 +10,8 @@ interface Spent {
 	readonly videos: number;
 	/** Sum of the estimated costs. */
 	readonly cost: number;
+	/** The execution in which counting began: an earlier one if n8n has kept the state of the node for a retry. */
+	readonly execution: string;
 }
 
 /** The limits of an execution, each with the sum that it holds for, and the words of its error. */
@@ -24,7 +26,7 @@ const LIMITS = [
  * @throws InputError when they would exceed a limit, or when Maximum Cost is set and a cost is unknown.
  */
 export function checkLimits(context: IExecuteFunctions, videos: readonly PlannedVideo[]): void {
-	const spent = spentState(context).get() ?? NOTHING;
+	const spent = spentState(context).get() ?? { videos: 0, cost: 0 };
 	const added = sumOf(videos);
 	for (const [option, sum, label, would, has] of LIMITS) {
 		const limits = videos.map(({ options }) => options[option]).filter((limit) => limit > 0);
@@ -74,21 +76,28 @@ export function countSpent(
 	sign: 1 | -1 = 1,
 ): void {
 	const state = spentState(context);
-	const spent = state.get() ?? NOTHING;
+	const execution = context.getExecutionId();
+	const spent = state.get() ?? { videos: 0, cost: 0, execution };
 	const added = sumOf(videos);
 	state.set({
 		videos: spent.videos + sign * added.videos,
 		cost: roundCost(spent.cost + sign * added.cost),
+		execution: spent.execution,
 	});
 }
 
-const NOTHING: Spent = { videos: 0, cost: 0 };
+/** Counts videos of earlier tries, unless the state that n8n has kept of these has them. */
+export function countEarlier(context: IExecuteFunctions, videos: readonly PlannedVideo[]): void {
+	const { execution } = spentState(context).get() ?? {};
+	if (execution === undefined || execution === context.getExecutionId())
+		countSpent(context, videos);
+}
 
 function spentState(context: IExecuteFunctions) {
 	return nodeState<Spent>(context, 'spent');
 }
 
-function sumOf(videos: readonly PlannedVideo[]): Spent {
+function sumOf(videos: readonly PlannedVideo[]): Omit<Spent, 'execution'> {
 	const cost = videos.reduce((sum, { estimatedCost = 0 }) => sum + estimatedCost, 0);
 	return { videos: videos.length, cost: roundCost(cost) };
 }

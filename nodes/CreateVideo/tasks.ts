@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { fromJson, parseJson } from '../client/json';
 import type { CreatedTask } from '../client/video/createVideo';
 import type { VideoPlan } from '../client/video/videoRequest';
 import type { Row } from '../shared/ledger/dataTable';
@@ -32,6 +33,8 @@ const CREATIONS: CallKind<CreatedVideo> = {
 	toResult: (row) => {
 		const { task_id: taskId, adjustments, estimated_cost: cost } = row;
 		if (typeof taskId !== 'string' || taskId === '') return undefined;
+		// A person can change any cell.
+		const changes = parseJson(String(adjustments));
 		const sent = {
 			prompt: row['prompt'],
 			model: row['model'],
@@ -47,9 +50,7 @@ const CREATIONS: CallKind<CreatedVideo> = {
 				Object.entries(sent).filter(([, value]) => value !== null && value !== ''),
 			),
 			...(typeof cost === 'number' ? { estimated_cost: cost } : {}),
-			...(typeof adjustments === 'string' && adjustments !== ''
-				? { adjustments: JSON.parse(adjustments) as VideoPlan['adjustments'] }
-				: {}),
+			...(Array.isArray(changes) ? { adjustments: fromJson(changes) } : {}),
 		};
 	},
 };

@@ -282,6 +282,13 @@ describe('a retry after a kill', () => {
 		]);
 	});
 
+	test('reads a row whose adjustments a person has changed', async () => {
+		await runKilledAt('b', ['a', 'b'], { concurrency: 1 });
+		restore(tables.rows.map((row) => ({ ...row, adjustments: 'none' })));
+		const { outputs } = await run(['a'], {}, retry);
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a']);
+	});
+
 	test('of a retry finds what both have created', async () => {
 		await runKilledAt('b', ['a', 'b', 'c'], { concurrency: 1 });
 		await run(['a', 'b', 'c'], { retryOutcomeUnknown: true }, retry);
@@ -365,12 +372,24 @@ describe('a retry after a kill', () => {
 		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c queued', 'd queued']);
 	});
 
-	test('counts for Maximum Videos only what it sends', async () => {
+	test('counts for Maximum Videos what the earlier try has sent, once', async () => {
 		await runKilledAt('c', ['a', 'b', 'c', 'd'], { concurrency: 1 });
-		const given = { maximumVideos: 1, concurrency: 1 };
-		const onError = 'continueErrorOutput';
-		const { outputs } = await run(['a', 'b', 'c', 'd'], given, { ...retry, onError });
-		expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b', 'task-d']);
+		const again = async (maximumVideos: number, id: string) =>
+			await run(
+				['a', 'b', 'c', 'd'],
+				{ maximumVideos, concurrency: 1 },
+				{ execution: { ...retry.execution, id }, onError: 'continueErrorOutput' },
+			);
+		const { outputs } = await again(3, '12');
+		expect(idsOf(outputs[0])).toStrictEqual([]);
+		expect(outputs[1]![0]!.json['error']).toBe(
+			'Maximum Videos is 3. This run would create 1, and this execution has created 3 so far',
+		);
+		expect(idsOf((await again(4, '13')).outputs[0])).toStrictEqual([
+			'task-a',
+			'task-b',
+			'task-d',
+		]);
 	});
 });
 
@@ -378,11 +397,15 @@ describe('a loop', () => {
 	const ROUNDS = [['a now 1', 'b'], ['c now 1', 'b'], ['d now 1']];
 
 	/** Runs the rounds one after another. */
-	async function loop(rounds: readonly (readonly string[])[], more: Partial<RunOptions> = {}) {
+	async function loop(
+		rounds: readonly (readonly string[])[],
+		more: Partial<RunOptions> = {},
+		options: IDataObject = {},
+	) {
 		const [first, ...rest] = rounds.map(itemsOf);
 		const next = rest.values();
 		const node = packageNode('Create', 'createVideo', {
-			parameters: parametersOf({ concurrency: 1 }),
+			parameters: parametersOf({ concurrency: 1, ...options }),
 		});
 		const back = stubNode('Loop', (items) => {
 			const { value } = next.next();
@@ -419,6 +442,14 @@ describe('a loop', () => {
 			'task-d now 2',
 		]);
 		expect(reusedOf(created)).toStrictEqual([true, true, true, true, false]);
+	});
+
+	test('after a kill the limits hold for the rounds of both tries', async () => {
+		await loop(ROUNDS);
+		server.requests.length = 0;
+		const ended = await loop([...ROUNDS, ['e']], retry, { maximumVideos: 5 });
+		expect(ended.error!.message).toMatch(/would create 1.* has created 5 so far/);
+		expect(sent()).toStrictEqual([]);
 	});
 });
 

@@ -19,6 +19,8 @@ import { keyInUse, keyNotKept, prolongation, takeKeys } from './takeKeys';
 export interface PaidCalls<T> {
 	/** Whether the call of an item has to be sent. */
 	readonly isNew: (item: number) => boolean;
+	/** Whether only the ledger has the call of an item, which an earlier try made. */
+	readonly isFromLedger: (item: number) => boolean;
 	/**
 	 * Makes the call of an item, or takes it from an earlier try.
 	 *
@@ -58,6 +60,7 @@ export async function openCalls<T extends object>(
 	const sentByKey = new Map<string, Promise<T>>();
 	return {
 		isNew: (item) => positions.has(item),
+		isFromLedger: (item) => recalled.fromLedger.has(item),
 		async make(item, send) {
 			const { key } = byItem.get(item)!;
 			const position = positions.get(item);

@@ -24,6 +24,8 @@ export interface Paid<T> {
 export interface Recalled<T> {
 	/** The outcomes of their calls, by item. */
 	readonly known: ReadonlyMap<number, Settled<Paid<T>>>;
+	/** The items whose calls only the ledger has: n8n has lost the state of the node, as after a kill, or a tool made them. */
+	readonly fromLedger: ReadonlySet<number>;
 	/** IDs of their rows. */
 	readonly rows: ReadonlySet<unknown>;
 }
@@ -49,13 +51,16 @@ async function find<T>(run: LedgerRun<T>): Promise<Recalled<T>> {
 	const inLedger = rows
 		.filter((row) => !isReservation(row))
 		.map((row) => ({ ...toKnown(kind, row), readBy: origin!.root }));
+	const logged = new Set(log.known().map(({ call }) => call));
 	const earlier = recognizeAll(run, merged(log, inLedger, origin?.root));
 	const known = new Map<number, Settled<Paid<T>>>();
+	const fromLedger = new Set<number>();
 	const again: string[] = [];
 	let others = 0;
 	for (const { item, fingerprint, retryOutcomeUnknown } of asked) {
 		const call = earlier.get(item);
 		if (call === undefined) continue;
+		if (!logged.has(call.call)) fromLedger.add(item);
 		if (call.result === undefined && retryOutcomeUnknown) {
 			// It gives up its row without an answer.
 			again.push(call.call);
@@ -72,7 +77,7 @@ async function find<T>(run: LedgerRun<T>): Promise<Recalled<T>> {
 		await takeOver(origin, rows, { used, again }, onLedger).catch(run.tell);
 	}
 	if (others > 0) hintOthers(run, others);
-	return { known, rows: new Set(found.map(({ id }) => id)) };
+	return { known, fromLedger, rows: new Set(found.map(({ id }) => id)) };
 }
 
 function recognizeAll<T>(
