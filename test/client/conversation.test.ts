@@ -9,7 +9,7 @@ import {
 } from '../../nodes/client/chat/conversation';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import type { ToolDeclaration } from '../../nodes/client/chat/tools';
-import type { ChatCompletion } from '../../nodes/client/chat/types';
+import type { ChatCompletion, Usage } from '../../nodes/client/chat/types';
 
 const LIMITS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
 const TOOLS: ToolDeclaration[] = [
@@ -189,4 +189,15 @@ test.each([
 	],
 ])('infers the schema of %j', (example, schema) => {
 	expect(inferSchema(example)).toStrictEqual(schema);
+});
+
+test('a usage without a count adds nothing to it', () => {
+	const usage = { prompt_tokens: 5, total_tokens: 'many' } as unknown as Usage;
+	const first = reply(startConversation([USER]), asks(['a', 'time', '{}']));
+	const answered = reply(result(first, 'a', '1'), { ...says('Hi'), usage });
+	expect(answered.usage).toStrictEqual({
+		prompt_tokens: 7,
+		completion_tokens: 1,
+		total_tokens: 3,
+	});
 });

@@ -106,6 +106,10 @@ test.each([
 	['![a](x) [b](http://a/1)', []],
 	['![see http://a/1](http://a/2)', ['http://a/2']],
 	['![![a](http://a/1)', ['http://a/1']],
+	[
+		'http://a/1.mp4。http://a/2.mp4，（http://a/3.mp4）、「http://a/4.mp4」',
+		[1, 2, 3, 4].map((n) => `http://a/${n}.mp4`),
+	],
 ])('images among the links of %j: %j', (content, expected) => {
 	expect(findMedia({ content }).map(({ url }) => url)).toEqual(expected);
 });

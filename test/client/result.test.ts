@@ -65,6 +65,7 @@ test('usage is read from the top level or from the choice (spec 2.4, 2.5)', () =
 	inChoice.choices[0]!.usage = usage;
 	expect(toChatResult(inChoice)['usage']).toStrictEqual(usage);
 	expect(toChatResult(reply('Hi', { usage }))['usage']).toStrictEqual(usage);
+	expect(toChatResult(reply('Hi', { usage: 'many' }))).not.toHaveProperty('usage');
 });
 
 test('the value of a JSON reply is beside its text', () => {

@@ -96,6 +96,12 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 		expect(error!.message).toBe('There is no application with this app code');
 	});
 
+	test('a list from an expression is the same as codes with commas', async () => {
+		rejected = { first: 400, second: 400 };
+		await ask(node, { options: { fallbacks: '={{ ["second", "third"] }}' } });
+		expect(sent()).toStrictEqual(['first', 'second', 'third']);
+	});
+
 	test('retries come before the next code', async () => {
 		rejected = { first: 429 };
 		await ask(node, { options: { retries: 1 } });

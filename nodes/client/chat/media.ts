@@ -13,9 +13,10 @@ const NO_FILE = /\.(html?|xml|ts)$/i;
 
 /** How many links, and images, of one text count, the first ones: parsing each takes time. */
 const MAX_LINKS = 1_000;
-// Neither goes back over what it has read: a reply may be long.
+// Neither goes back over what it has read: a reply may be long. Chinese and Japanese punctuation ends a URL, too.
 const MARKDOWN_IMAGE = /!\[[^[\]]*\]\(\s*(https?:\/\/[^\s)]+)/g;
-const URL_IN_TEXT = /https?:\/\/[^\s<>"'`\])}]*[^\s<>"'`\])}.,;:!?*_]/g;
+const URL_IN_TEXT =
+	/https?:\/\/[^\s<>"'`\])}\u3000-\u303f\uff00-\uff65]*[^\s<>"'`\])}.,;:!?*_\u3000-\u303f\uff00-\uff65]/g;
 
 /**
  * Finds the images, videos, audio and other files of a reply, without duplicates: those linked in its text, in order of

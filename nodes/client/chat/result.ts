@@ -101,8 +101,8 @@ function toExecuted({ call, result }: RepliedCall) {
 
 /** Token usage: at the top level of a non-streamed body, in the choices of a stream (spec 2.4, 2.5). */
 export function usageOf({ usage, choices }: ChatCompletion): Usage | undefined {
-	// Some servers send null.
-	return usage ?? choices[0]?.usage ?? undefined;
+	// Some servers send null, or something else.
+	return [usage, choices[0]?.usage].find(isJsonObject);
 }
 
 /**

@@ -40,9 +40,6 @@ export function readFallbacks(
 	const isApp = isAnsweredByApp(context, itemIndex);
 	return chatRetryGroup.options.fallbacks
 		.read(context, itemIndex)
-		.split(',')
-		.map((code) => code.trim())
-		.filter((code) => code !== '')
 		.map((code) => (isApp ? appField(code, service) : { model: code }));
 }
 

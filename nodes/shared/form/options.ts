@@ -170,6 +170,19 @@ export function textOption(
 	});
 }
 
+/** Texts with commas between them, or a list from an expression. */
+export function textsOption(label: string, { help, ...more }: TextDeclaration): Unnamed<string[]> {
+	return (name, path = name) => ({
+		property: textField(label, name, { description: help, ...more }),
+		read: (context, itemIndex) =>
+			[rawValue(context, path, itemIndex) ?? []]
+				.flat()
+				.flatMap((each) => shown(each).split(','))
+				.map((text) => text.trim())
+				.filter((text) => text !== ''),
+	});
+}
+
 /** The Options collection of a node: the most used option comes first. */
 export function optionsProperty(options: INodeProperties[]): INodeProperties {
 	return {

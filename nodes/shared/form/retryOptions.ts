@@ -1,7 +1,7 @@
 import type { RetryPolicy } from '../../client/http/retry';
 import type { NodeContext } from '../run/nodeContext';
 import { trace } from '../run/trace';
-import { booleanOption, numberOption, optionGroup, readOptions, textOption } from './options';
+import { booleanOption, numberOption, optionGroup, readOptions, textsOption } from './options';
 
 const retries = numberOption('Retries', {
 	help: 'How often a request is retried when the service reports too many requests (429) or cannot be reached. After 429 the node waits as long as the service says, or else about 10, 20 and 40 seconds. All delays of a request together take at most 2 minutes.',
@@ -23,7 +23,7 @@ export const retryGroup = optionGroup('Retries', 'retries', ownRetries);
 /** With further codes of the kind that *Answered By* chooses, see `readFallbacks`. */
 export const chatRetryGroup = optionGroup('Retries', 'retries', {
 	...ownRetries,
-	fallbacks: textOption('Fallbacks', {
+	fallbacks: textsOption('Fallbacks', {
 		help: 'Codes that are asked in turn when the service rejects the request, with commas between them: more models, or more applications if one answers. Only after 400, 402, 403, 404 and, after the retries, 429: the request was then not carried out. The output has a field fallback.',
 		default: '',
 		placeholder: 'e.g. my-second-model, my-third-model',
