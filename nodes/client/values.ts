@@ -57,7 +57,9 @@ export function oneLine(text: string): string {
 	return shorten(text, 120).replace(/\s+/g, ' ');
 }
 
-/** A value as text, objects as JSON. */
+/** A value as text, objects as JSON; a date, which is a text in JSON, without quotes. */
 export function shown(value: unknown): string {
-	return typeof value === 'object' ? JSON.stringify(value) : String(value);
+	if (typeof value !== 'object') return String(value);
+	const json = JSON.stringify(value);
+	return json.startsWith('"') ? (JSON.parse(json) as string) : json;
 }

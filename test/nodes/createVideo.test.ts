@@ -201,9 +201,14 @@ test('with Continue On Fail each error is on its own item', async () => {
 	]);
 });
 
-test('a response without a task ID is an error', async () => {
+test('a date of an expression is a text without quotes', async () => {
+	await create({ prompt: '={{ DateTime.fromISO("2026-01-02T03:04:05Z").toUTC() }}' });
+	expect(server.requests[0]!.body).toMatchObject({ prompt: '2026-01-02T03:04:05.000Z' });
+});
+
+test.each([{ ok: true }, { task_id: ' ' }])('%j has no task ID: an error', async (body) => {
 	script = (response) => {
-		json(response, 200, { ok: true });
+		json(response, 200, body);
 	};
 	const { error } = await create({ model: model('video-m1'), prompt: 'A lake' });
 	expect(error).toMatchObject({

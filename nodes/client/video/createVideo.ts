@@ -59,7 +59,7 @@ export async function createVideo(
 		const { task_id: id } = body;
 		// A number in place of the text that the specification promises identifies the video as well.
 		const taskId = typeof id === 'number' ? String(id) : id;
-		if (typeof taskId !== 'string' || taskId === '' || taskId.length > MAX_ID)
+		if (typeof taskId !== 'string' || taskId.trim() === '' || taskId.length > MAX_ID)
 			throw withoutTask(body);
 		const createdAt = body['created_at'] ?? undefined;
 		return fromJson<CreatedTask>(
