@@ -158,8 +158,8 @@ test('a task is not completed without the URL of its video', async () => {
 });
 
 test.each([
-	[{ error: { message: 'not allowed', code: 'x' } }, 'not allowed'],
-	[{ error: 'not allowed' }, 'not allowed'],
+	[{ error: { message: 'not allowed', code: 'x' } }, 'The service reports: not allowed'],
+	[{ error: 'not allowed' }, 'The service reports: not allowed'],
 	[{ error: { code: 'x' } }, undefined],
 	[{ error: { message: 'theirs' }, error_message: 'not allowed' }, 'not allowed'],
 ])('a failed task with %j says why', async (fields, message) => {

@@ -56,7 +56,7 @@ function ofService(report: TaskReport): TaskReport {
 function messageOf(report: TaskReport): string | undefined {
 	const { error } = report as TaskReport & Record<string, JsonValue>;
 	const message = isJsonObject(error) ? error['message'] : error;
-	return typeof message === 'string' ? message : undefined;
+	return typeof message === 'string' ? `The service reports: ${message}` : undefined;
 }
 
 function lineOf({ message, details }: PollError): string {
