@@ -5,6 +5,7 @@
  */
 export const BOUNDS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 	'many-chats': {
+		'many-chats-wall0-vs-http': 1.1,
 		'many-chats-cpu0-vs-http': 1,
 		'many-chats-cpu0-vs-chain': 0.9,
 		'many-chats-wall200-vs-chain': 1.2,
