@@ -7,7 +7,7 @@ import type { Row } from '../shared/ledger/dataTable';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import type { CallKind } from '../shared/ledger/callKind';
 import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
-import { TASK_TABLE } from '../shared/ledger/taskTable';
+import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { readBatching } from '../shared/form/batchOptions';
 import type { PlannedVideo } from './plan';
 
@@ -31,8 +31,9 @@ const CREATIONS: CallKind<CreatedVideo> = {
 	},
 	toRow: ({ task_id, status, model }) => ({ task_id, status, model }),
 	toResult: (row) => {
-		const { task_id: taskId, adjustments, estimated_cost: cost } = row;
-		if (typeof taskId !== 'string' || taskId === '') return undefined;
+		const { adjustments, estimated_cost: cost } = row;
+		const taskId = taskIdOf(row);
+		if (taskId === '') return undefined;
 		// A person can change any cell.
 		const changes = parseJson(String(adjustments));
 		const sent = {

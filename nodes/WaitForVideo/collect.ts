@@ -8,7 +8,7 @@ import {
 	type Row,
 	type Step,
 } from '../shared/ledger/dataTable';
-import { TASK_TABLE } from '../shared/ledger/taskTable';
+import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/account';
 import { hint } from '../shared/run/hints';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
@@ -124,7 +124,7 @@ async function takeRows(context: IExecuteFunctions): Promise<readonly Row[]> {
 	await mentionUnanswered(context, rows);
 	mentionOtherKeys(context, found, account);
 
-	const open = rows.filter(({ task_id }) => Boolean(task_id));
+	const open = rows.filter((row) => taskIdOf(row) !== '');
 	const free = open.filter((row) => takenAtMs(row) < Date.now() - CLAIM_MS);
 	const chosen = free
 		.sort((a, b) => takenAtMs(a) - takenAtMs(b) || Number(a['id']) - Number(b['id']))
@@ -150,7 +150,7 @@ async function takeRows(context: IExecuteFunctions): Promise<readonly Row[]> {
 		return { set: { collected_at: stamp }, where };
 	});
 	const mine: Step = { find: { all: [...conditions, IS_TASK, ['collected_at', 'eq', stamp]] } };
-	const taken = await onTable(context, TASK_TABLE, ...steps, mine);
+	const taken = await onTable(context, TASK_TABLE, trimTaskIds(rows), ...steps, mine);
 	const own = taken.filter((row) => isOwn(row, account));
 	return [...new Map(own.map((row) => [row['task_id'], row])).values()];
 }
@@ -178,7 +178,7 @@ function takenAtMs({ collected_at }: Row): number {
 function mentionOtherKeys(context: IExecuteFunctions, rows: readonly Row[], account: string): void {
 	const host = account.replace(/ .*/, ' ');
 	const { length } = rows.filter(
-		(row) => row['task_id'] && !isOwn(row, account) && String(row['account']).startsWith(host),
+		(row) => taskIdOf(row) && !isOwn(row, account) && String(row['account']).startsWith(host),
 	);
 	const todo = `If the API key was changed, clear the column account of their rows in the data table ${TASK_TABLE.name}: then they are collected`;
 	if (length > 0) hint(context, `Open tasks of other API keys: ${length}. ${todo}`, 'info');
@@ -187,14 +187,14 @@ function mentionOtherKeys(context: IExecuteFunctions, rows: readonly Row[], acco
 /** Names the requests without an answer: their tasks may exist, but nobody knows the IDs. */
 async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[]): Promise<void> {
 	const sent = rows
-		.filter(({ status, task_id }) => status === 'sent' && !task_id)
+		.filter((row) => row['status'] === 'sent' && taskIdOf(row) === '')
 		.slice(0, MAX_CONDITIONS);
 	if (sent.length === 0) return;
 	// Where n8n was killed while it replaced the row by the one with the answer, both are there.
 	const sameCall = await onTable(context, TASK_TABLE, {
 		find: { any: sent.map(({ call }) => ['call', 'eq', call as string] as const) },
 	});
-	const answered = new Set(sameCall.flatMap(({ call, task_id }) => (task_id ? [call] : [])));
+	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
 	const unanswered = sent.filter(({ call }) => !answered.has(call));
 	if (unanswered.length === 0) return;
 	const named = unanswered.slice(0, MAX_NAMED).map((row) => {

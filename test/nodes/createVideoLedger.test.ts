@@ -272,6 +272,22 @@ describe('a retry after a kill', () => {
 		expect(sent()).toStrictEqual([]);
 	});
 
+	test('takes a task ID that was entered with white space without it, also in the ledger', async () => {
+		await runKilledAt('a', ['a']);
+		restore(tables.rows.map((row) => ({ ...row, task_id: ' found\n' })));
+		const { outputs } = await run(['a'], {}, retry);
+		expect(idsOf(outputs[0])).toStrictEqual(['found']);
+		expect(tables.rows).toMatchObject([{ task_id: 'found', execution_id: '12' }]);
+	});
+
+	test('takes white space for no task ID', async () => {
+		await runKilledAt('a', ['a']);
+		restore(tables.rows.map((row) => ({ ...row, task_id: ' ' })));
+		const { error } = await run(['a'], {}, retry);
+		expect(error!.message).toMatch(/stopped after it had sent this call/);
+		expect(sent()).toStrictEqual([]);
+	});
+
 	test('gives other values at the same position the earlier video, and says so', async () => {
 		await runKilledAt('b at 12:00', ['a at 12:00', 'b at 12:00'], { concurrency: 1 });
 		const result = await run(['a at 13:00'], {}, retry);

@@ -370,6 +370,19 @@ describe('tasks from the ledger', () => {
 		expect(idsOf(allItems(result, 'Wait')[COMPLETED])).toStrictEqual(['a', 'b']);
 	});
 
+	test('a task ID that a person has entered with white space is collected and finished without it', async () => {
+		tables.insert(
+			TASK_TABLE,
+			asked(' a\n', { status: 'sent' }),
+			asked(' ', { status: 'sent' }),
+		);
+		const result = await collect();
+		expect(polled()).toStrictEqual(['a']);
+		expect(idsOf(result.outputs[COMPLETED])).toStrictEqual(['a']);
+		expect(rowOf('a')).toMatchObject({ status: 'completed', finished_at: DATE });
+		expect(hintsOf(result)[0]).toMatch(/^Creations without an answer: row \d+ /);
+	});
+
 	test('requests without an answer are named, unless the answer is in another row', async () => {
 		tables.insert(
 			TASK_TABLE,

@@ -11,6 +11,7 @@ import { interrupted, type CallLog, type KnownCall } from './callLog';
 import { MAX_CONDITIONS, TableError, type Condition, type Row, type Step } from './dataTable';
 import type { Origin } from './origin';
 import type { EarlierCall } from './recognize';
+import { trimTaskIds } from './taskTable';
 
 type OnLedger = (steps: readonly Step[]) => Promise<readonly Row[]>;
 
@@ -76,8 +77,10 @@ export async function takeOver(
 	const taken = new Set<unknown>(used);
 	const byId = (of: readonly Row[]) => of.map(({ id }): Condition => ['id', 'eq', id as number]);
 	const resent = again.map((call): Condition => ['call', 'eq', call]);
-	const kept = slices(byId(rows.filter(({ call }) => taken.has(call))), MAX_CONDITIONS);
+	const own = rows.filter(({ call }) => taken.has(call));
+	const kept = slices(byId(own), MAX_CONDITIONS);
 	await onLedger([
+		trimTaskIds(own),
 		...removals([...byId(rows.filter(isGone)), ...resent]),
 		...kept.map((any) => ({ set: { execution_id: root }, where: { any } })),
 	]);

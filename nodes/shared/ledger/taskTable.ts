@@ -1,4 +1,4 @@
-import type { TableSchema } from './dataTable';
+import type { Row, Step, TableSchema } from './dataTable';
 import { CALLER_COLUMNS, STATUS_COLUMNS } from './callKind';
 
 /**
@@ -27,3 +27,14 @@ export const TASK_TABLE = {
 		...CALLER_COLUMNS,
 	},
 } as const satisfies TableSchema;
+
+/** The task ID of a row; empty for none. A person may have pasted it with white space. */
+export function taskIdOf({ task_id: taskId }: Row): string {
+	return typeof taskId === 'string' ? taskId.trim() : '';
+}
+
+/** The step that removes this white space: the result of a task is written into the rows with its ID. */
+export function trimTaskIds(rows: readonly Row[]): Step {
+	const untrimmed = rows.filter((row) => row['task_id'] && row['task_id'] !== taskIdOf(row));
+	return { update: untrimmed.map((row) => ({ id: row['id'], task_id: taskIdOf(row) })) };
+}
