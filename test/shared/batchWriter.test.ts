@@ -117,6 +117,17 @@ describe('what is written when', () => {
 		expect(table.calls()).toStrictEqual(['1 sent']);
 	});
 
+	test('a call without an answer stays, also if one before it was announced later', async () => {
+		const { table, writer, answer } = start(4, { smallest: 1 });
+		await writer.announce(0);
+		await writer.announce(2);
+		answer(0);
+		await writer.announce(1);
+		answer(1);
+		await writer.close([]);
+		expect(table.calls()).toStrictEqual(['0 queued', '1 queued', '2 sent']);
+	});
+
 	test('an answer that arrives while a batch is written comes with the next one', async () => {
 		const { clock, table, writer, answer } = start(3, { smallest: 1, writeMs: 50 });
 		await writer.announce(0);

@@ -17,7 +17,7 @@ export interface Announcement {
 
 /** Writes the calls of a run into the ledger, in batches. Calls are named by their index. */
 export interface BatchWriter {
-	/** Resolves right before the call is sent, to whether its row is stored. Calls are announced in order. */
+	/** Resolves right before the call is sent, to whether its row is stored. Batches are in the order of the calls. */
 	announce(index: number): Promise<boolean>;
 	/** Replaces the announced row of a call; without a row the call leaves none. Written with the next batch. */
 	settle(index: number, row?: Row): void;
@@ -44,9 +44,10 @@ export function batchWriter(
 	const underWay = new Set<number>();
 	const notStored = new Set<number>();
 	const closed = new AbortController();
-	/** Calls that were in a batch, from the first on; of these so many are sent. */
+	/** Calls that were announced one by one: a call may wait for another one of its session. */
+	const started = new Set<number>();
+	/** Number of calls that were in a batch, from the first on. */
 	let announced = 0;
-	let started = 0;
 	let isBroken = false;
 	/** Whether the last batch was not written. */
 	let hasFailed = false;
@@ -115,10 +116,10 @@ export function batchWriter(
 
 	return {
 		async announce(index) {
-			started = index + 1;
+			started.add(index);
 			while (index >= announced && !isBroken) await writeNext(nextSize());
 			// The next batch is written while the last calls of this one are under way.
-			const isNextDue = announced < calls.length && announced - started <= smallest;
+			const isNextDue = announced < calls.length && announced - started.size <= smallest;
 			if (isNextDue && settled >= smallest && !isBroken) void writeNext(nextSize());
 			return index < announced && !notStored.has(index);
 		},
@@ -136,7 +137,7 @@ export function batchWriter(
 		async close(more) {
 			closed.abort();
 			await running;
-			for (const index of underWay) if (index >= started) underWay.delete(index);
+			for (const index of underWay) if (!started.has(index)) underWay.delete(index);
 			const unused = calls.slice(announced).flatMap(({ replaces }) => replaces);
 			replaced = [...replaced, ...unused];
 			if (replaced.length + answers.length > 0) await writeBatch(0, more);
