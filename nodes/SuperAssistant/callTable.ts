@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { AssistantReply } from '../client/chat/askAssistant';
-import { isJsonObject, parseJsonObject } from '../client/json';
+import { isJsonObject, parseJsonObject, type JsonValue } from '../client/json';
 import type { Row } from '../shared/ledger/dataTable';
 import {
 	CALLER_COLUMNS,
@@ -67,6 +67,13 @@ function toReply({ reply }: Row): AssistantReply | undefined {
 	const value = parseJsonObject(String(reply));
 	if (!isJsonObject(value?.['completion'])) return undefined;
 	const { choices } = value['completion'];
-	if (!Array.isArray(choices) || !Array.isArray(value['events'])) return undefined;
-	return value as unknown as AssistantReply;
+	const { events } = value;
+	if (!Array.isArray(choices) || !Array.isArray(events)) return undefined;
+	const isWhole = hasText(choices[0]) && events.every(isJsonObject);
+	return isWhole ? (value as unknown as AssistantReply) : undefined;
+}
+
+function hasText(choice: JsonValue | undefined): boolean {
+	const message = isJsonObject(choice) ? choice['message'] : undefined;
+	return isJsonObject(message) && typeof (message['content'] ?? '') === 'string';
 }

@@ -76,6 +76,11 @@ test.each([
 	'{}',
 	'{"completion":{}}',
 	'{"completion":{"choices":[]}}',
+	'{"completion":{"choices":[]},"events":[]}',
+	'{"completion":{"choices":[null]},"events":[]}',
+	'{"completion":{"choices":[{}]},"events":[]}',
+	'{"completion":{"choices":[{"message":{"content":5}}]},"events":[]}',
+	'{"completion":{"choices":[{"message":{"content":"Hi"}}]},"events":[null]}',
 ])('%j is no reply', (reply) => {
 	expect(toReply({ reply })).toBeUndefined();
 });
