@@ -245,6 +245,11 @@ describe('what a key is found as', () => {
 		expect(outcome).toBe('reserved');
 		expect(clock.now() - NOW_MS).toBeGreaterThanOrEqual(MINUTE_MS);
 	});
+
+	test('a reservation whose time a person has cleared ends at once', async () => {
+		const row = { status: 'reserved', sent_at: null, pending: 'key of another' };
+		expect(await found([row])).toMatchObject({ outcome: 'reserved' });
+	});
 });
 
 test('many keys are reserved in a few steps', async () => {

@@ -91,7 +91,8 @@ function toClaim(row: Row, nowMs: number, ignoresUnanswered: boolean): ClaimRow[
 		{ id: row['id'] as number, claim: (row['pending'] as string | null) ?? '', state, row },
 	];
 	if (status === 'claimed' || status === 'reserved') {
-		return ageMs > RESERVATION_MS ? [] : to(status);
+		// Without a time, which a person may have cleared, it would never end.
+		return ageMs <= RESERVATION_MS ? to(status) : [];
 	}
 	if (status !== 'sent' || (row['task_id'] ?? '') !== '') return to('settled');
 	if (ageMs <= ANSWER_MS) return to('reserved');
