@@ -141,6 +141,19 @@ describe('what is written when', () => {
 		expect(table.calls()).toStrictEqual(['0 queued', '1 sent', '2 sent']);
 	});
 
+	test('an answer after a batch is written within a second, also if an earlier one came with it', async () => {
+		const { clock, table, writer, answer } = start(3, { smallest: 1 });
+		await writer.announce(0);
+		await clock.sleep(500);
+		answer(0);
+		await clock.sleep(100);
+		await writer.announce(1);
+		await clock.sleep(100);
+		answer(1);
+		await clock.sleep(1_000);
+		expect(table.calls()).toStrictEqual(['0 queued', '1 queued']);
+	});
+
 	test('an answer that arrives during the last batch comes with close', async () => {
 		const { clock, table, writer, answer } = start(2, { smallest: 1, writeMs: 50 });
 		await writer.announce(0);

@@ -106,11 +106,13 @@ export function batchWriter(
 
 	/** Writes answers for which no batch comes: the next one may be minutes away. */
 	async function flush(): Promise<void> {
-		while (answers.length > 0 && !hasFailed && !closed.signal.aborted) {
+		for (let pauseMs = FLUSH_MS; answers.length > 0 && !hasFailed && !closed.signal.aborted;) {
 			const before = last;
-			await clock.sleep(FLUSH_MS, closed.signal);
+			await clock.sleep(pauseMs, closed.signal);
 			const isDue = answers.length > 0 && last === before && !closed.signal.aborted;
 			if (isDue) await writeNext(0);
+			// These answers are younger than the batch that came meanwhile.
+			pauseMs = Math.max(0, last.endMs + FLUSH_MS - clock.now());
 		}
 	}
 
