@@ -198,6 +198,6 @@ test('a usage without a count adds nothing to it', () => {
 	expect(answered.usage).toStrictEqual({
 		prompt_tokens: 7,
 		completion_tokens: 1,
-		total_tokens: 3,
+		total_tokens: 8,
 	});
 });

@@ -68,6 +68,18 @@ test('usage is read from the top level or from the choice (spec 2.4, 2.5)', () =
 	expect(toChatResult(reply('Hi', { usage: 'many' }))).not.toHaveProperty('usage');
 });
 
+test.each([
+	['texts', { prompt_tokens: '5', completion_tokens: '6', total_tokens: '11' }, [5, 6, 11]],
+	['without a sum', { prompt_tokens: 5, completion_tokens: 6 }, [5, 6, 11]],
+	['one count only', { prompt_tokens: 5, completion_tokens: null }, [5, 0, 5]],
+	['no counts', {}, undefined],
+	['a text', 'none', undefined],
+])('counts of tokens are numbers, where a server sends %s', (_case, usage, counts) => {
+	const names = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
+	const read = counts && Object.fromEntries(names.map((name, at) => [name, counts[at]]));
+	expect(toChatResult(reply('Hi', { usage }))['usage']).toStrictEqual(read);
+});
+
 test('the value of a JSON reply is beside its text', () => {
 	for (const json of [{ a: 1 }, null])
 		expect(toChatResult(reply('x'), { json })).toMatchObject({ output: 'x', json });

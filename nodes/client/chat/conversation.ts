@@ -252,11 +252,9 @@ function updateCall(
 /** The sum of the tokens of two calls; those of one if the other has none. */
 export function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
 	if (a === undefined || b === undefined) return a ?? b;
-	const sum = (name: keyof Usage) =>
-		[a[name], b[name]].filter(Number.isFinite).reduce((total, count) => total + count, 0);
 	return {
-		prompt_tokens: sum('prompt_tokens'),
-		completion_tokens: sum('completion_tokens'),
-		total_tokens: sum('total_tokens'),
+		prompt_tokens: a.prompt_tokens + b.prompt_tokens,
+		completion_tokens: a.completion_tokens + b.completion_tokens,
+		total_tokens: a.total_tokens + b.total_tokens,
 	};
 }

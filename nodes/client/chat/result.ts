@@ -14,6 +14,8 @@ import type { ChatCompletion, ReplyMessage, Usage } from './types';
 
 /** Maximum characters of a text around the reply. */
 const MAX_FIELD = 1_000;
+/** The fields of `usage` (spec 2.4). */
+const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
 
 export interface ResultOptions {
 	/** The value of a reply in JSON mode, see `readJsonReply`. */
@@ -101,8 +103,21 @@ function toExecuted({ call, result }: RepliedCall) {
 
 /** Token usage: at the top level of a non-streamed body, in the choices of a stream (spec 2.4, 2.5). */
 export function usageOf({ usage, choices }: ChatCompletion): Usage | undefined {
-	// Some servers send null, or something else.
-	return [usage, choices[0]?.usage].find(isJsonObject);
+	// Some servers send null.
+	return readUsage(usage) ?? readUsage(choices[0]?.usage);
+}
+
+/** The counts as numbers, which are added up: some servers send texts, or leave some out. Undefined without any count. */
+function readUsage(usage: unknown): Usage | undefined {
+	if (!isJsonObject(usage)) return undefined;
+	const [prompt, completion, total] = COUNTS.map((name) => {
+		const count = Number(usage[name] ?? NaN);
+		return Number.isFinite(count) ? count : undefined;
+	});
+	if ((prompt ?? completion ?? total) === undefined) return undefined;
+	const counts = { prompt_tokens: prompt ?? 0, completion_tokens: completion ?? 0 };
+	const sum = counts.prompt_tokens + counts.completion_tokens;
+	return { ...usage, ...counts, total_tokens: total ?? sum };
 }
 
 /**
