@@ -62,6 +62,11 @@ describe('the value of a reply', () => {
 			'{"a": "she said \\"[no]\\"", "b": "it\'s {"}',
 			{ a: 'she said "[no]"', b: "it's {" },
 		],
+		[
+			'a value twice, with its keys in another order',
+			'{"a": 1, "b": 2} or {"b": 2, "a": 1}',
+			{ a: 1, b: 2 },
+		],
 		['code in a text', '{"a": "```js\\nx = {\\n```"}', { a: '```js\nx = {\n```' }],
 	])('%s', (_name, text, value) => {
 		expect(read(text)).toStrictEqual(value);

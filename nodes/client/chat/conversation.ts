@@ -228,7 +228,7 @@ function maxIdenticalCalls(calls: readonly CallRecord[]): number {
 }
 
 /** Serializes JSON with sorted keys, so that equal values give equal text. */
-function canonicalJson(value: JsonValue | undefined): string {
+export function canonicalJson(value: JsonValue | undefined): string {
 	return JSON.stringify(value, (_key, part: unknown) =>
 		typeof part === 'object' && part !== null && !Array.isArray(part)
 			? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors';
 import { asJson, type JsonObject, type JsonValue } from '../json';
 import { oneLine } from '../values';
-import { addUsage } from './conversation';
+import { addUsage, canonicalJson } from './conversation';
 import { userMessage } from './messages';
 import { usageOf, withReply } from './result';
 import { salvageJson } from './salvageJson';
@@ -92,7 +92,7 @@ function tryToRead(
 	const found = salvageJson(text);
 	const mismatch = (value: JsonValue) => schema && findMismatch(schema, value);
 	const fitting = found.filter((value) => mismatch(value) === undefined);
-	const different = new Set(fitting.map((value) => JSON.stringify(value)));
+	const different = new Set(fitting.map(canonicalJson));
 	if (different.size === 1) return { value: fitting[0]! };
 
 	const problem =
