@@ -8,7 +8,7 @@ import { asJson } from '../client/json';
 import { includeDetails, readCallLimits, showOptions } from '../shared/chat/callOptions';
 import { readChatBatching, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
-import { readMemoryKey, recall, remember } from '../shared/chat/memory';
+import { readMemoryKey, recall, remember, rememberedItems } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
 import { withMedia } from '../shared/chat/replyMedia';
 import { hintMissingFiles } from '../shared/files/download';
@@ -34,15 +34,20 @@ export async function runChatCompletion(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
 	const runExclusive = keyedMutex();
+	const remembered = rememberedItems(context);
 	const items = await mapItems(
 		context,
 		() => readChatBatching(context),
-		async (item, { live }) =>
-			await runExclusive(
-				readMemoryKey(context, item),
-				async () => await runItem(context, item, live),
-			),
+		async (item, { live }) => {
+			const key = readMemoryKey(context, item);
+			const run = async () => await runItem(context, item, live);
+			return await runExclusive(
+				key,
+				key === '' ? run : async () => (remembered.items[item] ??= await run()),
+			);
+		},
 	);
+	if (items.every(({ json }) => json['error'] === undefined)) remembered.clear();
 	hintMissingFiles(context, items, 'media');
 	return [items];
 }

@@ -7,7 +7,7 @@ import {
 } from '../../nodes/client/chat/accumulator';
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import { askAssistant } from '../../nodes/client/chat/askAssistant';
-import { limitMemory, toKeep } from '../../nodes/client/chat/memory';
+import { limitMemory, parseMemory, toKeep } from '../../nodes/client/chat/memory';
 import {
 	applyReply,
 	applyResult,
@@ -360,6 +360,7 @@ export const READERS: readonly Reader[] = [
 		const limits = { memoryMessages: 1, memoryCharacters: 1 };
 		return () => [limitMemory(messages, limits), limitMemory(rounds, limits), toKeep(rounds)];
 	}),
+	jsonRow('client/chat/memory#parseMemory', (text) => () => parseMemory(text)),
 	row('client/chat/messages#checkMessages', (text) => {
 		const list = calls(text);
 		const messages = [
@@ -613,6 +614,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'AgentVideoChatModel/sdkMessages#callsOf',
 		'AgentVideoChatModel/sdkMessages#fileLinks',
 		'client/chat/conversation#applyResult',
+		'client/chat/conversation#canonicalJson',
 		'client/chat/conversation#closeOpenCalls',
 		'client/chat/conversation#startConversation',
 		'client/chat/memory#toKeep',

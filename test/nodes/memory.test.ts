@@ -319,18 +319,45 @@ describe('Chat Completion', () => {
 		expect(server.requests).toHaveLength(0);
 	});
 
-	test.each(['not JSON', '{}', '[1]'])(
-		'messages that a person has changed to %s are an error',
-		async (messages) => {
-			await chat('one');
-			const row = { ...tables.rows[0]!, messages };
-			tables.drop(MEMORY_TABLE.name);
-			tables.insert(MEMORY_TABLE, row);
-			const { error } = await chat('two');
-			expect(error!.message).toContain('Memory cannot be read: the messages in');
-			expect(server.requests).toHaveLength(1);
-		},
-	);
+	test('a reply that is remembered is not asked for again by Retry On Fail', async () => {
+		let failures = 1;
+		model = (messages) => {
+			const { content } = messages.at(-1)!;
+			return content === 'two' && failures-- > 0 ? undefined : `Re: ${String(content)}`;
+		};
+		const { outputs, status } = await chat('', {
+			items: ['one', 'two'].map((text) => ({ chatInput: text, sessionId: text })),
+			retryOnFail: true,
+			parameters: { options: { retries: 0 } },
+		});
+		expect(status).toBe('success');
+		expect(outputs[0]!.map(({ json: fields }) => fields['output'])).toStrictEqual([
+			'Re: one',
+			'Re: two',
+		]);
+		expect(sent()).toStrictEqual([[user('one')], [user('two')], [user('two')]]);
+		expect(
+			tables.rows.map(({ messages }) => JSON.parse(String(messages)) as unknown),
+		).toStrictEqual([
+			[user('one'), says('Re: one')],
+			[user('two'), says('Re: two')],
+		]);
+	});
+
+	test.each([
+		...['not JSON', '{}', '[1]', '[{"foo":1}]', '[{"role":"user","content":5}]'],
+		'[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"a","content":"b"}]',
+		'[{"role":"assistant","content":null,"tool_calls":"x"}]',
+		'[{"role":"assistant","content":null,"tool_calls":[{"id":"a"}]}]',
+	])('messages that a person has changed to %s are an error', async (messages) => {
+		await chat('one');
+		const row = { ...tables.rows[0]!, messages };
+		tables.drop(MEMORY_TABLE.name);
+		tables.insert(MEMORY_TABLE, row);
+		const { error } = await chat('two');
+		expect(error!.message).toContain('Memory cannot be read: the messages in');
+		expect(server.requests).toHaveLength(1);
+	});
 
 	test('a cleared cell is an empty memory', async () => {
 		await chat('one');

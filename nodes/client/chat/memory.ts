@@ -1,3 +1,5 @@
+import { fromJson, isJsonObject, parseJson, type JsonValue } from '../json';
+import { checkOrder, userMessage } from './messages';
 import type { ChatMessage, ContentPart } from './types';
 
 /** Limits of what a memory keeps; 0 means none. */
@@ -84,4 +86,27 @@ function turns(messages: readonly ChatMessage[]): number[] {
 	return messages.flatMap(({ role }, index) =>
 		role === 'user' && messages[index - 1]?.role !== 'user' ? [index] : [],
 	);
+}
+
+const ROLE = /^(system|user|assistant|tool)$/;
+
+/** Parses remembered messages, which a person can change; `undefined` if they cannot be continued. Empty text is none. */
+export function parseMemory(text: string): readonly ChatMessage[] | undefined {
+	const messages = parseJson(text || '[]');
+	if (!Array.isArray(messages) || !messages.every(isMessage)) return undefined;
+	const remembered = fromJson<ChatMessage[]>(messages);
+	try {
+		checkOrder([...remembered, userMessage('next')], '');
+	} catch {
+		return undefined;
+	}
+	return remembered;
+}
+
+/** Whether a value has the form of a message. Less than `checkMessages` wants: a model may have called a tool without a name. */
+function isMessage(value: JsonValue): boolean {
+	if (!isJsonObject(value) || !ROLE.test(String(value['role']))) return false;
+	const { content = null, tool_calls: calls = [] } = value;
+	const hasContent = content === null || typeof content === 'string' || Array.isArray(content);
+	return hasContent && Array.isArray(calls) && calls.every(isJsonObject);
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
 import {
 	lastTurn,
 	limitMemory,
+	parseMemory,
 	toKeep,
 	withMemory,
 	type MemoryLimits,
@@ -12,7 +13,6 @@ import {
 import type { Conversation } from '../../client/chat/conversation';
 import type { ChatMessage } from '../../client/chat/types';
 import { InputError } from '../../client/errors';
-import { fromJson, isJsonObject, parseJson } from '../../client/json';
 import { listField, textField } from '../form/fields';
 import { numberOption, optionGroup, readOptions } from '../form/options';
 import {
@@ -23,8 +23,11 @@ import {
 	type TableSchema,
 } from '../ledger/dataTable';
 import { accountOf } from '../run/account';
+import { runsOf } from '../run/engine';
 import { hint } from '../run/hints';
+import { isToolRun } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
+import { nodeState } from '../run/nodeState';
 import { readText } from '../run/parameters';
 import { chatSession } from './chatSession';
 
@@ -198,8 +201,32 @@ async function readRows(context: IExecuteFunctions, key: string) {
 
 /** @throws InputError when a person has changed the messages to something else. */
 function messagesOf({ messages: text }: Row): readonly ChatMessage[] {
-	const messages = parseJson(String(text ?? '') || '[]');
-	if (Array.isArray(messages) && messages.every(isJsonObject)) return fromJson(messages);
-	const problem = `cannot be read: the messages in ${MEMORY_TABLE.name} are not a JSON list`;
+	const messages = parseMemory(String(text ?? ''));
+	if (messages !== undefined) return messages;
+	const problem = `cannot be read: the messages in ${MEMORY_TABLE.name} are not a JSON list of messages`;
 	throw new InputError('Memory', problem, 'Correct the row of the conversation, or delete it');
+}
+
+/** The items of a run whose turn is remembered, by index. */
+interface Remembered {
+	readonly run: number;
+	readonly items: Record<number, INodeExecutionData>;
+}
+
+/**
+ * The outputs of the items of this run whose turn is remembered. With *Retry On Fail*, and in a retry of the execution,
+ * asking again would add the turn again. Clear it once all items have succeeded.
+ */
+export function rememberedItems(context: IExecuteFunctions) {
+	const run = runsOf(context).length;
+	const state = nodeState<Remembered>(context, 'remembered');
+	// Calls of a tool have no position: each is another one.
+	const stored = isToolRun(context) ? undefined : state.get();
+	const { items } = stored?.run === run ? stored : state.set({ run, items: {} });
+	return {
+		items,
+		clear: () => {
+			state.clear();
+		},
+	};
 }
