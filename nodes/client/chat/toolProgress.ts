@@ -1,4 +1,4 @@
-import { isJsonObject, withoutUndefined, type JsonObject, type JsonValue } from '../json';
+import { bounded, isJsonObject, withoutUndefined, type JsonObject, type JsonValue } from '../json';
 import { oneLine } from '../values';
 import { jsonText } from './toolCalls';
 
@@ -83,6 +83,7 @@ function toolFields(
 
 function shownArguments(args: JsonValue | undefined): string {
 	if (args === undefined || args === null) return '';
-	const text = JSON.stringify(args);
+	// The line shows the beginning only.
+	const text = JSON.stringify(bounded({ args }, ['args'])['args']);
 	return text === '{}' ? '' : `: ${oneLine(text)}`;
 }
