@@ -59,9 +59,10 @@ function withoutPrototype(key: string, value: unknown): unknown {
 	return key === '__proto__' ? undefined : value;
 }
 
-/** The IDs that later requests have to name, and a number of so many digits in a field like them. */
+/** The IDs that later requests have to name. */
 const IDS = ['task_id', 'session_id'];
-const LONG_ID = /id"\s*:\s*\d{16}/;
+
+const isRounded = (value: unknown) => typeof value === 'number' && !Number.isSafeInteger(value);
 
 /**
  * Parses a response, or an event of one, that has to be a JSON object; `undefined` if it is anything else. A task or session
@@ -69,11 +70,10 @@ const LONG_ID = /id"\s*:\s*\d{16}/;
  */
 export function parseBody(text: string): JsonObject | undefined {
 	const body = parseJsonObject(text);
-	if (body === undefined || !LONG_ID.test(text)) return body;
+	if (body === undefined) return body;
+	if (!isRounded(body['task_id']) && !isRounded(body['session_id'])) return body;
 	const exact = (key: string, value: unknown, context?: { source?: string }) =>
-		IDS.includes(key) && typeof value === 'number' && !Number.isSafeInteger(value)
-			? (context?.source ?? value)
-			: value;
+		IDS.includes(key) && isRounded(value) ? (context?.source ?? value) : value;
 	const { task_id, session_id } = JSON.parse(text, exact) as JsonObject;
 	return withoutUndefined({ ...body, task_id, session_id });
 }

@@ -124,10 +124,7 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
 	if (isJsonObject(choice['usage'])) partial.usage = fromJson<Usage>(choice['usage']);
 
 	const { message, toolCalls } = partial;
-	// Some servers send a reply that they do not stream as one event.
-	const isNew = message.content === null && toolCalls.last === undefined;
-	const whole = isNew && isJsonObject(choice['message']) ? choice['message'] : {};
-	const delta = isJsonObject(choice['delta']) ? choice['delta'] : whole;
+	const delta = isJsonObject(choice['delta']) ? choice['delta'] : wholeMessage(partial, choice);
 	mergeFields(asJson(message), delta, COMPOSED_FIELDS);
 	const { content, reasoning_content, tool_calls } = delta;
 	for (const call of Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []) {
@@ -139,6 +136,12 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
 	const reasoning = typeof reasoning_content === 'string' ? reasoning_content : '';
 	if (reasoning !== '') message.reasoning_content = (message.reasoning_content ?? '') + reasoning;
 	return { content: text ?? '', reasoning };
+}
+
+/** The reply of servers that send one which they do not stream as one event. */
+function wholeMessage({ message, toolCalls }: PartialChoice, choice: JsonObject): JsonObject {
+	const isNew = message.content === null && toolCalls.last === undefined;
+	return isNew && isJsonObject(choice['message']) ? choice['message'] : {};
 }
 
 /**
