@@ -57,6 +57,8 @@ interface DataTableRef {
 /** The maximum of n8n. */
 const ROWS_PER_PAGE = 250;
 
+const DATABASE_NOT_READY = 'Database is not ready!';
+
 /** Most workflows of tests end within a fraction of a second: the interval doubles from the first to the last. */
 const FIRST_POLL_MS = 50;
 const LAST_POLL_MS = 500;
@@ -371,14 +373,21 @@ export class N8nClient {
 		return Buffer.from(answer.data);
 	}
 
-	/** Sends one request. `content` is the query of a GET and the body of other methods. Returns the `data` of the response. */
-	private async call<T>(method: Method, path: string, content?: object): Promise<T> {
+	/**
+	 * Sends one request. `content` is the query of a GET and the body of other methods. Returns the `data` of the response.
+	 * n8n has not carried out what it rejects because its database did not answer in time, as after thousands of items.
+	 */
+	private async call<T>(method: Method, path: string, content?: object, tries = 5): Promise<T> {
 		const { status, data } = await this.http.request<{ data: T; message?: string }>({
 			method,
 			url: path,
 			[method === 'GET' ? 'params' : 'data']: content,
 		});
 		if (status < 300) return data.data;
+		if (status === 503 && data.message === DATABASE_NOT_READY && tries > 1) {
+			await sleep(1_000);
+			return await this.call(method, path, content, tries - 1);
+		}
 		throw new Error(
 			`n8n answered ${method} ${path} with status ${status}: ${data.message ?? 'no message'}`,
 		);
