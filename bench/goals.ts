@@ -34,7 +34,7 @@ function minus(one: Goal['read'], other: Goal['read']): Goal['read'] {
 }
 
 const READING =
-	'0.2 µs for a chunk: nearly half of it is the search for keys that would change the prototype of an object, the rest what a reply has besides its text. Looking for them once in all that arrives would be 0.08 µs faster, and would tie the decoder to the parser';
+	'0.2 µs for a chunk, 1 ms for a whole megabyte. Leaving out one at a time: 0.08 µs are the fields of a chunk besides its text, 0.05 µs the search for keys that would change the prototype of an object, the rest many small checks. Searching once in all that arrives would save less than the code that it takes costs a reader';
 
 /** The goals, close to the limit of what n8n, Node.js and the service allow. */
 export const GOALS: readonly Goal[] = [

@@ -14,7 +14,7 @@ const PIECES = [
 	{ key: 'large', bytes: 16_384, label: '16 kB pieces' },
 	{ key: 'small', bytes: 256, label: '256 B pieces' },
 ] as const;
-const REPEATS = { full: 80, quick: 12 };
+const REPEATS = { full: 50, quick: 12 };
 /** Rounds until the JIT compiler has optimized all readers. */
 const WARM_UPS = 15;
 const MEGABYTE = 2 ** 20;
@@ -99,7 +99,7 @@ each), until the text is complete. No network is involved: only decoding and ass
 };
 
 const BASELINE_REASON =
-	'the baseline extracts the text only, and this package needs 0.2 µs more for a chunk. Measured by leaving out one at a time: 0.08 µs are the search for keys that would change the prototype of an object, the rest is what a reply has besides its text (id, usage, session, tool calls) and the recognition of repeated events';
+	'the baseline extracts the text only, and this package needs 0.2 µs more for a chunk. Measured by leaving out one at a time: 0.08 µs are the fields of a chunk besides its text (id, model, usage, session), 0.05 µs the search for keys that would change the prototype of an object, the rest many small checks';
 
 function sseStream(): Uint8Array {
 	const chunk = (delta: object, finish_reason: string | null, more: object = {}) => ({
