@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
@@ -62,7 +62,7 @@ export async function ledgerRun<T>(
 		index,
 		isTool,
 		asked: planned.map((each) => {
-			const fingerprint = hash(each.key || each.entered);
+			const fingerprint = hash('sha256', each.key || each.entered).slice(0, 32);
 			const call = callId({ run: index, fingerprint, own: origin?.own ?? '' });
 			return {
 				...each,
@@ -93,8 +93,4 @@ function callerColumns(context: IExecuteFunctions, { origin, root }: Origin): Ro
 		node: context.getNode().name,
 		origin,
 	};
-}
-
-function hash(text: string): string {
-	return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
@@ -37,15 +37,14 @@ export async function originOf(context: IExecuteFunctions): Promise<Origin> {
 	const secretOf = ({ token, retryOf, id }: ExecutionFacts) => token ?? retryOf ?? id;
 	const isAlone = isRetried && root !== current;
 	return {
-		origin: hash([secretOf(root), context.getWorkflow().id, context.getNode().id].join(' ')),
+		origin: hash(
+			'sha256',
+			[secretOf(root), context.getWorkflow().id, context.getNode().id].join(' '),
+		),
 		root: isAlone ? current.id : root.id,
-		own: hash(secretOf(current)).slice(0, 16),
+		own: hash('sha256', secretOf(current)).slice(0, 16),
 		isAlone,
 		isRetry,
 		hasPosition: root === current || isAlone || !root.keepsCalls,
 	};
-}
-
-function hash(text: string): string {
-	return createHash('sha256').update(text).digest('hex');
 }

@@ -1,4 +1,4 @@
-import { createHash, scrypt } from 'node:crypto';
+import { hash, scrypt } from 'node:crypto';
 
 import type { ICredentialDataDecryptedObject, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
@@ -23,9 +23,7 @@ export async function accountName(data: ICredentialDataDecryptedObject): Promise
 	const { host } = new URL(baseUrl);
 	const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
 	const secret = JSON.stringify([key, ...sent.sort()]);
-	const id = createHash('sha256')
-		.update(JSON.stringify([host, secret]))
-		.digest('hex');
+	const id = hash('sha256', JSON.stringify([host, secret]));
 	const name =
 		names.get(id) ??
 		new Promise<string>((resolve, reject) => {
