@@ -12,8 +12,14 @@ import { isRepeated, isReservation, ofOtherTries, toKnown } from './earlierCalls
 import { ledgerRun, type AskedPaid, type LedgerRun } from './ledgerRun';
 import { recall, type Paid } from './recall';
 import { recognize } from './recognize';
-import { RESERVATION_MS, reservationOf } from './reserveKeys';
-import { keyInUse, keyNotKept, prolongation, takeKeys } from './takeKeys';
+import {
+	keyInUse,
+	keyNotKept,
+	prolongation,
+	RESERVATION_MS,
+	reservationOf,
+	takeKeys,
+} from './reserveKeys';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
 export interface PaidCalls<T> {
@@ -49,29 +55,25 @@ export async function openCalls<T extends object>(
 	const run = await ledgerRun(context, kind, planned, isOn);
 	const recalled = await recall(run);
 	const unknown = run.asked.filter(({ item }) => !recalled.known.has(item));
-	const { leaders, known: ofKeys } = await takeKeys(run, unknown);
+	const { toSend, known: ofKeys } = await takeKeys(run, unknown);
 	const known = new Map([...recalled.known, ...ofKeys]);
-	const toSend = unknown.filter(
-		(each) => !known.has(each.item) && (leaders.get(each.key) ?? each) === each,
-	);
 	const sender = callSender(run, toSend, { smallestBatch, earlierRows: recalled.rows });
-	const byItem = new Map(run.asked.map((each) => [each.item, each]));
+	const keys = new Map(planned.map(({ item, key }) => [item, key]));
 	const positions = new Map(toSend.map(({ item }, position) => [item, position]));
 	const sentByKey = new Map<string, Promise<T>>();
 	return {
 		isNew: (item) => positions.has(item),
 		isFromLedger: (item) => recalled.fromLedger.has(item),
 		async make(item, send) {
-			const { key } = byItem.get(item)!;
-			const position = positions.get(item);
-			if (position !== undefined) {
-				const sent = sender.send(position, send);
-				sentByKey.set(key, sent);
-				return { result: await sent, isReused: false };
-			}
-			const found = known.get(item) ?? known.get(leaders.get(key)?.item ?? item);
+			const found = known.get(item);
 			if (found !== undefined) return valueOf(found);
-			return { result: await sentByKey.get(key)!, isReused: true };
+			const key = keys.get(item)!;
+			const position = positions.get(item);
+			if (position === undefined)
+				return { result: await sentByKey.get(key)!, isReused: true };
+			const sent = sender.send(position, send);
+			sentByKey.set(key, sent);
+			return { result: await sent, isReused: false };
 		},
 		close: sender.close,
 	};

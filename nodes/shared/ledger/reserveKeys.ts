@@ -1,9 +1,16 @@
 import { slices } from '../../client/concurrency';
+import { InputError, isCanceled } from '../../client/errors';
 import type { Clock } from '../../client/ports';
+import { isOwn } from '../run/account';
+import type { Settled } from '../run/settled';
 import { removals } from './batchWriter';
-import type { PlannedCall } from './callKind';
+import type { CallKind } from './callKind';
 import { claimKeys, type ClaimRow, type Reservation } from './claim';
 import { MAX_CONDITIONS, type Condition, type Row, type Step } from './dataTable';
+import { toKnown } from './earlierCalls';
+import type { AskedPaid, LedgerRun } from './ledgerRun';
+import type { Origin } from './origin';
+import { outcomeOf, type Paid } from './recall';
 
 /** A reservation that its owner has not turned into a sent call after this time is void: the owner is gone. */
 export const RESERVATION_MS = 15 * 60_000;
@@ -16,9 +23,7 @@ const ANSWER_MS = 3 * 60_000;
 const WAIT_MS = 90_000;
 
 /** A call whose idempotency key is to be reserved. */
-type KeyedCall = Pick<PlannedCall, 'key' | 'retryOutcomeUnknown' | 'row'> & {
-	readonly call: string;
-};
+type KeyedCall = Pick<AskedPaid, 'key' | 'retryOutcomeUnknown' | 'row' | 'call'>;
 
 /** The content of the column `pending` of a reservation. */
 export function reservationOf(call: string): string {
@@ -97,4 +102,74 @@ function toClaim(row: Row, nowMs: number, ignoresUnanswered: boolean): ClaimRow[
 	if (status !== 'sent' || (row['task_id'] ?? '') !== '') return to('settled');
 	if (ageMs <= ANSWER_MS) return to('reserved');
 	return ignoresUnanswered ? [] : to('settled');
+}
+
+/**
+ * Reserves the idempotency keys of calls for this run.
+ *
+ * @returns `toSend`: the calls that are left to send; of those with one key the first. `known`: by item, the outcomes of
+ *   calls whose key another execution has, and errors.
+ * @throws InputError where no key can be reserved, and the error of a canceled execution.
+ */
+export async function takeKeys<T>(
+	{ kind, clock, origin, account, onLedger }: LedgerRun<T>,
+	calls: readonly AskedPaid[],
+) {
+	const leaders = new Map<string, AskedPaid>();
+	for (const each of calls) {
+		if (each.key !== '' && !leaders.has(each.key)) leaders.set(each.key, each);
+	}
+	const known = new Map<number, Settled<Paid<T>>>();
+	if (leaders.size === 0) return { toSend: calls, known };
+	if (origin === undefined) throw keyNotKept(new Error('Task Ledger is off'));
+	const reserved = await reserveKeys([...leaders.values()], clock, onLedger).catch(
+		(error: unknown) => {
+			throw isCanceled(error) ? error : keyNotKept(error);
+		},
+	);
+	for (const { item, key } of calls) {
+		const outcome = reserved.get(key) ?? 'reserved';
+		if (outcome === 'reserved') continue;
+		if (outcome === 'timeout') known.set(item, { error: keyInUse() });
+		else if (isOwn(outcome, account)) known.set(item, outcomeOf(toKnown(kind, outcome), true));
+		else known.set(item, { error: keyOfOther(kind, outcome) });
+	}
+	const isFirst = (each: AskedPaid) => (leaders.get(each.key) ?? each) === each;
+	return { toSend: calls.filter((each) => !known.has(each.item) && isFirst(each)), known };
+}
+
+/** The step that prolongs all reservations of this execution. */
+export function prolongation({ origin, root }: Origin, nowMs: number): Step {
+	const all = [
+		['origin', 'eq', origin],
+		['execution_id', 'eq', root],
+		['status', 'eq', 'reserved'],
+	] as const;
+	return { set: { sent_at: new Date(nowMs).toISOString() }, where: { all } };
+}
+
+/** @param remedy What to do; nothing was sent. */
+function keyError(problem: string, remedy: string): InputError {
+	return new InputError('Idempotency Key', problem, `Nothing was sent. ${remedy}`);
+}
+
+/** The ledger cannot be used, without which a key holds nothing. */
+export function keyNotKept(error: unknown): InputError {
+	const problem = `cannot be kept: ${(error as Error).message}`;
+	return keyError(problem, 'Remove the option, or make the data table available');
+}
+
+/** Another execution has, or had, the key. */
+export function keyInUse(): InputError {
+	return keyError(
+		'is in use: another execution reserved it and has no answer yet',
+		'Run this again in a minute; a reservation whose execution was stopped ends after 15 minutes',
+	);
+}
+
+function keyOfOther<T>({ table }: CallKind<T>, { id }: Row): InputError {
+	return keyError(
+		`was used with another API key or Base URL: row ${String(id)} of the data table ${table.name}`,
+		'Use another Idempotency Key. If only the API key of the account has changed, clear the column account of the row',
+	);
 }
