@@ -1,18 +1,19 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { slices } from '../../client/concurrency';
+import { InputError } from '../../client/errors';
 import { hint } from '../run/hints';
 import { keyedMutex } from '../run/keyedMutex';
+import { nodeState } from '../run/nodeState';
 import type { Settled } from '../run/settled';
-import { toError, type KnownCall } from './callLog';
-import {
-	findEarlier,
-	firstRun,
-	isReservation,
-	merged,
-	partsOf,
-	takeOver,
-	toKnown,
-} from './earlierCalls';
+import { removals } from './batchWriter';
+import { toError, type CallLog, type KnownCall } from './callLog';
+import { MAX_CONDITIONS, TableError, type Condition, type Row } from './dataTable';
+import { isRepeated, isReservation, ofOtherTries, partsOf, toKnown } from './earlierCalls';
 import type { LedgerRun } from './ledgerRun';
+import type { Origin } from './origin';
 import { recognize } from './recognize';
+import { trimTaskIds } from './taskTable';
 
 /** A result, and whether an earlier try or another execution has made the call. */
 export interface Paid<T> {
@@ -20,31 +21,23 @@ export interface Paid<T> {
 	readonly isReused: boolean;
 }
 
-/** What earlier tries of the execution have left. */
-export interface Recalled<T> {
-	/** The outcomes of their calls, by item. */
-	readonly known: ReadonlyMap<number, Settled<Paid<T>>>;
-	/** The items whose calls only the ledger has: n8n has lost the state of the node, as after a kill, or a tool made them. */
-	readonly fromLedger: ReadonlySet<number>;
-	/** IDs of their rows. */
-	readonly rows: ReadonlySet<unknown>;
-}
-
 const runExclusive = keyedMutex();
 
 /**
  * Finds the calls that earlier tries have made for the items of this run, and takes over their rows.
  *
+ * @returns `known`: the outcomes of the calls, by item. `fromLedger`: the items whose calls only the ledger has: n8n has lost
+ *   the state of the node, as after a kill, or a tool made them. `rows`: the IDs of all rows of earlier tries.
  * @throws InputError when the table cannot be read in a retry.
  */
-export async function recall<T>(run: LedgerRun<T>): Promise<Recalled<T>> {
+export async function recall<T>(run: LedgerRun<T>) {
 	// An agent or a sub-workflow may run the node several times at once.
 	return await runExclusive(run.isRetry ? run.origin!.origin : '', async () => await find(run));
 }
 
-async function find<T>(run: LedgerRun<T>): Promise<Recalled<T>> {
-	const { context, kind, index, isTool, asked, log, origin, isRetry, onLedger } = run;
-	const found = isRetry ? await findEarlier(origin!, onLedger) : [];
+async function find<T>(run: LedgerRun<T>) {
+	const { context, kind, index, isTool, asked, log, origin, isRetry } = run;
+	const found = isRetry ? await findEarlier(run, origin!) : [];
 	// Calls of the runs before are not repeated.
 	const fromRun = isRetry && !isTool ? firstRun(context, index) : 0;
 	const rows = found.filter((row) => partsOf(row).run >= fromRun);
@@ -73,11 +66,59 @@ async function find<T>(run: LedgerRun<T>): Promise<Recalled<T>> {
 		log.keep({ ...call, run: index, item });
 	}
 	if (origin !== undefined) {
-		const used = [...earlier.values()].map(({ call }) => call);
-		await takeOver(origin, rows, { used, again }, onLedger).catch(run.tell);
+		const used = new Set<unknown>([...earlier.values()].map(({ call }) => call));
+		await takeOver(run, origin, rows, { used, again }).catch(run.tell);
 	}
 	if (others > 0) hintOthers(run, others);
 	return { known, fromLedger, rows: new Set(found.map(({ id }) => id)) };
+}
+
+/**
+ * The rows of the other tries of this execution that none of its runs has taken over.
+ *
+ * @throws InputError when the table cannot be read: a retry that does not know them might pay twice. An n8n that cannot
+ *   have any rows has none.
+ */
+async function findEarlier<T>({ onLedger }: LedgerRun<T>, origin: Origin): Promise<readonly Row[]> {
+	const rows = await onLedger([ofOtherTries(origin)]).catch((error: unknown): readonly Row[] => {
+		if (error instanceof TableError && error.reason !== 'failed') return [];
+		throw new InputError(
+			'Task Ledger',
+			`cannot be read, so this retry does not know what the earlier try paid for: ${(error as Error).message}`,
+			'Nothing was sent. Make the data table available and retry, or turn off the option Task Ledger or Call Ledger',
+		);
+	});
+	return rows.filter((row) => isRepeated(row, origin));
+}
+
+/** The first run of this node in this execution: a retry keeps the runs that succeeded before. */
+function firstRun(context: IExecuteFunctions, run: number): number {
+	const state = nodeState<{ execution: string; run: number }>(context, 'firstRun');
+	const execution = context.getExecutionId();
+	const stored = state.get();
+	return stored?.execution === execution ? stored.run : state.set({ execution, run }).run;
+}
+
+/**
+ * All known calls once, with the result if there is one: a kill may leave the row of the call beside that of its answer.
+ *
+ * @param root The execution that has read the rows. A failure that an earlier one has read is outdated: a person may have
+ *   deleted the row since.
+ */
+export function merged<T>(
+	log: CallLog<T>,
+	rows: readonly KnownCall<T>[],
+	root: string | undefined,
+): readonly KnownCall<T>[] {
+	const calls = new Map<string, KnownCall<T>>();
+	const isOutdated = ({ failure, readBy = root }: KnownCall<T>) =>
+		failure !== undefined && root !== undefined && readBy !== root;
+	const logged = log.known().filter((call) => !isOutdated(call));
+	for (const each of [...rows, ...logged]) {
+		const row = calls.get(each.call);
+		if (row?.result === undefined) calls.set(each.call, { ...row, ...each });
+	}
+	return [...calls.values()];
 }
 
 function recognizeAll<T>(
@@ -92,6 +133,36 @@ function recognizeAll<T>(
 	const left = calls.filter((each) => logged.has(each.call) && !taken.has(each));
 	const others = asked.filter(({ item }) => !found.has(item));
 	return new Map([...found, ...recognize(others, left, index)]);
+}
+
+/**
+ * Makes the calls that a run has recognized those of this execution, so that no other run of it takes them as well. All
+ * others are left to its later runs: the next rounds of a loop, calls of a sub-workflow, calls of a tool. Rows go that
+ * reserve a key, or announce a call that has a later row.
+ *
+ * @param used The recognized calls.
+ * @param again The calls whose rows go, because they are sent again.
+ */
+async function takeOver<T>(
+	{ onLedger }: LedgerRun<T>,
+	{ root }: Origin,
+	rows: readonly Row[],
+	{ used, again }: { readonly used: ReadonlySet<unknown>; readonly again: readonly string[] },
+): Promise<void> {
+	const last = new Map(rows.map((row) => [row['call'], row]));
+	const isGone = (row: Row) =>
+		isReservation(row) ||
+		// With a task ID a person has answered it.
+		(row['status'] === 'sent' && !row['task_id'] && last.get(row['call']) !== row);
+	const byId = (of: readonly Row[]) => of.map(({ id }): Condition => ['id', 'eq', id as number]);
+	const resent = again.map((call): Condition => ['call', 'eq', call]);
+	const own = rows.filter(({ call }) => used.has(call));
+	const kept = slices(byId(own), MAX_CONDITIONS);
+	await onLedger([
+		trimTaskIds(own),
+		...removals([...byId(rows.filter(isGone)), ...resent]),
+		...kept.map((any) => ({ set: { execution_id: root }, where: { any } })),
+	]);
 }
 
 /** The outcome of a known call. */

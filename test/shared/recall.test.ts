@@ -1,5 +1,5 @@
 import type { CallLog, KnownCall } from '../../nodes/shared/ledger/callLog';
-import { merged } from '../../nodes/shared/ledger/earlierCalls';
+import { merged } from '../../nodes/shared/ledger/recall';
 
 const failure = { kind: 'network', message: 'broke off', hint: '', details: {} } as const;
 const call: KnownCall<string> = { call: 'c', fingerprint: 'f', key: '', run: 0, item: 0 };
