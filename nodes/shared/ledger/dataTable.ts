@@ -83,45 +83,54 @@ export async function onTable(
 	schema: TableSchema,
 	...given: readonly Step[]
 ): Promise<readonly Row[]> {
-	const steps = given.filter(
-		(step) =>
-			!('insert' in step && step.insert.length === 0) &&
-			!('update' in step && step.update.length === 0),
-	);
+	const steps = given.filter((step) => rowsOf(step)?.length !== 0);
 	if (steps.length === 0) return [];
-
-	const key = `${context.getWorkflow().id} ${schema.name}`;
-	const run = async () => {
-		const known = tableIds.get(key);
-		if (known !== undefined) {
-			// Somebody may have deleted the table since, or moved the workflow to another project.
-			const rows = await runSteps(context, known, schema, steps).catch((error: unknown) => {
-				if (!/not (be found|find)/i.test((error as Error).message)) throw error;
-			});
-			if (rows !== undefined) return rows;
-		}
-		const id = await findTable(context, schema);
-		tableIds.set(key, id);
-		return await runSteps(context, id, schema, steps);
-	};
 	const clock = n8nClock(context);
-	const runWithRetry = async (tries = 0): Promise<readonly Row[]> =>
-		await run().catch(async (error: unknown) => {
-			const pauseMs = RETRY_PAUSES_MS[tries];
-			if (pauseMs === undefined || !TRANSIENT.test((error as Error).message)) throw error;
+	const pausesMs = [...RETRY_PAUSES_MS];
+	for (;;) {
+		try {
+			return await tryOnTable(context, schema, steps);
+		} catch (error) {
+			const { message } = error as Error;
+			const pauseMs = TRANSIENT.test(message) ? pausesMs.shift() : undefined;
+			if (pauseMs === undefined) throw toTableError(schema, error as Error);
 			// Also after Stop: what is paid for has to be written.
 			await clock.sleep(pauseMs).catch(() => undefined);
-			return await runWithRetry(tries + 1);
+		}
+	}
+}
+
+/** The rows that a step writes; undefined for another step. */
+function rowsOf(step: Step): readonly Row[] | undefined {
+	if ('insert' in step) return step.insert;
+	return 'update' in step ? step.update : undefined;
+}
+
+function toTableError({ name }: TableSchema, error: Error): TableError {
+	if (error instanceof TableError) return error;
+	return new TableError(
+		`The data table ${name} cannot be used: ${error.message}. It needs n8n 2 with data tables enabled, and space in them`,
+		UNSUPPORTED.test(error.message) ? 'unsupported' : 'failed',
+	);
+}
+
+async function tryOnTable(
+	context: IExecuteFunctions,
+	schema: TableSchema,
+	steps: readonly Step[],
+): Promise<readonly Row[]> {
+	const key = `${context.getWorkflow().id} ${schema.name}`;
+	const known = tableIds.get(key);
+	if (known !== undefined) {
+		// Somebody may have deleted the table since, or moved the workflow to another project.
+		const rows = await runSteps(context, known, schema, steps).catch((error: unknown) => {
+			if (!/not (be found|find)/i.test((error as Error).message)) throw error;
 		});
-	return await runWithRetry().catch((error: unknown) => {
-		const { message } = error as Error;
-		throw error instanceof TableError
-			? error
-			: new TableError(
-					`The data table ${schema.name} cannot be used: ${message}. It needs n8n 2 with data tables enabled, and space in them`,
-					UNSUPPORTED.test(message) ? 'unsupported' : 'failed',
-				);
-	});
+		if (rows !== undefined) return rows;
+	}
+	const id = await findTable(context, schema);
+	tableIds.set(key, id);
+	return await runSteps(context, id, schema, steps);
 }
 
 /** Columns that no other table has. */
@@ -129,17 +138,14 @@ const RECOGNITION: readonly string[] = ['origin', 'call', 'pending'];
 
 /** The ID of the table; it is created if there is none. */
 async function findTable(context: IExecuteFunctions, schema: TableSchema): Promise<string> {
-	const list = {
-		resource: 'table',
-		operation: 'list',
-		returnAll: true,
-		options: { filterName: schema.name },
-	};
+	const options = { filterName: schema.name };
+	const list = { resource: 'table', operation: 'list', returnAll: true, options };
+	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
 	const create = {
 		resource: 'table',
 		operation: 'create',
 		tableName: schema.name,
-		columns: { column: Object.entries(schema.columns).map(([name, type]) => ({ name, type })) },
+		columns: { column: wanted },
 		options: { createIfNotExists: false },
 	};
 	// The filter finds names that contain this one, too.
@@ -156,15 +162,14 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 				return other;
 			},
 		));
-	const columns = table!['columns'] as readonly { name: string; type: string }[] | undefined;
-	const missing = Object.entries(schema.columns).filter(
-		([name, type]) =>
-			columns?.every((column) => column.name !== name || column.type !== type) ?? false,
-	);
+	const columns = table!['columns'] as typeof wanted | undefined;
+	const isMissing = ({ name, type }: (typeof wanted)[number]) =>
+		columns?.every((column) => column.name !== name || column.type !== type) === true;
+	const missing = wanted.filter(isMissing);
 	if (missing.length === 0) return table!['id'] as string;
 	// A table of ours that a person has changed: its rows may be of calls that a retry must know.
 	const isChanged = columns!.some(({ name }) => RECOGNITION.includes(name));
-	const names = missing.map(([name, type]) => `${name} (${type})`).join(', ');
+	const names = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
 	throw new TableError(
 		`The data table ${schema.name} has other columns than this node writes. It needs also ${names}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
 		isChanged ? 'failed' : 'foreign',
@@ -178,11 +183,9 @@ async function runSteps(
 	steps: readonly Step[],
 ): Promise<readonly Row[]> {
 	const dataTableId = { __rl: true, mode: 'id', value: tableId };
-	const [first] = steps;
-	const rows =
-		first && ('insert' in first ? first.insert : 'update' in first ? first.update : []);
 	const nodes = steps.map((step) => ({ resource: 'row', dataTableId, ...parametersOf(step) }));
-	const given = (rows ?? []).map((row) => withTexts(row, columns));
+	const rows = rowsOf(steps[0]!) ?? [];
+	const given = rows.map((row) => withTexts(row, columns));
 	const found = await runNodes(context, nodes, given);
 	const last = steps.at(-1)!;
 	return 'find' in last || 'set' in last ? found.filter(({ id }) => id !== undefined) : [];
@@ -203,14 +206,8 @@ function parametersOf(step: Step): INodeParameters {
 		return { operation: 'update', columns, ...toFilters(step.where) };
 	}
 	if ('remove' in step) return { operation: 'deleteRows', ...toFilters(step.remove) };
-	return {
-		operation: 'get',
-		...toFilters(step.find),
-		returnAll: true,
-		orderBy: true,
-		orderByColumn: 'id',
-		orderByDirection: 'ASC',
-	};
+	const order = { orderBy: true, orderByColumn: 'id', orderByDirection: 'ASC' };
+	return { operation: 'get', ...toFilters(step.find), returnAll: true, ...order };
 }
 
 const FROM_INPUT = { mappingMode: 'autoMapInputData', value: {} };
