@@ -15,17 +15,9 @@ export interface Announcement {
 	readonly replaces: readonly Condition[];
 }
 
-/** Writes the calls of a run into the ledger, in batches. Calls are named by their index. */
-export interface BatchWriter {
-	/** Resolves right before the call is sent, to whether its row is stored. Batches are in the order of the calls. */
-	announce(index: number): Promise<boolean>;
-	/** Replaces the announced row of a call; without a row the call leaves none. Written with the next batch. */
-	settle(index: number, row?: Row): void;
-	/** Writes what is left, then runs more steps. Calls that were not announced one by one are not sent: they leave no row. */
-	close(more: readonly Step[]): Promise<void>;
-}
-
 /**
+ * Writes the calls of a run into the ledger, in batches. Calls are named by their index.
+ *
  * A batch of announcements is as small as `smallest` where the service takes its time, so that the table names no call
  * which is not under way. It grows where writing would take more than a small part of the time.
  *
@@ -40,7 +32,7 @@ export function batchWriter(
 	smallest: number,
 	{ clock, newId }: { readonly clock: Clock; readonly newId: () => string },
 	write: (steps: readonly Step[]) => Promise<unknown>,
-): BatchWriter {
+) {
 	const underWay = new Set<number>();
 	const notStored = new Set<number>();
 	const closed = new AbortController();
@@ -117,7 +109,8 @@ export function batchWriter(
 	}
 
 	return {
-		async announce(index) {
+		/** Resolves right before the call is sent, to whether its row is stored. Batches are in the order of the calls. */
+		async announce(index: number): Promise<boolean> {
 			started.add(index);
 			while (index >= announced && !isBroken) await writeNext(nextSize());
 			// The next batch is written while the last calls of this one are under way.
@@ -125,7 +118,8 @@ export function batchWriter(
 			if (isNextDue && settled >= smallest && !isBroken) void writeNext(nextSize());
 			return index < announced && !notStored.has(index);
 		},
-		settle(index, row) {
+		/** Replaces the announced row of a call; without a row the call leaves none. Written with the next batch. */
+		settle(index: number, row?: Row): void {
 			settled++;
 			underWay.delete(index);
 			if (row !== undefined) answers.push(row);
@@ -136,7 +130,8 @@ export function batchWriter(
 					flushing = undefined;
 				});
 		},
-		async close(more) {
+		/** Writes what is left, then runs more steps. Calls that were not announced one by one are not sent: they leave no row. */
+		async close(more: readonly Step[]): Promise<void> {
 			closed.abort();
 			await running;
 			for (const index of underWay) if (!started.has(index)) underWay.delete(index);

@@ -42,11 +42,6 @@ export function decide(rows: readonly ClaimRow[], claim: string): Decision {
 /** What was found out about a key: nobody else has it, others still have it after the time to wait, or its settled row. */
 export type Reservation = 'reserved' | 'timeout' | Row;
 
-/** A key to be reserved, with the ID of the own claim. */
-interface Claim {
-	readonly claim: string;
-}
-
 /** The rows of keys. Each method rejects when the table cannot be used. */
 export interface ClaimTable<K> {
 	/** All rows of each key, oldest first, without claims whose owner is gone. */
@@ -66,10 +61,11 @@ const MAX_PAUSE_MS = 1_000;
 /**
  * Waits until each key is settled, or reserves it for the caller. The caller then inserts a settled row, or withdraws.
  *
+ * @param keys The keys, each with the ID of the own claim.
  * @param waitMs How long to wait for the claims of others at most.
  * @throws The rejections of the table, and of `clock.sleep` when the execution is canceled. The own claims are withdrawn.
  */
-export async function claimKeys<K extends Claim>(
+export async function claimKeys<K extends Pick<ClaimRow, 'claim'>>(
 	table: ClaimTable<K>,
 	keys: readonly K[],
 	clock: Clock,

@@ -80,18 +80,11 @@ export async function openCalls<T extends object>(
 }
 
 /** Sends calls, named by their position, and writes each into the ledger before and after. */
-interface CallSender<T> {
-	/** @throws ServiceError as `send`; InputError where the call is not sent. */
-	send(position: number, send: () => Promise<T>): Promise<T>;
-	/** Writes what is left. */
-	readonly close: () => Promise<void>;
-}
-
 function callSender<T extends object>(
 	run: LedgerRun<T>,
 	calls: readonly AskedPaid[],
 	given: { readonly smallestBatch: number; readonly earlierRows: ReadonlySet<unknown> },
-): CallSender<T> {
+) {
 	const { kind, clock, origin, isRetry, log } = run;
 	const hasKeys = calls.some(({ key }) => key !== '');
 	/** Items whose call another retry of this execution makes at this moment. */
@@ -134,7 +127,8 @@ function callSender<T extends object>(
 	const writer = batchWriter(announcements, given.smallestBatch, means, write);
 
 	return {
-		async send(position, send) {
+		/** @throws ServiceError as `send`; InputError where the call is not sent. */
+		async send(position: number, send: () => Promise<T>): Promise<T> {
 			const { item, call, key, fingerprint, row } = calls[position]!;
 			if (key !== '' && clock.now() - reservedAtMs > RESERVATION_MS) throw keyInUse();
 			const isStored = origin !== undefined && (await writer.announce(position));
@@ -159,7 +153,8 @@ function callSender<T extends object>(
 			writer.settle(position, { ...row, ...kind.toRow(result), sent_at: sentAt });
 			return result;
 		},
-		async close() {
+		/** Writes what is left. */
+		close: async () => {
 			if (origin !== undefined && calls.length > 0) await writer.close(expiry(run));
 		},
 	};

@@ -5,27 +5,16 @@ import { sleepSlice } from './clock';
 /** Idle time that is this much shorter than its limit still counts as such: by default both limits are equal. */
 const TIE_MS = 500;
 
-/** Ends a request when the execution is canceled, at its deadline, or after the idle timeout. */
-export interface RequestWatch {
-	/** Aborted when the request has to end. */
-	readonly signal: AbortSignal;
-	/** Restarts the idle timeout: data has arrived. */
-	readonly touch: () => void;
-	/** The error to report for one of the request: it may have been ended by this watch. */
-	readonly explain: (error: unknown) => unknown;
-	/** Ends the watch. Call it however the request ends. */
-	readonly end: () => void;
-}
-
 /**
- * Watches a request. The idle timeout of axios ends with the headers, as no redirect is followed.
+ * Ends a request when the execution is canceled, at its deadline, or after the idle timeout. That of axios ends with the
+ * headers, as no redirect is followed.
  *
  * @param canceled The signal of the execution.
  */
 export function watchRequest(
 	{ idleTimeoutMs, deadline }: Pick<HttpRequest, 'idleTimeoutMs' | 'deadline'>,
 	canceled: AbortSignal | undefined,
-): RequestWatch {
+) {
 	const request = new AbortController();
 	const done = new AbortController();
 	let lastReadAtMs = performance.now();
@@ -50,11 +39,14 @@ export function watchRequest(
 	if (canceled?.aborted) cancel();
 
 	return {
+		/** Aborted when the request has to end. */
 		signal: request.signal,
+		/** Restarts the idle timeout: data has arrived. */
 		touch() {
 			lastReadAtMs = performance.now();
 		},
-		explain(error) {
+		/** The error to report for one of the request: it may have been ended by this watch. */
+		explain(error: unknown): unknown {
 			if (canceled?.aborted || !request.signal.aborted) return error;
 			const idleMs = performance.now() - lastReadAtMs;
 			if (deadline && idleMs < idleTimeoutMs - TIE_MS) return deadlineError(deadline);
@@ -62,6 +54,7 @@ export function watchRequest(
 				code: 'ETIMEDOUT',
 			});
 		},
+		/** Ends the watch. Call it however the request ends. */
 		end() {
 			canceled?.removeEventListener('abort', cancel);
 			// Without a reason an error with a stack trace would be made for each request.
