@@ -74,6 +74,20 @@ export async function deliver(
 	const fileNames = new Map<string, string | undefined>();
 	const downloadErrors = new Map<string, string>();
 
+	function ended(
+		item: number,
+		ending: Ending,
+		result: PollResult,
+		binary: IBinaryKeyData = {},
+	): INodeExecutionData {
+		endingOf.set(item, ending);
+		return {
+			json: forTools(context, 'video', { ...result }),
+			...(Object.keys(binary).length === 0 ? {} : { binary }),
+			pairedItem: { item },
+		};
+	}
+
 	async function deliverItem(item: number): Promise<INodeExecutionData> {
 		const given = withoutTask?.get(item);
 		if (given !== undefined) {
@@ -87,32 +101,28 @@ export async function deliver(
 			throw withTaskId(pollError, taskId);
 		const poll = pollOf.get(checkTaskId(taskId))!;
 		const result = pollResult(poll);
-		if (poll.outcome === undefined) {
-			endingOf.set(item, 'generating');
-			return toItem(context, item, result);
-		}
+		if (poll.outcome === undefined) return ended(item, 'generating', result);
 		if (result.reason !== undefined) {
 			if (failsNode) throw failedVideos([poll], hint)!;
-			endingOf.set(item, 'failed');
-			return toItem(context, item, result);
+			return ended(item, 'failed', result);
 		}
 		const { binary, missing, error } = await downloadFiles(context, item, result);
 		if (error === undefined) {
-			endingOf.set(item, 'completed');
 			fileNames.set(poll.taskId, Object.values(binary)[0]?.fileName);
 			const files = missing.length === 0 ? {} : { missing_files: missing };
-			return toItem(context, item, { ...result, ...files }, binary);
+			return ended(item, 'completed', { ...result, ...files }, binary);
 		}
 		downloadErrors.set(poll.taskId, errorLine(error));
 		if (failsNode || isCanceled(error)) throw error;
-		endingOf.set(item, 'failed');
 		// It keeps the URL of the file.
 		const failed = { ...result, reason: 'download', error_message: errorLine(error) };
-		return toItem(context, item, failed, binary);
+		return ended(item, 'failed', failed, binary);
 	}
 
-	const describeCompleted = () => describeTasks(taskIds, pollOf);
-	const options = { concurrency: CONCURRENT_DOWNLOADS, describeCompleted };
+	const options = {
+		concurrency: CONCURRENT_DOWNLOADS,
+		describeCompleted: () => describeTasks(taskIds, pollOf),
+	};
 	const delivered = await settled(mapItems(context, () => options, deliverItem));
 	// What a failing node has downloaded is dropped: it stays open in the ledger.
 	if ('error' in delivered) endingOf.clear();
@@ -138,19 +148,6 @@ export async function deliver(
 	const note = lost.size === 0 ? '' : `, ${countVideos(lost.size)} without a result`;
 	progress.finish(polls, note + withoutId, note + withoutId === '' ? 'info' : 'warning');
 	return items.map((item, index) => ({ item, ending: endingOf.get(index) }));
-}
-
-function toItem(
-	context: IExecuteFunctions,
-	item: number,
-	result: PollResult,
-	binary: IBinaryKeyData = {},
-): INodeExecutionData {
-	return {
-		json: forTools(context, 'video', { ...result }),
-		...(Object.keys(binary).length === 0 ? {} : { binary }),
-		pairedItem: { item },
-	};
 }
 
 /** The error that ended polling, with the task ID of the item, so that the ID is not lost. */
