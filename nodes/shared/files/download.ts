@@ -71,9 +71,11 @@ export async function downloadFile(
 
 	async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
 		for (;;) {
-			const result = await settled(attempt());
-			if (!('error' in result)) return result.value;
-			await waitToRetry(result.error);
+			try {
+				return await attempt();
+			} catch (error) {
+				await waitToRetry(error);
+			}
 		}
 	}
 

@@ -1,14 +1,13 @@
-import {
-	type ICredentialDataDecryptedObject,
-	type IHttpRequestOptions,
-	type IN8nHttpFullResponse,
+import type {
+	ICredentialDataDecryptedObject,
+	IHttpRequestOptions,
+	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
 import type { HttpPort } from '../../client/ports';
 import { isPrivateUrl } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
-import { CREDENTIAL } from './nodeContext';
-import type { NodeContext } from './nodeContext';
+import { CREDENTIAL, type NodeContext } from './nodeContext';
 import { watchRequest } from './watchRequest';
 
 /** The service behind the credential. */

@@ -115,13 +115,7 @@ function failedItem(
 	itemIndex: number,
 	hasDetails?: boolean,
 ): INodeExecutionData {
-	return {
-		json: failureJson(
-			context,
-			toNodeError(context.getNode(), error, itemIndex),
-			error,
-			hasDetails,
-		),
-		pairedItem: { item: itemIndex },
-	};
+	const failure = toNodeError(context.getNode(), error, itemIndex);
+	const json = failureJson(context, failure, error, hasDetails);
+	return { json, pairedItem: { item: itemIndex } };
 }

@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { withoutUndefined } from '../../client/json';
 import { isToolRun } from './nodeContext';
 
 /** The fields of a result that an agent's model needs; the others would only fill its context. */
@@ -16,9 +17,6 @@ export function forTools(
 	result: IDataObject,
 ): IDataObject {
 	if (!isToolRun(context)) return result;
-	return Object.fromEntries(
-		TOOL_FIELDS[kind].flatMap((name) =>
-			result[name] === undefined ? [] : [[name, result[name]]],
-		),
-	);
+	const fields = TOOL_FIELDS[kind].map((name) => [name, result[name]]);
+	return withoutUndefined(Object.fromEntries(fields) as IDataObject);
 }

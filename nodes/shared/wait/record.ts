@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { slices } from '../../client/concurrency';
 import { withoutUndefined } from '../../client/json';
 import { pollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
@@ -38,8 +39,7 @@ export async function recordResults(
 	const rows = polls.map((poll) => resultRow(poll, deliveryOf(poll.taskId)));
 	try {
 		const account = await accountOf(context);
-		for (let start = 0; start < rows.length; start += MAX_CONDITIONS)
-			await writeRows(context, rows.slice(start, start + MAX_CONDITIONS), account);
+		for (const part of slices(rows, MAX_CONDITIONS)) await writeRows(context, part, account);
 	} catch (error) {
 		const { message } = error as Error;
 		mentionOnce(context, `The results are not in the task ledger. ${message}`);
