@@ -32,9 +32,6 @@ import { ASSISTANT_CALLS, planCall } from './callTable';
 import { readRequest, type AssistantFields } from './input';
 import { openSession } from './sessionTable';
 
-const FORGOTTEN =
-	'The first message of a session key has not been answered in time. The message after it uses a session of its own, which is not remembered for the key. Its session_id is in the output';
-
 /** Sends text to the chat of this execution. */
 type SendText = (text: string) => void;
 
@@ -108,7 +105,6 @@ async function ask(
 	const session = await openSession(context, fields, limitMs);
 	let sessionId = session.id;
 	const events: ToolProgressEvent[] = [];
-	if (session.isForgotten === true) hint(context, FORGOTTEN);
 	const remember = async (sessionId = '') => {
 		// The reply is paid for: a failure here must not lose it.
 		await session.remember(sessionId).catch((error: unknown) => {

@@ -13,6 +13,7 @@ import {
 } from '../shared/ledger/dataTable';
 import { accountOf } from '../shared/run/account';
 import { n8nClock } from '../shared/run/clock';
+import { hint } from '../shared/run/hints';
 import type { AssistantFields } from './input';
 
 /** The sessions of a project; users can view them and delete rows. */
@@ -33,12 +34,13 @@ export const SESSION_TABLE = {
 /** The session in which an item calls the assistant. */
 export interface AssistantSession {
 	/** The service's `session_id`; none for a new session. */
-	readonly id?: string;
-	/** Whether the key has or gets another session, so that this call uses one that nobody remembers. */
-	readonly isForgotten?: boolean;
+	readonly id?: string | undefined;
 	/** Ends the call: stores the ID of the session that the service used, if any, where later executions need it. */
 	readonly remember: (sessionId: string) => Promise<unknown>;
 }
+
+const FORGOTTEN =
+	'The first message of a session key has not been answered in time. The message after it uses a session of its own, which is not remembered for the key. Its session_id is in the output';
 
 const doNothing = async (): Promise<void> => undefined;
 
@@ -74,9 +76,9 @@ export async function openSession(
 	async function write(...steps: readonly Step[]): Promise<readonly Row[]> {
 		return await onTable(context, SESSION_TABLE, ...steps).catch((error: unknown) => {
 			if (!(error instanceof TableError)) throw error;
-			const hint =
+			const remedy =
 				'Otherwise set Session to By ID and store the session_id of the output yourself, or set it to New';
-			throw new InputError('Session', `cannot be remembered: ${error.message}`, hint);
+			throw new InputError('Session', `cannot be remembered: ${error.message}`, remedy);
 		});
 	}
 	const claimAs = (status: 'claimed' | 'reserved') => ({
@@ -100,31 +102,31 @@ export async function openSession(
 		callMs,
 	);
 	const outcome = outcomes.get(key)!;
-	if (outcome === 'timeout') return { isForgotten: true, remember: doNothing };
+	if (outcome === 'timeout') {
+		hint(context, FORGOTTEN);
+		return { remember: doNothing };
+	}
 
 	const id = outcome === 'reserved' ? undefined : String(outcome['session_id']);
 	const replaced = { any: seen.map((row) => ['id', 'eq', row['id'] as number] as const) };
 	return {
-		...(id === undefined ? {} : { id }),
+		id,
 		async remember(sessionId) {
 			if (sessionId === id) return;
 			// The new row first: without one the key would be free.
-			if (sessionId !== '')
-				await write(
-					{ insert: [{ ...owner, session_id: sessionId }] },
-					{ remove: replaced },
-				);
+			const row = { ...owner, session_id: sessionId };
+			if (sessionId !== '') await write({ insert: [row] }, { remove: replaced });
 			else if (id === undefined) await write({ remove: ofClaim });
 		},
 	};
 }
 
 function emptyValue(session: string): InputError {
-	const hint = 'Enter a value, or set Session to New';
-	if (session !== 'id') return new InputError('Key', 'is empty', hint);
+	const remedy = 'Enter a value, or set Session to New';
+	if (session !== 'id') return new InputError('Key', 'is empty', remedy);
 	const inNode =
 		'To get the session_id of another node of this package, turn on Include Details there';
-	return new InputError('Session ID', 'is empty', `${hint}. ${inNode}`);
+	return new InputError('Session ID', 'is empty', `${remedy}. ${inNode}`);
 }
 
 /** The row as a claim; none if its owner is gone. */
