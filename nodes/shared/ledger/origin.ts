@@ -5,29 +5,13 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { executionOf, type ExecutionFacts } from '../run/engine';
 
 /** Identifies the execution of a node across n8n's *Retry*. */
-export interface Origin {
-	/** The same for an execution and all its retries, also if it crashed and left no data; differs by workflow and node. */
-	readonly origin: string;
-	/** ID of the execution that a person sees: of a sub-workflow the execution that called it, unless it is retried itself. */
-	readonly root: string;
-	/** Identifies this execution and its own retries: all calls of a sub-workflow by one execution have the same origin. */
-	readonly own: string;
-	/** Whether only the calls of this execution's own tries are repeated: a sub-workflow's execution is retried by itself. */
-	readonly isAlone: boolean;
-	/** Whether the execution is a retry. */
-	readonly isRetry: boolean;
-	/**
-	 * Whether the position of a call tells which one it is. In a sub-workflow all calls have the same: a retry that kept runs
-	 * of the calling workflow does not repeat all of them.
-	 */
-	readonly hasPosition: boolean;
-}
+export type Origin = Awaited<ReturnType<typeof originOf>>;
 
 /**
  * The origin of this execution. n8n keeps one random token of an execution in all its retries; being a secret, it is
  * hashed. In an n8n without it a retry is recognized by the execution that it retries.
  */
-export async function originOf(context: IExecuteFunctions): Promise<Origin> {
+export async function originOf(context: IExecuteFunctions) {
 	const { current, isRetry, isRetried, read } = executionOf(context);
 	let root: ExecutionFacts = current;
 	for (const seen = new Set<string>(); root.parentId !== undefined && !seen.has(root.parentId);) {
@@ -37,14 +21,23 @@ export async function originOf(context: IExecuteFunctions): Promise<Origin> {
 	const secretOf = ({ token, retryOf, id }: ExecutionFacts) => token ?? retryOf ?? id;
 	const isAlone = isRetried && root !== current;
 	return {
+		/** The same for an execution and all its retries, also if it crashed and left no data; differs by workflow and node. */
 		origin: hash(
 			'sha256',
 			[secretOf(root), context.getWorkflow().id, context.getNode().id].join(' '),
 		),
+		/** ID of the execution that a person sees: of a sub-workflow the execution that called it, unless it is retried itself. */
 		root: isAlone ? current.id : root.id,
+		/** Identifies this execution and its own retries: all calls of a sub-workflow by one execution have the same origin. */
 		own: hash('sha256', secretOf(current)).slice(0, 16),
+		/** Whether only the calls of this execution's own tries are repeated: a sub-workflow's execution is retried by itself. */
 		isAlone,
+		/** Whether the execution is a retry. */
 		isRetry,
+		/**
+		 * Whether the position of a call tells which one it is. In a sub-workflow all calls have the same: a retry that kept runs
+		 * of the calling workflow does not repeat all of them.
+		 */
 		hasPosition: root === current || isAlone || !root.keepsCalls,
 	};
 }
