@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { withDeadline } from '../../client/http/deadline';
-import { pollTasks, type PollState } from '../../client/video/poll/pollTasks';
+import { pollTasks } from '../../client/video/poll/pollTasks';
 import { queryTask } from '../../client/video/queryTask';
 import { n8nClock } from '../run/clock';
 import { n8nService } from '../run/host';
@@ -15,27 +15,21 @@ const IDLE_TIMEOUT_MS = 30_000;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /**
- * How long a run polls: until all tasks are finished; a step, after which the unfinished ones are polled again; or once,
- * when each is due.
- */
-export type PollScope = 'all' | 'step' | 'once';
-
-/** The polling state after a run, and the error that ended it, if any. */
-export type PolledState = PollState & { readonly error?: unknown };
-
-/**
  * Polls tasks (spec 3.1), a task of several items once for all; continues what `savePolls` has saved.
  *
  * @param taskIds The task of each item; empty for none.
+ * @param scope How long the run polls: until all tasks are finished; a step, after which the unfinished ones are polled
+ *   again; or once, when each is due.
  * @param concurrency Maximum number of status polls at the same time.
+ * @returns The polling state after the run, and the error that ended it, if any.
  */
 export async function poll(
 	context: IExecuteFunctions,
 	taskIds: readonly string[],
 	progress: Progress,
-	scope: PollScope,
+	scope: 'all' | 'step' | 'once',
 	concurrency = pollOptions.concurrency.read(context, 0),
-): Promise<PolledState> {
+) {
 	const { http } = await n8nService(context);
 	const clock = n8nClock(context);
 	const uniqueIds = [...new Set(taskIds)].filter((taskId) => taskId !== '');
