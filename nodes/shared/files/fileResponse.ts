@@ -28,26 +28,7 @@ export const OPEN_URL_HINT = 'Open the URL of the file';
 const TRUST_HINT = 'If you trust it, download it with an HTTP Request node';
 
 /** The response of a file host, with its body unread. */
-export interface FileResponse {
-	readonly status: number;
-	readonly headers: Readonly<Record<string, string | undefined>>;
-	readonly body: Readable;
-	/** Closes the connection. A body that waits for bytes cannot be closed by `destroy`: n8n's helper wraps it. */
-	readonly close: () => void;
-	/** Announced size in bytes. Of a file that the host compresses all the same, it is the compressed size. */
-	readonly length: number | undefined;
-	/**
-	 * ETag or modification date of the file for If-Range, so that two versions of a file are never joined; undefined
-	 * where the download cannot resume. A weak ETag does not identify the bytes.
-	 */
-	readonly validator: string | undefined;
-}
-
-/** The position at which an interrupted download resumes (HTTP Range and If-Range). */
-export interface ResumePoint {
-	readonly fromByte: number;
-	readonly validator: string;
-}
+export type FileResponse = Awaited<ReturnType<typeof request>>;
 
 /**
  * Requests a download, optionally resuming with Range and If-Range. Sent without the credential: files are on
@@ -61,7 +42,7 @@ export async function openFile(
 	context: IExecuteFunctions,
 	url: string,
 	signal: AbortSignal,
-	resume?: ResumePoint,
+	resume?: { readonly fromByte: number; readonly validator: string },
 ): Promise<FileResponse> {
 	const { isPrivate: allowsPrivate } = await n8nService(context);
 	let at = url.trim();
@@ -95,7 +76,7 @@ export async function openFile(
 async function request(
 	context: IExecuteFunctions,
 	{ signal, ...options }: IHttpRequestOptions & { readonly signal: AbortSignal },
-): Promise<FileResponse> {
+) {
 	const closing = new AbortController();
 	const response = (await context.helpers
 		.httpRequest({
@@ -111,18 +92,23 @@ async function request(
 		.catch((error: unknown) => {
 			throw downloadInterrupted(error);
 		})) as IN8nHttpFullResponse;
-	const headers = response.headers as FileResponse['headers'];
+	const headers = response.headers as Readonly<Record<string, string | undefined>>;
 	const { etag, 'last-modified': date, 'content-length': length } = headers;
-	// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
-	const body = response.body as unknown as Readable;
 	return {
 		status: response.statusCode,
 		headers,
-		body,
+		// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
+		body: response.body as unknown as Readable,
+		/** Closes the connection. A body that waits for bytes cannot be closed by `destroy`: n8n's helper wraps it. */
 		close: () => {
 			closing.abort();
 		},
+		/** Announced size in bytes. Of a file that the host compresses all the same, it is the compressed size. */
 		length: length === undefined ? undefined : Number(length),
+		/**
+		 * ETag or modification date of the file for If-Range, so that two versions of a file are never joined; undefined
+		 * where the download cannot resume. A weak ETag does not identify the bytes.
+		 */
 		validator: etag !== undefined && !etag.startsWith('W/') ? etag : date,
 	};
 }
