@@ -1,16 +1,7 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { AssistantReply } from '../client/chat/askAssistant';
 import { isJsonObject, parseJsonObject, type JsonValue } from '../client/json';
 import type { Row } from '../shared/ledger/dataTable';
-import {
-	CALLER_COLUMNS,
-	STATUS_COLUMNS,
-	type CallKind,
-	type PlannedCall,
-} from '../shared/ledger/callKind';
-import { safeRetryGroup } from '../shared/form/retryOptions';
-import { readFields, type AssistantFields } from './input';
+import { CALLER_COLUMNS, STATUS_COLUMNS, type CallKind } from '../shared/ledger/callKind';
 
 /** Calls of super assistants in a ledger of their own. A row is needed until its execution needs no retry any more. */
 export const ASSISTANT_CALLS: CallKind<AssistantReply> = {
@@ -35,32 +26,6 @@ export const ASSISTANT_CALLS: CallKind<AssistantReply> = {
 	},
 	toResult: toReply,
 };
-
-/**
- * An item's call before it is sent: its fields, and the columns that a person wants to see.
- *
- * @throws The error of an expression.
- */
-export function planCall(
-	context: IExecuteFunctions,
-	item: number,
-): PlannedCall & { readonly fields: AssistantFields } {
-	const fields = readFields(context, item);
-	const { appCode, session, sessionValue, message, entered } = fields;
-	return {
-		fields,
-		item,
-		key: '',
-		entered,
-		retryOutcomeUnknown: safeRetryGroup.options.retryOutcomeUnknown.read(context, item),
-		row: {
-			app_code: appCode,
-			session_key: session === 'key' ? sessionValue : '',
-			session_id: session === 'id' ? sessionValue : '',
-			message: message.trim(),
-		},
-	};
-}
 
 /** The reply in a row; none if the row has no complete reply, for example because a person has changed it. */
 function toReply({ reply }: Row): AssistantReply | undefined {

@@ -28,8 +28,8 @@ import { mapItems } from '../shared/run/mapItems';
 import { readResult, settled, valueOf } from '../shared/run/settled';
 import { errorLine } from '../shared/run/nodeErrors';
 import { forTools } from '../shared/run/toolResult';
-import { ASSISTANT_CALLS, planCall } from './callTable';
-import { readRequest, type AssistantFields } from './input';
+import { ASSISTANT_CALLS } from './callTable';
+import { planCall, readRequest, type AssistantFields } from './input';
 import { openSession } from './sessionTable';
 
 /** Sends text to the chat of this execution. */

@@ -7,6 +7,8 @@ import { chatSession } from '../shared/chat/chatSession';
 import { readImages } from '../shared/chat/messages';
 import { appField } from '../shared/chat/requestFields';
 import { readChatFields } from '../shared/chat/requestOptions';
+import { safeRetryGroup } from '../shared/form/retryOptions';
+import type { PlannedCall } from '../shared/ledger/callKind';
 import type { Service } from '../shared/run/host';
 import { readText } from '../shared/run/parameters';
 
@@ -18,12 +20,17 @@ export interface AssistantFields {
 	readonly session: string;
 	/** ID or key of the session; empty for a new one. */
 	readonly sessionValue: string;
-	/** What was entered, not what is sent: the signed URLs of binary files differ on every run. */
-	readonly entered: string;
 }
 
-/** @throws The error of an expression. */
-export function readFields(context: IExecuteFunctions, item: number): AssistantFields {
+/**
+ * An item's call before it is sent: its fields, and the columns that a person wants to see.
+ *
+ * @throws The error of an expression.
+ */
+export function planCall(
+	context: IExecuteFunctions,
+	item: number,
+): PlannedCall & { readonly fields: AssistantFields } {
 	const text = (name: string) => readText(context, name, item);
 	const chosen = text('session').trim();
 	const chat = chosen === 'chat' ? chatSession(context, item) : '';
@@ -32,12 +39,21 @@ export function readFields(context: IExecuteFunctions, item: number): AssistantF
 	const valueField = session === 'id' ? 'sessionId' : 'sessionKey';
 	const sessionValue = session === 'new' ? '' : chat || text(valueField).trim();
 	const images = context.getNodeParameter('images.image', item, []);
+	const [app, message] = [text('appCode'), text('message')];
+	const appCode = app.trim();
 	return {
-		appCode: text('appCode').trim(),
-		message: text('message'),
-		session,
-		sessionValue,
-		entered: JSON.stringify([text('appCode'), text('message'), session, sessionValue, images]),
+		fields: { appCode, message, session, sessionValue },
+		item,
+		key: '',
+		// Not what is sent: the signed URLs of binary files differ on every run.
+		entered: JSON.stringify([app, message, session, sessionValue, images]),
+		retryOutcomeUnknown: safeRetryGroup.options.retryOutcomeUnknown.read(context, item),
+		row: {
+			app_code: appCode,
+			session_key: session === 'key' ? sessionValue : '',
+			session_id: session === 'id' ? sessionValue : '',
+			message: message.trim(),
+		},
 	};
 }
 

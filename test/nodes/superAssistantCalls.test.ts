@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { AssistantReply } from '../../nodes/client/chat/askAssistant';
-import { ASSISTANT_CALLS, planCall } from '../../nodes/SuperAssistant/callTable';
+import { ASSISTANT_CALLS } from '../../nodes/SuperAssistant/callTable';
+import { planCall } from '../../nodes/SuperAssistant/input';
 
 const { toRow, toResult: toReply } = ASSISTANT_CALLS;
 
