@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { executionOf, type ExecutionFacts } from '../run/engine';
+import { executionOf } from '../run/engine';
 
 /** Identifies the execution of a node across n8n's *Retry*. */
 export type Origin = Awaited<ReturnType<typeof originOf>>;
@@ -13,12 +13,12 @@ export type Origin = Awaited<ReturnType<typeof originOf>>;
  */
 export async function originOf(context: IExecuteFunctions) {
 	const { current, isRetry, isRetried, read } = executionOf(context);
-	let root: ExecutionFacts = current;
+	let root = current;
 	for (const seen = new Set<string>(); root.parentId !== undefined && !seen.has(root.parentId);) {
 		seen.add(root.parentId);
 		root = await read(root.parentId);
 	}
-	const secretOf = ({ token, retryOf, id }: ExecutionFacts) => token ?? retryOf ?? id;
+	const secretOf = ({ token, retryOf, id }: typeof current) => token ?? retryOf ?? id;
 	const isAlone = isRetried && root !== current;
 	return {
 		/** The same for an execution and all its retries, also if it crashed and left no data; differs by workflow and node. */

@@ -145,39 +145,31 @@ export function sourceOf(context: IExecuteFunctions): ISourceData | null {
 }
 
 /** What identifies an execution; undefined where n8n does not tell. */
-export interface ExecutionFacts {
-	readonly id: string;
-	/** A random secret of the execution, which its retries have, too. */
-	readonly token: string | undefined;
-	/** The execution that this one retries. */
-	readonly retryOf: string | undefined;
-	/** The execution that called this one as a sub-workflow. */
-	readonly parentId: string | undefined;
-	/** Whether n8n has kept node runs from before its start that called sub-workflows, as a retry does. */
-	readonly keepsCalls: boolean;
+function factsOf(id: string, data: Partial<IRunExecutionData> | undefined, retryOf?: string) {
+	return {
+		id,
+		/** A random secret of the execution, which its retries have, too. */
+		token: data?.resumeToken,
+		/** The execution that this one retries. */
+		retryOf,
+		/** The execution that called this one as a sub-workflow. */
+		parentId: data?.parentExecution?.executionId,
+		/** Whether n8n has kept node runs from before its start that called sub-workflows, as a retry does. */
+		keepsCalls: Object.values(data?.resultData?.runData ?? {})
+			.flat()
+			.some((run) => isCallBefore(run, id)),
+	};
 }
 
 /** The running execution, and a reader for the executions that called it. */
 export function executionOf(context: IExecuteFunctions) {
 	const { runExecutionData, additionalData = {} } = context as unknown as Internals;
-	const facts = (id: string, data: Partial<IRunExecutionData> | undefined): ExecutionFacts => ({
-		id,
-		token: data?.resumeToken,
-		retryOf: undefined,
-		parentId: data?.parentExecution?.executionId,
-		keepsCalls: Object.values(data?.resultData?.runData ?? {})
-			.flat()
-			.some((run) => isCallBefore(run, id)),
-	});
 	const rootMode = additionalData.rootExecutionMode ?? context.getMode();
 	return {
-		current: {
-			...facts(context.getExecutionId(), runExecutionData),
-			retryOf: additionalData.hooks?.retryOf,
-		},
+		current: factsOf(context.getExecutionId(), runExecutionData, additionalData.hooks?.retryOf),
 		isRetry: rootMode === 'retry',
 		/** Whether this execution itself is the retry, and not one that called it. */
 		isRetried: context.getMode() === 'retry',
-		read: async (id: string) => facts(id, await additionalData.getRunExecutionData?.(id)),
+		read: async (id: string) => factsOf(id, await additionalData.getRunExecutionData?.(id)),
 	};
 }
