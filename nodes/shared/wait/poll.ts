@@ -33,8 +33,8 @@ export async function poll(
 	const { http } = await n8nService(context);
 	const clock = n8nClock(context);
 	const uniqueIds = [...new Set(taskIds)].filter((taskId) => taskId !== '');
-	const initial = loadPolls(context, uniqueIds, clock.now());
 	const nowMs = clock.now();
+	const initial = loadPolls(context, uniqueIds, nowMs);
 	// In a loop, an earlier run of this execution may have polled a task just now: each is polled when it is due.
 	const dueMs = Math.max(initial.cooldown.untilMs, ...initial.polls.map((each) => each.dueAtMs));
 	const untilMs = { all: Infinity, step: nowMs, once: Math.max(nowMs, dueMs) }[scope];

@@ -18,12 +18,9 @@ export async function withProgress<T>(
 	context: IExecuteFunctions,
 	work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
-	if (!context.isStreaming()) return await work(pollProgress(context, () => undefined));
-	return await withChatStream(
-		context,
-		0,
-		async (sendText) => await work(pollProgress(context, sendText)),
-	);
+	const run = async (sendText: (text: string) => void) =>
+		await work(pollProgress(context, sendText));
+	return await (context.isStreaming() ? withChatStream(context, 0, run) : run(() => undefined));
 }
 
 /**
