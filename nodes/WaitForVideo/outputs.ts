@@ -46,8 +46,9 @@ export function toOutputs(
 	delivered: readonly DeliveredItem[],
 ): INodeExecutionData[][] {
 	if (isToolRun(context)) return [delivered.map(({ item }) => item)];
-	const isRegular = context.getNode().onError === 'continueRegularOutput';
-	const errorOutput = isRegular && !isFailedConnected(context) ? COMPLETED : FAILED;
+	// n8n itself moves errors to an error output. Without one the node continues, in the older form of On Error as well.
+	const hasErrorOutput = context.getNode().onError === 'continueErrorOutput';
+	const errorOutput = hasErrorOutput || isFailedConnected(context) ? FAILED : COMPLETED;
 	const outputs: INodeExecutionData[][] = [[], []];
 	for (const { item, ending } of delivered) {
 		const output = ending === undefined ? errorOutput : ENDINGS.indexOf(ending);

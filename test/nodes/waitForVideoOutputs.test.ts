@@ -2,6 +2,7 @@ import {
 	NodeHelpers,
 	Workflow,
 	type IDataObject,
+	type INode,
 	type INodeExecutionData,
 	type INodeOutputConfiguration,
 } from 'n8n-workflow';
@@ -52,12 +53,22 @@ const idsOf = (items: readonly INodeExecutionData[] = []) =>
 	items.map(({ json: fields }) => fields['task_id']);
 
 /** Runs the node in a workflow with these connections. */
-async function wait(wires: Wires, { parameters, ...more }: Partial<RunOptions> = {}) {
+async function wait(
+	wires: Wires,
+	{
+		parameters,
+		nodeSettings,
+		...more
+	}: Partial<RunOptions> & { readonly nodeSettings?: Partial<INode> } = {},
+) {
 	const nodes = [
-		packageNode(WAIT, 'waitForVideo', {
-			...more,
-			parameters: { download: false, ...parameters },
-		}),
+		{
+			...packageNode(WAIT, 'waitForVideo', {
+				...more,
+				parameters: { download: false, ...parameters },
+			}),
+			...nodeSettings,
+		},
 		...['Done', 'Lost', 'Later'].map((name) => stubNode(name, (items) => items)),
 	];
 	const credential = { baseUrl: server.url, apiKey: 'k-secret' };
@@ -183,9 +194,13 @@ test.each<[string, string, Wires]>([
 	expect(server.requests).toHaveLength(0);
 });
 
-test('On Error: Continue passes a failed video on where Failed leads nowhere', async () => {
+test.each<[string, Partial<INode>]>([
+	['On Error: Continue', { onError: 'continueRegularOutput' }],
+	// Workflows that were saved by an older n8n, or written by hand, still have it.
+	['its older form Continue On Fail', { continueOnFail: true }],
+])('%s passes a failed video on where Failed leads nowhere', async (_name, nodeSettings) => {
 	reports = { b: MODERATED };
-	const more = { items: ids('a', 'b'), onError: 'continueRegularOutput' } as const;
+	const more = { items: ids('a', 'b'), nodeSettings };
 	const lost = await wait({ [WAIT]: [['Done']] }, more);
 	expect(allItems(lost, 'Done')[0]).toMatchObject([
 		{ json: { task_id: 'a' } },
