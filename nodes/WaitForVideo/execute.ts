@@ -28,9 +28,10 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		// Its empty item would leave through Completed, where each item is a video.
 		if (!isToolRun(context)) ignoreAlwaysOutputData(context);
 		const { collected, isSuspended, ...polled } = await pollItems(context, mode, progress);
-		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. A copy:
-		// with an error output n8n empties the list that a node returns.
-		if (isSuspended) return [[...context.getInputData()]];
+		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. Copies:
+		// with an error output n8n empties the list that a node returns. With Retry On Fail an `error` of the first item would
+		// make it run the node again, whose entry has no items any more.
+		if (isSuspended) return [context.getInputData().map(withoutError)];
 		if (collected?.length === 0) return [[]];
 		const own = collected === undefined ? context : contextOfTasks(context, collected);
 		const rule = { failsNode: readFailsNode(own), hint: HINT, toGoOn: TO_GO_ON };
@@ -39,6 +40,13 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		forgetTasks(context);
 		return withLedger(outputs, collected);
 	});
+}
+
+function withoutError({
+	json: { error, ...json },
+	...item
+}: INodeExecutionData): INodeExecutionData {
+	return { ...item, json };
 }
 
 /** The tasks of a run after its polls. */

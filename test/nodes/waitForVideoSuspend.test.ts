@@ -257,3 +257,14 @@ test('a suspended step has a hint below its output: the progress, and the time o
 		},
 	]);
 });
+
+test('with Retry On Fail a field "error" of the first input item does not make n8n run a suspended step again', async () => {
+	const items = [{ task_id: 'a', error: 'of a node before', topic: 'sea' }];
+	const first = await suspend({ items, retryOnFail: true });
+	expect(first.status).toBe('waiting');
+	expect(first.outputs[COMPLETED]).toMatchObject([{ json: { task_id: 'a', topic: 'sea' } }]);
+	expect(server.requests).toHaveLength(1);
+	states = { a: 'completed' };
+	const last = await resumeLater(first);
+	expect(idsOf(allItems(last, 'Done')[COMPLETED])).toStrictEqual(['a']);
+});
