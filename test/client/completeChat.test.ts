@@ -422,6 +422,9 @@ describe('error statuses (spec 7.1)', () => {
 
 	test.each([
 		['in seconds', { 'retry-after': '7' }, 7_000],
+		// JavaScript takes these for dates: 5 October 2001, and 7 January.
+		['with a fraction', { 'retry-after': '10.5' }, 10_500],
+		['that is neither a number nor a time', { 'retry-after': '1,7' }, undefined],
 		[
 			'as a date, relative to the Date header',
 			{

@@ -132,13 +132,18 @@ function httpError(
 	});
 }
 
-/** Parses `Retry-After`: seconds, or a date. A date is compared with the server's own clock (`Date`), not with ours. */
+/**
+ * Parses `Retry-After`: seconds, some servers send a fraction, or a date. A date is compared with the server's own clock
+ * (`Date`), not with ours.
+ */
 function retryAfter({
 	'retry-after': header = '',
 	date = '',
 }: HttpResponse['headers']): ErrorDetails {
 	const text = header.trim();
-	const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.parse(date);
+	if (/^\d+(\.\d+)?$/.test(text)) return { retryAfterMs: Number(text) * 1000 };
+	// Without a time it is none: JavaScript makes a date of nearly any number.
+	const ms = text.includes(':') ? Date.parse(text) - Date.parse(date) : NaN;
 	return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) };
 }
 
