@@ -255,6 +255,13 @@ test('a dry run of all items waits for nothing', async () => {
 	expect(messages).toStrictEqual([]);
 });
 
+test('a Download Video that is neither on nor off is found before anything is paid', async () => {
+	const parameters = { download: '={{ ["FALSE", "no"][$itemIndex] }}' };
+	const { error } = await run(['a', 'b'], { parameters });
+	expect(error!.message).toBe('Download Video is no');
+	expect(server.requests).toHaveLength(0);
+});
+
 test.each([
 	[{ maximumWait: 99 }, 'Maximum Wait'],
 	[{ maximumFileSize: '={{ $itemIndex - 1 }}' }, 'Maximum File Size'],

@@ -196,6 +196,33 @@ test('the thumbnail is a file of its own, and the name can be an expression', as
 	});
 });
 
+describe('Download Video from an expression', () => {
+	const waitWith = async (download: unknown) => {
+		cdn = (response, request) => {
+			send(response, request);
+		};
+		const item = { task_id: 'task-1', download: download as string };
+		return await wait({}, { items: [item], parameters: { download: '={{ $json.download }}' } });
+	};
+
+	test.each([true, 'TRUE', 1, '1', null, undefined, ''])('%p: the file', async (download) => {
+		const { outputs } = await waitWith(download);
+		expect(outputs[COMPLETED]).toMatchObject([{ binary: { data: { fileSize: '200 kB' } } }]);
+	});
+
+	test.each([false, 'FALSE', 'false', 0, '0'])('%p: no file', async (download) => {
+		const { outputs } = await waitWith(download);
+		expect(outputs[COMPLETED]).toHaveLength(1);
+		expect(downloads()).toHaveLength(0);
+	});
+
+	test.each(['yes', [], {}])('%p is an error before the first poll', async (download) => {
+		const { error } = await waitWith(download);
+		expect(error!.message).toMatch(/^Download Video is /);
+		expect(server.requests).toHaveLength(0);
+	});
+});
+
 test('a video without a thumbnail is not an error', async () => {
 	cdn = (response, request) => {
 		send(response, request);

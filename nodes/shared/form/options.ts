@@ -129,13 +129,21 @@ export function booleanOption(
 		property: { ...property, name, default: initial },
 		read: (context, itemIndex) => {
 			const value = rawValue(context, path, itemIndex) ?? initial;
-			// An expression may return it as text, such as the TRUE of a spreadsheet, or as 1 from a database.
-			const text = shown(value).trim().toLowerCase();
-			if (!isStrict || ['true', 'false', '1', '0'].includes(text))
-				return text === 'true' || text === '1';
-			throw new InputError(label, `is ${shown(value)}`, 'Enter true or false');
+			return readSwitch(value, label, isStrict);
 		},
 	});
+}
+
+/**
+ * Reads a switch. An expression may return it as text, such as the TRUE of a spreadsheet, or as 1 from a database.
+ *
+ * @throws InputError for a value that is neither on nor off; if `isStrict` is false, that is off.
+ */
+export function readSwitch(value: unknown, label: string, isStrict = true): boolean {
+	const text = shown(value).trim().toLowerCase();
+	if (!isStrict || ['true', 'false', '1', '0'].includes(text))
+		return text === 'true' || text === '1';
+	throw new InputError(label, `is ${shown(value)}`, 'Enter true or false');
 }
 
 /** One of several fixed values. */

@@ -8,7 +8,7 @@ import { downloadFile } from '../files/download';
 import { readLimits } from '../files/downloadLimits';
 import { errorLine } from '../run/nodeErrors';
 import { readText } from '../run/parameters';
-import { fileOptions } from './options';
+import { fileOptions, readDownload } from './options';
 
 type Read<T> = (context: IExecuteFunctions, itemIndex: number) => T;
 
@@ -16,7 +16,7 @@ type Read<T> = (context: IExecuteFunctions, itemIndex: number) => T;
 const FILES: readonly (readonly ['video' | 'thumbnail', Read<boolean>, Read<string>])[] = [
 	[
 		'video',
-		(context, item) => context.getNodeParameter('download', item, false),
+		readDownload,
 		(context, item) => readText(context, 'binaryProperty', item).trim() || 'data',
 	],
 	['thumbnail', fileOptions.downloadThumbnail.read, fileOptions.thumbnailProperty.read],

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { isBlank } from '../../client/values';
 import { readLimits } from '../files/downloadLimits';
 import { booleanField, textField } from '../form/fields';
 import { notInTools } from '../form/fromAi';
@@ -9,6 +10,7 @@ import {
 	numberOption,
 	optionTable,
 	readOptions,
+	readSwitch,
 	textOption,
 } from '../form/options';
 import { readText } from '../run/parameters';
@@ -56,10 +58,22 @@ export const downloadFields: readonly INodeProperties[] = [
 	}),
 ].map(notInTools);
 
+/**
+ * Whether the file of the video is downloaded; also where an expression gives nothing, as the default says.
+ *
+ * @throws InputError for a value that is neither on nor off.
+ */
+export function readDownload(context: IExecuteFunctions, itemIndex: number): boolean {
+	// A tool has no such field.
+	const value: unknown = context.getNodeParameter('download', itemIndex, false);
+	return isBlank(value) || readSwitch(value, 'Download Video');
+}
+
 /** How long a run polls, in milliseconds. n8n evaluates the option for the first item, and it applies to all. */
 export function readPolling(context: IExecuteFunctions) {
 	// Used for the downloads: a bad value must be found before the wait.
 	readLimits(context, 0);
+	readDownload(context, 0);
 	return { timeoutMs: pollOptions.maximumWait.read(context, 0) * 60_000 };
 }
 
@@ -67,6 +81,7 @@ export function readPolling(context: IExecuteFunctions) {
 export function checkWaitFields(context: IExecuteFunctions, itemIndex: number): void {
 	readPolling(context);
 	readLimits(context, itemIndex);
+	readDownload(context, itemIndex);
 	readOptions(fileOptions, context, itemIndex);
 	readText(context, 'binaryProperty', itemIndex);
 }
