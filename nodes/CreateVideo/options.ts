@@ -20,6 +20,7 @@ import { readSafeRetry, safeRetryGroup } from '../shared/form/retryOptions';
 import { timeoutOptions } from '../shared/form/timeoutOption';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { isToolRun } from '../shared/run/nodeContext';
+import { checkKey } from '../shared/run/parameters';
 import { waitOptions } from './wait';
 
 /** The options without a special case, by their names in the form. */
@@ -144,7 +145,7 @@ function readIdempotencyKey(context: IExecuteFunctions, itemIndex: number): stri
 	const entered = idempotencyKey.read(context, itemIndex);
 	// PostgreSQL takes no NUL character; half a surrogate pair comes back as U+FFFD.
 	const key = Buffer.from(entered.replaceAll('\0', '')).toString();
-	if (key !== '') return key;
+	if (key !== '') return checkKey(key, 'Idempotency Key');
 	throw new InputError(
 		'Idempotency Key',
 		'is empty',

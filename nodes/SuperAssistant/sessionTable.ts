@@ -14,6 +14,7 @@ import {
 import { accountOf } from '../shared/run/account';
 import { n8nClock } from '../shared/run/clock';
 import { hint } from '../shared/run/hints';
+import { checkKey } from '../shared/run/parameters';
 import type { AssistantFields } from './input';
 
 /** The sessions of a project; users can view them and delete rows. */
@@ -65,6 +66,7 @@ export async function openSession(
 	if (session === 'new') return { remember: doNothing };
 	if (sessionValue === '') throw emptyValue(session);
 	if (session === 'id') return { id: sessionValue, remember: doNothing };
+	checkKey(sessionValue, 'Key');
 	const clock = n8nClock(context);
 	const claim = randomUUID();
 	const account = await accountOf(context);

@@ -714,6 +714,22 @@ describe('Idempotency Key', () => {
 	});
 
 	test.each([
+		['={{ $json.none !== undefined }}', 'false'],
+		['={{ String($json.none) }}', 'undefined'],
+		['={{ $json.none * 1 }}', 'NaN'],
+		['={{ [] }}', '[]'],
+		['={{ ({}) }}', '{}'],
+		['={{ "" + ({}) }}', '[object Object]'],
+	])('%j is an error: all items would have one video', async (key, shown) => {
+		const { error } = await run(['a', 'b'], { idempotencyKey: key });
+		expect(error).toMatchObject({
+			message: `Idempotency Key is ${shown}, as for every item without a value`,
+			description: expect.stringMatching(/^Enter an expression/) as string,
+		});
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test.each([
 		['an expression-like text', '={{ $json.prompt }}'],
 		['a text that begins with =', '=1+1'],
 		['braces', 'a {{ $json.prompt }} b'],

@@ -302,6 +302,11 @@ describe('Chat Completion', () => {
 		['no chat', { memory: 'chat' }, /^Memory is This Chat, but no Chat Trigger has started/],
 		['an empty key', { memory: 'key', memoryKey: '' }, /^Memory Key is empty/],
 		[
+			'a key that all visitors without a name have',
+			{ memory: 'key', memoryKey: '={{ $json.name !== undefined }}' },
+			/^Memory Key is false, as for every item without a value/,
+		],
+		[
 			'a limit that is no number',
 			{ memory: 'key', memoryKey: 'k', options: { memoryMessages: 'many' } },
 			/^Maximum Messages in Memory is many/,

@@ -220,6 +220,7 @@ test.each([
 	['Message', { message: '={{ $json.nothing }}' }],
 	['Session ID', { session: 'id', sessionId: '' }],
 	['Key', { session: 'key', sessionKey: '' }],
+	['Key', { session: 'key', sessionKey: '={{ String($json.customer) }}' }],
 	['Maximum Duration', { options: { maximumDuration: 'soon' } }],
 ])('%s is checked before anything is sent', async (field, parameters) => {
 	const { error } = await assist({ parameters });

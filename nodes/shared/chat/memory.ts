@@ -28,7 +28,7 @@ import { hint } from '../run/hints';
 import { isToolRun } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 import { nodeState } from '../run/nodeState';
-import { readText } from '../run/parameters';
+import { checkKey, readText } from '../run/parameters';
 import { chatSession } from './chatSession';
 
 /** The conversations of a project; users can view them and delete rows. A key is one of an account, workflow and node. */
@@ -110,7 +110,7 @@ export function readMemoryKey(context: IExecuteFunctions, item: number): string 
 	if (memory === 'none') return '';
 	const isChat = memory === 'chat';
 	const key = isChat ? chatSession(context, item) : readText(context, 'memoryKey', item).trim();
-	if (key !== '') return key;
+	if (key !== '') return isChat ? key : checkKey(key, 'Memory Key');
 	throw isChat
 		? new InputError(
 				'Memory',

@@ -23,3 +23,23 @@ export function readModel(context: NodeContext, itemIndex: number, name = 'model
 		'Enter a code, or an expression that returns one',
 	);
 }
+
+/** What an expression gives in place of a value, as text. */
+const NO_VALUES: readonly string[] = [
+	...['undefined', 'null', 'NaN', 'true', 'false'],
+	...['{}', '[]', '[null]', '[object Object]'],
+];
+
+/**
+ * Returns a key that tells items apart.
+ *
+ * @throws InputError for the text of a missing value: all items without one would have the same key.
+ */
+export function checkKey(key: string, label: string): string {
+	if (!NO_VALUES.includes(key)) return key;
+	throw new InputError(
+		label,
+		`is ${key}, as for every item without a value`,
+		'Enter an expression that returns a text or a number of its own',
+	);
+}
