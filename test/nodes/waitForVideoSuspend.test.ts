@@ -268,3 +268,15 @@ test('with Retry On Fail a field "error" of the first input item does not make n
 	const last = await resumeLater(first);
 	expect(idsOf(allItems(last, 'Done')[COMPLETED])).toStrictEqual(['a']);
 });
+
+test('a clock that was set back in between does not put off the polls', async () => {
+	const first = await suspend({ items: ids('a') });
+	aheadMs -= 3_600_000;
+	const second = await first.resume();
+	expect(server.requests).toHaveLength(2);
+	expect(secondsAhead(second)).toBeLessThan(70);
+	// Ten minutes later the time is over.
+	aheadMs += 601_000;
+	const { outputs } = await second.resume();
+	expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'timeout' } }]);
+});
