@@ -296,6 +296,21 @@ test('a video over the time fails with its task_id, and the remedy', async () =>
 	expect(tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: null }]);
 });
 
+test('an empty "error" and a "reason" of the service are no failure of the item, also with Retry On Fail', async () => {
+	const body = { ...created('a'), error: '', reason: 'none' };
+	answers = { [`${CREATE} a`]: [sendJson(body)] };
+	const { outputs } = await run(['a'], { retryOnFail: true });
+	const { json: fields } = outputs[0]![0]!;
+	expect(fields).toMatchObject({
+		status: 'completed',
+		service_error: '',
+		service_reason: 'none',
+	});
+	expect([fields['error'], fields['reason']]).toStrictEqual([undefined, undefined]);
+	// The creation, one poll and one file: n8n has not run the node again.
+	expect(server.requests).toHaveLength(3);
+});
+
 describe('a video is never paid for twice', () => {
 	test.each<[string, string, (response: ServerResponse) => void]>([
 		['a video fails', `${POLL} task-b`, sendJson(MODERATED)],

@@ -3,7 +3,7 @@ import { hasError, reportedError } from '../http/reportedError';
 import { readJsonObject, send, unexpectedResponse } from '../http/request';
 import { asJson, bounded, fromJson, withoutUndefined, type JsonObject } from '../json';
 import type { HttpPort } from '../ports';
-import { TASK_FIELDS } from './queryTask';
+import { ofService, TASK_FIELDS } from './queryTask';
 
 /** Body of a creation request (spec 2.8). */
 export interface VideoRequest {
@@ -63,7 +63,7 @@ export async function createVideo(
 			throw withoutTask(body);
 		const createdAt = body['created_at'] ?? undefined;
 		return fromJson<CreatedTask>(
-			withoutUndefined({ ...body, task_id: taskId, created_at: createdAt }),
+			withoutUndefined({ ...ofService(body), task_id: taskId, created_at: createdAt }),
 		);
 	} catch (error) {
 		// A canceled request may have reached the service, like one whose connection broke.

@@ -1,7 +1,14 @@
 import { InputError, ServiceError } from '../errors';
 import { hasError, reportedError } from '../http/reportedError';
 import { readJsonObject, send, unexpectedResponse } from '../http/request';
-import { bounded, shorten, type JsonValue } from '../json';
+import {
+	bounded,
+	fromJson,
+	shorten,
+	withoutUndefined,
+	type JsonObject,
+	type JsonValue,
+} from '../json';
 import type { HttpPort } from '../ports';
 
 /** Maximum length of a status word: every change of it is kept. */
@@ -21,6 +28,14 @@ export interface TaskReport {
 	readonly enhanced_prompt?: string;
 	/** When failed. */
 	readonly error_message?: string;
+}
+
+/** The fields of an answer. Two names are ours: `reason` marks a failed task, and n8n treats an item with `error` as failed. */
+export function ofService<T extends object>(answer: T): T {
+	const { reason, error, ...others } = answer as JsonObject;
+	return fromJson<T>(
+		withoutUndefined({ ...others, service_reason: reason, service_error: error }),
+	);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isJsonObject, withoutUndefined, type JsonValue } from '../../json';
-import type { TaskReport } from '../queryTask';
+import { ofService, type TaskReport } from '../queryTask';
 import { aboutTask, type PollError, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
@@ -44,12 +44,6 @@ export function pollResult(poll: TaskPoll): PollResult {
 			? lineOf(aboutTask(outcome.error))
 			: [timeout, cause].filter(Boolean).join('. The last poll failed: ');
 	return { ...last, reason: outcome.reason, error_message, ...ours };
-}
-
-/** The fields of a report. Two names are ours: `reason` marks a failed task, and n8n treats an item with `error` as failed. */
-function ofService(report: TaskReport): TaskReport {
-	const { reason, error, ...others } = report as TaskReport & Record<string, JsonValue>;
-	return withoutUndefined({ ...others, service_reason: reason, service_error: error });
 }
 
 /** The message of an `error` of a report, for a service that sends no `error_message`. */
