@@ -47,3 +47,17 @@ test('changes that follow one another at once are one line', () => {
 	for (let change = 0; change < 10; change++) progress.update([processing()]);
 	expect(texts).toHaveLength(1);
 });
+
+test('the end is told once, however long the files take after it', () => {
+	const completed = applyReport(
+		processing(),
+		{ task_id: 'a', status: 'completed', video_url: 'https://files.example/a.mp4' },
+		{ nowMs, random: 0, timeoutMs: 600_000 },
+	);
+	progress.update([completed]);
+	nowMs += 3_000;
+	progress.finish([completed]);
+	expect(texts).toStrictEqual(['1 of 1 video finished, after 0 s']);
+	progress.finish([completed], ', 1 video without a result');
+	expect(texts.at(-1)).toBe('1 of 1 video finished, after 3 s, 1 video without a result');
+});

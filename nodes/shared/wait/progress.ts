@@ -30,25 +30,28 @@ export async function withProgress<T>(
  * @param sendText Writes to the chat.
  */
 export function pollProgress(context: IExecuteFunctions, sendText: (text: string) => void) {
-	let lastLine = '';
+	let lastState = '';
 	let lastAtMs = -Infinity;
 	let latest: readonly TaskPoll[] = [];
 
-	function send(nowMs: number, note = ''): string {
+	const stateOf = (note: string) => `${pollSummary(latest, 0)}${note}`;
+
+	function lineAt(nowMs: number, note = ''): string {
 		const startedAtMs = Math.min(...latest.map((poll) => poll.startedAtMs));
-		const line = `${pollSummary(latest, nowMs - startedAtMs)}${note}`;
-		if (line === lastLine) return line;
-		lastLine = line;
+		return `${pollSummary(latest, nowMs - startedAtMs)}${note}`;
+	}
+
+	function send(line: string, nowMs: number, note = ''): void {
+		lastState = stateOf(note);
 		lastAtMs = nowMs;
 		context.sendMessageToUI(line);
 		// The chat renders Markdown: a single line break would join the lines.
 		sendText(`${line}\n\n`);
-		return line;
 	}
 
 	function sendAfter(intervalMs: number): void {
 		const nowMs = Date.now();
-		if (latest.length > 0 && nowMs - lastAtMs >= intervalMs) send(nowMs);
+		if (latest.length > 0 && nowMs - lastAtMs >= intervalMs) send(lineAt(nowMs), nowMs);
 	}
 
 	return {
@@ -65,7 +68,11 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 		finish: (polls: readonly TaskPoll[], note = '', type: 'info' | 'warning' = 'info') => {
 			if (polls.length === 0) return;
 			latest = polls;
-			hint(context, send(Date.now(), note), type);
+			const nowMs = Date.now();
+			const line = lineAt(nowMs, note);
+			// The download of the files may have taken longer than polling.
+			if (stateOf(note) !== lastState) send(line, nowMs, note);
+			hint(context, line, type);
 		},
 	};
 }
