@@ -8,16 +8,20 @@ import {
 	type JsonObject,
 	type JsonValue,
 } from '../json';
-import { findMedia, isDataUrl } from './media';
+import { findMedia, isDataUrl, type Media } from './media';
 import { idText, readToolCalls, type RepliedCall } from './toolCalls';
-import type { ChatCompletion, ReplyMessage, Usage } from './types';
+import type { ChatCompletion, Usage } from './types';
 
 /** Maximum characters of a text around the reply. */
 const MAX_FIELD = 1_000;
 /** The fields of `usage` (spec 2.4). */
 const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
 
-export interface ResultOptions {
+/** The fields of a body that are output unchanged: always, and only with details. `fallback` is ours, see `withFallbacks`. */
+const BODY_FIELDS = ['model', 'fallback', 'trace_id'];
+const DETAILS = ['events', 'session_id', 'knowledge_base', 'agent', 'id', 'object', 'created'];
+
+interface ResultOptions {
 	/** The value of a reply in JSON mode, see `readJsonReply`. */
 	readonly json?: JsonValue | undefined;
 	/** Whether to include what repeats tool results, thoughts and the session: not for the visitor of a chat. */
@@ -26,68 +30,53 @@ export interface ResultOptions {
 	readonly hasRunAll?: boolean;
 }
 
-interface Reply extends ResultOptions {
-	readonly body: ChatCompletion;
-	readonly message: ReplyMessage;
+/**
+ * Flattens a chat body into one object, with its fields in output order (spec 2.4 to 2.6). Fields that the service did not
+ * send are omitted.
+ */
+export function toChatResult(
+	body: ChatCompletion,
+	{ json, details = false, hasRunAll = false }: ResultOptions = {},
+): JsonObject {
+	const { message, finish_reason } = body.choices[0]!;
+	const media = findMedia(message);
+	const calls = readToolCalls(message);
+	const hasRun = ({ result }: RepliedCall) => hasRunAll || result !== undefined;
+	const asked = calls.filter((each) => !hasRun(each)).map(({ call }) => call);
+	const executed = calls.filter(hasRun).map(toExecuted);
+	const shown = withoutUndefined({
+		// n8n's chat shows the whole item if the text is empty.
+		output: message.content === '' ? linksOf(media) : message.content,
+		json,
+		media: ifAny(media),
+		tool_calls: ifAny(asked),
+		...fieldsOf(body, ['suggested_questions']),
+		finish_reason,
+		usage: usageOf(body),
+		...fieldsOf(body, BODY_FIELDS),
+	});
+	if (!details) return asJson(shown);
+	const more = withoutUndefined({
+		reasoning_content: message.reasoning_content,
+		tool_calls: ifAny(executed),
+		tool_results: message['tool_results'],
+		...fieldsOf(body, DETAILS),
+	});
+	return asJson({ ...shown, ...more });
 }
 
-type Field = readonly [name: string, isDetail: boolean, read: (reply: Reply) => unknown];
-
-/** A field of the body that is output unchanged. */
-const ofBody =
-	(isDetail: boolean) =>
-	(name: string): Field => [name, isDetail, ({ body }) => body[name] ?? undefined];
-
-/** The fields of a simplified reply in output order, and whether they come only with the option *Include Details*. */
-const FIELDS: readonly Field[] = [
-	// n8n's chat shows the whole item if the text is empty.
-	[
-		'output',
-		false,
-		({ message }) => (message.content === '' ? linksOf(message) : message.content),
-	],
-	['json', false, ({ json }) => json],
-	['media', false, ({ message }) => ifAny(findMedia(message))],
-	['tool_calls', false, (reply) => ifAny(callsOf(reply, false).map(({ call }) => call))],
-	...['suggested_questions'].map(ofBody(false)),
-	['finish_reason', false, ({ body }) => body.choices[0]!.finish_reason],
-	['usage', false, ({ body }) => usageOf(body)],
-	// `fallback` is ours, see withFallbacks.
-	...['model', 'fallback', 'trace_id'].map(ofBody(false)),
-	['reasoning_content', true, ({ message }) => message.reasoning_content],
-	['tool_calls', true, (reply) => ifAny(callsOf(reply, true).map(toExecuted))],
-	['tool_results', true, ({ message }) => message['tool_results']],
-	...['events', 'session_id', 'knowledge_base', 'agent', 'id', 'object', 'created'].map(
-		ofBody(true),
-	),
-];
-
-/**
- * Flattens a chat body into one object, by the table of fields (spec 2.4 to 2.6). Fields that the service did not send
- * are omitted.
- */
-export function toChatResult(body: ChatCompletion, options: ResultOptions = {}): JsonObject {
-	const reply = { ...options, body, message: body.choices[0]!.message };
-	const shown = FIELDS.filter(([, isDetail]) => !isDetail || options.details === true);
-	const fields = shown.map(([name, , read]) => withoutUndefined({ [name]: read(reply) }));
-	return asJson(Object.assign({}, ...fields) as object);
+function fieldsOf(body: ChatCompletion, names: readonly string[]): Record<string, unknown> {
+	return Object.fromEntries(names.map((name) => [name, body[name] ?? undefined]));
 }
 
 /** The links of a reply without text. */
-function linksOf(message: ReplyMessage): string {
-	const urls = findMedia(message).map(({ url }) => url);
+function linksOf(media: readonly Media[]): string {
+	const urls = media.map(({ url }) => url);
 	return urls.filter((url) => !isDataUrl(url)).join('\n');
 }
 
 function ifAny<T>(list: readonly T[]): readonly T[] | undefined {
 	return list.length === 0 ? undefined : list;
-}
-
-/** The tool calls that have run, or those that the model asks for. */
-function callsOf({ message, hasRunAll = false }: Reply, hasRun: boolean): RepliedCall[] {
-	return readToolCalls(message).filter(
-		({ result }) => (hasRunAll || result !== undefined) === hasRun,
-	);
 }
 
 /** A tool call that the service has executed (spec 2.4, 2.7), with its result: it must not be run again. */
