@@ -2,7 +2,7 @@ import type { EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError } from '../errors';
 import { isBlank } from '../values';
-import { hasError, reportedError } from '../http/reportedError';
+import { bodyError, hasError, reportedError } from '../http/reportedError';
 import { readBytes, readJsonObject, send, unexpectedResponse } from '../http/request';
 import {
 	asJson,
@@ -143,11 +143,9 @@ function readBody(body: JsonObject, { onText }: Handlers): ChatCompletion {
 	const message = isJsonObject(sent) ? sent : undefined;
 	const isEmpty = message?.['tool_calls'] === undefined && isBlank(message?.['content']);
 	if (message === undefined || (isEmpty && hasError(body))) {
-		const text = JSON.stringify(body);
-		const error = hasError(body) ? reportedError('chat', text, body) : unexpectedResponse(text);
 		// An empty list of choices is nothing that has arrived.
 		const { choices: _none, ...rest } = body;
-		throw withReply(error, choices?.length === 0 ? rest : body);
+		throw withReply(bodyError('chat', body), choices?.length === 0 ? rest : body);
 	}
 	const { text, parts } = readContent(message['content']);
 	const { text: reasoning } = readContent(message['reasoning_content']);

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors';
 import { isJsonObject, type JsonObject } from '../json';
-import { errorDetails, excerpt } from './request';
+import { errorDetails, excerpt, unexpectedResponse } from './request';
 import { NO_STATUS, STATUSES, unlistedStatus, type Endpoint } from './statuses';
 
 const IN_REPLY = 'The service reported an error during the reply';
@@ -13,6 +13,12 @@ const STATUSES_BY_TYPE: readonly (readonly [RegExp, number])[] = [
 /** Whether a body, or the chunk of a stream, reports an error. Some servers send an empty one where there is none. */
 export function hasError({ error }: JsonObject): boolean {
 	return Boolean(error) && (typeof error !== 'object' || Object.keys(error!).length > 0);
+}
+
+/** The error for a body that lacks what was asked for: the one that it reports, or that it cannot be from the service. */
+export function bodyError(endpoint: Endpoint, body: JsonObject): ServiceError {
+	const text = JSON.stringify(body);
+	return hasError(body) ? reportedError(endpoint, text, body) : unexpectedResponse(text);
 }
 
 /**

@@ -1,9 +1,8 @@
 import { isCanceled, isOutcomeUnknown, ServiceError } from '../errors';
-import { hasError, reportedError } from '../http/reportedError';
-import { readJsonObject, send, unexpectedResponse } from '../http/request';
-import { asJson, bounded, fromJson, withoutUndefined, type JsonObject } from '../json';
+import { bodyError } from '../http/reportedError';
+import { asJson, fromJson, withoutUndefined } from '../json';
 import type { HttpPort } from '../ports';
-import { ofService, TASK_FIELDS } from './queryTask';
+import { ofService, postVideo } from './queryTask';
 
 /** Body of a creation request (spec 2.8). */
 export interface VideoRequest {
@@ -49,18 +48,16 @@ export async function createVideo(
 	idleTimeoutMs: number,
 ): Promise<CreatedTask> {
 	try {
-		const response = await send(http, 'video', {
-			method: 'POST',
-			path: '/v1/videos/generations',
-			body: asJson(withoutUndefined(request)),
-			idleTimeoutMs,
-		});
-		const body = bounded(await readJsonObject(response), TASK_FIELDS);
+		const path = '/v1/videos/generations';
+		const body = await postVideo(http, path, asJson(request), idleTimeoutMs);
 		const { task_id: id } = body;
 		// A number in place of the text that the specification promises identifies the video as well.
 		const taskId = typeof id === 'number' ? String(id) : id;
-		if (typeof taskId !== 'string' || taskId.trim() === '' || taskId.length > MAX_ID)
-			throw withoutTask(body);
+		if (typeof taskId !== 'string' || taskId.trim() === '' || taskId.length > MAX_ID) {
+			const error = bodyError('video', body);
+			// One that names no status does not say whether there is a task.
+			throw error.details.status === undefined ? error.with({ outcomeUnknown: true }) : error;
+		}
 		const createdAt = body['created_at'] ?? undefined;
 		return fromJson<CreatedTask>(
 			withoutUndefined({ ...ofService(body), task_id: taskId, created_at: createdAt }),
@@ -70,14 +67,6 @@ export async function createVideo(
 		const mayHaveCreated = isCanceled(error) || isOutcomeUnknown(error);
 		throw mayHaveCreated ? withOutcomeUnknown(error as ServiceError) : error;
 	}
-}
-
-/** The error for a response without a task ID. One that names no status does not say whether there is a task. */
-function withoutTask(body: JsonObject): ServiceError {
-	const text = JSON.stringify(body);
-	if (!hasError(body)) return unexpectedResponse(text);
-	const error = reportedError('video', text, body);
-	return error.details.status === undefined ? error.with({ outcomeUnknown: true }) : error;
 }
 
 function withOutcomeUnknown({ kind, message, hint, details }: ServiceError): ServiceError {

@@ -1,6 +1,6 @@
 import { InputError, ServiceError } from '../errors';
-import { hasError, reportedError } from '../http/reportedError';
-import { readJsonObject, send, unexpectedResponse } from '../http/request';
+import { bodyError } from '../http/reportedError';
+import { readJsonObject, send } from '../http/request';
 import {
 	bounded,
 	fromJson,
@@ -15,7 +15,7 @@ import type { HttpPort } from '../ports';
 const MAX_STATUS = 100;
 
 /** The fields of a task that come first in what is kept (spec 2.9, 2.10). */
-export const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_message'];
+const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_message'];
 
 /** Response of a status poll (spec 2.10), within bounds. */
 export interface TaskReport {
@@ -80,17 +80,8 @@ export async function queryTask(
 	taskId: string,
 	idleTimeoutMs: number,
 ): Promise<TaskReport> {
-	const response = await send(http, 'video', {
-		method: 'POST',
-		path: '/v1/videos/tasks',
-		body: { task_id: taskId },
-		idleTimeoutMs,
-	});
-	const body = bounded(await readJsonObject(response), TASK_FIELDS);
-	if (typeof body['status'] !== 'string') {
-		const text = JSON.stringify(body);
-		throw hasError(body) ? reportedError('video', text, body) : unexpectedResponse(text);
-	}
+	const body = await postVideo(http, '/v1/videos/tasks', { task_id: taskId }, idleTimeoutMs);
+	if (typeof body['status'] !== 'string') throw bodyError('video', body);
 	if (!isAbout(taskId, body['task_id'])) {
 		throw new ServiceError(
 			'protocol',
@@ -100,4 +91,19 @@ export async function queryTask(
 		);
 	}
 	return { ...body, task_id: taskId, status: shorten(body['status'], MAX_STATUS) };
+}
+
+/**
+ * Sends a request about a video and returns the body of its response within bounds.
+ *
+ * @throws ServiceError As `send` and `readJsonObject`.
+ */
+export async function postVideo(
+	http: HttpPort,
+	path: string,
+	body: JsonObject,
+	idleTimeoutMs: number,
+): Promise<JsonObject> {
+	const response = await send(http, 'video', { method: 'POST', path, body, idleTimeoutMs });
+	return bounded(await readJsonObject(response), TASK_FIELDS);
 }
