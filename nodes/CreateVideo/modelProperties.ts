@@ -56,14 +56,12 @@ const FROM_AI: Readonly<Partial<Record<VideoField['key'], FromAiArgument>>> = {
  * The fields whose values depend on the model: a list of values for each model that supports the field, and a free
  * field for a model that is typed or comes from an expression.
  */
-export const videoProperties: INodeProperties[] = (VIDEO_FIELDS as readonly VideoField[]).flatMap(
-	(field) => [
-		...MODELS.filter(
-			(model) => field.values(model).length > 0 && field.isSetBy?.(model) !== true,
-		).map((model) => inNodeOnly(field, forModel(listed(field, model), model))),
-		inNodeOnly(field, forOtherModels(free(field))),
-	],
-);
+export const videoProperties: INodeProperties[] = VIDEO_FIELDS.flatMap((field) => [
+	...MODELS.filter(
+		(model) => field.values(model).length > 0 && field.isSetBy?.(model) !== true,
+	).map((model) => inNodeOnly(field, forModel(listed(field, model), model))),
+	inNodeOnly(field, forOtherModels(free(field))),
+]);
 
 /** The fields that an agent's model fills when the node is its tool. */
 export const videoToolProperties: INodeProperties[] = VIDEO_FIELDS.flatMap((field) => {

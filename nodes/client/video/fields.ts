@@ -44,7 +44,7 @@ function sizesOf({ sizes, sizeByMode = {} }: VideoModel): readonly string[] {
 const FLAG = [true, false] as const;
 
 /** Every field whose values depend on the model (spec 2.8, 2.11). The form, the request, the validation and the docs are derived from it. */
-export const VIDEO_FIELDS = [
+export const VIDEO_FIELDS: readonly VideoField[] = [
 	{
 		key: 'aspectRatio',
 		apiName: 'aspect_ratio',
@@ -124,7 +124,7 @@ export const VIDEO_FIELDS = [
 		values: () => FLAG,
 		defaultValue: () => false,
 	},
-] as const satisfies readonly VideoField[];
+];
 
 /** Whether a value is the model's default, in any spelling. */
 export function isDefault(field: VideoField, value: unknown, model: VideoModel): boolean {

@@ -1,7 +1,7 @@
 import { InputError } from '../errors';
 import { withoutUndefined, type JsonValue } from '../json';
 import type { VideoRequest } from './createVideo';
-import { isDefault, VIDEO_FIELDS, type VideoField } from './fields';
+import { isDefault, VIDEO_FIELDS } from './fields';
 import type { VideoModel } from './models';
 import { countOf, maxReferences, REFERENCES } from './references';
 import { listed } from './validate';
@@ -21,8 +21,6 @@ export interface Adjustment {
 
 type Rule = (request: VideoRequest, model: VideoModel | undefined) => readonly Adjustment[];
 
-const FIELDS: readonly VideoField[] = VIDEO_FIELDS;
-
 /**
  * Normalizes the request for the model.
  *
@@ -41,7 +39,7 @@ export function normalize(
 	for (const rule of RULES) {
 		for (const adjustment of rule(request, model)) {
 			const { field, from } = adjustment;
-			const row = FIELDS.find(({ apiName }) => apiName === field);
+			const row = VIDEO_FIELDS.find(({ apiName }) => apiName === field);
 			const isSet =
 				from !== null && !(row && model && isDefault(row, entered[row.apiName], model));
 			if (unsupported === 'reject' && isSet) throw toInputError(adjustment);
@@ -72,7 +70,7 @@ const excessFiles: Rule = (request, model) =>
 
 const ignoredFields: Rule = (request, model) => {
 	if (model === undefined) return [];
-	return FIELDS.filter(
+	return VIDEO_FIELDS.filter(
 		(field) => request[field.apiName] !== undefined && field.values(model).length === 0,
 	).map(({ apiName, label }) => ({
 		field: apiName,
@@ -84,7 +82,7 @@ const ignoredFields: Rule = (request, model) => {
 
 const unsupportedValues: Rule = (request, model) => {
 	if (model === undefined) return [];
-	return FIELDS.flatMap(({ apiName, label, values, closest }) => {
+	return VIDEO_FIELDS.flatMap(({ apiName, label, values, closest }) => {
 		const from = request[apiName];
 		if (from === undefined || closest === undefined || values(model).includes(from)) return [];
 		const supported = listed(values(model));
@@ -142,7 +140,7 @@ const RULES: readonly Rule[] = [
 ];
 
 function toInputError({ field, from, to, reason }: Adjustment): InputError {
-	const label = [...FIELDS, ...REFERENCES].find(({ apiName }) => apiName === field)!.label;
+	const label = [...VIDEO_FIELDS, ...REFERENCES].find(({ apiName }) => apiName === field)!.label;
 	const [given, instead] = Array.isArray(from)
 		? [`are ${from.length}`, Array.isArray(to) ? `Use at most ${to.length}` : 'Remove them']
 		: [`is ${String(from)}`, to === null ? 'Leave it empty' : `Use ${String(to)}`];

@@ -66,10 +66,11 @@ export function videoRequest(
 
 /** The request without what the model takes if it is not sent. The specification does not say which of two image modes that is. */
 function withoutDefaults(request: VideoRequest, model: VideoModel): VideoRequest {
-	const defaults = (VIDEO_FIELDS as readonly VideoField[])
-		.filter(({ apiName, values }) => apiName !== 'image_mode' || values(model).length === 1)
-		.filter((field) => isDefault(field, request[field.apiName], model))
-		.map(({ apiName }) => [apiName, undefined] as const);
+	const defaults = VIDEO_FIELDS.filter(
+		(field) =>
+			isDefault(field, request[field.apiName], model) &&
+			(field.apiName !== 'image_mode' || field.values(model).length === 1),
+	).map(({ apiName }) => [apiName, undefined] as const);
 	return withoutUndefined<VideoRequest>({ ...request, ...Object.fromEntries(defaults) });
 }
 
