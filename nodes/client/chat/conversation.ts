@@ -212,19 +212,14 @@ function exceededLimit(
 ): StopReason | undefined {
 	if (rounds >= maxRounds) return 'max_rounds';
 	if (calls.length > maxCalls) return 'max_tool_calls';
-	return maxIdenticalCalls(calls) > maxRepeats ? 'repeated_tool_call' : undefined;
-}
-
-function maxIdenticalCalls(calls: readonly CallRecord[]): number {
 	const counts = new Map<string, number>();
-	let max = 0;
-	for (const { name, arguments: args } of calls) {
+	const isRepeated = calls.some(({ name, arguments: args }) => {
 		const key = `${name} ${typeof args === 'string' ? args : canonicalJson(args)}`;
 		const count = (counts.get(key) ?? 0) + 1;
 		counts.set(key, count);
-		max = Math.max(max, count);
-	}
-	return max;
+		return count > maxRepeats;
+	});
+	return isRepeated ? 'repeated_tool_call' : undefined;
 }
 
 /** Serializes JSON with sorted keys, so that equal values give equal text. */
