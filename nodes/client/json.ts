@@ -9,6 +9,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The value if it is a JSON object, otherwise an empty one. */
+export function objectOf(value: unknown): JsonObject {
+	return isJsonObject(value) ? value : {};
+}
+
 /**
  * A typed body as a JSON object. A cast, not a check: TypeScript does not assign an interface to an index signature,
  * although these bodies hold only JSON values.

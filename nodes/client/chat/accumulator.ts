@@ -2,11 +2,12 @@ import {
 	asJson,
 	fromJson,
 	isJsonObject,
+	objectOf,
 	parseJsonObject,
 	type JsonObject,
 	type JsonValue,
 } from '../json';
-import { idText, jsonText, toolCall } from './toolCalls';
+import { idText, jsonText, objectsOf, toolCall } from './toolCalls';
 import { toolProgressEvents, type ToolProgressEvent } from './toolProgress';
 import type { ChatCompletion, Choice, ReplyMessage, TextDelta, Usage } from './types';
 
@@ -127,9 +128,7 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
 	const delta = isJsonObject(choice['delta']) ? choice['delta'] : wholeMessage(partial, choice);
 	mergeFields(asJson(message), delta, COMPOSED_FIELDS);
 	const { content, reasoning_content, tool_calls } = delta;
-	for (const call of Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []) {
-		applyToolCall(toolCalls, call);
-	}
+	for (const call of objectsOf(tool_calls)) applyToolCall(toolCalls, call);
 	const { text, parts } = readContent(content);
 	if (text !== null) message.content = (message.content ?? '') + text;
 	for (const part of parts) (message.parts ??= []).push(part);
@@ -141,7 +140,7 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
 /** The reply of servers that send one which they do not stream as one event. */
 function wholeMessage({ message, toolCalls }: PartialChoice, choice: JsonObject): JsonObject {
 	const isNew = message.content === null && toolCalls.last === undefined;
-	return isNew && isJsonObject(choice['message']) ? choice['message'] : {};
+	return isNew ? objectOf(choice['message']) : {};
 }
 
 /**
@@ -149,9 +148,7 @@ function wholeMessage({ message, toolCalls }: PartialChoice, choice: JsonObject)
  * an id, the last one. Without an index, a fragment with a name begins another call once that one is complete.
  */
 function applyToolCall(calls: PartialCalls, fragment: JsonObject): void {
-	const { name, arguments: args } = isJsonObject(fragment['function'])
-		? fragment['function']
-		: {};
+	const { name, arguments: args } = objectOf(fragment['function']);
 	const id = idText(fragment['id']);
 	const sent = indexOf(fragment['index']) ?? indexByOrder(calls, id, typeof name === 'string');
 	const before = calls.byIndex.get(sent);
@@ -239,7 +236,7 @@ export function readContent(content: JsonValue = null): {
 	let all = '';
 	const parts: JsonValue[] = [];
 	for (const part of [content].flat()) {
-		const { text = part, refusal } = isJsonObject(part) ? part : {};
+		const { text = part, refusal } = objectOf(part);
 		if (typeof text === 'string') all += text;
 		// A refusal is a paragraph of its own.
 		else if (typeof refusal === 'string') all += all === '' ? refusal : `\n\n${refusal}`;

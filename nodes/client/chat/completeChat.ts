@@ -8,6 +8,7 @@ import {
 	asJson,
 	fromJson,
 	isJsonObject,
+	objectOf,
 	parseBody,
 	parseJsonObject,
 	type JsonObject,
@@ -139,7 +140,7 @@ function readBody(body: JsonObject, { onText }: Handlers): ChatCompletion {
 	if (choices?.length === 0 && !hasError(body))
 		return { ...body, ...toCompletion(startAccumulator()) };
 	const [choice] = choices ?? [];
-	const sent = isJsonObject(choice) ? choice['message'] : undefined;
+	const { message: sent } = objectOf(choice);
 	const message = isJsonObject(sent) ? sent : undefined;
 	const isEmpty = message?.['tool_calls'] === undefined && isBlank(message?.['content']);
 	if (message === undefined || (isEmpty && hasError(body))) {

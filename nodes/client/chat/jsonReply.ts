@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors';
 import { asJson, type JsonObject, type JsonValue } from '../json';
-import { oneLine } from '../values';
+import { isBlank, oneLine } from '../values';
 import { addUsage, canonicalJson } from './conversation';
 import { userMessage } from './messages';
 import { usageOf, withReply } from './result';
@@ -49,9 +49,7 @@ export async function askForJson<R extends ChatRequest>(
 		if (error === undefined || isCutOff(reply)) return reply;
 		const { content } = reply.choices[0]!.message;
 		// The service takes no empty message.
-		const said: ChatMessage[] = /\S/.test(content ?? '')
-			? [{ role: 'assistant', content }]
-			: [];
+		const said: ChatMessage[] = isBlank(content) ? [] : [{ role: 'assistant', content }];
 		messages = [...messages, ...said, userMessage(`${error.message}. ${JSON_ONLY}`)];
 		const invalid = reply;
 		const next = await sendNext().catch((failure: unknown) => {

@@ -1,4 +1,5 @@
 import { fromJson, isJsonObject, parseJson, type JsonValue } from '../json';
+import { isBlank } from '../values';
 import { checkOrder, userMessage } from './messages';
 import type { ChatMessage, ContentPart } from './types';
 
@@ -36,8 +37,8 @@ export function toKeep(turn: readonly ChatMessage[]): ChatMessage[] {
 		if (role === 'system') return [];
 		if (typeof content === 'object' && content !== null)
 			return [{ ...message, content: content.map(withoutSignedUrl) }];
-		const isBlank = role === 'assistant' && calls === undefined && !/\S/.test(content ?? '');
-		return [isBlank ? { ...message, content: '[reply without text]' } : message];
+		const isSilent = role === 'assistant' && calls === undefined && isBlank(content);
+		return [isSilent ? { ...message, content: '[reply without text]' } : message];
 	});
 }
 

@@ -1,5 +1,5 @@
 import { EMPTY_TEXT_HINT, InputError } from '../errors';
-import { fromJson, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../json';
+import { fromJson, isJsonObject, objectOf, parseJson, type JsonValue } from '../json';
 import { checkPublicUrl } from '../http/publicUrl';
 import { isBlank, oneLine } from '../values';
 import type { ChatMessage, ContentPart } from './types';
@@ -85,8 +85,7 @@ export function checkOrder(messages: readonly ChatMessage[], label: string): voi
 
 /** Throws InputError where the service rejects a message (spec 2.2, 2.3). */
 function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean): void {
-	const fields = isJsonObject(message) ? message : {};
-	const { role, content, tool_calls: sent, tool_call_id: id } = fields;
+	const { role, content, tool_calls: sent, tool_call_id: id } = objectOf(message);
 	const isTool = role === 'tool';
 	const calls = [sent ?? []].flat();
 	const parts = Array.isArray(content) ? content : [];
@@ -114,8 +113,8 @@ const isSet = (value: JsonValue | undefined) => (value ?? null) !== null;
 const isText = (value: JsonValue | undefined) => typeof value === 'string' && !isBlank(value);
 
 function isCall(call: JsonValue): boolean {
-	const { id, type, function: called } = isJsonObject(call) ? call : ({} as JsonObject);
-	const { name, arguments: args } = isJsonObject(called) ? called : ({} as JsonObject);
+	const { id, type, function: called } = objectOf(call);
+	const { name, arguments: args } = objectOf(called);
 	const isJson = typeof args === 'string' && parseJson(args) !== undefined;
 	return isText(id) && type === 'function' && isText(name) && isJson;
 }
@@ -129,7 +128,7 @@ function isEmpty(content: JsonValue | undefined): boolean {
 }
 
 function checkPart(part: JsonValue, entry: string, allowPrivate: boolean): void {
-	const { type, text, image_url: image } = isJsonObject(part) ? part : ({} as JsonObject);
+	const { type, text, image_url: image } = objectOf(part);
 	if (type === 'text' && typeof text === 'string') return;
 	if (type === 'image_url' && isJsonObject(image) && typeof image['url'] === 'string') {
 		checkPublicUrl(image['url'], { field: `${entry}, image`, allowPrivate });

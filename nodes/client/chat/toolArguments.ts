@@ -1,6 +1,6 @@
 import { dereference, Validator, type OutputUnit, type Schema } from '@cfworker/json-schema';
 
-import { isJsonObject, parseJsonObject, type JsonObject, type JsonValue } from '../json';
+import { isJsonObject, objectOf, parseJsonObject, type JsonObject, type JsonValue } from '../json';
 import { oneLine } from '../values';
 import { readFunction } from './toolCalls';
 import type { ToolDeclaration } from './tools';
@@ -142,7 +142,7 @@ function withoutUndeclared(
 	}
 	if (!isJsonObject(value)) return value;
 	const { properties, additionalProperties, patternProperties } = schema;
-	const declared = new Map(Object.entries(isJsonObject(properties) ? properties : {}));
+	const declared = new Map(Object.entries(objectOf(properties)));
 	const isClosed = additionalProperties === false && patternProperties === undefined;
 	const kept = Object.entries(value).filter(([key]) => {
 		const isKept = !isClosed || declared.has(key);

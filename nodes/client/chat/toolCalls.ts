@@ -1,4 +1,5 @@
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../json';
+import { isJsonObject, objectOf, parseJson, type JsonObject, type JsonValue } from '../json';
+import { isBlank } from '../values';
 import type { ChatMessage, ReplyMessage, ToolCall } from './types';
 
 /** A tool call of a reply; with its result if the service has executed it (spec 2.4). */
@@ -48,7 +49,7 @@ export function toolCall(id: string, name: string, args: string): ToolCall {
 
 /** Reads the `function` of a tool call: a missing name is empty, missing arguments are `{}`. */
 export function readFunction(value: unknown): ToolCall['function'] {
-	const called = isJsonObject(value) ? value : {};
+	const called = objectOf(value);
 	const { name, arguments: args } = called;
 	const text = jsonText(args ?? '');
 	return {
@@ -70,11 +71,10 @@ export function isComplete(finishReason: unknown): boolean {
 /** The assistant message that sends a reply back with these of its calls (spec 4); `content` is null without text. */
 export function toReplay(message: ReplyMessage, calls: readonly ToolCall[]): ChatMessage {
 	const { tool_calls, tool_results, parts, content, ...rest } = message;
-	const hasText = /\S/.test(content ?? '');
 	return {
 		...rest,
 		role: 'assistant',
-		content: calls.length > 0 && !hasText ? null : content,
+		content: calls.length > 0 && isBlank(content) ? null : content,
 		...(calls.length === 0 ? {} : { tool_calls: calls.map(withJsonArguments) }),
 	};
 }
@@ -110,6 +110,7 @@ function uniqueId(id: string, taken: Map<string, number>): string {
 	return unique;
 }
 
-function objectsOf(value: unknown): JsonObject[] {
+/** The objects in a list; none if the value is no list. */
+export function objectsOf(value: unknown): JsonObject[] {
 	return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,6 +1,6 @@
 import { bounded, isJsonObject, withoutUndefined, type JsonObject, type JsonValue } from '../json';
 import { oneLine } from '../values';
-import { jsonText } from './toolCalls';
+import { jsonText, objectsOf } from './toolCalls';
 
 /** A tool progress event in the stream of a super assistant (spec 2.7). */
 export interface ToolProgressEvent {
@@ -36,9 +36,7 @@ const TYPES: ReadonlyMap<string, EventType> = new Map(
 		},
 		tool_calls: {
 			parse: ({ tool_calls: calls }) =>
-				(Array.isArray(calls) ? calls : [])
-					.filter(isJsonObject)
-					.map(({ name, ...fields }) => toolFields(name, fields)),
+				objectsOf(calls).map(({ name, ...fields }) => toolFields(name, fields)),
 			line: ({ tool = '', status = 'success', elapsed = '' }) => {
 				const name = oneLine(tool);
 				const end =

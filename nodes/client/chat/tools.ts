@@ -1,5 +1,5 @@
 import { InputError } from '../errors';
-import { fromJson, isJsonObject, type JsonObject, type JsonValue } from '../json';
+import { fromJson, isJsonObject, objectOf, type JsonObject, type JsonValue } from '../json';
 import { oneLine, shown } from '../values';
 import type { ChatRequest } from './types';
 
@@ -40,7 +40,7 @@ export function checkTools(
 		throw new InputError(label, 'is not a list', `Enter a JSON list: [${EXAMPLE}]`);
 	const names = new Set<string>();
 	for (const [index, tool] of value.entries()) {
-		const { type, function: declared } = isJsonObject(tool) ? tool : ({} as JsonObject);
+		const { type, function: declared } = objectOf(tool);
 		const isTool = type === 'function' && isJsonObject(declared);
 		const { name, description = '', parameters = NO_PARAMETERS } = isTool ? declared : {};
 		const called = typeof name === 'string' ? name : '';

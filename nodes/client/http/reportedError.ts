@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors';
-import { isJsonObject, type JsonObject } from '../json';
+import { objectOf, type JsonObject } from '../json';
 import { errorDetails, excerpt, unexpectedResponse } from './request';
 import { NO_STATUS, STATUSES, unlistedStatus, type Endpoint } from './statuses';
 
@@ -33,7 +33,7 @@ export function reportedError(
 	isInReply = false,
 ): ServiceError {
 	const fields = hasError(body) ? body : { ...body, error: body };
-	const error = isJsonObject(fields.error) ? fields.error : {};
+	const error = objectOf(fields.error);
 	const codes = [error['status'], error['code'], body['status'], body['code']];
 	const type = `${String(error['type'])} ${String(error['code'])}`;
 	const status =

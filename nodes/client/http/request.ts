@@ -1,6 +1,7 @@
 import { ServiceError, type ErrorDetails } from '../errors';
 import {
 	isJsonObject,
+	objectOf,
 	parseBody,
 	parseJson,
 	shorten,
@@ -67,8 +68,8 @@ export function unexpectedResponse(text: string): ServiceError {
 
 /** Reads the error fields of a body or of a stream event (spec 7). */
 export function errorDetails(body: unknown): ErrorDetails {
-	const fields = isJsonObject(body) ? body : {};
-	const error = isJsonObject(fields['error']) ? fields['error'] : {};
+	const fields = objectOf(body);
+	const error = objectOf(fields['error']);
 	const text = (value: unknown) =>
 		typeof value === 'string' && value !== '' ? value : undefined;
 	const isServiceForm =
