@@ -55,20 +55,18 @@ const MAX_SLOW_CHARACTERS = 10_000;
 const DATA = ['const', 'default', 'enum'];
 const MISMATCH = 'The arguments do not match the schema of the tool';
 
-/** The arguments of a valid call, or the problem to report to the model. */
-type ReadCall = { readonly arguments: JsonObject } | { readonly problem: string };
-
 /**
  * Parses the arguments of a tool call and validates them against the schema of the tool (spec 2.3). Models sometimes
  * invent tools or break the schema, so a problem is a result, not an error, whatever the call looks like.
  *
  * @param dropsUndeclared Whether arguments that the schema excludes are left out; otherwise they are a problem.
+ * @returns The arguments of a valid call, or the problem to report to the model.
  */
 export function readToolCall(
 	call: ToolCall,
 	tools: readonly ToolDeclaration[],
 	dropsUndeclared = false,
-): ReadCall {
+): { readonly arguments: JsonObject } | { readonly problem: string } {
 	const { name, arguments: text } = readFunction(call.function);
 	const tool = tools.find((declared) => declared.function.name === name);
 	if (tool === undefined) {
@@ -90,8 +88,15 @@ export function findMismatch(schema: JsonObject, value: JsonValue): string | und
 	const undeclared: string[] = [];
 	withoutUndeclared(schema, value, undeclared);
 	if (undeclared.length > 0) return `: it does not declare ${oneLine(undeclared.join(', '))}`;
-	const mismatch = schemaMismatch(schema, value);
-	return mismatch === undefined ? undefined : ` ${mismatch}`;
+	try {
+		const skipped = JSON.stringify(value).length > MAX_SLOW_CHARACTERS ? SLOW : [];
+		const readable = readableSchema(schema, skipped) as Schema;
+		const { errors } = new Validator(readable, '7', false).validate(value);
+		return errors.length === 0 ? undefined : ` ${describe(errors)}`;
+	} catch {
+		// A $ref that refers to itself: only the service can say what matches.
+		return undefined;
+	}
 }
 
 /** Why a schema cannot be used; undefined if it can. */
@@ -102,27 +107,12 @@ export function schemaProblem(schema: JsonObject): string | undefined {
 		if (errors.length > 0) return describe(errors);
 
 		const known = dereference(readable as Schema);
-		const { $ref } =
-			Object.values(known)
-				.filter((each) => typeof each === 'object')
-				.find(({ __absolute_ref__: target }) => target && known[target] === undefined) ??
-			{};
-		return $ref === undefined ? undefined : `$ref to nowhere: ${$ref}`;
+		const lost = Object.values(known)
+			.filter((each) => typeof each === 'object')
+			.find(({ __absolute_ref__: target }) => target && known[target] === undefined);
+		return lost?.$ref === undefined ? undefined : `$ref to nowhere: ${lost.$ref}`;
 	} catch (error) {
 		return (error as Error).message;
-	}
-}
-
-/** Where and why a value does not match a schema; undefined if it matches. */
-function schemaMismatch(schema: JsonObject, value: JsonValue): string | undefined {
-	try {
-		const skipped = JSON.stringify(value).length > MAX_SLOW_CHARACTERS ? SLOW : [];
-		const readable = readableSchema(schema, skipped) as Schema;
-		const { errors } = new Validator(readable, '7', false).validate(value);
-		return errors.length === 0 ? undefined : describe(errors);
-	} catch {
-		// A $ref that refers to itself: only the service can say what matches.
-		return undefined;
 	}
 }
 
