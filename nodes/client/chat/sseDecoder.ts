@@ -11,28 +11,14 @@ const MAX_INVALID_LINES = 1_000;
 /** Limit for a whole stream. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 
-/** Incremental parser for server-sent events (spec 6). Chunks may split lines, events and UTF-8 sequences anywhere. */
-interface SseDecoder {
-	/**
-	 * Parses the next bytes and returns the events that they complete.
-	 *
-	 * @throws ServiceError `protocol` when an event or the whole stream is too large.
-	 */
-	feed(bytes: Uint8Array): readonly EventSourceMessage[];
-	/** Flushes the parser at the end of the stream. The last event may be truncated. */
-	end(): readonly EventSourceMessage[];
-	/** The text so far; undefined once there was an event in it. */
-	readonly textBeforeEvents: string | undefined;
-}
-
 /**
- * Creates a decoder for one stream. Synchronous on purpose: a promise per event costs more than parsing the event
- * (bench: reading-streams).
+ * Creates an incremental parser for the server-sent events of one stream (spec 6). Chunks may split lines, events and UTF-8
+ * sequences anywhere. Synchronous on purpose: a promise per event costs more than parsing the event (bench: reading-streams).
  *
  * An event that a proxy delivers again is dropped: the same id with the same data, among the latest ones. Some servers give
  * all events one id: ids count until one comes again with other data.
  */
-export function sseDecoder(): SseDecoder {
+export function sseDecoder() {
 	let events: EventSourceMessage[] = [];
 	let isEventTooLarge = false;
 	let invalidLines = 0;
@@ -84,13 +70,19 @@ export function sseDecoder(): SseDecoder {
 	}
 
 	return {
-		feed(bytes) {
+		/**
+		 * Parses the next bytes and returns the events that they complete.
+		 *
+		 * @throws ServiceError `protocol` when an event or the whole stream is too large.
+		 */
+		feed(bytes: Uint8Array) {
 			totalBytes += bytes.byteLength;
 			if (totalBytes > MAX_STREAM_BYTES) throw tooLarge('The reply');
 			return parse(utf8.decode(bytes, { stream: true }));
 		},
-		// The blank line dispatches a last event that the server did not terminate.
+		/** Flushes the parser at the end of the stream: the blank line dispatches a last event, which may be truncated. */
 		end: () => parse(`${utf8.decode()}\n\n`),
+		/** The text so far; undefined once there was an event in it. */
 		get textBeforeEvents() {
 			return textBeforeEvents;
 		},
