@@ -1,6 +1,6 @@
 import { InputError } from '../errors';
 
-const FIELD = 'Base URL';
+const invalid = (problem: string, hint: string) => new InputError('Base URL', problem, hint);
 
 /**
  * Normalizes the base URL of the service (spec 4), the part before `/v1/…`. White space, trailing slashes and a trailing
@@ -10,25 +10,18 @@ const FIELD = 'Base URL';
  */
 export function normalizeBaseUrl(text: string | undefined): string {
 	const trimmed = text?.trim() ?? '';
-	if (trimmed === '') {
-		throw new InputError(
-			FIELD,
-			'is empty',
-			'Enter the URL of the service, e.g. https://api.example.com',
-		);
-	}
+	if (trimmed === '')
+		throw invalid('is empty', 'Enter the URL of the service, e.g. https://api.example.com');
 
 	const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
 	if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-		throw new InputError(
-			FIELD,
+		throw invalid(
 			'is not a valid URL',
 			'Start it with https:// (or http://), e.g. https://api.example.com',
 		);
 	}
 	if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-		throw new InputError(
-			FIELD,
+		throw invalid(
 			'contains a user name, a query or a fragment',
 			'Remove user names, "?" and "#": enter only scheme, host, port and path',
 		);

@@ -119,14 +119,12 @@ function httpError(
 	{ status, headers }: HttpResponse,
 	text: string,
 ): ServiceError {
-	const { message, hint, retryable, outcomeUnknown } =
-		STATUSES[endpoint][status] ?? unlistedStatus(status);
+	const { message, hint, ...flags } = STATUSES[endpoint][status] ?? unlistedStatus(status);
 	const { location } = headers;
 	const isRedirect = status < 400 && location !== undefined;
 	return new ServiceError(isRedirect ? 'protocol' : 'http', message, hint, {
 		status,
-		retryable,
-		outcomeUnknown,
+		...flags,
 		serviceMessage: isRedirect ? `Location: ${excerpt(location)}` : excerpt(text),
 		...errorDetails(parseJson(text)),
 		...retryAfter(headers),
