@@ -9,7 +9,7 @@ import {
 } from '../json';
 import { idText, jsonText, objectsOf, toolCall } from './toolCalls';
 import { toolProgressEvents, type ToolProgressEvent } from './toolProgress';
-import type { ChatCompletion, Choice, ReplyMessage, TextDelta, Usage } from './types';
+import type { ChatCompletion, Choice, TextDelta, Usage } from './types';
 
 /** A tool call whose arguments arrive in fragments. */
 interface PartialToolCall {
@@ -30,12 +30,9 @@ interface PartialCalls {
 	last?: PartialToolCall;
 }
 
-interface PartialChoice {
-	/** The message so far, without its tool calls. */
-	readonly message: ReplyMessage;
+/** A choice so far; its message is without tool calls. */
+interface PartialChoice extends Choice {
 	readonly toolCalls: PartialCalls;
-	finishReason: string | null;
-	usage: Usage | undefined;
 }
 
 /** Accumulates the chunks of a stream. Created by `startAccumulator`, changed in place by `applyChunk`. */
@@ -76,7 +73,7 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject): TextDel
 	for (const choice of Array.isArray(choices) ? choices : []) {
 		if (!isJsonObject(choice)) continue;
 		const index = indexOf(choice['index']) ?? 0;
-		const partial = accumulator.choices.get(index) ?? emptyChoice();
+		const partial = accumulator.choices.get(index) ?? emptyChoice(index);
 		accumulator.choices.set(index, partial);
 		const text = applyChoice(partial, choice);
 		if (index === 0) added = text;
@@ -86,20 +83,18 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject): TextDel
 
 /** Whether the first choice has a finish reason (spec 3.2). */
 export function isFinished({ choices }: Accumulator): boolean {
-	return typeof choices.get(0)?.finishReason === 'string';
+	return typeof choices.get(0)?.finish_reason === 'string';
 }
 
 /** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
 export function toCompletion({ envelope, choices, executed }: Accumulator): ChatCompletion {
-	const sorted = [...choices.entries()].sort(([a], [b]) => a - b);
+	const sorted = [...choices.values()].sort((a, b) => a.index - b.index);
 	// A super assistant that only ran tools sends no choices: its reply is empty.
-	const all: [number, PartialChoice][] = sorted.length > 0 ? sorted : [[0, emptyChoice()]];
+	const [first = emptyChoice(0), ...others] = sorted;
 	return {
 		...envelope,
 		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
-		choices: all
-			.map(toChoice)
-			.map((each, at) => (at === 0 ? withExecuted(each, executed) : each)),
+		choices: [withExecuted(toChoice(first), executed), ...others.map(toChoice)],
 	};
 }
 
@@ -111,17 +106,18 @@ function mergeFields(target: JsonObject, fields: JsonObject, except: ReadonlySet
 	}
 }
 
-function emptyChoice(): PartialChoice {
+function emptyChoice(index: number): PartialChoice {
 	return {
+		index,
 		message: { role: 'assistant', content: null },
+		finish_reason: null,
 		toolCalls: { byIndex: new Map(), byId: new Map() },
-		finishReason: null,
-		usage: undefined,
 	};
 }
 
 function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
-	if (typeof choice['finish_reason'] === 'string') partial.finishReason = choice['finish_reason'];
+	if (typeof choice['finish_reason'] === 'string')
+		partial.finish_reason = choice['finish_reason'];
 	if (isJsonObject(choice['usage'])) partial.usage = fromJson<Usage>(choice['usage']);
 
 	const { message, toolCalls } = partial;
@@ -189,21 +185,15 @@ function isObjectText(value: JsonValue | undefined): boolean {
 	return typeof value === 'string' && parseJsonObject(value) !== undefined;
 }
 
-function toChoice([index, partial]: [number, PartialChoice]): Choice {
-	const calls = [...partial.toolCalls.byIndex.values()]
+function toChoice({ toolCalls, ...choice }: PartialChoice): Choice {
+	const calls = [...toolCalls.byIndex.values()]
 		.sort((a, b) => a.index - b.index)
 		.map(({ id, name, arguments: args }) => toolCall(id, name, args));
-	const text = partial.message.content ?? '';
-	return {
-		index,
-		message: {
-			...partial.message,
-			content: text === '' && calls.length > 0 ? null : text,
-			...(calls.length === 0 ? {} : { tool_calls: calls }),
-		},
-		finish_reason: partial.finishReason,
-		...(partial.usage === undefined ? {} : { usage: partial.usage }),
-	};
+	const { message } = choice;
+	const text = message.content ?? '';
+	const content = text === '' && calls.length > 0 ? null : text;
+	const asked = calls.length === 0 ? {} : { tool_calls: calls };
+	return { ...choice, message: { ...message, content, ...asked } };
 }
 
 /** Adds the tools that a super assistant has run, unless the server has told the results in the message as well. */
