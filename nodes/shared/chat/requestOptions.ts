@@ -9,6 +9,7 @@ import { jsonField, textField } from '../form/fields';
 import {
 	choiceOption,
 	numberOption,
+	option,
 	optionTable,
 	propertiesOf,
 	type FormOption,
@@ -35,24 +36,23 @@ const chatOptions = optionTable({
 		default: 0.7,
 		max: 1,
 	}),
-	reasoningEffort: (name): FormOption<string | undefined> => ({
-		property: resourceLocator(
+	reasoningEffort: option(
+		resourceLocator(
 			{
 				displayName: 'Reasoning Effort',
-				name,
+				name: 'reasoningEffort',
 				description:
 					'How much the model reasons before it answers. Each model supports only some of the values.',
 				default: { mode: 'list', value: 'medium' },
 			},
 			{ searchListMethod: 'searchReasoningEffort', placeholder: 'e.g. max' },
 		),
-		read(context, item) {
-			const value = valueOf(context, name, item);
+		(entered) => {
 			// A plain text comes from an expression.
-			const text = isJsonObject(value) ? value['value'] : value;
+			const text = isJsonObject(entered) ? entered['value'] : entered;
 			return shown(text ?? '').trim() || undefined;
 		},
-	}),
+	),
 	thinking: choiceOption<'default' | 'enabled' | 'disabled'>('Thinking', {
 		help: 'Whether the model thinks before it answers',
 		default: 'disabled',
@@ -62,15 +62,15 @@ const chatOptions = optionTable({
 			['Off', 'disabled', 'The model answers without thinking first'],
 		],
 	}),
-	stop: (name): FormOption<string[] | undefined> => ({
-		property: textField('Stop Words', name, {
+	stop: option(
+		textField('Stop Words', 'stop', {
 			default: [],
 			placeholder: 'e.g. END',
 			description: `Generation stops when one of these words appears. At most ${MAX_STOP_WORDS}.`,
 			typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Stop Word' },
 		}),
-		read(context, item) {
-			const texts = [valueOf(context, name, item)]
+		(entered) => {
+			const texts = [entered]
 				.flat()
 				.map((text) => shown(text ?? ''))
 				.filter((text) => text !== '');
@@ -79,7 +79,7 @@ const chatOptions = optionTable({
 				throw new InputError('Stop Words', problem, `Enter at most ${MAX_STOP_WORDS}`);
 			return texts.length === 0 ? undefined : texts;
 		},
-	}),
+	),
 	topP: numberOption('Top P', {
 		help: 'Nucleus sampling: only the most likely tokens up to this cumulative probability, from 0 to 1, are considered',
 		default: 1,
@@ -106,17 +106,17 @@ const chatOptions = optionTable({
 			['Required', 'required', 'The model must call at least one tool'],
 		],
 	}),
-	tools: (name): FormOption<JsonObject[] | undefined> => ({
-		property: jsonField('Tools', name, {
+	tools: option(
+		jsonField('Tools', 'tools', {
 			default: '[]',
 			description:
 				'Functions that the model may call, as a JSON list of tool declarations. The calls are output as tool_calls; the Agent with Tools node also runs them.',
 		}),
-		read(context, item) {
-			const tools = checkTools(readJson(valueOf(context, name, item), 'Tools'), 'Tools');
+		(entered) => {
+			const tools = checkTools(readJson(entered, 'Tools'), 'Tools');
 			return tools.length === 0 ? undefined : tools.map(asJson);
 		},
-	}),
+	),
 });
 
 /** The format of the reply (spec 2.1) for a chat model, whose caller reads the reply. */
@@ -180,8 +180,4 @@ function toFields(
 		if (sent !== undefined) fields[apiName] = sent;
 	}
 	return fields;
-}
-
-function valueOf(context: NodeContext, name: string, item: number): unknown {
-	return context.getNodeParameter(`options.${name}`, item, '');
 }

@@ -1,9 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
+import { withoutUndefined } from '../../client/json';
 import { isBlank, readChoice, readNumber, shown, type NumberRange } from '../../client/values';
 import type { NodeContext } from '../run/nodeContext';
-import { entriesField, listField, textField, type Choice } from './fields';
+import { booleanField, entriesField, listField, textField, type Choice } from './fields';
 
 /**
  * An entry of a node's Options collection, declared once: the property that the editor shows, and the typed reader of its
@@ -65,6 +66,22 @@ function mapTable<V>(table: object, map: (value: V, name: string) => unknown): o
 	return Object.fromEntries(entries.map(([name, value]) => [name, map(value, name)]));
 }
 
+/**
+ * An option of any kind.
+ *
+ * @param property Gets the name of the option.
+ * @param parse Makes the value of the option from what was entered; undefined if that is empty.
+ */
+export function option<T>(property: INodeProperties, parse: (entered: unknown) => T): Unnamed<T> {
+	return (name, path = name) => ({
+		property: { ...property, name },
+		read(context, itemIndex) {
+			const entered: unknown = context.getNodeParameter(`options.${path}`, itemIndex, '');
+			return parse(isBlank(entered) ? undefined : entered);
+		},
+	});
+}
+
 interface Declaration<T> {
 	readonly help: string;
 	readonly default: T;
@@ -78,37 +95,28 @@ interface NumberDeclaration extends Declaration<number>, Partial<NumberRange> {
 /** A number with its bounds, which hold for typed values and for expressions; at least 0 unless `min` says otherwise. */
 export function numberOption(label: string, declared: NumberDeclaration): Unnamed<number> {
 	const { unit, help, default: initial } = declared;
-	const range = { min: 0, ...declared };
-	return (name, path = name) => ({
-		property: {
+	const range: NumberRange = { min: 0, ...declared };
+	const typeOptions = withoutUndefined({
+		minValue: range.min,
+		maxValue: range.max,
+		numberPrecision: range.integer === true ? 0 : undefined,
+	});
+	return option(
+		{
 			displayName: unit === undefined ? label : `${label} (${unit})`,
-			name,
+			name: '',
 			type: 'number',
-			typeOptions: numberLimits(range),
+			typeOptions,
 			default: initial,
 			description: help,
 		},
-		read: (context, itemIndex) =>
-			readNumber(rawValue(context, path, itemIndex) ?? initial, label, range, initial),
-	});
+		(entered = initial) => readNumber(entered, label, range, initial),
+	);
 }
 
 /** A whole number of at least 1. */
 export function countOption(label: string, declared: NumberDeclaration): Unnamed<number> {
 	return numberOption(label, { min: 1, integer: true, ...declared });
-}
-
-/** The range of a number for n8n's editor. */
-export function numberLimits({
-	min,
-	max,
-	integer = false,
-}: NumberRange): NonNullable<INodeProperties['typeOptions']> {
-	return {
-		minValue: min,
-		...(max === undefined ? {} : { maxValue: max }),
-		...(integer ? { numberPrecision: 0 } : {}),
-	};
 }
 
 interface SwitchDeclaration {
@@ -124,14 +132,9 @@ export function booleanOption(
 	label: string,
 	{ help, default: initial = false, isStrict = false }: SwitchDeclaration,
 ): Unnamed<boolean> {
-	const property = { displayName: label, type: 'boolean', description: help } as const;
-	return (name, path = name) => ({
-		property: { ...property, name, default: initial },
-		read: (context, itemIndex) => {
-			const value = rawValue(context, path, itemIndex) ?? initial;
-			return readSwitch(value, label, isStrict);
-		},
-	});
+	return option({ ...booleanField(label, '', help), default: initial }, (entered = initial) =>
+		readSwitch(entered, label, isStrict),
+	);
 }
 
 /**
@@ -152,11 +155,10 @@ export function choiceOption<V extends string>(
 	{ choices, help, ...more }: Declaration<V> & { readonly choices: readonly Choice<V>[] },
 ): Unnamed<V> {
 	const values = choices.map(([, value]) => value);
-	return (name, path = name) => ({
-		property: listField(label, name, { choices, description: help, ...more }),
-		read: (context, itemIndex) =>
-			readChoice(rawValue(context, path, itemIndex) ?? more.default, label, values),
-	});
+	return option(
+		listField(label, '', { choices, description: help, ...more }),
+		(entered = more.default) => readChoice(entered, label, values),
+	);
 }
 
 interface TextDeclaration extends Declaration<string> {
@@ -170,25 +172,21 @@ export function textOption(
 	label: string,
 	{ help, fallback, ...more }: TextDeclaration,
 ): Unnamed<string> {
-	const empty = fallback ?? more.default;
-	return (name, path = name) => ({
-		property: textField(label, name, { description: help, ...more }),
-		read: (context, itemIndex) =>
-			shown(rawValue(context, path, itemIndex) ?? '').trim() || empty,
-	});
+	return option(
+		textField(label, '', { description: help, ...more }),
+		(entered = '') => shown(entered).trim() || (fallback ?? more.default),
+	);
 }
 
 /** Texts with commas between them, or a list from an expression. */
 export function textsOption(label: string, { help, ...more }: TextDeclaration): Unnamed<string[]> {
-	return (name, path = name) => ({
-		property: textField(label, name, { description: help, ...more }),
-		read: (context, itemIndex) =>
-			[rawValue(context, path, itemIndex) ?? []]
-				.flat()
-				.flatMap((each) => shown(each).split(','))
-				.map((text) => text.trim())
-				.filter((text) => text !== ''),
-	});
+	return option(textField(label, '', { description: help, ...more }), (entered = []) =>
+		[entered]
+			.flat()
+			.flatMap((each) => shown(each).split(','))
+			.map((text) => text.trim())
+			.filter((text) => text !== ''),
+	);
 }
 
 /** The Options collection of a node: the most used option comes first. */
@@ -201,9 +199,4 @@ export function optionsProperty(options: INodeProperties[]): INodeProperties {
 		default: {},
 		options,
 	};
-}
-
-function rawValue(context: NodeContext, path: string, itemIndex: number): unknown {
-	const value: unknown = context.getNodeParameter(`options.${path}`, itemIndex, '');
-	return isBlank(value) ? undefined : value;
 }
