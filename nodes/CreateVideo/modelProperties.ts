@@ -2,10 +2,12 @@ import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
 import { VIDEO_FIELDS, type VideoField } from '../client/video/fields';
 import { findModel, VIDEO_MODELS, type OwnModel, type VideoModel } from '../client/video/models';
+import { countOf, maxReferences, REFERENCES, type ReferenceRow } from '../client/video/references';
+import { fileSource } from '../shared/files/fileSource';
+import { entriesField, listField } from '../shared/form/fields';
 import { fromAi, inTools, notInTools, type FromAiArgument } from '../shared/form/fromAi';
 
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
-
 /** The models in the list of the editor: those of the account, or else those of the specification. */
 export function videoModelItems(own: readonly OwnModel[] = []): INodeListSearchItems[] {
 	const models = own.length > 0 ? own : MODELS.map(({ code }) => ({ code, like: code }));
@@ -20,7 +22,7 @@ export function videoModelItems(own: readonly OwnModel[] = []): INodeListSearchI
 const LAST = '\uFFFF';
 
 /** Shows the field only for one row of the table: for its code, and for the pairs that begin with it (`readPair`). */
-export function forModel(field: INodeProperties, { code }: VideoModel): INodeProperties {
+function forModel(field: INodeProperties, { code }: VideoModel): INodeProperties {
 	// Uses hide instead of show: n8n ignores a show condition on a parameter that holds an expression. Compares texts,
 	// because n8n starts a sandbox with a time limit for each test of a regular expression.
 	const model = [
@@ -32,13 +34,13 @@ export function forModel(field: INodeProperties, { code }: VideoModel): INodePro
 }
 
 /** Shows the field only for a model that is typed or comes from an expression. */
-export function forOtherModels(field: INodeProperties): INodeProperties {
+function forOtherModels(field: INodeProperties): INodeProperties {
 	const model = MODELS.flatMap(({ code }) => [code, { _cnd: { startsWith: `${code}=` } }]);
 	return { ...field, displayOptions: { hide: { model } } };
 }
 
 /** The fields that an agent's model fills. A value that the video model does not support is adjusted. */
-const FROM_AI: Readonly<Partial<Record<VideoField['key'], FromAiArgument>>> = {
+const FROM_AI: Readonly<Partial<Record<string, FromAiArgument>>> = {
 	aspectRatio: {
 		key: 'aspect_ratio',
 		help: 'Width to height: 16:9 for landscape, 9:16 for portrait, 1:1 for square',
@@ -52,26 +54,46 @@ const FROM_AI: Readonly<Partial<Record<VideoField['key'], FromAiArgument>>> = {
 	},
 };
 
+/** What a field without a list of values is, by its type. */
+const FREE: Readonly<Record<VideoField['type'], Omit<INodeProperties, 'displayName' | 'name'>>> = {
+	text: { type: 'string', default: '', hint: 'Empty uses the default of the model' },
+	seconds: {
+		type: 'number',
+		default: 0,
+		typeOptions: { minValue: 0 },
+		hint: '0 uses the default of the model',
+	},
+	flag: {
+		type: 'options',
+		options: [
+			{ name: "Model's Default", value: '' },
+			{ name: 'No', value: false },
+			{ name: 'Yes', value: true },
+		],
+		default: '',
+	},
+};
+
 /**
  * The fields whose values depend on the model: a list of values for each model that supports the field, and a free
  * field for a model that is typed or comes from an expression.
  */
-export const videoProperties: INodeProperties[] = VIDEO_FIELDS.flatMap((field) => [
-	...MODELS.filter(
+export const videoProperties: INodeProperties[] = VIDEO_FIELDS.flatMap((field) => {
+	const models = MODELS.filter(
 		(model) => field.values(model).length > 0 && field.isSetBy?.(model) !== true,
-	).map((model) => inNodeOnly(field, forModel(listed(field, model), model))),
-	inNodeOnly(field, forOtherModels(free(field))),
-]);
+	);
+	const properties = [
+		...models.map((model) => forModel(listed(field, model), model)),
+		forOtherModels(free(field)),
+	];
+	return field.key in FROM_AI ? properties.map(notInTools) : properties;
+});
 
 /** The fields that an agent's model fills when the node is its tool. */
 export const videoToolProperties: INodeProperties[] = VIDEO_FIELDS.flatMap((field) => {
-	const argument = (FROM_AI as Readonly<Record<string, FromAiArgument>>)[field.key];
+	const argument = FROM_AI[field.key];
 	return argument === undefined ? [] : [inTools({ ...free(field), default: fromAi(argument) })];
 });
-
-function inNodeOnly({ key }: VideoField, property: INodeProperties): INodeProperties {
-	return key in FROM_AI ? notInTools(property) : property;
-}
 
 function listed(field: VideoField, model: VideoModel): INodeProperties {
 	const fallback = field.defaultValue(model) ?? '';
@@ -90,32 +112,47 @@ function listed(field: VideoField, model: VideoModel): INodeProperties {
 }
 
 function free(field: VideoField): INodeProperties {
-	if (field.type === 'flag') {
-		return {
-			...common(field),
-			type: 'options',
-			options: [
-				{ name: "Model's Default", value: '' },
-				{ name: 'No', value: false },
-				{ name: 'Yes', value: true },
-			],
-			default: '',
-		};
-	}
-	return {
-		...common(field),
-		...(field.type === 'seconds'
-			? {
-					type: 'number',
-					default: 0,
-					typeOptions: { minValue: 0 },
-					hint: '0 uses the default of the model',
-				}
-			: { type: 'string', default: '', hint: 'Empty uses the default of the model' }),
-		placeholder: field.placeholder!,
-	};
+	const { type, placeholder } = field;
+	return { ...common(field), ...FREE[type], ...(placeholder && { placeholder }) };
 }
 
 function common({ label, key, help }: VideoField) {
 	return { displayName: label, name: key, description: help };
+}
+
+const TITLES = { image: 'Image', video: 'Video', audio: 'Audio' } as const;
+
+/** The reference files: for each model the kinds and counts that it supports. */
+export const videoReferences: INodeProperties[] = [
+	...MODELS.map((model) => forModel(references(model), model)),
+	forOtherModels(references(undefined)),
+];
+
+function references(model: VideoModel | undefined): INodeProperties {
+	const rows = REFERENCES.filter((row) => maxReferences(row, model) > 0);
+	const choices = rows.map(({ kind }) => [TITLES[kind], kind] as const);
+	const kinds = listField('Kind', 'kind', { choices, default: 'image' });
+	// The only kind is no choice, but kept: the video of another model must not become an image.
+	if (rows.length === 1) kinds.type = 'hidden';
+	return entriesField('References', 'references', {
+		typeOptions: { sortable: true },
+		description: help(rows, model),
+		entry: ['File', 'file', [kinds, ...fileSource]],
+	});
+}
+
+function help(rows: readonly ReferenceRow[], model: VideoModel | undefined): string {
+	const counts = rows.map((row) => countOf(row, maxReferences(row, model))).join(', ');
+	const has = (kind: string) => rows.some((row) => row.kind === kind);
+	return [
+		`Reference files, at most ${counts}.`,
+		(model === undefined || (model.imageModes.first_last_frame ?? 0) > 1) &&
+			'In first and last frame mode, the order of the images matters.',
+		has('audio') &&
+			'Audio requires an image or a video. Videos and audio are cut off after 15 seconds in total.',
+		model?.editsVideos === true &&
+			'A video is edited: it keeps its length and sound, and is cut off after 15 seconds.',
+	]
+		.filter(Boolean)
+		.join(' ');
 }

@@ -3,9 +3,13 @@ import type { INodeProperties } from 'n8n-workflow';
 import { textField } from '../shared/form/fields';
 import { filledByModel } from '../shared/form/fromAi';
 import { resourceLocator } from '../shared/form/resourceLocator';
-import { videoModelItems, videoProperties, videoToolProperties } from './modelProperties';
+import {
+	videoModelItems,
+	videoProperties,
+	videoReferences,
+	videoToolProperties,
+} from './modelProperties';
 import { createVideoOptions } from './options';
-import { videoReferences } from './references';
 import { waitFields } from './wait';
 
 const first = videoModelItems()[0]!;
