@@ -111,6 +111,12 @@ export function readCreateOptions(context: IExecuteFunctions, itemIndex: number)
 	};
 }
 
+/** What the option holds in the saved workflow, such as its expression; undefined if it is not added. */
+function savedValue(context: IExecuteFunctions, itemIndex: number, name: string): unknown {
+	const added = context.getNodeParameter('options', itemIndex, {}, { rawExpressions: true });
+	return (added as Readonly<Record<string, unknown>>)[name];
+}
+
 /** A limit whose expression gives nothing must not mean that there is none. */
 function checkLimitGiven(
 	context: IExecuteFunctions,
@@ -118,9 +124,8 @@ function checkLimitGiven(
 	name: string,
 	label: string,
 ): void {
-	const added = context.getNodeParameter('options', itemIndex, {}, { rawExpressions: true });
-	const raw = (added as Readonly<Record<string, unknown>>)[name];
-	if (typeof raw !== 'string' || !raw.startsWith('=')) return;
+	const saved = savedValue(context, itemIndex, name);
+	if (typeof saved !== 'string' || !saved.startsWith('=')) return;
 	if (!isBlank(context.getNodeParameter(`options.${name}`, itemIndex, ''))) return;
 	throw new InputError(
 		label,
@@ -131,14 +136,13 @@ function checkLimitGiven(
 
 /** The key as a data table stores it. An expression that gives no key must not create a video that nothing protects. */
 function readIdempotencyKey(context: IExecuteFunctions, itemIndex: number): string {
-	const added = context.getNodeParameter('options', itemIndex, {}, { rawExpressions: true });
-	if (!('idempotencyKey' in (added as object))) return '';
-	const { idempotencyKey: raw } = added as { readonly idempotencyKey?: unknown };
+	const saved = savedValue(context, itemIndex, 'idempotencyKey');
+	if (saved === undefined) return '';
 	// Typed as fixed text it would be one key for all items, and create one video for all of them.
-	if (typeof raw === 'string' && !raw.startsWith('=') && raw.includes('{{')) {
+	if (typeof saved === 'string' && !saved.startsWith('=') && saved.includes('{{')) {
 		throw new InputError(
 			'Idempotency Key',
-			`is the text ${raw}, the same for every item`,
+			`is the text ${saved}, the same for every item`,
 			'Switch the field from Fixed to Expression',
 		);
 	}

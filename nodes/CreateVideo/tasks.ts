@@ -36,17 +36,12 @@ const CREATIONS: CallKind<CreatedVideo> = {
 		if (taskId === '') return undefined;
 		// A person can change any cell.
 		const changes = parseJson(String(adjustments));
-		const sent = {
-			prompt: row['prompt'],
-			model: row['model'],
-			duration: row['duration'],
-			size: row['size'],
-			generate_audio: row['audio'],
-		};
+		const { prompt, model, duration, size, audio: generate_audio } = row;
+		const sent = { prompt, model, duration, size, generate_audio };
 		return {
 			task_id: taskId,
 			status: String(row['status']),
-			model: String(row['model']),
+			model: String(model),
 			request: Object.fromEntries(
 				Object.entries(sent).filter(([, value]) => value !== null && value !== ''),
 			),
