@@ -7,13 +7,11 @@ import { hint } from '../shared/run/hints';
 import { readDrawing } from './begin';
 import { loopNodes } from './drawing';
 import type { EmittedCall } from './matching';
-import type { AgentState, OpenCall } from './state';
+import type { AgentState } from './state';
 
 /** Key of the tools whose results are missing: in the check, and in the execution's custom data, there or `none`. */
 const OPEN_CALLS = 'agent_video_open_calls';
 const NONE = 'none';
-
-type BranchCall = OpenCall & EmittedCall;
 
 /**
  * Turns the end of an execution while tool calls are open into an error: a branch that ends without an item never runs the
@@ -85,11 +83,11 @@ export function checkEnd(context: IExecuteFunctions, state: AgentState): InputEr
 }
 
 /** The calls that are out in a branch. */
-export function branchCalls({ open }: AgentState): BranchCall[] {
-	return open.filter((call): call is BranchCall => call.position !== undefined);
+export function branchCalls({ open }: AgentState): EmittedCall[] {
+	return open.filter((call): call is EmittedCall => call.position !== undefined);
 }
 
-function toolNames(calls: readonly OpenCall[]): string[] {
+function toolNames(calls: readonly EmittedCall[]): string[] {
 	return [...new Set(calls.map(({ envelope }) => envelope.tool))];
 }
 

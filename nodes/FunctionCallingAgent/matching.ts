@@ -52,17 +52,17 @@ export interface EmittedCall {
 }
 
 /** What an item is for the node. */
-export type Match<Call> =
+export type Match =
 	/** `isFromOutcome`: it was made from an answer or another outcome of the node. */
 	| { readonly kind: 'question'; readonly isFromOutcome: boolean }
-	| { readonly kind: 'result'; readonly call: Call }
+	| { readonly kind: 'result'; readonly call: EmittedCall }
 	/** Every call that it comes from has its result. */
 	| { readonly kind: 'late' }
 	/** It may belong to any of the calls: it has lost its link, or `tool_call` contradicts the link. */
 	| {
 			readonly kind: 'unmatched';
 			readonly problem: 'lost' | 'contradiction';
-			readonly calls: readonly Call[];
+			readonly calls: readonly EmittedCall[];
 	  };
 
 /** The items that have reached the node, and where from. */
@@ -83,11 +83,11 @@ export interface Arrival {
  * @param open The calls that wait for their result.
  * @returns One match per item.
  */
-export function matchItems<Call extends EmittedCall>(
+export function matchItems(
 	runData: IRunData,
 	{ node, source, items, isToolOutput }: Arrival,
-	open: readonly Call[],
-): Match<Call>[] {
+	open: readonly EmittedCall[],
+): Match[] {
 	const originsOf = tracer(runData, node);
 	const isFirstRun = source === null || runData[node] === undefined;
 	return items.map((item, index) => {
@@ -120,11 +120,11 @@ export function envelopeOf(item: INodeExecutionData | undefined): Envelope | und
  * @param carried The call that the item itself names.
  * @returns Undefined if the item belongs to no call.
  */
-function decide<Call extends EmittedCall>(
+function decide(
 	origins: readonly EmittedCall[],
 	carried: Envelope | undefined,
-	open: readonly Call[],
-): Match<Call> | undefined {
+	open: readonly EmittedCall[],
+): Match | undefined {
 	const isCarried = ({ envelope }: EmittedCall) => carried && isSame(envelope, carried);
 	const named = origins.filter(isCarried);
 	const asked = named.length > 0 ? named : origins;
