@@ -108,35 +108,6 @@ export interface ToolNodes {
 	readonly nodes: Readonly<Record<string, ToolNode>>;
 }
 
-/** Where connected tool nodes do not work, and n8n would return nothing or something else as their results. */
-const OBSTACLES: readonly {
-	readonly isMet: (context: IExecuteFunctions, offered: readonly OfferedTool[]) => boolean;
-	readonly problem: string;
-	readonly hint: string;
-}[] = [
-	{
-		isMet: (_context, offered) =>
-			offered.some(({ metadata = {} }) => 'gatedToolNodeName' in metadata),
-		problem: "contain a human review, which only n8n's own agents can run",
-		hint: 'Put a node with Send and Wait into a tool branch instead',
-	},
-	{
-		isMet: (context) => sourceOf(context) === null,
-		problem: 'work only when another node has started this one',
-		hint: 'Connect a trigger, such as Manual Trigger, and execute the step again',
-	},
-	{
-		isMet: (context) => engineOf(context).isLegacyOrder,
-		problem: 'do not work in execution order v0',
-		hint: 'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
-	},
-	{
-		isMet: () => loadAiNodeSdk() === undefined,
-		problem: 'do not work in this n8n',
-		hint: 'Update n8n to 2.41 or later, or declare the tools in the form',
-	},
-];
-
 /**
  * Reads the connected tool nodes, with the schemas of their tools.
  *
@@ -149,12 +120,35 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		.flatMap((each) => toTools(each as OfferedTool & Toolkit));
 	if (offered.length === 0) return { declarations: [], nodes: {} };
 
-	const obstacle = OBSTACLES.find(({ isMet }) => isMet(context, offered));
-	if (obstacle !== undefined) throw new InputError(NODES_LABEL, obstacle.problem, obstacle.hint);
+	const sdk = loadAiNodeSdk();
+	// Otherwise n8n would return nothing or something else as the results of the tools.
+	const obstacles = [
+		[
+			offered.some(({ metadata = {} }) => 'gatedToolNodeName' in metadata),
+			"contain a human review, which only n8n's own agents can run",
+			'Put a node with Send and Wait into a tool branch instead',
+		],
+		[
+			sourceOf(context) === null,
+			'work only when another node has started this one',
+			'Connect a trigger, such as Manual Trigger, and execute the step again',
+		],
+		[
+			engineOf(context).isLegacyOrder,
+			'do not work in execution order v0',
+			'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
+		],
+		[
+			sdk === undefined,
+			'do not work in this n8n',
+			'Update n8n to 2.41 or later, or declare the tools in the form',
+		],
+	] as const;
+	const [, problem, hint] = obstacles.find(([isMet]) => isMet) ?? [];
+	if (problem !== undefined) throw new InputError(NODES_LABEL, problem, hint);
 
-	const sdk = loadAiNodeSdk()!;
 	const declarations = offered.map(({ schema, metadata, ...tool }) => {
-		const { type, function: declared } = toDeclaration(sdk, { ...tool, inputSchema: schema });
+		const { type, function: declared } = toDeclaration(sdk!, { ...tool, inputSchema: schema });
 		// The arguments are merged into the item that the expressions of the node read. Tools of a toolkit get only arguments.
 		const parameters =
 			metadata?.isFromToolkit === true
