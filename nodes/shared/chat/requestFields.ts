@@ -57,10 +57,12 @@ function isAnsweredByApp(context: NodeContext, itemIndex: number): boolean {
 export function appField(appCode: string, { hasApp }: Service): Pick<ChatRequest, 'app_code'> {
 	if (appCode === '' && !hasApp)
 		throw new InputError('App Code', 'is empty', 'Enter it, or use a key that ends with it');
-	if (appCode === '' || !hasApp) return appCode === '' ? {} : { app_code: appCode };
-	throw new InputError(
-		'App Code',
-		'is entered, but the API Key of the credential ends with an app code as well',
-		'Leave App Code empty, or use a credential whose key has none',
-	);
+	if (appCode !== '' && hasApp) {
+		throw new InputError(
+			'App Code',
+			'is entered, but the API Key of the credential ends with an app code as well',
+			'Leave App Code empty, or use a credential whose key has none',
+		);
+	}
+	return appCode === '' ? {} : { app_code: appCode };
 }
