@@ -38,22 +38,17 @@ export const safeRetryGroup = optionGroup('Retries', 'retries', {
 	}),
 });
 
-/** The retry policy of an item. */
+/** The retry policy of an item. The span of the run counts the retries. */
 export function readRetry(context: NodeContext, itemIndex: number): RetryPolicy {
-	return { ...readOptions(retryGroup.options, context, itemIndex), ...counted(context) };
-}
-
-/** The retry policy of an item whose calls are never sent twice within one run, whatever the option says. */
-export function readSafeRetry(context: NodeContext, itemIndex: number): RetryPolicy {
-	const retries = retryGroup.options.retries.read(context, itemIndex);
-	return { retries, retryOutcomeUnknown: false, ...counted(context) };
-}
-
-/** Counts the retries in the span of the run. */
-function counted(context: NodeContext): Pick<RetryPolicy, 'onRetry'> {
 	return {
+		...readOptions(retryGroup.options, context, itemIndex),
 		onRetry: () => {
 			trace(context, { 'http.request.resend_count': 1 });
 		},
 	};
+}
+
+/** The retry policy of an item whose calls are never sent twice within one run, whatever the option says. */
+export function readSafeRetry(context: NodeContext, itemIndex: number): RetryPolicy {
+	return { ...readRetry(context, itemIndex), retryOutcomeUnknown: false };
 }
