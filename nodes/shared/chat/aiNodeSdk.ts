@@ -85,9 +85,8 @@ export interface AiNodeSdk {
 /** Converts a tool of an agent to a declaration (spec 2.3). */
 export function toDeclaration(
 	sdk: AiNodeSdk,
-	tool: Pick<SdkTool, 'name' | 'description' | 'inputSchema'>,
+	{ name, description = '', inputSchema }: Omit<SdkTool, 'type'>,
 ): ToolDeclaration {
-	const { name, description = '', inputSchema } = tool;
 	const parameters =
 		inputSchema === undefined ? undefined : sdk.getParametersJsonSchema({ inputSchema });
 	return { type: 'function', function: withoutUndefined({ name, description, parameters }) };

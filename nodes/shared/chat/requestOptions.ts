@@ -29,8 +29,11 @@ export const REASONING_EFFORTS = [
 	{ name: 'Extra High', value: 'xhigh' },
 ];
 
-/** The optional request fields (spec 2.1, 8), by their names in camel case. An option that is not added is not sent. In the form in this order. */
-const chatOptions = optionTable({
+/**
+ * The optional request fields (spec 2.1, 8), by their names in camel case. An option that is not added is not sent. In the
+ * form in this order; the format of the reply is for a chat model, whose caller reads the reply.
+ */
+const { responseFormat, ...chatOptions } = optionTable({
 	temperature: numberOption('Temperature', {
 		help: 'Higher values are more creative, lower values more rigorous. Overrides the temperature of the application.',
 		default: 0.7,
@@ -117,10 +120,6 @@ const chatOptions = optionTable({
 			return tools.length === 0 ? undefined : tools.map(asJson);
 		},
 	),
-});
-
-/** The format of the reply (spec 2.1) for a chat model, whose caller reads the reply. */
-const { responseFormat } = optionTable({
 	responseFormat: choiceOption<'json_object' | 'text'>('Response Format', {
 		help: 'Format of the reply',
 		default: 'json_object',

@@ -93,21 +93,11 @@ interface FieldEntry {
 
 /** The values of the form. */
 export interface SchemaEntry {
-	readonly define?: keyof typeof SCHEMAS | null | undefined;
+	readonly define?: 'fields' | 'schema' | 'example' | null | undefined;
 	readonly fields?: readonly FieldEntry[] | null | undefined;
 	readonly schema?: unknown;
 	readonly example?: unknown;
 }
-
-/** Makes the JSON Schema, one reader for each choice. */
-const SCHEMAS = {
-	fields: ({ fields }: SchemaEntry, label: string, kind: string): JsonValue =>
-		fieldsSchema(fields ?? [], label, kind),
-	schema: ({ schema }: SchemaEntry, label: string) =>
-		readJson(schema ?? '{}', `${label}, its schema`),
-	example: ({ example }: SchemaEntry, label: string): JsonValue =>
-		inferSchema(readJson(example ?? '{}', `${label}, its example`)),
-};
 
 /**
  * The JSON Schema that the form defines. It is not validated.
@@ -116,11 +106,18 @@ const SCHEMAS = {
  * @throws InputError that names the problem.
  */
 export function readSchema(
-	entry: SchemaEntry,
+	{ define, fields, schema, example }: SchemaEntry,
 	label: string,
 	kind: 'field' | 'parameter',
 ): JsonValue {
-	return SCHEMAS[entry.define ?? 'fields'](entry, label, kind);
+	switch (define ?? 'fields') {
+		case 'fields':
+			return fieldsSchema(fields ?? [], label, kind);
+		case 'schema':
+			return readJson(schema ?? '{}', `${label}, its schema`);
+		case 'example':
+			return inferSchema(readJson(example ?? '{}', `${label}, its example`));
+	}
 }
 
 /** Types whose Allowed Values are not texts: what a value is, and whether a JSON value is one. */
@@ -206,7 +203,5 @@ export function inferSchema(example: JsonValue): JsonObject {
 		};
 	}
 	if (example === null) return {};
-	if (typeof example === 'number')
-		return { type: Number.isInteger(example) ? 'integer' : 'number' };
-	return { type: typeof example };
+	return { type: Number.isInteger(example) ? 'integer' : typeof example };
 }
