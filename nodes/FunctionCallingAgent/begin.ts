@@ -37,7 +37,7 @@ export async function beginBatch(
 		files: {},
 		emitted: false,
 	}));
-	const batch = { source: sourceOf(context), slots };
+	const source = sourceOf(context);
 	function fail(failed: readonly ConversationSlot[], error: unknown): void {
 		for (const slot of failed) {
 			if (slot.failure === undefined) failSlot(context, slot, error);
@@ -58,17 +58,14 @@ export async function beginBatch(
 		const drawing = readDrawing(context);
 		const needsBranches = slots.some((slot) => countOwnTools(slot) > 0);
 		const mistake = drawing && findMistake(drawing, needsBranches);
-		if (mistake === undefined) return { ...batch, settings };
+		if (mistake === undefined) return { source, settings, slots };
 		fail(slots, mistake);
 		// The error itself may lead back: it would come out again forever.
-		return {
-			...batch,
-			settings,
-			slots: slots.filter((_slot, i) => !questions[i]!.isFromOutcome),
-		};
+		const leaving = slots.filter((_slot, index) => !questions[index]!.isFromOutcome);
+		return { source, settings, slots: leaving };
 	} catch (error) {
 		fail(slots, error);
-		return { ...batch, settings: undefined };
+		return { source, settings: undefined, slots };
 	}
 }
 
