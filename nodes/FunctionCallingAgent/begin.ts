@@ -5,11 +5,11 @@ import { recall } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
 import { readFallbacks, readRequestFields } from '../shared/chat/requestFields';
 import { readJsonFormat } from '../shared/chat/responseFormat';
-import { engineOf, sourceOf } from '../shared/run/engine';
+import { sourceOf } from '../shared/run/engine';
 import { n8nService, type Service } from '../shared/run/host';
 import { failSlot } from './askModel';
-import { findMistake, type Drawing } from './drawing';
-import { hasDetails, isSingleOutput, readSettings } from './options';
+import { findMistake, readDrawing } from './drawing';
+import { hasDetails, readSettings } from './options';
 import { countOwnTools, type AgentState, type Batch, type ConversationSlot } from './state';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 
@@ -67,27 +67,6 @@ export async function beginBatch(
 		fail(slots, error);
 		return { source, settings: undefined, slots };
 	}
-}
-
-/** The node as it is drawn; undefined in an n8n that does not show it. */
-export function readDrawing(context: IExecuteFunctions): Drawing | undefined {
-	const { connections, isTrigger } = engineOf(context);
-	if (connections === undefined) return undefined;
-	const { name, onError } = context.getNode();
-	return {
-		name,
-		connections,
-		toolOutputs: readToolOutputs(context),
-		hasErrorOutput: onError === 'continueErrorOutput',
-		isTrigger,
-	};
-}
-
-/** What the errors call the outputs for tool calls, in their order. */
-export function readToolOutputs(context: IExecuteFunctions): string[] {
-	if (isSingleOutput(context)) return ['Tool Calls'];
-	const tools = context.getNodeParameter('tools.tool', 0, []) as readonly { name?: string }[];
-	return tools.map(({ name = '' }, index) => `Tool ${name.trim() || index + 1}`);
 }
 
 async function readSlot(

@@ -1,21 +1,30 @@
-import type { IConnections } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
+import { engineOf } from '../shared/run/engine';
+import { isSingleOutput } from './options';
 
 /** Indexes of the outputs. */
 export const ANSWER = 0;
 export const STOPPED = 1;
 export const FIRST_TOOL = 2;
 
-/** The node as it is drawn in the workflow. */
-export interface Drawing {
-	readonly name: string;
-	readonly connections: IConnections;
-	/** What the errors call the outputs for tool calls, in their order. */
-	readonly toolOutputs: readonly string[];
-	readonly hasErrorOutput: boolean;
-	/** Whether the node of this name starts the workflow, so that nothing has to lead to it. */
-	readonly isTrigger: (name: string) => boolean;
+type Drawing = NonNullable<ReturnType<typeof readDrawing>>;
+
+/** The node as it is drawn in the workflow; undefined in an n8n that does not show it. */
+export function readDrawing(context: IExecuteFunctions) {
+	const { connections, isTrigger } = engineOf(context);
+	if (connections === undefined) return undefined;
+	const { name, onError } = context.getNode();
+	const hasErrorOutput = onError === 'continueErrorOutput';
+	return { name, connections, toolOutputs: readToolOutputs(context), hasErrorOutput, isTrigger };
+}
+
+/** What the errors call the outputs for tool calls, in their order. */
+export function readToolOutputs(context: IExecuteFunctions): string[] {
+	if (isSingleOutput(context)) return ['Tool Calls'];
+	const tools = context.getNodeParameter('tools.tool', 0, []) as readonly { name?: string }[];
+	return tools.map(({ name = '' }, index) => `Tool ${name.trim() || index + 1}`);
 }
 
 const STRAIGHT = 'leads straight back to the input';

@@ -4,8 +4,7 @@ import { InputError } from '../client/errors';
 import { setCustomData } from '../shared/chat/reportCall';
 import { engineOf, startWaitingNode } from '../shared/run/engine';
 import { hint } from '../shared/run/hints';
-import { readDrawing } from './begin';
-import { loopNodes } from './drawing';
+import { loopNodes, readDrawing } from './drawing';
 import type { EmittedCall } from './matching';
 import type { AgentState } from './state';
 

@@ -12,8 +12,8 @@ import { hint } from '../shared/run/hints';
 import { stoppingError } from '../shared/run/mapItems';
 import { nodeState } from '../shared/run/nodeState';
 import { askModel, failSlot } from './askModel';
-import { beginBatch, readDrawing, readToolOutputs } from './begin';
-import { FIRST_TOOL, STOPPED, targetsOf } from './drawing';
+import { beginBatch } from './begin';
+import { FIRST_TOOL, readDrawing, readToolOutputs, STOPPED, targetsOf } from './drawing';
 import { branchCalls, checkEnd, isEndCheck, watchOpenCalls } from './endCheck';
 import { matchItems } from './matching';
 import {
