@@ -2,14 +2,11 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { callProperties } from '../shared/chat/callOptions';
 import { appModelProperty, bindingProperties, imagesProperty } from '../shared/chat/properties';
-import { requestProperties, responseFormatOption } from '../shared/chat/requestOptions';
+import { assistantRequestProperties, responseFormatOption } from '../shared/chat/requestOptions';
 import { optionsProperty } from '../shared/form/options';
 import { retryGroup } from '../shared/form/retryOptions';
 
-/** Options that a chat model does not offer: the connected agent or chain sets them. */
-const SET_BY_CALLER = ['tools', 'toolChoice', 'streamReasoning'];
-
-/** The form of Agent Video Chat Model. */
+/** The form of Agent Video Chat Model, without what the connected agent or chain sets. */
 export const chatModelProperties: INodeProperties[] = [
 	...bindingProperties,
 	{
@@ -25,13 +22,11 @@ export const chatModelProperties: INodeProperties[] = [
 		description:
 			'Images to add to the last user message: n8n does not pass images to this model. Binary fields are read from the item of the agent or chain.',
 	},
-	optionsProperty(
-		[
-			appModelProperty,
-			...requestProperties,
-			responseFormatOption,
-			retryGroup.property,
-			...callProperties,
-		].filter(({ name }) => !SET_BY_CALLER.includes(name)),
-	),
+	optionsProperty([
+		appModelProperty,
+		...assistantRequestProperties,
+		responseFormatOption,
+		retryGroup.property,
+		...callProperties.filter(({ name }) => name !== 'streamReasoning'),
+	]),
 ];

@@ -135,7 +135,7 @@ export const requestProperties: INodeProperties[] = propertiesOf(chatOptions);
 
 const { toolChoice, tools, ...assistantOptions } = chatOptions;
 
-/** Those that a super assistant takes as well: it has tools of its own (spec 2.7). */
+/** Those without tools: a super assistant has tools of its own (spec 2.7), a chat model gets them from its agent. */
 export const assistantRequestProperties: INodeProperties[] = propertiesOf(assistantOptions);
 
 /** The format of the reply as an entry of the Options collection. */
