@@ -188,13 +188,7 @@ export function hasOutcome(slot: ConversationSlot): boolean {
 	return outcomeOf(slot) !== undefined;
 }
 
-function outcomeOf({
-	conversation,
-	failure,
-	answer,
-	hasDetails,
-}: ConversationSlot):
-	({ output: number } & Pick<INodeExecutionData, 'json' | 'binary'>) | undefined {
+function outcomeOf({ conversation, failure, answer, hasDetails }: ConversationSlot) {
 	if (failure !== undefined) return { output: ANSWER, json: failure };
 	if (conversation === undefined) return undefined;
 

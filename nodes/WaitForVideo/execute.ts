@@ -5,7 +5,7 @@ import { ignoreAlwaysOutputData } from '../shared/run/engine';
 import { n8nClock } from '../shared/run/clock';
 import { isToolRun } from '../shared/run/nodeContext';
 import { readText } from '../shared/run/parameters';
-import { deliver, type PolledItems } from '../shared/wait/deliver';
+import { deliver } from '../shared/wait/deliver';
 import { readPolling } from '../shared/wait/options';
 import { poll } from '../shared/wait/poll';
 import { withProgress, type Progress } from '../shared/wait/progress';
@@ -49,29 +49,22 @@ function withoutError({
 	return { ...item, json };
 }
 
-/** The tasks of a run after its polls. */
-interface PollStep extends PolledItems {
-	/** The tasks that were taken from the task ledger, if the node takes them from there. */
-	readonly collected: readonly LedgerTask[] | undefined;
-	readonly isSuspended: boolean;
-}
-
-/** Polls the tasks of all items. An error is part of the result, so that the task IDs are not lost with it. */
-async function pollItems(
-	context: IExecuteFunctions,
-	mode: WaitMode,
-	progress: Progress,
-): Promise<PollStep> {
+/**
+ * Polls the tasks of all items, or those that were collected from the task ledger. An error is part of the result, so that
+ * the task IDs are not lost with it.
+ */
+async function pollItems(context: IExecuteFunctions, mode: WaitMode, progress: Progress) {
+	const noPolls = { polls: [], isSuspended: false };
 	let taskIds: readonly string[] = [];
-	let collected: PollStep['collected'];
+	let collected: readonly LedgerTask[] | undefined;
 	try {
 		checkConnections(context, mode);
 		collected = await collectTasks(context);
-		if (collected?.length === 0) return { collected, taskIds, polls: [], isSuspended: false };
+		if (collected?.length === 0) return { collected, taskIds, ...noPolls };
 		taskIds = collected?.map(({ task_id }) => task_id) ?? readTaskIds(context);
 		return { collected, taskIds, ...(await pollStep(context, mode, taskIds, progress)) };
 	} catch (error) {
-		return { collected, taskIds, polls: [], isSuspended: false, error };
+		return { collected, taskIds, ...noPolls, error };
 	}
 }
 
@@ -90,7 +83,7 @@ async function pollStep(
 	mode: WaitMode,
 	taskIds: readonly string[],
 	progress: Progress,
-): Promise<Pick<PollStep, 'polls' | 'isSuspended' | 'error'>> {
+) {
 	const { error, ...state } = await poll(context, taskIds, progress, SCOPES[mode]);
 	const unfinished = error === undefined ? state.polls.filter(({ outcome }) => !outcome) : [];
 	const isSuspended = mode === 'suspend' && unfinished.length > 0;
