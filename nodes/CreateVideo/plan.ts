@@ -6,7 +6,7 @@ import type { HttpPort } from '../client/ports';
 import type { VideoRequest } from '../client/video/createVideo';
 import { VIDEO_FIELDS } from '../client/video/fields';
 import { readPair, type OwnModel } from '../client/video/models';
-import { REFERENCES, type ReferenceKind } from '../client/video/references';
+import { REFERENCES } from '../client/video/references';
 import { videoRequest, type VideoPlan } from '../client/video/videoRequest';
 import { fieldNames, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
@@ -89,18 +89,6 @@ interface ReferenceEntry {
 	readonly binaryProperty?: unknown;
 }
 
-interface EnteredReference {
-	/** Name of the entry in errors. */
-	readonly field: string;
-	readonly kind: ReferenceKind;
-	readonly source: EnteredSource;
-}
-
-type EnteredSource =
-	| { readonly url: string }
-	/** `id` identifies the file in a retry, which signs a new URL for it. */
-	| { readonly property: string; readonly id: string };
-
 function readInput(context: IExecuteFunctions, itemIndex: number) {
 	const entries = context.getNodeParameter(
 		'references.file',
@@ -119,12 +107,13 @@ function readInput(context: IExecuteFunctions, itemIndex: number) {
 	};
 }
 
+/** @param field Name of the entry in errors. */
 function readEntry(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	{ kind: entered = 'image', source = 'url', url = '', binaryProperty = '' }: ReferenceEntry,
 	field: string,
-): EnteredReference[] {
+) {
 	const kind = REFERENCES.find((row) => row.kind === entered)?.kind;
 	if (kind === undefined) {
 		const kinds = REFERENCES.map((row) => row.kind).join(', ');
@@ -134,13 +123,14 @@ function readEntry(
 		source === 'url'
 			? [url].flat().map((each) => urlSource(each, field))
 			: fieldNames(binaryProperty, field).map((property) => {
+					// It identifies the file in a retry, which signs a new URL for it.
 					const { id = '' } = context.helpers.assertBinaryData(itemIndex, property);
 					return { property, id };
 				});
 	return sources.map((each) => ({ field, kind, source: each }));
 }
 
-function urlSource(url: unknown, field: string): EnteredSource {
+function urlSource(url: unknown, field: string) {
 	if (typeof url === 'string' && url.trim() !== '') return { url: url.trim() };
 	throw new InputError(
 		field,
