@@ -10,7 +10,6 @@ import type { AgentState } from './state';
 
 /** Key of the tools whose results are missing: in the check, and in the execution's custom data, there or `none`. */
 const OPEN_CALLS = 'agent_video_open_calls';
-const NONE = 'none';
 
 /**
  * Turns the end of an execution while tool calls are open into an error: a branch that ends without an item never runs the
@@ -93,7 +92,7 @@ function toolNames(calls: readonly EmittedCall[]): string[] {
 /** Sets the execution's custom data to the tools of all agents whose results are missing. */
 function report(context: Partial<IExecuteFunctions>, tools: readonly string[]): void {
 	if (tools.length === 0 && context.customData?.get(OPEN_CALLS) === undefined) return;
-	setCustomData(context, OPEN_CALLS, [...new Set(tools)].join(', ') || NONE);
+	setCustomData(context, OPEN_CALLS, [...new Set(tools)].join(', ') || 'none');
 }
 
 /** The tools whose results a check waits for; undefined if the entry is no check. */

@@ -115,9 +115,10 @@ export interface ToolNodes {
  */
 export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNodes> {
 	const connected = await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
-	const offered = [connected ?? []]
-		.flat()
-		.flatMap((each) => toTools(each as OfferedTool & Toolkit));
+	const offered = [connected ?? []].flat().flatMap((each): readonly OfferedTool[] => {
+		const offer = each as OfferedTool & Toolkit;
+		return offer.tools ?? offer.getTools?.() ?? [offer];
+	});
 	if (offered.length === 0) return { declarations: [], nodes: {} };
 
 	const sdk = loadAiNodeSdk();
@@ -165,8 +166,4 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 			}),
 		),
 	};
-}
-
-function toTools(offer: OfferedTool & Toolkit): readonly OfferedTool[] {
-	return offer.tools ?? offer.getTools?.() ?? [offer];
 }
