@@ -31,16 +31,14 @@ const QUOTES: Readonly<Record<string, string>> = {
 	'base64 of all headers': base64(`Accept: */*\r\nAuthorization: ${BEARER}\r\nHost: x\r\n`),
 	base64url: Buffer.from(`x ${BEARER}`).toString('base64url'),
 	hexadecimal: Buffer.from(KEY).toString('hex'),
+	'hexadecimal in upper case': Buffer.from(KEY).toString('hex').toUpperCase(),
 };
 /** The longest part of each that stands in the middle of the quote, whatever is around it. */
 const coreOf = (quote: string) => {
 	if (quote.includes('secret')) return 'secret';
-	return (
-		[0, 1, 2]
-			.map((at) => base64('x'.repeat(at) + KEY).slice(4, -4))
-			.find((core) => quote.includes(core)) ??
-		(quote.includes('secret') ? 'secret' : Buffer.from('secret').toString('hex'))
-	);
+	const hex = Buffer.from('secret').toString('hex');
+	const inBase64 = [0, 1, 2].map((at) => base64('x'.repeat(at) + KEY).slice(4, -4));
+	return [...inBase64, hex, hex.toUpperCase()].find((core) => quote.includes(core))!;
 };
 
 let server: ScriptedServer;

@@ -45,7 +45,8 @@ export function keyMask(key: string, hasApp = false, others: readonly string[] =
 function formsOf(key: string): readonly string[] {
 	const bytes = Buffer.from(key);
 	const inBase64 = [0, 1, 2].map((offset) => base64(bytes, offset));
-	return [bytes.toString('latin1'), bytes.toString('hex'), ...inBase64];
+	const hex = bytes.toString('hex');
+	return [bytes.toString('latin1'), hex, hex.toUpperCase(), ...inBase64];
 }
 
 /** The base64 characters that depend on the key alone, where it begins `offset` bytes after a group of three. */
