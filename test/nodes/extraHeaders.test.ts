@@ -94,6 +94,21 @@ test('a value from an expression is sent as text', async () => {
 	expect(server.requests[0]!.headers['x-tenant']).toBe('7');
 });
 
+test.each(['get', 'Post', 'common', 'query', 'constructor', 'prototype'])(
+	'the name %s, which n8n would leave out, is an error',
+	async (name) => {
+		operation = OPERATIONS.chat;
+		const { error } = await runNode('chatCompletion', {
+			credential: credential({ name, value: 'acme' }),
+			parameters: { prompt: 'Hi', streaming: 'off' },
+		});
+		expect(error!.message).toBe(
+			`Extra Headers in the credential: row 1 has the name ${name}, which n8n cannot send`,
+		);
+		expect(server.requests).toHaveLength(0);
+	},
+);
+
 test('the token of a value is masked also without its scheme', () => {
 	const { text } = keyMask('', false, ['Basic abc012345', 'eu']);
 	expect(text('you sent abc012345 from eu')).toBe('you sent *** from eu');

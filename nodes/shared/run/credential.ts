@@ -10,6 +10,8 @@ const HEADER_NAME = /^[a-z0-9][a-z0-9!#$%&'*+.^_`|~-]*$/i;
 /** Headers that the node or the connection sets. */
 const RESERVED =
 	/^(authorization|host|accept(-encoding)?|connection|content-.*|expect|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+/** Names that n8n's HTTP client, axios, takes for its groups of headers, or leaves out. */
+const NOT_SENT = /^(common|constructor|delete|get|head|patch|post|prototype|put|query)$/i;
 
 const text = (value: unknown) => shown(value ?? '').trim();
 
@@ -51,6 +53,11 @@ function readHeaders(rows: unknown): Readonly<Record<string, string>> {
 		const checks = [
 			[HEADER_NAME.test(name), 'has no valid name', 'Use letters, digits and hyphens'],
 			[!RESERVED.test(name), `has the name ${name}, which n8n sets itself`, 'Remove the row'],
+			[
+				!NOT_SENT.test(name),
+				`has the name ${name}, which n8n cannot send`,
+				'Use another name',
+			],
 			[names.indexOf(names[index]!) === index, `repeats the name ${name}`, 'Remove the row'],
 			[value !== '', `has no value for ${name}`, 'Enter it, or remove the row'],
 			[/^[\t -~]*$/.test(value), `has a special character in its value`, 'Use ASCII only'],
