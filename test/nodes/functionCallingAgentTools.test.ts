@@ -63,6 +63,10 @@ describe('a schema that cannot be used', () => {
 		[A({ items: { $ref: 'city' } }), '$ref to nowhere: city'],
 		[A({ $ref: 5 }), '#/properties/a/$ref'],
 		[{ type: 'object', properties: null }, '#/properties'],
+		[A({ type: 'float' }), '#/properties/a/type'],
+		[A({ type: ['string', 'any'] }), '#/properties/a/type'],
+		[A({ type: [] }), '#/properties/a/type'],
+		[A({ enum: [] }), '#/properties/a/enum'],
 		[{ type: 'object', properties: ['a'] }, '#/properties'],
 		[A(null), '#/properties/a'],
 		[A('string'), '#/properties/a'],
@@ -104,6 +108,16 @@ describe('an exotic schema is sent unchanged, and its calls run', () => {
 			{ a: {} },
 		],
 		['required: true of draft 3', A({ type: 'object', required: true }), { a: {} }],
+		[
+			'exclusiveMinimum: true of draft 4',
+			A({ type: 'number', minimum: 0, exclusiveMinimum: true }),
+			{ a: 0.5 },
+		],
+		[
+			'keywords that are null, as some programs write them',
+			A({ type: 'integer', minimum: null, maximum: null, pattern: null, maxLength: null }),
+			{ a: -1 },
+		],
 		[
 			'the same id in two examples',
 			{

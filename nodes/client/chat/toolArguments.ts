@@ -11,6 +11,9 @@ const LIST: Schema = { type: 'array', items: SCHEMA };
 const MAP: Schema = { type: 'object', additionalProperties: SCHEMA };
 const TEXT: Schema = { type: 'string' };
 const TEXTS: Schema = { type: 'array', items: TEXT };
+const TYPE: Schema = {
+	enum: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'],
+};
 /** Keywords whose value has a schema for each of its own keys. */
 const MAPS = ['properties', 'patternProperties', 'definitions', '$defs', 'dependentSchemas'];
 
@@ -26,8 +29,9 @@ const META_SCHEMA = new Validator(
 			...keywords(SCHEMA, 'unevaluatedItems', 'unevaluatedProperties'),
 			...keywords(TEXT, '$id', '$ref', '$anchor'),
 			items: { if: { type: 'array' }, then: LIST, else: SCHEMA },
-			type: { if: TEXT, else: TEXTS },
-			enum: { type: 'array' },
+			type: { if: TEXT, then: TYPE, else: { type: 'array', items: TYPE, minItems: 1 } },
+			// Without a value nothing could match.
+			enum: { type: 'array', minItems: 1 },
 			required: TEXTS,
 			dependentRequired: { type: 'object', additionalProperties: TEXTS },
 			dependencies: {
@@ -40,9 +44,17 @@ const META_SCHEMA = new Validator(
 	false,
 );
 
+/** Keywords whose value is a number. */
+const LIMITS = [
+	...['exclusiveMaximum', 'exclusiveMinimum', 'maximum', 'minimum', 'multipleOf'],
+	...['maxItems', 'maxLength', 'maxProperties', 'minItems', 'minLength', 'minProperties'],
+];
+const isNoLimit = (value: JsonValue | undefined) => value === null || typeof value === 'boolean';
 /** Keywords that the validator cannot read, although the schema is good: the service checks them. */
 const UNREADABLE = new Map<string, (value: JsonValue | undefined) => boolean>([
-	['pattern', (value) => !isPattern(String(value))],
+	['pattern', (value) => typeof value !== 'string' || !isPattern(value)],
+	// Some programs write null for a limit that is not set; in draft 4 two of them are true or false.
+	...LIMITS.map((name) => [name, isNoLimit] as const),
 	// On a parameter, as in draft 3.
 	['required', (value) => typeof value === 'boolean'],
 	// The validator takes a field `id` in it for the id of a schema.
