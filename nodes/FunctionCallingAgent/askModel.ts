@@ -136,10 +136,10 @@ async function ask(
 	await remember(context, slot.memory, next);
 }
 
-/** The tools, in every round. The choice `required` holds for the first round only: otherwise the loop never ends. */
+/** The tools, in every round. A choice that requires one holds for the first round only: otherwise the loop never ends. */
 function toolFields({ tools, request, conversation }: ConversationSlot): Partial<ChatRequest> {
 	if (tools.length === 0) return { tool_choice: undefined };
 	const isFirst = conversation!.rounds === 0;
-	if (request['tool_choice'] !== 'required' || isFirst) return { tools };
-	return { tools, tool_choice: 'auto' };
+	const isRequired = !['auto', 'none', undefined].includes(request['tool_choice'] as string);
+	return { tools, ...(isRequired && !isFirst ? { tool_choice: 'auto' } : {}) };
 }

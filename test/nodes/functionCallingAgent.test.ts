@@ -408,6 +408,15 @@ test('a tool is required in the first round only', async () => {
 	expect(requests()).toMatchObject([{ tool_choice: 'required' }, { tool_choice: 'auto' }]);
 });
 
+test('a tool that Extra Body Fields name as the choice is required in the first round only', async () => {
+	const tool_choice = { type: 'function', function: { name: 'weather' } };
+	model = (messages) =>
+		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+	const options = { extraBody: JSON.stringify({ tool_choice }) };
+	await run({ branches: { weather }, parameters: { options } });
+	expect(requests()).toMatchObject([{ tool_choice }, { tool_choice: 'auto' }]);
+});
+
 test('calls in a finished reply were run by the service, and are not run again', async () => {
 	await server.stop();
 	server = await startScriptedServer((response) => {
