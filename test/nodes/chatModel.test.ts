@@ -199,6 +199,17 @@ test('calls outside the letter of the specification are passed on, and sent back
 	expect(next.message.content.at(-1)).toMatchObject({ toolCallId: 'call_2_3' });
 });
 
+test('a call without a name reaches the agent with one, and is sent back with it: the service takes no other', async () => {
+	script = replies({ content: null, tool_calls: [{ id: 'x', function: {} }] }, 'tool_calls');
+	const { message } = await model().generate([says('Hi')]);
+	expect(message.content).toMatchObject([{ toolCallId: 'x', toolName: 'unnamed' }]);
+	const result = { type: 'tool-result', toolCallId: 'x', result: 'No such tool' } as const;
+	await model().generate([says('Hi'), message, { role: 'tool', content: [result] }]);
+	expect(server.requests[1]!.body).toMatchObject({
+		messages: [{}, { tool_calls: [{ id: 'x', function: { name: 'unnamed' } }] }, {}],
+	});
+});
+
 test.each([
 	['length', 'length'],
 	['content_filter', 'content-filter'],

@@ -175,11 +175,15 @@ describe.each([false, true])('arguments, streamed: %s', (streamed) => {
 		const { messages, ran, status } = await run({}, streamed);
 		expect(status).toBe('success');
 		expect(ran).toBe(0);
-		expect(messages[1]!.at(-1)).toStrictEqual({
-			role: 'tool',
-			tool_call_id: 'a',
-			content: '{"error":"Unknown tool \\"\\". Available tools: weather"}',
-		});
+		// The service takes back no call without a name.
+		expect(messages[1]!.slice(-2)).toMatchObject([
+			{ tool_calls: [{ function: { name: 'unnamed' } }] },
+			{
+				role: 'tool',
+				tool_call_id: 'a',
+				content: '{"error":"Unknown tool \\"\\". Available tools: weather"}',
+			},
+		]);
 	});
 
 	test.each([[{}], ['weather'], [[null, 'weather']]])(
@@ -217,6 +221,17 @@ describe('finish reasons', () => {
 				{ role: 'assistant', content: 'Mild.' },
 			],
 		});
+	});
+
+	test('arguments of such calls that are not JSON are kept as a JSON text, which the service takes back', async () => {
+		const tool_results = [{ tool_call_id: 'a', content: 'Mild in Rome' }];
+		replies = [asks([call('a', 'city=Rome')], { content: 'Mild.', tool_results }, 'stop')];
+		expect((await run()).answer!['messages']).toMatchObject([
+			{ role: 'user' },
+			{ tool_calls: [{ function: { name: 'weather', arguments: '"city=Rome"' } }] },
+			{ role: 'tool' },
+			{ content: 'Mild.' },
+		]);
 	});
 
 	test.each(['stop', 'tool_calls'])(

@@ -97,7 +97,7 @@ export function applyReply(
 	};
 	const calls = kept.map(({ call }) => call);
 	if (isAnswer) {
-		const executed: ChatMessage = { role: 'assistant', content: null, tool_calls: calls };
+		const executed = toReplay({ content: null }, calls);
 		const before = calls.length === 0 ? next : completeRound(withMessages(next, [executed]));
 		return {
 			...withMessages(before, [toReplay(message, [])]),

@@ -12,6 +12,8 @@ export interface RepliedCall {
 const MAX_ID_CHARACTERS = 1_000;
 /** Above the 64 characters of a tool's name (spec 2.3). */
 const MAX_NAME_CHARACTERS = 100;
+/** The name under which a call without one is sent back. */
+const UNNAMED = 'unnamed';
 
 /**
  * Reads the tool calls of a reply (spec 2.3), also where a server does not follow the specification. The ids become
@@ -75,15 +77,18 @@ export function toReplay(message: ReplyMessage, calls: readonly ToolCall[]): Cha
 		...rest,
 		role: 'assistant',
 		content: calls.length > 0 && isBlank(content) ? null : content,
-		...(calls.length === 0 ? {} : { tool_calls: calls.map(withJsonArguments) }),
+		...(calls.length === 0 ? {} : { tool_calls: calls.map(toReplayedCall) }),
 	};
 }
 
-/** Arguments that are not JSON become a JSON text: the service rejects others (spec 2.3). */
-function withJsonArguments({ function: called, ...call }: ToolCall): ToolCall {
-	const { arguments: text } = called;
+/** The service rejects arguments that are not JSON, which become a JSON text, and a call without a name (spec 2.3). */
+function toReplayedCall({ function: called, ...call }: ToolCall): ToolCall {
+	const { name, arguments: text } = called;
 	const args = parseJson(text) === undefined ? JSON.stringify(text) : text;
-	return { ...call, function: { ...called, arguments: args } };
+	return {
+		...call,
+		function: { ...called, name: isBlank(name) ? UNNAMED : name, arguments: args },
+	};
 }
 
 /** An id as text: some servers send numbers. Empty if there is none, or if it is too long to be one. */
