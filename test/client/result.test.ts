@@ -96,6 +96,9 @@ describe('media in a reply', () => {
 		['**https://cdn.example/a.mp3**', [['audio', 'https://cdn.example/a.mp3']]],
 		['<https://cdn.example/a.pdf>', [['file', 'https://cdn.example/a.pdf']]],
 		['![pic](https://cdn.example/render/77)', [['image', 'https://cdn.example/render/77']]],
+		['![pic](https://cdn.example/a_(1).png)', [['image', 'https://cdn.example/a_(1).png']]],
+		['![pic](https://cdn.example/r?(7))', [['image', 'https://cdn.example/r?(7)']]],
+		['(see https://cdn.example/a(1).mp4).', [['video', 'https://cdn.example/a(1).mp4']]],
 		['![clip](https://cdn.example/a.mp4)', [['video', 'https://cdn.example/a.mp4']]],
 		[
 			'https://cdn.example/b.png https://cdn.example/a.png https://cdn.example/b.png',

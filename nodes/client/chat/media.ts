@@ -13,10 +13,14 @@ const NO_FILE = /\.(html?|xml|ts)$/i;
 
 /** How many links, and images, of one text count, the first ones: parsing each takes time. */
 const MAX_LINKS = 1_000;
-// Neither goes back over what it has read: a reply may be long. Chinese and Japanese punctuation ends a URL, too.
-const MARKDOWN_IMAGE = /!\[[^[\]]*\]\(\s*(https?:\/\/[^\s)]+)/g;
-const URL_IN_TEXT =
-	/https?:\/\/[^\s<>"'`\])}\u3000-\u303f\uff00-\uff65]*[^\s<>"'`\])}.,;:!?*_\u3000-\u303f\uff00-\uff65]/g;
+// Neither goes back over what it has read: a reply may be long. Parentheses in pairs belong to a URL, such as `a_(1).png`.
+const MARKDOWN_IMAGE = /!\[[^[\]]*\]\(\s*(https?:\/\/[^\s()]+(?:\([^\s()]*\)[^\s()]*)*)/g;
+/** What a URL in a text consists of: Chinese and Japanese punctuation ends it, too. */
+const IN_URL = '[^\\s<>"\'`\\]()}\\u3000-\\u303f\\uff00-\\uff65]';
+const URL_IN_TEXT = new RegExp(
+	`https?://${IN_URL}+(?:\\(${IN_URL}*\\)${IN_URL}*)*(?<![.,;:!?*_])`,
+	'g',
+);
 
 /**
  * Finds the images, videos, audio and other files of a reply, without duplicates: those linked in its text, in order of
