@@ -83,8 +83,9 @@ function keep(field: string, file: IBinaryData, files: IBinaryKeyData): IDataObj
 	return { field: free, name: fileName, type: mimeType, size: fileSize };
 }
 
+/** Whether the field `error` of an item tells of one: some APIs send an empty one, or 0, where there is none. */
 function isError(value: unknown): boolean {
-	return value !== undefined && value !== null && value !== false;
+	return Boolean(value) && (typeof value !== 'object' || Object.keys(value!).length > 0);
 }
 
 /**

@@ -326,6 +326,20 @@ describe('what a branch may return, one call at a time', () => {
 	});
 });
 
+test.each([
+	['', false],
+	[0, false],
+	[[], false],
+	[{}, false],
+	['no such city', true],
+	[7, true],
+])('an API that answers with "error": %j has failed: %s', async (error, failed) => {
+	model = (messages) =>
+		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+	const { answers } = await run({ branches: { weather: () => [{ json: { error } }] } });
+	expect(answers[0]!.json['tool_calls']).toMatchObject([{ result: { error }, failed }]);
+});
+
 test('all at once: lost links are an error with a hint, results are never guessed', async () => {
 	model = (messages) =>
 		isFirstRound(messages)
