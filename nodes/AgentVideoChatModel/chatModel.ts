@@ -2,6 +2,7 @@ import type { IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 
 import { checkMessages } from '../client/chat/messages';
 import { restoreReplies } from '../client/chat/restoreReplies';
+import { checkAnswer } from '../client/chat/result';
 import { toReplay } from '../client/chat/toolCalls';
 import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
 import { asJson, fromJson } from '../client/json';
@@ -58,6 +59,7 @@ export function chatModel(
 				showReasoning: true,
 				onText,
 			});
+			if (callsOf(completion).length === 0) checkAnswer(completion);
 			return storeReply(context, completion);
 		} catch (error) {
 			const failure = toNodeError(context.getNode(), error, 0);

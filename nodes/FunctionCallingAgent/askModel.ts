@@ -1,9 +1,8 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { applyReply, closeOpenCalls, openCalls } from '../client/chat/conversation';
-import { findMedia } from '../client/chat/media';
 import { askForJson, readJsonReply } from '../client/chat/jsonReply';
-import { toChatResult } from '../client/chat/result';
+import { checkAnswer, toChatResult } from '../client/chat/result';
 import { progressLine } from '../client/chat/toolProgress';
 import type { ChatRequest } from '../client/chat/types';
 import { mapConcurrent } from '../client/concurrency';
@@ -115,16 +114,7 @@ async function ask(
 		);
 	}
 	if (next.phase.kind === 'answered') {
-		const { message, finish_reason: reason } = completion.choices[0]!;
-		if (!/\S/.test(message.content ?? '') && findMedia(message).length === 0) {
-			// Neither text, files nor calls that can be run, such as a reply that was cut off in a call.
-			throw new ServiceError(
-				'protocol',
-				'The model replied with neither an answer nor a tool call',
-				`The reply ended with the finish reason ${oneLine(String(reason ?? null))}. Try again, or shorten the conversation`,
-				{ partial: asJson(completion) },
-			);
-		}
+		checkAnswer(completion);
 		const json = readJsonReply(completion, slot.format);
 		const result = settings.simplify
 			? toChatResult(completion, { json, details: slot.hasDetails, hasRunAll: true })

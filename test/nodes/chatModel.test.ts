@@ -219,6 +219,23 @@ test.each([
 	expect(await model().generate([says('Hi')])).toMatchObject({ finishReason: expected });
 });
 
+test.each([
+	['stop', { content: '' }],
+	['content_filter', { content: null }],
+	['stop', { content: ' ', reasoning_content: 'Hm' }],
+	['length', { content: null, tool_calls: [{ ...CALLS[0], function: { name: 'a' } }] }],
+])(
+	'a reply that is neither an answer nor a call to run is an error: %s, %j',
+	async (reason, message) => {
+		script = replies(message, reason);
+		await expect(model().generate([says('Hi')])).rejects.toMatchObject({
+			message: 'The model replied with neither an answer nor a tool call',
+			description: expect.stringContaining(`finish reason ${reason}`) as string,
+		});
+		expect(server.requests).toHaveLength(1);
+	},
+);
+
 test('a stream passes text on as it arrives, calls in one piece, and usage', async () => {
 	let finish: () => void = () => undefined;
 	script = (response) => {

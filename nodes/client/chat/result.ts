@@ -8,6 +8,7 @@ import {
 	type JsonObject,
 	type JsonValue,
 } from '../json';
+import { isBlank, oneLine } from '../values';
 import { findMedia, isDataUrl, type Media } from './media';
 import { idText, readToolCalls, type RepliedCall } from './toolCalls';
 import type { ChatCompletion, Usage } from './types';
@@ -67,6 +68,22 @@ export function toChatResult(
 
 function fieldsOf(body: ChatCompletion, names: readonly string[]): Record<string, unknown> {
 	return Object.fromEntries(names.map((name) => [name, body[name] ?? undefined]));
+}
+
+/**
+ * Checks that a reply without calls to run is an answer.
+ *
+ * @throws ServiceError `protocol` if it has neither text nor files, such as a reply that was cut off in a call.
+ */
+export function checkAnswer(completion: ChatCompletion): void {
+	const { message, finish_reason: reason } = completion.choices[0]!;
+	if (!isBlank(message.content) || findMedia(message).length > 0) return;
+	throw new ServiceError(
+		'protocol',
+		'The model replied with neither an answer nor a tool call',
+		`The reply ended with the finish reason ${oneLine(String(reason ?? null))}. Try again, or shorten the conversation`,
+		{ partial: asJson(completion) },
+	);
 }
 
 /** The links of a reply without text. */
