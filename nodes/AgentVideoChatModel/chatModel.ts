@@ -2,12 +2,21 @@ import type { IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 
 import { checkMessages } from '../client/chat/messages';
 import { restoreReplies } from '../client/chat/restoreReplies';
-import { checkAnswer } from '../client/chat/result';
-import { toReplay } from '../client/chat/toolCalls';
-import type { ChatCompletion, ChatMessage, ChatRequest, TextDelta } from '../client/chat/types';
+import { addUsage } from '../client/chat/conversation';
+import { checkAnswer, usageOf } from '../client/chat/result';
+import { callProblem, closeCalls, toReplay } from '../client/chat/toolCalls';
+import type {
+	ChatCompletion,
+	ChatMessage,
+	ChatRequest,
+	TextDelta,
+	ToolCall,
+	Usage,
+} from '../client/chat/types';
+import { ServiceError } from '../client/errors';
 import { asJson, fromJson } from '../client/json';
 import { fromCallback } from '../client/fromCallback';
-import { isBlank } from '../client/values';
+import { isBlank, oneLine } from '../client/values';
 import type { HttpPort } from '../client/ports';
 import type { CallLimits } from '../client/http/deadline';
 import type { RetryPolicy } from '../client/http/retry';
@@ -38,6 +47,8 @@ export interface ChatModelSettings extends CallLimits {
 
 /** Maximum number of replies stored for `restoreReplies`. n8n does not report when an agent has finished with them. */
 const MAX_STORED_REPLIES = 200;
+/** How often the model is told that none of its calls can be run, before that is an error. */
+const MAX_CORRECTIONS = 3;
 
 /** The service's chat as a chat model for n8n's agents and chains. */
 export function chatModel(
@@ -45,6 +56,9 @@ export function chatModel(
 	settings: ChatModelSettings,
 	tools: readonly SdkTool[] = [],
 ): SdkChatModel {
+	const names = tools.map(({ name }) => name);
+	const isRunnable = (call: ToolCall) =>
+		tools.length === 0 || callProblem(call.function, names) === undefined;
 	const send = async (
 		messages: readonly SdkMessage[],
 		call: SdkCall | undefined,
@@ -52,15 +66,30 @@ export function chatModel(
 		onText?: OnText,
 	): Promise<ChatCompletion> => {
 		try {
-			const request = toRequest(context, settings, tools, messages, call);
-			const completion = await sendChat(n8nClock(context), settings.http, request, {
-				...settings,
-				stream,
-				showReasoning: true,
-				onText,
-			});
-			if (callsOf(completion).length === 0) checkAnswer(completion);
-			return storeReply(context, completion);
+			let request = toRequest(context, settings, tools, messages, call);
+			let usage: Usage | undefined;
+			for (let left = MAX_CORRECTIONS; ; left -= 1) {
+				const completion = await sendChat(n8nClock(context), settings.http, request, {
+					...settings,
+					stream,
+					showReasoning: true,
+					onText,
+				});
+				usage = addUsage(usage, usageOf(completion));
+				const calls = callsOf(completion);
+				const [first] = calls;
+				if (first === undefined) checkAnswer(completion);
+				if (first === undefined || calls.some(isRunnable))
+					return storeReply(
+						context,
+						{ ...completion, ...(usage && { usage }) },
+						isRunnable,
+					);
+				// Some agents would ask the same again, or run the tool with other arguments.
+				if (left === 0) throw invalidCall(first, completion);
+				const said = toReplay(completion.choices[0]!.message, calls);
+				request = { ...request, messages: closeCalls([...request.messages, said], names) };
+			}
 		} catch (error) {
 			const failure = toNodeError(context.getNode(), error, 0);
 			// n8n sends the description to a streaming chat. Its type of a sub-node lacks the method.
@@ -113,11 +142,14 @@ function toRequest(
 		withImages(messages.map(toChatMessage).filter(isSaid), imageUrls),
 		storedReplies(context).get() ?? [],
 	);
+	const names = tools.map(({ name }) => name);
 	return {
 		...request,
 		...(stop === undefined ? {} : { stop }),
 		...(tools.length === 0 ? {} : { tools: tools.map((tool) => toDeclaration(sdk, tool)) }),
-		messages: checkMessages(restored.map(asJson), 'Messages', { allowPrivate: true }),
+		messages: checkMessages(closeCalls(restored, names).map(asJson), 'Messages', {
+			allowPrivate: true,
+		}),
 	};
 }
 
@@ -128,9 +160,14 @@ function isSaid({ role, content, tool_calls: calls }: ChatMessage): boolean {
 
 /**
  * Stores a reply that asks for tools, in the form in which `restoreReplies` sends it back in the next round: the agent
- * only has its own copy. Returns the completion with this form: the agent tells the calls of all rounds apart by id.
+ * only has its own copy. Returns the completion with this form: the agent tells the calls of all rounds apart by id. It gets
+ * only those that it can run: `closeCalls` answers the others.
  */
-function storeReply(context: ISupplyDataFunctions, completion: ChatCompletion): ChatCompletion {
+function storeReply(
+	context: ISupplyDataFunctions,
+	completion: ChatCompletion,
+	isRunnable: (call: ToolCall) => boolean,
+): ChatCompletion {
 	const replies = storedReplies(context);
 	const earlier = replies.get() ?? [];
 	const calls = callsOf(completion, `call_${earlier.length + 1}`);
@@ -139,8 +176,15 @@ function storeReply(context: ISupplyDataFunctions, completion: ChatCompletion): 
 	const choice = completion.choices[0]!;
 	const reply = toReplay(choice.message, calls);
 	replies.set([...earlier, reply].slice(-MAX_STORED_REPLIES));
-	const message = { ...choice.message, ...fromJson<object>(asJson(reply)) };
+	const tool_calls = reply.tool_calls!.filter(isRunnable);
+	const message = { ...choice.message, ...fromJson<object>(asJson(reply)), tool_calls };
 	return { ...completion, choices: [{ ...choice, message }] };
+}
+
+function invalidCall({ function: { name } }: ToolCall, completion: ChatCompletion): ServiceError {
+	const hint = 'Describe the tools more clearly, or choose another model';
+	const message = `The model made an invalid call to the tool ${oneLine(name)}`;
+	return new ServiceError('protocol', message, hint, { partial: asJson(completion) });
 }
 
 function storedReplies(context: ISupplyDataFunctions): NodeState<readonly ChatMessage[]> {

@@ -209,6 +209,32 @@ describe.each([2.2, 3.1])(
 		);
 
 		it(
+			'tells the model of calls that the agent cannot run, alone and beside others',
+			async () => {
+				const unknown = call('c0', 'no_such_tool', {});
+				model = (messages) => {
+					const results = messages.filter(({ role }) => role === 'tool');
+					if (results.length === 0) return [unknown];
+					return results.length === 1 ? [unknown, CALLS[1]!] : 'Done';
+				};
+				const path = `agent-unknown-${version * 10}`;
+				await session.client.activate(
+					await session.client.importWorkflow(agent(path, version, 'lastNode')),
+				);
+				const { data } = await postWebhook<{ output: string }>(
+					`${session.n8n.url}/webhook/${path}`,
+					{ question: 'A lighthouse, please' },
+				);
+				expect(data.output).toBe('Done');
+				expect(requests).toHaveLength(3);
+				const sent = requests[2]!.messages.filter(({ role }) => role === 'tool');
+				expect(sent.map(({ tool_call_id: id }) => id)).toStrictEqual(['c0', 'c2']);
+				expect(sent[0]!.content).toMatch(/Unknown tool \\"no_such_tool\\"/);
+			},
+			RUN_LIMIT_MS,
+		);
+
+		it(
 			'streams the answer',
 			async () => {
 				model = answers;

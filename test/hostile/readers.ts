@@ -21,11 +21,19 @@ import { findMedia, isDataUrl, partMedia } from '../../nodes/client/chat/media';
 import { checkMessages, checkOrder, userMessage } from '../../nodes/client/chat/messages';
 import { extraFields, isJsonMode, readJson } from '../../nodes/client/chat/readFields';
 import { restoreReplies } from '../../nodes/client/chat/restoreReplies';
-import { boundedFields, toChatResult, usageOf, withReply } from '../../nodes/client/chat/result';
+import {
+	boundedFields,
+	checkAnswer,
+	toChatResult,
+	usageOf,
+	withReply,
+} from '../../nodes/client/chat/result';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { salvageJson } from '../../nodes/client/chat/salvageJson';
 import { findMismatch, readToolCall, schemaProblem } from '../../nodes/client/chat/toolArguments';
 import {
+	callProblem,
+	closeCalls,
 	idText,
 	isComplete,
 	jsonText,
@@ -396,6 +404,9 @@ export const READERS: readonly Reader[] = [
 		(text) => () =>
 			toChatResult(reply({ content: text, tool_calls: calls(text) }), { json: text }),
 	),
+	row('client/chat/result#checkAnswer', (text) => () => {
+		checkAnswer({ choices: [{ index: 0, message: { content: text }, finish_reason: text }] });
+	}),
 	row(
 		'client/chat/result#boundedFields',
 		(text) => () =>
@@ -451,6 +462,14 @@ export const READERS: readonly Reader[] = [
 		'calls with the same id',
 	),
 	row('client/chat/toolCalls#toReplay', (text) => () => toReplay({ content: text }, calls(text))),
+	jsonRow(
+		'client/chat/toolCalls#callProblem',
+		(text) => () => callProblem({ name: 'f', arguments: text }, ['f']),
+	),
+	row('client/chat/toolCalls#closeCalls', (text) => {
+		const list = calls(text);
+		return () => closeCalls([{ role: 'assistant', content: null, tool_calls: list }], ['g']);
+	}),
 	row('client/chat/toolCalls#readFunction', (text) => () => [
 		readFunction({ name: text, arguments: text }),
 		idText(text),

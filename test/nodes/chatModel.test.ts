@@ -236,6 +236,66 @@ test.each([
 	},
 );
 
+describe('calls that an agent cannot run', () => {
+	const TOOLS = [{ type: 'function', name: 'a', inputSchema: { type: 'object' } }];
+	const asks = (...calls: object[]) => ({ content: null, tool_calls: calls });
+	const wrong = (name: string, args: string) => ({
+		id: 'w',
+		type: 'function',
+		function: { name, arguments: args },
+	});
+	const inTurn = (...messages: object[]) => {
+		script = (response, request, index) => {
+			replies(messages[Math.min(index, messages.length - 1)]!)(response, request, index);
+		};
+	};
+
+	test.each([
+		['zz', '{}', 'Unknown tool "zz". Available tools: a'],
+		['', '{}', 'Unknown tool "unnamed". Available tools: a'],
+		['a', '{"n": ', 'The arguments are not a JSON object'],
+		['a', '[1]', 'The arguments are not a JSON object'],
+	])('%j with %j is answered to the model', async (name, args, error) => {
+		inTurn(asks(wrong(name, args)), { content: 'Done' });
+		const { message, usage } = await model()
+			.withTools(TOOLS)
+			.generate([says('Hi')]);
+		expect(message.content).toStrictEqual([{ type: 'text', text: 'Done' }]);
+		expect(usage).toMatchObject({ totalTokens: 8 });
+		expect(server.requests[1]!.body).toMatchObject({
+			messages: [
+				{ role: 'user' },
+				{ role: 'assistant', tool_calls: [{ id: 'w' }] },
+				{ role: 'tool', tool_call_id: 'w', content: JSON.stringify({ error }) },
+			],
+		});
+	});
+
+	test('beside others: only these are passed on, and each call gets its result', async () => {
+		inTurn(asks(wrong('zz', '{}'), CALLS[0]!), { content: 'Done' });
+		const agent = model().withTools(TOOLS);
+		const { message } = await agent.generate([says('Hi')]);
+		expect(message.content).toMatchObject([{ type: 'tool-call', toolCallId: 'c1' }]);
+		const result = { type: 'tool-result', toolCallId: 'c1', result: 'ok' } as const;
+		await agent.generate([says('Hi'), message, { role: 'tool', content: [result] }]);
+		const { messages } = server.requests[1]!.body as { messages: { tool_call_id?: string }[] };
+		expect(messages[1]).toMatchObject({ tool_calls: [{ id: 'w' }, { id: 'c1' }] });
+		expect(messages.slice(2).map(({ tool_call_id: id }) => id)).toStrictEqual(['w', 'c1']);
+	});
+
+	test('an end is put to them', async () => {
+		script = replies(asks(wrong('zz', '{}')));
+		await expect(
+			model()
+				.withTools(TOOLS)
+				.generate([says('Hi')]),
+		).rejects.toMatchObject({
+			message: 'The model made an invalid call to the tool zz',
+		});
+		expect(server.requests).toHaveLength(4);
+	});
+});
+
 test('a stream passes text on as it arrives, calls in one piece, and usage', async () => {
 	let finish: () => void = () => undefined;
 	script = (response) => {

@@ -2,7 +2,7 @@ import { dereference, Validator, type OutputUnit, type Schema } from '@cfworker/
 
 import { isJsonObject, objectOf, parseJsonObject, type JsonObject, type JsonValue } from '../json';
 import { oneLine } from '../values';
-import { readFunction } from './toolCalls';
+import { callProblem, readFunction } from './toolCalls';
 import type { ToolDeclaration } from './tools';
 import type { ToolCall } from './types';
 
@@ -79,16 +79,14 @@ export function readToolCall(
 	tools: readonly ToolDeclaration[],
 	dropsUndeclared = false,
 ): { readonly arguments: JsonObject } | { readonly problem: string } {
-	const { name, arguments: text } = readFunction(call.function);
-	const tool = tools.find((declared) => declared.function.name === name);
-	if (tool === undefined) {
-		const names = tools.map((declared) => declared.function.name).join(', ');
-		return { problem: `Unknown tool "${name}". Available tools: ${names}` };
-	}
-	const sent = parseJsonObject(text);
-	if (sent === undefined) return { problem: 'The arguments are not a JSON object' };
-
-	const { parameters } = tool.function;
+	const called = readFunction(call.function);
+	const problem = callProblem(
+		called,
+		tools.map((tool) => tool.function.name),
+	);
+	if (problem !== undefined) return { problem };
+	const sent = parseJsonObject(called.arguments)!;
+	const { parameters } = tools.find((tool) => tool.function.name === called.name)!.function;
 	if (parameters === undefined) return { arguments: sent };
 	const args = dropsUndeclared ? (withoutUndeclared(parameters, sent, []) as JsonObject) : sent;
 	const mismatch = findMismatch(parameters, args);

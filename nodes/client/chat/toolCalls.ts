@@ -1,4 +1,11 @@
-import { isJsonObject, objectOf, parseJson, type JsonObject, type JsonValue } from '../json';
+import {
+	isJsonObject,
+	objectOf,
+	parseJson,
+	parseJsonObject,
+	type JsonObject,
+	type JsonValue,
+} from '../json';
 import { isBlank } from '../values';
 import type { ChatMessage, ReplyMessage, ToolCall } from './types';
 
@@ -60,6 +67,39 @@ export function readFunction(value: unknown): ToolCall['function'] {
 		name: typeof name === 'string' ? name.slice(0, MAX_NAME_CHARACTERS) : '',
 		arguments: text.trim() === '' ? '{}' : text,
 	};
+}
+
+/** Why a call cannot be one of these tools, to be told to the model, which sometimes invents tools; undefined if it can. */
+export function callProblem(
+	{ name, arguments: args }: ToolCall['function'],
+	names: readonly string[],
+): string | undefined {
+	if (!names.includes(name))
+		return `Unknown tool "${name}". Available tools: ${names.join(', ')}`;
+	return parseJsonObject(args) ? undefined : 'The arguments are not a JSON object';
+}
+
+/** Adds a result to each call that has none, which says why: the service takes no call without a result (spec 4). */
+export function closeCalls(
+	messages: readonly ChatMessage[],
+	names: readonly string[],
+): ChatMessage[] {
+	const closed: ChatMessage[] = [];
+	let answered = new Set<string | undefined>();
+	for (const message of messages.toReversed()) {
+		if (message.role === 'tool') answered.add(message.tool_call_id);
+		else {
+			const open = (message.tool_calls ?? []).filter(({ id }) => !answered.has(id));
+			for (const call of open.reverse()) {
+				const error = callProblem(call.function, names) ?? 'Not executed';
+				const content = JSON.stringify({ error });
+				closed.push({ role: 'tool', tool_call_id: call.id, content });
+			}
+			answered = new Set();
+		}
+		closed.push(message);
+	}
+	return closed.reverse();
 }
 
 /**
