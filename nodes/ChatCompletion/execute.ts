@@ -5,7 +5,12 @@ import { askForJson, readJsonReply } from '../client/chat/jsonReply';
 import { toChatResult } from '../client/chat/result';
 import type { ChatRequest } from '../client/chat/types';
 import { asJson } from '../client/json';
-import { includeDetails, readCallLimits, showOptions } from '../shared/chat/callOptions';
+import {
+	includeDetails,
+	readCallLimits,
+	readSimplify,
+	showOptions,
+} from '../shared/chat/callOptions';
 import { readChatBatching, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
 import { readMemoryKey, recall, remember, rememberedItems } from '../shared/chat/memory';
@@ -86,7 +91,7 @@ async function runItem(
 
 	const completion = live ? await withChatStream(context, item, send) : await send();
 	const value = readJsonReply(completion, format);
-	const isSimplified = context.getNodeParameter('simplify', item) === true;
+	const isSimplified = readSimplify(context, item);
 	const result = isSimplified ? toChatResult(completion, { json: value, details }) : completion;
 	const json = asJson(result);
 	// A reply with calls that the workflow has to run ends no turn.

@@ -5,6 +5,7 @@ import {
 	earlierMessagesProperty,
 	includeDetails,
 	readCallLimits,
+	readSimplify,
 	showOptions,
 } from '../shared/chat/callOptions';
 import { mediaProperties, readMediaDownload } from '../shared/chat/mediaOptions';
@@ -107,7 +108,7 @@ export function readSettings(context: IExecuteFunctions, item: number) {
 		asTheyFinish: emit.read(context, item) === 'finished',
 		failOnInvalidCall: calls.invalidCalls === 'fail',
 		singleOutput: isSingleOutput(context),
-		simplify: isSimplified(context, item),
+		simplify: readSimplify(context, item),
 		stream: context.getNodeParameter('streaming', item) !== 'off',
 		showReasoning: showOptions.streamReasoning.read(context, item),
 		/** Whether a streaming chat shows the tool calls. */
@@ -121,11 +122,7 @@ export function readSettings(context: IExecuteFunctions, item: number) {
 
 /** Whether the outcome of an item has its whole conversation, see `toChatResult`. */
 export function hasDetails(context: IExecuteFunctions, item: number): boolean {
-	return includeDetails.read(context, item) || !isSimplified(context, item);
-}
-
-function isSimplified(context: IExecuteFunctions, item: number): boolean {
-	return context.getNodeParameter('simplify', item) === true;
+	return includeDetails.read(context, item) || !readSimplify(context, item);
 }
 
 /** Whether the calls of all tools leave through one output. */

@@ -8,7 +8,12 @@ import type { ChatCompletion, ChatRequest, TextDelta } from '../client/chat/type
 import { ServiceError } from '../client/errors';
 import { withRetryUntil } from '../client/http/deadline';
 import { asJson } from '../client/json';
-import { includeDetails, readCallLimits, showOptions } from '../shared/chat/callOptions';
+import {
+	includeDetails,
+	readCallLimits,
+	readSimplify,
+	showOptions,
+} from '../shared/chat/callOptions';
 import { readChatBatching, toChatNotice, withChatStream } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
 import { withMedia } from '../shared/chat/replyMedia';
@@ -162,7 +167,7 @@ function toOutput(
 ): IDataObject {
 	const body = events.length === 0 ? completion : { ...completion, events: events.map(asJson) };
 	const json = readJsonReply(body, readFormat(context, item));
-	if (context.getNodeParameter('simplify', item) !== true) return asJson(body);
+	if (!readSimplify(context, item)) return asJson(body);
 	const details = includeDetails.read(context, item);
 	return forTools(context, 'assistant', toChatResult(body, { json, details, hasRunAll: true }));
 }

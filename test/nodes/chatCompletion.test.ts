@@ -489,6 +489,18 @@ describe('output', () => {
 		expect(outputs[0]![0]!.json).toStrictEqual(whole);
 	});
 
+	test.each([
+		['TRUE', true],
+		['', true],
+		['FALSE', false],
+		[0, false],
+	])('Simplify from an expression that gives %j', async (value, isSimplified) => {
+		script = streamed;
+		const simplify = `={{ ${JSON.stringify(value)} }}`;
+		const { outputs } = await chat({ parameters: { simplify } });
+		expect(Object.hasOwn(outputs[0]![0]!.json, 'choices')).toBe(!isSimplified);
+	});
+
 	test('tokens are added to the token count of n8n', async () => {
 		script = streamed;
 		const { run } = await chat({ items: [{ chatInput: 'a' }, { chatInput: 'b' }] });

@@ -1,7 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { isBlank } from '../../client/values';
 import { jsonField } from '../form/fields';
-import { booleanOption, choiceOption, optionTable } from '../form/options';
+import { booleanOption, choiceOption, optionTable, readSwitch } from '../form/options';
 import { timeoutOptions } from '../form/timeoutOption';
 import type { NodeContext } from '../run/nodeContext';
 
@@ -35,6 +36,12 @@ export const readCallLimits = (context: NodeContext, itemIndex: number) => ({
 	...chatTimeouts.read(context, itemIndex),
 	includeUsage: includeUsage.read(context, itemIndex),
 });
+
+/** Whether the output is simplified; also where an expression gives nothing, as the default says. The reply is paid: no error. */
+export function readSimplify(context: NodeContext, itemIndex: number): boolean {
+	const value: unknown = context.getNodeParameter('simplify', itemIndex, true);
+	return isBlank(value) || readSwitch(value, 'Simplify', false);
+}
 
 /** How a chat call is made, apart from the fields of the request. */
 export const callProperties: INodeProperties[] = [
