@@ -692,6 +692,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/files/fileResponse#toStream',
 		'shared/run/mapItems#failureJson',
 		'shared/run/mapItems#stoppingError',
+		'shared/run/parameters#checkKey',
 		'shared/run/parameters#readModel',
 		'shared/run/parameters#readText',
 	],
