@@ -11,7 +11,7 @@ import {
 	readSimplify,
 	showOptions,
 } from '../shared/chat/callOptions';
-import { readChatBatching, withChatStream } from '../shared/chat/chatStream';
+import { readChatBatching, withChatStream, type SendText } from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
 import { readMemoryKey, recall, remember, rememberedItems } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
@@ -44,12 +44,15 @@ export async function runChatCompletion(
 		context,
 		() => readChatBatching(context),
 		async (item, { live }) => {
-			const key = readMemoryKey(context, item);
-			const run = async () => await runItem(context, item, live);
-			return await runExclusive(
-				key,
-				key === '' ? run : async () => (remembered.items[item] ??= await run()),
-			);
+			const run = async (onText?: SendText) => {
+				const key = readMemoryKey(context, item);
+				const ask = async () => await runItem(context, item, onText);
+				return await runExclusive(
+					key,
+					key === '' ? ask : async () => (remembered.items[item] ??= await ask()),
+				);
+			};
+			return live ? await withChatStream(context, item, run) : await run();
 		},
 	);
 	if (items.every(({ json }) => json['error'] === undefined)) remembered.clear();
@@ -60,7 +63,7 @@ export async function runChatCompletion(
 async function runItem(
 	context: IExecuteFunctions,
 	item: number,
-	live: boolean,
+	onText: SendText | undefined,
 ): Promise<INodeExecutionData> {
 	const service = await n8nService(context);
 	const asked = readMessages(context, item, service);
@@ -75,6 +78,7 @@ async function runItem(
 			reportFallback(context, fallback);
 		},
 		showReasoning: showOptions.streamReasoning.read(context, item),
+		onText,
 	};
 	// Read before the call: a bad value must be found before it is paid for.
 	const download = readMediaDownload(context, item);
@@ -82,14 +86,11 @@ async function runItem(
 	const { messages, memory } = await recall(context, item, asked);
 	const request: ChatRequest = { messages, ...fields };
 	const format = readJsonFormat(context, item);
-	const send = async (onText?: (text: string) => void) =>
-		await askForJson(request, format, async (each) => {
-			const reply = await sendChat(clock, service.http, each, { ...options, onText });
-			reportCall(context, reply, request);
-			return reply;
-		});
-
-	const completion = live ? await withChatStream(context, item, send) : await send();
+	const completion = await askForJson(request, format, async (each) => {
+		const reply = await sendChat(clock, service.http, each, options);
+		reportCall(context, reply, request);
+		return reply;
+	});
 	const value = readJsonReply(completion, format);
 	const isSimplified = readSimplify(context, item);
 	const result = isSimplified ? toChatResult(completion, { json: value, details }) : completion;

@@ -10,7 +10,13 @@ import { isCanceled, ServiceError } from '../client/errors';
 import { asJson } from '../client/json';
 import { oneLine } from '../client/values';
 import type { HttpPort } from '../client/ports';
-import { isLive, toChatNotice, withChatStream } from '../shared/chat/chatStream';
+import {
+	isLive,
+	showFailure,
+	toChatNotice,
+	withChatStream,
+	type SendText,
+} from '../shared/chat/chatStream';
 import { remember } from '../shared/chat/memory';
 import { withMedia } from '../shared/chat/replyMedia';
 import { reportCall, reportFallback } from '../shared/chat/reportCall';
@@ -38,9 +44,12 @@ export async function askModel(
 	const concurrency = isLive(context) ? 1 : settings!.concurrency;
 	const one = async (slot: ConversationSlot) => {
 		try {
-			await ask(context, settings!, slot, http);
+			const run = async (onText?: SendText) => {
+				await ask(context, settings!, slot, http, onText);
+			};
+			await (isLive(context) ? withChatStream(context, slot.item, run) : run());
 		} catch (error) {
-			failSlot(context, slot, error);
+			failSlot(context, slot, error, true);
 		}
 	};
 	await mapConcurrent(asking, concurrency, one, eventLoopTurn);
@@ -50,11 +59,18 @@ export async function askModel(
  * Fails a conversation: its output is the error. With *Include Details* it has the conversation so far, so that a user can
  * continue it from there.
  *
+ * @param isShown Whether a streaming chat has shown the error.
  * @throws NodeApiError or NodeOperationError unless the node continues on errors, and when the execution is canceled.
  */
-export function failSlot(context: IExecuteFunctions, slot: ConversationSlot, error: unknown): void {
+export function failSlot(
+	context: IExecuteFunctions,
+	slot: ConversationSlot,
+	error: unknown,
+	isShown = false,
+): void {
 	const nodeError = toNodeError(context.getNode(), error, slot.item);
 	if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
+	if (!isShown && isLive(context)) showFailure(context, slot.item, nodeError);
 	const failure: IDataObject = failureJson(context, nodeError, error, slot.hasDetails === true);
 	if (slot.conversation !== undefined) {
 		const { rounds, messages } = closeOpenCalls(slot.conversation, 'the conversation failed');
@@ -72,36 +88,28 @@ async function ask(
 	settings: AgentSettings,
 	slot: ConversationSlot,
 	http: HttpPort,
+	onText: SendText | undefined,
 ): Promise<void> {
 	const conversation = slot.conversation!;
 	const request = { ...slot.request, ...toolFields(slot), messages: conversation.messages };
-	async function exchange(onText?: (text: string) => void) {
-		const completion = await askForJson(request, slot.format, async (each) => {
-			const reply = await sendChat(n8nClock(context), http, each, {
-				...settings,
-				fallbacks: slot.fallbacks,
-				onFallback: (fallback) => {
-					reportFallback(context, fallback);
-				},
-				onText,
-			});
-			reportCall(context, reply, request);
-			return reply;
+	const completion = await askForJson(request, slot.format, async (each) => {
+		const reply = await sendChat(n8nClock(context), http, each, {
+			...settings,
+			fallbacks: slot.fallbacks,
+			onFallback: (fallback) => {
+				reportFallback(context, fallback);
+			},
+			onText,
 		});
-		const next = applyReply(conversation, completion, slot.tools, settings.limits);
-		for (const { name } of settings.showTools ? openCalls(next) : []) {
-			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
-			onText?.(toChatNotice(line));
-		}
-		if (next.phase.kind === 'stopped') {
-			onText?.(toChatNotice(STOPPED_TEXTS[next.phase.reason]));
-		}
-		return { completion, next };
+		reportCall(context, reply, request);
+		return reply;
+	});
+	const next = applyReply(conversation, completion, slot.tools, settings.limits);
+	for (const { name } of settings.showTools ? openCalls(next) : []) {
+		const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
+		onText?.(toChatNotice(line));
 	}
-
-	const { completion, next } = isLive(context)
-		? await withChatStream(context, slot.item, exchange)
-		: await exchange();
+	if (next.phase.kind === 'stopped') onText?.(toChatNotice(STOPPED_TEXTS[next.phase.reason]));
 	const invalid = next.calls.find(
 		({ round, invalid: isInvalid }) => round === next.rounds && isInvalid === true,
 	);

@@ -14,7 +14,12 @@ import {
 	readSimplify,
 	showOptions,
 } from '../shared/chat/callOptions';
-import { readChatBatching, toChatNotice, withChatStream } from '../shared/chat/chatStream';
+import {
+	readChatBatching,
+	toChatNotice,
+	withChatStream,
+	type SendText,
+} from '../shared/chat/chatStream';
 import { readMediaDownload } from '../shared/chat/mediaOptions';
 import { withMedia } from '../shared/chat/replyMedia';
 import { hintMissingFiles } from '../shared/files/download';
@@ -36,9 +41,6 @@ import { forTools } from '../shared/run/toolResult';
 import { ASSISTANT_CALLS } from './callTable';
 import { planCall, readRequest, type AssistantFields } from './input';
 import { openSession } from './sessionTable';
-
-/** Sends text to the chat of this execution. */
-type SendText = (text: string) => void;
 
 /**
  * Calls the assistant once per item. Items of the same session run one after another; with live streaming all items do,
@@ -64,19 +66,19 @@ export async function runSuperAssistant(
 			context,
 			() => ({ ...readChatBatching(context), calls: valueOf(opened) }),
 			async (item, { live, calls }) => {
-				const { fields } = valueOf(planned[item]!);
-				const once = async (sendText?: SendText) => {
+				const run = async (sendText?: SendText) => {
+					const { fields } = valueOf(planned[item]!);
 					const send = async () => await ask(context, item, fields, sendText);
-					return (await calls.make(item, send)).result;
+					const { result: reply } = await runExclusive(
+						fields.sessionValue,
+						async () => await calls.make(item, send),
+					);
+					const json = toOutput(context, item, reply);
+					const download = readMediaDownload(context, item);
+					const output = { json, pairedItem: { item } };
+					return await withMedia(context, output, reply.completion, download);
 				};
-				const reply = await runExclusive(
-					fields.sessionValue,
-					async () => await (live ? withChatStream(context, item, once) : once()),
-				);
-				const json = toOutput(context, item, reply);
-				const download = readMediaDownload(context, item);
-				const output = { json, pairedItem: { item } };
-				return await withMedia(context, output, reply.completion, download);
+				return live ? await withChatStream(context, item, run) : await run();
 			},
 		);
 		if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);

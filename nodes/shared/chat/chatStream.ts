@@ -6,6 +6,9 @@ import type { ItemOptions } from '../run/mapItems';
 import { isToolRun } from '../run/nodeContext';
 import { includeDetails } from './callOptions';
 
+/** Sends text to the chat of this execution. */
+export type SendText = (text: string) => void;
+
 /**
  * Whether this execution shows text while it arrives: its trigger streams, and this is no tool run, whose result goes to
  * an agent.
@@ -41,7 +44,7 @@ export function readChatBatching(
 export async function withChatStream<T>(
 	context: IExecuteFunctions,
 	itemIndex: number,
-	work: (sendText: (text: string) => void) => Promise<T>,
+	work: (sendText: SendText) => Promise<T>,
 ): Promise<T> {
 	let buffered = '';
 	let isDue = false;
@@ -72,4 +75,15 @@ export async function withChatStream<T>(
 		flush();
 		context.sendChunk('end', itemIndex);
 	}
+}
+
+/** Shows the failure of an item that nothing was shown of. With *On Error: Continue* nobody else does. */
+export function showFailure(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	error: ReturnType<typeof toNodeError>,
+): void {
+	context.sendChunk('begin', itemIndex);
+	context.sendChunk('item', itemIndex, toChatNotice(visitorText(error)));
+	context.sendChunk('end', itemIndex);
 }

@@ -1,0 +1,67 @@
+/**
+ * What a streaming chat shows of a failure with *On Error: Continue*, which n8n itself does not tell: each node that
+ * streams, before, in and after its call.
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import { packageNode, runWorkflow, stubNode } from '../support/engine';
+import { events, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+let server: ScriptedServer;
+let content: string;
+
+beforeEach(async () => {
+	server = await startScriptedServer((response) => {
+		events(response, [
+			{ choices: [{ index: 0, delta: { content } }] },
+			{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+			'[DONE]',
+		]);
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const TOOLS = { tool: [{ name: 'weather', description: 'Tells the weather' }] };
+const NODES = ['chatCompletion', 'superAssistant', 'functionCallingAgent'];
+const notice = (text: string) => `\n\n> ${text}. Tell the owner of this chat\n\n`;
+const INVALID = notice('The reply is not valid JSON');
+
+test.each<[string, IDataObject, reply: string, shown: string]>([
+	['chatCompletion', { prompt: '' }, '', notice('Prompt is empty')],
+	['superAssistant', { message: '' }, '', notice('Message is empty')],
+	['functionCallingAgent', { prompt: '' }, '', notice('Prompt is empty')],
+	['functionCallingAgent', { tools: TOOLS }, '', notice('Tool weather has no branch')],
+	[
+		'functionCallingAgent',
+		{},
+		'',
+		notice('The model replied with neither an answer nor a tool call'),
+	],
+	...NODES.map((type): [string, IDataObject, string, string] => [
+		type,
+		{ responseFormat: 'json' },
+		'A lake',
+		`A lake${INVALID}`,
+	]),
+])('%s, %j, of the reply "%s": %j', async (type, parameters, reply, shown) => {
+	content = reply;
+	const { chunks, run } = await runWorkflow(
+		[
+			packageNode('Node', type, {
+				parameters: { appCode: 'app', prompt: 'Hi', message: 'Hi', ...parameters },
+				onError: 'continueRegularOutput',
+			}),
+			stubNode('Next', (items) => items),
+		],
+		{ Node: [['Next']] },
+		'Node',
+		{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
+	);
+	expect(run.data.resultData.error).toBeUndefined();
+	expect(chunks.map(({ content: text = '' }) => text).join('')).toBe(shown);
+	const types = chunks.map(({ type: each }) => each);
+	expect([types[0], types.at(-1)]).toStrictEqual(['begin', 'end']);
+	expect(types.filter((each) => each !== 'item')).toHaveLength(2);
+});
