@@ -100,6 +100,12 @@ describe('media in a reply', () => {
 		['![pic](https://cdn.example/r?(7))', [['image', 'https://cdn.example/r?(7)']]],
 		['(see https://cdn.example/a(1).mp4).', [['video', 'https://cdn.example/a(1).mp4']]],
 		['![clip](https://cdn.example/a.mp4)', [['video', 'https://cdn.example/a.mp4']]],
+		['![pic](https://cdn.example/7?sig=a_)', [['image', 'https://cdn.example/7?sig=a_']]],
+		["![a](https://cdn.example/7?f=''a&s=1)", [['image', "https://cdn.example/7?f=''a&s=1"]]],
+		['[a](https://cdn.example/a.pdf?s=a_)', [['file', 'https://cdn.example/a.pdf?s=a_']]],
+		['_https://cdn.example/a.mp4_', [['video', 'https://cdn.example/a.mp4']]],
+		['![a](https://cdn.example/a.png "A _b_")', [['image', 'https://cdn.example/a.png']]],
+		['![a](data:image/png;base64,AAAA)', [['image', 'data:image/png;base64,AAAA']]],
 		[
 			'https://cdn.example/b.png https://cdn.example/a.png https://cdn.example/b.png',
 			[

@@ -13,12 +13,15 @@ const NO_FILE = /\.(html?|xml|ts)$/i;
 
 /** How many links, and images, of one text count, the first ones: parsing each takes time. */
 const MAX_LINKS = 1_000;
-// Neither goes back over what it has read: a reply may be long. Parentheses in pairs belong to a URL, such as `a_(1).png`.
-const MARKDOWN_IMAGE = /!\[[^[\]]*\]\(\s*(https?:\/\/[^\s()]+(?:\([^\s()]*\)[^\s()]*)*)/g;
+// None goes back over what it has read: a reply may be long. Parentheses in pairs belong to a URL, such as `a_(1).png`.
+const MARKDOWN_URL =
+	'\\]\\(\\s*(https?://[^\\s()]+(?:\\([^\\s()]*\\)[^\\s()]*)*|data:[\\w.+-]+/[\\w.+-]+;base64,[\\w+/=-]+(?=[\\s)]))';
+const MARKDOWN_IMAGE = new RegExp(`!\\[[^[\\]]*${MARKDOWN_URL}`, 'g');
 /** What a URL in a text consists of: Chinese and Japanese punctuation ends it, too. */
 const IN_URL = '[^\\s<>"\'`\\]()}\\u3000-\\u303f\\uff00-\\uff65]';
+/** A signed URL may end in what ends a URL elsewhere: in Markdown it ends with its parenthesis. */
 const URL_IN_TEXT = new RegExp(
-	`https?://${IN_URL}+(?:\\(${IN_URL}*\\)${IN_URL}*)*(?<![.,;:!?*_])`,
+	`${MARKDOWN_URL}|https?://${IN_URL}+(?:\\(${IN_URL}*\\)${IN_URL}*)*(?<![.,;:!?*_])`,
 	'g',
 );
 
@@ -41,11 +44,11 @@ export function findMedia({ content, parts }: Pick<ReplyMessage, 'content' | 'pa
 	return [...found.values()];
 }
 
-/** The first different matches of a pattern, or of its group. */
+/** The first different matches of a pattern, or of its group where that has matched. */
 function links(text: string, pattern: RegExp): ReadonlySet<string> {
 	const found = new Set<string>();
 	for (const match of text.matchAll(pattern)) {
-		if (found.add(match.at(-1)!).size === MAX_LINKS) break;
+		if (found.add(match[1] ?? match[0]).size === MAX_LINKS) break;
 	}
 	return found;
 }
@@ -61,8 +64,7 @@ export function partMedia(parts: readonly JsonValue[] = []): Media[] {
 		for (const [name, value] of Object.entries(part)) {
 			const url = partUrl(value, /url$/i.test(name));
 			if (url === undefined) continue;
-			const declared = isDataUrl(url) ? /^data:\w*/i.exec(url)![0].toLowerCase() : '';
-			const described = `${String(part['type'])} ${name} ${declared}`;
+			const described = `${String(part['type'])} ${name}`;
 			const [kind] = /image|video|audio/.exec(described) ?? [];
 			return { kind: (kind as Media['kind'] | undefined) ?? kindOf(url) ?? 'file', url };
 		}
@@ -85,6 +87,10 @@ function partUrl(value: JsonValue | undefined, isUrl: boolean): string | undefin
 }
 
 function kindOf(url: string): Media['kind'] | undefined {
+	if (isDataUrl(url)) {
+		const [kind = 'file'] = /^(?:image|video|audio)/i.exec(url.slice('data:'.length)) ?? [];
+		return kind.toLowerCase() as Media['kind'];
+	}
 	const base = 'http://relative';
 	if (!URL.canParse(url, base)) return undefined;
 	const { pathname } = new URL(url, base);
