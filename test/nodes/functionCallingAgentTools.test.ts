@@ -132,6 +132,17 @@ describe('an exotic schema is sent unchanged, and its calls run', () => {
 			{ a: 1 },
 		],
 		['a $ref with a target', { ...A({ $ref: '#/$defs/b' }), $defs: { b: {} } }, { a: 1 }],
+		['nullable: true of OpenAPI', A({ type: 'string', nullable: true }), { a: null }],
+		[
+			'nullable: true beside an enum',
+			A({ type: 'string', enum: ['x'], nullable: true }),
+			{ a: null },
+		],
+		[
+			'a parameter named nullable',
+			{ type: 'object', properties: { nullable: { type: 'boolean' } } },
+			{ nullable: true },
+		],
 		['keywords of others', A({ type: 'string', nullable: true, 'x-order': 1 }), { a: 'x' }],
 	])('%s', async (_name, schema, passed) => {
 		args = JSON.stringify(passed);

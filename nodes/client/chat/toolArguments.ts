@@ -165,7 +165,7 @@ function describe(errors: readonly OutputUnit[]): string {
 }
 
 /**
- * A copy of a schema without what the validator cannot read.
+ * A copy of a schema without what the validator cannot read. What is `nullable`, as in OpenAPI 3.0, may be null.
  *
  * @param skipped Other keywords to leave out.
  * @param map The keyword of MAPS that the value belongs to, if any.
@@ -181,7 +181,10 @@ function readableSchema(
 		map === undefined
 			? !skipped.includes(key) && UNREADABLE.get(key)?.(each) !== true
 			: map !== 'patternProperties' || isPattern(key);
+	const isNullable = map === undefined && value['nullable'] === true;
 	const read = (key: string, each: JsonValue | undefined) => {
+		if (isNullable && key === 'type') return [each ?? null, 'null'].flat();
+		if (isNullable && key === 'enum' && Array.isArray(each)) return [...each, null];
 		if (map === undefined && DATA.includes(key)) return each;
 		const isMap = map === undefined && MAPS.includes(key);
 		return readableSchema(each, skipped, isMap ? key : undefined);
