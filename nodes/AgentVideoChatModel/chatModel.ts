@@ -5,6 +5,7 @@ import { restoreReplies } from '../client/chat/restoreReplies';
 import { addUsage } from '../client/chat/conversation';
 import { checkAnswer, usageOf } from '../client/chat/result';
 import { callProblem, closeCalls, toReplay } from '../client/chat/toolCalls';
+import { laterToolChoice } from '../client/chat/tools';
 import type {
 	ChatCompletion,
 	ChatMessage,
@@ -47,6 +48,8 @@ export interface ChatModelSettings extends CallLimits {
 
 /** Maximum number of replies stored for `restoreReplies`. n8n does not report when an agent has finished with them. */
 const MAX_STORED_REPLIES = 200;
+/** The tool by which an agent of n8n with an output parser answers. */
+const ANSWER_TOOL = 'format_final_json_response';
 /** How often the model is told that none of its calls can be run, before that is an error. */
 const MAX_CORRECTIONS = 3;
 
@@ -143,8 +146,10 @@ function toRequest(
 		storedReplies(context).get() ?? [],
 	);
 	const names = tools.map(({ name }) => name);
+	const isLater = restored.at(-1)?.role === 'tool' && !names.includes(ANSWER_TOOL);
 	return {
 		...request,
+		...(isLater ? laterToolChoice(request) : {}),
 		...(stop === undefined ? {} : { stop }),
 		...(tools.length === 0 ? {} : { tools: tools.map((tool) => toDeclaration(sdk, tool)) }),
 		messages: checkMessages(closeCalls(restored, names).map(asJson), 'Messages', {

@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { applyReply, closeOpenCalls, openCalls } from '../client/chat/conversation';
 import { askForJson, readJsonReply } from '../client/chat/jsonReply';
 import { checkAnswer, toChatResult } from '../client/chat/result';
+import { laterToolChoice } from '../client/chat/tools';
 import { progressLine } from '../client/chat/toolProgress';
 import type { ChatRequest } from '../client/chat/types';
 import { mapConcurrent } from '../client/concurrency';
@@ -134,10 +135,8 @@ async function ask(
 	await remember(context, slot.memory, next);
 }
 
-/** The tools, in every round. A choice that requires one holds for the first round only: otherwise the loop never ends. */
+/** The tools, in every round. */
 function toolFields({ tools, request, conversation }: ConversationSlot): Partial<ChatRequest> {
 	if (tools.length === 0) return { tool_choice: undefined };
-	const isFirst = conversation!.rounds === 0;
-	const isRequired = !['auto', 'none', undefined].includes(request['tool_choice'] as string);
-	return { tools, ...(isRequired && !isFirst ? { tool_choice: 'auto' } : {}) };
+	return { tools, ...(conversation!.rounds === 0 ? {} : laterToolChoice(request)) };
 }

@@ -296,6 +296,28 @@ describe('calls that an agent cannot run', () => {
 	});
 });
 
+test.each([
+	['a', { tool_choice: 'auto' }],
+	// n8n's tool for the answer of an agent with an output parser.
+	['format_final_json_response', { tool_choice: 'required' }],
+])('with %s, a required tool is followed by %j', async (name, expected) => {
+	const asking = { content: null, tool_calls: CALLS.slice(0, 1) };
+	script = (...args) => {
+		const isFirst = server.requests.length === 1;
+		replies(isFirst ? asking : { content: 'Done' }, isFirst ? 'tool_calls' : 'stop')(...args);
+	};
+	const agent = model({ tool_choice: 'required' }).withTools(
+		['a', name].map((each) => ({ type: 'function', name: each })),
+	);
+	const { message } = await agent.generate([says('Hi')]);
+	const result = { type: 'tool-result', toolCallId: 'c1', result: 'ok' } as const;
+	await agent.generate([says('Hi'), message, { role: 'tool', content: [result] }]);
+	expect(server.requests.map(({ body }) => body)).toMatchObject([
+		{ tool_choice: 'required' },
+		expected,
+	]);
+});
+
 test('a stream passes text on as it arrives, calls in one piece, and usage', async () => {
 	let finish: () => void = () => undefined;
 	script = (response) => {

@@ -82,6 +82,13 @@ export function checkToolChoice({ tool_choice: choice, tools = [] }: ChatRequest
 	throw new InputError('Tool Choice', 'is required, but there are no tools', 'Add tools');
 }
 
+/** The choice after the first round: one that requires a tool holds for that round only, or the loop would never end. */
+export function laterToolChoice({
+	tool_choice: choice,
+}: Omit<ChatRequest, 'messages'>): Omit<ChatRequest, 'messages'> {
+	return choice === undefined || choice === 'none' ? {} : { tool_choice: 'auto' };
+}
+
 function nameHint(name: string): string {
 	const valid = name
 		.split(/[^A-Za-z0-9-]+/)
