@@ -46,12 +46,16 @@ function limitDepth(value: JsonValue | undefined, levels = MAX_DEPTH): void {
 /**
  * Parses JSON; `undefined` if the text is not JSON. `__proto__` keys are dropped: they would change the prototype of an
  * object that the value is copied to. What is nested more than 200 levels deep becomes null.
+ *
+ * @param isExact Whether an integer that a number would round becomes its text. Not in Node before 21.
  */
-export function parseJson(text: string): JsonValue | undefined {
+export function parseJson(text: string, isExact = false): JsonValue | undefined {
 	try {
 		// The reviver is slow. It runs only if the key may occur, literally or with escaped letters.
 		const isSuspect = text.includes('__proto__') || text.includes('\\u00');
-		const value = JSON.parse(text, isSuspect ? withoutPrototype : undefined) as JsonValue;
+		const reviver =
+			isExact && /\d{16}/.test(text) ? exact : isSuspect ? withoutPrototype : undefined;
+		const value = JSON.parse(text, reviver) as JsonValue;
 		// A level takes two characters.
 		if (text.length > 2 * MAX_DEPTH) limitDepth(value);
 		return value;
@@ -62,6 +66,11 @@ export function parseJson(text: string): JsonValue | undefined {
 
 function withoutPrototype(key: string, value: unknown): unknown {
 	return key === '__proto__' ? undefined : value;
+}
+
+function exact(key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+	const isLost = isRounded(value) && /^-?\d+$/.test(source) && String(value) !== source;
+	return isLost ? source : withoutPrototype(key, value);
 }
 
 /** The IDs that later requests have to name. */
@@ -77,15 +86,15 @@ export function parseBody(text: string): JsonObject | undefined {
 	const body = parseJsonObject(text);
 	if (body === undefined) return body;
 	if (!isRounded(body['task_id']) && !isRounded(body['session_id'])) return body;
-	const exact = (key: string, value: unknown, context?: { source?: string }) =>
+	const exactId = (key: string, value: unknown, context?: { source?: string }) =>
 		IDS.includes(key) && isRounded(value) ? (context?.source ?? value) : value;
-	const { task_id, session_id } = JSON.parse(text, exact) as JsonObject;
+	const { task_id, session_id } = JSON.parse(text, exactId) as JsonObject;
 	return withoutUndefined({ ...body, task_id, session_id });
 }
 
 /** Parses a JSON object; `undefined` if the text is anything else. */
-export function parseJsonObject(text: string): JsonObject | undefined {
-	const value = parseJson(text);
+export function parseJsonObject(text: string, isExact = false): JsonObject | undefined {
+	const value = parseJson(text, isExact);
 	return isJsonObject(value) ? value : undefined;
 }
 

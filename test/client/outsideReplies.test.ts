@@ -4,7 +4,7 @@ import { applyReply, startConversation } from '../../nodes/client/chat/conversat
 import { findMedia } from '../../nodes/client/chat/media';
 import { readJsonReply } from '../../nodes/client/chat/jsonReply';
 import { readToolCall } from '../../nodes/client/chat/toolArguments';
-import { readFunction, readToolCalls } from '../../nodes/client/chat/toolCalls';
+import { readFunction, readToolCalls, toolCall } from '../../nodes/client/chat/toolCalls';
 import { progressLine } from '../../nodes/client/chat/toolProgress';
 import { checkTools } from '../../nodes/client/chat/tools';
 import type { ChatCompletion, ToolCall } from '../../nodes/client/chat/types';
@@ -134,6 +134,25 @@ test('an argument named like a property of all objects is missing where the mode
 		expect.stringContaining('required property "constructor"'),
 	);
 });
+
+test.each([false, true])(
+	'an integer of an argument that a number would round reaches the tool as its text',
+	(dropsUndeclared) => {
+		const number = { type: 'integer' };
+		const properties = { id: number, at: number, list: { type: 'array', items: number } };
+		const parameters = { type: 'object', properties, additionalProperties: false };
+		const tools = [{ type: 'function', function: { name: 'f', parameters } }] as const;
+		const args =
+			'{"id":1094820394820394821,"at":1700000000000000000,"list":[-9007199254740993,5]}';
+		expect(readToolCall(toolCall('1', 'f', args), tools, dropsUndeclared)).toStrictEqual({
+			arguments: {
+				id: '1094820394820394821',
+				at: 1_700_000_000_000_000_000,
+				list: ['-9007199254740993', 5],
+			},
+		});
+	},
+);
 
 test.each([
 	['get weather!', 'Use get_weather'],

@@ -72,7 +72,8 @@ const MISMATCH = 'The arguments do not match the schema of the tool';
  * invent tools or break the schema, so a problem is a result, not an error, whatever the call looks like.
  *
  * @param dropsUndeclared Whether arguments that the schema excludes are left out; otherwise they are a problem.
- * @returns The arguments of a valid call, or the problem to report to the model.
+ * @returns The arguments of a valid call, where an integer that a number would round is its text; or the problem to report
+ *   to the model.
  */
 export function readToolCall(
 	call: ToolCall,
@@ -86,11 +87,14 @@ export function readToolCall(
 	);
 	if (problem !== undefined) return { problem };
 	const sent = parseJsonObject(called.arguments)!;
+	const exact = parseJsonObject(called.arguments, true)!;
 	const { parameters } = tools.find((tool) => tool.function.name === called.name)!.function;
-	if (parameters === undefined) return { arguments: sent };
-	const args = dropsUndeclared ? (withoutUndeclared(parameters, sent, []) as JsonObject) : sent;
-	const mismatch = findMismatch(parameters, args);
-	return mismatch === undefined ? { arguments: args } : { problem: `${MISMATCH}${mismatch}` };
+	if (parameters === undefined) return { arguments: exact };
+	const declared = (args: JsonObject) =>
+		dropsUndeclared ? (withoutUndeclared(parameters, args, []) as JsonObject) : args;
+	const mismatch = findMismatch(parameters, declared(sent));
+	if (mismatch !== undefined) return { problem: `${MISMATCH}${mismatch}` };
+	return { arguments: declared(exact) };
 }
 
 /** How a value does not match a schema, as the end of a sentence: ` at #/city: …`; undefined if it matches. */
