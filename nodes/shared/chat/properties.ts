@@ -146,7 +146,11 @@ export const appModelProperty: INodeProperties = {
 export const streamingProperty: INodeProperties = listField('Streaming', 'streaming', {
 	choices: [
 		['Automatic', 'auto', 'Stream the reply, also into a chat or webhook that streams'],
-		['Collect', 'collect', 'Stream the reply, but show it only when it is complete'],
+		[
+			'Collect',
+			'collect',
+			'Stream the reply, but show nothing of it: for a reply that later nodes use',
+		],
 		['Off', 'off', 'Do not stream the reply'],
 	],
 	default: 'auto',
