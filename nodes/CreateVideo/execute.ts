@@ -12,7 +12,7 @@ import { hint } from '../shared/run/hints';
 import { n8nClock } from '../shared/run/clock';
 import { mapItems } from '../shared/run/mapItems';
 import { readModelCodes } from '../shared/run/modelCodes';
-import { settled, valueOf } from '../shared/run/settled';
+import { settled, valueOf } from '../client/settled';
 import { isToolRun } from '../shared/run/nodeContext';
 import { trace } from '../shared/run/trace';
 import { checkWaitFields } from '../shared/wait/options';

@@ -35,7 +35,7 @@ import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { keyedMutex } from '../shared/run/keyedMutex';
 import { mapItems } from '../shared/run/mapItems';
-import { readResult, settled, valueOf } from '../shared/run/settled';
+import { readResult, settled, valueOf } from '../client/settled';
 import { errorLine } from '../shared/run/nodeErrors';
 import { forTools } from '../shared/run/toolResult';
 import { ASSISTANT_CALLS } from './callTable';

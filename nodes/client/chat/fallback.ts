@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors';
+import { settled } from '../settled';
 import type { ChatCompletion, ChatRequest } from './types';
 
 /** What a request is sent to (spec 2.1): a model, or an application or workflow. */
@@ -32,20 +33,17 @@ export async function withFallbacks(
 	const failed: Fallback['failed'][number][] = [];
 	for (let each = request; ; each = { ...request, ...fallbacks[failed.length - 1] }) {
 		const code = each.app_code ?? each.model ?? 'The default model';
-		const outcome = await send(each).then(
-			(reply) => ({ reply }),
-			(error: unknown) => ({ error }),
-		);
+		const outcome = await settled(send(each));
 		if ('error' in outcome) {
 			const { error } = outcome;
 			if (failed.length === fallbacks.length || !wasNotCarriedOut(error)) throw error;
 			failed.push({ code, error: error.message });
 			continue;
 		}
-		if (failed.length === 0) return outcome.reply;
+		if (failed.length === 0) return outcome.value;
 		const fallback = { answered_by: code, failed };
 		onFallback?.(fallback);
-		return { ...outcome.reply, fallback };
+		return { ...outcome.value, fallback };
 	}
 }
 

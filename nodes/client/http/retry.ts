@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors';
 import type { Clock } from '../ports';
+import { settled } from '../settled';
 
 export interface RetryPolicy {
 	/** Maximum retries after the first attempt. */
@@ -34,13 +35,10 @@ export async function withRetry<T>(
 ): Promise<T> {
 	let totalDelayMs = 0;
 	for (let retry = 0; ; retry++) {
-		const outcome = await call().then(
-			(result) => ({ result }),
-			(failure: unknown) => ({ failure }),
-		);
-		if ('result' in outcome) return outcome.result;
+		const outcome = await settled(call());
+		if ('value' in outcome) return outcome.value;
 
-		const { failure } = outcome;
+		const { error: failure } = outcome;
 		// Any other error is a bug.
 		if (!(failure instanceof ServiceError)) throw failure;
 		const leftMs = MAX_TOTAL_DELAY_MS - totalDelayMs;

@@ -13,7 +13,7 @@ import { mimeTypeOf } from '../../client/fileTypes';
 import { decodeFile, downloadFile } from '../files/download';
 import { errorLine } from '../run/nodeErrors';
 import { ANY_FILE } from '../files/judgeFile';
-import { settled } from '../run/settled';
+import { settled } from '../../client/settled';
 import type { MediaDownload } from './mediaOptions';
 
 const CONCURRENT_DOWNLOADS = 3;

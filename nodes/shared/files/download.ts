@@ -4,7 +4,7 @@ import { isCanceled, ServiceError } from '../../client/errors';
 import { isJsonObject } from '../../client/json';
 import { hint } from '../run/hints';
 import { n8nClock } from '../run/clock';
-import { settled } from '../run/settled';
+import { settled } from '../../client/settled';
 import { countBytes, type DownloadLimits } from './downloadLimits';
 import {
 	downloadInterrupted,

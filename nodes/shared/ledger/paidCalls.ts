@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
-import { valueOf } from '../run/settled';
+import { valueOf } from '../../client/settled';
 import { batchWriter } from './batchWriter';
 import type { CallKind, PlannedCall } from './callKind';
 import { interrupted, toError, toFailure } from './callLog';

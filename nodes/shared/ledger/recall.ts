@@ -5,7 +5,7 @@ import { InputError } from '../../client/errors';
 import { hint } from '../run/hints';
 import { keyedMutex } from '../run/keyedMutex';
 import { nodeState } from '../run/nodeState';
-import type { Settled } from '../run/settled';
+import type { Settled } from '../../client/settled';
 import { removals } from './batchWriter';
 import { toError, type CallLog, type KnownCall } from './callLog';
 import { MAX_CONDITIONS, TableError, type Condition, type Row } from './dataTable';

@@ -12,7 +12,7 @@ import {
 } from './nodeErrors';
 import { eventLoopTurn, n8nClock } from './clock';
 import { isInChat, isToolRun } from './nodeContext';
-import { readResult } from './settled';
+import { readResult } from '../../client/settled';
 
 type NodeError = ReturnType<typeof toNodeError>;
 

@@ -9,7 +9,7 @@ import { checkTaskId } from '../../client/video/queryTask';
 import { hintMissingFiles } from '../files/download';
 import { mapItems } from '../run/mapItems';
 import { errorLine } from '../run/nodeErrors';
-import { settled, valueOf } from '../run/settled';
+import { settled, valueOf } from '../../client/settled';
 import { forTools } from '../run/toolResult';
 import { downloadFiles } from './files';
 import type { Progress } from './progress';
