@@ -5,6 +5,7 @@ import { withRetryUntil } from '../client/http/deadline';
 import { createVideo } from '../client/video/createVideo';
 import type { Adjustment } from '../client/video/normalize';
 import { asJson } from '../client/json';
+import { counted } from '../client/values';
 import { readBatching } from '../shared/form/batchOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { PaidCalls } from '../shared/ledger/paidCalls';
@@ -163,9 +164,8 @@ function hintAdjustments(context: IExecuteFunctions, items: readonly INodeExecut
 	const reasons = [...new Set(adjusted.flat().map(({ reason }) => reason))];
 	const shown = reasons.slice(0, MAX_REASONS);
 	const more = reasons.length > shown.length ? [`${reasons.length - shown.length} more`] : [];
-	const count = adjusted.length === 1 ? '1 item' : `${adjusted.length} items`;
 	hint(
 		context,
-		`Values were adjusted in ${count}: ${[...shown, ...more].join('; ')}. See "adjustments" in the output.`,
+		`Values were adjusted in ${counted(adjusted.length, 'item')}: ${[...shown, ...more].join('; ')}. See "adjustments" in the output.`,
 	);
 }

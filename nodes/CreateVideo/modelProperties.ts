@@ -1,8 +1,9 @@
 import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
+import { counted } from '../client/values';
 import { VIDEO_FIELDS, type VideoField } from '../client/video/fields';
 import { findModel, VIDEO_MODELS, type OwnModel, type VideoModel } from '../client/video/models';
-import { countOf, maxReferences, REFERENCES, type ReferenceRow } from '../client/video/references';
+import { maxReferences, REFERENCES, type ReferenceRow } from '../client/video/references';
 import { fileSource } from '../shared/files/fileSource';
 import { entriesField, listField } from '../shared/form/fields';
 import { fromAi, inTools, notInTools, type FromAiArgument } from '../shared/form/fromAi';
@@ -142,7 +143,7 @@ function references(model: VideoModel | undefined): INodeProperties {
 }
 
 function help(rows: readonly ReferenceRow[], model: VideoModel | undefined): string {
-	const counts = rows.map((row) => countOf(row, maxReferences(row, model))).join(', ');
+	const counts = rows.map((row) => counted(maxReferences(row, model), row.noun)).join(', ');
 	const has = (kind: string) => rows.some((row) => row.kind === kind);
 	return [
 		`Reference files, at most ${counts}.`,

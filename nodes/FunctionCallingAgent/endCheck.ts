@@ -1,6 +1,7 @@
 import type { IExecuteData, IExecuteFunctions, ISourceData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
+import { counted } from '../client/values';
 import { setCustomData } from '../shared/chat/reportCall';
 import { engineOf, startWaitingNode } from '../shared/run/engine';
 import { hint } from '../shared/run/hints';
@@ -75,7 +76,7 @@ export function checkEnd(context: IExecuteFunctions, state: AgentState): InputEr
 	const names = toolNames(open);
 	return new InputError(
 		names.length === 1 ? `Tool ${names[0]}` : `Tools ${names.join(', ')}`,
-		`returned no item for ${open.length === 1 ? '1 call' : `${open.length} calls`}`,
+		`returned no item for ${counted(open.length, 'call')}`,
 		'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, and connect every output of its nodes, error outputs as well',
 	);
 }

@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { InputError, isCanceled } from '../client/errors';
+import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
 import { engineOf, ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { hint } from '../shared/run/hints';
@@ -171,7 +172,7 @@ async function receive(
 	if (late > 0) {
 		hint(
 			context,
-			`${late === 1 ? '1 item' : `${late} items`} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`,
+			`${counted(late, 'item')} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`,
 			'info',
 		);
 	}

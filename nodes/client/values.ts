@@ -57,6 +57,11 @@ export function oneLine(text: string): string {
 	return shorten(text, 120).replace(/\s+/g, ' ');
 }
 
+/** `1 item`, `2 items`. */
+export function counted(count: number, noun: string): string {
+	return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}
+
 /** A value as text, objects as JSON; a date, which is a text in JSON, without quotes. */
 export function shown(value: unknown): string {
 	if (typeof value !== 'object') return String(value);

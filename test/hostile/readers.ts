@@ -705,6 +705,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat/properties#shownAs',
 		'shared/chat/schemaForm#readSchema',
 		'shared/chat/schemaForm#textOf',
+		'client/values#counted',
 		'client/video/validate#listed',
 		'shared/files/fileTypes#hasBinarySignature',
 		'shared/files/fileTypes#isText',

@@ -3,7 +3,8 @@ import { withoutUndefined, type JsonValue } from '../json';
 import type { VideoRequest } from './createVideo';
 import { isDefault, VIDEO_FIELDS } from './fields';
 import type { VideoModel } from './models';
-import { countOf, maxReferences, REFERENCES } from './references';
+import { maxReferences, REFERENCES } from './references';
+import { counted } from '../values';
 import { listed } from './validate';
 
 /** What to do with values that the model does not support: adjust and report them, or reject them. */
@@ -64,7 +65,7 @@ const excessFiles: Rule = (request, model) =>
 		const [to, reason] =
 			max === 0
 				? [null, `${subject} does not support ${row.noun}s`]
-				: [from.slice(0, max), `${subject} supports at most ${countOf(row, max)}`];
+				: [from.slice(0, max), `${subject} supports at most ${counted(max, row.noun)}`];
 		return [{ field: row.apiName, from, to, reason }];
 	});
 

@@ -64,8 +64,3 @@ export function maxReferences(
 ): number {
 	return model === undefined ? row.max : row.maxOf(model, imageMode);
 }
-
-/** `1 image`, `2 images`. */
-export function countOf({ noun }: ReferenceRow, count: number): string {
-	return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
-}

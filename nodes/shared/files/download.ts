@@ -2,6 +2,7 @@ import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { isCanceled, ServiceError } from '../../client/errors';
 import { isJsonObject } from '../../client/json';
+import { counted } from '../../client/values';
 import { hint } from '../run/hints';
 import { n8nClock } from '../run/clock';
 import { settled } from '../../client/settled';
@@ -197,6 +198,8 @@ export function hintMissingFiles(
 	const files = items.flatMap(({ json }) => json[field] ?? []);
 	const missing = files.filter((file) => isJsonObject(file) && 'error_message' in file).length;
 	if (missing === 0) return;
-	const count = missing === 1 ? '1 file' : `${missing} files`;
-	hint(context, `${count} could not be downloaded. See "${field}" in the output.`);
+	hint(
+		context,
+		`${counted(missing, 'file')} could not be downloaded. See "${field}" in the output.`,
+	);
 }

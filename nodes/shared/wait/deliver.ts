@@ -2,8 +2,8 @@ import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-
 
 import { isCanceled, ServiceError } from '../../client/errors';
 import { shorten } from '../../client/json';
-import { shown } from '../../client/values';
-import { countVideos, pollResult, type PollResult } from '../../client/video/poll/result';
+import { counted, shown } from '../../client/values';
+import { pollResult, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
 import { checkTaskId } from '../../client/video/queryTask';
 import { hintMissingFiles } from '../files/download';
@@ -145,7 +145,7 @@ export async function deliver(
 	const isLost = (_id: string, item: number) => (endingOf.get(item) ?? 'failed') === 'failed';
 	const lost = new Set(taskIds.filter(isLost));
 	const withoutId = lost.delete('') ? ', and items without a task ID' : '';
-	const note = lost.size === 0 ? '' : `, ${countVideos(lost.size)} without a result`;
+	const note = lost.size === 0 ? '' : `, ${counted(lost.size, 'video')} without a result`;
 	progress.finish(polls, note + withoutId, note + withoutId === '' ? 'info' : 'warning');
 	return items.map((item, index) => ({ item, ending: endingOf.get(index) }));
 }
@@ -165,7 +165,7 @@ function failedVideos(polls: readonly TaskPoll[], hint: string): ServiceError | 
 		'failed',
 		polls.length === 1
 			? 'The video failed'
-			: `${failed.length} of ${countVideos(polls.length)} failed`,
+			: `${failed.length} of ${counted(polls.length, 'video')} failed`,
 		hint,
 		{
 			serviceMessage: failed.map(failureLine).join('; '),

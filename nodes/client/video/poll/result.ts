@@ -1,4 +1,5 @@
 import { isJsonObject, withoutUndefined, type JsonValue } from '../../json';
+import { counted } from '../../values';
 import { ofService, type TaskReport } from '../queryTask';
 import { aboutTask, type PollError, type TaskPoll } from './task';
 
@@ -79,15 +80,10 @@ export function pollSummary(polls: readonly TaskPoll[], elapsedMs: number): stri
 		statuses.set(status, (statuses.get(status) ?? 0) + 1);
 	}
 	return [
-		`${finished.length} of ${countVideos(polls.length)} finished${failed > 0 ? ` (${failed} failed)` : ''}`,
+		`${finished.length} of ${counted(polls.length, 'video')} finished${failed > 0 ? ` (${failed} failed)` : ''}`,
 		...[...statuses].map(([status, count]) => `${count} ${status}`),
 		`after ${formatDuration(elapsedMs)}`,
 	].join(', ');
-}
-
-/** `1 video`, `2 videos`. */
-export function countVideos(count: number): string {
-	return `${count} ${count === 1 ? 'video' : 'videos'}`;
 }
 
 /** `20 s`, `1 min 20 s`. */
