@@ -12,10 +12,9 @@ import {
 	showOptions,
 } from '../shared/chat/callOptions';
 import { readChatBatching, withChatStream, type SendText } from '../shared/chat/chatStream';
-import { readMediaDownload } from '../shared/chat/mediaOptions';
+import { readMediaDownload, withMedia } from '../shared/chat/replyMedia';
 import { readMemoryKey, recall, remember, rememberedItems } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
-import { withMedia } from '../shared/chat/replyMedia';
 import { hintMissingFiles } from '../shared/files/download';
 import { reportCall, reportFallback } from '../shared/chat/reportCall';
 import { readFallbacks, readRequestFields } from '../shared/chat/requestFields';

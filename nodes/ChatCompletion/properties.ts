@@ -5,7 +5,7 @@ import {
 	earlierMessagesProperty,
 	includeDetails,
 } from '../shared/chat/callOptions';
-import { mediaProperties } from '../shared/chat/mediaOptions';
+import { mediaProperties } from '../shared/chat/replyMedia';
 import { memoryLimitsProperty, memoryProperties } from '../shared/chat/memory';
 import {
 	appModelProperty,

@@ -8,7 +8,7 @@ import {
 	readSimplify,
 	showOptions,
 } from '../shared/chat/callOptions';
-import { mediaProperties, readMediaDownload } from '../shared/chat/mediaOptions';
+import { mediaProperties, readMediaDownload } from '../shared/chat/replyMedia';
 import { memoryLimitsProperty } from '../shared/chat/memory';
 import { appModelProperty } from '../shared/chat/properties';
 import { requestProperties } from '../shared/chat/requestOptions';

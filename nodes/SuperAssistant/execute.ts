@@ -8,6 +8,7 @@ import type { ChatCompletion, ChatRequest, TextDelta } from '../client/chat/type
 import { ServiceError } from '../client/errors';
 import { withRetryUntil } from '../client/http/deadline';
 import { asJson } from '../client/json';
+import { readResult, settled, valueOf } from '../client/settled';
 import {
 	includeDetails,
 	readCallLimits,
@@ -20,8 +21,7 @@ import {
 	withChatStream,
 	type SendText,
 } from '../shared/chat/chatStream';
-import { readMediaDownload } from '../shared/chat/mediaOptions';
-import { withMedia } from '../shared/chat/replyMedia';
+import { readMediaDownload, withMedia } from '../shared/chat/replyMedia';
 import { hintMissingFiles } from '../shared/files/download';
 import { reportCall } from '../shared/chat/reportCall';
 import { readJsonFormat } from '../shared/chat/responseFormat';
@@ -35,7 +35,6 @@ import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { keyedMutex } from '../shared/run/keyedMutex';
 import { mapItems } from '../shared/run/mapItems';
-import { readResult, settled, valueOf } from '../client/settled';
 import { errorLine } from '../shared/run/nodeErrors';
 import { forTools } from '../shared/run/toolResult';
 import { ASSISTANT_CALLS } from './callTable';

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { callProperties, includeDetails, showOptions } from '../shared/chat/callOptions';
-import { mediaProperties } from '../shared/chat/mediaOptions';
+import { mediaProperties } from '../shared/chat/replyMedia';
 import { imagesProperty, simplifyProperty, streamingProperty } from '../shared/chat/properties';
 import { assistantRequestProperties } from '../shared/chat/requestOptions';
 import { repairAttemptsProperty, responseFormatProperties } from '../shared/chat/responseFormat';

@@ -3,6 +3,7 @@ import type {
 	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
+	INodeProperties,
 } from 'n8n-workflow';
 
 import { findMedia, isDataUrl, type Media } from '../../client/chat/media';
@@ -10,11 +11,48 @@ import type { ChatCompletion } from '../../client/chat/types';
 import { mapConcurrent } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import { mimeTypeOf } from '../../client/fileTypes';
-import { decodeFile, downloadFile } from '../files/download';
-import { errorLine } from '../run/nodeErrors';
-import { ANY_FILE } from '../files/judgeFile';
 import { settled } from '../../client/settled';
-import type { MediaDownload } from './mediaOptions';
+import { decodeFile, downloadFile } from '../files/download';
+import { readLimits, sizeOptions } from '../files/downloadLimits';
+import { ANY_FILE } from '../files/judgeFile';
+import { booleanOption, countOption, optionGroup, optionTable, textOption } from '../form/options';
+import { isToolRun } from '../run/nodeContext';
+import { errorLine } from '../run/nodeErrors';
+
+const { downloadMedia } = optionTable({
+	downloadMedia: booleanOption('Download Media', {
+		help: 'Whether to download the images, videos and files that the reply links to as binary data',
+	}),
+});
+
+/** In place of the group `fileGroup`, whose sizes it has. */
+const mediaGroup = optionGroup('Downloaded Files', 'files', {
+	mediaPrefix: textOption('Media Prefix', {
+		help: 'Prefix of the output binary fields. The position in the list "media" follows, as in media_0.',
+		default: 'media_',
+	}),
+	maximumFiles: countOption('Maximum Files', {
+		help: 'Maximum number of files to download for one reply',
+		default: 20,
+	}),
+	...sizeOptions,
+});
+
+/** Whether and how the files of replies become binary data. */
+export const mediaProperties: INodeProperties[] = [downloadMedia.property, mediaGroup.property];
+
+/** How the files of a reply are downloaded: the prefix of the binary fields' names, and the limits of one reply. */
+type MediaDownload = NonNullable<ReturnType<typeof readMediaDownload>>;
+
+/** How the files of an item are downloaded; undefined where they are not, as in a tool run: an agent only takes URLs. */
+export function readMediaDownload(context: IExecuteFunctions, itemIndex: number) {
+	if (!downloadMedia.read(context, itemIndex) || isToolRun(context)) return undefined;
+	return {
+		prefix: mediaGroup.options.mediaPrefix.read(context, itemIndex),
+		maxFiles: mediaGroup.options.maximumFiles.read(context, itemIndex),
+		limits: readLimits(context, itemIndex),
+	};
+}
 
 const CONCURRENT_DOWNLOADS = 3;
 /** A model may write links that lead nowhere, so a lost one must not take long. */

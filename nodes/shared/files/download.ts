@@ -3,9 +3,9 @@ import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { isCanceled, ServiceError } from '../../client/errors';
 import { isJsonObject } from '../../client/json';
 import { counted } from '../../client/values';
+import { settled } from '../../client/settled';
 import { hint } from '../run/hints';
 import { n8nClock } from '../run/clock';
-import { settled } from '../../client/settled';
 import { countBytes, type DownloadLimits } from './downloadLimits';
 import {
 	downloadInterrupted,

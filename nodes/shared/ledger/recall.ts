@@ -2,10 +2,10 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { slices } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
+import type { Settled } from '../../client/settled';
 import { hint } from '../run/hints';
 import { keyedMutex } from '../run/keyedMutex';
 import { nodeState } from '../run/nodeState';
-import type { Settled } from '../../client/settled';
 import { removals } from './batchWriter';
 import { toError, type CallLog, type KnownCall } from './callLog';
 import { MAX_CONDITIONS, TableError, type Condition, type Row } from './dataTable';

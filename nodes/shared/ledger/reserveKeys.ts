@@ -1,8 +1,8 @@
 import { slices } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import type { Clock } from '../../client/ports';
-import { isOwn } from '../run/account';
 import type { Settled } from '../../client/settled';
+import { isOwn } from '../run/account';
 import { removals } from './batchWriter';
 import type { CallKind } from './callKind';
 import { claimKeys, type ClaimRow, type Reservation } from './claim';

@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { mapConcurrent, slices } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
+import { readResult } from '../../client/settled';
 import {
 	errorFacts,
 	forVisitor,
@@ -12,7 +13,6 @@ import {
 } from './nodeErrors';
 import { eventLoopTurn, n8nClock } from './clock';
 import { isInChat, isToolRun } from './nodeContext';
-import { readResult } from '../../client/settled';
 
 type NodeError = ReturnType<typeof toNodeError>;
 
