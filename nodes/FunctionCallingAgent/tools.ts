@@ -3,7 +3,7 @@ import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
 import { readJson } from '../client/chat/readFields';
 import { schemaProblem } from '../client/chat/toolArguments';
 import { checkTools, type ToolDeclaration } from '../client/chat/tools';
-import { InputError } from '../client/errors';
+import { InputError, rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject, withoutUndefined, type JsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf, type SchemaEntry } from '../shared/chat/schemaForm';
@@ -123,7 +123,7 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 
 	const sdk = loadAiNodeSdk();
 	// Otherwise n8n would return nothing or something else as the results of the tools.
-	const obstacles = [
+	rejectMistakes(NODES_LABEL, [
 		[
 			offered.some(({ metadata = {} }) => 'gatedToolNodeName' in metadata),
 			"contain a human review, which only n8n's own agents can run",
@@ -144,9 +144,7 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 			'do not work in this n8n',
 			'Update n8n to 2.41 or later, or declare the tools in the form',
 		],
-	] as const;
-	const [, problem, hint] = obstacles.find(([isMet]) => isMet) ?? [];
-	if (problem !== undefined) throw new InputError(NODES_LABEL, problem, hint);
+	]);
 
 	const declarations = offered.map(({ schema, metadata, ...tool }) => {
 		const { type, function: declared } = toDeclaration(sdk!, { ...tool, inputSchema: schema });

@@ -18,6 +18,16 @@ export class InputError extends Error {
 	}
 }
 
+/** @throws InputError for the first of these mistakes that is made, by default with the usual hint. */
+export function rejectMistakes(
+	field: string,
+	mistakes: readonly (readonly [isMade: boolean, problem: string, hint?: string])[],
+	usualHint = '',
+): void {
+	const [, problem, hint = usualHint] = mistakes.find(([isMade]) => isMade) ?? [];
+	if (problem !== undefined) throw new InputError(field, problem, hint);
+}
+
 /** Hint for a required text that is empty. */
 export const EMPTY_TEXT_HINT = 'Enter a text, or an expression that returns one for every item';
 

@@ -702,6 +702,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	],
 	'its text is our own, or of a fixed list': [
 		'client/errors#emptyText',
+		'client/errors#rejectMistakes',
 		'shared/chat/properties#shownAs',
 		'shared/chat/schemaForm#readSchema',
 		'shared/chat/schemaForm#textOf',

@@ -1,4 +1,4 @@
-import { EMPTY_TEXT_HINT, InputError } from '../errors';
+import { EMPTY_TEXT_HINT, InputError, rejectMistakes } from '../errors';
 import { fromJson, isJsonObject, objectOf, parseJson, type JsonValue } from '../json';
 import { checkPublicUrl } from '../http/publicUrl';
 import { isBlank, oneLine } from '../values';
@@ -90,7 +90,7 @@ function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean):
 	const calls = [sent ?? []].flat();
 	const parts = Array.isArray(content) ? content : [];
 	const isContent = parts === content || typeof (content ?? '') === 'string';
-	const mistakes: readonly (readonly [boolean, string, hint?: string])[] = [
+	const mistakes = [
 		[!ROLES.includes(String(role)), 'has an unknown role'],
 		[role !== 'assistant' && isSet(sent), 'has tool_calls, but not the role assistant'],
 		[!isTool && isSet(id), 'has a tool_call_id, but not the role tool'],
@@ -103,9 +103,8 @@ function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean):
 			CALL_HINT,
 		],
 		[!isTool && calls.length === 0 && isEmpty(content), 'has no content', EMPTY_TEXT_HINT],
-	];
-	const [, problem, hint = MESSAGE_HINT] = mistakes.find(([isMade]) => isMade) ?? [];
-	if (problem !== undefined) throw new InputError(entry, problem, hint);
+	] as const;
+	rejectMistakes(entry, mistakes, MESSAGE_HINT);
 	for (const part of parts) checkPart(part, entry, allowPrivate);
 }
 

@@ -1,4 +1,4 @@
-import { InputError } from '../errors';
+import { InputError, rejectMistakes } from '../errors';
 import { fromJson, isJsonObject, objectOf, type JsonObject, type JsonValue } from '../json';
 import { oneLine, shown } from '../values';
 import type { ChatRequest } from './types';
@@ -47,16 +47,14 @@ export function checkTools(
 		const schema = isJsonObject(parameters) && parameters.type === 'object' && parameters;
 		const problem = schema ? (findProblem(schema) ?? shapeProblem(schema)) : undefined;
 		const unusable = `(${called}) has a schema that cannot be used: ${shown(problem)}`;
-		const mistakes = [
+		rejectMistakes(`${label}: entry ${index + 1}`, [
 			[!isTool, 'is not a tool declaration', TOOL_HINT],
 			[!NAME.test(called), 'has no valid name', nameHint(called)],
 			[names.has(called), `repeats the name ${called}`, 'Give each tool a unique name'],
 			[typeof description !== 'string', 'has a description that is not a text', TOOL_HINT],
 			[!schema, `(${called}) has parameters that are not an object schema`, SCHEMA_HINT],
 			[problem !== undefined, unusable, SCHEMA_HINT],
-		] as const;
-		const [, found, hint] = mistakes.find(([isMade]) => isMade) ?? [];
-		if (found !== undefined) throw new InputError(`${label}: entry ${index + 1}`, found, hint);
+		]);
 		names.add(called);
 	}
 	return fromJson<ToolDeclaration[]>(value);

@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { InputError } from '../../client/errors';
+import { rejectMistakes } from '../../client/errors';
 import { normalizeBaseUrl } from '../../client/http/baseUrl';
 import { shown } from '../../client/values';
 import { keyMask } from './maskKey';
@@ -12,6 +12,11 @@ const RESERVED =
 	/^(authorization|host|accept(-encoding)?|connection|content-.*|expect|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 /** Names that n8n's HTTP client, axios, takes for its groups of headers, or leaves out. */
 const NOT_SENT = /^(common|constructor|delete|get|head|patch|post|prototype|put|query)$/i;
+
+const KEY_HINT =
+	'Enter the key alone, without the word Bearer, as the console of the service shows it';
+const APP_CODE_HINT =
+	'Enter it in the form API_KEY-APP_CODE, or switch off API Key Ends With an App Code in the credential';
 
 const text = (value: unknown) => shown(value ?? '').trim();
 
@@ -26,19 +31,11 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 	const baseUrl = normalizeBaseUrl(data['baseUrl'] as string | undefined);
 	const key = text(data['apiKey']);
 	const hasApp = data['keyIncludesApp'] === true;
-	const problem = key === '' ? 'is empty' : 'contains a space or a special character';
-	if (!/^[\x21-\x7e]+$/.test(key)) {
-		const hint =
-			'Enter the key alone, without the word Bearer, as the console of the service shows it';
-		throw new InputError('API Key', problem, hint);
-	}
-	if (hasApp && !/.-./.test(key)) {
-		throw new InputError(
-			'API Key',
-			'does not end with an app code',
-			'Enter it in the form API_KEY-APP_CODE, or switch off API Key Ends With an App Code in the credential',
-		);
-	}
+	rejectMistakes('API Key', [
+		[key === '', 'is empty', KEY_HINT],
+		[/[^\x21-\x7e]/.test(key), 'contains a space or a special character', KEY_HINT],
+		[hasApp && !/.-./.test(key), 'does not end with an app code', APP_CODE_HINT],
+	]);
 	const headers = readHeaders(data['extraHeaders']);
 	return { baseUrl, key, hasApp, headers, mask: keyMask(key, hasApp, Object.values(headers)) };
 }
@@ -50,21 +47,18 @@ function readHeaders(rows: unknown): Readonly<Record<string, string>> {
 	const entries = header.map((row) => [text(row['name']), text(row['value'])] as const);
 	const names = entries.map(([name]) => name.toLowerCase());
 	entries.forEach(([name, value], index) => {
-		const checks = [
-			[HEADER_NAME.test(name), 'has no valid name', 'Use letters, digits and hyphens'],
-			[!RESERVED.test(name), `has the name ${name}, which n8n sets itself`, 'Remove the row'],
+		rejectMistakes(`Extra Headers in the credential: row ${index + 1}`, [
+			[!HEADER_NAME.test(name), 'has no valid name', 'Use letters, digits and hyphens'],
+			[RESERVED.test(name), `has the name ${name}, which n8n sets itself`, 'Remove the row'],
 			[
-				!NOT_SENT.test(name),
+				NOT_SENT.test(name),
 				`has the name ${name}, which n8n cannot send`,
 				'Use another name',
 			],
-			[names.indexOf(names[index]!) === index, `repeats the name ${name}`, 'Remove the row'],
-			[value !== '', `has no value for ${name}`, 'Enter it, or remove the row'],
-			[/^[\t -~]*$/.test(value), `has a special character in its value`, 'Use ASCII only'],
-		] as const;
-		const [, problem, hint] = checks.find(([isRight]) => !isRight) ?? [];
-		const field = `Extra Headers in the credential: row ${index + 1}`;
-		if (problem !== undefined) throw new InputError(field, problem, hint);
+			[names.indexOf(names[index]!) !== index, `repeats the name ${name}`, 'Remove the row'],
+			[value === '', `has no value for ${name}`, 'Enter it, or remove the row'],
+			[/[^\t -~]/.test(value), `has a special character in its value`, 'Use ASCII only'],
+		]);
 	});
 	return Object.fromEntries(entries);
 }
