@@ -1,5 +1,5 @@
 import type { AssistantReply } from '../client/chat/askAssistant';
-import { isJsonObject, parseJsonObject, type JsonValue } from '../client/json';
+import { isJsonObject, objectOf, parseJsonObject, type JsonValue } from '../client/json';
 import type { Row } from '../shared/ledger/dataTable';
 import { CALLER_COLUMNS, STATUS_COLUMNS, type CallKind } from '../shared/ledger/callKind';
 
@@ -39,6 +39,6 @@ function toReply({ reply }: Row): AssistantReply | undefined {
 }
 
 function hasText(choice: JsonValue | undefined): boolean {
-	const message = isJsonObject(choice) ? choice['message'] : undefined;
+	const { message } = objectOf(choice);
 	return isJsonObject(message) && typeof (message['content'] ?? '') === 'string';
 }

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { EMPTY_TEXT_HINT, InputError } from '../client/errors';
+import { emptyText, InputError } from '../client/errors';
 import {
 	MAX_CONDITIONS,
 	onTable,
@@ -166,7 +166,7 @@ function readConditions(context: IExecuteFunctions): readonly Condition[] {
 	const choice = CHOICES[readText(context, 'ledgerTasks', 0)];
 	if (choice === undefined) return isUnfinished;
 	const value = readText(context, choice.field, 0).trim();
-	if (value === '') throw new InputError(choice.label, 'is empty', EMPTY_TEXT_HINT);
+	if (value === '') throw emptyText(choice.label);
 	return [...isUnfinished, [choice.column, 'eq', value]];
 }
 

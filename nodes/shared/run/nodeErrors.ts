@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { InputError, ServiceError } from '../../client/errors';
-import { isJsonObject, withoutUndefined } from '../../client/json';
+import { objectOf, withoutUndefined } from '../../client/json';
 
 /** Any error as the error that n8n shows: what happened (message), then what to do (description). */
 export function toNodeError(
@@ -90,10 +90,10 @@ export function errorFacts(error: unknown): IDataObject {
 /** The details of an error without what the visitor of a chat must not read: of a partial reply they have the text. */
 export function visitorFacts(error: unknown): IDataObject {
 	const { partial, session_id, ...facts } = errorFacts(error);
-	const { choices } = isJsonObject(partial) ? partial : {};
+	const { choices } = objectOf(partial);
 	const [choice] = Array.isArray(choices) ? choices : [];
-	const message = isJsonObject(choice) ? choice['message'] : undefined;
-	const { content } = isJsonObject(message) ? message : {};
+	const { message } = objectOf(choice);
+	const { content } = objectOf(message);
 	if (typeof content !== 'string') return facts;
 	return { ...facts, partial: { choices: [{ message: { content } }] } };
 }
