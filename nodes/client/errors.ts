@@ -113,6 +113,18 @@ export class ServiceError extends Error {
 	}
 }
 
+/** A ServiceError as plain JSON, without its cause, so that it can be saved with the execution. */
+export type SavedError = Pick<ServiceError, 'kind' | 'message' | 'hint' | 'details'>;
+
+export function toSaved({ kind, message, hint, details }: ServiceError): SavedError {
+	const { cause, ...plain } = details;
+	return { kind, message, hint, details: plain };
+}
+
+export function fromSaved({ kind, message, hint, details }: SavedError): ServiceError {
+	return new ServiceError(kind, message, hint, details);
+}
+
 /** Whether the service may have processed the failed request. */
 export function isOutcomeUnknown(error: unknown): error is ServiceError {
 	return error instanceof ServiceError && error.details.outcomeUnknown === true;

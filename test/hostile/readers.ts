@@ -672,6 +672,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat/messages#userMessage',
 		'client/errors#isCanceled',
 		'client/errors#isOutcomeUnknown',
+		'client/errors#toSaved',
 		'client/http/transportError#transportError',
 		'client/json#fromJson',
 		'client/json#isJsonObject',

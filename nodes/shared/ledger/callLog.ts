@@ -1,18 +1,15 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { ServiceError } from '../../client/errors';
+import { toSaved, type SavedError, type ServiceError } from '../../client/errors';
 import { nodeState } from '../run/nodeState';
 import type { TableSchema } from './dataTable';
 import type { EarlierCall } from './recognize';
-
-/** A `ServiceError` as plain JSON, so that it can be saved with the execution. */
-export type SavedFailure = Pick<ServiceError, 'kind' | 'message' | 'hint' | 'details'>;
 
 /** A call with its outcome: a result, or a failure after which the service may have done the work. */
 export interface KnownCall<T> extends EarlierCall {
 	readonly call: string;
 	readonly result?: T;
-	readonly failure?: SavedFailure;
+	readonly failure?: SavedError;
 	/** The execution that has read the call from the ledger. */
 	readonly readBy?: string;
 }
@@ -69,7 +66,7 @@ const WARNING =
 	'Its result may exist and be charged, so the call is not sent again without the option Retry If Outcome Is Unknown';
 
 /** The failure of a call that an earlier try has sent, and whose answer nobody has. */
-export function interrupted({ name, columns }: TableSchema): SavedFailure {
+export function interrupted({ name, columns }: TableSchema): SavedError {
 	const rows = `rows of this execution with status "sent" in the data table ${name}`;
 	const remedy =
 		'task_id' in columns
@@ -84,12 +81,6 @@ export function interrupted({ name, columns }: TableSchema): SavedFailure {
 }
 
 /** The failure of a call whose outcome is unknown. */
-export function toFailure({ kind, message, hint, details }: ServiceError): SavedFailure {
-	const { cause, ...plain } = details;
-	return { kind, message, hint: `${hint}. ${WARNING}`, details: plain };
-}
-
-/** The error of a saved failure. */
-export function toError({ kind, message, hint, details }: SavedFailure): ServiceError {
-	return new ServiceError(kind, message, hint, details);
+export function toFailure(error: ServiceError): SavedError {
+	return { ...toSaved(error), hint: `${error.hint}. ${WARNING}` };
 }

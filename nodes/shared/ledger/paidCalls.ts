@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
+import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
 import { valueOf } from '../../client/settled';
 import { batchWriter } from './batchWriter';
 import type { CallKind, PlannedCall } from './callKind';
-import { interrupted, toError, toFailure } from './callLog';
+import { interrupted, toFailure } from './callLog';
 import type { Row, Step } from './dataTable';
 import { isRepeated, isReservation, ofOtherTries, toKnown } from './earlierCalls';
 import { ledgerRun, type AskedPaid, type LedgerRun } from './ledgerRun';
@@ -147,7 +147,7 @@ function callSender<T extends object>(
 				// A retry with the error of a canceled execution would count as canceled, too.
 				const isStopped = isCanceled(error);
 				log.keep({ ...logged, failure: isStopped ? interrupted(kind.table) : failure });
-				throw isStopped ? error : toError(failure);
+				throw isStopped ? error : fromSaved(failure);
 			});
 			log.keep({ ...logged, result });
 			writer.settle(position, { ...row, ...kind.toRow(result), sent_at: sentAt });

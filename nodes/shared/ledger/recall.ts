@@ -1,13 +1,13 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { slices } from '../../client/concurrency';
-import { InputError } from '../../client/errors';
+import { fromSaved, InputError } from '../../client/errors';
 import type { Settled } from '../../client/settled';
 import { hint } from '../run/hints';
 import { keyedMutex } from '../run/keyedMutex';
 import { nodeState } from '../run/nodeState';
 import { removals } from './batchWriter';
-import { toError, type CallLog, type KnownCall } from './callLog';
+import { type CallLog, type KnownCall } from './callLog';
 import { MAX_CONDITIONS, TableError, type Condition, type Row } from './dataTable';
 import { isRepeated, isReservation, ofOtherTries, partsOf, toKnown } from './earlierCalls';
 import type { LedgerRun } from './ledgerRun';
@@ -170,7 +170,7 @@ export function outcomeOf<T>(
 	{ result, failure }: KnownCall<T>,
 	isReused: boolean,
 ): Settled<Paid<T>> {
-	return result === undefined ? { error: toError(failure!) } : { value: { result, isReused } };
+	return result === undefined ? { error: fromSaved(failure!) } : { value: { result, isReused } };
 }
 
 /** Says that items have results of other values, because an earlier try of the execution paid for them. */

@@ -1,7 +1,8 @@
+import type { SavedError } from '../../errors';
 import { isJsonObject, withoutUndefined, type JsonValue } from '../../json';
 import { counted } from '../../values';
 import { ofService, type TaskReport } from '../queryTask';
-import { aboutTask, type PollError, type TaskPoll } from './task';
+import { aboutTask, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
 export interface PollResult {
@@ -54,7 +55,7 @@ function messageOf(report: TaskReport): string | undefined {
 	return typeof message === 'string' ? `The service reports: ${message}` : undefined;
 }
 
-function lineOf({ message, details }: PollError): string {
+function lineOf({ message, details }: SavedError): string {
 	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
 }
 

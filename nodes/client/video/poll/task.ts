@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors';
+import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../errors';
 import { taskState, type TaskReport } from '../queryTask';
 import { nextInterval } from './schedule';
 
@@ -16,9 +16,6 @@ import { nextInterval } from './schedule';
 const LAST_REJECTION = { known: 6, doubtful: 3, other: 1 } as const;
 /** Statuses that a proxy, a firewall or another server may answer in place of the service; none in an error with status 200. */
 const DOUBTFUL: readonly (number | undefined)[] = [403, 404, 405, undefined];
-
-/** An error of the service, without the rest of the Error: as JSON it can be saved. */
-export type PollError = Pick<ServiceError, 'kind' | 'message' | 'hint' | 'details'>;
 
 const UNKNOWN_TASK = {
 	message: 'The service does not know this task',
@@ -41,7 +38,7 @@ export type PollOutcome =
 	/** Not finished at the deadline. */
 	| { readonly kind: 'failed'; readonly reason: 'timeout' }
 	/** The service rejects status polls for this task, and another one would be rejected, too. */
-	| { readonly kind: 'failed'; readonly reason: 'refused'; readonly error: PollError };
+	| { readonly kind: 'failed'; readonly reason: 'refused'; readonly error: SavedError };
 
 /** A status transition, with its time. */
 export interface StatusChange {
@@ -64,7 +61,7 @@ export interface TaskPoll {
 	/** Rejected polls since the service last reported a status. */
 	readonly rejections: number;
 	/** The error of the last poll, unless the service has reported a status since. */
-	readonly lastError?: PollError | undefined;
+	readonly lastError?: SavedError | undefined;
 	/** Status transitions, oldest first. */
 	readonly history: readonly StatusChange[];
 	/** Milliseconds from the start of polling to the latest event. */
@@ -111,11 +108,9 @@ export function applyReport(task: TaskPoll, report: TaskReport, context: PollCon
 
 /** State after a poll that failed: the next poll, or the end of polling as LAST_REJECTION says. */
 export function applyError(task: TaskPoll, error: ServiceError, context: PollContext): TaskPoll {
-	const { kind, message, hint, details: all } = error;
-	const { cause, ...details } = all;
-	const lastError = { kind, message, hint, details };
+	const lastError = toSaved(error);
 	const polled = { ...countPoll(task, context.nowMs), lastError };
-	if (details.retryable === true) return reschedule(polled, context);
+	if (error.details.retryable === true) return reschedule(polled, context);
 	const rejections = task.rejections + 1;
 	const about = task.history.length > 0 ? 'known' : isDoubtful(error) ? 'doubtful' : 'other';
 	if (rejections < LAST_REJECTION[about]) return reschedule({ ...polled, rejections }, context);
@@ -136,7 +131,7 @@ export function applyTimeout(task: TaskPoll, nowMs: number): TaskPoll {
 }
 
 /** The error in words about one task, for a service that answers about others. */
-export function aboutTask(error: PollError): PollError {
+export function aboutTask(error: SavedError): SavedError {
 	return { ...error, ...TASK_WORDS[error.details.status ?? 0] };
 }
 
@@ -151,16 +146,15 @@ export function wrongServiceError(polls: readonly TaskPoll[]): ServiceError | un
 	);
 	const [first] = polls;
 	if (!isWrong || first?.lastError === undefined) return undefined;
-	const { kind, message, hint, details } = first.lastError;
-	return new ServiceError(kind, message, hint, details);
+	return fromSaved(first.lastError);
 }
 
 /** Whether a wrong address, a proxy or another server may cause this error. One in the form of the service (spec 7) is about a task. */
-function isAboutAddress(error: PollError): boolean {
+function isAboutAddress(error: SavedError): boolean {
 	return error.kind === 'network' || (isDoubtful(error) && error.details.isServiceForm !== true);
 }
 
-function isDoubtful({ kind, details }: PollError): boolean {
+function isDoubtful({ kind, details }: SavedError): boolean {
 	return kind === 'protocol' || DOUBTFUL.includes(details.status);
 }
 
