@@ -27,8 +27,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
  * Validates a list of tool declarations (spec 2.3).
  *
  * @param label Label of the field that contains the list.
- * @param findProblem Why a schema cannot be used. Needed where the arguments are validated against it: the validator is
- *   large, and only that node bundles it.
+ * @param findProblem Why a schema cannot be used. Needed where the arguments are validated against it.
  * @throws InputError with the number of the invalid entry and the reason.
  */
 export function checkTools(
