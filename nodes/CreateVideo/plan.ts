@@ -10,7 +10,7 @@ import { REFERENCES } from '../client/video/references';
 import { videoRequest, type VideoPlan } from '../client/video/videoRequest';
 import { fieldNames, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
-import { readModel, readText } from '../shared/run/parameters';
+import { readModel, readPromptText, readText } from '../shared/run/parameters';
 import { readCreateOptions, type CreateVideoOptions } from './options';
 
 /** The validated input of an item, ready to be sent. */
@@ -97,7 +97,7 @@ function readInput(context: IExecuteFunctions, itemIndex: number) {
 	) as readonly ReferenceEntry[];
 	return {
 		model: readModel(context, itemIndex),
-		prompt: readText(context, 'prompt', itemIndex),
+		prompt: readPromptText(context, 'prompt', itemIndex, 'Prompt'),
 		fields: Object.fromEntries(
 			VIDEO_FIELDS.map(({ key }) => [key, readText(context, key, itemIndex)]),
 		),

@@ -10,7 +10,7 @@ import { readChatFields } from '../shared/chat/requestOptions';
 import { safeRetryGroup } from '../shared/form/retryOptions';
 import type { PlannedCall } from '../shared/ledger/callKind';
 import type { Service } from '../shared/run/host';
-import { readText } from '../shared/run/parameters';
+import { readPromptText, readText } from '../shared/run/parameters';
 
 /** The texts that an item's call consists of. */
 export interface AssistantFields {
@@ -25,7 +25,7 @@ export interface AssistantFields {
 /**
  * An item's call before it is sent: its fields, and the columns that a person wants to see.
  *
- * @throws The error of an expression.
+ * @throws The error of an expression, and InputError for a message that says nothing.
  */
 export function planCall(
 	context: IExecuteFunctions,
@@ -39,7 +39,8 @@ export function planCall(
 	const valueField = session === 'id' ? 'sessionId' : 'sessionKey';
 	const sessionValue = session === 'new' ? '' : chat || text(valueField).trim();
 	const images = context.getNodeParameter('images.image', item, []);
-	const [app, message] = [text('appCode'), text('message')];
+	const app = text('appCode');
+	const message = readPromptText(context, 'message', item, 'Message');
 	const appCode = app.trim();
 	return {
 		fields: { appCode, message, session, sessionValue },

@@ -56,7 +56,7 @@ const doNothing = async (): Promise<void> => undefined;
  * of an execution, so that parallel chats overwrite each other's session, and never saves it in a manual execution.
  *
  * @param callMs How long a first call may take: a claim expires after it, and nobody waits longer.
- * @throws InputError when its ID or key is empty, or when the table of the sessions cannot be used.
+ * @throws InputError when its ID or key is empty or says nothing, or when the table of the sessions cannot be used.
  */
 export async function openSession(
 	context: IExecuteFunctions,
@@ -65,8 +65,8 @@ export async function openSession(
 ): Promise<AssistantSession> {
 	if (session === 'new') return { remember: doNothing };
 	if (sessionValue === '') throw emptyValue(session);
+	checkKey(sessionValue, session === 'id' ? 'Session ID' : 'Key');
 	if (session === 'id') return { id: sessionValue, remember: doNothing };
-	checkKey(sessionValue, 'Key');
 	const clock = n8nClock(context);
 	const claim = randomUUID();
 	const account = await accountOf(context);

@@ -694,7 +694,9 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run/mapItems#failureJson',
 		'shared/run/mapItems#stoppingError',
 		'shared/run/parameters#checkKey',
+		'shared/run/parameters#checkPrompt',
 		'shared/run/parameters#readModel',
+		'shared/run/parameters#readPromptText',
 		'shared/run/parameters#readText',
 	],
 	'its text is a header, which Node bounds to 16 kB in all': [

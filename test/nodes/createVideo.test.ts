@@ -135,6 +135,8 @@ test('every field can be an expression, evaluated per item', async () => {
 
 test.each([
 	[{ model: model('video-m1'), prompt: ' ' }, 'Prompt is empty'],
+	[{ model: model('video-m1'), prompt: '={{ [] }}' }, 'Prompt is []'],
+	[{ model: model('video-m1'), prompt: '={{ $json.none !== undefined }}' }, 'Prompt is false'],
 	[
 		{ model: { __rl: true, mode: 'id', value: '={{ $json.none }}' }, prompt: 'A lake' },
 		'Model is empty',

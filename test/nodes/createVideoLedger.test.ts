@@ -719,6 +719,7 @@ describe('Idempotency Key', () => {
 		['={{ $json.none * 1 }}', 'NaN'],
 		['={{ [] }}', '[]'],
 		['={{ ({}) }}', '{}'],
+		['={{ [$json.none, { id: $json.none ?? "" }] }}', '[null,{"id":""}]'],
 		['={{ "" + ({}) }}', '[object Object]'],
 	])('%j is an error: all items would have one video', async (key, shown) => {
 		const { error } = await run(['a', 'b'], { idempotencyKey: key });

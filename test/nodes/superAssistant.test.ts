@@ -218,7 +218,11 @@ test('images are sent with the message', async () => {
 test.each([
 	['App Code', { appCode: ' ' }],
 	['Message', { message: '={{ $json.nothing }}' }],
+	['Message', { message: '={{ [] }}' }],
 	['Session ID', { session: 'id', sessionId: '' }],
+	// All visitors without a session would share one.
+	['Session ID', { session: 'id', sessionId: '={{ String($json.session) }}' }],
+	['Session ID', { session: 'id', sessionId: '={{ [$json.session] }}' }],
 	['Key', { session: 'key', sessionKey: '' }],
 	['Key', { session: 'key', sessionKey: '={{ String($json.customer) }}' }],
 	['Maximum Duration', { options: { maximumDuration: 'soon' } }],

@@ -10,7 +10,7 @@ import { shown } from '../../client/values';
 import { fieldNames, signedFileUrl } from '../files/signedFileUrl';
 import type { Service } from '../run/host';
 import type { NodeContext } from '../run/nodeContext';
-import { readText } from '../run/parameters';
+import { checkPrompt, readPromptText, readText } from '../run/parameters';
 
 /** An image as the form has it: a URL, or names of binary fields. */
 interface ImageEntry {
@@ -66,12 +66,12 @@ function readPrompt(context: IExecuteFunctions, item: number, service: Service):
 	const entered: unknown = context.getNodeParameter('options.earlierMessages', item, '[]');
 	const limits = { allowPrivate: service.isPrivate };
 	const earlier = checkMessages(readJson(entered, label), label, limits);
-	const text = readText(context, 'prompt', item);
+	const text = readPromptText(context, 'prompt', item, 'Prompt');
 	const images = readImages(context, item, service);
 	// The service rejects messages without content (spec 7.1).
 	if (text.trim() === '' && images.length === 0) throw emptyText('Prompt');
 	checkOrder([...earlier, userMessage(text)], label);
-	const instructions = readText(context, 'systemMessage', item);
+	const instructions = readPromptText(context, 'systemMessage', item, 'System Message');
 	const system: ChatMessage[] =
 		instructions.trim() === '' ? [] : [{ role: 'system', content: instructions }];
 	return [...system, ...earlier, userMessage(text, images)];
@@ -84,9 +84,10 @@ function readList(
 	label: string,
 ): JsonValue {
 	const entries = context.getNodeParameter('messages.message', item, []) as MessageEntry[];
-	const messages = entries.map(({ role, content, images, toolCallId = '', toolCalls }) => {
+	const messages = entries.map(({ role, content, images, toolCallId = '', toolCalls }, index) => {
 		const urls = imageUrls(context, item, service, images?.image ?? []);
-		const message = { ...userMessage(shown(content ?? ''), role === 'user' ? urls : []), role };
+		const text = checkPrompt(content, `${label}: entry ${index + 1}`);
+		const message = { ...userMessage(text, role === 'user' ? urls : []), role };
 		if (role === 'tool') return { ...message, tool_call_id: toolCallId };
 
 		const calls =

@@ -1,5 +1,6 @@
-import { InputError } from '../../client/errors';
-import { oneLine, shown } from '../../client/values';
+import { EMPTY_TEXT_HINT, InputError } from '../../client/errors';
+import { parseJson } from '../../client/json';
+import { isBlank, oneLine, shown } from '../../client/values';
 import type { NodeContext } from './nodeContext';
 
 /** A text parameter of an item. Null and undefined, as an expression gives for an empty cell, read as empty text. */
@@ -24,11 +25,46 @@ export function readModel(context: NodeContext, itemIndex: number, name = 'model
 	);
 }
 
-/** What an expression gives in place of a value, as text. */
+/**
+ * A text parameter for a model, such as a prompt.
+ *
+ * @throws InputError as `checkPrompt`.
+ */
+export function readPromptText(
+	context: NodeContext,
+	name: string,
+	itemIndex: number,
+	label: string,
+): string {
+	return checkPrompt(context.getNodeParameter(name, itemIndex, ''), label);
+}
+
+/**
+ * Returns a value as a text for a model. An object or a list is sent as JSON.
+ *
+ * @throws InputError for a value that says nothing, such as an empty list or NaN: its answer would be paid for.
+ */
+export function checkPrompt(value: unknown, label: string): string {
+	const text = shown(value ?? '');
+	if (typeof value === 'string' || !isNoValue(text)) return text;
+	throw new InputError(label, `is ${oneLine(text)}`, EMPTY_TEXT_HINT);
+}
+
+/** What an expression gives in place of a value, as text, beside a list or an object of nothing. */
 const NO_VALUES: readonly string[] = [
 	...['undefined', 'null', 'NaN', 'true', 'false'],
-	...['{}', '[]', '[null]', '[object Object]'],
+	'[object Object]',
 ];
+
+function isNoValue(text: string): boolean {
+	return NO_VALUES.includes(text) || isHollow(parseJson(text));
+}
+
+/** Whether a value is a list or an object with nothing in it, at any depth, such as `[null]`. */
+function isHollow(value: unknown): boolean {
+	const isGroup = typeof value === 'object' && value !== null;
+	return isGroup && Object.values(value).every((each) => isBlank(each) || isHollow(each));
+}
 
 /**
  * Returns a key that tells items apart.
@@ -36,10 +72,10 @@ const NO_VALUES: readonly string[] = [
  * @throws InputError for the text of a missing value: all items without one would have the same key.
  */
 export function checkKey(key: string, label: string): string {
-	if (!NO_VALUES.includes(key)) return key;
+	if (!isNoValue(key)) return key;
 	throw new InputError(
 		label,
-		`is ${key}, as for every item without a value`,
+		`is ${oneLine(key)}, as for every item without a value`,
 		'Enter an expression that returns a text or a number of its own',
 	);
 }
