@@ -757,6 +757,27 @@ describe('Idempotency Key', () => {
 	});
 });
 
+test('a task ID with white space gets the result of its video into its row', async () => {
+	answers['a'] = [
+		(response) => {
+			json(response, 200, { task_id: ' task-a\n', status: 'queued', model: 'video-m1' });
+		},
+	];
+	const { outputs } = await run(['a']);
+	// A poll has no prompt.
+	answers['undefined'] = [
+		(response) => {
+			json(response, 200, { status: 'completed', video_url: `${server.url}/a.mp4` });
+		},
+	];
+	await runNode('waitForVideo', {
+		...environment(),
+		items: outputs[0]!.map(({ json: item }) => item),
+		parameters: { download: false },
+	});
+	expect(tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: DATE }]);
+});
+
 describe('old rows', () => {
 	const row = (task_id: string, days: number, more: IDataObject = {}) => ({
 		task_id,

@@ -51,9 +51,10 @@ export async function createVideo(
 		const path = '/v1/videos/generations';
 		const body = await postVideo(http, path, asJson(request), idleTimeoutMs);
 		const { task_id: id } = body;
-		// A number in place of the text that the specification promises identifies the video as well.
-		const taskId = typeof id === 'number' ? String(id) : id;
-		if (typeof taskId !== 'string' || taskId.trim() === '' || taskId.length > MAX_ID) {
+		// A number in place of the text that the specification promises identifies the video as well. Wait for Video trims the
+		// ID of its item, and then looks for the row of the task with it.
+		const taskId = ['string', 'number'].includes(typeof id) ? String(id).trim() : '';
+		if (taskId === '' || taskId.length > MAX_ID) {
 			const error = bodyError('video', body);
 			// One that names no status does not say whether there is a task.
 			throw error.details.status === undefined ? error.with({ outcomeUnknown: true }) : error;
