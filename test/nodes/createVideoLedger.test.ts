@@ -691,6 +691,26 @@ describe('Idempotency Key', () => {
 		expect(sent()).toStrictEqual(['a 1']);
 	});
 
+	test('is kept through a pause between batches that is longer than a reservation', async () => {
+		const batches = { concurrency: 1, batchInterval: 16 * 60_000 };
+		const { error, outputs } = await withFakeTimers(
+			async () => await run(['a 1', 'b 1'], { ...KEYED, ...batches }),
+		);
+		expect(error).toBeUndefined();
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1', 'task-b 1']);
+	});
+
+	test('is not taken again after the machine stood still: another execution may have it', async () => {
+		onCreation = () => {
+			creatingMs += 16 * 60_000;
+		};
+		// Meanwhile the answer is written.
+		const batches = { concurrency: 1, batchInterval: 1_500 };
+		const { error } = await run(['a 1', 'b 1'], { ...KEYED, ...batches });
+		expect(error!.message).toMatch(/^Idempotency Key is in use: /);
+		expect(sent()).toStrictEqual(['a 1']);
+	});
+
 	test('is in use: an error that says until when', async () => {
 		tables.insert(TASK_TABLE, {
 			status: 'reserved',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
-import { valueOf } from '../../client/settled';
+import { settled, valueOf } from '../../client/settled';
 import { batchWriter } from './batchWriter';
 import type { CallKind, PlannedCall } from './callKind';
 import { interrupted, toFailure } from './callLog';
@@ -91,6 +91,8 @@ function callSender<T extends object>(
 	const contested = new Set<number>();
 	/** When the reservations of this run began, or were prolonged. */
 	let reservedAtMs = clock.now();
+	const isHeld = () => clock.now() - reservedAtMs <= RESERVATION_MS;
+	const closed = new AbortController();
 	let writeError: unknown;
 
 	/** A retry writes its calls before it looks for those of another one, so that of two at least one sees the other. */
@@ -108,7 +110,9 @@ function callSender<T extends object>(
 
 	async function write(steps: readonly Step[]): Promise<void> {
 		const nowMs = clock.now();
-		const prolong = hasKeys ? [prolongation(origin!, nowMs)] : [];
+		// What has expired may be another execution's by now.
+		const prolongs = hasKeys && isHeld();
+		const prolong = prolongs ? [prolongation(origin!, nowMs)] : [];
 		const look = isRetry ? [ofOtherTries(origin!)] : [];
 		const rows = await run.onLedger([...steps, ...prolong, ...look]).catch((error: unknown) => {
 			writeError = error;
@@ -116,8 +120,19 @@ function callSender<T extends object>(
 			throw error;
 		});
 		if (isRetry) findRivals(rows);
-		reservedAtMs = nowMs;
+		if (prolongs) reservedAtMs = nowMs;
 	}
+
+	/** Keeps the reservations through long calls and pauses between batches, in which nothing else is written. */
+	async function keepReserved(): Promise<void> {
+		while (hasKeys && isHeld()) {
+			await clock.sleep(RESERVATION_MS / 3, closed.signal);
+			if (closed.signal.aborted) return;
+			// The write of a call says what is wrong with the table.
+			await write([]).catch(() => undefined);
+		}
+	}
+	const kept = settled(keepReserved());
 
 	const announcements = calls.map(({ row, call, key }) => ({
 		row,
@@ -130,7 +145,7 @@ function callSender<T extends object>(
 		/** @throws ServiceError as `send`; InputError where the call is not sent. */
 		async send(position: number, send: () => Promise<T>): Promise<T> {
 			const { item, call, key, fingerprint, row } = calls[position]!;
-			if (key !== '' && clock.now() - reservedAtMs > RESERVATION_MS) throw keyInUse();
+			if (key !== '' && !isHeld()) throw keyInUse();
 			const isStored = origin !== undefined && (await writer.announce(position));
 			if ((key !== '' && !isStored) || contested.has(item)) {
 				writer.settle(position);
@@ -155,6 +170,8 @@ function callSender<T extends object>(
 		},
 		/** Writes what is left. */
 		close: async () => {
+			closed.abort();
+			await kept;
 			if (origin !== undefined && calls.length > 0) await writer.close(expiry(run));
 		},
 	};
