@@ -255,15 +255,26 @@ test('a dry run of all items waits for nothing', async () => {
 	expect(messages).toStrictEqual([]);
 });
 
-test('a Download Video that is neither on nor off is found before anything is paid', async () => {
-	const parameters = { download: '={{ ["FALSE", "no"][$itemIndex] }}' };
+test.each([
+	[
+		'a Download Video that is neither on nor off',
+		{ download: '={{ ["FALSE", "no"][$itemIndex] }}' },
+		'Download Video is no',
+	],
+	[
+		'a binary field that an item would not have',
+		{ binaryProperty: '={{ ["data", " __proto__"][$itemIndex] }}' },
+		'Put Output File in Field is __proto__',
+	],
+])('%s is found before anything is paid', async (_name, parameters, message) => {
 	const { error } = await run(['a', 'b'], { parameters });
-	expect(error!.message).toBe('Download Video is no');
+	expect(error!.message).toBe(message);
 	expect(server.requests).toHaveLength(0);
 });
 
 test.each([
 	[{ maximumWait: 99 }, 'Maximum Wait'],
+	[{ thumbnailProperty: '__proto__' }, 'Put Thumbnail in Field is __proto__'],
 	[{ maximumFileSize: '={{ $itemIndex - 1 }}' }, 'Maximum File Size'],
 	[{ fileName: '={{ $("Nowhere").first().json.name }}' }, "Referenced node doesn't exist"],
 ])('%j: a bad option of the wait is found before anything is paid', async (options, label) => {

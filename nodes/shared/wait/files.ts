@@ -7,19 +7,14 @@ import type { PollResult } from '../../client/video/poll/result';
 import { downloadFile } from '../files/download';
 import { readLimits } from '../files/downloadLimits';
 import { errorLine } from '../run/nodeErrors';
-import { readText } from '../run/parameters';
-import { fileOptions, readDownload } from './options';
+import { BINARY_FIELDS, fileOptions, readDownload } from './options';
 
 type Read<T> = (context: IExecuteFunctions, itemIndex: number) => T;
 
 /** The files of a completed task: whether the item's parameters select them, and their binary fields. */
 const FILES: readonly (readonly ['video' | 'thumbnail', Read<boolean>, Read<string>])[] = [
-	[
-		'video',
-		readDownload,
-		(context, item) => readText(context, 'binaryProperty', item).trim() || 'data',
-	],
-	['thumbnail', fileOptions.downloadThumbnail.read, fileOptions.thumbnailProperty.read],
+	['video', readDownload, BINARY_FIELDS.video],
+	['thumbnail', fileOptions.downloadThumbnail.read, BINARY_FIELDS.thumbnail],
 ];
 
 const HINT = 'The video is completed: open its URL, or run Wait for Video with this task ID';

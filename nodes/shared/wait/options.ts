@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { InputError } from '../../client/errors';
 import { isBlank } from '../../client/values';
 import { readLimits } from '../files/downloadLimits';
 import { booleanField, textField } from '../form/fields';
@@ -83,5 +84,24 @@ export function checkWaitFields(context: IExecuteFunctions, itemIndex: number): 
 	readLimits(context, itemIndex);
 	readDownload(context, itemIndex);
 	readOptions(fileOptions, context, itemIndex);
-	readText(context, 'binaryProperty', itemIndex);
+	BINARY_FIELDS.video(context, itemIndex);
+	BINARY_FIELDS.thumbnail(context, itemIndex);
+}
+
+type ReadField = (context: IExecuteFunctions, itemIndex: number) => string;
+
+/** The binary field of each file. Each throws an InputError for the one name that no object can have. */
+export const BINARY_FIELDS: Readonly<Record<'video' | 'thumbnail', ReadField>> = {
+	video: (context, item) =>
+		checkFieldName(
+			readText(context, 'binaryProperty', item).trim() || 'data',
+			'Put Output File in Field',
+		),
+	thumbnail: (context, item) =>
+		checkFieldName(fileOptions.thumbnailProperty.read(context, item), 'Put Thumbnail in Field'),
+};
+
+function checkFieldName(name: string, label: string): string {
+	if (name !== '__proto__') return name;
+	throw new InputError(label, `is ${name}`, 'Enter another name');
 }
