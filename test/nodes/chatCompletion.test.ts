@@ -433,7 +433,10 @@ describe('input', () => {
 	});
 
 	test.each([
-		['data', 'Images: entry 1 cannot be published: this n8n keeps binary data in memory'],
+		[
+			'data',
+			'Images: entry 1 cannot be published: the item contains the file itself, as n8n has not stored it',
+		],
 		['other', expect.stringContaining("no binary field 'other'") as string],
 	])('binary field %s, where n8n keeps files in memory', async (binaryProperty, message) => {
 		const { error } = await chat({

@@ -90,11 +90,11 @@ describe('references', () => {
 		[{ kind: 'picture', url: 'https://example.com' }, 'entry 1 has the unknown kind picture'],
 		[
 			{ kind: 'image', source: 'binary', binaryProperty: 'data' },
-			'References: entry 1 cannot be published: this n8n keeps binary data in memory',
+			'References: entry 1 cannot be published: the item contains the file itself, as n8n has not stored it',
 		],
 		[
 			{ kind: 'image', source: 'binary', binaryProperty: '={{ Object.keys($binary) }}' },
-			'References: entry 1 cannot be published: this n8n keeps binary data in memory',
+			'References: entry 1 cannot be published: the item contains the file itself, as n8n has not stored it',
 		],
 		[{ kind: 'image', source: 'binary', binaryProperty: 'other' }, "no binary field 'other'"],
 	])('%j fails: %s', async (file, message) => {

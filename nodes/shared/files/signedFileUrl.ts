@@ -26,7 +26,7 @@ export function fieldNames(entered: unknown, field: string): string[] {
  *
  * @param property Name of the binary field.
  * @throws NodeOperationError when the item has no such file.
- * @throws InputError when this n8n keeps binary data in memory, or has no address that the service can reach.
+ * @throws InputError when n8n has not stored the file, as in memory mode and from a Code node that returns base64, or has no address that the service can reach.
  */
 export function signedFileUrl(
 	context: NodeContext,
@@ -38,8 +38,8 @@ export function signedFileUrl(
 	if (file.id === undefined) {
 		throw new InputError(
 			field,
-			'cannot be published: this n8n keeps binary data in memory',
-			'Set N8N_DEFAULT_BINARY_DATA_MODE to filesystem, database or s3, or use a URL for the file',
+			'cannot be published: the item contains the file itself, as n8n has not stored it',
+			'Create it with this.helpers.prepareBinaryData if it comes from a Code node. If n8n stores no files at all, set N8N_DEFAULT_BINARY_DATA_MODE to filesystem, database or s3. Or use a URL for the file',
 		);
 	}
 	const url = context.helpers.createBinarySignedUrl(file, EXPIRES_IN);
