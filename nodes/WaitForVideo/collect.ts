@@ -12,7 +12,7 @@ import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/account';
 import { hint } from '../shared/run/hints';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
-import { readText } from '../shared/run/parameters';
+import { checkKey, readText } from '../shared/run/parameters';
 import { ledgerTaskOptions } from './options';
 
 /** A task that a run has taken from the task ledger. */
@@ -167,7 +167,7 @@ function readConditions(context: IExecuteFunctions): readonly Condition[] {
 	if (choice === undefined) return isUnfinished;
 	const value = readText(context, choice.field, 0).trim();
 	if (value === '') throw emptyText(choice.label);
-	return [...isUnfinished, [choice.column, 'eq', value]];
+	return [...isUnfinished, [choice.column, 'eq', checkKey(value, choice.label)]];
 }
 
 function takenAtMs({ collected_at }: Row): number {

@@ -275,6 +275,10 @@ test.each([
 test.each([
 	[{ maximumWait: 99 }, 'Maximum Wait'],
 	[{ thumbnailProperty: '__proto__' }, 'Put Thumbnail in Field is __proto__'],
+	[
+		{ downloadThumbnail: true, thumbnailProperty: 'data' },
+		'Put Thumbnail in Field is also the field of the video',
+	],
 	[{ maximumFileSize: '={{ $itemIndex - 1 }}' }, 'Maximum File Size'],
 	[{ fileName: '={{ $("Nowhere").first().json.name }}' }, "Referenced node doesn't exist"],
 ])('%j: a bad option of the wait is found before anything is paid', async (options, label) => {

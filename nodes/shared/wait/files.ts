@@ -1,6 +1,6 @@
 import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 
-import { InputError, isCanceled, ServiceError } from '../../client/errors';
+import { isCanceled, ServiceError } from '../../client/errors';
 import type { JsonObject } from '../../client/json';
 import { shown } from '../../client/values';
 import type { PollResult } from '../../client/video/poll/result';
@@ -37,12 +37,7 @@ export async function downloadFiles(
 		try {
 			checkUrl(url);
 			if (!isWanted) continue;
-			const field = binaryField(context, itemIndex);
-			if (Object.hasOwn(files.binary, field)) {
-				const problem = 'is also the field of the video';
-				throw new InputError('Put Thumbnail in Field', problem, 'Enter another name');
-			}
-			files.binary[field] = await downloadFile(context, {
+			files.binary[binaryField(context, itemIndex)] = await downloadFile(context, {
 				url,
 				name: fileOptions.fileName.read(context, itemIndex) || result.task_id,
 				expected: file === 'video' ? 'video' : 'image',

@@ -90,18 +90,29 @@ export function checkWaitFields(context: IExecuteFunctions, itemIndex: number): 
 
 type ReadField = (context: IExecuteFunctions, itemIndex: number) => string;
 
-/** The binary field of each file. Each throws an InputError for the one name that no object can have. */
+/**
+ * The binary field of each file.
+ *
+ * @throws InputError for the one name that no object can have, and for a thumbnail in the field of its video.
+ */
 export const BINARY_FIELDS: Readonly<Record<'video' | 'thumbnail', ReadField>> = {
 	video: (context, item) =>
 		checkFieldName(
 			readText(context, 'binaryProperty', item).trim() || 'data',
 			'Put Output File in Field',
 		),
-	thumbnail: (context, item) =>
-		checkFieldName(fileOptions.thumbnailProperty.read(context, item), 'Put Thumbnail in Field'),
+	thumbnail: (context, item) => {
+		const { thumbnailProperty, downloadThumbnail } = fileOptions;
+		const isOfBoth = downloadThumbnail.read(context, item) && readDownload(context, item);
+		const name = thumbnailProperty.read(context, item);
+		const taken = isOfBoth ? [BINARY_FIELDS.video(context, item)] : [];
+		return checkFieldName(name, 'Put Thumbnail in Field', taken);
+	},
 };
 
-function checkFieldName(name: string, label: string): string {
-	if (name !== '__proto__') return name;
-	throw new InputError(label, `is ${name}`, 'Enter another name');
+function checkFieldName(name: string, label: string, taken: readonly string[] = []): string {
+	const isTaken = taken.includes(name);
+	if (!isTaken && name !== '__proto__') return name;
+	const problem = isTaken ? 'is also the field of the video' : `is ${name}`;
+	throw new InputError(label, problem, 'Enter another name');
 }
