@@ -189,19 +189,21 @@ describe.each([2.2, 3.1])(
 			expect(journal.of('/v1/chat/completions')).toHaveLength(1);
 		};
 
+		/** The answer of an agent that is published under this path. */
+		async function answerOf(path: string): Promise<string> {
+			const { client, n8n } = session;
+			await client.activate(await client.importWorkflow(agent(path, version, 'lastNode')));
+			const question = 'A lighthouse, please';
+			const url = `${n8n.url}/webhook/${path}`;
+			return (await postWebhook<{ output: string }>(url, { question })).data.output;
+		}
+
 		it(
 			'calls tools and answers',
 			async () => {
 				model = answers;
 				const path = `agent-${version * 10}`;
-				await session.client.activate(
-					await session.client.importWorkflow(agent(path, version, 'lastNode')),
-				);
-				const { data } = await postWebhook<{ output: string }>(
-					`${session.n8n.url}/webhook/${path}`,
-					{ question: 'A lighthouse, please' },
-				);
-				expect(data.output).toBe('Your video is on its way.');
+				expect(await answerOf(path)).toBe('Your video is on its way.');
 				check();
 				expect(requests.map(({ stream }) => stream)).toStrictEqual([false, false]);
 			},
@@ -218,14 +220,7 @@ describe.each([2.2, 3.1])(
 					return results.length === 1 ? [unknown, CALLS[1]!] : 'Done';
 				};
 				const path = `agent-unknown-${version * 10}`;
-				await session.client.activate(
-					await session.client.importWorkflow(agent(path, version, 'lastNode')),
-				);
-				const { data } = await postWebhook<{ output: string }>(
-					`${session.n8n.url}/webhook/${path}`,
-					{ question: 'A lighthouse, please' },
-				);
-				expect(data.output).toBe('Done');
+				expect(await answerOf(path)).toBe('Done');
 				expect(requests).toHaveLength(3);
 				const sent = requests[2]!.messages.filter(({ role }) => role === 'tool');
 				expect(sent.map(({ tool_call_id: id }) => id)).toStrictEqual(['c0', 'c2']);
