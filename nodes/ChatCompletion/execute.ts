@@ -1,17 +1,11 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { applyReply, startConversation } from '../client/chat/conversation';
-import { askForJson, readJsonReply } from '../client/chat/jsonReply';
-import { toChatResult } from '../client/chat/result';
+import { askForJson } from '../client/chat/jsonReply';
 import type { ChatRequest } from '../client/chat/types';
-import { asJson } from '../client/json';
-import {
-	includeDetails,
-	readCallLimits,
-	readSimplify,
-	showOptions,
-} from '../shared/chat/callOptions';
+import { readCallLimits, showOptions } from '../shared/chat/callOptions';
 import { readChatBatching, withChatStream, type SendText } from '../shared/chat/chatStream';
+import { finishReply, readOutput } from '../shared/chat/finishReply';
 import { readMediaDownload, withMedia } from '../shared/chat/replyMedia';
 import { readMemoryKey, recall, remember, rememberedItems } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
@@ -25,7 +19,6 @@ import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { keyedMutex } from '../shared/run/keyedMutex';
 import { mapItems } from '../shared/run/mapItems';
-import { forTools } from '../shared/run/toolResult';
 
 /** Limits of a single exchange: there is none. */
 const NO_LIMITS = { maxRounds: Infinity, maxCalls: Infinity, maxRepeats: Infinity };
@@ -81,7 +74,7 @@ async function runItem(
 	};
 	// Read before the call: a bad value must be found before it is paid for.
 	const download = readMediaDownload(context, item);
-	const details = includeDetails.read(context, item);
+	const output = readOutput(context, item);
 	const { messages, memory } = await recall(context, item, asked);
 	const request: ChatRequest = { messages, ...fields };
 	const format = readJsonFormat(context, item);
@@ -90,13 +83,9 @@ async function runItem(
 		reportCall(context, reply, request);
 		return reply;
 	});
-	const value = readJsonReply(completion, format);
-	const isSimplified = readSimplify(context, item);
-	const result = isSimplified ? toChatResult(completion, { json: value, details }) : completion;
-	const json = asJson(result);
+	const json = finishReply(context, completion, 'reply', { format, output });
 	// A reply with calls that the workflow has to run ends no turn.
 	const replied = applyReply(startConversation(messages), completion, [], NO_LIMITS);
 	await remember(context, memory, replied);
-	const output = isSimplified ? forTools(context, 'reply', json) : json;
-	return await withMedia(context, { json: output, pairedItem: { item } }, completion, download);
+	return await withMedia(context, { json, pairedItem: { item } }, completion, download);
 }

@@ -1,10 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import {
-	callProperties,
-	earlierMessagesProperty,
-	includeDetails,
-} from '../shared/chat/callOptions';
+import { callProperties } from '../shared/chat/callOptions';
+import { outputProperty } from '../shared/chat/finishReply';
 import { mediaProperties } from '../shared/chat/replyMedia';
 import { memoryLimitsProperty, memoryProperties } from '../shared/chat/memory';
 import {
@@ -12,7 +9,6 @@ import {
 	bindingProperties,
 	inputProperties,
 	promptImagesProperty,
-	simplifyProperty,
 	streamingProperty,
 } from '../shared/chat/properties';
 import { requestProperties } from '../shared/chat/requestOptions';
@@ -29,13 +25,11 @@ export const chatCompletionProperties: INodeProperties[] = [
 	...responseFormatProperties,
 	promptImagesProperty,
 	streamingProperty,
-	simplifyProperty,
+	outputProperty,
 	optionsProperty([
 		appModelProperty,
 		repairAttemptsProperty,
 		...requestProperties,
-		earlierMessagesProperty,
-		includeDetails.property,
 		...mediaProperties,
 		memoryLimitsProperty,
 		batching.property,

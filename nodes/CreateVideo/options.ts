@@ -45,9 +45,6 @@ const plainOptions = optionTable({
 			['Reject', 'reject', 'Fail the item before anything is sent'],
 		],
 	}),
-	onlySetFields: booleanOption('Only What I Set', {
-		help: "Whether to leave out of the request what equals the model's default",
-	}),
 });
 
 const { idempotencyKey, maximumVideos } = optionTable({

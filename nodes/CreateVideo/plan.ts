@@ -55,7 +55,7 @@ export async function planVideo(
 			return { kind, url };
 		});
 		const entered = { ...input, references, model, like };
-		return videoRequest(entered, options.unsupportedValues, options);
+		return videoRequest(entered, options.unsupportedValues);
 	};
 	const sign = () =>
 		build((property, urlOptions) => signedFileUrl(context, item, property, urlOptions)).request;

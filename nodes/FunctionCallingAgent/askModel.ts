@@ -1,8 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { applyReply, closeOpenCalls, openCalls } from '../client/chat/conversation';
-import { askForJson, readJsonReply } from '../client/chat/jsonReply';
-import { checkAnswer, toChatResult } from '../client/chat/result';
+import { askForJson } from '../client/chat/jsonReply';
 import { laterToolChoice } from '../client/chat/tools';
 import { progressLine } from '../client/chat/toolProgress';
 import type { ChatRequest } from '../client/chat/types';
@@ -18,6 +17,7 @@ import {
 	withChatStream,
 	type SendText,
 } from '../shared/chat/chatStream';
+import { finishReply } from '../shared/chat/finishReply';
 import { remember } from '../shared/chat/memory';
 import { withMedia } from '../shared/chat/replyMedia';
 import { reportCall, reportFallback } from '../shared/chat/reportCall';
@@ -28,7 +28,7 @@ import { failureJson } from '../shared/run/mapItems';
 import { toNodeError } from '../shared/run/nodeErrors';
 import type { AgentSettings } from './options';
 import { STOPPED_TEXTS } from './outputs';
-import type { Batch, ConversationSlot } from './state';
+import { hasDetails, type Batch, type ConversationSlot } from './state';
 
 /**
  * Sends the next request of these conversations of a batch, and applies the replies. Replies that have arrived are kept
@@ -57,7 +57,7 @@ export async function askModel(
 }
 
 /**
- * Fails a conversation: its output is the error. With *Include Details* it has the conversation so far, so that a user can
+ * Fails a conversation: its output is the error. With the output Detailed or Raw it has the conversation so far, so that a user can
  * continue it from there.
  *
  * @param isShown Whether a streaming chat has shown the error.
@@ -72,13 +72,13 @@ export function failSlot(
 	const nodeError = toNodeError(context.getNode(), error, slot.item);
 	if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
 	if (!isShown && isLive(context)) showFailure(context, slot.item, nodeError);
-	const failure: IDataObject = failureJson(context, nodeError, error, slot.hasDetails === true);
+	const failure: IDataObject = failureJson(context, nodeError, error, hasDetails(slot));
 	if (slot.conversation !== undefined) {
 		const { rounds, messages } = closeOpenCalls(slot.conversation, 'the conversation failed');
 		failure['details'] = asJson({
 			...(failure['details'] as IDataObject),
 			rounds,
-			...(slot.hasDetails === true ? { messages } : {}),
+			...(hasDetails(slot) ? { messages } : {}),
 		});
 	}
 	slot.failure = failure;
@@ -123,13 +123,9 @@ async function ask(
 		);
 	}
 	if (next.phase.kind === 'answered') {
-		checkAnswer(completion);
-		const json = readJsonReply(completion, slot.format);
-		const result = settings.simplify
-			? toChatResult(completion, { json, details: slot.hasDetails, hasRunAll: true })
-			: { response: completion };
-		const answer = { json: asJson(result) };
-		slot.answer = await withMedia(context, answer, completion, settings.media);
+		const { format, output } = slot;
+		const json = finishReply(context, completion, 'agent', { format, output });
+		slot.answer = await withMedia(context, { json }, completion, settings.media);
 	}
 	slot.conversation = next;
 	await remember(context, slot.memory, next);

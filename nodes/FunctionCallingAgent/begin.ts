@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { startConversation } from '../client/chat/conversation';
+import { readOutput } from '../shared/chat/finishReply';
 import { recall } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
 import { readFallbacks, readRequestFields } from '../shared/chat/requestFields';
@@ -9,7 +10,7 @@ import { sourceOf } from '../shared/run/engine';
 import { n8nService, type Service } from '../shared/run/host';
 import { failSlot } from './askModel';
 import { findMistake, readDrawing } from './drawing';
-import { hasDetails, readSettings } from './options';
+import { readSettings } from './options';
 import { countOwnTools, type AgentState, type Batch, type ConversationSlot } from './state';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 
@@ -35,7 +36,6 @@ export async function beginBatch(
 		request: {},
 		conversation: undefined,
 		files: {},
-		emitted: false,
 	}));
 	const source = sourceOf(context);
 	function fail(failed: readonly ConversationSlot[], error: unknown): void {
@@ -84,7 +84,7 @@ async function readSlot(
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
 		tools: [...own, ...declarations],
 		toolNodes: nodes,
-		hasDetails: hasDetails(context, item),
+		output: readOutput(context, item),
 		request,
 		fallbacks: readFallbacks(context, item, service),
 		format: readJsonFormat(context, item),

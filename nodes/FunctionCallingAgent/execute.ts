@@ -202,13 +202,11 @@ function emit(
 	}
 	const calledNow = state.open.length > openBefore;
 
-	const left = state.batches.flatMap((batch) =>
-		emitOutcomes(batch, dueSlots(batch, calledNow), outputs),
-	);
+	const due = state.batches.filter((batch) => isDue(batch, calledNow));
+	for (const batch of due) emitOutcomes(batch, outputs);
 	linkForErrorOutput(context, state, outputs, returned);
-	if (willBeRetried(context, state, outputs)) prepareRetry(state, left);
-	else
-		state.batches = state.batches.filter(({ slots }) => !slots.every(({ emitted }) => emitted));
+	if (willBeRetried(context, state, outputs)) prepareRetry(state, due);
+	else state.batches = state.batches.filter((batch) => !due.includes(batch));
 	watchOpenCalls(context, state, { source: sourceOf(context), calledNow });
 	hintStopped(context, outputs[STOPPED]!.length);
 	hintMissingFiles(context, outputs.flat(), 'media');
@@ -216,14 +214,12 @@ function emit(
 }
 
 /**
- * The conversations of a batch whose outcomes leave the node in this run, if they have one. Failures never leave it
- * together with tool calls: *Retry On Fail* would run the node again and repeat the calls.
+ * Whether the outcomes of a batch leave the node in this run: all of them have one. Failures never leave it together with
+ * tool calls: *Retry On Fail* would run the node again and repeat the calls.
  */
-function dueSlots({ settings, slots }: Batch, calledNow: boolean): readonly ConversationSlot[] {
-	const good = slots.filter(({ failure }) => failure === undefined);
-	const isDone = slots.every(hasOutcome);
-	if (isDone && (!calledNow || good.length === slots.length)) return slots;
-	return settings?.asTheyFinish === true ? good : [];
+function isDue({ slots }: Batch, calledNow: boolean): boolean {
+	const hasFailed = slots.some(({ failure }) => failure !== undefined);
+	return slots.every(hasOutcome) && !(calledNow && hasFailed);
 }
 
 /** Fails the conversations of these calls, or the node if it stops on errors. */

@@ -1,13 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import {
-	callProperties,
-	earlierMessagesProperty,
-	includeDetails,
-	readCallLimits,
-	readSimplify,
-	showOptions,
-} from '../shared/chat/callOptions';
+import { callProperties, readCallLimits, showOptions } from '../shared/chat/callOptions';
 import { mediaProperties, readMediaDownload } from '../shared/chat/replyMedia';
 import { memoryLimitsProperty } from '../shared/chat/memory';
 import { appModelProperty } from '../shared/chat/properties';
@@ -24,18 +17,10 @@ import {
 } from '../shared/form/options';
 import { chatRetryGroup, readRetry } from '../shared/form/retryOptions';
 
-const { maxRounds, emit, concurrency } = optionTable({
+const { maxRounds, concurrency } = optionTable({
 	maxRounds: countOption('Maximum Rounds', {
 		help: 'Number of replies of the model after which the conversation leaves through Stopped',
 		default: 10,
-	}),
-	emit: choiceOption<'together' | 'finished'>('Emit Answers', {
-		help: 'When answers leave the node if it has several items',
-		default: 'together',
-		choices: [
-			['All Together', 'together', 'In the order of the input'],
-			['As They Finish', 'finished', 'Each one as soon as it is finished'],
-		],
 	}),
 	concurrency: itemConcurrency,
 });
@@ -57,14 +42,6 @@ const callGroup = optionGroup('Tool Calls', 'toolCalls', {
 			['Fail the Node', 'fail', 'The node fails'],
 		],
 	}),
-	undeclaredArguments: choiceOption<'tell' | 'drop'>('Undeclared Arguments', {
-		help: 'What happens when the model passes arguments that the tool does not declare. A JSON Schema allows them unless it has additionalProperties: false.',
-		default: 'tell',
-		choices: [
-			['Invalid Call', 'tell', 'The call is an invalid tool call'],
-			['Leave Out', 'drop', 'Run the tool without them'],
-		],
-	}),
 });
 
 /** The options of Agent with Tools. The tools themselves are a field of their own. */
@@ -74,12 +51,9 @@ export const agentOptions: INodeProperties = optionsProperty([
 	maxRounds.property,
 	...requestProperties.filter(({ name }) => name !== 'tools'),
 	callGroup.property,
-	earlierMessagesProperty,
-	includeDetails.property,
 	showOptions.showInChat.property,
 	...mediaProperties,
 	memoryLimitsProperty,
-	emit.property,
 	concurrency.property,
 	chatRetryGroup.property,
 	...callProperties,
@@ -100,15 +74,11 @@ export function readSettings(context: IExecuteFunctions, item: number) {
 			maxRounds: maxRounds.read(context, item),
 			maxCalls: calls.maxCalls,
 			maxRepeats: calls.maxRepeats,
-			dropsUndeclared: calls.undeclaredArguments === 'drop',
 		},
 		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 		allAtOnce: context.getNodeParameter('runCalls', item) === 'allAtOnce',
-		/** Whether each answer leaves the node as soon as it is complete; otherwise all together. */
-		asTheyFinish: emit.read(context, item) === 'finished',
 		failOnInvalidCall: calls.invalidCalls === 'fail',
 		singleOutput: isSingleOutput(context),
-		simplify: readSimplify(context, item),
 		stream: context.getNodeParameter('streaming', item) !== 'off',
 		showReasoning: showOptions.streamReasoning.read(context, item),
 		/** Whether a streaming chat shows the tool calls. */
@@ -118,11 +88,6 @@ export function readSettings(context: IExecuteFunctions, item: number) {
 		retry: readRetry(context, item),
 		...readCallLimits(context, item),
 	};
-}
-
-/** Whether the outcome of an item has its whole conversation, see `toChatResult`. */
-export function hasDetails(context: IExecuteFunctions, item: number): boolean {
-	return includeDetails.read(context, item) || !readSimplify(context, item);
 }
 
 /** Whether the calls of all tools leave through one output. */

@@ -17,6 +17,7 @@ import { ANSWER, FIRST_TOOL, STOPPED } from './drawing';
 import { ENVELOPE, type Envelope } from './matching';
 import {
 	countOwnTools,
+	hasDetails,
 	isCurrent,
 	isFree,
 	type AgentState,
@@ -112,29 +113,17 @@ export function requestToolNodes(state: AgentState, nowMs: number): EngineReques
 	return { actions, metadata: {} };
 }
 
-/**
- * Adds the outcomes of these conversations of a batch to the outputs, unless they have left the node before.
- *
- * @returns The conversations whose outcome leaves the node now.
- */
-export function emitOutcomes(
-	batch: Batch,
-	slots: readonly ConversationSlot[],
-	outputs: INodeExecutionData[][],
-): ConversationSlot[] {
-	return slots.filter((slot) => {
-		const outcome = slot.emitted ? undefined : outcomeOf(slot);
-		if (outcome === undefined) return false;
-		slot.emitted = true;
-		const { output, ...item } = outcome;
+/** Adds the outcomes of a batch whose conversations have all ended to the outputs. */
+export function emitOutcomes(batch: Batch, outputs: INodeExecutionData[][]): void {
+	for (const slot of batch.slots) {
+		const { output, ...item } = outcomeOf(slot)!;
 		const binary = { ...slot.files, ...item.binary };
 		outputs[output]!.push({
 			...item,
 			...(Object.keys(binary).length === 0 ? {} : { binary }),
 			pairedItem: linkToOrigin(batch, slot),
 		});
-		return true;
-	});
+	}
 }
 
 /**
@@ -175,10 +164,9 @@ export function willBeRetried(
 }
 
 /** Resets the discarded outcomes for the next try: failed requests are sent again; everything else stays as it is. */
-export function prepareRetry(state: AgentState, slots: readonly ConversationSlot[]): void {
+export function prepareRetry(state: AgentState, discarded: readonly Batch[]): void {
 	state.retries += 1;
-	for (const slot of slots) {
-		slot.emitted = false;
+	for (const slot of discarded.flatMap(({ slots }) => slots)) {
 		if (slot.conversation?.phase.kind === 'asking') delete slot.failure;
 	}
 }
@@ -188,13 +176,14 @@ export function hasOutcome(slot: ConversationSlot): boolean {
 	return outcomeOf(slot) !== undefined;
 }
 
-function outcomeOf({ conversation, failure, answer, hasDetails }: ConversationSlot) {
+function outcomeOf(slot: ConversationSlot) {
+	const { conversation, failure, answer } = slot;
 	if (failure !== undefined) return { output: ANSWER, json: failure };
 	if (conversation === undefined) return undefined;
 
 	const { phase, rounds, calls, usage, messages } = conversation;
 	const details = { tool_calls: calls.map(toOutput), messages };
-	const summary = asJson({ rounds, usage, ...(hasDetails === true ? details : {}) });
+	const summary = asJson({ rounds, usage, ...(hasDetails(slot) ? details : {}) });
 	if (phase.kind === 'stopped') {
 		const { reason } = phase;
 		return { output: STOPPED, json: { output: STOPPED_TEXTS[reason], reason, ...summary } };

@@ -1,11 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { outputProperty } from '../shared/chat/finishReply';
 import { memoryProperties } from '../shared/chat/memory';
 import {
 	bindingProperties,
 	inputProperties,
 	promptImagesProperty,
-	simplifyProperty,
 	streamingProperty,
 } from '../shared/chat/properties';
 import { responseFormatProperties } from '../shared/chat/responseFormat';
@@ -124,6 +124,6 @@ export const agentProperties: INodeProperties[] = [
 		// The choice Collect is left out: a reply with tool calls is never shown in one piece.
 		options: streamingProperty.options!.filter(({ name }) => name !== 'Collect'),
 	},
-	simplifyProperty,
+	outputProperty,
 	agentOptions,
 ];

@@ -4,6 +4,7 @@ import type { Conversation } from '../client/chat/conversation';
 import type { JsonFormat } from '../client/chat/jsonReply';
 import type { ToolDeclaration } from '../client/chat/tools';
 import type { ChatRequest } from '../client/chat/types';
+import type { Output } from '../shared/chat/finishReply';
 import type { Memory } from '../shared/chat/memory';
 import type { Answerer } from '../client/chat/fallback';
 import type { Envelope, Position } from './matching';
@@ -25,8 +26,8 @@ export interface ConversationSlot {
 	readonly request: Omit<ChatRequest, 'messages'>;
 	/** What it is sent to in turn if it is rejected. */
 	readonly fallbacks?: readonly Answerer[];
-	/** Whether the outcome has the whole conversation; missing if the item's fields are invalid. */
-	readonly hasDetails?: boolean;
+	/** How much the outcome has; missing if the item's fields are invalid. Only a simple one leaves out the conversation. */
+	readonly output?: Output;
 	/** What remembers the conversation, if anything. */
 	readonly memory?: Memory;
 	/** The format of the answer; undefined for a text. */
@@ -39,8 +40,6 @@ export interface ConversationSlot {
 	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
 	/** The output of a failed item, with *On Error: Continue*. */
 	failure?: IDataObject;
-	/** Whether the outcome has left the node. */
-	emitted: boolean;
 }
 
 /** The conversations of the items that reached the node together. */
@@ -72,6 +71,11 @@ export interface AgentState {
 	conversations: number;
 	/** How often *Retry On Fail* has repeated this run of the node. */
 	retries: number;
+}
+
+/** Whether the outcome of a conversation has all of it. */
+export function hasDetails({ output = 'simple' }: ConversationSlot): boolean {
+	return output !== 'simple';
 }
 
 /** The number of its tools that run in branches. */

@@ -1,26 +1,21 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { askAssistant, type AssistantReply } from '../client/chat/askAssistant';
-import { askForJson, readJsonReply, type JsonFormat } from '../client/chat/jsonReply';
-import { toChatResult } from '../client/chat/result';
+import { askForJson, type JsonFormat } from '../client/chat/jsonReply';
 import { progressLine, type ToolProgressEvent } from '../client/chat/toolProgress';
 import type { ChatCompletion, ChatRequest, TextDelta } from '../client/chat/types';
 import { ServiceError } from '../client/errors';
 import { withRetryUntil } from '../client/http/deadline';
 import { asJson } from '../client/json';
 import { readResult, settled, valueOf } from '../client/settled';
-import {
-	includeDetails,
-	readCallLimits,
-	readSimplify,
-	showOptions,
-} from '../shared/chat/callOptions';
+import { readCallLimits, showOptions } from '../shared/chat/callOptions';
 import {
 	readChatBatching,
 	toChatNotice,
 	withChatStream,
 	type SendText,
 } from '../shared/chat/chatStream';
+import { finishReply, readOutput } from '../shared/chat/finishReply';
 import { readMediaDownload, withMedia } from '../shared/chat/replyMedia';
 import { hintMissingFiles } from '../shared/files/download';
 import { reportCall } from '../shared/chat/reportCall';
@@ -36,7 +31,6 @@ import { n8nService } from '../shared/run/host';
 import { keyedMutex } from '../shared/run/keyedMutex';
 import { mapItems } from '../shared/run/mapItems';
 import { errorLine } from '../shared/run/nodeErrors';
-import { forTools } from '../shared/run/toolResult';
 import { ASSISTANT_CALLS } from './callTable';
 import { planCall, readRequest, type AssistantFields } from './input';
 import { openSession } from './sessionTable';
@@ -98,6 +92,7 @@ async function ask(
 	const request = readRequest(context, item, fields, service);
 	// A bad value must be found before the call is paid for.
 	readMediaDownload(context, item);
+	readOutput(context, item);
 	const format = readFormat(context, item);
 	const clock = n8nClock(context);
 	const { limitMs, ...limits } = readCallLimits(context, item);
@@ -167,10 +162,8 @@ function toOutput(
 	{ completion, events }: AssistantReply,
 ): IDataObject {
 	const body = events.length === 0 ? completion : { ...completion, events: events.map(asJson) };
-	const json = readJsonReply(body, readFormat(context, item));
-	if (!readSimplify(context, item)) return asJson(body);
-	const details = includeDetails.read(context, item);
-	return forTools(context, 'assistant', toChatResult(body, { json, details, hasRunAll: true }));
+	const format = readFormat(context, item);
+	return finishReply(context, body, 'assistant', { format, output: readOutput(context, item) });
 }
 
 /** All calls in a reply of an assistant have run. */

@@ -1,8 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { callProperties, includeDetails, showOptions } from '../shared/chat/callOptions';
+import { callProperties, showOptions } from '../shared/chat/callOptions';
+import { outputProperty } from '../shared/chat/finishReply';
 import { mediaProperties } from '../shared/chat/replyMedia';
-import { imagesProperty, simplifyProperty, streamingProperty } from '../shared/chat/properties';
+import { imagesProperty, streamingProperty } from '../shared/chat/properties';
 import { assistantRequestProperties } from '../shared/chat/requestOptions';
 import { repairAttemptsProperty, responseFormatProperties } from '../shared/chat/responseFormat';
 import { batching } from '../shared/form/batchOptions';
@@ -62,10 +63,9 @@ export const assistantProperties: INodeProperties[] = [
 	...responseFormatProperties,
 	imagesProperty,
 	streamingProperty,
-	simplifyProperty,
+	outputProperty,
 	optionsProperty([
 		repairAttemptsProperty,
-		includeDetails.property,
 		...mediaProperties,
 		showOptions.showInChat.property,
 		...assistantRequestProperties,

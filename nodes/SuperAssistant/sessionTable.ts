@@ -127,7 +127,7 @@ function emptyValue(session: string): InputError {
 	const remedy = 'Enter a value, or set Session to New';
 	if (session !== 'id') return new InputError('Key', 'is empty', remedy);
 	const inNode =
-		'To get the session_id of another node of this package, turn on Include Details there';
+		'To get the session_id of another node of this package, set Output to Detailed there';
 	return new InputError('Session ID', 'is empty', `${remedy}. ${inNode}`);
 }
 

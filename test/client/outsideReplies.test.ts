@@ -135,24 +135,20 @@ test('an argument named like a property of all objects is missing where the mode
 	);
 });
 
-test.each([false, true])(
-	'an integer of an argument that a number would round reaches the tool as its text',
-	(dropsUndeclared) => {
-		const number = { type: 'integer' };
-		const properties = { id: number, at: number, list: { type: 'array', items: number } };
-		const parameters = { type: 'object', properties, additionalProperties: false };
-		const tools = [{ type: 'function', function: { name: 'f', parameters } }] as const;
-		const args =
-			'{"id":1094820394820394821,"at":1700000000000000000,"list":[-9007199254740993,5]}';
-		expect(readToolCall(toolCall('1', 'f', args), tools, dropsUndeclared)).toStrictEqual({
-			arguments: {
-				id: '1094820394820394821',
-				at: 1_700_000_000_000_000_000,
-				list: ['-9007199254740993', 5],
-			},
-		});
-	},
-);
+test('an integer of an argument that a number would round reaches the tool as its text', () => {
+	const number = { type: 'integer' };
+	const properties = { id: number, at: number, list: { type: 'array', items: number } };
+	const parameters = { type: 'object', properties, additionalProperties: false };
+	const tools = [{ type: 'function', function: { name: 'f', parameters } }] as const;
+	const args = '{"id":1094820394820394821,"at":1700000000000000000,"list":[-9007199254740993,5]}';
+	expect(readToolCall(toolCall('1', 'f', args), tools)).toStrictEqual({
+		arguments: {
+			id: '1094820394820394821',
+			at: 1_700_000_000_000_000_000,
+			list: ['-9007199254740993', 5],
+		},
+	});
+});
 
 test.each([
 	['get weather!', 'Use get_weather'],

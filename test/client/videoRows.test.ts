@@ -12,12 +12,12 @@ type Files = Partial<Record<ReferenceKind, number>>;
 const urls = (kind: string, count: number) =>
 	Array.from({ length: count }, (_, index) => `https://example.com/${kind}${index}`);
 
-function plan(model: string, fields: Fields, files: Files = {}, onlySetFields = false) {
+function plan(model: string, fields: Fields, files: Files = {}) {
 	const references = (Object.entries(files) as [ReferenceKind, number][]).flatMap(
 		([kind, count]) => urls(kind, count).map((url) => ({ kind, url })),
 	);
 	const entered = { model, prompt: 'A lake', fields, references };
-	const planned = videoRequest(entered, 'adjust', { onlySetFields });
+	const planned = videoRequest(entered, 'adjust');
 	const { model: code, prompt, ...sent } = planned.request;
 	expect([code, prompt]).toStrictEqual([model, 'A lake']);
 	const reported = planned.adjustments.map(({ field, from, to }) => [field, from, to]);
@@ -316,56 +316,6 @@ describe('generated audio and watermark (spec 2.8)', () => {
 		expect(plan('video-m5', { duration: '8' }, { video: 1 })).toMatchObject({
 			sent: { videos },
 			reported: [['duration', 8, null]],
-		});
-	});
-});
-
-describe('only what is set', () => {
-	test.each(SPEC_ROWS)('%s: its defaults are left out, other values are sent', (model, spec) => {
-		const [mode] = Object.keys(spec.modes);
-		const defaults = {
-			aspectRatio: spec.ratios[0]!,
-			duration: `${spec.defaultDuration}`,
-			size: spec.defaultSize ?? '',
-			qualityMode: mode ?? '',
-			generateAudio: 'true',
-			watermark: 'false',
-		};
-		expect(plan(model, defaults, {}, true)).toMatchObject({ sent: {}, reported: [] });
-		expect(plan(model, defaults, {}, true).sent).toStrictEqual({});
-		const last = spec.durations.at(-1)!;
-		const set = { ...defaults, aspectRatio: '9:16', duration: `${last}`, watermark: 'true' };
-		expect(plan(model, set, {}, true).sent).toStrictEqual({
-			aspect_ratio: '9:16',
-			...(last === spec.defaultDuration ? {} : { duration: last }),
-			watermark: true,
-		});
-	});
-
-	test('an image mode is sent where the model has another one: the specification names no default', () => {
-		const images = urls('image', 1);
-		const one = { image: 1 };
-		expect(plan('video-m1', { imageMode: 'reference' }, one, true).sent).toStrictEqual({
-			images,
-			image_mode: 'reference',
-		});
-		expect(plan('video-m7', { imageMode: 'reference' }, one, true).sent).toStrictEqual({
-			images,
-		});
-	});
-
-	test('a video to edit: the sound that the service keeps by itself is not sent', () => {
-		const fields = { generateAudio: 'true', duration: '5' };
-		expect(plan('video-m5', fields, { video: 1 }, true).sent).toStrictEqual({
-			videos: urls('video', 1),
-		});
-	});
-
-	test('a model that is in no table has no defaults to leave out', () => {
-		const fields = { aspectRatio: '16:9', watermark: 'false' };
-		expect(plan('video-x9', fields, {}, true).sent).toStrictEqual({
-			aspect_ratio: '16:9',
-			watermark: false,
 		});
 	});
 });

@@ -47,23 +47,14 @@ interface Row extends Partial<Omit<Drawing, 'executionOrder'>> {
 
 type Variant = Pick<Drawing, 'executionOrder'> & {
 	readonly runCalls?: 'oneAtATime' | 'allAtOnce';
-	readonly emit?: 'together' | 'finished';
 };
 
 const v1: Variant = {};
 const v0: Variant = { executionOrder: 'v0' };
 const allAtOnce: Variant = { runCalls: 'allAtOnce' };
-const asTheyFinish: Variant = { emit: 'finished' };
 const BOTH_ORDERS = [v1, v0];
 const BOTH_MODES = [v1, allAtOnce];
-const ALL = [
-	v1,
-	v0,
-	allAtOnce,
-	{ ...v0, ...allAtOnce },
-	asTheyFinish,
-	{ ...allAtOnce, ...asTheyFinish },
-];
+const ALL = [v1, v0, allAtOnce, { ...v0, ...allAtOnce }];
 
 const BACK = { weather: [['Agent']] };
 /** A tool branch that finds the weather of every city but Nowhere, for which it ends without an item. */
@@ -105,7 +96,7 @@ const SOURCES: readonly Row[] = [
 			'Athens: {"degrees":6}',
 			'Hello two:',
 		],
-		variants: [v0, { ...v0, ...allAtOnce }, { ...v0, ...asTheyFinish }],
+		variants: [v0, { ...v0, ...allAtOnce }],
 	},
 	{
 		name: 'two sources of questions, where the tool finds nothing for the first',
@@ -115,7 +106,7 @@ const SOURCES: readonly Row[] = [
 		answers: ['Athens: {"degrees":6}'],
 		failure: NO_ITEM,
 		requests: 3,
-		variants: [v1, v0, allAtOnce, { ...v0, ...allAtOnce }, asTheyFinish],
+		variants: ALL,
 	},
 	{
 		name: 'both sides of an IF into the agent',
@@ -144,7 +135,7 @@ const SOURCES: readonly Row[] = [
 		answers: ['Athens: {"degrees":6}'],
 		failure: NO_ITEM,
 		requests: 3,
-		variants: [v1, v0, allAtOnce, asTheyFinish],
+		variants: [v1, v0, allAtOnce],
 	},
 	{
 		name: 'a second question that says hello while the call of the first is open',
@@ -239,7 +230,7 @@ const SOURCES: readonly Row[] = [
 		],
 		wires: { Answers: [['Again']], Again: [['Agent']], ...BACK },
 		answers: ['Hello:', 'Rome: {"degrees":4}', 'Athens: {"degrees":6}'],
-		variants: [asTheyFinish, { ...asTheyFinish, ...allAtOnce }, v1],
+		variants: BOTH_MODES,
 	},
 	...[2, 1, 3].map((batchSize): Row => ({
 		name: `Loop Over Items around the agent, batches of ${batchSize}`,
@@ -260,7 +251,7 @@ const SOURCES: readonly Row[] = [
 			'Hello again:',
 			'Reykjavik, Rome: {"degrees":9} {"degrees":4}',
 		],
-		variants: batchSize === 2 ? [asTheyFinish, { ...asTheyFinish, ...allAtOnce }] : BOTH_MODES,
+		variants: BOTH_MODES,
 	})),
 ];
 
@@ -437,8 +428,8 @@ const BRANCHES: readonly Row[] = [
 const variantsOf = (rows: readonly Row[]) =>
 	rows.flatMap((row) =>
 		(row.variants ?? [v1]).map((variant): [string, Row, Variant] => {
-			const { executionOrder, runCalls, emit } = variant;
-			const parts = [row.name, executionOrder, runCalls, emit && 'as they finish'];
+			const { executionOrder, runCalls } = variant;
+			const parts = [row.name, executionOrder, runCalls];
 			return [parts.filter(Boolean).join(', '), row, variant];
 		}),
 	);
@@ -449,10 +440,10 @@ describe.each([
 ])('%s', (_kind, rows) => {
 	it.each(variantsOf(rows))(
 		'%s',
-		async (name, row, { executionOrder = 'v1', runCalls, emit }) => {
+		async (name, row, { executionOrder = 'v1', runCalls }) => {
 			agent.looksUpCities();
 			const { tools = ['weather'], questions = ['Rome, Oslo'], answersAt = 'Answers' } = row;
-			const parameters = { runCalls, options: { emit } };
+			const parameters = { runCalls };
 			const execution = await agent.runWorkflow(
 				draw(name, { ...row, tools, questions, executionOrder, parameters }),
 			);

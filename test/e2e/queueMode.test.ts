@@ -145,7 +145,7 @@ describe('sessions remembered per key', () => {
 							message: '={{ $json.body.message }}',
 							session: 'key',
 							sessionKey: '={{ $json.body.key }}',
-							options: { includeDetails: true },
+							output: 'detailed',
 						},
 						'Scripted',
 					),
@@ -287,7 +287,7 @@ it(
 				parameters: {
 					prompt: 'What is the weather in Paris and Rome?',
 					tools: { tool: [tool] },
-					options: { includeDetails: true },
+					output: 'detailed',
 				},
 				credential: EXAMPLE_CREDENTIAL,
 			}),

@@ -105,7 +105,7 @@ const overWebhook = (
 			parameters: {
 				appCode: 'demo-assistant',
 				message: '={{ $json.body.message }}',
-				options: { includeDetails: true },
+				output: 'detailed',
 				...parameters,
 			},
 			credential,

@@ -121,7 +121,7 @@ const model =
 
 const chat = { isPaid: true, goodBefore: 0, gives: ['Half and whole'] };
 /** With details: a failure must not lose the session. */
-const TO_ASSISTANT = { appCode: 'app', message: 'Hi', options: { includeDetails: true } };
+const TO_ASSISTANT = { appCode: 'app', message: 'Hi', output: 'detailed' };
 const assistant = { ...chat, gives: ['Half and whole', 'session-1', 'found'] };
 
 /** Every operation of the matrix, one per row. */

@@ -268,7 +268,7 @@ describe('input', () => {
 		json(response, 200, REPLY);
 	};
 
-	test('a prompt with earlier messages and images', async () => {
+	test('a prompt with a system message and images', async () => {
 		script = reply;
 		await chat({
 			parameters: {
@@ -280,17 +280,11 @@ describe('input', () => {
 						{ url: ' http://127.0.0.1/c.png ' },
 					],
 				},
-				options: {
-					earlierMessages:
-						'[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]',
-				},
 			},
 			items: [{ pictures: ['http://127.0.0.1/a.png', 'https://example.com/b.png'] }],
 		});
 		expect(body().messages).toStrictEqual([
 			{ role: 'system', content: 'Be brief' },
-			{ role: 'user', content: 'Hi' },
-			{ role: 'assistant', content: 'Hello' },
 			{
 				role: 'user',
 				content: [
@@ -414,8 +408,8 @@ describe('input', () => {
 		],
 		[{ options: { stop: ['1', '2', '3', '4', '5'] } }, 'Stop Words has 5 entries'],
 		[{ options: { temperature: 1.5 } }, 'Temperature is 1.5'],
+		[{ output: '={{ "all" }}' }, 'Output is all'],
 		[{ options: { timeout: '={{ "soon" }}' } }, 'Timeout is soon'],
-		[{ options: { earlierMessages: '{}' } }, 'Earlier Messages is not a list'],
 	])('%j is rejected before any request: %s', async (parameters, message) => {
 		const { error } = await chat({ parameters });
 		expect(error).toMatchObject({ name: 'NodeOperationError', message });
@@ -485,7 +479,7 @@ describe('output', () => {
 		expect(error!.description).toContain('The service said: Hello');
 	});
 
-	test('without Simplify the output is the unchanged body of the service', async () => {
+	test('a raw output is the unchanged body of the service', async () => {
 		const whole = {
 			id: 'c-1',
 			object: 'chat.completion',
@@ -496,20 +490,19 @@ describe('output', () => {
 		script = (response) => {
 			json(response, 200, whole);
 		};
-		const { outputs } = await chat({ parameters: { simplify: false, streaming: 'off' } });
+		const { outputs } = await chat({ parameters: { output: 'raw', streaming: 'off' } });
 		expect(outputs[0]![0]!.json).toStrictEqual(whole);
 	});
 
 	test.each([
-		['TRUE', true],
-		['', true],
-		['FALSE', false],
-		[0, false],
-	])('Simplify from an expression that gives %j', async (value, isSimplified) => {
+		['raw', true],
+		['simple', false],
+		['', false],
+	])('Output from an expression that gives %j', async (value, isRaw) => {
 		script = streamed;
-		const simplify = `={{ ${JSON.stringify(value)} }}`;
-		const { outputs } = await chat({ parameters: { simplify } });
-		expect(Object.hasOwn(outputs[0]![0]!.json, 'choices')).toBe(!isSimplified);
+		const output = `={{ ${JSON.stringify(value)} }}`;
+		const { outputs } = await chat({ parameters: { output } });
+		expect(Object.hasOwn(outputs[0]![0]!.json, 'choices')).toBe(isRaw);
 	});
 
 	test('tokens are added to the token count of n8n', async () => {

@@ -247,9 +247,9 @@ describe.each(NODES)('%s with Download Media', (node) => {
 		expect(links(outputs.at(-1))).toMatchObject([{ failed: true, pairedItem: { item: 1 } }]);
 	});
 
-	test('without Simplify the output has the list of files as well', async () => {
+	test('a raw output has the list of files as well', async () => {
 		says = () => `${cdn.url}/cdn/film.mp4`;
-		const { outputs } = await ask(node, { parameters: { simplify: false } });
+		const { outputs } = await ask(node, { parameters: { output: 'raw' } });
 		const [item] = outputs[0]!;
 		const { json: body } = item!;
 		expect(body['response'] ?? body).toMatchObject({ usage: USAGE });
@@ -257,27 +257,27 @@ describe.each(NODES)('%s with Download Media', (node) => {
 		expect(filesOf(item!)).toHaveLength(1);
 	});
 
-	test('size limit and prefix are applied, and an image without a type gets its own', async () => {
+	test('the size limit is applied, and an image without a type gets its own', async () => {
 		says = four;
 		files['/cdn/pic?id=7'] = ['application/octet-stream', PICTURE];
 		files['/cdn/film.mp4'] = ['video/mp4', sampleFile('video/mp4', 'x'.repeat(200_000))];
 		const { outputs } = await ask(node, {
-			options: { maximumFileSize: 0.1, mediaPrefix: 'file' },
+			options: { maximumFileSize: 0.1 },
 		});
 		const [item] = outputs[0]!;
 		expect(filesOf(item!).map(([name, , mimeType]) => [name, mimeType])).toStrictEqual([
-			['file0', 'image/png'],
-			['file1', 'image/webp'],
-			['file3', 'application/pdf'],
+			['media_0', 'image/png'],
+			['media_1', 'image/webp'],
+			['media_3', 'application/pdf'],
 		]);
 		expect(item!.json['media']).toMatchObject([
-			{ binary: 'file0' },
-			{ binary: 'file1' },
+			{ binary: 'media_0' },
+			{ binary: 'media_1' },
 			{
 				error_message:
 					'Maximum File Size is 0.1 MB, but the file has 0.2 MB. Raise the limit under Options',
 			},
-			{ binary: 'file3' },
+			{ binary: 'media_3' },
 		]);
 	});
 
@@ -337,7 +337,7 @@ test.each(['https://cdn.example/a.png', ['https://cdn.example/a.png'], 7])(
 		});
 		const { error, outputs } = await runNode('chatCompletion', {
 			credential: { baseUrl: server.url, apiKey: SECRET },
-			parameters: { prompt: 'Draw', simplify: false },
+			parameters: { prompt: 'Draw', output: 'raw' },
 		}).finally(server.stop);
 		expect(error).toBeUndefined();
 		expect(outputs[0]![0]!.json).toMatchObject({ media });

@@ -87,8 +87,8 @@ async function run({ branches, parameters = {}, ...more }: Drawn) {
 				prompt: '={{ $json.question }}',
 				tools: { tool: names.map((name) => tool(name, 'city')) },
 				streaming: 'off',
+				output: 'detailed',
 				...parameters,
-				options: { includeDetails: true, ...(parameters['options'] as object) },
 			},
 		}),
 		// n8n runs the upper branches first.
@@ -458,61 +458,53 @@ describe('failures of the service', () => {
 		expect(requests().filter(({ messages }) => isFirstRound(messages))).toHaveLength(1);
 	});
 
-	describe.each(['together', 'finished'])(
-		'Retry On Fail where the node goes on, emit %s',
-		(emit) => {
-			const options = {
-				branches: { weather },
-				retryOnFail: true,
-				onError: 'continueRegularOutput' as const,
-				parameters: { options: { emit, concurrency: 1 } },
+	describe('Retry On Fail where the node goes on', () => {
+		const options = {
+			branches: { weather },
+			retryOnFail: true,
+			onError: 'continueRegularOutput' as const,
+			parameters: { options: { concurrency: 1 } },
+		};
+		const said = (answers: readonly INodeExecutionData[]) =>
+			answers.map(({ json: { output, error } }) => output ?? error);
+
+		test.each([
+			[1, 'Done.'],
+			[5, 'The service is temporarily unavailable'],
+		])('%i failures: only what failed is asked again, three times at most', async (n, last) => {
+			let broken = n;
+			model = (messages) => {
+				const isFirst = isFirstRound(messages);
+				if (messages[0]!.content === 'quick') return 'Quick.';
+				if (isFirst) return [call('c1', 'weather', { city: 'Rome' })];
+				return broken-- > 0 ? 'BROKEN' : 'Done.';
 			};
-			const said = (answers: readonly INodeExecutionData[]) =>
-				answers.map(({ json: { output, error } }) => output ?? error);
-
-			test.each([
-				[1, 'Done.'],
-				[5, 'The service is temporarily unavailable'],
-			])(
-				'%i failures: only what failed is asked again, three times at most',
-				async (n, last) => {
-					let broken = n;
-					model = (messages) => {
-						const isFirst = isFirstRound(messages);
-						if (messages[0]!.content === 'quick') return 'Quick.';
-						if (isFirst) return [call('c1', 'weather', { city: 'Rome' })];
-						return broken-- > 0 ? 'BROKEN' : 'Done.';
-					};
-					const { answers, calls } = await run({
-						...options,
-						items: [{ question: 'slow' }, { question: 'quick' }],
-					});
-					expect(said(answers).sort()).toStrictEqual([last, 'Quick.'].sort());
-					expect(calls('weather')).toBe(1);
-					expect(requests()).toHaveLength(n === 1 ? 4 : 5);
-				},
-			);
-
-			test('a failure beside open calls does not repeat them, or pass the question to their tools', async () => {
-				let broken = 1;
-				model = (messages) => {
-					if (messages[0]!.content === 'bad') return broken-- > 0 ? 'BROKEN' : 'Good.';
-					return isFirstRound(messages)
-						? [call('c1', 'weather', { city: 'Rome' })]
-						: 'Done.';
-				};
-				const { answers, calls } = await run({
-					...options,
-					items: [{ question: 'bad' }, { question: 'slow' }],
-				});
-				expect(said(answers)).toStrictEqual(['Good.', 'Done.']);
-				expect(calls('weather')).toBe(1);
-				expect(toolMessages(requests()[2]!.messages)).toStrictEqual([
-					{ role: 'tool', tool_call_id: 'c1', content: '{"temperature":"4 degrees"}' },
-				]);
+			const { answers, calls } = await run({
+				...options,
+				items: [{ question: 'slow' }, { question: 'quick' }],
 			});
-		},
-	);
+			expect(said(answers).sort()).toStrictEqual([last, 'Quick.'].sort());
+			expect(calls('weather')).toBe(1);
+			expect(requests()).toHaveLength(n === 1 ? 4 : 5);
+		});
+
+		test('a failure beside open calls does not repeat them, or pass the question to their tools', async () => {
+			let broken = 1;
+			model = (messages) => {
+				if (messages[0]!.content === 'bad') return broken-- > 0 ? 'BROKEN' : 'Good.';
+				return isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+			};
+			const { answers, calls } = await run({
+				...options,
+				items: [{ question: 'bad' }, { question: 'slow' }],
+			});
+			expect(said(answers)).toStrictEqual(['Good.', 'Done.']);
+			expect(calls('weather')).toBe(1);
+			expect(toolMessages(requests()[2]!.messages)).toStrictEqual([
+				{ role: 'tool', tool_call_id: 'c1', content: '{"temperature":"4 degrees"}' },
+			]);
+		});
+	});
 
 	test('a failure keeps the conversation before it', async () => {
 		model = (messages) =>
@@ -541,22 +533,6 @@ describe('failures of the service', () => {
 			'Prompt is empty',
 		]);
 	});
-});
-
-test('As They Finish: each answer leaves as soon as it is complete', async () => {
-	model = (messages) => {
-		if (messages[0]!.content === 'quick') return 'Quick.';
-		return isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Slow.';
-	};
-	const { run: execution } = await run({
-		branches: { weather },
-		items: [{ question: 'slow' }, { question: 'quick' }],
-		parameters: { options: { emit: 'finished' } },
-	});
-	const runs = execution.data.resultData.runData['Answers']!;
-	expect(
-		runs.map(({ data }) => data!['main']![0]!.map(({ json: j }) => j['output'])),
-	).toStrictEqual([['Quick.'], ['Slow.']]);
 });
 
 describe('declaring tools', () => {

@@ -88,20 +88,6 @@ test.each([
 	expect(told).toContain('it does not declare customerId, pairedItem, constructor');
 });
 
-test.each([
-	['fields', FIELDS],
-	['an example', EXAMPLE],
-	['a schema that excludes others', CLOSED],
-])('undeclared arguments of a tool with %s are left out', async (_name, tool) => {
-	const { branch } = await run(tool, { undeclaredArguments: 'drop' });
-	expect(branch.map((item) => Object.entries(item))).toEqual([
-		[
-			['city', 'Rome'],
-			['tool_call', ENVELOPE],
-		],
-	]);
-});
-
 test('arguments of a schema that allows others reach the branch, but not as the call of another tool', async () => {
 	const { branch } = await run(OPEN);
 	expect(branch).toEqual([{ ...args, tool_call: ENVELOPE }]);
@@ -114,21 +100,11 @@ test('an empty object in an example allows any keys', async () => {
 	server.requests.length = 0;
 });
 
-test('undeclared keys within an argument are told or left out, too', async () => {
+test('undeclared keys within an argument are told, too', async () => {
 	args = { city: { name: 'Rome', admin: true }, list: [{ a: 1, b: 2 }] };
 	const tool = {
 		define: 'example',
 		example: '{ "city": { "name": "a" }, "list": [{ "a": 1 }] }',
 	};
 	expect((await run(tool)).told).toContain('it does not declare admin, b');
-});
-
-test('keys are left out within an argument, too', async () => {
-	args = { city: { name: 'Rome', admin: true }, list: [{ a: 1, b: 2 }] };
-	const tool = {
-		define: 'example',
-		example: '{ "city": { "name": "a" }, "list": [{ "a": 1 }] }',
-	};
-	const { branch } = await run(tool, { undeclaredArguments: 'drop' });
-	expect(branch).toEqual([{ city: { name: 'Rome' }, list: [{ a: 1 }], tool_call: ENVELOPE }]);
 });

@@ -59,8 +59,8 @@ async function run(parameters: IDataObject = {}, streaming = false) {
 						],
 					},
 					streaming: streaming ? 'auto' : 'off',
+					output: 'detailed',
 					...parameters,
-					options: { includeDetails: true, ...(parameters['options'] as object) },
 				},
 			}),
 			stubNode('weather', (items) =>

@@ -191,7 +191,8 @@ test('an agent asks in the same place in every round, and keeps it out of its co
 		streaming: 'off',
 		...FIELDS,
 		tools: { tool: [{ name: 'find' }] },
-		options: { repairAttempts: 1, includeDetails: true },
+		output: 'detailed',
+		options: { repairAttempts: 1 },
 	};
 	const { outputs, run } = await runWorkflow(
 		[

@@ -155,10 +155,9 @@ describe('Chat Completion', () => {
 		expect(sent()[1]).toHaveLength(3);
 	});
 
-	test('the system message comes first and is not remembered, nor are earlier messages', async () => {
+	test('the system message comes first and is not remembered', async () => {
 		const parameters = {
 			systemMessage: 'Be brief',
-			options: { earlierMessages: [user('Do you speak English?'), says('Yes')] },
 		};
 		await chat('one', { parameters });
 		await chat('two', { parameters });
@@ -166,8 +165,6 @@ describe('Chat Completion', () => {
 			{ role: 'system', content: 'Be brief' },
 			user('one'),
 			says('Re: one'),
-			user('Do you speak English?'),
-			says('Yes'),
 			user('two'),
 		]);
 	});

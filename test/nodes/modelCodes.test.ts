@@ -122,16 +122,6 @@ test.each(['acme-x', 'acme-pro=video-m9', 'video-m9=acme-pro'])(
 	},
 );
 
-test('Only What I Set sends what differs from the defaults of the row', async () => {
-	const options = { onlySetFields: true };
-	await create({ mode: 'list', value: 'video-m5=acme-pro' }, { options, qualityMode: 'pro' });
-	expect(server.requests[0]!.body).toStrictEqual({
-		prompt: 'A lake',
-		model: 'acme-pro',
-		mode: 'pro',
-	});
-});
-
 /** Wrong rows of a list, with the beginning of the error. */
 const WRONG_ROWS: readonly (readonly [readonly object[], string])[] = [
 	[[{ code: ' ', like: 'video-m1' }], 'row 1 has no code'],

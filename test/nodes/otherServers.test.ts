@@ -59,6 +59,7 @@ const ask = async (prompt: string, streaming: string, options = {}, responseForm
 			streaming,
 			model: MODEL,
 			responseFormat,
+			output: 'detailed',
 			options,
 		},
 	});
@@ -94,7 +95,7 @@ describe.each(['auto', 'off'])('with Streaming set to %s', (streaming) => {
 	});
 
 	test('reasoning is told from the answer', async () => {
-		const { outputs } = await ask('think', streaming, { includeDetails: true });
+		const { outputs } = await ask('think', streaming);
 		expect(outputs[0]![0]!.json).toMatchObject({
 			output: 'Forty',
 			reasoning_content: 'Six times seven is more',

@@ -61,8 +61,11 @@ const NODES: readonly (readonly [string, IDataObject])[] = [
 describe.each(NODES)('%s', (node, parameters) => {
 	describe.each(['auto', 'off'])('with Streaming set to %s', (streaming) => {
 		test('gives the text of a list of parts as text, and its files as media', async () => {
-			const options = { includeDetails: true };
-			const { json: item } = await run(node, { ...parameters, streaming, options });
+			const { json: item } = await run(node, {
+				...parameters,
+				streaming,
+				output: 'detailed',
+			});
 			expect(item).toMatchObject({ output: 'A lake at dawn', media: MEDIA });
 			expect(item['session_id']).toBe('s-1');
 		});
@@ -81,7 +84,7 @@ test.each(['auto', 'off'])(
 		const { json: item } = await run('chatCompletion', {
 			prompt: 'Hi',
 			streaming,
-			simplify: false,
+			output: 'raw',
 		});
 		const message = { content: 'A lake at dawn', parts: [PICTURE, CLIP, SOUND] };
 		expect(item).toMatchObject({ choices: [{ message }] });

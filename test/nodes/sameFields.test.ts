@@ -42,7 +42,7 @@ async function ask(node: string, parameters: object, streaming: string) {
 	return { events, json };
 }
 
-describe.each([false, true])('Include Details: %s', (includeDetails) => {
+describe.each(['simple', 'detailed'])('Output: %s', (output) => {
 	test.each<[string, string, object, object]>([
 		['a model', 'chatCompletion', { prompt: QUESTION }, {}],
 		[
@@ -77,13 +77,15 @@ describe.each([false, true])('Include Details: %s', (includeDetails) => {
 		],
 		['thoughts', 'chatCompletion', { prompt: QUESTION }, { thinking: 'enabled' }],
 	])('%s', async (_name, node, parameters, options) => {
-		const asked = { ...parameters, options: { ...options, includeDetails } };
+		const asked = { ...parameters, output, options };
 		const streamed = await ask(node, asked, 'auto');
 		const whole = await ask(node, asked, 'off');
 		expect(Object.keys(streamed.json)).toStrictEqual(Object.keys(whole.json));
 		expect(withoutOwn(streamed.json)).toStrictEqual(withoutOwn(whole.json));
 		expect(whole.json).toHaveProperty('output');
-		expect('session_id' in whole.json).toBe(includeDetails && _name.includes('assistant'));
+		expect('session_id' in whole.json).toBe(
+			output === 'detailed' && _name.includes('assistant'),
+		);
 	});
 });
 
@@ -92,8 +94,8 @@ test('an assistant behind Chat Completion: its calls have run, so they are not a
 	for (const streaming of ['auto', 'off']) {
 		const { json } = await ask('chatCompletion', asked, streaming);
 		expect(json).not.toHaveProperty('tool_calls');
-		const options = { includeDetails: true };
-		const detailed = await ask('chatCompletion', { ...asked, options }, streaming);
+		const output = 'detailed';
+		const detailed = await ask('chatCompletion', { ...asked, output }, streaming);
 		expect(detailed.json).toMatchObject({
 			id: expect.any(String) as string,
 			object: 'chat.completion',

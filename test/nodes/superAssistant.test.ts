@@ -71,8 +71,8 @@ async function assist(more: Partial<RunOptions> = {}) {
 		...more,
 		parameters: {
 			appCode: 'demo-assistant',
+			output: 'detailed',
 			...more.parameters,
-			options: { includeDetails: true, ...(more.parameters?.['options'] as object) },
 		},
 	});
 }
@@ -191,8 +191,8 @@ test('calls outside the letter of the specification are reported too', async () 
 	]);
 });
 
-test('without Simplify the output is the body and the events', async () => {
-	const { outputs } = await assist({ parameters: { simplify: false } });
+test('a raw output is the body and the events', async () => {
+	const { outputs } = await assist({ parameters: { output: 'raw' } });
 	expect(outputs[0]![0]!.json).toMatchObject({
 		choices: [{ message: { content: 'Look: done' } }],
 		events: [{ type: 'tool_start' }, { type: 'tool_calls' }],

@@ -184,7 +184,7 @@ describe.each([false, true])('with nothing beyond the letter, streamed: %s', (is
 				prompt: 'Which aspect ratio fits a phone? Answer as JSON with the key answer',
 				appCode: 'demo-app',
 				isJson: true,
-				options: DETAILS,
+				...DETAILS,
 				isStreamed,
 			}),
 		);
@@ -212,7 +212,7 @@ describe.each([false, true])('with nothing beyond the letter, streamed: %s', (is
 	});
 
 	test('Super Assistant gives reply, session and executed tools, and goes on in the session', async () => {
-		const more = { options: DETAILS, isStreamed };
+		const more = { ...DETAILS, isStreamed };
 		const form = { message: `My name is Ada. ${TASK}`, ...more };
 		const first = jsonOf(await assistant(service, form));
 		expect(first).toMatchObject({ [TEXT]: containing('68') });

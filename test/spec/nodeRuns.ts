@@ -28,6 +28,7 @@ export interface ChatForm {
 	readonly tools?: readonly object[];
 	/** Whether the output is the body of the service. */
 	readonly isRaw?: boolean;
+	readonly isDetailed?: boolean;
 }
 
 /** A call of Super Assistant. */
@@ -39,6 +40,7 @@ export interface AssistantForm {
 	/** The default of the form if undefined. */
 	readonly isStreamed?: boolean;
 	readonly isRaw?: boolean;
+	readonly isDetailed?: boolean;
 	readonly options?: IDataObject;
 }
 
@@ -67,8 +69,15 @@ export interface Ran extends RunResult {
 const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 const listOf = (urls: readonly string[]) => ({ image: urls.map((url) => ({ url })) });
 
-const simplified = ({ isRaw = false }: { readonly isRaw?: boolean }) =>
-	isRaw ? { simplify: false } : {};
+interface OutputForm {
+	readonly isRaw?: boolean;
+	readonly isDetailed?: boolean;
+}
+
+const outputOf = ({ isRaw = false, isDetailed = false }: OutputForm) => {
+	const shown = isDetailed ? 'detailed' : 'simple';
+	return { output: isRaw ? 'raw' : shown };
+};
 
 function chatParameters(form: ChatForm): IDataObject {
 	const { prompt, systemMessage, messages, imageUrls = [], appCode, model } = form;
@@ -85,7 +94,7 @@ function chatParameters(form: ChatForm): IDataObject {
 			? {}
 			: { toolSource: 'json', toolsJson: JSON.stringify(tools), outputMode: 'single' }),
 		streaming: isStreamed ? 'auto' : 'off',
-		...simplified(form),
+		...outputOf(form),
 		...(isJson ? { responseFormat: 'json' } : {}),
 		options: {
 			...options,
@@ -161,7 +170,7 @@ export async function assistant(target: Target, form: AssistantForm): Promise<Ra
 		...(sessionId === undefined ? { session: 'new' } : { session: 'id', sessionId }),
 		...(imageUrls.length === 0 ? {} : { images: listOf(imageUrls) }),
 		...(form.isStreamed === undefined ? {} : { streaming: form.isStreamed ? 'auto' : 'off' }),
-		...simplified(form),
+		...outputOf(form),
 		options: form.options ?? {},
 	});
 }
@@ -185,4 +194,4 @@ export const waitForVideo = async (target: Target, tasks: readonly IDataObject[]
 export const TEXT = 'output';
 
 /** The option that adds what a visitor of a chat must not read: sessions, executed tools, retrieval. */
-export const DETAILS = { includeDetails: true };
+export const DETAILS = { isDetailed: true };

@@ -15,8 +15,6 @@ export interface ConversationLimits {
 	readonly maxCalls: number;
 	/** Maximum calls of the same tool with the same arguments. */
 	readonly maxRepeats: number;
-	/** Whether arguments that the tool does not declare are left out; otherwise the call is invalid. Default: false. */
-	readonly dropsUndeclared?: boolean;
 }
 
 /** A tool call and its result. */
@@ -88,10 +86,7 @@ export function applyReply(
 	const next: Conversation = {
 		messages: conversation.messages,
 		rounds,
-		calls: [
-			...conversation.calls,
-			...kept.map((each) => toRecord(each, tools, rounds, limits)),
-		],
+		calls: [...conversation.calls, ...kept.map((each) => toRecord(each, tools, rounds))],
 		...(usage === undefined ? {} : { usage }),
 		phase: { kind: 'calling' },
 	};
@@ -169,7 +164,6 @@ function toRecord(
 	{ call, result }: RepliedCall,
 	tools: readonly ToolDeclaration[],
 	round: number,
-	{ dropsUndeclared }: ConversationLimits,
 ): CallRecord {
 	const { id } = call;
 	const { name, arguments: text } = call.function;
@@ -178,7 +172,7 @@ function toRecord(
 		const args = parseJsonObject(text) ?? text;
 		return { ...record, arguments: args, result, failed: false, durationMs: 0 };
 	}
-	const read = readToolCall(call, tools, dropsUndeclared);
+	const read = readToolCall(call, tools);
 	if ('arguments' in read) return { ...record, arguments: read.arguments };
 	const failure = { result: errorResult(read.problem), failed: true, invalid: true };
 	return { ...record, arguments: text, ...failure, durationMs: 0 };

@@ -71,14 +71,12 @@ const MISMATCH = 'The arguments do not match the schema of the tool';
  * Parses the arguments of a tool call and validates them against the schema of the tool (spec 2.3). Models sometimes
  * invent tools or break the schema, so a problem is a result, not an error, whatever the call looks like.
  *
- * @param dropsUndeclared Whether arguments that the schema excludes are left out; otherwise they are a problem.
  * @returns The arguments of a valid call, where an integer that a number would round is its text; or the problem to report
  *   to the model.
  */
 export function readToolCall(
 	call: ToolCall,
 	tools: readonly ToolDeclaration[],
-	dropsUndeclared = false,
 ): { readonly arguments: JsonObject } | { readonly problem: string } {
 	const called = readFunction(call.function);
 	const problem = callProblem(
@@ -90,17 +88,14 @@ export function readToolCall(
 	const exact = parseJsonObject(called.arguments, true)!;
 	const { parameters } = tools.find((tool) => tool.function.name === called.name)!.function;
 	if (parameters === undefined) return { arguments: exact };
-	const declared = (args: JsonObject) =>
-		dropsUndeclared ? (withoutUndeclared(parameters, args, []) as JsonObject) : args;
-	const mismatch = findMismatch(parameters, declared(sent));
+	const mismatch = findMismatch(parameters, sent);
 	if (mismatch !== undefined) return { problem: `${MISMATCH}${mismatch}` };
-	return { arguments: declared(exact) };
+	return { arguments: exact };
 }
 
 /** How a value does not match a schema, as the end of a sentence: ` at #/city: …`; undefined if it matches. */
 export function findMismatch(schema: JsonObject, value: JsonValue): string | undefined {
-	const undeclared: string[] = [];
-	withoutUndeclared(schema, value, undeclared);
+	const undeclared = undeclaredKeys(schema, value);
 	if (undeclared.length > 0) return `: it does not declare ${oneLine(undeclared.join(', '))}`;
 	try {
 		const skipped = JSON.stringify(value).length > MAX_SLOW_CHARACTERS ? SLOW : [];
@@ -130,31 +125,21 @@ export function schemaProblem(schema: JsonObject): string | undefined {
 	}
 }
 
-/**
- * A copy of a value without the keys that its schema excludes with `additionalProperties: false`.
- *
- * @param undeclared Receives these keys.
- */
-function withoutUndeclared(
+/** The keys of a value that its schema excludes with `additionalProperties: false`. */
+function undeclaredKeys(
 	schema: JsonValue | undefined,
 	value: JsonValue | undefined,
-	undeclared: string[],
-): JsonValue | undefined {
-	if (!isJsonObject(schema)) return value;
+): readonly string[] {
+	if (!isJsonObject(schema)) return [];
 	if (Array.isArray(value)) {
-		return value.map((each) => withoutUndeclared(schema['items'], each, undeclared) ?? null);
+		return value.flatMap((each) => undeclaredKeys(schema['items'], each));
 	}
-	if (!isJsonObject(value)) return value;
+	if (!isJsonObject(value)) return [];
 	const { properties, additionalProperties, patternProperties } = schema;
 	const declared = new Map(Object.entries(objectOf(properties)));
 	const isClosed = additionalProperties === false && patternProperties === undefined;
-	const kept = Object.entries(value).filter(([key]) => {
-		const isKept = !isClosed || declared.has(key);
-		if (!isKept) undeclared.push(key);
-		return isKept;
-	});
-	return Object.fromEntries(
-		kept.map(([key, each]) => [key, withoutUndeclared(declared.get(key), each, undeclared)]),
+	return Object.entries(value).flatMap(([key, each]) =>
+		isClosed && !declared.has(key) ? [key] : undeclaredKeys(declared.get(key), each),
 	);
 }
 

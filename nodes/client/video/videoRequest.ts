@@ -2,8 +2,8 @@ import { InputError } from '../errors';
 import { withoutUndefined } from '../json';
 import { normalize, type Adjustment, type UnsupportedValues } from './normalize';
 import type { VideoRequest } from './createVideo';
-import { isDefault, VIDEO_FIELDS, type VideoField, type VideoValue } from './fields';
-import { findModel, type VideoModel } from './models';
+import { VIDEO_FIELDS, type VideoField, type VideoValue } from './fields';
+import { findModel } from './models';
 import { referenceFields, type Reference } from './references';
 import { readNumber } from '../values';
 import { validate } from './validate';
@@ -45,33 +45,17 @@ const PARSERS: Readonly<
  * Builds the creation request (spec 2.8), validated and normalized for the model (spec 2.11). An empty field is not
  * sent: the model's default applies.
  *
- * @param onlySetFields Leaves out what equals the model's default, too.
  * @throws InputError when the input is invalid, or when a value is unsupported and `unsupported` is `reject`.
  */
-export function videoRequest(
-	entered: EnteredVideo,
-	unsupported: UnsupportedValues,
-	{ onlySetFields = false }: { readonly onlySetFields?: boolean } = {},
-): VideoPlan {
+export function videoRequest(entered: EnteredVideo, unsupported: UnsupportedValues): VideoPlan {
 	const { model: code, like = code } = entered;
 	const model = findModel({ code, like });
 	const all = enteredRequest(entered);
 	validate(all, model);
-	const set = onlySetFields && model !== undefined ? withoutDefaults(all, model) : all;
-	const { request, adjustments } = normalize(set, model, unsupported);
+	const { request, adjustments } = normalize(all, model, unsupported);
 	const isEdited = model?.editsVideos === true && request.videos !== undefined;
 	const seconds = isEdited ? undefined : (request.duration ?? model?.defaultDuration);
 	return { request, adjustments, seconds };
-}
-
-/** The request without what the model takes if it is not sent. The specification does not say which of two image modes that is. */
-function withoutDefaults(request: VideoRequest, model: VideoModel): VideoRequest {
-	const defaults = VIDEO_FIELDS.filter(
-		(field) =>
-			isDefault(field, request[field.apiName], model) &&
-			(field.apiName !== 'image_mode' || field.values(model).length === 1),
-	).map(({ apiName }) => [apiName, undefined] as const);
-	return withoutUndefined<VideoRequest>({ ...request, ...Object.fromEntries(defaults) });
 }
 
 function enteredRequest({ model, prompt, fields, references }: EnteredVideo): VideoRequest {

@@ -1,19 +1,14 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { isBlank } from '../../client/values';
 import { jsonField } from '../form/fields';
-import { booleanOption, choiceOption, optionTable, readSwitch } from '../form/options';
+import { booleanOption, choiceOption, optionTable } from '../form/options';
 import { timeoutOptions } from '../form/timeoutOption';
 import type { NodeContext } from '../run/nodeContext';
 
 /** Longer than the longest call that the service allows (600 s, spec 8). A reply that is not streamed is silent until it is complete. */
 const chatTimeouts = timeoutOptions({ idle: 620, total: 620 });
 
-/** `includeDetails` adds to the output what the visitor of a chat must not read, see `toChatResult`; the others are about streams. */
-export const { includeDetails, includeUsage, ...showOptions } = optionTable({
-	includeDetails: booleanOption('Include Details', {
-		help: 'Whether the output also has the messages, executed tool calls and their results, reasoning and session. A public chat may show the whole output to its visitors.',
-	}),
+export const { includeUsage, ...showOptions } = optionTable({
 	includeUsage: booleanOption('Token Usage in Streams', {
 		help: 'Whether a streamed request asks for its token usage (stream_options). Switch it off for a service that rejects this field; the output then has no usage.',
 		default: true,
@@ -37,12 +32,6 @@ export const readCallLimits = (context: NodeContext, itemIndex: number) => ({
 	includeUsage: includeUsage.read(context, itemIndex),
 });
 
-/** Whether the output is simplified; also where an expression gives nothing, as the default says. The reply is paid: no error. */
-export function readSimplify(context: NodeContext, itemIndex: number): boolean {
-	const value: unknown = context.getNodeParameter('simplify', itemIndex, true);
-	return isBlank(value) || readSwitch(value, 'Simplify', false);
-}
-
 /** How a chat call is made, apart from the fields of the request. */
 export const callProperties: INodeProperties[] = [
 	showOptions.streamReasoning.property,
@@ -53,15 +42,3 @@ export const callProperties: INodeProperties[] = [
 		description: 'More request fields as JSON, for parameters that this form does not have',
 	}),
 ];
-
-/** For a prompt that continues a conversation. */
-export const earlierMessagesProperty: INodeProperties = jsonField(
-	'Earlier Messages',
-	'earlierMessages',
-	{
-		default: '[]',
-		description:
-			'The conversation so far, as a JSON list of messages. They are sent between System Message and Prompt.',
-		displayOptions: { show: { '/input': ['prompt'] } },
-	},
-);

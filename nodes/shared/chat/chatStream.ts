@@ -4,7 +4,7 @@ import { toNodeError, visitorText } from '../run/nodeErrors';
 import { readBatching } from '../form/batchOptions';
 import type { ItemOptions } from '../run/mapItems';
 import { isToolRun } from '../run/nodeContext';
-import { includeDetails } from './callOptions';
+import { readOutput } from './finishReply';
 
 /** Sends text to the chat of this execution. */
 export type SendText = (text: string) => void;
@@ -31,7 +31,7 @@ export function readChatBatching(
 		...readBatching(context),
 		live,
 		...(live ? { concurrency: 1 } : {}),
-		hasDetails: (item) => includeDetails.read(context, item),
+		hasDetails: (item) => readOutput(context, item) !== 'simple',
 	};
 }
 

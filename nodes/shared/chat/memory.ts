@@ -134,7 +134,7 @@ export async function recall(
 	const key = readMemoryKey(context, item);
 	if (key === '') return { messages: asked };
 	const { rows } = await readRows(context, key).catch((error: unknown) => {
-		const hint = 'Otherwise set Memory to None and use Earlier Messages';
+		const hint = 'Otherwise set Memory to None, and Input to Messages';
 		throw new InputError('Memory', `cannot be read: ${(error as Error).message}`, hint);
 	});
 	const remembered = limitMemory(rows.flatMap(messagesOf), limits);

@@ -60,21 +60,16 @@ export function readImages(context: NodeContext, item: number, service: Service)
 	return imageUrls(context, item, service, entries);
 }
 
-/** The messages of a prompt (spec 2.2): system message, earlier messages, user message with images. */
+/** The messages of a prompt (spec 2.2): system message, user message with images. */
 function readPrompt(context: IExecuteFunctions, item: number, service: Service): ChatMessage[] {
-	const label = 'Earlier Messages';
-	const entered: unknown = context.getNodeParameter('options.earlierMessages', item, '[]');
-	const limits = { allowPrivate: service.isPrivate };
-	const earlier = checkMessages(readJson(entered, label), label, limits);
 	const text = readPromptText(context, 'prompt', item, 'Prompt');
 	const images = readImages(context, item, service);
 	// The service rejects messages without content (spec 7.1).
 	if (text.trim() === '' && images.length === 0) throw emptyText('Prompt');
-	checkOrder([...earlier, userMessage(text)], label);
 	const instructions = readPromptText(context, 'systemMessage', item, 'System Message');
 	const system: ChatMessage[] =
 		instructions.trim() === '' ? [] : [{ role: 'system', content: instructions }];
-	return [...system, ...earlier, userMessage(text, images)];
+	return [...system, userMessage(text, images)];
 }
 
 function readList(

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { fileSource } from '../files/fileSource';
-import { booleanField, entriesField, jsonField, listField, textField } from '../form/fields';
+import { entriesField, jsonField, listField, textField } from '../form/fields';
 import { resourceLocator } from '../form/resourceLocator';
 import { filledByModel } from '../form/fromAi';
 
@@ -156,10 +156,3 @@ export const streamingProperty: INodeProperties = listField('Streaming', 'stream
 	default: 'auto',
 	description: 'Whether the reply is streamed. The output is the same either way.',
 });
-
-/** Whether the output is a simplified object or the response body of the service. */
-export const simplifyProperty: INodeProperties = booleanField(
-	'Simplify',
-	'simplify',
-	'Whether to return a simplified version of the response instead of the raw data',
-);

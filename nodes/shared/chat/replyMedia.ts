@@ -15,7 +15,7 @@ import { settled } from '../../client/settled';
 import { decodeFile, downloadFile } from '../files/download';
 import { readLimits, sizeOptions } from '../files/downloadLimits';
 import { ANY_FILE } from '../files/judgeFile';
-import { booleanOption, countOption, optionGroup, optionTable, textOption } from '../form/options';
+import { booleanOption, countOption, optionGroup, optionTable } from '../form/options';
 import { isToolRun } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 
@@ -27,10 +27,6 @@ const { downloadMedia } = optionTable({
 
 /** In place of the group `fileGroup`, whose sizes it has. */
 const mediaGroup = optionGroup('Downloaded Files', 'files', {
-	mediaPrefix: textOption('Media Prefix', {
-		help: 'Prefix of the output binary fields. The position in the list "media" follows, as in media_0.',
-		default: 'media_',
-	}),
 	maximumFiles: countOption('Maximum Files', {
 		help: 'Maximum number of files to download for one reply',
 		default: 20,
@@ -41,18 +37,20 @@ const mediaGroup = optionGroup('Downloaded Files', 'files', {
 /** Whether and how the files of replies become binary data. */
 export const mediaProperties: INodeProperties[] = [downloadMedia.property, mediaGroup.property];
 
-/** How the files of a reply are downloaded: the prefix of the binary fields' names, and the limits of one reply. */
+/** The limits of the files of one reply. */
 type MediaDownload = NonNullable<ReturnType<typeof readMediaDownload>>;
 
 /** How the files of an item are downloaded; undefined where they are not, as in a tool run: an agent only takes URLs. */
 export function readMediaDownload(context: IExecuteFunctions, itemIndex: number) {
 	if (!downloadMedia.read(context, itemIndex) || isToolRun(context)) return undefined;
 	return {
-		prefix: mediaGroup.options.mediaPrefix.read(context, itemIndex),
 		maxFiles: mediaGroup.options.maximumFiles.read(context, itemIndex),
 		limits: readLimits(context, itemIndex),
 	};
 }
+
+/** The binary field of an entry of `media`. */
+const fieldName = (index: number) => `media_${index}`;
 
 const CONCURRENT_DOWNLOADS = 3;
 /** A model may write links that lead nowhere, so a lost one must not take long. */
@@ -83,7 +81,7 @@ export async function withMedia(
 	const media = found.map((entry, index): IDataObject => {
 		const file = files[index]!;
 		if ('error' in file) return { ...entry, error_message: errorLine(file.error as Error) };
-		const name = `${download.prefix}${index}`;
+		const name = fieldName(index);
 		binary[name] = file.value;
 		return { ...entry, url: withoutData(entry.url), binary: name };
 	});
@@ -95,14 +93,13 @@ async function fetchFile(
 	context: IExecuteFunctions,
 	{ kind, url }: Media,
 	index: number,
-	{ prefix, maxFiles, limits }: MediaDownload,
+	{ maxFiles, limits }: MediaDownload,
 ) {
 	if (index >= maxFiles) {
 		const hint = 'Raise the limit, or open the URL of the file';
 		throw new InputError('Maximum Files', `is ${maxFiles}: this file was not downloaded`, hint);
 	}
-	const fieldName = `${prefix}${index}`;
-	const name = isDataUrl(url) ? fieldName : lastSegment(url) || fieldName;
+	const name = (isDataUrl(url) ? '' : lastSegment(url)) || fieldName(index);
 	const expected = kind === 'file' ? (mimeTypeOf(name) ?? ANY_FILE) : kind;
 	const file = { url, name, expected, limits };
 	if (isDataUrl(url)) return await decodeFile(context, file);

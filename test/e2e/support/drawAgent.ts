@@ -74,12 +74,9 @@ export const agentNode = ({
 		parameters: {
 			prompt: '={{ $json.question }}',
 			tools: { tool: tools.map(tool) },
-			...parameters,
 			// The tests look at the conversation.
-			options: {
-				includeDetails: true,
-				...('options' in parameters ? (parameters.options as object) : {}),
-			},
+			output: 'detailed',
+			...parameters,
 		},
 		credential,
 	}),
