@@ -11,7 +11,6 @@ import {
 	downloadInterrupted,
 	OPEN_URL_HINT,
 	openFile,
-	remainderSize,
 	toStream,
 	type FileResponse,
 } from './fileResponse';
@@ -43,8 +42,7 @@ const RETRY_DELAYS_MS = [500, 2_000, 5_000, 10_000, 20_000];
 const MAX_MINUTES = 15;
 
 /**
- * Streams a file into n8n's binary store. An interrupted download resumes where the host supports range requests, and
- * starts over otherwise.
+ * Streams a file into n8n's binary store. An interrupted download begins again.
  *
  * @throws ServiceError when the download fails or brings something else, with `subject` in its details.
  * @throws InputError when the file, or the run, exceeds a limit.
@@ -58,64 +56,24 @@ export async function downloadFile(
 	const late = new AbortController();
 	const done = new AbortController();
 	const signal = AbortSignal.any([late.signal, ...(canceled ? [canceled] : [])]);
-	const delaysMs = RETRY_DELAYS_MS.slice(0, retries);
-	/** The response that is being read; undefined when nothing is to be read any more. */
-	let current: FileResponse | undefined;
 
-	/** Waits before the next attempt; throws the error when it is not retryable or no attempt is left. */
-	async function waitToRetry(error: unknown): Promise<void> {
-		const isRetryable = error instanceof ServiceError && error.details.retryable === true;
-		const delayMs = isRetryable ? delaysMs.shift() : undefined;
-		if (delayMs === undefined) throw error;
-		await clock.sleep(delayMs);
-	}
-
-	async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
-		for (;;) {
-			try {
-				return await attempt();
-			} catch (error) {
-				await waitToRetry(error);
-			}
-		}
-	}
-
-	/** The bytes of a file, also over interruptions. */
-	async function* chunksOf(first: FileResponse): AsyncGenerator<Uint8Array, undefined> {
-		const { validator, length = Infinity } = first;
+	/** The chunks of a file, counted against the limits. */
+	async function* chunksOf({ body }: FileResponse): AsyncGenerator<Uint8Array, undefined> {
+		const reader = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
 		let bytes = 0;
-		/** Size of the whole file, known from its remainder. A whole file ends where its response ends. */
-		let size: number | undefined;
-		for (let response = first; ;) {
-			const reader = (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-			let read = await settled(reader.next());
-			while ('value' in read && read.value.done !== true) {
-				const chunk = read.value.value;
-				bytes += chunk.byteLength;
-				countBytes(context, limits, bytes, chunk.byteLength);
-				yield chunk;
-				read = await settled(reader.next());
-			}
-			const error = 'error' in read ? read.error : undefined;
-			if ('value' in read && bytes === (size ?? bytes)) return undefined;
-
-			const failure = downloadInterrupted(error);
-			const isClosed = current !== response;
-			if (isClosed || validator === undefined || bytes === 0 || bytes >= length)
-				throw failure;
-			await waitToRetry(failure);
-			const resume = { fromByte: bytes, validator };
-			response = await retrying(async () => await openFile(context, url, signal, resume));
-			current = response;
-			size = remainderSize(response, first, bytes);
-			// The store cannot take bytes back: the outer loop starts over with a new file.
-			if (size === undefined) throw failure;
+		for (;;) {
+			const read = await settled(reader.next());
+			if ('error' in read) throw downloadInterrupted(read.error);
+			if (read.value.done === true) return undefined;
+			const chunk = read.value.value;
+			bytes += chunk.byteLength;
+			countBytes(context, limits, bytes, chunk.byteLength);
+			yield chunk;
 		}
 	}
 
 	async function store(): Promise<IBinaryData> {
 		const response = await openFile(context, url, signal);
-		current = response;
 		try {
 			countBytes(context, limits, response.length ?? 0, 0);
 			const { head, whole } = await peek(chunksOf(response));
@@ -123,8 +81,21 @@ export async function downloadFile(
 			const stream = toStream(response.body, whole);
 			return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
 		} finally {
-			current.close();
-			current = undefined;
+			response.close();
+		}
+	}
+
+	/** Begins again after each failure that may pass: the store cannot take bytes back. */
+	async function storeWithRetries(): Promise<IBinaryData> {
+		const delaysMs = RETRY_DELAYS_MS.slice(0, retries);
+		for (;;) {
+			const file = await settled(store());
+			if ('value' in file) return file.value;
+			const { error } = file;
+			const isRetryable = error instanceof ServiceError && error.details.retryable === true;
+			const delayMs = isRetryable ? delaysMs.shift() : undefined;
+			if (delayMs === undefined) throw error;
+			await clock.sleep(delayMs);
 		}
 	}
 
@@ -145,7 +116,7 @@ export async function downloadFile(
 	};
 	// The sleep rejects when the execution is canceled.
 	void clock.sleep(MAX_MINUTES * 60_000, done.signal).then(abort, () => undefined);
-	const file = await settled(retrying(store));
+	const file = await settled(storeWithRetries());
 	done.abort();
 	if ('error' in file) throw explain(file.error);
 	return file.value;
@@ -194,7 +165,7 @@ export function hintMissingFiles(
 	items: readonly INodeExecutionData[],
 	field: 'media' | 'missing_files',
 ): void {
-	// With Simplify off, or in a report on a task, the service may have a field of this name.
+	// In a raw output, or in a report on a task, the service may have a field of this name.
 	const files = items.flatMap(({ json }) => json[field] ?? []);
 	const missing = files.filter((file) => isJsonObject(file) && 'error_message' in file).length;
 	if (missing === 0) return;

@@ -31,8 +31,7 @@ const TRUST_HINT = 'If you trust it, download it with an HTTP Request node';
 export type FileResponse = Awaited<ReturnType<typeof request>>;
 
 /**
- * Requests a download, optionally resuming with Range and If-Range. Sent without the credential: files are on
- * third-party hosts. Redirects are followed here and not by n8n, so that every host on the way is judged. Only a service
+ * Requests a download. Sent without the credential: files are on third-party hosts. Redirects are followed here and not by n8n, so that every host on the way is judged. Only a service
  * on a private network may have its files there.
  *
  * @throws ServiceError `protocol` for a URL that is not http(s) or leads to a private network, `network` when the
@@ -42,7 +41,6 @@ export async function openFile(
 	context: IExecuteFunctions,
 	url: string,
 	signal: AbortSignal,
-	resume?: { readonly fromByte: number; readonly validator: string },
 ): Promise<FileResponse> {
 	const { isPrivate: allowsPrivate } = await n8nService(context);
 	let at = url.trim();
@@ -53,17 +51,13 @@ export async function openFile(
 			throw badUrl(`leads to a private network: ${hostOf(at)}`, TRUST_HINT);
 		const response = await request(context, {
 			url: at,
-			// Without compression, so that byte positions in the response are positions in the file.
-			headers: {
-				'Accept-Encoding': 'identity',
-				...(resume && { Range: `bytes=${resume.fromByte}-`, 'If-Range': resume.validator }),
-			},
+			// Without compression, so that the announced length is that of the file.
+			headers: { 'Accept-Encoding': 'identity' },
 			agentOptions: host,
 			signal,
 		});
 		const { status, headers, close } = response;
-		const isPart = status === 206 || status === 416;
-		if (isPart ? resume !== undefined : status >= 200 && status < 300) return response;
+		if (status >= 200 && status < 300 && status !== 206) return response;
 		close();
 		const { location } = headers;
 		if (status < 300 || status >= 400 || location === undefined) throw badStatus(status);
@@ -93,7 +87,7 @@ async function request(
 			throw downloadInterrupted(error);
 		})) as IN8nHttpFullResponse;
 	const headers = response.headers as Readonly<Record<string, string | undefined>>;
-	const { etag, 'last-modified': date, 'content-length': length } = headers;
+	const { 'content-length': length } = headers;
 	return {
 		status: response.statusCode,
 		headers,
@@ -105,29 +99,7 @@ async function request(
 		},
 		/** Announced size in bytes. Of a file that the host compresses all the same, it is the compressed size. */
 		length: length === undefined ? undefined : Number(length),
-		/**
-		 * ETag or modification date of the file for If-Range, so that two versions of a file are never joined; undefined
-		 * where the download cannot resume. A weak ETag does not identify the bytes.
-		 */
-		validator: etag !== undefined && !etag.startsWith('W/') ? etag : date,
 	};
-}
-
-/**
- * The size of the whole file if the response is its remainder; undefined if it is something else, such as another version
- * of the file.
- */
-export function remainderSize(
-	{ status, headers }: FileResponse,
-	first: FileResponse,
-	fromByte: number,
-): number | undefined {
-	const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '');
-	const [from, to, size] = range?.slice(1).map(Number) ?? [];
-	const { length = size } = first;
-	const isSame = (name: string) => (headers[name] ?? first.headers[name]) === first.headers[name];
-	const isRemainder = status === 206 && from === fromByte && size === to! + 1 && size === length;
-	return isRemainder && isSame('etag') && isSame('last-modified') ? size : undefined;
 }
 
 /**
