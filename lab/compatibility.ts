@@ -60,7 +60,7 @@ async function findVersion(versionOrTag: string): Promise<string> {
 	if (stdout.trim() === '') throw new Error(`npm knows no n8n@${versionOrTag}`);
 	const found = JSON.parse(stdout) as unknown;
 	if (typeof found === 'string') return found;
-	throw new Error(`n8n@${versionOrTag} is not one version. Name one, for example 1.123.81`);
+	throw new Error(`n8n@${versionOrTag} is not one version. Name one, for example 2.20.12`);
 }
 
 function cells(result: FileResult | undefined): [string, string] {
@@ -118,7 +118,7 @@ void new Command('npm run compatibility --')
 		'Runs the end-to-end tests of all nodes on another n8n version and prints a table of the results.\n' +
 			'That version is installed into .cache/ first: a few minutes, 2.4 GB.',
 	)
-	.argument('<version>', 'n8n version, for example 1.123.81, or a tag on npm: latest, next')
+	.argument('<version>', 'n8n version, for example 2.20.12, or a tag on npm: latest, next')
 	.action(compatibility)
 	.parseAsync()
 	.catch((error: unknown) => {

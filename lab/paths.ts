@@ -9,7 +9,7 @@ export const ROOT = dirname(__dirname);
  */
 export const PINNED_HOME = join(__dirname, 'n8n', 'pinned');
 
-/** The n8n version to use instead of the pinned one, for example `1.123.81`. */
+/** The n8n version to use instead of the pinned one, for example `2.20.12`. */
 export const OTHER_N8N = process.env['LAB_N8N_VERSION'];
 
 /** Folder of the n8n that the lab runs. */

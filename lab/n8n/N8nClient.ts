@@ -62,7 +62,7 @@ const DATABASE_NOT_READY = 'Database is not ready!';
 /** Most workflows of tests end within a fraction of a second: the interval doubles from the first to the last. */
 const FIRST_POLL_MS = 50;
 const LAST_POLL_MS = 500;
-/** Milliseconds from the end of an execution until its result must be there: n8n 1.x saves the status first. */
+/** Milliseconds from the end of an execution until its result must be there: the status may be saved first. */
 const SAVE_LIMIT_MS = 3_000;
 
 interface WaitOptions {
@@ -164,8 +164,6 @@ export class N8nClient {
 	async importWorkflow(workflow: Workflow): Promise<WorkflowRef> {
 		const saved = await this.call<WorkflowRef>('POST', '/workflows', {
 			...bindCredentials(workflow, this.credentialIds),
-			// n8n 1.x has no default for this field.
-			active: false,
 		});
 		this.workflowIds.push(saved.id);
 		return saved;
@@ -201,7 +199,6 @@ export class N8nClient {
 	 * @param destination Stops after this node, as *Execute step* on it does.
 	 */
 	async run({ id }: WorkflowRef, trigger: string, destination?: string): Promise<string> {
-		// n8n 1.x runs the workflow in the request; later versions ignore it and run the saved one.
 		const workflowData = await this.call<object>('GET', `/workflows/${id}`);
 		const { executionId } = await this.call<{ executionId: string }>(
 			'POST',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
-import { N8N_HOME, OTHER_N8N } from '../paths';
+import { N8N_HOME } from '../paths';
 
 /** Variables that n8n inherits from this process. No others: n8n or proxy settings of the machine must not apply. */
 const INHERITED = ['HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'USER'] as const;
@@ -27,15 +27,6 @@ const FIXED = {
 /** The first sends requests to the internet, the second replaces the start page. */
 const UNWANTED_MODULES = ['mcp-registry', 'instance-ai'] as const;
 
-/**
- * n8n 1.x keeps binary data in memory by default, where the service cannot fetch an image from; and without task runners
- * its expressions cannot read the output of a Code node.
- */
-const N8N_1_SETTINGS = {
-	N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
-	N8N_RUNNERS_ENABLED: 'true',
-} as const;
-
 /** Settings that must be unique for every n8n process on a machine. */
 export interface N8nProcess {
 	readonly userFolder: string;
@@ -51,7 +42,6 @@ export function n8nEnvironment(n8n: N8nProcess): NodeJS.ProcessEnv {
 		// n8n starts its task runner as `node`.
 		PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
 		...FIXED,
-		...(OTHER_N8N?.startsWith('1.') ? N8N_1_SETTINGS : {}),
 		N8N_DISABLED_MODULES: UNWANTED_MODULES.filter(hasModule).join(','),
 		N8N_USER_FOLDER: n8n.userFolder,
 		N8N_PORT: String(n8n.port),

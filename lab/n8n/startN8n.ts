@@ -14,8 +14,8 @@ import { startProgram, type Program } from '../services/startProgram';
 const START_LIMIT_MS = 120_000;
 
 /**
- * Paths that answer with status 200 when n8n is ready. `/healthz` does so before the database is ready, and in n8n 1.x
- * `/healthz/readiness` before the REST API is, which a worker does not have.
+ * Paths that answer with status 200 when n8n is ready. `/healthz` does so before the database is ready. A worker has no
+ * REST API.
  */
 const READY_PATHS = {
 	start: ['healthz/readiness', 'rest/settings'],

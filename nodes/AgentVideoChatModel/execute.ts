@@ -1,6 +1,5 @@
 import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
-import { InputError } from '../client/errors';
 import { loadAiNodeSdk } from '../shared/chat/aiNodeSdk';
 import { readCallLimits } from '../shared/chat/callOptions';
 import { readImages } from '../shared/chat/messages';
@@ -14,7 +13,7 @@ import { chatModel } from './chatModel';
 /**
  * Supplies the chat model that the fields describe to the connected agent or chain.
  *
- * @throws NodeOperationError when this n8n has no SDK for AI nodes, or a field has an invalid value.
+ * @throws NodeOperationError when a field has an invalid value.
  */
 export async function supplyChatModel(
 	context: ISupplyDataFunctions,
@@ -22,14 +21,6 @@ export async function supplyChatModel(
 ): Promise<SupplyData> {
 	try {
 		const sdk = loadAiNodeSdk();
-		if (sdk === undefined) {
-			throw new InputError(
-				'This n8n',
-				'does not support chat models of community packages',
-				'Update n8n to 2.41 or later, or use the Chat Completion node',
-			);
-		}
-
 		const service = await n8nService(context);
 		const model = chatModel(context, {
 			sdk,

@@ -139,15 +139,10 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 			'do not work in execution order v0',
 			'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
 		],
-		[
-			sdk === undefined,
-			'do not work in this n8n',
-			'Update n8n to 2.41 or later, or declare the tools in the form',
-		],
 	]);
 
 	const declarations = offered.map(({ schema, metadata, ...tool }) => {
-		const { type, function: declared } = toDeclaration(sdk!, { ...tool, inputSchema: schema });
+		const { type, function: declared } = toDeclaration(sdk, { ...tool, inputSchema: schema });
 		// The arguments are merged into the item that the expressions of the node read. Tools of a toolkit get only arguments.
 		const parameters =
 			metadata?.isFromToolkit === true

@@ -92,11 +92,7 @@ export function toDeclaration(
 	return { type: 'function', function: withoutUndefined({ name, description, parameters }) };
 }
 
-/** Loads n8n's SDK for AI nodes; undefined where this n8n has none. */
-export function loadAiNodeSdk(): AiNodeSdk | undefined {
-	try {
-		return require('@n8n/ai-node-sdk') as AiNodeSdk;
-	} catch {
-		return undefined;
-	}
+/** Loads n8n's SDK for AI nodes. Only where it is used: it takes longer to load than all of this package. */
+export function loadAiNodeSdk(): AiNodeSdk {
+	return require('@n8n/ai-node-sdk') as AiNodeSdk;
 }

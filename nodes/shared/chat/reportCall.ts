@@ -34,10 +34,8 @@ export function reportCall(
 	if (ignored !== '' && completion.session_id && completion.model)
 		mentionOnce(context, `A super assistant has answered. It ignores: ${ignored}. ${INSTEAD}`);
 	const usage = usageOf(completion);
-	// An older n8n does not count tokens.
-	if (usage !== undefined && typeof accumulateTokenUsage === 'function') {
+	if (usage !== undefined)
 		accumulateTokenUsage(context, usage.prompt_tokens, usage.completion_tokens);
-	}
 	const said = FIELDS.map(([key, attribute, field]) => {
 		const value = completion[field];
 		const text = typeof value === 'string' ? value : '';

@@ -1,5 +1,4 @@
 import type {
-	IDestinationNode,
 	IExecuteFunctions,
 	INode,
 	IRunExecutionData,
@@ -26,8 +25,6 @@ interface Internals {
 export function engineOf(context: IExecuteFunctions) {
 	const { runExecutionData, workflow } = context as unknown as Internals;
 	const { resultData, executionData, startData } = runExecutionData ?? {};
-	// A text in n8n 1.x.
-	const destination = startData?.destinationNode as IDestinationNode | string | undefined;
 	return {
 		/** The runs of all nodes so far. */
 		runData: resultData?.runData,
@@ -35,7 +32,7 @@ export function engineOf(context: IExecuteFunctions) {
 		/** The node runs that are due, in their order. */
 		stack: executionData?.nodeExecutionStack,
 		/** The node on which "Execute step" was clicked. */
-		destination: typeof destination === 'string' ? destination : destination?.nodeName,
+		destination: startData?.destinationNode?.nodeName,
 		workflow,
 		connections: workflow?.connectionsBySourceNode,
 		/** Whether nodes run in the legacy order v0, breadth-first. */
