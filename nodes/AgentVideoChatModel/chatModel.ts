@@ -4,6 +4,7 @@ import { checkMessages } from '../client/chat/messages';
 import { restoreReplies } from '../client/chat/restoreReplies';
 import { addUsage } from '../client/chat/conversation';
 import { checkAnswer, usageOf } from '../client/chat/result';
+import { sendChat, type OnText } from '../client/chat/sendChat';
 import { callProblem, closeCalls, toReplay } from '../client/chat/toolCalls';
 import { laterToolChoice } from '../client/chat/tools';
 import type {
@@ -29,7 +30,6 @@ import {
 	type SdkMessage,
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
-import { sendChat, type OnText } from '../shared/chat/sendChat';
 import { n8nClock } from '../shared/run/clock';
 import { forVisitor, toNodeError } from '../shared/run/nodeErrors';
 import { nodeState, type NodeState } from '../shared/run/nodeState';

@@ -1,7 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { applyReply, startConversation } from '../client/chat/conversation';
-import { askForJson } from '../client/chat/jsonReply';
 import type { ChatRequest } from '../client/chat/types';
 import { readCallLimits, showOptions } from '../shared/chat/callOptions';
 import { readChatBatching, withChatStream, type SendText } from '../shared/chat/chatStream';
@@ -10,12 +9,10 @@ import { readMediaDownload, withMedia } from '../shared/chat/replyMedia';
 import { readMemoryKey, recall, remember, rememberedItems } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
 import { hintMissingFiles } from '../shared/files/download';
-import { reportCall, reportFallback } from '../shared/chat/reportCall';
+import { sendAndReport } from '../shared/chat/reportCall';
 import { readFallbacks, readRequestFields } from '../shared/chat/requestFields';
 import { readJsonFormat } from '../shared/chat/responseFormat';
-import { sendChat, type SendChatOptions } from '../shared/chat/sendChat';
 import { readRetry } from '../shared/form/retryOptions';
-import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { keyedMutex } from '../shared/run/keyedMutex';
 import { mapItems } from '../shared/run/mapItems';
@@ -60,15 +57,11 @@ async function runItem(
 	const service = await n8nService(context);
 	const asked = readMessages(context, item, service);
 	const fields = readRequestFields(context, item, service);
-	const clock = n8nClock(context);
-	const options: SendChatOptions = {
+	const options = {
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
 		...readCallLimits(context, item),
 		retry: readRetry(context, item),
 		fallbacks: readFallbacks(context, item, service),
-		onFallback: (fallback) => {
-			reportFallback(context, fallback);
-		},
 		showReasoning: showOptions.streamReasoning.read(context, item),
 		onText,
 	};
@@ -78,11 +71,7 @@ async function runItem(
 	const { messages, memory } = await recall(context, item, asked);
 	const request: ChatRequest = { messages, ...fields };
 	const format = readJsonFormat(context, item);
-	const completion = await askForJson(request, format, async (each) => {
-		const reply = await sendChat(clock, service.http, each, options);
-		reportCall(context, reply, request);
-		return reply;
-	});
+	const completion = await sendAndReport(context, service.http, request, format, options);
 	const json = finishReply(context, completion, 'reply', { format, output });
 	// A reply with calls that the workflow has to run ends no turn.
 	const replied = applyReply(startConversation(messages), completion, [], NO_LIMITS);

@@ -1,7 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { applyReply, closeOpenCalls, openCalls } from '../client/chat/conversation';
-import { askForJson } from '../client/chat/jsonReply';
 import { laterToolChoice } from '../client/chat/tools';
 import { progressLine } from '../client/chat/toolProgress';
 import type { ChatRequest } from '../client/chat/types';
@@ -20,9 +19,8 @@ import {
 import { finishReply } from '../shared/chat/finishReply';
 import { remember } from '../shared/chat/memory';
 import { withMedia } from '../shared/chat/replyMedia';
-import { reportCall, reportFallback } from '../shared/chat/reportCall';
-import { sendChat } from '../shared/chat/sendChat';
-import { eventLoopTurn, n8nClock } from '../shared/run/clock';
+import { sendAndReport } from '../shared/chat/reportCall';
+import { eventLoopTurn } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError } from '../shared/run/nodeErrors';
@@ -93,17 +91,10 @@ async function ask(
 ): Promise<void> {
 	const conversation = slot.conversation!;
 	const request = { ...slot.request, ...toolFields(slot), messages: conversation.messages };
-	const completion = await askForJson(request, slot.format, async (each) => {
-		const reply = await sendChat(n8nClock(context), http, each, {
-			...settings,
-			fallbacks: slot.fallbacks,
-			onFallback: (fallback) => {
-				reportFallback(context, fallback);
-			},
-			onText,
-		});
-		reportCall(context, reply, request);
-		return reply;
+	const completion = await sendAndReport(context, http, request, slot.format, {
+		...settings,
+		fallbacks: slot.fallbacks,
+		onText,
 	});
 	const next = applyReply(conversation, completion, slot.tools, settings.limits);
 	for (const { name } of settings.showTools ? openCalls(next) : []) {

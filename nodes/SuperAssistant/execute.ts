@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { askAssistant, type AssistantReply } from '../client/chat/askAssistant';
 import { askForJson, type JsonFormat } from '../client/chat/jsonReply';
+import { liveText } from '../client/chat/sendChat';
 import { progressLine, type ToolProgressEvent } from '../client/chat/toolProgress';
 import type { ChatCompletion, ChatRequest, TextDelta } from '../client/chat/types';
 import { ServiceError } from '../client/errors';
@@ -20,7 +21,6 @@ import { readMediaDownload, withMedia } from '../shared/chat/replyMedia';
 import { hintMissingFiles } from '../shared/files/download';
 import { reportCall } from '../shared/chat/reportCall';
 import { readJsonFormat } from '../shared/chat/responseFormat';
-import { liveText } from '../shared/chat/sendChat';
 import { readSafeRetry } from '../shared/form/retryOptions';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { clearCallLog } from '../shared/ledger/callLog';

@@ -1,4 +1,4 @@
-import { liveText } from '../../nodes/shared/chat/sendChat';
+import { liveText } from '../../nodes/client/chat/sendChat';
 import { findMedia } from '../../nodes/client/chat/media';
 import { toChatResult } from '../../nodes/client/chat/result';
 import type { ChatCompletion } from '../../nodes/client/chat/types';

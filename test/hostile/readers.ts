@@ -15,7 +15,7 @@ import {
 	startConversation,
 } from '../../nodes/client/chat/conversation';
 import { askForJson, readJsonReply } from '../../nodes/client/chat/jsonReply';
-import { liveText } from '../../nodes/shared/chat/sendChat';
+import { liveText } from '../../nodes/client/chat/sendChat';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import { findMedia, isDataUrl, partMedia } from '../../nodes/client/chat/media';
 import { checkMessages, checkOrder, userMessage } from '../../nodes/client/chat/messages';

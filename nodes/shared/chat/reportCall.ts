@@ -1,8 +1,12 @@
 import { accumulateTokenUsage, type IExecuteFunctions } from 'n8n-workflow';
 
 import type { Fallback } from '../../client/chat/fallback';
+import { askForJson, type JsonFormat } from '../../client/chat/jsonReply';
 import { usageOf } from '../../client/chat/result';
+import { sendChat, type SendChatOptions } from '../../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest } from '../../client/chat/types';
+import type { HttpPort } from '../../client/ports';
+import { n8nClock } from '../run/clock';
 import { mentionOnce } from '../run/hints';
 import { trace } from '../run/trace';
 
@@ -16,6 +20,31 @@ const FIELDS = [
 ] as const;
 
 const INSTEAD = 'Remove what it ignores, or use the Super Assistant node';
+
+/**
+ * Sends a chat request, see `sendChat`; in a JSON format also the attempts to repair the reply, see `askForJson`. Each call
+ * is reported by itself, and a fallback that has answered is named in the panel.
+ *
+ * @throws InputError and ServiceError as `sendChat`.
+ */
+export async function sendAndReport(
+	context: IExecuteFunctions,
+	http: HttpPort,
+	request: ChatRequest,
+	format: JsonFormat | undefined,
+	options: Omit<SendChatOptions, 'onFallback'>,
+): Promise<ChatCompletion> {
+	return await askForJson(request, format, async (each) => {
+		const reply = await sendChat(n8nClock(context), http, each, {
+			...options,
+			onFallback: (fallback) => {
+				reportFallback(context, fallback);
+			},
+		});
+		reportCall(context, reply, request);
+		return reply;
+	});
+}
 
 /**
  * Adds the tokens of a call to the node's token count in n8n and to its span, and the model and session to the execution's
@@ -50,10 +79,7 @@ export function reportCall(
 }
 
 /** Says in the panel which fallback has answered. */
-export function reportFallback(
-	context: IExecuteFunctions,
-	{ answered_by, failed }: Fallback,
-): void {
+function reportFallback(context: IExecuteFunctions, { answered_by, failed }: Fallback): void {
 	const { code, error } = failed[0]!;
 	mentionOnce(context, `${answered_by} has answered instead of ${code}. ${code}: ${error}`);
 }

@@ -1,10 +1,10 @@
-import { completeChat, type CompleteOptions } from '../../client/chat/completeChat';
-import { withFallbacks, type Answerer, type Fallback } from '../../client/chat/fallback';
-import { checkToolChoice } from '../../client/chat/tools';
-import type { ChatCompletion, ChatRequest, TextDelta } from '../../client/chat/types';
-import { withRetryUntil, type CallLimits } from '../../client/http/deadline';
-import type { RetryPolicy } from '../../client/http/retry';
-import type { Clock, HttpPort } from '../../client/ports';
+import { withRetryUntil, type CallLimits } from '../http/deadline';
+import type { RetryPolicy } from '../http/retry';
+import type { Clock, HttpPort } from '../ports';
+import { completeChat, type CompleteOptions } from './completeChat';
+import { withFallbacks, type Answerer, type Fallback } from './fallback';
+import { checkToolChoice } from './tools';
+import type { ChatCompletion, ChatRequest, TextDelta } from './types';
 
 /** Receives a piece of a reply. `delta` has its content and reasoning apart. */
 export type OnText = (text: string, delta: TextDelta) => void;

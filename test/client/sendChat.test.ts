@@ -1,4 +1,4 @@
-import { sendChat } from '../../nodes/shared/chat/sendChat';
+import { sendChat } from '../../nodes/client/chat/sendChat';
 import { axiosHttp } from '../support/axiosHttp';
 import { events, startScriptedServer } from '../support/scriptedServer';
 import { fakeClock } from '../support/fakeClock';
