@@ -65,7 +65,7 @@ interface Kind {
 }
 
 /**
- * What a node puts out for a reply, without its files: every chat node passes through here, so a judgement on replies has
+ * What a node puts out for a reply, without its files: every chat node passes through here, so a judgment on replies has
  * its place here.
  *
  * @throws ServiceError when the reply is no answer, or not in the format.
