@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
-import { N8N_HOME } from '../paths';
+import { N8N_HOME, ROOT } from '../paths';
 
 /** Variables that n8n inherits from this process. No others: n8n or proxy settings of the machine must not apply. */
 const INHERITED = ['HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'USER'] as const;
@@ -43,6 +43,8 @@ export function n8nEnvironment(n8n: N8nProcess): NodeJS.ProcessEnv {
 		PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
 		...FIXED,
 		N8N_DISABLED_MODULES: UNWANTED_MODULES.filter(hasModule).join(','),
+		// Each start compiles thousands of files otherwise.
+		NODE_COMPILE_CACHE: join(ROOT, '.cache', 'node-compile'),
 		N8N_USER_FOLDER: n8n.userFolder,
 		N8N_PORT: String(n8n.port),
 		N8N_RUNNERS_BROKER_PORT: String(n8n.brokerPort),
