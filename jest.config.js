@@ -40,7 +40,6 @@ module.exports = {
 			...base,
 			displayName: 'hostile',
 			testMatch: ['<rootDir>/test/hostile/**/*.test.ts'],
-			setupFilesAfterEnv: ['<rootDir>/test/support/repeatOnce.ts'],
 			moduleNameMapper: { '^@n8n/ai-node-sdk$': '<rootDir>/test/support/aiNodeSdk.ts' },
 		},
 	],

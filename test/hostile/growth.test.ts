@@ -1,3 +1,4 @@
+import '../support/repeatOnce';
 import { HOSTILE_TEXTS, plainJson, plainText } from './texts';
 import { outsideFunctions } from './outsideFunctions';
 import { READERS, WITHOUT_ROW, type Reader } from './readers';
