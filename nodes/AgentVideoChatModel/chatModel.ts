@@ -3,7 +3,7 @@ import type { IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 import { checkMessages } from '../client/chat/messages';
 import { restoreReplies } from '../client/chat/restoreReplies';
 import { addUsage } from '../client/chat/conversation';
-import { checkAnswer, usageOf } from '../client/chat/result';
+import { usageOf } from '../client/chat/result';
 import { sendChat, type OnText } from '../client/chat/sendChat';
 import { callProblem, closeCalls, toReplay } from '../client/chat/toolCalls';
 import { laterToolChoice } from '../client/chat/tools';
@@ -29,6 +29,7 @@ import {
 	type SdkMessage,
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
+import { judgeReply } from '../shared/chat/finishReply';
 import { n8nClock } from '../shared/run/clock';
 import { forVisitor, toNodeError } from '../shared/run/nodeErrors';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
@@ -80,7 +81,7 @@ export function chatModel(
 				usage = addUsage(usage, usageOf(completion));
 				const calls = callsOf(completion);
 				const [first] = calls;
-				if (first === undefined) checkAnswer(completion);
+				if (first === undefined) judgeReply(completion, 'model');
 				if (first === undefined || calls.some(isRunnable))
 					return storeReply(
 						context,

@@ -42,6 +42,23 @@ export function readOutput(context: NodeContext, item: number): Output {
 	return isBlank(chosen) ? 'simple' : readChoice(chosen, LABEL, values);
 }
 
+/** Which reply is no answer, by node; undefined for a node that takes every reply. The only place where replies are judged. */
+const JUDGES = {
+	reply: undefined,
+	assistant: undefined,
+	agent: checkAnswer,
+	model: checkAnswer,
+};
+
+/**
+ * Judges a reply by the row of its node.
+ *
+ * @throws ServiceError for a reply that is no answer.
+ */
+export function judgeReply(completion: ChatCompletion, node: keyof typeof JUDGES): void {
+	JUDGES[node]?.(completion);
+}
+
 /** What is different where the nodes finish a reply. */
 const REPLIES = {
 	reply: { tool: 'reply' },
@@ -49,7 +66,6 @@ const REPLIES = {
 	agent: {
 		tool: 'reply',
 		hasRunAll: true,
-		judge: checkAnswer,
 		raw: (response: ChatCompletion): object => ({ response }),
 	},
 } as const satisfies Record<string, Kind>;
@@ -59,8 +75,6 @@ interface Kind {
 	readonly tool: 'reply' | 'assistant';
 	/** Whether all tool calls of a reply have run, see `toChatResult`. */
 	readonly hasRunAll?: boolean;
-	/** @throws ServiceError for a reply that is no answer. */
-	readonly judge?: (completion: ChatCompletion) => void;
 	readonly raw?: (completion: ChatCompletion) => object;
 }
 
@@ -79,8 +93,8 @@ export function finishReply(
 		output,
 	}: { readonly format: JsonFormat | undefined; readonly output: Output | undefined },
 ): IDataObject {
-	const { tool, hasRunAll, judge, raw }: Kind = REPLIES[kind];
-	judge?.(completion);
+	const { tool, hasRunAll, raw }: Kind = REPLIES[kind];
+	judgeReply(completion, kind);
 	const json = readJsonReply(completion, format);
 	if (output === 'raw') return asJson(raw?.(completion) ?? completion);
 	const details = output === 'detailed';
