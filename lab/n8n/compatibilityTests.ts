@@ -21,7 +21,7 @@ export const COMPATIBILITY_ROWS: readonly CompatibilityRow[] = [
 	...[
 		{ what: 'branches', file: 'agentBranches.test.ts' },
 		{ what: 'conversations', file: 'agentConversations.test.ts' },
-		{ what: 'drawings', file: 'agentDrawings.test.ts' },
+		{ what: 'workflows', file: 'agentDrawings.test.ts' },
 	].map(({ what, file }) => ({
 		what: `Agent with Tools, ${what}`,
 		node: 'FunctionCallingAgent',

@@ -63,7 +63,7 @@ export async function deliver(
 	rule: FailureRule,
 ): Promise<readonly DeliveredItem[]> {
 	const { failsNode } = rule;
-	// Who goes on already needs no advice on it.
+	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const hint = context.continueOnFail() ? rule.hint : `${rule.hint}. ${rule.toGoOn}`;
 	const pollOf = new Map(polls.map((poll) => [poll.taskId, poll]));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
