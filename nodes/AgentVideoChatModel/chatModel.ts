@@ -19,8 +19,7 @@ import { ServiceError } from '../client/errors';
 import { asJson, fromJson } from '../client/json';
 import { isBlank, oneLine } from '../client/values';
 import type { HttpPort } from '../client/ports';
-import type { CallLimits } from '../client/http/deadline';
-import type { RetryPolicy } from '../client/http/retry';
+import type { CallLimits, RetryPolicy } from '../client/http/retry';
 import {
 	toDeclaration,
 	type AiNodeSdk,

@@ -14,7 +14,7 @@ import { readFallbacks, readRequestFields } from '../shared/chat/requestFields';
 import { readJsonFormat } from '../shared/chat/responseFormat';
 import { readRetry } from '../shared/form/retryOptions';
 import { n8nService } from '../shared/run/host';
-import { keyedMutex } from '../shared/run/keyedMutex';
+import { keyedMutex } from '../client/concurrency';
 import { mapItems } from '../shared/run/mapItems';
 
 /** Limits of a single exchange: there is none. */

@@ -9,7 +9,7 @@ import {
 
 import { shownAs } from '../shared/chat/properties';
 import { searchItems } from '../shared/form/resourceLocator';
-import { readModelCodes } from '../shared/run/modelCodes';
+import { readModelCodes } from '../shared/run/credential';
 import { credentialTest } from '../shared/run/testCredential';
 import { createVideos } from './execute';
 import { videoModelItems } from './modelProperties';

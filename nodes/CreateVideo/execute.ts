@@ -1,19 +1,19 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isOutcomeUnknown } from '../client/errors';
-import { withRetryUntil } from '../client/http/deadline';
+import { withRetryUntil } from '../client/http/retry';
 import { createVideo } from '../client/video/createVideo';
 import type { Adjustment } from '../client/video/normalize';
 import { asJson } from '../client/json';
 import { counted } from '../client/values';
-import { settled, valueOf } from '../client/settled';
+import { settled, valueOf } from '../client/concurrency';
 import { readBatching } from '../shared/form/batchOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { PaidCalls } from '../shared/ledger/paidCalls';
 import { hint } from '../shared/run/hints';
 import { n8nClock } from '../shared/run/clock';
 import { mapItems } from '../shared/run/mapItems';
-import { readModelCodes } from '../shared/run/modelCodes';
+import { readModelCodes } from '../shared/run/credential';
 import { isToolRun } from '../shared/run/nodeContext';
 import { trace } from '../shared/run/trace';
 import { checkWaitFields } from '../shared/wait/options';

@@ -6,7 +6,7 @@ import type { ToolDeclaration } from '../client/chat/tools';
 import type { ChatRequest } from '../client/chat/types';
 import type { Output } from '../shared/chat/finishReply';
 import type { Memory } from '../shared/chat/memory';
-import type { Answerer } from '../client/chat/fallback';
+import type { Answerer } from '../client/chat/sendChat';
 import type { Envelope, Position } from './matching';
 import type { AgentSettings } from './options';
 import type { ToolNode } from './tools';

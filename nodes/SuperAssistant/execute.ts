@@ -6,9 +6,9 @@ import { liveText } from '../client/chat/sendChat';
 import { progressLine, type ToolProgressEvent } from '../client/chat/toolProgress';
 import type { ChatCompletion, ChatRequest, TextDelta } from '../client/chat/types';
 import { ServiceError } from '../client/errors';
-import { withRetryUntil } from '../client/http/deadline';
+import { withRetryUntil } from '../client/http/retry';
 import { asJson } from '../client/json';
-import { readResult, settled, valueOf } from '../client/settled';
+import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency';
 import { readCallLimits, showOptions } from '../shared/chat/callOptions';
 import {
 	readChatBatching,
@@ -28,12 +28,10 @@ import { openCalls } from '../shared/ledger/paidCalls';
 import { hint } from '../shared/run/hints';
 import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
-import { keyedMutex } from '../shared/run/keyedMutex';
 import { mapItems } from '../shared/run/mapItems';
 import { errorLine } from '../shared/run/nodeErrors';
-import { ASSISTANT_CALLS } from './callTable';
+import { ASSISTANT_CALLS, openSession } from './sessionTable';
 import { planCall, readRequest, type AssistantFields } from './input';
-import { openSession } from './sessionTable';
 
 /**
  * Calls the assistant once per item. Items of the same session run one after another; with live streaming all items do,

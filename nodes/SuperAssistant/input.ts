@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { userMessage } from '../client/chat/messages';
 import type { ChatRequest } from '../client/chat/types';
 import { emptyText } from '../client/errors';
-import { chatSession } from '../shared/chat/chatSession';
+import { chatSession } from '../shared/chat/memory';
 import { readImages } from '../shared/chat/messages';
 import { appField } from '../shared/chat/requestFields';
 import { readChatFields } from '../shared/chat/requestOptions';

@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto';
-
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
 import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
 import {
 	onTable,
-	TableError,
 	type Row,
 	type Step,
+	TableError,
 	type TableSchema,
 } from '../shared/ledger/dataTable';
-import { accountOf } from '../shared/run/account';
+import { accountOf } from '../shared/run/credential';
 import { n8nClock } from '../shared/run/clock';
 import { hint } from '../shared/run/hints';
 import { checkKey } from '../shared/run/parameters';
 import type { AssistantFields } from './input';
+import type { AssistantReply } from '../client/chat/askAssistant';
+import { isJsonObject, type JsonValue, objectOf, parseJsonObject } from '../client/json';
+import { CALLER_COLUMNS, type CallKind, STATUS_COLUMNS } from '../shared/ledger/callKind';
 
 /** The sessions of a project; users can view them and delete rows. */
 export const SESSION_TABLE = {
@@ -137,4 +139,44 @@ function toClaim(row: Row, nowMs: number): ClaimRow[] {
 	if ((row['session_id'] ?? '') !== '') return [{ ...common, state: 'settled' }];
 	if (!(Date.parse(String(row['claimed_until'])) > nowMs)) return [];
 	return [{ ...common, state: row['status'] === 'claimed' ? 'claimed' : 'reserved' }];
+}
+
+/** Calls of super assistants in a ledger of their own. A row is needed until its execution needs no retry any more. */
+export const ASSISTANT_CALLS: CallKind<AssistantReply> = {
+	table: {
+		name: 'agent_video_calls',
+		columns: {
+			...STATUS_COLUMNS,
+			session_key: 'string',
+			message: 'string',
+			reply: 'string',
+			app_code: 'string',
+			session_id: 'string',
+			...CALLER_COLUMNS,
+		},
+	},
+	// As long as n8n keeps executions by default.
+	expired: { days: 14, rows: [['status', 'eq', 'answered']] },
+	toRow: (reply) => {
+		const { session_id: sessionId } = reply.completion;
+		const session = sessionId === undefined ? {} : { session_id: sessionId };
+		return { status: 'answered', ...session, reply: JSON.stringify(reply) };
+	},
+	toResult: toReply,
+};
+
+/** The reply in a row; none if the row has no complete reply, for example because a person has changed it. */
+function toReply({ reply }: Row): AssistantReply | undefined {
+	const value = parseJsonObject(String(reply));
+	if (!isJsonObject(value?.['completion'])) return undefined;
+	const { choices } = value['completion'];
+	const { events } = value;
+	if (!Array.isArray(choices) || !Array.isArray(events)) return undefined;
+	const isWhole = hasText(choices[0]) && events.every(isJsonObject);
+	return isWhole ? (value as unknown as AssistantReply) : undefined;
+}
+
+function hasText(choice: JsonValue | undefined): boolean {
+	const { message } = objectOf(choice);
+	return isJsonObject(message) && typeof (message['content'] ?? '') === 'string';
 }

@@ -9,7 +9,7 @@ import {
 	type Step,
 } from '../shared/ledger/dataTable';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
-import { accountOf, isOwn } from '../shared/run/account';
+import { accountOf, isOwn } from '../shared/run/credential';
 import { hint } from '../shared/run/hints';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
 import { checkKey, readText } from '../shared/run/parameters';

@@ -49,3 +49,49 @@ export function slices<T>(list: readonly T[], size: number): T[][] {
 		list.slice(index * size, (index + 1) * size),
 	);
 }
+
+/** What a function has returned, or thrown: to be used, or thrown again, later. */
+export type Settled<T> = { readonly value: T } | { readonly error: unknown };
+
+/** Calls a function and keeps what it throws. */
+export function readResult<T>(read: () => T): Settled<T> {
+	try {
+		return { value: read() };
+	} catch (error) {
+		return { error };
+	}
+}
+
+/** Waits for a promise and keeps its rejection. */
+export async function settled<T>(promise: Promise<T>): Promise<Settled<T>> {
+	return await promise.then(
+		(value) => ({ value }),
+		(error: unknown) => ({ error }),
+	);
+}
+
+/** The value; throws the error if there is one. */
+export function valueOf<T>(result: Settled<T>): T {
+	if ('error' in result) throw result.error;
+	return result.value;
+}
+
+/**
+ * Per-key mutex: runs work with the same key one after another, also after a failure. An empty key takes no lock.
+ *
+ * @returns A function that runs one piece of work under its key.
+ */
+export function keyedMutex(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+	const last = new Map<string, Promise<unknown>>();
+
+	return async (key, work) => {
+		if (key === '') return await work();
+		const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+		last.set(key, turn);
+		try {
+			return await turn;
+		} finally {
+			if (last.get(key) === turn) last.delete(key);
+		}
+	};
+}

@@ -1,4 +1,4 @@
-import { normalizeBaseUrl } from '../../nodes/client/http/baseUrl';
+import { normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
 
 test.each([
 	['https://api.example.com'],

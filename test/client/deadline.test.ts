@@ -1,5 +1,5 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { withDeadline, withRetryUntil } from '../../nodes/client/http/deadline';
+import { withDeadline, withRetryUntil } from '../../nodes/client/http/retry';
 import type { Clock, HttpPort, HttpRequest } from '../../nodes/client/ports';
 import { fakeClock } from '../support/fakeClock';
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { normalizeBaseUrl } from '../../nodes/client/http/baseUrl';
+import { normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
 import { excerpt, errorDetails } from '../../nodes/client/http/request';
 import { parseJson } from '../../nodes/client/json';
 import { runNode } from '../support/engine';

@@ -50,13 +50,12 @@ import type {
 	ToolCall,
 } from '../../nodes/client/chat/types';
 import { ServiceError } from '../../nodes/client/errors';
-import { normalizeBaseUrl } from '../../nodes/client/http/baseUrl';
-import { checkPublicUrl, isPrivateUrl } from '../../nodes/client/http/publicUrl';
-import { reportedError } from '../../nodes/client/http/reportedError';
+import { checkPublicUrl, isPrivateUrl, normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
 import {
 	errorDetails,
 	excerpt,
 	readJsonObject,
+	reportedError,
 	unexpectedResponse,
 } from '../../nodes/client/http/request';
 import { asJson, bounded, parseBody, parseJson, type JsonObject } from '../../nodes/client/json';
@@ -519,7 +518,7 @@ export const READERS: readonly Reader[] = [
 		(text) => () => checkTools([{ type: 'function', function: { name: text } }], 'Tools'),
 	),
 	row(
-		'client/http/baseUrl#normalizeBaseUrl',
+		'client/http/publicUrl#normalizeBaseUrl',
 		(text) => () => normalizeBaseUrl(`http://a.example/${text}`),
 	),
 	row(
@@ -602,7 +601,7 @@ export const READERS: readonly Reader[] = [
 		'shared/files/judgeFile#judgeFile',
 		(text) => () => judgeFile(Buffer.from(text), text, 'video', 'host'),
 	),
-	row('client/http/reportedError#reportedError', (text) => () => {
+	row('client/http/request#reportedError', (text) => () => {
 		const error = { message: text, type: text, code: text };
 		return reportedError('video', text, { error });
 	}),
@@ -648,8 +647,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat/toolCalls#toolCall',
 		'client/http/publicUrl#hostOf',
 		'client/http/publicUrl#isPrivateAddress',
-		'client/http/reportedError#bodyError',
-		'client/http/reportedError#hasError',
+		'client/http/request#bodyError',
+		'client/http/request#hasError',
 		'client/http/request#readBytes',
 		'client/http/request#send',
 		'client/json#parseJsonObject',
@@ -735,15 +734,15 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait/progress#pollProgress',
 		'shared/wait/record#recordResults',
 		'shared/wait/state#loadPolls',
-		'client/chat/fallback#withFallbacks',
-		'client/http/deadline#withDeadline',
-		'client/http/deadline#withRetryUntil',
+		'client/chat/sendChat#withFallbacks',
+		'client/http/retry#withDeadline',
+		'client/http/retry#withRetryUntil',
 		'client/video/poll/pollTasks#pollTasks',
 		'shared/chat/sendChat#sendChat',
 		'shared/files/download#hintMissingFiles',
 		'shared/chat/requestFields#appField',
 		'shared/files/judgeHost#judgeHost',
-		'shared/run/account#isOwn',
+		'shared/run/credential#isOwn',
 		'shared/run/mapItems#mapItems',
 		'shared/run/trace#trace',
 	],

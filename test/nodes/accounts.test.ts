@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
 import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
-import { accountName } from '../../nodes/shared/run/account';
+import { accountName } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { runNode, type RunResult } from '../support/engine';
 import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import type { IDataObject } from 'n8n-workflow';
 
 import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
-import { accountName } from '../../nodes/shared/run/account';
+import { accountName } from '../../nodes/shared/run/credential';
 import { keyMask } from '../../nodes/shared/run/maskKey';
 import { answerWell } from '../faults/acts';
 import { OPERATIONS, type Operation } from '../faults/operations';

@@ -1,4 +1,4 @@
-import { accountName } from '../../nodes/shared/run/account';
+import { accountName } from '../../nodes/shared/run/credential';
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { dataTables, type DataTables } from '../support/dataTables';

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { AssistantReply } from '../../nodes/client/chat/askAssistant';
-import { ASSISTANT_CALLS } from '../../nodes/SuperAssistant/callTable';
+import { ASSISTANT_CALLS } from '../../nodes/SuperAssistant/sessionTable';
 import { planCall } from '../../nodes/SuperAssistant/input';
 
 const { toRow, toResult: toReply } = ASSISTANT_CALLS;

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
-import { accountName } from '../../nodes/shared/run/account';
+import { accountName } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	allItems,

@@ -9,7 +9,7 @@ import {
 
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
 import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
-import { accountName } from '../../nodes/shared/run/account';
+import { accountName } from '../../nodes/shared/run/credential';
 import { dataTables } from '../support/dataTables';
 import {
 	allItems,

@@ -2,8 +2,15 @@ import type { EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError } from '../errors';
 import { isBlank } from '../values';
-import { bodyError, hasError, reportedError } from '../http/reportedError';
-import { readBytes, readJsonObject, send, unexpectedResponse } from '../http/request';
+import {
+	bodyError,
+	hasError,
+	readBytes,
+	readJsonObject,
+	reportedError,
+	send,
+	unexpectedResponse,
+} from '../http/request';
 import {
 	asJson,
 	fromJson,

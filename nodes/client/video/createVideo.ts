@@ -1,5 +1,5 @@
 import { isCanceled, isOutcomeUnknown, ServiceError } from '../errors';
-import { bodyError } from '../http/reportedError';
+import { bodyError } from '../http/request';
 import { asJson, fromJson, withoutUndefined } from '../json';
 import type { HttpPort } from '../ports';
 import { ofService, postVideo } from './queryTask';

@@ -1,6 +1,5 @@
 import { InputError, ServiceError } from '../errors';
-import { bodyError } from '../http/reportedError';
-import { readJsonObject, send } from '../http/request';
+import { bodyError, readJsonObject, send } from '../http/request';
 import {
 	bounded,
 	fromJson,

@@ -6,8 +6,7 @@ import type { ChatCompletion } from '../../client/chat/types';
 import { asJson } from '../../client/json';
 import { isBlank, readChoice } from '../../client/values';
 import { listField } from '../form/fields';
-import type { NodeContext } from '../run/nodeContext';
-import { forTools } from '../run/toolResult';
+import { forTools, type NodeContext } from '../run/nodeContext';
 
 const LABEL = 'Output';
 

@@ -1,7 +1,7 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import { searchItems } from '../form/resourceLocator';
-import { readModelCodes } from '../run/modelCodes';
+import { readModelCodes } from '../run/credential';
 import { DEFAULT_MODEL } from './properties';
 import { REASONING_EFFORTS } from './requestOptions';
 

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
-
-import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import {
+	CHAT_TRIGGER_NODE_TYPE,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeProperties,
+} from 'n8n-workflow';
 
 import {
 	lastTurn,
 	limitMemory,
+	type MemoryLimits,
 	parseMemory,
 	toKeep,
 	withMemory,
-	type MemoryLimits,
 } from '../../client/chat/memory';
 import type { Conversation } from '../../client/chat/conversation';
 import type { ChatMessage } from '../../client/chat/types';
@@ -16,20 +20,19 @@ import { InputError } from '../../client/errors';
 import { listField, textField } from '../form/fields';
 import { numberOption, optionGroup, readOptions } from '../form/options';
 import {
-	onTable,
 	type Condition,
+	onTable,
 	type Row,
 	type Step,
 	type TableSchema,
 } from '../ledger/dataTable';
-import { accountOf } from '../run/account';
-import { runsOf } from '../run/engine';
+import { accountOf } from '../run/credential';
+import { engineOf, runsOf } from '../run/engine';
 import { hint } from '../run/hints';
 import { isToolRun } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 import { nodeState } from '../run/nodeState';
 import { checkKey, readText } from '../run/parameters';
-import { chatSession } from './chatSession';
 
 /** The conversations of a project; users can view them and delete rows. A key is one of an account, workflow and node. */
 export const MEMORY_TABLE = {
@@ -229,4 +232,20 @@ export function rememberedItems(context: IExecuteFunctions) {
 			state.clear();
 		},
 	};
+}
+
+/**
+ * The `sessionId` of n8n's chat: that of the item, or else of the Chat Trigger that has started this execution, so that it
+ * is found anywhere in the workflow. Empty if there is none.
+ */
+export function chatSession(context: IExecuteFunctions, item: number): string {
+	const { runData = {}, workflow } = engineOf(context);
+	const triggers = Object.entries(runData).filter(
+		([name]) => workflow?.nodes?.[name]?.type === CHAT_TRIGGER_NODE_TYPE,
+	);
+	const ofTriggers = triggers.flatMap(([, runs]) => runs[0]?.data?.['main']?.[0]?.[0] ?? []);
+	const ids = [context.getInputData()[item], ...ofTriggers].map(
+		(each) => each?.json['sessionId'],
+	);
+	return ids.find((id): id is string => typeof id === 'string' && id.trim() !== '')?.trim() ?? '';
 }

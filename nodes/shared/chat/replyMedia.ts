@@ -8,10 +8,9 @@ import type {
 
 import { findMedia, isDataUrl, type Media } from '../../client/chat/media';
 import type { ChatCompletion } from '../../client/chat/types';
-import { mapConcurrent } from '../../client/concurrency';
+import { mapConcurrent, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import { mimeTypeOf } from '../../client/fileTypes';
-import { settled } from '../../client/settled';
 import { decodeFile, downloadFile } from '../files/download';
 import { readLimits, sizeOptions } from '../files/downloadLimits';
 import { ANY_FILE } from '../files/judgeFile';

@@ -1,9 +1,8 @@
 import { accumulateTokenUsage, type IExecuteFunctions } from 'n8n-workflow';
 
-import type { Fallback } from '../../client/chat/fallback';
+import { type Fallback, sendChat, type SendChatOptions } from '../../client/chat/sendChat';
 import { askForJson, type JsonFormat } from '../../client/chat/jsonReply';
 import { usageOf } from '../../client/chat/result';
-import { sendChat, type SendChatOptions } from '../../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest } from '../../client/chat/types';
 import type { HttpPort } from '../../client/ports';
 import { n8nClock } from '../run/clock';

@@ -1,4 +1,4 @@
-import type { Answerer } from '../../client/chat/fallback';
+import type { Answerer } from '../../client/chat/sendChat';
 import { InputError } from '../../client/errors';
 import type { ChatRequest } from '../../client/chat/types';
 import { readChoice } from '../../client/values';

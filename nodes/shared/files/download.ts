@@ -3,7 +3,7 @@ import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { isCanceled, ServiceError } from '../../client/errors';
 import { isJsonObject } from '../../client/json';
 import { counted } from '../../client/values';
-import { settled } from '../../client/settled';
+import { settled } from '../../client/concurrency';
 import { hint } from '../run/hints';
 import { n8nClock } from '../run/clock';
 import { countBytes, type DownloadLimits } from './downloadLimits';

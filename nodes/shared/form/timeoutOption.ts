@@ -1,4 +1,4 @@
-import type { CallLimits } from '../../client/http/deadline';
+import type { CallLimits } from '../../client/http/retry';
 import type { NodeContext } from '../run/nodeContext';
 import { numberOption, optionGroup } from './options';
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { accountOf } from '../run/account';
+import { accountOf } from '../run/credential';
 import { runsOf } from '../run/engine';
 import { mentionOnce } from '../run/hints';
 import { n8nClock } from '../run/clock';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
-import { settled, valueOf } from '../../client/settled';
+import { settled, valueOf } from '../../client/concurrency';
 import { batchWriter } from './batchWriter';
 import type { CallKind, PlannedCall } from './callKind';
 import { interrupted, toFailure } from './callLog';

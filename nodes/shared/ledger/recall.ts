@@ -1,10 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { slices } from '../../client/concurrency';
+import { keyedMutex, type Settled, slices } from '../../client/concurrency';
 import { fromSaved, InputError } from '../../client/errors';
-import type { Settled } from '../../client/settled';
 import { hint } from '../run/hints';
-import { keyedMutex } from '../run/keyedMutex';
 import { nodeState } from '../run/nodeState';
 import { removals } from './batchWriter';
 import { type CallLog, type KnownCall } from './callLog';

@@ -1,8 +1,7 @@
-import { slices } from '../../client/concurrency';
+import { type Settled, slices } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import type { Clock } from '../../client/ports';
-import type { Settled } from '../../client/settled';
-import { isOwn } from '../run/account';
+import { isOwn } from '../run/credential';
 import { removals } from './batchWriter';
 import type { CallKind } from './callKind';
 import { claimKeys, type ClaimRow, type Reservation } from './claim';

@@ -1,9 +1,16 @@
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import type {
+	ICredentialDataDecryptedObject,
+	IDataObject,
+	IExecuteFunctions,
+	ILoadOptionsFunctions,
+} from 'n8n-workflow';
+import { hash, scrypt } from 'node:crypto';
 
-import { rejectMistakes } from '../../client/errors';
-import { normalizeBaseUrl } from '../../client/http/baseUrl';
+import { InputError, rejectMistakes } from '../../client/errors';
+import { normalizeBaseUrl } from '../../client/http/publicUrl';
 import { shown } from '../../client/values';
 import { keyMask } from './maskKey';
+import { CREDENTIAL, type NodeContext } from './nodeContext';
 
 /** A header name of RFC 9110. It begins with a letter or digit, so that `__proto__` is none. */
 const HEADER_NAME = /^[a-z0-9][a-z0-9!#$%&'*+.^_`|~-]*$/i;
@@ -61,4 +68,75 @@ function readHeaders(rows: unknown): Readonly<Record<string, string>> {
 		]);
 	});
 	return Object.fromEntries(entries);
+}
+
+/** Names of accounts in this process, by a hash of the credential's data. */
+const names = new Map<string, Promise<string>>();
+
+/**
+ * Name of the account behind a credential: the host of its base URL and a fingerprint of its API key and extra headers.
+ * The service has no ID of accounts, so another key counts as another account. So does another header: it may name the
+ * tenant, and a task that is polled for another tenant would be lost.
+ *
+ * More people can read the tables than may use the credential. A weak key could be found from a plain hash by trying: scrypt
+ * makes each try take 50 ms.
+ *
+ * @throws InputError when the credential has a missing or malformed value.
+ */
+export async function accountName(data: ICredentialDataDecryptedObject): Promise<string> {
+	const { baseUrl, key, headers } = readCredential(data);
+	const { host } = new URL(baseUrl);
+	const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+	const secret = JSON.stringify([key, ...sent.sort()]);
+	const id = hash('sha256', JSON.stringify([host, secret]));
+	const name =
+		names.get(id) ??
+		new Promise<string>((resolve, reject) => {
+			scrypt(secret, host, 16, (error, fingerprint) => {
+				if (error) reject(error);
+				else resolve(`${host} ${fingerprint.toString('base64url')}`);
+			});
+		});
+	names.set(id, name);
+	return await name;
+}
+
+/** The name of the account that a node uses, see `accountName`. */
+export async function accountOf(context: IExecuteFunctions): Promise<string> {
+	return await accountName(await context.getCredentials(CREDENTIAL, 0));
+}
+
+/** Whether a row of a table belongs to the account: a person may have cleared the cell after the API key was changed. */
+export function isOwn({ account: owner }: IDataObject, account: string): boolean {
+	return [account, '', null, undefined].includes(owner as string | null);
+}
+
+const LISTS = { chatModels: 'Chat Models', videoModels: 'Video Models' } as const;
+
+/** A row as n8n keeps it; an expression can make anything of its values. */
+type Row = Readonly<Record<'code' | 'name' | 'like', unknown>>;
+
+/**
+ * The model codes of a list in the credential: a chat model with its display name, a video model with the row of the table
+ * that it behaves like.
+ *
+ * @throws InputError when a row has no code, or the code of another row.
+ */
+export async function readModelCodes(
+	context: NodeContext | ILoadOptionsFunctions,
+	list: keyof typeof LISTS,
+): Promise<Readonly<Record<keyof Row, string>>[]> {
+	const data = await context.getCredentials(CREDENTIAL, 0);
+	const { model = [] } = (data[list] ?? {}) as { readonly model?: readonly Row[] };
+	const text = (value: unknown) => shown(value ?? '').trim();
+	const codes = model.map(({ code }) => text(code));
+	return model.map(({ name, like }, index) => {
+		const code = codes[index]!;
+		const field = `${LISTS[list]} in the credential: row ${index + 1}`;
+		if (code === '') throw new InputError(field, 'has no code', 'Enter it, or remove the row');
+		const first = codes.indexOf(code);
+		if (first === index) return { code, name: text(name) || code, like: text(like) };
+		const problem = `has the code ${code}, as row ${first + 1} has`;
+		throw new InputError(field, problem, 'Remove one of the two rows');
+	});
 }

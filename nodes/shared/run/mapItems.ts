@@ -1,8 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { mapConcurrent, slices } from '../../client/concurrency';
+import { mapConcurrent, readResult, slices } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
-import { readResult } from '../../client/settled';
 import {
 	errorFacts,
 	forVisitor,

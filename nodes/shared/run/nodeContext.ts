@@ -1,8 +1,11 @@
 import {
 	CHAT_TRIGGER_NODE_TYPE,
+	type IDataObject,
 	type IExecuteFunctions,
 	type ISupplyDataFunctions,
 } from 'n8n-workflow';
+
+import { withoutUndefined } from '../../client/json';
 
 /** Type name of the credential that all nodes share. */
 export const CREDENTIAL = 'agentVideoApi';
@@ -19,4 +22,22 @@ export function isToolRun(context: NodeContext): boolean {
 export function isInChat(context: IExecuteFunctions): boolean {
 	const before = context.getParentNodes(context.getNode().name);
 	return before.some(({ type }) => type === CHAT_TRIGGER_NODE_TYPE);
+}
+
+/** The fields of a result that an agent's model needs; the others would only fill its context. */
+const TOOL_FIELDS = {
+	reply: ['output', 'json', 'tool_calls', 'media', 'session_id'],
+	assistant: ['output', 'json', 'media', 'session_id'],
+	video: ['task_id', 'status', 'video_url', 'thumbnail_url', 'reason', 'error_message'],
+} as const;
+
+/** The output of a result: all fields, or in a tool run only those the agent's model needs. */
+export function forTools(
+	context: IExecuteFunctions,
+	kind: keyof typeof TOOL_FIELDS,
+	result: IDataObject,
+): IDataObject {
+	if (!isToolRun(context)) return result;
+	const fields = TOOL_FIELDS[kind].map((name) => [name, result[name]]);
+	return withoutUndefined(Object.fromEntries(fields) as IDataObject);
 }

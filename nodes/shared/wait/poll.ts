@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { withDeadline } from '../../client/http/deadline';
+import { withDeadline } from '../../client/http/retry';
 import { pollTasks } from '../../client/video/poll/pollTasks';
 import { queryTask } from '../../client/video/queryTask';
 import { n8nClock } from '../run/clock';

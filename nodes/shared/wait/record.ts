@@ -7,7 +7,7 @@ import type { TaskPoll } from '../../client/video/poll/task';
 import { MAX_CONDITIONS, onTable, type Row } from '../ledger/dataTable';
 import { ledgerOptions } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
-import { accountOf, isOwn } from '../run/account';
+import { accountOf, isOwn } from '../run/credential';
 import { mentionOnce } from '../run/hints';
 
 /** The service rejects the ID itself (spec 7.2). Any other error may come from a proxy, a wrong base URL or the account. */
