@@ -11,7 +11,7 @@ import type {
 	ChatCompletion,
 	ChatMessage,
 	ChatRequest,
-	TextDelta,
+	ChatDelta,
 	ToolCall,
 	Usage,
 } from '../client/chat/types';
@@ -105,7 +105,7 @@ export function chatModel(
 		modelId: String(settings.request.model ?? settings.request.app_code ?? 'default'),
 		generate: async (messages, call) => toSdkResult(await send(messages, call, false)),
 		async *stream(messages, call) {
-			const deltas = fromCallback<TextDelta, ChatCompletion>(
+			const deltas = fromCallback<ChatDelta, ChatCompletion>(
 				async (emit) =>
 					await send(messages, call, true, (_text, delta) => {
 						emit(delta);

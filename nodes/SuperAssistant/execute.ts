@@ -1,13 +1,12 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { askAssistant, type AssistantReply } from '../client/chat/askAssistant';
+import { askAssistant } from '../client/chat/askAssistant';
 import { askForJson, type JsonFormat } from '../client/chat/jsonReply';
 import { liveText } from '../client/chat/sendChat';
-import { progressLine, type ToolProgressEvent } from '../client/chat/toolProgress';
-import type { ChatCompletion, ChatRequest, TextDelta } from '../client/chat/types';
+import { progressLine } from '../client/chat/toolProgress';
+import type { ChatCompletion, ChatDelta, ChatRequest } from '../client/chat/types';
 import { ServiceError } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';
-import { asJson } from '../client/json';
 import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency';
 import { readCallLimits, showOptions } from '../shared/chat/callOptions';
 import {
@@ -59,15 +58,23 @@ export async function runSuperAssistant(
 			async (item, { live, calls }) => {
 				const run = async (sendText?: SendText) => {
 					const { fields } = valueOf(planned[item]!);
-					const send = async () => await ask(context, item, fields, sendText);
+					const download = readMediaDownload(context, item);
+					const output = readOutput(context, item);
+					// All calls in a reply of an assistant have run.
+					const read = readJsonFormat(context, item);
+					const format = read && { ...read, hasRunAll: true };
+					const send = async () => await ask(context, item, fields, format, sendText);
 					const { result: reply } = await runExclusive(
 						fields.sessionValue,
 						async () => await calls.make(item, send),
 					);
-					const json = toOutput(context, item, reply);
-					const download = readMediaDownload(context, item);
-					const output = { json, pairedItem: { item } };
-					return await withMedia(context, output, reply.completion, download);
+					const json = finishReply(context, reply, 'assistant', { format, output });
+					return await withMedia(
+						context,
+						{ json, pairedItem: { item } },
+						reply,
+						download,
+					);
 				};
 				return live ? await withChatStream(context, item, run) : await run();
 			},
@@ -84,14 +91,11 @@ async function ask(
 	context: IExecuteFunctions,
 	item: number,
 	fields: AssistantFields,
+	format: JsonFormat | undefined,
 	sendText: SendText | undefined,
-): Promise<AssistantReply> {
+): Promise<ChatCompletion> {
 	const service = await n8nService(context);
 	const request = readRequest(context, item, fields, service);
-	// A bad value must be found before the call is paid for.
-	readMediaDownload(context, item);
-	readOutput(context, item);
-	const format = readFormat(context, item);
 	const clock = n8nClock(context);
 	const { limitMs, ...limits } = readCallLimits(context, item);
 	// Also prevents a retry after text was shown: such a failure always has an unknown outcome.
@@ -99,11 +103,11 @@ async function ask(
 	const options = {
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
 		...limits,
-		...chatHandlers(context, item, sendText),
+		onDelta: sendText && showIn(context, item, sendText),
 	};
 	const session = await openSession(context, fields, limitMs);
 	let sessionId = session.id;
-	const events: ToolProgressEvent[] = [];
+	const events: unknown[] = [];
 	const remember = async (sessionId = '') => {
 		// The reply is paid for: a failure here must not lose it.
 		await session.remember(sessionId).catch((error: unknown) => {
@@ -120,10 +124,10 @@ async function ask(
 			{ limitMs, retry },
 			async (http) => await askAssistant(http, clock, sent, options),
 		);
-		sessionId = reply.completion.session_id ?? sessionId;
-		events.push(...reply.events);
-		reportCall(context, reply.completion);
-		return reply.completion;
+		sessionId = reply.session_id ?? sessionId;
+		events.push(...[reply['events'] ?? []].flat());
+		reportCall(context, reply);
+		return reply;
 	};
 	const completion = await askForJson(request, format, send).catch(async (error: unknown) => {
 		// Also when the reply broke off: the assistant remembers what it did in the session.
@@ -132,40 +136,16 @@ async function ask(
 		throw error;
 	});
 	await remember(sessionId);
-	return { completion, events };
+	return events.length === 0 ? completion : { ...completion, events };
 }
 
-/** Handlers that show the reply in the chat: text as it arrives, and tool progress as lines of their own between it. */
-function chatHandlers(
-	context: IExecuteFunctions,
-	item: number,
-	sendText: SendText = () => undefined,
-) {
+/** Shows the reply in the chat: text as it arrives, and tool progress as lines of their own between it. */
+function showIn(context: IExecuteFunctions, item: number, sendText: SendText) {
 	const toText = liveText({ withReasoning: showOptions.streamReasoning.read(context, item) });
 	const withTools = showOptions.showInChat.read(context, item) === 'tools';
-	return {
-		onText: (delta: TextDelta) => {
-			sendText(toText(delta));
-		},
-		onEvent: (event: ToolProgressEvent) => {
-			const line = withTools ? progressLine(event) : '';
+	return (delta: ChatDelta) => {
+		for (const line of withTools ? delta.progress.map(progressLine) : [])
 			if (line !== '') sendText(toChatNotice(line));
-		},
+		sendText(toText(delta));
 	};
-}
-
-function toOutput(
-	context: IExecuteFunctions,
-	item: number,
-	{ completion, events }: AssistantReply,
-): IDataObject {
-	const body = events.length === 0 ? completion : { ...completion, events: events.map(asJson) };
-	const format = readFormat(context, item);
-	return finishReply(context, body, 'assistant', { format, output: readOutput(context, item) });
-}
-
-/** All calls in a reply of an assistant have run. */
-function readFormat(context: IExecuteFunctions, item: number): JsonFormat | undefined {
-	const format = readJsonFormat(context, item);
-	return format && { ...format, hasRunAll: true };
 }

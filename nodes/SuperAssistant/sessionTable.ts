@@ -15,8 +15,8 @@ import { n8nClock } from '../shared/run/clock';
 import { hint } from '../shared/run/hints';
 import { checkKey } from '../shared/run/parameters';
 import type { AssistantFields } from './input';
-import type { AssistantReply } from '../client/chat/askAssistant';
-import { isJsonObject, type JsonValue, objectOf, parseJsonObject } from '../client/json';
+import type { ChatCompletion } from '../client/chat/types';
+import { fromJson, isJsonObject, objectOf, parseJsonObject, type JsonValue } from '../client/json';
 import { CALLER_COLUMNS, type CallKind, STATUS_COLUMNS } from '../shared/ledger/callKind';
 
 /** The sessions of a project; users can view them and delete rows. */
@@ -142,7 +142,7 @@ function toClaim(row: Row, nowMs: number): ClaimRow[] {
 }
 
 /** Calls of super assistants in a ledger of their own. A row is needed until its execution needs no retry any more. */
-export const ASSISTANT_CALLS: CallKind<AssistantReply> = {
+export const ASSISTANT_CALLS: CallKind<ChatCompletion> = {
 	table: {
 		name: 'agent_video_calls',
 		columns: {
@@ -158,7 +158,7 @@ export const ASSISTANT_CALLS: CallKind<AssistantReply> = {
 	// As long as n8n keeps executions by default.
 	expired: { days: 14, rows: [['status', 'eq', 'answered']] },
 	toRow: (reply) => {
-		const { session_id: sessionId } = reply.completion;
+		const { session_id: sessionId } = reply;
 		const session = sessionId === undefined ? {} : { session_id: sessionId };
 		return { status: 'answered', ...session, reply: JSON.stringify(reply) };
 	},
@@ -166,14 +166,12 @@ export const ASSISTANT_CALLS: CallKind<AssistantReply> = {
 };
 
 /** The reply in a row; none if the row has no complete reply, for example because a person has changed it. */
-function toReply({ reply }: Row): AssistantReply | undefined {
+function toReply({ reply }: Row): ChatCompletion | undefined {
 	const value = parseJsonObject(String(reply));
-	if (!isJsonObject(value?.['completion'])) return undefined;
-	const { choices } = value['completion'];
-	const { events } = value;
-	if (!Array.isArray(choices) || !Array.isArray(events)) return undefined;
+	const { choices, events = [] } = value ?? {};
+	if (value === undefined || !Array.isArray(choices) || !Array.isArray(events)) return undefined;
 	const isWhole = hasText(choices[0]) && events.every(isJsonObject);
-	return isWhole ? (value as unknown as AssistantReply) : undefined;
+	return isWhole ? fromJson<ChatCompletion>(value) : undefined;
 }
 
 function hasText(choice: JsonValue | undefined): boolean {

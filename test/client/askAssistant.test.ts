@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
 import { startEmulator } from '../../emulator/startEmulator';
-import { askAssistant, type AssistantOptions } from '../../nodes/client/chat/askAssistant';
+import { askAssistant } from '../../nodes/client/chat/askAssistant';
+import type { CompleteOptions } from '../../nodes/client/chat/completeChat';
 import { toChatResult } from '../../nodes/client/chat/result';
 import {
 	progressLine,
@@ -77,11 +78,11 @@ afterEach(async () => {
 	await server.stop();
 });
 
-const OPTIONS: AssistantOptions = { stream: true, idleTimeoutMs: 5_000 };
+const OPTIONS: CompleteOptions = { stream: true, idleTimeoutMs: 5_000 };
 
 const REQUEST = { app_code: 'a', messages: [{ role: 'user', content: 'Hi' } as const] };
 
-async function ask(options: Partial<AssistantOptions> = {}, clock = fakeClock()) {
+async function ask(options: Partial<CompleteOptions> = {}, clock = fakeClock()) {
 	const http = axiosHttp(server.url, 'key');
 	return await askAssistant(http, clock, REQUEST, { ...OPTIONS, ...options });
 }
@@ -117,14 +118,20 @@ test.each([1, 2, 3, 7, 64])(
 		const http = () =>
 			Promise.resolve({ status: 200, headers: {}, body: Readable.from(pieces) });
 		const seen: (string | ToolProgressEvent)[] = [];
-		const reply = await askAssistant(http, fakeClock(), REQUEST, {
+		const { events, ...completion } = await askAssistant(http, fakeClock(), REQUEST, {
 			...OPTIONS,
-			onText: ({ content }) => content !== '' && seen.push(content),
-			onEvent: (event) => seen.push(event),
+			onDelta: ({ content, progress }) => {
+				seen.push(...progress, ...(content === '' ? [] : [content]));
+			},
 		});
-		expect(reply.events).toStrictEqual(PROGRESS);
-		expect(seen).toStrictEqual([...PROGRESS, 'Found 3 pages – ', 'naïve ones.']);
-		expect(reply.completion).toStrictEqual({
+		expect(events).toStrictEqual(PROGRESS);
+		expect(seen).toMatchObject([
+			{ type: 'tool_start' },
+			{ type: 'tool_calls' },
+			'Found 3 pages – ',
+			'naïve ones.',
+		]);
+		expect(completion).toStrictEqual({
 			session_id: 's-1',
 			model: 'm-1',
 			choices: [
@@ -144,8 +151,8 @@ test.each([1, 2, 3, 7, 64])(
 
 test('a stream with only tool progress is an empty reply', async () => {
 	script = sends(Buffer.from(`${stream([STARTED, FINISHED])}data: [DONE]\n\n`));
-	const { completion, events } = await ask();
-	expect(completion.choices).toStrictEqual([
+	const { choices, events } = await ask();
+	expect(choices).toStrictEqual([
 		{
 			index: 0,
 			message: { role: 'assistant', content: '', ...RAN },
@@ -226,11 +233,11 @@ test('a call of almost 600 seconds succeeds, although the service is idle most o
 			await clock.advance(1_000);
 			await setImmediate();
 		}
-		const { events, completion } = await asked;
-		const [, finished] = events;
+		const { events, choices } = await asked;
+		const [, finished] = events as ToolProgressEvent[];
 		expect(finished!.offset_ms).toBeGreaterThanOrEqual(599_000);
 		expect(finished).toMatchObject({ status: 'success', elapsed: '599.0s' });
-		expect(completion.choices[0]!.finish_reason).toBe('stop');
+		expect(choices[0]!.finish_reason).toBe('stop');
 	} finally {
 		await emulator.stop();
 	}
@@ -239,9 +246,9 @@ test('a call of almost 600 seconds succeeds, although the service is idle most o
 describe('tool progress events', () => {
 	test('one chunk can report several tools', () => {
 		const data = { tool_calls: [{ name: 'a', result: { n: 1 } }, { name: 'b' }, 'odd'] };
-		expect(toolProgressEvents({ type: 'tool_calls', data }, 5)).toStrictEqual([
-			{ type: 'tool_calls', tool: 'a', result: '{"n":1}', offset_ms: 5 },
-			{ type: 'tool_calls', tool: 'b', offset_ms: 5 },
+		expect(toolProgressEvents({ type: 'tool_calls', data })).toStrictEqual([
+			{ type: 'tool_calls', tool: 'a', result: '{"n":1}' },
+			{ type: 'tool_calls', tool: 'b' },
 		]);
 	});
 
@@ -257,7 +264,7 @@ describe('tool progress events', () => {
 		],
 		[{}, { type: '', data: null }],
 	])('%j is kept, although the specification does not list it', (extension, event) => {
-		expect(toolProgressEvents(extension, 1)).toStrictEqual([{ ...event, offset_ms: 1 }]);
+		expect(toolProgressEvents(extension)).toStrictEqual([event]);
 	});
 });
 

@@ -1,6 +1,6 @@
 import type { ServiceError } from '../../nodes/client/errors';
 import { completeChat } from '../../nodes/client/chat/completeChat';
-import type { TextDelta } from '../../nodes/client/chat/types';
+import type { ChatDelta } from '../../nodes/client/chat/types';
 import { axiosHttp } from '../support/axiosHttp';
 import {
 	events,
@@ -27,11 +27,11 @@ afterEach(async () => {
 
 async function complete(
 	stream: boolean,
-	onText?: (delta: TextDelta) => void,
+	onDelta?: (delta: ChatDelta) => void,
 	idleTimeoutMs = 5_000,
 ) {
 	const http = axiosHttp(server.url, 'key');
-	const options = { stream, idleTimeoutMs, ...(onText === undefined ? {} : { onText }) };
+	const options = { stream, idleTimeoutMs, onDelta };
 	return await completeChat(http, { messages: MESSAGES, app_code: 'demo-app' }, options);
 }
 
@@ -168,7 +168,7 @@ describe('streamed (spec 2.5)', () => {
 		script = (response) => {
 			events(response, STREAM);
 		};
-		const texts: TextDelta[] = [];
+		const texts: ChatDelta[] = [];
 		expect(await complete(true, (text) => texts.push(text))).toStrictEqual(WHOLE);
 		expect(texts.map(({ reasoning }) => reasoning).join('|')).toBe('|Grüße? |Ja.|||||');
 		expect(texts.map(({ content }) => content).join('')).toBe('Grüß Gott 🌄');
@@ -307,9 +307,9 @@ describe('streamed (spec 2.5)', () => {
 		script = (response) => {
 			json(response, 200, body);
 		};
-		const texts: TextDelta[] = [];
+		const texts: ChatDelta[] = [];
 		expect(await complete(true, (text) => texts.push(text))).toStrictEqual(body);
-		expect(texts).toStrictEqual([{ content: 'Hi', reasoning: '' }]);
+		expect(texts).toStrictEqual([{ content: 'Hi', reasoning: '', progress: [] }]);
 	});
 
 	test('an incomplete stream keeps what had arrived', async () => {

@@ -90,7 +90,7 @@ async function outcome(kind: keyof typeof REQUESTS, http: HttpPort) {
 	const request = REQUESTS[kind];
 	const sent =
 		kind === 'assistant'
-			? askAssistant(http, fakeClock(), request, OPTIONS).then(({ completion }) => completion)
+			? askAssistant(http, fakeClock(), request, OPTIONS)
 			: completeChat(http, request, OPTIONS);
 	return await sent.catch((error: unknown) => {
 		if (error instanceof ServiceError) return error;

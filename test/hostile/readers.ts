@@ -480,7 +480,7 @@ export const READERS: readonly Reader[] = [
 			tool_calls: pieces(text).map((piece) => ({ name: piece, arguments: piece })),
 		};
 		return () => {
-			return toolProgressEvents({ type: 'tool_calls', data }, 0).map(progressLine);
+			return toolProgressEvents({ type: 'tool_calls', data }).map(progressLine);
 		};
 	}),
 	row(

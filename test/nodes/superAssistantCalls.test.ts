@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { AssistantReply } from '../../nodes/client/chat/askAssistant';
+import type { ChatCompletion } from '../../nodes/client/chat/types';
 import { ASSISTANT_CALLS } from '../../nodes/SuperAssistant/sessionTable';
 import { planCall } from '../../nodes/SuperAssistant/input';
 
@@ -41,17 +41,15 @@ test.each([
 	expect(describeItem({ ...CALL }).entered).toBe(describeItem(CALL).entered);
 });
 
-const REPLY: AssistantReply = {
-	completion: {
-		choices: [
-			{
-				index: 0,
-				message: { content: 'Zero \u0000, half \ud83d, "quoted" {{ 1 }}' },
-				finish_reason: 'stop',
-			},
-		],
-		session_id: 's-1',
-	},
+const REPLY: ChatCompletion = {
+	choices: [
+		{
+			index: 0,
+			message: { content: 'Zero \u0000, half \ud83d, "quoted" {{ 1 }}' },
+			finish_reason: 'stop',
+		},
+	],
+	session_id: 's-1',
 	events: [{ type: 'tool_start', tool: 'search', offset_ms: 42 }],
 };
 
@@ -64,8 +62,8 @@ test('a reply comes back from its row as it was', () => {
 });
 
 test('a reply without a session leaves the one of the call', () => {
-	const { session_id, ...completion } = REPLY.completion;
-	expect(toRow({ ...REPLY, completion })).not.toHaveProperty('session_id');
+	const { session_id, ...completion } = REPLY;
+	expect(toRow(completion)).not.toHaveProperty('session_id');
 });
 
 test.each([
@@ -75,13 +73,14 @@ test.each([
 	'"Hi"',
 	'[]',
 	'{}',
-	'{"completion":{}}',
-	'{"completion":{"choices":[]}}',
-	'{"completion":{"choices":[]},"events":[]}',
-	'{"completion":{"choices":[null]},"events":[]}',
-	'{"completion":{"choices":[{}]},"events":[]}',
-	'{"completion":{"choices":[{"message":{"content":5}}]},"events":[]}',
-	'{"completion":{"choices":[{"message":{"content":"Hi"}}]},"events":[null]}',
+	'{"choices":{}}',
+	'{"choices":[]}',
+	'{"choices":[],"events":[]}',
+	'{"choices":[null]}',
+	'{"choices":[{}]}',
+	'{"choices":[{"message":{"content":5}}]}',
+	'{"choices":[{"message":{"content":"Hi"}}],"events":[null]}',
+	'{"choices":[{"message":{"content":"Hi"}}],"events":{}}',
 ])('%j is no reply', (reply) => {
 	expect(toReply({ reply })).toBeUndefined();
 });

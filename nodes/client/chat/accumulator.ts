@@ -9,7 +9,7 @@ import {
 } from '../json';
 import { idText, jsonText, objectsOf, toolCall } from './toolCalls';
 import { toolProgressEvents, type ToolProgressEvent } from './toolProgress';
-import type { ChatCompletion, Choice, TextDelta, Usage } from './types';
+import type { ChatCompletion, ChatDelta, Choice, Usage } from './types';
 
 /** A tool call whose arguments arrive in fragments. */
 interface PartialToolCall {
@@ -52,6 +52,7 @@ const EXCLUDED_FIELDS = new Set(['choices', 'extension']);
 const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'tool_calls', 'parts']);
 
 const NO_PARTS: readonly JsonValue[] = [];
+const NO_PROGRESS: readonly ToolProgressEvent[] = [];
 
 /** An empty accumulator. */
 export function startAccumulator(): Accumulator {
@@ -62,14 +63,14 @@ export function startAccumulator(): Accumulator {
  * Adds one chunk of a stream (spec 2.5), which may have no `choices`. The tools that a super assistant has run
  * (`extension`, spec 2.7) become calls and results of the message, as in a non-streamed body (spec 2.4).
  *
- * @returns The text that the chunk adds to the first choice.
+ * @returns The text that the chunk adds to the first choice, and its tool progress.
  */
-export function applyChunk(accumulator: Accumulator, chunk: JsonObject): TextDelta {
+export function applyChunk(accumulator: Accumulator, chunk: JsonObject): ChatDelta {
 	mergeFields(accumulator.envelope, chunk, EXCLUDED_FIELDS);
 	const { choices, extension } = chunk;
-	for (const event of isJsonObject(extension) ? toolProgressEvents(extension, 0) : [])
-		if (event.type === 'tool_calls') accumulator.executed.push(event);
-	let added: TextDelta = { content: '', reasoning: '' };
+	const progress = isJsonObject(extension) ? toolProgressEvents(extension) : NO_PROGRESS;
+	for (const event of progress) if (event.type === 'tool_calls') accumulator.executed.push(event);
+	let added = { content: '', reasoning: '' };
 	for (const choice of Array.isArray(choices) ? choices : []) {
 		if (!isJsonObject(choice)) continue;
 		const index = indexOf(choice['index']) ?? 0;
@@ -78,7 +79,7 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject): TextDel
 		const text = applyChoice(partial, choice);
 		if (index === 0) added = text;
 	}
-	return added;
+	return { content: added.content, reasoning: added.reasoning, progress };
 }
 
 /** Whether the first choice has a finish reason (spec 3.2). */
@@ -115,7 +116,7 @@ function emptyChoice(index: number): PartialChoice {
 	};
 }
 
-function applyChoice(partial: PartialChoice, choice: JsonObject): TextDelta {
+function applyChoice(partial: PartialChoice, choice: JsonObject): Omit<ChatDelta, 'progress'> {
 	if (typeof choice['finish_reason'] === 'string')
 		partial.finish_reason = choice['finish_reason'];
 	if (isJsonObject(choice['usage'])) partial.usage = fromJson<Usage>(choice['usage']);

@@ -1,29 +1,18 @@
 import { isCanceled, ServiceError } from '../errors';
-import { asJson, isJsonObject, type JsonObject } from '../json';
+import { asJson, type JsonObject } from '../json';
 import type { Clock, HttpPort } from '../ports';
 import { completeChat, type CompleteOptions } from './completeChat';
-import { toolProgressEvents, type ToolProgressEvent } from './toolProgress';
-import type { ChatCompletion, ChatRequest } from './types';
+import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 
 /** Maximum duration of a call, enforced by the service (spec 2.7). */
 const SERVICE_LIMIT_MS = 600_000;
 /** How much before the limit a disconnect still counts as the limit: the clocks differ a little. */
 const TOLERANCE_MS = 5_000;
 
-/** Without streaming there is no tool progress. */
-export interface AssistantOptions extends Omit<CompleteOptions, 'onChunk'> {
-	readonly onEvent?: (event: ToolProgressEvent) => void;
-}
-
-export interface AssistantReply {
-	readonly completion: ChatCompletion;
-	/** Tool progress, oldest first. */
-	readonly events: readonly ToolProgressEvent[];
-}
-
 /**
- * Calls a super assistant once and reports its tool progress (spec 2.7). Does not retry: every call is charged.
+ * Calls a super assistant once (spec 2.7). Does not retry: every call is charged.
  *
+ * @returns The completion; in `events` the tool progress, oldest first, if the reply was streamed and has any.
  * @throws ServiceError Like `completeChat`. `details.partial` has what had arrived, with the tool progress in `events`;
  *   `details.subject` has the `session_id`, if it is known.
  */
@@ -31,20 +20,18 @@ export async function askAssistant(
 	http: HttpPort,
 	clock: Pick<Clock, 'now'>,
 	request: ChatRequest,
-	{ onEvent = () => undefined, ...options }: AssistantOptions,
-): Promise<AssistantReply> {
+	{ onDelta = () => undefined, ...options }: CompleteOptions,
+): Promise<ChatCompletion> {
 	const startMs = clock.now();
-	const events: ToolProgressEvent[] = [];
+	const events: JsonObject[] = [];
 	const { session_id: sessionId } = request;
 	const asked =
 		typeof sessionId === 'string' && sessionId !== '' ? { session_id: sessionId } : {};
 
-	function onChunk({ extension }: JsonObject): void {
-		if (!isJsonObject(extension)) return;
-		for (const event of toolProgressEvents(extension, clock.now() - startMs)) {
-			events.push(event);
-			onEvent(event);
-		}
+	function collect(delta: ChatDelta): void {
+		for (const event of delta.progress)
+			events.push(asJson({ ...event, offset_ms: clock.now() - startMs }));
+		onDelta(delta);
 	}
 
 	function withProgress(error: unknown): never {
@@ -52,15 +39,16 @@ export async function askAssistant(
 		const explained = explainServiceLimit(error, clock.now() - startMs);
 		const { partial, subject } = explained.details;
 		throw explained.with({
-			...(events.length === 0 ? {} : { partial: { ...partial, events: events.map(asJson) } }),
+			...(events.length === 0 ? {} : { partial: { ...partial, events } }),
 			subject: { ...asked, ...subject },
 			// A canceled request may have reached the service, like one whose connection broke.
 			...(isCanceled(explained) ? { outcomeUnknown: true } : {}),
 		});
 	}
 
-	const sent = completeChat(http, request, { ...options, onChunk });
-	return { completion: await sent.catch(withProgress), events };
+	const sent = completeChat(http, request, { ...options, onDelta: collect });
+	const completion = await sent.catch(withProgress);
+	return events.length === 0 ? completion : { ...completion, events };
 }
 
 /** A disconnect within TOLERANCE_MS of the service's limit is reported as that limit, not as a network error. */

@@ -24,7 +24,7 @@ import type { HttpPort, HttpResponse } from '../ports';
 import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
 import { boundedFields, withReply } from './result';
 import { sseDecoder } from './sseDecoder';
-import type { ChatCompletion, ChatRequest, TextDelta } from './types';
+import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 
 const END_OF_STREAM = '[DONE]';
 const EVENT_STREAM = /^text\/event-stream\b/i;
@@ -36,13 +36,11 @@ export interface CompleteOptions {
 	readonly includeUsage?: boolean | undefined;
 	/** Idle timeout: milliseconds without a byte until the request is aborted. */
 	readonly idleTimeoutMs: number;
-	/** Called with the text of each chunk as it arrives. */
-	readonly onText?: (delta: TextDelta) => void;
-	/** Called with each chunk of a stream, before `onText`. */
-	readonly onChunk?: (chunk: JsonObject) => void;
+	/** Called with what each chunk adds as it arrives. */
+	readonly onDelta?: ((delta: ChatDelta) => void) | undefined;
 }
 
-type Handlers = Pick<CompleteOptions, 'onText' | 'onChunk'>;
+type OnDelta = CompleteOptions['onDelta'];
 
 /**
  * Requests a chat completion: `POST /v1/chat/completions` (spec 4), streamed (spec 2.5) or not (spec 2.4).
@@ -58,7 +56,7 @@ type Handlers = Pick<CompleteOptions, 'onText' | 'onChunk'>;
 export async function completeChat(
 	http: HttpPort,
 	request: ChatRequest,
-	{ stream, includeUsage = true, idleTimeoutMs, ...handlers }: CompleteOptions,
+	{ stream, includeUsage = true, idleTimeoutMs, onDelta }: CompleteOptions,
 ): Promise<ChatCompletion> {
 	const usage = stream && includeUsage ? { stream_options: { include_usage: true } } : {};
 	const response = await send(http, 'chat', {
@@ -70,14 +68,14 @@ export async function completeChat(
 	const isDeclared = (type: RegExp) => type.test(response.headers['content-type'] ?? '');
 	const isStream = isDeclared(EVENT_STREAM) || (stream && !isDeclared(/^application\/json\b/i));
 	const completion = isStream
-		? await readStream(response, handlers)
-		: readBody(await readJsonObject(response), handlers);
+		? await readStream(response, onDelta)
+		: readBody(await readJsonObject(response), onDelta);
 	return fromJson(boundedFields(asJson(completion)));
 }
 
 async function readStream(
 	{ body, headers }: HttpResponse,
-	handlers: Handlers,
+	onDelta: OnDelta,
 ): Promise<ChatCompletion> {
 	const accumulator = startAccumulator();
 	const decoder = sseDecoder();
@@ -93,9 +91,8 @@ async function readStream(
 			}
 			if (chunk !== undefined) {
 				chunks++;
-				handlers.onChunk?.(chunk);
 				const delta = applyChunk(accumulator, chunk);
-				handlers.onText?.(delta);
+				onDelta?.(delta);
 			} else if (isEnd(data, isLast)) {
 				if (chunks === 0) throw unexpectedResponse('');
 				return true;
@@ -116,7 +113,7 @@ async function readStream(
 		if (apply(decoder.end(), true) || isFinished(accumulator)) return toCompletion(accumulator);
 		const text = decoder.textBeforeEvents;
 		const json = parseJsonObject(text ?? '');
-		if (json !== undefined) return readBody(json, handlers);
+		if (json !== undefined) return readBody(json, onDelta);
 		const isStream = EVENT_STREAM.test(headers['content-type'] ?? '');
 		if (text !== undefined && (!isStream || text.trim() === '')) throw unexpectedResponse(text);
 		throw streamError(
@@ -142,7 +139,7 @@ function streamError(message: string, hint: string): ServiceError {
 }
 
 /** Reads a body that is not streamed. A super assistant that only ran tools may send no choices: its reply is empty. */
-function readBody(body: JsonObject, { onText }: Handlers): ChatCompletion {
+function readBody(body: JsonObject, onDelta: OnDelta): ChatCompletion {
 	const choices = Array.isArray(body['choices']) ? body['choices'] : undefined;
 	if (choices?.length === 0 && !hasError(body))
 		return { ...body, ...toCompletion(startAccumulator()) };
@@ -163,6 +160,6 @@ function readBody(body: JsonObject, { onText }: Handlers): ChatCompletion {
 	else message['parts'] = [...parts];
 	if (reasoning === null) delete message['reasoning_content'];
 	else message['reasoning_content'] = reasoning;
-	onText?.({ content: text ?? '', reasoning: reasoning ?? '' });
+	onDelta?.({ content: text ?? '', reasoning: reasoning ?? '', progress: [] });
 	return fromJson(body);
 }

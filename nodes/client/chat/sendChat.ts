@@ -2,12 +2,12 @@ import { type CallLimits, type RetryPolicy, withRetryUntil } from '../http/retry
 import type { Clock, HttpPort } from '../ports';
 import { completeChat, type CompleteOptions } from './completeChat';
 import { checkToolChoice } from './tools';
-import type { ChatCompletion, ChatRequest, TextDelta } from './types';
+import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 import { ServiceError } from '../errors';
 import { settled } from '../concurrency';
 
 /** Receives a piece of a reply. `delta` has its content and reasoning apart. */
-export type OnText = (text: string, delta: TextDelta) => void;
+export type OnText = (text: string, delta: ChatDelta) => void;
 
 export interface SendChatOptions
 	extends Pick<CompleteOptions, 'stream' | 'includeUsage'>, CallLimits {
@@ -50,7 +50,7 @@ export async function sendChat(
 	const toText = liveText({ withReasoning: showReasoning });
 	let isShown = false;
 
-	function show(delta: TextDelta): void {
+	function show(delta: ChatDelta): void {
 		const text = toText(delta);
 		if (onText === undefined || text === '') return;
 		isShown = true;
@@ -62,7 +62,7 @@ export async function sendChat(
 			clock,
 			http,
 			{ limitMs, retry },
-			async (port) => await completeChat(port, each, { ...options, onText: show }),
+			async (port) => await completeChat(port, each, { ...options, onDelta: show }),
 			() => !isShown,
 		);
 
@@ -76,7 +76,7 @@ export async function sendChat(
 export function liveText({ withReasoning }: { readonly withReasoning: boolean }) {
 	let isReasoning = false;
 
-	return ({ content, reasoning }: TextDelta): string => {
+	return ({ content, reasoning }: Omit<ChatDelta, 'progress'>): string => {
 		const shown = withReasoning ? reasoning : '';
 		const separator = (isReasoning || shown !== '') && content !== '' ? '\n\n' : '';
 		isReasoning = (isReasoning || shown !== '') && content === '';

@@ -15,8 +15,8 @@ export interface ToolProgressEvent {
 	readonly elapsed?: string;
 	/** `extension.data` of a type that the specification does not list. */
 	readonly data?: JsonValue;
-	/** Milliseconds since the start of the call. */
-	readonly offset_ms: number;
+	/** Milliseconds since the start of the call, see `askAssistant`. */
+	readonly offset_ms?: number;
 }
 
 type EventFields = Omit<ToolProgressEvent, 'type' | 'offset_ms'>;
@@ -47,17 +47,13 @@ const TYPES: ReadonlyMap<string, EventType> = new Map(
 	}),
 );
 
-/**
- * Parses the `extension` of a stream chunk (spec 2.7). Returns a list, because one chunk can report several tools.
- *
- * @param offsetMs Milliseconds since the start of the call.
- */
-export function toolProgressEvents(extension: JsonObject, offsetMs: number): ToolProgressEvent[] {
+/** Parses the `extension` of a stream chunk (spec 2.7). Returns a list, because one chunk can report several tools. */
+export function toolProgressEvents(extension: JsonObject): ToolProgressEvent[] {
 	const type = typeof extension['type'] === 'string' ? extension['type'] : '';
 	const data = extension['data'];
 	const known = TYPES.get(type);
 	const events = known && isJsonObject(data) ? known.parse(data) : [{ data: data ?? null }];
-	return events.map((event) => ({ type, ...event, offset_ms: offsetMs }));
+	return events.map((event) => ({ type, ...event }));
 }
 
 /** One line of text for a chat window; empty if the event is not shown. */

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json';
+import type { ToolProgressEvent } from './toolProgress';
 
 /** A part of a multimodal message (spec 2.2). */
 export type ContentPart =
@@ -68,8 +69,9 @@ export interface ChatCompletion {
 	[other: string]: unknown;
 }
 
-/** Text that one chunk of a stream adds to the first choice (spec 2.5). */
-export interface TextDelta {
+/** What one chunk of a stream adds: text to the first choice (spec 2.5), and tool progress (spec 2.7). */
+export interface ChatDelta {
 	readonly content: string;
 	readonly reasoning: string;
+	readonly progress: readonly ToolProgressEvent[];
 }
