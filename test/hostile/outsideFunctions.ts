@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
 const NODES = join(__dirname, '../../nodes');
@@ -8,7 +8,7 @@ const NODES = join(__dirname, '../../nodes');
 const TEXT_TYPE =
 	/\b(string|unknown|FieldNames|Json\w*|GenericValue|Buffer|Uint8Array|ChatCompletion|ReplyMessage|ToolCall|ChatMessage|SdkMessage|INodeExecutionData|EngineResponse|HttpPort|HttpResponse|FileResponse|ToolProgressEvent|TaskReport|Error|ServiceError)\b/;
 
-/** The exported functions below nodes/ with a parameter that text from outside may come in, as `folder/file#function`. */
+/** The exported functions below nodes/ with a parameter that text from outside may come in, as `folder#function`. */
 export function outsideFunctions(): string[] {
 	return readdirSync(NODES, { recursive: true, encoding: 'utf8' })
 		.filter((file) => file.endsWith('.ts'))
@@ -18,7 +18,7 @@ export function outsideFunctions(): string[] {
 			return source.statements
 				.flatMap(exportedFunctions)
 				.filter(({ parameters }) => parameters.some(takesText))
-				.map(({ name }) => `${file.replace(/\.ts$/, '')}#${name}`);
+				.map(({ name }) => `${dirname(file)}#${name}`);
 		});
 }
 

@@ -209,52 +209,52 @@ const jsonRow = (...fields: Parameters<typeof row>): Reader => ({
 
 /** Every function that reads text from the service, a file host, a model or a tool branch. */
 export const READERS: readonly Reader[] = [
-	row('AgentVideoChatModel/sdkMessages#toSdkResult', (text) => {
+	row('AgentVideoChatModel#toSdkResult', (text) => {
 		const completion = reply({ content: text, tool_calls: calls(text) });
 		return () => [toSdkResult(completion), callsOf(completion), fileLinks(completion)];
 	}),
 	row(
-		'AgentVideoChatModel/sdkMessages#toChatMessage',
+		'AgentVideoChatModel#toChatMessage',
 		(text) => () => toChatMessage({ role: 'assistant', content: [{ type: 'text', text }] }),
 	),
 	row(
-		'FunctionCallingAgent/matching#envelopeOf',
+		'FunctionCallingAgent#envelopeOf',
 		(text) => () =>
 			envelopeOf({
 				json: { tool_call: { id: text, tool: text, round: 1, conversation: 0 } },
 			}),
 	),
 	row(
-		'FunctionCallingAgent/toolResults#toErrorText',
+		'FunctionCallingAgent#toErrorText',
 		(text) => () => toErrorText({ message: text, description: text }),
 	),
-	row('client/chat/accumulator#applyChunk', (text) =>
+	row('client/chat#applyChunk', (text) =>
 		stream(
 			pieces(text).map((content) => asJson(delta({ content, reasoning_content: content }))),
 		),
 	),
 	row(
-		'client/chat/accumulator#applyChunk',
+		'client/chat#applyChunk',
 		(text) => inOneEvent(fragments(text, () => ({ index: 0 }))),
 		'pieces of a call in one event',
 	),
 	row(
-		'client/chat/accumulator#applyChunk',
+		'client/chat#applyChunk',
 		(text) => inOneEvent(fragments(text, () => ({}), 'f')),
 		'pieces with a name and no index',
 	),
 	row(
-		'client/chat/accumulator#applyChunk',
+		'client/chat#applyChunk',
 		(text) => inOneEvent(fragments(text, (i) => ({ id: `c${i}` }))),
 		'calls without an index',
 	),
 	row(
-		'client/chat/accumulator#applyChunk',
+		'client/chat#applyChunk',
 		(text) => inOneEvent(fragments(text, (i) => ({ id: `c${i}`, index: 0 }), 'f')),
 		'calls that are all numbered 0',
 	),
 	row(
-		'client/chat/accumulator#applyChunk',
+		'client/chat#applyChunk',
 		(text) => {
 			const chunk = asJson(
 				delta({ content: pieces(text, 16).map((part) => ({ image_url: part })) }),
@@ -263,7 +263,7 @@ export const READERS: readonly Reader[] = [
 		},
 		'parts in one event',
 	),
-	row('client/chat/askAssistant#askAssistant', (text) => {
+	row('client/chat#askAssistant', (text) => {
 		const data = { tool: 'f', arguments: text, result: text };
 		const http = answers(
 			event({ extension: { type: 'tool_start', data } }) + said(text),
@@ -272,7 +272,7 @@ export const READERS: readonly Reader[] = [
 		return async () => await askAssistant(http, clock, SENT, STREAMED);
 	}),
 	row(
-		'client/chat/completeChat#completeChat',
+		'client/chat#completeChat',
 		(text) => {
 			const http = answers(said(text), 'text/event-stream');
 			return async () => await completeChat(http, SENT, STREAMED);
@@ -280,7 +280,7 @@ export const READERS: readonly Reader[] = [
 		'a stream',
 	),
 	jsonRow(
-		'client/chat/completeChat#completeChat',
+		'client/chat#completeChat',
 		(text) => {
 			const http = answers(text, 'text/event-stream');
 			return async () => await completeChat(http, SENT, STREAMED);
@@ -288,7 +288,7 @@ export const READERS: readonly Reader[] = [
 		'instead of a stream',
 	),
 	row(
-		'client/chat/completeChat#completeChat',
+		'client/chat#completeChat',
 		(text) => {
 			const http = answers(JSON.stringify(reply({ content: text })));
 			return async () => await completeChat(http, SENT, CHAT);
@@ -296,7 +296,7 @@ export const READERS: readonly Reader[] = [
 		'a body',
 	),
 	row(
-		'client/chat/completeChat#completeChat',
+		'client/chat#completeChat',
 		(text) => {
 			const http = answers(
 				event({ error: { message: text, type: text, code: text } }),
@@ -306,11 +306,11 @@ export const READERS: readonly Reader[] = [
 		},
 		'an error event',
 	),
-	row('client/chat/accumulator#readContent', (text) => {
+	row('client/chat#readContent', (text) => {
 		const parts = pieces(text).map((part) => ({ text: part }));
 		return () => [readContent(text), readContent(parts)];
 	}),
-	row('client/chat/conversation#applyReply', (text) => {
+	row('client/chat#applyReply', (text) => {
 		const start = startConversation([{ role: 'user', content: 'Hi' }]);
 		const limits = { maxRounds: 9, maxCalls: 1e9, maxRepeats: 1e9 };
 		return () => {
@@ -326,36 +326,33 @@ export const READERS: readonly Reader[] = [
 			);
 		};
 	}),
-	jsonRow(
-		'shared/chat/schemaForm#inferSchema',
-		(text) => () => inferSchema(parseJson(text) ?? text),
-	),
-	row('client/chat/jsonReply#askForJson', (text) => {
+	jsonRow('shared/chat#inferSchema', (text) => () => inferSchema(parseJson(text) ?? text)),
+	row('client/chat#askForJson', (text) => {
 		const send = async () => Promise.resolve(reply({ content: text }));
 		return async () =>
 			await askForJson({ messages: [userMessage(text)] }, { repairAttempts: 1 }, send);
 	}),
 	jsonRow(
-		'client/chat/jsonReply#readJsonReply',
+		'client/chat#readJsonReply',
 		(text) => () =>
 			readJsonReply(reply({ content: text }), {
 				repairAttempts: 0,
 				schema: { type: 'object', properties: { a: { type: 'string' } } },
 			}),
 	),
-	row('shared/chat/sendChat#liveText', (text) => () => {
+	row('client/chat#liveText', (text) => () => {
 		const show = liveText({ withReasoning: true });
 		return pieces(text).map((piece) => show({ content: piece, reasoning: piece }));
 	}),
-	row('client/chat/media#findMedia', (text) => () => findMedia({ content: text })),
-	row('client/chat/media#partMedia', (text) => () => [
+	row('client/chat#findMedia', (text) => () => findMedia({ content: text })),
+	row('client/chat#partMedia', (text) => () => [
 		partMedia([
 			{ type: text, image_url: { url: text } },
 			{ input_audio: { data: text, format: text } },
 		]),
 		isDataUrl(text),
 	]),
-	row('client/chat/memory#limitMemory', (text) => {
+	row('client/chat#limitMemory', (text) => {
 		const list = calls(text);
 		const messages = list.flatMap((each): ChatMessage[] => [
 			{ role: 'user', content: text.slice(0, 64) },
@@ -367,8 +364,8 @@ export const READERS: readonly Reader[] = [
 		const limits = { memoryMessages: 1, memoryCharacters: 1 };
 		return () => [limitMemory(messages, limits), limitMemory(rounds, limits), toKeep(rounds)];
 	}),
-	jsonRow('client/chat/memory#parseMemory', (text) => () => parseMemory(text)),
-	row('client/chat/messages#checkMessages', (text) => {
+	jsonRow('client/chat#parseMemory', (text) => () => parseMemory(text)),
+	row('client/chat#checkMessages', (text) => {
 		const list = calls(text);
 		const messages = [
 			{ role: 'user', content: text },
@@ -382,14 +379,14 @@ export const READERS: readonly Reader[] = [
 			);
 		};
 	}),
-	jsonRow('client/chat/readFields#readJson', (text) => () => readJson(text, 'Field')),
+	jsonRow('client/chat#readJson', (text) => () => readJson(text, 'Field')),
 	jsonRow(
-		'client/chat/restoreReplies#restoreReplies',
+		'client/chat#restoreReplies',
 		(text) => () => restoreReplies([called('c', text)], [called('c', text)]),
 		'one call',
 	),
 	row(
-		'client/chat/restoreReplies#restoreReplies',
+		'client/chat#restoreReplies',
 		(text) => {
 			const list = calls(text);
 			const message: ChatMessage = { role: 'assistant', content: null, tool_calls: list };
@@ -399,23 +396,23 @@ export const READERS: readonly Reader[] = [
 		'many calls',
 	),
 	jsonRow(
-		'client/chat/result#toChatResult',
+		'client/chat#toChatResult',
 		(text) => () =>
 			toChatResult(reply({ content: text, tool_calls: calls(text) }), { json: text }),
 	),
-	row('client/chat/result#checkAnswer', (text) => () => {
+	row('client/chat#checkAnswer', (text) => () => {
 		checkAnswer({ choices: [{ index: 0, message: { content: text }, finish_reason: text }] });
 	}),
 	row(
-		'client/chat/result#boundedFields',
+		'client/chat#boundedFields',
 		(text) => () =>
 			boundedFields({ id: text, model: text, choices: [{ finish_reason: text }] }),
 	),
 	row(
-		'client/chat/result#withReply',
+		'client/chat#withReply',
 		(text) => () => withReply(failure(text), { choices: [], session_id: text }),
 	),
-	row('client/chat/sseDecoder#sseDecoder', (text) => {
+	row('client/chat#sseDecoder', (text) => {
 		const chunks = pieces(text, 64).map(bytes);
 		return () => {
 			const decoder = sseDecoder();
@@ -426,25 +423,21 @@ export const READERS: readonly Reader[] = [
 			];
 		};
 	}),
+	jsonRow('client/chat#salvageJson', (text) => () => salvageJson(`Here: ${text}`), 'after prose'),
 	jsonRow(
-		'client/chat/salvageJson#salvageJson',
-		(text) => () => salvageJson(`Here: ${text}`),
-		'after prose',
-	),
-	jsonRow(
-		'client/chat/salvageJson#salvageJson',
+		'client/chat#salvageJson',
 		(text) => () => salvageJson(`[${text},]`),
 		'with a trailing comma',
 	),
 	jsonRow(
-		'client/chat/toolArguments#findMismatch',
+		'client/chat#findMismatch',
 		(text) => () => findMismatch({ type: 'object' }, parseJson(text) ?? text),
 	),
 	jsonRow(
-		'client/chat/toolArguments#readToolCall',
+		'client/chat#readToolCall',
 		(text) => () => readToolCall(call('c', 'f', text), tool({ type: 'object' })),
 	),
-	row('client/chat/toolCalls#readToolCalls', (text) => {
+	row('client/chat#readToolCalls', (text) => {
 		const list = calls(text);
 		const tool_results = [...list]
 			.reverse()
@@ -452,7 +445,7 @@ export const READERS: readonly Reader[] = [
 		return () => readToolCalls({ content: null, tool_calls: list, tool_results });
 	}),
 	row(
-		'client/chat/toolCalls#readToolCalls',
+		'client/chat#readToolCalls',
 		(text) => {
 			const list = sameId(text);
 			const tool_results = list.map(({ id }) => ({ tool_call_id: id, content: 'x' }));
@@ -460,22 +453,22 @@ export const READERS: readonly Reader[] = [
 		},
 		'calls with the same id',
 	),
-	row('client/chat/toolCalls#toReplay', (text) => () => toReplay({ content: text }, calls(text))),
+	row('client/chat#toReplay', (text) => () => toReplay({ content: text }, calls(text))),
 	jsonRow(
-		'client/chat/toolCalls#callProblem',
+		'client/chat#callProblem',
 		(text) => () => callProblem({ name: 'f', arguments: text }, ['f']),
 	),
-	row('client/chat/toolCalls#closeCalls', (text) => {
+	row('client/chat#closeCalls', (text) => {
 		const list = calls(text);
 		return () => closeCalls([{ role: 'assistant', content: null, tool_calls: list }], ['g']);
 	}),
-	row('client/chat/toolCalls#readFunction', (text) => () => [
+	row('client/chat#readFunction', (text) => () => [
 		readFunction({ name: text, arguments: text }),
 		idText(text),
 		jsonText(text),
 		isComplete(text),
 	]),
-	row('client/chat/toolProgress#toolProgressEvents', (text) => {
+	row('client/chat#toolProgressEvents', (text) => {
 		const data = {
 			tool_calls: pieces(text).map((piece) => ({ name: piece, arguments: piece })),
 		};
@@ -484,12 +477,12 @@ export const READERS: readonly Reader[] = [
 		};
 	}),
 	row(
-		'client/chat/toolProgress#progressLine',
+		'client/chat#progressLine',
 		(text) => () =>
 			progressLine({ type: 'tool_start', tool: text, arguments: { text }, offset_ms: 0 }),
 	),
 	row(
-		'client/chat/toolArguments#findMismatch',
+		'client/chat#findMismatch',
 		(text) => {
 			const list = pieces(text, 16).map((piece, index) => `${piece}${index}`);
 			return () => findMismatch(LIST, { list });
@@ -497,7 +490,7 @@ export const READERS: readonly Reader[] = [
 		'a list of unique items',
 	),
 	row(
-		'client/chat/toolArguments#findMismatch',
+		'client/chat#findMismatch',
 		(text) => {
 			const parts = pieces(text, Math.ceil(text.length / FORMATS.length));
 			const value = Object.fromEntries(FORMATS.map((format, i) => [format, parts[i] ?? '']));
@@ -506,7 +499,7 @@ export const READERS: readonly Reader[] = [
 		'texts with a format',
 	),
 	row(
-		'client/chat/toolArguments#schemaProblem',
+		'client/chat#schemaProblem',
 		(text) => () =>
 			schemaProblem({
 				type: 'object',
@@ -514,55 +507,55 @@ export const READERS: readonly Reader[] = [
 			}),
 	),
 	row(
-		'client/chat/tools#checkTools',
+		'client/chat#checkTools',
 		(text) => () => checkTools([{ type: 'function', function: { name: text } }], 'Tools'),
 	),
 	row(
-		'client/http/publicUrl#normalizeBaseUrl',
+		'client/http#normalizeBaseUrl',
 		(text) => () => normalizeBaseUrl(`http://a.example/${text}`),
 	),
 	row(
-		'client/http/publicUrl#checkPublicUrl',
+		'client/http#checkPublicUrl',
 		(text) => () =>
 			checkPublicUrl(`http://a.example/${text}`, { field: 'URL', allowPrivate: false }),
 	),
-	row('client/http/publicUrl#isPrivateUrl', (text) => () => {
+	row('client/http#isPrivateUrl', (text) => () => {
 		const url = `http://${text}`;
 		return URL.canParse(url) && isPrivateUrl(url);
 	}),
-	row('client/http/request#excerpt', (text) => () => excerpt(text)),
-	row('client/http/request#unexpectedResponse', (text) => () => unexpectedResponse(text)),
+	row('client/http#excerpt', (text) => () => excerpt(text)),
+	row('client/http#unexpectedResponse', (text) => () => unexpectedResponse(text)),
 	row(
-		'client/http/request#errorDetails',
+		'client/http#errorDetails',
 		(text) => () => errorDetails({ error: { message: text, type: text }, trace_id: text }),
 	),
 	jsonRow(
-		'client/http/request#readJsonObject',
+		'client/http#readJsonObject',
 		(text) => async () => await readJsonObject(await answers(text)({} as never)),
 	),
-	jsonRow('client/json#parseJson', (text) => () => parseJson(text)),
-	jsonRow('client/json#parseBody', (text) => () => parseBody(text)),
-	row('client/json#bounded', (text) => {
+	jsonRow('client#parseJson', (text) => () => parseJson(text)),
+	jsonRow('client#parseBody', (text) => () => parseBody(text)),
+	row('client#bounded', (text) => {
 		const list = pieces(text, 16);
 		return () => bounded({ a: text, [text]: list, list: list.map(() => list) }, ['list']);
 	}),
-	row('client/video/closest#closestSize', (text) => () => [
+	row('client/video#closestSize', (text) => () => [
 		closestSize(text, ['720P']),
 		closestRatio(text, ['16:9']),
 		sameWord(text, ['std']),
 	]),
-	row('client/values#readNumber', (text) => () => readNumber(text, 'Number', { min: 0 })),
-	row('client/values#readChoice', (text) => () => readChoice(text, 'Choice', ['a'])),
-	row('client/video/createVideo#createVideo', (text) => {
+	row('client#readNumber', (text) => () => readNumber(text, 'Number', { min: 0 })),
+	row('client#readChoice', (text) => () => readChoice(text, 'Choice', ['a'])),
+	row('client/video#createVideo', (text) => {
 		const http = answers(JSON.stringify({ task_id: text }));
 		return async () => await createVideo(http, { prompt: 'A', model: 'm' }, 1000);
 	}),
 	row(
-		'client/video/poll/task#applyReport',
+		'client/video/poll#applyReport',
 		(text) => () => applyReport(startPoll('t', 0), { task_id: 't', status: text }, poll),
 	),
 	row(
-		'client/video/poll/result#pollResult',
+		'client/video/poll#pollResult',
 		(text) => () =>
 			pollResult(
 				applyReport(
@@ -572,41 +565,41 @@ export const READERS: readonly Reader[] = [
 				),
 			),
 	),
-	row('client/video/queryTask#queryTask', (text) => {
+	row('client/video#queryTask', (text) => {
 		const http = answers(JSON.stringify({ status: text, error_message: text }));
 		return async () => await queryTask(http, 't', 1000);
 	}),
 	jsonRow(
-		'client/video/queryTask#queryTask',
+		'client/video#queryTask',
 		(text) => {
 			const http = answers(text, 'text/html', 500);
 			return async () => await queryTask(http, 't', 1000);
 		},
 		'an error page',
 	),
-	row('shared/chat/chatStream#withChatStream', (text) => async () => {
+	row('shared/chat#withChatStream', (text) => async () => {
 		await withChatStream(chat() as never, 0, (show) => {
 			pieces(text, 4).forEach(show);
 			return Promise.resolve();
 		});
 	}),
-	row('shared/chat/chatStream#toChatNotice', (text) => () => toChatNotice(text)),
-	row('shared/files/fileTypes#detectType', (text) => () => detectType(Buffer.from(text))),
-	row('client/fileTypes#mimeTypeOf', (text) => () => mimeTypeOf(text)),
-	row('shared/files/fileTypes#fileNameOf', (text) => () => [
+	row('shared/chat#toChatNotice', (text) => () => toChatNotice(text)),
+	row('shared/files#detectType', (text) => () => detectType(Buffer.from(text))),
+	row('client#mimeTypeOf', (text) => () => mimeTypeOf(text)),
+	row('shared/files#fileNameOf', (text) => () => [
 		fileNameOf(text, 'video/mp4'),
 		fileNameOf(`${text}.txt`, 'video/mp4'),
 	]),
 	row(
-		'shared/files/judgeFile#judgeFile',
+		'shared/files#judgeFile',
 		(text) => () => judgeFile(Buffer.from(text), text, 'video', 'host'),
 	),
-	row('client/http/request#reportedError', (text) => () => {
+	row('client/http#reportedError', (text) => () => {
 		const error = { message: text, type: text, code: text };
 		return reportedError('video', text, { error });
 	}),
-	row('shared/files/signedFileUrl#fieldNames', (text) => () => fieldNames(text, 'Images')),
-	row('shared/run/maskKey#keyMask', (text) => {
+	row('shared/files#fieldNames', (text) => () => fieldNames(text, 'Images')),
+	row('shared/run#keyMask', (text) => {
 		const mask = keyMask('/+sk-0123456789');
 		const chunks = pieces(text, 16_384).map(bytes);
 		return () => {
@@ -614,136 +607,136 @@ export const READERS: readonly Reader[] = [
 			return [mask.text(text), chunks.map((chunk) => body.feed(chunk)), body.end()];
 		};
 	}),
-	row('shared/run/nodeErrors#toNodeError', (text) => () => [
+	row('shared/run#toNodeError', (text) => () => [
 		toNodeError(NODE, failure(text), 0),
 		errorFacts(failure(text)),
 		errorLine(new Error(text)),
 	]),
-	jsonRow('client/chat/readFields#extraFields', (text) => () => [
+	jsonRow('client/chat#extraFields', (text) => () => [
 		extraFields(text),
 		isJsonMode({ response_format: text }),
 		usageOf(reply({ content: text })),
 	]),
 ];
 
-/** Functions that need no row of their own, by the reason. A folder stands for all of its files. */
+/** Functions that need no row of their own, by the reason. A folder stands for all of its functions. */
 export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	'another row runs it': [
-		'AgentVideoChatModel/sdkMessages#callsOf',
-		'AgentVideoChatModel/sdkMessages#fileLinks',
-		'client/chat/conversation#applyResult',
-		'client/chat/conversation#canonicalJson',
-		'client/chat/conversation#closeOpenCalls',
-		'client/chat/conversation#startConversation',
-		'client/chat/memory#toKeep',
-		'client/chat/media#isDataUrl',
-		'client/chat/messages#checkOrder',
-		'client/chat/readFields#isJsonMode',
-		'client/chat/result#usageOf',
-		'client/chat/toolCalls#idText',
-		'client/chat/toolCalls#isComplete',
-		'client/chat/toolCalls#objectsOf',
-		'client/chat/toolCalls#jsonText',
-		'client/chat/toolCalls#toolCall',
-		'client/http/publicUrl#hostOf',
-		'client/http/publicUrl#isPrivateAddress',
-		'client/http/request#bodyError',
-		'client/http/request#hasError',
-		'client/http/request#readBytes',
-		'client/http/request#send',
-		'client/json#parseJsonObject',
-		'client/json#shorten',
-		'client/values#oneLine',
-		'client/values#shown',
-		'client/video/queryTask#postVideo',
-		'client/video/closest#closestRatio',
-		'client/video/closest#sameWord',
-		'client/video/fields#isDefault',
-		'shared/run/nodeErrors#errorFacts',
-		'shared/run/nodeErrors#visitorFacts',
-		'shared/run/nodeErrors#errorLine',
+		'AgentVideoChatModel#callsOf',
+		'AgentVideoChatModel#fileLinks',
+		'client/chat#applyResult',
+		'client/chat#canonicalJson',
+		'client/chat#closeOpenCalls',
+		'client/chat#startConversation',
+		'client/chat#toKeep',
+		'client/chat#isDataUrl',
+		'client/chat#checkOrder',
+		'client/chat#isJsonMode',
+		'client/chat#usageOf',
+		'client/chat#idText',
+		'client/chat#isComplete',
+		'client/chat#objectsOf',
+		'client/chat#jsonText',
+		'client/chat#toolCall',
+		'client/http#hostOf',
+		'client/http#isPrivateAddress',
+		'client/http#bodyError',
+		'client/http#hasError',
+		'client/http#readBytes',
+		'client/http#send',
+		'client#parseJsonObject',
+		'client#shorten',
+		'client#oneLine',
+		'client#shown',
+		'client/video#postVideo',
+		'client/video#closestRatio',
+		'client/video#sameWord',
+		'client/video#isDefault',
+		'shared/run#errorFacts',
+		'shared/run#visitorFacts',
+		'shared/run#errorLine',
 	],
 	'it passes the text on, or looks at its kind, its length or its beginning': [
-		'AgentVideoChatModel/sdkMessages#withImages',
-		'client/chat/conversation#applyStarted',
-		'client/chat/memory#lastTurn',
-		'client/chat/memory#withMemory',
-		'client/chat/messages#userMessage',
-		'client/errors#isCanceled',
-		'client/errors#isOutcomeUnknown',
-		'client/errors#toSaved',
-		'client/http/transportError#transportError',
-		'client/json#fromJson',
-		'client/json#isJsonObject',
-		'client/json#objectOf',
-		'client/values#isBlank',
-		'client/video/models#readPair',
-		'client/video/poll/cooldown#nextCooldown',
-		'client/video/poll/task#applyError',
-		'client/video/poll/task#startPoll',
-		'client/video/queryTask#checkTaskId',
-		'client/video/queryTask#taskState',
-		'client/video/references#maxReferences',
-		'shared/chat/memory#recall',
-		'shared/chat/replyMedia#withMedia',
-		'shared/chat/reportCall#reportCall',
-		'shared/chat/reportCall#setCustomData',
-		'shared/files/fileResponse#downloadInterrupted',
-		'shared/files/fileResponse#toStream',
-		'shared/run/mapItems#failureJson',
-		'shared/run/mapItems#stoppingError',
-		'shared/run/parameters#checkKey',
-		'shared/run/parameters#checkPrompt',
-		'shared/run/parameters#readModel',
-		'shared/run/parameters#readPromptText',
-		'shared/run/parameters#readText',
+		'AgentVideoChatModel#withImages',
+		'client/chat#applyStarted',
+		'client/chat#lastTurn',
+		'client/chat#withMemory',
+		'client/chat#userMessage',
+		'client#isCanceled',
+		'client#isOutcomeUnknown',
+		'client#toSaved',
+		'client/http#transportError',
+		'client#fromJson',
+		'client#isJsonObject',
+		'client#objectOf',
+		'client#isBlank',
+		'client/video#readPair',
+		'client/video/poll#nextCooldown',
+		'client/video/poll#applyError',
+		'client/video/poll#startPoll',
+		'client/video#checkTaskId',
+		'client/video#taskState',
+		'client/video#maxReferences',
+		'shared/chat#recall',
+		'shared/chat#withMedia',
+		'shared/chat#reportCall',
+		'shared/chat#setCustomData',
+		'shared/files#downloadInterrupted',
+		'shared/files#toStream',
+		'shared/run#failureJson',
+		'shared/run#stoppingError',
+		'shared/run#checkKey',
+		'shared/run#checkPrompt',
+		'shared/run#readModel',
+		'shared/run#readPromptText',
+		'shared/run#readText',
 	],
-	'its text is a header, which Node bounds to 16 kB in all': [
-		'shared/files/fileResponse#openFile',
-		'shared/files/fileResponse#remainderSize',
-	],
+	'its text is a header, which Node bounds to 16 kB in all': ['shared/files#openFile'],
 	'its text is our own, or of a fixed list': [
-		'client/errors#emptyText',
-		'client/errors#rejectMistakes',
-		'shared/chat/properties#shownAs',
-		'shared/chat/schemaForm#readSchema',
-		'shared/chat/schemaForm#textOf',
-		'client/values#counted',
-		'client/video/validate#listed',
-		'shared/files/fileTypes#hasBinarySignature',
-		'shared/files/fileTypes#isText',
-		'shared/files/signedFileUrl#signedFileUrl',
+		'client#emptyText',
+		'client#rejectMistakes',
+		'shared/chat#shownAs',
+		'shared/chat#readSchema',
+		'shared/chat#textOf',
+		'client#counted',
+		'client/video#listed',
+		'shared/files#hasBinarySignature',
+		'shared/files#isText',
+		'shared/files#signedFileUrl',
 		'shared/form',
 		'shared/ledger',
-		'shared/run/hints#hint',
-		'shared/run/hints#mentionOnce',
-		'shared/run/nodeState#nodeState',
+		'shared/run#hint',
+		'shared/run#mentionOnce',
+		'shared/run#nodeState',
 	],
 	'it runs the readers for items or requests, and copies what they return': [
-		'CreateVideo/wait#waitForCreated',
-		'FunctionCallingAgent/askModel#failSlot',
-		'FunctionCallingAgent/execute#runAgent',
-		'FunctionCallingAgent/outputs#emitCalls',
-		'FunctionCallingAgent/outputs#emitOutcomes',
-		'FunctionCallingAgent/outputs#linkForErrorOutput',
-		'FunctionCallingAgent/outputs#willBeRetried',
-		'FunctionCallingAgent/toolResults#applyItems',
-		'FunctionCallingAgent/toolResults#applyToolResponses',
-		'WaitForVideo/collect#withLedger',
-		'shared/wait/poll#poll',
-		'shared/wait/progress#pollProgress',
-		'shared/wait/record#recordResults',
-		'shared/wait/state#loadPolls',
-		'client/chat/sendChat#withFallbacks',
-		'client/http/retry#withDeadline',
-		'client/http/retry#withRetryUntil',
-		'client/video/poll/pollTasks#pollTasks',
-		'shared/chat/sendChat#sendChat',
-		'shared/files/download#hintMissingFiles',
-		'shared/chat/requestFields#appField',
-		'shared/files/judgeHost#judgeHost',
-		'shared/run/credential#isOwn',
-		'shared/run/mapItems#mapItems',
-		'shared/run/trace#trace',
+		'CreateVideo#waitForCreated',
+		'FunctionCallingAgent#failSlot',
+		'FunctionCallingAgent#runAgent',
+		'FunctionCallingAgent#emitCalls',
+		'FunctionCallingAgent#emitOutcomes',
+		'FunctionCallingAgent#linkForErrorOutput',
+		'FunctionCallingAgent#willBeRetried',
+		'FunctionCallingAgent#applyItems',
+		'FunctionCallingAgent#applyToolResponses',
+		'WaitForVideo#withLedger',
+		'shared/wait#poll',
+		'shared/wait#pollProgress',
+		'shared/wait#recordResults',
+		'shared/wait#loadPolls',
+		'client/chat#withFallbacks',
+		'client/http#withDeadline',
+		'client/http#withRetryUntil',
+		'client/video/poll#pollTasks',
+		'client/chat#sendChat',
+		'shared/chat#finishReply',
+		'shared/chat#judgeReply',
+		'shared/chat#sendAndReport',
+		'shared/files#hintMissingFiles',
+		'shared/chat#appField',
+		'shared/files#judgeHost',
+		'shared/run#isOwn',
+		'shared/run#mapItems',
+		'shared/run#trace',
 	],
 };
