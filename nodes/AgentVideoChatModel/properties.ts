@@ -4,7 +4,7 @@ import { callProperties } from '../shared/chat/callOptions';
 import { appModelProperty, bindingProperties, imagesProperty } from '../shared/chat/properties';
 import { assistantRequestProperties, responseFormatOption } from '../shared/chat/requestOptions';
 import { optionsProperty } from '../shared/form/options';
-import { retryGroup } from '../shared/form/retryOptions';
+import { retryGroup } from '../shared/form/callOptions';
 
 /** The form of Agent Video Chat Model, without what the connected agent or chain sets. */
 export const chatModelProperties: INodeProperties[] = [

@@ -6,8 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { chatListSearch } from '../shared/chat/listSearch';
-import { ANSWERER } from '../shared/chat/properties';
+import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { credentialTest } from '../shared/run/testCredential';
 import { runChatCompletion } from './execute';
 import { chatCompletionProperties } from './properties';

@@ -10,9 +10,9 @@ import { readMemoryKey, recall, remember, rememberedItems } from '../shared/chat
 import { readMessages } from '../shared/chat/messages';
 import { hintMissingFiles } from '../shared/files/download';
 import { sendAndReport } from '../shared/chat/reportCall';
-import { readFallbacks, readRequestFields } from '../shared/chat/requestFields';
+import { readFallbacks, readRequestFields } from '../shared/chat/requestOptions';
 import { readJsonFormat } from '../shared/chat/responseFormat';
-import { readRetry } from '../shared/form/retryOptions';
+import { readRetry } from '../shared/form/callOptions';
 import { n8nService } from '../shared/run/host';
 import { keyedMutex } from '../client/concurrency';
 import { mapItems } from '../shared/run/mapItems';

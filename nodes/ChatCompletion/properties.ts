@@ -13,9 +13,8 @@ import {
 } from '../shared/chat/properties';
 import { requestProperties } from '../shared/chat/requestOptions';
 import { repairAttemptsProperty, responseFormatProperties } from '../shared/chat/responseFormat';
-import { batching } from '../shared/form/batchOptions';
+import { batching, chatRetryGroup } from '../shared/form/callOptions';
 import { optionsProperty } from '../shared/form/options';
-import { chatRetryGroup } from '../shared/form/retryOptions';
 
 /** The form of Chat Completion. */
 export const chatCompletionProperties: INodeProperties[] = [

@@ -8,7 +8,7 @@ import {
 } from 'n8n-workflow';
 
 import { shownAs } from '../shared/chat/properties';
-import { searchItems } from '../shared/form/resourceLocator';
+import { searchItems } from '../shared/form/fields';
 import { readModelCodes } from '../shared/run/credential';
 import { credentialTest } from '../shared/run/testCredential';
 import { createVideos } from './execute';

@@ -7,7 +7,7 @@ import type { Adjustment } from '../client/video/normalize';
 import { asJson } from '../client/json';
 import { counted } from '../client/values';
 import { settled, valueOf } from '../client/concurrency';
-import { readBatching } from '../shared/form/batchOptions';
+import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { PaidCalls } from '../shared/ledger/paidCalls';
 import { hint } from '../shared/run/hints';

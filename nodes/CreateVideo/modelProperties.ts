@@ -5,8 +5,14 @@ import { VIDEO_FIELDS, type VideoField } from '../client/video/fields';
 import { findModel, VIDEO_MODELS, type OwnModel, type VideoModel } from '../client/video/models';
 import { maxReferences, REFERENCES, type ReferenceRow } from '../client/video/references';
 import { fileSource } from '../shared/files/fileSource';
-import { entriesField, listField } from '../shared/form/fields';
-import { fromAi, inTools, notInTools, type FromAiArgument } from '../shared/form/fromAi';
+import {
+	entriesField,
+	fromAi,
+	type FromAiArgument,
+	inTools,
+	listField,
+	notInTools,
+} from '../shared/form/fields';
 
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
 /** The models in the list of the editor: those of the account, or else those of the specification. */

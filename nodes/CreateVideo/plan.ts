@@ -11,7 +11,7 @@ import { videoRequest, type VideoPlan } from '../client/video/videoRequest';
 import { fieldNames, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
 import { readModel, readPromptText, readText } from '../shared/run/parameters';
-import { readCreateOptions, type CreateVideoOptions } from './options';
+import { readCreateOptions, type CreateVideoOptions } from './properties';
 
 /** The validated input of an item, ready to be sent. */
 export interface PlannedVideo {

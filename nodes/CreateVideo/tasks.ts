@@ -8,7 +8,7 @@ import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import type { CallKind } from '../shared/ledger/callKind';
 import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
 import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
-import { readBatching } from '../shared/form/batchOptions';
+import { readBatching } from '../shared/form/callOptions';
 import type { PlannedVideo } from './plan';
 
 /** A created task, with what was sent for it. */

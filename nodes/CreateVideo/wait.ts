@@ -3,9 +3,8 @@ import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n
 import { isCanceled } from '../client/errors';
 import { shown } from '../client/values';
 import { fileGroup } from '../shared/files/downloadLimits';
-import { readBatching } from '../shared/form/batchOptions';
-import { booleanField } from '../shared/form/fields';
-import { notInTools, shownFor } from '../shared/form/fromAi';
+import { readBatching } from '../shared/form/callOptions';
+import { booleanField, notInTools, shownFor } from '../shared/form/fields';
 import { propertiesOf } from '../shared/form/options';
 import { isToolRun } from '../shared/run/nodeContext';
 import { errorLine } from '../shared/run/nodeErrors';

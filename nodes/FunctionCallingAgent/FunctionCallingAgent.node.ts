@@ -8,8 +8,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { chatListSearch } from '../shared/chat/listSearch';
-import { ANSWERER } from '../shared/chat/properties';
+import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { credentialTest } from '../shared/run/testCredential';
 import { runAgent } from './execute';
 import { agentProperties } from './properties';

@@ -24,7 +24,7 @@ import { eventLoopTurn } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError } from '../shared/run/nodeErrors';
-import type { AgentSettings } from './options';
+import type { AgentSettings } from './properties';
 import { STOPPED_TEXTS } from './outputs';
 import { hasDetails, type Batch, type ConversationSlot } from './state';
 

@@ -4,13 +4,13 @@ import { startConversation } from '../client/chat/conversation';
 import { readOutput } from '../shared/chat/finishReply';
 import { recall } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
-import { readFallbacks, readRequestFields } from '../shared/chat/requestFields';
+import { readFallbacks, readRequestFields } from '../shared/chat/requestOptions';
 import { readJsonFormat } from '../shared/chat/responseFormat';
 import { sourceOf } from '../shared/run/engine';
 import { n8nService, type Service } from '../shared/run/host';
 import { failSlot } from './askModel';
 import { findMistake, readDrawing } from './drawing';
-import { readSettings } from './options';
+import { readSettings } from './properties';
 import { countOwnTools, type AgentState, type Batch, type ConversationSlot } from './state';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 

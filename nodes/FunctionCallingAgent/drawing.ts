@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
 import { engineOf } from '../shared/run/engine';
-import { isSingleOutput } from './options';
+import { isSingleOutput } from './properties';
 
 /** Indexes of the outputs. */
 export const ANSWER = 0;

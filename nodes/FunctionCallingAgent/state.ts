@@ -8,7 +8,7 @@ import type { Output } from '../shared/chat/finishReply';
 import type { Memory } from '../shared/chat/memory';
 import type { Answerer } from '../client/chat/sendChat';
 import type { Envelope, Position } from './matching';
-import type { AgentSettings } from './options';
+import type { AgentSettings } from './properties';
 import type { ToolNode } from './tools';
 
 /** A conversation and its per-item settings, kept in the node context between runs. */

@@ -6,8 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { chatListSearch } from '../shared/chat/listSearch';
-import { shownAs } from '../shared/chat/properties';
+import { chatListSearch, shownAs } from '../shared/chat/properties';
 import { credentialTest } from '../shared/run/testCredential';
 import { runSuperAssistant } from './execute';
 import { assistantProperties } from './properties';

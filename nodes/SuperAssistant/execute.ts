@@ -20,7 +20,7 @@ import { readMediaDownload, withMedia } from '../shared/chat/replyMedia';
 import { hintMissingFiles } from '../shared/files/download';
 import { reportCall } from '../shared/chat/reportCall';
 import { readJsonFormat } from '../shared/chat/responseFormat';
-import { readSafeRetry } from '../shared/form/retryOptions';
+import { readSafeRetry } from '../shared/form/callOptions';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { clearCallLog } from '../shared/ledger/callLog';
 import { openCalls } from '../shared/ledger/paidCalls';

@@ -6,11 +6,9 @@ import { mediaProperties } from '../shared/chat/replyMedia';
 import { imagesProperty, streamingProperty } from '../shared/chat/properties';
 import { assistantRequestProperties } from '../shared/chat/requestOptions';
 import { repairAttemptsProperty, responseFormatProperties } from '../shared/chat/responseFormat';
-import { batching } from '../shared/form/batchOptions';
-import { textField, listField } from '../shared/form/fields';
-import { filledByModel } from '../shared/form/fromAi';
+import { batching, safeRetryGroup } from '../shared/form/callOptions';
+import { filledByModel, listField, textField } from '../shared/form/fields';
 import { optionsProperty } from '../shared/form/options';
-import { safeRetryGroup } from '../shared/form/retryOptions';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 
 const sessionProperties: INodeProperties[] = [

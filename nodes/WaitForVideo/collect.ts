@@ -13,7 +13,7 @@ import { accountOf, isOwn } from '../shared/run/credential';
 import { hint } from '../shared/run/hints';
 import { nodeState, type NodeState } from '../shared/run/nodeState';
 import { checkKey, readText } from '../shared/run/parameters';
-import { ledgerTaskOptions } from './options';
+import { ledgerTaskOptions } from './properties';
 
 /** A task that a run has taken from the task ledger. */
 export interface LedgerTask {

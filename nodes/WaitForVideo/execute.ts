@@ -7,13 +7,12 @@ import { isToolRun } from '../shared/run/nodeContext';
 import { readText } from '../shared/run/parameters';
 import { deliver } from '../shared/wait/deliver';
 import { readPolling } from '../shared/wait/options';
-import { poll } from '../shared/wait/poll';
-import { withProgress, type Progress } from '../shared/wait/progress';
-import { savePolls } from '../shared/wait/state';
-import { collectTasks, contextOfTasks, forgetTasks, withLedger, type LedgerTask } from './collect';
-import { readFailsNode } from './options';
+import { poll, savePolls } from '../shared/wait/poll';
+import { type Progress, withProgress } from '../shared/wait/progress';
+import { collectTasks, contextOfTasks, forgetTasks, type LedgerTask, withLedger } from './collect';
+import { readFailsNode } from './properties';
 import { checkConnections, readWaitMode, suspendUntil, toOutputs, type WaitMode } from './outputs';
-import { nextResumeMs } from './resume';
+import type { PollState } from '../client/video/poll/pollTasks';
 
 const SCOPES = { inPlace: 'all', suspend: 'step', once: 'once' } as const;
 const HINT =
@@ -98,4 +97,26 @@ async function pollStep(
 		await suspendUntil(context, resumeMs);
 	}
 	return { polls: state.polls, isSuspended, error };
+}
+
+/**
+ * Minimum length of a step. n8n looks once a minute for executions to resume: a step of at least a minute ends on time,
+ * a shorter one up to a minute late.
+ */
+const STEP_MS = 60_000;
+
+/**
+ * When a suspended execution resumes, in milliseconds since the epoch: in about a minute, so that a later step ends on
+ * the deadline of the oldest task, and not before the end of a rate-limit cooldown.
+ */
+export function nextResumeMs(
+	{ polls, cooldown }: PollState,
+	nowMs: number,
+	timeoutMs: number,
+): number {
+	const unfinished = polls.filter(({ outcome }) => outcome === undefined);
+	const deadlineMs = Math.min(...unfinished.map(({ startedAtMs }) => startedAtMs + timeoutMs));
+	const remainingMs = deadlineMs - nowMs;
+	const stepMs = Math.max(0, remainingMs) / Math.max(1, Math.floor(remainingMs / STEP_MS));
+	return Math.ceil(Math.max(nowMs + stepMs, Math.min(cooldown.untilMs, deadlineMs)));
 }

@@ -3,7 +3,7 @@ import {
 	NO_COOLDOWN,
 	nextCooldown,
 	type RateLimitCooldown,
-} from '../../nodes/client/video/poll/cooldown';
+} from '../../nodes/client/video/poll/schedule';
 import type { TaskReport } from '../../nodes/client/video/queryTask';
 import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';

@@ -1,5 +1,5 @@
 import { ServiceError, type ErrorDetails } from '../../nodes/client/errors';
-import { NO_COOLDOWN } from '../../nodes/client/video/poll/cooldown';
+import { NO_COOLDOWN } from '../../nodes/client/video/poll/schedule';
 import { pollTasks, type PollState } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { startPoll } from '../../nodes/client/video/poll/task';

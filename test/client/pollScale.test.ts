@@ -1,4 +1,4 @@
-import { NO_COOLDOWN } from '../../nodes/client/video/poll/cooldown';
+import { NO_COOLDOWN } from '../../nodes/client/video/poll/schedule';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { startPoll } from '../../nodes/client/video/poll/task';
 import { fakeClock } from '../support/fakeClock';

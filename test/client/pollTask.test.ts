@@ -1,5 +1,5 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { NO_COOLDOWN } from '../../nodes/client/video/poll/cooldown';
+import { NO_COOLDOWN } from '../../nodes/client/video/poll/schedule';
 import type { TaskReport } from '../../nodes/client/video/queryTask';
 import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';

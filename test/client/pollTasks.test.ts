@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { ServiceError } from '../../nodes/client/errors';
-import { NO_COOLDOWN } from '../../nodes/client/video/poll/cooldown';
+import { NO_COOLDOWN } from '../../nodes/client/video/poll/schedule';
 import type { TaskReport } from '../../nodes/client/video/queryTask';
 import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';

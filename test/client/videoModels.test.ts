@@ -1,8 +1,7 @@
-import { closestSize } from '../../nodes/client/video/closest';
+import { closestSize } from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
-import type { UnsupportedValues } from '../../nodes/client/video/normalize';
+import { listed, type UnsupportedValues } from '../../nodes/client/video/normalize';
 import type { ReferenceKind } from '../../nodes/client/video/references';
-import { listed } from '../../nodes/client/video/validate';
 import { videoRequest } from '../../nodes/client/video/videoRequest';
 import {
 	maxImages,

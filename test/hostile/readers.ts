@@ -14,7 +14,7 @@ import {
 	closeOpenCalls,
 	startConversation,
 } from '../../nodes/client/chat/conversation';
-import { askForJson, readJsonReply } from '../../nodes/client/chat/jsonReply';
+import { askForJson, readJsonReply, salvageJson } from '../../nodes/client/chat/jsonReply';
 import { liveText } from '../../nodes/client/chat/sendChat';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import { findMedia, isDataUrl, partMedia } from '../../nodes/client/chat/media';
@@ -29,7 +29,6 @@ import {
 	withReply,
 } from '../../nodes/client/chat/result';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
-import { salvageJson } from '../../nodes/client/chat/salvageJson';
 import { findMismatch, readToolCall, schemaProblem } from '../../nodes/client/chat/toolArguments';
 import {
 	callProblem,
@@ -65,7 +64,7 @@ import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { createVideo } from '../../nodes/client/video/createVideo';
 import { queryTask } from '../../nodes/client/video/queryTask';
-import { closestRatio, closestSize, sameWord } from '../../nodes/client/video/closest';
+import { closestRatio, closestSize, sameWord } from '../../nodes/client/video/fields';
 import {
 	callsOf,
 	fileLinks,
@@ -75,9 +74,8 @@ import {
 import { toErrorText } from '../../nodes/FunctionCallingAgent/toolResults';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
 import { toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
-import { detectType, fileNameOf } from '../../nodes/shared/files/fileTypes';
+import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
-import { judgeFile } from '../../nodes/shared/files/judgeFile';
 import { fieldNames } from '../../nodes/shared/files/signedFileUrl';
 import { keyMask } from '../../nodes/shared/run/maskKey';
 import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';

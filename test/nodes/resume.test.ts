@@ -1,6 +1,6 @@
-import { NO_COOLDOWN, type RateLimitCooldown } from '../../nodes/client/video/poll/cooldown';
+import { NO_COOLDOWN, type RateLimitCooldown } from '../../nodes/client/video/poll/schedule';
 import { startPoll } from '../../nodes/client/video/poll/task';
-import { nextResumeMs } from '../../nodes/WaitForVideo/resume';
+import { nextResumeMs } from '../../nodes/WaitForVideo/execute';
 
 /** Seconds until the next step of a task that has been polled for `elapsed` seconds. */
 const step = (elapsed: number, timeout: number, cooldown: RateLimitCooldown = NO_COOLDOWN) => {

@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, INodeProperties } from 'n8n-workflow';
 import { AgentVideoChatModel } from '../../nodes/AgentVideoChatModel/AgentVideoChatModel.node';
 import { FunctionCallingAgent } from '../../nodes/FunctionCallingAgent/FunctionCallingAgent.node';
 import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
-import { chatListSearch } from '../../nodes/shared/chat/listSearch';
+import { chatListSearch } from '../../nodes/shared/chat/properties';
 
 /** The list search methods that these fields and the fields in them name. */
 function methodsOf(fields: readonly INodeProperties[]): string[] {

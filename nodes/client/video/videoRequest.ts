@@ -1,12 +1,11 @@
 import { InputError } from '../errors';
 import { withoutUndefined } from '../json';
-import { normalize, type Adjustment, type UnsupportedValues } from './normalize';
+import { type Adjustment, normalize, type UnsupportedValues, validate } from './normalize';
 import type { VideoRequest } from './createVideo';
 import { VIDEO_FIELDS, type VideoField, type VideoValue } from './fields';
 import { findModel } from './models';
 import { referenceFields, type Reference } from './references';
 import { readNumber } from '../values';
-import { validate } from './validate';
 
 /** The input for one video. */
 export interface EnteredVideo {

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { jsonField } from '../form/fields';
 import { booleanOption, choiceOption, optionTable } from '../form/options';
-import { timeoutOptions } from '../form/timeoutOption';
+import { timeoutOptions } from '../form/callOptions';
 import type { NodeContext } from '../run/nodeContext';
 
 /** Longer than the longest call that the service allows (600 s, spec 8). A reply that is not streamed is silent until it is complete. */

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { toNodeError, visitorText } from '../run/nodeErrors';
-import { readBatching } from '../form/batchOptions';
+import { readBatching } from '../form/callOptions';
 import type { ItemOptions } from '../run/mapItems';
 import { isToolRun } from '../run/nodeContext';
 import { readOutput } from './finishReply';

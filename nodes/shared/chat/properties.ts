@@ -1,9 +1,17 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 
 import { fileSource } from '../files/fileSource';
-import { entriesField, jsonField, listField, textField } from '../form/fields';
-import { resourceLocator } from '../form/resourceLocator';
-import { filledByModel } from '../form/fromAi';
+import {
+	entriesField,
+	filledByModel,
+	jsonField,
+	listField,
+	resourceLocator,
+	searchItems,
+	textField,
+} from '../form/fields';
+import { readModelCodes } from '../run/credential';
+import { REASONING_EFFORTS } from './requestOptions';
 
 /** Expression for a subtitle: a parameter as it is entered, an expression without its braces. */
 export const shownAs = (name: string, fallback: string) =>
@@ -156,3 +164,15 @@ export const streamingProperty: INodeProperties = listField('Streaming', 'stream
 	default: 'auto',
 	description: 'Whether the reply is streamed. The output is the same either way.',
 });
+
+type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
+
+/** The list search methods of every node with chat fields. */
+export const chatListSearch: Readonly<Record<string, ListSearch>> = {
+	searchReasoningEffort: async (filter) => await searchItems(REASONING_EFFORTS, filter),
+	async searchModel(filter) {
+		const codes = await readModelCodes(this, 'chatModels');
+		const items = codes.map(({ code, name }) => ({ name, value: code }));
+		return await searchItems([{ name: DEFAULT_MODEL, value: '' }, ...items], filter);
+	},
+};

@@ -14,8 +14,7 @@ import {
 	toStream,
 	type FileResponse,
 } from './fileResponse';
-import { fileNameOf } from './fileTypes';
-import { judgeFile } from './judgeFile';
+import { fileNameOf, judgeFile } from './judgeFile';
 
 export interface Download {
 	readonly url: string;

@@ -1,4 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeListSearchItems, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 
 /** A value of a list: its label, the value, and its help text if it needs one. */
 export type Choice<V extends string = string> = readonly [
@@ -73,4 +73,87 @@ export function entriesField(
 		...more,
 		options: [{ displayName: label, name: entryName, values }],
 	};
+}
+
+/** An argument of n8n's $fromAI, by which the model of an agent fills a field. */
+export interface FromAiArgument {
+	/** Name of the argument in the tool's schema. */
+	readonly key: string;
+	/** Description for the model; must not contain quotes or backticks. */
+	readonly help: string;
+	readonly type?: 'string' | 'number' | 'boolean';
+	/** Default value; without one the argument is required. */
+	readonly fallback?: string;
+}
+
+/** The field twice: as it is in the node, and filled by the model where the node is a tool of an agent. */
+export function filledByModel(field: INodeProperties, argument: FromAiArgument): INodeProperties[] {
+	return [notInTools(field), inTools({ ...field, default: fromAi(argument) })];
+}
+
+/** Hides the field where the node is a tool of an agent. */
+export function notInTools(field: INodeProperties): INodeProperties {
+	const { hide, ...others } = field.displayOptions ?? {};
+	return { ...field, displayOptions: { ...others, hide: { ...hide, '@tool': [true] } } };
+}
+
+/** Shows the field only where the node is a tool of an agent. */
+export function inTools(field: INodeProperties): INodeProperties {
+	return shownFor(field, { '@tool': true });
+}
+
+/** Shows the field only where other fields have these values. */
+export function shownFor(
+	field: INodeProperties,
+	values: Readonly<Record<string, string | boolean>>,
+): INodeProperties {
+	const { show, ...others } = field.displayOptions ?? {};
+	const more = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
+	return { ...field, displayOptions: { ...others, show: Object.assign(more, show) } };
+}
+
+/** The $fromAI expression. Its comment makes the editor show the field as defined by the model. */
+export function fromAi({ key, help, type = 'string', fallback }: FromAiArgument): string {
+	const more = fallback === undefined ? '' : `, '${fallback}'`;
+	return `={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('${key}', \`${help}\`, '${type}'${more}) }}`;
+}
+
+/**
+ * A resource locator: choose from a list, or type a value that this package does not know.
+ *
+ * @param choice Name of the node's list search method, and the placeholder of the text. `empty` is that of the empty list
+ *   where empty is a valid choice; n8n would show a prompt to choose.
+ */
+export function resourceLocator(
+	field: Omit<INodeProperties, 'type' | 'modes'>,
+	choice: { searchListMethod: string; placeholder: string; empty?: string },
+): INodeProperties {
+	const { searchListMethod, placeholder, empty } = choice;
+	return {
+		...field,
+		type: 'resourceLocator',
+		modes: [
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list',
+				typeOptions: { searchListMethod, searchable: true },
+				...(empty === undefined ? {} : { placeholder: empty }),
+			},
+			// The editor labels a mode of this name By ID, whatever its display name.
+			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
+		],
+	};
+}
+
+/** Case-insensitive search in names and values. */
+export function searchItems(
+	items: readonly INodeListSearchItems[],
+	filter = '',
+): Promise<INodeListSearchResult> {
+	const wanted = filter.toLowerCase();
+	const results = items.filter(({ name, value }) =>
+		`${name} ${value}`.toLowerCase().includes(wanted),
+	);
+	return Promise.resolve({ results });
 }

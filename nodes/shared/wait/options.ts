@@ -3,8 +3,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { InputError } from '../../client/errors';
 import { isBlank } from '../../client/values';
 import { readLimits } from '../files/downloadLimits';
-import { booleanField, textField } from '../form/fields';
-import { notInTools } from '../form/fromAi';
+import { booleanField, notInTools, textField } from '../form/fields';
 import {
 	booleanOption,
 	countOption,

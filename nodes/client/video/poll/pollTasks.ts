@@ -1,8 +1,7 @@
 import { isCanceled, ServiceError } from '../../errors';
 import type { Clock } from '../../ports';
-import { nextCooldown, type RateLimitCooldown } from './cooldown';
+import { firstInterval, nextCooldown, type RateLimitCooldown } from './schedule';
 import type { TaskReport } from '../queryTask';
-import { firstInterval } from './schedule';
 import { applyError, applyReport, applyTimeout, wrongServiceError, type TaskPoll } from './task';
 
 /** Polling state of all tasks: a JSON value that can be saved between two runs. */

@@ -1,7 +1,40 @@
-import type { RetryPolicy } from '../../client/http/retry';
+import type { Batching } from '../run/mapItems';
 import type { NodeContext } from '../run/nodeContext';
+import {
+	booleanOption,
+	countOption,
+	numberOption,
+	optionGroup,
+	readOptions,
+	textsOption,
+} from './options';
+import type { CallLimits, RetryPolicy } from '../../client/http/retry';
 import { trace } from '../run/trace';
-import { booleanOption, numberOption, optionGroup, readOptions, textsOption } from './options';
+
+export const itemConcurrency = countOption('Concurrency', {
+	help: 'Maximum number of items that are processed at the same time',
+	default: 5,
+	max: 100,
+});
+
+/** How many items are processed at the same time, and the pause between batches. */
+export const batching = optionGroup('Batching', 'batching', {
+	concurrency: itemConcurrency,
+	batchInterval: numberOption('Batch Interval', {
+		unit: 'Milliseconds',
+		help: 'Pause between batches, for a service with a rate limit. A batch has as many items as Concurrency says.',
+		default: 0,
+	}),
+});
+
+/**
+ * The batch options of a run. n8n evaluates them for the first item, and they apply to all.
+ *
+ * @throws InputError when one of them is out of range.
+ */
+export function readBatching(context: NodeContext): Batching {
+	return readOptions(batching.options, context, 0);
+}
 
 const retries = numberOption('Retries', {
 	help: 'How often a request is retried when the service reports too many requests (429) or cannot be reached. After 429 the node waits as long as the service says, or else about 10, 20 and 40 seconds. All delays of a request together take at most 2 minutes.',
@@ -51,4 +84,30 @@ export function readRetry(context: NodeContext, itemIndex: number): RetryPolicy 
 /** The retry policy of an item whose calls are never sent twice within one run, whatever the option says. */
 export function readSafeRetry(context: NodeContext, itemIndex: number): RetryPolicy {
 	return { ...readRetry(context, itemIndex), retryOutcomeUnknown: false };
+}
+
+const SECONDS = { unit: 'Seconds', min: 0.1, max: 86_400 } as const;
+
+/** The timeouts of a call as options of a node: between two pieces of data, and of the whole call. */
+export function timeoutOptions(defaultSeconds: { readonly idle: number; readonly total: number }) {
+	const { property, options } = optionGroup('Timeouts', 'timeouts', {
+		timeout: numberOption('Timeout', {
+			...SECONDS,
+			help: 'Idle timeout: how long a call may go without receiving any data. Data that keeps arriving resets it; then Maximum Duration ends the call.',
+			default: defaultSeconds.idle,
+		}),
+		maximumDuration: numberOption('Maximum Duration', {
+			...SECONDS,
+			help: 'Total timeout: how long a call to the service may take, with its retries, even if data keeps arriving. Timeout limits only the time without data.',
+			default: defaultSeconds.total,
+		}),
+	});
+	return {
+		property,
+		/** @throws InputError when one of them is out of range. */
+		read: (context: NodeContext, itemIndex: number): CallLimits => ({
+			idleTimeoutMs: options.timeout.read(context, itemIndex) * 1000,
+			limitMs: options.maximumDuration.read(context, itemIndex) * 1000,
+		}),
+	};
 }
