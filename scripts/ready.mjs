@@ -1,19 +1,11 @@
 /**
  * Prepares the checkout, then runs a command in it: `node scripts/ready.mjs <command> [arguments]`.
  *
- * It needs only Node 20 and npm. It installs the dependencies when package-lock.json is newer than the installed ones,
+ * It needs only Node 20 and npm. It installs the dependencies unless the installed ones are those of package-lock.json,
  * and puts the Node version that n8n runs on (.nvmrc) and the local binaries first in PATH.
  */
 import { spawn } from 'node:child_process';
-import {
-	existsSync,
-	mkdirSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	utimesSync,
-	writeFileSync,
-} from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { clearInterval, setInterval } from 'node:timers';
@@ -87,26 +79,45 @@ function run(command, args, env) {
 
 async function installDependencies() {
 	const lock = join(root, 'package-lock.json');
-	const installed = join(root, 'node_modules', '.package-lock.json');
-	if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+	const modules = join(root, 'node_modules');
+	const installed = join(modules, '.package-lock.json');
+	if (isInstalled(lock, installed)) return;
+	if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
+		say(
+			'node_modules is a link to a folder that does not have what package-lock.json names. Remove the link, or install there',
+		);
+		process.exit(1);
+	}
 
 	// `npm ci` asks for optional packages of all platforms, which some registries do not have.
 	// Everything is needed to develop, whatever NODE_ENV and npm's settings leave out.
 	const all = ['--include=dev', '--include=optional', '--include=peer'];
 	await npm('Installing the dependencies, about a minute', ['install', ...all, '--no-save']);
 	checkInstalled(lock, installed);
-	utimesSync(installed, new Date(), new Date());
+}
+
+const packagesOf = (file) => JSON.parse(readFileSync(file, 'utf8')).packages ?? {};
+const isSame = (one, other) =>
+	one?.version === other?.version && one?.integrity === other?.integrity;
+
+/** Whether the installed packages are those of the lock file; optional ones may be of another platform. */
+function isInstalled(lock, installed) {
+	// npm writes this file last, so an installation that was interrupted is not taken for a complete one.
+	if (!existsSync(installed)) return false;
+	const [locked, found] = [packagesOf(lock), packagesOf(installed)];
+	const paths = Object.keys({ ...locked, ...found }).filter((path) => path !== '');
+	return paths.every(
+		(path) =>
+			isSame(locked[path], found[path]) || (!found[path] && locked[path].optional === true),
+	);
 }
 
 /** Stops if npm has installed what the lock file does not have; no script of a package has run so far (.npmrc). */
 function checkInstalled(lock, installed) {
-	const [locked, found] = [lock, installed].map(
-		(file) => JSON.parse(readFileSync(file, 'utf8')).packages,
+	const locked = packagesOf(lock);
+	const others = Object.entries(packagesOf(installed)).filter(
+		([path, entry]) => !isSame(locked[path], entry),
 	);
-	const others = Object.entries(found).filter(([path, { version, integrity }]) => {
-		const { [path]: wanted } = locked;
-		return wanted?.version !== version || wanted?.integrity !== integrity;
-	});
 	if (others.length === 0) return;
 	const names = others.map(
 		([path, { version }]) => `${path.split('node_modules/').pop()} ${version}`,

@@ -7,7 +7,10 @@ import {
 	mkdirSync,
 	mkdtempSync,
 	readFileSync,
+	readdirSync,
 	rmSync,
+	symlinkSync,
+	utimesSync,
 	writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -79,7 +82,7 @@ async function runNode(registryUrl: string, hashes: Record<string, string>) {
 	cpSync(join(ROOT, 'package-lock.json'), join(root, 'package-lock.json'));
 	// The dependencies count as installed.
 	mkdirSync(join(root, 'node_modules', '.bin'), { recursive: true });
-	writeFileSync(join(root, 'node_modules', '.package-lock.json'), '{}');
+	cpSync(join(ROOT, 'package-lock.json'), join(root, 'node_modules', '.package-lock.json'));
 	return await runReady(root, registryUrl, ['node']);
 }
 
@@ -155,10 +158,15 @@ test(
 );
 
 describe('the lock file', () => {
-	/** Runs a command in a checkout whose manifest asks for a library that the lock file may have. */
+	/**
+	 * Runs a command in a checkout whose manifest asks for a library that the lock file may have.
+	 *
+	 * @param prepare Changes the checkout before.
+	 */
 	async function runWith(
 		locked: Record<string, object>,
 		settings: Readonly<Record<string, string>> = {},
+		prepare: (root: string) => void = () => undefined,
 	) {
 		const root = join(folder, 'locked');
 		const manifest = { name: 'checkout', version: '1.0.0', devDependencies: { [NAME]: '*' } };
@@ -171,6 +179,7 @@ describe('the lock file', () => {
 			join(root, 'package-lock.json'),
 			JSON.stringify({ ...manifest, lockfileVersion: 3, requires: true, packages }),
 		);
+		prepare(root);
 		return await runReady(
 			root,
 			await serve(packageThatSays('library')),
@@ -203,6 +212,65 @@ describe('the lock file', () => {
 			expect(said).toContain('the command runs: undefined');
 			expect(code).toBe(0);
 			expect(existsSync(join(folder, 'locked', 'node_modules', NAME))).toBe(true);
+		},
+		LIMIT_MS,
+	);
+
+	const entryOf = () => ({ version: VERSION, integrity: hashOf(packageThatSays('library')) });
+	/** Writes node_modules as npm leaves it, with these packages in its list and nothing else. */
+	const writeInstalled = (modules: string, packages: object) => {
+		mkdirSync(join(modules, '.bin'), { recursive: true });
+		writeFileSync(join(modules, '.package-lock.json'), JSON.stringify({ packages }));
+		// Older than the lock file, as in a copy.
+		utimesSync(join(modules, '.package-lock.json'), 1, 1);
+	};
+
+	test(
+		'node_modules with the same packages is kept, however old it is',
+		async () => {
+			const locked = { [`node_modules/${NAME}`]: entryOf() };
+			const optional = { 'node_modules/other': { version: '1.0.0', optional: true } };
+			const { code, said } = await runWith({ ...locked, ...optional }, {}, (root) => {
+				writeInstalled(join(root, 'node_modules'), locked);
+			});
+			expect(said).toContain('the command runs');
+			expect(said).not.toContain('Installing');
+			expect(code).toBe(0);
+		},
+		LIMIT_MS,
+	);
+
+	test(
+		'another version is replaced',
+		async () => {
+			const locked = { [`node_modules/${NAME}`]: entryOf() };
+			const { code, said } = await runWith(locked, {}, (root) => {
+				const older = { ...entryOf(), version: '998.0.0' };
+				writeInstalled(join(root, 'node_modules'), { [`node_modules/${NAME}`]: older });
+			});
+			expect(said).toContain('Installing');
+			expect(code).toBe(0);
+			expect(existsSync(join(folder, 'locked', 'node_modules', NAME))).toBe(true);
+		},
+		LIMIT_MS,
+	);
+
+	test(
+		'a linked node_modules with other packages is left as it is',
+		async () => {
+			const elsewhere = join(folder, 'elsewhere');
+			const { code, said } = await runWith(
+				{ [`node_modules/${NAME}`]: entryOf() },
+				{},
+				(root) => {
+					writeInstalled(elsewhere, {});
+					symlinkSync(elsewhere, join(root, 'node_modules'), 'junction');
+				},
+			);
+			expect(said).toContain('node_modules is a link');
+			expect(said).not.toContain('the command runs');
+			expect(code).toBe(1);
+			expect(readdirSync(elsewhere).sort()).toStrictEqual(['.bin', '.package-lock.json']);
 		},
 		LIMIT_MS,
 	);
