@@ -18,7 +18,7 @@ export const RESERVATION_MS = 15 * 60_000;
  * execution counts as stopped.
  */
 const ANSWER_MS = 3 * 60_000;
-/** How long to wait for another execution that is creating the video of a key at this moment. */
+/** How long to wait for another execution that is sending the call of a key at this moment. */
 const WAIT_MS = 90_000;
 
 /** A call whose idempotency key is to be reserved. */
