@@ -1,7 +1,7 @@
 const base = {
 	transform: {
 		'^.+\\.ts$': [
-			'ts-jest',
+			process.env.MUTANT ? '<rootDir>/test/support/mutantTransform.js' : 'ts-jest',
 			{ tsconfig: { module: 'commonjs', moduleResolution: 'node10', isolatedModules: true } },
 		],
 	},

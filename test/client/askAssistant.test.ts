@@ -199,15 +199,23 @@ describe('a call that fails in the stream keeps what had arrived', () => {
 		expect(details.subject).toStrictEqual({ session_id: 's-1' });
 	});
 
-	test('a disconnect at the limit of the service is reported as that limit', async () => {
+	test.each([
+		[
+			598,
+			'the limit of the service',
+			'The assistant exceeded the 600-second limit of the service',
+		],
+		[590, 'what it is', 'The stream ended before the reply was complete'],
+	])('a disconnect after %d s is reported as %s', async (seconds, _as, message) => {
 		const clock = fakeClock();
+		const offset_ms = seconds * 1_000;
 		script = (response, request, index) => {
-			void clock.sleep(598_000);
+			void clock.sleep(offset_ms);
 			sends(half)(response, request, index);
 		};
 		expect(await failure({}, clock)).toMatchObject({
-			message: 'The assistant exceeded the 600-second limit of the service',
-			details: { partial: { events: [{ offset_ms: 598_000 }, { offset_ms: 598_000 }] } },
+			message,
+			details: { partial: { events: [{ offset_ms }, { offset_ms }] } },
 		});
 	});
 });

@@ -105,12 +105,15 @@ test('a failed task keeps the error message of the service', async () => {
 	});
 });
 
-test('a task with an unlisted status is polled further', async () => {
-	const { results } = await poll({
-		t: (_now, nth) => report(nth < 2 ? 'warming_up' : 'completed'),
-	});
-	expect(results[0]).toMatchObject({ status: 'completed', waited_seconds: 12.9 });
-});
+test.each(['init', 'queued', 'processing', 'unknown', 'warming_up'])(
+	'a task with the status %s is polled further',
+	async (status) => {
+		const { results } = await poll({
+			t: (_now, nth) => report(nth < 2 ? status : 'completed'),
+		});
+		expect(results[0]).toMatchObject({ status: 'completed', waited_seconds: 12.9 });
+	},
+);
 
 test('a retryable error is polled again, any other ends polling of its task', async () => {
 	const { results, polledAt } = await poll({

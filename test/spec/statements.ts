@@ -837,7 +837,7 @@ export const SECTIONS: readonly Section[] = [
 			'E',
 			[
 				'emulator/superAssistant: 2.7 a single call ends after 600 seconds',
-				'client/askAssistant: a disconnect at the limit of the service is reported as that limit',
+				'client/askAssistant: a disconnect after %d s is reported as %s',
 			],
 		],
 		['Streaming is recommended for long tasks', 'S', 'E', 'walk: assistant streams by default'],
@@ -1006,8 +1006,24 @@ export const SECTIONS: readonly Section[] = [
 				'emulator/videoTask: 2.9 a model without a queue starts in processing',
 			],
 		],
-		['model, the code that was used', 'V', 'E', 'walk: video task'],
-		['created_at, which may be null', 'V', 'E', 'walk: video task'],
+		[
+			'model, the code that was used',
+			'V',
+			'E',
+			[
+				'walk: video task',
+				'client/createdTask: the model is the one that the service used, not the one of the request',
+			],
+		],
+		[
+			'created_at, which may be null',
+			'V',
+			'E',
+			[
+				'client/createdTask: created_at %j is output, null is left out',
+				'emulator/videoTask: 2.9 has the task, its initial status, the model, and created_at null',
+			],
+		],
 		[
 			'No video data at creation',
 			'V',
@@ -1054,7 +1070,10 @@ export const SECTIONS: readonly Section[] = [
 			`\`${status}\` is unfinished`,
 			'W',
 			'E',
-			'emulator/videoTask: 3.1 a task passes through queued, init, processing and completed',
+			[
+				'emulator/videoTask: 3.1 a task passes through queued, init, processing and completed',
+				'client/pollTask: a task with the status %s is polled further',
+			],
 		]),
 		['`completed` is final and has video_url', 'W', 'E', 'walk: video task'],
 		['`failed` is final and has error_message', 'W', 'E', 'walk: failed task'],
@@ -1064,7 +1083,7 @@ export const SECTIONS: readonly Section[] = [
 			'E',
 			[
 				'emulator/videoTask: 3.1 unknown-task passes through unknown',
-				'client/pollTask: a task with an unlisted status is polled further',
+				'client/pollTask: a task with the status %s is polled further',
 			],
 		],
 		[
@@ -1103,7 +1122,10 @@ export const SECTIONS: readonly Section[] = [
 			'Give up after 10 minutes and count the task as failed',
 			'W',
 			'',
-			'client/pollTask: a task that never finishes times out at the deadline, after a last poll there',
+			[
+				'client/pollTask: a task that never finishes times out at the deadline, after a last poll there',
+				'nodes/waitForVideoSuspend: polling times out after ten minutes, to the second',
+			],
 		],
 	]),
 	section('3.2', 'Chat finish reasons', [
@@ -1260,7 +1282,12 @@ export const SECTIONS: readonly Section[] = [
 			'E',
 			'walk: moderation',
 		],
-		['429: retry later', CHAT, 'E', 'client/retry: 429 without Retry-After'],
+		[
+			'429: retry later',
+			CHAT,
+			'E',
+			['nodes/retries: 429 is retried', 'client/retry: 429 without Retry-After'],
+		],
 	]),
 	section('7.2', 'Video errors', [
 		...[
@@ -1324,12 +1351,10 @@ export const SECTIONS: readonly Section[] = [
 	]),
 	section('9', 'Versioning', [
 		['Every path begins with /v1', 'K', 'E', 'walk: base URL'],
-		[
+		silent(
 			'Super assistants answer chats since release 4.1.3',
-			'S',
-			'E',
-			'example: super assistant: a new session',
-		],
+			'the interface does not tell its release',
+		),
 		[
 			'Workflows can use a super assistant in an agent node',
 			'CAM',

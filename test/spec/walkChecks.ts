@@ -1,4 +1,5 @@
 import { user, type ChatAnswer, type Json, type TestService } from '../emulator/support/service';
+import { STATUSES, type Endpoint } from '../../nodes/client/http/statuses';
 import { anything, containing, matching } from './expected';
 import {
 	agent,
@@ -56,20 +57,30 @@ const bodyOf = (ran: Ran) => jsonOf(ran) as unknown as ChatAnswer & Json;
 const lastBody = ({ journal }: TestService) => journal.entries.at(-1)!.body as Json;
 
 /** Expects that the node, or n8n for a required field, rejects the fields before anything is sent. */
-async function expectRejected({ journal }: TestService, run: () => Promise<Ran>): Promise<void> {
+async function expectRejected(
+	{ journal }: TestService,
+	run: () => Promise<Ran>,
+	message = /./,
+): Promise<void> {
 	const before = journal.entries.length;
 	const error = await run().then(
 		(ran) => ran.error,
 		(issue: unknown) => issue,
 	);
 	expect(error).toBeDefined();
+	expect((error as Error).message).toMatch(message);
 	expect(journal.entries).toHaveLength(before);
 }
 
-/** Expects that the service answers with this status, and that the node says so. */
-async function expectStatus(status: number, run: Promise<Ran>): Promise<void> {
+/** Expects that the service answers with this status, and that the node says what it means. */
+async function expectStatus(
+	status: number,
+	run: Promise<Ran>,
+	endpoint: Endpoint = 'chat',
+): Promise<void> {
 	const { error } = await run;
 	expect(error?.httpCode).toBe(String(status));
+	expect(error?.message).toContain(STATUSES[endpoint][status]!.message);
 }
 
 /** The calls of the three chat nodes that lead to one status. */
@@ -90,7 +101,7 @@ function chatStatus(status: number, how: ChatForm, apiKey = 'demo-key'): WalkChe
 function videoStatus(status: number, how: Partial<VideoForm>, apiKey = 'demo-key'): WalkCheck {
 	return async ({ url }) => {
 		const form = { ...LAKE, ...how, fields: { options: RETRY_NEVER } };
-		await expectStatus(status, createVideo({ url, apiKey }, form));
+		await expectStatus(status, createVideo({ url, apiKey }, form), 'video');
 	};
 }
 
@@ -205,6 +216,16 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 				expect(message.content).toMatch(/\w/);
 				return message.reasoning_content !== undefined;
 			};
+			const detailed = { prompt: 'Hi', model: 'chat-m1', isStreamed, isDetailed: true };
+			const raw = bodyOf(
+				await chat(service, { ...detailed, isStreamed: false, isRaw: true }),
+			);
+			// A stream brings the same thoughts in pieces.
+			expect(raw.choices[0]!.message.reasoning_content).toMatch(/\w/);
+			for (const run of [chat, agent])
+				expect(jsonOf(await run(service, detailed))).toMatchObject({
+					reasoning_content: raw.choices[0]!.message.reasoning_content,
+				});
 			const on = { options: { thinking: 'enabled' } };
 			const off = { options: { thinking: 'disabled' } };
 			expect(await thinks({ model: 'chat-m1' })).toBe(true);
@@ -327,6 +348,14 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 			expect(body['object']).toMatch(/^chat\.completion/);
 			expect(JSON.stringify(body)).toContain('calculator');
 		}
+		const detailed = { message: CALCULATION, isDetailed: true };
+		for (const isStreamed of [false, true]) {
+			const json = jsonOf(await assistant(service, { ...detailed, isStreamed }));
+			const [{ id }] = json['tool_calls'] as [{ id: string }];
+			expect(json['tool_results']).toStrictEqual([
+				{ tool_call_id: id, content: anything(String) },
+			]);
+		}
 		const messages = [user(CALCULATION)];
 		const { body } = await service.chat({ app_code: 'demo-assistant', messages });
 		const [{ message }] = body.choices as [ChatAnswer['choices'][number]];
@@ -367,29 +396,35 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 				trace_id: matching(/^trace-/),
 			};
 			const body = bodyOf(await chat(service, { ...form, isRaw: true }));
-			expect(body).toMatchObject({
-				...fields,
-				knowledge_base: { search_hit: true, first_similarity: anything(Number) },
-			});
-			for (const run of [chat, agent])
+			const knowledge_base = { search_hit: true, first_similarity: anything(Number) };
+			expect(body).toMatchObject({ ...fields, knowledge_base });
+			for (const run of [chat, agent]) {
 				expect(jsonOf(await run(service, form))).toMatchObject(fields);
+				const detailed = jsonOf(await run(service, { ...form, isDetailed: true }));
+				expect(detailed['knowledge_base']).toStrictEqual(knowledge_base);
+			}
 		}
 	},
 	plugin: async (service) => {
-		const form = { prompt: 'Generate an image of a lake', appCode: 'demo-app', isRaw: true };
+		const form = { prompt: 'Generate an image of a lake', appCode: 'demo-app' };
+		const plugin = {
+			status: 'success',
+			need_show_plugin: true,
+			chain: [
+				{
+					plugin_name: 'image_generation',
+					thought: anything(String),
+					plugin_input: anything(Object),
+				},
+			],
+		};
 		for (const isStreamed of [false, true]) {
-			const { agent: plugin } = bodyOf(await chat(service, { ...form, isStreamed }));
-			expect(plugin).toStrictEqual({
-				status: 'success',
-				need_show_plugin: true,
-				chain: [
-					{
-						plugin_name: 'image_generation',
-						thought: anything(String),
-						plugin_input: anything(Object),
-					},
-				],
-			});
+			for (const output of [{ isRaw: true }, { isDetailed: true }]) {
+				const json = jsonOf(await chat(service, { ...form, ...output, isStreamed }));
+				expect(json['agent']).toStrictEqual(plugin);
+			}
+			const detailed = { ...form, isDetailed: true, isStreamed };
+			expect(jsonOf(await agent(service, detailed))['agent']).toStrictEqual(plugin);
 		}
 		const plain = { prompt: 'Hi', appCode: 'demo-app', isRaw: true };
 		expect(bodyOf(await chat(service, plain))).not.toHaveProperty('agent');
@@ -439,7 +474,11 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 			service,
 			async () => await createVideo(service, { ...LAKE, model: '' }),
 		);
-		await expectRejected(service, async () => await waitForVideo(service, [{ task_id: '' }]));
+		await expectRejected(
+			service,
+			async () => await waitForVideo(service, [{ task_id: '' }]),
+			/^Task ID is empty/,
+		);
 		expect(await service.createVideo({ prompt: '', model: 'video-m1' })).toMatchObject({
 			status: 400,
 		});
@@ -568,9 +607,13 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 		await expectStatus(409, chat(service, { prompt: 'forbidden-answer' }));
 		const knowledge = { prompt: 'Tell me the forbidden-knowledge', appCode: 'demo-app' };
 		await expectStatus(409, chat(service, knowledge));
-		await expectStatus(409, createVideo(service, { ...LAKE, prompt: 'forbidden-word' }));
+		await expectStatus(
+			409,
+			createVideo(service, { ...LAKE, prompt: 'forbidden-word' }),
+			'video',
+		);
 		const files = [['image', 'https://example.com/forbidden-word.png']] as const;
-		await expectStatus(409, createVideo(service, { ...LAKE, files }));
+		await expectStatus(409, createVideo(service, { ...LAKE, files }), 'video');
 	},
 	'chat status 400': chatStatus(400, { imageUrls: ['https://host.invalid/a.png'] }),
 	'chat status 401': chatStatus(401, {}, 'another-key'),
@@ -584,7 +627,7 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 	'video status 401': async (service) => {
 		await videoStatus(401, {}, 'another-key')(service);
 		const target = { url: service.url, apiKey: 'another-key' };
-		await expectStatus(401, waitForVideo(target, [{ task_id: 'task-1' }]));
+		await expectStatus(401, waitForVideo(target, [{ task_id: 'task-1' }]), 'video');
 	},
 	'video status 402': videoStatus(402, { model: 'video-m99' }),
 	'video status 406': videoStatus(406, {}, 'demo-key-no-credit'),
