@@ -109,7 +109,7 @@ test('a code with an equals sign, and one that is the name of another row, are f
 	]);
 });
 
-test.each(['acme-x', 'acme-pro=video-m9', 'video-m9=acme-pro'])(
+test.each(['acme-x', 'acme-pro=video-of-mine', 'video-of-mine=acme-pro'])(
 	'%s behaves like no model of the table: what is entered is sent',
 	async (value) => {
 		await create({ mode: 'id', value }, { duration: 7, size: '4K' });

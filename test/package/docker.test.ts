@@ -14,6 +14,7 @@ import { parse } from 'yaml';
 import { ROOT } from '../../lab/paths';
 import { NODE_NAMES, PACKAGE_NAME } from '../../scripts/nodePages';
 import { packPackage } from '../../scripts/packPackage';
+import { gitOverCheckout } from '../support/gitOverCheckout';
 
 interface Service {
 	readonly image: string;
@@ -92,9 +93,8 @@ test.each(SERVICES)(
 		);
 		for (const name of secrets) {
 			const { file } = compose.secrets[name]!;
-			execFileSync('git', ['check-ignore', '--quiet', '--no-index', join('docker', file)], {
-				cwd: ROOT,
-			});
+			const path = join('docker', file);
+			expect(gitOverCheckout('check-ignore', '--no-index', path).trim()).toBe(path);
 		}
 	},
 );

@@ -22,6 +22,7 @@ import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 
 import { ROOT } from '../../lab/paths';
+import { gitOverCheckout } from '../support/gitOverCheckout';
 import { PACKAGE_NAME } from '../../scripts/nodePages';
 
 const VERSION = '99.0.0';
@@ -61,8 +62,7 @@ const runTool = (...args: readonly string[]) =>
 
 /** A checkout of the files as they are now, with everything committed. */
 function checkOut(): void {
-	const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
-	const files = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' })
+	const files = gitOverCheckout('ls-files', '--others', '--exclude-standard', '-z')
 		.split('\0')
 		.filter(Boolean);
 	for (const file of files) {
