@@ -1,8 +1,11 @@
 /**
  * Breaks statements of the specification one after another, and runs the tests that docs/specification.md names for them.
- * Reports the mutants that no test notices: `npm run mutate`, or `npm run mutate -- 2.4.6` for one statement.
+ * Reports the mutants that no test notices, and those that cannot be tried as their proofs are red or missing without them: `npm run mutate`, or `npm run mutate -- 2.4.6` for one statement.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { ROOT } from '../lab/paths';
 import { MUTANTS, type Mutant } from '../test/spec/mutants';
@@ -18,17 +21,51 @@ function patternsOf(proof: string): { readonly file: string; readonly title: str
 	return { file: `test/${kind}\\.test`, title };
 }
 
-/** Whether the proofs of a statement fail with the mutant. */
-function isKilled(mutant: Mutant, proofs: readonly string[]): boolean {
+const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
+
+interface Totals {
+	readonly numPassedTests: number;
+	readonly numFailedTests: number;
+	/** Files that did not come to their tests, such as one that does not compile. */
+	readonly numRuntimeErrorTestSuites: number;
+}
+
+/**
+ * Runs the proofs of a statement.
+ *
+ * @param mutant Undefined: the nodes as they are.
+ * @throws Error if jest ends without a result.
+ */
+function runProofs(proofs: readonly string[], mutant?: Mutant): Totals {
 	const patterns = proofs.map(patternsOf);
 	const files = [...new Set(patterns.map(({ file }) => file))].join('|');
 	const titles = patterns.map(({ title }) => title).join('|');
-	const { status } = spawnSync(
+	const result = join(folder, 'result.json');
+	rmSync(result, { force: true });
+	spawnSync(
 		'jest',
-		['--selectProjects', 'unit', '--testPathPatterns', files, '--testNamePattern', titles],
-		{ cwd: ROOT, env: { ...process.env, MUTANT: JSON.stringify(mutant) }, stdio: 'ignore' },
+		[
+			...['--selectProjects', 'unit', '--testPathPatterns', files],
+			...['--testNamePattern', titles, '--json', '--outputFile', result],
+		],
+		{
+			cwd: ROOT,
+			env: { ...process.env, ...(mutant && { MUTANT: JSON.stringify(mutant) }) },
+			stdio: 'ignore',
+		},
 	);
-	return status !== 0;
+	if (!existsSync(result)) throw new Error(`jest has no result for ${titles}`);
+	return JSON.parse(readFileSync(result, 'utf8')) as Totals;
+}
+
+/** What became of a mutant. Only tests that pass without it and fail with it have noticed it. */
+function verdictOn(mutant: Mutant, proofs: readonly string[]): 'killed' | 'SURVIVED' | 'INVALID' {
+	const before = runProofs(proofs);
+	const isGreen = before.numFailedTests + before.numRuntimeErrorTestSuites === 0;
+	if (!isGreen || before.numPassedTests === 0) return 'INVALID';
+	const { numFailedTests, numRuntimeErrorTestSuites } = runProofs(proofs, mutant);
+	if (numRuntimeErrorTestSuites > 0) return 'INVALID';
+	return numFailedTests > 0 ? 'killed' : 'SURVIVED';
 }
 
 const wanted = process.argv.slice(2);
@@ -36,12 +73,13 @@ const statements = SECTIONS.flatMap((section) => section.statements);
 const tried = MUTANTS.flatMap((mutant) => mutant.breaks.map((id) => ({ mutant, id }))).filter(
 	({ id }) => wanted.length === 0 || wanted.includes(id),
 );
-let survivors = 0;
+let killed = 0;
 for (const { mutant, id } of tried) {
 	const { text, proofs } = statements.find((each) => each.id === id)!;
-	const killed = isKilled(mutant, proofs);
-	if (!killed) survivors += 1;
-	console.log(`${killed ? 'killed  ' : 'SURVIVED'} ${id} ${text} (${mutant.file})`);
+	const verdict = verdictOn(mutant, proofs);
+	if (verdict === 'killed') killed += 1;
+	console.log(`${verdict.padEnd(8)} ${id} ${text} (${mutant.file})`);
 }
-console.log(`${tried.length - survivors} killed, ${survivors} survived`);
-process.exitCode = survivors === 0 ? 0 : 1;
+rmSync(folder, { recursive: true, force: true });
+console.log(`${killed} killed, ${tried.length - killed} survived or invalid`);
+process.exitCode = killed === tried.length && killed > 0 ? 0 : 1;
