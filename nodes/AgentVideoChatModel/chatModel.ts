@@ -186,9 +186,9 @@ function storeReply(
 }
 
 function invalidCall({ function: { name } }: ToolCall, completion: ChatCompletion): ServiceError {
-	const hint = 'Describe the tools more clearly, or choose another model';
+	const advice = 'Describe the tools more clearly, or choose another model';
 	const message = `The model made an invalid call to the tool ${oneLine(name)}`;
-	return new ServiceError('protocol', message, hint, { partial: asJson(completion) });
+	return new ServiceError('protocol', message, advice, { partial: asJson(completion) });
 }
 
 function storedReplies(context: ISupplyDataFunctions): NodeState<readonly ChatMessage[]> {

@@ -13,7 +13,7 @@ import { downloadFields, fileOptions, pollOptions } from '../shared/wait/options
 import { poll } from '../shared/wait/poll';
 import { withProgress } from '../shared/wait/progress';
 
-const HINT =
+const ADVICE =
 	'The tasks are not lost: a retry goes on with them and pays for nothing again, and Wait for Video gets them by their task_id. To create failed videos again, execute the workflow again';
 const TO_GO_ON = 'To go on without them, set On Error to Continue';
 
@@ -65,7 +65,7 @@ export async function waitForCreated(
 			const error_message = errorLine(polled.error as Error);
 			return created.map((item) => ({ ...item, json: { ...item.json, error_message } }));
 		}
-		const rule = { failsNode: !isTool, hint: HINT, toGoOn: TO_GO_ON };
+		const rule = { failsNode: !isTool, advice: ADVICE, toGoOn: TO_GO_ON } as const;
 		const tasks = { ...polled, taskIds, withoutTask };
 		const delivered = await deliver(context, tasks, progress, rule);
 		return delivered.map(({ item, ending }, index) => {

@@ -1,11 +1,10 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { checkTaskId } from '../client/video/queryTask';
 import { ignoreAlwaysOutputData } from '../shared/run/engine';
 import { n8nClock } from '../shared/run/clock';
 import { isToolRun } from '../shared/run/nodeContext';
 import { readText } from '../shared/run/parameters';
-import { deliver } from '../shared/wait/deliver';
+import { checkTaskId, deliver } from '../shared/wait/deliver';
 import { readPolling } from '../shared/wait/options';
 import { poll, savePolls } from '../shared/wait/poll';
 import { type Progress, withProgress } from '../shared/wait/progress';
@@ -15,7 +14,7 @@ import { checkConnections, readWaitMode, suspendUntil, toOutputs, type WaitMode 
 import type { PollState } from '../client/video/poll/pollTasks';
 
 const SCOPES = { inPlace: 'all', suspend: 'step', once: 'once' } as const;
-const HINT =
+const ADVICE =
 	'Completed videos are not lost: run this node again with their task IDs. Status polls are free of charge';
 const TO_GO_ON =
 	'To go on without the failed videos, connect the output Failed (see On Failed Videos)';
@@ -33,7 +32,7 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		if (isSuspended) return [context.getInputData().map(withoutError)];
 		if (collected?.length === 0) return [[]];
 		const own = collected === undefined ? context : contextOfTasks(context, collected);
-		const rule = { failsNode: readFailsNode(own), hint: HINT, toGoOn: TO_GO_ON };
+		const rule = { failsNode: readFailsNode(own), advice: ADVICE, toGoOn: TO_GO_ON } as const;
 		const outputs = toOutputs(own, await deliver(own, polled, progress, rule));
 		if (collected === undefined) return outputs;
 		forgetTasks(context);

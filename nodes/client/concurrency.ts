@@ -8,7 +8,7 @@ const GROUP = 5;
  *
  * @param turn Awaited between groups of five items. A turn of the event loop lets the requests of a group leave before the
  *   next ones are prepared: otherwise all requests of a round leave together at its end, and their responses arrive
- *   together. A turn takes n8n a millisecond: one for each item would cost more than it saves.
+ *   together. A turn takes a busy host a millisecond: one for each item would cost more than it saves.
  */
 export async function mapConcurrent<T, R>(
 	items: readonly T[],

@@ -83,19 +83,62 @@ function plain(text: string | undefined, max: number): string | undefined {
 	return text && shorten(text, max).replace(/[^\P{C}\n\t]+/gu, ' ');
 }
 
-/** A failed request to the service. `message` says what happened, `hint` what to do; both are shown to the user. */
+/** What can be done about a failure. The host has the words for it: they name its forms and settings. */
+export type AdviceCode =
+	// The address, the key, the account.
+	| 'checkAddress'
+	| 'checkHostAndPort'
+	| 'checkDns'
+	| 'checkCertificate'
+	| 'checkConnection'
+	| 'useFinalAddress'
+	| 'checkKey'
+	| 'useAnotherKey'
+	| 'topUp'
+	| 'checkAppCode'
+	| 'publishApp'
+	// The request.
+	| 'correctWhatIsNamed'
+	| 'seeDetails'
+	| 'chooseModel'
+	| 'rephrasePrompt'
+	| 'rephraseQuestion'
+	| 'askForLess'
+	| 'checkAddressOrAskForLess'
+	| 'continueSession'
+	| 'shortenReply'
+	| 'shortenConversation'
+	| 'describeFields'
+	// The same again.
+	| 'tryLater'
+	| 'tryLaterOrContact'
+	| 'slowDown'
+	| 'raiseTimeout'
+	| 'startOver'
+	| 'checkTask'
+	| 'findTruncatingProxy'
+	| 'findChangingProxy'
+	| 'findClosingProxy'
+	| 'findMixingProxy';
+
+/** A code, or a sentence without a period: errors of the host have their own words. */
+export type Advice = AdviceCode | `${string} ${string}`;
+
+/** A failed request to the service. `message` says what happened, `advice` what can be done. */
 export class ServiceError extends Error {
 	override readonly name = 'ServiceError';
 
+	readonly advice: readonly Advice[];
 	readonly details: ErrorDetails;
 
 	constructor(
 		readonly kind: ErrorKind,
 		message: string,
-		readonly hint: string,
+		advice: Advice | readonly Advice[],
 		details: ErrorDetails = {},
 	) {
 		super(message, { cause: details.cause });
+		this.advice = [advice].flat();
 		this.details = withoutUndefined({
 			...details,
 			serviceMessage: plain(details.serviceMessage, 2_000),
@@ -106,7 +149,7 @@ export class ServiceError extends Error {
 
 	/** The same error with more details. */
 	with(details: ErrorDetails): ServiceError {
-		return new ServiceError(this.kind, this.message, this.hint, {
+		return new ServiceError(this.kind, this.message, this.advice, {
 			...this.details,
 			...details,
 		});
@@ -114,15 +157,19 @@ export class ServiceError extends Error {
 }
 
 /** A ServiceError as plain JSON, without its cause, so that it can be saved with the execution. */
-export type SavedError = Pick<ServiceError, 'kind' | 'message' | 'hint' | 'details'>;
-
-export function toSaved({ kind, message, hint, details }: ServiceError): SavedError {
-	const { cause, ...plain } = details;
-	return { kind, message, hint, details: plain };
+export interface SavedError extends Pick<ServiceError, 'kind' | 'message' | 'details'> {
+	readonly advice?: readonly Advice[];
+	/** In place of `advice` in what version 0.1.0 has saved. */
+	readonly hint?: Advice;
 }
 
-export function fromSaved({ kind, message, hint, details }: SavedError): ServiceError {
-	return new ServiceError(kind, message, hint, details);
+export function toSaved({ kind, message, advice, details }: ServiceError): SavedError {
+	const { cause, ...plain } = details;
+	return { kind, message, advice, details: plain };
+}
+
+export function fromSaved({ kind, message, hint, advice, details }: SavedError): ServiceError {
+	return new ServiceError(kind, message, advice ?? hint ?? [], details);
 }
 
 /** Whether the service may have processed the failed request. */

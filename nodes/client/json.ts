@@ -30,7 +30,7 @@ export function fromJson<T>(json: JsonValue): T {
 	return json as unknown as T;
 }
 
-/** Maximum nesting of JSON from outside, far above any of the service: n8n cannot store thousands of levels. */
+/** Maximum nesting of JSON from outside, far above any of the service: a host may fail to store thousands of levels. */
 const MAX_DEPTH = 200;
 
 /** Replaces what is nested too deep by null. The rest is kept: it may be paid for. */

@@ -88,7 +88,7 @@ describe('not streamed (spec 2.4)', () => {
 		};
 		const error = await failure(false);
 		expect(error.kind).toBe('protocol');
-		expect(error.hint).toBe('Check the Base URL in the Agent Video API credential');
+		expect(error.advice).toStrictEqual(['checkAddress']);
 		expect(error.details.serviceMessage).toBe(shown);
 	});
 
@@ -417,7 +417,7 @@ describe('error statuses (spec 7.1)', () => {
 				serviceType: 'service_type',
 			},
 		});
-		expect(error.hint).not.toBe('');
+		expect(error.advice).not.toStrictEqual([]);
 	});
 
 	test.each([

@@ -11,7 +11,7 @@ import { pollResult } from '../../nodes/client/video/poll/result';
 import { fakeClock } from '../support/fakeClock';
 
 const tooMany = (retryAfterMs?: number) =>
-	new ServiceError('http', 'too many', '', {
+	new ServiceError('http', 'too many', [], {
 		status: 429,
 		retryable: true,
 		...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -68,7 +68,7 @@ test('concurrent 429 responses count as one cooldown', () => {
 
 test('another retryable error starts a cooldown only with Retry-After', () => {
 	const busy = (retryAfterMs: object) =>
-		new ServiceError('http', '', '', { status: 503, retryable: true, ...retryAfterMs });
+		new ServiceError('http', '', [], { status: 503, retryable: true, ...retryAfterMs });
 	expect(nextCooldown(NO_COOLDOWN, busy({}), 0)).toBe(NO_COOLDOWN);
 	expect(nextCooldown(NO_COOLDOWN, busy({ retryAfterMs: 7_000 }), 0).untilMs).toBe(7_000);
 });

@@ -15,7 +15,7 @@ function busy(retryAfterMs: readonly number[]) {
 		if (ms === undefined)
 			return Promise.resolve({ status: 200, headers: {}, body: [] as never });
 		const details = { retryable: true, retryAfterMs: ms };
-		return Promise.reject(new ServiceError('http', 'Busy', 'Wait', details));
+		return Promise.reject(new ServiceError('http', 'Busy', 'slowDown', details));
 	};
 	return { http, leftMs };
 }

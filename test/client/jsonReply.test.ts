@@ -155,14 +155,14 @@ describe('a schema', () => {
 });
 
 test.each([
-	['stop', 'Describe the fields more clearly, or set Repair Attempts'],
-	['length', 'The reply was cut off at its maximum length: ask for a shorter one'],
-])('an invalid reply that ended with %s is an error that keeps it', (reason, hint) => {
+	['stop', 'describeFields'],
+	['length', 'shortenReply'],
+])('an invalid reply that ended with %s is an error that keeps it', (reason, advice) => {
 	const completion = reply('{"a": ', reason);
 	expect(() => readJsonReply(completion, ANY)).toThrow(
 		expect.objectContaining({
 			message: 'The reply is not valid JSON',
-			hint,
+			advice: [advice],
 			details: { serviceMessage: '{"a":', partial: completion },
 		}) as Error,
 	);

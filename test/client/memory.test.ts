@@ -1,3 +1,4 @@
+import { isSignedUrl } from '../../nodes/shared/files/signedFileUrl';
 import { lastTurn, limitMemory, toKeep, withMemory } from '../../nodes/client/chat/memory';
 import { checkOrder } from '../../nodes/client/chat/messages';
 import type { ChatMessage } from '../../nodes/client/chat/types';
@@ -50,8 +51,10 @@ describe('the last turn', () => {
 });
 
 describe('what is kept of a turn', () => {
+	const never = () => false;
+
 	test('no system message', () => {
-		expect(toKeep([system, user('Hi'), system, says('Yes')])).toStrictEqual([
+		expect(toKeep([system, user('Hi'), system, says('Yes')], never)).toStrictEqual([
 			user('Hi'),
 			says('Yes'),
 		]);
@@ -62,21 +65,23 @@ describe('what is kept of a turn', () => {
 		const text = { type: 'text', text: 'Look' } as const;
 		const signed = image('https://n8n.example/rest/binary-data/signed?token=a.b.c');
 		const own = image('https://example.com/a.png');
-		expect(toKeep([{ role: 'user', content: [text, signed, own] }])).toStrictEqual([
-			{
-				role: 'user',
-				content: [text, { type: 'text', text: '[image, no longer available]' }, own],
-			},
-		]);
+		expect(toKeep([{ role: 'user', content: [text, signed, own] }], isSignedUrl)).toStrictEqual(
+			[
+				{
+					role: 'user',
+					content: [text, { type: 'text', text: '[image, no longer available]' }, own],
+				},
+			],
+		);
 	});
 
 	test('a text instead of an empty reply, which no service would take back', () => {
 		const empty: ChatMessage = { role: 'assistant', content: null };
-		expect(toKeep([user('Draw'), empty])).toStrictEqual([
+		expect(toKeep([user('Draw'), empty], never)).toStrictEqual([
 			user('Draw'),
 			says('[reply without text]'),
 		]);
-		expect(toKeep([asks('1')])).toStrictEqual([asks('1')]);
+		expect(toKeep([asks('1')], never)).toStrictEqual([asks('1')]);
 	});
 });
 

@@ -90,7 +90,7 @@ describe('texts of the service in an error', () => {
 		const { details } = new ServiceError(
 			'http',
 			'm',
-			'h',
+			'tryLater',
 			errorDetails({ error, trace_id: long }),
 		);
 		expect(details.serviceMessage!.length).toBeLessThanOrEqual(2_001);
@@ -103,7 +103,7 @@ describe('texts of the service in an error', () => {
 		const { details } = new ServiceError(
 			'http',
 			'm',
-			'h',
+			'tryLater',
 			errorDetails({ error, trace_id: controls }),
 		);
 		expect(details.traceId).toBe('a b [31mc d e');

@@ -6,13 +6,13 @@ import { startPoll } from '../../nodes/client/video/poll/task';
 import { fakeClock } from '../support/fakeClock';
 
 const http = (status: number, more: ErrorDetails = {}) =>
-	new ServiceError('http', `status ${status}`, '', { status, ...more });
+	new ServiceError('http', `status ${status}`, [], { status, ...more });
 /** An error in the service's own form (spec 7). */
 const own = (status: number) => http(status, { isServiceForm: true, serviceMessage: 'own words' });
 
 /** Answers by their names in the tables below; any other name is a status of the task. */
 const ERRORS: Readonly<Record<string, ServiceError>> = {
-	page: new ServiceError('protocol', 'not this API', ''),
+	page: new ServiceError('protocol', 'not this API', []),
 	'404': http(404),
 	'405': http(405),
 	'403': http(403),
@@ -22,7 +22,7 @@ const ERRORS: Readonly<Record<string, ServiceError>> = {
 	'404 own': own(404),
 	'403 own': own(403),
 	'503': http(503, { retryable: true }),
-	cut: new ServiceError('network', 'broke off', '', { retryable: true }),
+	cut: new ServiceError('network', 'broke off', [], { retryable: true }),
 };
 
 /** Polls tasks whose answers come in this order, the last one forever; `asked` counts the polls of each. */

@@ -9,8 +9,8 @@ import { fakeClock } from '../support/fakeClock';
 /** The answer to the n-th poll (from 0) of a task. */
 type Answer = (nowMs: number, nth: number) => TaskReport | ServiceError;
 
-const busy = new ServiceError('http', 'busy', '', { status: 503, retryable: true });
-const gone = new ServiceError('http', 'no such task', '', { status: 400, retryable: false });
+const busy = new ServiceError('http', 'busy', [], { status: 503, retryable: true });
+const gone = new ServiceError('http', 'no such task', [], { status: 400, retryable: false });
 
 const report = (status: string, more: object = {}): TaskReport => ({
 	task_id: 't',
@@ -131,7 +131,7 @@ test('a retryable error is polled again, any other ends polling of its task', as
 });
 
 test('a rejected key ends polling of all tasks', async () => {
-	const rejected = new ServiceError('http', 'key', '', { status: 401, retryable: false });
+	const rejected = new ServiceError('http', 'key', [], { status: 401, retryable: false });
 	const { error } = await poll({ t: () => rejected, u: finishesAt(60_000) });
 	expect(error).toBe(rejected);
 });
@@ -152,7 +152,7 @@ test('tasks are polled concurrently and returned in their order', async () => {
 });
 
 test('cancellation ends polling', async () => {
-	const canceled = new ServiceError('canceled', 'stopped', '');
+	const canceled = new ServiceError('canceled', 'stopped', []);
 	const { error } = await poll({ t: () => canceled });
 	expect(error).toBe(canceled);
 });

@@ -12,8 +12,8 @@ import { fakeClock } from '../support/fakeClock';
 /** Real time that a test may take, in milliseconds: a thousand tasks make many polls. */
 const TEST_TIMEOUT_MS = 60_000;
 
-const network = new ServiceError('network', 'broke', '', { retryable: true });
-const tooMany = new ServiceError('http', 'too many', '', {
+const network = new ServiceError('network', 'broke', [], { retryable: true });
+const tooMany = new ServiceError('http', 'too many', [], {
 	status: 429,
 	retryable: true,
 	retryAfterMs: 15_000,

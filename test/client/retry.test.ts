@@ -7,7 +7,7 @@ const POLICY: RetryPolicy = { retries: 3, retryOutcomeUnknown: false };
 const BUSY: ErrorDetails = { retryable: true };
 const OUTCOME_UNKNOWN: ErrorDetails = { retryable: true, outcomeUnknown: true };
 
-const failed = (details: ErrorDetails) => new ServiceError('http', 'no', 'wait', details);
+const failed = (details: ErrorDetails) => new ServiceError('http', 'no', 'tryLater', details);
 
 /** Runs a call that fails with each of the failures, then succeeds; returns the delays between attempts. */
 async function run(

@@ -1,3 +1,5 @@
+import { ServiceError } from '../../nodes/client/errors';
+import { sentencesOf } from '../../nodes/shared/run/advice';
 import { STATUSES, unlistedStatus, type Endpoint } from '../../nodes/client/http/statuses';
 import { TRANSPORT_ROWS } from '../../nodes/client/http/transportError';
 
@@ -27,11 +29,12 @@ test.each(ROWS)(
 	},
 );
 
-test('there are no other rows, and each has a message and a hint', () => {
+test('there are no other rows, and each has a message and says what can be done', () => {
 	const rows = Object.entries(STATUSES).flatMap(([endpoint, statuses]) =>
-		Object.entries(statuses).map(([status, { message, hint }]) => {
+		Object.entries(statuses).map(([status, { message, advice }]) => {
 			expect(message).toMatch(/^[A-Z].{15,}[^.]$/);
-			expect(hint).toMatch(/^[A-Z].{10,}[^.]$/);
+			const [sentence] = sentencesOf(new ServiceError('http', message, advice));
+			expect(sentence).toMatch(/^[A-Z].{10,}[^.]$/);
 			return `${endpoint} ${status}`;
 		}),
 	);

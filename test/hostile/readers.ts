@@ -19,6 +19,7 @@ import { liveText } from '../../nodes/client/chat/sendChat';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import { findMedia, isDataUrl, partMedia } from '../../nodes/client/chat/media';
 import { checkMessages, checkOrder, userMessage } from '../../nodes/client/chat/messages';
+import { isSignedUrl } from '../../nodes/shared/files/signedFileUrl';
 import { extraFields, isJsonMode, readJson } from '../../nodes/client/chat/readFields';
 import { restoreReplies } from '../../nodes/client/chat/restoreReplies';
 import {
@@ -360,7 +361,11 @@ export const READERS: readonly Reader[] = [
 		// One turn that is too long alone.
 		const rounds = messages.filter(({ role }, index) => index === 0 || role !== 'user');
 		const limits = { memoryMessages: 1, memoryCharacters: 1 };
-		return () => [limitMemory(messages, limits), limitMemory(rounds, limits), toKeep(rounds)];
+		return () => [
+			limitMemory(messages, limits),
+			limitMemory(rounds, limits),
+			toKeep(rounds, isSignedUrl),
+		];
 	}),
 	jsonRow('client/chat#parseMemory', (text) => () => parseMemory(text)),
 	row('client/chat#checkMessages', (text) => {
@@ -653,6 +658,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#errorFacts',
 		'shared/run#visitorFacts',
 		'shared/run#errorLine',
+		'shared/run#sentencesOf',
 	],
 	'it passes the text on, or looks at its kind, its length or its beginning': [
 		'AgentVideoChatModel#withImages',
@@ -672,7 +678,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/video/poll#nextCooldown',
 		'client/video/poll#applyError',
 		'client/video/poll#startPoll',
-		'client/video#checkTaskId',
+		'shared/wait#checkTaskId',
 		'client/video#taskState',
 		'client/video#maxReferences',
 		'shared/chat#recall',
@@ -680,7 +686,9 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat#reportCall',
 		'shared/chat#setCustomData',
 		'shared/files#downloadInterrupted',
+		'shared/files#isSignedUrl',
 		'shared/files#toStream',
+		'shared/run#blocked',
 		'shared/run#failureJson',
 		'shared/run#stoppingError',
 		'shared/run#checkKey',

@@ -58,7 +58,7 @@ function explainServiceLimit(error: ServiceError, elapsedMs: number): ServiceErr
 	return new ServiceError(
 		error.kind,
 		'The assistant exceeded the 600-second limit of the service',
-		'Request less in one call, or continue in the same session',
+		'continueSession',
 		error.details,
 	);
 }

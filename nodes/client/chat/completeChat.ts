@@ -1,6 +1,6 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 
-import { ServiceError } from '../errors';
+import { ServiceError, type AdviceCode } from '../errors';
 import { isBlank } from '../values';
 import {
 	bodyError,
@@ -97,10 +97,7 @@ async function readStream(
 				if (chunks === 0) throw unexpectedResponse('');
 				return true;
 			} else if (data.trim() !== '' && !isLast && !isFinished(accumulator)) {
-				throw streamError(
-					'The stream contains invalid JSON',
-					'Try again; if it happens again, look for a proxy that changes the stream',
-				);
+				throw streamError('The stream contains invalid JSON', 'findChangingProxy');
 			}
 		}
 		return false;
@@ -116,10 +113,7 @@ async function readStream(
 		if (json !== undefined) return readBody(json, onDelta);
 		const isStream = EVENT_STREAM.test(headers['content-type'] ?? '');
 		if (text !== undefined && (!isStream || text.trim() === '')) throw unexpectedResponse(text);
-		throw streamError(
-			'The stream ended before the reply was complete',
-			'Try again; if it happens again, look for a proxy that closes long connections',
-		);
+		throw streamError('The stream ended before the reply was complete', 'findClosingProxy');
 	} catch (error) {
 		const isCut = error instanceof ServiceError && error.details.retryable === true;
 		if (isCut && isFinished(accumulator)) return toCompletion(accumulator);
@@ -134,8 +128,8 @@ function isEnd(data: string, isLast: boolean): boolean {
 	return text === END_OF_STREAM || (isLast && text !== '' && END_OF_STREAM.startsWith(text));
 }
 
-function streamError(message: string, hint: string): ServiceError {
-	return new ServiceError('stream', message, hint, { retryable: true, outcomeUnknown: true });
+function streamError(message: string, advice: AdviceCode): ServiceError {
+	return new ServiceError('stream', message, advice, { retryable: true, outcomeUnknown: true });
 }
 
 /** Reads a body that is not streamed. A super assistant that only ran tools may send no choices: its reply is empty. */

@@ -13,8 +13,6 @@ import type { ChatCompletion, ChatMessage, ChatRequest } from './types';
 const JSON_MODE = { response_format: { type: 'json_object' } };
 const JSON_ONLY = 'Answer with JSON only, without any text around it.';
 const BY_SCHEMA = `${JSON_ONLY} Leave out a field that is not required if it has no value. The JSON must match this JSON Schema:`;
-const CUT_OFF_HINT = 'The reply was cut off at its maximum length: ask for a shorter one';
-const HINT = 'Describe the fields more clearly, or set Repair Attempts';
 
 /** What a JSON reply has to be. */
 export interface JsonFormat {
@@ -100,9 +98,9 @@ function tryToRead(
 			: different.size > 1
 				? 'has several JSON values'
 				: `does not match the schema${oneLine(mismatch(found.at(-1)!)!).replace(/\.$/, '')}`;
-	const hint = isCutOff(completion) ? CUT_OFF_HINT : HINT;
+	const advice = isCutOff(completion) ? 'shortenReply' : 'describeFields';
 	const details = { serviceMessage: text.trim() };
-	return { error: new ServiceError('protocol', `The reply ${problem}`, hint, details) };
+	return { error: new ServiceError('protocol', `The reply ${problem}`, advice, details) };
 }
 
 function isCutOff({ choices }: ChatCompletion): boolean {

@@ -10,9 +10,6 @@ export interface MemoryLimits {
 	readonly memoryCharacters: number;
 }
 
-/** In the signed URL of a binary file, which this n8n serves for an hour. */
-const SIGNED_URL = '/binary-data/signed?token=';
-
 /** Inserts a memory after the leading system messages (spec 2.2). */
 export function withMemory(
 	memory: readonly ChatMessage[],
@@ -28,23 +25,25 @@ export function lastTurn(messages: readonly ChatMessage[]): number {
 }
 
 /**
- * The messages of a turn as they are kept: without system messages, and without signed URLs, which expire. A reply without
+ * The messages of a turn as they are kept: without system messages, and without URLs that expire. A reply without
  * text gets one: the service rejects messages without content (spec 7.1).
  */
-export function toKeep(turn: readonly ChatMessage[]): ChatMessage[] {
+export function toKeep(
+	turn: readonly ChatMessage[],
+	expires: (url: string) => boolean,
+): ChatMessage[] {
+	const keptPart = (part: ContentPart): ContentPart =>
+		part.type === 'image_url' && expires(part.image_url.url)
+			? { type: 'text', text: '[image, no longer available]' }
+			: part;
 	return turn.flatMap((message) => {
 		const { role, content, tool_calls: calls } = message;
 		if (role === 'system') return [];
 		if (typeof content === 'object' && content !== null)
-			return [{ ...message, content: content.map(withoutSignedUrl) }];
+			return [{ ...message, content: content.map(keptPart) }];
 		const isSilent = role === 'assistant' && calls === undefined && isBlank(content);
 		return [isSilent ? { ...message, content: '[reply without text]' } : message];
 	});
-}
-
-function withoutSignedUrl(part: ContentPart): ContentPart {
-	const isSigned = part.type === 'image_url' && part.image_url.url.includes(SIGNED_URL);
-	return isSigned ? { type: 'text', text: '[image, no longer available]' } : part;
 }
 
 /**

@@ -1,22 +1,23 @@
 import { InputError } from '../errors';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../json';
 
-/** Request fields that the node itself sets. */
+/** Request fields that no caller may add: the client, or another field of the form, sets them. */
 const RESERVED = ['messages', 'app_code', 'stream', 'stream_options'];
 
 /**
  * Reads additional request fields, entered as JSON: for fields that the form does not have.
  *
- * @throws InputError if the value is not a JSON object, or contains a field that the node itself sets.
+ * @param reservedHint What to do about a field that something else sets.
+ * @throws InputError if the value is not a JSON object, or contains such a field.
  */
-export function extraFields(value: unknown, label = 'Extra Body Fields'): JsonObject {
+export function extraFields(value: unknown, reservedHint = 'Remove it'): JsonObject {
+	const label = 'Extra Body Fields';
 	const fields = readJson(value, label);
 	const hint = 'Enter fields and values, e.g. { "seed": 1 }';
 	if (!isJsonObject(fields)) throw new InputError(label, 'is not a JSON object', hint);
 	const reserved = RESERVED.find((name) => Object.hasOwn(fields, name));
 	if (reserved === undefined) return fields;
-	const problem = `contains "${reserved}"`;
-	throw new InputError(label, problem, 'Remove it: other fields of this node set it');
+	throw new InputError(label, `contains "${reserved}"`, reservedHint);
 }
 
 /**

@@ -46,7 +46,7 @@ export function toChatResult(
 	const asked = calls.filter((each) => !hasRun(each)).map(({ call }) => call);
 	const executed = calls.filter(hasRun).map(toExecuted);
 	const shown = withoutUndefined({
-		// n8n's chat shows the whole item if the text is empty.
+		// a chat may show the whole item if the text is empty.
 		output: message.content === '' ? linksOf(media) : message.content,
 		json,
 		media: ifAny(media),
@@ -81,7 +81,10 @@ export function checkAnswer(completion: ChatCompletion): void {
 	throw new ServiceError(
 		'protocol',
 		'The model replied with neither an answer nor a tool call',
-		`The reply ended with the finish reason ${oneLine(String(reason ?? null))}. Try again, or shorten the conversation`,
+		[
+			`The reply ended with the finish reason ${oneLine(String(reason ?? null))}`,
+			'shortenConversation',
+		],
 		{ partial: asJson(completion) },
 	);
 }

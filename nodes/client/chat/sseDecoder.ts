@@ -90,10 +90,7 @@ export function sseDecoder() {
 }
 
 function tooLarge(what: string): ServiceError {
-	return new ServiceError(
-		'protocol',
-		`${what} is too large`,
-		'Check the Base URL in the Agent Video API credential, and request less in one call',
-		{ outcomeUnknown: true },
-	);
+	return new ServiceError('protocol', `${what} is too large`, 'checkAddressOrAskForLess', {
+		outcomeUnknown: true,
+	});
 }

@@ -49,7 +49,7 @@ export async function readJsonObject(response: HttpResponse): Promise<JsonObject
 	throw new ServiceError(
 		'protocol',
 		'The response is truncated or not valid JSON',
-		'Try again; if it happens again, look for a proxy that truncates long responses',
+		'findTruncatingProxy',
 		{ serviceMessage: excerpt(text), retryable: true, outcomeUnknown: true },
 	);
 }
@@ -61,7 +61,7 @@ export function unexpectedResponse(text: string): ServiceError {
 		text.trim() === ''
 			? 'Empty response from the service'
 			: 'Unexpected response: this is not the Agent Video API',
-		'Check the Base URL in the Agent Video API credential',
+		'checkAddress',
 		{ serviceMessage: excerpt(text), outcomeUnknown: true },
 	);
 }
@@ -102,12 +102,9 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 	for await (const chunk of readBytes(body)) {
 		bytes += chunk.byteLength;
 		if (bytes > MAX_BODY_BYTES) {
-			throw new ServiceError(
-				'protocol',
-				'The response is too large',
-				'Check the Base URL in the Agent Video API credential',
-				{ outcomeUnknown: true },
-			);
+			throw new ServiceError('protocol', 'The response is too large', 'checkAddress', {
+				outcomeUnknown: true,
+			});
 		}
 		text += utf8.decode(chunk, { stream: true });
 	}
@@ -119,10 +116,10 @@ function httpError(
 	{ status, headers }: HttpResponse,
 	text: string,
 ): ServiceError {
-	const { message, hint, ...flags } = STATUSES[endpoint][status] ?? unlistedStatus(status);
+	const { message, advice, ...flags } = STATUSES[endpoint][status] ?? unlistedStatus(status);
 	const { location } = headers;
 	const isRedirect = status < 400 && location !== undefined;
-	return new ServiceError(isRedirect ? 'protocol' : 'http', message, hint, {
+	return new ServiceError(isRedirect ? 'protocol' : 'http', message, advice, {
 		status,
 		...flags,
 		serviceMessage: isRedirect ? `Location: ${excerpt(location)}` : excerpt(text),
@@ -194,7 +191,7 @@ export function reportedError(
 	const status =
 		codes.map(Number).find((code) => code >= 400 && code < 600) ??
 		STATUSES_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1];
-	const { message, hint, ...flags } =
+	const { message, advice, ...flags } =
 		status === undefined ? NO_STATUS : (STATUSES[endpoint][status] ?? unlistedStatus(status));
 	const details = {
 		...(status === undefined ? {} : { status }),
@@ -202,6 +199,6 @@ export function reportedError(
 		...errorDetails(fields),
 	};
 	return isInReply
-		? new ServiceError('stream', IN_REPLY, hint, { ...details, outcomeUnknown: true })
-		: new ServiceError('http', message, hint, { ...details, ...flags });
+		? new ServiceError('stream', IN_REPLY, advice, { ...details, outcomeUnknown: true })
+		: new ServiceError('http', message, advice, { ...details, ...flags });
 }

@@ -70,11 +70,11 @@ export async function createVideo(
 	}
 }
 
-function withOutcomeUnknown({ kind, message, hint, details }: ServiceError): ServiceError {
+function withOutcomeUnknown({ kind, message, advice, details }: ServiceError): ServiceError {
 	return new ServiceError(
 		kind,
 		`${message}; the task may have been created`,
-		`${hint}. First check whether the service has the task`,
+		[...advice, 'checkTask'],
 		{ ...details, outcomeUnknown: true },
 	);
 }

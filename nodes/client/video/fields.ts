@@ -80,7 +80,7 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		isSetBy: (model) => model.sizes.length === 0,
 	},
 	{
-		// Not "mode": n8n lists each value of a field of that name as a separate action.
+		// Not "mode": the host lists each value of a field of that name as a separate action.
 		key: 'qualityMode',
 		apiName: 'mode',
 		label: 'Quality Mode',

@@ -1,4 +1,4 @@
-import { InputError, ServiceError } from '../errors';
+import { ServiceError } from '../errors';
 import { bodyError, readJsonObject, send } from '../http/request';
 import {
 	bounded,
@@ -29,7 +29,7 @@ export interface TaskReport {
 	readonly error_message?: string;
 }
 
-/** The fields of an answer. Two names are ours: `reason` marks a failed task, and n8n treats an item with `error` as failed. */
+/** The fields of an answer. Two names are ours: `reason` marks a failed task, and a host may treat an item with `error` as failed. */
 export function ofService<T extends object>(answer: T): T {
 	const { reason, error, ...others } = answer as JsonObject;
 	return fromJson<T>(
@@ -43,20 +43,6 @@ export function ofService<T extends object>(answer: T): T {
  */
 export function taskState(status: string): 'completed' | 'failed' | 'unfinished' {
 	return status === 'completed' || status === 'failed' ? status : 'unfinished';
-}
-
-/**
- * Returns the task ID.
- *
- * @throws InputError when it is empty.
- */
-export function checkTaskId(taskId: string): string {
-	if (taskId !== '') return taskId;
-	throw new InputError(
-		'Task ID',
-		'is empty',
-		'Connect Create Video to this node, or enter the ID of a task',
-	);
 }
 
 /** Whether an answer is about a task: it names the same one, or none. */
@@ -85,7 +71,7 @@ export async function queryTask(
 		throw new ServiceError(
 			'protocol',
 			'The service answered about another task',
-			'Try again; if it happens again, look for a proxy or a cache that mixes up responses',
+			'findMixingProxy',
 			{ serviceMessage: JSON.stringify(body), isServiceForm: true },
 		);
 	}

@@ -17,6 +17,7 @@ import {
 import type { Conversation } from '../../client/chat/conversation';
 import type { ChatMessage } from '../../client/chat/types';
 import { InputError } from '../../client/errors';
+import { isSignedUrl } from '../files/signedFileUrl';
 import { listField, textField } from '../form/fields';
 import { numberOption, optionGroup, readOptions } from '../form/options';
 import {
@@ -151,7 +152,7 @@ export async function remember(
 	memory: Memory | undefined,
 	{ messages, phase }: Conversation,
 ): Promise<void> {
-	const turn = toKeep(messages.slice(memory?.turn));
+	const turn = toKeep(messages.slice(memory?.turn), isSignedUrl);
 	const hasEnded = phase.kind === 'answered' || phase.kind === 'stopped';
 	if (memory === undefined || turn.length === 0 || !hasEnded) return;
 	await append(context, memory, turn).catch((error: unknown) => {

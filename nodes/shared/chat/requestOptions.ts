@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { extraFields, readJson } from '../../client/chat/readFields';
+import { readJson } from '../../client/chat/readFields';
 import { checkTools } from '../../client/chat/tools';
 import { InputError } from '../../client/errors';
 import { asJson, isJsonObject, type JsonObject, type JsonValue } from '../../client/json';
@@ -17,6 +17,7 @@ import {
 import type { NodeContext } from '../run/nodeContext';
 import type { Answerer } from '../../client/chat/sendChat';
 import type { ChatRequest } from '../../client/chat/types';
+import { readExtraBody } from './responseFormat';
 import { chatRetryGroup } from '../form/callOptions';
 import type { Service } from '../run/host';
 import { readModel, readText } from '../run/parameters';
@@ -159,7 +160,7 @@ const SENT: Readonly<Record<string, (type: JsonValue) => JsonValue | undefined>>
 export function readChatFields(context: NodeContext, item: number): JsonObject {
 	return {
 		...toFields(chatOptions, context, item),
-		...extraFields(context.getNodeParameter('options.extraBody', item, '{}')),
+		...readExtraBody(context, item),
 	};
 }
 

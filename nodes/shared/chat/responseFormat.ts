@@ -4,7 +4,7 @@ import type { JsonFormat } from '../../client/chat/jsonReply';
 import { extraFields, isJsonMode } from '../../client/chat/readFields';
 import { schemaProblem } from '../../client/chat/toolArguments';
 import { InputError } from '../../client/errors';
-import { isJsonObject } from '../../client/json';
+import { isJsonObject, type JsonObject } from '../../client/json';
 import { readChoice } from '../../client/values';
 import { listField } from '../form/fields';
 import { numberOption, optionTable } from '../form/options';
@@ -59,6 +59,16 @@ export const repairAttemptsProperty: INodeProperties = {
 };
 
 /**
+ * The option Extra Body Fields.
+ *
+ * @throws InputError as `extraFields`.
+ */
+export function readExtraBody(context: NodeContext, item: number): JsonObject {
+	const entered = context.getNodeParameter('options.extraBody', item, '{}');
+	return extraFields(entered, 'Remove it: other fields of this node set it');
+}
+
+/**
  * The format that the reply to an item must have; undefined for a text. An extra body field may ask for JSON, too.
  *
  * @throws InputError that names what is wrong with the schema.
@@ -66,7 +76,7 @@ export const repairAttemptsProperty: INodeProperties = {
 export function readJsonFormat(context: NodeContext, item: number): JsonFormat | undefined {
 	const chosen: unknown = context.getNodeParameter('responseFormat', item, 'text');
 	const format = readChoice(chosen, LABEL, ['text', 'json', 'schema']);
-	const extra = extraFields(context.getNodeParameter('options.extraBody', item, '{}'));
+	const extra = readExtraBody(context, item);
 	if (format === 'text' && !isJsonMode(extra)) return undefined;
 	const attempts = repairAttempts.read(context, item);
 	if (format !== 'schema') return { repairAttempts: attempts };

@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isCanceled, ServiceError } from '../../client/errors';
+import { isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { isJsonObject } from '../../client/json';
 import { counted } from '../../client/values';
 import { settled } from '../../client/concurrency';
@@ -9,7 +9,7 @@ import { n8nClock } from '../run/clock';
 import { countBytes, type DownloadLimits } from './downloadLimits';
 import {
 	downloadInterrupted,
-	OPEN_URL_HINT,
+	OPEN_URL,
 	openFile,
 	toStream,
 	type FileResponse,
@@ -26,7 +26,7 @@ export interface Download {
 	/** What an error must name so that it is not lost: the task ID, the URL. */
 	readonly subject: Readonly<Record<string, string>>;
 	/** What the user can do after the last failed attempt. Default: open the URL. */
-	readonly hint?: string;
+	readonly advice?: Advice;
 	/** Maximum number of retries. Default: 5. */
 	readonly retries?: number;
 }
@@ -48,7 +48,7 @@ const MAX_MINUTES = 15;
  */
 export async function downloadFile(
 	context: IExecuteFunctions,
-	{ url, name, expected, limits, subject, hint = OPEN_URL_HINT, retries = 5 }: Download,
+	{ url, name, expected, limits, subject, advice = OPEN_URL, retries = 5 }: Download,
 ): Promise<IBinaryData> {
 	const clock = n8nClock(context);
 	const canceled = context.getExecutionCancelSignal();
@@ -103,11 +103,11 @@ export async function downloadFile(
 		if (!(error instanceof ServiceError) || (isCanceled(error) && !isLate)) return error;
 		if (isLate) {
 			const message = `The download took more than ${MAX_MINUTES} minutes`;
-			return new ServiceError('deadline', message, hint, { subject });
+			return new ServiceError('deadline', message, advice, { subject });
 		}
 		const { kind, message, details } = error;
-		const remedy = error.hint === OPEN_URL_HINT ? hint : error.hint;
-		return new ServiceError(kind, message, remedy, { ...details, subject });
+		const own = error.advice.map((each) => (each === OPEN_URL ? advice : each));
+		return new ServiceError(kind, message, own, { ...details, subject });
 	}
 
 	const abort = () => {
@@ -132,7 +132,7 @@ export async function decodeFile(
 	{ url, name, expected, limits }: Pick<Download, 'url' | 'name' | 'expected' | 'limits'>,
 ): Promise<IBinaryData> {
 	const response = await fetch(url).catch((cause: unknown) => {
-		throw new ServiceError('protocol', 'The file in the reply cannot be decoded', '', {
+		throw new ServiceError('protocol', 'The file in the reply cannot be decoded', [], {
 			cause,
 		});
 	});

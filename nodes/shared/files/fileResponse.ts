@@ -6,11 +6,11 @@ import type {
 	RequestHelperFunctions,
 } from 'n8n-workflow';
 
-import { ServiceError } from '../../client/errors';
+import { ServiceError, type Advice } from '../../client/errors';
 import { hostOf, isPrivateAddress, isPrivateUrl } from '../../client/http/publicUrl';
 import { excerpt } from '../../client/http/request';
 import { transportError } from '../../client/http/transportError';
-import { n8nService } from '../run/host';
+import { blocked, n8nService } from '../run/host';
 
 /** The stream type that n8n's binary store accepts; nodes must not import Node's own. */
 export type Readable = Exclude<
@@ -23,9 +23,9 @@ const IDLE_TIMEOUT_MS = 60_000;
 const MAX_REDIRECTS = 10;
 
 /** What the user can do after a failed download. */
-export const OPEN_URL_HINT = 'Open the URL of the file';
+export const OPEN_URL = 'Open the URL of the file';
 
-const TRUST_HINT = 'If you trust it, download it with an HTTP Request node';
+const TRUST_HOST = 'If you trust it, download it with an HTTP Request node';
 
 /** The response of a file host, with its body unread. */
 export type FileResponse = Awaited<ReturnType<typeof request>>;
@@ -48,7 +48,7 @@ export async function openFile(
 	for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
 		const host = allowsPrivate ? {} : await judgeHost(context, at);
 		if (host === 'private')
-			throw badUrl(`leads to a private network: ${hostOf(at)}`, TRUST_HINT);
+			throw badUrl(`leads to a private network: ${hostOf(at)}`, TRUST_HOST);
 		const response = await request(context, {
 			url: at,
 			// Without compression, so that the announced length is that of the file.
@@ -119,14 +119,14 @@ const BROKEN_DATA = /^(?!Z_BUF_)(Z_|ERR_+(BROTLI|ERROR_FORMAT|ZSTD))/;
 /** The error for a failed download. Only a lost connection is retryable. */
 export function downloadInterrupted(cause?: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
-	const error = transportError(cause);
+	const error = blocked(cause) ?? transportError(cause);
 	if (error.kind === 'canceled') return error;
 	const { code } = Object(cause) as { code?: unknown };
 	const isBroken = BROKEN_DATA.test(String(code));
 	const reason = isBroken ? 'The host sent broken compressed data' : refusal(cause);
 	const message = reason ?? 'The download was interrupted';
 	const final = reason === undefined ? {} : { retryable: false };
-	return new ServiceError('network', message, OPEN_URL_HINT, { ...error.details, ...final });
+	return new ServiceError('network', message, OPEN_URL, { ...error.details, ...final });
 }
 
 /** What n8n says about an address that its rules forbid. Its own errors have a level. */
@@ -142,12 +142,12 @@ function isHttpUrl(url: string): boolean {
 	return /^https?:\/\//i.test(url) && URL.canParse(url);
 }
 
-function badUrl(problem: string, hint = OPEN_URL_HINT): ServiceError {
-	return new ServiceError('protocol', `The URL of the file ${problem}`, hint);
+function badUrl(problem: string, advice: Advice = OPEN_URL): ServiceError {
+	return new ServiceError('protocol', `The URL of the file ${problem}`, advice);
 }
 
 function badStatus(status: number): ServiceError {
-	return new ServiceError('http', 'The file could not be downloaded', OPEN_URL_HINT, {
+	return new ServiceError('http', 'The file could not be downloaded', OPEN_URL, {
 		status,
 		retryable: status === 429 || status >= 500,
 	});

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../client/errors';
 import { excerpt } from '../../client/http/request';
-import { OPEN_URL_HINT } from './fileResponse';
+import { OPEN_URL } from './fileResponse';
 import { FILE_TYPES, mimeTypeOf } from '../../client/fileTypes';
 
 /** Media types that hosts declare for unknown files, or for an HTML page or an archive in place of a file. */
@@ -46,12 +46,12 @@ export function judgeFile(
 	const words = isText(found) ? `: ${excerpt(head.toString().replace(NO_LETTERS, ''))}` : '';
 	const instead = `${found ?? (excerpt(declared) || 'unknown bytes')}${words}`;
 	const what = head.length === 0 ? 'an empty body' : instead;
-	const [failed, hint] =
+	const [failed, advice] =
 		source === 'host'
-			? ['The host did not send', OPEN_URL_HINT]
-			: ['The reply does not contain', ''];
+			? (['The host did not send', OPEN_URL] as const)
+			: (['The reply does not contain', []] as const);
 	const message = `${failed} ${KINDS.get(expected) ?? 'the file'}, but ${what}`;
-	throw new ServiceError('protocol', message, hint);
+	throw new ServiceError('protocol', message, advice);
 }
 
 function mediaType(type: string, kind: string): string | undefined {

@@ -6,6 +6,9 @@ import type { NodeContext } from '../run/nodeContext';
 /** Lifetime of a signed URL, in n8n's notation. */
 const EXPIRES_IN = '1h';
 
+/** Whether a URL is one that n8n has signed for a binary file, and so expires. */
+export const isSignedUrl = (url: string) => url.includes('/binary-data/signed?token=');
+
 /**
  * Names of binary fields: comma-separated text, or a list from an expression.
  *

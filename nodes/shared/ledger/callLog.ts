@@ -75,12 +75,12 @@ export function interrupted({ name, columns }: TableSchema): SavedError {
 	return {
 		kind: 'network',
 		message: 'An earlier try was stopped after it had sent this call',
-		hint: `${WARNING}. Check with the service. ${remedy}. Then retry this execution`,
+		advice: [WARNING, `Check with the service. ${remedy}. Then retry this execution`],
 		details: { outcomeUnknown: true },
 	};
 }
 
 /** The failure of a call whose outcome is unknown. */
 export function toFailure(error: ServiceError): SavedError {
-	return { ...toSaved(error), hint: `${error.hint}. ${WARNING}` };
+	return { ...toSaved(error), advice: [...error.advice, WARNING] };
 }

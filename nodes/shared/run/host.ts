@@ -4,6 +4,7 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
+import { ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
 import { isPrivateUrl } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
@@ -109,9 +110,21 @@ function n8nHttp(context: NodeContext, data: ICredentialDataDecryptedObject): Ht
 			};
 		} catch (error) {
 			watch.end();
-			throw watch.explain(error);
+			throw blocked(error) ?? watch.explain(error);
 		}
 	};
+}
+
+/** The error for an address that n8n's rules forbid (SSRF protection): n8n's own errors wrap it, with such a name. */
+export function blocked(error: unknown): ServiceError | undefined {
+	for (let cause = error; cause instanceof Error; cause = cause.cause) {
+		const { name } = cause;
+		if (!name.startsWith('SsrfBlocked')) continue;
+		const details = { code: name, retryable: false, outcomeUnknown: false, cause: error };
+		const advice = 'Check the Base URL, or allow the host in N8N_SSRF_ALLOWED_HOSTNAMES of n8n';
+		return new ServiceError('network', 'n8n does not open this address', advice, details);
+	}
+	return undefined;
 }
 
 /** Idle time that is this much shorter than its limit still counts as such: by default both limits are equal. */

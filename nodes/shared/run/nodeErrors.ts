@@ -8,6 +8,7 @@ import {
 
 import { InputError, ServiceError } from '../../client/errors';
 import { objectOf, withoutUndefined } from '../../client/json';
+import { sentencesOf } from './advice';
 
 /** Any error as the error that n8n shows: what happened (message), then what to do (description). */
 export function toNodeError(
@@ -55,11 +56,10 @@ export function inOneLine<E extends NodeApiError | NodeOperationError>(error: E)
 /** The error in one line: message, HTTP status and hint, and the details of an error of the service if asked for. */
 export function errorLine(error: Error, withDetails = false): string {
 	const { status } = error instanceof ServiceError ? error.details : {};
-	const isService = withDetails && error instanceof ServiceError;
-	const isKnown = error instanceof ServiceError || error instanceof InputError;
-	const hint = isService ? description(error) : isKnown ? error.hint : '';
+	const hint = error instanceof InputError ? error.hint : '';
+	const advice = error instanceof ServiceError ? description(error, withDetails) : hint;
 	const message = status === undefined ? error.message : `${error.message} (status ${status})`;
-	return [message, hint].filter((part) => part !== '').join('. ');
+	return [message, advice].filter((part) => part !== '').join('. ');
 }
 
 /** Texts of an error's details: their names in the output, and in the description. */
@@ -98,11 +98,12 @@ export function visitorFacts(error: unknown): IDataObject {
 	return { ...facts, partial: { choices: [{ message: { content } }] } };
 }
 
-/** The hint of an error, and its details. */
-function description({ hint, details }: ServiceError): string {
+/** What can be done about an error, and its details. */
+function description(error: ServiceError, withDetails = true): string {
+	const { subject = {}, ...details } = withDetails ? error.details : {};
 	const texts = TEXTS.map(([name, , label]) => [label, details[name]]);
-	const labeled = [...Object.entries(details.subject ?? {}), ...texts].filter(([, text]) => text);
-	const parts = [hint, ...labeled.map(([label, text]) => `${label}: ${text}`)];
+	const labeled = [...Object.entries(subject), ...texts].filter(([, text]) => text);
+	const parts = [...sentencesOf(error), ...labeled.map(([label, text]) => `${label}: ${text}`)];
 	return parts.map((part) => part.replace(/\.$/, '')).join('. ');
 }
 

@@ -10,6 +10,7 @@ import { readJsonObject, send, unexpectedResponse } from '../../client/http/requ
 import { transportError } from '../../client/http/transportError';
 import type { HttpPort, HttpResponse } from '../../client/ports';
 import { readCredential } from './credential';
+import { blocked } from './host';
 import { errorLine } from './nodeErrors';
 
 const TIMEOUT_MS = 30_000;
@@ -39,7 +40,9 @@ async function testCredential(
 		await Promise.race([poll(testPort(this, credential, end.signal)), late]);
 	} catch (error) {
 		const words =
-			error instanceof InputError ? errorLine(error) : verdict(transportError(error));
+			error instanceof InputError
+				? errorLine(error)
+				: verdict(blocked(error) ?? transportError(error));
 		if (words !== '') return { status: 'Error', message: mask(words) };
 	} finally {
 		end.abort();

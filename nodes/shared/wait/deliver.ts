@@ -1,11 +1,10 @@
 import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isCanceled, ServiceError } from '../../client/errors';
+import { InputError, isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { shorten } from '../../client/json';
 import { counted, shown } from '../../client/values';
 import { pollResult, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
-import { checkTaskId } from '../../client/video/queryTask';
 import { settled, valueOf } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
 import { mapItems } from '../run/mapItems';
@@ -46,9 +45,9 @@ export interface FailureRule {
 	/** Whether it fails the node, or with *On Error: Continue* its item; otherwise it is a result. */
 	readonly failsNode: boolean;
 	/** How to get what is completed, for the error of a failed video. */
-	readonly hint: string;
-	/** How to go on without the failed videos; part of the hint where a failure stops the node. */
-	readonly toGoOn: string;
+	readonly advice: Advice;
+	/** How to go on without the failed videos; added where a failure stops the node. */
+	readonly toGoOn: Advice;
 }
 
 /**
@@ -64,11 +63,11 @@ export async function deliver(
 ): Promise<readonly DeliveredItem[]> {
 	const { failsNode } = rule;
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
-	const hint = context.continueOnFail() ? rule.hint : `${rule.hint}. ${rule.toGoOn}`;
+	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
 	const pollOf = new Map(polls.map((poll) => [poll.taskId, poll]));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
-	const failedError = failsNode ? failedVideos(polls, hint) : undefined;
+	const failedError = failsNode ? failedVideos(polls, advice) : undefined;
 	const failure = continues ? undefined : ((pollError as Error | undefined) ?? failedError);
 	const endingOf = new Map<number, Ending>();
 	const fileNames = new Map<string, string | undefined>();
@@ -103,7 +102,7 @@ export async function deliver(
 		const result = pollResult(poll);
 		if (poll.outcome === undefined) return ended(item, 'generating', result);
 		if (result.reason !== undefined) {
-			if (failsNode) throw failedVideos([poll], hint)!;
+			if (failsNode) throw failedVideos([poll], advice)!;
 			return ended(item, 'failed', result);
 		}
 		const { binary, missing, error } = await downloadFiles(context, item, result);
@@ -150,6 +149,20 @@ export async function deliver(
 	return items.map((item, index) => ({ item, ending: endingOf.get(index) }));
 }
 
+/**
+ * Returns the task ID.
+ *
+ * @throws InputError when it is empty.
+ */
+export function checkTaskId(taskId: string): string {
+	if (taskId !== '') return taskId;
+	throw new InputError(
+		'Task ID',
+		'is empty',
+		'Connect Create Video to this node, or enter the ID of a task',
+	);
+}
+
 /** The error that ended polling, with the task ID of the item, so that the ID is not lost. */
 function withTaskId(error: unknown, taskId: string): unknown {
 	if (!(error instanceof ServiceError) || taskId === '') return error;
@@ -157,7 +170,10 @@ function withTaskId(error: unknown, taskId: string): unknown {
 }
 
 /** The error for tasks without a video, with the reason of each; `undefined` where all tasks are completed. */
-function failedVideos(polls: readonly TaskPoll[], hint: string): ServiceError | undefined {
+function failedVideos(
+	polls: readonly TaskPoll[],
+	advice: readonly Advice[],
+): ServiceError | undefined {
 	const failed = polls.map(pollResult).filter(({ reason }) => reason !== undefined);
 	if (failed.length === 0) return undefined;
 	const [first] = failed;
@@ -166,7 +182,7 @@ function failedVideos(polls: readonly TaskPoll[], hint: string): ServiceError | 
 		polls.length === 1
 			? 'The video failed'
 			: `${failed.length} of ${counted(polls.length, 'video')} failed`,
-		hint,
+		advice,
 		{
 			serviceMessage: failed.map(failureLine).join('; '),
 			...(polls.length === 1 ? { subject: { task_id: first!.task_id } } : {}),

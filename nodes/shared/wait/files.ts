@@ -17,7 +17,7 @@ const FILES: readonly (readonly ['video' | 'thumbnail', Read<boolean>, Read<stri
 	['thumbnail', fileOptions.downloadThumbnail.read, BINARY_FIELDS.thumbnail],
 ];
 
-const HINT = 'The video is completed: open its URL, or run Wait for Video with this task ID';
+const ADVICE = 'The video is completed: open its URL, or run Wait for Video with this task ID';
 
 /**
  * Downloads the files that the parameters of the item select. A cancellation is returned like any other error.
@@ -43,7 +43,7 @@ export async function downloadFiles(
 				expected: file === 'video' ? 'video' : 'image',
 				limits: readLimits(context, itemIndex),
 				subject: { task_id: result.task_id, [`${file}_url`]: url },
-				hint: HINT,
+				advice: ADVICE,
 			});
 		} catch (error) {
 			if (file === 'video' || isCanceled(error)) return { ...files, error: error as Error };
@@ -57,6 +57,9 @@ export async function downloadFiles(
 function checkUrl(url: string): void {
 	if (url !== '' && !url.endsWith('…')) return;
 	const problem = url === '' ? 'no video_url' : 'a URL that is too long';
-	const hint = 'Run Wait for Video with this task ID';
-	throw new ServiceError('protocol', `The service returned ${problem}`, hint);
+	throw new ServiceError(
+		'protocol',
+		`The service returned ${problem}`,
+		'Run Wait for Video with this task ID',
+	);
 }

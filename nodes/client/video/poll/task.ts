@@ -17,16 +17,10 @@ const LAST_REJECTION = { known: 6, doubtful: 3, other: 1 } as const;
 /** Statuses that a proxy, a firewall or another server may answer in place of the service; none in an error with status 200. */
 const DOUBTFUL: readonly (number | undefined)[] = [403, 404, 405, undefined];
 
-const UNKNOWN_TASK = {
-	message: 'The service does not know this task',
-	hint: 'Check the Task ID, and the Base URL in the Agent Video API credential',
-};
+const UNKNOWN_TASK = 'The service does not know this task';
 /** Errors in words about one task, by status. */
-const TASK_WORDS: Readonly<Record<number, { readonly message: string; readonly hint: string }>> = {
-	403: {
-		message: 'The API key has no access to this task',
-		hint: 'Use an API key of the account that created it',
-	},
+const TASK_WORDS: Readonly<Record<number, string>> = {
+	403: 'The API key has no access to this task',
 	404: UNKNOWN_TASK,
 	405: UNKNOWN_TASK,
 };
@@ -132,7 +126,7 @@ export function applyTimeout(task: TaskPoll, nowMs: number): TaskPoll {
 
 /** The error in words about one task, for a service that answers about others. */
 export function aboutTask(error: SavedError): SavedError {
-	return { ...error, ...TASK_WORDS[error.details.status ?? 0] };
+	return { ...error, message: TASK_WORDS[error.details.status ?? 0] ?? error.message };
 }
 
 /**

@@ -1,0 +1,51 @@
+import type { AdviceCode, ServiceError } from '../../client/errors';
+
+const BASE_URL = 'the Base URL in the Agent Video API credential';
+const AGAIN = 'Try again; if it happens again';
+
+/** What a person in n8n can do about a failure of the service. */
+const SENTENCES: Readonly<Record<AdviceCode, string>> = {
+	checkAddress: `Check ${BASE_URL}`,
+	checkHostAndPort: 'Check host and port of the Base URL, and that the service is running',
+	checkDns: 'Check the Base URL, and that DNS works on the machine that runs n8n',
+	checkCertificate:
+		'Check the certificate of the host in the Base URL, and that https:// is right',
+	checkConnection: `${AGAIN}, check scheme and port of the Base URL, and look for a proxy or firewall in between`,
+	useFinalAddress: `Check ${BASE_URL}: enter the final address, often with https:// instead of http://`,
+	checkKey:
+		'Check the API Key in the Agent Video API credential, and that the Base URL is of the same service',
+	useAnotherKey:
+		'Use another API key, or ask the operator of the service, or of a firewall in between',
+	topUp: 'Top up the account, then run the workflow again',
+	checkAppCode: 'Check App Code, or the end of the API key if the code is there',
+	publishApp: 'Publish the application, or use an API key of its creator',
+	correctWhatIsNamed: 'Correct what the message of the service names',
+	seeDetails: 'See the error details for the message of the service',
+	chooseModel: 'Choose another model',
+	rephrasePrompt: 'Rephrase the prompt, or use other reference files',
+	rephraseQuestion:
+		'Rephrase the question. Words of the answer or of the knowledge base may be the cause as well',
+	askForLess: 'Ask for less in one call, or raise Maximum Duration under Options',
+	checkAddressOrAskForLess: `Check ${BASE_URL}, and request less in one call`,
+	continueSession: 'Request less in one call, or continue in the same session',
+	shortenReply: 'The reply was cut off at its maximum length: ask for a shorter one',
+	shortenConversation: 'Try again, or shorten the conversation',
+	describeFields: 'Describe the fields more clearly, or set Repair Attempts',
+	tryLater: 'Try again in a minute',
+	tryLaterOrContact:
+		'Try again in a minute; if it happens again, contact the operator of the service',
+	slowDown: 'Wait a minute, or send fewer requests at once',
+	raiseTimeout:
+		'Try again. If it happens again, check host and port of the Base URL, or raise the timeout of the node under Options',
+	startOver: 'Run the workflow again to start over',
+	checkTask: 'First check whether the service has the task',
+	findTruncatingProxy: `${AGAIN}, look for a proxy that truncates long responses`,
+	findChangingProxy: `${AGAIN}, look for a proxy that changes the stream`,
+	findClosingProxy: `${AGAIN}, look for a proxy that closes long connections`,
+	findMixingProxy: `${AGAIN}, look for a proxy or a cache that mixes up responses`,
+};
+
+/** What can be done about an error, as sentences without periods: codes in words, and the words of the host's own errors. */
+export function sentencesOf({ advice }: ServiceError): readonly string[] {
+	return advice.map((each) => new Map(Object.entries(SENTENCES)).get(each) ?? each);
+}
