@@ -148,3 +148,17 @@ test('the client uses no global of Node', () => {
 	);
 	expect(found).toStrictEqual([]);
 });
+
+/** Words of the host, in code and in comments: its name, its settings, its credential, its nodes, its addresses. */
+const HOST_WORDS =
+	/n8n|credential|\b(this|the|a|another) (sub-)?node\b|binary-data|\b(NODE|WEBHOOK)_[A-Z]|IExecuteFunctions|workflows? (again|runs|settings)/i;
+
+test('the client has no word of n8n', () => {
+	const found = filesBelow('nodes/client').flatMap((file) =>
+		readFileSync(join(ROOT, file), 'utf8')
+			.split('\n')
+			.filter((line) => HOST_WORDS.test(line))
+			.map((line) => `${file}: ${line.trim()}`),
+	);
+	expect(found).toStrictEqual([]);
+});

@@ -46,7 +46,7 @@ export type Phase =
 	| { readonly kind: 'stopped'; readonly reason: StopReason };
 
 /**
- * State of a conversation with tools. Immutable and JSON-serializable, so that it can be saved between runs of the node;
+ * State of a conversation with tools. Immutable and JSON-serializable, so that it can be saved between runs;
  * the `apply*` functions are its reducers.
  */
 export interface Conversation {

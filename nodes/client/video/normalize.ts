@@ -9,7 +9,7 @@ import { counted } from '../values';
 /** What to do with values that the model does not support: adjust and report them, or reject them. */
 export type UnsupportedValues = 'adjust' | 'reject';
 
-/** A value that is not sent as it was entered: a field of the node's output. */
+/** A value that is not sent as it was entered: for the output. */
 export interface Adjustment {
 	/** Field name in the request. */
 	readonly field: string;
