@@ -78,7 +78,7 @@ import { toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { fieldNames } from '../../nodes/shared/files/signedFileUrl';
-import { keyMask } from '../../nodes/shared/run/maskKey';
+import { keyMask } from '../../nodes/client/http/maskKey';
 import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';
 
 /**
@@ -602,12 +602,14 @@ export const READERS: readonly Reader[] = [
 		return reportedError('video', text, { error });
 	}),
 	row('shared/files#fieldNames', (text) => () => fieldNames(text, 'Images')),
-	row('shared/run#keyMask', (text) => {
+	row('client/http#keyMask', (text) => {
 		const mask = keyMask('/+sk-0123456789');
 		const chunks = pieces(text, 16_384).map(bytes);
-		return () => {
-			const body = mask.body();
-			return [mask.text(text), chunks.map((chunk) => body.feed(chunk)), body.end()];
+		return async () => {
+			const masked = [mask.text(text)];
+			for await (const chunk of mask.body(ReadableStream.from(chunks)))
+				masked.push(new TextDecoder().decode(chunk));
+			return masked;
 		};
 	}),
 	row('shared/run#toNodeError', (text) => () => [
@@ -732,6 +734,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#loadPolls',
 		'client/chat#withFallbacks',
 		'client/http#withDeadline',
+		'client/http#withMask',
 		'client/http#withRetryUntil',
 		'client/video/poll#pollTasks',
 		'client/chat#sendChat',

@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
 import { accountName } from '../../nodes/shared/run/credential';
-import { keyMask } from '../../nodes/shared/run/maskKey';
+import { keyMask } from '../../nodes/client/http/maskKey';
 import { answerWell } from '../faults/acts';
 import { OPERATIONS, type Operation } from '../faults/operations';
 import { runNode } from '../support/engine';

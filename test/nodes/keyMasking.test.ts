@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { keyMask } from '../../nodes/shared/run/maskKey';
+import { keyMask } from '../../nodes/client/http/maskKey';
 import { chunk, event } from '../faults/answers';
 import { placesOf, recordOutput } from '../faults/leaks';
 import { OPERATIONS, WAYS, type Operation, type Way } from '../faults/operations';
@@ -154,13 +154,15 @@ test('a short key masks nothing: it may be a word', async () => {
 	expect(JSON.stringify(outputs)).toContain('The keyring is empty');
 });
 
-test('a complete event is passed on at once, also with the beginning of the next one behind it', () => {
+test('a complete event is passed on at once, also with the beginning of the next one behind it', async () => {
 	const first = event(JSON.stringify(chunk({ content: 'One' })));
-	const body = keyMask(KEY).body();
-	const now = Buffer.from(body.feed(Buffer.from(`${first}data: {"cho`))).toString();
-	expect(now).toBe(first);
-	const later = Buffer.from(body.feed(Buffer.from('ices": []}\n\n'))).toString();
-	expect(later).toBe('data: {"choices": []}\n\n');
+	const source = ReadableStream.from(
+		[`${first}data: {"cho`, 'ices": []}\n\n'].map((text) => Buffer.from(text)),
+	);
+	const body = keyMask(KEY).body(source);
+	const next = async () => Buffer.from((await body.next()).value as Uint8Array).toString();
+	expect(await next()).toBe(first);
+	expect(await next()).toBe('data: {"choices": []}\n\n');
 });
 
 describe.each([OPERATIONS.chatStreamed, OPERATIONS.agent, OPERATIONS.assistantStreamed])(

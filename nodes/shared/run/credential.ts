@@ -7,9 +7,9 @@ import type {
 import { hash, scrypt } from 'node:crypto';
 
 import { InputError, rejectMistakes } from '../../client/errors';
+import { keyMask } from '../../client/http/maskKey';
 import { normalizeBaseUrl } from '../../client/http/publicUrl';
 import { shown } from '../../client/values';
-import { keyMask } from './maskKey';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
 
 /** A header name of RFC 9110. It begins with a letter or digit, so that `__proto__` is none. */

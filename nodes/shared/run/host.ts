@@ -6,6 +6,7 @@ import type {
 
 import { ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
+import { withMask } from '../../client/http/maskKey';
 import { isPrivateUrl } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
@@ -53,22 +54,18 @@ function n8nHttp(context: NodeContext, data: ICredentialDataDecryptedObject): Ht
 	const { baseUrl: baseURL, headers: extraHeaders, mask } = readCredential(data);
 	const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
 	const canceled = context.getExecutionCancelSignal();
-	return async (request) => {
+	return withMask(async (request) => {
 		const { method, path, body, idleTimeoutMs } = request;
 		const watch = watchRequest(request, canceled);
 
 		async function* read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-			const masked = mask.body();
 			try {
 				for await (const chunk of chunks) {
-					yield masked.feed(chunk);
+					yield chunk;
 					watch.touch();
 				}
-				yield masked.end();
 			} catch (error) {
-				const explained = watch.explain(error);
-				yield masked.end();
-				throw explained;
+				throw watch.explain(error);
 			} finally {
 				watch.end();
 			}
@@ -100,11 +97,9 @@ function n8nHttp(context: NodeContext, data: ICredentialDataDecryptedObject): Ht
 				{ credentialsDecrypted },
 			)) as IN8nHttpFullResponse;
 			watch.touch();
-			const headers = response.headers as Record<string, string | undefined>;
-			const { location } = headers;
 			return {
 				status: response.statusCode,
-				headers: { ...headers, ...(location && { location: mask.text(location) }) },
+				headers: response.headers as Record<string, string | undefined>,
 				// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
 				body: read(response.body as unknown as AsyncIterable<Uint8Array>),
 			};
@@ -112,7 +107,7 @@ function n8nHttp(context: NodeContext, data: ICredentialDataDecryptedObject): Ht
 			watch.end();
 			throw blocked(error) ?? watch.explain(error);
 		}
-	};
+	}, mask);
 }
 
 /** The error for an address that n8n's rules forbid (SSRF protection): n8n's own errors wrap it, with such a name. */
