@@ -1,5 +1,4 @@
-import { NO_COOLDOWN } from '../../nodes/client/video/poll/schedule';
-import { startPoll } from '../../nodes/client/video/poll/task';
+import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
 import type { PollState } from '../../nodes/client/video/poll/pollTasks';
 import { taskIdOf, type TaskObservation } from '../server/taskRuns';
 

@@ -2,8 +2,8 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { isOutcomeUnknown } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';
-import { createVideo } from '../client/video/createVideo';
-import type { Adjustment } from '../client/video/normalize';
+import { createVideo } from '../client/video/tasks';
+import type { Adjustment } from '../client/video/videoRequest';
 import { asJson } from '../client/json';
 import { counted } from '../client/values';
 import { settled, valueOf } from '../client/concurrency';

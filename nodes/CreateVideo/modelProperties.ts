@@ -1,9 +1,14 @@
 import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
 import { counted } from '../client/values';
-import { VIDEO_FIELDS, type VideoField } from '../client/video/fields';
+import {
+	VIDEO_FIELDS,
+	type VideoField,
+	maxReferences,
+	REFERENCES,
+	type ReferenceRow,
+} from '../client/video/fields';
 import { findModel, VIDEO_MODELS, type OwnModel, type VideoModel } from '../client/video/models';
-import { maxReferences, REFERENCES, type ReferenceRow } from '../client/video/references';
 import { fileSource } from '../shared/files/fileSource';
 import {
 	entriesField,

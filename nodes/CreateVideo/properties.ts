@@ -16,7 +16,7 @@ import {
 import { waitFields, waitOptions } from './wait';
 import { InputError } from '../client/errors';
 import { isBlank } from '../client/values';
-import type { UnsupportedValues } from '../client/video/normalize';
+import type { UnsupportedValues } from '../client/video/videoRequest';
 import {
 	batching,
 	readSafeRetry,

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { fromJson, parseJson } from '../client/json';
-import type { CreatedTask } from '../client/video/createVideo';
+import type { CreatedTask } from '../client/video/tasks';
 import type { VideoPlan } from '../client/video/videoRequest';
 import type { Row } from '../shared/ledger/dataTable';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';

@@ -3,9 +3,9 @@ import {
 	NO_COOLDOWN,
 	nextCooldown,
 	type RateLimitCooldown,
-} from '../../nodes/client/video/poll/schedule';
-import type { TaskReport } from '../../nodes/client/video/queryTask';
-import { startPoll } from '../../nodes/client/video/poll/task';
+	startPoll,
+} from '../../nodes/client/video/poll/task';
+import type { TaskReport } from '../../nodes/client/video/tasks';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { fakeClock } from '../support/fakeClock';

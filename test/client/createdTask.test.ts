@@ -1,4 +1,4 @@
-import { createVideo } from '../../nodes/client/video/createVideo';
+import { createVideo } from '../../nodes/client/video/tasks';
 import type { HttpPort } from '../../nodes/client/ports';
 
 /** A port that answers with a body. */

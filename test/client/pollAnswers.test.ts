@@ -1,8 +1,7 @@
 import { ServiceError, type ErrorDetails } from '../../nodes/client/errors';
-import { NO_COOLDOWN } from '../../nodes/client/video/poll/schedule';
+import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks, type PollState } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
-import { startPoll } from '../../nodes/client/video/poll/task';
 import { fakeClock } from '../support/fakeClock';
 
 const http = (status: number, more: ErrorDetails = {}) =>

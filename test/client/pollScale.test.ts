@@ -1,6 +1,5 @@
-import { NO_COOLDOWN } from '../../nodes/client/video/poll/schedule';
+import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
-import { startPoll } from '../../nodes/client/video/poll/task';
 import { fakeClock } from '../support/fakeClock';
 import { seededRandom } from '../support/seededRandom';
 

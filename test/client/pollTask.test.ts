@@ -1,7 +1,6 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { NO_COOLDOWN } from '../../nodes/client/video/poll/schedule';
-import type { TaskReport } from '../../nodes/client/video/queryTask';
-import { startPoll } from '../../nodes/client/video/poll/task';
+import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
+import type { TaskReport } from '../../nodes/client/video/tasks';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { fakeClock } from '../support/fakeClock';

@@ -1,7 +1,11 @@
 import { ServiceError } from '../../nodes/client/errors';
 import { sentencesOf } from '../../nodes/shared/run/advice';
-import { STATUSES, unlistedStatus, type Endpoint } from '../../nodes/client/http/statuses';
-import { TRANSPORT_ROWS } from '../../nodes/client/http/transportError';
+import {
+	STATUSES,
+	statusFailure,
+	TRANSPORT_ERRORS,
+	type Endpoint,
+} from '../../nodes/client/http/failures';
 
 /** Spec 7.1 and 7.2: endpoint, status, retryable, outcomeUnknown. */
 const ROWS: readonly [Endpoint, number, boolean, boolean][] = [
@@ -55,7 +59,7 @@ test.each([
 	[502, true, true],
 	[504, true, true],
 ])('%i, not in the specification: retryable %s, outcomeUnknown %s', (status, ...flags) => {
-	const { retryable, outcomeUnknown } = unlistedStatus(status);
+	const { retryable, outcomeUnknown } = statusFailure('chat', status);
 	expect([retryable, outcomeUnknown]).toStrictEqual(flags);
 });
 
@@ -66,8 +70,8 @@ const N8N_ERROR_CODES =
 test.each(
 	[
 		...Object.values(STATUSES).flatMap((rows) => Object.values(rows)),
-		...[404, 418, 500].map(unlistedStatus),
-		...TRANSPORT_ROWS,
+		...[404, 418, 500].map((status) => statusFailure('chat', status)),
+		...TRANSPORT_ERRORS.map(([, failure]) => failure),
 	].map(({ message }) => message),
 )('n8n shows "%s" unchanged', (message) => {
 	expect(message).not.toMatch(N8N_ERROR_CODES);

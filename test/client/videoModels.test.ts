@@ -1,8 +1,10 @@
-import { closestSize } from '../../nodes/client/video/fields';
+import { closestSize, type ReferenceKind } from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
-import { listed, type UnsupportedValues } from '../../nodes/client/video/normalize';
-import type { ReferenceKind } from '../../nodes/client/video/references';
-import { videoRequest } from '../../nodes/client/video/videoRequest';
+import {
+	listed,
+	type UnsupportedValues,
+	videoRequest,
+} from '../../nodes/client/video/videoRequest';
 import {
 	maxImages,
 	sentDuration,

@@ -1,6 +1,5 @@
-import { VIDEO_FIELDS, type VideoField } from '../../nodes/client/video/fields';
+import { VIDEO_FIELDS, type VideoField, type ReferenceKind } from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
-import type { ReferenceKind } from '../../nodes/client/video/references';
 import { videoRequest, type EnteredVideo } from '../../nodes/client/video/videoRequest';
 
 const references = (counts: Partial<Record<ReferenceKind, number>>) =>

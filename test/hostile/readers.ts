@@ -19,7 +19,7 @@ import { liveText } from '../../nodes/client/chat/sendChat';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import { findMedia, isDataUrl, partMedia } from '../../nodes/client/chat/media';
 import { checkMessages, checkOrder, userMessage } from '../../nodes/client/chat/messages';
-import { isSignedUrl } from '../../nodes/shared/files/signedFileUrl';
+import { isSignedUrl, fieldNames } from '../../nodes/shared/files/signedFileUrl';
 import { extraFields, isJsonMode, readJson } from '../../nodes/client/chat/readFields';
 import { restoreReplies } from '../../nodes/client/chat/restoreReplies';
 import {
@@ -63,8 +63,7 @@ import type { HttpPort } from '../../nodes/client/ports';
 import { readChoice, readNumber } from '../../nodes/client/values';
 import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
 import { pollResult } from '../../nodes/client/video/poll/result';
-import { createVideo } from '../../nodes/client/video/createVideo';
-import { queryTask } from '../../nodes/client/video/queryTask';
+import { createVideo, queryTask } from '../../nodes/client/video/tasks';
 import { closestRatio, closestSize, sameWord } from '../../nodes/client/video/fields';
 import {
 	callsOf,
@@ -77,7 +76,6 @@ import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
 import { toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
-import { fieldNames } from '../../nodes/shared/files/signedFileUrl';
 import { keyMask } from '../../nodes/client/http/maskKey';
 import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';
 
@@ -653,7 +651,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client#shorten',
 		'client#oneLine',
 		'client#shown',
-		'client/video#postVideo',
 		'client/video#closestRatio',
 		'client/video#sameWord',
 		'client/video#isDefault',

@@ -1,5 +1,4 @@
-import { NO_COOLDOWN, type RateLimitCooldown } from '../../nodes/client/video/poll/schedule';
-import { startPoll } from '../../nodes/client/video/poll/task';
+import { NO_COOLDOWN, type RateLimitCooldown, startPoll } from '../../nodes/client/video/poll/task';
 import { nextResumeMs } from '../../nodes/WaitForVideo/execute';
 
 /** Seconds until the next step of a task that has been polled for `elapsed` seconds. */

@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
 
-import { canceledError } from '../../nodes/client/http/transportError';
+import { canceledError } from '../../nodes/client/http/failures';
 import { mapItems } from '../../nodes/shared/run/mapItems';
 import { strictContext } from '../support/strictContext';
 

@@ -1,5 +1,5 @@
 import { user, type ChatAnswer, type Json, type TestService } from '../emulator/support/service';
-import { STATUSES, type Endpoint } from '../../nodes/client/http/statuses';
+import { STATUSES, type Endpoint } from '../../nodes/client/http/failures';
 import { anything, containing, matching } from './expected';
 import {
 	agent,

@@ -9,8 +9,7 @@ import {
 	withoutUndefined,
 } from '../json';
 import type { HttpPort, HttpRequest, HttpResponse } from '../ports';
-import { type Endpoint, NO_STATUS, STATUSES, unlistedStatus } from './statuses';
-import { transportError } from './transportError';
+import { failureError, statusFailure, transportError, type Endpoint } from './failures';
 
 /** Memory limit: far above any body of the service, reached only when the base URL leads to something else. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
@@ -116,12 +115,11 @@ function httpError(
 	{ status, headers }: HttpResponse,
 	text: string,
 ): ServiceError {
-	const { message, advice, ...flags } = STATUSES[endpoint][status] ?? unlistedStatus(status);
+	const failure = statusFailure(endpoint, status);
 	const { location } = headers;
 	const isRedirect = status < 400 && location !== undefined;
-	return new ServiceError(isRedirect ? 'protocol' : 'http', message, advice, {
+	return failureError(isRedirect ? { ...failure, kind: 'protocol' } : failure, {
 		status,
-		...flags,
 		serviceMessage: isRedirect ? `Location: ${excerpt(location)}` : excerpt(text),
 		...errorDetails(parseJson(text)),
 		...retryAfter(headers),
@@ -191,14 +189,13 @@ export function reportedError(
 	const status =
 		codes.map(Number).find((code) => code >= 400 && code < 600) ??
 		STATUSES_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1];
-	const { message, advice, ...flags } =
-		status === undefined ? NO_STATUS : (STATUSES[endpoint][status] ?? unlistedStatus(status));
+	const failure = statusFailure(endpoint, status);
 	const details = {
 		...(status === undefined ? {} : { status }),
 		serviceMessage: excerpt(text),
 		...errorDetails(fields),
 	};
 	return isInReply
-		? new ServiceError('stream', IN_REPLY, advice, { ...details, outcomeUnknown: true })
-		: new ServiceError('http', message, advice, { ...details, ...flags });
+		? new ServiceError('stream', IN_REPLY, failure.advice, { ...details, outcomeUnknown: true })
+		: failureError(failure, details);
 }

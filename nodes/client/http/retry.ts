@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors';
 import type { Clock, Deadline, HttpPort } from '../ports';
 import { settled } from '../concurrency';
-import { deadlineError } from './transportError';
+import { deadlineError } from './failures';
 
 export interface RetryPolicy {
 	/** Maximum retries after the first attempt. */

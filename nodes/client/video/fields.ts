@@ -1,6 +1,22 @@
-import type { VideoRequest } from './createVideo';
 import type { ImageMode, VideoModel } from './models';
-import type { ReferenceRow } from './references';
+
+/** Body of a creation request (spec 2.8). */
+export interface VideoRequest {
+	readonly prompt: string;
+	readonly model: string;
+	/** Public URLs; in `first_last_frame` mode first the first frame, then the last. */
+	readonly images?: readonly string[];
+	readonly videos?: readonly string[];
+	readonly audios?: readonly string[];
+	readonly size?: string;
+	readonly aspect_ratio?: string;
+	/** Seconds. */
+	readonly duration?: number;
+	readonly mode?: string;
+	readonly image_mode?: string;
+	readonly generate_audio?: boolean;
+	readonly watermark?: boolean;
+}
 
 export type VideoValue = string | number | boolean;
 
@@ -128,6 +144,57 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 /** Whether a value is the model's default, in any spelling. */
 export function isDefault(field: VideoField, value: unknown, model: VideoModel): boolean {
 	return String(value).toLowerCase() === String(field.defaultValue(model)).toLowerCase();
+}
+
+export type ReferenceKind = 'image' | 'video' | 'audio';
+
+/** A kind of reference file. */
+export interface ReferenceRow {
+	readonly kind: ReferenceKind;
+	/** Field name in the request (spec 2.8). */
+	readonly apiName: `${ReferenceKind}s`;
+	readonly label: string;
+	readonly noun: string;
+	/** Maximum number of files of this kind for any model (spec 8). */
+	readonly max: number;
+	/** Maximum number of files of this kind for a model, in the given image mode. */
+	readonly maxOf: (model: VideoModel, imageMode: string | undefined) => number;
+}
+
+const maxImages: ReferenceRow['maxOf'] = ({ imageModes }, imageMode) =>
+	imageModes[imageMode as ImageMode] ?? Math.max(0, ...Object.values(imageModes));
+
+const row = (
+	kind: ReferenceKind,
+	more: Pick<ReferenceRow, 'label' | 'noun' | 'max' | 'maxOf'>,
+): ReferenceRow => ({ kind, apiName: `${kind}s`, ...more });
+
+/** Every kind of reference file, with its limits (spec 2.8, 2.11). */
+export const REFERENCES: readonly ReferenceRow[] = [
+	row('image', { label: 'Images', noun: 'image', max: 9, maxOf: maxImages }),
+	row('video', { label: 'Videos', noun: 'video', max: 3, maxOf: (model) => model.maxVideos }),
+	row('audio', {
+		label: 'Audios',
+		noun: 'audio file',
+		max: 3,
+		maxOf: (model) => model.maxAudios,
+	}),
+];
+
+/** A reference file. */
+export interface Reference {
+	readonly kind: ReferenceKind;
+	/** Public URL of the file. */
+	readonly url: string;
+}
+
+/** Maximum number of files of a kind: the model's, or the service's for a model that is not in the table. */
+export function maxReferences(
+	row: ReferenceRow,
+	model: VideoModel | undefined,
+	imageMode?: string,
+): number {
+	return model === undefined ? row.max : row.maxOf(model, imageMode);
 }
 
 /** Distances that differ by less count as equal: ratios are compared by logarithms, which are not exact. */

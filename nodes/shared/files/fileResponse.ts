@@ -9,7 +9,7 @@ import type {
 import { ServiceError, type Advice } from '../../client/errors';
 import { hostOf, isPrivateAddress, isPrivateUrl } from '../../client/http/publicUrl';
 import { excerpt } from '../../client/http/request';
-import { transportError } from '../../client/http/transportError';
+import { transportError } from '../../client/http/failures';
 import { blocked, n8nService } from '../run/host';
 
 /** The stream type that n8n's binary store accepts; nodes must not import Node's own. */

@@ -1,7 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
 import type { Clock } from '../../client/ports';
-import { canceledError } from '../../client/http/transportError';
+import { canceledError } from '../../client/http/failures';
 import type { NodeContext } from './nodeContext';
 
 /** The `sleep` of an older n8n cannot be interrupted, so a sleep is cut into slices of this length. */

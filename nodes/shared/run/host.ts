@@ -10,7 +10,7 @@ import { withMask } from '../../client/http/maskKey';
 import { isPrivateUrl } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
-import { deadlineError } from '../../client/http/transportError';
+import { deadlineError } from '../../client/http/failures';
 import { sleepSlice } from './clock';
 
 /** The service behind the credential. */

@@ -7,7 +7,7 @@ import {
 
 import { InputError, type ServiceError } from '../../client/errors';
 import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
-import { transportError } from '../../client/http/transportError';
+import { transportError } from '../../client/http/failures';
 import type { HttpPort, HttpResponse } from '../../client/ports';
 import { readCredential } from './credential';
 import { blocked } from './host';

@@ -2,13 +2,12 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { withDeadline } from '../../client/http/retry';
 import { type PollState, pollTasks } from '../../client/video/poll/pollTasks';
-import { queryTask } from '../../client/video/queryTask';
+import { queryTask } from '../../client/video/tasks';
 import { n8nClock } from '../run/clock';
 import { n8nService } from '../run/host';
 import { pollOptions, readPolling } from './options';
 import type { Progress } from './progress';
-import { NO_COOLDOWN } from '../../client/video/poll/schedule';
-import { startPoll, type TaskPoll } from '../../client/video/poll/task';
+import { NO_COOLDOWN, startPoll, type TaskPoll } from '../../client/video/poll/task';
 import { nodeState } from '../run/nodeState';
 
 /** The service answers status polls immediately: without data for this long, the connection counts as lost. */

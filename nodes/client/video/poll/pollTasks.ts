@@ -1,8 +1,16 @@
 import { isCanceled, ServiceError } from '../../errors';
 import type { Clock } from '../../ports';
-import { firstInterval, nextCooldown, type RateLimitCooldown } from './schedule';
-import type { TaskReport } from '../queryTask';
-import { applyError, applyReport, applyTimeout, wrongServiceError, type TaskPoll } from './task';
+import type { TaskReport } from '../tasks';
+import {
+	applyError,
+	applyReport,
+	applyTimeout,
+	firstInterval,
+	nextCooldown,
+	wrongServiceError,
+	type RateLimitCooldown,
+	type TaskPoll,
+} from './task';
 
 /** Polling state of all tasks: a JSON value that can be saved between two runs. */
 export interface PollState {

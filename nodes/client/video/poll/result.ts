@@ -1,7 +1,7 @@
 import type { SavedError } from '../../errors';
 import { isJsonObject, withoutUndefined, type JsonValue } from '../../json';
 import { counted } from '../../values';
-import { ofService, type TaskReport } from '../queryTask';
+import { ofService, type TaskReport } from '../tasks';
 import { aboutTask, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */

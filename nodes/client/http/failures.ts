@@ -1,0 +1,154 @@
+import { ServiceError, type AdviceCode, type ErrorDetails, type ErrorKind } from '../errors';
+import type { Deadline } from '../ports';
+
+/** Endpoint group: some statuses have different meanings for chat and for video (spec 7). */
+export type Endpoint = 'chat' | 'video';
+
+/** What a status or a transport error means. */
+export interface Failure {
+	readonly kind: ErrorKind;
+	/** Must not contain an error code such as EPERM, in any case: the host replaces such a message with its own. */
+	readonly message: string;
+	readonly advice: AdviceCode;
+	/** Whether the same request may succeed a little later. */
+	readonly retryable: boolean;
+	/** Whether the service may have processed the request: a retry may then be charged twice. */
+	readonly outcomeUnknown: boolean;
+}
+
+const row = (
+	message: string,
+	advice: AdviceCode,
+	more: Partial<Omit<Failure, 'message' | 'advice'>> = {},
+): Failure => ({ kind: 'http', message, advice, retryable: false, outcomeUnknown: false, ...more });
+
+const PASSES = { retryable: true } as const;
+const MAY_BE_DONE = { retryable: true, outcomeUnknown: true } as const;
+
+/** Statuses with the same meaning for chat and for video. */
+const COMMON: Readonly<Record<number, Failure>> = {
+	401: row('The service rejected the API key', 'checkKey'),
+	406: row('Insufficient credit', 'topUp'),
+	429: row('Too many requests: rate limit reached', 'slowDown', PASSES),
+	503: row('The service is temporarily unavailable', 'tryLater', MAY_BE_DONE),
+};
+
+const MODERATED = 'Content moderation rejected the request';
+const NO_MODEL = 'The video model does not exist, or the account has no access to it';
+
+/** Error statuses by endpoint group (spec 7.1, 7.2). */
+export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, Failure>>>> = {
+	chat: {
+		...COMMON,
+		400: row('The service rejected the request as malformed', 'correctWhatIsNamed'),
+		402: row('There is no application with this app code', 'checkAppCode'),
+		403: row('The API key has no access to this application', 'publishApp'),
+		409: row(MODERATED, 'rephraseQuestion'),
+	},
+	video: {
+		...COMMON,
+		400: row('The service rejected a parameter', 'correctWhatIsNamed'),
+		402: row(NO_MODEL, 'chooseModel'),
+		409: row(MODERATED, 'rephrasePrompt'),
+	},
+};
+
+/** An error in a response with status 200. */
+const NO_STATUS = row('The service returned an error', 'seeDetails');
+
+/** Failures by a pattern: the first match counts. */
+type Rows = readonly (readonly [RegExp, Failure])[];
+
+const REDIRECTS = [
+	'The service redirects the request to another address',
+	'useFinalAddress',
+] as const;
+/** Error statuses that the specification does not list. They usually come from a proxy or from another server. */
+const UNLISTED: Rows = [
+	// "See Other" may lead to the result of a request that was processed.
+	[/^303/, row(...REDIRECTS, { outcomeUnknown: true })],
+	[/^[1-3]/, row(...REDIRECTS)],
+	[/^403/, row('The API key has no access', 'useAnotherKey')],
+	[/^40[45]/, row('The service was not found at this address', 'checkAddress')],
+	[
+		/^(408|[5-9])/,
+		row('The service or a proxy in front of it failed', 'tryLaterOrContact', MAY_BE_DONE),
+	],
+	[/^/, row('The service rejected the request', 'seeDetails')],
+];
+
+const NOT_SENT = { kind: 'network', retryable: true } as const;
+const LOST = { ...NOT_SENT, outcomeUnknown: true } as const;
+/** Errors without an HTTP response, by the error code of Node or axios. */
+export const TRANSPORT_ERRORS: Rows = [
+	[
+		/^ECONNREFUSED$/,
+		row('Could not connect to the service (connection refused)', 'checkHostAndPort', NOT_SENT),
+	],
+	[
+		/^(ENOTFOUND|EAI_AGAIN)$/,
+		row('Could not resolve the host name of the service', 'checkDns', NOT_SENT),
+	],
+	[
+		/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
+		row('The service did not respond in time', 'raiseTimeout', LOST),
+	],
+	[
+		/^EPROTO$|CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/,
+		row('Could not establish a secure connection to the service', 'checkCertificate', {
+			kind: 'network',
+		}),
+	],
+	// The host recognizes a canceled execution by the word "canceled" in the message.
+	[
+		/^(ERR_CANCELED|ABORT_ERR)$/,
+		row('The execution was canceled', 'startOver', { kind: 'canceled' }),
+	],
+	[/^/, row('The connection to the service was lost', 'checkConnection', LOST)],
+];
+
+function firstOf(rows: Rows, text: string): Failure {
+	return rows.find(([pattern]) => pattern.test(text))![1];
+}
+
+/** What an error status means; undefined stands for an error in a response with status 200. */
+export function statusFailure(endpoint: Endpoint, status: number | undefined): Failure {
+	if (status === undefined) return NO_STATUS;
+	return STATUSES[endpoint][status] ?? firstOf(UNLISTED, String(status));
+}
+
+/** The error for a failure, with what is known of it. */
+export function failureError(
+	{ kind, message, advice, ...flags }: Failure,
+	details: ErrorDetails,
+): ServiceError {
+	return new ServiceError(kind, message, advice, { ...flags, ...details });
+}
+
+/** The error for a call that exceeded its total timeout. */
+export function deadlineError({ limitMs }: Deadline): ServiceError {
+	const message = `The call exceeded its Maximum Duration of ${limitMs / 1000} seconds`;
+	return new ServiceError('deadline', message, 'askForLess', MAY_BE_DONE);
+}
+
+/** The error for a canceled execution. */
+export function canceledError(): ServiceError {
+	return transportError(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }));
+}
+
+/** Classifies an error of the HTTP port: no response, or the connection was lost. Returns a ServiceError unchanged. */
+export function transportError(cause: unknown): ServiceError {
+	if (cause instanceof ServiceError) return cause;
+	const code = codeOf(cause);
+	return failureError(firstOf(TRANSPORT_ERRORS, code), { code, cause });
+}
+
+/** The first error code in the chain of causes: a host may wrap it. */
+function codeOf(error: unknown): string {
+	for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+		const { code, httpCode } = at as Error & { code?: unknown; httpCode?: unknown };
+		for (const found of [code, httpCode])
+			if (typeof found === 'string' && /^[A-Z]/.test(found)) return found;
+	}
+	return '';
+}
