@@ -1,11 +1,10 @@
 import type { IExecuteFunctions, ISupplyDataFunctions } from 'n8n-workflow';
 
 import { checkMessages } from '../client/chat/messages';
-import { restoreReplies } from '../client/chat/restoreReplies';
 import { addUsage } from '../client/chat/conversation';
 import { usageOf } from '../client/chat/result';
 import { sendChat, type OnText } from '../client/chat/sendChat';
-import { callProblem, closeCalls, toReplay } from '../client/chat/toolCalls';
+import { callProblem, closeCalls, restoreReplies, toReplay } from '../client/chat/toolCalls';
 import { laterToolChoice } from '../client/chat/tools';
 import type {
 	ChatCompletion,

@@ -14,21 +14,19 @@
  * What cannot be seen: n8n links items by position if a node returns as many as it received without `pairedItem`. A Code
  * node that reorders the items of several calls and drops `tool_call` therefore swaps their results.
  */
-import type {
-	INodeExecutionData,
-	IPairedItemData,
-	IRunData,
-	ISourceData,
-	ITaskData,
-} from 'n8n-workflow';
+import type { INodeExecutionData, IPairedItemData, IRunData, ISourceData } from 'n8n-workflow';
+
+import { fromJson, isJsonObject } from '../client/json';
+import type { Call } from './state';
 
 /** Key in the JSON of a tool call item: which call it is. */
 export const ENVELOPE = 'tool_call';
 
-/** Number of fields of an envelope: a tool's own field of this name may have some of them. */
-const ENVELOPE_FIELDS = 4;
+/** The types of the fields of an envelope: a tool's own field of this name may have some of them. */
+const TYPES = { id: 'string', tool: 'string', round: 'number', conversation: 'number' } as const;
+const FIELDS = Object.keys(TYPES) as (keyof typeof TYPES)[];
 
-/** Identifies a tool call, in the JSON of the item that leaves the node. */
+/** A tool call as it leaves the node: identifies it in the JSON of its item. */
 export interface Envelope {
 	readonly id: string;
 	readonly tool: string;
@@ -38,32 +36,18 @@ export interface Envelope {
 	readonly conversation: number;
 }
 
-/** Position of an item among the outputs of a node's run. */
-export interface Position {
-	readonly run: number;
-	readonly output: number;
-	readonly item: number;
+/**
+ * What an item is for the node:
+ * - `question`, and `outcome`: a question that was made from an answer or another outcome of the node;
+ * - `result`: the result of the one call;
+ * - `late`: every call that it comes from has its result;
+ * - `lost`, `contradiction`: it may belong to any of the calls, as it has lost its link, or `tool_call` contradicts the link.
+ */
+export interface Match {
+	readonly kind: 'question' | 'outcome' | 'result' | 'late' | 'lost' | 'contradiction';
+	/** The open calls that it may belong to. */
+	readonly calls: readonly Call[];
 }
-
-/** A tool call that has left the node and has no result yet. */
-export interface EmittedCall {
-	readonly envelope: Envelope;
-	readonly position: Position;
-}
-
-/** What an item is for the node. */
-export type Match =
-	/** `isFromOutcome`: it was made from an answer or another outcome of the node. */
-	| { readonly kind: 'question'; readonly isFromOutcome: boolean }
-	| { readonly kind: 'result'; readonly call: EmittedCall }
-	/** Every call that it comes from has its result. */
-	| { readonly kind: 'late' }
-	/** It may belong to any of the calls: it has lost its link, or `tool_call` contradicts the link. */
-	| {
-			readonly kind: 'unmatched';
-			readonly problem: 'lost' | 'contradiction';
-			readonly calls: readonly EmittedCall[];
-	  };
 
 /** The items that have reached the node, and where from. */
 export interface Arrival {
@@ -86,124 +70,112 @@ export interface Arrival {
 export function matchItems(
 	runData: IRunData,
 	{ node, source, items, isToolOutput }: Arrival,
-	open: readonly EmittedCall[],
+	open: readonly Call[],
 ): Match[] {
 	const originsOf = tracer(runData, node);
 	const isFirstRun = source === null || runData[node] === undefined;
-	return items.map((item, index) => {
-		const origins = isFirstRun ? [] : originsOf(toRef(source, index));
-		const calls = origins.flatMap((position) => {
-			const envelope = envelopeOf(itemAt(runData, { node, ...position }));
-			return envelope && isToolOutput(position.output) ? [{ position, envelope }] : [];
+	return items.map((item, index): Match => {
+		const origins = isFirstRun ? [] : originsOf([toRef(source, index)]);
+		const sent = origins.flatMap((ref) => {
+			const envelope = envelopeOf(itemAt(runData, ref));
+			const isCall = envelope !== undefined && isToolOutput(ref.output);
+			return isCall ? [{ envelope, run: ref.run, place: placeOf(ref) }] : [];
 		});
-		const match = decide(calls, envelopeOf(item), open);
-		return match ?? { kind: 'question', isFromOutcome: origins.length > 0 };
+		const carried = envelopeOf(item);
+		const named = sent.filter(({ envelope }) => isSame(envelope, carried));
+		const other =
+			named.length > 0 ? undefined : open.find((call) => isSame(toEnvelope(call), carried));
+		const asked = named.length > 0 ? named : sent;
+		const places = new Map(asked.map(({ place, run }) => [place, run]));
+		const calls = open.filter(({ record }) => places.has(record.place!));
+		if (other !== undefined) return { kind: 'contradiction', calls: [...calls, other] };
+		if (asked.length === 0) return { kind: origins.length > 0 ? 'outcome' : 'question', calls };
+		const [first] = calls;
+		if (first === undefined) return { kind: 'late', calls };
+		const ofRun = asked.filter(({ run }) => run === places.get(first.record.place!));
+		return { kind: calls.length === 1 && ofRun.length === 1 ? 'result' : 'lost', calls };
 	});
 }
 
 /** The `tool_call` of an item; undefined if the field is missing or of another shape, as a tool's own field is. */
 export function envelopeOf(item: INodeExecutionData | undefined): Envelope | undefined {
 	const value = item?.json[ENVELOPE];
-	if (typeof value !== 'object' || value === null) return undefined;
-	const { id, tool, round, conversation } = value as Partial<Envelope>;
 	const isEnvelope =
-		Object.keys(value).length === ENVELOPE_FIELDS &&
-		typeof id === 'string' &&
-		typeof tool === 'string' &&
-		typeof round === 'number' &&
-		typeof conversation === 'number';
-	return isEnvelope ? { id, tool, round, conversation } : undefined;
+		isJsonObject(value) &&
+		Object.keys(value).length === FIELDS.length &&
+		FIELDS.every((name) => typeof value[name] === TYPES[name]);
+	return isEnvelope ? fromJson<Envelope>(value) : undefined;
 }
 
-/**
- * @param origins The tool calls that the item may come from, open or not.
- * @param carried The call that the item itself names.
- * @returns Undefined if the item belongs to no call.
- */
-function decide(
-	origins: readonly EmittedCall[],
-	carried: Envelope | undefined,
-	open: readonly EmittedCall[],
-): Match | undefined {
-	const isCarried = ({ envelope }: EmittedCall) => carried && isSame(envelope, carried);
-	const named = origins.filter(isCarried);
-	const asked = named.length > 0 ? named : origins;
-	const candidates = open.filter(({ position }) =>
-		asked.some((call) => isSame(call.position, position)),
-	);
-	const other = named.length > 0 ? undefined : open.find(isCarried);
-	if (other !== undefined) {
-		return { kind: 'unmatched', problem: 'contradiction', calls: [...candidates, other] };
-	}
-	const [first] = candidates;
-	if (first === undefined) return asked.length === 0 ? undefined : { kind: 'late' };
-	const ofRun = asked.filter(({ position }) => position.run === first.position.run);
-	return candidates.length === 1 && ofRun.length === 1
-		? { kind: 'result', call: first }
-		: { kind: 'unmatched', problem: 'lost', calls: candidates };
+/** The `tool_call` of the item of a call. */
+export function toEnvelope({ slot, record }: Call): Envelope {
+	const { id, name: tool, round } = record;
+	return { id, tool, round, conversation: slot.number };
 }
 
-function isSame<T extends object>(a: T, b: T): boolean {
-	return Object.entries(a).every(([key, value]) => b[key as keyof T] === value);
+function isSame(a: Envelope, b: Envelope | undefined): boolean {
+	return FIELDS.every((name) => a[name] === b?.[name]);
 }
 
-/** Reference to an output item of any node. */
-interface ItemRef extends Position {
+/** Position of an item among the outputs of the runs of a node. */
+interface ItemRef {
 	readonly node: string;
+	readonly run: number;
+	readonly output: number;
+	readonly item: number;
 }
 
-/** Creates a function that finds the items of `node` that an item was made from. */
-function tracer(runData: IRunData, node: string): (start: ItemRef) => readonly Position[] {
-	/** The origins of all items that a run received, for the runs that have lost links. */
-	const ofRuns = new Map<ITaskData, readonly Position[]>();
+/** The position of an item that has left this node, as text. */
+export function placeOf({ run, output, item }: Omit<ItemRef, 'node'>): string {
+	return `${run}/${output}/${item}`;
+}
 
-	function originsOfRun(task: ITaskData): readonly Position[] {
-		const known = ofRuns.get(task);
-		if (known !== undefined) return known;
-		const sources = task.source.filter((source) => source !== null);
-		const received = sources.flatMap((source) =>
-			(itemsAt(runData, toRef(source, 0)) ?? []).map((_item, index) => toRef(source, index)),
-		);
-		const origins = originsOfAll(received);
-		ofRuns.set(task, origins);
+/** The runs that a run received its items from. */
+type Sources = readonly (ISourceData | null)[];
+
+/** Creates a function that finds the items of `node` that items were made from. */
+function tracer(runData: IRunData, node: string) {
+	/** The origins of all items that a run received, for the runs that have lost links. */
+	const ofRuns = new Map<Sources, readonly ItemRef[]>();
+
+	function originsOf(start: readonly ItemRef[]): readonly ItemRef[] {
+		const origins: ItemRef[] = [];
+		const seen = new Set<string>();
+		const queue = [...start];
+		for (const ref of queue) {
+			const key = `${ref.node} ${placeOf(ref)}`;
+			if (seen.has(key)) continue;
+			seen.add(key);
+			const sources = runData[ref.node]?.[ref.run]?.source ?? [];
+			const linked = ref.node === node ? [] : linkedRefs(runData, sources, ref);
+			if (ref.node === node) origins.push(ref);
+			else if (linked.length > 0) queue.push(...linked);
+			else {
+				const known = ofRuns.get(sources) ?? originsOf(receivedRefs(runData, sources));
+				ofRuns.set(sources, known);
+				queue.push(...known);
+			}
+		}
 		return origins;
 	}
 
-	function originsOfAll(start: readonly ItemRef[]): readonly Position[] {
-		const origins = new Map<string, Position>();
-		const seen = new Set<string>();
-		const queue = [...start];
-		const add = (position: Position) => origins.set(keyOf(position), position);
-		for (const ref of queue) {
-			const key = `${ref.node} ${keyOf(ref)}`;
-			if (seen.has(key)) continue;
-			seen.add(key);
-			const task = runData[ref.node]?.[ref.run];
-			if (ref.node === node) add({ run: ref.run, output: ref.output, item: ref.item });
-			else if (task !== undefined) {
-				const linked = linkedRefs(runData, task, itemAt(runData, ref));
-				queue.push(...linked);
-				if (linked.length === 0) originsOfRun(task).forEach(add);
-			}
-		}
-		return [...origins.values()];
-	}
+	return originsOf;
+}
 
-	return (start) => originsOfAll([start]);
+function receivedRefs(runData: IRunData, sources: Sources): ItemRef[] {
+	return sources.flatMap((source) => {
+		const items = source === null ? [] : (itemsAt(runData, toRef(source, 0)) ?? []);
+		return items.map((_item, index) => toRef(source!, index));
+	});
 }
 
 /** The items that an item is linked to; none if a link is missing or leads to nothing, as one of pinned data may. */
-function linkedRefs(
-	runData: IRunData,
-	task: ITaskData,
-	item: INodeExecutionData | undefined,
-): ItemRef[] {
-	return [item?.pairedItem ?? []].flat().flatMap((each) => {
+function linkedRefs(runData: IRunData, sources: Sources, ref: ItemRef): ItemRef[] {
+	return [itemAt(runData, ref)?.pairedItem ?? []].flat().flatMap((each) => {
 		const link: IPairedItemData = typeof each === 'number' ? { item: each } : each;
-		const source = link.sourceOverwrite ?? task.source[link.input ?? 0];
-		if (source === null || source === undefined) return [];
-		const ref = toRef(source, link.item);
-		return itemAt(runData, ref) === undefined ? [] : [ref];
+		const source = link.sourceOverwrite ?? sources[link.input ?? 0];
+		const linked = source && toRef(source, link.item);
+		return linked && itemAt(runData, linked) ? [linked] : [];
 	});
 }
 
@@ -218,8 +190,4 @@ function itemsAt(runData: IRunData, { node, run, output }: ItemRef) {
 function toRef(source: ISourceData, item: number): ItemRef {
 	const { previousNode, previousNodeOutput = 0, previousNodeRun = 0 } = source;
 	return { node: previousNode, run: previousNodeRun, output: previousNodeOutput, item };
-}
-
-function keyOf({ run, output, item }: Position): string {
-	return `${run}/${output}/${item}`;
 }

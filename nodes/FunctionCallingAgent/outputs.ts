@@ -1,81 +1,33 @@
-import type {
-	EngineRequest,
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	IPairedItemData,
-} from 'n8n-workflow';
+import type { EngineRequest, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import {
-	applyStarted,
-	openCalls,
-	type CallRecord,
-	type StopReason,
-} from '../client/chat/conversation';
+import { applyStarted, type CallRecord, type StopReason } from '../client/chat/conversation';
 import { asJson, parseJson } from '../client/json';
-import { ANSWER, FIRST_TOOL, STOPPED } from './drawing';
-import { ENVELOPE, type Envelope } from './matching';
+import { hintMissingFiles } from '../shared/files/download';
+import { hint } from '../shared/run/hints';
+import { ANSWER, FIRST_TOOL, readDrawing, STOPPED, targetsOf, watchOpenCalls } from './drawing';
+import { ENVELOPE, placeOf, toEnvelope } from './matching';
 import {
-	countOwnTools,
-	hasDetails,
-	isCurrent,
-	isFree,
+	branchCalls,
+	dueCalls,
+	slotsOf,
+	stepOf,
 	type AgentState,
-	type Batch,
+	type Call,
 	type ConversationSlot,
 } from './state';
-import { actionId } from './toolResults';
 
 /** Index of an action that uses no input item. */
 const NO_ITEM = -1;
 
-/** Range and default of n8n's setting Max. Tries. */
-const TRIES = { min: 2, max: 5, default: 3 };
-
+const NO_ANSWER = 'I stopped without an answer:';
 /** What the user of a chat reads when a limit has stopped the conversation. */
 export const STOPPED_TEXTS: Readonly<Record<StopReason, string>> = {
-	max_rounds: 'I stopped without an answer: it took too many steps. Ask for less at once',
-	max_tool_calls:
-		'I stopped without an answer: it took too many tool calls. Ask for less at once',
-	repeated_tool_call:
-		'I stopped without an answer: I repeated the same tool call. Ask in other words',
+	max_rounds: `${NO_ANSWER} it took too many steps. Ask for less at once`,
+	max_tool_calls: `${NO_ANSWER} it took too many tool calls. Ask for less at once`,
+	repeated_tool_call: `${NO_ANSWER} I repeated the same tool call. Ask in other words`,
 };
-
-/** An empty list for each output: Answer, Stopped, then the tools. */
-export function noOutput({ batches }: AgentState): INodeExecutionData[][] {
-	const counts = batches.flatMap(({ settings, slots }) =>
-		settings?.singleOutput === true ? 1 : slots.map(countOwnTools),
-	);
-	return Array.from({ length: FIRST_TOOL + Math.max(0, ...counts) }, () => []);
-}
-
-/**
- * Adds the next tool calls of a batch to the outputs: one, or all of the round. They are open from here on. Calls of
- * connected tool nodes are not among them: `requestToolNodes` takes those first.
- *
- * @param run Index of this run of the node.
- */
-export function emitCalls(
-	state: AgentState,
-	batch: Batch,
-	outputs: INodeExecutionData[][],
-	{ run, nowMs }: { readonly run: number; readonly nowMs: number },
-): void {
-	const pending = pendingCalls(batch);
-	if (pending.length === 0) return;
-	const { allAtOnce, singleOutput } = batch.settings!;
-	for (const { slot, record } of allAtOnce ? pending : pending.slice(0, 1)) {
-		const names = slot.tools.map((tool) => tool.function.name);
-		const output = FIRST_TOOL + (singleOutput ? 0 : names.indexOf(record.name));
-		const envelope = envelopeOf(slot, record);
-		state.open.push({ envelope, position: { run, output, item: outputs[output]!.length } });
-		outputs[output]!.push({
-			json: { ...(record.arguments as IDataObject), [ENVELOPE]: { ...envelope } },
-			pairedItem: linkToOrigin(batch, slot),
-		});
-		slot.conversation = applyStarted(slot.conversation!, record.id, nowMs);
-	}
-}
+const UNSEEN =
+	'A conversation has reached a limit. It left through Stopped, which has no connection.';
 
 /**
  * The request to n8n's engine to run the pending calls of connected tool nodes; undefined if there are none.
@@ -84,141 +36,135 @@ export function emitCalls(
  * its fields. In later runs the input items are results of tool branches: then the fields of the original item are sent
  * along with the arguments.
  */
-export function requestToolNodes(state: AgentState, nowMs: number): EngineRequest | undefined {
-	const pending = state.batches
-		.filter((batch) => isFree(state, batch))
-		.flatMap((batch) => pendingCalls(batch).map((call) => ({ batch, ...call })))
-		.filter(({ slot, record }) => Object.hasOwn(slot.toolNodes, record.name));
-	if (pending.length === 0) return undefined;
-
-	const actions = pending.map(({ batch, slot, record }) => {
-		const isFirstRun = isCurrent(state, batch);
-		const envelope = envelopeOf(slot, record);
-		state.open.push({ envelope });
-		slot.conversation = applyStarted(slot.conversation!, record.id, nowMs);
-		const { nodeName, isFromToolkit } = slot.toolNodes[record.name]!;
+export function requestToolNodes(state: AgentState): EngineRequest | undefined {
+	const pending = dueCalls(state).flat();
+	const calls = pending.filter(({ slot, record }) => Object.hasOwn(slot.toolNodes!, record.name));
+	const actions = calls.map((call) => {
+		const { slot, record } = call;
+		const { nodeName, isFromToolkit } = slot.toolNodes![record.name]!;
+		const isFirstRun = slot.arrival === state.arrivals.length;
+		start(call);
 		return {
 			actionType: 'ExecutionNodeAction' as const,
 			nodeName,
 			input: {
 				...(isFirstRun ? {} : slot.json),
-				...(record.arguments as IDataObject),
+				...(record.arguments as object),
 				...(isFromToolkit ? { tool: record.name } : {}),
 			},
 			type: 'ai_tool' as const,
-			id: actionId(envelope),
+			id: actionId(call),
 			metadata: { itemIndex: isFirstRun ? slot.item : NO_ITEM },
 		};
 	});
-	return { actions, metadata: {} };
+	return actions.length === 0 ? undefined : { actions, metadata: {} };
 }
 
-/** Adds the outcomes of a batch whose conversations have all ended to the outputs. */
-export function emitOutcomes(batch: Batch, outputs: INodeExecutionData[][]): void {
-	for (const slot of batch.slots) {
-		const { output, ...item } = outcomeOf(slot)!;
-		const binary = { ...slot.files, ...item.binary };
+/** ID of a call among the actions of an engine request. */
+export function actionId({ slot, record }: Call): string {
+	return `${slot.number}:${record.id}`;
+}
+
+/**
+ * The outputs of this run: the next tool calls of every batch that has none out, and the outcomes that are due. Calls of
+ * connected tool nodes are not among them: `requestToolNodes` takes those first.
+ */
+export function emit(context: IExecuteFunctions, state: AgentState): INodeExecutionData[][] {
+	const counts = state.batches.flatMap(({ settings, slots }) =>
+		settings?.singleOutput === true ? 1 : slots.map(({ ownTools = 0 }) => ownTools),
+	);
+	const length = FIRST_TOOL + Math.max(0, ...counts);
+	const outputs = Array.from({ length }, (): INodeExecutionData[] => []);
+	const called = dueCalls(state).flatMap((calls) =>
+		calls[0]?.batch.settings?.allAtOnce === true ? calls : calls.slice(0, 1),
+	);
+	const run = context.getWorkflowDataProxy(0).$runIndex as number;
+	for (const call of called) {
+		const { batch, slot, record } = call;
+		const tool = slot.tools!.findIndex(({ function: { name } }) => name === record.name);
+		const output = FIRST_TOOL + (batch.settings!.singleOutput ? 0 : tool);
+		start(call, placeOf({ run, output, item: outputs[output]!.length }));
 		outputs[output]!.push({
-			...item,
-			...(Object.keys(binary).length === 0 ? {} : { binary }),
-			pairedItem: linkToOrigin(batch, slot),
+			json: { ...(record.arguments as object), [ENVELOPE]: { ...toEnvelope(call) } },
+			pairedItem: linkToOrigin(slot),
 		});
 	}
-}
 
-/**
- * Changes the links of failures that go to an error output to plain input indexes. n8n adds the fields of the linked
- * item to a failure, but looks for that item only in the input of this run, and stops the execution when the item came in
- * with an earlier run. It skips that step for a link that is a plain number.
- */
-export function linkForErrorOutput(
-	context: IExecuteFunctions,
-	state: AgentState,
-	outputs: INodeExecutionData[][],
-	returned: ReadonlyMap<number, number>,
-): void {
-	if (context.getNode().onError !== 'continueErrorOutput') return;
-	for (const batch of state.batches.filter((each) => !isCurrent(state, each))) {
-		for (const { number, failure } of batch.slots) {
-			const item = outputs[ANSWER]!.find(({ json }) => json === failure);
-			if (item !== undefined) item.pairedItem = returned.get(number) ?? NO_ITEM;
+	// Failures never leave together with tool calls: *Retry On Fail* would run the node again and repeat the calls.
+	const isDue = (slot: ConversationSlot) =>
+		hasOutcome(slot) && (called.length === 0 || slot.failure === undefined);
+	const due = state.batches.filter(({ slots }) => slots.every(isDue));
+	const { onError, retryOnFail, maxTries } = context.getNode();
+	const hasErrorOutput = onError === 'continueErrorOutput';
+	for (const slot of slotsOf(due)) {
+		const { output, json, binary } = outcomeOf(slot);
+		const files = { ...slot.files, ...binary };
+		// n8n adds the fields of the linked item to a failure, but looks for that item only in the input of this run, and
+		// stops the execution when the item came in with an earlier run. It skips that step for a link that is a number.
+		const isLost = hasErrorOutput && slot.failure && slot.arrival !== state.arrivals.length;
+		outputs[output]!.push({
+			json,
+			...(Object.keys(files).length === 0 ? {} : { binary: files }),
+			pairedItem: isLost ? returnedItem(state, slot) : linkToOrigin(slot),
+		});
+	}
+
+	// n8n discards the outputs and runs the node again if the first item is an error, until the tries are used up. It takes
+	// 0 for the default, too.
+	const tries = Math.min(5, Math.max(2, (maxTries ?? 0) || 3));
+	const hasFailed = outputs[ANSWER]![0]?.json['error'] !== undefined;
+	if (retryOnFail === true && hasFailed && state.retries + 1 < tries) {
+		state.retries += 1;
+		for (const slot of slotsOf(due)) {
+			// Failed requests are sent again; everything else stays as it is.
+			if (slot.conversation?.phase.kind === 'asking') delete slot.failure;
 		}
-	}
-}
+	} else state.batches = state.batches.filter((batch) => !due.includes(batch));
 
-/**
- * Whether n8n will discard these outputs and run the node again: *Retry On Fail* does so when the first item of the
- * first output is an error, until the tries are used up.
- */
-export function willBeRetried(
-	context: IExecuteFunctions,
-	{ retries }: AgentState,
-	outputs: readonly INodeExecutionData[][],
-): boolean {
-	const { retryOnFail, maxTries } = context.getNode();
-	const failed = outputs[0]?.[0]?.json['error'] !== undefined;
-	// As n8n does: 0 means the default, too.
-	const wanted = maxTries === undefined || maxTries === 0 ? TRIES.default : maxTries;
-	const tries = Math.min(TRIES.max, Math.max(TRIES.min, wanted));
-	return retryOnFail === true && failed && retries + 1 < tries;
-}
-
-/** Resets the discarded outcomes for the next try: failed requests are sent again; everything else stays as it is. */
-export function prepareRetry(state: AgentState, discarded: readonly Batch[]): void {
-	state.retries += 1;
-	for (const slot of discarded.flatMap(({ slots }) => slots)) {
-		if (slot.conversation?.phase.kind === 'asking') delete slot.failure;
-	}
+	watchOpenCalls(context, branchCalls(state), called.length > 0);
+	const drawing = outputs[STOPPED]!.length === 0 ? undefined : readDrawing(context);
+	if (drawing !== undefined && targetsOf(drawing, drawing.name, STOPPED).length === 0)
+		hint(context, UNSEEN);
+	hintMissingFiles(context, outputs.flat(), 'media');
+	return outputs;
 }
 
 /** Whether a conversation has ended. */
 export function hasOutcome(slot: ConversationSlot): boolean {
-	return outcomeOf(slot) !== undefined;
+	return ['answered', 'stopped', 'failed'].includes(stepOf(slot) ?? '');
 }
 
-function outcomeOf(slot: ConversationSlot) {
+/** The item of a conversation that has ended, and the output for it. */
+function outcomeOf(slot: ConversationSlot): INodeExecutionData & { readonly output: number } {
 	const { conversation, failure, answer } = slot;
 	if (failure !== undefined) return { output: ANSWER, json: failure };
-	if (conversation === undefined) return undefined;
-
-	const { phase, rounds, calls, usage, messages } = conversation;
-	const details = { tool_calls: calls.map(toOutput), messages };
-	const summary = asJson({ rounds, usage, ...(hasDetails(slot) ? details : {}) });
-	if (phase.kind === 'stopped') {
-		const { reason } = phase;
-		return { output: STOPPED, json: { output: STOPPED_TEXTS[reason], reason, ...summary } };
-	}
-	if (answer === undefined) return undefined;
-	return { output: ANSWER, ...answer, json: { ...answer.json, ...summary } };
+	const { phase, rounds, calls, usage, messages } = conversation!;
+	const details = slot.hasDetails === true ? { tool_calls: calls.map(toOutput), messages } : {};
+	const summary = asJson({ rounds, usage, ...details });
+	if (phase.kind !== 'stopped')
+		return { output: ANSWER, ...answer, json: { ...answer!.json, ...summary } };
+	const { reason } = phase;
+	return { output: STOPPED, json: { output: STOPPED_TEXTS[reason], reason, ...summary } };
 }
 
 /** A tool call in the output of an outcome. */
-function toOutput({ id, name, arguments: args, round, result, failed, durationMs }: CallRecord) {
-	return {
-		id,
-		name,
-		arguments: args,
-		result: result === undefined ? null : (parseJson(result) ?? result),
-		failed: failed === true,
-		round,
-		duration: (durationMs ?? 0) / 1000,
-	};
+function toOutput({ id, name, arguments: args, round, ...ended }: CallRecord) {
+	const { result: text, failed = false, durationMs = 0 } = ended;
+	const result = text === undefined ? null : (parseJson(text) ?? text);
+	return { id, name, arguments: args, result, failed, round, duration: durationMs / 1000 };
 }
 
-/** The tool calls without a result, in the order of the conversations. */
-export function pendingCalls({ slots }: Batch): { slot: ConversationSlot; record: CallRecord }[] {
-	const going = slots.filter(({ failure }) => failure === undefined);
-	return going.flatMap((slot) => {
-		const records = slot.conversation === undefined ? [] : openCalls(slot.conversation);
-		return records.map((record) => ({ slot, record }));
-	});
-}
-
-function envelopeOf({ number }: ConversationSlot, { id, name, round }: CallRecord): Envelope {
-	return { id, tool: name, round, conversation: number };
+/** Marks a call as started; with its place if it leaves through an output. */
+function start({ slot, record }: Call, place?: string): void {
+	slot.conversation = applyStarted(slot.conversation!, record.id, Date.now(), place);
 }
 
 /** Link to the input item of the first run: in later runs the input items are results of tool branches. */
-function linkToOrigin({ source }: Batch, { item }: ConversationSlot): IPairedItemData {
+function linkToOrigin({ source, item }: ConversationSlot) {
 	return source === null ? { item } : { item, sourceOverwrite: source };
+}
+
+/** Index of the input item of this run that is a result of a conversation. */
+function returnedItem({ arrivals }: AgentState, { returned }: ConversationSlot): number {
+	return returned?.arrival === arrivals.length ? returned.item : NO_ITEM;
 }

@@ -1,70 +1,33 @@
-import type { IBinaryKeyData, IDataObject, INodeExecutionData, ISourceData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-workflow';
 
-import type { Conversation } from '../client/chat/conversation';
-import type { JsonFormat } from '../client/chat/jsonReply';
-import type { ToolDeclaration } from '../client/chat/tools';
-import type { ChatRequest } from '../client/chat/types';
-import type { Output } from '../shared/chat/finishReply';
-import type { Memory } from '../shared/chat/memory';
-import type { Answerer } from '../client/chat/sendChat';
-import type { Envelope, Position } from './matching';
-import type { AgentSettings } from './properties';
-import type { ToolNode } from './tools';
-
-/** A conversation and its per-item settings, kept in the node context between runs. */
-export interface ConversationSlot {
-	/** Number of the conversation among those under way, from 0. */
-	readonly number: number;
-	/** Index of its input item in the run that began it. */
-	readonly item: number;
-	/** The fields of that item, for the expressions of connected tool nodes; empty if there are none. */
-	readonly json: IDataObject;
-	readonly tools: readonly ToolDeclaration[];
-	/** The connected tool nodes, by tool name. */
-	readonly toolNodes: Readonly<Record<string, ToolNode>>;
-	/** The request without its messages. */
-	readonly request: Omit<ChatRequest, 'messages'>;
-	/** What it is sent to in turn if it is rejected. */
-	readonly fallbacks?: readonly Answerer[];
-	/** How much the outcome has; missing if the item's fields are invalid. Only a simple one leaves out the conversation. */
-	readonly output?: Output;
-	/** What remembers the conversation, if anything. */
-	readonly memory?: Memory;
-	/** The format of the answer; undefined for a text. */
-	readonly format?: JsonFormat | undefined;
-	/** Undefined if the item's fields are invalid. */
-	conversation: Conversation | undefined;
-	/** The files that the tools have returned, by their field at the outcome. */
-	readonly files: IBinaryKeyData;
-	/** The output item of the answer. */
-	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
-	/** The output of a failed item, with *On Error: Continue*. */
-	failure?: IDataObject;
-}
-
-/** The conversations of the items that reached the node together. */
-export interface Batch {
-	/** Undefined if they are invalid: then every conversation has failed. */
-	readonly settings: AgentSettings | undefined;
-	/** Source of the items. */
-	readonly source: ISourceData | null;
-	readonly slots: readonly ConversationSlot[];
-}
-
-/** A tool call that has been handed out and whose result has not come back. */
-export interface OpenCall {
-	readonly envelope: Envelope;
-	/** Where the call left the node; missing for a call of a connected tool node. */
-	readonly position?: Position;
-}
+import {
+	closeOpenCalls,
+	openCalls,
+	startConversation,
+	type CallRecord,
+} from '../client/chat/conversation';
+import { readResult, settled } from '../client/concurrency';
+import { isCanceled } from '../client/errors';
+import { asJson, objectOf } from '../client/json';
+import { isLive, showFailure } from '../shared/chat/chatStream';
+import { readOutput } from '../shared/chat/finishReply';
+import { recall } from '../shared/chat/memory';
+import { readMessages } from '../shared/chat/messages';
+import { readFallbacks, readRequestFields } from '../shared/chat/requestOptions';
+import { readJsonFormat } from '../shared/chat/responseFormat';
+import { n8nService } from '../shared/run/host';
+import { failureJson } from '../shared/run/mapItems';
+import { toNodeError } from '../shared/run/nodeErrors';
+import { checkDrawing, readDrawing } from './drawing';
+import { readSettings } from './properties';
+import { readToolNodes, readTools, type ToolNodes } from './tools';
 
 /**
  * State of the node between its runs: the loop through the tool branches runs it once per tool result. Empty between two
- * batches.
+ * batches. n8n saves it with the execution, so it is JSON.
  */
 export interface AgentState {
 	batches: Batch[];
-	open: OpenCall[];
 	/** The sources whose items have been read: *Retry On Fail* runs the node again with the items of the last one. */
 	readonly arrivals: (ISourceData | null)[];
 	/** Number of conversations so far. */
@@ -73,35 +36,172 @@ export interface AgentState {
 	retries: number;
 }
 
-/** Whether the outcome of a conversation has all of it. */
-export function hasDetails({ output = 'simple' }: ConversationSlot): boolean {
-	return output !== 'simple';
+/** The conversations of the items that reached the node together. */
+export interface Batch {
+	/** Undefined if they are invalid: then every conversation has failed. */
+	readonly settings: ReturnType<typeof readSettings> | undefined;
+	readonly slots: readonly ConversationSlot[];
 }
 
-/** The number of its tools that run in branches. */
-export function countOwnTools({ tools, toolNodes }: ConversationSlot): number {
-	return tools.length - Object.keys(toolNodes).length;
+/** A conversation, with the fields of its item, which are missing if they are invalid. */
+export interface ConversationSlot extends Partial<Awaited<ReturnType<typeof readSlot>>> {
+	/** Number of the conversation among those under way, from 0. */
+	readonly number: number;
+	/** The run that its input item came from. */
+	readonly source: ISourceData | null;
+	/** The number of the arrival that brought its input item, from 1, and the index of the item there. */
+	readonly arrival: number;
+	readonly item: number;
+	/** Whether that was made from an outcome of this node. */
+	readonly isFromOutcome: boolean;
+	/** The files that the tools have returned, by their field at the outcome. */
+	readonly files: NonNullable<INodeExecutionData['binary']>;
+	/** The same of its last result. */
+	returned?: { readonly arrival: number; readonly item: number };
+	/** The output item of the answer. */
+	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
+	/** The output of a failed item, with *On Error: Continue*. */
+	failure?: INodeExecutionData['json'];
 }
 
-/** The conversation of a call. */
-export function slotOf({ batches }: AgentState, { conversation }: Envelope): ConversationSlot {
-	return batches.flatMap(({ slots }) => slots).find(({ number }) => number === conversation)!;
+/** A tool call without a result, and where it belongs. */
+export interface Call {
+	readonly batch: Batch;
+	readonly slot: ConversationSlot;
+	readonly record: CallRecord;
 }
 
-/** Whether the batch has no call out, so that it can continue. */
-export function isFree({ open }: AgentState, { slots }: Batch): boolean {
-	return !slots.some(({ number }) =>
-		open.some(({ envelope }) => envelope.conversation === number),
-	);
+/**
+ * Begins conversations. All parameters are read here: in later runs of the node the input items are those that came back
+ * from the tool branches.
+ *
+ * @param slots One for each input item that is a question.
+ * @throws InputError when a field or the drawing of the workflow is invalid, unless the node continues on errors; then
+ *   the conversation has a failure.
+ */
+export async function beginBatch(
+	context: IExecuteFunctions,
+	slots: readonly ConversationSlot[],
+): Promise<Batch> {
+	try {
+		// Before the fields: without a credential all of them fail.
+		await n8nService(context);
+		const settings = readSettings(context, slots[0]!.item);
+		const toolNodes = await readToolNodes(context);
+		for (const slot of slots) {
+			const fields = await settled(readSlot(context, slot.item, toolNodes));
+			if ('value' in fields) Object.assign(slot, fields.value);
+			else failSlots(context, [slot], fields.error);
+		}
+		const needsBranches = slots.some(({ ownTools = 0 }) => ownTools > 0);
+		const drawing = readDrawing(context);
+		const checked = readResult(() => {
+			checkDrawing(drawing, needsBranches);
+		});
+		if ('value' in checked) return { settings, slots };
+		failSlots(context, slots, checked.error);
+		// The error itself may lead back: it would come out again forever.
+		return { settings, slots: slots.filter(({ isFromOutcome }) => !isFromOutcome) };
+	} catch (error) {
+		failSlots(context, slots, error);
+		return { settings: undefined, slots };
+	}
 }
 
-/** Whether the input items of this run are those that began the batch. */
-export function isCurrent({ arrivals }: AgentState, { source }: Batch): boolean {
-	return isSameSource(arrivals.at(-1) ?? null, source);
+/** The fields of an item. */
+async function readSlot(context: IExecuteFunctions, item: number, toolNodes: ToolNodes) {
+	const service = await n8nService(context);
+	const { declarations, nodes } = toolNodes;
+	const own = readTools(context, item, toolNodes);
+	const request = readRequestFields(context, item, service);
+	const asked = readMessages(context, item, service);
+	const { messages, memory } = await recall(context, item, asked);
+	const output = readOutput(context, item);
+	return {
+		/** The fields of the item, for the expressions of connected tool nodes; empty if there are none. */
+		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
+		/** Those that run in branches, then those of the connected tool nodes. */
+		tools: [...own, ...declarations],
+		ownTools: own.length,
+		/** The connected tool nodes, by tool name. */
+		toolNodes: nodes,
+		output,
+		/** Whether the outcome has all of the conversation. */
+		hasDetails: output !== 'simple',
+		/** The request without its messages. */
+		request,
+		/** What it is sent to in turn if it is rejected. */
+		fallbacks: readFallbacks(context, item, service),
+		/** The format of the answer; undefined for a text. */
+		format: readJsonFormat(context, item),
+		/** What remembers the conversation, if anything. */
+		memory,
+		conversation: startConversation(messages),
+	};
 }
 
-/** Whether both are the same output of the same run. */
-export function isSameSource(a: ISourceData | null, b: ISourceData | null): boolean {
-	const fields = ['previousNode', 'previousNodeOutput', 'previousNodeRun'] as const;
-	return fields.every((field) => a?.[field] === b?.[field]);
+/**
+ * Fails conversations that have not failed yet: their output is the error. With the output Detailed or Raw it has the
+ * conversation so far, so that a user can continue it from there.
+ *
+ * @param isShown Whether a streaming chat has shown the error.
+ * @throws NodeApiError or NodeOperationError unless the node continues on errors, and when the execution is canceled.
+ */
+export function failSlots(
+	context: IExecuteFunctions,
+	slots: readonly ConversationSlot[],
+	error: unknown,
+	isShown = false,
+): void {
+	for (const slot of slots.filter(({ failure }) => failure === undefined)) {
+		const { item, conversation, hasDetails = false } = slot;
+		const nodeError = toNodeError(context.getNode(), error, item);
+		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
+		if (!isShown && isLive(context)) showFailure(context, item, nodeError);
+		const failure = failureJson(context, nodeError, error, hasDetails);
+		if (conversation !== undefined) {
+			const { rounds, messages } = closeOpenCalls(conversation, 'the conversation failed');
+			const more = hasDetails ? { rounds, messages } : { rounds };
+			failure['details'] = asJson({ ...objectOf(failure['details']), ...more });
+		}
+		slot.failure = failure;
+	}
+}
+
+/** The step that a conversation has reached. Undefined if its fields are invalid: it fails before anybody asks. */
+export function stepOf({ failure, conversation }: ConversationSlot) {
+	return failure === undefined ? conversation?.phase.kind : 'failed';
+}
+
+/** The conversations of batches or calls. */
+export function slotsOf(parts: readonly (Batch | Call)[]): ConversationSlot[] {
+	return parts.flatMap((part) => ('slots' in part ? part.slots : part.slot));
+}
+
+/** The tool calls without a result, in the order of the conversations. Those of failed ones never get any. */
+export function pendingCalls(batches: readonly Batch[]): Call[] {
+	return batches.flatMap((batch) => {
+		const calling = batch.slots.filter((slot) => stepOf(slot) === 'calling');
+		return calling.flatMap((slot) =>
+			openCalls(slot.conversation!).map((record) => ({ batch, slot, record })),
+		);
+	});
+}
+
+/** The pending calls that have left the node through an output, and wait for their result. */
+export function branchCalls({ batches }: AgentState): Call[] {
+	return pendingCalls(batches).filter(({ record }) => record.place !== undefined);
+}
+
+/** The pending calls of the batches that have none out, so that they can continue. */
+export function dueCalls({ batches }: AgentState): Call[][] {
+	return batches
+		.map((batch) => pendingCalls([batch]))
+		.filter((calls) => calls.every(({ record }) => record.startedAtMs === undefined));
+}
+
+/** The conversations that ask the model next: none while a call of the batch is pending. */
+export function askingSlots(batch: Batch): ConversationSlot[] {
+	const isFree = pendingCalls([batch]).length === 0;
+	return batch.slots.filter((slot) => isFree && stepOf(slot) === 'asking');
 }

@@ -1,16 +1,32 @@
-import type {
-	EngineResponse,
-	GenericValue,
-	IBinaryData,
-	IBinaryKeyData,
-	IDataObject,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { EngineResponse, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { applyResult } from '../client/chat/conversation';
-import { ENVELOPE, envelopeOf, type Envelope } from './matching';
-import { slotOf, type AgentState, type OpenCall } from './state';
+import { InputError } from '../client/errors';
+import { asJson, type JsonObject, type JsonValue } from '../client/json';
+import { counted } from '../client/values';
+import { engineOf, sourceOf } from '../shared/run/engine';
+import { hint } from '../shared/run/hints';
+import { FIRST_TOOL, readToolOutputs } from './drawing';
+import { ENVELOPE, envelopeOf, matchItems, type Match } from './matching';
+import { actionId } from './outputs';
+import {
+	beginBatch,
+	branchCalls,
+	failSlots,
+	pendingCalls,
+	slotsOf,
+	type AgentState,
+	type Call,
+	type ConversationSlot,
+} from './state';
 
+/** Errors about items that cannot be matched to their call. */
+const UNMATCHED: Partial<Record<Match['kind'], string>> = {
+	lost: 'came back without the link to their tool call',
+	contradiction: 'contradict their item linking',
+};
+const KEEP_LINKING =
+	'Keep item linking in the branch (Code nodes: return pairedItem), or set Run Tool Calls to One at a Time';
 /** Fields of n8n's and other errors that are for developers. */
 const DEBUG_FIELDS = ['stack', 'errorDetails', 'n8nDetails'];
 /** Limits of an error text for the model. */
@@ -24,45 +40,77 @@ const STACK = /\n[^\S\n]*at [^]*/;
 const SERVER_PATH =
 	/file:\/\/\S+|(?<![\w:/.])(?:[A-Za-z]:\\|\/(?:home|root|usr|var|tmp|opt|etc|mnt|srv|Users)\/|\/\S*\/(?:node_modules|\.n8n)\/)[^\s'"`),]*/g;
 
+/**
+ * Reads the input items of this run: applies the results among them, and begins a conversation for each question.
+ *
+ * @throws InputError when an item cannot be matched to its call.
+ */
+export async function receive(context: IExecuteFunctions, state: AgentState): Promise<void> {
+	const source = sourceOf(context);
+	const arrival = state.arrivals.length + 1;
+	const items = context.getInputData();
+	const { runData = {} } = engineOf(context);
+	const { name: node, onError } = context.getNode();
+	// n8n adds the fields of the input item, which may have a `tool_call`, to the items of an error output.
+	const errorOutput =
+		onError === 'continueErrorOutput' ? FIRST_TOOL + readToolOutputs(context).length : Infinity;
+	const isToolOutput = (output: number) => output >= FIRST_TOOL && output < errorOutput;
+	const open = branchCalls(state);
+	const matches = matchItems(runData, { node, source, items, isToolOutput }, open);
+	for (const { kind, calls } of matches) {
+		const problem = UNMATCHED[kind];
+		if (problem === undefined) continue;
+		failSlots(context, slotsOf(calls), new InputError('Tool results', problem, KEEP_LINKING));
+	}
+
+	// With On Error: Continue a node that fails passes its input on, which here is the tool call.
+	const failure = source && runData[source.previousNode]?.[source.previousNodeRun ?? 0]?.error;
+	for (const call of open) {
+		const isResult = ({ kind, calls }: Match) => kind === 'result' && calls[0] === call;
+		const item = matches.findIndex(isResult);
+		if (item < 0 || call.slot.failure !== undefined) continue;
+		call.slot.returned = { arrival, item };
+		const error = failure && [{ json: { error: toErrorText(failure) } }];
+		applyItems(call, error ?? items.filter((_item, index) => isResult(matches[index]!)));
+	}
+
+	const slots = matches.flatMap(({ kind }, item): ConversationSlot[] => {
+		const isFromOutcome = kind === 'outcome';
+		if (kind !== 'question' && !isFromOutcome) return [];
+		const number = state.conversations++;
+		return [{ number, source, arrival, item, isFromOutcome, files: {} }];
+	});
+	if (slots.length > 0) state.batches.push(await beginBatch(context, slots));
+	state.arrivals.push(source);
+	const late = matches.filter(({ kind }) => kind === 'late').length;
+	const text = `${counted(late, 'item')} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`;
+	if (late > 0) hint(context, text, 'info');
+}
+
+/** Applies the results of connected tool nodes. When n8n retries the node it sends the same results again: no effect. */
+export function applyToolResponses({ batches }: AgentState, response: EngineResponse): void {
+	const pending = new Map(pendingCalls(batches).map((call) => [actionId(call), call]));
+	for (const { action, data } of response.actionResponses) {
+		const call = pending.get(action.id);
+		if (call === undefined) continue;
+		const items = data.data?.['ai_tool']?.[0] ?? [];
+		const failure = data.error === undefined ? [] : [{ json: { error: data.error.message } }];
+		applyItems(call, items.length > 0 ? items : failure);
+	}
+}
+
 /** Applies the items that came back for a call as its result (spec 2.3): one item as an object, several as a list. */
-export function applyItems(
-	state: AgentState,
-	{ envelope }: OpenCall,
-	items: readonly INodeExecutionData[],
-	nowMs: number,
-): void {
-	const slot = slotOf(state, envelope);
-	const values = items.map((item) => toValue(item, slot.files));
+function applyItems({ slot, record }: Call, items: readonly INodeExecutionData[]): void {
+	const values = items.map((item) => toValue(item, slot));
 	const outcome = {
 		result: JSON.stringify(values.length === 1 ? values[0] : values),
 		failed: values.some((value) => isError(value['error'])),
 	};
-	slot.conversation = applyResult(slot.conversation!, envelope.id, outcome, nowMs);
-	state.open = state.open.filter((open) => open.envelope !== envelope);
-}
-
-/** Applies the results of connected tool nodes. When n8n retries the node it sends the same results again: no effect. */
-export function applyToolResponses(
-	state: AgentState,
-	response: EngineResponse,
-	nowMs: number,
-): void {
-	for (const { action, data } of response.actionResponses) {
-		const call = state.open.find(({ envelope }) => action.id === actionId(envelope));
-		if (call === undefined) continue;
-		const items = data.data?.['ai_tool']?.[0] ?? [];
-		const failure = data.error === undefined ? [] : [{ json: { error: data.error.message } }];
-		applyItems(state, call, items.length > 0 ? items : failure, nowMs);
-	}
-}
-
-/** ID of a call among the actions of an engine request. */
-export function actionId({ conversation, id }: Envelope): string {
-	return `${conversation}:${id}`;
+	slot.conversation = applyResult(slot.conversation!, record.id, outcome, Date.now());
 }
 
 /** The JSON of an item for the model, with a list of its files, which come out with the conversation's outcome. */
-function toValue(item: INodeExecutionData, files: IBinaryKeyData): IDataObject {
+function toValue(item: INodeExecutionData, { files }: ConversationSlot): JsonObject {
 	const { error, stack } = item.json;
 	const isFailure = isError(error) || (typeof stack === 'string' && STACK.test(stack));
 	const value = withoutKeys(item.json, [
@@ -70,17 +118,14 @@ function toValue(item: INodeExecutionData, files: IBinaryKeyData): IDataObject {
 		...(isFailure ? DEBUG_FIELDS : []),
 	]);
 	if (isError(error)) value['error'] = toErrorText(error);
-	const kept = Object.entries(item.binary ?? {}).map(([field, file]) => keep(field, file, files));
+	const kept = Object.entries(item.binary ?? {}).map(([field, file]) => {
+		// Under its own field if that is free.
+		let free = field;
+		for (let number = 2; Object.hasOwn(files, free); number += 1) free = `${field}_${number}`;
+		files[free] = file;
+		return { field: free, name: file.fileName, type: file.mimeType, size: file.fileSize };
+	});
 	return kept.length === 0 ? value : { binary_data: kept, ...value };
-}
-
-/** Adds a file to those of the conversation, under its own field if that is free. */
-function keep(field: string, file: IBinaryData, files: IBinaryKeyData): IDataObject {
-	let free = field;
-	for (let number = 2; Object.hasOwn(files, free); number += 1) free = `${field}_${number}`;
-	files[free] = file;
-	const { fileName, mimeType, fileSize } = file;
-	return { field: free, name: fileName, type: mimeType, size: fileSize };
 }
 
 /** Whether the field `error` of an item tells of one: some APIs send an empty one, or 0, where there is none. */
@@ -92,17 +137,16 @@ function isError(value: unknown): boolean {
  * An error in one or two sentences, without its stack trace and the paths of the server. Of an error without a message,
  * such as a code of the tool, the simple fields are kept: others may have headers with keys.
  */
-export function toErrorText(error: GenericValue): IDataObject[string] {
+export function toErrorText(error: unknown): JsonValue | undefined {
 	if (typeof error === 'string') return inSentences(error);
-	if (typeof error !== 'object' || error === null) return error;
-	const { message, error: inner, description } = error as IDataObject;
+	if (typeof error !== 'object' || error === null) return error as JsonValue;
+	const { message, error: inner, description } = asJson(error);
 	const cause = message ?? inner;
 	if (typeof cause === 'object') return toErrorText(cause);
-	if (typeof cause !== 'string') {
-		const simple = Object.entries(error).filter(([, value]) => typeof value !== 'object');
-		return withoutKeys(Object.fromEntries<IDataObject[string]>(simple), DEBUG_FIELDS);
-	}
-	return inSentences(typeof description === 'string' ? `${cause}\n${description}` : cause);
+	if (typeof cause === 'string')
+		return inSentences(typeof description === 'string' ? `${cause}\n${description}` : cause);
+	const simple = Object.entries(asJson(error)).filter(([, value]) => typeof value !== 'object');
+	return withoutKeys(Object.fromEntries(simple), DEBUG_FIELDS);
 }
 
 function inSentences(text: string): string {
@@ -116,6 +160,6 @@ function inSentences(text: string): string {
 	return [...new Set(sentences)].slice(0, MAX_SENTENCES).join(' ').slice(0, MAX_ERROR_CHARACTERS);
 }
 
-function withoutKeys(json: IDataObject, keys: readonly string[]): IDataObject {
-	return Object.fromEntries(Object.entries(json).filter(([key]) => !keys.includes(key)));
+function withoutKeys(json: object, keys: readonly string[]): JsonObject {
+	return Object.fromEntries(Object.entries(asJson(json)).filter(([key]) => !keys.includes(key)));
 }

@@ -4,7 +4,7 @@ import { readJson } from '../client/chat/readFields';
 import { schemaProblem } from '../client/chat/toolArguments';
 import { checkTools, type ToolDeclaration } from '../client/chat/tools';
 import { InputError, rejectMistakes } from '../client/errors';
-import { asJson, isJsonObject, withoutUndefined, type JsonObject } from '../client/json';
+import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf, type SchemaEntry } from '../shared/chat/schemaForm';
 import { engineOf, sourceOf } from '../shared/run/engine';
@@ -30,49 +30,37 @@ export function readTools(
 ): ToolDeclaration[] {
 	const isJson = context.getNodeParameter('toolSource', itemIndex) === 'json';
 	const label = isJson ? 'Tool Declarations' : 'Tools';
+	const entries = context.getNodeParameter(isJson ? 'toolsJson' : 'tools.tool', itemIndex, []);
 	const value = isJson
-		? readJson(context.getNodeParameter('toolsJson', itemIndex, '[]'), label)
-		: (context.getNodeParameter('tools.tool', itemIndex, []) as readonly ToolEntry[]).map(
-				(entry, index) => readEntry(entry, `${label}: entry ${index + 1}`),
+		? readJson(entries, label)
+		: (entries as readonly ToolEntry[]).map((entry, index) =>
+				readEntry(entry, `${label}: entry ${index + 1}`),
 			);
 	const tools = checkTools(value, label, schemaProblem);
-	const taken = tools.find(({ function: { parameters } }) =>
-		Object.hasOwn(Object(parameters?.['properties']) as object, ENVELOPE),
-	);
-	if (taken !== undefined) {
-		throw new InputError(
-			`${label}: ${taken.function.name}`,
-			`has a parameter ${ENVELOPE}, which the node adds to each call itself`,
-			'Rename the parameter',
-		);
+	for (const { name, parameters } of tools.map((tool) => tool.function)) {
+		const isTaken = Object.hasOwn(Object(parameters?.['properties']) as object, ENVELOPE);
+		const problem = `has a parameter ${ENVELOPE}, which the node adds to each call itself`;
+		rejectMistakes(`${label}: ${name}`, [[isTaken, problem, 'Rename the parameter']]);
 	}
 	const repeated = tools.find((tool) => Object.hasOwn(nodes, tool.function.name));
-	if (repeated !== undefined) {
-		const problem = `repeat the name ${repeated.function.name} of a tool of this node`;
-		throw new InputError(NODES_LABEL, problem, 'Rename one of the two');
-	}
-	return tools;
+	if (repeated === undefined) return tools;
+	const problem = `repeat the name ${repeated.function.name} of a tool of this node`;
+	throw new InputError(NODES_LABEL, problem, 'Rename one of the two');
 }
 
-function readEntry(entry: ToolEntry, label: string): JsonObject {
-	const { description, define, parameters } = entry;
+function readEntry(entry: ToolEntry, label: string) {
 	const name = textOf(entry.name);
-	const fields = { ...entry, fields: parameters?.parameter };
+	const fields = { ...entry, fields: entry.parameters?.parameter };
 	const schema = readSchema(fields, name === '' ? label : `${label} (${name})`, 'parameter');
+	const closed = entry.define === 'example' ? { additionalProperties: false } : {};
+	const parameters = { ...(isJsonObject(schema) ? schema : {}), ...closed };
 	return {
 		type: 'function',
-		function: {
-			name,
-			description: textOf(description),
-			parameters: {
-				...(isJsonObject(schema) ? schema : {}),
-				...(define === 'example' ? { additionalProperties: false } : {}),
-			},
-		},
+		function: { name, description: textOf(entry.description), parameters },
 	};
 }
 
-/** A tool of a connected tool node, as n8n passes it. */
+/** A tool of a connected tool node, as n8n passes it; or a node with several tools. */
 interface OfferedTool {
 	readonly name: string;
 	readonly description?: string;
@@ -83,19 +71,8 @@ interface OfferedTool {
 		/** On a tool behind a human review: the node of the tool itself. */
 		readonly gatedToolNodeName?: string;
 	};
-}
-
-/** Several tools of one connected node. */
-interface Toolkit {
 	readonly tools?: readonly OfferedTool[];
 	getTools?(): readonly OfferedTool[];
-}
-
-/** The connected node that runs the calls of a tool. */
-export interface ToolNode {
-	readonly nodeName: string;
-	/** Whether the node has several tools, so that a call has to name the one it is for. */
-	readonly isFromToolkit: boolean;
 }
 
 /** Label of the input for connected tool nodes. */
@@ -104,8 +81,11 @@ const NODES_LABEL = 'Tool Nodes';
 /** The tool nodes that are connected to the input Tool Nodes. */
 export interface ToolNodes {
 	readonly declarations: readonly ToolDeclaration[];
-	/** By tool name. */
-	readonly nodes: Readonly<Record<string, ToolNode>>;
+	/**
+	 * By tool name, the node that runs the calls; `isFromToolkit`: it has several tools, so that a call has to name the one it
+	 * is for.
+	 */
+	readonly nodes: Readonly<Record<string, { nodeName: string; isFromToolkit: boolean }>>;
 }
 
 /**
@@ -115,13 +95,11 @@ export interface ToolNodes {
  */
 export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNodes> {
 	const connected = await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
-	const offered = [connected ?? []].flat().flatMap((each): readonly OfferedTool[] => {
-		const offer = each as OfferedTool & Toolkit;
-		return offer.tools ?? offer.getTools?.() ?? [offer];
-	});
+	const offered = ([connected ?? []].flat() as OfferedTool[]).flatMap(
+		(offer) => offer.tools ?? offer.getTools?.() ?? [offer],
+	);
 	if (offered.length === 0) return { declarations: [], nodes: {} };
 
-	const sdk = loadAiNodeSdk();
 	// Otherwise n8n would return nothing or something else as the results of the tools.
 	rejectMistakes(NODES_LABEL, [
 		[
@@ -141,22 +119,21 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		],
 	]);
 
-	const declarations = offered.map(({ schema, metadata, ...tool }) => {
-		const { type, function: declared } = toDeclaration(sdk, { ...tool, inputSchema: schema });
+	const sdk = loadAiNodeSdk();
+	const declarations = offered.map((tool) => {
+		const declared = toDeclaration(sdk, { ...tool, inputSchema: tool.schema });
+		const { parameters } = declared.function;
 		// The arguments are merged into the item that the expressions of the node read. Tools of a toolkit get only arguments.
-		const parameters =
-			metadata?.isFromToolkit === true
-				? declared.parameters
-				: declared.parameters && { additionalProperties: false, ...declared.parameters };
-		return asJson({ type, function: withoutUndefined({ ...declared, parameters }) });
+		const isClosed = parameters !== undefined && tool.metadata?.isFromToolkit !== true;
+		const closed = isClosed && { parameters: { additionalProperties: false, ...parameters } };
+		return asJson({ ...declared, function: { ...declared.function, ...closed } });
+	});
+	const nodes = offered.map(({ name, metadata = {} }) => {
+		const { sourceNodeName: nodeName = name, isFromToolkit = false } = metadata;
+		return [name, { nodeName, isFromToolkit }] as const;
 	});
 	return {
 		declarations: checkTools(declarations, NODES_LABEL, schemaProblem),
-		nodes: Object.fromEntries(
-			offered.map(({ name, metadata = {} }) => {
-				const { sourceNodeName = name, isFromToolkit = false } = metadata;
-				return [name, { nodeName: sourceNodeName, isFromToolkit }];
-			}),
-		),
+		nodes: Object.fromEntries(nodes),
 	};
 }

@@ -21,7 +21,6 @@ import { findMedia, isDataUrl, partMedia } from '../../nodes/client/chat/media';
 import { checkMessages, checkOrder, userMessage } from '../../nodes/client/chat/messages';
 import { isSignedUrl, fieldNames } from '../../nodes/shared/files/signedFileUrl';
 import { extraFields, isJsonMode, readJson } from '../../nodes/client/chat/readFields';
-import { restoreReplies } from '../../nodes/client/chat/restoreReplies';
 import {
 	boundedFields,
 	checkAnswer,
@@ -39,6 +38,7 @@ import {
 	jsonText,
 	readFunction,
 	readToolCalls,
+	restoreReplies,
 	toReplay,
 } from '../../nodes/client/chat/toolCalls';
 import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolProgress';
@@ -641,6 +641,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#objectsOf',
 		'client/chat#jsonText',
 		'client/chat#toolCall',
+		'client/chat#toolMessage',
+		'client/chat#errorResult',
 		'client/http#hostOf',
 		'client/http#isPrivateAddress',
 		'client/http#bodyError',
@@ -716,13 +718,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	],
 	'it runs the readers for items or requests, and copies what they return': [
 		'CreateVideo#waitForCreated',
-		'FunctionCallingAgent#failSlot',
+		'FunctionCallingAgent#failSlots',
 		'FunctionCallingAgent#runAgent',
-		'FunctionCallingAgent#emitCalls',
-		'FunctionCallingAgent#emitOutcomes',
-		'FunctionCallingAgent#linkForErrorOutput',
-		'FunctionCallingAgent#willBeRetried',
-		'FunctionCallingAgent#applyItems',
 		'FunctionCallingAgent#applyToolResponses',
 		'WaitForVideo#withLedger',
 		'shared/wait#poll',

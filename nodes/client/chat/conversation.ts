@@ -1,6 +1,13 @@
 import { parseJsonObject, type JsonObject, type JsonValue } from '../json';
 import { readToolCall } from './toolArguments';
-import { isComplete, readToolCalls, toReplay, type RepliedCall } from './toolCalls';
+import {
+	errorResult,
+	isComplete,
+	readToolCalls,
+	toolMessage,
+	toReplay,
+	type RepliedCall,
+} from './toolCalls';
 import { usageOf } from './result';
 import type { ToolDeclaration } from './tools';
 import type { ChatCompletion, ChatMessage, Usage } from './types';
@@ -17,7 +24,7 @@ export interface ConversationLimits {
 	readonly maxRepeats: number;
 }
 
-/** A tool call and its result. */
+/** A tool call as a conversation keeps it: what the model has asked for, where that is, and its result. */
 export interface CallRecord {
 	/** Unique in its round. */
 	readonly id: string;
@@ -26,8 +33,10 @@ export interface CallRecord {
 	readonly arguments: JsonObject | string;
 	/** Number of the reply that requested the call, from 1. */
 	readonly round: number;
-	/** Start of the execution, in milliseconds since the epoch. */
+	/** Start of the execution, in milliseconds since the epoch; missing while nobody executes the call. */
 	readonly startedAtMs?: number;
+	/** Where the host executes it, in the host's own words. */
+	readonly place?: string;
 	readonly durationMs?: number;
 	/** Result sent to the model; missing while the call is pending. */
 	readonly result?: string;
@@ -36,13 +45,12 @@ export interface CallRecord {
 	readonly invalid?: boolean;
 }
 
-/** Current step of a conversation. */
+/**
+ * Current step of a conversation: the messages are to be sent to the model; tool calls of the last reply are pending; or it
+ * has ended.
+ */
 export type Phase =
-	/** The next step is to send the messages to the model. */
-	| { readonly kind: 'asking' }
-	/** Tool calls of the last reply are pending. */
-	| { readonly kind: 'calling' }
-	| { readonly kind: 'answered'; readonly completion: ChatCompletion }
+	| { readonly kind: 'asking' | 'calling' | 'answered' }
 	| { readonly kind: 'stopped'; readonly reason: StopReason };
 
 /**
@@ -81,31 +89,25 @@ export function applyReply(
 	const isExecuted = ({ result }: RepliedCall) => result !== undefined;
 	const replied = readToolCalls(message, `call_${rounds}`);
 	const kept = isComplete(finishReason) ? replied : replied.filter(isExecuted);
-	const isAnswer = kept.length === 0 || (finishReason !== 'tool_calls' && kept.every(isExecuted));
+	const isAnswer = finishReason === 'tool_calls' ? kept.length === 0 : kept.every(isExecuted);
+	const calls = kept.map(({ call }) => call);
+	const asked = toReplay(isAnswer ? { content: null } : message, calls);
 	const usage = addUsage(conversation.usage, usageOf(completion));
-	const next: Conversation = {
-		messages: conversation.messages,
+	const next = completeRound({
+		messages: [...conversation.messages, ...(calls.length === 0 ? [] : [asked])],
 		rounds,
 		calls: [...conversation.calls, ...kept.map((each) => toRecord(each, tools, rounds))],
 		...(usage === undefined ? {} : { usage }),
 		phase: { kind: 'calling' },
-	};
-	const calls = kept.map(({ call }) => call);
+	});
 	if (isAnswer) {
-		const executed = toReplay({ content: null }, calls);
-		const before = calls.length === 0 ? next : completeRound(withMessages(next, [executed]));
-		return {
-			...withMessages(before, [toReplay(message, [])]),
-			phase: { kind: 'answered', completion },
-		};
+		const messages = [...next.messages, toReplay(message, [])];
+		return { ...next, messages, phase: { kind: 'answered' } };
 	}
-	const calling = withMessages(next, [toReplay(message, calls)]);
 	const reason = exceededLimit(next, limits);
-	if (reason === undefined) return completeRound(calling);
-	return {
-		...closeOpenCalls(calling, `the conversation was stopped (${reason})`),
-		phase: { kind: 'stopped', reason },
-	};
+	if (reason === undefined) return next;
+	const closed = closeOpenCalls(next, `the conversation was stopped (${reason})`);
+	return { ...closed, phase: { kind: 'stopped', reason } };
 }
 
 /** Pending tool calls, in the order of the reply. */
@@ -113,13 +115,19 @@ export function openCalls({ calls, phase }: Conversation): CallRecord[] {
 	return phase.kind === 'calling' ? calls.filter(({ result }) => result === undefined) : [];
 }
 
-/** Reducer: records the start of a tool call. */
+/**
+ * Reducer: records the start of a tool call.
+ *
+ * @param place Where it is executed, for a host that has to know it.
+ */
 export function applyStarted(
 	conversation: Conversation,
 	callId: string,
 	nowMs: number,
+	place?: string,
 ): Conversation {
-	return updateCall(conversation, callId, () => ({ startedAtMs: nowMs }));
+	const started = { startedAtMs: nowMs, ...(place === undefined ? {} : { place }) };
+	return updateOpen(conversation, () => started, callId);
 }
 
 /**
@@ -132,14 +140,8 @@ export function applyResult(
 	outcome: { readonly result: string; readonly failed: boolean },
 	nowMs: number,
 ): Conversation {
-	if (!openCalls(conversation).some(({ id }) => id === callId)) return conversation;
-
-	return completeRound(
-		updateCall(conversation, callId, ({ startedAtMs = nowMs }) => ({
-			...outcome,
-			durationMs: nowMs - startedAtMs,
-		})),
-	);
+	const ended = ({ startedAtMs = nowMs }) => ({ ...outcome, durationMs: nowMs - startedAtMs });
+	return updateOpen(conversation, ended, callId);
 }
 
 /**
@@ -149,14 +151,25 @@ export function applyResult(
  * @param reason Why there is no result, for the model: "the conversation was stopped (max_rounds)".
  */
 export function closeOpenCalls(conversation: Conversation, reason: string): Conversation {
-	if (conversation.phase.kind !== 'calling') return conversation;
+	return updateOpen(conversation, ({ startedAtMs }) => {
+		const what = startedAtMs === undefined ? 'Not executed' : 'No result';
+		return { result: errorResult(`${what}: ${reason}`), failed: true };
+	});
+}
+
+/** Changes all pending calls, or the one with this id, and ends the round if that was the last one. */
+function updateOpen(
+	conversation: Conversation,
+	change: (call: CallRecord) => Partial<CallRecord>,
+	callId?: string,
+): Conversation {
+	const { calls, phase } = conversation;
+	const isMeant = ({ id, result }: CallRecord) =>
+		result === undefined && (callId ?? id) === id && phase.kind === 'calling';
+	if (!calls.some(isMeant)) return conversation;
 	return completeRound({
 		...conversation,
-		calls: conversation.calls.map((call) => {
-			if (call.result !== undefined) return call;
-			const what = call.startedAtMs === undefined ? 'Not executed' : 'No result';
-			return { ...call, result: errorResult(`${what}: ${reason}`), failed: true };
-		}),
+		calls: calls.map((call) => (isMeant(call) ? { ...call, ...change(call) } : call)),
 	});
 }
 
@@ -165,54 +178,36 @@ function toRecord(
 	tools: readonly ToolDeclaration[],
 	round: number,
 ): CallRecord {
-	const { id } = call;
 	const { name, arguments: text } = call.function;
-	const record = { id, name, round };
-	if (result !== undefined) {
-		const args = parseJsonObject(text) ?? text;
-		return { ...record, arguments: args, result, failed: false, durationMs: 0 };
-	}
+	const record = { id: call.id, name, arguments: text, round };
+	const done = { ...record, durationMs: 0 };
+	if (result !== undefined)
+		return { ...done, arguments: parseJsonObject(text) ?? text, result, failed: false };
 	const read = readToolCall(call, tools);
-	if ('arguments' in read) return { ...record, arguments: read.arguments };
-	const failure = { result: errorResult(read.problem), failed: true, invalid: true };
-	return { ...record, arguments: text, ...failure, durationMs: 0 };
-}
-
-function errorResult(error: string): string {
-	return JSON.stringify({ error });
-}
-
-function withMessages(conversation: Conversation, added: readonly ChatMessage[]): Conversation {
-	return { ...conversation, messages: [...conversation.messages, ...added] };
+	return 'arguments' in read
+		? { ...record, ...read }
+		: { ...done, result: errorResult(read.problem), failed: true, invalid: true };
 }
 
 /** Appends the `tool` messages of the round once no call is pending. */
 function completeRound(conversation: Conversation): Conversation {
 	if (openCalls(conversation).length > 0) return conversation;
-
 	const results = conversation.calls
 		.filter(({ round }) => round === conversation.rounds)
-		.map(({ id, result: content = '' }): ChatMessage => ({
-			role: 'tool',
-			tool_call_id: id,
-			content,
-		}));
-	return { ...withMessages(conversation, results), phase: { kind: 'asking' } };
+		.map(({ id, result = '' }) => toolMessage(id, result));
+	const messages = [...conversation.messages, ...results];
+	return { ...conversation, messages, phase: { kind: 'asking' } };
 }
 
-function exceededLimit(
-	{ rounds, calls }: Conversation,
-	{ maxRounds, maxCalls, maxRepeats }: ConversationLimits,
-): StopReason | undefined {
-	if (rounds >= maxRounds) return 'max_rounds';
-	if (calls.length > maxCalls) return 'max_tool_calls';
+function exceededLimit({ rounds, calls }: Conversation, limits: ConversationLimits) {
+	if (rounds >= limits.maxRounds) return 'max_rounds';
+	if (calls.length > limits.maxCalls) return 'max_tool_calls';
 	const counts = new Map<string, number>();
-	const isRepeated = calls.some(({ name, arguments: args }) => {
+	for (const { name, arguments: args } of calls) {
 		const key = `${name} ${typeof args === 'string' ? args : canonicalJson(args)}`;
-		const count = (counts.get(key) ?? 0) + 1;
-		counts.set(key, count);
-		return count > maxRepeats;
-	});
+		counts.set(key, (counts.get(key) ?? 0) + 1);
+	}
+	const isRepeated = [...counts.values()].some((count) => count > limits.maxRepeats);
 	return isRepeated ? 'repeated_tool_call' : undefined;
 }
 
@@ -223,19 +218,6 @@ export function canonicalJson(value: JsonValue | undefined): string {
 			? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
 			: part,
 	);
-}
-
-function updateCall(
-	conversation: Conversation,
-	callId: string,
-	change: (call: CallRecord) => Partial<CallRecord>,
-): Conversation {
-	return {
-		...conversation,
-		calls: conversation.calls.map((call) =>
-			call.id === callId && call.result === undefined ? { ...call, ...change(call) } : call,
-		),
-	};
 }
 
 /** The sum of the tokens of two calls; those of one if the other has none. */

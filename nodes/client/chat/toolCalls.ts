@@ -1,4 +1,5 @@
 import {
+	asJson,
 	isJsonObject,
 	objectOf,
 	parseJson,
@@ -8,12 +9,6 @@ import {
 } from '../json';
 import { isBlank } from '../values';
 import type { ChatMessage, ReplyMessage, ToolCall } from './types';
-
-/** A tool call of a reply; with its result if the service has executed it (spec 2.4). */
-export interface RepliedCall {
-	readonly call: ToolCall;
-	readonly result?: string;
-}
 
 /** Far above the ids of services. */
 const MAX_ID_CHARACTERS = 1_000;
@@ -27,11 +22,12 @@ const UNNAMED = 'unnamed';
  * unique texts that are not empty, the arguments a text; entries that are not objects are dropped.
  *
  * @param prefix Beginning of the ids of calls without one.
+ * @returns Each call, with its result if the service has executed it (spec 2.4).
  */
 export function readToolCalls(
 	{ tool_calls: calls, tool_results: results }: ReplyMessage,
 	prefix = 'call',
-): RepliedCall[] {
+): { readonly call: ToolCall; readonly result?: string }[] {
 	/** By id, the last first: calls with the same id have their results in the order of the calls. */
 	const executed = new Map<string, JsonObject[]>();
 	for (const result of objectsOf(results).reverse()) {
@@ -51,9 +47,16 @@ export function readToolCalls(
 	});
 }
 
+export type RepliedCall = ReturnType<typeof readToolCalls>[number];
+
 /** A tool call in the service's form (spec 2.3). */
 export function toolCall(id: string, name: string, args: string): ToolCall {
 	return { id, type: 'function', function: { name, arguments: args } };
+}
+
+/** The message that sends the result of a tool call back (spec 2.3). */
+export function toolMessage(id: string, content: string): ChatMessage {
+	return { role: 'tool', tool_call_id: id, content };
 }
 
 /** Reads the `function` of a tool call: a missing name is empty, missing arguments are `{}`. */
@@ -84,22 +87,22 @@ export function closeCalls(
 	messages: readonly ChatMessage[],
 	names: readonly string[],
 ): ChatMessage[] {
-	const closed: ChatMessage[] = [];
-	let answered = new Set<string | undefined>();
-	for (const message of messages.toReversed()) {
-		if (message.role === 'tool') answered.add(message.tool_call_id);
-		else {
-			const open = (message.tool_calls ?? []).filter(({ id }) => !answered.has(id));
-			for (const call of open.reverse()) {
-				const error = callProblem(call.function, names) ?? 'Not executed';
-				const content = JSON.stringify({ error });
-				closed.push({ role: 'tool', tool_call_id: call.id, content });
-			}
-			answered = new Set();
-		}
-		closed.push(message);
-	}
-	return closed.reverse();
+	return messages.flatMap((message, index) => {
+		const { tool_calls: calls = [] } = message;
+		if (calls.length === 0) return message;
+		const next = messages.findIndex(({ role }, at) => at > index && role !== 'tool');
+		const results = messages.slice(index + 1, next < 0 ? undefined : next);
+		const answered = new Set(results.map(({ tool_call_id: id }) => id));
+		const open = calls.filter(({ id }) => !answered.has(id));
+		const close = ({ id, function: called }: ToolCall) =>
+			toolMessage(id, errorResult(callProblem(called, names) ?? 'Not executed'));
+		return [message, ...open.map(close)];
+	});
+}
+
+/** The result of a call that has failed, for the model. */
+export function errorResult(error: string): string {
+	return JSON.stringify({ error });
 }
 
 /**
@@ -123,12 +126,10 @@ export function toReplay(message: ReplyMessage, calls: readonly ToolCall[]): Cha
 
 /** The service rejects arguments that are not JSON, which become a JSON text, and a call without a name (spec 2.3). */
 function toReplayedCall({ function: called, ...call }: ToolCall): ToolCall {
-	const { name, arguments: text } = called;
+	const { arguments: text } = called;
 	const args = parseJson(text) === undefined ? JSON.stringify(text) : text;
-	return {
-		...call,
-		function: { ...called, name: isBlank(name) ? UNNAMED : name, arguments: args },
-	};
+	const name = isBlank(called.name) ? UNNAMED : called.name;
+	return { ...call, function: { ...called, name, arguments: args } };
 }
 
 /** An id as text: some servers send numbers. Empty if there is none, or if it is too long to be one. */
@@ -144,18 +145,72 @@ export function jsonText(value: JsonValue): string {
 
 /** @param taken The ids so far, each with the number of the last call that asked for it. */
 function uniqueId(id: string, taken: Map<string, number>): string {
-	let number = taken.get(id) ?? 0;
-	let unique = id;
-	do {
-		number += 1;
-		unique = number === 1 ? id : `${id}_${number}`;
-	} while (number > 1 && taken.has(unique));
-	taken.set(id, number);
-	if (unique !== id) taken.set(unique, 1);
-	return unique;
+	let number = (taken.get(id) ?? 0) + 1;
+	const numbered = () => (number === 1 ? id : `${id}_${number}`);
+	while (number > 1 && taken.has(numbered())) number += 1;
+	taken.set(numbered(), 1).set(id, number);
+	return numbered();
 }
 
 /** The objects in a list; none if the value is no list. */
 export function objectsOf(value: unknown): JsonObject[] {
 	return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/**
+ * Replaces rebuilt assistant messages with tool calls by the original replies of the service (spec 4): with the
+ * reasoning, all calls in one message, and the exact text of the arguments.
+ *
+ * Needed for agent frameworks that rebuild these messages for the next round. They drop the reasoning, re-serialize the
+ * arguments and add keys to them, and some return the calls of one reply one by one, each followed by its result.
+ *
+ * @param replies The original replies, oldest first.
+ */
+export function restoreReplies(
+	messages: readonly ChatMessage[],
+	replies: readonly ChatMessage[],
+): ChatMessage[] {
+	const originals = replies.map((reply) => ({
+		reply,
+		byId: new Map(reply.tool_calls?.map((call) => [call.id, call])),
+	}));
+	const restored: ChatMessage[] = [];
+	let current: ChatMessage | undefined;
+	let answered = new Set<string | undefined>();
+	for (const message of messages) {
+		const { role, tool_calls: calls = [] } = message;
+		if (role === 'tool') {
+			restored.push(message);
+			answered.add(message.tool_call_id);
+			continue;
+		}
+		// The latest one that has all calls: models may reuse ids in every round.
+		const isOriginal = ({ byId }: (typeof originals)[number]) =>
+			calls.every((call) => isSameCall(byId.get(call.id), call));
+		const reply = calls.length === 0 ? undefined : originals.findLast(isOriginal)?.reply;
+		// A call that already has a result starts another round, even if it is the same call again.
+		const isNewRound = reply !== current || calls.some(({ id }) => answered.has(id));
+		if (reply !== undefined && !isNewRound) continue;
+		restored.push(reply ?? message);
+		current = reply;
+		answered = new Set();
+	}
+	return restored;
+}
+
+function isSameCall(original: ToolCall | undefined, rebuilt: ToolCall): boolean {
+	return (
+		original?.function.name === rebuilt.function.name &&
+		isSubset(parseJson(original.function.arguments), parseJson(rebuilt.function.arguments))
+	);
+}
+
+/** Deep comparison in which objects of the superset may have additional keys. */
+function isSubset(subset: JsonValue | undefined, superset: JsonValue | undefined): boolean {
+	if (Array.isArray(subset) !== Array.isArray(superset)) return false;
+	if (typeof subset !== 'object' || subset === null) return subset === superset;
+	if (typeof superset !== 'object' || superset === null) return false;
+	const hasAll = !Array.isArray(subset) || subset.length === superset.length;
+	const values = asJson(superset);
+	return hasAll && Object.entries(subset).every(([key, value]) => isSubset(value, values[key]));
 }
