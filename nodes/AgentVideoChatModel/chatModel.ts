@@ -5,7 +5,7 @@ import { addUsage } from '../client/chat/conversation';
 import { usageOf } from '../client/chat/result';
 import { sendChat, type OnText } from '../client/chat/sendChat';
 import { callProblem, closeCalls, restoreReplies, toReplay } from '../client/chat/toolCalls';
-import { laterToolChoice } from '../client/chat/tools';
+import { laterToolChoice } from '../client/chat/requestFields';
 import type {
 	ChatCompletion,
 	ChatMessage,

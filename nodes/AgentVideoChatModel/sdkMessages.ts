@@ -1,6 +1,5 @@
-import { isDataUrl, partMedia } from '../client/chat/media';
 import { userMessage } from '../client/chat/messages';
-import { usageOf } from '../client/chat/result';
+import { isDataUrl, partMedia, usageOf } from '../client/chat/result';
 import { isComplete, jsonText, readToolCalls, toolCall } from '../client/chat/toolCalls';
 import type { ChatCompletion, ChatMessage, ContentPart, ToolCall } from '../client/chat/types';
 import { InputError } from '../client/errors';

@@ -1,8 +1,9 @@
 import type { EngineResponse, IExecuteFunctions, NodeOutput } from 'n8n-workflow';
 
 import { applyReply, openCalls } from '../client/chat/conversation';
-import { progressLine } from '../client/chat/toolProgress';
-import { laterToolChoice } from '../client/chat/tools';
+import { progressLine } from '../client/chat/accumulator';
+import { laterToolChoice } from '../client/chat/requestFields';
+
 import { mapConcurrent } from '../client/concurrency';
 import { isCanceled, ServiceError } from '../client/errors';
 import { asJson } from '../client/json';

@@ -1,8 +1,7 @@
 import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
 
-import { readJson } from '../client/chat/readFields';
 import { schemaProblem } from '../client/chat/toolArguments';
-import { checkTools, type ToolDeclaration } from '../client/chat/tools';
+import { checkTools, readJson, type ToolDeclaration } from '../client/chat/requestFields';
 import { InputError, rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';

@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { askAssistant } from '../client/chat/askAssistant';
 import { askForJson, type JsonFormat } from '../client/chat/jsonReply';
 import { liveText } from '../client/chat/sendChat';
-import { progressLine } from '../client/chat/toolProgress';
+import { progressLine } from '../client/chat/accumulator';
 import type { ChatCompletion, ChatDelta, ChatRequest } from '../client/chat/types';
 import { ServiceError } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';

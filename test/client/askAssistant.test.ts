@@ -5,11 +5,8 @@ import { startEmulator } from '../../emulator/startEmulator';
 import { askAssistant } from '../../nodes/client/chat/askAssistant';
 import type { CompleteOptions } from '../../nodes/client/chat/completeChat';
 import { toChatResult } from '../../nodes/client/chat/result';
-import {
-	progressLine,
-	toolProgressEvents,
-	type ToolProgressEvent,
-} from '../../nodes/client/chat/toolProgress';
+import { progressLine, toolProgressEvents } from '../../nodes/client/chat/accumulator';
+import type { ToolProgressEvent } from '../../nodes/client/chat/types';
 import type { ServiceError } from '../../nodes/client/errors';
 import { axiosHttp } from '../support/axiosHttp';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';

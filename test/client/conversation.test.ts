@@ -8,7 +8,7 @@ import {
 	type Conversation,
 } from '../../nodes/client/chat/conversation';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
-import type { ToolDeclaration } from '../../nodes/client/chat/tools';
+import type { ToolDeclaration } from '../../nodes/client/chat/requestFields';
 import type { ChatCompletion, Usage } from '../../nodes/client/chat/types';
 
 const LIMITS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };

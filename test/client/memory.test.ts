@@ -1,6 +1,5 @@
 import { isSignedUrl } from '../../nodes/shared/files/signedFileUrl';
-import { lastTurn, limitMemory, toKeep, withMemory } from '../../nodes/client/chat/memory';
-import { checkOrder } from '../../nodes/client/chat/messages';
+import { checkOrder, lastTurn, limitMemory, toKeep, withMemory } from '../../nodes/client/chat/messages';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { seededRandom } from '../support/seededRandom';
 

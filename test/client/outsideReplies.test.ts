@@ -1,12 +1,16 @@
-import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
-import { readContent } from '../../nodes/client/chat/accumulator';
+import {
+	applyChunk,
+	progressLine,
+	readContent,
+	startAccumulator,
+	toCompletion,
+} from '../../nodes/client/chat/accumulator';
 import { applyReply, startConversation } from '../../nodes/client/chat/conversation';
-import { findMedia } from '../../nodes/client/chat/media';
+import { findMedia } from '../../nodes/client/chat/result';
 import { readJsonReply } from '../../nodes/client/chat/jsonReply';
 import { readToolCall } from '../../nodes/client/chat/toolArguments';
 import { readFunction, readToolCalls, toolCall } from '../../nodes/client/chat/toolCalls';
-import { progressLine } from '../../nodes/client/chat/toolProgress';
-import { checkTools } from '../../nodes/client/chat/tools';
+import { checkTools } from '../../nodes/client/chat/requestFields';
 import type { ChatCompletion, ToolCall } from '../../nodes/client/chat/types';
 import { asJson, parseBody } from '../../nodes/client/json';
 
@@ -64,6 +68,17 @@ test('whole tool calls without ids that all have the index 0 stay apart', () => 
 		{ name: 'f', arguments: '{"a":1}' },
 		{ name: 'g', arguments: '{"b":2}' },
 	]);
+});
+
+test('fragments without an id belong to the latest tool call with their index, where all have the index 0', () => {
+	const accumulator = startAccumulator();
+	for (const name of ['f', 'g']) {
+		const first = { index: 0, id: name, function: { name, arguments: '' } };
+		for (const call of [first, { index: 0, function: { arguments: '{}' } }])
+			applyChunk(accumulator, { choices: [{ delta: { tool_calls: [call] } }] });
+	}
+	const { tool_calls: calls } = toCompletion(accumulator).choices[0]!.message;
+	expect(calls).toStrictEqual([toolCall('f', 'f', '{}'), toolCall('g', 'g', '{}')]);
 });
 
 test('a tool name is cut above the length of any declared one, an id that is too long is replaced', () => {

@@ -1,6 +1,5 @@
 import { liveText } from '../../nodes/client/chat/sendChat';
-import { findMedia } from '../../nodes/client/chat/media';
-import { toChatResult } from '../../nodes/client/chat/result';
+import { findMedia, toChatResult } from '../../nodes/client/chat/result';
 import type { ChatCompletion } from '../../nodes/client/chat/types';
 
 const reply = (

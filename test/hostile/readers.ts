@@ -1,13 +1,14 @@
 import {
 	applyChunk,
 	isFinished,
+	progressLine,
 	readContent,
 	startAccumulator,
 	toCompletion,
+	toolProgressEvents,
 } from '../../nodes/client/chat/accumulator';
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import { askAssistant } from '../../nodes/client/chat/askAssistant';
-import { limitMemory, parseMemory, toKeep } from '../../nodes/client/chat/memory';
 import {
 	applyReply,
 	applyResult,
@@ -17,32 +18,13 @@ import {
 import { askForJson, readJsonReply, salvageJson } from '../../nodes/client/chat/jsonReply';
 import { liveText } from '../../nodes/client/chat/sendChat';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
-import { findMedia, isDataUrl, partMedia } from '../../nodes/client/chat/media';
-import { checkMessages, checkOrder, userMessage } from '../../nodes/client/chat/messages';
+import { checkMessages, checkOrder, userMessage, limitMemory, parseMemory, toKeep } from '../../nodes/client/chat/messages';
 import { isSignedUrl, fieldNames } from '../../nodes/shared/files/signedFileUrl';
-import { extraFields, isJsonMode, readJson } from '../../nodes/client/chat/readFields';
-import {
-	boundedFields,
-	checkAnswer,
-	toChatResult,
-	usageOf,
-	withReply,
-} from '../../nodes/client/chat/result';
+import { checkTools, extraFields, isJsonMode, readJson } from '../../nodes/client/chat/requestFields';
+import { boundedFields, checkAnswer, findMedia, isDataUrl, partMedia, toChatResult, usageOf, withReply } from '../../nodes/client/chat/result';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { findMismatch, readToolCall, schemaProblem } from '../../nodes/client/chat/toolArguments';
-import {
-	callProblem,
-	closeCalls,
-	idText,
-	isComplete,
-	jsonText,
-	readFunction,
-	readToolCalls,
-	restoreReplies,
-	toReplay,
-} from '../../nodes/client/chat/toolCalls';
-import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolProgress';
-import { checkTools } from '../../nodes/client/chat/tools';
+import { callProblem, closeCalls, idText, isComplete, jsonText, readFunction, readToolCalls, restoreReplies, toReplay } from '../../nodes/client/chat/toolCalls';
 import type {
 	ChatCompletion,
 	ChatMessage,
@@ -420,7 +402,7 @@ export const READERS: readonly Reader[] = [
 			return [
 				chunks.map((chunk) => decoder.feed(chunk)),
 				decoder.end(),
-				decoder.textBeforeEvents,
+				decoder.textBeforeEvents(),
 			];
 		};
 	}),

@@ -1,4 +1,4 @@
-import { extraFields } from '../../nodes/client/chat/readFields';
+import { extraFields } from '../../nodes/client/chat/requestFields';
 import { readChatFields, requestProperties } from '../../nodes/shared/chat/requestOptions';
 import type { NodeContext } from '../../nodes/shared/run/nodeContext';
 

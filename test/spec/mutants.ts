@@ -57,7 +57,7 @@ export const MUTANTS: readonly Mutant[] = [
 		'SERVICE_LIMIT_MS = 600_000',
 		'SERVICE_LIMIT_MS = 60_000',
 	),
-	row('2.7.12', 'client/chat/toolProgress', '		tool_calls: {', '		tools_called: {'),
+	row('2.7.12', 'client/chat/accumulator', "if (type === 'tool_calls'", "if (type === 'tools_called'"),
 	row(
 		'2.9.3',
 		'client/video/tasks',

@@ -1,18 +1,18 @@
 import {
-	asJson,
-	fromJson,
+	bounded,
 	isJsonObject,
 	objectOf,
 	parseJsonObject,
+	withoutUndefined,
 	type JsonObject,
 	type JsonValue,
 } from '../json';
+import { oneLine } from '../values';
 import { idText, jsonText, objectsOf, toolCall } from './toolCalls';
-import { toolProgressEvents, type ToolProgressEvent } from './toolProgress';
-import type { ChatCompletion, ChatDelta, Choice, Usage } from './types';
+import type { ChatCompletion, ChatDelta, Choice, ToolProgressEvent } from './types';
 
 /** A tool call whose arguments arrive in fragments. */
-interface PartialToolCall {
+interface PartialCall {
 	/** Position among the calls. */
 	readonly index: number;
 	id: string;
@@ -22,26 +22,13 @@ interface PartialToolCall {
 	parses: number;
 }
 
-/** The calls of a choice. Both lookups take constant time: a hostile event may have 100,000 fragments. */
-interface PartialCalls {
-	readonly byIndex: Map<number, PartialToolCall>;
-	/** The last call with an id. */
-	readonly byId: Map<string, PartialToolCall>;
-	last?: PartialToolCall;
-}
-
 /** A choice so far; its message is without tool calls. */
 interface PartialChoice extends Choice {
-	readonly toolCalls: PartialCalls;
-}
-
-/** Accumulates the chunks of a stream. Created by `startAccumulator`, changed in place by `applyChunk`. */
-interface Accumulator {
-	/** Top-level fields of the body: `model`, `session_id`, `usage`, … */
-	readonly envelope: JsonObject;
-	readonly choices: Map<number, PartialChoice>;
-	/** The tools that a super assistant has run (spec 2.7). */
-	readonly executed: ToolProgressEvent[];
+	readonly calls: PartialCall[];
+	/** The latest call with an index, a number, or an ID, a text: a hostile event may have 100,000 fragments. */
+	readonly latest: Map<number | string, PartialCall>;
+	/** The call of the last fragment. */
+	current?: PartialCall;
 }
 
 /** After so many fragments with a name, a call is no longer taken for complete: each check parses all of its arguments. */
@@ -54,10 +41,18 @@ const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'tool_calls', '
 const NO_PARTS: readonly JsonValue[] = [];
 const NO_PROGRESS: readonly ToolProgressEvent[] = [];
 
-/** An empty accumulator. */
-export function startAccumulator(): Accumulator {
-	return { envelope: {}, choices: new Map(), executed: [] };
+/** An empty accumulator of the chunks of a stream, which `applyChunk` changes in place. */
+export function startAccumulator() {
+	return {
+		/** Top-level fields of the body: `model`, `session_id`, `usage`, … */
+		envelope: {} as JsonObject,
+		choices: new Map<number, PartialChoice>(),
+		/** The tools that a super assistant has run (spec 2.7). */
+		executed: [] as ToolProgressEvent[],
+	};
 }
+
+type Accumulator = Readonly<ReturnType<typeof startAccumulator>>;
 
 /**
  * Adds one chunk of a stream (spec 2.5), which may have no `choices`. The tools that a super assistant has run
@@ -89,18 +84,21 @@ export function isFinished({ choices }: Accumulator): boolean {
 
 /** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
 export function toCompletion({ envelope, choices, executed }: Accumulator): ChatCompletion {
-	const sorted = [...choices.values()].sort((a, b) => a.index - b.index);
 	// A super assistant that only ran tools sends no choices: its reply is empty.
-	const [first = emptyChoice(0), ...others] = sorted;
+	const [first = emptyChoice(0), ...others] = [...choices.values()].sort(byIndex);
 	return {
 		...envelope,
 		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
-		choices: [withExecuted(toChoice(first), executed), ...others.map(toChoice)],
+		choices: [toChoice(first, executed), ...others.map((each) => toChoice(each, []))],
 	};
 }
 
 /** Copies fields that are not null; the last value wins. Runs for every chunk, so it allocates nothing. */
-function mergeFields(target: JsonObject, fields: JsonObject, except: ReadonlySet<string>): void {
+function mergeFields(
+	target: Record<string, unknown>,
+	fields: JsonObject,
+	except: ReadonlySet<string>,
+): void {
 	for (const key in fields) {
 		const value = fields[key];
 		if (value !== null && value !== undefined && !except.has(key)) target[key] = value;
@@ -108,24 +106,23 @@ function mergeFields(target: JsonObject, fields: JsonObject, except: ReadonlySet
 }
 
 function emptyChoice(index: number): PartialChoice {
-	return {
-		index,
-		message: { role: 'assistant', content: null },
-		finish_reason: null,
-		toolCalls: { byIndex: new Map(), byId: new Map() },
-	};
+	const message = { role: 'assistant', content: null };
+	return { index, message, finish_reason: null, calls: [], latest: new Map() };
 }
 
 function applyChoice(partial: PartialChoice, choice: JsonObject): Omit<ChatDelta, 'progress'> {
-	if (typeof choice['finish_reason'] === 'string')
-		partial.finish_reason = choice['finish_reason'];
-	if (isJsonObject(choice['usage'])) partial.usage = fromJson<Usage>(choice['usage']);
+	const { finish_reason: reason, usage } = choice;
+	if (typeof reason === 'string') partial.finish_reason = reason;
+	if (isJsonObject(usage)) partial.usage = usage;
 
-	const { message, toolCalls } = partial;
-	const delta = isJsonObject(choice['delta']) ? choice['delta'] : wholeMessage(partial, choice);
-	mergeFields(asJson(message), delta, COMPOSED_FIELDS);
-	const { content, reasoning_content, tool_calls } = delta;
-	for (const call of objectsOf(tool_calls)) applyToolCall(toolCalls, call);
+	const { message } = partial;
+	// Servers that do not stream a reply send it whole, as one event.
+	const isNew = message.content === null && partial.current === undefined;
+	const { delta, message: whole } = choice;
+	const fields = isJsonObject(delta) || !isNew ? objectOf(delta) : objectOf(whole);
+	mergeFields(message, fields, COMPOSED_FIELDS);
+	const { content, reasoning_content, tool_calls } = fields;
+	for (const call of objectsOf(tool_calls)) applyToolCall(partial, call);
 	const { text, parts } = readContent(content);
 	if (text !== null) message.content = (message.content ?? '') + text;
 	for (const part of parts) (message.parts ??= []).push(part);
@@ -134,34 +131,33 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): Omit<ChatDelta
 	return { content: text ?? '', reasoning };
 }
 
-/** The reply of servers that send one which they do not stream as one event. */
-function wholeMessage({ message, toolCalls }: PartialChoice, choice: JsonObject): JsonObject {
-	const isNew = message.content === null && toolCalls.last === undefined;
-	return isNew ? objectOf(choice['message']) : {};
-}
-
 /**
- * Adds a fragment to its tool call: the one with the same index; without an index, the one with the same id; without
- * an id, the last one. Without an index, a fragment with a name begins another call once that one is complete.
+ * Adds a fragment to its tool call: the latest one with the same index; without an index, the one with the same id;
+ * without an id, that of the last fragment. Any other fragment begins a call.
  */
-function applyToolCall(calls: PartialCalls, fragment: JsonObject): void {
+function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
+	const { calls, latest } = partial;
 	const { name, arguments: args } = objectOf(fragment['function']);
 	const id = idText(fragment['id']);
-	const sent = indexOf(fragment['index']) ?? indexByOrder(calls, id, typeof name === 'string');
-	const before = calls.byIndex.get(sent);
-	const known = before?.id ?? '';
+	const index = indexOf(fragment['index']);
+	const isNamed = typeof name === 'string';
+	let call = index === undefined && id === '' ? partial.current : latest.get(index ?? id);
 	// Some servers number all calls 0, with ids, or each whole in one fragment.
-	const isOther = id !== '' && known !== '' && id !== known;
-	const isWhole = typeof name === 'string' && isObjectText(args) && id === '' && known === '';
-	const isNext = isWhole && before !== undefined && isNextCall(before);
-	const index = isOther ? indexByOrder(calls, id, false) : isNext ? calls.byIndex.size : sent;
-	const call = calls.byIndex.get(index) ?? { index, id: '', name: '', arguments: '', parses: 0 };
-	calls.byIndex.set(index, call);
-	calls.last = call;
-
+	if (call !== undefined && id !== '' && call.id !== '' && id !== call.id) call = latest.get(id);
+	else if (call !== undefined && isNamed) {
+		const isWhole = id === '' && call.id === '' && isObjectText(args);
+		// A name begins another call once the last one is complete.
+		if ((index === undefined || isWhole) && isComplete(call)) call = undefined;
+	}
+	if (call === undefined) {
+		call = { index: index ?? calls.length, id: '', name: '', arguments: '', parses: 0 };
+		calls.push(call);
+		latest.set(call.index, call);
+	}
+	partial.current = call;
 	if (call.id === '') call.id = id;
-	calls.byId.set(call.id, call);
-	if (typeof name === 'string' && call.name === '') call.name = name;
+	latest.set(call.id, call);
+	if (isNamed && call.name === '') call.name = name;
 	call.arguments += jsonText(args ?? '');
 }
 
@@ -171,14 +167,9 @@ function indexOf(value: JsonValue | undefined): number | undefined {
 	return isIndex ? Number(value) : undefined;
 }
 
-function indexByOrder({ byIndex, byId, last }: PartialCalls, id: string, hasName: boolean): number {
-	const known = id === '' ? last : byId.get(id);
-	if (known === undefined) return byIndex.size;
-	return hasName && isNextCall(known) ? byIndex.size : known.index;
-}
+const byIndex = (a: { index: number }, b: { index: number }) => a.index - b.index;
 
-/** Whether a call is complete, so that a name begins another one. */
-function isNextCall(call: PartialToolCall): boolean {
+function isComplete(call: PartialCall): boolean {
 	return call.parses++ < MAX_PARSES && isObjectText(call.arguments);
 }
 
@@ -186,33 +177,30 @@ function isObjectText(value: JsonValue | undefined): boolean {
 	return typeof value === 'string' && parseJsonObject(value) !== undefined;
 }
 
-function toChoice({ toolCalls, ...choice }: PartialChoice): Choice {
-	const calls = [...toolCalls.byIndex.values()]
-		.sort((a, b) => a.index - b.index)
-		.map(({ id, name, arguments: args }) => toolCall(id, name, args));
-	const { message } = choice;
-	const text = message.content ?? '';
-	const content = text === '' && calls.length > 0 ? null : text;
-	const asked = calls.length === 0 ? {} : { tool_calls: calls };
-	return { ...choice, message: { ...message, content, ...asked } };
-}
-
-/** Adds the tools that a super assistant has run, unless the server has told the results in the message as well. */
-function withExecuted(choice: Choice, executed: readonly ToolProgressEvent[]): Choice {
+/** @param executed The tools that a super assistant has run. The server may have told their results in the message as well. */
+function toChoice(
+	{ calls, latest, current, ...choice }: PartialChoice,
+	executed: readonly ToolProgressEvent[],
+): Choice {
 	const { message, finish_reason: reason } = choice;
-	if (executed.length === 0 || message['tool_results'] !== undefined) return choice;
-	const ran = executed.map(({ tool: name = '', arguments: args = {} }, at) =>
-		toolCall(`call_${at + 1}`, name, jsonText(args)),
+	const hasRun = executed.length > 0 && message['tool_results'] === undefined;
+	const ran = (hasRun ? executed : []).map(({ tool = '', arguments: args = {} }, at) =>
+		toolCall(`call_${at + 1}`, tool, jsonText(args)),
 	);
 	// Beside executed calls, those of the model are requested only if the finish reason says so.
-	const asked = reason === 'tool_calls' ? (message.tool_calls ?? []) : [];
+	const asked = (hasRun && reason !== 'tool_calls' ? [] : calls)
+		.toSorted(byIndex)
+		.map(({ id, name, arguments: args }) => toolCall(id, name, args));
+	const text = message.content ?? '';
+	const content = text === '' && asked.length > 0 ? null : text;
 	const tool_calls = [...ran, ...asked];
-	const content = asked.length > 0 ? message.content : (message.content ?? '');
-	const tool_results = executed.map(({ result = '' }, at) => ({
-		tool_call_id: ran[at]!.id,
-		content: result,
+	const told = ran.map(({ id }, at) => ({
+		tool_call_id: id,
+		content: executed[at]!.result ?? '',
 	}));
-	return { ...choice, message: { ...message, content, tool_calls, tool_results } };
+	const results = hasRun ? { tool_results: told } : {};
+	const called = tool_calls.length === 0 ? {} : { tool_calls };
+	return { ...choice, message: { ...message, content, ...called, ...results } };
 }
 
 /**
@@ -235,4 +223,41 @@ export function readContent(content: JsonValue = null): {
 		else if (part !== null) all += jsonText(part);
 	}
 	return { text: all, parts };
+}
+
+/** Parses the `extension` of a stream chunk (spec 2.7). Returns a list, because one chunk can report several tools. */
+export function toolProgressEvents({ type: sent, data }: JsonObject): ToolProgressEvent[] {
+	const type = typeof sent === 'string' ? sent : '';
+	if (type === 'tool_start' && isJsonObject(data))
+		return [toolEvent(type, { name: data['tool'], arguments: data['arguments'] })];
+	if (type === 'tool_calls' && isJsonObject(data))
+		return objectsOf(data['tool_calls']).map((call) => toolEvent(type, call));
+	return [{ type, data: data ?? null }];
+}
+
+function toolEvent(type: string, fields: JsonObject): ToolProgressEvent {
+	const { name, arguments: args, result, status, elapsed } = fields;
+	const text = (value: JsonValue = null) => (value === null ? undefined : jsonText(value));
+	return withoutUndefined({
+		type,
+		tool: typeof name === 'string' ? name : '',
+		arguments: args,
+		result: text(result),
+		status: text(status),
+		elapsed: text(elapsed),
+	});
+}
+
+/** One line of text for a chat window; empty if the event is of a type that the specification does not list. */
+export function progressLine(event: ToolProgressEvent): string {
+	const { type, tool = '', arguments: args, status = 'success', elapsed = '' } = event;
+	const name = oneLine(tool);
+	if (type === 'tool_start') {
+		// The line shows the beginning only.
+		const text = JSON.stringify(bounded({ args: args ?? {} }, ['args'])['args']);
+		return `Running ${name}${text === '{}' ? '' : `: ${oneLine(text)}`}`;
+	}
+	if (type !== 'tool_calls') return '';
+	const end = status === 'success' ? `Finished ${name}` : `${name}: ${oneLine(status)}`;
+	return elapsed === '' ? end : `${end} in ${oneLine(elapsed)}`;
 }

@@ -73,10 +73,8 @@ export async function completeChat(
 	return fromJson(boundedFields(asJson(completion)));
 }
 
-async function readStream(
-	{ body, headers }: HttpResponse,
-	onDelta: OnDelta,
-): Promise<ChatCompletion> {
+async function readStream(response: HttpResponse, onDelta: OnDelta): Promise<ChatCompletion> {
+	const { body, headers } = response;
 	const accumulator = startAccumulator();
 	const decoder = sseDecoder();
 	let chunks = 0;
@@ -108,7 +106,7 @@ async function readStream(
 			if (apply(decoder.feed(bytes))) return toCompletion(accumulator);
 		}
 		if (apply(decoder.end(), true) || isFinished(accumulator)) return toCompletion(accumulator);
-		const text = decoder.textBeforeEvents;
+		const text = decoder.textBeforeEvents();
 		const json = parseJsonObject(text ?? '');
 		if (json !== undefined) return readBody(json, onDelta);
 		const isStream = EVENT_STREAM.test(headers['content-type'] ?? '');
@@ -134,24 +132,23 @@ function streamError(message: string, advice: AdviceCode): ServiceError {
 
 /** Reads a body that is not streamed. A super assistant that only ran tools may send no choices: its reply is empty. */
 function readBody(body: JsonObject, onDelta: OnDelta): ChatCompletion {
-	const choices = Array.isArray(body['choices']) ? body['choices'] : undefined;
-	if (choices?.length === 0 && !hasError(body))
+	const choices = Array.isArray(body['choices']) ? body['choices'] : [null];
+	if (choices.length === 0 && !hasError(body))
 		return { ...body, ...toCompletion(startAccumulator()) };
-	const [choice] = choices ?? [];
-	const { message: sent } = objectOf(choice);
-	const message = isJsonObject(sent) ? sent : undefined;
-	const isEmpty = message?.['tool_calls'] === undefined && isBlank(message?.['content']);
-	if (message === undefined || (isEmpty && hasError(body))) {
+	const { message } = objectOf(choices[0]);
+	const { content, reasoning_content, tool_calls } = objectOf(message);
+	const isEmpty = tool_calls === undefined && isBlank(content);
+	if (!isJsonObject(message) || (isEmpty && hasError(body))) {
 		// An empty list of choices is nothing that has arrived.
-		const { choices: _none, ...rest } = body;
-		throw withReply(bodyError('chat', body), choices?.length === 0 ? rest : body);
+		const arrived = choices.length === 0 ? { ...body, choices: undefined } : body;
+		throw withReply(bodyError('chat', body), arrived);
 	}
-	const { text, parts } = readContent(message['content']);
-	const { text: reasoning } = readContent(message['reasoning_content']);
+	const { text, parts } = readContent(content);
+	const { text: reasoning } = readContent(reasoning_content);
 	message['content'] = text;
 	// The service may have a field of this name itself.
-	if (parts.length === 0) delete message['parts'];
-	else message['parts'] = [...parts];
+	delete message['parts'];
+	if (parts.length > 0) message['parts'] = [...parts];
 	if (reasoning === null) delete message['reasoning_content'];
 	else message['reasoning_content'] = reasoning;
 	onDelta?.({ content: text ?? '', reasoning: reasoning ?? '', progress: [] });

@@ -9,7 +9,7 @@ import {
 	type RepliedCall,
 } from './toolCalls';
 import { usageOf } from './result';
-import type { ToolDeclaration } from './tools';
+import type { ToolDeclaration } from './requestFields';
 import type { ChatCompletion, ChatMessage, Usage } from './types';
 
 /** The limit that stopped a conversation before its final answer. */

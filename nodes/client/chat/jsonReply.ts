@@ -117,14 +117,13 @@ function withInstruction(
 		return messages;
 	const text = schema === undefined ? JSON_ONLY : `${BY_SCHEMA}\n${JSON.stringify(schema)}`;
 	const last = messages.findLastIndex(({ role }) => role === 'user');
-	if (last === -1) return [...messages, userMessage(text)];
-	return messages.with(last, withText(messages[last]!, text));
-}
-
-function withText(message: ChatMessage, text: string): ChatMessage {
+	const message = messages[last];
+	if (message === undefined) return [...messages, userMessage(text)];
 	const { content } = message;
-	if (typeof content === 'string') return { ...message, content: `${content}\n\n${text}` };
-	return { ...message, content: [...(content ?? []), { type: 'text', text }] };
+	if (typeof content === 'string')
+		return messages.with(last, { ...message, content: `${content}\n\n${text}` });
+	const parts = [...(content ?? []), { type: 'text', text } as const];
+	return messages.with(last, { ...message, content: parts });
 }
 
 /** The first line of a Markdown code fence, and the same at the end of the text before a value. */
@@ -140,12 +139,6 @@ const MARK = /^\[[\sx\d]*\]$/i;
 /** A comment in place of values that the model has left out. */
 const LEFT_OUT = /\/[/*]\s*(?:\.{3}|…)/;
 
-/** A piece of a text in brackets. */
-interface Part {
-	readonly text: string;
-	readonly isFenced: boolean;
-}
-
 /**
  * The JSON values in a text that should have been one JSON value: the whole text; else those in code fences, or those
  * between prose. Valid JSON counts before JSON5, which allows trailing commas, comments, single quotes and keys without
@@ -154,40 +147,31 @@ interface Part {
 export function salvageJson(text: string): JsonValue[] {
 	const trimmed = text.trim();
 	const parts = bracketed(trimmed);
-	const whole = parseJson(withoutFence(trimmed));
+	const [fence = ''] = trimmed.endsWith('```') ? (CODE_FENCE.exec(trimmed) ?? []) : [];
+	const whole = parseJson(fence === '' ? trimmed : trimmed.slice(fence.length, -3));
 	const isScalar = typeof whole !== 'object' || whole === null;
 	if (whole !== undefined && (isScalar || parts.length > 0)) return [whole];
 	if (parts.length > MAX_PARTS) return [];
 
 	const fenced = parts.filter(({ isFenced }) => isFenced);
 	const tried = fenced.length > 0 ? fenced : parts.filter((part) => !MARK.test(part.text));
-	const valid = valuesOf(tried, parseJson);
-	return valid.length > 0 ? valid : valuesOf(tried, parseLenient);
-}
-
-function withoutFence(text: string): string {
-	const [fence = ''] = text.endsWith('```') ? (CODE_FENCE.exec(text) ?? []) : [];
-	return fence === '' ? text : text.slice(fence.length, -3);
-}
-
-function valuesOf(
-	parts: readonly Part[],
-	read: (text: string) => JsonValue | undefined,
-): JsonValue[] {
-	return parts.map(({ text }) => read(text)).filter((value) => value !== undefined);
+	const values = (read: typeof parseLenient) =>
+		tried.map(({ text: each }) => read(each)).filter((value) => value !== undefined);
+	const valid = values(parseJson);
+	return valid.length > 0 ? valid : values(parseLenient);
 }
 
 function parseLenient(text: string): JsonValue | undefined {
 	if (text.length > MAX_LENIENT_CHARACTERS || LEFT_OUT.test(text)) return undefined;
 	try {
-		return parseJson(JSON.stringify(parse(text, onlyJson)));
+		return parseJson(JSON.stringify(parse(text), onlyFinite));
 	} catch {
 		return undefined;
 	}
 }
 
 /** Rejects the numbers of JSON5 that JSON does not have: NaN and Infinity. */
-function onlyJson(_key: string, value: unknown): unknown {
+function onlyFinite(_key: string, value: unknown): unknown {
 	if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError();
 	return value;
 }
@@ -196,8 +180,8 @@ function onlyJson(_key: string, value: unknown): unknown {
  * The pieces of a text from an opening bracket to the one that closes it; none if a bracket is not closed, closed by
  * another one, or nested too deep. Brackets in strings and comments do not count. Linear in the length of the text.
  */
-function bracketed(text: string): Part[] {
-	const parts: Part[] = [];
+function bracketed(text: string) {
+	const parts: { readonly text: string; readonly isFenced: boolean }[] = [];
 	const closers: string[] = [];
 	let start = 0;
 	let quote = '';

@@ -54,42 +54,46 @@ export function checkMessages(
  * @throws InputError with the number of the misplaced entry and the reason.
  */
 export function checkOrder(messages: readonly ChatMessage[], label: string): void {
-	const last = messages.at(-1);
-	if (last === undefined) throw new InputError(label, 'is empty', LAST_HINT);
 	let openCallIds = new Set<string>();
-	for (const [index, message] of messages.entries()) {
-		const entry = `${label}: entry ${index + 1}`;
-		if (message.role === 'tool') {
-			if (openCallIds.delete(message.tool_call_id ?? '')) continue;
-			throw new InputError(
-				entry,
-				'is a tool result without a matching tool call',
-				CALLED_HINT,
-			);
-		}
-		const [first] = openCallIds;
-		if (first !== undefined) {
-			const problem = `comes before the result of the tool call ${oneLine(first)}`;
-			throw new InputError(entry, problem, TOOL_RESULT_HINT);
-		}
-		openCallIds = new Set((message.tool_calls ?? []).map(({ id }) => id));
+	for (const [index, { role, tool_call_id: id, tool_calls }] of messages.entries()) {
+		const isResult = role === 'tool';
+		const isLost = isResult && !openCallIds.delete(id ?? '');
+		const [first] = isResult ? [] : openCallIds;
+		rejectMistakes(
+			`${label}: entry ${index + 1}`,
+			[
+				[isLost, 'is a tool result without a matching tool call', CALLED_HINT],
+				[
+					first !== undefined,
+					`comes before the result of the tool call ${oneLine(first ?? '')}`,
+				],
+			],
+			TOOL_RESULT_HINT,
+		);
+		if (!isResult) openCallIds = new Set((tool_calls ?? []).map((call) => call.id));
 	}
+	const { role = '' } = messages.at(-1) ?? {};
 	const [open] = openCallIds;
-	if (open !== undefined) {
-		const problem = `has no result for the tool call ${oneLine(open)}`;
-		throw new InputError(label, problem, TOOL_RESULT_HINT);
-	}
-	if (last.role === 'system' || last.role === 'assistant')
-		throw new InputError(`${label}: the last entry`, `has the role ${last.role}`, LAST_HINT);
+	rejectMistakes(
+		label,
+		[
+			[role === '', 'is empty', LAST_HINT],
+			[open !== undefined, `has no result for the tool call ${oneLine(open ?? '')}`],
+		],
+		TOOL_RESULT_HINT,
+	);
+	const isLast = role === 'system' || role === 'assistant';
+	rejectMistakes(`${label}: the last entry`, [[isLast, `has the role ${role}`, LAST_HINT]]);
 }
 
 /** Throws InputError where the service rejects a message (spec 2.2, 2.3). */
 function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean): void {
 	const { role, content, tool_calls: sent, tool_call_id: id } = objectOf(message);
 	const isTool = role === 'tool';
-	const calls = [sent ?? []].flat();
 	const parts = Array.isArray(content) ? content : [];
 	const isContent = parts === content || typeof (content ?? '') === 'string';
+	const hasCalls = [sent ?? []].flat().length > 0;
+	const isCalls = Array.isArray(sent) && sent.every(isCall);
 	const mistakes = [
 		[!ROLES.includes(String(role)), 'has an unknown role'],
 		[role !== 'assistant' && isSet(sent), 'has tool_calls, but not the role assistant'],
@@ -97,12 +101,8 @@ function checkMessage(message: JsonValue, entry: string, allowPrivate: boolean):
 		[isTool && !isText(id), 'has no tool_call_id'],
 		[isTool && typeof content !== 'string', 'has a tool result that is not a text'],
 		[!isContent, 'has content that is neither a text nor a list of parts'],
-		[
-			isSet(sent) && !(Array.isArray(sent) && sent.every(isCall)),
-			'has tool_calls that are not a list of tool calls',
-			CALL_HINT,
-		],
-		[!isTool && calls.length === 0 && isEmpty(content), 'has no content', EMPTY_TEXT_HINT],
+		[isSet(sent) && !isCalls, 'has tool_calls that are not a list of tool calls', CALL_HINT],
+		[!isTool && !hasCalls && isEmpty(content), 'has no content', EMPTY_TEXT_HINT],
 	] as const;
 	rejectMistakes(entry, mistakes, MESSAGE_HINT);
 	for (const part of parts) checkPart(part, entry, allowPrivate);
@@ -121,9 +121,7 @@ function isCall(call: JsonValue): boolean {
 /** Whether content has neither text nor another part. */
 function isEmpty(content: JsonValue | undefined): boolean {
 	if (!Array.isArray(content)) return isBlank(content);
-	return content.every(
-		(part) => isJsonObject(part) && part['type'] === 'text' && isBlank(part['text']),
-	);
+	return content.map(objectOf).every(({ type, text }) => type === 'text' && isBlank(text));
 }
 
 function checkPart(part: JsonValue, entry: string, allowPrivate: boolean): void {
@@ -134,4 +132,103 @@ function checkPart(part: JsonValue, entry: string, allowPrivate: boolean): void 
 		return;
 	}
 	throw new InputError(entry, 'has a part that is neither text nor image', PART_HINT);
+}
+
+/** Limits of what a memory keeps; 0 means none. */
+export interface MemoryLimits {
+	readonly memoryMessages: number;
+	/** Of the messages as JSON. */
+	readonly memoryCharacters: number;
+}
+
+/** Inserts a memory after the leading system messages (spec 2.2). */
+export function withMemory(
+	memory: readonly ChatMessage[],
+	messages: readonly ChatMessage[],
+): ChatMessage[] {
+	const first = messages.findIndex(({ role }) => role !== 'system');
+	return [...messages.slice(0, first), ...memory, ...messages.slice(first)];
+}
+
+/** Index of the last turn: its question, one or more user messages, and what follows. The length if there is no question. */
+export function lastTurn(messages: readonly ChatMessage[]): number {
+	return turns(messages).at(-1) ?? messages.length;
+}
+
+/**
+ * The messages of a turn as they are kept: without system messages, and without URLs that expire. A reply without
+ * text gets one: the service rejects messages without content (spec 7.1).
+ */
+export function toKeep(
+	turn: readonly ChatMessage[],
+	expires: (url: string) => boolean,
+): ChatMessage[] {
+	const keptPart = (part: ContentPart): ContentPart =>
+		part.type === 'image_url' && expires(part.image_url.url)
+			? { type: 'text', text: '[image, no longer available]' }
+			: part;
+	return turn.flatMap((message) => {
+		const { role, content, tool_calls: calls } = message;
+		if (role === 'system') return [];
+		if (typeof content === 'object' && content !== null)
+			return [{ ...message, content: content.map(keptPart) }];
+		const isSilent = role === 'assistant' && calls === undefined && isBlank(content);
+		return [isSilent ? { ...message, content: '[reply without text]' } : message];
+	});
+}
+
+/**
+ * The newest whole turns within the limits. Of a last turn that is too long alone, its question and its last rounds: a tool
+ * call is never without its result, nor a reply without a question. Empty if not even these fit.
+ */
+export function limitMemory(
+	messages: readonly ChatMessage[],
+	{ memoryMessages: maxMessages, memoryCharacters: maxCharacters }: MemoryLimits,
+): readonly ChatMessage[] {
+	/** The characters of the messages before each index. */
+	const characters = [0];
+	for (const each of messages) characters.push(characters.at(-1)! + JSON.stringify(each).length);
+	const starts = turns(messages);
+	const question = starts.at(-1) ?? messages.length;
+	const reply = messages.findIndex(({ role }, index) => index > question && role !== 'user');
+	const rounds = messages.flatMap(({ role }, index) =>
+		reply >= 0 && index >= reply && role === 'assistant' ? [[question, reply, index]] : [],
+	);
+	// What could be kept, the most first: the messages from `begin` to `end`, and those from `rest`.
+	const parts = [...starts.map((start) => [start, start, start]), ...rounds] as const;
+	for (const [begin = 0, end = 0, rest = 0] of parts) {
+		const size = characters[end]! - characters[begin]! + characters.at(-1)! - characters[rest]!;
+		const kept = end - begin + messages.length - rest;
+		if ((maxMessages || Infinity) >= kept && (maxCharacters || Infinity) >= size)
+			return [...messages.slice(begin, end), ...messages.slice(rest)];
+	}
+	return [];
+}
+
+/** The indexes at which a turn begins. */
+function turns(messages: readonly ChatMessage[]): number[] {
+	return messages.flatMap(({ role }, index) =>
+		role === 'user' && messages[index - 1]?.role !== 'user' ? [index] : [],
+	);
+}
+
+/** Parses remembered messages, which a person can change; `undefined` if they cannot be continued. Empty text is none. */
+export function parseMemory(text: string): readonly ChatMessage[] | undefined {
+	const messages = parseJson(text || '[]');
+	if (!Array.isArray(messages) || !messages.every(isMessage)) return undefined;
+	const remembered = fromJson<ChatMessage[]>(messages);
+	try {
+		checkOrder([...remembered, userMessage('next')], '');
+	} catch {
+		return undefined;
+	}
+	return remembered;
+}
+
+/** Whether a value has the form of a message. Less than `checkMessages` wants: a model may have called a tool without a name. */
+function isMessage(value: JsonValue): boolean {
+	if (!isJsonObject(value) || !ROLES.includes(String(value['role']))) return false;
+	const { content = null, tool_calls: calls = [] } = value;
+	const hasContent = content === null || typeof content === 'string' || Array.isArray(content);
+	return hasContent && Array.isArray(calls) && calls.every(isJsonObject);
 }

@@ -8,10 +8,10 @@ import {
 	type JsonObject,
 	type JsonValue,
 } from '../json';
+import { mimeTypeOf } from '../fileTypes';
 import { isBlank, oneLine } from '../values';
-import { findMedia, isDataUrl, type Media } from './media';
 import { idText, readToolCalls, type RepliedCall } from './toolCalls';
-import type { ChatCompletion, Usage } from './types';
+import type { ChatCompletion, ReplyMessage, Usage } from './types';
 
 /** Maximum characters of a text around the reply. */
 const MAX_FIELD = 1_000;
@@ -22,32 +22,27 @@ const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
 const BODY_FIELDS = ['model', 'fallback', 'trace_id'];
 const DETAILS = ['events', 'session_id', 'knowledge_base', 'agent', 'id', 'object', 'created'];
 
-interface ResultOptions {
-	/** The value of a reply in JSON mode, see `readJsonReply`. */
-	readonly json?: JsonValue | undefined;
-	/** Whether to include what repeats tool results, thoughts and the session: not for the visitor of a chat. */
-	readonly details?: boolean | undefined;
-	/** Whether all tool calls have run, also those without a result: a super assistant's. */
-	readonly hasRunAll?: boolean;
-}
-
 /**
  * Flattens a chat body into one object, with its fields in output order (spec 2.4 to 2.6). Fields that the service did not
  * send are omitted.
+ *
+ * @param json The value of a reply in JSON mode, see `readJsonReply`.
+ * @param details Whether to include what repeats tool results, thoughts and the session: not for the visitor of a chat.
+ * @param hasRunAll Whether all tool calls have run, also those without a result: a super assistant's.
  */
 export function toChatResult(
 	body: ChatCompletion,
-	{ json, details = false, hasRunAll = false }: ResultOptions = {},
+	{ json, details, hasRunAll }: { json?: unknown; details?: boolean; hasRunAll?: boolean } = {},
 ): JsonObject {
 	const { message, finish_reason } = body.choices[0]!;
 	const media = findMedia(message);
+	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
 	const calls = readToolCalls(message);
-	const hasRun = ({ result }: RepliedCall) => hasRunAll || result !== undefined;
+	const hasRun = ({ result }: RepliedCall) => hasRunAll === true || result !== undefined;
 	const asked = calls.filter((each) => !hasRun(each)).map(({ call }) => call);
-	const executed = calls.filter(hasRun).map(toExecuted);
 	const shown = withoutUndefined({
-		// a chat may show the whole item if the text is empty.
-		output: message.content === '' ? linksOf(media) : message.content,
+		// A chat may show the whole item if the text is empty.
+		output: message.content === '' ? links.join('\n') : message.content,
 		json,
 		media: ifAny(media),
 		tool_calls: ifAny(asked),
@@ -56,7 +51,12 @@ export function toChatResult(
 		usage: usageOf(body),
 		...fieldsOf(body, BODY_FIELDS),
 	});
-	if (!details) return asJson(shown);
+	if (details !== true) return asJson(shown);
+	// With their results: they must not be run again (spec 2.4, 2.7).
+	const executed = calls.filter(hasRun).map(({ call: { id, function: called }, result }) => {
+		const { name, arguments: args } = called;
+		return withoutUndefined({ id, name, arguments: parseJsonObject(args) ?? args, result });
+	});
 	const more = withoutUndefined({
 		reasoning_content: message.reasoning_content,
 		tool_calls: ifAny(executed),
@@ -89,25 +89,8 @@ export function checkAnswer(completion: ChatCompletion): void {
 	);
 }
 
-/** The links of a reply without text. */
-function linksOf(media: readonly Media[]): string {
-	const urls = media.map(({ url }) => url);
-	return urls.filter((url) => !isDataUrl(url)).join('\n');
-}
-
 function ifAny<T>(list: readonly T[]): readonly T[] | undefined {
 	return list.length === 0 ? undefined : list;
-}
-
-/** A tool call that the service has executed (spec 2.4, 2.7), with its result: it must not be run again. */
-function toExecuted({ call, result }: RepliedCall) {
-	const { name, arguments: args } = call.function;
-	return withoutUndefined({
-		id: call.id,
-		name,
-		arguments: parseJsonObject(args) ?? args,
-		result,
-	});
 }
 
 /** Token usage: at the top level of a non-streamed body, in the choices of a stream (spec 2.4, 2.5). */
@@ -119,14 +102,13 @@ export function usageOf({ usage, choices }: ChatCompletion): Usage | undefined {
 /** The counts as numbers, which are added up: some servers send texts, or leave some out. Undefined without any count. */
 function readUsage(usage: unknown): Usage | undefined {
 	if (!isJsonObject(usage)) return undefined;
-	const [prompt, completion, total] = COUNTS.map((name) => {
-		const count = Number(usage[name] ?? NaN);
-		return Number.isFinite(count) ? count : undefined;
-	});
-	if ((prompt ?? completion ?? total) === undefined) return undefined;
-	const counts = { prompt_tokens: prompt ?? 0, completion_tokens: completion ?? 0 };
-	const sum = counts.prompt_tokens + counts.completion_tokens;
-	return { ...usage, ...counts, total_tokens: total ?? sum };
+	const counts = COUNTS.map((name) => Number(usage[name] ?? NaN));
+	if (!counts.some(Number.isFinite)) return undefined;
+	const [prompt_tokens = 0, completion_tokens = 0, total] = counts.map((count) =>
+		Number.isFinite(count) ? count : undefined,
+	);
+	const total_tokens = total ?? prompt_tokens + completion_tokens;
+	return { ...usage, prompt_tokens, completion_tokens, total_tokens };
 }
 
 /**
@@ -151,4 +133,99 @@ export function withReply(error: unknown, body: JsonObject): unknown {
 	const id = idText(session);
 	const partial = boundedFields(body);
 	return error.with({ partial, ...(id === '' ? {} : { subject: { session_id: id } }) });
+}
+
+/** A file in a reply. `url` is a data: URL where the service sends the file itself. */
+export interface Media {
+	readonly kind: 'image' | 'video' | 'audio' | 'file';
+	readonly url: string;
+}
+
+/** Names of pages and of source code, which a reply mentions without a file. */
+const NO_FILE = /\.(html?|xml|ts)$/i;
+/** Of relative URLs. */
+const BASE = 'http://relative';
+
+/** How many links, and images, of one text count, the first ones: parsing each takes time. */
+const MAX_LINKS = 1_000;
+// None goes back over what it has read: a reply may be long. Parentheses in pairs belong to a URL, such as `a_(1).png`.
+const MARKDOWN_URL =
+	'\\]\\(\\s*(https?://[^\\s()]+(?:\\([^\\s()]*\\)[^\\s()]*)*|data:[\\w.+-]+/[\\w.+-]+;base64,[\\w+/=-]+(?=[\\s)]))';
+const MARKDOWN_IMAGE = new RegExp(`!\\[[^[\\]]*${MARKDOWN_URL}`, 'g');
+/** What a URL in a text consists of: Chinese and Japanese punctuation ends it, too. */
+const IN_URL = '[^\\s<>"\'`\\]()}\\u3000-\\u303f\\uff00-\\uff65]';
+/** A signed URL may end in what ends a URL elsewhere: in Markdown it ends with its parenthesis. */
+const URL_IN_TEXT = new RegExp(
+	`${MARKDOWN_URL}|https?://${IN_URL}+(?:\\(${IN_URL}*\\)${IN_URL}*)*(?<![.,;:!?*_])`,
+	'g',
+);
+
+/**
+ * Finds the images, videos, audio and other files of a reply, without duplicates: those linked in its text, in order of
+ * appearance, then those among the parts of its content.
+ *
+ * The specification does not define how files are returned (spec 2.7), so they are detected by form: Markdown images,
+ * URLs whose path has a known file extension, and parts with a URL.
+ */
+export function findMedia({ content, parts }: Pick<ReplyMessage, 'content' | 'parts'>): Media[] {
+	const text = content ?? '';
+	const images = links(text, MARKDOWN_IMAGE);
+	const found = new Map<string, Media>();
+	for (const url of links(text, URL_IN_TEXT)) {
+		const kind = kindOf(url) ?? (images.has(url) ? 'image' : undefined);
+		if (kind !== undefined) found.set(url, { kind, url });
+	}
+	for (const media of partMedia(parts)) found.set(media.url, media);
+	return [...found.values()];
+}
+
+/** The first different matches of a pattern, or of its group where that has matched. */
+function links(text: string, pattern: RegExp): ReadonlySet<string> {
+	const found = new Set<string>();
+	for (const match of text.matchAll(pattern)) {
+		if (found.add(match[1] ?? match[0]).size === MAX_LINKS) break;
+	}
+	return found;
+}
+
+/** Whether a URL contains the file itself. */
+export function isDataUrl(url: string): boolean {
+	return /^data:/i.test(url);
+}
+
+/** The files among the parts of a reply: `{ "type": "image_url", "image_url": { "url": … } }`, and similar forms. */
+export function partMedia(parts: readonly JsonValue[] = []): Media[] {
+	return parts.filter(isJsonObject).flatMap((part) => {
+		for (const [name, value] of Object.entries(part)) {
+			const url = partUrl(value, /url$/i.test(name));
+			if (url === undefined) continue;
+			const described = /image|video|audio/.exec(`${String(part['type'])} ${name}`);
+			const [kind = kindOf(url) ?? 'file'] = described ?? [];
+			return { kind: kind as Media['kind'], url };
+		}
+		return [];
+	});
+}
+
+/**
+ * @param value A URL; an object with a `url`; or audio as `data` in base64 with its `format`.
+ * @param isUrl Whether any text is a URL, also a relative one, which nobody can open.
+ */
+function partUrl(value: JsonValue | undefined, isUrl: boolean): string | undefined {
+	if (isJsonObject(value)) {
+		const { data, format, url } = value;
+		const isAudio = typeof data === 'string' && typeof format === 'string';
+		return isAudio ? `data:audio/${format};base64,${data}` : partUrl(url, true);
+	}
+	if (typeof value !== 'string' || value.trim() === '') return undefined;
+	return isUrl || isDataUrl(value) || /^https?:/i.test(value) ? value : undefined;
+}
+
+/** The kind of a file by its type, which is in a data URL or follows from the extension; undefined if there is none. */
+function kindOf(url: string): Media['kind'] | undefined {
+	const path = isDataUrl(url) || !URL.canParse(url, BASE) ? '' : new URL(url, BASE).pathname;
+	const named = NO_FILE.test(path) ? undefined : mimeTypeOf(path);
+	const type = isDataUrl(url) ? url.slice('data:'.length) : named;
+	const [kind = 'file'] = /^(?:image|video|audio)/i.exec(type ?? '') ?? [];
+	return type === undefined ? undefined : (kind.toLowerCase() as Media['kind']);
 }

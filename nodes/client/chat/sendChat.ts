@@ -1,7 +1,7 @@
 import { type CallLimits, type RetryPolicy, withRetryUntil } from '../http/retry';
 import type { Clock, HttpPort } from '../ports';
 import { completeChat, type CompleteOptions } from './completeChat';
-import { checkToolChoice } from './tools';
+import { checkToolChoice } from './requestFields';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 import { ServiceError } from '../errors';
 import { settled } from '../concurrency';

@@ -22,17 +22,18 @@ export function sseDecoder() {
 	let events: EventSourceMessage[] = [];
 	let isEventTooLarge = false;
 	let invalidLines = 0;
+	let totalBytes = 0;
 	let textBeforeEvents: string | undefined = '';
+	const utf8 = new TextDecoder();
 	const dataById = new Map<string, string>();
 	let areIdsUnique = true;
-	/** Repetitions of the first event. */
+	/** Repetitions of the first event: nobody knows yet whether all events have its id. */
 	let undecided: EventSourceMessage[] = [];
 
 	function add(event: EventSourceMessage): void {
 		const { id = '', data } = event;
-		const earlier = id === '' || !areIdsUnique ? undefined : dataById.get(id);
+		const earlier = areIdsUnique && id !== '' ? dataById.get(id) : undefined;
 		if (earlier === data) {
-			// Of a single id nobody knows yet whether all events have it.
 			if (dataById.size === 1) undecided.push(event);
 			return;
 		}
@@ -55,17 +56,14 @@ export function sseDecoder() {
 			invalidLines += 1;
 		},
 	});
-	const utf8 = new TextDecoder();
-	let totalBytes = 0;
 
 	function parse(text: string): readonly EventSourceMessage[] {
 		events = [];
 		if (invalidLines < MAX_INVALID_LINES) parser.feed(text);
 		if (isEventTooLarge) throw tooLarge('An event of the stream');
-		if (textBeforeEvents !== undefined) {
+		if (textBeforeEvents !== undefined)
 			textBeforeEvents = events.length > 0 ? undefined : textBeforeEvents + text;
-			if ((textBeforeEvents?.length ?? 0) > MAX_EVENT_CHARACTERS) throw tooLarge('The reply');
-		}
+		if ((textBeforeEvents?.length ?? 0) > MAX_EVENT_CHARACTERS) throw tooLarge('The reply');
 		return events;
 	}
 
@@ -83,9 +81,7 @@ export function sseDecoder() {
 		/** Flushes the parser at the end of the stream: the blank line dispatches a last event, which may be truncated. */
 		end: () => parse(`${utf8.decode()}\n\n`),
 		/** The text so far; undefined once there was an event in it. */
-		get textBeforeEvents() {
-			return textBeforeEvents;
-		},
+		textBeforeEvents: () => textBeforeEvents,
 	};
 }
 

@@ -3,9 +3,30 @@ import { dereference, Validator, type OutputUnit, type Schema } from '@cfworker/
 import { isJsonObject, objectOf, parseJsonObject, type JsonObject, type JsonValue } from '../json';
 import { oneLine } from '../values';
 import { callProblem, readFunction } from './toolCalls';
-import type { ToolDeclaration } from './tools';
+import type { ToolDeclaration } from './requestFields';
 import type { ToolCall } from './types';
 
+type Value = JsonValue | undefined;
+/**
+ * What the validator gets of the value of a keyword. Undefined leaves the keyword out: the validator cannot read the value,
+ * although the schema is good, and the service checks it.
+ *
+ * @param isLong Whether the arguments are too long for keywords that may take quadratic time.
+ */
+type Read = (value: Value, isLong: boolean) => Value;
+
+const asIs: Read = (value) => value;
+const ifShort: Read = (value, isLong) => (isLong ? undefined : value);
+const asPattern: Read = (value, isLong) => (isLong || !isPattern(value) ? undefined : value);
+/** Some programs write null for a limit that is not set; in draft 4 two of them are true or false. */
+const asLimit: Read = (value) => (typeof value === 'boolean' ? undefined : (value ?? undefined));
+/** In draft 3 a parameter itself is required. */
+const asRequired: Read = (value) => (typeof value === 'boolean' ? undefined : value);
+const asMap: Read = (value, isLong) => mapped(value, (_key, each) => readSchema(each, isLong));
+const asPatterns: Read = (value, isLong) =>
+	mapped(value, (key, each) => (isPattern(key) ? readSchema(each, isLong) : undefined));
+
+const ANY: Schema = {};
 const SCHEMA: Schema = { $ref: '#' };
 const LIST: Schema = { type: 'array', items: SCHEMA };
 const MAP: Schema = { type: 'object', additionalProperties: SCHEMA };
@@ -14,58 +35,49 @@ const TEXTS: Schema = { type: 'array', items: TEXT };
 const TYPE: Schema = {
 	enum: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'],
 };
-/** Keywords whose value has a schema for each of its own keys. */
-const MAPS = ['properties', 'patternProperties', 'definitions', '$defs', 'dependentSchemas'];
+const TYPES: Schema = { type: 'array', items: TYPE, minItems: 1 };
+const ITEMS: Schema = { if: { type: 'array' }, then: LIST, else: SCHEMA };
+const DEPENDENCY: Schema = { if: { type: 'array' }, then: TEXTS, else: SCHEMA };
 
-/** Meta-schema: the shapes of the keywords that the validator relies on (JSON Schema, draft 7 and 2020-12). */
-const META_SCHEMA = new Validator(
-	{
-		type: ['object', 'boolean'],
-		properties: {
-			...keywords(MAP, ...MAPS),
-			...keywords(LIST, 'allOf', 'anyOf', 'oneOf', 'prefixItems'),
-			...keywords(SCHEMA, 'not', 'if', 'then', 'else', 'contains', 'propertyNames'),
-			...keywords(SCHEMA, 'additionalItems', 'additionalProperties'),
-			...keywords(SCHEMA, 'unevaluatedItems', 'unevaluatedProperties'),
-			...keywords(TEXT, '$id', '$ref', '$anchor'),
-			items: { if: { type: 'array' }, then: LIST, else: SCHEMA },
-			type: { if: TEXT, then: TYPE, else: { type: 'array', items: TYPE, minItems: 1 } },
-			// Without a value nothing could match.
-			enum: { type: 'array', minItems: 1 },
-			required: TEXTS,
-			dependentRequired: { type: 'object', additionalProperties: TEXTS },
-			dependencies: {
-				type: 'object',
-				additionalProperties: { if: { type: 'array' }, then: TEXTS, else: SCHEMA },
-			},
-		},
-	},
-	'7',
-	false,
-);
-
-/** Keywords whose value is a number. */
-const LIMITS = [
-	...['exclusiveMaximum', 'exclusiveMinimum', 'maximum', 'minimum', 'multipleOf'],
-	...['maxItems', 'maxLength', 'maxProperties', 'minItems', 'minLength', 'minProperties'],
-];
-const isNoLimit = (value: JsonValue | undefined) => value === null || typeof value === 'boolean';
-/** Keywords that the validator cannot read, although the schema is good: the service checks them. */
-const UNREADABLE = new Map<string, (value: JsonValue | undefined) => boolean>([
-	['pattern', (value) => typeof value !== 'string' || !isPattern(value)],
-	// Some programs write null for a limit that is not set; in draft 4 two of them are true or false.
-	...LIMITS.map((name) => [name, isNoLimit] as const),
-	// On a parameter, as in draft 3.
-	['required', (value) => typeof value === 'boolean'],
+/**
+ * How each keyword is read, and the shape that the validator relies on (JSON Schema, draft 7 and 2020-12). Any other keyword
+ * may contain schemas.
+ */
+const KEYWORDS: readonly (readonly [read: Read, shape: Schema, ...names: string[]])[] = [
+	[asMap, MAP, 'properties', 'definitions', '$defs', 'dependentSchemas'],
+	[asPatterns, MAP, 'patternProperties'],
+	[readSchema, LIST, 'allOf', 'anyOf', 'oneOf', 'prefixItems'],
+	[readSchema, SCHEMA, 'not', 'if', 'then', 'else', 'contains', 'propertyNames'],
+	[readSchema, SCHEMA, 'additionalItems', 'additionalProperties'],
+	[readSchema, SCHEMA, 'unevaluatedItems', 'unevaluatedProperties'],
+	[asIs, TEXT, '$id', '$ref', '$anchor'],
+	[readSchema, ITEMS, 'items'],
+	[asIs, { if: TEXT, then: TYPE, else: TYPES }, 'type'],
+	// Without a value nothing could match.
+	[asIs, { type: 'array', minItems: 1 }, 'enum'],
+	[asRequired, TEXTS, 'required'],
+	[asIs, { type: 'object', additionalProperties: TEXTS }, 'dependentRequired'],
+	[asMap, { type: 'object', additionalProperties: DEPENDENCY }, 'dependencies'],
+	[asIs, ANY, 'const', 'default'],
+	[asLimit, ANY, 'exclusiveMaximum', 'exclusiveMinimum', 'maximum', 'minimum', 'multipleOf'],
+	[asLimit, ANY, 'maxItems', 'maxLength', 'maxProperties'],
+	[asLimit, ANY, 'minItems', 'minLength', 'minProperties'],
+	[asPattern, ANY, 'pattern'],
+	[ifShort, ANY, 'format', 'uniqueItems'],
 	// The validator takes a field `id` in it for the id of a schema.
-	['example', () => true],
-]);
-/** Keywords that may take quadratic time. They are checked in arguments up to a length that a model never needs for them. */
-const SLOW = ['format', 'pattern', 'uniqueItems'];
+	[() => undefined, ANY, 'example'],
+];
+const READ = new Map(KEYWORDS.flatMap(([read, , ...names]) => names.map((name) => [name, read])));
+const validator = (schema: Schema) => new Validator(schema, '7', false);
+const META_SCHEMA = validator({
+	type: ['object', 'boolean'],
+	properties: Object.fromEntries(
+		KEYWORDS.flatMap(([, shape, ...names]) => names.map((name) => [name, shape])),
+	),
+});
+
+/** Longer arguments than a model ever needs for the keywords that may take quadratic time. */
 const MAX_SLOW_CHARACTERS = 10_000;
-/** Keywords whose value is data, not a schema. */
-const DATA = ['const', 'default', 'enum'];
-const MISMATCH = 'The arguments do not match the schema of the tool';
 
 /**
  * Parses the arguments of a tool call and validates them against the schema of the tool (spec 2.3). Models sometimes
@@ -79,18 +91,17 @@ export function readToolCall(
 	tools: readonly ToolDeclaration[],
 ): { readonly arguments: JsonObject } | { readonly problem: string } {
 	const called = readFunction(call.function);
+	const declared = tools.map((tool) => tool.function);
 	const problem = callProblem(
 		called,
-		tools.map((tool) => tool.function.name),
+		declared.map(({ name }) => name),
 	);
 	if (problem !== undefined) return { problem };
-	const sent = parseJsonObject(called.arguments)!;
-	const exact = parseJsonObject(called.arguments, true)!;
-	const { parameters } = tools.find((tool) => tool.function.name === called.name)!.function;
-	if (parameters === undefined) return { arguments: exact };
-	const mismatch = findMismatch(parameters, sent);
-	if (mismatch !== undefined) return { problem: `${MISMATCH}${mismatch}` };
-	return { arguments: exact };
+	const { parameters = {} } = declared.find(({ name }) => name === called.name)!;
+	const mismatch = findMismatch(parameters, parseJsonObject(called.arguments)!);
+	return mismatch === undefined
+		? { arguments: parseJsonObject(called.arguments, true)! }
+		: { problem: `The arguments do not match the schema of the tool${mismatch}` };
 }
 
 /** How a value does not match a schema, as the end of a sentence: ` at #/city: …`; undefined if it matches. */
@@ -98,9 +109,8 @@ export function findMismatch(schema: JsonObject, value: JsonValue): string | und
 	const undeclared = undeclaredKeys(schema, value);
 	if (undeclared.length > 0) return `: it does not declare ${oneLine(undeclared.join(', '))}`;
 	try {
-		const skipped = JSON.stringify(value).length > MAX_SLOW_CHARACTERS ? SLOW : [];
-		const readable = readableSchema(schema, skipped) as Schema;
-		const { errors } = new Validator(readable, '7', false).validate(value);
+		const isLong = JSON.stringify(value).length > MAX_SLOW_CHARACTERS;
+		const { errors } = validator(readSchema(schema, isLong) as Schema).validate(value);
 		return errors.length === 0 ? undefined : ` ${describe(errors)}`;
 	} catch {
 		// A $ref that refers to itself: only the service can say what matches.
@@ -111,7 +121,7 @@ export function findMismatch(schema: JsonObject, value: JsonValue): string | und
 /** Why a schema cannot be used; undefined if it can. */
 export function schemaProblem(schema: JsonObject): string | undefined {
 	try {
-		const readable = readableSchema(schema);
+		const readable = readSchema(schema, false);
 		const { errors } = META_SCHEMA.validate(readable);
 		if (errors.length > 0) return describe(errors);
 
@@ -125,26 +135,33 @@ export function schemaProblem(schema: JsonObject): string | undefined {
 	}
 }
 
-/** The keys of a value that its schema excludes with `additionalProperties: false`. */
-function undeclaredKeys(
-	schema: JsonValue | undefined,
-	value: JsonValue | undefined,
-): readonly string[] {
-	if (!isJsonObject(schema)) return [];
-	if (Array.isArray(value)) {
-		return value.flatMap((each) => undeclaredKeys(schema['items'], each));
-	}
-	if (!isJsonObject(value)) return [];
-	const { properties, additionalProperties, patternProperties } = schema;
-	const declared = new Map(Object.entries(objectOf(properties)));
-	const isClosed = additionalProperties === false && patternProperties === undefined;
-	return Object.entries(value).flatMap(([key, each]) =>
-		isClosed && !declared.has(key) ? [key] : undeclaredKeys(declared.get(key), each),
-	);
+/** A copy of a schema, or of a list of schemas, that the validator can read. What is `nullable`, as in OpenAPI 3.0, may be null. */
+function readSchema(schema: Value, isLong: boolean): Value {
+	if (Array.isArray(schema)) return schema.map((each) => readSchema(each, isLong) ?? null);
+	const isNullable = objectOf(schema)['nullable'] === true;
+	return mapped(schema, (keyword, value) => {
+		if (isNullable && keyword === 'type') return [value ?? null, 'null'].flat();
+		if (isNullable && keyword === 'enum' && Array.isArray(value)) return [...value, null];
+		return (READ.get(keyword) ?? readSchema)(value, isLong);
+	});
 }
 
-function keywords(shape: Schema, ...names: string[]): Record<string, Schema> {
-	return Object.fromEntries(names.map((name) => [name, shape]));
+/** A copy of an object with other values, without those that become undefined. Any other value stays as it is. */
+function mapped(value: Value, change: (key: string, each: Value) => Value): Value {
+	if (!isJsonObject(value)) return value;
+	const entries = Object.entries(value).map(([key, each]) => [key, change(key, each)] as const);
+	return Object.fromEntries(entries.filter(([, each]) => each !== undefined));
+}
+
+/** The keys of a value that its schema excludes with `additionalProperties: false`. */
+function undeclaredKeys(schema: Value, value: Value): readonly string[] {
+	const { items, properties, additionalProperties, patternProperties } = objectOf(schema);
+	if (Array.isArray(value)) return value.flatMap((each) => undeclaredKeys(items, each));
+	const declared = new Map(Object.entries(objectOf(properties)));
+	const isClosed = additionalProperties === false && patternProperties === undefined;
+	return Object.entries(objectOf(value)).flatMap(([key, each]) =>
+		isClosed && !declared.has(key) ? [key] : undeclaredKeys(declared.get(key), each),
+	);
 }
 
 /** The last error is the most specific one; those before it only say that a parent does not match. */
@@ -153,42 +170,10 @@ function describe(errors: readonly OutputUnit[]): string {
 	return `at ${instanceLocation}: ${error}`;
 }
 
-/**
- * A copy of a schema without what the validator cannot read. What is `nullable`, as in OpenAPI 3.0, may be null.
- *
- * @param skipped Other keywords to leave out.
- * @param map The keyword of MAPS that the value belongs to, if any.
- */
-function readableSchema(
-	value: JsonValue | undefined,
-	skipped: readonly string[] = [],
-	map?: string,
-): JsonValue | undefined {
-	if (Array.isArray(value)) return value.map((each) => readableSchema(each, skipped) ?? null);
-	if (!isJsonObject(value)) return value;
-	const isReadable = (key: string, each: JsonValue | undefined) =>
-		map === undefined
-			? !skipped.includes(key) && UNREADABLE.get(key)?.(each) !== true
-			: map !== 'patternProperties' || isPattern(key);
-	const isNullable = map === undefined && value['nullable'] === true;
-	const read = (key: string, each: JsonValue | undefined) => {
-		if (isNullable && key === 'type') return [each ?? null, 'null'].flat();
-		if (isNullable && key === 'enum' && Array.isArray(each)) return [...each, null];
-		if (map === undefined && DATA.includes(key)) return each;
-		const isMap = map === undefined && MAPS.includes(key);
-		return readableSchema(each, skipped, isMap ? key : undefined);
-	};
-	return Object.fromEntries(
-		Object.entries(value)
-			.filter(([key, each]) => isReadable(key, each))
-			.map(([key, each]) => [key, read(key, each)]),
-	);
-}
-
 /** Whether JavaScript can compile a pattern: other languages have constructs of their own, such as `(?P<a>…)`. */
-function isPattern(pattern: string): boolean {
+function isPattern(pattern: Value): boolean {
 	try {
-		return new RegExp(pattern, 'u') instanceof RegExp;
+		return typeof pattern === 'string' && new RegExp(pattern, 'u') instanceof RegExp;
 	} catch {
 		return false;
 	}

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../json';
-import type { ToolProgressEvent } from './toolProgress';
+import type { JsonValue } from '../json';
 
 /** A part of a multimodal message (spec 2.2). */
 export type ContentPart =
@@ -53,7 +52,7 @@ export interface Choice {
 	index: number;
 	message: ReplyMessage;
 	finish_reason: string | null;
-	usage?: Usage;
+	usage?: unknown;
 }
 
 /** A non-streamed chat body, or a stream accumulated into the same form (spec 2.4 to 2.6). */
@@ -62,11 +61,24 @@ export interface ChatCompletion {
 	usage?: Usage;
 	model?: string;
 	session_id?: string | null;
-	trace_id?: string;
-	knowledge_base?: JsonObject;
-	suggested_questions?: JsonValue[];
-	agent?: JsonObject;
 	[other: string]: unknown;
+}
+
+/** A tool progress event in the stream of a super assistant (spec 2.7). */
+export interface ToolProgressEvent {
+	/** `extension.type`: `tool_start`, `tool_calls`, or one that the specification does not list. */
+	readonly type: string;
+	readonly tool?: string;
+	/** Parsed; the original text if it is not a JSON object. */
+	readonly arguments?: JsonValue;
+	readonly result?: string;
+	readonly status?: string;
+	/** Duration of the tool call as text, as sent by the service: `1.2s`. */
+	readonly elapsed?: string;
+	/** `extension.data` of a type that the specification does not list. */
+	readonly data?: JsonValue;
+	/** Milliseconds since the start of the call, see `askAssistant`. */
+	readonly offset_ms?: number;
 }
 
 /** What one chunk of a stream adds: text to the first choice (spec 2.5), and tool progress (spec 2.7). */

@@ -1,6 +1,6 @@
 import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
-import type { ToolDeclaration } from '../../client/chat/tools';
+import type { ToolDeclaration } from '../../client/chat/requestFields';
 import { withoutUndefined, type JsonObject } from '../../client/json';
 
 /** A part of a message in n8n's SDK for AI nodes, without the kinds that this package does not use. */

@@ -13,7 +13,7 @@ import {
 	parseMemory,
 	toKeep,
 	withMemory,
-} from '../../client/chat/memory';
+} from '../../client/chat/messages';
 import type { Conversation } from '../../client/chat/conversation';
 import type { ChatMessage } from '../../client/chat/types';
 import { InputError } from '../../client/errors';

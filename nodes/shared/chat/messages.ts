@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { readJson } from '../../client/chat/readFields';
+import { readJson } from '../../client/chat/requestFields';
 import { checkMessages, checkOrder, userMessage } from '../../client/chat/messages';
 import type { ChatMessage } from '../../client/chat/types';
 import { emptyText } from '../../client/errors';

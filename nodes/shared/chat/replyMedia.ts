@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { findMedia, isDataUrl, type Media } from '../../client/chat/media';
+import { findMedia, isDataUrl, type Media } from '../../client/chat/result';
 import type { ChatCompletion } from '../../client/chat/types';
 import { mapConcurrent, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { readJson } from '../../client/chat/readFields';
-import { checkTools } from '../../client/chat/tools';
+import { readJson, checkTools } from '../../client/chat/requestFields';
+
 import { InputError } from '../../client/errors';
 import { asJson, isJsonObject, type JsonObject, type JsonValue } from '../../client/json';
 import { isBlank, readChoice, shown } from '../../client/values';

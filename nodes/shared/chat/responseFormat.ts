@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { JsonFormat } from '../../client/chat/jsonReply';
-import { extraFields, isJsonMode } from '../../client/chat/readFields';
+import { extraFields, isJsonMode } from '../../client/chat/requestFields';
 import { schemaProblem } from '../../client/chat/toolArguments';
 import { InputError } from '../../client/errors';
 import { isJsonObject, type JsonObject } from '../../client/json';

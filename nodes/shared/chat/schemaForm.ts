@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { readJson } from '../../client/chat/readFields';
+import { readJson } from '../../client/chat/requestFields';
 import { InputError } from '../../client/errors';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../client/json';
 import { booleanField, entriesField, jsonField, listField, textField } from '../form/fields';

@@ -1,5 +1,12 @@
 import { InputError, rejectMistakes } from '../errors';
-import { fromJson, isJsonObject, objectOf, type JsonObject, type JsonValue } from '../json';
+import {
+	fromJson,
+	isJsonObject,
+	objectOf,
+	parseJson,
+	type JsonObject,
+	type JsonValue,
+} from '../json';
 import { oneLine, shown } from '../values';
 import type { ChatRequest } from './types';
 
@@ -14,14 +21,48 @@ export interface ToolDeclaration {
 	};
 }
 
+/** Request fields that the node itself sets. */
+const RESERVED = ['messages', 'app_code', 'stream', 'stream_options'];
 const EXAMPLE = '{ "type": "function", "function": { "name": … } }';
 const TOOL_HINT = `Write it as ${EXAMPLE}`;
 const SCHEMA_HINT =
 	'Write the parameters as { "type": "object", "properties": { "city": … }, "required": ["city"] }';
-const NO_PARAMETERS = { type: 'object' };
 /** Keywords under which a schema may declare more properties. */
 const COMBINING = ['allOf', 'anyOf', 'oneOf', 'if', '$ref', 'patternProperties'];
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Reads additional request fields, entered as JSON: for fields that the form does not have.
+ *
+ * @param reservedHint What to do about a field that something else sets.
+ * @throws InputError if the value is not a JSON object, or contains such a field.
+ */
+export function extraFields(value: unknown, reservedHint = 'Remove it'): JsonObject {
+	const label = 'Extra Body Fields';
+	const fields = readJson(value, label);
+	const hint = 'Enter fields and values, e.g. { "seed": 1 }';
+	if (!isJsonObject(fields)) throw new InputError(label, 'is not a JSON object', hint);
+	const reserved = RESERVED.find((name) => Object.hasOwn(fields, name));
+	if (reserved === undefined) return fields;
+	throw new InputError(label, `contains "${reserved}"`, reservedHint);
+}
+
+/**
+ * Reads a JSON field of the editor: a string is parsed, any other value of an expression is returned unchanged.
+ *
+ * @throws InputError if the text is not valid JSON.
+ */
+export function readJson(value: unknown, label: string): JsonValue {
+	if (typeof value !== 'string') return value as JsonValue;
+	const parsed = parseJson(value);
+	if (parsed !== undefined) return parsed;
+	throw new InputError(label, 'is not valid JSON', 'Check quotes, commas and brackets');
+}
+
+/** Whether the fields of a request ask for a JSON reply (`response_format`, spec 2.1). */
+export function isJsonMode({ response_format: format }: JsonObject): boolean {
+	return objectOf(format)['type'] === 'json_object';
+}
 
 /**
  * Validates a list of tool declarations (spec 2.3).
@@ -40,12 +81,12 @@ export function checkTools(
 	const names = new Set<string>();
 	for (const [index, tool] of value.entries()) {
 		const { type, function: declared } = objectOf(tool);
-		const isTool = type === 'function' && isJsonObject(declared);
-		const { name, description = '', parameters = NO_PARAMETERS } = isTool ? declared : {};
+		const { name = '', description = '', parameters = { type: 'object' } } = objectOf(declared);
 		const called = typeof name === 'string' ? name : '';
 		const schema = isJsonObject(parameters) && parameters.type === 'object' && parameters;
 		const problem = schema ? (findProblem(schema) ?? shapeProblem(schema)) : undefined;
 		const unusable = `(${called}) has a schema that cannot be used: ${shown(problem)}`;
+		const isTool = type === 'function' && isJsonObject(declared);
 		rejectMistakes(`${label}: entry ${index + 1}`, [
 			[!isTool, 'is not a tool declaration', TOOL_HINT],
 			[!NAME.test(called), 'has no valid name', nameHint(called)],
@@ -69,6 +110,11 @@ function shapeProblem(schema: JsonObject): string | undefined {
 	return unknown === undefined ? unknown : `required: ${oneLine(unknown)} is not in properties`;
 }
 
+function nameHint(name: string): string {
+	const valid = (name.match(/[A-Za-z0-9-]+/g) ?? []).join('_').slice(0, 64);
+	return valid === '' ? 'Use letters, digits, _ and -, at most 64 characters' : `Use ${valid}`;
+}
+
 /**
  * Validates that a request that forces a tool call has tools (spec 2.1).
  *
@@ -80,17 +126,6 @@ export function checkToolChoice({ tool_choice: choice, tools = [] }: ChatRequest
 }
 
 /** The choice after the first round: one that requires a tool holds for that round only, or the loop would never end. */
-export function laterToolChoice({
-	tool_choice: choice,
-}: Omit<ChatRequest, 'messages'>): Omit<ChatRequest, 'messages'> {
+export function laterToolChoice({ tool_choice: choice }: { readonly tool_choice?: unknown }) {
 	return choice === undefined || choice === 'none' ? {} : { tool_choice: 'auto' };
-}
-
-function nameHint(name: string): string {
-	const valid = name
-		.split(/[^A-Za-z0-9-]+/)
-		.filter((word) => word !== '')
-		.join('_')
-		.slice(0, 64);
-	return valid === '' ? 'Use letters, digits, _ and -, at most 64 characters' : `Use ${valid}`;
 }
