@@ -1,13 +1,46 @@
-import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
+import type { IExecuteFunctions, ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
-import { loadAiNodeSdk } from '../shared/chat/aiNodeSdk';
+import { addUsage } from '../client/chat/conversation';
+import { checkMessages } from '../client/chat/messages';
+import { laterToolChoice } from '../client/chat/requestFields';
+import { usageOf } from '../client/chat/result';
+import { sendChat, type SendOptions } from '../client/chat/sendChat';
+import { callProblem, closeCalls, toReplay, restoreReplies } from '../client/chat/toolCalls';
+
+import type {
+	ChatCompletion,
+	ChatMessage,
+	ChatRequest,
+	ToolCall,
+	Usage,
+} from '../client/chat/types';
+import { settled, valueOf, type Settled } from '../client/concurrency';
+import { ServiceError } from '../client/errors';
+import { asJson, fromJson } from '../client/json';
+import type { HttpPort } from '../client/ports';
+import { oneLine } from '../client/values';
+import {
+	callsOf,
+	fileLinks,
+	loadAiNodeSdk,
+	toChatMessages,
+	toDeclaration,
+	toSdkResult,
+	type AiNodeSdk,
+	type SdkCall,
+	type SdkChatModel,
+	type SdkChunk,
+	type SdkTool,
+} from '../shared/chat/aiNodeSdk';
 import { readCallLimits } from '../shared/chat/callOptions';
+import { judgeReply } from '../shared/chat/finishReply';
 import { readImages } from '../shared/chat/messages';
 import { readRequestFields, readResponseFormat } from '../shared/chat/requestOptions';
 import { readRetry } from '../shared/form/callOptions';
+import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
-import { inOneLine, toNodeError } from '../shared/run/nodeErrors';
-import { chatModel } from './chatModel';
+import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
+import { nodeState } from '../shared/run/nodeState';
 
 /**
  * Supplies the chat model that the fields describe to the connected agent or chain.
@@ -57,4 +90,133 @@ function estimateByLength(model: Adapter): Adapter {
 	const { bindTools } = model;
 	if (bindTools) model.bindTools = (tools) => estimateByLength(bindTools.call(model, tools));
 	return model;
+}
+
+/** Settings that all calls of a chat model share. */
+interface ChatModelSettings extends Omit<SendOptions, 'stream'> {
+	readonly sdk: AiNodeSdk;
+	readonly http: HttpPort;
+	/** The request without messages and tools. */
+	readonly request: Omit<ChatRequest, 'messages'>;
+	/** URLs of the images to attach to the last user message. */
+	readonly imageUrls: readonly string[];
+}
+
+/** Maximum number of replies stored for `restoreReplies`. n8n does not report when an agent has finished with them. */
+const MAX_STORED_REPLIES = 200;
+/** The tool by which an agent of n8n with an output parser answers. */
+const ANSWER_TOOL = 'format_final_json_response';
+const INVALID_HINT = 'Describe the tools more clearly, or choose another model';
+/** How often the model is told that none of its calls can be run, before that is an error. */
+const MAX_CORRECTIONS = 3;
+
+/** The service's chat as a chat model for n8n's agents and chains. */
+export function chatModel(
+	context: ISupplyDataFunctions,
+	settings: ChatModelSettings,
+	tools: readonly SdkTool[] = [],
+): SdkChatModel {
+	const { sdk, http, request: fields, imageUrls } = settings;
+	const names = tools.map(({ name }) => name);
+	const isRunnable = ({ function: called }: ToolCall) =>
+		tools.length === 0 || callProblem(called, names) === undefined;
+	/** The replies that ask for tools, in the form in which `restoreReplies` sends them back: the agent only has its own copies. */
+	const replies = () => nodeState<readonly ChatMessage[]>(context, 'replies');
+
+	function toRequest([messages, call = {}]: SdkCall): ChatRequest {
+		const stop = call.stop ?? call.stopSequences;
+		const said = toChatMessages(messages, imageUrls);
+		const restored = restoreReplies(said, replies().get() ?? []);
+		const isLater = restored.at(-1)?.role === 'tool' && !names.includes(ANSWER_TOOL);
+		const closed = closeCalls(restored, names).map(asJson);
+		return {
+			...fields,
+			...(isLater && laterToolChoice(fields)),
+			...(stop && { stop }),
+			...(tools.length > 0 && { tools: tools.map((tool) => toDeclaration(sdk, tool)) }),
+			messages: checkMessages(closed, 'Messages', { allowPrivate: true }),
+		};
+	}
+
+	/** Sends the messages until the reply is an answer, or has a call that the agent can run. */
+	async function converse(call: SdkCall, onDelta?: SendOptions['onDelta']) {
+		const options = { ...settings, stream: onDelta !== undefined, onDelta };
+		const chat = sendChat(n8nClock(context), http, options);
+		let request = toRequest(call);
+		let usage: Usage | undefined;
+		for (let left = MAX_CORRECTIONS; ; left -= 1) {
+			const completion = await chat(request);
+			usage = addUsage(usage, usageOf(completion));
+			const reply = { ...completion, ...(usage && { usage }) };
+			const stored = replies().get() ?? [];
+			// The agent tells the calls of all rounds apart by id.
+			const calls = callsOf(completion, `call_${stored.length + 1}`);
+			const [first] = calls;
+			if (first === undefined) {
+				judgeReply(completion, 'model');
+				return reply;
+			}
+			const choice = completion.choices[0]!;
+			const said = toReplay(choice.message, calls);
+			// Some agents would ask the same again, or run the tool with other arguments: `closeCalls` answers the others.
+			const tool_calls = said.tool_calls!.filter(isRunnable);
+			if (tool_calls.length > 0) {
+				replies().set([...stored, said].slice(-MAX_STORED_REPLIES));
+				const message = { ...choice.message, ...fromJson<object>(asJson(said)) };
+				return { ...reply, choices: [{ ...choice, message: { ...message, tool_calls } }] };
+			}
+			if (left === 0) {
+				const message = `The model made an invalid call to the tool ${oneLine(first.function.name)}`;
+				throw new ServiceError('protocol', message, INVALID_HINT, {
+					partial: asJson(completion),
+				});
+			}
+			request = { ...request, messages: closeCalls([...request.messages, said], names) };
+		}
+	}
+
+	const send: typeof converse = async (...args) =>
+		await converse(...args).catch((error: unknown) => {
+			const failure = toNodeError(context.getNode(), error, 0);
+			// n8n sends the description to a streaming chat. Its type of a sub-node lacks the method.
+			const isLive = (context as Partial<IExecuteFunctions>).isStreaming?.() === true;
+			throw isLive ? forVisitor(failure) : failure;
+		});
+
+	return {
+		provider: 'agent-video',
+		modelId: String(fields.model ?? fields.app_code ?? 'default'),
+		generate: async (...call) => toSdkResult(await send(call)),
+		async *stream(...call) {
+			const queue: SdkChunk[] = [];
+			const state: { outcome?: Settled<ChatCompletion>; wake?: () => void } = {};
+			const sent = send(call, ({ content, reasoning }) => {
+				if (reasoning !== '') queue.push({ type: 'reasoning-delta', delta: reasoning });
+				if (content !== '') queue.push({ type: 'text-delta', delta: content });
+				state.wake?.();
+				return reasoning !== '' || content !== '';
+			});
+			void settled(sent).then((outcome) => {
+				state.outcome = outcome;
+				state.wake?.();
+			});
+			while (state.outcome === undefined || queue.length > 0) {
+				if (queue.length === 0)
+					await new Promise<void>((resolve) => (state.wake = resolve));
+				yield* queue.splice(0);
+			}
+			const completion = valueOf(state.outcome);
+			const links = fileLinks(completion);
+			if (links !== '') yield { type: 'text-delta', delta: links };
+			const { message, ...end } = toSdkResult(completion);
+			for (const part of message.content) {
+				if (part.type !== 'tool-call') continue;
+				const { toolCallId: id = '', toolName: name, input: argumentsDelta } = part;
+				// One chunk per call: n8n writes the chunks of all calls to the same place.
+				yield { type: 'tool-call-delta', id, name, argumentsDelta };
+			}
+			yield { type: 'finish', ...end };
+		},
+		withTools: (more) => chatModel(context, settings, [...tools, ...more]),
+	};
 }

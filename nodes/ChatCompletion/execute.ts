@@ -1,21 +1,14 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { applyReply, startConversation } from '../client/chat/conversation';
-import type { ChatRequest } from '../client/chat/types';
 import { readCallLimits, showOptions } from '../shared/chat/callOptions';
-import { readChatBatching, withChatStream, type SendText } from '../shared/chat/chatStream';
-import { finishReply, readOutput } from '../shared/chat/finishReply';
-import { readMediaDownload, withMedia } from '../shared/chat/replyMedia';
-import { readMemoryKey, recall, remember, rememberedItems } from '../shared/chat/memory';
+import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
+import { askForReply, finishReply, readReplyOptions } from '../shared/chat/finishReply';
+import { readMemoryKey, recall, rememberedItems } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
-import { hintMissingFiles } from '../shared/files/download';
-import { sendAndReport } from '../shared/chat/reportCall';
 import { readFallbacks, readRequestFields } from '../shared/chat/requestOptions';
-import { readJsonFormat } from '../shared/chat/responseFormat';
 import { readRetry } from '../shared/form/callOptions';
 import { n8nService } from '../shared/run/host';
-import { keyedMutex } from '../client/concurrency';
-import { mapItems } from '../shared/run/mapItems';
 
 /** Limits of a single exchange: there is none. */
 const NO_LIMITS = { maxRounds: Infinity, maxCalls: Infinity, maxRepeats: Infinity };
@@ -27,34 +20,19 @@ const NO_LIMITS = { maxRounds: Infinity, maxCalls: Infinity, maxRepeats: Infinit
 export async function runChatCompletion(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
-	const runExclusive = keyedMutex();
 	const remembered = rememberedItems(context);
-	const items = await mapItems(
-		context,
-		() => readChatBatching(context),
-		async (item, { live }) => {
-			const run = async (onText?: SendText) => {
-				const key = readMemoryKey(context, item);
-				const ask = async () => await runItem(context, item, onText);
-				return await runExclusive(
-					key,
-					key === '' ? ask : async () => (remembered.items[item] ??= await ask()),
-				);
-			};
-			return live ? await withChatStream(context, item, run) : await run();
-		},
-	);
-	if (items.every(({ json }) => json['error'] === undefined)) remembered.clear();
-	hintMissingFiles(context, items, 'media');
-	return [items];
+	const begin = () => async (item: number, sendText?: SendText) =>
+		await remembered.once(
+			item,
+			readMemoryKey(context, item),
+			async () => await runItem(context, item, sendText),
+		);
+	return await mapChats(context, begin, remembered.clear);
 }
 
-async function runItem(
-	context: IExecuteFunctions,
-	item: number,
-	onText: SendText | undefined,
-): Promise<INodeExecutionData> {
+async function runItem(context: IExecuteFunctions, item: number, sendText?: SendText) {
 	const service = await n8nService(context);
+	// All is read before the call: a bad value must be found before it is paid for.
 	const asked = readMessages(context, item, service);
 	const fields = readRequestFields(context, item, service);
 	const options = {
@@ -62,19 +40,16 @@ async function runItem(
 		...readCallLimits(context, item),
 		retry: readRetry(context, item),
 		fallbacks: readFallbacks(context, item, service),
-		showReasoning: showOptions.streamReasoning.read(context, item),
-		onText,
+		onDelta: showReply(sendText, {
+			reasoning: showOptions.streamReasoning.read(context, item),
+		}),
 	};
-	// Read before the call: a bad value must be found before it is paid for.
-	const download = readMediaDownload(context, item);
-	const output = readOutput(context, item);
+	const wanted = readReplyOptions(context, item);
 	const { messages, memory } = await recall(context, item, asked);
-	const request: ChatRequest = { messages, ...fields };
-	const format = readJsonFormat(context, item);
-	const completion = await sendAndReport(context, service.http, request, format, options);
-	const json = finishReply(context, completion, 'reply', { format, output });
+	const request = { messages, ...fields };
+	const completion = await askForReply(context, service.http, request, wanted.format, options);
 	// A reply with calls that the workflow has to run ends no turn.
-	const replied = applyReply(startConversation(messages), completion, [], NO_LIMITS);
-	await remember(context, memory, replied);
-	return await withMedia(context, { json, pairedItem: { item } }, completion, download);
+	const conversation =
+		memory && applyReply(startConversation(messages), completion, [], NO_LIMITS);
+	return await finishReply(context, completion, 'reply', { ...wanted, memory, conversation });
 }

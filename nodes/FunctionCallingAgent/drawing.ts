@@ -2,7 +2,7 @@ import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError, rejectMistakes } from '../client/errors';
 import { counted } from '../client/values';
-import { setCustomData } from '../shared/chat/reportCall';
+import { setCustomData } from '../shared/chat/finishReply';
 import { engineOf, sourceOf, startWaitingNode } from '../shared/run/engine';
 import { hint } from '../shared/run/hints';
 import { isSingleOutput } from './properties';

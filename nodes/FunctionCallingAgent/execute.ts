@@ -3,16 +3,19 @@ import type { EngineResponse, IExecuteFunctions, NodeOutput } from 'n8n-workflow
 import { applyReply, openCalls } from '../client/chat/conversation';
 import { progressLine } from '../client/chat/accumulator';
 import { laterToolChoice } from '../client/chat/requestFields';
-
 import { mapConcurrent } from '../client/concurrency';
 import { isCanceled, ServiceError } from '../client/errors';
 import { asJson } from '../client/json';
 import { oneLine } from '../client/values';
-import { isLive, toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
-import { finishReply } from '../shared/chat/finishReply';
+import {
+	isLive,
+	showReply,
+	toChatNotice,
+	withChatStream,
+	type SendText,
+} from '../shared/chat/chatStream';
+import { askForReply, finishReply } from '../shared/chat/finishReply';
 import { remember } from '../shared/chat/memory';
-import { withMedia } from '../shared/chat/replyMedia';
-import { sendAndReport } from '../shared/chat/reportCall';
 import { eventLoopTurn } from '../shared/run/clock';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
@@ -100,20 +103,22 @@ async function ask(
 ): Promise<void> {
 	const settings = batch.settings!;
 	const conversation = slot.conversation!;
-	const { tools = [], fallbacks, format, output } = slot;
-	const send = async (onText?: SendText) => {
+	const { tools = [], fallbacks, format } = slot;
+	const send = async (sendText?: SendText) => {
 		const { http } = await n8nService(context);
 		const later = conversation.rounds === 0 ? {} : laterToolChoice(slot.request!);
 		const toolFields = tools.length === 0 ? { tool_choice: undefined } : { tools, ...later };
 		const request = { ...slot.request, ...toolFields, messages: conversation.messages };
-		const options = { ...settings, fallbacks, onText };
-		const completion = await sendAndReport(context, http, request, format, options);
+		const onDelta = showReply(sendText, { reasoning: settings.showReasoning });
+		const options = { ...settings, fallbacks, onDelta };
+		const completion = await askForReply(context, http, request, format, options);
 		const next = applyReply(conversation, completion, tools, settings.limits);
 		for (const { name } of settings.showTools ? openCalls(next) : []) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
-			onText?.(toChatNotice(line));
+			sendText?.(toChatNotice(line));
 		}
-		if (next.phase.kind === 'stopped') onText?.(toChatNotice(STOPPED_TEXTS[next.phase.reason]));
+		const { phase } = next;
+		if (phase.kind === 'stopped') sendText?.(toChatNotice(STOPPED_TEXTS[phase.reason]));
 		const invalid = next.calls.find(
 			(call) => call.round === next.rounds && call.invalid === true,
 		);
@@ -125,15 +130,13 @@ async function ask(
 				{ serviceMessage: invalid.result ?? '', partial: asJson(completion) },
 			);
 		}
-		if (next.phase.kind === 'answered') {
-			const json = finishReply(context, completion, 'agent', { format, output });
-			slot.answer = await withMedia(context, { json }, completion, settings.media);
-		}
+		const reply = { ...slot, media: settings.media, conversation: next };
+		if (phase.kind === 'answered')
+			slot.answer = await finishReply(context, completion, 'agent', reply);
+		else await remember(context, slot.memory, next);
 		slot.conversation = next;
-		await remember(context, slot.memory, next);
 	};
-	const asked = isLive(context) ? withChatStream(context, slot.item, send) : send();
-	await asked.catch((error: unknown) => {
+	await withChatStream(context, slot.item, isLive(context), send).catch((error: unknown) => {
 		failSlots(context, [slot], error, true);
 	});
 }

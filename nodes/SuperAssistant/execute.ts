@@ -1,36 +1,25 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { askAssistant } from '../client/chat/askAssistant';
-import { askForJson, type JsonFormat } from '../client/chat/jsonReply';
-import { liveText } from '../client/chat/sendChat';
-import { progressLine } from '../client/chat/accumulator';
-import type { ChatCompletion, ChatDelta, ChatRequest } from '../client/chat/types';
-import { ServiceError } from '../client/errors';
-import { withRetryUntil } from '../client/http/retry';
+import { withJson, type JsonFormat } from '../client/chat/jsonReply';
+import { userMessage } from '../client/chat/messages';
+import { askAssistant, withRetries, type Chat } from '../client/chat/sendChat';
+import type { ChatCompletion, ChatRequest } from '../client/chat/types';
 import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency';
+import { emptyText, ServiceError } from '../client/errors';
 import { readCallLimits, showOptions } from '../shared/chat/callOptions';
-import {
-	readChatBatching,
-	toChatNotice,
-	withChatStream,
-	type SendText,
-} from '../shared/chat/chatStream';
-import { finishReply, readOutput } from '../shared/chat/finishReply';
-import { readMediaDownload, withMedia } from '../shared/chat/replyMedia';
-import { hintMissingFiles } from '../shared/files/download';
-import { reportCall } from '../shared/chat/reportCall';
-import { readJsonFormat } from '../shared/chat/responseFormat';
-import { readSafeRetry } from '../shared/form/callOptions';
-import { ledgerOptions } from '../shared/ledger/ledgerOption';
+import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
+import { finishReply, readReplyOptions, reportCall } from '../shared/chat/finishReply';
+import { chatSession } from '../shared/chat/memory';
+import { readImages } from '../shared/chat/messages';
+import { appField, readChatFields } from '../shared/chat/requestOptions';
+import { readSafeRetry, safeRetryGroup } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
+import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { openCalls } from '../shared/ledger/paidCalls';
-import { hint } from '../shared/run/hints';
 import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
-import { mapItems } from '../shared/run/mapItems';
-import { errorLine } from '../shared/run/nodeErrors';
+import { readPromptText, readText } from '../shared/run/parameters';
 import { ASSISTANT_CALLS, openSession } from './sessionTable';
-import { planCall, readRequest, type AssistantFields } from './input';
 
 /**
  * Calls the assistant once per item. Items of the same session run one after another; with live streaming all items do,
@@ -43,109 +32,120 @@ export async function runSuperAssistant(
 	const planned = context
 		.getInputData()
 		.map((_item, item) => readResult(() => planCall(context, item)));
+	const sent = planned.flatMap((each) => ('value' in each ? [each.value] : []));
+	const isOn = ledgerOptions.callLedger.read(context, 0);
 	const opened = await settled(
-		openCalls(
-			context,
-			ASSISTANT_CALLS,
-			planned.flatMap((each) => ('value' in each ? [each.value] : [])),
-			{ isOn: ledgerOptions.callLedger.read(context, 0), smallestBatch: 1 },
-		),
+		openCalls(context, ASSISTANT_CALLS, sent, { isOn, smallestBatch: 1 }),
 	);
+	const begin = () => {
+		const calls = valueOf(opened);
+		return async (item: number, sendText?: SendText) => {
+			const { fields } = valueOf(planned[item]!);
+			const { format: read, ...wanted } = readReplyOptions(context, item);
+			// All calls in a reply of an assistant have run.
+			const format = read && { ...read, hasRunAll: true };
+			const send = async () => await ask(context, item, fields, format, sendText);
+			const make = async () => await calls.make(item, send);
+			const { result } = await runExclusive(fields.sessionValue, make);
+			return await finishReply(context, result, 'assistant', { ...wanted, format });
+		};
+	};
 	try {
-		const items = await mapItems(
-			context,
-			() => ({ ...readChatBatching(context), calls: valueOf(opened) }),
-			async (item, { live, calls }) => {
-				const run = async (sendText?: SendText) => {
-					const { fields } = valueOf(planned[item]!);
-					const download = readMediaDownload(context, item);
-					const output = readOutput(context, item);
-					// All calls in a reply of an assistant have run.
-					const read = readJsonFormat(context, item);
-					const format = read && { ...read, hasRunAll: true };
-					const send = async () => await ask(context, item, fields, format, sendText);
-					const { result: reply } = await runExclusive(
-						fields.sessionValue,
-						async () => await calls.make(item, send),
-					);
-					const json = finishReply(context, reply, 'assistant', { format, output });
-					return await withMedia(
-						context,
-						{ json, pairedItem: { item } },
-						reply,
-						download,
-					);
-				};
-				return live ? await withChatStream(context, item, run) : await run();
-			},
-		);
-		if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
-		hintMissingFiles(context, items, 'media');
-		return [items];
+		return await mapChats(context, begin, () => {
+			clearCallLog(context);
+		});
 	} finally {
 		if ('value' in opened) await opened.value.close();
 	}
 }
 
+/**
+ * An item's call before it is sent, see `PlannedCall`: also its fields, and the columns that a person wants to see.
+ *
+ * @throws The error of an expression, and InputError for a message that says nothing.
+ */
+export function planCall(context: IExecuteFunctions, item: number) {
+	const text = (name: string) => readText(context, name, item);
+	const chosen = text('session').trim();
+	const chat = chosen === 'chat' ? chatSession(context, item) : '';
+	// This Chat without a chat is a new session.
+	const session = chosen !== 'chat' ? chosen : chat === '' ? 'new' : 'key';
+	const valueField = session === 'id' ? 'sessionId' : 'sessionKey';
+	const sessionValue = session === 'new' ? '' : chat || text(valueField).trim();
+	const images = context.getNodeParameter('images.image', item, []);
+	const app = text('appCode');
+	const message = readPromptText(context, 'message', item, 'Message');
+	const appCode = app.trim();
+	return {
+		/** Session is `new`, `id` or `key`, as a chat is one of them. */
+		fields: { appCode, message, session, sessionValue },
+		item,
+		key: '',
+		// Not what is sent: the signed URLs of binary files differ on every run.
+		entered: JSON.stringify([app, message, session, sessionValue, images]),
+		retryOutcomeUnknown: safeRetryGroup.options.retryOutcomeUnknown.read(context, item),
+		row: {
+			app_code: appCode,
+			session_key: session === 'key' ? sessionValue : '',
+			session_id: session === 'id' ? sessionValue : '',
+			message: message.trim(),
+		},
+	};
+}
+
+/**
+ * Sends the call of an item in its session, and there also the attempts to repair a reply in JSON.
+ *
+ * @throws InputError that names the field with an invalid value, and ServiceError as `askAssistant`.
+ */
 async function ask(
 	context: IExecuteFunctions,
 	item: number,
-	fields: AssistantFields,
+	fields: ReturnType<typeof planCall>['fields'],
 	format: JsonFormat | undefined,
 	sendText: SendText | undefined,
 ): Promise<ChatCompletion> {
 	const service = await n8nService(context);
-	const request = readRequest(context, item, fields, service);
-	const clock = n8nClock(context);
-	const { limitMs, ...limits } = readCallLimits(context, item);
-	// Also prevents a retry after text was shown: such a failure always has an unknown outcome.
-	const retry = readSafeRetry(context, item);
+	const app = appField(fields.appCode, service);
+	const images = readImages(context, item, service);
+	if (fields.message.trim() === '' && images.length === 0) throw emptyText('Message');
+	// Without a session (spec 2.7).
+	const request: ChatRequest = {
+		...app,
+		messages: [userMessage(fields.message, images)],
+		...readChatFields(context, item),
+	};
 	const options = {
 		stream: context.getNodeParameter('streaming', 0) !== 'off',
-		...limits,
-		onDelta: sendText && showIn(context, item, sendText),
+		...readCallLimits(context, item),
+		retry: readSafeRetry(context, item),
+		onDelta: showReply(sendText, {
+			reasoning: showOptions.streamReasoning.read(context, item),
+			tools: showOptions.showInChat.read(context, item) === 'tools',
+		}),
 	};
-	const session = await openSession(context, fields, limitMs);
-	let sessionId = session.id;
+	const send = withRetries(n8nClock(context), service.http, options, askAssistant);
+	const session = await openSession(context, fields, options.limitMs);
+	let { id } = session;
 	const events: unknown[] = [];
-	const remember = async (sessionId = '') => {
-		// The reply is paid for: a failure here must not lose it.
-		await session.remember(sessionId).catch((error: unknown) => {
-			hint(context, errorLine(error as Error));
-		});
-	};
-	const send = async ({ messages, ...rest }: ChatRequest): Promise<ChatCompletion> => {
-		const inSession = sessionId === undefined ? {} : { session_id: sessionId };
+	const chat: Chat = async ({ messages, ...rest }) => {
+		const inSession = id === undefined ? {} : { session_id: id };
 		// The assistant remembers the others.
 		const sent = { ...inSession, ...rest, messages: messages.slice(-1) };
-		const reply = await withRetryUntil(
-			clock,
-			service.http,
-			{ limitMs, retry },
-			async (http) => await askAssistant(http, clock, sent, options),
-		);
-		sessionId = reply.session_id ?? sessionId;
+		const reply = reportCall(context, await send(sent));
+		id = reply.session_id ?? id;
 		events.push(...[reply['events'] ?? []].flat());
-		reportCall(context, reply);
 		return reply;
 	};
-	const completion = await askForJson(request, format, send).catch(async (error: unknown) => {
+	const completion = await withJson(
+		chat,
+		format,
+	)(request).catch(async (error: unknown) => {
 		// Also when the reply broke off: the assistant remembers what it did in the session.
 		const { subject } = error instanceof ServiceError ? error.details : {};
-		await remember(subject?.['session_id']);
+		await session.remember(subject?.['session_id']);
 		throw error;
 	});
-	await remember(sessionId);
+	await session.remember(id);
 	return events.length === 0 ? completion : { ...completion, events };
-}
-
-/** Shows the reply in the chat: text as it arrives, and tool progress as lines of their own between it. */
-function showIn(context: IExecuteFunctions, item: number, sendText: SendText) {
-	const toText = liveText({ withReasoning: showOptions.streamReasoning.read(context, item) });
-	const withTools = showOptions.showInChat.read(context, item) === 'tools';
-	return (delta: ChatDelta) => {
-		for (const line of withTools ? delta.progress.map(progressLine) : [])
-			if (line !== '') sendText(toChatNotice(line));
-		sendText(toText(delta));
-	};
 }

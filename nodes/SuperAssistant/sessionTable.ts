@@ -1,23 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { InputError } from '../client/errors';
-import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
-import {
-	onTable,
-	type Row,
-	type Step,
-	TableError,
-	type TableSchema,
-} from '../shared/ledger/dataTable';
-import { accountOf } from '../shared/run/credential';
-import { n8nClock } from '../shared/run/clock';
-import { hint } from '../shared/run/hints';
-import { checkKey } from '../shared/run/parameters';
-import type { AssistantFields } from './input';
 import type { ChatCompletion } from '../client/chat/types';
-import { fromJson, isJsonObject, objectOf, parseJsonObject, type JsonValue } from '../client/json';
+import { InputError } from '../client/errors';
+import { fromJson, isJsonObject, objectOf, parseJsonObject } from '../client/json';
 import { CALLER_COLUMNS, type CallKind, STATUS_COLUMNS } from '../shared/ledger/callKind';
+import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
+import { onTable, type Row, type Step, TableError } from '../shared/ledger/dataTable';
+import { n8nClock } from '../shared/run/clock';
+import { accountOf } from '../shared/run/credential';
+import { hint } from '../shared/run/hints';
+import { errorLine } from '../shared/run/nodeErrors';
+import { checkKey } from '../shared/run/parameters';
 
 /** The sessions of a project; users can view them and delete rows. */
 export const SESSION_TABLE = {
@@ -32,23 +26,27 @@ export const SESSION_TABLE = {
 		claim: 'string',
 		claimed_until: 'date',
 	},
-} as const satisfies TableSchema;
+} as const;
 
 /** The session in which an item calls the assistant. */
-export interface AssistantSession {
+interface AssistantSession {
 	/** The service's `session_id`; none for a new session. */
 	readonly id?: string | undefined;
-	/** Ends the call: stores the ID of the session that the service used, if any, where later executions need it. */
-	readonly remember: (sessionId: string) => Promise<unknown>;
+	/** Ends the calls: stores the ID of the session that the service used, if any, where later executions need it. Never rejects. */
+	readonly remember: (sessionId?: string) => Promise<void>;
 }
 
 const FORGOTTEN =
 	'The first message of a session key has not been answered in time. The message after it uses a session of its own, which is not remembered for the key. Its session_id is in the output';
+const NOT_REMEMBERED =
+	'Otherwise set Session to By ID and store the session_id of the output yourself, or set it to New';
+const EMPTY = 'Enter a value, or set Session to New';
+const EMPTY_ID = `${EMPTY}. To get the session_id of another node of this package, set Output to Detailed there`;
 
 const doNothing = async (): Promise<void> => undefined;
 
 /**
- * The session that the fields of an item ask for (spec 2.7). After the call, call its `remember`.
+ * The session that the fields of an item ask for (spec 2.7). After the calls, call its `remember`.
  *
  * A key has one session per account and assistant. If there is none, the key is claimed for the first call, which opens
  * one; anyone else who sends a first message waits for it.
@@ -57,55 +55,50 @@ const doNothing = async (): Promise<void> => undefined;
  * workers, and work in the editor's test chat. Workflow static data cannot do this: n8n saves it as a whole at the end
  * of an execution, so that parallel chats overwrite each other's session, and never saves it in a manual execution.
  *
+ * @param fields The session is `new`, `id` or `key`; its value is the ID or the key.
  * @param callMs How long a first call may take: a claim expires after it, and nobody waits longer.
  * @throws InputError when its ID or key is empty or says nothing, or when the table of the sessions cannot be used.
  */
 export async function openSession(
 	context: IExecuteFunctions,
-	{ appCode, session, sessionValue }: AssistantFields,
+	{ appCode, session, sessionValue }: Record<'appCode' | 'session' | 'sessionValue', string>,
 	callMs: number,
 ): Promise<AssistantSession> {
 	if (session === 'new') return { remember: doNothing };
-	if (sessionValue === '') throw emptyValue(session);
-	checkKey(sessionValue, session === 'id' ? 'Session ID' : 'Key');
+	const [label, ifEmpty] = session === 'id' ? ['Session ID', EMPTY_ID] : ['Key', EMPTY];
+	if (sessionValue === '') throw new InputError(label, 'is empty', ifEmpty);
+	checkKey(sessionValue, label);
 	if (session === 'id') return { id: sessionValue, remember: doNothing };
+
 	const clock = n8nClock(context);
-	const claim = randomUUID();
+	const key = { claim: randomUUID() };
 	const account = await accountOf(context);
 	const owner = { app_code: appCode, session_key: sessionValue, account };
 	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
-	const ofClaim = { all: [['claim', 'eq', claim]] } as const;
+	const ofClaim = { all: [['claim', 'eq', key.claim]] } as const;
 	let seen: readonly Row[] = [];
 
 	async function write(...steps: readonly Step[]): Promise<readonly Row[]> {
 		return await onTable(context, SESSION_TABLE, ...steps).catch((error: unknown) => {
 			if (!(error instanceof TableError)) throw error;
-			const remedy =
-				'Otherwise set Session to By ID and store the session_id of the output yourself, or set it to New';
-			throw new InputError('Session', `cannot be remembered: ${error.message}`, remedy);
+			const problem = `cannot be remembered: ${error.message}`;
+			throw new InputError('Session', problem, NOT_REMEMBERED);
 		});
 	}
 	const claimAs = (status: 'claimed' | 'reserved') => ({
 		status,
 		claimed_until: new Date(clock.now() + callMs).toISOString(),
 	});
-	const key = { claim };
-	const outcomes = await claimKeys(
-		{
-			async find() {
-				seen = await write({ find: { all } });
-				return [seen.flatMap((row) => toClaim(row, clock.now()))];
-			},
-			claim: async () =>
-				await write({ insert: [{ ...owner, claim, ...claimAs('claimed') }] }),
-			reserve: async () => await write({ set: claimAs('reserved'), where: ofClaim }),
-			withdraw: async () => await write({ remove: ofClaim }),
+	const table = {
+		async find() {
+			seen = await write({ find: { all } });
+			return [seen.flatMap((row) => toClaim(row, clock.now()))];
 		},
-		[key],
-		clock,
-		callMs,
-	);
-	const outcome = outcomes.get(key)!;
+		claim: async () => await write({ insert: [{ ...owner, ...key, ...claimAs('claimed') }] }),
+		reserve: async () => await write({ set: claimAs('reserved'), where: ofClaim }),
+		withdraw: async () => await write({ remove: ofClaim }),
+	};
+	const outcome = (await claimKeys(table, [key], clock, callMs)).get(key)!;
 	if (outcome === 'timeout') {
 		hint(context, FORGOTTEN);
 		return { remember: doNothing };
@@ -115,22 +108,20 @@ export async function openSession(
 	const replaced = { any: seen.map((row) => ['id', 'eq', row['id'] as number] as const) };
 	return {
 		id,
-		async remember(sessionId) {
-			if (sessionId === id) return;
+		async remember(sessionId = '') {
+			if (sessionId === id || (sessionId === '' && id !== undefined)) return;
 			// The new row first: without one the key would be free.
 			const row = { ...owner, session_id: sessionId };
-			if (sessionId !== '') await write({ insert: [row] }, { remove: replaced });
-			else if (id === undefined) await write({ remove: ofClaim });
+			const steps =
+				sessionId === ''
+					? [{ remove: ofClaim }]
+					: [{ insert: [row] }, { remove: replaced }];
+			// The reply is paid for: a failure here must not lose it.
+			await write(...steps).catch((error: unknown) => {
+				hint(context, errorLine(error as Error));
+			});
 		},
 	};
-}
-
-function emptyValue(session: string): InputError {
-	const remedy = 'Enter a value, or set Session to New';
-	if (session !== 'id') return new InputError('Key', 'is empty', remedy);
-	const inNode =
-		'To get the session_id of another node of this package, set Output to Detailed there';
-	return new InputError('Session ID', 'is empty', `${remedy}. ${inNode}`);
 }
 
 /** The row as a claim; none if its owner is gone. */
@@ -158,8 +149,8 @@ export const ASSISTANT_CALLS: CallKind<ChatCompletion> = {
 	// As long as n8n keeps executions by default.
 	expired: { days: 14, rows: [['status', 'eq', 'answered']] },
 	toRow: (reply) => {
-		const { session_id: sessionId } = reply;
-		const session = sessionId === undefined ? {} : { session_id: sessionId };
+		const { session_id } = reply;
+		const session = session_id === undefined ? {} : { session_id };
 		return { status: 'answered', ...session, reply: JSON.stringify(reply) };
 	},
 	toResult: toReply,
@@ -167,14 +158,10 @@ export const ASSISTANT_CALLS: CallKind<ChatCompletion> = {
 
 /** The reply in a row; none if the row has no complete reply, for example because a person has changed it. */
 function toReply({ reply }: Row): ChatCompletion | undefined {
-	const value = parseJsonObject(String(reply));
-	const { choices, events = [] } = value ?? {};
-	if (value === undefined || !Array.isArray(choices) || !Array.isArray(events)) return undefined;
-	const isWhole = hasText(choices[0]) && events.every(isJsonObject);
+	const value = objectOf(parseJsonObject(String(reply)));
+	const { choices, events = [] } = value;
+	const { message } = objectOf(Array.isArray(choices) ? choices[0] : undefined);
+	const hasText = isJsonObject(message) && typeof (message['content'] ?? '') === 'string';
+	const isWhole = hasText && Array.isArray(events) && events.every(isJsonObject);
 	return isWhole ? fromJson<ChatCompletion>(value) : undefined;
-}
-
-function hasText(choice: JsonValue | undefined): boolean {
-	const { message } = objectOf(choice);
-	return isJsonObject(message) && typeof (message['content'] ?? '') === 'string';
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
 import { startEmulator } from '../../emulator/startEmulator';
-import { askAssistant } from '../../nodes/client/chat/askAssistant';
+import { askAssistant } from '../../nodes/client/chat/sendChat';
 import type { CompleteOptions } from '../../nodes/client/chat/completeChat';
 import { toChatResult } from '../../nodes/client/chat/result';
 import { progressLine, toolProgressEvents } from '../../nodes/client/chat/accumulator';
@@ -81,7 +81,7 @@ const REQUEST = { app_code: 'a', messages: [{ role: 'user', content: 'Hi' } as c
 
 async function ask(options: Partial<CompleteOptions> = {}, clock = fakeClock()) {
 	const http = axiosHttp(server.url, 'key');
-	return await askAssistant(http, clock, REQUEST, { ...OPTIONS, ...options });
+	return await askAssistant(http, REQUEST, { ...OPTIONS, ...options }, clock);
 }
 
 const failure = async (...args: Parameters<typeof ask>) =>
@@ -115,12 +115,11 @@ test.each([1, 2, 3, 7, 64])(
 		const http = () =>
 			Promise.resolve({ status: 200, headers: {}, body: Readable.from(pieces) });
 		const seen: (string | ToolProgressEvent)[] = [];
-		const { events, ...completion } = await askAssistant(http, fakeClock(), REQUEST, {
-			...OPTIONS,
-			onDelta: ({ content, progress }) => {
-				seen.push(...progress, ...(content === '' ? [] : [content]));
-			},
-		});
+		const onDelta: CompleteOptions['onDelta'] = ({ content, progress }) => {
+			seen.push(...progress, ...(content === '' ? [] : [content]));
+		};
+		const options = { ...OPTIONS, onDelta };
+		const { events, ...completion } = await askAssistant(http, REQUEST, options, fakeClock());
 		expect(events).toStrictEqual(PROGRESS);
 		expect(seen).toMatchObject([
 			{ type: 'tool_start' },
@@ -223,12 +222,12 @@ test('a call of almost 600 seconds succeeds, although the service is idle most o
 		const { clock, journal } = emulator;
 		const asked = askAssistant(
 			axiosHttp(emulator.url, 'demo-key'),
-			clock,
 			{
 				app_code: 'demo-assistant',
 				messages: [{ role: 'user', content: 'Work on it: slow-599' }],
 			},
 			OPTIONS,
+			clock,
 		);
 		while (journal.of('/v1/chat/completions').length === 0) await setImmediate();
 		const ticking = { done: false };

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { startEmulator } from '../../emulator/startEmulator';
-import { askAssistant } from '../../nodes/client/chat/askAssistant';
+import { askAssistant } from '../../nodes/client/chat/sendChat';
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import { ServiceError } from '../../nodes/client/errors';
 import type { HttpPort } from '../../nodes/client/ports';
@@ -90,7 +90,7 @@ async function outcome(kind: keyof typeof REQUESTS, http: HttpPort) {
 	const request = REQUESTS[kind];
 	const sent =
 		kind === 'assistant'
-			? askAssistant(http, fakeClock(), request, OPTIONS)
+			? askAssistant(http, request, OPTIONS, fakeClock())
 			: completeChat(http, request, OPTIONS);
 	return await sent.catch((error: unknown) => {
 		if (error instanceof ServiceError) return error;

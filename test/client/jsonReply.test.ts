@@ -1,4 +1,4 @@
-import { askForJson, readJsonReply, type JsonFormat } from '../../nodes/client/chat/jsonReply';
+import { readJsonReply, withJson, type JsonFormat } from '../../nodes/client/chat/jsonReply';
 import { userMessage } from '../../nodes/client/chat/messages';
 import type { ChatCompletion, ChatMessage, ReplyMessage } from '../../nodes/client/chat/types';
 import { ServiceError } from '../../nodes/client/errors';
@@ -189,11 +189,11 @@ describe('asking', () => {
 		...replies: (ChatCompletion | Error)[]
 	) {
 		const sent: (readonly ChatMessage[])[] = [];
-		const result = askForJson({ messages }, format, async (each) => {
+		const result = withJson(async (each) => {
 			const next = replies[sent.length]!;
 			sent.push(each.messages);
 			return next instanceof Error ? await Promise.reject(next) : next;
-		});
+		}, format)({ messages });
 		return { sent, completion: await result };
 	}
 	const question = [userMessage('Who?')];

@@ -1,5 +1,5 @@
-import { liveText } from '../../nodes/client/chat/sendChat';
-import { findMedia, toChatResult } from '../../nodes/client/chat/result';
+
+import { toChatResult, findMedia } from '../../nodes/client/chat/result';
 import type { ChatCompletion } from '../../nodes/client/chat/types';
 
 const reply = (
@@ -116,24 +116,5 @@ describe('media in a reply', () => {
 		expect(findMedia({ content: text }).map(({ kind, url }) => [kind, url])).toStrictEqual(
 			expected,
 		);
-	});
-});
-
-describe('live text', () => {
-	const deltas = [
-		{ reasoning: 'Let me ', content: '' },
-		{ reasoning: 'think.', content: '' },
-		{ reasoning: '', content: 'The ' },
-		{ reasoning: '', content: 'sea.' },
-	];
-
-	test('is the answer only', () => {
-		const toText = liveText({ withReasoning: false });
-		expect(deltas.map(toText)).toStrictEqual(['', '', 'The ', 'sea.']);
-	});
-
-	test('optionally starts with the reasoning and an empty line', () => {
-		const toText = liveText({ withReasoning: true });
-		expect(deltas.map(toText)).toStrictEqual(['Let me ', 'think.', '\n\nThe ', 'sea.']);
 	});
 });

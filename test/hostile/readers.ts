@@ -8,15 +8,14 @@ import {
 	toolProgressEvents,
 } from '../../nodes/client/chat/accumulator';
 import { completeChat } from '../../nodes/client/chat/completeChat';
-import { askAssistant } from '../../nodes/client/chat/askAssistant';
 import {
 	applyReply,
 	applyResult,
 	closeOpenCalls,
 	startConversation,
 } from '../../nodes/client/chat/conversation';
-import { askForJson, readJsonReply, salvageJson } from '../../nodes/client/chat/jsonReply';
-import { liveText } from '../../nodes/client/chat/sendChat';
+import { readJsonReply, salvageJson, withJson } from '../../nodes/client/chat/jsonReply';
+import { askAssistant } from '../../nodes/client/chat/sendChat';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import { checkMessages, checkOrder, userMessage, limitMemory, parseMemory, toKeep } from '../../nodes/client/chat/messages';
 import { isSignedUrl, fieldNames } from '../../nodes/shared/files/signedFileUrl';
@@ -47,15 +46,10 @@ import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { createVideo, queryTask } from '../../nodes/client/video/tasks';
 import { closestRatio, closestSize, sameWord } from '../../nodes/client/video/fields';
-import {
-	callsOf,
-	fileLinks,
-	toChatMessage,
-	toSdkResult,
-} from '../../nodes/AgentVideoChatModel/sdkMessages';
+import { callsOf, fileLinks, toChatMessages, toSdkResult } from '../../nodes/shared/chat/aiNodeSdk';
 import { toErrorText } from '../../nodes/FunctionCallingAgent/toolResults';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
-import { toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
+import { showReply, toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { keyMask } from '../../nodes/client/http/maskKey';
@@ -188,13 +182,14 @@ const jsonRow = (...fields: Parameters<typeof row>): Reader => ({
 
 /** Every function that reads text from the service, a file host, a model or a tool branch. */
 export const READERS: readonly Reader[] = [
-	row('AgentVideoChatModel#toSdkResult', (text) => {
+	row('shared/chat#toSdkResult', (text) => {
 		const completion = reply({ content: text, tool_calls: calls(text) });
 		return () => [toSdkResult(completion), callsOf(completion), fileLinks(completion)];
 	}),
 	row(
-		'AgentVideoChatModel#toChatMessage',
-		(text) => () => toChatMessage({ role: 'assistant', content: [{ type: 'text', text }] }),
+		'shared/chat#toChatMessages',
+		(text) => () =>
+			toChatMessages([{ role: 'assistant', content: [{ type: 'text', text }] }], []),
 	),
 	row(
 		'FunctionCallingAgent#envelopeOf',
@@ -248,7 +243,7 @@ export const READERS: readonly Reader[] = [
 			event({ extension: { type: 'tool_start', data } }) + said(text),
 			'text/event-stream',
 		);
-		return async () => await askAssistant(http, clock, SENT, STREAMED);
+		return async () => await askAssistant(http, SENT, STREAMED, clock);
 	}),
 	row(
 		'client/chat#completeChat',
@@ -306,10 +301,10 @@ export const READERS: readonly Reader[] = [
 		};
 	}),
 	jsonRow('shared/chat#inferSchema', (text) => () => inferSchema(parseJson(text) ?? text)),
-	row('client/chat#askForJson', (text) => {
+	row('client/chat#withJson', (text) => {
 		const send = async () => Promise.resolve(reply({ content: text }));
 		return async () =>
-			await askForJson({ messages: [userMessage(text)] }, { repairAttempts: 1 }, send);
+			await withJson(send, { repairAttempts: 1 })({ messages: [userMessage(text)] });
 	}),
 	jsonRow(
 		'client/chat#readJsonReply',
@@ -319,9 +314,11 @@ export const READERS: readonly Reader[] = [
 				schema: { type: 'object', properties: { a: { type: 'string' } } },
 			}),
 	),
-	row('client/chat#liveText', (text) => () => {
-		const show = liveText({ withReasoning: true });
-		return pieces(text).map((piece) => show({ content: piece, reasoning: piece }));
+	row('shared/chat#showReply', (text) => () => {
+		const onDelta = showReply(() => undefined, { reasoning: true })!;
+		return pieces(text).map((piece) =>
+			onDelta({ content: piece, reasoning: piece, progress: [] }),
+		);
 	}),
 	row('client/chat#findMedia', (text) => () => findMedia({ content: text })),
 	row('client/chat#partMedia', (text) => () => [
@@ -561,8 +558,8 @@ export const READERS: readonly Reader[] = [
 		'an error page',
 	),
 	row('shared/chat#withChatStream', (text) => async () => {
-		await withChatStream(chat() as never, 0, (show) => {
-			pieces(text, 4).forEach(show);
+		await withChatStream(chat() as never, 0, true, (show) => {
+			pieces(text, 4).forEach(show!);
 			return Promise.resolve();
 		});
 	}),
@@ -607,8 +604,8 @@ export const READERS: readonly Reader[] = [
 /** Functions that need no row of their own, by the reason. A folder stands for all of its functions. */
 export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	'another row runs it': [
-		'AgentVideoChatModel#callsOf',
-		'AgentVideoChatModel#fileLinks',
+		'shared/chat#callsOf',
+		'shared/chat#fileLinks',
 		'client/chat#applyResult',
 		'client/chat#canonicalJson',
 		'client/chat#closeOpenCalls',
@@ -644,7 +641,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#sentencesOf',
 	],
 	'it passes the text on, or looks at its kind, its length or its beginning': [
-		'AgentVideoChatModel#withImages',
 		'client/chat#applyStarted',
 		'client/chat#lastTurn',
 		'client/chat#withMemory',
@@ -708,15 +704,17 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#pollProgress',
 		'shared/wait#recordResults',
 		'shared/wait#loadPolls',
-		'client/chat#withFallbacks',
 		'client/http#withDeadline',
 		'client/http#withMask',
 		'client/http#withRetryUntil',
 		'client/video/poll#pollTasks',
 		'client/chat#sendChat',
+		'client/chat#withRetries',
+		'SuperAssistant#openSession',
+		'shared/chat#mapChats',
 		'shared/chat#finishReply',
 		'shared/chat#judgeReply',
-		'shared/chat#sendAndReport',
+		'shared/chat#askForReply',
 		'shared/files#hintMissingFiles',
 		'shared/chat#appField',
 		'shared/files#judgeHost',

@@ -1,7 +1,7 @@
 import type { IDataObject, INode, ISupplyDataFunctions } from 'n8n-workflow';
 
 import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
-import { chatModel } from '../../nodes/AgentVideoChatModel/chatModel';
+import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
 import { axiosHttp } from '../support/axiosHttp';
 import {
 	events,

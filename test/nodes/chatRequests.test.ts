@@ -1,6 +1,6 @@
 import type { IDataObject, INode, ISupplyDataFunctions } from 'n8n-workflow';
 
-import { chatModel } from '../../nodes/AgentVideoChatModel/chatModel';
+import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
 import { FIRST_TOOL } from '../../nodes/FunctionCallingAgent/drawing';
 import type { AiNodeSdk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { startService, type TestService } from '../emulator/support/service';

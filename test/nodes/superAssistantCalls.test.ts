@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { ChatCompletion } from '../../nodes/client/chat/types';
 import { ASSISTANT_CALLS } from '../../nodes/SuperAssistant/sessionTable';
-import { planCall } from '../../nodes/SuperAssistant/input';
+import { planCall } from '../../nodes/SuperAssistant/execute';
 
 const { toRow, toResult: toReply } = ASSISTANT_CALLS;
 

@@ -21,7 +21,7 @@ const failsAt = (status: string) => `if (status === '${status}') return 'failed'
 
 /** In the order of the statements. `npm run mutate` tries each by itself. */
 export const MUTANTS: readonly Mutant[] = [
-	row('2.1.7 2.7.5', 'SuperAssistant/input', '		...app,', "		...app,\n		model: 'chat-m2',"),
+	row('2.1.7 2.7.5', 'SuperAssistant/execute', '		...app,', "		...app,\n		model: 'chat-m2',"),
 	row('2.1.22', 'client/chat/completeChat', 'stream && includeUsage ?', 'stream ?'),
 	row('2.1.25', 'shared/chat/requestOptions', 'MAX_STOP_WORDS = 4', 'MAX_STOP_WORDS = 5'),
 	row('2.1.31', 'client/chat/jsonReply', '/json/i.test(', '/./.test('),
@@ -53,7 +53,7 @@ export const MUTANTS: readonly Mutant[] = [
 	row('2.7.1', 'SuperAssistant/execute', 'messages.slice(-1)', '[...messages, ...messages]'),
 	row(
 		'2.7.6',
-		'client/chat/askAssistant',
+		'client/chat/sendChat',
 		'SERVICE_LIMIT_MS = 600_000',
 		'SERVICE_LIMIT_MS = 60_000',
 	),

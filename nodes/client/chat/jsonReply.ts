@@ -8,7 +8,8 @@ import { userMessage } from './messages';
 import { usageOf, withReply } from './result';
 import { isComplete, readToolCalls } from './toolCalls';
 import { findMismatch } from './toolArguments';
-import type { ChatCompletion, ChatMessage, ChatRequest } from './types';
+import type { Chat } from './sendChat';
+import type { ChatCompletion, ChatMessage } from './types';
 
 const JSON_MODE = { response_format: { type: 'json_object' } };
 const JSON_ONLY = 'Answer with JSON only, without any text around it.';
@@ -25,39 +26,37 @@ export interface JsonFormat {
 }
 
 /**
- * Sends a request that asks for a reply in JSON (spec 2.1): in `response_format`, and in words at the end of the last user
- * message, which is the only one that a super assistant reads (spec 2.7). An invalid reply is sent back with what is wrong
- * with it, as often as the format says; the usage of all calls is added up.
+ * A chat that asks for replies in JSON (spec 2.1): in `response_format`, and in words at the end of the last user message,
+ * which is the only one that a super assistant reads (spec 2.7). An invalid reply is sent back with what is wrong with it,
+ * as often as the format says; the usage of all calls is added up.
  *
- * @param format Undefined for a text: then the request is sent as it is.
- * @param send Sends one request. The messages of an attempt to repair end with the invalid reply and a new user message.
- * @returns The last reply, valid or not: see `readJsonReply`.
- * @throws What `send` throws; a ServiceError has the invalid reply in `details.partial`.
+ * @param chat Sends one request. The messages of an attempt to repair end with the invalid reply and a new user message.
+ * @param format Undefined for a text: then requests are sent as they are.
+ * @returns A chat that returns the last reply, valid or not: see `readJsonReply`. It throws what `chat` throws; a
+ *   ServiceError then has the invalid reply in `details.partial`.
  */
-export async function askForJson<R extends ChatRequest>(
-	request: R,
-	format: JsonFormat | undefined,
-	send: (request: R) => Promise<ChatCompletion>,
-): Promise<ChatCompletion> {
-	if (format === undefined) return await send(request);
-	let messages = withInstruction(request.messages, format);
-	const sendNext = async () => await send({ ...JSON_MODE, ...request, messages });
-	let reply = await sendNext();
-	for (let left = format.repairAttempts; left > 0; left--) {
-		const { error } = tryToRead(reply, format);
-		if (error === undefined || isCutOff(reply)) return reply;
-		const { content } = reply.choices[0]!.message;
-		// The service takes no empty message.
-		const said: ChatMessage[] = isBlank(content) ? [] : [{ role: 'assistant', content }];
-		messages = [...messages, ...said, userMessage(`${error.message}. ${JSON_ONLY}`)];
-		const invalid = reply;
-		const next = await sendNext().catch((failure: unknown) => {
-			throw withReply(failure, asJson(invalid));
-		});
-		const usage = addUsage(usageOf(invalid), usageOf(next));
-		reply = usage === undefined ? next : { ...next, usage };
-	}
-	return reply;
+export function withJson(chat: Chat, format: JsonFormat | undefined): Chat {
+	if (format === undefined) return chat;
+	return async (request) => {
+		let messages = withInstruction(request.messages, format);
+		const send = async () => await chat({ ...JSON_MODE, ...request, messages });
+		let reply = await send();
+		for (let left = format.repairAttempts; left > 0; left -= 1) {
+			const { error } = tryToRead(reply, format);
+			if (error === undefined || isCutOff(reply)) break;
+			const { content } = reply.choices[0]!.message;
+			// The service takes no empty message.
+			const said: ChatMessage[] = isBlank(content) ? [] : [{ role: 'assistant', content }];
+			messages = [...messages, ...said, userMessage(`${error.message}. ${JSON_ONLY}`)];
+			const invalid = reply;
+			const next = await send().catch((failure: unknown) => {
+				throw withReply(failure, asJson(invalid));
+			});
+			const usage = addUsage(usageOf(invalid), usageOf(next));
+			reply = usage === undefined ? next : { ...next, usage };
+		}
+		return reply;
+	};
 }
 
 /**

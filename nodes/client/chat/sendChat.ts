@@ -1,88 +1,14 @@
+import { settled } from '../concurrency';
+import { isCanceled, ServiceError } from '../errors';
 import { type CallLimits, type RetryPolicy, withRetryUntil } from '../http/retry';
+import { asJson, type JsonObject } from '../json';
 import type { Clock, HttpPort } from '../ports';
 import { completeChat, type CompleteOptions } from './completeChat';
 import { checkToolChoice } from './requestFields';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
-import { ServiceError } from '../errors';
-import { settled } from '../concurrency';
 
-/** Receives a piece of a reply. `delta` has its content and reasoning apart. */
-export type OnText = (text: string, delta: ChatDelta) => void;
-
-export interface SendChatOptions
-	extends Pick<CompleteOptions, 'stream' | 'includeUsage'>, CallLimits {
-	readonly retry: RetryPolicy;
-	/** Asked in turn, see `withFallbacks`. Default: none. */
-	readonly fallbacks?: readonly Answerer[] | undefined;
-	/** Called when one of them has answered. */
-	readonly onFallback?: (fallback: Fallback) => void;
-	/** Whether `onText` also receives the reasoning. Default: false. */
-	readonly showReasoning?: boolean;
-	/**
-	 * Shows the reply while it arrives; never called with an empty text. Leave it out where nobody sees the reply before
-	 * it is complete: only then can a reply that broke off be retried.
-	 */
-	readonly onText?: OnText | undefined;
-}
-
-/**
- * Sends one chat request and returns the complete reply. Failures are retried as the policy says, but never after text
- * was shown: the reply would start again from the beginning. After its retries, a request that was certainly not carried
- * out goes to the next fallback.
- *
- * @throws InputError if the request forces a tool call without tools; ServiceError as `completeChat`; whatever `clock.sleep` throws when the execution is canceled.
- */
-export async function sendChat(
-	clock: Clock,
-	http: HttpPort,
-	request: ChatRequest,
-	{
-		showReasoning = false,
-		onText,
-		limitMs,
-		retry,
-		fallbacks = [],
-		onFallback,
-		...options
-	}: SendChatOptions,
-): Promise<ChatCompletion> {
-	checkToolChoice(request);
-	const toText = liveText({ withReasoning: showReasoning });
-	let isShown = false;
-
-	function show(delta: ChatDelta): void {
-		const text = toText(delta);
-		if (onText === undefined || text === '') return;
-		isShown = true;
-		onText(text, delta);
-	}
-
-	const send = async (each: ChatRequest) =>
-		await withRetryUntil(
-			clock,
-			http,
-			{ limitMs, retry },
-			async (port) => await completeChat(port, each, { ...options, onDelta: show }),
-			() => !isShown,
-		);
-
-	return await withFallbacks(request, fallbacks, send, onFallback);
-}
-
-/**
- * Creates a stateful mapper from text deltas to the text shown in a chat: the answer, optionally preceded by the
- * reasoning and an empty line.
- */
-export function liveText({ withReasoning }: { readonly withReasoning: boolean }) {
-	let isReasoning = false;
-
-	return ({ content, reasoning }: Omit<ChatDelta, 'progress'>): string => {
-		const shown = withReasoning ? reasoning : '';
-		const separator = (isReasoning || shown !== '') && content !== '' ? '\n\n' : '';
-		isReasoning = (isReasoning || shown !== '') && content === '';
-		return shown + separator + content;
-	};
-}
+/** Sends a request and returns the complete reply. Retries, fallbacks, repairs and sessions wrap one into another. */
+export type Chat = (request: ChatRequest) => Promise<ChatCompletion>;
 
 /** What a request is sent to (spec 2.1): a model, or an application or workflow. */
 export type Answerer = Pick<ChatRequest, 'model' | 'app_code'>;
@@ -93,44 +19,144 @@ export interface Fallback {
 	readonly failed: readonly { readonly code: string; readonly error: string }[];
 }
 
+export interface SendOptions extends CompleteOptions, CallLimits {
+	readonly retry: RetryPolicy;
+	/**
+	 * Shows what a chunk adds; returns whether anybody can see it. Leave it out where nobody sees the reply before it is
+	 * complete: only then can a reply that broke off be retried.
+	 */
+	readonly onDelta?: ((delta: ChatDelta) => boolean) | undefined;
+	/** Asked in turn when a request was certainly not carried out. Default: none. */
+	readonly fallbacks?: readonly Answerer[] | undefined;
+	/** Called when one of them has answered. */
+	readonly onFallback?: (fallback: Fallback) => void;
+}
+
+/**
+ * A chat with retries and fallbacks. Failures are retried as the policy says, but never after something was shown: the
+ * reply would start again from the beginning. After its retries, a request that was certainly not carried out goes to the
+ * next fallback; the reply then has the field `fallback`.
+ *
+ * @returns A chat that throws InputError if a request forces a tool call without tools; the error of the last request,
+ *   see `completeChat`; whatever `clock.sleep` throws when the execution is canceled.
+ */
+export function sendChat(
+	clock: Clock,
+	http: HttpPort,
+	{ fallbacks = [], onFallback, ...options }: SendOptions,
+): Chat {
+	const send = withRetries(clock, http, options, completeChat);
+	return async (request) => {
+		checkToolChoice(request);
+		const failed: Fallback['failed'][number][] = [];
+		for (let each = request; ; each = { ...request, ...fallbacks[failed.length - 1] }) {
+			const code = each.app_code ?? each.model ?? 'The default model';
+			const outcome = await settled(send(each));
+			if ('error' in outcome) {
+				const { error } = outcome;
+				if (failed.length === fallbacks.length || !wasNotCarriedOut(error)) throw error;
+				failed.push({ code, error: error.message });
+				continue;
+			}
+			if (failed.length === 0) return outcome.value;
+			const fallback = { answered_by: code, failed };
+			onFallback?.(fallback);
+			return { ...outcome.value, fallback };
+		}
+	};
+}
+
+/**
+ * A chat whose failures are retried, see `sendChat`. Its timeout includes the retries.
+ *
+ * @param call Sends a request once.
+ */
+export function withRetries(
+	clock: Clock,
+	http: HttpPort,
+	{ limitMs, retry, onDelta, ...options }: SendOptions,
+	call: typeof askAssistant,
+): Chat {
+	return async (request) => {
+		let isShown = false;
+		const show = (delta: ChatDelta) => {
+			if (onDelta?.(delta) === true) isShown = true;
+		};
+		return await withRetryUntil(
+			clock,
+			http,
+			{ limitMs, retry },
+			async (port) => await call(port, request, { ...options, onDelta: show }, clock),
+			() => !isShown,
+		);
+	};
+}
+
 /**
  * Statuses that tell of a model, an application or its limit: another one may take the same request. The service has not
  * carried it out (spec 7.1).
  */
 const STATUSES: readonly (number | undefined)[] = [400, 402, 403, 404, 429];
 
-/**
- * Sends a request; one that was certainly not carried out goes to the next fallback. The reply then has the field
- * `fallback`.
- *
- * @param onFallback Called when a fallback has answered.
- * @throws The error of the last request.
- */
-export async function withFallbacks(
-	request: ChatRequest,
-	fallbacks: readonly Answerer[],
-	send: (request: ChatRequest) => Promise<ChatCompletion>,
-	onFallback?: (fallback: Fallback) => void,
-): Promise<ChatCompletion> {
-	const failed: Fallback['failed'][number][] = [];
-	for (let each = request; ; each = { ...request, ...fallbacks[failed.length - 1] }) {
-		const code = each.app_code ?? each.model ?? 'The default model';
-		const outcome = await settled(send(each));
-		if ('error' in outcome) {
-			const { error } = outcome;
-			if (failed.length === fallbacks.length || !wasNotCarriedOut(error)) throw error;
-			failed.push({ code, error: error.message });
-			continue;
-		}
-		if (failed.length === 0) return outcome.value;
-		const fallback = { answered_by: code, failed };
-		onFallback?.(fallback);
-		return { ...outcome.value, fallback };
-	}
-}
-
 function wasNotCarriedOut(error: unknown): error is ServiceError {
 	if (!(error instanceof ServiceError) || error.kind !== 'http') return false;
 	const { status, outcomeUnknown, partial } = error.details;
 	return outcomeUnknown !== true && partial === undefined && STATUSES.includes(status);
+}
+
+/** Maximum duration of a call to a super assistant, enforced by the service (spec 2.7). */
+const SERVICE_LIMIT_MS = 600_000;
+/** How much before the limit a disconnect still counts as the limit: the clocks differ a little. */
+const TOLERANCE_MS = 5_000;
+
+/**
+ * Calls a super assistant once (spec 2.7). Does not retry: every call is charged.
+ *
+ * @returns The completion; in `events` the tool progress, oldest first, if the reply was streamed and has any.
+ * @throws ServiceError Like `completeChat`. `details.partial` has what had arrived, with the tool progress in `events`;
+ *   `details.subject` has the `session_id`, if it is known.
+ */
+export async function askAssistant(
+	http: HttpPort,
+	request: ChatRequest,
+	{ onDelta, ...options }: CompleteOptions,
+	clock: Pick<Clock, 'now'>,
+): Promise<ChatCompletion> {
+	const startMs = clock.now();
+	const events: JsonObject[] = [];
+
+	function collect(delta: ChatDelta): void {
+		for (const event of delta.progress)
+			events.push(asJson({ ...event, offset_ms: clock.now() - startMs }));
+		onDelta?.(delta);
+	}
+
+	function withProgress(error: unknown): never {
+		if (!(error instanceof ServiceError)) throw error;
+		const explained = explainServiceLimit(error, clock.now() - startMs);
+		const { partial, subject } = explained.details;
+		const { session_id: id } = request;
+		throw explained.with({
+			...(events.length > 0 && { partial: { ...partial, events } }),
+			subject: { ...(typeof id === 'string' && id !== '' && { session_id: id }), ...subject },
+			// A canceled request may have reached the service, like one whose connection broke.
+			...(isCanceled(explained) && { outcomeUnknown: true }),
+		});
+	}
+
+	const sent = completeChat(http, request, { ...options, onDelta: collect });
+	const completion = await sent.catch(withProgress);
+	return events.length === 0 ? completion : { ...completion, events };
+}
+
+/** A disconnect within TOLERANCE_MS of the service's limit is reported as that limit, not as a network error. */
+function explainServiceLimit(error: ServiceError, elapsedMs: number): ServiceError {
+	const isDisconnect = error.kind === 'stream' || error.kind === 'network';
+	if (!isDisconnect || elapsedMs < SERVICE_LIMIT_MS - TOLERANCE_MS) return error;
+	return new ServiceError(
+		error.kind,
+		'The assistant exceeded the 600-second limit of the service',
+		'continueSession',
+		error.details,
+	);
 }

@@ -1,85 +1,69 @@
 import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import type { ToolDeclaration } from '../../client/chat/requestFields';
-import { withoutUndefined, type JsonObject } from '../../client/json';
+import { userMessage } from '../../client/chat/messages';
+import { usageOf, isDataUrl, partMedia } from '../../client/chat/result';
+import { isComplete, jsonText, readToolCalls, toolCall } from '../../client/chat/toolCalls';
 
-/** A part of a message in n8n's SDK for AI nodes, without the kinds that this package does not use. */
+import type { ChatCompletion, ChatMessage, ContentPart, ToolCall } from '../../client/chat/types';
+import { InputError } from '../../client/errors';
+import { withoutUndefined, type JsonObject, type JsonValue } from '../../client/json';
+import { isBlank } from '../../client/values';
+
+/** A part of a message in n8n's SDK for AI nodes, without the kinds that this package does not use. `input` is JSON. */
 export type SdkContent =
-	| { readonly type: 'text'; readonly text: string }
-	| { readonly type: 'reasoning'; readonly text: string }
-	| {
-			readonly type: 'tool-call';
-			readonly toolCallId?: string;
-			readonly toolName: string;
-			/** JSON. */
-			readonly input: string;
-	  }
-	| { readonly type: 'tool-result'; readonly toolCallId: string; readonly result: unknown }
-	| {
-			readonly type: 'file';
-			readonly mediaType?: string;
-			readonly providerMetadata?: { readonly url?: unknown };
-	  };
+	| { type: 'text' | 'reasoning'; text: string }
+	| { type: 'tool-call'; toolCallId?: string; toolName: string; input: string }
+	| { type: 'tool-result'; toolCallId: string; result: unknown }
+	| { type: 'file'; mediaType?: string; providerMetadata?: { url?: unknown } };
 
 export interface SdkMessage {
-	readonly role: 'system' | 'user' | 'assistant' | 'tool';
-	readonly content: readonly SdkContent[];
+	role: 'system' | 'user' | 'assistant' | 'tool';
+	content: readonly SdkContent[];
 }
 
 export interface SdkTool {
-	readonly type: string;
-	readonly name: string;
-	readonly description?: string;
-	readonly inputSchema?: unknown;
+	type: string;
+	name: string;
+	description?: string;
+	inputSchema?: unknown;
 }
-
-export type SdkFinishReason =
-	'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
 /** How a reply ended. */
-export interface SdkEnd {
-	readonly finishReason: SdkFinishReason;
-	readonly usage?: {
-		readonly promptTokens: number;
-		readonly completionTokens: number;
-		readonly totalTokens: number;
-	};
-}
-
-export interface SdkResult extends SdkEnd {
-	readonly message: SdkMessage;
+interface SdkEnd {
+	finishReason: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+	usage?: { promptTokens: number; completionTokens: number; totalTokens: number };
 }
 
 export type SdkChunk =
-	| { readonly type: 'text-delta'; readonly delta: string }
-	| { readonly type: 'reasoning-delta'; readonly delta: string }
-	| {
-			readonly type: 'tool-call-delta';
-			readonly id: string;
-			readonly name: string;
-			readonly argumentsDelta: string;
-	  }
-	| ({ readonly type: 'finish' } & SdkEnd);
+	| { type: 'text-delta' | 'reasoning-delta'; delta: string }
+	| { type: 'tool-call-delta'; id: string; name: string; argumentsDelta: string }
+	| ({ type: 'finish' } & SdkEnd);
+
+/** What a chat model is called with: the conversation, and settings of this call. */
+export type SdkCall = [
+	messages: readonly SdkMessage[],
+	config?: { stop?: readonly string[]; stopSequences?: readonly string[] },
+];
 
 /** A chat model, as n8n's agents and chains call it. */
 export interface SdkChatModel {
-	readonly provider: string;
-	readonly modelId: string;
-	generate(messages: readonly SdkMessage[], config?: SdkCall): Promise<SdkResult>;
-	stream(messages: readonly SdkMessage[], config?: SdkCall): AsyncIterable<SdkChunk>;
+	provider: string;
+	modelId: string;
+	generate(...call: SdkCall): Promise<SdkEnd & { message: SdkMessage }>;
+	stream(...call: SdkCall): AsyncIterable<SdkChunk>;
 	withTools(tools: readonly SdkTool[]): SdkChatModel;
-}
-
-/** Settings of a single call. */
-export interface SdkCall {
-	readonly stop?: readonly string[];
-	readonly stopSequences?: readonly string[];
 }
 
 /** The part of n8n's SDK for AI nodes that this package uses. */
 export interface AiNodeSdk {
-	getParametersJsonSchema(tool: { readonly inputSchema: unknown }): JsonObject;
+	getParametersJsonSchema(tool: { inputSchema: unknown }): JsonObject;
 	supplyModel(context: ISupplyDataFunctions, model: SdkChatModel): SupplyData;
+}
+
+/** Loads n8n's SDK for AI nodes. Only where it is used: it takes longer to load than all of this package. */
+export function loadAiNodeSdk(): AiNodeSdk {
+	return require('@n8n/ai-node-sdk') as AiNodeSdk;
 }
 
 /** Converts a tool of an agent to a declaration (spec 2.3). */
@@ -92,7 +76,112 @@ export function toDeclaration(
 	return { type: 'function', function: withoutUndefined({ name, description, parameters }) };
 }
 
-/** Loads n8n's SDK for AI nodes. Only where it is used: it takes longer to load than all of this package. */
-export function loadAiNodeSdk(): AiNodeSdk {
-	return require('@n8n/ai-node-sdk') as AiNodeSdk;
+function partsOf<K extends SdkContent['type']>({ content }: SdkMessage, type: K) {
+	return content.filter((part): part is SdkContent & { type: K } => part.type === type);
+}
+
+const textOf = (parts: readonly { text: string }[]) => parts.map(({ text }) => text).join('');
+
+function toChatMessage(message: SdkMessage): ChatMessage {
+	const { role } = message;
+	const text = textOf(partsOf(message, 'text'));
+	if (role === 'system') return { role, content: text };
+	if (role === 'user') return userMessage(text, partsOf(message, 'file').map(imageUrl));
+	if (role === 'tool') {
+		const { toolCallId, result } = partsOf(message, 'tool-result')[0]!;
+		return { role, tool_call_id: toolCallId, content: jsonText((result ?? '') as JsonValue) };
+	}
+	const thoughts = partsOf(message, 'reasoning');
+	const calls = partsOf(message, 'tool-call').map(({ toolCallId = '', toolName, input }) =>
+		toolCall(toolCallId, toolName, input),
+	);
+	return {
+		role,
+		content: calls.length > 0 && text === '' ? null : text,
+		...(thoughts.length > 0 && { reasoning_content: textOf(thoughts) }),
+		...(calls.length > 0 && { tool_calls: calls }),
+	};
+}
+
+function imageUrl({ providerMetadata }: SdkContent & { type: 'file' }): string {
+	const url = providerMetadata?.url;
+	if (typeof url === 'string' && /^https?:/i.test(url)) return url;
+	throw new InputError(
+		'Image',
+		'has no URL',
+		'The service takes images by URL only. Enter the binary field under Images of the chat model, or put the URL into the prompt',
+	);
+}
+
+/** Whether a message says anything: agents send empty instructions, and empty replies from their memory, which the service rejects. */
+function isSaid({ role, content, tool_calls: calls }: ChatMessage): boolean {
+	return role === 'user' || role === 'tool' || calls !== undefined || !isBlank(content);
+}
+
+/**
+ * Converts the messages of n8n's agents and chains to the service's form (spec 2.2, 2.3).
+ *
+ * @param imageUrls Images to attach to the last user message.
+ * @throws InputError for a file without a URL: the service takes no base64.
+ */
+export function toChatMessages(
+	messages: readonly SdkMessage[],
+	imageUrls: readonly string[],
+): readonly ChatMessage[] {
+	const said = messages.map(toChatMessage).filter(isSaid);
+	const last = said.findLastIndex(({ role }) => role === 'user');
+	if (last === -1 || imageUrls.length === 0) return said;
+	const { content, ...message } = said[last]!;
+	if (typeof content === 'string') return said.with(last, userMessage(content, imageUrls));
+	const images = userMessage('', imageUrls).content as readonly ContentPart[];
+	return said.with(last, { ...message, content: [...(content ?? []), ...images] });
+}
+
+/** n8n's name for each finish reason of the service (spec 3.2). */
+const FINISH_REASONS: ReadonlyMap<unknown, SdkEnd['finishReason']> = new Map([
+	['stop', 'stop'],
+	['tool_calls', 'tool-calls'],
+	['length', 'length'],
+	['content_filter', 'content-filter'],
+]);
+
+/** Converts a reply of the service to n8n's form. */
+export function toSdkResult(completion: ChatCompletion): SdkEnd & { message: SdkMessage } {
+	const { message, finish_reason: reason } = completion.choices[0]!;
+	const { content: said, reasoning_content: thought = '' } = message;
+	const text = (said ?? '') + fileLinks(completion);
+	const content: SdkContent[] = [];
+	if (thought !== '') content.push({ type: 'reasoning', text: thought });
+	if (said !== null || text !== '') content.push({ type: 'text', text });
+	for (const { id: toolCallId, function: called } of callsOf(completion)) {
+		const { name: toolName, arguments: input } = called;
+		content.push({ type: 'tool-call', toolCallId, toolName, input });
+	}
+	const end: SdkEnd = { finishReason: FINISH_REASONS.get(reason) ?? 'other' };
+	const usage = usageOf(completion);
+	if (usage !== undefined) {
+		const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage;
+		end.usage = { promptTokens, completionTokens, totalTokens: usage.total_tokens };
+	}
+	return { message: { role: 'assistant', content }, ...end };
+}
+
+/**
+ * The files among the parts of a reply as Markdown below its text: n8n's agents and chains pass on only text. Files that
+ * the service sends themselves, as data: URLs, are left out.
+ */
+export function fileLinks({ choices }: ChatCompletion): string {
+	return partMedia(choices[0]!.message.parts)
+		.filter(({ url }) => !isDataUrl(url))
+		.map(({ kind, url }) => `\n\n${kind === 'image' ? '!' : ''}[${kind}](${url})`)
+		.join('');
+}
+
+/** The tool calls to run: those of a complete reply that the service has not executed, see `readToolCalls`. */
+export function callsOf({ choices }: ChatCompletion, prefix?: string): readonly ToolCall[] {
+	const { message, finish_reason: finishReason } = choices[0]!;
+	if (!isComplete(finishReason)) return [];
+	return readToolCalls(message, prefix).flatMap(({ call, result }) =>
+		result === undefined ? call : [],
+	);
 }

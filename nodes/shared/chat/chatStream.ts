@@ -1,9 +1,12 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { toNodeError, visitorText } from '../run/nodeErrors';
+import { progressLine } from '../../client/chat/accumulator';
+import type { ChatDelta } from '../../client/chat/types';
+import { hintMissingFiles } from '../files/download';
 import { readBatching } from '../form/callOptions';
-import type { ItemOptions } from '../run/mapItems';
+import { mapItems } from '../run/mapItems';
 import { isToolRun } from '../run/nodeContext';
+import { toNodeError, visitorText } from '../run/nodeErrors';
 import { readOutput } from './finishReply';
 
 /** Sends text to the chat of this execution. */
@@ -22,17 +25,60 @@ export function toChatNotice(line: string): string {
 	return `\n\n> ${line}\n\n`;
 }
 
-/** How the items of a chat node are processed. A live chat shows one reply after the other, so that texts do not mix. */
-export function readChatBatching(
+/**
+ * Shows a reply in the chat while it arrives.
+ *
+ * @param sendText Undefined where nobody sees the reply before it is complete.
+ * @returns What `sendChat` calls with each chunk: shows the answer; with `reasoning` before it the reasoning and an empty
+ *   line; with `tools` the tool progress as lines of their own. Undefined without `sendText`.
+ */
+export function showReply(
+	sendText: SendText | undefined,
+	show: { readonly reasoning: boolean; readonly tools?: boolean },
+): ((delta: ChatDelta) => boolean) | undefined {
+	let isReasoning = false;
+	return (
+		sendText &&
+		(({ content, reasoning, progress }) => {
+			if (show.tools === true) {
+				for (const line of progress.map(progressLine))
+					if (line !== '') sendText(toChatNotice(line));
+			}
+			const thought = show.reasoning ? reasoning : '';
+			const hasThought = isReasoning || thought !== '';
+			isReasoning = hasThought && content === '';
+			const text = thought + (hasThought && content !== '' ? '\n\n' : '') + content;
+			if (text !== '') sendText(text);
+			return text !== '';
+		})
+	);
+}
+
+/**
+ * Runs `work` for each input item of a chat node. A live chat shows one reply after the other, so that texts do not mix.
+ *
+ * @param begin Returns `work`. If it throws, every item fails, see `mapItems`.
+ * @param onSuccess Called when all items have succeeded.
+ * @returns The output of the node.
+ */
+export async function mapChats(
 	context: IExecuteFunctions,
-): ItemOptions & { readonly live: boolean } {
-	const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
-	return {
-		...readBatching(context),
-		live,
-		...(live ? { concurrency: 1 } : {}),
-		hasDetails: (item) => readOutput(context, item) !== 'simple',
+	begin: () => (item: number, sendText: SendText | undefined) => Promise<INodeExecutionData>,
+	onSuccess: () => void,
+): Promise<INodeExecutionData[][]> {
+	const readOptions = () => {
+		const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
+		const hasDetails = (item: number) => readOutput(context, item) !== 'simple';
+		const batching = { ...readBatching(context), ...(live && { concurrency: 1 }) };
+		return { ...batching, hasDetails, live, work: begin() };
 	};
+	const items = await mapItems(context, readOptions, async (item, { live, work }) => {
+		const run = async (sendText?: SendText) => await work(item, sendText);
+		return { ...(await withChatStream(context, item, live, run)), pairedItem: { item } };
+	});
+	if (items.every(({ json }) => json['error'] === undefined)) onSuccess();
+	hintMissingFiles(context, items, 'media');
+	return [items];
 }
 
 /**
@@ -40,12 +86,16 @@ export function readChatBatching(
  *
  * n8n requires a `begin` and an `end` chunk around the text, also when the work fails. An error that stops the node is
  * sent by n8n. With *On Error: Continue* nobody would send it, so its message is sent as text here.
+ *
+ * @param live Whether there is anybody to send text to; otherwise `work` gets no function.
  */
 export async function withChatStream<T>(
 	context: IExecuteFunctions,
 	itemIndex: number,
-	work: (sendText: SendText) => Promise<T>,
+	live: boolean,
+	work: (sendText?: SendText) => Promise<T>,
 ): Promise<T> {
+	if (!live) return await work();
 	let buffered = '';
 	let isDue = false;
 

@@ -1,12 +1,26 @@
-import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import {
+	accumulateTokenUsage,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeProperties,
+} from 'n8n-workflow';
 
-import { readJsonReply, type JsonFormat } from '../../client/chat/jsonReply';
-import { checkAnswer, toChatResult } from '../../client/chat/result';
-import type { ChatCompletion } from '../../client/chat/types';
+import type { Conversation } from '../../client/chat/conversation';
+import { readJsonReply, withJson, type JsonFormat } from '../../client/chat/jsonReply';
+import { checkAnswer, toChatResult, usageOf } from '../../client/chat/result';
+import { sendChat, type SendOptions } from '../../client/chat/sendChat';
+import type { ChatCompletion, ChatRequest } from '../../client/chat/types';
 import { asJson } from '../../client/json';
+import type { HttpPort } from '../../client/ports';
 import { isBlank, readChoice } from '../../client/values';
 import { listField } from '../form/fields';
+import { n8nClock } from '../run/clock';
+import { mentionOnce } from '../run/hints';
 import { forTools, type NodeContext } from '../run/nodeContext';
+import { trace } from '../run/trace';
+import { remember, type Memory } from './memory';
+import { readMediaDownload, withMedia } from './replyMedia';
+import { readJsonFormat } from './responseFormat';
 
 const LABEL = 'Output';
 
@@ -41,12 +55,23 @@ export function readOutput(context: NodeContext, item: number): Output {
 	return isBlank(chosen) ? 'simple' : readChoice(chosen, LABEL, values);
 }
 
-/** Which reply is no answer, by node; undefined for a node that takes every reply. The only place where replies are judged. */
-const JUDGES = {
-	reply: undefined,
-	assistant: undefined,
-	agent: checkAnswer,
-	model: checkAnswer,
+/** What is different where the nodes take a reply. */
+interface ReplyKind {
+	/** Which reply is no answer; undefined for a node that takes every reply. The only place where replies are judged. */
+	readonly judge?: (completion: ChatCompletion) => void;
+	/** The fields that an agent's model gets of it, see `forTools`. */
+	readonly tool: 'reply' | 'assistant';
+	/** Whether all tool calls of a reply have run, see `toChatResult`. */
+	readonly hasRunAll?: boolean;
+	/** The field of a raw output that has the response; by default the output is the response. */
+	readonly rawField?: string;
+}
+
+const KINDS: Readonly<Record<'reply' | 'assistant' | 'agent' | 'model', ReplyKind>> = {
+	reply: { tool: 'reply' },
+	assistant: { tool: 'assistant', hasRunAll: true },
+	agent: { judge: checkAnswer, tool: 'reply', hasRunAll: true, rawField: 'response' },
+	model: { judge: checkAnswer, tool: 'reply' },
 };
 
 /**
@@ -54,52 +79,117 @@ const JUDGES = {
  *
  * @throws ServiceError for a reply that is no answer.
  */
-export function judgeReply(completion: ChatCompletion, node: keyof typeof JUDGES): void {
-	JUDGES[node]?.(completion);
-}
-
-/** What is different where the nodes finish a reply. */
-const REPLIES = {
-	reply: { tool: 'reply' },
-	assistant: { tool: 'assistant', hasRunAll: true },
-	agent: {
-		tool: 'reply',
-		hasRunAll: true,
-		raw: (response: ChatCompletion): object => ({ response }),
-	},
-} as const satisfies Record<string, Kind>;
-
-interface Kind {
-	/** The fields that an agent's model gets of it, see `forTools`. */
-	readonly tool: 'reply' | 'assistant';
-	/** Whether all tool calls of a reply have run, see `toChatResult`. */
-	readonly hasRunAll?: boolean;
-	readonly raw?: (completion: ChatCompletion) => object;
+export function judgeReply(completion: ChatCompletion, node: keyof typeof KINDS): void {
+	KINDS[node].judge?.(completion);
 }
 
 /**
- * What a node puts out for a reply, without its files: every chat node passes through here, so a judgment on replies has
- * its place here.
+ * What an item wants of its reply: how much of it, in which format, and with which files.
  *
- * @throws ServiceError when the reply is no answer, or not in the format.
+ * @throws InputError that names the field with an invalid value.
  */
-export function finishReply(
+export const readReplyOptions = (context: IExecuteFunctions, item: number) => ({
+	media: readMediaDownload(context, item),
+	output: readOutput(context, item),
+	format: readJsonFormat(context, item),
+});
+
+interface ReplyOptions extends Partial<ReturnType<typeof readReplyOptions>> {
+	/** What remembers the turn, and the conversation with the reply. */
+	readonly memory?: Memory | undefined;
+	readonly conversation?: Conversation | undefined;
+}
+
+/**
+ * Takes a reply to the output of its item. Every chat node passes through here: the reply is judged and read as JSON, its
+ * turn is remembered, and its files are downloaded.
+ *
+ * @throws ServiceError when the reply is no answer, or not in the format, and when the execution is canceled.
+ */
+export async function finishReply(
 	context: IExecuteFunctions,
 	completion: ChatCompletion,
-	kind: keyof typeof REPLIES,
-	{
-		format,
-		output,
-	}: { readonly format: JsonFormat | undefined; readonly output: Output | undefined },
-): IDataObject {
-	const { tool, hasRunAll, raw }: Kind = REPLIES[kind];
-	judgeReply(completion, kind);
+	node: keyof typeof KINDS,
+	{ format, output, media, memory, conversation }: ReplyOptions,
+): Promise<INodeExecutionData> {
+	const { tool, hasRunAll = false, rawField } = KINDS[node];
+	judgeReply(completion, node);
 	const json = readJsonReply(completion, format);
-	if (output === 'raw') return asJson(raw?.(completion) ?? completion);
-	const details = output === 'detailed';
-	return forTools(
-		context,
-		tool,
-		toChatResult(completion, { json, details, hasRunAll: hasRunAll === true }),
-	);
+	const options = { json, details: output === 'detailed', hasRunAll };
+	const result =
+		output === 'raw'
+			? asJson(rawField === undefined ? completion : { [rawField]: completion })
+			: forTools(context, tool, toChatResult(completion, options));
+	if (conversation !== undefined) await remember(context, memory, conversation);
+	return await withMedia(context, result, completion, media);
+}
+
+/**
+ * Asks for a reply, in a JSON format also for the repair of one. Each call is reported by itself, and a fallback that has
+ * answered is named in the panel.
+ *
+ * @throws InputError and ServiceError as `sendChat`.
+ */
+export async function askForReply(
+	context: IExecuteFunctions,
+	http: HttpPort,
+	request: ChatRequest,
+	format: JsonFormat | undefined,
+	options: SendOptions,
+): Promise<ChatCompletion> {
+	const send = sendChat(n8nClock(context), http, {
+		...options,
+		onFallback: ({ answered_by: code, failed: [first] }) => {
+			const why = `${first!.code}: ${first!.error}`;
+			mentionOnce(context, `${code} has answered instead of ${first!.code}. ${why}`);
+		},
+	});
+	const chat = withJson(async (each) => reportCall(context, await send(each), request), format);
+	return await chat(request);
+}
+
+const INSTEAD = 'Remove what it ignores, or use the Super Assistant node';
+
+/**
+ * Adds the tokens of a call to the node's token count in n8n and to its span, and the model and session to the execution's
+ * custom data and to the span.
+ *
+ * @param request What was sent: a hint says what a super assistant has ignored of it (spec 2.1, 2.7).
+ * @returns The reply.
+ */
+export function reportCall(
+	context: IExecuteFunctions,
+	completion: ChatCompletion,
+	{ model, tools, messages = [] }: Partial<ChatRequest> = {},
+): ChatCompletion {
+	const earlier = messages.length > 1 && 'all messages before the last one';
+	const ignored = [model && 'Model', tools && 'the tools', earlier].filter(Boolean).join(', ');
+	// Only the replies of super assistants have both (spec 2.4, 2.5).
+	if (ignored !== '' && completion.session_id && completion.model)
+		mentionOnce(context, `A super assistant has answered. It ignores: ${ignored}. ${INSTEAD}`);
+	const usage = usageOf(completion);
+	if (usage !== undefined)
+		accumulateTokenUsage(context, usage.prompt_tokens, usage.completion_tokens);
+	const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+	const sender = textOf(completion.model);
+	const session = textOf(completion.session_id);
+	// Executions can be filtered by them in n8n's list.
+	setCustomData(context, 'agent_video_model', sender);
+	setCustomData(context, 'agent_video_session', session);
+	trace(context, {
+		'gen_ai.usage.input_tokens': usage?.prompt_tokens,
+		'gen_ai.usage.output_tokens': usage?.completion_tokens,
+		'gen_ai.response.model': sender,
+		'gen_ai.conversation.id': session,
+	});
+	return completion;
+}
+
+/** Values are cut to n8n's maximum of 255 characters, empty ones left out. Does nothing in an n8n without custom data. */
+export function setCustomData(
+	context: Partial<IExecuteFunctions>,
+	key: string,
+	value: string,
+): void {
+	if (value !== '') context.customData?.set(key, value.slice(0, 255));
 }

@@ -6,27 +6,15 @@ import {
 	type INodeProperties,
 } from 'n8n-workflow';
 
-import {
-	lastTurn,
-	limitMemory,
-	type MemoryLimits,
-	parseMemory,
-	toKeep,
-	withMemory,
-} from '../../client/chat/messages';
+import { lastTurn, limitMemory, parseMemory, toKeep, withMemory } from '../../client/chat/messages';
 import type { Conversation } from '../../client/chat/conversation';
 import type { ChatMessage } from '../../client/chat/types';
+import { keyedMutex } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
 import { isSignedUrl } from '../files/signedFileUrl';
 import { listField, textField } from '../form/fields';
 import { numberOption, optionGroup, readOptions } from '../form/options';
-import {
-	type Condition,
-	onTable,
-	type Row,
-	type Step,
-	type TableSchema,
-} from '../ledger/dataTable';
+import { type Condition, onTable, type Row, type TableSchema } from '../ledger/dataTable';
 import { accountOf } from '../run/credential';
 import { engineOf, runsOf } from '../run/engine';
 import { hint } from '../run/hints';
@@ -99,10 +87,17 @@ export const memoryLimitsProperty: INodeProperties = {
 /** The memory of an item's conversation: JSON, which the agent keeps between its runs. */
 export interface Memory {
 	readonly key: string;
-	readonly limits: MemoryLimits;
+	readonly limits: Parameters<typeof limitMemory>[1];
 	/** Index of the new turn among the messages. */
 	readonly turn: number;
 }
+
+const NO_CHAT = [
+	'Memory',
+	'is This Chat, but no Chat Trigger has started the workflow',
+	'Start it with a Chat Trigger, or set Memory to By Key',
+] as const;
+const NO_KEY = ['Memory Key', 'is empty', 'Enter a value, or set Memory to None'] as const;
 
 /**
  * The key of an item's conversation; empty without memory.
@@ -114,14 +109,8 @@ export function readMemoryKey(context: IExecuteFunctions, item: number): string 
 	if (memory === 'none') return '';
 	const isChat = memory === 'chat';
 	const key = isChat ? chatSession(context, item) : readText(context, 'memoryKey', item).trim();
-	if (key !== '') return isChat ? key : checkKey(key, 'Memory Key');
-	throw isChat
-		? new InputError(
-				'Memory',
-				'is This Chat, but no Chat Trigger has started the workflow',
-				'Start it with a Chat Trigger, or set Memory to By Key',
-			)
-		: new InputError('Memory Key', 'is empty', 'Enter a value, or set Memory to None');
+	if (key === '') throw isChat ? new InputError(...NO_CHAT) : new InputError(...NO_KEY);
+	return isChat ? key : checkKey(key, 'Memory Key');
 }
 
 /**
@@ -152,9 +141,9 @@ export async function remember(
 	memory: Memory | undefined,
 	{ messages, phase }: Conversation,
 ): Promise<void> {
-	const turn = toKeep(messages.slice(memory?.turn), isSignedUrl);
-	const hasEnded = phase.kind === 'answered' || phase.kind === 'stopped';
-	if (memory === undefined || turn.length === 0 || !hasEnded) return;
+	if (memory === undefined || (phase.kind !== 'answered' && phase.kind !== 'stopped')) return;
+	const turn = toKeep(messages.slice(memory.turn), isSignedUrl);
+	if (turn.length === 0) return;
 	await append(context, memory, turn).catch((error: unknown) => {
 		hint(context, `The reply is not remembered. ${errorLine(error as Error)}`);
 	});
@@ -179,12 +168,15 @@ async function append(
 		const kept = limitMemory([...newest.flatMap(messagesOf), ...turn], limits);
 		const columns = { messages: JSON.stringify(kept), version };
 		const isSame: Condition = read ? ['version', 'eq', read as string] : ['version', 'isEmpty'];
-		const step: Step =
-			id === undefined
+		const unchanged = [['id', 'eq', id as number] as const, isSame];
+		const changed = await onTable(
+			context,
+			MEMORY_TABLE,
+			newest.length === 0
 				? { insert: [{ ...owner, ...columns }] }
-				: { set: columns, where: { all: [['id', 'eq', id as number], isSame] } };
-		const changed = await onTable(context, MEMORY_TABLE, step);
-		if (id !== undefined && changed.length === 0) continue;
+				: { set: columns, where: { all: unchanged } },
+		);
+		if (newest.length > 0 && changed.length === 0) continue;
 		if (kept.length === 0) hint(context, TOO_LONG);
 		return;
 	}
@@ -211,24 +203,22 @@ function messagesOf({ messages: text }: Row): readonly ChatMessage[] {
 	throw new InputError('Memory', problem, 'Correct the row of the conversation, or delete it');
 }
 
-/** The items of a run whose turn is remembered, by index. */
-interface Remembered {
-	readonly run: number;
-	readonly items: Record<number, INodeExecutionData>;
-}
-
 /**
- * The outputs of the items of this run whose turn is remembered. With *Retry On Fail*, and in a retry of the execution,
- * asking again would add the turn again. Clear it once all items have succeeded.
+ * The items of this run that have a memory. With *Retry On Fail*, and in a retry of the execution, asking again would add
+ * their turn again: their output is kept. Clear it once all items have succeeded.
  */
 export function rememberedItems(context: IExecuteFunctions) {
 	const run = runsOf(context).length;
-	const state = nodeState<Remembered>(context, 'remembered');
+	const runExclusive = keyedMutex();
+	type Items = Record<number, INodeExecutionData>;
+	const state = nodeState<{ readonly run: number; readonly items: Items }>(context, 'remembered');
 	// Calls of a tool have no position: each is another one.
 	const stored = isToolRun(context) ? undefined : state.get();
 	const { items } = stored?.run === run ? stored : state.set({ run, items: {} });
 	return {
-		items,
+		/** Runs `ask` for an item, those of the same key one after another. An empty key is no memory. */
+		once: async (item: number, key: string, ask: () => Promise<INodeExecutionData>) =>
+			await runExclusive(key, key === '' ? ask : async () => (items[item] ??= await ask())),
 		clear: () => {
 			state.clear();
 		},

@@ -40,24 +40,35 @@ export function readMessages(
 ): ChatMessage[] {
 	const input = readText(context, 'input', item);
 	if (input === 'prompt') return readPrompt(context, item, service);
-	const label = input === 'json' ? 'Messages (JSON)' : 'Messages';
-	const value =
-		input === 'json'
-			? readJson(context.getNodeParameter('messagesJson', item, '[]'), label)
-			: readList(context, item, service, label);
+	const isJson = input === 'json';
+	const label = isJson ? 'Messages (JSON)' : 'Messages';
+	const value = isJson
+		? readJson(context.getNodeParameter('messagesJson', item, '[]'), label)
+		: readList(context, item, service);
 	const messages = checkMessages(value, label, { allowPrivate: service.isPrivate });
 	checkOrder(messages, label);
 	return messages;
 }
 
 /**
- * The URLs of the images in the field Images.
+ * The URLs of images, by default of those in the field Images.
  *
  * @throws InputError that names an entry which the service cannot fetch.
  */
-export function readImages(context: NodeContext, item: number, service: Service): string[] {
-	const entries = context.getNodeParameter('images.image', item, []) as ImageEntry[];
-	return imageUrls(context, item, service, entries);
+export function readImages(
+	context: NodeContext,
+	item: number,
+	{ isPrivate: allowPrivate }: Service,
+	entries = context.getNodeParameter('images.image', item, []) as readonly ImageEntry[],
+): string[] {
+	return entries.flatMap(({ source = 'url', url, binaryProperty = '' }, index) => {
+		const checks = { field: `Images: entry ${index + 1}`, allowPrivate };
+		if (source === 'url')
+			return [url].flat().map((each) => checkPublicUrl(shown(each ?? ''), checks));
+		return fieldNames(binaryProperty, checks.field).map((name) =>
+			signedFileUrl(context, item, name, checks),
+		);
+	});
 }
 
 /** The messages of a prompt (spec 2.2): system message, user message with images. */
@@ -72,45 +83,18 @@ function readPrompt(context: IExecuteFunctions, item: number, service: Service):
 	return [...system, userMessage(text, images)];
 }
 
-function readList(
-	context: IExecuteFunctions,
-	item: number,
-	service: Service,
-	label: string,
-): JsonValue {
+/** The messages of the list in the form. */
+function readList(context: IExecuteFunctions, item: number, service: Service): JsonValue {
 	const entries = context.getNodeParameter('messages.message', item, []) as MessageEntry[];
-	const messages = entries.map(({ role, content, images, toolCallId = '', toolCalls }, index) => {
-		const urls = imageUrls(context, item, service, images?.image ?? []);
-		const text = checkPrompt(content, `${label}: entry ${index + 1}`);
+	return entries.map(({ role, content, images, toolCallId = '', toolCalls }, index) => {
+		const urls = readImages(context, item, service, images?.image ?? []);
+		const text = checkPrompt(content, `Messages: entry ${index + 1}`);
 		const message = { ...userMessage(text, role === 'user' ? urls : []), role };
-		if (role === 'tool') return { ...message, tool_call_id: toolCallId };
+		if (role === 'tool') return asJson({ ...message, tool_call_id: toolCallId });
 
-		const calls =
-			role === 'assistant' ? readJson(toolCalls ?? '[]', `${label}: Tool Calls`) : [];
-		if (Array.isArray(calls) && calls.length === 0) return message;
-		return {
-			...message,
-			content: message.content === '' ? null : message.content,
-			tool_calls: calls,
-		};
-	});
-	return messages.map(asJson);
-}
-
-function imageUrls(
-	context: NodeContext,
-	itemIndex: number,
-	{ isPrivate: allowPrivate }: Service,
-	entries: readonly ImageEntry[],
-): string[] {
-	return entries.flatMap(({ source = 'url', url = '', binaryProperty = '' }, index) => {
-		const field = `Images: entry ${index + 1}`;
-		if (source === 'url')
-			return [url]
-				.flat()
-				.map((each) => checkPublicUrl(shown(each ?? ''), { field, allowPrivate }));
-		return fieldNames(binaryProperty, field).map((name) =>
-			signedFileUrl(context, itemIndex, name, { field, allowPrivate }),
-		);
+		const calls = role === 'assistant' && readJson(toolCalls ?? '[]', 'Messages: Tool Calls');
+		if (calls === false || (Array.isArray(calls) && calls.length === 0)) return asJson(message);
+		const said = message.content === '' ? null : message.content;
+		return asJson({ ...message, content: said, tool_calls: calls });
 	});
 }

@@ -56,20 +56,20 @@ const CONCURRENT_DOWNLOADS = 3;
 const MAX_RETRIES = 2;
 
 /**
- * The item of a reply with the files that the reply links to: its field `media`, and the binary fields that this names. A
- * failed download does not fail the item, as the reply is paid for: its error goes to the file's entry of `media`.
+ * The output of a reply with the files that the reply links to: its field `media`, and the binary fields that this names.
+ * A failed download does not fail the item, as the reply is paid for: its error goes to the file's entry of `media`.
  *
  * @param download Undefined if nothing is to be downloaded.
  * @throws ServiceError when the execution is canceled.
  */
 export async function withMedia(
 	context: IExecuteFunctions,
-	item: INodeExecutionData,
+	json: IDataObject,
 	{ choices }: ChatCompletion,
 	download: MediaDownload | undefined,
 ): Promise<INodeExecutionData> {
 	const found = download === undefined ? [] : findMedia(choices[0]!.message);
-	if (download === undefined || found.length === 0) return item;
+	if (download === undefined || found.length === 0) return { json };
 
 	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {
 		const file = await settled(fetchFile(context, entry, index, download));
@@ -77,15 +77,17 @@ export async function withMedia(
 		return file;
 	});
 	const binary: IBinaryKeyData = {};
-	const media = found.map((entry, index): IDataObject => {
+	const media = found.map(({ kind, url }, index): IDataObject => {
 		const file = files[index]!;
-		if ('error' in file) return { ...entry, error_message: errorLine(file.error as Error) };
+		if ('error' in file) return { kind, url, error_message: errorLine(file.error as Error) };
 		const name = fieldName(index);
 		binary[name] = file.value;
-		return { ...entry, url: withoutData(entry.url), binary: name };
+		// The content of a data: URL is in the binary field.
+		const shown = isDataUrl(url) ? url.slice(0, url.indexOf(',') + 1) : url;
+		return { kind, url: shown, binary: name };
 	});
-	const json = { ...item.json, media };
-	return { ...item, json, ...(Object.keys(binary).length === 0 ? {} : { binary }) };
+	const hasFiles = Object.keys(binary).length > 0;
+	return { json: { ...json, media }, ...(hasFiles && { binary }) };
 }
 
 async function fetchFile(
@@ -103,11 +105,6 @@ async function fetchFile(
 	const file = { url, name, expected, limits };
 	if (isDataUrl(url)) return await decodeFile(context, file);
 	return await downloadFile(context, { ...file, retries: MAX_RETRIES, subject: { url } });
-}
-
-/** A data: URL without its content, which is in the binary field. */
-function withoutData(url: string): string {
-	return isDataUrl(url) ? url.slice(0, url.indexOf(',') + 1) : url;
 }
 
 function lastSegment(url: string): string {

@@ -18,9 +18,9 @@ export async function withProgress<T>(
 	context: IExecuteFunctions,
 	work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
-	const run = async (sendText: (text: string) => void) =>
+	const run = async (sendText: (text: string) => void = () => undefined) =>
 		await work(pollProgress(context, sendText));
-	return await (context.isStreaming() ? withChatStream(context, 0, run) : run(() => undefined));
+	return await withChatStream(context, 0, context.isStreaming(), run);
 }
 
 /**
