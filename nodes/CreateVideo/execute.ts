@@ -1,29 +1,38 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import { settled, valueOf } from '../client/concurrency';
 import { isOutcomeUnknown } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';
-import { createVideo } from '../client/video/tasks';
-import type { Adjustment } from '../client/video/videoRequest';
-import { asJson } from '../client/json';
+import { asJson, fromJson, parseJson, withoutUndefined } from '../client/json';
 import { counted } from '../client/values';
-import { settled, valueOf } from '../client/concurrency';
+import { createVideo, type CreatedTask } from '../client/video/tasks';
+import type { Adjustment } from '../client/video/videoRequest';
+
 import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
-import type { PaidCalls } from '../shared/ledger/paidCalls';
-import { hint } from '../shared/run/hints';
+import type { CallKind } from '../shared/ledger/callKind';
+import { ledgerOptions } from '../shared/ledger/ledgerOption';
+import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
+import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { n8nClock } from '../shared/run/clock';
-import { mapItems } from '../shared/run/mapItems';
 import { readModelCodes } from '../shared/run/credential';
+import { hint } from '../shared/run/hints';
+import { mapItems } from '../shared/run/mapItems';
 import { isToolRun } from '../shared/run/nodeContext';
 import { trace } from '../shared/run/trace';
 import { checkWaitFields } from '../shared/wait/options';
-import { checkCostKnown, checkLimits, countEarlier, countSpent } from './limits';
-import { openTasks, type CreatedVideo } from './tasks';
-import { planVideo, type PlannedVideo } from './plan';
+import { checkCostKnown, countSpent, planVideo, spend, type PlannedVideo } from './plan';
 import { readWaits, waitForCreated } from './wait';
 
 /** Maximum number of reasons in the hint below the output. */
 const MAX_REASONS = 5;
+
+/** A created task, with what was sent for it. */
+type CreatedVideo = CreatedTask & {
+	readonly request: Partial<PlannedVideo['plan']['request']>;
+	readonly adjustments?: readonly Adjustment[];
+	readonly estimated_cost?: number;
+};
 
 /** Creates the videos of all items, and waits for them if that is on. Until all have succeeded, a retry knows the tasks. */
 export async function createVideos(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
@@ -52,6 +61,7 @@ async function createTasks(context: IExecuteFunctions): Promise<INodeExecutionDa
 		},
 	);
 	const videos = [...planned.values()];
+	const dryRuns = videos.filter(({ options }) => options.dryRun);
 	const opened = await settled(openTasks(context, videos));
 	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
 	/** The videos that are counted, but not created so far. A creation that certainly failed comes back. */
@@ -61,16 +71,8 @@ async function createTasks(context: IExecuteFunctions): Promise<INodeExecutionDa
 			context,
 			() => {
 				const calls = valueOf(opened);
-				countEarlier(
-					context,
-					videos.filter(({ item }) => calls.isFromLedger(item)),
-				);
-				checkLimits(
-					context,
-					videos.filter(({ options }) => options.dryRun),
-				);
-				checkLimits(context, toSend);
-				countSpent(context, toSend);
+				const earlier = videos.filter(({ item }) => calls.isFromLedger(item));
+				spend(context, earlier, dryRuns, toSend);
 				toSend.forEach((video) => pending.add(video));
 				return { ...readBatching(context), describeCompleted, calls };
 			},
@@ -90,10 +92,64 @@ async function createTasks(context: IExecuteFunctions): Promise<INodeExecutionDa
 }
 
 function describeCompleted(tasks: readonly IDataObject[]): string {
-	const ids = tasks.flatMap(({ task_id: taskId }) => (taskId === undefined ? [] : [taskId]));
-	return ids.length === 0
-		? ''
-		: `Tasks created before this error, still generating: ${ids.join(', ')}`;
+	const ids = tasks.flatMap(({ task_id: taskId }) => taskId ?? []).join(', ');
+	return ids && `Tasks created before this error, still generating: ${ids}`;
+}
+
+/** Creations of videos in the task ledger. */
+const CREATIONS: CallKind<CreatedVideo> = {
+	table: TASK_TABLE,
+	// Keys are kept: they promise that no second video is created.
+	expired: {
+		days: 90,
+		rows: [
+			['finished_at', 'isNotEmpty'],
+			['idempotency_key', 'isEmpty'],
+		],
+	},
+	toRow: ({ task_id, status, model }) => ({ task_id, status, model }),
+	toResult(row) {
+		const task_id = taskIdOf(row);
+		if (task_id === '') return undefined;
+		const { prompt, model, duration, size, audio: generate_audio, estimated_cost } = row;
+		const sent = Object.entries({ prompt, model, duration, size, generate_audio });
+		// A person can change any cell.
+		const adjustments = parseJson(String(row['adjustments']));
+		return {
+			task_id,
+			status: String(row['status']),
+			model: String(model),
+			request: Object.fromEntries(sent.filter(([, value]) => value !== null && value !== '')),
+			...(typeof estimated_cost === 'number' && { estimated_cost }),
+			...(Array.isArray(adjustments) && { adjustments: fromJson(adjustments) }),
+		};
+	},
+};
+
+/** Opens the creations of a run in the task ledger: all but the dry runs. */
+async function openTasks(context: IExecuteFunctions, videos: readonly PlannedVideo[]) {
+	const planned = videos
+		.filter(({ options }) => !options.dryRun)
+		.map(({ item, fingerprint, estimatedCost, options, plan: { request, adjustments } }) => ({
+			item,
+			key: options.idempotencyKey,
+			entered: fingerprint,
+			retryOutcomeUnknown: options.retryOutcomeUnknown,
+			row: {
+				model: request.model,
+				prompt: request.prompt,
+				duration: request.duration ?? null,
+				size: request.size ?? '',
+				audio: request.generate_audio ?? null,
+				adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
+				estimated_cost: estimatedCost ?? null,
+				idempotency_key: options.idempotencyKey,
+			},
+		}));
+	return await openCalls(context, CREATIONS, planned, {
+		isOn: ledgerOptions.taskLedger.read(context, 0),
+		smallestBatch: readBatching(context).concurrency,
+	});
 }
 
 /**
@@ -110,9 +166,9 @@ async function outputOf(
 	calls: PaidCalls<CreatedVideo>,
 	pending: Set<PlannedVideo>,
 ): Promise<IDataObject> {
-	const { http, options, estimatedCost } = video;
-	const cost = estimatedCost === undefined ? {} : { estimated_cost: estimatedCost };
-	const { request: shown, adjustments } = video.plan;
+	const { http, options, estimatedCost, plan } = video;
+	const { request: shown, adjustments } = plan;
+	const cost = withoutUndefined({ estimated_cost: estimatedCost });
 	if (options.dryRun) return { request: shown, adjustments, ...cost };
 
 	const { result, isReused } = await calls.make(video.item, async () => {
@@ -127,45 +183,37 @@ async function outputOf(
 			if (!isOutcomeUnknown(error)) pending.add(video);
 			throw error;
 		});
-		return {
-			...task,
-			request: shown,
-			...(adjustments.length > 0 ? { adjustments } : {}),
-			...cost,
-		};
+		const changes = adjustments.length > 0 && { adjustments };
+		return { ...task, request: shown, ...changes, ...cost };
 	});
-	const { request, ...rest } = result;
 	if (!isReused) {
 		trace(context, {
 			'gen_ai.response.model': result.model,
 			'agent_video.task_ids': result.task_id,
-			'agent_video.video_seconds': video.plan.seconds,
+			'agent_video.video_seconds': plan.seconds,
 			'agent_video.estimated_cost': estimatedCost,
 		});
 	}
+	const { request, ...rest } = result;
 	return asJson({
 		...rest,
 		// An agent's model needs it where it gets a video that it may not have asked for.
-		...(isToolRun(context) && !isReused ? {} : { request }),
-		...(isReused ? { reused: true } : {}),
+		...((isReused || !isToolRun(context)) && { request }),
+		...(isReused && { reused: true }),
 	});
 }
 
 /** Lists in a hint below the output why values were adjusted. */
 function hintAdjustments(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
-	const adjusted = items.flatMap(({ json: { adjustments } }) =>
-		Array.isArray(adjustments) && adjustments.length > 0
-			? // This node has written them; the type of an item's JSON does not tell.
-				[adjustments as unknown as readonly Adjustment[]]
-			: [],
-	);
+	// The type of an item's JSON does not tell; the service may have a field of this name.
+	const adjusted = items
+		.map(({ json }) => json['adjustments'] as unknown as readonly Adjustment[] | undefined)
+		.filter((list) => Array.isArray(list) && list.length > 0);
 	if (adjusted.length === 0) return;
 
-	const reasons = [...new Set(adjusted.flat().map(({ reason }) => reason))];
-	const shown = reasons.slice(0, MAX_REASONS);
-	const more = reasons.length > shown.length ? [`${reasons.length - shown.length} more`] : [];
-	hint(
-		context,
-		`Values were adjusted in ${counted(adjusted.length, 'item')}: ${[...shown, ...more].join('; ')}. See "adjustments" in the output.`,
-	);
+	const reasons = [...new Set(adjusted.flat().map((each) => each?.reason))];
+	const more = reasons.length > MAX_REASONS ? [`${reasons.length - MAX_REASONS} more`] : [];
+	const shown = [...reasons.slice(0, MAX_REASONS), ...more].join('; ');
+	const where = counted(adjusted.length, 'item');
+	hint(context, `Values were adjusted in ${where}: ${shown}. See "adjustments" in the output.`);
 }

@@ -1,31 +1,21 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
-import { checkPublicUrl, type PublicUrlOptions } from '../client/http/publicUrl';
-import type { HttpPort } from '../client/ports';
-import { type VideoRequest, VIDEO_FIELDS, REFERENCES } from '../client/video/fields';
+import { checkPublicUrl } from '../client/http/publicUrl';
+import { withoutUndefined } from '../client/json';
+import { VIDEO_FIELDS, REFERENCES } from '../client/video/fields';
 import { readPair, type OwnModel } from '../client/video/models';
-import { videoRequest, type VideoPlan } from '../client/video/videoRequest';
+
+import { videoRequest } from '../client/video/videoRequest';
 import { fieldNames, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
+import { isToolRun } from '../shared/run/nodeContext';
+import { nodeState } from '../shared/run/nodeState';
 import { readModel, readPromptText, readText } from '../shared/run/parameters';
-import { readCreateOptions, type CreateVideoOptions } from './properties';
+import { readCreateOptions } from './properties';
 
 /** The validated input of an item, ready to be sent. */
-export interface PlannedVideo {
-	/** Index of the item. */
-	readonly item: number;
-	/** The entered values as text, to recognize the same call in a retry. Binary files have no URL in it: each try signs a new one. */
-	readonly fingerprint: string;
-	/** Price per Second times the seconds of the video; undefined where one of them is unknown. */
-	readonly estimatedCost: number | undefined;
-	readonly http: HttpPort;
-	readonly options: CreateVideoOptions;
-	/** The request as the output shows it: in place of a signed URL, with which anybody can read the file, it names the binary field. */
-	readonly plan: VideoPlan;
-	/** The request to send. Its URLs of binary files are signed again by each call, because they expire after an hour. */
-	readonly sign: () => VideoRequest;
-}
+export type PlannedVideo = Awaited<ReturnType<typeof planVideo>>;
 
 /**
  * Reads and validates the input of an item; sends nothing.
@@ -38,44 +28,47 @@ export async function planVideo(
 	context: IExecuteFunctions,
 	item: number,
 	own: readonly OwnModel[],
-): Promise<PlannedVideo> {
+) {
 	const options = readCreateOptions(context, item);
 	const input = readInput(context, item);
 	const { code: model, like } = readPair(input.model, own);
 	const { http, isPrivate: allowPrivate } = await n8nService(context);
-	const build = (urlOf: (property: string, urlOptions: PublicUrlOptions) => string) => {
-		const references = input.references.map(({ field, kind, source }) => {
-			const urlOptions = { field, allowPrivate };
-			const url =
-				'url' in source
-					? checkPublicUrl(source.url, urlOptions)
-					: urlOf(source.property, urlOptions);
-			return { kind, url };
-		});
-		const entered = { ...input, references, model, like };
-		return videoRequest(entered, options.unsupportedValues);
-	};
-	const sign = () =>
-		build((property, urlOptions) => signedFileUrl(context, item, property, urlOptions)).request;
-	// A file that cannot be published is an error before anything is sent.
-	sign();
-	const plan = build((property) => `binary field ${property}`);
-	const { pricePerSecond: price } = options;
+	/** How binary files are signed, by what the plan has in place of their URL, which is no URL. */
+	const signers = new Map<string, () => string>();
+	const references = input.references.map(({ field, kind, source }) => {
+		const urlOptions = { field, allowPrivate };
+		if ('url' in source) return { kind, url: checkPublicUrl(source.url, urlOptions) };
+		const url = `binary field ${source.property}`;
+		const sign = () => signedFileUrl(context, item, source.property, urlOptions);
+		// A file that cannot be published is an error before anything is sent.
+		sign();
+		signers.set(url, sign);
+		return { kind, url };
+	});
+	const entered = { ...input, references, model, like };
+	const plan = videoRequest(entered, options.unsupportedValues);
+	const { request, seconds = 0 } = plan;
+	const signed = (urls?: readonly string[]) => urls?.map((url) => signers.get(url)?.() ?? url);
 	return {
+		/** Index of the item. */
 		item,
+		/** The entered values as text, to recognize the same call in a retry. Binary files have no URL in it: each try signs a new one. */
 		fingerprint: JSON.stringify(input),
-		estimatedCost:
-			price === 0 || plan.seconds === undefined ? undefined : roundCost(price * plan.seconds),
+		/** Price per Second times the seconds of the video; undefined where one of them is unknown. */
+		estimatedCost: roundCost(options.pricePerSecond * seconds) || undefined,
 		http,
 		options,
+		/** The request as the output shows it: in place of a signed URL, with which anybody can read the file, it names the binary field. */
 		plan,
-		sign,
+		/** The request to send. Its URLs of binary files are signed again by each call, because they expire after an hour. */
+		sign: () =>
+			withoutUndefined({
+				...request,
+				images: signed(request.images),
+				videos: signed(request.videos),
+				audios: signed(request.audios),
+			}),
 	};
-}
-
-/** Rounds a sum of money to ten digits, which removes the noise of binary fractions (0.1 times 3). */
-export function roundCost(cost: number): number {
-	return Number(cost.toPrecision(10));
 }
 
 /** An entry of the References field: a URL, or the names of binary fields. */
@@ -87,20 +80,16 @@ interface ReferenceEntry {
 	readonly binaryProperty?: unknown;
 }
 
-function readInput(context: IExecuteFunctions, itemIndex: number) {
-	const entries = context.getNodeParameter(
-		'references.file',
-		itemIndex,
-		[],
-	) as readonly ReferenceEntry[];
+function readInput(context: IExecuteFunctions, item: number) {
+	const entries = context.getNodeParameter('references.file', item, []) as ReferenceEntry[];
 	return {
-		model: readModel(context, itemIndex),
-		prompt: readPromptText(context, 'prompt', itemIndex, 'Prompt'),
+		model: readModel(context, item),
+		prompt: readPromptText(context, 'prompt', item, 'Prompt'),
 		fields: Object.fromEntries(
-			VIDEO_FIELDS.map(({ key }) => [key, readText(context, key, itemIndex)]),
+			VIDEO_FIELDS.map(({ key }) => [key, readText(context, key, item)]),
 		),
 		references: entries.flatMap((entry, index) =>
-			readEntry(context, itemIndex, entry, `References: entry ${index + 1}`),
+			readEntry(context, item, entry, `References: entry ${index + 1}`),
 		),
 	};
 }
@@ -108,31 +97,132 @@ function readInput(context: IExecuteFunctions, itemIndex: number) {
 /** @param field Name of the entry in errors. */
 function readEntry(
 	context: IExecuteFunctions,
-	itemIndex: number,
+	item: number,
 	{ kind: entered = 'image', source = 'url', url = '', binaryProperty = '' }: ReferenceEntry,
 	field: string,
 ) {
-	const kind = REFERENCES.find((row) => row.kind === entered)?.kind;
+	const kinds = REFERENCES.map(({ kind }) => kind);
+	const kind = kinds.find((each) => each === entered);
 	if (kind === undefined) {
-		const kinds = REFERENCES.map((row) => row.kind).join(', ');
-		throw new InputError(field, `has the unknown kind ${entered}`, `Use one of ${kinds}`);
+		const problem = `has the unknown kind ${entered}`;
+		throw new InputError(field, problem, `Use one of ${kinds.join(', ')}`);
 	}
 	const sources =
 		source === 'url'
-			? [url].flat().map((each) => urlSource(each, field))
+			? [url].flat().map((each) => ({ url: checkText(each, field) }))
 			: fieldNames(binaryProperty, field).map((property) => {
 					// It identifies the file in a retry, which signs a new URL for it.
-					const { id = '' } = context.helpers.assertBinaryData(itemIndex, property);
+					const { id = '' } = context.helpers.assertBinaryData(item, property);
 					return { property, id };
 				});
 	return sources.map((each) => ({ field, kind, source: each }));
 }
 
-function urlSource(url: unknown, field: string) {
-	if (typeof url === 'string' && url.trim() !== '') return { url: url.trim() };
-	throw new InputError(
-		field,
-		'has no URL',
-		'Enter a URL, or an expression that returns one; an empty list means no file',
-	);
+function checkText(url: unknown, field: string): string {
+	if (typeof url === 'string' && url.trim() !== '') return url.trim();
+	const hint = 'Enter a URL, or an expression that returns one; an empty list means no file';
+	throw new InputError(field, 'has no URL', hint);
+}
+
+/** Rounds a sum of money to ten digits, which removes the noise of binary fractions (0.1 times 3). */
+const roundCost = (cost: number) => Number(cost.toPrecision(10));
+
+const costOf = (videos: readonly PlannedVideo[]) =>
+	roundCost(videos.reduce((sum, { estimatedCost = 0 }) => sum + estimatedCost, 0));
+
+/** What this node has sent in this execution, in all its runs. A creation that certainly failed is not in it. */
+interface Spent {
+	readonly videos: number;
+	/** Sum of the estimated costs. */
+	readonly cost: number;
+	/** The execution in which counting began: an earlier one if n8n has kept the state of the node for a retry. */
+	readonly execution: string;
+}
+
+const spentState = (context: IExecuteFunctions) => nodeState<Spent>(context, 'spent');
+
+/** The limits of an execution, each with the sum that it holds for, and the words of its error. */
+const LIMITS = [
+	['maximumVideos', 'videos', 'Maximum Videos', 'create', 'created'],
+	['maximumCost', 'cost', 'Maximum Cost', 'cost', 'cost'],
+] as const;
+
+/**
+ * Checks the limits for all videos that a run would create. Where the items have different limits the smallest holds.
+ *
+ * @throws InputError when they would exceed a limit, or when Maximum Cost is set and a cost is unknown.
+ */
+function checkLimits(context: IExecuteFunctions, videos: readonly PlannedVideo[]): void {
+	const spent = spentState(context).get() ?? { videos: 0, cost: 0 };
+	const added = { videos: videos.length, cost: costOf(videos) };
+	for (const [option, sum, label, would, has] of LIMITS) {
+		const limits = videos.map(({ options }) => options[option]).filter((limit) => limit > 0);
+		if (limits.length === 0) continue;
+		if (option === 'maximumCost') videos.forEach(checkCostKnown);
+		const limit = Math.min(...limits);
+		if (roundCost(spent[sum] + added[sum]) <= limit) continue;
+		throw new InputError(
+			label,
+			`is ${limit}. This run would ${would} ${added[sum]}, and this execution has ${has} ${spent[sum]} so far`,
+			isToolRun(context)
+				? 'Create no more videos now, and tell the user'
+				: `Nothing was sent. Use fewer items, or raise ${label}`,
+		);
+	}
+}
+
+/**
+ * Checks that the estimated cost is known, as Maximum Cost needs it.
+ *
+ * @throws InputError that says what is missing.
+ */
+export function checkCostKnown({ estimatedCost, options }: PlannedVideo): void {
+	if (estimatedCost !== undefined) return;
+	const [field, problem, hint] =
+		options.pricePerSecond === 0
+			? ([
+					'Price per Second',
+					'is not set',
+					'Maximum Cost needs it: add the option with a price above 0 for every item, or remove Maximum Cost',
+				] as const)
+			: ([
+					'Maximum Cost',
+					'cannot be checked: the length of the video is unknown',
+					'Enter a Duration for a model that is not in the list. A video to edit keeps its own length: create it without Maximum Cost',
+				] as const);
+	throw new InputError(field, problem, hint);
+}
+
+/**
+ * Checks the limits of an execution and counts what this run will send, at once, so that no other tool run comes in between.
+ *
+ * @param earlier Videos of earlier tries. They count, too, unless the state that n8n has kept of these tries has them.
+ * @throws InputError as `checkLimits`.
+ */
+export function spend(
+	context: IExecuteFunctions,
+	earlier: readonly PlannedVideo[],
+	dryRuns: readonly PlannedVideo[],
+	toSend: readonly PlannedVideo[],
+): void {
+	const now = context.getExecutionId();
+	if ((spentState(context).get()?.execution ?? now) === now) countSpent(context, earlier);
+	checkLimits(context, dryRuns);
+	checkLimits(context, toSend);
+	countSpent(context, toSend);
+}
+
+/** Counts videos as sent. With a `sign` of -1 it takes back videos that were counted but certainly not created. */
+export function countSpent(
+	context: IExecuteFunctions,
+	videos: readonly PlannedVideo[],
+	sign: 1 | -1 = 1,
+): void {
+	const state = spentState(context);
+	const spent = state.get() ?? { videos: 0, cost: 0, execution: context.getExecutionId() };
+	state.set({
+		...spent,
+		videos: spent.videos + sign * videos.length,
+		cost: roundCost(spent.cost + sign * costOf(videos)),
+	});
 }

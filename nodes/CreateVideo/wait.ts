@@ -10,12 +10,12 @@ import { isToolRun } from '../shared/run/nodeContext';
 import { errorLine } from '../shared/run/nodeErrors';
 import { deliver } from '../shared/wait/deliver';
 import { downloadFields, fileOptions, pollOptions } from '../shared/wait/options';
-import { poll } from '../shared/wait/poll';
-import { withProgress } from '../shared/wait/progress';
+import { poll, withProgress } from '../shared/wait/poll';
 
-const ADVICE =
-	'The tasks are not lost: a retry goes on with them and pays for nothing again, and Wait for Video gets them by their task_id. To create failed videos again, execute the workflow again';
-const TO_GO_ON = 'To go on without them, set On Error to Continue';
+const ADVICE = {
+	advice: 'The tasks are not lost: a retry goes on with them and pays for nothing again, and Wait for Video gets them by their task_id. To create failed videos again, execute the workflow again',
+	toGoOn: 'To go on without them, set On Error to Continue',
+} as const;
 
 /** Whether the node waits for the videos: one value for all items. */
 export function readWaits(context: IExecuteFunctions): boolean {
@@ -60,14 +60,13 @@ export async function waitForCreated(
 	const isTool = isToolRun(context);
 	return await withProgress(context, async (progress) => {
 		const { concurrency } = readBatching(context);
-		const polled = await poll(context, taskIds, progress, 'all', concurrency);
+		const polled = await poll(context, taskIds, progress, 'inPlace', concurrency);
 		if (isTool && polled.error !== undefined && !isCanceled(polled.error)) {
 			const error_message = errorLine(polled.error as Error);
 			return created.map((item) => ({ ...item, json: { ...item.json, error_message } }));
 		}
-		const rule = { failsNode: !isTool, advice: ADVICE, toGoOn: TO_GO_ON } as const;
-		const tasks = { ...polled, taskIds, withoutTask };
-		const delivered = await deliver(context, tasks, progress, rule);
+		const tasks = { ...polled, taskIds, withoutTask, ...ADVICE, failsNode: !isTool };
+		const delivered = await deliver(context, progress, tasks);
 		return delivered.map(({ item, ending }, index) => {
 			// The fields of the result come first, as from Wait for Video.
 			const json = { ...item.json, ...created[index]!.json, ...item.json };

@@ -1,17 +1,11 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { emptyText, InputError } from '../client/errors';
-import {
-	MAX_CONDITIONS,
-	onTable,
-	type Condition,
-	type Row,
-	type Step,
-} from '../shared/ledger/dataTable';
+import { MAX_CONDITIONS, onTable, type Condition, type Row } from '../shared/ledger/dataTable';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/credential';
 import { hint } from '../shared/run/hints';
-import { nodeState, type NodeState } from '../shared/run/nodeState';
+import { nodeState } from '../shared/run/nodeState';
 import { checkKey, readText } from '../shared/run/parameters';
 import { ledgerTaskOptions } from './properties';
 
@@ -21,6 +15,9 @@ export interface LedgerTask {
 	/** What the ledger knows about it, for the output. */
 	readonly ledger: IDataObject;
 }
+
+const collectedState = (context: IExecuteFunctions) =>
+	nodeState<{ executionId: string; tasks: readonly LedgerTask[] }>(context, 'collected');
 
 /** Columns of the ledger that an output item has. */
 const OUTPUT_COLUMNS = [
@@ -102,14 +99,14 @@ export function withLedger(
 	outputs: readonly INodeExecutionData[][],
 	tasks: readonly LedgerTask[],
 ): INodeExecutionData[][] {
-	const byId = new Map(tasks.map(({ task_id, ledger }) => [task_id, ledger]));
-	return outputs.map((items) =>
-		items.map((item) => {
-			const ledger = byId.get(item.json['task_id'] as string);
-			const json = ledger === undefined ? item.json : { ...item.json, ledger };
-			return { ...item, json, pairedItem: { item: 0 } };
-		}),
+	const byId = new Map<unknown, IDataObject>(
+		tasks.map(({ task_id, ledger }) => [task_id, ledger]),
 	);
+	const withFacts = ({ json, ...item }: INodeExecutionData) => {
+		const ledger = byId.get(json['task_id']);
+		return { ...item, json: { ...json, ...(ledger && { ledger }) }, pairedItem: { item: 0 } };
+	};
+	return outputs.map((items) => items.map(withFacts));
 }
 
 /**
@@ -125,37 +122,38 @@ async function takeRows(context: IExecuteFunctions): Promise<readonly Row[]> {
 	mentionOtherKeys(context, found, account);
 
 	const open = rows.filter((row) => taskIdOf(row) !== '');
-	const free = open.filter((row) => takenAtMs(row) < Date.now() - CLAIM_MS);
-	const chosen = free
+	const chosen = open
+		.filter((row) => takenAtMs(row) < Date.now() - CLAIM_MS)
 		.sort((a, b) => takenAtMs(a) - takenAtMs(b) || Number(a['id']) - Number(b['id']))
 		.slice(0, ledgerTaskOptions.maximumTasks.read(context, 0));
 	if (chosen.length === 0) {
 		const minutes = ledgerTaskOptions.minimumAge.read(context, 0);
-		const old =
-			minutes === 0 ? '' : ` that are ${minutes} minutes old or more (see Minimum Age)`;
+		const old = minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : '';
 		const busy =
-			open.length === 0 ? '' : `; ${open.length} belong to a run of the last 15 minutes`;
+			open.length > 0 ? `; ${open.length} belong to a run of the last 15 minutes` : '';
 		hint(context, `No open tasks of this API key${old}${busy}`, 'info');
 		return [];
 	}
 	// Two runs that start together have different stamps.
 	const stamp = new Date(Date.now() - Math.floor(Math.random() * STAMP_RANGE_MS)).toISOString();
-	const isSame = (name: string, value: unknown): Condition =>
-		value === null || value === '' ? [name, 'isEmpty'] : [name, 'eq', value as string];
-	const same = (row: Row) => ['collected_at', 'account'].map((name) => isSame(name, row[name]));
+	const all: readonly Condition[] = [...conditions, ['task_id', 'isNotEmpty']];
+	const same = (row: Row) =>
+		['collected_at', 'account'].map((name): Condition => {
+			const value = row[name];
+			return value === null || value === ''
+				? [name, 'isEmpty']
+				: [name, 'eq', value as string];
+		});
 	const last = new Map(chosen.map((row) => [JSON.stringify(same(row)), row]));
-	const steps = [...last.values()].map((row): Step => {
-		const isChosen: Condition = ['id', 'lt', Number(row['id']) + 1];
-		const where = { all: [...conditions, IS_TASK, ...same(row), isChosen] };
-		return { set: { collected_at: stamp }, where };
-	});
-	const mine: Step = { find: { all: [...conditions, IS_TASK, ['collected_at', 'eq', stamp]] } };
+	const steps = [...last.values()].map((row) => ({
+		set: { collected_at: stamp },
+		where: { all: [...all, ...same(row), ['id', 'lt', Number(row['id']) + 1] as const] },
+	}));
+	const mine = { find: { all: [...all, ['collected_at', 'eq', stamp] as const] } };
 	const taken = await onTable(context, TASK_TABLE, trimTaskIds(rows), ...steps, mine);
 	const own = taken.filter((row) => isOwn(row, account));
 	return [...new Map(own.map((row) => [row['task_id'], row])).values()];
 }
-
-const IS_TASK: Condition = ['task_id', 'isNotEmpty'];
 
 function readConditions(context: IExecuteFunctions): readonly Condition[] {
 	const ageMs = ledgerTaskOptions.minimumAge.read(context, 0) * 60_000;
@@ -197,22 +195,15 @@ async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[
 	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
 	const unanswered = sent.filter(({ call }) => !answered.has(call));
 	if (unanswered.length === 0) return;
-	const named = unanswered.slice(0, MAX_NAMED).map((row) => {
-		const { id, execution_id: run, item, sent_at: at } = row as Record<string, string>;
-		return `row ${id} (execution ${run}, item ${item}, ${at})`;
-	});
+	const named = (unanswered as Record<string, string>[])
+		.slice(0, MAX_NAMED)
+		.map(
+			(row) =>
+				`row ${row.id} (execution ${row.execution_id}, item ${row.item}, ${row.sent_at})`,
+		);
 	const more = unanswered.length > MAX_NAMED ? ' and others' : '';
 	hint(
 		context,
 		`Creations without an answer: ${named.join(', ')}${more}. Their videos may exist. Look for them at the service. Then enter each task_id in its row of the data table ${TASK_TABLE.name}, or delete the row if there is no video`,
 	);
-}
-
-interface Collected {
-	readonly executionId: string;
-	readonly tasks: readonly LedgerTask[];
-}
-
-function collectedState(context: IExecuteFunctions): NodeState<Collected> {
-	return nodeState(context, 'collected');
 }

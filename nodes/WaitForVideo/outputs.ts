@@ -3,25 +3,19 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { InputError } from '../client/errors';
 import { engineOf } from '../shared/run/engine';
 import { isToolRun } from '../shared/run/nodeContext';
-import type { DeliveredItem, Ending } from '../shared/wait/deliver';
+import type { deliver } from '../shared/wait/deliver';
+import type { WaitMode } from '../shared/wait/poll';
 
 /** Outputs of Wait for Video by index. As a tool all results use the first one, the only one that an agent reads. */
-export const [COMPLETED, FAILED, GENERATING] = [0, 1, 2] as const;
-
-/** What became of the videos of each output. */
-const ENDINGS: readonly Ending[] = ['completed', 'failed', 'generating'];
+const [COMPLETED, FAILED, GENERATING] = [0, 1, 2] as const;
 const NAMES = ['Completed', 'Failed', 'Generating'] as const;
+/** What became of the videos of each output. */
+const ENDINGS = ['completed', 'failed', 'generating'] as const;
 
 /** The outputs; only Ask Once has the third one, for videos that are not finished yet. */
 export const WAIT_OUTPUTS = `={{ ${JSON.stringify(NAMES)}
 	.slice(0, $parameter.waitMode === 'once' ? 3 : 2)
 	.map((displayName) => ({ type: 'main', displayName })) }}` as const;
-
-/**
- * How the node polls: in place, in the running process; suspended, with the execution saved between polls; or once,
- * without waiting.
- */
-export type WaitMode = 'inPlace' | 'suspend' | 'once';
 
 /**
  * The mode of this run. The node polls in place whatever the form says where suspending does not work: it would cut off
@@ -43,18 +37,16 @@ export function readWaitMode(context: IExecuteFunctions): WaitMode {
 /** The items by output. An error goes on where On Error says so: where Failed leads nowhere, as from other nodes. */
 export function toOutputs(
 	context: IExecuteFunctions,
-	delivered: readonly DeliveredItem[],
+	delivered: Awaited<ReturnType<typeof deliver>>,
 ): INodeExecutionData[][] {
 	if (isToolRun(context)) return [delivered.map(({ item }) => item)];
 	// n8n itself moves errors to an error output. Without one the node continues, in the older form of On Error as well.
 	const hasErrorOutput = context.getNode().onError === 'continueErrorOutput';
-	const errorOutput = hasErrorOutput || isFailedConnected(context) ? FAILED : COMPLETED;
-	const outputs: INodeExecutionData[][] = [[], []];
-	for (const { item, ending } of delivered) {
-		const output = ending === undefined ? errorOutput : ENDINGS.indexOf(ending);
-		(outputs[output] ??= []).push(item);
-	}
-	return outputs;
+	const errorOutput = hasErrorOutput || isFailedConnected(context) ? 'failed' : 'completed';
+	const outputs = ENDINGS.map((output) =>
+		delivered.flatMap(({ item, ending = errorOutput }) => (ending === output ? [item] : [])),
+	);
+	return outputs.slice(0, outputs[GENERATING]!.length > 0 ? 3 : 2);
 }
 
 /**
@@ -88,12 +80,11 @@ export function isFailedConnected(context: IExecuteFunctions): boolean {
 export function checkConnections(context: IExecuteFunctions, mode: WaitMode): void {
 	const { name } = context.getNode();
 	const outputs = engineOf(context).connections?.[name]?.['main'] ?? [];
-	const looping = [COMPLETED as number, ...(mode === 'once' ? [GENERATING] : [])].find((index) =>
-		outputs[index]?.some(({ node }) => node === name),
-	);
+	const waiting = mode === 'once' ? [COMPLETED, GENERATING] : [COMPLETED];
+	const looping = waiting.find((index) => outputs[index]?.some(({ node }) => node === name));
 	if (looping === undefined) return;
 	throw new InputError(
-		NAMES[looping]!,
+		NAMES[looping],
 		'is connected to the input of this node',
 		'Remove that connection: to wait for a video, set Wait Mode to Poll in Place or Suspend Between Polls',
 	);

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
-import { pollProgress } from '../../nodes/shared/wait/progress';
+import { pollProgress } from '../../nodes/shared/wait/poll';
 
 let nowMs: number;
 let texts: string[];

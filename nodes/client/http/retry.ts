@@ -8,6 +8,8 @@ export interface RetryPolicy {
 	readonly retries: number;
 	/** Whether to retry requests that the service may have processed. They may be charged twice. */
 	readonly retryOutcomeUnknown: boolean;
+	/** The delay before each retry, in place of the backoff. */
+	readonly delaysMs?: readonly number[];
 	/** Called before each retry. */
 	readonly onRetry?: () => void;
 }
@@ -30,7 +32,7 @@ const MAX_TOTAL_DELAY_MS = 120_000;
  */
 export async function withRetry<T>(
 	clock: Clock,
-	{ retries, retryOutcomeUnknown, onRetry }: RetryPolicy,
+	{ retries, retryOutcomeUnknown, delaysMs = [], onRetry }: RetryPolicy,
 	call: () => Promise<T>,
 	mayRetry: (delayMs: number) => boolean = () => true,
 ): Promise<T> {
@@ -43,7 +45,7 @@ export async function withRetry<T>(
 		// Any other error is a bug.
 		if (!(failure instanceof ServiceError)) throw failure;
 		const leftMs = MAX_TOTAL_DELAY_MS - totalDelayMs;
-		const delayMs = retryDelay(failure, retry, clock, leftMs);
+		const delayMs = delaysMs[retry] ?? retryDelay(failure, retry, clock, leftMs);
 		const isRetryable = failure.details.retryable === true;
 		const isSafe = failure.details.outcomeUnknown !== true || retryOutcomeUnknown;
 		const isInBudget = retry < retries && leftMs > 0 && delayMs <= leftMs;

@@ -1,20 +1,25 @@
-import type { IBinaryData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	BinaryHelperFunctions,
+	IBinaryData,
+	IExecuteFunctions,
+	IN8nHttpFullResponse,
+	INodeExecutionData,
+	RequestHelperFunctions,
+} from 'n8n-workflow';
 
+import { settled } from '../../client/concurrency';
 import { isCanceled, ServiceError, type Advice } from '../../client/errors';
+import { hostOf, isPrivateAddress, isPrivateUrl } from '../../client/http/publicUrl';
+import { excerpt } from '../../client/http/request';
+import { withRetry } from '../../client/http/retry';
+import { transportError } from '../../client/http/failures';
 import { isJsonObject } from '../../client/json';
 import { counted } from '../../client/values';
-import { settled } from '../../client/concurrency';
-import { hint } from '../run/hints';
 import { n8nClock } from '../run/clock';
+import { hint } from '../run/hints';
+import { blocked, n8nService } from '../run/host';
 import { countBytes, type DownloadLimits } from './downloadLimits';
-import {
-	downloadInterrupted,
-	OPEN_URL,
-	openFile,
-	toStream,
-	type FileResponse,
-} from './fileResponse';
-import { fileNameOf, judgeFile } from './judgeFile';
+import { fileNameOf, judgeFile, OPEN_URL } from './judgeFile';
 
 export interface Download {
 	readonly url: string;
@@ -39,9 +44,18 @@ const RETRY_DELAYS_MS = [500, 2_000, 5_000, 10_000, 20_000];
 
 /** Limit for one file with all retries: a host that sends a byte now and then never ends. */
 const MAX_MINUTES = 15;
+/** Idle timeout of a download. */
+const IDLE_TIMEOUT_MS = 60_000;
+const MAX_REDIRECTS = 10;
+
+/** The stream type that n8n's binary store accepts; nodes must not import Node's own. */
+type Readable = Exclude<
+	Parameters<BinaryHelperFunctions['prepareBinaryData']>[0],
+	Buffer | Uint8Array
+>;
 
 /**
- * Streams a file into n8n's binary store. An interrupted download begins again.
+ * Streams a file into n8n's binary store. An interrupted download begins again: the store cannot take bytes back.
  *
  * @throws ServiceError when the download fails or brings something else, with `subject` in its details.
  * @throws InputError when the file, or the run, exceeds a limit.
@@ -52,73 +66,197 @@ export async function downloadFile(
 ): Promise<IBinaryData> {
 	const clock = n8nClock(context);
 	const canceled = context.getExecutionCancelSignal();
-	const late = new AbortController();
-	const done = new AbortController();
+	const [late, done] = [new AbortController(), new AbortController()];
 	const signal = AbortSignal.any([late.signal, ...(canceled ? [canceled] : [])]);
-
-	/** The chunks of a file, counted against the limits. */
-	async function* chunksOf({ body }: FileResponse): AsyncGenerator<Uint8Array, undefined> {
-		const reader = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-		let bytes = 0;
-		for (;;) {
-			const read = await settled(reader.next());
-			if ('error' in read) throw downloadInterrupted(read.error);
-			if (read.value.done === true) return undefined;
-			const chunk = read.value.value;
-			bytes += chunk.byteLength;
-			countBytes(context, limits, bytes, chunk.byteLength);
-			yield chunk;
-		}
-	}
-
-	async function store(): Promise<IBinaryData> {
-		const response = await openFile(context, url, signal);
-		try {
-			countBytes(context, limits, response.length ?? 0, 0);
-			const { head, whole } = await peek(chunksOf(response));
-			const type = judgeFile(head, response.headers['content-type'] ?? '', expected);
-			const stream = toStream(response.body, whole);
-			return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
-		} finally {
-			response.close();
-		}
-	}
-
-	/** Begins again after each failure that may pass: the store cannot take bytes back. */
-	async function storeWithRetries(): Promise<IBinaryData> {
-		const delaysMs = RETRY_DELAYS_MS.slice(0, retries);
-		for (;;) {
-			const file = await settled(store());
-			if ('value' in file) return file.value;
-			const { error } = file;
-			const isRetryable = error instanceof ServiceError && error.details.retryable === true;
-			const delayMs = isRetryable ? delaysMs.shift() : undefined;
-			if (delayMs === undefined) throw error;
-			await clock.sleep(delayMs);
-		}
-	}
-
-	function explain(error: unknown): unknown {
-		const isLate = late.signal.aborted && canceled?.aborted !== true;
-		if (!(error instanceof ServiceError) || (isCanceled(error) && !isLate)) return error;
-		if (isLate) {
-			const message = `The download took more than ${MAX_MINUTES} minutes`;
-			return new ServiceError('deadline', message, advice, { subject });
-		}
-		const { kind, message, details } = error;
-		const own = error.advice.map((each) => (each === OPEN_URL ? advice : each));
-		return new ServiceError(kind, message, own, { ...details, subject });
-	}
-
 	const abort = () => {
 		if (!done.signal.aborted) late.abort();
 	};
 	// The sleep rejects when the execution is canceled.
 	void clock.sleep(MAX_MINUTES * 60_000, done.signal).then(abort, () => undefined);
-	const file = await settled(storeWithRetries());
+
+	const policy = { retries, retryOutcomeUnknown: true, delaysMs: RETRY_DELAYS_MS };
+	const stored = withRetry(clock, policy, async () => {
+		const { headers, body, close } = await openFile(context, url, signal);
+		try {
+			const count = countBytes.bind(undefined, context, limits);
+			count(Number(headers['content-length'] ?? 0), 0);
+			const { head, whole } = await peek(chunksOf(body, count));
+			const type = judgeFile(head, headers['content-type'] ?? '', expected);
+			const stream = toStream(body, whole);
+			return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
+		} finally {
+			close();
+		}
+	});
+	const file = await settled(stored);
 	done.abort();
-	if ('error' in file) throw explain(file.error);
-	return file.value;
+	if ('value' in file) return file.value;
+	const { error } = file;
+	const isLate = late.signal.aborted && canceled?.aborted !== true;
+	if (!(error instanceof ServiceError) || (isCanceled(error) && !isLate)) throw error;
+	if (isLate) {
+		const message = `The download took more than ${MAX_MINUTES} minutes`;
+		throw new ServiceError('deadline', message, advice, { subject });
+	}
+	const own = error.advice.map((each) => (each === OPEN_URL ? advice : each));
+	throw new ServiceError(error.kind, error.message, own, { ...error.details, subject });
+}
+
+/**
+ * Requests a download. Sent without the credential: files are on third-party hosts. Redirects are followed here and not by
+ * n8n, so that every host on the way is judged. Only a service on a private network may have its files there.
+ *
+ * @returns The response with its body unread. `close` closes the connection: a body that waits for bytes cannot be closed by
+ *   `destroy`, as n8n's helper wraps it.
+ * @throws ServiceError `protocol` for a URL that is not http(s) or leads to a private network, `network` when the
+ *   connection fails, `http` for an error status.
+ */
+async function openFile(context: IExecuteFunctions, url: string, signal: AbortSignal) {
+	const { isPrivate: allowsPrivate } = await n8nService(context);
+	let at = url.trim();
+	for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+		if (!/^https?:\/\//i.test(at) || !URL.canParse(at))
+			throw badUrl(
+				hops === 0
+					? `is not an http(s) URL: ${excerpt(url)}`
+					: 'redirects to an address that cannot be opened',
+			);
+		const agentOptions = allowsPrivate ? {} : await judgeHost(context, at);
+		const closing = new AbortController();
+		const response = (await context.helpers
+			.httpRequest({
+				url: at,
+				method: 'GET',
+				// Without compression, so that the announced length is that of the file.
+				headers: { 'Accept-Encoding': 'identity' },
+				agentOptions,
+				encoding: 'stream',
+				returnFullResponse: true,
+				ignoreHttpStatusErrors: true,
+				disableFollowRedirect: true,
+				timeout: IDLE_TIMEOUT_MS,
+				abortSignal: AbortSignal.any([signal, closing.signal]),
+			})
+			.catch((error: unknown) => {
+				throw downloadInterrupted(error);
+			})) as IN8nHttpFullResponse;
+		const close = () => {
+			closing.abort();
+		};
+		const { statusCode: status } = response;
+		const headers = response.headers as Readonly<Record<string, string | undefined>>;
+		// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
+		const body = response.body as unknown as Readable;
+		if (status >= 200 && status < 300 && status !== 206) return { headers, body, close };
+		close();
+		const { location } = headers;
+		if (status < 300 || status >= 400 || location === undefined) {
+			const retryable = status === 429 || status >= 500;
+			const message = 'The file could not be downloaded';
+			throw new ServiceError('http', message, OPEN_URL, { status, retryable });
+		}
+		at = URL.canParse(location, at) ? new URL(location, at).href : '';
+	}
+	throw badUrl('redirects without end');
+}
+
+function badUrl(problem: string, advice: Advice = OPEN_URL): ServiceError {
+	return new ServiceError('protocol', `The URL of the file ${problem}`, advice);
+}
+
+/** A name that never resolves (RFC 6761); the dot at its end keeps the domain of the machine off. */
+const UNRESOLVED = 'unresolved.invalid.';
+
+/**
+ * Judges the host of a URL by all addresses that it resolves to, by n8n's resolver, before a connection is opened. An older
+ * n8n gives nodes no resolver.
+ *
+ * The options that are returned make http: connect to the judged address, also if the name resolves to another one a
+ * moment later (DNS rebinding). With https: the certificate proves the name: a private host has none for it, and an
+ * address in place of the name would be wrong for a proxy. Behind a proxy the proxy resolves the name.
+ *
+ * @returns Options for the agent of n8n's request.
+ * @throws ServiceError for a host on a private network.
+ */
+async function judgeHost(
+	context: IExecuteFunctions,
+	url: string,
+): Promise<{ readonly host?: string }> {
+	const host = hostOf(url);
+	const isPrivate = isPrivateUrl(url);
+	const helpers: Partial<RequestHelperFunctions> = context.helpers;
+	const resolve = isPrivate ? undefined : helpers.getSecureEgressFilter?.().createSecureLookup();
+	const addresses = await new Promise<readonly string[]>((done) => {
+		if (resolve === undefined) done([]);
+		resolve?.(host, { all: true }, (error, found) => {
+			const list = error !== null || typeof found === 'string' ? [] : found;
+			done(list.map(({ address }) => address));
+		});
+	});
+	if (isPrivate || addresses.some(isPrivateAddress)) {
+		const todo = 'If you trust it, download it with an HTTP Request node';
+		throw badUrl(`leads to a private network: ${host}`, todo);
+	}
+	if (resolve === undefined || new URL(url).protocol === 'https:') return {};
+	const [first = UNRESOLVED] = addresses;
+	return { host: addresses.find((address) => !address.includes(':')) ?? first };
+}
+
+/** Codes of decompression, without that of data that ends too early: there the connection was lost. */
+const BROKEN_DATA = /^(?!Z_BUF_)(Z_|ERR_+(BROTLI|ERROR_FORMAT|ZSTD))/;
+
+/** The error for a failed download. Only a lost connection is retryable. */
+function downloadInterrupted(cause: unknown): ServiceError {
+	const error = blocked(cause) ?? transportError(cause);
+	if (error === cause || error.kind === 'canceled') return error;
+	const { code, cause: inner } = Object(cause) as Partial<Record<string, unknown>>;
+	// What n8n says about an address that its rules forbid: its own errors have a level.
+	const refusal = [cause, inner].find((each) => each instanceof Error && 'level' in each);
+	const reason = BROKEN_DATA.test(String(code))
+		? 'The host sent broken compressed data'
+		: refusal && `n8n did not open the URL of the file: ${excerpt((refusal as Error).message)}`;
+	return new ServiceError('network', reason ?? 'The download was interrupted', OPEN_URL, {
+		...error.details,
+		...(reason !== undefined && { retryable: false }),
+	});
+}
+
+/** The chunks of a file. `count` counts them against the limits. */
+async function* chunksOf(
+	body: Readable,
+	count: (fileBytes: number, newBytes: number) => void,
+): AsyncGenerator<Uint8Array, undefined> {
+	const reader = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+	for (let bytes = 0; ;) {
+		const read = await settled(reader.next());
+		if ('error' in read) throw downloadInterrupted(read.error);
+		if (read.value.done === true) return undefined;
+		const chunk = read.value.value;
+		bytes += chunk.byteLength;
+		count(bytes, chunk.byteLength);
+		yield chunk;
+	}
+}
+
+/** The first bytes of a file, and the whole file. */
+async function peek(chunks: AsyncGenerator<Uint8Array, undefined>) {
+	let head = Buffer.alloc(0);
+	while (head.length < HEAD_BYTES) {
+		const { value } = await chunks.next();
+		if (value === undefined) break;
+		head = Buffer.concat([head, value]);
+	}
+	async function* whole(): AsyncGenerator<Uint8Array> {
+		yield head;
+		yield* chunks;
+	}
+	return { head, whole: whole() };
+}
+
+/** A Node stream of the chunks, made with the class of a stream that n8n returned: nodes must not import Node's own modules. */
+function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Readable {
+	type From = (chunks: AsyncIterable<Uint8Array>) => Readable;
+	return (like.constructor as unknown as { readonly from: From }).from(chunks);
 }
 
 /**
@@ -141,21 +279,6 @@ export async function decodeFile(
 	const declared = response.headers.get('content-type') ?? '';
 	const type = judgeFile(bytes.subarray(0, HEAD_BYTES), declared, expected, 'reply');
 	return await context.helpers.prepareBinaryData(bytes, fileNameOf(name, type), type);
-}
-
-/** The first bytes of a file, and the whole file. */
-async function peek(chunks: AsyncGenerator<Uint8Array, undefined>) {
-	let head = Buffer.alloc(0);
-	while (head.length < HEAD_BYTES) {
-		const { value } = await chunks.next();
-		if (value === undefined) break;
-		head = Buffer.concat([head, value]);
-	}
-	async function* whole(): AsyncGenerator<Uint8Array> {
-		yield head;
-		yield* chunks;
-	}
-	return { head, whole: whole() };
 }
 
 /** Shows how many files of the items are missing: those with an `error_message` in the list `field`. */

@@ -28,13 +28,12 @@ export interface DownloadLimits {
 
 /** The limits of an item. */
 export function readLimits(context: NodeContext, itemIndex: number): DownloadLimits {
-	const { maximumFileSize, maximumTotalSize } = readOptions(
-		fileGroup.options,
-		context,
-		itemIndex,
-	);
+	const sizes = readOptions(fileGroup.options, context, itemIndex);
 	const bytes = (size: number) => size * 1_000_000 || Infinity;
-	return { maxBytes: bytes(maximumFileSize), maxTotalBytes: bytes(maximumTotalSize) };
+	return {
+		maxBytes: bytes(sizes.maximumFileSize),
+		maxTotalBytes: bytes(sizes.maximumTotalSize),
+	};
 }
 
 /** Bytes downloaded so far, per node context, that is per run of a node. */

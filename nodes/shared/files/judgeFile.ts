@@ -1,7 +1,9 @@
 import { ServiceError } from '../../client/errors';
 import { excerpt } from '../../client/http/request';
-import { OPEN_URL } from './fileResponse';
 import { FILE_TYPES, mimeTypeOf } from '../../client/fileTypes';
+
+/** What the user can do after a failed download. */
+export const OPEN_URL = 'Open the URL of the file';
 
 /** Media types that hosts declare for unknown files, or for an HTML page or an archive in place of a file. */
 const UNSPECIFIC = /^(|(application|binary)\/octet-stream|application\/(x-)?zip|text\/html)$/;
@@ -13,11 +15,7 @@ const NO_LETTERS = /[\x00\ufffd]/g;
 /** Expected type of a file of which nothing is known. */
 export const ANY_FILE = '*/*';
 
-const KINDS = new Map([
-	['video', 'a video'],
-	['image', 'an image'],
-	['audio', 'an audio file'],
-]);
+const KINDS = { video: 'a video', image: 'an image', audio: 'an audio file' };
 
 /**
  * The media type of a file by its first bytes, or by its declared type where the bytes do not tell.
@@ -36,25 +34,21 @@ export function judgeFile(
 ): string {
 	const declared = contentType.split(';')[0]!.trim().toLowerCase();
 	const found = detectType(head);
-	const type = KINDS.has(expected)
-		? mediaType(found ?? declared, expected)
-		: expected === ANY_FILE
-			? anyType(found, declared)
-			: documentType(found, declared, expected);
+	const kind = KINDS[expected as keyof typeof KINDS] as string | undefined;
+	const judge = kind !== undefined ? mediaType : expected === ANY_FILE ? anyType : documentType;
+	const type = judge(found, declared, expected);
 	if (head.length > 0 && type !== undefined) return type;
 
 	const words = isText(found) ? `: ${excerpt(head.toString().replace(NO_LETTERS, ''))}` : '';
 	const instead = `${found ?? (excerpt(declared) || 'unknown bytes')}${words}`;
-	const what = head.length === 0 ? 'an empty body' : instead;
-	const [failed, advice] =
-		source === 'host'
-			? (['The host did not send', OPEN_URL] as const)
-			: (['The reply does not contain', []] as const);
-	const message = `${failed} ${KINDS.get(expected) ?? 'the file'}, but ${what}`;
-	throw new ServiceError('protocol', message, advice);
+	const but = `${kind ?? 'the file'}, but ${head.length === 0 ? 'an empty body' : instead}`;
+	throw source === 'host'
+		? new ServiceError('protocol', `The host did not send ${but}`, OPEN_URL)
+		: new ServiceError('protocol', `The reply does not contain ${but}`, []);
 }
 
-function mediaType(type: string, kind: string): string | undefined {
+function mediaType(found: string | undefined, declared: string, kind: string): string | undefined {
+	const type = found ?? declared;
 	// These containers also hold sound alone.
 	const real = kind === 'audio' ? type.replace(/^video\/(mp4|webm)$/, 'audio/$1') : type;
 	return real.startsWith(`${kind}/`) ? real : undefined;
@@ -65,7 +59,9 @@ function anyType(found: string | undefined, declared: string): string | undefine
 	if (found === 'text/html') return declared.includes('html') ? found : undefined;
 	if (found !== undefined && !isText(found) && found !== 'application/zip') return found;
 	// Text that is declared as a PDF, for example, is none; YAML is text that only its declaration tells.
-	const isWrong = UNSPECIFIC.test(declared) || (isText(found) && hasBinarySignature(declared));
+	const isBinary =
+		!isText(declared) && FILE_TYPES.some(([type, , bytes]) => bytes && type === declared);
+	const isWrong = UNSPECIFIC.test(declared) || (isText(found) && isBinary);
 	return isWrong ? (found ?? 'application/octet-stream') : declared;
 }
 
@@ -88,7 +84,7 @@ const BYTE_ORDER_MARK = /^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 const MAX_NAME_LENGTH = 120;
 
 /** Whether a media type is one of text. */
-export const isText = (type = '') => /^text\/|^application\/(.*\+)?(json|xml)$/.test(type);
+const isText = (type = '') => /^text\/|^application\/(.*\+)?(json|xml)$/.test(type);
 
 /** Media type by the first bytes of a file; undefined for binary data of an unknown type. */
 export function detectType(head: Buffer): string | undefined {
@@ -98,11 +94,6 @@ export function detectType(head: Buffer): string | undefined {
 	const [type] = FILE_TYPES.find(([, , signature]) => signature?.test(text)) ?? [];
 	if (type !== undefined && !isText(type)) return type;
 	return CONTROL_CHARACTERS.test(text) ? undefined : (type ?? 'text/plain');
-}
-
-/** Whether files of a media type are recognized by their first bytes, and are not text. */
-export function hasBinarySignature(type: string): boolean {
-	return !isText(type) && FILE_TYPES.some(([known, , bytes]) => bytes && known === type);
 }
 
 /**

@@ -17,11 +17,9 @@ export const isSignedUrl = (url: string) => url.includes('/binary-data/signed?to
 export function fieldNames(entered: unknown, field: string): string[] {
 	if (Array.isArray(entered)) return entered as string[];
 	if (typeof entered === 'string') return entered.split(',').map((name) => name.trim());
-	throw new InputError(
-		field,
-		`has no name of a binary field, but ${oneLine(shown(entered))}`,
-		'Enter the name, or an expression that returns a name or a list of names',
-	);
+	const problem = `has no name of a binary field, but ${oneLine(shown(entered))}`;
+	const hint = 'Enter the name, or an expression that returns a name or a list of names';
+	throw new InputError(field, problem, hint);
 }
 
 /**

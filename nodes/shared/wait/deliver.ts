@@ -1,25 +1,27 @@
 import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import { settled, valueOf } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError, type Advice } from '../../client/errors';
-import { shorten } from '../../client/json';
+import { shorten, type JsonObject } from '../../client/json';
 import { counted, shown } from '../../client/values';
 import { pollResult, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
-import { settled, valueOf } from '../../client/concurrency';
-import { hintMissingFiles } from '../files/download';
+
+import { downloadFile, hintMissingFiles } from '../files/download';
+import { readLimits } from '../files/downloadLimits';
 import { mapItems } from '../run/mapItems';
-import { errorLine } from '../run/nodeErrors';
 import { forTools } from '../run/nodeContext';
-import { downloadFiles } from './files';
-import type { Progress } from './progress';
-import { recordResults } from './record';
+import { errorLine } from '../run/nodeErrors';
 import { trace } from '../run/trace';
+import { BINARY_FIELDS, fileOptions, readDownload } from './options';
+import type { Progress } from './poll';
+import { recordResults } from './record';
 
 const CONCURRENT_DOWNLOADS = 3;
 /** Limits of an error that names many tasks: characters of a reason, and tasks with their URL. */
 const [MAX_REASON, MAX_URLS] = [300, 20] as const;
 
-/** The tasks of all items, after polling. */
+/** The tasks of all items after polling, and what a failed video means to the node. */
 export interface PolledItems {
 	/** The task of each item. */
 	readonly taskIds: readonly string[];
@@ -28,26 +30,23 @@ export interface PolledItems {
 	readonly error?: unknown;
 	/** The outputs of the items that have no task to wait for, by index. */
 	readonly withoutTask?: ReadonlyMap<number, INodeExecutionData>;
-}
-
-/** What became of the video of an item. A task without an outcome is still generating. */
-export type Ending = 'completed' | 'failed' | 'generating';
-
-/** The result of an item, with its files. */
-export interface DeliveredItem {
-	readonly item: INodeExecutionData;
-	/** Undefined for an item with an error, with *On Error: Continue*. */
-	readonly ending: Ending | undefined;
-}
-
-/** What a failed video means to the node. */
-export interface FailureRule {
-	/** Whether it fails the node, or with *On Error: Continue* its item; otherwise it is a result. */
+	/** Whether a failed video fails the node, or with *On Error: Continue* its item; otherwise it is a result. */
 	readonly failsNode: boolean;
 	/** How to get what is completed, for the error of a failed video. */
 	readonly advice: Advice;
 	/** How to go on without the failed videos; added where a failure stops the node. */
 	readonly toGoOn: Advice;
+}
+
+/** What became of the video of an item: a task without an outcome is still generating. Undefined for an error of the item. */
+export type Ending = 'completed' | 'failed' | 'generating' | undefined;
+
+interface Delivery {
+	readonly ending: Ending;
+	readonly result?: PollResult;
+	readonly binary?: IBinaryKeyData;
+	/** Why the video could not be downloaded. Without an ending it is the error of the item. */
+	readonly error?: Error;
 }
 
 /**
@@ -57,82 +56,76 @@ export interface FailureRule {
  */
 export async function deliver(
 	context: IExecuteFunctions,
-	{ taskIds, polls, error: pollError, withoutTask }: PolledItems,
 	progress: Progress,
-	rule: FailureRule,
-): Promise<readonly DeliveredItem[]> {
-	const { failsNode } = rule;
+	{ taskIds, polls, error: pollError, withoutTask, failsNode, ...rule }: PolledItems,
+): Promise<readonly { readonly item: INodeExecutionData; readonly ending: Ending }[]> {
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
 	const pollOf = new Map(polls.map((poll) => [poll.taskId, poll]));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
-	const failedError = failsNode ? failedVideos(polls, advice) : undefined;
-	const failure = continues ? undefined : ((pollError as Error | undefined) ?? failedError);
-	const endingOf = new Map<number, Ending>();
-	const fileNames = new Map<string, string | undefined>();
-	const downloadErrors = new Map<string, string>();
+	const failed = failsNode ? failedVideos(polls, advice) : undefined;
+	const stop = continues ? undefined : ((pollError as Error | undefined) ?? failed);
 
-	function ended(
-		item: number,
-		ending: Ending,
-		result: PollResult,
-		binary: IBinaryKeyData = {},
-	): INodeExecutionData {
-		endingOf.set(item, ending);
-		return {
-			json: forTools(context, 'video', { ...result }),
-			...(Object.keys(binary).length === 0 ? {} : { binary }),
-			pairedItem: { item },
-		};
-	}
-
-	async function deliverItem(item: number): Promise<INodeExecutionData> {
-		const given = withoutTask?.get(item);
-		if (given !== undefined) {
-			endingOf.set(item, 'completed');
-			return given;
-		}
-		if (failure !== undefined) throw failure;
+	async function deliverItem(item: number): Promise<Delivery> {
+		if (stop !== undefined) throw stop;
 		const taskId = taskIds[item] ?? '';
-		const polled = pollOf.get(taskId);
-		if (pollError !== undefined && polled?.outcome === undefined)
-			throw withTaskId(pollError, taskId);
-		const poll = pollOf.get(checkTaskId(taskId))!;
-		const result = pollResult(poll);
-		if (poll.outcome === undefined) return ended(item, 'generating', result);
-		if (result.reason !== undefined) {
-			if (failsNode) throw failedVideos([poll], advice)!;
-			return ended(item, 'failed', result);
+		const poll = pollOf.get(taskId);
+		if (pollError !== undefined && poll?.outcome === undefined) {
+			// So that the ID is not lost.
+			if (!(pollError instanceof ServiceError) || taskId === '') throw pollError as Error;
+			throw pollError.with({ subject: { task_id: taskId } });
 		}
-		const { binary, missing, error } = await downloadFiles(context, item, result);
-		if (error === undefined) {
-			fileNames.set(poll.taskId, Object.values(binary)[0]?.fileName);
-			const files = missing.length === 0 ? {} : { missing_files: missing };
-			return ended(item, 'completed', { ...result, ...files }, binary);
-		}
-		downloadErrors.set(poll.taskId, errorLine(error));
-		if (failsNode || isCanceled(error)) throw error;
-		// It keeps the URL of the file.
-		const failed = { ...result, reason: 'download', error_message: errorLine(error) };
-		return ended(item, 'failed', failed, binary);
+		checkTaskId(taskId);
+		const { outcome } = poll!;
+		const result = pollResult(poll!);
+		if (outcome === undefined) return { ending: 'generating', result };
+		if (outcome.kind === 'completed')
+			return await downloadFiles(context, item, result, failsNode);
+		if (failsNode) throw failedVideos([poll!], advice)!;
+		return { ending: 'failed', result };
 	}
 
+	const deliveries = new Map<number, Delivery>();
 	const options = {
 		concurrency: CONCURRENT_DOWNLOADS,
 		describeCompleted: () => describeTasks(taskIds, pollOf),
 	};
-	const delivered = await settled(mapItems(context, () => options, deliverItem));
-	// What a failing node has downloaded is dropped: it stays open in the ledger.
-	if ('error' in delivered) endingOf.clear();
-	const incomplete = new Set(
-		taskIds.filter((_taskId, item) => endingOf.get(item) !== 'completed'),
+	const delivered = await settled(
+		mapItems(
+			context,
+			() => options,
+			async (item) => {
+				const given = withoutTask?.get(item);
+				const delivery: Delivery =
+					given === undefined ? await deliverItem(item) : { ending: 'completed' };
+				deliveries.set(item, delivery);
+				const { ending, result, binary, error } = delivery;
+				if (error !== undefined && ending === undefined) throw error;
+				const json = forTools(context, 'video', { ...result });
+				return given ?? { json, ...(binary && { binary }), pairedItem: { item } };
+			},
+		),
 	);
-	const finished = polls.filter(({ outcome }) => outcome !== undefined);
-	await recordResults(context, finished, (taskId) => ({
+
+	// What a failing node has downloaded is dropped: it stays open in the ledger.
+	const endings = taskIds.map((_taskId, item) =>
+		'error' in delivered ? undefined : deliveries.get(item)?.ending,
+	);
+	const tasksWith = (...some: readonly Ending[]) =>
+		new Set(taskIds.filter((_taskId, item) => some.includes(endings[item])));
+	const incomplete = tasksWith('failed', 'generating', undefined);
+	const files = [...deliveries].map(([item, each]) => ({ ...each, taskId: taskIds[item]! }));
+	const fileNames = new Map(
+		files.map(({ taskId, binary = {} }) => [taskId, Object.values(binary)[0]?.fileName]),
+	);
+	const errors = new Map(
+		files.flatMap(({ taskId, error }) => (error ? [[taskId, errorLine(error)] as const] : [])),
+	);
+	await recordResults(context, polls, (taskId) => ({
 		isComplete: !incomplete.has(taskId),
 		fileName: fileNames.get(taskId),
-		error: downloadErrors.get(taskId),
+		error: errors.get(taskId),
 	}));
 	trace(context, {
 		'agent_video.tasks': pollOf.size,
@@ -141,12 +134,62 @@ export async function deliver(
 	});
 	const items = valueOf(delivered);
 	hintMissingFiles(context, items, 'missing_files');
-	const isLost = (_id: string, item: number) => (endingOf.get(item) ?? 'failed') === 'failed';
-	const lost = new Set(taskIds.filter(isLost));
+	const lost = tasksWith('failed', undefined);
 	const withoutId = lost.delete('') ? ', and items without a task ID' : '';
 	const note = lost.size === 0 ? '' : `, ${counted(lost.size, 'video')} without a result`;
 	progress.finish(polls, note + withoutId, note + withoutId === '' ? 'info' : 'warning');
-	return items.map((item, index) => ({ item, ending: endingOf.get(index) }));
+	return items.map((item, index) => ({ item, ending: endings[index] }));
+}
+
+/** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
+async function downloadFiles(
+	context: IExecuteFunctions,
+	item: number,
+	result: PollResult,
+	failsNode: boolean,
+): Promise<Delivery> {
+	const binary: IBinaryKeyData = {};
+	const missing: JsonObject[] = [];
+	for (const file of ['video', 'thumbnail'] as const) {
+		const url = shown(result[`${file}_url`] ?? '').trim();
+		const isVideo = file === 'video';
+		const isWanted = (isVideo ? readDownload : fileOptions.downloadThumbnail.read)(
+			context,
+			item,
+		);
+		if (!isVideo && (!isWanted || url === '')) continue;
+		try {
+			checkUrl(url);
+			if (!isWanted) continue;
+			binary[BINARY_FIELDS[file](context, item)] = await downloadFile(context, {
+				url,
+				name: fileOptions.fileName.read(context, item) || result.task_id,
+				expected: isVideo ? 'video' : 'image',
+				limits: readLimits(context, item),
+				subject: { task_id: result.task_id, [`${file}_url`]: url },
+				advice: 'The video is completed: open its URL, or run Wait for Video with this task ID',
+			});
+		} catch (caught) {
+			const error = caught as Error;
+			const error_message = errorLine(error);
+			missing.push({ file, url, error_message });
+			if (!isVideo && !isCanceled(error)) continue;
+			const ending = failsNode || isCanceled(error) ? undefined : 'failed';
+			// It keeps the URL of the file.
+			return { ending, result: { ...result, reason: 'download', error_message }, error };
+		}
+	}
+	const all = missing.length === 0 ? result : { ...result, missing_files: missing };
+	const hasFiles = Object.keys(binary).length > 0;
+	return { ending: 'completed', result: all, ...(hasFiles && { binary }) };
+}
+
+/** @throws ServiceError for a URL that is missing, or so long that it was cut. */
+function checkUrl(url: string): void {
+	if (url !== '' && !url.endsWith('…')) return;
+	const problem = url === '' ? 'no video_url' : 'a URL that is too long';
+	const advice = 'Run Wait for Video with this task ID';
+	throw new ServiceError('protocol', `The service returned ${problem}`, advice);
 }
 
 /**
@@ -156,17 +199,8 @@ export async function deliver(
  */
 export function checkTaskId(taskId: string): string {
 	if (taskId !== '') return taskId;
-	throw new InputError(
-		'Task ID',
-		'is empty',
-		'Connect Create Video to this node, or enter the ID of a task',
-	);
-}
-
-/** The error that ended polling, with the task ID of the item, so that the ID is not lost. */
-function withTaskId(error: unknown, taskId: string): unknown {
-	if (!(error instanceof ServiceError) || taskId === '') return error;
-	return error.with({ subject: { task_id: taskId } });
+	const hint = 'Connect Create Video to this node, or enter the ID of a task';
+	throw new InputError('Task ID', 'is empty', hint);
 }
 
 /** The error for tasks without a video, with the reason of each; `undefined` where all tasks are completed. */
@@ -175,24 +209,21 @@ function failedVideos(
 	advice: readonly Advice[],
 ): ServiceError | undefined {
 	const failed = polls.map(pollResult).filter(({ reason }) => reason !== undefined);
-	if (failed.length === 0) return undefined;
 	const [first] = failed;
+	if (first === undefined) return undefined;
+	const lines = failed.map(({ task_id, reason, error_message = 'no reason given' }) => {
+		return `${task_id} (${reason}): ${shorten(shown(error_message), MAX_REASON)}`;
+	});
+	const isOne = polls.length === 1;
 	return new ServiceError(
 		'failed',
-		polls.length === 1
-			? 'The video failed'
-			: `${failed.length} of ${counted(polls.length, 'video')} failed`,
+		isOne ? 'The video failed' : `${failed.length} of ${counted(polls.length, 'video')} failed`,
 		advice,
 		{
-			serviceMessage: failed.map(failureLine).join('; '),
-			...(polls.length === 1 ? { subject: { task_id: first!.task_id } } : {}),
+			serviceMessage: lines.join('; '),
+			...(isOne && { subject: { task_id: first.task_id } }),
 		},
 	);
-}
-
-function failureLine({ task_id: taskId, reason, error_message: message }: PollResult): string {
-	const words = shorten(shown(message ?? 'no reason given'), MAX_REASON);
-	return `${taskId} (${reason}): ${words}`;
 }
 
 /** All task IDs of the run by their outcome, for the error that stops the node: IDs and videos must not be lost. */

@@ -2,13 +2,16 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { withDeadline } from '../../client/http/retry';
 import { type PollState, pollTasks } from '../../client/video/poll/pollTasks';
+import { pollSummary } from '../../client/video/poll/result';
 import { queryTask } from '../../client/video/tasks';
+import { startPoll, type TaskPoll, NO_COOLDOWN } from '../../client/video/poll/task';
+
+import { withChatStream } from '../chat/chatStream';
 import { n8nClock } from '../run/clock';
+import { hint } from '../run/hints';
 import { n8nService } from '../run/host';
-import { pollOptions, readPolling } from './options';
-import type { Progress } from './progress';
-import { NO_COOLDOWN, startPoll, type TaskPoll } from '../../client/video/poll/task';
 import { nodeState } from '../run/nodeState';
+import { pollOptions, readPolling } from './options';
 
 /** The service answers status polls immediately: without data for this long, the connection counts as lost. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -16,11 +19,16 @@ const IDLE_TIMEOUT_MS = 30_000;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /**
- * Polls tasks (spec 3.1), a task of several items once for all; continues what `savePolls` has saved.
+ * How the node polls: in place, in the running process; suspended, with the execution saved between polls; or once,
+ * without waiting.
+ */
+export type WaitMode = 'inPlace' | 'suspend' | 'once';
+
+/**
+ * Polls tasks (spec 3.1), a task of several items once for all: in place until all are finished, suspended for one step,
+ * or once, when each is due. What is unfinished then goes on with the next run of this execution: n8n stores it.
  *
  * @param taskIds The task of each item; empty for none.
- * @param scope How long the run polls: until all tasks are finished; a step, after which the unfinished ones are polled
- *   again; or once, when each is due.
  * @param concurrency Maximum number of status polls at the same time.
  * @returns The polling state after the run, and the error that ended it, if any.
  */
@@ -28,20 +36,23 @@ export async function poll(
 	context: IExecuteFunctions,
 	taskIds: readonly string[],
 	progress: Progress,
-	scope: 'all' | 'step' | 'once',
+	mode: WaitMode,
 	concurrency = pollOptions.concurrency.read(context, 0),
 ) {
 	const { http } = await n8nService(context);
 	const clock = n8nClock(context);
-	const uniqueIds = [...new Set(taskIds)].filter((taskId) => taskId !== '');
 	const nowMs = clock.now();
-	const initial = loadPolls(context, uniqueIds, nowMs);
+	const state = nodeState<PollState>(context, 'polling');
+	const { polls: saved, cooldown } = state.get() ?? { polls: [], cooldown: NO_COOLDOWN };
+	// Maps and sets: an object has fields of its own, such as `constructor`, and a task ID may be any text.
+	const known = new Map(saved.map((task) => [task.taskId, task]));
+	const ownIds = new Set(taskIds.filter((taskId) => taskId !== ''));
+	const polls = [...ownIds].map((id) => resumed(known.get(id) ?? startPoll(id, nowMs), nowMs));
 	// In a loop, an earlier run of this execution may have polled a task just now: each is polled when it is due.
-	const dueMs = Math.max(initial.cooldown.untilMs, ...initial.polls.map((each) => each.dueAtMs));
-	const untilMs = { all: Infinity, step: nowMs, once: Math.max(nowMs, dueMs) }[scope];
-	return await pollTasks(
+	const dueMs = Math.max(nowMs, cooldown.untilMs, ...polls.map(({ dueAtMs }) => dueAtMs));
+	const { error, ...polled } = await pollTasks(
 		clock,
-		initial,
+		{ polls, cooldown },
 		async (taskId) => {
 			progress.remind();
 			const timed = withDeadline(http, clock, QUERY_TIMEOUT_MS);
@@ -51,44 +62,90 @@ export async function poll(
 			...readPolling(context),
 			concurrency,
 			onChange: progress.update,
-			isLast: scope === 'once',
-			untilMs,
+			isLast: mode === 'once',
+			untilMs: { inPlace: Infinity, suspend: nowMs, once: dueMs }[mode],
 		},
 	);
-}
-
-const pollState = (context: IExecuteFunctions) => nodeState<PollState>(context, 'polling');
-
-/**
- * The polling state of these tasks: as an earlier step of this execution, or its run before in a loop, saved it, or new.
- * Loading removes the saved state, and only unfinished tasks are saved again: the next batch of a loop starts without it.
- */
-export function loadPolls(
-	context: IExecuteFunctions,
-	taskIds: readonly string[],
-	nowMs: number,
-): PollState {
-	const state = pollState(context);
-	const { polls, cooldown } = state.get() ?? { polls: [], cooldown: NO_COOLDOWN };
-	// Maps and lists: an object has fields of its own, such as `constructor`, and a task ID may be any text.
-	const saved = new Map(polls.map((poll) => [poll.taskId, poll]));
-	const own = taskIds.map((taskId) =>
-		resumed(saved.get(taskId) ?? startPoll(taskId, nowMs), nowMs),
-	);
-	for (const taskId of taskIds) saved.delete(taskId);
-	if (saved.size === 0) state.clear();
-	else state.set({ cooldown, polls: [...saved.values()] });
-	return { polls: own, cooldown };
+	const isOpen = ({ outcome }: TaskPoll) => error === undefined && outcome === undefined;
+	const unfinished = polled.polls.filter(isOpen);
+	// The last step of a suspended run returns all of its tasks. What else is saved is of other batches of a loop.
+	const isSuspended = mode === 'suspend' && unfinished.length > 0;
+	const others = (state.get()?.polls ?? []).filter(({ taskId }) => !ownIds.has(taskId));
+	const toSave = [...others, ...(isSuspended ? polled.polls : unfinished)];
+	if (toSave.length === 0) state.clear();
+	else state.set({ cooldown: polled.cooldown, polls: toSave });
+	return { ...polled, isSuspended, error };
 }
 
 /** The state of a task now: if the wait began in the future, the clock was set back since, and would put off every poll. */
-function resumed(poll: TaskPoll, nowMs: number): TaskPoll {
-	if (poll.startedAtMs <= nowMs) return poll;
-	return { ...poll, startedAtMs: nowMs - poll.elapsedMs, dueAtMs: nowMs };
+function resumed(task: TaskPoll, nowMs: number): TaskPoll {
+	if (task.startedAtMs <= nowMs) return task;
+	return { ...task, startedAtMs: nowMs - task.elapsedMs, dueAtMs: nowMs };
 }
 
-/** Saves the polling state for the next step or run: n8n stores it with the execution. */
-export function savePolls(context: IExecuteFunctions, { polls, cooldown }: PollState): void {
-	const state = pollState(context);
-	state.set({ cooldown, polls: [...(state.get()?.polls ?? []), ...polls] });
+/** Minimum interval between two progress lines: with many tasks something changes all the time. */
+const MIN_INTERVAL_MS = 2_000;
+/** After this time a line is sent although nothing has changed: a person in a chat must not think that nothing happens. */
+const REMINDER_MS = 20_000;
+
+/** Reports the progress of polling to a person. */
+export type Progress = ReturnType<typeof pollProgress>;
+
+/** Runs `work` with its progress in the browser's console, and in the chat or the streaming webhook if there is one. */
+export async function withProgress<T>(
+	context: IExecuteFunctions,
+	work: (progress: Progress) => Promise<T>,
+): Promise<T> {
+	const run = async (sendText: (text: string) => void = () => undefined) =>
+		await work(pollProgress(context, sendText));
+	return await withChatStream(context, 0, context.isStreaming(), run);
+}
+
+/**
+ * Progress lines in the browser's console, where n8n shows the messages of a manual run, and in the chat if there is one.
+ * The last line of a step is also a hint below the output.
+ *
+ * @param sendText Writes to the chat.
+ */
+export function pollProgress(context: IExecuteFunctions, sendText: (text: string) => void) {
+	let latest: readonly TaskPoll[] = [];
+	let last = { state: '', atMs: -Infinity };
+
+	/** The line as it is now; also sends it, with `ifNew` only if it says something else than the last one. */
+	function report(ifNew: boolean, note = ''): string {
+		const nowMs = Date.now();
+		const startedAtMs = Math.min(...latest.map((task) => task.startedAtMs));
+		const line = `${pollSummary(latest, nowMs - startedAtMs)}${note}`;
+		const state = `${pollSummary(latest, 0)}${note}`;
+		if (!ifNew || state !== last.state) {
+			last = { state, atMs: nowMs };
+			context.sendMessageToUI(line);
+			// The chat renders Markdown: a single line break would join the lines.
+			sendText(`${line}\n\n`);
+		}
+		return line;
+	}
+
+	function reportAfter(intervalMs: number): void {
+		if (latest.length > 0 && Date.now() - last.atMs >= intervalMs) report(false);
+	}
+
+	return {
+		/** A task has changed. Throttled to one line per interval. */
+		update: (polls: readonly TaskPoll[]) => {
+			latest = polls;
+			reportAfter(MIN_INTERVAL_MS);
+		},
+		/** The node is still polling. */
+		remind: () => {
+			reportAfter(REMINDER_MS);
+		},
+		/** Polling, or this step of it, has ended. `note` follows the progress. */
+		finish: (polls: readonly TaskPoll[], note = '', type: 'info' | 'warning' = 'info') => {
+			if (polls.length === 0) return;
+			latest = polls;
+			// The download of the files may have taken longer than polling.
+			hint(context, report(true, note), type);
+		},
+	};
 }

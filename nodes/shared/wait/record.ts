@@ -17,7 +17,7 @@ const REJECTED_ID = 400;
 const MAX_UPDATES = 20;
 
 /** What became of the files of a completed task. */
-interface Delivery {
+interface Files {
 	/** Whether every item of the task has what was asked for. */
 	readonly isComplete: boolean;
 	readonly fileName: string | undefined;
@@ -33,10 +33,11 @@ interface Delivery {
 export async function recordResults(
 	context: IExecuteFunctions,
 	polls: readonly TaskPoll[],
-	deliveryOf: (taskId: string) => Delivery,
+	filesOf: (taskId: string) => Files,
 ): Promise<void> {
 	if (!ledgerOptions.taskLedger.read(context, 0)) return;
-	const rows = polls.map((poll) => resultRow(poll, deliveryOf(poll.taskId)));
+	const finished = polls.filter(({ outcome }) => outcome !== undefined);
+	const rows = finished.map((poll) => resultRow(poll, filesOf(poll.taskId)));
 	try {
 		const account = await accountOf(context);
 		for (const part of slices(rows, MAX_CONDITIONS)) await writeRows(context, part, account);
@@ -48,12 +49,12 @@ export async function recordResults(
 
 /** Writes the results into the rows of this account: to another one, the service may say that the task does not exist. */
 async function writeRows(context: IExecuteFunctions, results: readonly Row[], account: string) {
-	const byTask = new Map(results.map((row) => [row['task_id'] as string, row]));
-	const isResult = [...byTask.keys()].map((id) => ['task_id', 'eq', id] as const);
-	const found = await onTable(context, TASK_TABLE, { find: { any: isResult } });
+	const byTask = new Map(results.map((row) => [row['task_id'], row]));
+	const any = results.map((row) => ['task_id', 'eq', row['task_id'] as string] as const);
+	const found = await onTable(context, TASK_TABLE, { find: { any } });
 	const old = found.filter((row) => isOwn(row, account));
 	if (old.length === 0) return;
-	const update = old.map(({ id, task_id }) => ({ ...byTask.get(task_id as string), id }));
+	const update = old.map(({ id, task_id }) => ({ ...byTask.get(task_id), id }));
 	const isOld = old.map(({ id }) => ['id', 'eq', id as number] as const);
 	// The new rows come first: whatever ends this halfway, no task is lost.
 	const insert = old.map((row, index) => ({ ...row, ...update[index] }));
@@ -61,13 +62,11 @@ async function writeRows(context: IExecuteFunctions, results: readonly Row[], ac
 	await onTable(context, TASK_TABLE, ...(old.length > MAX_UPDATES ? replace : [{ update }]));
 }
 
-function resultRow(poll: TaskPoll, { isComplete, fileName, error }: Delivery): Row {
+function resultRow(poll: TaskPoll, { isComplete, fileName, error }: Files): Row {
 	const { outcome } = poll;
 	const { task_id, status, video_url, reason, error_message } = pollResult(poll);
-	const isRejected =
-		outcome?.kind === 'failed' &&
-		outcome.reason === 'refused' &&
-		outcome.error.details.status === REJECTED_ID;
+	const refusal = outcome && 'error' in outcome ? outcome.error.details.status : undefined;
+	const isRejected = refusal === REJECTED_ID;
 	const isFinal = reason === undefined ? isComplete : reason === 'failed' || isRejected;
 	return withoutUndefined({
 		task_id,
