@@ -14,7 +14,7 @@ const code = textField('Code', 'code', { placeholder: 'e.g. my-model' });
 const behavesLike = listField('Behaves Like', 'like', {
 	choices: VIDEO_MODELS.map(({ code: row, input }) => [`${row}: ${input}`, row]),
 	default: VIDEO_MODELS[0].code,
-	description: 'The model in the documentation that has the same fields and values',
+	help: 'The model in the documentation that has the same fields and values',
 });
 
 export class AgentVideoApi implements ICredentialType {
@@ -30,15 +30,11 @@ export class AgentVideoApi implements ICredentialType {
 	};
 
 	properties: INodeProperties[] = [
-		{
-			displayName: 'Base URL',
-			name: 'baseUrl',
-			type: 'string',
+		textField('Base URL', 'baseUrl', {
 			required: true,
-			default: '',
 			placeholder: 'e.g. https://api.example.com',
-			description: 'Address of the service, with or without a trailing /v1',
-		},
+			help: 'Address of the service, with or without a trailing /v1',
+		}),
 		{
 			displayName: 'API Key',
 			name: 'apiKey',
@@ -57,8 +53,7 @@ export class AgentVideoApi implements ICredentialType {
 				'Whether the key has the form API_KEY-APP_CODE. Every chat then uses that application, workflow or super assistant, and App Code in the nodes stays empty.',
 		},
 		entriesField('Extra Headers', 'extraHeaders', {
-			description:
-				'Sent with every request to the service, e.g. the key of a gateway, or a tenant',
+			help: 'Sent with every request to the service, e.g. the key of a gateway, or a tenant',
 			entry: [
 				'Header',
 				'header',
@@ -69,11 +64,11 @@ export class AgentVideoApi implements ICredentialType {
 			],
 		}),
 		entriesField('Chat Models', 'chatModels', {
-			description: 'Codes of the chat models of your account, for the lists of the nodes',
+			help: 'Codes of the chat models of your account, for the lists of the nodes',
 			entry: ['Chat Model', 'model', [code, textField('Display Name', 'name')]],
 		}),
 		entriesField('Video Models', 'videoModels', {
-			description: 'Codes of the video models of your account, for Create Video',
+			help: 'Codes of the video models of your account, for Create Video',
 			entry: ['Video Model', 'model', [code, behavesLike]],
 		}),
 	];

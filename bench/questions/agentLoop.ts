@@ -34,10 +34,7 @@ const agentWithTools = (shape: Shape, parameters: object) =>
 		prompt: PROMPT,
 		model: modelById(modelName(shape)),
 		...parameters,
-		options: {
-			maxRounds: 2_000,
-			toolCalls: { values: { maxCalls: 2_000, maxRepeats: 2_000 } },
-		},
+		options: { maxRounds: 2_000, maxCalls: 2_000 },
 	});
 
 /** Agent with Tools with one tool: a branch with one Set node. */

@@ -9,7 +9,7 @@ import {
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { credentialTest } from '../shared/run/testCredential';
 import { supplyChatModel } from './execute';
-import { chatModelProperties } from './properties';
+import { chatModelForm } from './properties';
 
 export class AgentVideoChatModel implements INodeType {
 	description: INodeTypeDescription = {
@@ -28,7 +28,7 @@ export class AgentVideoChatModel implements INodeType {
 		outputs: [NodeConnectionTypes.AiLanguageModel],
 		outputNames: ['Model'],
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: chatModelProperties,
+		properties: chatModelForm.properties,
 	};
 
 	methods = { credentialTest, listSearch: chatListSearch };

@@ -32,15 +32,15 @@ import {
 	type SdkChunk,
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
-import { readCallLimits } from '../shared/chat/callOptions';
 import { judgeReply } from '../shared/chat/finishReply';
-import { readImages } from '../shared/chat/messages';
-import { readRequestFields, readResponseFormat } from '../shared/chat/requestOptions';
-import { readRetry } from '../shared/form/callOptions';
+import { imageUrls } from '../shared/chat/messages';
+import { boundFields } from '../shared/chat/requestOptions';
+import { readCall } from '../shared/form/callOptions';
 import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
-import { nodeState } from '../shared/run/nodeState';
+import { nodeState } from '../shared/run/nodeContext';
+import { chatModelForm } from './properties';
 
 /**
  * Supplies the chat model that the fields describe to the connected agent or chain.
@@ -54,16 +54,13 @@ export async function supplyChatModel(
 	try {
 		const sdk = loadAiNodeSdk();
 		const service = await n8nService(context);
+		const values = chatModelForm.read(context, itemIndex);
 		const model = chatModel(context, {
 			sdk,
 			http: service.http,
-			request: {
-				...readResponseFormat(context, itemIndex),
-				...readRequestFields(context, itemIndex, service),
-			},
-			...readCallLimits(context, itemIndex),
-			retry: readRetry(context, itemIndex),
-			imageUrls: readImages(context, itemIndex, service),
+			request: boundFields(values, service),
+			...readCall(context, values.options),
+			images: imageUrls(context, itemIndex, service, values.images),
 		});
 		const supplied = sdk.supplyModel(context, model);
 		estimateByLength(supplied.response as Adapter);
@@ -99,7 +96,7 @@ interface ChatModelSettings extends Omit<SendOptions, 'stream'> {
 	/** The request without messages and tools. */
 	readonly request: Omit<ChatRequest, 'messages'>;
 	/** URLs of the images to attach to the last user message. */
-	readonly imageUrls: readonly string[];
+	readonly images: readonly string[];
 }
 
 /** Maximum number of replies stored for `restoreReplies`. n8n does not report when an agent has finished with them. */
@@ -116,7 +113,7 @@ export function chatModel(
 	settings: ChatModelSettings,
 	tools: readonly SdkTool[] = [],
 ): SdkChatModel {
-	const { sdk, http, request: fields, imageUrls } = settings;
+	const { sdk, http, request: fields, images } = settings;
 	const names = tools.map(({ name }) => name);
 	const isRunnable = ({ function: called }: ToolCall) =>
 		tools.length === 0 || callProblem(called, names) === undefined;
@@ -125,7 +122,7 @@ export function chatModel(
 
 	function toRequest([messages, call = {}]: SdkCall): ChatRequest {
 		const stop = call.stop ?? call.stopSequences;
-		const said = toChatMessages(messages, imageUrls);
+		const said = toChatMessages(messages, images);
 		const restored = restoreReplies(said, replies().get() ?? []);
 		const isLater = restored.at(-1)?.role === 'tool' && !names.includes(ANSWER_TOOL);
 		const closed = closeCalls(restored, names).map(asJson);

@@ -9,7 +9,7 @@ import {
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { credentialTest } from '../shared/run/testCredential';
 import { runChatCompletion } from './execute';
-import { chatCompletionProperties } from './properties';
+import { chatForm } from './properties';
 
 export class ChatCompletion implements INodeType {
 	description: INodeTypeDescription = {
@@ -25,7 +25,7 @@ export class ChatCompletion implements INodeType {
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: chatCompletionProperties,
+		properties: chatForm.properties,
 	};
 
 	methods = { credentialTest, listSearch: chatListSearch };

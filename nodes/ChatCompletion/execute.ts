@@ -1,14 +1,16 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { applyReply, startConversation } from '../client/chat/conversation';
-import { readCallLimits, showOptions } from '../shared/chat/callOptions';
 import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
-import { askForReply, finishReply, readReplyOptions } from '../shared/chat/finishReply';
-import { readMemoryKey, recall, rememberedItems } from '../shared/chat/memory';
+import { askForReply, finishReply } from '../shared/chat/finishReply';
+import { memoryKeyOf, recall, rememberedItems } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
-import { readFallbacks, readRequestFields } from '../shared/chat/requestOptions';
-import { readRetry } from '../shared/form/callOptions';
+import { toMedia } from '../shared/chat/replyMedia';
+import { boundFields, toFallbacks } from '../shared/chat/requestOptions';
+import { toJsonFormat } from '../shared/chat/responseFormat';
+import { readCall } from '../shared/form/callOptions';
 import { n8nService } from '../shared/run/host';
+import { chatForm } from './properties';
 
 /** Limits of a single exchange: there is none. */
 const NO_LIMITS = { maxRounds: Infinity, maxCalls: Infinity, maxRepeats: Infinity };
@@ -21,33 +23,37 @@ export async function runChatCompletion(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
 	const remembered = rememberedItems(context);
-	const begin = () => async (item: number, sendText?: SendText) =>
-		await remembered.once(
-			item,
-			readMemoryKey(context, item),
-			async () => await runItem(context, item, sendText),
-		);
+	const begin = () => async (item: number, sendText?: SendText) => {
+		const values = chatForm.read(context, item);
+		const key = memoryKeyOf(context, item, values);
+		const run = async () => await runItem(context, item, { values, key, sendText });
+		return await remembered.once(item, key, run);
+	};
 	return await mapChats(context, begin, remembered.clear);
 }
 
-async function runItem(context: IExecuteFunctions, item: number, sendText?: SendText) {
+/** What the form of an item says, the key of its memory, and where its reply is shown. */
+interface Asked {
+	readonly values: ReturnType<typeof chatForm.read>;
+	readonly key: string;
+	readonly sendText: SendText | undefined;
+}
+
+async function runItem(context: IExecuteFunctions, item: number, { values, key, sendText }: Asked) {
+	const { options, output, streaming } = values;
 	const service = await n8nService(context);
-	// All is read before the call: a bad value must be found before it is paid for.
-	const asked = readMessages(context, item, service);
-	const fields = readRequestFields(context, item, service);
-	const options = {
-		stream: context.getNodeParameter('streaming', 0) !== 'off',
-		...readCallLimits(context, item),
-		retry: readRetry(context, item),
-		fallbacks: readFallbacks(context, item, service),
-		onDelta: showReply(sendText, {
-			reasoning: showOptions.streamReasoning.read(context, item),
-		}),
+	const asked = readMessages(context, item, service, values);
+	const fields = boundFields(values, service);
+	const wanted = { output, format: toJsonFormat(values), media: toMedia(options) };
+	const call = {
+		stream: streaming !== 'off',
+		...readCall(context, options),
+		fallbacks: toFallbacks(values, options.retries.fallbacks, service),
+		onDelta: showReply(sendText, { reasoning: streaming === 'reasoning' }),
 	};
-	const wanted = readReplyOptions(context, item);
-	const { messages, memory } = await recall(context, item, asked);
+	const { messages, memory } = await recall(context, key, options.memoryMessages, asked);
 	const request = { messages, ...fields };
-	const completion = await askForReply(context, service.http, request, wanted.format, options);
+	const completion = await askForReply(context, service.http, request, wanted.format, call);
 	// A reply with calls that the workflow has to run ends no turn.
 	const conversation =
 		memory && applyReply(startConversation(messages), completion, [], NO_LIMITS);

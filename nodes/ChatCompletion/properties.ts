@@ -1,38 +1,36 @@
-import type { INodeProperties } from 'n8n-workflow';
-
-import { callProperties } from '../shared/chat/callOptions';
-import { outputProperty } from '../shared/chat/finishReply';
-import { mediaProperties } from '../shared/chat/replyMedia';
-import { memoryLimitsProperty, memoryProperties } from '../shared/chat/memory';
 import {
-	appModelProperty,
-	bindingProperties,
-	inputProperties,
-	promptImagesProperty,
-	streamingProperty,
+	bindingFields,
+	downloadMediaField,
+	inputFields,
+	maximumFileSizeField,
+	memoryFields,
+	memoryMessagesField,
+	outputField,
+	promptImagesField,
+	streamingField,
 } from '../shared/chat/properties';
-import { requestProperties } from '../shared/chat/requestOptions';
-import { repairAttemptsProperty, responseFormatProperties } from '../shared/chat/responseFormat';
-import { batching, chatRetryGroup } from '../shared/form/callOptions';
-import { optionsProperty } from '../shared/form/options';
+import { callFields, requestFields } from '../shared/chat/requestOptions';
+import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
+import { batchingField, chatRetryField } from '../shared/form/callOptions';
+import { form, options } from '../shared/form/form';
 
 /** The form of Chat Completion. */
-export const chatCompletionProperties: INodeProperties[] = [
-	...bindingProperties,
-	...inputProperties,
-	...memoryProperties,
-	...responseFormatProperties,
-	promptImagesProperty,
-	streamingProperty,
-	outputProperty,
-	optionsProperty([
-		appModelProperty,
-		repairAttemptsProperty,
-		...requestProperties,
-		...mediaProperties,
-		memoryLimitsProperty,
-		batching.property,
-		chatRetryGroup.property,
-		...callProperties,
-	]),
-];
+export const chatForm = form({
+	...bindingFields,
+	...inputFields,
+	...memoryFields,
+	...formatFields,
+	images: promptImagesField,
+	streaming: streamingField('auto', 'reasoning', 'collect', 'off'),
+	output: outputField,
+	options: options({
+		repairAttempts: repairAttemptsField,
+		...requestFields,
+		downloadMedia: downloadMediaField,
+		maximumFileSize: maximumFileSizeField,
+		memoryMessages: memoryMessagesField,
+		batching: batchingField,
+		retries: chatRetryField,
+		...callFields,
+	}),
+});

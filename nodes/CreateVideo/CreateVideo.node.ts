@@ -13,7 +13,7 @@ import { readModelCodes } from '../shared/run/credential';
 import { credentialTest } from '../shared/run/testCredential';
 import { createVideos } from './execute';
 import { videoModelItems } from './modelProperties';
-import { createVideoProperties } from './properties';
+import { createVideoForm } from './properties';
 
 export class CreateVideo implements INodeType {
 	description: INodeTypeDescription = {
@@ -33,7 +33,7 @@ export class CreateVideo implements INodeType {
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: createVideoProperties,
+		properties: createVideoForm.properties,
 	};
 
 	methods = {

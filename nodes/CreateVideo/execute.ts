@@ -18,9 +18,8 @@ import { n8nClock } from '../shared/run/clock';
 import { readModelCodes } from '../shared/run/credential';
 import { hint } from '../shared/run/hints';
 import { mapItems } from '../shared/run/mapItems';
-import { isToolRun } from '../shared/run/nodeContext';
-import { trace } from '../shared/run/trace';
-import { checkWaitFields } from '../shared/wait/options';
+import { isToolRun, trace } from '../shared/run/nodeContext';
+
 import { checkCostKnown, countSpent, planVideo, spend, type PlannedVideo } from './plan';
 import { readWaits, waitForCreated } from './wait';
 
@@ -36,8 +35,10 @@ type CreatedVideo = CreatedTask & {
 
 /** Creates the videos of all items, and waits for them if that is on. Until all have succeeded, a retry knows the tasks. */
 export async function createVideos(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const created = await createTasks(context);
-	const items = readWaits(context) ? await waitForCreated(context, created) : created;
+	const planned = new Map<number, PlannedVideo>();
+	const created = await createTasks(context, planned);
+	const waits = readWaits(context);
+	const items = waits ? await waitForCreated(context, created, planned) : created;
 	if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
 	return items;
 }
@@ -46,8 +47,10 @@ export async function createVideos(context: IExecuteFunctions): Promise<INodeExe
  * Creates the videos of all items: reads and validates all, checks the limits for those that will be sent, then sends
  * them. An invalid item stops the node before anything is billed, unless the node continues on errors.
  */
-async function createTasks(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const planned = new Map<number, PlannedVideo>();
+async function createTasks(
+	context: IExecuteFunctions,
+	planned: Map<number, PlannedVideo>,
+): Promise<INodeExecutionData[]> {
 	const ownModels = readModelCodes(context, 'videoModels');
 	const checked = await mapItems(
 		context,
@@ -55,7 +58,6 @@ async function createTasks(context: IExecuteFunctions): Promise<INodeExecutionDa
 		async (item) => {
 			const video = await planVideo(context, item, await ownModels);
 			if (video.options.maximumCost > 0) checkCostKnown(video);
-			if (readWaits(context)) checkWaitFields(context, item);
 			planned.set(item, video);
 			return { json: {} };
 		},

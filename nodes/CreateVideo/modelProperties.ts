@@ -1,6 +1,6 @@
 import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
-import { counted } from '../client/values';
+import { counted, shown } from '../client/values';
 import {
 	VIDEO_FIELDS,
 	type VideoField,
@@ -9,7 +9,8 @@ import {
 	type ReferenceRow,
 } from '../client/video/fields';
 import { findModel, VIDEO_MODELS, type OwnModel, type VideoModel } from '../client/video/models';
-import { fileSource } from '../shared/files/fileSource';
+
+import { fileSource, type FileEntry } from '../shared/files/fileSource';
 import {
 	entriesField,
 	fromAi,
@@ -18,6 +19,7 @@ import {
 	listField,
 	notInTools,
 } from '../shared/form/fields';
+import { field } from '../shared/form/form';
 
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
 /** The models in the list of the editor: those of the account, or else those of the specification. */
@@ -88,44 +90,48 @@ const FREE: Readonly<Record<VideoField['type'], Omit<INodeProperties, 'displayNa
 
 /**
  * The fields whose values depend on the model: a list of values for each model that supports the field, and a free
- * field for a model that is typed or comes from an expression.
+ * field for a model that is typed or comes from an expression. An agent's model fills some when the node is its tool.
  */
-export const videoProperties: INodeProperties[] = VIDEO_FIELDS.flatMap((field) => {
-	const models = MODELS.filter(
-		(model) => field.values(model).length > 0 && field.isSetBy?.(model) !== true,
-	);
-	const properties = [
-		...models.map((model) => forModel(listed(field, model), model)),
-		forOtherModels(free(field)),
-	];
-	return field.key in FROM_AI ? properties.map(notInTools) : properties;
-});
+export const videoFields = Object.fromEntries(
+	VIDEO_FIELDS.map((row) => {
+		const models = MODELS.filter(
+			(model) => row.values(model).length > 0 && row.isSetBy?.(model) !== true,
+		);
+		const argument = FROM_AI[row.key];
+		const properties = [
+			...models.map((model) => forModel(listed(row, model), model)),
+			forOtherModels(free(row)),
+		];
+		const all =
+			argument === undefined
+				? properties
+				: [
+						...properties.map(notInTools),
+						inTools({ ...free(row), default: fromAi(argument) }),
+					];
+		return [row.key, field(all, (entered = '') => shown(entered))];
+	}),
+);
 
-/** The fields that an agent's model fills when the node is its tool. */
-export const videoToolProperties: INodeProperties[] = VIDEO_FIELDS.flatMap((field) => {
-	const argument = FROM_AI[field.key];
-	return argument === undefined ? [] : [inTools({ ...free(field), default: fromAi(argument) })];
-});
-
-function listed(field: VideoField, model: VideoModel): INodeProperties {
-	const fallback = field.defaultValue(model) ?? '';
-	if (field.type === 'flag') return { ...common(field), type: 'boolean', default: fallback };
-	const values = field.values(model);
+function listed(row: VideoField, model: VideoModel): INodeProperties {
+	const fallback = row.defaultValue(model) ?? '';
+	if (row.type === 'flag') return { ...common(row), type: 'boolean', default: fallback };
+	const values = row.values(model);
 	return {
-		...common(field),
+		...common(row),
 		// The only value is no choice, but it is sent.
 		type: values.length === 1 ? 'hidden' : 'options',
 		options: values.map((value) => ({
-			name: field.show?.(value, model) ?? String(value),
+			name: row.show?.(value, model) ?? String(value),
 			value,
 		})),
 		default: fallback,
 	};
 }
 
-function free(field: VideoField): INodeProperties {
-	const { type, placeholder } = field;
-	return { ...common(field), ...FREE[type], ...(placeholder && { placeholder }) };
+function free(row: VideoField): INodeProperties {
+	const { type, placeholder } = row;
+	return { ...common(row), ...FREE[type], ...(placeholder && { placeholder }) };
 }
 
 function common({ label, key, help }: VideoField) {
@@ -135,10 +141,13 @@ function common({ label, key, help }: VideoField) {
 const TITLES = { image: 'Image', video: 'Video', audio: 'Audio' } as const;
 
 /** The reference files: for each model the kinds and counts that it supports. */
-export const videoReferences: INodeProperties[] = [
-	...MODELS.map((model) => forModel(references(model), model)),
-	forOtherModels(references(undefined)),
-];
+export const referencesField = field(
+	[
+		...MODELS.map((model) => forModel(references(model), model)),
+		forOtherModels(references(undefined)),
+	],
+	(entered) => (entered as { readonly file?: readonly FileEntry[] } | undefined)?.file ?? [],
+);
 
 function references(model: VideoModel | undefined): INodeProperties {
 	const rows = REFERENCES.filter((row) => maxReferences(row, model) > 0);
@@ -148,7 +157,7 @@ function references(model: VideoModel | undefined): INodeProperties {
 	if (rows.length === 1) kinds.type = 'hidden';
 	return entriesField('References', 'references', {
 		typeOptions: { sortable: true },
-		description: help(rows, model),
+		help: help(rows, model),
 		entry: ['File', 'file', [kinds, ...fileSource]],
 	});
 }

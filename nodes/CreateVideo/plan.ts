@@ -9,10 +9,13 @@ import { readPair, type OwnModel } from '../client/video/models';
 import { videoRequest } from '../client/video/videoRequest';
 import { fieldNames, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
-import { isToolRun } from '../shared/run/nodeContext';
-import { nodeState } from '../shared/run/nodeState';
-import { readModel, readPromptText, readText } from '../shared/run/parameters';
-import { readCreateOptions } from './properties';
+import { isToolRun, nodeState } from '../shared/run/nodeContext';
+
+import type { ValuesOf } from '../shared/form/form';
+import { toWantedFiles } from '../shared/wait/options';
+import type { FileEntry } from '../shared/files/fileSource';
+import type { videoFields } from './modelProperties';
+import { createVideoForm, readCreateOptions } from './properties';
 
 /** The validated input of an item, ready to be sent. */
 export type PlannedVideo = Awaited<ReturnType<typeof planVideo>>;
@@ -29,8 +32,9 @@ export async function planVideo(
 	item: number,
 	own: readonly OwnModel[],
 ) {
-	const options = readCreateOptions(context, item);
-	const input = readInput(context, item);
+	const values = createVideoForm.read(context, item);
+	const options = readCreateOptions(context, item, values);
+	const input = readInput(context, item, values);
 	const { code: model, like } = readPair(input.model, own);
 	const { http, isPrivate: allowPrivate } = await n8nService(context);
 	/** How binary files are signed, by what the plan has in place of their URL, which is no URL. */
@@ -56,6 +60,8 @@ export async function planVideo(
 		fingerprint: JSON.stringify(input),
 		/** Price per Second times the seconds of the video; undefined where one of them is unknown. */
 		estimatedCost: roundCost(options.pricePerSecond * seconds) || undefined,
+		/** The files to download when the node waits; undefined if it does not. */
+		files: values.waitUntilFinished ? toWantedFiles(context, values) : undefined,
 		http,
 		options,
 		/** The request as the output shows it: in place of a signed URL, with which anybody can read the file, it names the binary field. */
@@ -71,24 +77,17 @@ export async function planVideo(
 	};
 }
 
-/** An entry of the References field: a URL, or the names of binary fields. */
-interface ReferenceEntry {
-	readonly kind?: string;
-	readonly source?: 'url' | 'binary';
-	/** A URL, or from an expression a list of URLs. */
-	readonly url?: unknown;
-	readonly binaryProperty?: unknown;
-}
-
-function readInput(context: IExecuteFunctions, item: number) {
-	const entries = context.getNodeParameter('references.file', item, []) as ReferenceEntry[];
+function readInput(
+	context: IExecuteFunctions,
+	item: number,
+	{ model, prompt, references, ...others }: ReturnType<typeof createVideoForm.read>,
+) {
+	const texts = others as unknown as ValuesOf<typeof videoFields>;
 	return {
-		model: readModel(context, item),
-		prompt: readPromptText(context, 'prompt', item, 'Prompt'),
-		fields: Object.fromEntries(
-			VIDEO_FIELDS.map(({ key }) => [key, readText(context, key, item)]),
-		),
-		references: entries.flatMap((entry, index) =>
+		model,
+		prompt,
+		fields: Object.fromEntries(VIDEO_FIELDS.map(({ key }) => [key, texts[key]!])),
+		references: references.flatMap((entry, index) =>
 			readEntry(context, item, entry, `References: entry ${index + 1}`),
 		),
 	};
@@ -98,7 +97,7 @@ function readInput(context: IExecuteFunctions, item: number) {
 function readEntry(
 	context: IExecuteFunctions,
 	item: number,
-	{ kind: entered = 'image', source = 'url', url = '', binaryProperty = '' }: ReferenceEntry,
+	{ kind: entered = 'image', source = 'url', url = '', binaryProperty = '' }: FileEntry,
 	field: string,
 ) {
 	const kinds = REFERENCES.map(({ kind }) => kind);

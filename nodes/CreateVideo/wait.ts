@@ -1,46 +1,28 @@
-import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isCanceled } from '../client/errors';
 import { shown } from '../client/values';
-import { fileGroup } from '../shared/files/downloadLimits';
 import { readBatching } from '../shared/form/callOptions';
-import { booleanField, notInTools, shownFor } from '../shared/form/fields';
-import { propertiesOf } from '../shared/form/options';
+import { form } from '../shared/form/form';
 import { isToolRun } from '../shared/run/nodeContext';
 import { errorLine } from '../shared/run/nodeErrors';
 import { deliver } from '../shared/wait/deliver';
-import { downloadFields, fileOptions, pollOptions } from '../shared/wait/options';
+import { maximumWaitField } from '../shared/wait/options';
 import { poll, withProgress } from '../shared/wait/poll';
+import type { PlannedVideo } from './plan';
+import { createVideoForm } from './properties';
 
 const ADVICE = {
 	advice: 'The tasks are not lost: a retry goes on with them and pays for nothing again, and Wait for Video gets them by their task_id. To create failed videos again, execute the workflow again',
 	toGoOn: 'To go on without them, set On Error to Continue',
 } as const;
 
+const { maximumWait } = form({ maximumWait: maximumWaitField }, 'options.').fields;
+
 /** Whether the node waits for the videos: one value for all items. */
 export function readWaits(context: IExecuteFunctions): boolean {
-	return context.getNodeParameter('waitUntilFinished', 0, false) === true;
+	return createVideoForm.fields.waitUntilFinished.read(context, 0);
 }
-
-/** Whether the node waits, and the fields for the file. */
-export const waitFields: readonly INodeProperties[] = [
-	{
-		...booleanField(
-			'Wait Until Finished',
-			'waitUntilFinished',
-			'Whether to wait for the video and output its file. If not, the node outputs the task_id at once, for Wait for Video.',
-		),
-		default: false,
-		noDataExpression: true,
-	},
-	...downloadFields.map((field) => shownFor(field, { waitUntilFinished: true })),
-];
-
-/** The options of the wait. */
-export const waitOptions: readonly INodeProperties[] = [
-	pollOptions.maximumWait.property,
-	...[...propertiesOf(fileOptions), fileGroup.property].map(notInTools),
-].map((field) => shownFor(field, { '/waitUntilFinished': true }));
 
 /**
  * Waits for the tasks of all items together, and adds the results and the files to them. Items without a task stay as
@@ -53,19 +35,25 @@ export const waitOptions: readonly INodeProperties[] = [
 export async function waitForCreated(
 	context: IExecuteFunctions,
 	created: readonly INodeExecutionData[],
+	planned: ReadonlyMap<number, PlannedVideo>,
 ): Promise<INodeExecutionData[]> {
 	const taskIds = created.map(({ json }) => shown(json['task_id'] ?? ''));
 	if (taskIds.every((taskId) => taskId === '')) return [...created];
 	const withoutTask = new Map([...created.entries()].filter(([item]) => taskIds[item] === ''));
 	const isTool = isToolRun(context);
 	return await withProgress(context, async (progress) => {
-		const { concurrency } = readBatching(context);
-		const polled = await poll(context, taskIds, progress, 'inPlace', concurrency);
+		const options = {
+			...readBatching(context),
+			maximumWait: maximumWait.read(context, 0),
+		};
+		const polled = await poll(context, taskIds, progress, 'inPlace', options);
 		if (isTool && polled.error !== undefined && !isCanceled(polled.error)) {
 			const error_message = errorLine(polled.error as Error);
 			return created.map((item) => ({ ...item, json: { ...item.json, error_message } }));
 		}
-		const tasks = { ...polled, taskIds, withoutTask, ...ADVICE, failsNode: !isTool };
+		// Items without a task have none.
+		const wanted = taskIds.map((_id, item) => ({ value: planned.get(item)?.files }));
+		const tasks = { ...polled, taskIds, wanted, withoutTask, ...ADVICE, failsNode: !isTool };
 		const delivered = await deliver(context, progress, tasks);
 		return delivered.map(({ item, ending }, index) => {
 			// The fields of the result come first, as from Wait for Video.

@@ -11,7 +11,7 @@ import {
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { credentialTest } from '../shared/run/testCredential';
 import { runAgent } from './execute';
-import { agentProperties } from './properties';
+import { agentForm } from './properties';
 
 /** Outputs: Answer, Stopped, then one for each tool of the form, or one for all tool calls. */
 const OUTPUTS = `={{ ((parameters) => {
@@ -51,7 +51,7 @@ export class FunctionCallingAgent implements INodeType {
 		// As a tool it would have no outputs for its own tools. n8n's lint rule requires the property; its type does not allow `false`.
 		usableAsTool: undefined as never,
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: agentProperties,
+		properties: agentForm.properties,
 	};
 
 	methods = { credentialTest, listSearch: chatListSearch };

@@ -4,8 +4,9 @@ import { InputError, rejectMistakes } from '../client/errors';
 import { counted } from '../client/values';
 import { setCustomData } from '../shared/chat/finishReply';
 import { engineOf, sourceOf, startWaitingNode } from '../shared/run/engine';
+import { textOf } from '../shared/chat/schemaForm';
 import { hint } from '../shared/run/hints';
-import { isSingleOutput } from './properties';
+import { isSingleOutput, toolForm } from './properties';
 import type { Call } from './state';
 
 /** Indexes of the outputs. */
@@ -26,9 +27,9 @@ export function readDrawing(context: IExecuteFunctions) {
 
 /** What the errors call the outputs for tool calls, in their order. */
 export function readToolOutputs(context: IExecuteFunctions): string[] {
-	if (isSingleOutput(context)) return ['Tool Calls'];
-	const tools = context.getNodeParameter('tools.tool', 0, []) as readonly { name?: string }[];
-	return tools.map(({ name = '' }, index) => `Tool ${name.trim() || index + 1}`);
+	const values = toolForm.read(context, 0);
+	if (isSingleOutput(values)) return ['Tool Calls'];
+	return values.tools.map(({ name }, index) => `Tool ${textOf(name) || index + 1}`);
 }
 
 const STRAIGHT = 'leads straight back to the input';

@@ -4,9 +4,7 @@ import { applyReply, openCalls } from '../client/chat/conversation';
 import { progressLine } from '../client/chat/accumulator';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { mapConcurrent } from '../client/concurrency';
-import { isCanceled, ServiceError } from '../client/errors';
-import { asJson } from '../client/json';
-import { oneLine } from '../client/values';
+import { isCanceled } from '../client/errors';
 import {
 	isLive,
 	showReply,
@@ -20,7 +18,7 @@ import { eventLoopTurn } from '../shared/run/clock';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { stoppingError } from '../shared/run/mapItems';
-import { nodeState } from '../shared/run/nodeState';
+import { nodeState } from '../shared/run/nodeContext';
 import { checkEnd, isEndCheck } from './drawing';
 import { emit, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
 import {
@@ -119,17 +117,6 @@ async function ask(
 		}
 		const { phase } = next;
 		if (phase.kind === 'stopped') sendText?.(toChatNotice(STOPPED_TEXTS[phase.reason]));
-		const invalid = next.calls.find(
-			(call) => call.round === next.rounds && call.invalid === true,
-		);
-		if (invalid !== undefined && settings.failOnInvalidCall) {
-			throw new ServiceError(
-				'protocol',
-				`The model made an invalid call to the tool ${oneLine(invalid.name)}`,
-				'Set Invalid Tool Calls to Return Error to Model, or describe the tool more clearly',
-				{ serviceMessage: invalid.result ?? '', partial: asJson(completion) },
-			);
-		}
 		const reply = { ...slot, media: settings.media, conversation: next };
 		if (phase.kind === 'answered')
 			slot.answer = await finishReply(context, completion, 'agent', reply);

@@ -1,110 +1,32 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { outputProperty } from '../shared/chat/finishReply';
-import { memoryLimitsProperty, memoryProperties } from '../shared/chat/memory';
 import {
-	appModelProperty,
-	bindingProperties,
-	inputProperties,
-	promptImagesProperty,
-	streamingProperty,
+	bindingFields,
+	downloadMediaField,
+	inputFields,
+	maximumFileSizeField,
+	memoryFields,
+	memoryMessagesField,
+	outputField,
+	promptImagesField,
+	streamingField,
 } from '../shared/chat/properties';
-import { repairAttemptsProperty, responseFormatProperties } from '../shared/chat/responseFormat';
-import { schemaProperties } from '../shared/chat/schemaForm';
-import { entriesField, jsonField, listField, textField } from '../shared/form/fields';
-import { callProperties, readCallLimits, showOptions } from '../shared/chat/callOptions';
-import { mediaProperties, readMediaDownload } from '../shared/chat/replyMedia';
-import { requestProperties } from '../shared/chat/requestOptions';
-import { chatRetryGroup, itemConcurrency, readRetry } from '../shared/form/callOptions';
+import { toMedia } from '../shared/chat/replyMedia';
+import { agentRequestFields, callFields } from '../shared/chat/requestOptions';
+import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
+import { schemaProperties, type SchemaEntry } from '../shared/chat/schemaForm';
+import { chatRetryField, concurrencyField, readCall } from '../shared/form/callOptions';
+import { jsonField, textField } from '../shared/form/fields';
 import {
-	choiceOption,
-	countOption,
-	optionGroup,
-	optionsProperty,
-	optionTable,
-	readOptions,
-} from '../shared/form/options';
-
-const { maxRounds, concurrency } = optionTable({
-	maxRounds: countOption('Maximum Rounds', {
-		help: 'Number of replies of the model after which the conversation leaves through Stopped',
-		default: 10,
-	}),
-	concurrency: itemConcurrency,
-});
-
-const callGroup = optionGroup('Tool Calls', 'toolCalls', {
-	maxCalls: countOption('Maximum Tool Calls', {
-		help: 'Total number of tool calls in a conversation',
-		default: 50,
-	}),
-	maxRepeats: countOption('Maximum Repeated Calls', {
-		help: 'How often the model may call the same tool with the same arguments',
-		default: 3,
-	}),
-	invalidCalls: choiceOption<'tell' | 'fail'>('Invalid Tool Calls', {
-		help: 'What happens when the model calls an unknown tool or passes arguments that do not match the schema',
-		default: 'tell',
-		choices: [
-			['Return Error to Model', 'tell', 'So that it can correct the call'],
-			['Fail the Node', 'fail', 'The node fails'],
-		],
-	}),
-});
-
-/** The options of Agent with Tools. The tools themselves are a field of their own. */
-export const agentOptions: INodeProperties = optionsProperty([
-	appModelProperty,
-	repairAttemptsProperty,
-	maxRounds.property,
-	...requestProperties.filter(({ name }) => name !== 'tools'),
-	callGroup.property,
-	showOptions.showInChat.property,
-	...mediaProperties,
-	memoryLimitsProperty,
-	concurrency.property,
-	chatRetryGroup.property,
-	...callProperties,
-]);
-
-/** The settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. */
-export type AgentSettings = ReturnType<typeof readSettings>;
-
-/**
- * The settings of a batch of conversations.
- *
- * @param item Index of its first item: n8n evaluates them for this one, and they apply to all.
- */
-export function readSettings(context: IExecuteFunctions, item: number) {
-	const calls = readOptions(callGroup.options, context, item);
-	return {
-		limits: {
-			maxRounds: maxRounds.read(context, item),
-			maxCalls: calls.maxCalls,
-			maxRepeats: calls.maxRepeats,
-		},
-		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
-		allAtOnce: context.getNodeParameter('runCalls', item) === 'allAtOnce',
-		failOnInvalidCall: calls.invalidCalls === 'fail',
-		singleOutput: isSingleOutput(context),
-		stream: context.getNodeParameter('streaming', item) !== 'off',
-		showReasoning: showOptions.streamReasoning.read(context, item),
-		/** Whether a streaming chat shows the tool calls. */
-		showTools: showOptions.showInChat.read(context, item) === 'tools',
-		concurrency: concurrency.read(context, 0),
-		media: readMediaDownload(context, item),
-		retry: readRetry(context, item),
-		...readCallLimits(context, item),
-	};
-}
-
-/** Whether the calls of all tools leave through one output. */
-export function isSingleOutput(context: IExecuteFunctions): boolean {
-	return (
-		context.getNodeParameter('toolSource', 0) === 'json' ||
-		context.getNodeParameter('outputMode', 0, 'perTool') === 'single'
-	);
-}
+	choice,
+	count,
+	entries,
+	field,
+	form,
+	notice,
+	options,
+	type ValuesOf,
+} from '../shared/form/form';
 
 const EXAMPLE_SCHEMA =
 	'{\n  "type": "object",\n  "properties": {\n    "city": { "type": "string" }\n  },\n  "required": ["city"]\n}';
@@ -130,15 +52,15 @@ const TOOL_TITLE = `={{ ((tool) => {
 })($collection.item.value) }}`;
 
 /** The fields of a tool, in the order of use as well. */
-const TOOL_FIELDS: INodeProperties[] = [
+const TOOL_FIELDS = [
 	textField('Name', 'name', {
 		placeholder: 'e.g. get_weather',
-		description: 'Letters, digits, _ and -',
+		help: 'Letters, digits, _ and -',
 	}),
 	textField('Description', 'description', {
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. Tells the weather in a city',
-		description: 'What the tool does. The model decides by this text when to call it.',
+		help: 'What the tool does. The model decides by this text when to call it.',
 	}),
 	...schemaProperties({
 		define: ['Define Parameters', 'define'],
@@ -155,9 +77,18 @@ const TOOL_FIELDS: INodeProperties[] = [
 	}),
 ];
 
+/** A tool as entered in the form. */
+export interface ToolEntry extends Pick<SchemaEntry, 'define' | 'schema' | 'example'> {
+	readonly name?: unknown;
+	readonly description?: unknown;
+	readonly parameters?: { readonly parameter?: SchemaEntry['fields'] };
+}
+
+const IN_FORM = { displayOptions: { show: { toolSource: ['form'] } } };
+
 /** The tools that the model may call, declared in the form or as JSON. */
-const toolProperties: INodeProperties[] = [
-	listField('Define Tools', 'toolSource', {
+const toolFields = {
+	toolSource: choice<'form' | 'json'>('Define Tools', {
 		noDataExpression: true,
 		choices: [
 			['In the Form', 'form', 'Add the tools one by one; each gets an output'],
@@ -165,58 +96,107 @@ const toolProperties: INodeProperties[] = [
 		],
 		default: 'form',
 	}),
-	entriesField('Tools', 'tools', {
+	tools: entries<ToolEntry>('Tools', {
 		typeOptions: { fixedCollection: { itemTitle: TOOL_TITLE } },
-		description:
-			'Functions that the model can call. Connections belong to the position of an output: add new tools at the end, and check the connections after you remove one.',
-		displayOptions: { show: { toolSource: ['form'] } },
+		help: 'Functions that the model can call. Connections belong to the position of an output: add new tools at the end, and check the connections after you remove one.',
+		...IN_FORM,
 		entry: ['Tool', 'tool', TOOL_FIELDS],
 	}),
-	jsonField('Tool Declarations', 'toolsJson', {
-		typeOptions: { rows: 6 },
-		default: '[]',
-		description:
-			'A list of tool declarations, each with type "function" and a function with name, description and parameters',
-		displayOptions: { show: { toolSource: ['json'] } },
-	}),
-	listField('Outputs for Tool Calls', 'outputMode', {
+	toolsJson: field(
+		jsonField('Tool Declarations', '', {
+			typeOptions: { rows: 6 },
+			default: '[]',
+			help: 'A list of tool declarations, each with type "function" and a function with name, description and parameters',
+			displayOptions: { show: { toolSource: ['json'] } },
+		}),
+		(entered = '[]') => entered,
+	),
+	outputMode: choice<'perTool' | 'single'>('Outputs for Tool Calls', {
 		noDataExpression: true,
 		choices: [
 			['One for Each Tool', 'perTool', 'Each tool has its own output'],
 			['One for All', 'single', 'All calls leave through the output Tool Calls'],
 		],
 		default: 'perTool',
-		displayOptions: { show: { toolSource: ['form'] } },
+		...IN_FORM,
 	}),
-	{
-		displayName:
-			'Connect each tool output to the nodes that run the tool, and the last of them back to the input of this node. A call without a result is an error: if a branch may return no item, switch on Always Output Data on its last node.',
-		name: 'loopNotice',
-		type: 'notice',
-		default: '',
-	},
-];
+	loopNotice: notice(
+		'Connect each tool output to the nodes that run the tool, and the last of them back to the input of this node. A call without a result is an error: if a branch may return no item, switch on Always Output Data on its last node.',
+	),
+};
 
 /** The form of Agent with Tools. */
-export const agentProperties: INodeProperties[] = [
-	...bindingProperties,
-	...inputProperties,
-	...toolProperties,
-	...memoryProperties,
-	...responseFormatProperties,
-	promptImagesProperty,
-	listField('Run Tool Calls', 'runCalls', {
+export const agentForm = form({
+	...bindingFields,
+	...inputFields,
+	...toolFields,
+	...memoryFields,
+	...formatFields,
+	images: promptImagesField,
+	runCalls: choice<'oneAtATime' | 'allAtOnce'>('Run Tool Calls', {
 		choices: [
 			['One at a Time', 'oneAtATime', 'Also where a node of the branch loses item linking'],
 			['All of a Round at Once', 'allAtOnce', 'Faster; each node must keep item linking'],
 		],
 		default: 'oneAtATime',
 	}),
-	{
-		...streamingProperty,
-		// The choice Collect is left out: a reply with tool calls is never shown in one piece.
-		options: streamingProperty.options!.filter(({ name }) => name !== 'Collect'),
-	},
-	outputProperty,
-	agentOptions,
-];
+	// Not Collect: a reply with tool calls is never shown in one piece.
+	streaming: streamingField('auto', 'text', 'reasoning', 'off'),
+	output: outputField,
+	options: options({
+		repairAttempts: repairAttemptsField,
+		maxRounds: count('Maximum Rounds', {
+			help: 'Number of replies of the model after which the conversation leaves through Stopped',
+			default: 10,
+		}),
+		maxCalls: count('Maximum Tool Calls', {
+			help: 'Total number of tool calls in a conversation',
+			default: 50,
+		}),
+		...agentRequestFields,
+		downloadMedia: downloadMediaField,
+		maximumFileSize: maximumFileSizeField,
+		memoryMessages: memoryMessagesField,
+		concurrency: concurrencyField,
+		retries: chatRetryField,
+		...callFields,
+	}),
+});
+
+/** The fields that describe the tools. */
+export const toolForm = form(toolFields);
+
+/**
+ * The settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. n8n
+ * evaluates them for its first item, and they apply to all.
+ */
+export type AgentSettings = ReturnType<typeof toSettings>;
+
+export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof agentForm.read>) {
+	const { options, streaming } = values;
+	return {
+		limits: {
+			maxRounds: options.maxRounds,
+			maxCalls: options.maxCalls,
+			maxRepeats: MAX_REPEATS,
+		},
+		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
+		allAtOnce: values.runCalls === 'allAtOnce',
+		singleOutput: isSingleOutput(values),
+		stream: streaming !== 'off',
+		showReasoning: streaming === 'reasoning',
+		/** Whether a streaming chat shows the tool calls. */
+		showTools: streaming !== 'text',
+		concurrency: options.concurrency,
+		media: toMedia(options),
+		...readCall(context, options),
+	};
+}
+
+/** Whether the calls of all tools leave through one output. */
+export function isSingleOutput({ toolSource, outputMode }: ValuesOf<typeof toolFields>): boolean {
+	return toolSource === 'json' || outputMode === 'single';
+}
+
+/** Maximum calls of the same tool with the same arguments in a conversation. */
+const MAX_REPEATS = 3;

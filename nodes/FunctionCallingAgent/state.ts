@@ -10,16 +10,15 @@ import { readResult, settled } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
 import { isLive, showFailure } from '../shared/chat/chatStream';
-import { readOutput } from '../shared/chat/finishReply';
-import { recall } from '../shared/chat/memory';
+import { memoryKeyOf, recall } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
-import { readFallbacks, readRequestFields } from '../shared/chat/requestOptions';
-import { readJsonFormat } from '../shared/chat/responseFormat';
+import { boundFields, toFallbacks } from '../shared/chat/requestOptions';
+import { toJsonFormat } from '../shared/chat/responseFormat';
 import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError } from '../shared/run/nodeErrors';
 import { checkDrawing, readDrawing } from './drawing';
-import { readSettings } from './properties';
+import { agentForm, toSettings } from './properties';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 
 /**
@@ -39,7 +38,7 @@ export interface AgentState {
 /** The conversations of the items that reached the node together. */
 export interface Batch {
 	/** Undefined if they are invalid: then every conversation has failed. */
-	readonly settings: ReturnType<typeof readSettings> | undefined;
+	readonly settings: ReturnType<typeof toSettings> | undefined;
 	readonly slots: readonly ConversationSlot[];
 }
 
@@ -86,7 +85,7 @@ export async function beginBatch(
 	try {
 		// Before the fields: without a credential all of them fail.
 		await n8nService(context);
-		const settings = readSettings(context, slots[0]!.item);
+		const settings = toSettings(context, agentForm.read(context, slots[0]!.item));
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
 			const fields = await settled(readSlot(context, slot.item, toolNodes));
@@ -112,11 +111,14 @@ export async function beginBatch(
 async function readSlot(context: IExecuteFunctions, item: number, toolNodes: ToolNodes) {
 	const service = await n8nService(context);
 	const { declarations, nodes } = toolNodes;
-	const own = readTools(context, item, toolNodes);
-	const request = readRequestFields(context, item, service);
-	const asked = readMessages(context, item, service);
-	const { messages, memory } = await recall(context, item, asked);
-	const output = readOutput(context, item);
+	const values = agentForm.read(context, item);
+	const { output, options } = values;
+	const own = readTools(values, toolNodes);
+	const request = boundFields(values, service);
+	const asked = readMessages(context, item, service, values);
+	const key = memoryKeyOf(context, item, values);
+	const format = toJsonFormat(values);
+	const { messages, memory } = await recall(context, key, options.memoryMessages, asked);
 	return {
 		/** The fields of the item, for the expressions of connected tool nodes; empty if there are none. */
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
@@ -131,9 +133,9 @@ async function readSlot(context: IExecuteFunctions, item: number, toolNodes: Too
 		/** The request without its messages. */
 		request,
 		/** What it is sent to in turn if it is rejected. */
-		fallbacks: readFallbacks(context, item, service),
+		fallbacks: toFallbacks(values, options.retries.fallbacks, service),
 		/** The format of the answer; undefined for a text. */
-		format: readJsonFormat(context, item),
+		format,
 		/** What remembers the conversation, if anything. */
 		memory,
 		conversation: startConversation(messages),

@@ -5,16 +5,10 @@ import { checkTools, readJson, type ToolDeclaration } from '../client/chat/reque
 import { InputError, rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
-import { readSchema, textOf, type SchemaEntry } from '../shared/chat/schemaForm';
+import { readSchema, textOf } from '../shared/chat/schemaForm';
 import { engineOf, sourceOf } from '../shared/run/engine';
 import { ENVELOPE } from './matching';
-
-/** A tool as entered in the form. */
-interface ToolEntry extends Pick<SchemaEntry, 'define' | 'schema' | 'example'> {
-	readonly name?: unknown;
-	readonly description?: unknown;
-	readonly parameters?: { readonly parameter?: SchemaEntry['fields'] };
-}
+import type { agentForm, ToolEntry } from './properties';
 
 /**
  * The tool declarations of an item, from the form or as JSON.
@@ -23,18 +17,14 @@ interface ToolEntry extends Pick<SchemaEntry, 'define' | 'schema' | 'example'> {
  * @throws InputError that names the tool and the problem.
  */
 export function readTools(
-	context: IExecuteFunctions,
-	itemIndex: number,
+	{ toolSource, toolsJson, tools: entries }: ReturnType<typeof agentForm.read>,
 	{ nodes }: ToolNodes,
 ): ToolDeclaration[] {
-	const isJson = context.getNodeParameter('toolSource', itemIndex) === 'json';
+	const isJson = toolSource === 'json';
 	const label = isJson ? 'Tool Declarations' : 'Tools';
-	const entries = context.getNodeParameter(isJson ? 'toolsJson' : 'tools.tool', itemIndex, []);
 	const value = isJson
-		? readJson(entries, label)
-		: (entries as readonly ToolEntry[]).map((entry, index) =>
-				readEntry(entry, `${label}: entry ${index + 1}`),
-			);
+		? readJson(toolsJson, label)
+		: entries.map((entry, index) => readEntry(entry, `${label}: entry ${index + 1}`));
 	const tools = checkTools(value, label, schemaProblem);
 	for (const { name, parameters } of tools.map((tool) => tool.function)) {
 		const isTaken = Object.hasOwn(Object(parameters?.['properties']) as object, ENVELOPE);

@@ -9,7 +9,7 @@ import {
 import { chatListSearch, shownAs } from '../shared/chat/properties';
 import { credentialTest } from '../shared/run/testCredential';
 import { runSuperAssistant } from './execute';
-import { assistantProperties } from './properties';
+import { assistantForm } from './properties';
 
 export class SuperAssistant implements INodeType {
 	description: INodeTypeDescription = {
@@ -28,7 +28,7 @@ export class SuperAssistant implements INodeType {
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: assistantProperties,
+		properties: assistantForm.properties,
 	};
 
 	methods = { credentialTest, listSearch: chatListSearch };

@@ -1,24 +1,25 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { withJson, type JsonFormat } from '../client/chat/jsonReply';
+import { withJson } from '../client/chat/jsonReply';
 import { userMessage } from '../client/chat/messages';
 import { askAssistant, withRetries, type Chat } from '../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest } from '../client/chat/types';
 import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency';
 import { emptyText, ServiceError } from '../client/errors';
-import { readCallLimits, showOptions } from '../shared/chat/callOptions';
 import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
-import { finishReply, readReplyOptions, reportCall } from '../shared/chat/finishReply';
+import { finishReply, reportCall } from '../shared/chat/finishReply';
 import { chatSession } from '../shared/chat/memory';
-import { readImages } from '../shared/chat/messages';
-import { appField, readChatFields } from '../shared/chat/requestOptions';
-import { readSafeRetry, safeRetryGroup } from '../shared/form/callOptions';
+import { imageUrls } from '../shared/chat/messages';
+import { toMedia } from '../shared/chat/replyMedia';
+import { appField, optionalFields } from '../shared/chat/requestOptions';
+import { toJsonFormat } from '../shared/chat/responseFormat';
+import { readCall } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { openCalls } from '../shared/ledger/paidCalls';
 import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
-import { readPromptText, readText } from '../shared/run/parameters';
+import { assistantForm } from './properties';
 import { ASSISTANT_CALLS, openSession } from './sessionTable';
 
 /**
@@ -32,7 +33,7 @@ export async function runSuperAssistant(
 	const planned = context
 		.getInputData()
 		.map((_item, item) => readResult(() => planCall(context, item)));
-	const sent = planned.flatMap((each) => ('value' in each ? [each.value] : []));
+	const sent = planned.flatMap((each) => ('value' in each ? [each.value.call] : []));
 	const isOn = ledgerOptions.callLedger.read(context, 0);
 	const opened = await settled(
 		openCalls(context, ASSISTANT_CALLS, sent, { isOn, smallestBatch: 1 }),
@@ -40,14 +41,11 @@ export async function runSuperAssistant(
 	const begin = () => {
 		const calls = valueOf(opened);
 		return async (item: number, sendText?: SendText) => {
-			const { fields } = valueOf(planned[item]!);
-			const { format: read, ...wanted } = readReplyOptions(context, item);
-			// All calls in a reply of an assistant have run.
-			const format = read && { ...read, hasRunAll: true };
-			const send = async () => await ask(context, item, fields, format, sendText);
+			const plan = valueOf(planned[item]!);
+			const send = async () => await ask(context, plan, sendText);
 			const make = async () => await calls.make(item, send);
-			const { result } = await runExclusive(fields.sessionValue, make);
-			return await finishReply(context, result, 'assistant', { ...wanted, format });
+			const { result } = await runExclusive(plan.sessionValue, make);
+			return await finishReply(context, result, 'assistant', plan);
 		};
 	};
 	try {
@@ -60,35 +58,39 @@ export async function runSuperAssistant(
 }
 
 /**
- * An item's call before it is sent, see `PlannedCall`: also its fields, and the columns that a person wants to see.
+ * What the form of an item says, with its call before it is sent, see `PlannedCall`. Nothing is read later.
  *
- * @throws The error of an expression, and InputError for a message that says nothing.
+ * @throws The error of an expression, and InputError that names the field with an invalid value.
  */
 export function planCall(context: IExecuteFunctions, item: number) {
-	const text = (name: string) => readText(context, name, item);
-	const chosen = text('session').trim();
-	const chat = chosen === 'chat' ? chatSession(context, item) : '';
+	const values = assistantForm.read(context, item);
+	const { appCode, message, images, options } = values;
+	const chat = values.session === 'chat' ? chatSession(context, item) : '';
 	// This Chat without a chat is a new session.
-	const session = chosen !== 'chat' ? chosen : chat === '' ? 'new' : 'key';
-	const valueField = session === 'id' ? 'sessionId' : 'sessionKey';
-	const sessionValue = session === 'new' ? '' : chat || text(valueField).trim();
-	const images = context.getNodeParameter('images.image', item, []);
-	const app = text('appCode');
-	const message = readPromptText(context, 'message', item, 'Message');
-	const appCode = app.trim();
+	const inChat = chat === '' ? 'new' : 'key';
+	const session = values.session === 'chat' ? inChat : values.session;
+	const entered = session === 'id' ? values.sessionId : values.sessionKey;
+	const sessionValue = session === 'new' ? '' : chat || entered.trim();
+	const format = toJsonFormat(values);
 	return {
-		/** Session is `new`, `id` or `key`, as a chat is one of them. */
-		fields: { appCode, message, session, sessionValue },
-		item,
-		key: '',
-		// Not what is sent: the signed URLs of binary files differ on every run.
-		entered: JSON.stringify([app, message, session, sessionValue, images]),
-		retryOutcomeUnknown: safeRetryGroup.options.retryOutcomeUnknown.read(context, item),
-		row: {
-			app_code: appCode,
-			session_key: session === 'key' ? sessionValue : '',
-			session_id: session === 'id' ? sessionValue : '',
-			message: message.trim(),
+		...values,
+		session,
+		sessionValue,
+		// All calls in a reply of an assistant have run.
+		format: format && { ...format, hasRunAll: true },
+		media: toMedia(options),
+		call: {
+			item,
+			key: '',
+			// Not what is sent: the signed URLs of binary files differ on every run.
+			entered: JSON.stringify([appCode, message, session, sessionValue, images]),
+			retryOutcomeUnknown: options.retries.retryOutcomeUnknown,
+			row: {
+				app_code: appCode.trim(),
+				session_key: session === 'key' ? sessionValue : '',
+				session_id: session === 'id' ? sessionValue : '',
+				message: message.trim(),
+			},
 		},
 	};
 }
@@ -100,32 +102,33 @@ export function planCall(context: IExecuteFunctions, item: number) {
  */
 async function ask(
 	context: IExecuteFunctions,
-	item: number,
-	fields: ReturnType<typeof planCall>['fields'],
-	format: JsonFormat | undefined,
+	plan: ReturnType<typeof planCall>,
 	sendText: SendText | undefined,
 ): Promise<ChatCompletion> {
+	const { message, streaming, format } = plan;
 	const service = await n8nService(context);
-	const app = appField(fields.appCode, service);
-	const images = readImages(context, item, service);
-	if (fields.message.trim() === '' && images.length === 0) throw emptyText('Message');
+	const app = appField(plan.appCode, service);
+	const images = imageUrls(context, plan.call.item, service, plan.images);
+	if (message.trim() === '' && images.length === 0) throw emptyText('Message');
 	// Without a session (spec 2.7).
 	const request: ChatRequest = {
 		...app,
-		messages: [userMessage(fields.message, images)],
-		...readChatFields(context, item),
+		messages: [userMessage(message, images)],
+		...optionalFields(plan.options),
 	};
+	const call = readCall(context, plan.options);
 	const options = {
-		stream: context.getNodeParameter('streaming', 0) !== 'off',
-		...readCallLimits(context, item),
-		retry: readSafeRetry(context, item),
+		...call,
+		stream: streaming !== 'off',
+		// Never sent twice within one run, whatever the option says.
+		retry: { ...call.retry, retryOutcomeUnknown: false },
 		onDelta: showReply(sendText, {
-			reasoning: showOptions.streamReasoning.read(context, item),
-			tools: showOptions.showInChat.read(context, item) === 'tools',
+			reasoning: streaming === 'reasoning',
+			tools: streaming !== 'text',
 		}),
 	};
 	const send = withRetries(n8nClock(context), service.http, options, askAssistant);
-	const session = await openSession(context, fields, options.limitMs);
+	const session = await openSession(context, plan, options.limitMs);
 	let { id } = session;
 	const events: unknown[] = [];
 	const chat: Chat = async ({ messages, ...rest }) => {

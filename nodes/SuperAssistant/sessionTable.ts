@@ -61,7 +61,11 @@ const doNothing = async (): Promise<void> => undefined;
  */
 export async function openSession(
 	context: IExecuteFunctions,
-	{ appCode, session, sessionValue }: Record<'appCode' | 'session' | 'sessionValue', string>,
+	{
+		appCode: entered,
+		session,
+		sessionValue,
+	}: Record<'appCode' | 'session' | 'sessionValue', string>,
 	callMs: number,
 ): Promise<AssistantSession> {
 	if (session === 'new') return { remember: doNothing };
@@ -73,7 +77,7 @@ export async function openSession(
 	const clock = n8nClock(context);
 	const key = { claim: randomUUID() };
 	const account = await accountOf(context);
-	const owner = { app_code: appCode, session_key: sessionValue, account };
+	const owner = { app_code: entered.trim(), session_key: sessionValue, account };
 	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
 	const ofClaim = { all: [['claim', 'eq', key.claim]] } as const;
 	let seen: readonly Row[] = [];

@@ -8,7 +8,7 @@ import {
 
 import { credentialTest } from '../shared/run/testCredential';
 import { WAIT_OUTPUTS } from './outputs';
-import { waitProperties } from './properties';
+import { waitForm } from './properties';
 import { runWait } from './execute';
 
 /** Subtitle on the canvas, e.g. `wait and download`. A tool has a switch instead of the wait mode; by default the model sets it. */
@@ -39,7 +39,7 @@ export class WaitForVideo implements INodeType {
 			'The videos are still generating. This node polls them again about once a minute, until all are finished.',
 		usableAsTool: true,
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: waitProperties,
+		properties: waitForm.properties,
 	};
 
 	methods = { credentialTest };

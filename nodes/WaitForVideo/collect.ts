@@ -5,9 +5,9 @@ import { MAX_CONDITIONS, onTable, type Condition, type Row } from '../shared/led
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/credential';
 import { hint } from '../shared/run/hints';
-import { nodeState } from '../shared/run/nodeState';
-import { checkKey, readText } from '../shared/run/parameters';
-import { ledgerTaskOptions } from './properties';
+import { nodeState } from '../shared/run/nodeContext';
+import { checkKey } from '../shared/run/parameters';
+import { waitForm } from './properties';
 
 /** A task that a run has taken from the task ledger. */
 export interface LedgerTask {
@@ -39,10 +39,11 @@ const STAMP_RANGE_MS = 60_000;
 const MAX_NAMED = 10;
 
 /** Which tasks to take: the column of the ledger that has to be equal to a field of the form. */
-const CHOICES: Readonly<Record<string, { column: string; field: string; label: string }>> = {
+const CHOICES = {
+	all: undefined,
 	key: { column: 'idempotency_key', field: 'idempotencyKey', label: 'Idempotency Key' },
 	workflow: { column: 'workflow_id', field: 'workflowId', label: 'Workflow ID' },
-};
+} as const;
 
 /**
  * Takes open tasks from the task ledger, those that no run has taken yet first. The tasks stay the same while the
@@ -54,7 +55,7 @@ const CHOICES: Readonly<Record<string, { column: string; field: string; label: s
 export async function collectTasks(
 	context: IExecuteFunctions,
 ): Promise<readonly LedgerTask[] | undefined> {
-	if (context.getNodeParameter('tasks', 0, 'input') !== 'ledger') return undefined;
+	if (waitForm.fields.tasks.read(context, 0) !== 'ledger') return undefined;
 	const state = collectedState(context);
 	const executionId = context.getExecutionId();
 	const saved = state.get();
@@ -114,7 +115,9 @@ export function withLedger(
  * not changed since they were read, so that of two runs at the same moment one gets the row.
  */
 async function takeRows(context: IExecuteFunctions): Promise<readonly Row[]> {
-	const conditions = readConditions(context);
+	const values = waitForm.read(context, 0);
+	const { maximumTasks, minimumAge: minutes } = values.options;
+	const conditions = toConditions(values);
 	const account = await accountOf(context);
 	const found = await onTable(context, TASK_TABLE, { find: { all: conditions } });
 	const rows = found.filter((row) => isOwn(row, account));
@@ -125,9 +128,8 @@ async function takeRows(context: IExecuteFunctions): Promise<readonly Row[]> {
 	const chosen = open
 		.filter((row) => takenAtMs(row) < Date.now() - CLAIM_MS)
 		.sort((a, b) => takenAtMs(a) - takenAtMs(b) || Number(a['id']) - Number(b['id']))
-		.slice(0, ledgerTaskOptions.maximumTasks.read(context, 0));
+		.slice(0, maximumTasks);
 	if (chosen.length === 0) {
-		const minutes = ledgerTaskOptions.minimumAge.read(context, 0);
 		const old = minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : '';
 		const busy =
 			open.length > 0 ? `; ${open.length} belong to a run of the last 15 minutes` : '';
@@ -155,15 +157,15 @@ async function takeRows(context: IExecuteFunctions): Promise<readonly Row[]> {
 	return [...new Map(own.map((row) => [row['task_id'], row])).values()];
 }
 
-function readConditions(context: IExecuteFunctions): readonly Condition[] {
-	const ageMs = ledgerTaskOptions.minimumAge.read(context, 0) * 60_000;
+function toConditions(values: ReturnType<typeof waitForm.read>): readonly Condition[] {
+	const ageMs = values.options.minimumAge * 60_000;
 	const isUnfinished = [
 		['finished_at', 'isEmpty'],
 		['sent_at', 'lt', new Date(Date.now() - ageMs).toISOString()],
 	] as const;
-	const choice = CHOICES[readText(context, 'ledgerTasks', 0)];
+	const choice = CHOICES[values.ledgerTasks];
 	if (choice === undefined) return isUnfinished;
-	const value = readText(context, choice.field, 0).trim();
+	const value = values[choice.field];
 	if (value === '') throw emptyText(choice.label);
 	return [...isUnfinished, [choice.column, 'eq', checkKey(value, choice.label)]];
 }

@@ -1,17 +1,23 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import { readResult, type Settled, valueOf } from '../client/concurrency';
 import type { PollState } from '../client/video/poll/pollTasks';
 
 import { ignoreAlwaysOutputData } from '../shared/run/engine';
 import { n8nClock } from '../shared/run/clock';
 import { isToolRun } from '../shared/run/nodeContext';
-import { readText } from '../shared/run/parameters';
 import { checkTaskId, deliver } from '../shared/wait/deliver';
-import { readPolling } from '../shared/wait/options';
+import { toWantedFiles, type WantedFiles } from '../shared/wait/options';
 import { poll, type Progress, type WaitMode, withProgress } from '../shared/wait/poll';
 import { collectTasks, contextOfTasks, forgetTasks, type LedgerTask, withLedger } from './collect';
-import { checkConnections, readWaitMode, suspendUntil, toOutputs } from './outputs';
-import { readFailsNode } from './properties';
+import {
+	checkConnections,
+	isFailedConnected,
+	readWaitMode,
+	suspendUntil,
+	toOutputs,
+} from './outputs';
+import { runForm, waitForm } from './properties';
 
 const ADVICE = {
 	advice: 'Completed videos are not lost: run this node again with their task IDs. Status polls are free of charge',
@@ -45,38 +51,57 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 	});
 }
 
+/** Whether a failed video fails the node instead of leaving through the output Failed. */
+function readFailsNode(context: IExecuteFunctions): boolean {
+	const choice = runForm.fields.onFailed.read(context, 0);
+	if (choice !== 'auto') return choice === 'fail';
+	return !isToolRun(context) && !isFailedConnected(context);
+}
+
 /**
  * Polls the tasks of all items, or those that were collected from the task ledger. An error is part of the result, so that
  * the task IDs are not lost with it.
  */
 async function pollItems(context: IExecuteFunctions, mode: WaitMode, progress: Progress) {
+	let wanted: readonly Settled<WaitItem>[] = [];
 	let taskIds: readonly string[] = [];
 	let collected: readonly LedgerTask[] | undefined;
 	try {
 		checkConnections(context, mode);
 		collected = await collectTasks(context);
-		taskIds = collected?.map(({ task_id }) => task_id) ?? readTaskIds(context);
-		const polled = await poll(context, taskIds, progress, mode);
+		wanted = readItems(context, collected);
+		taskIds = wanted.map((item) => ('value' in item ? item.value.taskId : ''));
+		const options = runForm.read(context, 0);
+		const polled = await poll(context, taskIds, progress, mode, options);
 		if (polled.isSuspended) {
 			const nowMs = n8nClock(context).now();
-			const resumeMs = nextResumeMs(polled, nowMs, readPolling(context).timeoutMs);
+			const resumeMs = nextResumeMs(polled, nowMs, options.maximumWait * 60_000);
 			const seconds = Math.round((resumeMs - nowMs) / 1000);
 			progress.finish(polled.polls, `, next poll in ${seconds} s`);
 			await suspendUntil(context, resumeMs);
 		}
-		return { collected, taskIds, ...polled };
+		return { collected, taskIds, wanted, ...polled };
 	} catch (error) {
-		return { collected, taskIds, polls: [], isSuspended: false, error };
+		return { collected, taskIds, wanted, polls: [], isSuspended: false, error };
 	}
 }
 
-function readTaskIds(context: IExecuteFunctions): readonly string[] {
-	const taskIds = context
-		.getInputData()
-		.map((_item, index) => readText(context, 'taskId', index).trim());
-	// An empty ID stops the node before the first poll. With On Error: Continue it fails its own item only.
-	if (!context.continueOnFail()) taskIds.forEach(checkTaskId);
-	return taskIds;
+/** What the form of an item asks for. */
+interface WaitItem extends WantedFiles {
+	readonly taskId: string;
+}
+
+/** Reads all items: a bad value stops the node before the first poll. With On Error: Continue it fails its own item only. */
+function readItems(context: IExecuteFunctions, collected: readonly LedgerTask[] | undefined) {
+	const read = (item: number): WaitItem => {
+		const values = waitForm.read(context, item);
+		return { taskId: values.taskId, ...toWantedFiles(context, values) };
+	};
+	if (collected !== undefined)
+		return collected.map(({ task_id: taskId }) => ({ value: { ...read(0), taskId } }));
+	const items = context.getInputData().map((_item, item) => readResult(() => read(item)));
+	if (!context.continueOnFail()) items.forEach((item) => checkTaskId(valueOf(item).taskId));
+	return items;
 }
 
 /**

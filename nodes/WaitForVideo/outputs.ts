@@ -5,6 +5,7 @@ import { engineOf } from '../shared/run/engine';
 import { isToolRun } from '../shared/run/nodeContext';
 import type { deliver } from '../shared/wait/deliver';
 import type { WaitMode } from '../shared/wait/poll';
+import { waitForm } from './properties';
 
 /** Outputs of Wait for Video by index. As a tool all results use the first one, the only one that an agent reads. */
 const [COMPLETED, FAILED, GENERATING] = [0, 1, 2] as const;
@@ -22,12 +23,9 @@ export const WAIT_OUTPUTS = `={{ ${JSON.stringify(NAMES)}
  * a streamed response, and n8n does not resume a node that was started with "Execute step".
  */
 export function readWaitMode(context: IExecuteFunctions): WaitMode {
-	if (isToolRun(context)) {
-		// A text where the model leaves it out: the default of its expression.
-		const waits: unknown = context.getNodeParameter('waitUntilFinished', 0, true);
-		return String(waits) === 'false' ? 'once' : 'inPlace';
-	}
-	const mode = context.getNodeParameter('waitMode', 0, 'inPlace') as WaitMode;
+	const { waitUntilFinished, waitMode } = waitForm.fields;
+	if (isToolRun(context)) return waitUntilFinished.read(context, 0) ? 'inPlace' : 'once';
+	const mode = waitMode.read(context, 0);
 	const { destination, stack } = engineOf(context);
 	const isStep = destination === context.getNode().name;
 	const canSuspend = !context.isStreaming() && !isStep && stack !== undefined;

@@ -1,42 +1,41 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-
+import { taskLedgerField } from '../shared/ledger/ledgerOption';
+import { shown } from '../client/values';
 import {
 	booleanField,
 	filledByModel,
-	listField,
 	notInTools,
 	shownFor,
 	textField,
 } from '../shared/form/fields';
-import { downloadFields, fileOptions, pollOptions } from '../shared/wait/options';
-import { fileGroup } from '../shared/files/downloadLimits';
 import {
-	choiceOption,
-	countOption,
-	numberOption,
-	optionsProperty,
-	optionTable,
-	propertiesOf,
-} from '../shared/form/options';
-import { ledgerOptions } from '../shared/ledger/ledgerOption';
-import { isToolRun } from '../shared/run/nodeContext';
-import { isFailedConnected } from './outputs';
+	changed,
+	choice,
+	count,
+	field,
+	form,
+	number,
+	options,
+	trimmed,
+	type Declared,
+} from '../shared/form/form';
+import {
+	downloadFields,
+	fileFields,
+	maximumWaitField,
+	pollConcurrencyField,
+} from '../shared/wait/options';
+import type { WaitMode } from '../shared/wait/poll';
 
-/** Which tasks one run takes from the task ledger. */
-export const ledgerTaskOptions = optionTable({
-	maximumTasks: countOption('Maximum Tasks', {
-		help: 'How many tasks to take from the task ledger. Tasks that no run has taken yet come first.',
-		default: 50,
-	}),
-	minimumAge: numberOption('Minimum Age', {
-		unit: 'Minutes',
-		help: 'Younger tasks stay in the task ledger: the execution that created them may still wait for them',
-		default: 15,
-	}),
-});
+const FROM_LEDGER = { '/tasks': 'ledger' };
 
-const { onFailed } = optionTable({
-	onFailed: choiceOption<'auto' | 'output' | 'fail'>('On Failed Videos', {
+/** A field that a tool does not have; shown where others have these values. */
+const inNode = <T>(declared: Declared<T>, values: Readonly<Record<string, string>> = {}) =>
+	changed(declared, (property) => notInTools(shownFor(property, values)));
+
+const runFields = {
+	maximumWait: maximumWaitField,
+	onFailed: choice<'auto' | 'output' | 'fail'>('On Failed Videos', {
+		noDataExpression: true,
 		help: 'What happens when a video fails, is not finished in time or cannot be downloaded. The node fails only when all videos are finished; the error names every task ID.',
 		default: 'auto',
 		choices: [
@@ -45,75 +44,40 @@ const { onFailed } = optionTable({
 			['Fail the Node', 'fail', 'Also if the output Failed is connected'],
 		],
 	}),
-});
+	concurrency: pollConcurrencyField,
+};
 
-/** The options of Wait for Video. */
-export const waitForVideoOptions: INodeProperties = optionsProperty([
-	pollOptions.maximumWait.property,
-	{ ...onFailed.property, noDataExpression: true },
-	...[fileOptions.fileName, fileOptions.downloadThumbnail, fileOptions.thumbnailProperty].map(
-		({ property }) => notInTools(property),
-	),
-	...propertiesOf(ledgerTaskOptions).map((property) =>
-		notInTools(shownFor(property, { '/tasks': 'ledger' })),
-	),
-	notInTools(fileGroup.property),
-	pollOptions.concurrency.property,
-	ledgerOptions.taskLedger.property,
-]);
-
-/** Whether a failed video fails the node instead of leaving through the output Failed. */
-export function readFailsNode(context: IExecuteFunctions): boolean {
-	const choice = onFailed.read(context, 0);
-	if (choice !== 'auto') return choice === 'fail';
-	return !isToolRun(context) && !isFailedConnected(context);
-}
-
-const [taskId, taskIdInTools] = filledByModel(
-	textField('Task ID', 'taskId', {
-		required: true,
-		default: '={{ $json.task_id }}',
-		placeholder: 'e.g. task-0001',
-		description: 'The task to wait for, as returned by Create Video',
-	}),
-	{ key: 'task_id', help: 'The task_id that was returned when the video was created' },
-);
-
-const [, waitInTools] = filledByModel(
-	booleanField(
-		'Wait Until Finished',
-		'waitUntilFinished',
-		'Whether to wait for the video. If not, its status is returned.',
-	),
-	{
-		key: 'wait',
-		help: 'true waits for the video, for up to 10 minutes; false returns its status now',
-		type: 'boolean',
-		fallback: 'true',
-	},
-);
-
-const inNode = (field: INodeProperties, values: Readonly<Record<string, string>>) =>
-	notInTools(shownFor(field, values));
+/** The options of a run: n8n evaluates them for the first item, and they apply to all. */
+export const runForm = form(runFields, 'options.');
 
 /** The form of Wait for Video. */
-export const waitProperties: INodeProperties[] = [
-	notInTools(
-		listField('Tasks', 'tasks', {
+export const waitForm = form({
+	tasks: inNode(
+		choice<'input' | 'ledger'>('Tasks', {
 			noDataExpression: true,
 			choices: [
 				['From Input', 'input', 'Wait for the task of each input item'],
 				['From the Task Ledger', 'ledger', 'Collect what no execution has finished'],
 			],
 			default: 'input',
-			description:
-				'Which tasks to wait for. From the task ledger, the node runs once for all its items.',
+			help: 'Which tasks to wait for. From the task ledger, the node runs once for all its items.',
 		}),
 	),
-	inNode(taskId!, { tasks: 'input' }),
-	taskIdInTools!,
-	inNode(
-		listField('Which Tasks', 'ledgerTasks', {
+	taskId: field(
+		filledByModel(
+			textField('Task ID', '', {
+				required: true,
+				default: '={{ $json.task_id }}',
+				placeholder: 'e.g. task-0001',
+				help: 'The task to wait for, as returned by Create Video',
+				displayOptions: { show: { tasks: ['input'] } },
+			}),
+			{ key: 'task_id', help: 'The task_id that was returned when the video was created' },
+		),
+		(entered = '') => shown(entered).trim(),
+	),
+	ledgerTasks: inNode(
+		choice<'all' | 'key' | 'workflow'>('Which Tasks', {
 			noDataExpression: true,
 			choices: [
 				['All Open', 'all'],
@@ -121,29 +85,28 @@ export const waitProperties: INodeProperties[] = [
 				['By Workflow', 'workflow'],
 			],
 			default: 'all',
-			description: 'Which of the open tasks to collect',
+			help: 'Which of the open tasks to collect',
 		}),
 		{ tasks: 'ledger' },
 	),
-	inNode(
-		textField('Idempotency Key', 'idempotencyKey', {
+	idempotencyKey: inNode(
+		trimmed('Idempotency Key', {
 			required: true,
 			placeholder: 'e.g. order-1001',
-			description: 'The key with which Create Video created the tasks',
+			help: 'The key with which Create Video created the tasks',
 		}),
 		{ tasks: 'ledger', ledgerTasks: 'key' },
 	),
-	inNode(
-		textField('Workflow ID', 'workflowId', {
+	workflowId: inNode(
+		trimmed('Workflow ID', {
 			required: true,
 			default: '={{ $workflow.id }}',
-			description:
-				'The workflow that created the tasks: the last part of its address in the editor. By default this workflow.',
+			help: 'The workflow that created the tasks: the last part of its address in the editor. By default this workflow.',
 		}),
 		{ tasks: 'ledger', ledgerTasks: 'workflow' },
 	),
-	notInTools(
-		listField('Wait Mode', 'waitMode', {
+	waitMode: inNode(
+		choice<WaitMode>('Wait Mode', {
 			noDataExpression: true,
 			choices: [
 				['Poll in Place', 'inPlace', 'Every few seconds. A restart ends the execution.'],
@@ -155,11 +118,47 @@ export const waitProperties: INodeProperties[] = [
 				['Ask Once', 'once', 'Unfinished videos leave through the output Generating'],
 			],
 			default: 'inPlace',
-			description:
-				'How to wait for videos that are still generating. In a streaming chat and with "Execute step", a node that is to suspend polls in place.',
+			help: 'How to wait for videos that are still generating. In a streaming chat and with "Execute step", a node that is to suspend polls in place.',
 		}),
 	),
-	waitInTools!,
+	waitUntilFinished: field(
+		filledByModel(
+			booleanField(
+				'Wait Until Finished',
+				'',
+				'Whether to wait for the video. If not, its status is returned.',
+			),
+			{
+				key: 'wait',
+				help: 'true waits for the video, for up to 10 minutes; false returns its status now',
+				type: 'boolean',
+				fallback: 'true',
+			},
+		).slice(1),
+		// A text where the model leaves it out: the default of its expression.
+		(entered = true) => String(entered) !== 'false',
+	),
 	...downloadFields,
-	waitForVideoOptions,
-];
+	options: options({
+		maximumWait: runFields.maximumWait,
+		onFailed: runFields.onFailed,
+		...fileFields,
+		maximumTasks: inNode(
+			count('Maximum Tasks', {
+				help: 'How many tasks to take from the task ledger. Tasks that no run has taken yet come first.',
+				default: 50,
+			}),
+			FROM_LEDGER,
+		),
+		minimumAge: inNode(
+			number('Minimum Age', {
+				unit: 'Minutes',
+				help: 'Younger tasks stay in the task ledger: the execution that created them may still wait for them',
+				default: 15,
+			}),
+			FROM_LEDGER,
+		),
+		concurrency: runFields.concurrency,
+		taskLedger: taskLedgerField,
+	}),
+});

@@ -73,9 +73,6 @@ function exact(key: string, value: unknown, { source = '' }: { source?: string }
 	return isLost ? source : withoutPrototype(key, value);
 }
 
-/** The IDs that later requests have to name. */
-const IDS = ['task_id', 'session_id'];
-
 const isRounded = (value: unknown) => typeof value === 'number' && !Number.isSafeInteger(value);
 
 /**
@@ -84,11 +81,8 @@ const isRounded = (value: unknown) => typeof value === 'number' && !Number.isSaf
  */
 export function parseBody(text: string): JsonObject | undefined {
 	const body = parseJsonObject(text);
-	if (body === undefined) return body;
-	if (!isRounded(body['task_id']) && !isRounded(body['session_id'])) return body;
-	const exactId = (key: string, value: unknown, context?: { source?: string }) =>
-		IDS.includes(key) && isRounded(value) ? (context?.source ?? value) : value;
-	const { task_id, session_id } = JSON.parse(text, exactId) as JsonObject;
+	if (!isRounded(body?.['task_id']) && !isRounded(body?.['session_id'])) return body;
+	const { task_id, session_id } = parseJsonObject(text, true) ?? {};
 	return withoutUndefined({ ...body, task_id, session_id });
 }
 

@@ -57,7 +57,7 @@ test('after a pause that ended too late nothing is sent', async () => {
 	};
 	const { http, leftMs } = busy([7_000]);
 	expect(await send(http, 10_000, late)).toStrictEqual({
-		message: 'The call exceeded its Maximum Duration of 10 seconds',
+		message: 'The call exceeded its Timeout of 10 seconds',
 		outcomeUnknown: false,
 	});
 	expect(leftMs).toHaveLength(1);

@@ -1,5 +1,11 @@
 import { isSignedUrl } from '../../nodes/shared/files/signedFileUrl';
-import { checkOrder, lastTurn, limitMemory, toKeep, withMemory } from '../../nodes/client/chat/messages';
+import {
+	checkOrder,
+	lastTurn,
+	limitMemory,
+	toKeep,
+	withMemory,
+} from '../../nodes/client/chat/messages';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { seededRandom } from '../support/seededRandom';
 

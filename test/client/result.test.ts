@@ -1,4 +1,3 @@
-
 import { toChatResult, findMedia } from '../../nodes/client/chat/result';
 import type { ChatCompletion } from '../../nodes/client/chat/types';
 

@@ -106,8 +106,8 @@ const agent = (path: string, version: number, responseMode: string) =>
 				chatModel({
 					answeredBy: 'app',
 					appCode: 'demo-app',
+					model: { __rl: true, mode: 'id', value: 'chat-m1' },
 					options: {
-						appModel: { __rl: true, mode: 'id', value: 'chat-m1' },
 						temperature: 0.2,
 						thinking: 'enabled',
 						reasoningEffort: { __rl: true, mode: 'list', value: 'high' },

@@ -11,14 +11,17 @@ afterAll(() => service.stop());
 
 const run = promisify(execFile);
 
+/** Milliseconds after which a client is killed: before its test ends, which would leave it running. */
+const LIMIT_MS = 25_000;
+
 /** Runs a client in its own process, because it is an ES module, which jest cannot load. */
 async function runClient(script: string, key: string): Promise<Json> {
-	const { stdout } = await run(process.execPath, [
-		'--disable-warning=ExperimentalWarning',
-		join(__dirname, 'clients', script),
-		`${service.url}/v1`,
-		key,
-	]);
+	const args = [join(__dirname, 'clients', script), `${service.url}/v1`, key];
+	const { stdout } = await run(
+		process.execPath,
+		['--disable-warning=ExperimentalWarning', ...args],
+		{ timeout: LIMIT_MS },
+	);
 	return JSON.parse(stdout) as Json;
 }
 

@@ -126,9 +126,9 @@ const refusesTask = (message: string, status: number) =>
 const BROKE = 'The connection to the service was lost';
 const SILENT = 'The service did not respond in time';
 const SILENCE_MS = [620_000, 620_000] as const;
-const CREATION_SILENCE_MS = [60_000, 60_000] as const;
-const TOO_LONG = 'The call exceeded its Maximum Duration of 620 seconds';
-const CREATION_TOO_LONG = outcomeUnknown('The call exceeded its Maximum Duration of 120 seconds', {
+const CREATION_SILENCE_MS = [120_000, 120_000] as const;
+const TOO_LONG = 'The call exceeded its Timeout of 620 seconds';
+const CREATION_TOO_LONG = outcomeUnknown('The call exceeded its Timeout of 120 seconds', {
 	takesMs: [120_000, 120_000],
 });
 const LIMIT_REACHED = 'The assistant exceeded the 600-second limit of the service';

@@ -17,13 +17,44 @@ import {
 import { readJsonReply, salvageJson, withJson } from '../../nodes/client/chat/jsonReply';
 import { askAssistant } from '../../nodes/client/chat/sendChat';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
-import { checkMessages, checkOrder, userMessage, limitMemory, parseMemory, toKeep } from '../../nodes/client/chat/messages';
+import {
+	checkMessages,
+	checkOrder,
+	userMessage,
+	limitMemory,
+	parseMemory,
+	toKeep,
+} from '../../nodes/client/chat/messages';
 import { isSignedUrl, fieldNames } from '../../nodes/shared/files/signedFileUrl';
-import { checkTools, extraFields, isJsonMode, readJson } from '../../nodes/client/chat/requestFields';
-import { boundedFields, checkAnswer, findMedia, isDataUrl, partMedia, toChatResult, usageOf, withReply } from '../../nodes/client/chat/result';
+import {
+	checkTools,
+	extraFields,
+	isJsonMode,
+	readJson,
+} from '../../nodes/client/chat/requestFields';
+import {
+	boundedFields,
+	checkAnswer,
+	findMedia,
+	isDataUrl,
+	partMedia,
+	toChatResult,
+	usageOf,
+	withReply,
+} from '../../nodes/client/chat/result';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { findMismatch, readToolCall, schemaProblem } from '../../nodes/client/chat/toolArguments';
-import { callProblem, closeCalls, idText, isComplete, jsonText, readFunction, readToolCalls, restoreReplies, toReplay } from '../../nodes/client/chat/toolCalls';
+import {
+	callProblem,
+	closeCalls,
+	idText,
+	isComplete,
+	jsonText,
+	readFunction,
+	readToolCalls,
+	restoreReplies,
+	toReplay,
+} from '../../nodes/client/chat/toolCalls';
 import type {
 	ChatCompletion,
 	ChatMessage,
@@ -301,7 +332,7 @@ export const READERS: readonly Reader[] = [
 		};
 	}),
 	jsonRow('shared/chat#inferSchema', (text) => () => inferSchema(parseJson(text) ?? text)),
-	row('client/chat#withJson', (text) => {
+	jsonRow('client/chat#withJson', (text) => {
 		const send = async () => Promise.resolve(reply({ content: text }));
 		return async () =>
 			await withJson(send, { repairAttempts: 1 })({ messages: [userMessage(text)] });
@@ -662,17 +693,17 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/video#maxReferences',
 		'shared/chat#recall',
 		'shared/chat#withMedia',
+		'shared/chat#optionalFields',
+		'shared/chat#toFallbacks',
 		'shared/chat#reportCall',
 		'shared/chat#setCustomData',
-		'shared/files#downloadInterrupted',
 		'shared/files#isSignedUrl',
-		'shared/files#toStream',
 		'shared/run#blocked',
 		'shared/run#failureJson',
 		'shared/run#stoppingError',
 		'shared/run#checkKey',
 		'shared/run#checkPrompt',
-		'shared/run#readModel',
+		'shared/run#parseModel',
 		'shared/run#readPromptText',
 		'shared/run#readText',
 	],
@@ -683,6 +714,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat#readSchema',
 		'shared/chat#textOf',
 		'client#counted',
+		'FunctionCallingAgent#targetsOf',
 		'client/video#listed',
 		'shared/files#signedFileUrl',
 		'shared/form',
@@ -700,8 +732,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#poll',
 		'shared/wait#pollProgress',
 		'shared/wait#recordResults',
-		'shared/wait#loadPolls',
-		'client/chat#withFallbacks',
 		'client/http#withDeadline',
 		'client/http#withMask',
 		'client/http#withRetryUntil',

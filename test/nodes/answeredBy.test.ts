@@ -29,7 +29,6 @@ const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 const ENTERED = {
 	model: byId('chat-m1'),
 	appCode: 'demo-app',
-	options: { appModel: byId('chat-m2') },
 	prompt: 'Hi',
 };
 
@@ -61,11 +60,11 @@ async function sentBy(node: string, parameters: IDataObject, hasApp = false) {
 describe.each(NODES)('%s, Answered By', (node) => {
 	test.each([
 		['a model', {}, { model: 'chat-m1' }],
-		['an application', { answeredBy: 'app', options: {} }, { app: 'demo-app' }],
+		['an application', { answeredBy: 'app', model: byId('') }, { app: 'demo-app' }],
 		[
 			'an application with another model',
 			{ answeredBy: 'app' },
-			{ app: 'demo-app', model: 'chat-m2' },
+			{ app: 'demo-app', model: 'chat-m1' },
 		],
 		['the default model', { model: byId('') }, {}],
 	])('%s: nothing that is hidden is sent', async (_name, chosen, sent) => {
@@ -84,6 +83,6 @@ describe.each(NODES)('%s, Answered By', (node) => {
 	test('the application that the API key ends with needs no code', async () => {
 		const chosen = { answeredBy: 'app', appCode: '' };
 		const sent = await sentBy(node, { ...ENTERED, ...chosen }, true);
-		expect(sent).toStrictEqual({ app: undefined, model: 'chat-m2' });
+		expect(sent).toStrictEqual({ app: undefined, model: 'chat-m1' });
 	});
 });

@@ -113,7 +113,7 @@ test('system message, application and model are sent; streaming can be off', asy
 			systemMessage: 'Be brief',
 			answeredBy: 'app',
 			appCode: ' demo-app ',
-			options: { appModel: { __rl: true, mode: 'id', value: 'chat-m2' } },
+			model: { __rl: true, mode: 'id', value: 'chat-m2' },
 			streaming: 'off',
 		},
 	});
@@ -211,20 +211,20 @@ describe('when the trigger streams', () => {
 		]);
 	});
 
-	test('reasoning is shown when Show Reasoning is on', async () => {
+	test('reasoning is shown when Streaming says so', async () => {
 		script = (response) => {
 			events(response, [
 				{ choices: [{ index: 0, delta: { reasoning_content: 'Hm.' } }] },
 				...CHUNKS.slice(1),
 			]);
 		};
-		const texts = async (streamReasoning: boolean) => {
-			const parameters = { options: { streamReasoning } };
+		const texts = async (streaming: string) => {
+			const parameters = { streaming };
 			const { chunks } = await chat({ streaming: true, parameters });
 			return chunks.flatMap(({ type, content }) => (type === 'item' ? [content] : []));
 		};
-		expect(await texts(false)).toStrictEqual(['Hello']);
-		expect(await texts(true)).toStrictEqual(['Hm.\n\nHello']);
+		expect(await texts('auto')).toStrictEqual(['Hello']);
+		expect(await texts('reasoning')).toStrictEqual(['Hm.\n\nHello']);
 	});
 
 	test('a failure that does not stop the node is sent to the chat', async () => {

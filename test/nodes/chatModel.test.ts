@@ -49,7 +49,7 @@ function model(
 		sdk,
 		http,
 		request,
-		imageUrls,
+		images: imageUrls,
 		idleTimeoutMs: 5_000,
 		limitMs: 60_000,
 		retry: { retries: 0, retryOutcomeUnknown: false },

@@ -319,7 +319,7 @@ test('Super Assistant sends every field that an assistant takes (spec 2.1)', asy
 	});
 });
 
-describe('Token Usage in Streams', () => {
+describe('the token usage of a stream', () => {
 	const sends = async (node: string, options: IDataObject) => {
 		const parameters = {
 			answeredBy: 'app',
@@ -343,7 +343,7 @@ describe('Token Usage in Streams', () => {
 				stream_options: { include_usage: true },
 			});
 			server.requests.length = 0;
-			const without = await sends(node, { includeUsage: false });
+			const without = await sends(node, { extraBody: { stream_options: null } });
 			expect(without['stream']).toBe(true);
 			expect(without).not.toHaveProperty('stream_options');
 		},
@@ -365,10 +365,10 @@ describe('what a super assistant ignores', () => {
 		'is said once below the output, with Streaming %s',
 		async (streaming) => {
 			const options = {
-				appModel: { __rl: true, mode: 'id', value: 'chat-m2' },
 				tools: '[{ "type": "function", "function": { "name": "look" } }]',
 			};
-			const texts = { systemMessage: 'Be brief', prompt };
+			const model = { __rl: true, mode: 'id', value: 'chat-m2' };
+			const texts = { systemMessage: 'Be brief', prompt, model };
 			const [hint, ...more] = await hintsOf({ ...ASSISTANT, ...texts, streaming, options });
 			expect(more).toStrictEqual([]);
 			expect(hint).toContain(
@@ -382,7 +382,7 @@ describe('what a super assistant ignores', () => {
 		{
 			answeredBy: 'app',
 			appCode: 'demo-app',
-			options: { appModel: { __rl: true, mode: 'id', value: 'chat-m2' } },
+			model: { __rl: true, mode: 'id', value: 'chat-m2' },
 			systemMessage: 'Be brief',
 			prompt,
 		},
@@ -439,7 +439,7 @@ async function generate(messages: readonly SdkMessage[]) {
 		sdk: {} as AiNodeSdk,
 		http: axiosHttp(server.url, 'k'),
 		request: {},
-		imageUrls: [],
+		images: [],
 		idleTimeoutMs: 5_000,
 		limitMs: 60_000,
 		retry: { retries: 0, retryOutcomeUnknown: false },

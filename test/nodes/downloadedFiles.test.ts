@@ -380,18 +380,13 @@ describe('a thumbnail', () => {
 		expect(row!['finished_at'] ?? null).toBeNull();
 	});
 
-	test('in the field of the video does not replace the video', async () => {
-		host = answer('video/mp4', MP4);
-		const { outputs } = await wait({ downloadThumbnail: true, thumbnailProperty: 'data' });
-		const [item] = outputs[COMPLETED]!;
-		expect(item!.binary).toMatchObject({ data: { mimeType: 'video/mp4' } });
-		expect(item!.json['missing_files']).toMatchObject([
-			{
-				error_message:
-					'Put Thumbnail in Field is also the field of the video. Enter another name',
-			},
-		]);
-		expect(downloads()).toHaveLength(1);
+	test('in the field of the video is an error before the wait', async () => {
+		const { error } = await wait({ downloadThumbnail: true, thumbnailProperty: 'data' });
+		expect(error).toMatchObject({
+			message: 'Put Thumbnail in Field is also the field of the video',
+			description: 'Enter another name',
+		});
+		expect(server.requests).toHaveLength(0);
 	});
 });
 

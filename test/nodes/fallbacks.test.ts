@@ -110,7 +110,7 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 
 	test('an application is followed by applications, with the same model', async () => {
 		rejected = { first: 403 };
-		const result = await ask(node, { ...APP, options: { appModel: byId('chat-m2') } });
+		const result = await ask(node, { ...APP, model: byId('chat-m2') });
 		expect(sent()).toStrictEqual([
 			{ app: 'first', model: 'chat-m2' },
 			{ app: 'second', model: 'chat-m2' },

@@ -246,7 +246,7 @@ describe('Chat Completion', () => {
 	});
 
 	test('keeps no more than the limits', async () => {
-		const parameters = { options: { memoryMessages: 4, memoryCharacters: 0 } };
+		const parameters = { options: { memoryMessages: 4 } };
 		for (const text of ['one', 'two', 'three', 'four']) await chat(text, { parameters });
 		expect(sent()[3]!.map(({ content }) => content)).toStrictEqual([
 			'two',
@@ -260,9 +260,7 @@ describe('Chat Completion', () => {
 
 	test('a turn that is longer than the limits empties the memory, and a hint says so', async () => {
 		await chat('one');
-		const result = await chat('x'.repeat(200), {
-			parameters: { options: { memoryCharacters: 150 } },
-		});
+		const result = await chat('x'.repeat(100_000));
 		expect(hintsOf(result)).toStrictEqual([
 			expect.stringMatching(/^The last question and its reply exceed the limits/),
 		]);

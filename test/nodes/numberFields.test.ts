@@ -52,10 +52,7 @@ const PARAMETERS: Readonly<Record<string, IDataObject>> = {
 const TOGETHER: Readonly<Record<string, IDataObject>> = {
 	maximumCost: { options: { pricePerSecond: 1 } },
 	maximumFileSize: { options: { downloadMedia: true } },
-	maximumTotalSize: { options: { downloadMedia: true } },
-	maximumFiles: { options: { downloadMedia: true } },
 	memoryMessages: { memory: 'key', memoryKey: 'k' },
-	memoryCharacters: { memory: 'key', memoryKey: 'k' },
 	// A number for a model that is not in the list.
 	duration: { model: { __rl: true, mode: 'id', value: 'video-x9' } },
 };

@@ -115,7 +115,7 @@ test('a JSON body with null for its reasoning shows no reasoning in a chat', asy
 	const { json: item, chunks } = await run('chatCompletion', {
 		prompt: 'Hi',
 		live: true,
-		options: { streamReasoning: true },
+		streaming: 'reasoning',
 	});
 	expect(item).not.toHaveProperty('reasoning_content');
 	expect(JSON.stringify(chunks)).not.toContain('null');

@@ -225,7 +225,7 @@ test.each([
 	['Session ID', { session: 'id', sessionId: '={{ [$json.session] }}' }],
 	['Key', { session: 'key', sessionKey: '' }],
 	['Key', { session: 'key', sessionKey: '={{ String($json.customer) }}' }],
-	['Maximum Duration', { options: { maximumDuration: 'soon' } }],
+	['Timeout', { options: { timeout: 'soon' } }],
 ])('%s is checked before anything is sent', async (field, parameters) => {
 	const { error } = await assist({ parameters });
 	expect(error!.message).toMatch(new RegExp(`^${field} is `));
@@ -387,7 +387,7 @@ describe('first messages of one key at the same moment', () => {
 		});
 	};
 	/** Lets a waiting call go its own way after a fifth of a second. */
-	const impatient = { maximumDuration: 0.2, retries: 0 };
+	const impatient = { timeout: 0.2, retries: 0 };
 
 	test.each([
 		['in executions of their own', {}],
@@ -501,11 +501,7 @@ describe('a chat that streams', () => {
 	});
 
 	test('shows text only when the option says so', async () => {
-		expect(await live({ options: { showInChat: 'text' } })).toStrictEqual([
-			'<begin>',
-			'Look: done',
-			'<end>',
-		]);
+		expect(await live({ streaming: 'text' })).toStrictEqual(['<begin>', 'Look: done', '<end>']);
 	});
 });
 
@@ -527,14 +523,14 @@ test('items of a chat that streams do not mix their text', async () => {
 	expect(new Set(item)).toStrictEqual(new Set([0, 1]));
 });
 
-test('reasoning is shown when Show Reasoning is on, and tokens are counted', async () => {
+test('reasoning is shown when Streaming says so, and tokens are counted', async () => {
 	script = (response) => {
 		const thought = { choices: [{ index: 0, delta: { reasoning_content: 'Hm.' } }] };
 		events(response, [thought, text('Yes'), END, '[DONE]']);
 	};
 	const { chunks, run } = await assist({
 		streaming: true,
-		parameters: { options: { streamReasoning: true, extraBody: '{"seed": 1}' } },
+		parameters: { streaming: 'reasoning', options: { extraBody: '{"seed": 1}' } },
 	});
 	expect(chunks.flatMap(({ content }) => content ?? [])).toStrictEqual(['Hm.\n\nYes']);
 	expect(bodies()[0]).toMatchObject({ seed: 1 });
@@ -543,18 +539,12 @@ test('reasoning is shown when Show Reasoning is on, and tokens are counted', asy
 	});
 });
 
-describe('Maximum Duration', () => {
-	const soon = { options: { maximumDuration: 0.2 } };
+describe('Timeout', () => {
+	const soon = { options: { timeout: 0.7 } };
 
 	test('ends a call without data', async () => {
 		script = () => undefined;
 		const { error } = await assist({ parameters: soon });
-		expect(error!.message).toBe('The call exceeded its Maximum Duration of 0.2 seconds');
-	});
-
-	test('does not extend the idle timeout', async () => {
-		script = () => undefined;
-		const { error } = await assist({ parameters: { options: { timeout: 0.2 } } });
 		expect(error!.message).toBe('The service did not respond in time');
 	});
 
@@ -567,7 +557,7 @@ describe('Maximum Duration', () => {
 			});
 		};
 		const { error } = await assist({ parameters: soon });
-		expect(error!.message).toBe('The call exceeded its Maximum Duration of 0.2 seconds');
+		expect(error!.message).toBe('The call exceeded its Timeout of 0.7 seconds');
 	});
 });
 

@@ -13,7 +13,7 @@ const describeItem = (parameters: Readonly<Record<string, unknown>>) =>
 				parameters[name] ?? fallback,
 		} as unknown as IExecuteFunctions,
 		0,
-	);
+	).call;
 
 const CALL = { appCode: ' demo-assistant', message: 'Hi', session: 'key', sessionKey: 'chat-1 ' };
 
@@ -35,7 +35,7 @@ test.each([
 	['the message', { message: 'Hi!' }],
 	['the kind of session', { session: 'new' }],
 	['the key', { sessionKey: 'chat-2' }],
-	['the images', { 'images.image': [{ source: 'url', url: 'https://example.com/a.png' }] }],
+	['the images', { images: { image: [{ source: 'url', url: 'https://example.com/a.png' }] } }],
 ])('a call is recognized by %s', (_name, change) => {
 	expect(describeItem({ ...CALL, ...change }).entered).not.toBe(describeItem(CALL).entered);
 	expect(describeItem({ ...CALL }).entered).toBe(describeItem(CALL).entered);

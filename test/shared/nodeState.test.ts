@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { nodeState } from '../../nodes/shared/run/nodeState';
+import { nodeState } from '../../nodes/shared/run/nodeContext';
 import { strictContext } from '../support/strictContext';
 
 test('values are stored in the node context, each under its key, until they are cleared', () => {

@@ -1,12 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../../nodes/client/errors';
-import {
-	booleanOption,
-	choiceOption,
-	numberOption,
-	textOption,
-} from '../../nodes/shared/form/options';
+import { choice as choiceOf, number, toggle, trimmed } from '../../nodes/shared/form/form';
 
 /** A context whose Options collection has this value. */
 function contextWith(value: unknown): IExecuteFunctions {
@@ -16,14 +11,14 @@ function contextWith(value: unknown): IExecuteFunctions {
 	} as unknown as IExecuteFunctions;
 }
 
-const seconds = numberOption('Timeout', {
+const seconds = number('Timeout', {
 	unit: 'Seconds',
 	help: 'Idle timeout',
 	default: 60,
 	min: 0.5,
 	max: 100,
 })('timeout');
-const count = numberOption('Retries', {
+const count = number('Retries', {
 	help: 'How often',
 	default: 2,
 	min: 0,
@@ -31,13 +26,13 @@ const count = numberOption('Retries', {
 })('retries');
 
 test('a number option has its bounds in the form', () => {
-	expect(seconds.property).toMatchObject({
+	expect(seconds.properties[0]).toMatchObject({
 		displayName: 'Timeout (Seconds)',
 		type: 'number',
 		default: 60,
 		typeOptions: { minValue: 0.5, maxValue: 100 },
 	});
-	expect(count.property.typeOptions).toStrictEqual({ minValue: 0, numberPrecision: 0 });
+	expect(count.properties[0]!.typeOptions).toStrictEqual({ minValue: 0, numberPrecision: 0 });
 });
 
 test.each([undefined, null, '', ' '])('%j means the default', (value) => {
@@ -63,7 +58,7 @@ test.each([
 	expect(read).toThrow(expect.objectContaining({ message, hint }) as Error);
 });
 
-const choice = choiceOption<'a' | 'b'>('Mode', {
+const choice = choiceOf<'a' | 'b'>('Mode', {
 	help: 'Which one',
 	default: 'a',
 	choices: [
@@ -84,7 +79,7 @@ test('a choice is one of its values, and the default where it is empty', () => {
 });
 
 test('a switch is on only for true, also as text or a number', () => {
-	const option = booleanOption('On', { help: 'Whether it is on' })('on');
+	const option = toggle('On', { help: 'Whether it is on' })('on');
 	const values = [true, 'TRUE', ' true ', 1, '1', false, 'FALSE', 0, 'yes', undefined];
 	expect(values.map((value) => option.read(contextWith(value), 0))).toEqual([
 		...Array<boolean>(5).fill(true),
@@ -93,7 +88,7 @@ test('a switch is on only for true, also as text or a number', () => {
 });
 
 test('a strict switch rejects what is neither on nor off', () => {
-	const option = booleanOption('On', { help: 'Whether it is on', isStrict: true })('on');
+	const option = toggle('On', { help: 'Whether it is on', isStrict: true })('on');
 	const values = ['TRUE', 1, false, '0', undefined];
 	expect(values.map((value) => option.read(contextWith(value), 0))).toEqual([
 		true,
@@ -108,13 +103,8 @@ test('a strict switch rejects what is neither on nor off', () => {
 });
 
 test('a text is trimmed, and an empty one means its fallback', () => {
-	const plain = textOption('Text', { help: 'A text', default: 'media_' })('text');
-	expect(plain.read(contextWith(' x '), 0)).toBe('x');
-	expect(plain.read(contextWith('  '), 0)).toBe('media_');
-	const expression = textOption('Name', {
-		help: 'A name',
-		default: '={{ $json.id }}',
-		fallback: '',
-	})('name');
-	expect(expression.read(contextWith(undefined), 0)).toBe('');
+	const name = trimmed('Name', { default: '={{ $json.id }}' }, 'media')('name');
+	expect(name.read(contextWith(' x '), 0)).toBe('x');
+	expect(name.read(contextWith('  '), 0)).toBe('media');
+	expect(trimmed('Name', { default: 'media' })('name').read(contextWith(undefined), 0)).toBe('');
 });

@@ -242,7 +242,7 @@ export const CHAT_CALLS: readonly ExampleCall[] = [
 	{
 		...chatCall(
 			'a stream without usage',
-			{ prompt: 'Hello', isStreamed: true, options: { includeUsage: false } },
+			{ prompt: 'Hello', isStreamed: true, options: { extraBody: { stream_options: null } } },
 			{},
 		),
 		bodies: [{ messages: [USER], stream: true }],

@@ -22,7 +22,7 @@ const failsAt = (status: string) => `if (status === '${status}') return 'failed'
 /** In the order of the statements. `npm run mutate` tries each by itself. */
 export const MUTANTS: readonly Mutant[] = [
 	row('2.1.7 2.7.5', 'SuperAssistant/execute', '		...app,', "		...app,\n		model: 'chat-m2',"),
-	row('2.1.22', 'client/chat/completeChat', 'stream && includeUsage ?', 'stream ?'),
+	row('2.1.22', 'client/chat/completeChat', 'usage !== null ?', 'true ?'),
 	row('2.1.25', 'shared/chat/requestOptions', 'MAX_STOP_WORDS = 4', 'MAX_STOP_WORDS = 5'),
 	row('2.1.31', 'client/chat/jsonReply', '/json/i.test(', '/./.test('),
 	row(
@@ -51,13 +51,13 @@ export const MUTANTS: readonly Mutant[] = [
 	row('2.6.4', 'client/chat/result', "		...fieldsOf(body, ['suggested_questions']),\n", ''),
 	row('2.6.5 2.6.6 2.6.7', 'client/chat/result', "'agent', ", ''),
 	row('2.7.1', 'SuperAssistant/execute', 'messages.slice(-1)', '[...messages, ...messages]'),
+	row('2.7.6', 'client/chat/sendChat', 'SERVICE_LIMIT_MS = 600_000', 'SERVICE_LIMIT_MS = 60_000'),
 	row(
-		'2.7.6',
-		'client/chat/sendChat',
-		'SERVICE_LIMIT_MS = 600_000',
-		'SERVICE_LIMIT_MS = 60_000',
+		'2.7.12',
+		'client/chat/accumulator',
+		"if (type === 'tool_calls'",
+		"if (type === 'tools_called'",
 	),
-	row('2.7.12', 'client/chat/accumulator', "if (type === 'tool_calls'", "if (type === 'tools_called'"),
 	row(
 		'2.9.3',
 		'client/video/tasks',
@@ -71,7 +71,7 @@ export const MUTANTS: readonly Mutant[] = [
 	row('3.1.3', 'client/video/tasks', UNFINISHED, failsAt('processing')),
 	row('3.1.6', 'client/video/tasks', UNFINISHED, failsAt('unknown')),
 	row('3.1.11', 'client/video/poll/task', 'MIN_INTERVAL_MS = 5_000', 'MIN_INTERVAL_MS = 4_000'),
-	row('3.1.13', 'shared/wait/options', '.read(context, 0) * 60_000', '.read(context, 0) * 6_000'),
+	row('3.1.13', 'shared/wait/poll', 'maximumWait * 60_000', 'maximumWait * 6_000'),
 	row('7.1.5', 'client/http/failures', '	406: row(', '	418: row('),
 	row('7.1.10', 'client/http/failures', "'slowDown', PASSES)", "'slowDown')"),
 ];

@@ -89,17 +89,14 @@ function chatParameters(form: ChatForm): IDataObject {
 		...(systemMessage === undefined ? {} : { systemMessage }),
 		...(imageUrls.length === 0 ? {} : { images: listOf(imageUrls) }),
 		...(appCode === undefined ? {} : { answeredBy: 'app', appCode }),
-		...(model === undefined || appCode !== undefined ? {} : { model: byId(model) }),
+		...(model === undefined ? {} : { model: byId(model) }),
 		...(tools === undefined
 			? {}
 			: { toolSource: 'json', toolsJson: JSON.stringify(tools), outputMode: 'single' }),
 		streaming: isStreamed ? 'auto' : 'off',
 		...outputOf(form),
 		...(isJson ? { responseFormat: 'json' } : {}),
-		options: {
-			...options,
-			...(model === undefined || appCode === undefined ? {} : { appModel: byId(model) }),
-		},
+		options,
 	};
 }
 

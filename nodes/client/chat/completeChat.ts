@@ -32,8 +32,6 @@ const EVENT_STREAM = /^text\/event-stream\b/i;
 export interface CompleteOptions {
 	/** Whether to stream the reply; the result has the same form either way. */
 	readonly stream: boolean;
-	/** Whether to ask for the token usage of a stream (spec 2.1). Default: true. */
-	readonly includeUsage?: boolean | undefined;
 	/** Idle timeout: milliseconds without a byte until the request is aborted. */
 	readonly idleTimeoutMs: number;
 	/** Called with what each chunk adds as it arrives. */
@@ -56,13 +54,15 @@ type OnDelta = CompleteOptions['onDelta'];
 export async function completeChat(
 	http: HttpPort,
 	request: ChatRequest,
-	{ stream, includeUsage = true, idleTimeoutMs, onDelta }: CompleteOptions,
+	{ stream, idleTimeoutMs, onDelta }: CompleteOptions,
 ): Promise<ChatCompletion> {
-	const usage = stream && includeUsage ? { stream_options: { include_usage: true } } : {};
+	const { stream_options: usage = { include_usage: true }, ...others } = request;
+	// Null leaves it out, for a service that rejects this field.
+	const more = stream && usage !== null ? { stream_options: usage } : {};
 	const response = await send(http, 'chat', {
 		method: 'POST',
 		path: '/v1/chat/completions',
-		body: asJson({ ...request, stream, ...usage }),
+		body: asJson({ ...others, stream, ...more }),
 		idleTimeoutMs,
 	});
 	const isDeclared = (type: RegExp) => type.test(response.headers['content-type'] ?? '');

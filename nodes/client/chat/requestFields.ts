@@ -21,8 +21,8 @@ export interface ToolDeclaration {
 	};
 }
 
-/** Request fields that the node itself sets. */
-const RESERVED = ['messages', 'app_code', 'stream', 'stream_options'];
+/** Request fields that no caller may add: the client, or another field of the form, sets them. */
+const RESERVED = ['messages', 'app_code', 'stream'];
 const EXAMPLE = '{ "type": "function", "function": { "name": … } }';
 const TOOL_HINT = `Write it as ${EXAMPLE}`;
 const SCHEMA_HINT =
@@ -126,6 +126,6 @@ export function checkToolChoice({ tool_choice: choice, tools = [] }: ChatRequest
 }
 
 /** The choice after the first round: one that requires a tool holds for that round only, or the loop would never end. */
-export function laterToolChoice({ tool_choice: choice }: { readonly tool_choice?: unknown }) {
+export function laterToolChoice({ tool_choice: choice }: Partial<ChatRequest>) {
 	return choice === undefined || choice === 'none' ? {} : { tool_choice: 'auto' };
 }

@@ -79,9 +79,11 @@ export function withRetries(
 ): Chat {
 	return async (request) => {
 		let isShown = false;
-		const show = (delta: ChatDelta) => {
-			if (onDelta?.(delta) === true) isShown = true;
-		};
+		const show =
+			onDelta &&
+			((delta: ChatDelta) => {
+				if (onDelta(delta)) isShown = true;
+			});
 		return await withRetryUntil(
 			clock,
 			http,

@@ -98,9 +98,11 @@ export function readToolCall(
 	);
 	if (problem !== undefined) return { problem };
 	const { parameters = {} } = declared.find(({ name }) => name === called.name)!;
-	const mismatch = findMismatch(parameters, parseJsonObject(called.arguments)!);
+	const sent = parseJsonObject(called.arguments)!;
+	const mismatch = findMismatch(parameters, sent);
+	const isExact = !/\d{16}/.test(called.arguments);
 	return mismatch === undefined
-		? { arguments: parseJsonObject(called.arguments, true)! }
+		? { arguments: isExact ? sent : parseJsonObject(called.arguments, true)! }
 		: { problem: `The arguments do not match the schema of the tool${mismatch}` };
 }
 
@@ -155,7 +157,8 @@ function mapped(value: Value, change: (key: string, each: Value) => Value): Valu
 
 /** The keys of a value that its schema excludes with `additionalProperties: false`. */
 function undeclaredKeys(schema: Value, value: Value): readonly string[] {
-	const { items, properties, additionalProperties, patternProperties } = objectOf(schema);
+	if (!isJsonObject(schema)) return [];
+	const { items, properties, additionalProperties, patternProperties } = schema;
 	if (Array.isArray(value)) return value.flatMap((each) => undeclaredKeys(items, each));
 	const declared = new Map(Object.entries(objectOf(properties)));
 	const isClosed = additionalProperties === false && patternProperties === undefined;

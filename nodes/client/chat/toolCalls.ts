@@ -90,9 +90,11 @@ export function closeCalls(
 	return messages.flatMap((message, index) => {
 		const { tool_calls: calls = [] } = message;
 		if (calls.length === 0) return message;
-		const next = messages.findIndex(({ role }, at) => at > index && role !== 'tool');
-		const results = messages.slice(index + 1, next < 0 ? undefined : next);
-		const answered = new Set(results.map(({ tool_call_id: id }) => id));
+		let end = index + 1;
+		while (messages[end]?.role === 'tool') end += 1;
+		const answered = new Set(
+			messages.slice(index + 1, end).map((result) => result.tool_call_id),
+		);
 		const open = calls.filter(({ id }) => !answered.has(id));
 		const close = ({ id, function: called }: ToolCall) =>
 			toolMessage(id, errorResult(callProblem(called, names) ?? 'Not executed'));

@@ -127,7 +127,7 @@ export function failureError(
 
 /** The error for a call that exceeded its total timeout. */
 export function deadlineError({ limitMs }: Deadline): ServiceError {
-	const message = `The call exceeded its Maximum Duration of ${limitMs / 1000} seconds`;
+	const message = `The call exceeded its Timeout of ${limitMs / 1000} seconds`;
 	return new ServiceError('deadline', message, 'askForLess', MAY_BE_DONE);
 }
 

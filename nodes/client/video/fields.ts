@@ -157,28 +157,13 @@ export interface ReferenceRow {
 	readonly noun: string;
 	/** Maximum number of files of this kind for any model (spec 8). */
 	readonly max: number;
-	/** Maximum number of files of this kind for a model, in the given image mode. */
-	readonly maxOf: (model: VideoModel, imageMode: string | undefined) => number;
 }
 
-const maxImages: ReferenceRow['maxOf'] = ({ imageModes }, imageMode) =>
-	imageModes[imageMode as ImageMode] ?? Math.max(0, ...Object.values(imageModes));
-
-const row = (
-	kind: ReferenceKind,
-	more: Pick<ReferenceRow, 'label' | 'noun' | 'max' | 'maxOf'>,
-): ReferenceRow => ({ kind, apiName: `${kind}s`, ...more });
-
-/** Every kind of reference file, with its limits (spec 2.8, 2.11). */
+/** Every kind of reference file (spec 2.8). */
 export const REFERENCES: readonly ReferenceRow[] = [
-	row('image', { label: 'Images', noun: 'image', max: 9, maxOf: maxImages }),
-	row('video', { label: 'Videos', noun: 'video', max: 3, maxOf: (model) => model.maxVideos }),
-	row('audio', {
-		label: 'Audios',
-		noun: 'audio file',
-		max: 3,
-		maxOf: (model) => model.maxAudios,
-	}),
+	{ kind: 'image', apiName: 'images', label: 'Images', noun: 'image', max: 9 },
+	{ kind: 'video', apiName: 'videos', label: 'Videos', noun: 'video', max: 3 },
+	{ kind: 'audio', apiName: 'audios', label: 'Audios', noun: 'audio file', max: 3 },
 ];
 
 /** A reference file. */
@@ -188,13 +173,17 @@ export interface Reference {
 	readonly url: string;
 }
 
-/** Maximum number of files of a kind: the model's, or the service's for a model that is not in the table. */
+/** Maximum number of files of a kind: the model's (spec 2.11), or the service's for a model that is not in the table. */
 export function maxReferences(
-	row: ReferenceRow,
+	{ kind, max }: ReferenceRow,
 	model: VideoModel | undefined,
 	imageMode?: string,
 ): number {
-	return model === undefined ? row.max : row.maxOf(model, imageMode);
+	if (model === undefined) return max;
+	const { imageModes, maxVideos, maxAudios } = model;
+	const ofModes = Math.max(0, ...Object.values(imageModes));
+	const maxImages = imageModes[imageMode as ImageMode] ?? ofModes;
+	return { image: maxImages, video: maxVideos, audio: maxAudios }[kind];
 }
 
 /** Distances that differ by less count as equal: ratios are compared by logarithms, which are not exact. */

@@ -40,10 +40,9 @@ export async function createVideo(
 	try {
 		const path = '/v1/videos/generations';
 		const body = await postVideo(http, path, asJson(request), idleTimeoutMs);
-		const { task_id: id } = body;
 		// A number in place of the text that the specification promises identifies the video as well. Wait for Video trims the
 		// ID of its item, and then looks for the row of the task with it.
-		const taskId = ['string', 'number'].includes(typeof id) ? String(id).trim() : '';
+		const taskId = idText(body['task_id']);
 		if (taskId === '' || taskId.length > MAX_ID) {
 			const error = bodyError('video', body);
 			// One that names no status does not say whether there is a task.
@@ -104,11 +103,14 @@ export function taskState(status: string): 'completed' | 'failed' | 'unfinished'
 	return status === 'completed' || status === 'failed' ? status : 'unfinished';
 }
 
+/** An ID as text; empty for what is none. */
+function idText(id: JsonValue | undefined): string {
+	return ['string', 'number'].includes(typeof id) ? String(id).trim() : '';
+}
+
 /** Whether an answer is about a task: it names the same one, or none. */
 function isAbout(taskId: string, named: JsonValue | undefined): boolean {
-	const id = ['string', 'number'].includes(typeof named)
-		? String(named).trim().toLowerCase()
-		: '';
+	const id = idText(named).toLowerCase();
 	return id === '' || id === taskId.trim().toLowerCase();
 }
 

@@ -7,7 +7,8 @@ import { readBatching } from '../form/callOptions';
 import { mapItems } from '../run/mapItems';
 import { isToolRun } from '../run/nodeContext';
 import { toNodeError, visitorText } from '../run/nodeErrors';
-import { readOutput } from './finishReply';
+import { form } from '../form/form';
+import { outputField, streamingField } from './properties';
 
 /** Sends text to the chat of this execution. */
 export type SendText = (text: string) => void;
@@ -54,6 +55,11 @@ export function showReply(
 	);
 }
 
+const { streaming, output } = form({
+	streaming: streamingField('auto', 'text', 'reasoning', 'collect', 'off'),
+	output: outputField,
+}).fields;
+
 /**
  * Runs `work` for each input item of a chat node. A live chat shows one reply after the other, so that texts do not mix.
  *
@@ -67,8 +73,9 @@ export async function mapChats(
 	onSuccess: () => void,
 ): Promise<INodeExecutionData[][]> {
 	const readOptions = () => {
-		const live = context.getNodeParameter('streaming', 0) === 'auto' && isLive(context);
-		const hasDetails = (item: number) => readOutput(context, item) !== 'simple';
+		const isHidden = ['collect', 'off'].includes(streaming.read(context, 0));
+		const live = !isHidden && isLive(context);
+		const hasDetails = (item: number) => output.read(context, item) !== 'simple';
 		const batching = { ...readBatching(context), ...(live && { concurrency: 1 }) };
 		return { ...batching, hasDetails, live, work: begin() };
 	};

@@ -2,7 +2,6 @@ import {
 	accumulateTokenUsage,
 	type IExecuteFunctions,
 	type INodeExecutionData,
-	type INodeProperties,
 } from 'n8n-workflow';
 
 import type { Conversation } from '../../client/chat/conversation';
@@ -12,48 +11,14 @@ import { sendChat, type SendOptions } from '../../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest } from '../../client/chat/types';
 import { asJson } from '../../client/json';
 import type { HttpPort } from '../../client/ports';
-import { isBlank, readChoice } from '../../client/values';
-import { listField } from '../form/fields';
+import type { DownloadLimits } from '../files/downloadLimits';
 import { n8nClock } from '../run/clock';
 import { mentionOnce } from '../run/hints';
-import { forTools, type NodeContext } from '../run/nodeContext';
-import { trace } from '../run/trace';
+import { forTools, trace } from '../run/nodeContext';
+
 import { remember, type Memory } from './memory';
-import { readMediaDownload, withMedia } from './replyMedia';
-import { readJsonFormat } from './responseFormat';
-
-const LABEL = 'Output';
-
-const OUTPUTS = [
-	['Simple', 'simple', 'The answer, its files and its token usage'],
-	[
-		'Detailed',
-		'detailed',
-		'Also the messages, executed tool calls and their results, reasoning and session. A public chat may show the whole output to its visitors.',
-	],
-	['Raw', 'raw', 'The response of the service, unchanged'],
-] as const;
-
-/** How much of a reply a node puts out. Only a simple output has nothing that the visitor of a chat must not read. */
-export type Output = (typeof OUTPUTS)[number][1];
-
-/** The field of every chat node. */
-export const outputProperty: INodeProperties = listField(LABEL, 'output', {
-	choices: OUTPUTS,
-	default: 'simple',
-	description: 'How much of the reply the node puts out',
-});
-
-/**
- * The output that an item asks for; the simple one where an expression gives nothing.
- *
- * @throws InputError for any other value.
- */
-export function readOutput(context: NodeContext, item: number): Output {
-	const chosen: unknown = context.getNodeParameter('output', item, 'simple');
-	const values = OUTPUTS.map(([, value]) => value);
-	return isBlank(chosen) ? 'simple' : readChoice(chosen, LABEL, values);
-}
+import type { Output } from './properties';
+import { withMedia } from './replyMedia';
 
 /** What is different where the nodes take a reply. */
 interface ReplyKind {
@@ -83,18 +48,11 @@ export function judgeReply(completion: ChatCompletion, node: keyof typeof KINDS)
 	KINDS[node].judge?.(completion);
 }
 
-/**
- * What an item wants of its reply: how much of it, in which format, and with which files.
- *
- * @throws InputError that names the field with an invalid value.
- */
-export const readReplyOptions = (context: IExecuteFunctions, item: number) => ({
-	media: readMediaDownload(context, item),
-	output: readOutput(context, item),
-	format: readJsonFormat(context, item),
-});
-
-interface ReplyOptions extends Partial<ReturnType<typeof readReplyOptions>> {
+/** What an item wants of its reply: how much of it, in which format, and with which files. */
+interface ReplyOptions {
+	readonly output?: Output;
+	readonly format?: JsonFormat | undefined;
+	readonly media?: DownloadLimits | undefined;
 	/** What remembers the turn, and the conversation with the reply. */
 	readonly memory?: Memory | undefined;
 	readonly conversation?: Conversation | undefined;

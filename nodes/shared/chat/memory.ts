@@ -3,7 +3,6 @@ import {
 	CHAT_TRIGGER_NODE_TYPE,
 	type IExecuteFunctions,
 	type INodeExecutionData,
-	type INodeProperties,
 } from 'n8n-workflow';
 
 import { lastTurn, limitMemory, parseMemory, toKeep, withMemory } from '../../client/chat/messages';
@@ -12,16 +11,16 @@ import type { ChatMessage } from '../../client/chat/types';
 import { keyedMutex } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
 import { isSignedUrl } from '../files/signedFileUrl';
-import { listField, textField } from '../form/fields';
-import { numberOption, optionGroup, readOptions } from '../form/options';
+import type { ValuesOf } from '../form/form';
 import { type Condition, onTable, type Row, type TableSchema } from '../ledger/dataTable';
 import { accountOf } from '../run/credential';
 import { engineOf, runsOf } from '../run/engine';
 import { hint } from '../run/hints';
-import { isToolRun } from '../run/nodeContext';
+import { isToolRun, nodeState } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
-import { nodeState } from '../run/nodeState';
-import { checkKey, readText } from '../run/parameters';
+
+import { checkKey } from '../run/parameters';
+import type { memoryFields } from './properties';
 
 /** The conversations of a project; users can view them and delete rows. A key is one of an account, workflow and node. */
 export const MEMORY_TABLE = {
@@ -42,52 +41,21 @@ export const MEMORY_TABLE = {
 const MAX_CONFLICTS = 50;
 
 const TOO_LONG =
-	'The last question and its reply exceed the limits of the memory, which is now empty. Raise Maximum Messages in Memory or Maximum Characters in Memory';
+	'The last question and its reply exceed the limits of the memory, which is now empty. Raise Maximum Messages in Memory, or ask for less at once';
 
-/** Whether and for which key a node remembers its conversation. */
-export const memoryProperties: INodeProperties[] = [
-	listField('Memory', 'memory', {
-		noDataExpression: true,
-		choices: [
-			['None', 'none', 'Each item is a conversation of its own'],
-			['This Chat', 'chat', 'Continue the conversation of the Chat Trigger'],
-			['By Key', 'key', 'Continue the conversation of a key, for example of a customer'],
-		],
-		default: 'none',
-		description: 'Whether earlier messages and replies are sent with the new message',
-	}),
-	textField('Memory Key', 'memoryKey', {
-		placeholder: 'e.g. customer-42',
-		description: 'Identifies the conversation, usually by an expression',
-		hint: 'Conversations are stored in the data table agent_video_memory of the project',
-		displayOptions: { show: { memory: ['key'] } },
-	}),
-];
+/** Maximum length of what is remembered, of the messages as JSON: n8n stores it in one cell. */
+const MAX_CHARACTERS = 100_000;
 
-/** How much a memory keeps. */
-const memoryLimits = optionGroup('Memory Limits', 'memoryLimits', {
-	memoryMessages: numberOption('Maximum Messages in Memory', {
-		help: 'The oldest messages are forgotten first. 0 means no limit.',
-		default: 40,
-		integer: true,
-	}),
-	memoryCharacters: numberOption('Maximum Characters in Memory', {
-		help: 'Of the messages as JSON. The oldest messages are forgotten first. 0 means no limit.',
-		default: 100_000,
-		integer: true,
-	}),
+const limitsOf = (memoryMessages: number) => ({
+	memoryMessages,
+	memoryCharacters: MAX_CHARACTERS,
 });
-
-/** The limits of the memory in the form. */
-export const memoryLimitsProperty: INodeProperties = {
-	...memoryLimits.property,
-	displayOptions: { show: { '/memory': ['chat', 'key'] } },
-};
 
 /** The memory of an item's conversation: JSON, which the agent keeps between its runs. */
 export interface Memory {
 	readonly key: string;
-	readonly limits: Parameters<typeof limitMemory>[1];
+	/** Maximum number of messages; 0 means no limit. */
+	readonly maxMessages: number;
 	/** Index of the new turn among the messages. */
 	readonly turn: number;
 }
@@ -104,11 +72,14 @@ const NO_KEY = ['Memory Key', 'is empty', 'Enter a value, or set Memory to None'
  *
  * @throws InputError when the memory has no key.
  */
-export function readMemoryKey(context: IExecuteFunctions, item: number): string {
-	const memory = context.getNodeParameter('memory', item, 'none');
+export function memoryKeyOf(
+	context: IExecuteFunctions,
+	item: number,
+	{ memory, memoryKey }: ValuesOf<typeof memoryFields>,
+): string {
 	if (memory === 'none') return '';
 	const isChat = memory === 'chat';
-	const key = isChat ? chatSession(context, item) : readText(context, 'memoryKey', item).trim();
+	const key = isChat ? chatSession(context, item) : memoryKey.trim();
 	if (key === '') throw isChat ? new InputError(...NO_CHAT) : new InputError(...NO_KEY);
 	return isChat ? key : checkKey(key, 'Memory Key');
 }
@@ -120,19 +91,18 @@ export function readMemoryKey(context: IExecuteFunctions, item: number): string 
  */
 export async function recall(
 	context: IExecuteFunctions,
-	item: number,
+	key: string,
+	maxMessages: number,
 	asked: readonly ChatMessage[],
 ): Promise<{ readonly messages: readonly ChatMessage[]; readonly memory?: Memory }> {
-	const limits = readOptions(memoryLimits.options, context, item);
-	const key = readMemoryKey(context, item);
 	if (key === '') return { messages: asked };
 	const { rows } = await readRows(context, key).catch((error: unknown) => {
 		const hint = 'Otherwise set Memory to None, and Input to Messages';
 		throw new InputError('Memory', `cannot be read: ${(error as Error).message}`, hint);
 	});
-	const remembered = limitMemory(rows.flatMap(messagesOf), limits);
+	const remembered = limitMemory(rows.flatMap(messagesOf), limitsOf(maxMessages));
 	const turn = remembered.length + lastTurn(asked);
-	return { messages: withMemory(remembered, asked), memory: { key, limits, turn } };
+	return { messages: withMemory(remembered, asked), memory: { key, maxMessages, turn } };
 }
 
 /** Saves the new turn of a conversation that has ended. The reply is paid for: a failure is a hint and does not lose it. */
@@ -155,7 +125,7 @@ export async function remember(
  */
 async function append(
 	context: IExecuteFunctions,
-	{ key, limits }: Memory,
+	{ key, maxMessages }: Memory,
 	turn: readonly ChatMessage[],
 ): Promise<void> {
 	const version = randomUUID();
@@ -165,7 +135,8 @@ async function append(
 		const [{ id, version: read } = {}] = newest;
 		// A lost connection may hide that the write has succeeded.
 		if (read === version) return;
-		const kept = limitMemory([...newest.flatMap(messagesOf), ...turn], limits);
+		const all = [...newest.flatMap(messagesOf), ...turn];
+		const kept = limitMemory(all, limitsOf(maxMessages));
 		const columns = { messages: JSON.stringify(kept), version };
 		const isSame: Condition = read ? ['version', 'eq', read as string] : ['version', 'isEmpty'];
 		const unchanged = [['id', 'eq', id as number] as const, isSame];

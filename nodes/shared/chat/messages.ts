@@ -7,25 +7,16 @@ import { emptyText } from '../../client/errors';
 import { asJson, type JsonValue } from '../../client/json';
 import { checkPublicUrl } from '../../client/http/publicUrl';
 import { shown } from '../../client/values';
+import type { FileEntry } from '../files/fileSource';
 import { fieldNames, signedFileUrl } from '../files/signedFileUrl';
+import type { ValuesOf } from '../form/form';
 import type { Service } from '../run/host';
 import type { NodeContext } from '../run/nodeContext';
-import { checkPrompt, readPromptText, readText } from '../run/parameters';
+import { checkPrompt } from '../run/parameters';
+import type { inputFields, MessageEntry } from './properties';
 
-/** An image as the form has it: a URL, or names of binary fields. */
-interface ImageEntry {
-	readonly source?: 'url' | 'binary';
-	/** One URL, or a list of URLs from an expression, which can return anything. */
-	readonly url?: unknown;
-	readonly binaryProperty?: unknown;
-}
-
-interface MessageEntry {
-	readonly role: ChatMessage['role'];
-	readonly content?: unknown;
-	readonly images?: { readonly image?: readonly ImageEntry[] };
-	readonly toolCallId?: string;
-	readonly toolCalls?: unknown;
+interface InputValues extends ValuesOf<typeof inputFields> {
+	readonly images: readonly FileEntry[];
 }
 
 /**
@@ -37,29 +28,30 @@ export function readMessages(
 	context: IExecuteFunctions,
 	item: number,
 	service: Service,
+	values: InputValues,
 ): ChatMessage[] {
-	const input = readText(context, 'input', item);
-	if (input === 'prompt') return readPrompt(context, item, service);
+	const { input } = values;
+	if (input === 'prompt') return toPrompt(context, item, service, values);
 	const isJson = input === 'json';
 	const label = isJson ? 'Messages (JSON)' : 'Messages';
 	const value = isJson
-		? readJson(context.getNodeParameter('messagesJson', item, '[]'), label)
-		: readList(context, item, service);
+		? readJson(values.messagesJson, label)
+		: readList(context, item, service, values.messages);
 	const messages = checkMessages(value, label, { allowPrivate: service.isPrivate });
 	checkOrder(messages, label);
 	return messages;
 }
 
 /**
- * The URLs of images, by default of those in the field Images.
+ * The URLs of images.
  *
  * @throws InputError that names an entry which the service cannot fetch.
  */
-export function readImages(
+export function imageUrls(
 	context: NodeContext,
 	item: number,
 	{ isPrivate: allowPrivate }: Service,
-	entries = context.getNodeParameter('images.image', item, []) as readonly ImageEntry[],
+	entries: readonly FileEntry[],
 ): string[] {
 	return entries.flatMap(({ source = 'url', url, binaryProperty = '' }, index) => {
 		const checks = { field: `Images: entry ${index + 1}`, allowPrivate };
@@ -72,22 +64,29 @@ export function readImages(
 }
 
 /** The messages of a prompt (spec 2.2): system message, user message with images. */
-function readPrompt(context: IExecuteFunctions, item: number, service: Service): ChatMessage[] {
-	const text = readPromptText(context, 'prompt', item, 'Prompt');
-	const images = readImages(context, item, service);
+function toPrompt(
+	context: IExecuteFunctions,
+	item: number,
+	service: Service,
+	{ prompt: text, systemMessage: instructions, images: entries }: InputValues,
+): ChatMessage[] {
+	const images = imageUrls(context, item, service, entries);
 	// The service rejects messages without content (spec 7.1).
 	if (text.trim() === '' && images.length === 0) throw emptyText('Prompt');
-	const instructions = readPromptText(context, 'systemMessage', item, 'System Message');
 	const system: ChatMessage[] =
 		instructions.trim() === '' ? [] : [{ role: 'system', content: instructions }];
 	return [...system, userMessage(text, images)];
 }
 
 /** The messages of the list in the form. */
-function readList(context: IExecuteFunctions, item: number, service: Service): JsonValue {
-	const entries = context.getNodeParameter('messages.message', item, []) as MessageEntry[];
+function readList(
+	context: IExecuteFunctions,
+	item: number,
+	service: Service,
+	entries: readonly MessageEntry[],
+): JsonValue {
 	return entries.map(({ role, content, images, toolCallId = '', toolCalls }, index) => {
-		const urls = readImages(context, item, service, images?.image ?? []);
+		const urls = imageUrls(context, item, service, images?.image ?? []);
 		const text = checkPrompt(content, `Messages: entry ${index + 1}`);
 		const message = { ...userMessage(text, role === 'user' ? urls : []), role };
 		if (role === 'tool') return asJson({ ...message, tool_call_id: toolCallId });

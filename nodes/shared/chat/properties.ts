@@ -1,8 +1,9 @@
-import type { ILoadOptionsFunctions, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { fileSource } from '../files/fileSource';
+import { isJsonObject } from '../../client/json';
+import { shown } from '../../client/values';
+import { fileSource, type FileEntry } from '../files/fileSource';
 import {
-	entriesField,
 	filledByModel,
 	jsonField,
 	listField,
@@ -10,8 +11,9 @@ import {
 	searchItems,
 	textField,
 } from '../form/fields';
+import { changed, choice, entries, field, number, text, toggle } from '../form/form';
 import { readModelCodes } from '../run/credential';
-import { REASONING_EFFORTS } from './requestOptions';
+import { checkPrompt, parseModel } from '../run/parameters';
 
 /** Expression for a subtitle: a parameter as it is entered, an expression without its braces. */
 export const shownAs = (name: string, fallback: string) =>
@@ -23,22 +25,65 @@ export const ANSWERER = `($parameter.answeredBy === "app" ? ${shownAs('appCode',
 /** Display name of the empty model choice. */
 export const DEFAULT_MODEL = 'Default Model';
 
+/** Who answers: a model, or an application or workflow of the service. */
+export const bindingFields = {
+	answeredBy: choice<'model' | 'app'>('Answered By', {
+		noDataExpression: true,
+		choices: [
+			['Model', 'model'],
+			['Application or Workflow', 'app'],
+		],
+		default: 'model',
+		help: 'Who answers. If the API key of the credential ends with an app code, its application answers.',
+	}),
+	appCode: text('App Code', {
+		placeholder: 'e.g. demo-app',
+		help: 'Code of the application or workflow that answers',
+		displayOptions: { show: { answeredBy: ['app'] } },
+	}),
+	model: field(
+		resourceLocator(
+			'Model',
+			{
+				default: { mode: 'list', value: '', cachedResultName: DEFAULT_MODEL },
+				help: 'The model that answers; with an application, the one in place of its default. The list has the chat models in the credential.',
+			},
+			{
+				searchListMethod: 'searchModel',
+				placeholder: 'e.g. my-chat-model',
+				empty: DEFAULT_MODEL,
+			},
+		),
+		parseModel,
+	),
+};
+
+const FOR_PROMPT = { displayOptions: { show: { input: ['prompt'] } } };
+
 /** Images that are sent with a text. */
-export const imagesProperty: INodeProperties = entriesField('Images', 'images', {
-	description:
-		'Images that are sent with the text. Image recognition must be enabled in the application.',
+export const imagesField = entries<FileEntry>('Images', {
+	help: 'Images that are sent with the text. Image recognition must be enabled in the application.',
 	entry: ['Image', 'image', fileSource],
 });
 
 /** The images of a prompt. */
-export const promptImagesProperty: INodeProperties = {
-	...imagesProperty,
-	displayOptions: { show: { input: ['prompt'] } },
-};
+export const promptImagesField = changed(imagesField, (property) => ({
+	...property,
+	...FOR_PROMPT,
+}));
+
+/** A message as the form has it. */
+export interface MessageEntry {
+	readonly role: 'system' | 'user' | 'assistant' | 'tool';
+	readonly content?: unknown;
+	readonly images?: { readonly image?: readonly FileEntry[] };
+	readonly toolCallId?: string;
+	readonly toolCalls?: unknown;
+}
 
 /** The input: one prompt, a list of messages, or messages as JSON. */
-export const inputProperties: INodeProperties[] = [
-	listField('Input', 'input', {
+export const inputFields = {
+	input: choice<'prompt' | 'messages' | 'json'>('Input', {
 		noDataExpression: true,
 		choices: [
 			['Prompt', 'prompt', 'One message, with an optional system message'],
@@ -46,28 +91,34 @@ export const inputProperties: INodeProperties[] = [
 			['JSON', 'json', 'A list of messages in the format of the API'],
 		],
 		default: 'prompt',
-		description: 'How the messages are entered',
+		help: 'How the messages are entered',
 	}),
-	...filledByModel(
-		textField('Prompt', 'prompt', {
-			typeOptions: { rows: 4 },
-			default: '={{ $json.chatInput }}',
-			placeholder: 'e.g. Write a one-sentence prompt for a video about the sea',
-			description: 'The message to the model. A Chat Trigger provides it as chatInput.',
-			displayOptions: { show: { input: ['prompt'] } },
-		}),
-		{
-			key: 'prompt',
-			help: 'The complete message: the model that answers does not know this conversation',
-		},
+	prompt: field(
+		filledByModel(
+			textField('Prompt', '', {
+				typeOptions: { rows: 4 },
+				default: '={{ $json.chatInput }}',
+				placeholder: 'e.g. Write a one-sentence prompt for a video about the sea',
+				help: 'The message to the model. A Chat Trigger provides it as chatInput.',
+				...FOR_PROMPT,
+			}),
+			{
+				key: 'prompt',
+				help: 'The complete message: the model that answers does not know this conversation',
+			},
+		),
+		(entered) => checkPrompt(entered, 'Prompt'),
 	),
-	textField('System Message', 'systemMessage', {
-		typeOptions: { rows: 2 },
-		placeholder: 'e.g. You are a helpful assistant',
-		description: 'Instructions before the prompt. An application has its own.',
-		displayOptions: { show: { input: ['prompt'] } },
-	}),
-	entriesField('Messages', 'messages', {
+	systemMessage: field(
+		textField('System Message', '', {
+			typeOptions: { rows: 2 },
+			placeholder: 'e.g. You are a helpful assistant',
+			help: 'Instructions before the prompt. An application has its own.',
+			...FOR_PROMPT,
+		}),
+		(entered) => checkPrompt(entered, 'System Message'),
+	),
+	messages: entries<MessageEntry>('Messages', {
 		typeOptions: { sortable: true },
 		default: { message: [{ role: 'user', content: '' }] },
 		displayOptions: { show: { input: ['messages'] } },
@@ -88,81 +139,144 @@ export const inputProperties: INodeProperties[] = [
 					typeOptions: { rows: 3 },
 					placeholder: 'e.g. What is in this picture?',
 				}),
-				{ ...imagesProperty, displayOptions: { show: { role: ['user'] } } },
+				...imagesField('images').properties.map((property) => ({
+					...property,
+					displayOptions: { show: { role: ['user'] } },
+				})),
 				textField('Tool Call ID', 'toolCallId', {
 					placeholder: 'e.g. call_1',
-					description: 'ID of the tool call that this result belongs to',
+					help: 'ID of the tool call that this result belongs to',
 					displayOptions: { show: { role: ['tool'] } },
 				}),
 				jsonField('Tool Calls', 'toolCalls', {
 					default: '[]',
-					description: 'The tool calls of the model, as it sent them',
+					help: 'The tool calls of the model, as it sent them',
 					displayOptions: { show: { role: ['assistant'] } },
 				}),
 			],
 		],
 	}),
-	jsonField('Messages (JSON)', 'messagesJson', {
-		typeOptions: { rows: 6 },
-		default: '[\n  { "role": "user", "content": "Hello" }\n]',
-		description: 'A list of messages, each with a role and content',
-		displayOptions: { show: { input: ['json'] } },
-	}),
-];
-
-const modelProperty: INodeProperties = resourceLocator(
-	{
-		displayName: 'Model',
-		name: 'model',
-		default: { mode: 'list', value: '', cachedResultName: DEFAULT_MODEL },
-		description: 'The model that answers. The list has the chat models in the credential.',
-		displayOptions: { show: { answeredBy: ['model'] } },
-	},
-	{ searchListMethod: 'searchModel', placeholder: 'e.g. my-chat-model', empty: DEFAULT_MODEL },
-);
-
-/** Who answers: a model, or an application or workflow of the service. Only the field that is shown is sent. */
-export const bindingProperties: INodeProperties[] = [
-	listField('Answered By', 'answeredBy', {
-		noDataExpression: true,
-		choices: [
-			['Model', 'model'],
-			['Application or Workflow', 'app'],
-		],
-		default: 'model',
-		description:
-			'Who answers. If the API key of the credential ends with an app code, its application answers.',
-	}),
-	modelProperty,
-	textField('App Code', 'appCode', {
-		placeholder: 'e.g. demo-app',
-		description: 'Code of the application or workflow that answers',
-		displayOptions: { show: { answeredBy: ['app'] } },
-	}),
-];
-
-/** The model in place of the application's own (spec 2.1), as an entry of the Options collection. */
-export const appModelProperty: INodeProperties = {
-	...modelProperty,
-	displayName: 'Model of the Application',
-	name: 'appModel',
-	description: "Replaces the application's default model",
-	displayOptions: { show: { '/answeredBy': ['app'] } },
+	messagesJson: field(
+		jsonField('Messages (JSON)', '', {
+			typeOptions: { rows: 6 },
+			default: '[\n  { "role": "user", "content": "Hello" }\n]',
+			help: 'A list of messages, each with a role and content',
+			displayOptions: { show: { input: ['json'] } },
+		}),
+		(entered = '[]') => entered,
+	),
 };
 
-/** Whether the reply is streamed. The output is the same either way. */
-export const streamingProperty: INodeProperties = listField('Streaming', 'streaming', {
+/** Whether the reply is streamed, and what of it a chat shows until it is complete. */
+const STREAMING = {
+	auto: 'Stream the reply, also into a chat or webhook that streams',
+	text: 'The same, without a line for each tool that runs',
+	reasoning: 'The same, with the reasoning of the model',
+	collect: 'Stream the reply, but show nothing of it: for a reply that later nodes use',
+	off: 'Do not stream the reply',
+};
+
+type Streaming = keyof typeof STREAMING;
+
+const LABELS: Readonly<Record<Streaming, string>> = {
+	auto: 'Automatic',
+	text: 'Automatic, Text Only',
+	reasoning: 'Automatic, With Reasoning',
+	collect: 'Collect',
+	off: 'Off',
+};
+
+/** The choices of a node for its replies: text only where some run tools. */
+export const streamingField = (...values: readonly Streaming[]) =>
+	choice<Streaming>('Streaming', {
+		choices: values.map((value) => [LABELS[value], value, STREAMING[value]]),
+		default: 'auto',
+		help: 'Whether the reply is streamed. The output is the same either way.',
+	});
+
+/** Known values of Reasoning Effort; others can be typed. */
+const REASONING_EFFORTS = [
+	{ name: 'None', value: 'none' },
+	{ name: 'Minimal', value: 'minimal' },
+	{ name: 'Low', value: 'low' },
+	{ name: 'Medium', value: 'medium' },
+	{ name: 'High', value: 'high' },
+	{ name: 'Extra High', value: 'xhigh' },
+];
+
+/** How much the model reasons: a text that each model understands. */
+export const reasoningEffortField = field(
+	resourceLocator(
+		'Reasoning Effort',
+		{
+			help: 'How much the model reasons before it answers. Each model supports only some of the values.',
+			default: { mode: 'list', value: 'medium' },
+		},
+		{ searchListMethod: 'searchReasoningEffort', placeholder: 'e.g. max' },
+	),
+	(entered) => {
+		// A plain text comes from an expression.
+		const value = isJsonObject(entered) ? entered['value'] : entered;
+		return shown(value ?? '').trim() || undefined;
+	},
+);
+
+/** How much of a reply a node puts out. Only a simple output has nothing that the visitor of a chat must not read. */
+export type Output = 'simple' | 'detailed' | 'raw';
+
+/** The field of every chat node. */
+export const outputField = choice<Output>('Output', {
 	choices: [
-		['Automatic', 'auto', 'Stream the reply, also into a chat or webhook that streams'],
+		['Simple', 'simple', 'The answer, its files and its token usage'],
 		[
-			'Collect',
-			'collect',
-			'Stream the reply, but show nothing of it: for a reply that later nodes use',
+			'Detailed',
+			'detailed',
+			'Also the messages, executed tool calls and their results, reasoning and session. A public chat may show the whole output to its visitors.',
 		],
-		['Off', 'off', 'Do not stream the reply'],
+		['Raw', 'raw', 'The response of the service, unchanged'],
 	],
-	default: 'auto',
-	description: 'Whether the reply is streamed. The output is the same either way.',
+	default: 'simple',
+	help: 'How much of the reply the node puts out',
+});
+
+/** Whether and for which key a node remembers its conversation. */
+export const memoryFields = {
+	memory: choice<'none' | 'chat' | 'key'>('Memory', {
+		noDataExpression: true,
+		choices: [
+			['None', 'none', 'Each item is a conversation of its own'],
+			['This Chat', 'chat', 'Continue the conversation of the Chat Trigger'],
+			['By Key', 'key', 'Continue the conversation of a key, for example of a customer'],
+		],
+		default: 'none',
+		help: 'Whether earlier messages and replies are sent with the new message',
+	}),
+	memoryKey: text('Memory Key', {
+		placeholder: 'e.g. customer-42',
+		help: 'Identifies the conversation, usually by an expression',
+		hint: 'Conversations are stored in the data table agent_video_memory of the project',
+		displayOptions: { show: { memory: ['key'] } },
+	}),
+};
+
+/** How much a memory keeps. */
+export const memoryMessagesField = number('Maximum Messages in Memory', {
+	help: 'The oldest messages are forgotten first. 0 means no limit.',
+	default: 40,
+	integer: true,
+	displayOptions: { show: { '/memory': ['chat', 'key'] } },
+});
+
+/** Whether the files of replies become binary data. */
+export const downloadMediaField = toggle('Download Media', {
+	help: 'Whether to download the images, videos and files that the reply links to as binary data',
+});
+
+export const maximumFileSizeField = number('Maximum File Size', {
+	unit: 'MB',
+	help: 'Larger files are not downloaded. 0 means no limit.',
+	default: 500,
+	displayOptions: { show: { downloadMedia: [true] } },
 });
 
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;

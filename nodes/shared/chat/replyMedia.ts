@@ -3,7 +3,6 @@ import type {
 	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
-	INodeProperties,
 } from 'n8n-workflow';
 
 import { findMedia, isDataUrl, type Media } from '../../client/chat/result';
@@ -12,41 +11,25 @@ import { mapConcurrent, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import { mimeTypeOf } from '../../client/fileTypes';
 import { decodeFile, downloadFile } from '../files/download';
-import { readLimits, sizeOptions } from '../files/downloadLimits';
+import { type DownloadLimits, toDownloadLimits } from '../files/downloadLimits';
 import { ANY_FILE } from '../files/judgeFile';
-import { booleanOption, countOption, optionGroup, optionTable } from '../form/options';
 import { isToolRun } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 
-const { downloadMedia } = optionTable({
-	downloadMedia: booleanOption('Download Media', {
-		help: 'Whether to download the images, videos and files that the reply links to as binary data',
-	}),
-});
+/** Limit for the files of all replies of one run, in megabytes. */
+const MAX_TOTAL_SIZE = 10_000;
 
-/** In place of the group `fileGroup`, whose sizes it has. */
-const mediaGroup = optionGroup('Downloaded Files', 'files', {
-	maximumFiles: countOption('Maximum Files', {
-		help: 'Maximum number of files to download for one reply',
-		default: 20,
-	}),
-	...sizeOptions,
-});
+/** How the files of a reply are downloaded; undefined where they are not. */
+export const toMedia = (options: {
+	readonly downloadMedia: boolean;
+	readonly maximumFileSize: number;
+}) =>
+	options.downloadMedia
+		? toDownloadLimits({ ...options, maximumTotalSize: MAX_TOTAL_SIZE })
+		: undefined;
 
-/** Whether and how the files of replies become binary data. */
-export const mediaProperties: INodeProperties[] = [downloadMedia.property, mediaGroup.property];
-
-/** The limits of the files of one reply. */
-type MediaDownload = NonNullable<ReturnType<typeof readMediaDownload>>;
-
-/** How the files of an item are downloaded; undefined where they are not, as in a tool run: an agent only takes URLs. */
-export function readMediaDownload(context: IExecuteFunctions, itemIndex: number) {
-	if (!downloadMedia.read(context, itemIndex) || isToolRun(context)) return undefined;
-	return {
-		maxFiles: mediaGroup.options.maximumFiles.read(context, itemIndex),
-		limits: readLimits(context, itemIndex),
-	};
-}
+/** Maximum number of files of one reply. */
+const MAX_FILES = 20;
 
 /** The binary field of an entry of `media`. */
 const fieldName = (index: number) => `media_${index}`;
@@ -59,16 +42,16 @@ const MAX_RETRIES = 2;
  * The output of a reply with the files that the reply links to: its field `media`, and the binary fields that this names.
  * A failed download does not fail the item, as the reply is paid for: its error goes to the file's entry of `media`.
  *
- * @param download Undefined if nothing is to be downloaded.
+ * @param download Undefined if nothing is to be downloaded. A tool run downloads nothing: an agent only takes URLs.
  * @throws ServiceError when the execution is canceled.
  */
 export async function withMedia(
 	context: IExecuteFunctions,
 	json: IDataObject,
 	{ choices }: ChatCompletion,
-	download: MediaDownload | undefined,
+	download: DownloadLimits | undefined,
 ): Promise<INodeExecutionData> {
-	const found = download === undefined ? [] : findMedia(choices[0]!.message);
+	const found = isToolRun(context) ? [] : findMedia(choices[0]!.message);
 	if (download === undefined || found.length === 0) return { json };
 
 	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {
@@ -94,12 +77,10 @@ async function fetchFile(
 	context: IExecuteFunctions,
 	{ kind, url }: Media,
 	index: number,
-	{ maxFiles, limits }: MediaDownload,
+	limits: DownloadLimits,
 ) {
-	if (index >= maxFiles) {
-		const hint = 'Raise the limit, or open the URL of the file';
-		throw new InputError('Maximum Files', `is ${maxFiles}: this file was not downloaded`, hint);
-	}
+	const problem = `has more than ${MAX_FILES} files`;
+	if (index >= MAX_FILES) throw new InputError('A reply', problem, 'Open the URL of the file');
 	const name = (isDataUrl(url) ? '' : lastSegment(url)) || fieldName(index);
 	const expected = kind === 'file' ? (mimeTypeOf(name) ?? ANY_FILE) : kind;
 	const file = { url, name, expected, limits };

@@ -54,7 +54,7 @@ export function schemaProperties({
 		booleanField('Required', 'required', required),
 		textField('Allowed Values', 'values', {
 			placeholder: 'e.g. celsius, fahrenheit',
-			description: `Separated by commas, in the type of the ${entry[1]}: 5, 10. Leave empty to allow any value.`,
+			help: `Separated by commas, in the type of the ${entry[1]}: 5, 10. Leave empty to allow any value.`,
 		}),
 	];
 	return [
@@ -75,7 +75,7 @@ export function schemaProperties({
 		jsonField('JSON Schema', schema, { default: initialSchema, ...when('schema') }),
 		jsonField('Example', example, {
 			default: initialExample,
-			description: exampleHelp,
+			help: exampleHelp,
 			...when('example'),
 		}),
 	];

@@ -1,23 +1,22 @@
 import { InputError } from '../../client/errors';
-import { numberOption, optionGroup, readOptions } from '../form/options';
+import { group, number, type ValuesOf } from '../form/form';
 import type { NodeContext } from '../run/nodeContext';
 
 /** How large a downloaded file may be, and how much one run of the node may download. */
-export const sizeOptions = {
-	maximumFileSize: numberOption('Maximum File Size', {
+const sizeFields = {
+	maximumFileSize: number('Maximum File Size', {
 		unit: 'MB',
 		help: 'Larger files are not downloaded. 0 means no limit.',
 		default: 500,
 	}),
-	maximumTotalSize: numberOption('Maximum Total Size', {
+	maximumTotalSize: number('Maximum Total Size', {
 		unit: 'MB',
 		help: 'Limit for all files of one run of the node together. 0 means no limit.',
 		default: 10_000,
 	}),
 };
 
-/** The group of options for downloaded files. */
-export const fileGroup = optionGroup('Downloaded Files', 'files', sizeOptions);
+export const fileGroupField = group('Downloaded Files', sizeFields);
 
 /** How much may be downloaded, in bytes; Infinity means no limit. */
 export interface DownloadLimits {
@@ -26,14 +25,13 @@ export interface DownloadLimits {
 	readonly maxTotalBytes: number;
 }
 
-/** The limits of an item. */
-export function readLimits(context: NodeContext, itemIndex: number): DownloadLimits {
-	const sizes = readOptions(fileGroup.options, context, itemIndex);
+/** The limits as the form has them. */
+export function toDownloadLimits({
+	maximumFileSize,
+	maximumTotalSize,
+}: ValuesOf<typeof sizeFields>): DownloadLimits {
 	const bytes = (size: number) => size * 1_000_000 || Infinity;
-	return {
-		maxBytes: bytes(sizes.maximumFileSize),
-		maxTotalBytes: bytes(sizes.maximumTotalSize),
-	};
+	return { maxBytes: bytes(maximumFileSize), maxTotalBytes: bytes(maximumTotalSize) };
 }
 
 /** Bytes downloaded so far, per node context, that is per run of a node. */

@@ -2,6 +2,15 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { listField, textField } from '../form/fields';
 
+/** A file for the service as the form has it: a URL, or names of binary fields. */
+export interface FileEntry {
+	readonly kind?: string;
+	readonly source?: 'url' | 'binary';
+	/** One URL, or a list of URLs from an expression, which can return anything. */
+	readonly url?: unknown;
+	readonly binaryProperty?: unknown;
+}
+
 /** The fields that say where a file for the service comes from: a URL, or binary data of the item. */
 export const fileSource: INodeProperties[] = [
 	listField('Source', 'source', {
@@ -13,13 +22,12 @@ export const fileSource: INodeProperties[] = [
 	}),
 	textField('URL', 'url', {
 		placeholder: 'e.g. https://example.com/photo.jpg',
-		description: 'Publicly reachable URL. An expression can return a list of URLs.',
+		help: 'Publicly reachable URL. An expression can return a list of URLs.',
 		displayOptions: { show: { source: ['url'] } },
 	}),
 	textField('Input Data Field Name', 'binaryProperty', {
 		default: 'data',
-		description:
-			'Name of the binary field, or several names separated by commas. An expression can return a list, for example Object.keys($binary). The service fetches the file through a signed URL of this n8n that expires after one hour.',
+		help: 'Name of the binary field, or several names separated by commas. An expression can return a list, for example Object.keys($binary). The service fetches the file through a signed URL of this n8n that expires after one hour.',
 		displayOptions: { show: { source: ['binary'] } },
 	}),
 ];

@@ -8,11 +8,22 @@ export type Choice<V extends string = string> = readonly [
 	...more: unknown[],
 ];
 
-type More = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'options'>>;
+/** What a declaration adds to a property of n8n. */
+export interface More extends Partial<
+	Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'options' | 'description'>
+> {
+	/** The description of the field. */
+	readonly help?: string;
+}
+
+/** The property with its help text under the name that n8n has for it. */
+export function described<P extends { readonly help?: string }>({ help, ...property }: P) {
+	return help === undefined ? property : { ...property, description: help };
+}
 
 /** A text field, empty unless `more` has a default. */
 export function textField(displayName: string, name: string, more: More = {}): INodeProperties {
-	return { displayName, name, type: 'string', default: '', ...more };
+	return { displayName, name, type: 'string', default: '', ...described(more) };
 }
 
 /** A field for JSON, whose default is a text. */
@@ -21,7 +32,7 @@ export function jsonField(
 	name: string,
 	{ default: initial, ...more }: More & { readonly default: string },
 ): INodeProperties {
-	return { displayName, name, type: 'json', default: initial, ...more };
+	return { displayName, name, type: 'json', default: initial, ...described(more) };
 }
 
 interface List extends More {
@@ -40,7 +51,7 @@ export function listField(
 		value,
 		...(description === undefined ? {} : { description }),
 	}));
-	return { displayName, name, type: 'options', default: initial, options, ...more };
+	return { displayName, name, type: 'options', default: initial, options, ...described(more) };
 }
 
 /** A switch, on by default. */
@@ -52,7 +63,7 @@ export function booleanField(
 	return { displayName, name, type: 'boolean', default: true, description };
 }
 
-interface Entries extends More {
+export interface Entries extends More {
 	/** Label, name and fields of an entry. */
 	readonly entry: readonly [label: string, name: string, values: INodeProperties[]];
 }
@@ -70,7 +81,7 @@ export function entriesField(
 		typeOptions: { multipleValues: true, ...typeOptions },
 		placeholder: `Add ${label}`,
 		default: {},
-		...more,
+		...described(more),
 		options: [{ displayName: label, name: entryName, values }],
 	};
 }
@@ -125,13 +136,17 @@ export function fromAi({ key, help, type = 'string', fallback }: FromAiArgument)
  *   where empty is a valid choice; n8n would show a prompt to choose.
  */
 export function resourceLocator(
-	field: Omit<INodeProperties, 'type' | 'modes'>,
+	displayName: string,
+	{ default: initial, ...more }: More & Pick<INodeProperties, 'default'>,
 	choice: { searchListMethod: string; placeholder: string; empty?: string },
 ): INodeProperties {
 	const { searchListMethod, placeholder, empty } = choice;
 	return {
-		...field,
+		displayName,
+		name: '',
 		type: 'resourceLocator',
+		default: initial,
+		...described(more),
 		modes: [
 			{
 				displayName: 'From List',

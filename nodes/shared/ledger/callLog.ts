@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { toSaved, type SavedError, type ServiceError } from '../../client/errors';
-import { nodeState } from '../run/nodeState';
+import { nodeState } from '../run/nodeContext';
 import type { TableSchema } from './dataTable';
 import type { EarlierCall } from './recognize';
 

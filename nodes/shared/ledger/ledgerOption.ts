@@ -1,16 +1,22 @@
-import { booleanOption, optionTable } from '../form/options';
+import { form, toggle } from '../form/form';
 
 const help = (what: string, table: string) =>
 	`Whether to record ${what} in the data table ${table} of this project, where a retry of the execution finds them`;
 
-/** Whether a node writes its ledger: of tasks, or of the calls of Super Assistant and their replies. */
-export const ledgerOptions = optionTable({
-	taskLedger: booleanOption('Task Ledger', {
-		help: help('the tasks and their results', 'agent_video_tasks'),
-		default: true,
-	}),
-	callLedger: booleanOption('Call Ledger', {
-		help: help('the calls and their replies', 'agent_video_calls'),
-		default: true,
-	}),
+/** Whether a node writes the ledger of tasks. */
+export const taskLedgerField = toggle('Task Ledger', {
+	help: help('the tasks and their results', 'agent_video_tasks'),
+	default: true,
 });
+
+/** Whether a node writes the ledger of the calls of Super Assistant and their replies. */
+export const callLedgerField = toggle('Call Ledger', {
+	help: help('the calls and their replies', 'agent_video_calls'),
+	default: true,
+});
+
+/** The two options as a run reads them: for its first item, and they apply to all. */
+export const ledgerOptions = form(
+	{ taskLedger: taskLedgerField, callLedger: callLedgerField },
+	'options.',
+).fields;

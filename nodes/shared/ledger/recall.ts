@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { keyedMutex, type Settled, slices } from '../../client/concurrency';
 import { fromSaved, InputError } from '../../client/errors';
 import { hint } from '../run/hints';
-import { nodeState } from '../run/nodeState';
+import { nodeState } from '../run/nodeContext';
 import { removals } from './batchWriter';
 import { type CallLog, type KnownCall } from './callLog';
 import { MAX_CONDITIONS, TableError, type Condition, type Row } from './dataTable';

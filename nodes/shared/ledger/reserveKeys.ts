@@ -14,7 +14,7 @@ import { outcomeOf, type Paid } from './recall';
 /** A reservation that its owner has not turned into a sent call after this time is void: the owner is gone. */
 export const RESERVATION_MS = 15 * 60_000;
 /**
- * A call is answered or fails within Maximum Duration, by default two minutes. After this time without an answer its
+ * A call is answered or fails within its timeout, by default two minutes. After this time without an answer its
  * execution counts as stopped.
  */
 const ANSWER_MS = 3 * 60_000;

@@ -25,7 +25,7 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 	rephrasePrompt: 'Rephrase the prompt, or use other reference files',
 	rephraseQuestion:
 		'Rephrase the question. Words of the answer or of the knowledge base may be the cause as well',
-	askForLess: 'Ask for less in one call, or raise Maximum Duration under Options',
+	askForLess: 'Ask for less in one call, or raise Timeout under Options',
 	checkAddressOrAskForLess: `Check ${BASE_URL}, and request less in one call`,
 	continueSession: 'Request less in one call, or continue in the same session',
 	shortenReply: 'The reply was cut off at its maximum length: ask for a shorter one',

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 import { hash, scrypt } from 'node:crypto';
 
-import { InputError, rejectMistakes } from '../../client/errors';
+import { rejectMistakes } from '../../client/errors';
 import { keyMask } from '../../client/http/maskKey';
 import { normalizeBaseUrl } from '../../client/http/publicUrl';
 import { shown } from '../../client/values';
@@ -128,15 +128,15 @@ export async function readModelCodes(
 ): Promise<Readonly<Record<keyof Row, string>>[]> {
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const { model = [] } = (data[list] ?? {}) as { readonly model?: readonly Row[] };
-	const text = (value: unknown) => shown(value ?? '').trim();
 	const codes = model.map(({ code }) => text(code));
 	return model.map(({ name, like }, index) => {
 		const code = codes[index]!;
-		const field = `${LISTS[list]} in the credential: row ${index + 1}`;
-		if (code === '') throw new InputError(field, 'has no code', 'Enter it, or remove the row');
 		const first = codes.indexOf(code);
-		if (first === index) return { code, name: text(name) || code, like: text(like) };
-		const problem = `has the code ${code}, as row ${first + 1} has`;
-		throw new InputError(field, problem, 'Remove one of the two rows');
+		const repeats = `has the code ${code}, as row ${first + 1} has`;
+		rejectMistakes(`${LISTS[list]} in the credential: row ${index + 1}`, [
+			[code === '', 'has no code', 'Enter it, or remove the row'],
+			[first !== index, repeats, 'Remove one of the two rows'],
+		]);
+		return { code, name: text(name) || code, like: text(like) };
 	});
 }

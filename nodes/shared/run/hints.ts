@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { nodeState } from './nodeState';
+import { nodeState } from './nodeContext';
 
 /** Shows a message below the output. */
 export function hint(

@@ -41,3 +41,65 @@ export function forTools(
 	const fields = TOOL_FIELDS[kind].map((name) => [name, result[name]]);
 	return withoutUndefined(Object.fromEntries(fields) as IDataObject);
 }
+
+/** One value that a node keeps in n8n's node context. */
+export interface NodeState<T> {
+	get(): T | undefined;
+	/** Returns the stored value: change that one, as n8n may store a copy. */
+	set(value: T): T;
+	clear(): void;
+}
+
+/**
+ * State of a node within one execution, in n8n's node context. n8n saves it with the execution, so the value has to be
+ * JSON. It survives *Retry On Fail*, a wait that suspends the execution, and the rounds of a loop; nothing removes it by
+ * itself. So `clear` it when the work is done, or the next batch of a loop finds the state of this one.
+ *
+ * @param key Name of the value, unique within the node.
+ */
+export function nodeState<T>(context: NodeContext, key: string): NodeState<T> {
+	// n8n gives sub-nodes a node context too, but their type lacks the method.
+	const values = (context as Pick<IExecuteFunctions, 'getContext'>).getContext('node') as Record<
+		string,
+		unknown
+	>;
+	const get = () => values[key] as T | undefined;
+	return {
+		get,
+		set(value) {
+			values[key] = value;
+			return get()!;
+		},
+		clear() {
+			values[key] = undefined;
+		},
+	};
+}
+
+/** Maximum characters of a text with the values of many items. */
+const MAX_TEXT = 1_000;
+
+/**
+ * Adds attributes to the span of this run in n8n's OpenTelemetry traces; n8n also stores them with the execution. The
+ * names follow the semantic conventions where these have one. Over the items of a run numbers are summed, and different
+ * texts are listed. Does nothing where n8n has no metadata: in an old version, and in a sub-node.
+ */
+export function trace(
+	context: Partial<IExecuteFunctions>,
+	attributes: Readonly<Record<string, string | number | undefined>>,
+): void {
+	const earlier = context.getExecuteData?.().metadata?.tracing ?? {};
+	const tracing = Object.entries(attributes).flatMap(([name, value]) =>
+		value === undefined || value === '' ? [] : [[name, joined(earlier[name], value)] as const],
+	);
+	context.setMetadata?.({ tracing: Object.fromEntries(tracing) });
+}
+
+function joined(
+	earlier: string | number | boolean | undefined,
+	value: string | number,
+): string | number {
+	if (typeof value === 'number') return (typeof earlier === 'number' ? earlier : 0) + value;
+	const texts = new Set([...(earlier === undefined ? [] : String(earlier).split(', ')), value]);
+	return [...texts].join(', ').slice(0, MAX_TEXT);
+}

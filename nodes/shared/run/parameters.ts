@@ -1,5 +1,5 @@
 import { EMPTY_TEXT_HINT, InputError } from '../../client/errors';
-import { parseJson } from '../../client/json';
+import { isJsonObject, parseJson } from '../../client/json';
 import { isBlank, oneLine, shown } from '../../client/values';
 import type { NodeContext } from './nodeContext';
 
@@ -10,12 +10,13 @@ export function readText(context: NodeContext, name: string, itemIndex: number):
 }
 
 /**
- * The model code of an item; empty where none is chosen.
+ * A model code as it was entered; empty where none is chosen.
  *
  * @throws InputError for an object or a list of an expression: the default model must not take its place.
  */
-export function readModel(context: NodeContext, itemIndex: number, name = 'model'): string {
-	const value: unknown = context.getNodeParameter(name, itemIndex, '', { extractValue: true });
+export function parseModel(entered: unknown): string {
+	// A plain text comes from an expression for the whole field.
+	const value = isJsonObject(entered) && 'mode' in entered ? entered['value'] : entered;
 	const model = shown(value ?? '').trim();
 	if (typeof (value ?? '') !== 'object') return model;
 	throw new InputError(

@@ -1,6 +1,6 @@
 import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { settled, valueOf } from '../../client/concurrency';
+import { settled, valueOf, type Settled } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { shorten, type JsonObject } from '../../client/json';
 import { counted, shown } from '../../client/values';
@@ -8,12 +8,11 @@ import { pollResult, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
 
 import { downloadFile, hintMissingFiles } from '../files/download';
-import { readLimits } from '../files/downloadLimits';
 import { mapItems } from '../run/mapItems';
-import { forTools } from '../run/nodeContext';
+import { forTools, trace } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
-import { trace } from '../run/trace';
-import { BINARY_FIELDS, fileOptions, readDownload } from './options';
+
+import type { WantedFiles } from './options';
 import type { Progress } from './poll';
 import { recordResults } from './record';
 
@@ -28,6 +27,8 @@ export interface PolledItems {
 	readonly polls: readonly TaskPoll[];
 	/** The error that ended polling: every item fails with it whose task has no outcome. */
 	readonly error?: unknown;
+	/** What the form of an item says about its files, or the error of its fields. */
+	readonly wanted: readonly Settled<WantedFiles | undefined>[];
 	/** The outputs of the items that have no task to wait for, by index. */
 	readonly withoutTask?: ReadonlyMap<number, INodeExecutionData>;
 	/** Whether a failed video fails the node, or with *On Error: Continue* its item; otherwise it is a result. */
@@ -57,7 +58,7 @@ interface Delivery {
 export async function deliver(
 	context: IExecuteFunctions,
 	progress: Progress,
-	{ taskIds, polls, error: pollError, withoutTask, failsNode, ...rule }: PolledItems,
+	{ taskIds, wanted, polls, error: pollError, withoutTask, failsNode, ...rule }: PolledItems,
 ): Promise<readonly { readonly item: INodeExecutionData; readonly ending: Ending }[]> {
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
@@ -69,6 +70,7 @@ export async function deliver(
 
 	async function deliverItem(item: number): Promise<Delivery> {
 		if (stop !== undefined) throw stop;
+		const files = wanted[item] && valueOf(wanted[item]);
 		const taskId = taskIds[item] ?? '';
 		const poll = pollOf.get(taskId);
 		if (pollError !== undefined && poll?.outcome === undefined) {
@@ -81,7 +83,7 @@ export async function deliver(
 		const result = pollResult(poll!);
 		if (outcome === undefined) return { ending: 'generating', result };
 		if (outcome.kind === 'completed')
-			return await downloadFiles(context, item, result, failsNode);
+			return await downloadFiles(context, files!, result, failsNode);
 		if (failsNode) throw failedVideos([poll!], advice)!;
 		return { ending: 'failed', result };
 	}
@@ -144,7 +146,7 @@ export async function deliver(
 /** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
 async function downloadFiles(
 	context: IExecuteFunctions,
-	item: number,
+	{ fields, fileName, limits }: WantedFiles,
 	result: PollResult,
 	failsNode: boolean,
 ): Promise<Delivery> {
@@ -153,19 +155,16 @@ async function downloadFiles(
 	for (const file of ['video', 'thumbnail'] as const) {
 		const url = shown(result[`${file}_url`] ?? '').trim();
 		const isVideo = file === 'video';
-		const isWanted = (isVideo ? readDownload : fileOptions.downloadThumbnail.read)(
-			context,
-			item,
-		);
-		if (!isVideo && (!isWanted || url === '')) continue;
+		const field = fields[file];
+		if (!isVideo && (field === undefined || url === '')) continue;
 		try {
 			checkUrl(url);
-			if (!isWanted) continue;
-			binary[BINARY_FIELDS[file](context, item)] = await downloadFile(context, {
+			if (field === undefined) continue;
+			binary[field] = await downloadFile(context, {
 				url,
-				name: fileOptions.fileName.read(context, item) || result.task_id,
+				name: fileName || result.task_id,
 				expected: isVideo ? 'video' : 'image',
-				limits: readLimits(context, item),
+				limits,
 				subject: { task_id: result.task_id, [`${file}_url`]: url },
 				advice: 'The video is completed: open its URL, or run Wait for Video with this task ID',
 			});

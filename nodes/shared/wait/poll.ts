@@ -10,8 +10,7 @@ import { withChatStream } from '../chat/chatStream';
 import { n8nClock } from '../run/clock';
 import { hint } from '../run/hints';
 import { n8nService } from '../run/host';
-import { nodeState } from '../run/nodeState';
-import { pollOptions, readPolling } from './options';
+import { nodeState } from '../run/nodeContext';
 
 /** The service answers status polls immediately: without data for this long, the connection counts as lost. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -29,7 +28,7 @@ export type WaitMode = 'inPlace' | 'suspend' | 'once';
  * or once, when each is due. What is unfinished then goes on with the next run of this execution: n8n stores it.
  *
  * @param taskIds The task of each item; empty for none.
- * @param concurrency Maximum number of status polls at the same time.
+ * @param options `concurrency`: maximum number of status polls at the same time; `maximumWait`: minutes.
  * @returns The polling state after the run, and the error that ended it, if any.
  */
 export async function poll(
@@ -37,7 +36,7 @@ export async function poll(
 	taskIds: readonly string[],
 	progress: Progress,
 	mode: WaitMode,
-	concurrency = pollOptions.concurrency.read(context, 0),
+	{ concurrency, maximumWait }: { readonly concurrency: number; readonly maximumWait: number },
 ) {
 	const { http } = await n8nService(context);
 	const clock = n8nClock(context);
@@ -59,7 +58,7 @@ export async function poll(
 			return await queryTask(timed, taskId, IDLE_TIMEOUT_MS);
 		},
 		{
-			...readPolling(context),
+			timeoutMs: maximumWait * 60_000,
 			concurrency,
 			onChange: progress.update,
 			isLast: mode === 'once',

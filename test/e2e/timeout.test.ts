@@ -33,10 +33,10 @@ afterAll(async () => {
 }, RUN_LIMIT_MS);
 
 it(
-	'a reply that never ends is ended at Maximum Duration, in every node',
+	'a reply that never ends is ended at its Timeout, in every node',
 	async () => {
 		const more = { credential: 'Endless', onError: 'continueRegularOutput' };
-		const options = { timeouts: { values: { maximumDuration: 2 } } };
+		const options = { timeout: 2 };
 		const calls = [
 			['Chat', 'chatCompletion', { prompt: 'Hi', options }],
 			['Agent', 'functionCallingAgent', { prompt: 'Hi', options }],
@@ -58,7 +58,7 @@ it(
 			expect({ name, ...item?.json }).toMatchObject({
 				name,
 				error: expect.stringContaining(
-					'The call exceeded its Maximum Duration of 2 seconds',
+					'The call exceeded its Timeout of 2 seconds',
 				) as string,
 				details: { kind: 'deadline', outcome_unknown: true },
 			});

@@ -1,0 +1,245 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { InputError } from '../../client/errors';
+import { withoutUndefined } from '../../client/json';
+import { isBlank, readChoice, readNumber, shown, type NumberRange } from '../../client/values';
+import type { NodeContext } from '../run/nodeContext';
+import {
+	booleanField,
+	described,
+	entriesField,
+	listField,
+	textField,
+	type Choice,
+	type Entries,
+	type More,
+} from './fields';
+
+/** A field of a form, declared once: its properties in the editor, and the typed reader of its value. */
+export interface Field<T> {
+	/** Usually one; two where the field of a tool differs. */
+	readonly properties: readonly INodeProperties[];
+	/**
+	 * Makes the value from what was entered. An empty value (undefined, null, blank text) means the default, as an expression
+	 * gives for an empty cell.
+	 *
+	 * @throws InputError that names the field and the values it takes.
+	 */
+	readonly parse: (entered: unknown) => T;
+	/** Reads the value of an item; otherwise as `parse`. */
+	readonly read: (context: NodeContext, itemIndex: number) => T;
+}
+
+/** A field that gets its name from its key in the form, and its path from where the form has it. */
+export type Declared<T> = (name: string, path?: string) => Field<T>;
+
+type Fields = Readonly<Record<string, Declared<unknown>>>;
+
+/** The values of fields, by name. */
+export type ValuesOf<F> = { readonly [K in keyof F]: F[K] extends Declared<infer T> ? T : never };
+
+/**
+ * Declares a form: each key is the parameter name of its field.
+ *
+ * @param start What the paths of the fields begin with, such as `options.`.
+ * @returns The fields by name, and all of them as one: their properties in this order, and the reader of all values.
+ */
+export function form<F extends Fields>(declared: F, start = '') {
+	const fields = mapValues(declared, (each, name) => each(name, `${start}${name}`)) as {
+		readonly [K in keyof F]: ReturnType<F[K]>;
+	};
+	const all = Object.entries<Field<unknown>>(fields);
+	const readAll = (read: (field: Field<unknown>, name: string) => unknown) =>
+		Object.fromEntries(all.map(([name, field]) => [name, read(field, name)])) as ValuesOf<F>;
+	return {
+		fields,
+		properties: all.flatMap(([, { properties }]) => properties),
+		parse: (entered: Readonly<Record<string, unknown>> = {}) =>
+			readAll(({ parse }, name) => parse(entered[name])),
+		read: (context: NodeContext, itemIndex: number) =>
+			readAll(({ read }) => read(context, itemIndex)),
+	};
+}
+
+function mapValues<V, R>(table: Readonly<Record<string, V>>, map: (value: V, name: string) => R) {
+	return Object.fromEntries(
+		Object.entries(table).map(([name, value]) => [name, map(value, name)]),
+	);
+}
+
+/** A field of any kind; `properties` get their name from the form. */
+export function field<T>(
+	properties: INodeProperties | readonly INodeProperties[],
+	parse: (entered: unknown) => T,
+): Declared<T> {
+	const parseEntered = (entered: unknown) => parse(isBlank(entered) ? undefined : entered);
+	return (name, path = name) => ({
+		properties: [properties].flat().map((property) => ({ ...property, name })),
+		parse: parseEntered,
+		read: (context, itemIndex) => parseEntered(context.getNodeParameter(path, itemIndex, '')),
+	});
+}
+
+/** The field with other properties. */
+export function changed<T>(
+	declared: Declared<T>,
+	change: (property: INodeProperties) => INodeProperties | readonly INodeProperties[],
+): Declared<T> {
+	return (name, path) => {
+		const made = declared(name, path);
+		return { ...made, properties: made.properties.flatMap(change) };
+	};
+}
+
+/** The fields without a value where nothing was entered: then their defaults do not apply. */
+export function optional<F extends Fields>(declared: F) {
+	return mapValues(declared, (each, name) => {
+		const { properties, parse } = each(name);
+		return field(properties, (entered) => (entered === undefined ? entered : parse(entered)));
+	}) as { readonly [K in keyof F]: Declared<ValuesOf<F>[K] | undefined> };
+}
+
+/** A notice, which has no value. */
+export function notice(text: string, more: More = {}): Declared<undefined> {
+	const property = {
+		displayName: text,
+		name: '',
+		type: 'notice',
+		default: '',
+		...described(more),
+	} as const;
+	return field(property, () => undefined);
+}
+
+/** Properties by their labels, as n8n's forms have them. */
+const sorted = (properties: readonly INodeProperties[]) =>
+	properties.toSorted((a, b) => a.displayName.localeCompare(b.displayName));
+
+/** The Options collection of a node. */
+export function options<F extends Fields>(declared: F): Declared<ValuesOf<F>> {
+	const { properties, parse } = form(declared);
+	const property: INodeProperties = {
+		displayName: 'Options',
+		name: '',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: sorted(properties),
+	};
+	return field(property, (entered) => parse(entered as Record<string, unknown> | undefined));
+}
+
+/** Options that the form shows together, as one entry of the Options collection. */
+export function group<F extends Fields>(label: string, declared: F): Declared<ValuesOf<F>> {
+	const { properties, parse } = form(declared);
+	const property = entriesField(label, '', {
+		typeOptions: { multipleValues: false },
+		default: { values: {} },
+		entry: [label, 'values', sorted(properties)],
+	});
+	return field(property, (entered) =>
+		parse((entered as { readonly values?: Record<string, unknown> } | undefined)?.values),
+	);
+}
+
+/** A list of entries with several fields each, as they were entered. */
+export function entries<T>(label: string, declared: Entries): Declared<readonly T[]> {
+	const [, name] = declared.entry;
+	return field(entriesField(label, '', declared), (entered) => {
+		const list = (entered as Readonly<Record<string, readonly T[]>> | undefined)?.[name];
+		return list ?? [];
+	});
+}
+
+interface NumberDeclaration extends More, Partial<NumberRange> {
+	readonly default: number;
+	/** Appended to the label in parentheses. */
+	readonly unit?: string;
+}
+
+/** A number with its bounds, which hold for typed values and for expressions; at least 0 unless `min` says otherwise. */
+export function number(
+	label: string,
+	{ unit, min = 0, max, integer, default: initial, ...more }: NumberDeclaration,
+): Declared<number> {
+	const range: NumberRange = withoutUndefined({ min, max, integer });
+	const numberPrecision = integer === true ? 0 : undefined;
+	const property: INodeProperties = {
+		displayName: unit === undefined ? label : `${label} (${unit})`,
+		name: '',
+		type: 'number',
+		typeOptions: withoutUndefined({ minValue: min, maxValue: max, numberPrecision }),
+		default: initial,
+		...described(more),
+	};
+	return field(property, (entered = initial) => readNumber(entered, label, range, initial));
+}
+
+/** A whole number of at least 1. */
+export function count(label: string, declared: NumberDeclaration): Declared<number> {
+	return number(label, { min: 1, integer: true, ...declared });
+}
+
+interface SwitchDeclaration extends More {
+	/** Starts with "Whether", as n8n's forms do. */
+	readonly help: string;
+	readonly default?: boolean;
+	/** Whether a value that is neither on nor off is an error. Otherwise it is off. */
+	readonly isStrict?: boolean;
+}
+
+/**
+ * A switch, off by default. An expression may return it as text, such as the TRUE of a spreadsheet, or as 1 from a database.
+ */
+export function toggle(
+	label: string,
+	{ help, default: initial = false, isStrict = false, ...more }: SwitchDeclaration,
+): Declared<boolean> {
+	const property = { ...booleanField(label, '', help), default: initial, ...more };
+	return field(property, (entered = initial) => {
+		const text = shown(entered).trim().toLowerCase();
+		if (!isStrict || ['true', 'false', '1', '0'].includes(text))
+			return text === 'true' || text === '1';
+		throw new InputError(label, `is ${shown(entered)}`, 'Enter true or false');
+	});
+}
+
+interface ChoiceDeclaration<V extends string> extends More {
+	readonly default: V;
+	readonly choices: readonly Choice<V>[];
+}
+
+/** One of several fixed values. */
+export function choice<V extends string>(
+	label: string,
+	declared: ChoiceDeclaration<V>,
+): Declared<V> {
+	const values = declared.choices.map(([, value]) => value);
+	return field(listField(label, '', declared), (entered) =>
+		readChoice(entered ?? declared.default, label, values),
+	);
+}
+
+/** A text as it was entered; empty where nothing was. */
+export function text(label: string, declared: More): Declared<string> {
+	return field(textField(label, '', declared), (entered = '') => shown(entered));
+}
+
+/** A short text without white space around it; `fallback` where it is empty. */
+export function trimmed(label: string, declared: More, fallback = ''): Declared<string> {
+	return field(
+		textField(label, '', declared),
+		(entered = '') => shown(entered).trim() || fallback,
+	);
+}
+
+/** Texts with commas between them, or a list from an expression. */
+export function texts(label: string, declared: More): Declared<string[]> {
+	return field(textField(label, '', declared), (entered = []) =>
+		[entered]
+			.flat()
+			.flatMap((each) => shown(each).split(','))
+			.map((each) => each.trim())
+			.filter((each) => each !== ''),
+	);
+}
