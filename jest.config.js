@@ -14,6 +14,8 @@ const base = {
 module.exports = {
 	// Timeout of a test without its own, in milliseconds. A shared machine may be four times slower.
 	testTimeout: 30_000,
+	// Tests of one file that run side by side: those of chats, which wait for n8n to poll.
+	maxConcurrency: 3,
 	projects: [
 		{
 			...base,

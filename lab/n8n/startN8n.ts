@@ -14,12 +14,13 @@ import { startProgram, type Program } from '../services/startProgram';
 const START_LIMIT_MS = 120_000;
 
 /**
- * Paths that answer with status 200 when n8n is ready. `/healthz` does so before the database is ready. A worker has no
- * REST API.
+ * Paths and the statuses that they answer with when n8n is ready. `/healthz` does so before the database is ready. A
+ * worker has no REST API; without the editor, n8n has no settings for it, and asks to sign in.
  */
-const READY_PATHS = {
-	start: ['healthz/readiness', 'rest/settings'],
-	other: ['healthz/readiness'],
+const READY = {
+	editor: { 'healthz/readiness': 200, 'rest/settings': 200 },
+	api: { 'healthz/readiness': 200, 'rest/login': 401 },
+	worker: { 'healthz/readiness': 200 },
 } as const;
 
 export interface N8nOptions {
@@ -33,6 +34,11 @@ export interface N8nOptions {
 	readonly settings?: Readonly<Record<string, string>>;
 	/** Whether the package is installed; true by default. */
 	readonly withPackage?: boolean;
+	/**
+	 * Whether n8n serves its editor; true by default. It costs a third of a start: n8n writes all files of the editor again.
+	 * Webhooks, chats and forms do not need it.
+	 */
+	readonly editor?: boolean;
 	/** Number of log lines to keep. */
 	readonly keptLogLines?: number;
 }
@@ -80,19 +86,22 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 
 async function launch(settings: N8nProcess, options: N8nOptions): Promise<N8n> {
 	const url = `http://127.0.0.1:${settings.port}`;
+	const { editor = true, command } = options;
+	const ready = command ? READY.worker : editor ? READY.editor : READY.api;
 	const program = await startProgram(
 		process.execPath,
 		[
 			'--require',
 			join(__dirname, 'endWithParent.ts'),
 			join(N8N_HOME, 'node_modules', 'n8n', 'bin', 'n8n'),
-			...(options.command ?? ['start']),
+			...(command ?? ['start']),
 		],
 		{
 			name: 'n8n',
 			cwd: settings.userFolder,
 			env: {
 				...n8nEnvironment(settings),
+				...(!editor && { N8N_DISABLE_UI: 'true' }),
 				...(options.userFolder === undefined && {
 					LAB_TEMPORARY_FOLDER: settings.userFolder,
 					LAB_PARENT: String(process.pid),
@@ -101,20 +110,19 @@ async function launch(settings: N8nProcess, options: N8nOptions): Promise<N8n> {
 			},
 			stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
 			limitMs: START_LIMIT_MS,
-			isReady: async () =>
-				await isReady(url, READY_PATHS[options.command ? 'other' : 'start']),
+			isReady: async () => await isReady(url, ready),
 			...(options.keptLogLines && { keptLines: options.keptLogLines }),
 		},
 	);
 	return { url, ...program };
 }
 
-/** Whether n8n answers all of these paths with status 200. */
-async function isReady(url: string, paths: readonly string[]): Promise<boolean> {
+/** Whether n8n answers all of these paths with their statuses. */
+async function isReady(url: string, statuses: Readonly<Record<string, number>>): Promise<boolean> {
 	const options = { proxy: false, timeout: 2_000, validateStatus: () => true } as const;
-	for (const path of paths) {
+	for (const [path, status] of Object.entries(statuses)) {
 		const answer = await axios.get(`${url}/${path}`, options).catch(() => undefined);
-		if (answer?.status !== 200) return false;
+		if (answer?.status !== status) return false;
 	}
 	return true;
 }

@@ -36,6 +36,8 @@ export interface QueueOptions {
 	readonly settings?: Readonly<Record<string, string>>;
 	/** Whether the package is installed in every n8n process; true by default. */
 	readonly withPackage?: boolean;
+	/** Whether the main process serves n8n's editor; true by default, see `N8nOptions`. */
+	readonly editor?: boolean;
 	/** Called with one line when a step starts. */
 	readonly onProgress?: (text: string) => void;
 }
@@ -51,6 +53,7 @@ export async function startQueue(options: QueueOptions = {}): Promise<Queue> {
 		workers = 2,
 		concurrency = 5,
 		withPackage = true,
+		editor = true,
 		onProgress = () => undefined,
 	} = options;
 	const running = new Running();
@@ -61,7 +64,7 @@ export async function startQueue(options: QueueOptions = {}): Promise<Queue> {
 
 		onProgress('Starting n8n in queue mode: about half a minute');
 		// The main process creates the tables that the workers need.
-		let main = running.keep(await startN8n({ settings, withPackage }));
+		let main = running.keep(await startN8n({ settings, withPackage, editor }));
 		const started: Worker[] = [];
 		const addWorker: Queue['addWorker'] = async (own = {}) => {
 			const worker = running.keep(
@@ -80,7 +83,7 @@ export async function startQueue(options: QueueOptions = {}): Promise<Queue> {
 			replaceMain: async () => {
 				const port = Number(new URL(main.url).port);
 				await main.kill();
-				main = running.keep(await startN8n({ settings, withPackage, port }));
+				main = running.keep(await startN8n({ settings, withPackage, editor, port }));
 			},
 			stop: () => running.stop(),
 		};

@@ -1,4 +1,4 @@
-// @seconds 200
+// @seconds 60
 /**
  * What the visitor of a public chat gets: each chat node in each response mode of n8n's Chat Trigger, in the page and in
  * the raw HTTP answer. The service tells secrets in every other field, which must not arrive.
@@ -258,7 +258,7 @@ const EVERYWHERE = (Object.keys(ANSWERERS) as Answerer[]).flatMap((answerer) =>
 	(Object.keys(MODES) as Mode[]).map((mode) => [answerer, mode] as const),
 );
 
-it.each(EVERYWHERE)(
+it.concurrent.each(EVERYWHERE)(
 	'%s, %s: the visitor gets the text and nothing else',
 	async (answerer, mode) => {
 		const url = await publish(answerer, mode, {});
@@ -276,7 +276,7 @@ const STOPPED = 'I stopped without an answer: it took too many steps. Ask for le
 const CONTINUE = { onError: 'continueRegularOutput' };
 const ONE_ROUND = { options: { maxRounds: 1 } };
 
-it.each<[Answerer, Mode, Settings, question: string, expected: string]>([
+it.concurrent.each<[Answerer, Mode, Settings, question: string, expected: string]>([
 	...(['Chat Completion', 'Super Assistant', 'Agent with Tools'] as const).flatMap((answerer) =>
 		(
 			[

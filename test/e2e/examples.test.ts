@@ -61,7 +61,7 @@ async function startSlow(browser: Browser): Promise<Readonly<Record<string, Prom
 	// What n8n allows by default.
 	const folder = join(home, '.n8n-files');
 	await mkdir(folder);
-	const n8n = running.keep(await startN8n({ settings: { HOME: home } }));
+	const n8n = running.keep(await startN8n({ settings: { HOME: home }, editor: false }));
 	// The first sign-in creates the owner.
 	await N8nClient.signIn(n8n.url);
 	const begun = SLOW.map(async (file) => {

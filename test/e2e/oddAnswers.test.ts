@@ -1,4 +1,4 @@
-// @seconds 90
+// @seconds 70
 import { outputItems } from '../../lab/n8n/execution';
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { Running } from '../../lab/services/Running';
@@ -101,7 +101,10 @@ it(
 				});
 			}
 		};
-		const inPlace = await wait('inPlace', ['odd', 'lost']);
+		const [inPlace, suspended] = await Promise.all([
+			wait('inPlace', ['odd', 'lost']),
+			wait('suspend', IDS),
+		]);
 		expect(inPlace.status).toBe('success');
 		expect(outputItems(inPlace, 'Wait', COMPLETED)).toMatchObject([
 			{ json: { task_id: 'odd', status: 'completed', service_error: 'none' } },
@@ -115,7 +118,6 @@ it(
 			},
 		]);
 
-		const suspended = await wait('suspend', IDS);
 		expect(suspended.status).toBe('success');
 		const delivered = outputItems(suspended, 'Wait', COMPLETED);
 		expect(delivered.map(({ json: fields }) => fields['task_id'])).toStrictEqual(

@@ -62,7 +62,7 @@ beforeAll(async () => {
 		const isSlow = JSON.stringify(request.body).includes(SLOW_MESSAGE);
 		(isSlow ? slowly : answer)(response, request, index);
 	});
-	n8n = await startN8n({ userFolder });
+	n8n = await startN8n({ userFolder, editor: false });
 	client = await N8nClient.signIn(n8n.url);
 	for (const [name, baseUrl] of [
 		['Emulator', emulator.url],
@@ -231,7 +231,7 @@ it(
 	'a session is remembered after a restart of n8n',
 	async () => {
 		await n8n.stop();
-		n8n = await startN8n({ userFolder });
+		n8n = await startN8n({ userFolder, editor: false });
 		client = await N8nClient.signIn(n8n.url);
 		expect(await sendMessage('memory', 'What is my name?', 'chat-a')).toBe('Your name is Ada.');
 	},

@@ -33,7 +33,7 @@ afterAll(async () => {
 }, RUN_LIMIT_MS);
 
 async function start(): Promise<{ n8n: N8n; client: N8nClient }> {
-	const n8n = await startN8n({ userFolder });
+	const n8n = await startN8n({ userFolder, editor: false });
 	started.push(n8n);
 	return { n8n, client: await N8nClient.signIn(n8n.url) };
 }

@@ -138,14 +138,19 @@ export async function callingWorkflow(
 	return { ...workflow(path, [...startNodes(path), call, waitNode]), called };
 }
 
+/** Milliseconds between two looks at the emulator, in this process, and between two requests to n8n. */
+const LOOK_MS = 5;
+const ASK_MS = 100;
+
 /** Waits until something is true that the emulator or n8n tells. */
 export async function until(
 	isTrue: () => boolean | Promise<boolean>,
 	limitMs = 60_000,
 ): Promise<void> {
 	for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {
-		if (await isTrue()) return;
-		await sleep(5);
+		const answer = isTrue();
+		if (await answer) return;
+		await sleep(answer instanceof Promise ? ASK_MS : LOOK_MS);
 	}
 	throw new Error(`Still not true after ${limitMs / 1000} s: ${isTrue.toString()}`);
 }

@@ -29,7 +29,9 @@ export async function startQueueSession(
 	const running = new Running();
 	try {
 		const emulator = running.keep(await startEmulator(options));
-		const queue = running.keep(await startQueue({ onProgress: showProgress, ...options }));
+		const queue = running.keep(
+			await startQueue({ onProgress: showProgress, editor: false, ...options }),
+		);
 		const client = await N8nClient.signIn(queue.main.url);
 		return {
 			emulator,

@@ -22,10 +22,10 @@ export interface RestartableN8n {
 	stop(): Promise<void>;
 }
 
-/** Starts n8n with default settings. */
+/** Starts n8n with default settings, without its editor. */
 export async function startRestartableN8n(): Promise<RestartableN8n> {
 	const userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));
-	let n8n = await startN8n({ userFolder });
+	let n8n = await startN8n({ userFolder, editor: false });
 	const { url } = n8n;
 	return {
 		url,
@@ -33,7 +33,12 @@ export async function startRestartableN8n(): Promise<RestartableN8n> {
 		database: join(userFolder, '.n8n', 'database.sqlite'),
 		kill: () => n8n.kill(),
 		start: async (settings = {}) => {
-			n8n = await startN8n({ userFolder, port: Number(new URL(url).port), settings });
+			n8n = await startN8n({
+				userFolder,
+				port: Number(new URL(url).port),
+				settings,
+				editor: false,
+			});
 		},
 		editEventLog: async (edit) => {
 			const log = join(userFolder, '.n8n', 'n8nEventLog.log');
