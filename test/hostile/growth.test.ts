@@ -13,9 +13,9 @@ const MAX_RATIO = 50;
 const MAX_GROWTH = 80;
 /**
  * CPU time that is fast, whatever it is compared with, in microseconds: a reader that looks at the length alone takes one
- * microsecond for an ordinary text, and a garbage collection takes thousands. Quadratic work on a megabyte takes hours.
+ * microsecond for an ordinary text, and a garbage collection takes thousands.
  */
-const NOISE = 50_000;
+const NOISE = 20_000;
 /** CPU time after which a text is not read again, in microseconds. */
 const TOO_SLOW = 2_000_000;
 
