@@ -91,7 +91,14 @@ describe.each(NODES)('%s', (name, parameters) => {
 			'deadline',
 		],
 		// Headers that are not complete are no response yet.
-		['headers', HEAD, 'x', 'The service did not respond in time', 'under Options', 'network'],
+		[
+			'headers',
+			HEAD,
+			'x',
+			'The service did not respond in time',
+			'raise Timeout under Options',
+			'network',
+		],
 	])(
 		'ends %s that never ends, to the second',
 		async (_what, first, piece, message, advice, kind) => {

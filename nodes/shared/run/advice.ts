@@ -36,7 +36,7 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 		'Try again in a minute; if it happens again, contact the operator of the service',
 	slowDown: 'Wait a minute, or send fewer requests at once',
 	raiseTimeout:
-		'Try again. If it happens again, check host and port of the Base URL, or raise the timeout of the node under Options',
+		'Try again. If it happens again, check host and port of the Base URL, or raise Timeout under Options where the node has it',
 	startOver: 'Run the workflow again to start over',
 	checkTask: 'First check whether the service has the task',
 	findTruncatingProxy: `${AGAIN}, look for a proxy that truncates long responses`,
