@@ -163,8 +163,6 @@ export function readCreateOptions(
 	};
 }
 
-export type CreateVideoOptions = ReturnType<typeof readCreateOptions>;
-
 /** What the option holds in the saved workflow, such as its expression; undefined if it is not added. */
 function savedValue(context: IExecuteFunctions, itemIndex: number, name: string): unknown {
 	const added = context.getNodeParameter('options', itemIndex, {}, { rawExpressions: true });

@@ -81,7 +81,7 @@ export function checkDrawing(drawing: Drawing | undefined, needsBranches: boolea
 }
 
 /** The names of the nodes in the branches of the tools, with the node itself. */
-export function loopNodes(drawing: Drawing): ReadonlySet<string> {
+function loopNodes(drawing: Drawing): ReadonlySet<string> {
 	const { name, toolOutputs } = drawing;
 	const outputs = toolOutputs.map((_label, index) => FIRST_TOOL + index);
 	const branches = outputs.flatMap((output) => targetsOf(drawing, name, output));

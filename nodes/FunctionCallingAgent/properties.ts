@@ -170,8 +170,6 @@ export const toolForm = form(toolFields);
  * The settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. n8n
  * evaluates them for its first item, and they apply to all.
  */
-export type AgentSettings = ReturnType<typeof toSettings>;
-
 export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof agentForm.read>) {
 	const { options, streaming } = values;
 	return {

@@ -704,7 +704,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#checkKey',
 		'shared/run#checkPrompt',
 		'shared/run#parseModel',
-		'shared/run#readPromptText',
 		'shared/run#readText',
 	],
 	'its text is our own, or of a fixed list': [

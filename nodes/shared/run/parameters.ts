@@ -27,20 +27,6 @@ export function parseModel(entered: unknown): string {
 }
 
 /**
- * A text parameter for a model, such as a prompt.
- *
- * @throws InputError as `checkPrompt`.
- */
-export function readPromptText(
-	context: NodeContext,
-	name: string,
-	itemIndex: number,
-	label: string,
-): string {
-	return checkPrompt(context.getNodeParameter(name, itemIndex, ''), label);
-}
-
-/**
  * Returns a value as a text for a model. An object or a list is sent as JSON.
  *
  * @throws InputError for a value that says nothing, such as an empty list or NaN: its answer would be paid for.
