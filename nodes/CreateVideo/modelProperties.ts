@@ -165,15 +165,14 @@ function references(model: VideoModel | undefined): INodeProperties {
 function help(rows: readonly ReferenceRow[], model: VideoModel | undefined): string {
 	const counts = rows.map((row) => counted(maxReferences(row, model), row.noun)).join(', ');
 	const has = (kind: string) => rows.some((row) => row.kind === kind);
-	return [
-		`Reference files, at most ${counts}.`,
+	const sentences = [
+		`Reference files, at most ${counts}`,
 		(model === undefined || (model.imageModes.first_last_frame ?? 0) > 1) &&
-			'In first and last frame mode, the order of the images matters.',
+			'In first and last frame mode, the order of the images matters',
 		has('audio') &&
-			'Audio requires an image or a video. Videos and audio are cut off after 15 seconds in total.',
+			'Audio requires an image or a video. Videos and audio are cut off after 15 seconds in total',
 		model?.editsVideos === true &&
-			'A video is edited: it keeps its length and sound, and is cut off after 15 seconds.',
-	]
-		.filter(Boolean)
-		.join(' ');
+			'A video is edited: it keeps its length and sound, and is cut off after 15 seconds',
+	].filter(Boolean);
+	return sentences.join('. ') + (sentences.length > 1 ? '.' : '');
 }

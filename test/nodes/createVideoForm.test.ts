@@ -92,7 +92,7 @@ test.each(COUNTS)('%s: references, at most %j', (code, [images, videos, audios])
 	expect((kind!.options as INodePropertyOptions[]).map(({ value }) => value)).toStrictEqual(
 		kinds,
 	);
-	expect(references!.description).toContain(`at most ${counts.join(', ')}.`);
+	expect(references!.description).toContain(`at most ${counts.join(', ')}`);
 	expect(references!.description!.includes('15 seconds')).toBe(videos > 0);
 });
 

@@ -35,7 +35,7 @@ const SCHEMA = Object.fromEntries(
 export const formatFields = {
 	responseFormat: choice<'json' | 'schema' | 'text'>(LABEL, {
 		choices: [
-			['JSON', 'json', 'The reply is JSON. The output has its value in the field json.'],
+			['JSON', 'json', 'The reply is JSON, and the output has its value as well'],
 			['JSON by Schema', 'schema', 'JSON with the fields that you define; it is checked'],
 			['Text', 'text', 'The reply is text'],
 		],
