@@ -23,6 +23,7 @@ test.each([
 	['api.example.com', 'Base URL is not a valid URL'],
 	['ftp://api.example.com', 'Base URL is not a valid URL'],
 	['http://', 'Base URL is not a valid URL'],
+	[`https://api.example.com/${'a'.repeat(2_000)}`, 'Base URL is not a valid URL'],
 	['https://me:pw@api.example.com', 'Base URL contains a user name, a query or a fragment'],
 	['https://me@api.example.com', 'Base URL contains a user name, a query or a fragment'],
 	['https://api.example.com/?x=1', 'Base URL contains a user name, a query or a fragment'],

@@ -521,10 +521,11 @@ export const READERS: readonly Reader[] = [
 		'client/chat#checkTools',
 		(text) => () => checkTools([{ type: 'function', function: { name: text } }], 'Tools'),
 	),
-	row(
-		'client/http#normalizeBaseUrl',
-		(text) => () => normalizeBaseUrl(`http://a.example/${text}`),
-	),
+	row('client/http#normalizeBaseUrl', (text) => {
+		// A joined text is copied into one piece where it is first read.
+		const url = Buffer.from(`http://a.example/${text}`).toString();
+		return () => normalizeBaseUrl(url);
+	}),
 	row(
 		'client/http#checkPublicUrl',
 		(text) => () =>
