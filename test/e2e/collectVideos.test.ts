@@ -7,7 +7,7 @@ import { EXAMPLE_CREDENTIAL, readExampleFile } from '../../lab/n8n/readExample';
 import { Running } from '../../lab/services/Running';
 import { LEDGER, POLLS, until, videosWorkflow, VIDEOS } from './support/ledger';
 import { makeTasksOld } from './support/oldTasks';
-import { startRestartableN8n, type RestartableN8n } from './support/restartableN8n';
+import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const PATH = 'videos-to-collect';

@@ -6,7 +6,7 @@ import { postWebhook } from '../../lab/n8n/postWebhook';
 import { Running } from '../../lab/services/Running';
 import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
 import { compareBooks, CREATIONS, IN_ORDER, ledgerRows, POLLS, until } from './support/ledger';
-import { startRestartableN8n, type RestartableN8n } from './support/restartableN8n';
+import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const FILES = '/cdn/';

@@ -14,7 +14,7 @@ import {
 	until,
 	VIDEOS,
 } from './support/ledger';
-import { startRestartableN8n, type RestartableN8n } from './support/restartableN8n';
+import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const IN_BACKGROUND = { mode: 'once', options: { waitForSubWorkflow: false } };

@@ -6,6 +6,8 @@ import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import type { Execution } from '../../lab/n8n/execution';
 import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
+import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { Running } from '../../lab/services/Running';
 import { seededRandom } from '../support/seededRandom';
 import {
@@ -29,7 +31,6 @@ import {
 	type Moment,
 	type OnError,
 } from './support/ledger';
-import { startRestartableN8n, type RestartableN8n } from './support/restartableN8n';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 /** How often n8n is killed, in executions that are killed up to three times each. Six more kills: ledgerQueue.test.ts. */
@@ -41,13 +42,21 @@ const LATER_MS = 80;
 const RECOVERY_MS = 30_000;
 const LIMIT_MS = 5 * 60_000;
 
+/**
+ * The node that starts the workflow was added last. A retry begins without the run of the node that is last in the list,
+ * and keeps what n8n has noted for the others of a crashed execution.
+ */
+const startLast = (each: Workflow): Workflow => ({ ...each, nodes: each.nodes.toReversed() });
+
 const WORKFLOWS = {
 	loop: loopWorkflow('loops'),
 	stopWorkflow: videosWorkflow('stops'),
-	continueErrorOutput: videosWorkflow('continues', { onError: 'continueErrorOutput' }),
-	retryOnFail: videosWorkflow('retries', {
-		more: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
-	}),
+	continueErrorOutput: startLast(videosWorkflow('continues', { onError: 'continueErrorOutput' })),
+	retryOnFail: startLast(
+		videosWorkflow('retries', {
+			more: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
+		}),
+	),
 } as const;
 
 const running = new Running();

@@ -8,7 +8,7 @@ import { Running } from '../../lab/services/Running';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { drawn, node, workflow } from './support/buildWorkflow';
 import { agentNode, set, WEATHER } from './support/drawAgent';
-import { startRestartableN8n, type RestartableN8n } from './support/restartableN8n';
+import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { call, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 

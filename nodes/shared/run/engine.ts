@@ -119,8 +119,9 @@ export function runsOf(context: IExecuteFunctions): readonly ITaskData[] {
 	return (engineOf(context).runData?.[context.getNode().name] ?? []).filter(isReal);
 }
 
-function isReal({ data }: ITaskData): boolean {
-	return data?.['main']?.[0]?.[0]?.json['isArtificialRecoveredEventItem'] !== true;
+function isReal({ data, executionStatus }: ITaskData): boolean {
+	const [item] = data?.['main']?.[0] ?? [];
+	return executionStatus !== 'crashed' && item?.json['isArtificialRecoveredEventItem'] !== true;
 }
 
 /** Whether a run called sub-workflows before the execution of this ID began: IDs grow. Without their IDs it counts as one. */

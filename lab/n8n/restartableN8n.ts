@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { N8nClient } from '../../../lab/n8n/N8nClient';
-import { startN8n } from '../../../lab/n8n/startN8n';
+import { N8nClient } from './N8nClient';
+import { startN8n } from './startN8n';
 
 /** A real n8n that can be killed and started again: same user folder, database and address. */
 export interface RestartableN8n {
