@@ -7,13 +7,8 @@ import { usageOf } from '../client/chat/result';
 import { sendChat, type SendOptions } from '../client/chat/sendChat';
 import { callProblem, closeCalls, toReplay, restoreReplies } from '../client/chat/toolCalls';
 
-import type {
-	ChatCompletion,
-	ChatMessage,
-	ChatRequest,
-	ToolCall,
-	Usage,
-} from '../client/chat/types';
+import type { ChatMessage, ChatRequest, ToolCall, Usage } from '../client/chat/types';
+import { judge, type JudgedReply } from '../client/chat/verdict';
 import { settled, valueOf, type Settled } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
 import { asJson, fromJson } from '../client/json';
@@ -32,7 +27,6 @@ import {
 	type SdkChunk,
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
-import { judgeReply } from '../shared/chat/finishReply';
 import { imageUrls } from '../shared/chat/messages';
 import { boundFields } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
@@ -142,17 +136,14 @@ export function chatModel(
 		let request = toRequest(call);
 		let usage: Usage | undefined;
 		for (let left = MAX_CORRECTIONS; ; left -= 1) {
-			const completion = await chat(request);
+			const completion = judge(await chat(request), 'model');
 			usage = addUsage(usage, usageOf(completion));
 			const reply = { ...completion, ...(usage && { usage }) };
 			const stored = replies().get() ?? [];
 			// The agent tells the calls of all rounds apart by id.
 			const calls = callsOf(completion, `call_${stored.length + 1}`);
 			const [first] = calls;
-			if (first === undefined) {
-				judgeReply(completion, 'model');
-				return reply;
-			}
+			if (first === undefined) return reply;
 			const choice = completion.choices[0]!;
 			const said = toReplay(choice.message, calls);
 			// Some agents would ask the same again, or run the tool with other arguments: `closeCalls` answers the others.
@@ -186,7 +177,7 @@ export function chatModel(
 		generate: async (...call) => toSdkResult(await send(call)),
 		async *stream(...call) {
 			const queue: SdkChunk[] = [];
-			const state: { outcome?: Settled<ChatCompletion>; wake?: () => void } = {};
+			const state: { outcome?: Settled<JudgedReply>; wake?: () => void } = {};
 			const sent = send(call, ({ content, reasoning }) => {
 				if (reasoning !== '') queue.push({ type: 'reasoning-delta', delta: reasoning });
 				if (content !== '') queue.push({ type: 'text-delta', delta: content });

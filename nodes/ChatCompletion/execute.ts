@@ -50,10 +50,13 @@ async function runItem(context: IExecuteFunctions, item: number, { values, key, 
 		...readCall(context, options),
 		fallbacks: toFallbacks(values, options.retries.fallbacks, service),
 		onDelta: showReply(sendText, { reasoning: streaming === 'reasoning' }),
+		node: 'reply' as const,
+		format: wanted.format,
+		mayBeEmpty: values.answeredBy === 'app' && values.emptyReply === 'output',
 	};
 	const { messages, memory } = await recall(context, key, options.memoryMessages, asked);
 	const request = { messages, ...fields };
-	const completion = await askForReply(context, service.http, request, wanted.format, call);
+	const completion = await askForReply(context, service.http, request, call);
 	// A reply with calls that the workflow has to run ends no turn.
 	const conversation =
 		memory && applyReply(startConversation(messages), completion, [], NO_LIMITS);

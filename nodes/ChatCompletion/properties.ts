@@ -12,11 +12,20 @@ import {
 import { callFields, requestFields } from '../shared/chat/requestOptions';
 import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
 import { batchingField, chatRetryField } from '../shared/form/callOptions';
-import { form, options } from '../shared/form/form';
+import { choice, form, options } from '../shared/form/form';
 
 /** The form of Chat Completion. */
 export const chatForm = form({
 	...bindingFields,
+	emptyReply: choice<'error' | 'output'>('If Reply Is Empty', {
+		choices: [
+			['Error', 'error', 'The item fails'],
+			['Output', 'output', 'The output is empty: the application answers nothing on purpose'],
+		],
+		default: 'error',
+		help: 'What happens if the reply has no text, no file and no tool call',
+		displayOptions: { show: { answeredBy: ['app'] } },
+	}),
 	...inputFields,
 	...memoryFields,
 	...formatFields,

@@ -108,8 +108,8 @@ async function ask(
 		const toolFields = tools.length === 0 ? { tool_choice: undefined } : { tools, ...later };
 		const request = { ...slot.request, ...toolFields, messages: conversation.messages };
 		const onDelta = showReply(sendText, { reasoning: settings.showReasoning });
-		const options = { ...settings, fallbacks, onDelta };
-		const completion = await askForReply(context, http, request, format, options);
+		const options = { ...settings, node: 'agent', format, fallbacks, onDelta } as const;
+		const completion = await askForReply(context, http, request, options);
 		const next = applyReply(conversation, completion, tools, settings.limits);
 		for (const { name } of settings.showTools ? openCalls(next) : []) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });

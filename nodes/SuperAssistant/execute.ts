@@ -4,6 +4,7 @@ import { withJson } from '../client/chat/jsonReply';
 import { userMessage } from '../client/chat/messages';
 import { askAssistant, withRetries, type Chat } from '../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest } from '../client/chat/types';
+import { judge } from '../client/chat/verdict';
 import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency';
 import { emptyText, ServiceError } from '../client/errors';
 import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
@@ -45,7 +46,7 @@ export async function runSuperAssistant(
 			const send = async () => await ask(context, plan, sendText);
 			const make = async () => await calls.make(item, send);
 			const { result } = await runExclusive(plan.sessionValue, make);
-			return await finishReply(context, result, 'assistant', plan);
+			return await finishReply(context, judge(result, 'assistant'), 'assistant', plan);
 		};
 	};
 	try {

@@ -22,15 +22,23 @@ const reply = (message: Partial<ChatCompletion['choices'][0]['message']>): ChatC
 describe('content in parts', () => {
 	const PICTURE = { type: 'image_url', image_url: { url: 'https://a.example/1.png' } };
 	test.each([
-		['one text part alone', { type: 'text', text: 'Hi' }, { text: 'Hi', parts: [] }],
-		['one picture alone', PICTURE, { text: '', parts: [PICTURE] }],
+		[
+			'one text part alone',
+			{ type: 'text', text: 'Hi' },
+			{ text: 'Hi', parts: [], refusal: '' },
+		],
+		['one picture alone', PICTURE, { text: '', parts: [PICTURE], refusal: '' }],
 		[
 			'a text and a refusal',
 			[{ text: 'Sorry.' }, { refusal: 'I cannot.' }],
-			{ text: 'Sorry.\n\nI cannot.', parts: [] },
+			{ text: 'Sorry.', parts: [], refusal: 'I cannot.' },
 		],
-		['a refusal alone', [{ refusal: 'I cannot.' }], { text: 'I cannot.', parts: [] }],
-		['null among texts', ['a', null, 'b'], { text: 'ab', parts: [] }],
+		[
+			'a refusal alone',
+			[{ refusal: 'I cannot.' }],
+			{ text: '', parts: [], refusal: 'I cannot.' },
+		],
+		['null among texts', ['a', null, 'b'], { text: 'ab', parts: [], refusal: '' }],
 	])('%s', (_name, content, expected) => {
 		expect(readContent(content)).toEqual(expected);
 	});

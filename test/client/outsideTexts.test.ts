@@ -1,6 +1,7 @@
 import { ServiceError } from '../../nodes/client/errors';
 import { normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
-import { excerpt, errorDetails } from '../../nodes/client/http/request';
+import { errorDetails } from '../../nodes/client/http/errorBody';
+import { excerpt } from '../../nodes/client/http/request';
 import { parseJson } from '../../nodes/client/json';
 import { runNode } from '../support/engine';
 import { events, json, startScriptedServer, type Script } from '../support/scriptedServer';

@@ -34,7 +34,6 @@ import {
 } from '../../nodes/client/chat/requestFields';
 import {
 	boundedFields,
-	checkAnswer,
 	findMedia,
 	isDataUrl,
 	partMedia,
@@ -48,7 +47,6 @@ import {
 	callProblem,
 	closeCalls,
 	idText,
-	isComplete,
 	jsonText,
 	readFunction,
 	readToolCalls,
@@ -61,10 +59,12 @@ import type {
 	ReplyMessage,
 	ToolCall,
 } from '../../nodes/client/chat/types';
+import { endOf } from '../../nodes/client/chat/finishReason';
+import { formOf, judge } from '../../nodes/client/chat/verdict';
 import { ServiceError } from '../../nodes/client/errors';
 import { checkPublicUrl, isPrivateUrl, normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
+import { errorDetails } from '../../nodes/client/http/errorBody';
 import {
-	errorDetails,
 	excerpt,
 	readJsonObject,
 	reportedError,
@@ -214,8 +214,12 @@ const jsonRow = (...fields: Parameters<typeof row>): Reader => ({
 /** Every function that reads text from the service, a file host, a model or a tool branch. */
 export const READERS: readonly Reader[] = [
 	row('shared/chat#toSdkResult', (text) => {
-		const completion = reply({ content: text, tool_calls: calls(text) });
-		return () => [toSdkResult(completion), callsOf(completion), fileLinks(completion)];
+		const completion = reply({ content: `-${text}`, tool_calls: calls(text) });
+		return () => [
+			toSdkResult(judge(completion, 'model')),
+			callsOf(completion),
+			fileLinks(completion),
+		];
 	}),
 	row(
 		'shared/chat#toChatMessages',
@@ -411,9 +415,13 @@ export const READERS: readonly Reader[] = [
 		(text) => () =>
 			toChatResult(reply({ content: text, tool_calls: calls(text) }), { json: text }),
 	),
-	row('client/chat#checkAnswer', (text) => () => {
-		checkAnswer({ choices: [{ index: 0, message: { content: text }, finish_reason: text }] });
-	}),
+	row('client/chat#judge', (text) => () => [
+		formOf(reply({ content: text, refusal: text }), 'reply'),
+		judge(
+			{ choices: [{ index: 0, message: { content: `-${text}` }, finish_reason: text }] },
+			'reply',
+		),
+	]),
 	row(
 		'client/chat#boundedFields',
 		(text) => () =>
@@ -427,11 +435,7 @@ export const READERS: readonly Reader[] = [
 		const chunks = pieces(text, 64).map(bytes);
 		return () => {
 			const decoder = sseDecoder();
-			return [
-				chunks.map((chunk) => decoder.feed(chunk)),
-				decoder.end(),
-				decoder.textBeforeEvents(),
-			];
+			return [chunks.map((chunk) => decoder.feed(chunk)), decoder.end()];
 		};
 	}),
 	jsonRow('client/chat#salvageJson', (text) => () => salvageJson(`Here: ${text}`), 'after prose'),
@@ -477,7 +481,7 @@ export const READERS: readonly Reader[] = [
 		readFunction({ name: text, arguments: text }),
 		idText(text),
 		jsonText(text),
-		isComplete(text),
+		endOf(text),
 	]),
 	row('client/chat#toolProgressEvents', (text) => {
 		const data = {
@@ -648,7 +652,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#isJsonMode',
 		'client/chat#usageOf',
 		'client/chat#idText',
-		'client/chat#isComplete',
+		'client/chat#endOf',
+		'client/chat#formOf',
 		'client/chat#objectsOf',
 		'client/chat#jsonText',
 		'client/chat#toolCall',
@@ -657,7 +662,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/http#hostOf',
 		'client/http#isPrivateAddress',
 		'client/http#bodyError',
-		'client/http#hasError',
+		'client/http#errorIn',
+		'client/http#namedStatus',
 		'client/http#readBytes',
 		'client/http#send',
 		'client#parseJsonObject',
@@ -741,7 +747,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'SuperAssistant#openSession',
 		'shared/chat#mapChats',
 		'shared/chat#finishReply',
-		'shared/chat#judgeReply',
+		'shared/run#adviceOf',
 		'shared/chat#askForReply',
 		'shared/files#hintMissingFiles',
 		'shared/chat#appField',

@@ -762,11 +762,6 @@ describe('what the model is told of an error', () => {
 describe('a reply with neither an answer nor a call is an error that keeps the reply', () => {
 	test.each([
 		['calls that are no list', { content: null, tool_calls: 'weather' }, 'tool_calls'],
-		[
-			'a call that was cut off',
-			{ content: null, tool_calls: [call('c1', 'weather', '{"ci')] },
-			'length',
-		],
 		['no text', { content: ' ' }, 'stop'],
 	])('%s', async (_name, message, finish_reason) => {
 		await server.stop();

@@ -254,16 +254,17 @@ describe('finish reasons', () => {
 		},
 	);
 
-	test.each(['length', 'content_filter', 'odd'])('%s: calls are not run', async (finish) => {
-		replies = [asks([call('a', '{"ci')], { content: 'Half' }, finish)];
-		const { answer, ran } = await run();
-		expect(ran).toBe(0);
-		expect(answer).toMatchObject({ output: 'Half', finish_reason: finish, tool_calls: [] });
-		expect(answer!['messages']).toStrictEqual([
-			{ role: 'user', content: 'Weather?' },
-			{ role: 'assistant', content: 'Half' },
-		]);
-	});
+	test.each(['length', 'content_filter', 'odd'])(
+		'%s: a call that was cut is not run, and its reply is no answer',
+		async (finish) => {
+			replies = [asks([call('a', '{"ci')], { content: 'Half' }, finish)];
+			const { answer, ran, error } = await run();
+			expect(ran).toBe(0);
+			expect(answer).toBeUndefined();
+			expect(error).toMatchObject({ message: 'The reply was cut off in a tool call' });
+			expect(error!.description).toContain('The service said: Half');
+		},
+	);
 });
 
 test.each([

@@ -105,7 +105,7 @@ test.each([
 		{ kind: 'video', url: 'data:video/mp4;base64,AAAA' },
 	],
 ])('a part can be %s', async (_name, part, media) => {
-	content = [part, { type: 'refusal', refusal: 'No more' }, { type: 'unknown' }, null];
+	content = [part, { type: 'text', text: 'No more' }, { type: 'unknown' }, null];
 	const { json: item } = await run('chatCompletion', { prompt: 'Hi' });
 	expect(item).toMatchObject({ output: 'No more', media: [media] });
 });

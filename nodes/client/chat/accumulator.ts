@@ -8,6 +8,7 @@ import {
 	type JsonValue,
 } from '../json';
 import { oneLine } from '../values';
+import { endOf } from './finishReason';
 import { idText, jsonText, objectsOf, toolCall } from './toolCalls';
 import type { ChatCompletion, ChatDelta, Choice, ToolProgressEvent } from './types';
 
@@ -36,7 +37,7 @@ const MAX_PARSES = 16;
 /** Fields of a chunk that do not belong to the envelope. */
 const EXCLUDED_FIELDS = new Set(['choices', 'extension']);
 /** Fields of a delta that are not copied: those that arrive in fragments, and `parts`, which comes from the content. */
-const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'tool_calls', 'parts']);
+const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'refusal', 'tool_calls', 'parts']);
 
 const NO_PARTS: readonly JsonValue[] = [];
 const NO_PROGRESS: readonly ToolProgressEvent[] = [];
@@ -77,9 +78,10 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject): ChatDel
 	return { content: added.content, reasoning: added.reasoning, progress };
 }
 
-/** Whether the first choice has a finish reason (spec 3.2). */
+/** Whether the first choice has a finish reason (spec 3.2), and not one that tells of a failure. */
 export function isFinished({ choices }: Accumulator): boolean {
-	return typeof choices.get(0)?.finish_reason === 'string';
+	const reason = choices.get(0)?.finish_reason;
+	return typeof reason === 'string' && endOf(reason) !== 'failure';
 }
 
 /** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
@@ -123,8 +125,10 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): Omit<ChatDelta
 	mergeFields(message, fields, COMPOSED_FIELDS);
 	const { content, reasoning_content, tool_calls } = fields;
 	for (const call of objectsOf(tool_calls)) applyToolCall(partial, call);
-	const { text, parts } = readContent(content);
+	const { text, parts, refusal } = readContent(content);
 	if (text !== null) message.content = (message.content ?? '') + text;
+	const refused = `${stringOf(fields['refusal'])}${refusal}`;
+	if (refused !== '') message['refusal'] = stringOf(message['refusal']) + refused;
 	for (const part of parts) (message.parts ??= []).push(part);
 	const reasoning = typeof reasoning_content === 'string' ? reasoning_content : '';
 	if (reasoning !== '') message.reasoning_content = (message.reasoning_content ?? '') + reasoning;
@@ -166,6 +170,8 @@ function indexOf(value: JsonValue | undefined): number | undefined {
 	const isIndex = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
 	return isIndex ? Number(value) : undefined;
 }
+
+const stringOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
 const byIndex = (a: { index: number }, b: { index: number }) => a.index - b.index;
 
@@ -210,19 +216,22 @@ function toChoice(
 export function readContent(content: JsonValue = null): {
 	readonly text: string | null;
 	readonly parts: readonly JsonValue[];
+	/** The words of the parts with a refusal. */
+	readonly refusal: string;
 } {
-	if (content === null || typeof content === 'string') return { text: content, parts: NO_PARTS };
+	if (content === null || typeof content === 'string')
+		return { text: content, parts: NO_PARTS, refusal: '' };
 	let all = '';
+	let refused = '';
 	const parts: JsonValue[] = [];
 	for (const part of [content].flat()) {
 		const { text = part, refusal } = objectOf(part);
 		if (typeof text === 'string') all += text;
-		// A refusal is a paragraph of its own.
-		else if (typeof refusal === 'string') all += all === '' ? refusal : `\n\n${refusal}`;
+		else if (typeof refusal === 'string') refused += refusal;
 		else if (isJsonObject(part)) parts.push(part);
 		else if (part !== null) all += jsonText(part);
 	}
-	return { text: all, parts };
+	return { text: all, parts, refusal: refused };
 }
 
 /** Parses the `extension` of a stream chunk (spec 2.7). Returns a list, because one chunk can report several tools. */

@@ -2,24 +2,16 @@ import type { EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError, type AdviceCode } from '../errors';
 import { isBlank } from '../values';
+import { errorIn } from '../http/errorBody';
 import {
 	bodyError,
-	hasError,
 	readBytes,
 	readJsonObject,
 	reportedError,
 	send,
 	unexpectedResponse,
 } from '../http/request';
-import {
-	asJson,
-	fromJson,
-	isJsonObject,
-	objectOf,
-	parseBody,
-	parseJsonObject,
-	type JsonObject,
-} from '../json';
+import { asJson, fromJson, isJsonObject, objectOf, parseBody, type JsonObject } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
 import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
 import { boundedFields, withReply } from './result';
@@ -28,6 +20,11 @@ import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 
 const END_OF_STREAM = '[DONE]';
 const EVENT_STREAM = /^text\/event-stream\b/i;
+/** How a stream of events begins, and how much of a body tells so. */
+const STREAM_HEAD = /^(:|(data|event|id|retry):)/;
+const HEAD_CHARACTERS = 6;
+/** What tells a chunk that was damaged from a word that keeps the connection alive. */
+const JSON_PART = /[{}[\]]|":/;
 
 export interface CompleteOptions {
 	/** Whether to stream the reply; the result has the same form either way. */
@@ -65,16 +62,39 @@ export async function completeChat(
 		body: asJson({ ...others, stream, ...more }),
 		idleTimeoutMs,
 	});
-	const isDeclared = (type: RegExp) => type.test(response.headers['content-type'] ?? '');
-	const isStream = isDeclared(EVENT_STREAM) || (stream && !isDeclared(/^application\/json\b/i));
+	const { head, body } = await peek(response.body);
+	const isDeclared = EVENT_STREAM.test(response.headers['content-type'] ?? '');
+	const isStream = STREAM_HEAD.test(head) || (isDeclared && /^[^{[<]/.test(head));
 	const completion = isStream
-		? await readStream(response, onDelta)
-		: readBody(await readJsonObject(response), onDelta);
+		? await readStream(body, onDelta)
+		: readBody(await readJsonObject({ ...response, body }), onDelta);
 	return fromJson(boundedFields(asJson(completion)));
 }
 
-async function readStream(response: HttpResponse, onDelta: OnDelta): Promise<ChatCompletion> {
-	const { body, headers } = response;
+/** Reads the beginning of a body, without white space before it: some services declare a stream as JSON, or JSON as a stream. */
+async function peek(body: HttpResponse['body']) {
+	const chunks = readBytes(body);
+	const utf8 = new TextDecoder();
+	const read: Uint8Array[] = [];
+	let head = '';
+	while (head.length < HEAD_CHARACTERS) {
+		const next = await chunks.next();
+		if (next.done === true) break;
+		read.push(next.value);
+		head = (head + utf8.decode(next.value, { stream: true })).trimStart();
+	}
+	async function* whole(): AsyncGenerator<Uint8Array> {
+		try {
+			yield* read;
+			yield* chunks;
+		} finally {
+			await chunks.return(undefined);
+		}
+	}
+	return { head, body: whole() };
+}
+
+async function readStream(body: HttpResponse['body'], onDelta: OnDelta): Promise<ChatCompletion> {
 	const accumulator = startAccumulator();
 	const decoder = sseDecoder();
 	let chunks = 0;
@@ -83,8 +103,9 @@ async function readStream(response: HttpResponse, onDelta: OnDelta): Promise<Cha
 	function apply(events: readonly EventSourceMessage[], isLast = false): boolean {
 		for (const { data, event } of events) {
 			const chunk = parseBody(data);
-			if (event === 'error' || hasError(chunk ?? {})) {
+			if (event === 'error' || errorIn(chunk ?? {})) {
 				if (isFinished(accumulator)) return true;
+				if (chunk?.['choices']) onDelta?.(applyChunk(accumulator, chunk));
 				throw reportedError('chat', data, chunk, chunks > 0);
 			}
 			if (chunk !== undefined) {
@@ -94,7 +115,7 @@ async function readStream(response: HttpResponse, onDelta: OnDelta): Promise<Cha
 			} else if (isEnd(data, isLast)) {
 				if (chunks === 0) throw unexpectedResponse('');
 				return true;
-			} else if (data.trim() !== '' && !isLast && !isFinished(accumulator)) {
+			} else if (JSON_PART.test(data) && !isLast && !isFinished(accumulator)) {
 				throw streamError('The stream contains invalid JSON', 'findChangingProxy');
 			}
 		}
@@ -102,15 +123,10 @@ async function readStream(response: HttpResponse, onDelta: OnDelta): Promise<Cha
 	}
 
 	try {
-		for await (const bytes of readBytes(body)) {
+		for await (const bytes of body) {
 			if (apply(decoder.feed(bytes))) return toCompletion(accumulator);
 		}
 		if (apply(decoder.end(), true) || isFinished(accumulator)) return toCompletion(accumulator);
-		const text = decoder.textBeforeEvents();
-		const json = parseJsonObject(text ?? '');
-		if (json !== undefined) return readBody(json, onDelta);
-		const isStream = EVENT_STREAM.test(headers['content-type'] ?? '');
-		if (text !== undefined && (!isStream || text.trim() === '')) throw unexpectedResponse(text);
 		throw streamError('The stream ended before the reply was complete', 'findClosingProxy');
 	} catch (error) {
 		const isCut = error instanceof ServiceError && error.details.retryable === true;
@@ -133,19 +149,23 @@ function streamError(message: string, advice: AdviceCode): ServiceError {
 /** Reads a body that is not streamed. A super assistant that only ran tools may send no choices: its reply is empty. */
 function readBody(body: JsonObject, onDelta: OnDelta): ChatCompletion {
 	const choices = Array.isArray(body['choices']) ? body['choices'] : [null];
-	if (choices.length === 0 && !hasError(body))
-		return { ...body, ...toCompletion(startAccumulator()) };
 	const { message } = objectOf(choices[0]);
+	const isEmpty = choices.length === 0;
 	const { content, reasoning_content, tool_calls } = objectOf(message);
-	const isEmpty = tool_calls === undefined && isBlank(content);
-	if (!isJsonObject(message) || (isEmpty && hasError(body))) {
+	// Beside an answer an error tells of something else, unless the choice itself has it.
+	const isAnswered = tool_calls !== undefined || !isBlank(content);
+	if (
+		errorIn(isAnswered ? { ...body, error: null } : body) ||
+		(!isEmpty && !isJsonObject(message))
+	) {
 		// An empty list of choices is nothing that has arrived.
-		const arrived = choices.length === 0 ? { ...body, choices: undefined } : body;
-		throw withReply(bodyError('chat', body), arrived);
+		throw withReply(bodyError('chat', body), isEmpty ? { ...body, choices: undefined } : body);
 	}
-	const { text, parts } = readContent(content);
+	if (!isJsonObject(message)) return { ...body, ...toCompletion(startAccumulator()) };
+	const { text, parts, refusal } = readContent(content);
 	const { text: reasoning } = readContent(reasoning_content);
 	message['content'] = text;
+	if (refusal !== '') message['refusal'] = refusal;
 	// The service may have a field of this name itself.
 	delete message['parts'];
 	if (parts.length > 0) message['parts'] = [...parts];

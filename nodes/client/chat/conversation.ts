@@ -1,13 +1,6 @@
 import { parseJsonObject, type JsonObject, type JsonValue } from '../json';
 import { readToolCall } from './toolArguments';
-import {
-	errorResult,
-	isComplete,
-	readToolCalls,
-	toolMessage,
-	toReplay,
-	type RepliedCall,
-} from './toolCalls';
+import { errorResult, readToolCalls, toolMessage, toReplay, type RepliedCall } from './toolCalls';
 import { usageOf } from './result';
 import type { ToolDeclaration } from './requestFields';
 import type { ChatCompletion, ChatMessage, Usage } from './types';
@@ -72,8 +65,8 @@ export function startConversation(messages: readonly ChatMessage[]): Conversatio
 
 /**
  * Reducer: adds a reply of the model (spec 2.3, 4). Its calls are pending, except those that the service has executed
- * (spec 2.4): their results are kept. The reply is the answer when it has no other calls, or is incomplete. The
- * assistant message is kept in the form in which it is sent back, see `readToolCalls`.
+ * (spec 2.4): their results are kept. The reply is the answer when it has no other calls. The assistant message is kept
+ * in the form in which it is sent back, see `readToolCalls`.
  *
  * Invalid calls (unknown tool, arguments that are not JSON or do not match the schema) get an error as their result at
  * once. When a limit stops the conversation, `closeOpenCalls` closes its pending calls.
@@ -87,8 +80,7 @@ export function applyReply(
 	const { message, finish_reason: finishReason } = completion.choices[0]!;
 	const rounds = conversation.rounds + 1;
 	const isExecuted = ({ result }: RepliedCall) => result !== undefined;
-	const replied = readToolCalls(message, `call_${rounds}`);
-	const kept = isComplete(finishReason) ? replied : replied.filter(isExecuted);
+	const kept = readToolCalls(message, `call_${rounds}`);
 	const isAnswer = finishReason === 'tool_calls' ? kept.length === 0 : kept.every(isExecuted);
 	const calls = kept.map(({ call }) => call);
 	const asked = toReplay(isAnswer ? { content: null } : message, calls);

@@ -4,9 +4,10 @@ import { ServiceError } from '../errors';
 import { asJson, type JsonObject, type JsonValue, parseJson } from '../json';
 import { isBlank, oneLine } from '../values';
 import { addUsage, canonicalJson } from './conversation';
+import { endOf } from './finishReason';
 import { userMessage } from './messages';
 import { usageOf, withReply } from './result';
-import { isComplete, readToolCalls } from './toolCalls';
+import { readToolCalls } from './toolCalls';
 import { findMismatch } from './toolArguments';
 import type { Chat } from './sendChat';
 import type { ChatCompletion, ChatMessage } from './types';
@@ -82,7 +83,7 @@ function tryToRead(
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const calls = readToolCalls(message);
 	const asks = reason === 'tool_calls' || calls.some(({ result }) => result === undefined);
-	if (calls.length > 0 && asks && !hasRunAll && isComplete(reason)) return {};
+	if (calls.length > 0 && asks && !hasRunAll && endOf(reason) === 'whole') return {};
 
 	const text = message.content ?? '';
 	const found = salvageJson(text);
@@ -103,7 +104,7 @@ function tryToRead(
 }
 
 function isCutOff({ choices }: ChatCompletion): boolean {
-	return choices[0]!.finish_reason === 'length';
+	return endOf(choices[0]!.finish_reason) === 'length';
 }
 
 /** The messages with what the model has to do. A prompt that already asks for JSON without a schema stays as it is. */

@@ -40,9 +40,15 @@ export function toChatResult(
 	const calls = readToolCalls(message);
 	const hasRun = ({ result }: RepliedCall) => hasRunAll === true || result !== undefined;
 	const asked = calls.filter((each) => !hasRun(each)).map(({ call }) => call);
+	const ran = calls.filter(hasRun).map(({ call }) => oneLine(call.function.name));
+	const isWork = isBlank(message.content) && media.length === 0 && ran.length > 0;
+	const work = isWork && asked.length === 0 ? `Done without an answer: ${ran.join(', ')}` : '';
 	const shown = withoutUndefined({
 		// A chat may show the whole item if the text is empty.
-		output: message.content === '' ? links.join('\n') : message.content,
+		output:
+			isBlank(message.content) && asked.length === 0
+				? work || links.join('\n')
+				: message.content,
 		json,
 		media: ifAny(media),
 		tool_calls: ifAny(asked),
@@ -68,25 +74,6 @@ export function toChatResult(
 
 function fieldsOf(body: ChatCompletion, names: readonly string[]): Record<string, unknown> {
 	return Object.fromEntries(names.map((name) => [name, body[name] ?? undefined]));
-}
-
-/**
- * Checks that a reply without calls to run is an answer.
- *
- * @throws ServiceError `protocol` if it has neither text nor files, such as a reply that was cut off in a call.
- */
-export function checkAnswer(completion: ChatCompletion): void {
-	const { message, finish_reason: reason } = completion.choices[0]!;
-	if (!isBlank(message.content) || findMedia(message).length > 0) return;
-	throw new ServiceError(
-		'protocol',
-		'The model replied with neither an answer nor a tool call',
-		[
-			`The reply ended with the finish reason ${oneLine(String(reason ?? null))}`,
-			'shortenConversation',
-		],
-		{ partial: asJson(completion) },
-	);
 }
 
 function ifAny<T>(list: readonly T[]): readonly T[] | undefined {
@@ -126,13 +113,14 @@ export function boundedFields(fields: JsonObject): JsonObject {
 }
 
 /** Adds to a ServiceError what has arrived of the reply, which is paid for: its body so far, and its session. */
-export function withReply(error: unknown, body: JsonObject): unknown {
+export function withReply<E>(error: E, body: JsonObject): E | ServiceError {
 	const { choices, usage, session_id: session } = body;
 	const isKnown = (choices ?? usage ?? session ?? null) !== null;
 	if (!isKnown || !(error instanceof ServiceError)) return error;
 	const id = idText(session);
 	const partial = boundedFields(body);
-	return error.with({ partial, ...(id === '' ? {} : { subject: { session_id: id } }) });
+	const subject = { ...error.details.subject, session_id: id };
+	return error.with({ partial, ...(id === '' ? {} : { subject }) });
 }
 
 /** A file in a reply. `url` is a data: URL where the service sends the file itself. */

@@ -8,6 +8,8 @@ const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
 const MAX_REMEMBERED_EVENTS = 64;
 /** After so many invalid lines the rest is not parsed: the parser creates an error for each of them. */
 const MAX_INVALID_LINES = 1_000;
+/** Byte order marks before a line. */
+const MARKS = /(?<=[\r\n])\uFEFF/g;
 /** Limit for a whole stream. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 
@@ -23,7 +25,7 @@ export function sseDecoder() {
 	let isEventTooLarge = false;
 	let invalidLines = 0;
 	let totalBytes = 0;
-	let textBeforeEvents: string | undefined = '';
+	let last = '\n';
 	const utf8 = new TextDecoder();
 	const dataById = new Map<string, string>();
 	let areIdsUnique = true;
@@ -59,11 +61,13 @@ export function sseDecoder() {
 
 	function parse(text: string): readonly EventSourceMessage[] {
 		events = [];
-		if (invalidLines < MAX_INVALID_LINES) parser.feed(text);
+		// A gateway that joins streams leaves the mark before a line, which would be lost with it.
+		const lines = text.includes('\uFEFF')
+			? (last + text).replace(MARKS, '').slice(last.length)
+			: text;
+		last = text.at(-1) ?? last;
+		if (invalidLines < MAX_INVALID_LINES) parser.feed(lines);
 		if (isEventTooLarge) throw tooLarge('An event of the stream');
-		if (textBeforeEvents !== undefined)
-			textBeforeEvents = events.length > 0 ? undefined : textBeforeEvents + text;
-		if ((textBeforeEvents?.length ?? 0) > MAX_EVENT_CHARACTERS) throw tooLarge('The reply');
 		return events;
 	}
 
@@ -80,8 +84,6 @@ export function sseDecoder() {
 		},
 		/** Flushes the parser at the end of the stream: the blank line dispatches a last event, which may be truncated. */
 		end: () => parse(`${utf8.decode()}\n\n`),
-		/** The text so far; undefined once there was an event in it. */
-		textBeforeEvents: () => textBeforeEvents,
 	};
 }
 

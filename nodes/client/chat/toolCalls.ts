@@ -107,14 +107,6 @@ export function errorResult(error: string): string {
 	return JSON.stringify({ error });
 }
 
-/**
- * Whether a reply with this finish reason is complete, so that its calls can be run. Some servers end a reply with calls
- * with `stop` or nothing; with `length`, `content_filter` and others a call may be cut off.
- */
-export function isComplete(finishReason: unknown): boolean {
-	return [undefined, null, '', 'stop', 'tool_calls'].includes(finishReason as string | null);
-}
-
 /** The assistant message that sends a reply back with these of its calls (spec 4); `content` is null without text. */
 export function toReplay(message: ReplyMessage, calls: readonly ToolCall[]): ChatMessage {
 	const { tool_calls, tool_results, parts, content, ...rest } = message;

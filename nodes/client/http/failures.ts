@@ -1,4 +1,6 @@
-import { ServiceError, type AdviceCode, type ErrorDetails, type ErrorKind } from '../errors';
+import { ServiceError, type Advice, type ErrorDetails, type ErrorKind } from '../errors';
+import { shorten } from '../json';
+import { oneLine } from '../values';
 import type { Deadline } from '../ports';
 
 /** Endpoint group: some statuses have different meanings for chat and for video (spec 7). */
@@ -9,7 +11,7 @@ export interface Failure {
 	readonly kind: ErrorKind;
 	/** Must not contain an error code such as EPERM, in any case: the host replaces such a message with its own. */
 	readonly message: string;
-	readonly advice: AdviceCode;
+	readonly advice: Advice | readonly Advice[];
 	/** Whether the same request may succeed a little later. */
 	readonly retryable: boolean;
 	/** Whether the service may have processed the request: a retry may then be charged twice. */
@@ -18,7 +20,7 @@ export interface Failure {
 
 const row = (
 	message: string,
-	advice: AdviceCode,
+	advice: Advice,
 	more: Partial<Omit<Failure, 'message' | 'advice'>> = {},
 ): Failure => ({ kind: 'http', message, advice, retryable: false, outcomeUnknown: false, ...more });
 
@@ -111,10 +113,50 @@ function firstOf(rows: Rows, text: string): Failure {
 	return rows.find(([pattern]) => pattern.test(text))![1];
 }
 
-/** What an error status means; undefined stands for an error in a response with status 200. */
-export function statusFailure(endpoint: Endpoint, status: number | undefined): Failure {
-	if (status === undefined) return NO_STATUS;
-	return STATUSES[endpoint][status] ?? firstOf(UNLISTED, String(status));
+/** What the words of an error mean, in whatever status they come: its message, its type or its code. */
+const MEANINGS: Rows = [
+	[
+		/(insufficient|not enough|no|out of|exceeded|low)\W+(\w+\W+){0,3}(balance|credits?|quota|funds)|(balance|credits?|quota) \w+ (insufficient|exhausted|exceeded)|arrear|overdue|billing|欠费|余额/i,
+		row('Insufficient credit', 'topUp'),
+	],
+	[
+		/model\b.{0,80}(not (found|exist|open)|n.t exist|no access)|model_?not_?found|(unknown|no such|invalid) model|模型不存在/i,
+		row('The service does not know this model', 'chooseModel'),
+	],
+	[
+		/(?<!case.?)sensitive|moderation|content.?filter|data.?inspection|inappropriate|flagged/i,
+		row(MODERATED, 'rephraseQuestion'),
+	],
+	[
+		/(invalid|incorrect|expired) (api.?key|token)|unauthorized|login fail/i,
+		row('The service rejected the API key', 'checkKey'),
+	],
+	[
+		/(maximum|max) (context|input) length|context.length.exceeded|prompt is too long/i,
+		row('The conversation is too long for the model', 'shortenConversation'),
+	],
+];
+/** Statuses that say all by themselves. */
+const CLEAR: readonly (number | undefined)[] = [401, 406, 409];
+
+/**
+ * What an error status means; undefined stands for an error in a response with status 200. The words of the error decide
+ * before a status that others use differently, and the advice quotes those that did.
+ */
+export function statusFailure(
+	endpoint: Endpoint,
+	status: number | undefined,
+	{ serviceMessage = '', serviceType = '' }: ErrorDetails = {},
+): Failure {
+	const listed = status === undefined ? NO_STATUS : STATUSES[endpoint][status];
+	const failure = listed ?? firstOf(UNLISTED, String(status));
+	const isClear = CLEAR.includes(status) || (endpoint === 'video' && listed !== undefined);
+	const words = shorten(`${serviceMessage} ${serviceType}`, 2_000);
+	const meaning = isClear ? undefined : MEANINGS.find(([pattern]) => pattern.test(words));
+	if (meaning === undefined) return failure;
+	const [pattern, { message, advice, retryable }] = meaning;
+	const quoted = `Seen in its message: "${oneLine(pattern.exec(words)![0].trim())}"` as const;
+	return { ...failure, message, retryable, advice: [quoted, ...[advice].flat()] };
 }
 
 /** The error for a failure, with what is known of it. */

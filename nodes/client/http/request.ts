@@ -1,14 +1,7 @@
 import { type ErrorDetails, ServiceError } from '../errors';
-import {
-	isJsonObject,
-	type JsonObject,
-	objectOf,
-	parseBody,
-	parseJson,
-	shorten,
-	withoutUndefined,
-} from '../json';
+import { type JsonObject, parseBody, parseJson, shorten } from '../json';
 import type { HttpPort, HttpRequest, HttpResponse } from '../ports';
+import { errorDetails, errorIn, namedStatus } from './errorBody';
 import { failureError, statusFailure, transportError, type Endpoint } from './failures';
 
 /** Memory limit: far above any body of the service, reached only when the base URL leads to something else. */
@@ -65,22 +58,6 @@ export function unexpectedResponse(text: string): ServiceError {
 	);
 }
 
-/** Reads the error fields of a body or of a stream event (spec 7). */
-export function errorDetails(body: unknown): ErrorDetails {
-	const fields = objectOf(body);
-	const error = objectOf(fields['error']);
-	const text = (value: unknown) =>
-		typeof value === 'string' && value !== '' ? value : undefined;
-	const isServiceForm =
-		isJsonObject(fields['error']) || Boolean(text(fields['error']) ?? text(fields['trace_id']));
-	return withoutUndefined({
-		serviceMessage: text(error['message']) ?? text(fields['error']),
-		serviceType: text(error['type']),
-		traceId: text(fields['trace_id']) ?? text(error['trace_id']),
-		isServiceForm: isServiceForm || undefined,
-	});
-}
-
 /**
  * Yields the bytes of a body.
  *
@@ -115,15 +92,16 @@ function httpError(
 	{ status, headers }: HttpResponse,
 	text: string,
 ): ServiceError {
-	const failure = statusFailure(endpoint, status);
 	const { location } = headers;
 	const isRedirect = status < 400 && location !== undefined;
-	return failureError(isRedirect ? { ...failure, kind: 'protocol' } : failure, {
+	const details = {
 		status,
 		serviceMessage: isRedirect ? `Location: ${excerpt(location)}` : excerpt(text),
 		...errorDetails(parseJson(text)),
 		...retryAfter(headers),
-	});
+	};
+	const failure = statusFailure(endpoint, status, details);
+	return failureError(isRedirect ? { ...failure, kind: 'protocol' } : failure, details);
 }
 
 /**
@@ -160,21 +138,16 @@ const STATUSES_BY_TYPE: readonly (readonly [RegExp, number])[] = [
 	[/invalid_request/, 400],
 ];
 
-/** Whether a body, or the chunk of a stream, reports an error. Some servers send an empty one where there is none. */
-export function hasError({ error }: JsonObject): boolean {
-	return Boolean(error) && (typeof error !== 'object' || Object.keys(error!).length > 0);
-}
-
 /** The error for a body that lacks what was asked for: the one that it reports, or that it cannot be from the service. */
 export function bodyError(endpoint: Endpoint, body: JsonObject): ServiceError {
 	const text = JSON.stringify(body);
-	return hasError(body) ? reportedError(endpoint, text, body) : unexpectedResponse(text);
+	return errorIn(body) ? reportedError(endpoint, text, body) : unexpectedResponse(text);
 }
 
 /**
  * An error that the service reports with status 200. In place of the reply, it is like the error status that it names.
  *
- * @param body `text` parsed, if it is a JSON object. Without a field `error` it is the error itself.
+ * @param body `text` parsed, if it is a JSON object. Without an error in it, see `errorIn`, it is the error itself.
  */
 export function reportedError(
 	endpoint: Endpoint,
@@ -182,19 +155,17 @@ export function reportedError(
 	body: JsonObject = {},
 	isInReply = false,
 ): ServiceError {
-	const fields = hasError(body) ? body : { ...body, error: body };
-	const error = objectOf(fields.error);
-	const codes = [error['status'], error['code'], body['status'], body['code']];
-	const type = `${String(error['type'])} ${String(error['code'])}`;
+	const fields = errorIn(body) ? body : { ...body, error: body };
+	const { type, code } = errorIn(fields) ?? {};
 	const status =
-		codes.map(Number).find((code) => code >= 400 && code < 600) ??
-		STATUSES_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1];
-	const failure = statusFailure(endpoint, status);
+		namedStatus(fields) ??
+		STATUSES_BY_TYPE.find(([pattern]) => pattern.test(`${String(type)} ${String(code)}`))?.[1];
 	const details = {
 		...(status === undefined ? {} : { status }),
 		serviceMessage: excerpt(text),
 		...errorDetails(fields),
 	};
+	const failure = statusFailure(endpoint, status, details);
 	return isInReply
 		? new ServiceError('stream', IN_REPLY, failure.advice, { ...details, outcomeUnknown: true })
 		: failureError(failure, details);

@@ -3,9 +3,10 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 import type { ToolDeclaration } from '../../client/chat/requestFields';
 import { userMessage } from '../../client/chat/messages';
 import { usageOf, isDataUrl, partMedia } from '../../client/chat/result';
-import { isComplete, jsonText, readToolCalls, toolCall } from '../../client/chat/toolCalls';
+import { jsonText, readToolCalls, toolCall } from '../../client/chat/toolCalls';
 
 import type { ChatCompletion, ChatMessage, ContentPart, ToolCall } from '../../client/chat/types';
+import type { JudgedReply } from '../../client/chat/verdict';
 import { InputError } from '../../client/errors';
 import { withoutUndefined, type JsonObject, type JsonValue } from '../../client/json';
 import { isBlank } from '../../client/values';
@@ -31,7 +32,7 @@ export interface SdkTool {
 
 /** How a reply ended. */
 interface SdkEnd {
-	finishReason: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+	finishReason: 'stop' | 'tool-calls' | 'other';
 	usage?: { promptTokens: number; completionTokens: number; totalTokens: number };
 }
 
@@ -141,12 +142,10 @@ export function toChatMessages(
 const FINISH_REASONS: ReadonlyMap<unknown, SdkEnd['finishReason']> = new Map([
 	['stop', 'stop'],
 	['tool_calls', 'tool-calls'],
-	['length', 'length'],
-	['content_filter', 'content-filter'],
 ]);
 
 /** Converts a reply of the service to n8n's form. */
-export function toSdkResult(completion: ChatCompletion): SdkEnd & { message: SdkMessage } {
+export function toSdkResult(completion: JudgedReply): SdkEnd & { message: SdkMessage } {
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const { content: said, reasoning_content: thought = '' } = message;
 	const text = (said ?? '') + fileLinks(completion);
@@ -177,10 +176,9 @@ export function fileLinks({ choices }: ChatCompletion): string {
 		.join('');
 }
 
-/** The tool calls to run: those of a complete reply that the service has not executed, see `readToolCalls`. */
+/** The tool calls to run: those that the service has not executed, see `readToolCalls`. */
 export function callsOf({ choices }: ChatCompletion, prefix?: string): readonly ToolCall[] {
-	const { message, finish_reason: finishReason } = choices[0]!;
-	if (!isComplete(finishReason)) return [];
+	const { message } = choices[0]!;
 	return readToolCalls(message, prefix).flatMap(({ call, result }) =>
 		result === undefined ? call : [],
 	);

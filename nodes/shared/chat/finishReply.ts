@@ -6,14 +6,16 @@ import {
 
 import type { Conversation } from '../../client/chat/conversation';
 import { readJsonReply, withJson, type JsonFormat } from '../../client/chat/jsonReply';
-import { checkAnswer, toChatResult, usageOf } from '../../client/chat/result';
+import { toChatResult, usageOf } from '../../client/chat/result';
 import { sendChat, type SendOptions } from '../../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest } from '../../client/chat/types';
+import { formOf, judge, type Taker, type Form, type JudgedReply } from '../../client/chat/verdict';
 import { asJson } from '../../client/json';
 import type { HttpPort } from '../../client/ports';
 import type { DownloadLimits } from '../files/downloadLimits';
+import { adviceOf } from '../run/advice';
 import { n8nClock } from '../run/clock';
-import { mentionOnce } from '../run/hints';
+import { hint, mentionOnce } from '../run/hints';
 import { forTools, trace } from '../run/nodeContext';
 
 import { remember, type Memory } from './memory';
@@ -22,8 +24,6 @@ import { withMedia } from './replyMedia';
 
 /** What is different where the nodes take a reply. */
 interface ReplyKind {
-	/** Which reply is no answer; undefined for a node that takes every reply. The only place where replies are judged. */
-	readonly judge?: (completion: ChatCompletion) => void;
 	/** The fields that an agent's model gets of it, see `forTools`. */
 	readonly tool: 'reply' | 'assistant';
 	/** Whether all tool calls of a reply have run, see `toChatResult`. */
@@ -32,21 +32,19 @@ interface ReplyKind {
 	readonly rawField?: string;
 }
 
-const KINDS: Readonly<Record<'reply' | 'assistant' | 'agent' | 'model', ReplyKind>> = {
+const KINDS: Readonly<Record<Exclude<Taker, 'model'>, ReplyKind>> = {
 	reply: { tool: 'reply' },
 	assistant: { tool: 'assistant', hasRunAll: true },
-	agent: { judge: checkAnswer, tool: 'reply', hasRunAll: true, rawField: 'response' },
-	model: { judge: checkAnswer, tool: 'reply' },
+	agent: { tool: 'reply', hasRunAll: true, rawField: 'response' },
 };
 
-/**
- * Judges a reply by the row of its node.
- *
- * @throws ServiceError for a reply that is no answer.
- */
-export function judgeReply(completion: ChatCompletion, node: keyof typeof KINDS): void {
-	KINDS[node].judge?.(completion);
-}
+/** What is said below the output of a reply that is an answer in part only. */
+const PARTLY: Readonly<Partial<Record<Form, string>>> = {
+	cut: `The reply was cut off (finish_reason tells why). ${adviceOf('shortenReply')}`,
+	work: 'The service has run tools, but has not answered in words. Output: Detailed has their results',
+};
+/** What stands in a memory behind a reply that was cut off. */
+const CUT_MARK = '\n\n[The reply was cut off here]';
 
 /** What an item wants of its reply: how much of it, in which format, and with which files. */
 interface ReplyOptions {
@@ -59,42 +57,59 @@ interface ReplyOptions {
 }
 
 /**
- * Takes a reply to the output of its item. Every chat node passes through here: the reply is judged and read as JSON, its
- * turn is remembered, and its files are downloaded.
+ * Takes a reply to the output of its item: it is read as JSON, its turn is remembered, and its files are downloaded.
  *
- * @throws ServiceError when the reply is no answer, or not in the format, and when the execution is canceled.
+ * @throws ServiceError when the reply is not in the format, and when the execution is canceled.
  */
 export async function finishReply(
 	context: IExecuteFunctions,
-	completion: ChatCompletion,
+	reply: JudgedReply,
 	node: keyof typeof KINDS,
 	{ format, output, media, memory, conversation }: ReplyOptions,
 ): Promise<INodeExecutionData> {
 	const { tool, hasRunAll = false, rawField } = KINDS[node];
-	judgeReply(completion, node);
-	const json = readJsonReply(completion, format);
+	const form = formOf(reply, node);
+	const partly = PARTLY[form];
+	if (partly !== undefined) hint(context, partly);
+	const json = readJsonReply(reply, format);
 	const options = { json, details: output === 'detailed', hasRunAll };
 	const result =
 		output === 'raw'
-			? asJson(rawField === undefined ? completion : { [rawField]: completion })
-			: forTools(context, tool, toChatResult(completion, options));
-	if (conversation !== undefined) await remember(context, memory, conversation);
-	return await withMedia(context, result, completion, media);
+			? asJson(rawField === undefined ? reply : { [rawField]: reply })
+			: forTools(context, tool, toChatResult(reply, options));
+	if (conversation !== undefined)
+		await remember(context, memory, form === 'cut' ? withCutMark(conversation) : conversation);
+	return await withMedia(context, result, reply, media);
+}
+
+/** A conversation whose last message says that it was cut off: in a memory it would read as a whole one. */
+function withCutMark(conversation: Conversation): Conversation {
+	const { messages } = conversation;
+	const said = messages.at(-1)!;
+	const content = `${said.content as string}${CUT_MARK}`;
+	return { ...conversation, messages: messages.with(-1, { ...said, content }) };
+}
+
+/** Who asks, and what is an answer. */
+interface AskOptions extends SendOptions {
+	readonly node: Taker;
+	readonly format: JsonFormat | undefined;
+	/** Whether nothing is an answer. */
+	readonly mayBeEmpty?: boolean;
 }
 
 /**
- * Asks for a reply, in a JSON format also for the repair of one. Each call is reported by itself, and a fallback that has
- * answered is named in the panel.
+ * Asks for a reply and judges it, in a JSON format also the repair of one. Each call is reported by itself, and a fallback
+ * that has answered is named in the panel.
  *
- * @throws InputError and ServiceError as `sendChat`.
+ * @throws InputError and ServiceError as `sendChat` and `judge`.
  */
 export async function askForReply(
 	context: IExecuteFunctions,
 	http: HttpPort,
 	request: ChatRequest,
-	format: JsonFormat | undefined,
-	options: SendOptions,
-): Promise<ChatCompletion> {
+	{ node, format, mayBeEmpty, ...options }: AskOptions,
+): Promise<JudgedReply> {
 	const send = sendChat(n8nClock(context), http, {
 		...options,
 		onFallback: ({ answered_by: code, failed: [first] }) => {
@@ -103,7 +118,7 @@ export async function askForReply(
 		},
 	});
 	const chat = withJson(async (each) => reportCall(context, await send(each), request), format);
-	return await chat(request);
+	return judge(await chat(request), node, mayBeEmpty);
 }
 
 const INSTEAD = 'Remove what it ignores, or use the Super Assistant node';

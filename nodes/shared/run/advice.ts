@@ -28,7 +28,8 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 	askForLess: 'Ask for less in one call, or raise Timeout under Options',
 	checkAddressOrAskForLess: `Check ${BASE_URL}, and request less in one call`,
 	continueSession: 'Request less in one call, or continue in the same session',
-	shortenReply: 'The reply was cut off at its maximum length: ask for a shorter one',
+	shortenReply:
+		'Ask for a shorter reply, or raise the limit: it is that of the service, or one in Extra Body Fields',
 	shortenConversation: 'Try again, or shorten the conversation',
 	describeFields: 'Describe the fields more clearly, or set Repair Attempts',
 	tryLater: 'Try again in a minute',
@@ -44,6 +45,9 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 	findClosingProxy: `${AGAIN}, look for a proxy that closes long connections`,
 	findMixingProxy: `${AGAIN}, look for a proxy or a cache that mixes up responses`,
 };
+
+/** What a person in n8n can do, as a sentence without a period. */
+export const adviceOf = (code: AdviceCode) => SENTENCES[code];
 
 /** What can be done about an error, as sentences without periods: codes in words, and the words of the host's own errors. */
 export function sentencesOf({ advice }: ServiceError): readonly string[] {

@@ -1,0 +1,87 @@
+import type { ErrorDetails } from '../errors';
+import { isJsonObject, objectOf, withoutUndefined, type JsonObject, type JsonValue } from '../json';
+
+/** Names that services give to the parts of an error, the first that is there. */
+const NAMES = {
+	message: [
+		...['message', 'Message', 'msg', 'error_msg', 'status_msg', 'error_message'],
+		...['errorMessage', 'error_description', 'detail', 'reason'],
+	],
+	type: ['type', 'Type'],
+	code: ['code', 'Code', 'error_code', 'errorCode', 'status_code', 'http_code'],
+	trace: ['trace_id', 'request_id', 'requestId', 'RequestId', 'sid'],
+} as const;
+/** Codes of a success. */
+const GOOD = /^(0|20\d|ok|success|succeeded)$/i;
+
+/** The first of these parts that is a text, or a number. */
+function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefined {
+	const values = NAMES[part].map((name) => fields[name]);
+	const isPart = (value: JsonValue | undefined) =>
+		typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
+	const found = values.find(isPart);
+	return found === undefined ? undefined : String(found);
+}
+
+/**
+ * The error that a body, or a chunk of a stream, reports in any dress; undefined if it reports none. Some services send an
+ * empty error where there is none.
+ *
+ * A rule, not a list of services: a body without choices, extension, usage and session that has a code or a message is
+ * an error, and so is one in a field that is only there for errors.
+ */
+export function errorIn(body: JsonObject): JsonObject | undefined {
+	const { choices, extension, usage, session_id: session, ResponseMetadata: metadata } = body;
+	const choice = Array.isArray(choices) ? choices[0] : undefined;
+	const { type, data = extension } = objectOf(extension);
+	const places = [
+		...[body['error'], objectOf(choice)['error'], body['Error'], body['errors']],
+		...[objectOf(metadata)['Error'], type === 'error' ? data : undefined],
+		// They tell of a success, too.
+		...[body['base_resp'], body['header']].filter((each) => isFailure(objectOf(each))),
+	];
+	const found = places.map((each) => (each === true ? body : toError(each))).find(Boolean);
+	const isReply = [choice, extension, usage, session].some((each) => (each ?? null) !== null);
+	if (found !== undefined || isReply) return found;
+	const detail = toError(body['detail']);
+	return detail ?? (isFailure(body) || body['success'] === false ? body : undefined);
+}
+
+/** Whether fields have the code of a failure, or a message without the code of a success. */
+function isFailure(fields: JsonObject): boolean {
+	const code = partOf(fields, 'code');
+	return code === undefined ? partOf(fields, 'message') !== undefined : !GOOD.test(code);
+}
+
+/** What a field for errors says: the first of a list, a text as a message. */
+function toError(value: JsonValue | undefined): JsonObject | undefined {
+	const [first] = [value].flat();
+	if (typeof first === 'string' && first.trim() !== '') return { message: first };
+	return isJsonObject(first) && Object.keys(first).length > 0 ? first : undefined;
+}
+
+/** Reads the error of a body, or of a chunk of a stream (spec 7), see `errorIn`. */
+export function errorDetails(value: unknown): ErrorDetails {
+	const body = objectOf(value);
+	const error = errorIn(body) ?? {};
+	const isText = typeof body['error'] === 'string' && body['error'] !== '';
+	const isServiceForm = isJsonObject(body['error']) || isText || isId(body['trace_id']);
+	return withoutUndefined({
+		serviceMessage: partOf(error, 'message'),
+		// Other services have a code in its place.
+		serviceType: partOf(error, 'type') ?? (isServiceForm ? undefined : partOf(error, 'code')),
+		traceId: partOf(body, 'trace') ?? partOf(error, 'trace'),
+		isServiceForm: isServiceForm || undefined,
+	});
+}
+
+const isId = (value: JsonValue | undefined) => typeof value === 'string' && value !== '';
+
+/** The HTTP status that an error names: its own, or that of the body around it. */
+export function namedStatus(body: JsonObject): number | undefined {
+	const error = errorIn(body) ?? {};
+	return [error, body]
+		.flatMap((fields) => [fields['status'], ...NAMES.code.map((name) => fields[name])])
+		.map(Number)
+		.find((code) => code >= 400 && code < 600);
+}

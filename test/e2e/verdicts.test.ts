@@ -1,0 +1,140 @@
+// @seconds 60
+/**
+ * The verdict on each form of a reply, streamed or not, where a person meets it: in the three chat nodes, and with the chat
+ * model in n8n's AI Agent and Basic LLM Chain.
+ */
+import { outputItems } from '../../lab/n8n/execution';
+import { N8nClient } from '../../lab/n8n/N8nClient';
+import { Running } from '../../lab/services/Running';
+import { events, json, startScriptedServer } from '../support/scriptedServer';
+import { drawn, node, withSubNodes } from './support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { sharedN8nUrl } from './support/sharedN8n';
+
+const CREDENTIAL = 'Verdicts';
+const PACKAGE = 'n8n-nodes-agent-video';
+const LANGCHAIN = '@n8n/n8n-nodes-langchain';
+const CUT_CALL = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"ci' } };
+
+/** What the service says, by the word of the question: a choice, or a body without one. */
+const REPLIES: Readonly<
+	Record<string, { readonly message?: object; readonly [field: string]: unknown }>
+> = {
+	answer: { message: { content: 'All of it' }, finish_reason: 'stop' },
+	nothing: { message: { content: '', reasoning_content: 'Hm' }, finish_reason: 'stop' },
+	refusal: { message: { content: null, refusal: 'I cannot do that' }, finish_reason: 'stop' },
+	call: { message: { content: 'Let me see', tool_calls: [CUT_CALL] }, finish_reason: 'length' },
+	failure: { message: { content: 'Half' }, finish_reason: 'error' },
+	envelope: { code: 1301, msg: 'The content may be unsafe' },
+	cut: { message: { content: 'Half of it' }, finish_reason: 'length' },
+};
+
+/** What a person reads of each; the chat model shows text only, so that a reply that was cut is an error there. */
+const EXPECTED = (isModel: boolean): Readonly<Record<string, string>> => ({
+	answer: 'All of it',
+	nothing: 'neither an answer nor a tool call',
+	refusal: 'The model refused to answer: I cannot do that',
+	call: 'The reply was cut off in a tool call',
+	failure: 'The service reported an error during the reply',
+	envelope: 'The service returned an error',
+	cut: isModel ? 'The reply was cut off' : 'Half of it',
+});
+
+const running = new Running();
+let client: N8nClient;
+
+beforeAll(async () => {
+	const server = running.keep(
+		await startScriptedServer((response, { body }) => {
+			const { messages } = body as { messages: { content: unknown }[] };
+			const asked = String(messages.at(-1)!.content);
+			const [form = '', kind] = asked.split(' ');
+			const { message, finish_reason, ...envelope } = REPLIES[form]!;
+			const choice = { index: 0, finish_reason };
+			const reply = message === undefined ? envelope : { choices: [{ ...choice, message }] };
+			if (kind === 'body') json(response, 200, reply);
+			else if (message === undefined) events(response, [envelope, '[DONE]']);
+			else {
+				const delta = { choices: [{ index: 0, delta: message }] };
+				events(response, [delta, { choices: [{ ...choice, delta: {} }] }, '[DONE]']);
+			}
+		}),
+	);
+	client = await N8nClient.signIn(await sharedN8nUrl());
+	running.keep({ stop: () => client.archiveWorkflows() });
+	await client.createCredential({
+		name: CREDENTIAL,
+		type: 'agentVideoApi',
+		data: { baseUrl: server.url, apiKey: 'k' },
+	});
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+const QUESTIONS = Object.keys(REPLIES).flatMap((form) => [`${form} body`, `${form} stream`]);
+const QUESTION = '={{ $json.questions }}';
+
+const NODES = {
+	'Chat Completion': [`${PACKAGE}.chatCompletion`, 1, { prompt: QUESTION }],
+	'Super Assistant': [
+		`${PACKAGE}.superAssistant`,
+		1,
+		{ appCode: 'a', session: 'new', message: QUESTION },
+	],
+	'Agent with Tools': [`${PACKAGE}.functionCallingAgent`, 1, { prompt: QUESTION }],
+	'AI Agent': [`${LANGCHAIN}.agent`, 3.1, { promptType: 'define', text: QUESTION }],
+	'Basic LLM Chain': [`${LANGCHAIN}.chainLlm`, 1.9, { promptType: 'define', text: QUESTION }],
+} as const;
+
+it.each(Object.keys(NODES) as (keyof typeof NODES)[])(
+	'%s: every form has its verdict, as a body and as a stream',
+	async (name) => {
+		const [type, version, parameters] = NODES[name];
+		const isOwn = type.startsWith(PACKAGE);
+		const flow = drawn(
+			name,
+			[
+				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				node('Set', 'n8n-nodes-base.set', 3.4, {
+					parameters: {
+						mode: 'raw',
+						jsonOutput: JSON.stringify({ questions: QUESTIONS }),
+					},
+				}),
+				node('Each', 'n8n-nodes-base.splitOut', 1, {
+					parameters: { fieldToSplitOut: 'questions' },
+				}),
+				node('Answer', type, version, {
+					parameters,
+					onError: 'continueRegularOutput',
+					...(isOwn ? { credential: CREDENTIAL } : {}),
+				}),
+			],
+			{ Start: [['Set']], Set: [['Each']], Each: [['Answer']] },
+		);
+		const model = node('Model', `${PACKAGE}.agentVideoChatModel`, 1, {
+			credential: CREDENTIAL,
+		});
+		const ref = await client.importWorkflow(
+			isOwn ? flow : withSubNodes(flow, 'Answer', [[model, 'ai_languageModel']]),
+		);
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		const items = outputItems(execution, 'Answer');
+		const expected = EXPECTED(!isOwn);
+		const seen = items.map((item, index) => {
+			const text = JSON.stringify(item.json);
+			const word = expected[QUESTIONS[index]!.split(' ')[0]!]!;
+			return text.includes(word) ? 'as expected' : `${QUESTIONS[index]!}: ${text}`;
+		});
+		expect(seen).toStrictEqual(QUESTIONS.map(() => 'as expected'));
+		// Only an answer, and a reply that was cut where its reason is seen, has no error.
+		const good = QUESTIONS.filter((_, index) => items[index]!.json['error'] === undefined);
+		const taken = isOwn ? ['answer', 'cut'] : ['answer'];
+		expect(good.map((question) => question.split(' ')[0])).toStrictEqual(
+			taken.flatMap((form) => [form, form]),
+		);
+	},
+	RUN_LIMIT_MS,
+);

@@ -1,0 +1,228 @@
+/** The table of verdicts: each form of a reply, as a body and as a stream, for each of the four nodes that take replies. */
+import { VERDICTS, type Form } from '../../nodes/client/chat/verdict';
+import { askThrough, CHAT_NODE_NAMES, type ChatNodeName } from '../support/fourNodes';
+import { eventsOf, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
+
+let server: ScriptedServer;
+let answer: readonly [type: string, text: string | Uint8Array];
+
+beforeAll(async () => {
+	server = await startScriptedServer((response) => {
+		const [type, text] = answer;
+		response.writeHead(200, { 'content-type': type }).end(text);
+	});
+});
+afterAll(async () => {
+	await server.stop();
+});
+
+const JSON_TYPE = 'application/json';
+const STREAM_TYPE = 'text/event-stream';
+const SESSION = { session_id: 's-1' };
+const CALL = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
+const CUT_CALL = { ...CALL, function: { name: 'look', arguments: '{"ci' } };
+const RUN = { tool_calls: [CALL], tool_results: [{ tool_call_id: 'c1', content: 'Rain' }] };
+const PICTURE = { type: 'image_url', image_url: { url: 'https://cdn.example/1.png' } };
+
+/** Each text of a message in two fragments, and what is a list in one. */
+function toDeltas({ ...message }: Record<string, unknown>): object[] {
+	return Object.entries(message).flatMap(([name, value]) => {
+		if (name === 'tool_calls')
+			return [{ tool_calls: (value as object[]).map((call, index) => ({ index, ...call })) }];
+		if (typeof value !== 'string' || value.length < 2) return [{ [name]: value }];
+		return [{ [name]: value.slice(0, 2) }, { [name]: value.slice(2) }];
+	});
+}
+
+function toAnswer(message: Record<string, unknown>, finish_reason: unknown, stream: boolean) {
+	const choice = { index: 0, finish_reason };
+	if (!stream) {
+		const body = { ...SESSION, choices: [{ ...choice, message }] };
+		return [JSON_TYPE, JSON.stringify(body)] as const;
+	}
+	const chunks = toDeltas(message).map((delta) => ({ choices: [{ index: 0, delta }] }));
+	const end = { ...SESSION, choices: [{ ...choice, delta: {} }] };
+	return [STREAM_TYPE, eventsOf([...chunks, end, '[DONE]'])] as const;
+}
+
+const NOTHING = 'The model replied with neither an answer nor a tool call';
+const CUT = 'The reply was cut off';
+const IN_CALL = 'The reply was cut off in a tool call';
+const REFUSED = 'The model refused to answer: I cannot';
+const FAILED = 'The service reported an error during the reply';
+const WORK = 'Done without an answer: look';
+
+/** What comes out: a text is the output; with an error its message. */
+type Expected = { readonly output: unknown } | { readonly error: string };
+type Row = readonly [
+	form: Form,
+	message: Record<string, unknown>,
+	finish: unknown,
+	expected: Partial<Record<ChatNodeName, Expected>> | Expected,
+];
+
+const MESSAGES: Readonly<Partial<Record<Form, string>>> = {
+	nothing: NOTHING,
+	refusal: REFUSED,
+	'cut call': IN_CALL,
+	failure: FAILED,
+};
+const fails = (form: Form, message: object, finish: unknown): Row => [
+	form,
+	{ ...message },
+	finish,
+	{ error: MESSAGES[form]! },
+];
+
+const ROWS: readonly Row[] = [
+	...[null, '', ' \n'].flatMap((content) =>
+		['stop', 'length', 'content_filter', null].map((finish) =>
+			fails('nothing', { content }, finish),
+		),
+	),
+	fails('nothing', { content: '', reasoning_content: 'I think so' }, 'stop'),
+	fails('nothing', {}, 'stop'),
+	fails('refusal', { content: null, refusal: 'I cannot' }, 'stop'),
+	fails('refusal', { content: 'Well.', refusal: 'I cannot' }, 'stop'),
+	fails('refusal', { content: [{ type: 'refusal', refusal: 'I cannot' }] }, 'stop'),
+	...['length', 'content_filter', 'odd'].map((finish): Row => [
+		'cut call',
+		{ content: 'Let me see', tool_calls: [CUT_CALL] },
+		finish,
+		{
+			...{ reply: { error: IN_CALL }, agent: { error: IN_CALL } },
+			model: { error: IN_CALL },
+			// All calls of an assistant have run.
+			assistant: { output: 'Let me see' },
+		},
+	]),
+	...['error', 'network_error'].map((finish) => fails('failure', { content: 'Half' }, finish)),
+	...['length', 'content_filter', 'max_tokens'].map((finish): Row => [
+		'cut',
+		{ content: 'Half' },
+		finish,
+		{
+			...{ reply: { output: 'Half' }, assistant: { output: 'Half' } },
+			...{ agent: { output: 'Half' }, model: { error: CUT } },
+		},
+	]),
+	[
+		'work',
+		{ content: '', ...RUN },
+		'stop',
+		{
+			...{ reply: { output: WORK }, assistant: { output: WORK } },
+			...{ agent: { output: WORK }, model: { error: 'The service has run tools' } },
+		},
+	],
+	['answer', { content: 'All' }, 'stop', { output: 'All' }],
+	['answer', { content: 'All', refusal: '' }, 'stop', { output: 'All' }],
+	['answer', { content: 'All' }, null, { output: 'All' }],
+	['answer', { content: 'All' }, 'odd', { output: 'All' }],
+	['answer', { content: [PICTURE] }, 'stop', { output: 'https://cdn.example/1.png' }],
+	['calls', { content: null, tool_calls: [CALL] }, 'tool_calls', { reply: { output: null } }],
+];
+
+/** The text that a node puts out; a chat model's in pieces. */
+function textOf({ output, said, message }: Record<string, unknown>): unknown {
+	const pieces = (said ?? (message as { content?: unknown } | undefined)?.content) as
+		readonly { delta?: string; text?: string }[] | undefined;
+	return pieces === undefined
+		? output
+		: pieces.map(({ delta = '', text = '' }) => delta + text).join('');
+}
+
+test('every form has a row', () => {
+	const forms = new Set(ROWS.map(([form]) => form));
+	expect(VERDICTS.map(({ form }) => form).filter((form) => !forms.has(form))).toStrictEqual([]);
+});
+
+describe.each(CHAT_NODE_NAMES)('%s', (node) => {
+	describe.each([
+		['as a body', false],
+		['as a stream', true],
+	])('%s', (_form, stream) => {
+		test.each(ROWS)('%s: %j, finish %s', async (form, message, finish, all) => {
+			const expected = 'output' in all || 'error' in all ? all : all[node];
+			if (expected === undefined) return;
+			answer = toAnswer(message, finish, stream);
+			const { json, error, hints } = await askThrough(node, stream, server.url);
+			if ('error' in expected) {
+				const { content, reasoning_content: thought } = message;
+				expect(error).toContain(expected.error);
+				expect(error).toContain(`the finish reason ${String(finish)}`);
+				// Paid for, and not lost.
+				expect(error).toContain('session_id: s-1');
+				for (const kept of [content, thought])
+					if (typeof kept === 'string' && kept.trim() !== '')
+						expect(error).toContain(kept);
+				return;
+			}
+			expect(error).toBe('');
+			const text = String(textOf(json)).replace(/^\s*!\[image\]\((.*)\)$/, '$1');
+			expect(text).toBe(String(expected.output));
+			const isPart = form === 'cut' || form === 'work';
+			expect(hints.join()).toContain(
+				isPart && node !== 'model' ? (form === 'cut' ? CUT : 'has run') : '',
+			);
+		});
+	});
+});
+
+test.each([true, false])(
+	'an application may answer nothing on purpose, streamed: %s',
+	async (stream) => {
+		answer = toAnswer({ content: '' }, 'stop', stream);
+		const app = { answeredBy: 'app', appCode: 'a', emptyReply: 'output' };
+		const { json, error } = await askThrough('reply', stream, server.url, app);
+		expect(error).toBe('');
+		expect(json).toMatchObject({ output: '', finish_reason: 'stop' });
+	},
+);
+
+describe.each(CHAT_NODE_NAMES)('%s reads what was not asked for as what it is', (node) => {
+	const chunk = (delta: object, finish_reason: string | null = null) => ({
+		choices: [{ index: 0, delta, finish_reason }],
+	});
+	const CHUNKS = [chunk({ content: 'A' }), chunk({ content: 'll' }), chunk({}, 'stop')];
+	const BODY = { choices: [{ index: 0, message: { content: 'All' }, finish_reason: 'stop' }] };
+	const [first = '', second = '', last = ''] = CHUNKS.map((each) => eventsOf([each]));
+	test.each<[string, string, string]>([
+		['a stream declared as JSON', JSON_TYPE, eventsOf([...CHUNKS, '[DONE]'])],
+		['JSON declared as a stream', STREAM_TYPE, JSON.stringify(BODY)],
+		['JSON over many lines declared as a stream', STREAM_TYPE, JSON.stringify(BODY, null, 2)],
+		[
+			'words that keep the connection alive',
+			STREAM_TYPE,
+			`data: heartbeat\n\n${first}data: ping\n\n${second}${last}`,
+		],
+		[
+			'a byte order mark within a stream',
+			STREAM_TYPE,
+			`\uFEFF${first}\uFEFF${second}\uFEFF${last}`,
+		],
+	])('%s', async (_name, type, text) => {
+		for (const stream of [true, false]) {
+			answer = [type, text];
+			const { json, error } = await askThrough(node, stream, server.url);
+			expect(error).toBe('');
+			expect(textOf(json)).toBe('All');
+		}
+	});
+
+	test('such a word does not end a stream that has not ended', async () => {
+		answer = [STREAM_TYPE, `${first}data: heartbeat\n\n`];
+		const { error } = await askThrough(node, true, server.url);
+		expect(error).toContain('The stream ended before the reply was complete');
+	});
+
+	test('a chunk that was damaged is none', async () => {
+		answer = [STREAM_TYPE, `${first}data: "content":"l"}}]}\n\n${last}`];
+		const { error } = await askThrough(node, true, server.url);
+		expect(error).toContain('The stream contains invalid JSON');
+	});
+});

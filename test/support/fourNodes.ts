@@ -1,0 +1,60 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { modelCallerNode, packageNode, runNode, runWorkflow } from './engine';
+
+/** The nodes that take replies, by their names in the table of verdicts. */
+export const CHAT_NODES = {
+	reply: ['chatCompletion', { prompt: 'Hi' }],
+	assistant: ['superAssistant', { appCode: 'a', message: 'Hi', session: 'new' }],
+	agent: ['functionCallingAgent', { prompt: 'Hi' }],
+	model: ['agentVideoChatModel', {}],
+} as const;
+
+export type ChatNodeName = keyof typeof CHAT_NODES;
+export const CHAT_NODE_NAMES = Object.keys(CHAT_NODES) as ChatNodeName[];
+
+/** What a person sees of one call: the output item, or the error with all that it says. */
+export interface Seen {
+	readonly json: IDataObject;
+	/** Message, advice and details of the error; empty if there is none. */
+	readonly error: string;
+	/** The texts below the output. */
+	readonly hints: readonly string[];
+}
+
+/** Asks once through a node, in n8n's engine; the chat model through a chain. */
+export async function askThrough(
+	node: ChatNodeName,
+	stream: boolean,
+	baseUrl: string,
+	parameters: IDataObject = {},
+): Promise<Seen> {
+	const [type, usual] = CHAT_NODES[node];
+	const credential = { baseUrl, apiKey: 'k' };
+	const own = { ...usual, streaming: stream ? 'auto' : 'off', output: 'detailed', ...parameters };
+	const result =
+		node === 'model'
+			? await runWorkflow(
+					[
+						packageNode('Model', type, { parameters }),
+						modelCallerNode('Chain', { stream }),
+					],
+					{},
+					'Chain',
+					{ credential, model: { name: 'Model', of: 'Chain' } },
+				)
+			: await runNode(type, { credential, parameters: own });
+	const { error, outputs, run } = result;
+	const failure = error as (Error & { description?: string; context?: object }) | undefined;
+	const runs = Object.values(run.data.resultData.runData).flat();
+	return {
+		json: outputs.flat()[0]?.json ?? {},
+		error:
+			failure === undefined
+				? ''
+				: [failure.message, failure.description, JSON.stringify(failure.context)].join(
+						'\n',
+					),
+		hints: runs.flatMap(({ hints = [] }) => hints.map(({ message }) => message)),
+	};
+}
