@@ -213,6 +213,56 @@ describe('nothing of a response is lost', () => {
 		expect(await outcome(text)).toMatchObject(reply('Hi'));
 	});
 
+	test('fragments of fields that the specification does not have are joined', async () => {
+		const fragments = [
+			{
+				role: 'assistant',
+				text_content: 'Dee',
+				reasoning: 'I ',
+				audio: { id: 'a', data: 'AA' },
+			},
+			{
+				role: 'assistant',
+				text_content: 'per',
+				reasoning: 'think',
+				audio: { id: 'a', data: 'BB' },
+			},
+			{ reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'I ' }] },
+			{
+				reasoning_details: [
+					{ type: 'reasoning.text', index: 0, text: 'think', signature: 's' },
+				],
+			},
+			{ reasoning_details: [{ type: 'reasoning.text', index: 1, text: 'so' }] },
+			{ content: 'Hi' },
+		];
+		const text = fragments.map((delta) => event({ choices: [{ index: 0, delta }] })).join('');
+		const end = {
+			index: 0,
+			delta: {},
+			finish_reason: 'stop',
+			img_urls: ['https://a.example/1'],
+		};
+		expect(await outcome(text + event({ choices: [end] }) + DONE)).toMatchObject({
+			choices: [
+				{
+					img_urls: ['https://a.example/1'],
+					message: {
+						role: 'assistant',
+						content: 'Hi',
+						text_content: 'Deeper',
+						reasoning_content: 'I think',
+						audio: { id: 'a', data: 'AABB' },
+						reasoning_details: [
+							{ type: 'reasoning.text', index: 0, text: 'I think', signature: 's' },
+							{ type: 'reasoning.text', index: 1, text: 'so' },
+						],
+					},
+				},
+			],
+		});
+	});
+
 	test('an error beside an empty message', async () => {
 		const body = { ...reply(''), error: { message: 'Own words', code: 429 } };
 		const answer = { type: 'application/json', stream: false };

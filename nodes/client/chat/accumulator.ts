@@ -38,6 +38,19 @@ const MAX_PARSES = 16;
 const EXCLUDED_FIELDS = new Set(['choices', 'extension']);
 /** Fields of a delta that are not copied: those that arrive in fragments, and `parts`, which comes from the content. */
 const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'refusal', 'tool_calls', 'parts']);
+/** Fields of a choice that are not copied as they are. */
+const CHOICE_FIELDS = new Set([
+	'index',
+	'delta',
+	'message',
+	'finish_reason',
+	'usage',
+	'calls',
+	'latest',
+	'current',
+]);
+/** Fields that have the same value in every fragment. */
+const CONSTANT_FIELDS = new Set(['role', 'id', 'type', 'index', 'name', 'format']);
 
 const NO_PARTS: readonly JsonValue[] = [];
 const NO_PROGRESS: readonly ToolProgressEvent[] = [];
@@ -107,6 +120,36 @@ function mergeFields(
 	}
 }
 
+/**
+ * Adds fragments of fields: texts are joined, lists appended, where an entry with the index of the last one is a fragment
+ * of that, and objects joined. Any other value replaces the last one.
+ */
+function joinFields(
+	target: Record<string, unknown>,
+	fields: JsonObject,
+	except: ReadonlySet<string> = CONSTANT_FIELDS,
+): void {
+	for (const key in fields) {
+		const value = fields[key];
+		if (value === null || value === undefined) continue;
+		const old = target[key];
+		if (CONSTANT_FIELDS.has(key)) target[key] = value;
+		else if (except.has(key)) continue;
+		else if (typeof old === 'string' && typeof value === 'string') target[key] = old + value;
+		else if (isJsonObject(old) && isJsonObject(value)) joinFields(old, value);
+		else if (!Array.isArray(old) || !Array.isArray(value)) target[key] = value;
+		else {
+			for (const entry of value) {
+				const last: unknown = old.at(-1);
+				const isFragment = isJsonObject(entry) && entry['index'] !== undefined;
+				if (isFragment && objectOf(last)['index'] === entry['index'])
+					joinFields(objectOf(last), entry);
+				else old.push(entry);
+			}
+		}
+	}
+}
+
 function emptyChoice(index: number): PartialChoice {
 	const message = { role: 'assistant', content: null };
 	return { index, message, finish_reason: null, calls: [], latest: new Map() };
@@ -122,8 +165,9 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): Omit<ChatDelta
 	const isNew = message.content === null && partial.current === undefined;
 	const { delta, message: whole } = choice;
 	const fields = isJsonObject(delta) || !isNew ? objectOf(delta) : objectOf(whole);
-	mergeFields(message, fields, COMPOSED_FIELDS);
-	const { content, reasoning_content, tool_calls } = fields;
+	mergeFields(partial as unknown as Record<string, unknown>, choice, CHOICE_FIELDS);
+	joinFields(message, fields, COMPOSED_FIELDS);
+	const { content, reasoning: thought, reasoning_content = thought, tool_calls } = fields;
 	for (const call of objectsOf(tool_calls)) applyToolCall(partial, call);
 	const { text, parts, refusal } = readContent(content);
 	if (text !== null) message.content = (message.content ?? '') + text;

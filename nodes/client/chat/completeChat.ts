@@ -151,7 +151,8 @@ function readBody(body: JsonObject, onDelta: OnDelta): ChatCompletion {
 	const choices = Array.isArray(body['choices']) ? body['choices'] : [null];
 	const { message } = objectOf(choices[0]);
 	const isEmpty = choices.length === 0;
-	const { content, reasoning_content, tool_calls } = objectOf(message);
+	const { content, reasoning: thought, tool_calls, ...said } = objectOf(message);
+	const { reasoning_content = thought } = said;
 	// Beside an answer an error tells of something else, unless the choice itself has it.
 	const isAnswered = tool_calls !== undefined || !isBlank(content);
 	if (
