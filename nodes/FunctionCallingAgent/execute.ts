@@ -17,9 +17,10 @@ import { remember } from '../shared/chat/memory';
 import { eventLoopTurn } from '../shared/run/clock';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
+import { lastRunMark, postponeLastRun } from '../shared/run/lastRun';
 import { stoppingError } from '../shared/run/mapItems';
 import { nodeState } from '../shared/run/nodeContext';
-import { checkEnd, isEndCheck } from './drawing';
+import { lostAtStopped, missingResults } from './ending';
 import { emit, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
 import {
 	askingSlots,
@@ -48,12 +49,12 @@ export async function runAgent(
 	const state =
 		stored.get() ?? stored.set({ batches: [], arrivals: [], conversations: 0, retries: 0 });
 	try {
-		if (isEndCheck(context)) {
+		if (lastRunMark(context) !== undefined) {
+			if (postponeLastRun(context)) return null;
 			const open = branchCalls(state);
-			// None is open if Retry On Fail repeats a run that has failed them.
-			const error = open.length === 0 ? undefined : checkEnd(context, open);
-			if (error !== undefined) failSlots(context, slotsOf(open), error);
-			else if (open.length > 0) return null;
+			if (open.length > 0) failSlots(context, slotsOf(open), missingResults(open));
+			const lost = lostAtStopped(context);
+			if (lost !== undefined) throw lost;
 		} else if (response !== undefined && response.actionResponses.length > 0) {
 			state.retries = 0;
 			applyToolResponses(state, response);

@@ -3,8 +3,11 @@ import type { EngineRequest, IExecuteFunctions, INodeExecutionData } from 'n8n-w
 import { applyStarted, type CallRecord, type StopReason } from '../client/chat/conversation';
 import { asJson, parseJson } from '../client/json';
 import { hintMissingFiles } from '../shared/files/download';
+import { isLive } from '../shared/chat/chatStream';
 import { hint } from '../shared/run/hints';
-import { ANSWER, FIRST_TOOL, readDrawing, STOPPED, targetsOf, watchOpenCalls } from './drawing';
+import { isInChat } from '../shared/run/nodeContext';
+import { ANSWER, FIRST_TOOL, readDrawing, STOPPED, wiresFrom } from './drawing';
+import { planEnd } from './ending';
 import { ENVELOPE, placeOf, toEnvelope } from './matching';
 import {
 	branchCalls,
@@ -121,12 +124,21 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 		}
 	} else state.batches = state.batches.filter((batch) => !due.includes(batch));
 
-	watchOpenCalls(context, branchCalls(state), called.length > 0);
-	const drawing = outputs[STOPPED]!.length === 0 ? undefined : readDrawing(context);
-	if (drawing !== undefined && targetsOf(drawing, drawing.name, STOPPED).length === 0)
-		hint(context, UNSEEN);
+	const stopped = outputs[STOPPED]!.map(({ json }) => String(json['reason']));
+	const isUnseen = stopped.length > 0 && !isConnected(context, STOPPED);
+	if (isUnseen) hint(context, UNSEEN);
+	const isRead = (isLive(context) || isInChat(context)) && !isConnected(context, ANSWER);
+	const isLost = isUnseen && !isRead && !context.continueOnFail();
+	planEnd(context, branchCalls(state), called.length > 0, isLost ? stopped : []);
 	hintMissingFiles(context, outputs.flat(), 'media');
 	return outputs;
+}
+
+/** Whether an output leads to a node. In an execution up to a certain node, n8n leaves out what does not lead there. */
+function isConnected(context: IExecuteFunctions, output: number): boolean {
+	const drawing = readDrawing(context);
+	if (drawing === undefined || drawing.destination !== undefined) return true;
+	return wiresFrom(drawing, drawing.name, output).length > 0;
 }
 
 /** Whether a conversation has ended. */

@@ -2,11 +2,12 @@ import type { EngineResponse, IExecuteFunctions, INodeExecutionData } from 'n8n-
 
 import { applyResult } from '../client/chat/conversation';
 import { InputError } from '../client/errors';
-import { asJson, type JsonObject, type JsonValue } from '../client/json';
+import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { engineOf, sourceOf } from '../shared/run/engine';
+import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { hint } from '../shared/run/hints';
-import { FIRST_TOOL, readToolOutputs } from './drawing';
+import { isToolOutput, readToolOutputs } from './drawing';
 import { ENVELOPE, envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
 import {
@@ -20,25 +21,8 @@ import {
 	type ConversationSlot,
 } from './state';
 
-/** Errors about items that cannot be matched to their call. */
-const UNMATCHED: Partial<Record<Match['kind'], string>> = {
-	lost: 'came back without the link to their tool call',
-	contradiction: 'contradict their item linking',
-};
 const KEEP_LINKING =
-	'Keep item linking in the branch (Code nodes: return pairedItem), or set Run Tool Calls to One at a Time';
-/** Fields of n8n's and other errors that are for developers. */
-const DEBUG_FIELDS = ['stack', 'errorDetails', 'n8nDetails'];
-/** Limits of an error text for the model. */
-const MAX_SENTENCES = 2;
-const MAX_ERROR_CHARACTERS = 400;
-/** How much of an error text is read: a stack trace or a path in front of a sentence is far shorter. */
-const MAX_READ_CHARACTERS = 4_000;
-/** A stack trace at the end of an error text. */
-const STACK = /\n[^\S\n]*at [^]*/;
-/** A word that has a path on the server: in a folder that servers have, or of a package. Paths of a URL stay. */
-const SERVER_PATH =
-	/file:\/\/\S+|(?<![\w:/.])(?:[A-Za-z]:\\|\/(?:home|root|usr|var|tmp|opt|etc|mnt|srv|Users)\/|\/\S*\/(?:node_modules|\.n8n)\/)[^\s'"`),]*/g;
+	'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), or set Run Tool Calls to One at a Time';
 
 /**
  * Reads the input items of this run: applies the results among them, and begins a conversation for each question.
@@ -49,19 +33,19 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	const source = sourceOf(context);
 	const arrival = state.arrivals.length + 1;
 	const items = context.getInputData();
-	const { runData = {} } = engineOf(context);
-	const { name: node, onError } = context.getNode();
-	// n8n adds the fields of the input item, which may have a `tool_call`, to the items of an error output.
-	const errorOutput =
-		onError === 'continueErrorOutput' ? FIRST_TOOL + readToolOutputs(context).length : Infinity;
-	const isToolOutput = (output: number) => output >= FIRST_TOOL && output < errorOutput;
+	const { runData = {}, nodes } = engineOf(context);
+	const { name: node } = context.getNode();
+	const isOwn = isToolOutput(readToolOutputs(context).length);
 	const open = branchCalls(state);
-	const matches = matchItems(runData, { node, source, items, isToolOutput }, open);
-	for (const { kind, calls } of matches) {
-		const problem = UNMATCHED[kind];
-		if (problem === undefined) continue;
-		failSlots(context, slotsOf(calls), new InputError('Tool results', problem, KEEP_LINKING));
-	}
+	const { conversations } = state;
+	const matches = matchItems(
+		{ runData, nodes, node, isOwn },
+		{ source, items, conversations },
+		open,
+	);
+	const lost = matches.filter(({ kind }) => kind === 'lost').flatMap(({ calls }) => calls);
+	const problem = `came back without the link to their tool call (from ${source?.previousNode})`;
+	failSlots(context, slotsOf(lost), new InputError('Tool results', problem, KEEP_LINKING));
 
 	// With On Error: Continue a node that fails passes its input on, which here is the tool call.
 	const failure = source && runData[source.previousNode]?.[source.previousNodeRun ?? 0]?.error;
@@ -131,35 +115,4 @@ function toValue(item: INodeExecutionData, { files }: ConversationSlot): JsonObj
 /** Whether the field `error` of an item tells of one: some APIs send an empty one, or 0, where there is none. */
 function isError(value: unknown): boolean {
 	return Boolean(value) && (typeof value !== 'object' || Object.keys(value!).length > 0);
-}
-
-/**
- * An error in one or two sentences, without its stack trace and the paths of the server. Of an error without a message,
- * such as a code of the tool, the simple fields are kept: others may have headers with keys.
- */
-export function toErrorText(error: unknown): JsonValue | undefined {
-	if (typeof error === 'string') return inSentences(error);
-	if (typeof error !== 'object' || error === null) return error as JsonValue;
-	const { message, error: inner, description } = asJson(error);
-	const cause = message ?? inner;
-	if (typeof cause === 'object') return toErrorText(cause);
-	if (typeof cause === 'string')
-		return inSentences(typeof description === 'string' ? `${cause}\n${description}` : cause);
-	const simple = Object.entries(asJson(error)).filter(([, value]) => typeof value !== 'object');
-	return withoutKeys(Object.fromEntries(simple), DEBUG_FIELDS);
-}
-
-function inSentences(text: string): string {
-	const sentences = text
-		.slice(0, MAX_READ_CHARACTERS)
-		.replace(STACK, '')
-		.replace(SERVER_PATH, '(path)')
-		.split(/\n|(?<=\w\w[.!?])\s/)
-		.map((sentence) => sentence.trim())
-		.filter((sentence) => sentence !== '');
-	return [...new Set(sentences)].slice(0, MAX_SENTENCES).join(' ').slice(0, MAX_ERROR_CHARACTERS);
-}
-
-function withoutKeys(json: object, keys: readonly string[]): JsonObject {
-	return Object.fromEntries(Object.entries(asJson(json)).filter(([key]) => !keys.includes(key)));
 }

@@ -10,6 +10,7 @@ import {
 	draw,
 	noOp,
 	set,
+	subWorkflow,
 	WEATHER,
 	when,
 	type Drawing,
@@ -255,43 +256,8 @@ const SOURCES: readonly Row[] = [
 	})),
 ];
 
-/** A sub-workflow that tells the weather, without links to the items of its caller. */
-const subWorkflow = (mode: string) =>
-	node('weather', base('executeWorkflow'), 1.2, {
-		parameters: {
-			source: 'parameter',
-			mode,
-			workflowJson: JSON.stringify({
-				nodes: [
-					node('Called', base('executeWorkflowTrigger'), 1.1, {
-						parameters: { inputSource: 'passthrough' },
-					}),
-					WEATHER,
-				],
-				connections: { Called: { main: [[{ node: 'weather', type: 'main', index: 0 }]] } },
-			}),
-		},
-	});
-
 /** Branches of all kinds, for two calls in a round. */
 const BRANCHES: readonly Row[] = [
-	{
-		name: 'a Merge with an item from outside the branch',
-		questions: ['Rome'],
-		nodes: [
-			WEATHER,
-			set('Config', '{ "unit": "C" }'),
-			merge('Both', { mode: 'combine', combineBy: 'combineAll' }),
-		],
-		wires: {
-			Start: [['Questions', 'Config']],
-			Config: [['Both#1']],
-			weather: [['Both']],
-			Both: [['Agent']],
-		},
-		answers: ['Rome: {"degrees":4,"unit":"C"}'],
-		variants: BOTH_MODES,
-	},
 	{
 		name: 'a loop inside the branch',
 		nodes: [
@@ -349,7 +315,6 @@ const BRANCHES: readonly Row[] = [
 		nodes: [subWorkflow('once')],
 		wires: BACK,
 		answers: ['Rome, Oslo: {"degrees":4} {"degrees":4}'],
-		variants: BOTH_MODES,
 	},
 	{
 		name: 'a sub-workflow, once for each item',

@@ -78,7 +78,7 @@ import { pollResult } from '../../nodes/client/video/poll/result';
 import { createVideo, queryTask } from '../../nodes/client/video/tasks';
 import { closestRatio, closestSize, sameWord } from '../../nodes/client/video/fields';
 import { callsOf, fileLinks, toChatMessages, toSdkResult } from '../../nodes/shared/chat/aiNodeSdk';
-import { toErrorText } from '../../nodes/FunctionCallingAgent/toolResults';
+import { toErrorText } from '../../nodes/shared/run/errorText';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
 import { showReply, toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
@@ -234,7 +234,7 @@ export const READERS: readonly Reader[] = [
 			}),
 	),
 	row(
-		'FunctionCallingAgent#toErrorText',
+		'shared/run#toErrorText',
 		(text) => () => toErrorText({ message: text, description: text }),
 	),
 	row('client/chat#applyChunk', (text) =>

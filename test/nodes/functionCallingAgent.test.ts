@@ -353,7 +353,7 @@ test('all at once: lost links are an error with a hint, results are never guesse
 	});
 	expect(status).toBe('error');
 	expect(error).toMatchObject({
-		message: 'Tool results came back without the link to their tool call',
+		message: 'Tool results came back without the link to their tool call (from weather)',
 	});
 	expect(error!.description).toContain('set Run Tool Calls to One at a Time');
 	expect(server.requests).toHaveLength(1);

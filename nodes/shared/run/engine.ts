@@ -34,6 +34,7 @@ export function engineOf(context: IExecuteFunctions) {
 		/** The node on which "Execute step" was clicked. */
 		destination: startData?.destinationNode?.nodeName,
 		workflow,
+		nodes: (workflow?.nodes ?? {}) as Readonly<Record<string, INode | undefined>>,
 		connections: workflow?.connectionsBySourceNode,
 		/** Whether nodes run in the legacy order v0, breadth-first. */
 		isLegacyOrder: workflow?.settings?.executionOrder !== 'v1',

@@ -33,6 +33,9 @@ interface AgentRun {
 	readonly stops: readonly Json[];
 }
 
+/** Requests after which the model ends a loop that would never end. */
+const MAX_REQUESTS = 30;
+
 type Json = ReturnType<typeof outputItems>[number]['json'];
 
 /** Starts n8n, the emulator and the scripted model. */
@@ -59,6 +62,7 @@ export async function startAgentSession(): Promise<AgentSession> {
 		},
 		looksUpCities: () => {
 			model.replyWith((messages) => {
+				if (model.requests.length > MAX_REQUESTS) return 'Too many requests';
 				const question = String(messages[0]!.content);
 				const cities = question.startsWith('Hello') ? [] : question.split(', ');
 				const found = results(messages).map(({ content }) => content);

@@ -113,3 +113,21 @@ export function draw(name: string, drawing: Drawing): Workflow & { readonly pinD
 
 /** A tool branch: the temperature of a city is the length of its name. */
 export const WEATHER = set('weather', '={{ { "degrees": $json.city.length } }}');
+
+/** A sub-workflow that tells the weather, without links to the items of its caller. */
+export const subWorkflow = (mode: string) =>
+	node('weather', base('executeWorkflow'), 1.2, {
+		parameters: {
+			source: 'parameter',
+			mode,
+			workflowJson: JSON.stringify({
+				nodes: [
+					node('Called', base('executeWorkflowTrigger'), 1.1, {
+						parameters: { inputSource: 'passthrough' },
+					}),
+					WEATHER,
+				],
+				connections: { Called: { main: [[{ node: 'weather', type: 'main', index: 0 }]] } },
+			}),
+		},
+	});

@@ -1,0 +1,785 @@
+// @seconds 60
+/**
+ * What the drawing of the loop decides: which items are results whatever their links say, which drawings are refused before
+ * anything is paid, and that no conversation is lost at an output without a connection.
+ */
+import { failureOf, outputItems } from '../../lab/n8n/execution';
+import { startAgentSession, type AgentSession } from './support/agentSession';
+import { node, workflow, type Wires } from './support/buildWorkflow';
+import {
+	agentNode,
+	asks,
+	base,
+	code,
+	draw,
+	noOp,
+	set,
+	start,
+	subWorkflow,
+	WEATHER,
+	when,
+	type Drawing,
+} from './support/drawAgent';
+import { call } from './support/scriptedModel';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+let agent: AgentSession;
+
+beforeAll(async () => {
+	agent = await startAgentSession();
+}, SET_UP_LIMIT_MS);
+
+beforeEach(() => {
+	agent.looksUpCities();
+});
+
+afterAll(async () => {
+	await agent.stop();
+}, RUN_LIMIT_MS);
+
+type Row = Pick<Drawing, 'nodes' | 'wires'> & Partial<Drawing>;
+
+const like = (pattern: RegExp) => expect.stringMatching(pattern) as string;
+const BACK = { weather: [['Agent']] };
+const ALL_AT_ONCE = { runCalls: 'allAtOnce' };
+/** Both sides of each item are in the branch: the agent is asked in fixed words, so that nothing fails for want of a prompt. */
+const FIXED = { prompt: 'Rome', options: { maxRounds: 4 } };
+const RIGHT = 'Rome: {"degrees":4}';
+
+/** A result with a link past the agent. */
+const LINKED_TO_QUESTION =
+	"return [{ json: { degrees: 4 }, pairedItem: { item: 0, sourceOverwrite: { previousNode: 'Questions' } } }];";
+const TWO = 'Rome, Athens';
+const LOST_IN_LOOP = /^Agent: Tool results came back without the link .* \(from Inner\)/;
+const LOST = /^Agent: Tool results came back without the link to their tool call \(from weather\)/;
+
+/** Branches that return items whose links lead elsewhere, or nowhere. */
+const RESULTS: readonly [string, Row, string | RegExp][] = [
+	[
+		'the first item of the agent with new JSON, fixed prompt',
+		{
+			nodes: [code('weather', 'return [{ ...$("Agent").first(), json: { degrees: 4 } }];')],
+			wires: BACK,
+			parameters: FIXED,
+		},
+		RIGHT,
+	],
+	[
+		'the first item of the agent with new JSON, prompt of the item',
+		{
+			nodes: [code('weather', 'return [{ ...$("Agent").first(), json: { degrees: 4 } }];')],
+			wires: BACK,
+		},
+		RIGHT,
+	],
+	[
+		'the first item of the agent with new JSON, then Edit Fields',
+		{
+			nodes: [
+				code('weather', 'return [{ ...$("Agent").first(), json: { city: "Rome" } }];'),
+				set('Told', '={{ { "degrees": $json.city.length } }}'),
+			],
+			wires: { weather: [['Told']], Told: [['Agent']] },
+			parameters: FIXED,
+		},
+		RIGHT,
+	],
+	[
+		'a link to the run of the question, written by hand',
+		{
+			nodes: [code('weather', LINKED_TO_QUESTION)],
+			wires: BACK,
+			parameters: FIXED,
+		},
+		RIGHT,
+	],
+	[
+		'a link to an item that there is not',
+		{
+			nodes: [code('weather', 'return [{ json: { degrees: 4 }, pairedItem: { item: 7 } }];')],
+			wires: BACK,
+			parameters: FIXED,
+		},
+		RIGHT,
+	],
+	[
+		'the first item of the agent with new JSON, both calls of a round at once',
+		{
+			nodes: [
+				code('weather', 'return items.map(() => ({ ...$("Agent").first(), json: {} }));'),
+			],
+			wires: BACK,
+			questions: [TWO],
+			parameters: ALL_AT_ONCE,
+		},
+		LOST,
+	],
+	[
+		'links to the question in a node that the questions pass, too',
+		{
+			nodes: [
+				WEATHER,
+				code(
+					'Shared',
+					`return $runIndex === 0 ? items
+						: [{ ...$("Agent").first(), json: { degrees: 4 } }];`,
+				),
+			],
+			wires: { Questions: [['Shared']], weather: [['Shared']], Shared: [['Agent']] },
+			parameters: FIXED,
+		},
+		RIGHT,
+	],
+	[
+		'a reordering Code node without links',
+		{
+			nodes: [
+				code(
+					'weather',
+					'return items.map(({ json: { city } }) => ({ json: { city } })).reverse();',
+				),
+			],
+			wires: BACK,
+			questions: [TWO],
+			parameters: ALL_AT_ONCE,
+		},
+		LOST,
+	],
+	[
+		'a Code node in the same order, without links',
+		{
+			nodes: [
+				code('weather', 'return items.map(({ json: { city } }) => ({ json: { city } }));'),
+			],
+			wires: BACK,
+			questions: [TWO],
+			parameters: ALL_AT_ONCE,
+		},
+		LOST,
+	],
+	[
+		'a reordering Function node without links',
+		{
+			nodes: [
+				node('weather', base('function'), 1, {
+					parameters: {
+						functionCode:
+							'return items.map((item) => ({ json: { city: item.json.city } })).reverse();',
+					},
+				}),
+			],
+			wires: BACK,
+			questions: [TWO],
+			parameters: ALL_AT_ONCE,
+		},
+		LOST,
+	],
+	[
+		'a sub-workflow, once for both calls',
+		{
+			nodes: [subWorkflow('once')],
+			wires: BACK,
+			questions: [TWO],
+			parameters: ALL_AT_ONCE,
+		},
+		LOST,
+	],
+	[
+		'a reordering Code node between two nodes that keep links',
+		{
+			nodes: [
+				noOp('weather'),
+				code(
+					'Reorder',
+					'return items.map(({ json: { city } }) => ({ json: { city } })).reverse();',
+				),
+				set('Told', '={{ $json }}'),
+			],
+			wires: { weather: [['Reorder']], Reorder: [['Told']], Told: [['Agent']] },
+			questions: [TWO],
+			parameters: ALL_AT_ONCE,
+		},
+		/^Agent: Tool results came back without the link to their tool call \(from Told\)/,
+	],
+	[
+		'a reordering Code node that keeps tool_call',
+		{
+			nodes: [code('weather', 'return items.map(({ json }) => ({ json })).reverse();')],
+			wires: BACK,
+			questions: [TWO],
+			parameters: ALL_AT_ONCE,
+		},
+		'Rome, Athens: {"city":"Rome"} {"city":"Athens"}',
+	],
+	[
+		'a Code node without links, one call in its run',
+		{
+			nodes: [
+				code('weather', 'return items.map(({ json: { city } }) => ({ json: { city } }));'),
+			],
+			wires: BACK,
+			parameters: ALL_AT_ONCE,
+		},
+		'Rome: {"city":"Rome"}',
+	],
+	[
+		'a reordering Code node, once for each item',
+		{
+			nodes: [
+				node('weather', base('code'), 2, {
+					parameters: {
+						mode: 'runOnceForEachItem',
+						jsCode: 'return { json: { city: $json.city } };',
+					},
+				}),
+			],
+			wires: BACK,
+			questions: [TWO],
+			parameters: ALL_AT_ONCE,
+		},
+		'Rome, Athens: {"city":"Rome"} {"city":"Athens"}',
+	],
+];
+
+describe('an item that only a tool branch can have brought is no question', () => {
+	it.each(RESULTS)(
+		'%s',
+		async (_name, row, expected) => {
+			const { answers, execution } = await agent.run({
+				tools: ['weather'],
+				questions: ['Rome'],
+				...row,
+			});
+			const isRejected = typeof expected !== 'string';
+			expect({
+				answers: answers.map(({ output }) => output),
+				failure: failureOf(execution),
+				requests: agent.model.requests.length,
+			}).toStrictEqual({
+				answers: isRejected ? [] : [expected],
+				failure: isRejected ? like(expected) : '',
+				requests: isRejected ? 1 : 2,
+			});
+		},
+		RUN_LIMIT_MS,
+	);
+});
+
+it(
+	'asks no more than has come in where questions and results pass the same Loop Over Items',
+	async () => {
+		const { execution } = await agent.run({
+			tools: ['weather'],
+			questions: ['Rome'],
+			nodes: [
+				WEATHER,
+				asks('Second', 'Athens'),
+				INNER_LOOP({ reset: "={{ ['weather', 'Second'].includes($prevNode.name) }}" }),
+				code('Each', LINKED_TO_QUESTION),
+			],
+			wires: { Start: [['Questions', 'Second']], Second: [['Inner']], ...EACH },
+			parameters: FIXED,
+		});
+		expect(failureOf(execution)).toMatch(LOST_IN_LOOP);
+		expect(agent.model.requests.length).toBeLessThan(9);
+	},
+	RUN_LIMIT_MS,
+);
+
+const merge = (parameters: object, type = 'merge', version = 3.2) =>
+	node('Both', base(type), version, { parameters });
+const ROWS = set('Reference', '{ "unit": "C" }');
+const OUTSIDE: Wires = {
+	Start: [['Questions', 'Reference']],
+	Reference: [['Both#1']],
+	weather: [['Both']],
+	Both: [['Agent']],
+};
+const ONCE = /^Agent: Both gets items of Reference, which no tool call brings\b.*\$\('Reference'\)/;
+const byFields = (joinMode: string) => ({
+	mode: 'combine',
+	combineBy: 'combineByFields',
+	fieldsToMatchString: 'unit',
+	joinMode,
+});
+
+const INNER_LOOP = (options: object, typeVersion = 3) =>
+	node('Inner', base('splitInBatches'), typeVersion, { parameters: { batchSize: 1, options } });
+const EACH: Wires = { weather: [['Inner']], Inner: [['Agent'], ['Each']], Each: [['Inner']] };
+const NO_RESET = /^Agent: Inner has no expression for Reset\b.*\$prevNode\.name === 'weather'/;
+
+const second = (name: string, tools: readonly string[], more: object = {}) => ({
+	...agentNode({ tools, parameters: more }),
+	id: name.toLowerCase(),
+	name,
+});
+const TWO_AGENTS: Wires = { Start: [['Questions']], Questions: [['Agent', 'Other']] };
+const SHARED = /^(Agent: Tool weather|Other: Tool \w+) shares the node \w+ with the agent \w+\b/;
+
+/** Drawings that cannot work. No request leaves the node. */
+const REFUSED: readonly [string, Row, RegExp][] = [
+	...(
+		[
+			['Append', merge({ mode: 'append' })],
+			['Combine, keep everything', merge(byFields('keepEverything'))],
+			['Combine, enrich input 1', merge(byFields('enrichInput1'))],
+			['Combine All', merge({ mode: 'combine', combineBy: 'combineAll' })],
+			['Combine by position', merge({ mode: 'combine', combineBy: 'combineByPosition' })],
+			['Choose Branch', merge({ mode: 'chooseBranch' })],
+			['SQL', merge({ mode: 'combineBySql', query: 'SELECT * FROM input1' })],
+			[
+				'Compare Datasets',
+				merge(
+					{ mergeByFields: { values: [{ field1: 'a', field2: 'b' }] } },
+					'compareDatasets',
+					2.3,
+				),
+			],
+		] as const
+	).map(([name, both]): [string, Row, RegExp] => [
+		`${name} with reference rows from outside`,
+		{ nodes: [WEATHER, ROWS, both], wires: OUTSIDE },
+		ONCE,
+	]),
+	[
+		'Append with reference rows, which pass a disabled node, at its first input',
+		{
+			nodes: [WEATHER, ROWS, { ...noOp('Skipped'), disabled: true }, merge({})],
+			wires: {
+				...OUTSIDE,
+				Reference: [['Skipped']],
+				Skipped: [['Both']],
+				weather: [['Both#1']],
+			},
+		},
+		/^Agent: Both gets items of Skipped, which no tool call brings\b/,
+	],
+	[
+		'Append with reference rows from Answer',
+		{
+			nodes: [WEATHER, noOp('Reference'), merge({})],
+			wires: { ...OUTSIDE, Start: [['Questions']], Answers: [['Reference']] },
+		},
+		ONCE,
+	],
+	[
+		'Loop Over Items without Reset',
+		{ nodes: [WEATHER, INNER_LOOP({}), noOp('Each')], wires: EACH },
+		NO_RESET,
+	],
+	[
+		'Loop Over Items with Reset always on, which never ends',
+		{ nodes: [WEATHER, INNER_LOOP({ reset: true }), noOp('Each')], wires: EACH },
+		NO_RESET,
+	],
+	[
+		'Loop Over Items with Reset off',
+		{ nodes: [WEATHER, INNER_LOOP({ reset: false }), noOp('Each')], wires: EACH },
+		NO_RESET,
+	],
+	[
+		'Loop Over Items of version 2 without Reset',
+		{
+			nodes: [WEATHER, INNER_LOOP({}, 2), noOp('Each')],
+			wires: { ...EACH, Inner: [['Each'], ['Agent']] },
+		},
+		NO_RESET,
+	],
+	[
+		'Loop Over Items without Reset in the branch of the second tool',
+		{
+			tools: ['time', 'weather'],
+			nodes: [WEATHER, INNER_LOOP({}), noOp('Each'), noOp('time')],
+			wires: { ...EACH, time: [['Agent']] },
+		},
+		NO_RESET,
+	],
+	[
+		'Loop Over Items without Reset in the branch of all tools',
+		{
+			nodes: [WEATHER, INNER_LOOP({}), noOp('Each')],
+			wires: EACH,
+			parameters: { outputMode: 'single' },
+		},
+		NO_RESET,
+	],
+	[
+		'a branch that leads to the Loop Over Items around the agent',
+		{
+			nodes: [WEATHER, node('Loop', base('splitInBatches'), 3), noOp('All')],
+			wires: {
+				Questions: [['Loop']],
+				Loop: [['All'], ['Agent']],
+				Agent: [['Loop'], [], ['weather']],
+				weather: [['Loop']],
+			},
+		},
+		/^Agent: Tool weather leads to Loop, which the questions pass\b/,
+	],
+	[
+		'two agents that share one branch',
+		{
+			nodes: [second('Other', ['weather']), WEATHER, noOp('Told')],
+			wires: {
+				...TWO_AGENTS,
+				Other: [['Told'], [], ['weather']],
+				weather: [['Agent', 'Other']],
+			},
+		},
+		SHARED,
+	],
+	[
+		'two agents, one after another, that share one branch',
+		{
+			nodes: [second('Other', ['weather'], { prompt: '={{ $json.output }}' }), WEATHER],
+			wires: {
+				Answers: [['Other']],
+				Other: [[], [], ['weather']],
+				weather: [['Agent', 'Other']],
+			},
+		},
+		SHARED,
+	],
+	[
+		'a tool that leads into the branch of another agent',
+		{
+			nodes: [second('Other', ['time']), WEATHER, noOp('time'), noOp('Told')],
+			wires: {
+				...TWO_AGENTS,
+				Other: [['Told'], [], ['time']],
+				time: [['Told', 'Other']],
+				Told: [['Agent']],
+				weather: [['time']],
+			},
+		},
+		SHARED,
+	],
+	[
+		'three agents that share the last node of their branches',
+		{
+			nodes: [
+				second('Other', ['time']),
+				second('Third', ['place']),
+				WEATHER,
+				noOp('time'),
+				noOp('place'),
+				noOp('Told'),
+			],
+			wires: {
+				Questions: [['Agent', 'Other', 'Third']],
+				Other: [[], [], ['time']],
+				Third: [[], [], ['place']],
+				weather: [['Told']],
+				time: [['Told']],
+				place: [['Told']],
+				Told: [['Agent', 'Other', 'Third']],
+			},
+		},
+		/^\w+: Tool \w+ shares the node Told with the agent \w+\b/,
+	],
+	[
+		'a branch that leads to another agent as well',
+		{
+			nodes: [second('Other', ['time']), WEATHER, noOp('time'), noOp('Told')],
+			wires: {
+				Other: [['Told'], [], ['time']],
+				time: [['Other']],
+				weather: [['Agent', 'Other']],
+			},
+		},
+		/^Agent: Tool weather leads to the agent Other as well\b/,
+	],
+];
+
+describe('drawings that are refused before the first request', () => {
+	it.each(REFUSED)(
+		'%s',
+		async (name, row, message) => {
+			const drawing = { tools: ['weather'], questions: ['Rome, Oslo'], ...row };
+			const execution = await agent.runWorkflow(draw(name, drawing));
+			expect({
+				failure: failureOf(execution),
+				requests: agent.model.requests.length,
+			}).toStrictEqual({ failure: like(message), requests: 0 });
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'names what Execute step on the agent cannot do',
+		async () => {
+			const row = { tools: ['weather'], questions: ['Rome'], nodes: [WEATHER], wires: BACK };
+			const execution = await agent.runWorkflow(draw('Execute step', row), 'Agent');
+			expect({
+				failure: failureOf(execution),
+				requests: agent.model.requests.length,
+			}).toStrictEqual({
+				failure: like(/^Agent: Execute step runs this node without the branches.*whole/),
+				requests: 0,
+			});
+		},
+		RUN_LIMIT_MS,
+	);
+});
+
+/** Drawings that look like a refused one, and work. */
+const ACCEPTED: readonly [string, Row, string][] = [
+	[
+		'a Merge of the questions and the branch',
+		{
+			nodes: [WEATHER, merge({ mode: 'append' })],
+			wires: { Questions: [['Both']], weather: [['Both#1']], Both: [['Agent']] },
+		},
+		RIGHT,
+	],
+	[
+		'a Merge with reference rows in a way that does not lead back',
+		{
+			nodes: [WEATHER, ROWS, merge({ mode: 'append' }), noOp('Log')],
+			wires: { ...OUTSIDE, weather: [['Agent', 'Both']], Both: [['Log']] },
+		},
+		RIGHT,
+	],
+	[
+		'reference rows by expression',
+		{
+			nodes: [
+				ROWS,
+				set(
+					'weather',
+					`={{ { "degrees": $json.city.length, ...$('Reference').first().json } }}`,
+				),
+			],
+			wires: { Start: [['Reference']], Reference: [['Questions']], ...BACK },
+		},
+		'Rome: {"degrees":4,"unit":"C"}',
+	],
+	[
+		'a disabled Loop Over Items',
+		{
+			nodes: [WEATHER, { ...INNER_LOOP({}), disabled: true }, noOp('Each')],
+			wires: EACH,
+		},
+		RIGHT,
+	],
+	[
+		'a disabled agent at the branch',
+		{
+			nodes: [WEATHER, { ...second('Other', ['weather']), disabled: true }, noOp('Told')],
+			wires: { weather: [['Agent', 'Other']], Other: [['Told'], [], ['weather']] },
+		},
+		RIGHT,
+	],
+	[
+		'an agent in the branch for some of the calls',
+		{
+			nodes: [
+				when('weather', 'if', '={{ $json.city }}', 'Rome'),
+				set('Told', '{ "degrees": 4 }'),
+				second('Other', ['time'], { prompt: 'Hello' }),
+				noOp('time'),
+			],
+			wires: {
+				weather: [['Told'], ['Other']],
+				Told: [['Agent']],
+				Other: [['Agent'], [], ['time']],
+				time: [['Other']],
+			},
+		},
+		RIGHT,
+	],
+];
+
+it.each(ACCEPTED)(
+	'accepts %s',
+	async (_name, row, expected) => {
+		const { answers, execution } = await agent.run({
+			tools: ['weather'],
+			questions: ['Rome'],
+			...row,
+		});
+		expect({
+			answers: answers.map(({ output }) => output),
+			failure: failureOf(execution),
+			requests: agent.model.requests.length,
+		}).toStrictEqual({ answers: [expected], failure: '', requests: 2 });
+	},
+	RUN_LIMIT_MS,
+);
+
+/** What a drawing without a connection at Stopped gives, when the question Endless never ends. */
+interface StopRow extends Row {
+	readonly answers: readonly string[];
+	readonly failure: RegExp | '';
+	readonly answersAt?: string;
+	readonly requests: number;
+}
+
+const ONLY_ANSWER = { Agent: [['Answers'], [], ['weather']], ...BACK };
+const QUESTIONS = ['Hello one', 'Endless', 'Hello two'];
+const STOPPED =
+	/^Agent: Stopped has no connection, and 1 conversation left through it\b.*Maximum Rounds/;
+const LIMIT = { options: { maxRounds: 2 } };
+
+const STOPS: readonly [string, StopRow][] = [
+	[
+		'after the answers of the others have gone on',
+		{
+			nodes: [WEATHER],
+			wires: ONLY_ANSWER,
+			answers: ['Hello one:', 'Hello two:'],
+			failure: STOPPED,
+			requests: 4,
+		},
+	],
+	[
+		'after the answers of the others have gone on, v0',
+		{
+			nodes: [WEATHER],
+			wires: ONLY_ANSWER,
+			executionOrder: 'v0',
+			answers: ['Hello one:', 'Hello two:'],
+			failure: STOPPED,
+			requests: 4,
+		},
+	],
+	[
+		'in Loop Over Items, which ends there',
+		{
+			nodes: [WEATHER, node('Loop', base('splitInBatches'), 3), noOp('All')],
+			wires: {
+				Questions: [['Loop']],
+				Loop: [['All'], ['Agent']],
+				Agent: [['Loop', 'Answers'], [], ['weather']],
+				...BACK,
+			},
+			answers: ['Hello one:'],
+			failure: STOPPED,
+			requests: 3,
+		},
+	],
+	[
+		'in Loop Over Items in batches, which goes on',
+		{
+			nodes: [
+				WEATHER,
+				node('Loop', base('splitInBatches'), 3, { parameters: { batchSize: 2 } }),
+				noOp('All'),
+			],
+			wires: {
+				Questions: [['Loop']],
+				Loop: [['All'], ['Agent']],
+				Agent: [['Loop'], [], ['weather']],
+				...BACK,
+			},
+			answers: ['Hello one:', 'Hello two:'],
+			answersAt: 'All',
+			failure: STOPPED,
+			requests: 4,
+		},
+	],
+	[
+		'once, with Retry On Fail',
+		{
+			nodes: [WEATHER],
+			wires: ONLY_ANSWER,
+			retryOnFail: true,
+			answers: ['Hello one:', 'Hello two:'],
+			failure: STOPPED,
+			requests: 4,
+		},
+	],
+	[
+		'of a model that repeats a call',
+		{
+			nodes: [WEATHER],
+			wires: ONLY_ANSWER,
+			parameters: { options: { maxRounds: 9 } },
+			answers: ['Hello one:', 'Hello two:'],
+			failure:
+				/^Agent: Stopped has no connection, and 1 conversation left .*repeated_tool_call/,
+			requests: 6,
+		},
+	],
+	[
+		'not where Stopped is connected',
+		{
+			nodes: [WEATHER],
+			wires: BACK,
+			answers: ['Hello one:', 'Hello two:'],
+			failure: '',
+			requests: 4,
+		},
+	],
+	[
+		'not with On Error: Continue',
+		{
+			nodes: [WEATHER],
+			wires: ONLY_ANSWER,
+			nodeSettings: { onError: 'continueRegularOutput' },
+			answers: ['Hello one:', 'Hello two:'],
+			failure: '',
+			requests: 4,
+		},
+	],
+];
+
+describe('a conversation that stops where Stopped is not connected is an error', () => {
+	beforeEach(() => {
+		agent.model.replyWith((messages) => {
+			const question = String(messages[0]!.content);
+			if (question.startsWith('Hello')) return `${question}:`;
+			return [call(`c${messages.length}`, 'weather', { city: 'Rome' })];
+		});
+	});
+
+	it.each(STOPS)(
+		'%s',
+		async (name, { answers, failure, requests, answersAt = 'Answers', ...row }) => {
+			const execution = await agent.runWorkflow(
+				draw(name, {
+					tools: ['weather'],
+					questions: QUESTIONS,
+					parameters: LIMIT,
+					...row,
+				}),
+			);
+			expect({
+				answers: outputItems(execution, answersAt).map(({ json }) => json['output']),
+				failure: failureOf(execution),
+				requests: agent.model.requests.length,
+			}).toStrictEqual({ answers, failure: failure && like(failure), requests });
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'for the workflow that has called the one of the agent',
+		async () => {
+			const called = draw('Called', {
+				tools: ['weather'],
+				questions: QUESTIONS,
+				nodes: [WEATHER],
+				wires: ONLY_ANSWER,
+				parameters: LIMIT,
+			});
+			const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, {
+				parameters: { inputSource: 'passthrough' },
+			});
+			const { id } = await agent.client.importWorkflow({
+				...called,
+				nodes: called.nodes.map((each) => (each.name === 'Start' ? trigger : each)),
+			});
+			const execution = await agent.runWorkflow(
+				workflow('Calls', [
+					start,
+					node('Call', base('executeWorkflow'), 1.2, {
+						parameters: { workflowId: { __rl: true, mode: 'id', value: id } },
+					}),
+				]),
+			);
+			expect(failureOf(execution)).toMatch(/Stopped has no connection/);
+		},
+		RUN_LIMIT_MS,
+	);
+});
