@@ -25,6 +25,7 @@ export function readDrawing(context: IExecuteFunctions) {
 	const wires = wiresOf(connections, (node) => nodes[node]?.disabled === true);
 	const entered = new Set(wires.map(({ to }) => to));
 	const isCall = isToolOutput(toolOutputs.length);
+	const calls = wires.filter(({ from, output }) => from === name && isCall(output));
 	return {
 		...{ name, nodes, wires, destination, toolOutputs, errorOutput, end },
 		/** Whether the workflow has connections behind the last output, or had some. */
@@ -39,11 +40,7 @@ export function readDrawing(context: IExecuteFunctions) {
 			node?.type === type && node.name !== name && node.disabled !== true ? [node.name] : [],
 		),
 		/** The connections in the branches of the tools. */
-		branches: follow(
-			wires,
-			wires.filter(({ from, output }) => from === name && isCall(output)),
-			[name],
-		),
+		branches: follow(wires, calls, [name]),
 	};
 }
 
@@ -99,13 +96,9 @@ export function checkDrawing(drawing: Drawing | undefined, needsBranches: boolea
 		rejectMistakes(labels[output]!, [[isStraight, STRAIGHT, USE]]);
 	}
 	if (!needsBranches) return;
-	rejectMistakes('Execute step', [
-		[
-			destination === name,
-			'runs this node without the branches of its tools',
-			'Execute the whole workflow instead',
-		],
-	]);
+	const alone = 'runs this node without the branches of its tools';
+	const isAlone = destination === name;
+	rejectMistakes('Execute step', [[isAlone, alone, 'Execute the whole workflow instead']]);
 	const between = `Connect its output to the nodes that run it, and the last of them to the input of ${name}`;
 	const back = `Connect the last node of the branch to the input of ${name}`;
 	for (const [index, label] of toolOutputs.entries()) {
@@ -163,6 +156,7 @@ function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[]): v
 	const { name, nodes, wires, entries, branches } = drawing;
 	const isAsked = (ends: readonly string[], to: string) =>
 		leadsTo(follow(wires, entries, ends), to);
+	const back = `Connect the last node of the branch to the input of ${name}`;
 	const onWay = new Set([...follow(wires, branch, [name])].map(({ to }) => to));
 	for (const node of onWay) {
 		const after = follow(wires, wiresFrom(drawing, node), [name]);
@@ -173,13 +167,8 @@ function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[]): v
 		const isEndless = type === LOOP && disabled !== true && !hasReset;
 		const ways = [...branches].filter(({ to }) => to === node);
 		const before = (ways.find((wire) => !after.has(wire)) ?? ways[0])?.from;
-		rejectMistakes(label, [
-			[
-				isEndless && isAsked([name], node),
-				`leads to ${node}, which the questions pass`,
-				`Connect the last node of the branch to the input of ${name}`,
-			],
-		]);
+		const isOuter = isEndless && isAsked([name], node);
+		rejectMistakes(label, [[isOuter, `leads to ${node}, which the questions pass`, back]]);
 		const other = wires.find(
 			(wire) => wire.to === node && !ways.some(({ input }) => input === wire.input),
 		);

@@ -4,9 +4,10 @@ import { applyStarted, type CallRecord, type StopReason } from '../client/chat/c
 import { asJson, parseJson } from '../client/json';
 import { hintMissingFiles } from '../shared/files/download';
 import { isLive } from '../shared/chat/chatStream';
+import { isConnected } from '../shared/run/engine';
 import { hint } from '../shared/run/hints';
 import { isInChat } from '../shared/run/nodeContext';
-import { ANSWER, FIRST_TOOL, readDrawing, STOPPED, wiresFrom } from './drawing';
+import { ANSWER, FIRST_TOOL, STOPPED } from './drawing';
 import { planEnd } from './ending';
 import { ENVELOPE, placeOf, toEnvelope } from './matching';
 import {
@@ -132,13 +133,6 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 	planEnd(context, branchCalls(state), called.length > 0, isLost ? stopped : []);
 	hintMissingFiles(context, outputs.flat(), 'media');
 	return outputs;
-}
-
-/** Whether an output leads to a node. In an execution up to a certain node, n8n leaves out what does not lead there. */
-function isConnected(context: IExecuteFunctions, output: number): boolean {
-	const drawing = readDrawing(context);
-	if (drawing === undefined || drawing.destination !== undefined) return true;
-	return wiresFrom(drawing, drawing.name, output).length > 0;
 }
 
 /** Whether a conversation has ended. */

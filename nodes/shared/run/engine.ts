@@ -48,6 +48,16 @@ export function engineOf(context: IExecuteFunctions) {
 }
 
 /**
+ * Whether an output of the node leads to another one. In an execution up to a certain node, n8n leaves out the connections
+ * that do not lead there, so that none can be said to be missing.
+ */
+export function isConnected(context: IExecuteFunctions, output: number): boolean {
+	const { connections, destination } = engineOf(context);
+	if (connections === undefined || destination !== undefined) return true;
+	return (connections[context.getNode().name]?.['main']?.[output] ?? []).length > 0;
+}
+
+/**
  * Starts a node that waits for data at another of its inputs and can run without, as n8n does when no other node is due.
  *
  * @returns Whether there is such a node.
