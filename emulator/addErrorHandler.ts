@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { errorBody, HttpError } from './errors';
-import type { ServiceSettings } from './service';
+import type { EmulatedService } from './service';
 import { validationMessage } from './validationMessage';
 
 /** Messages for requests that Fastify rejects itself, by Fastify error code. */
@@ -27,9 +27,11 @@ function toHttpError(error: FastifyError | HttpError): HttpError {
 	return new HttpError(status, HTTP_MESSAGES[error.code] ?? 'The request is malformed.');
 }
 
+const pathOf = (url: string): string => url.split('?', 1).join('');
+
 /** 404 for an unknown path, 405 with `Allow` for a known path and another method. */
 function routeError(server: FastifyInstance, request: FastifyRequest): HttpError {
-	const path = request.url.split('?', 1).join('');
+	const path = pathOf(request.url);
 	const allowed = METHODS.filter(
 		// Its type leaves out that it returns null for an unknown route.
 		(method) => (server.findRoute({ url: path, method }) as object | null) !== null,
@@ -42,7 +44,7 @@ function routeError(server: FastifyInstance, request: FastifyRequest): HttpError
 /** Error handler: responds to every error with the service's error body (spec 7), never with a stack trace. */
 export function addErrorHandler(
 	server: FastifyInstance,
-	{ minimal }: ServiceSettings,
+	{ settings: { minimal }, scripts }: EmulatedService,
 	log?: (line: string) => void,
 ): void {
 	server.setErrorHandler<FastifyError | HttpError>((error, _request, reply) => {
@@ -55,9 +57,13 @@ export function addErrorHandler(
 			.headers(minimal ? {} : headers)
 			.send(errorBody(status, message));
 	});
+	server.setNotFoundHandler((request) => {
+		throw routeError(server, request);
+	});
 	// Before the body is parsed: a wrong path or method takes precedence over an invalid body.
 	server.addHook('onRequest', async (request) => {
-		if (request.is404) throw routeError(server, request);
+		if (request.is404 && !scripts.covers(pathOf(request.url)))
+			throw routeError(server, request);
 	});
 }
 

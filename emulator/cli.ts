@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { dialects } from './script/scriptStore';
 import { startEmulator } from './startEmulator';
 
 interface CliOptions {
@@ -10,6 +11,7 @@ interface CliOptions {
 	readonly seed: number;
 	readonly minimal?: boolean;
 	readonly virtualClock?: boolean;
+	readonly script?: readonly string[];
 	readonly quiet?: boolean;
 }
 
@@ -36,10 +38,11 @@ const STARTUP_ERRORS: Readonly<Record<string, (options: CliOptions) => string>> 
 };
 
 async function run(options: CliOptions): Promise<void> {
-	const { quiet, virtualClock, allowHost = [], ...rest } = options;
+	const { quiet, virtualClock, allowHost = [], script = [], ...rest } = options;
 	const emulator = await startEmulator({
 		...rest,
 		allowedHosts: allowHost,
+		scripts: script,
 		clock: virtualClock ? 'virtual' : 'real',
 		...(!quiet && { log: console.log }),
 	});
@@ -84,6 +87,7 @@ const program = new Command('emulator')
 	)
 	.option('--minimal', 'respond with nothing beyond what the specification requires')
 	.option('--virtual-clock', 'stop the clock; POST /__emulator/clock advances it')
+	.option('--script <files...>', `scripted answers in YAML or JSON; or ${dialects().join(', ')}`)
 	.option('--quiet', 'do not log requests');
 
 const options = program.parse().opts<CliOptions>();

@@ -6,6 +6,7 @@ import { addControlRoutes } from './addControlRoutes';
 import { addJournal } from './addJournal';
 import { addFaultInjection } from './faults/addFaultInjection';
 import { addCdnRoutes } from './media/addCdnRoutes';
+import { addScripts } from './script/addScripts';
 import type { EmulatedService } from './service';
 import { addVideoRoutes } from './video/addVideoRoutes';
 
@@ -22,7 +23,7 @@ const STRICT_VALUES = {
 } as const;
 
 export interface ServerOptions {
-	/** Receives one line per request. */
+	/** Receives one line per request, and what happens to scripts. */
 	readonly log?: (line: string) => void;
 	/** Host names to accept besides loopback names and the address that was connected to. */
 	readonly allowedHosts?: readonly string[];
@@ -42,11 +43,13 @@ export function createServer(
 	server.removeContentTypeParser('text/plain');
 	addHostCheck(server, allowedHosts);
 	addJournal(server, service, log);
-	addErrorHandler(server, service.settings, log);
+	addErrorHandler(server, service, log);
+	const addScriptedResponses = addScripts(server, service);
 	addFaultInjection(server, service);
+	addScriptedResponses();
 	addChatRoutes(server, service);
 	addVideoRoutes(server, service);
-	addCdnRoutes(server);
+	addCdnRoutes(server, service);
 	addControlRoutes(server, service);
 	return server;
 }

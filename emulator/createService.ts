@@ -4,6 +4,7 @@ import { createClock, type ClockKind } from './clock';
 import { FaultQueue } from './faults/faultQueue';
 import { Journal } from './journal';
 import { hexId } from './random';
+import { ScriptStore } from './script/scriptStore';
 import type { EmulatedService } from './service';
 import { TaskStore } from './video/tasks';
 
@@ -20,11 +21,18 @@ export interface ServiceOptions {
 	readonly wordsInVideos?: boolean;
 	/** Maximum size of the bodies in the journal, in bytes. Default 64 MiB. */
 	readonly journalBytes?: number;
+	/** Scripted answers: files, or names of scripts that come with the emulator. */
+	readonly scripts?: readonly string[];
+	/** Receives one line per request, and what happens to scripts. */
+	readonly log?: (line: string) => void;
 	/** Default `real`. */
 	readonly clock?: ClockKind;
 }
 
-/** Creates an emulated service with empty state. */
+/**
+ * Creates an emulated service with empty state.
+ * @throws Error that names line and column of each problem of a script
+ */
 export function createService(options: ServiceOptions): EmulatedService {
 	const { journalBytes } = options;
 	const { seed = 1, videoSeconds = 30, minimal = false, clock: kind = 'real' } = options;
@@ -37,6 +45,7 @@ export function createService(options: ServiceOptions): EmulatedService {
 		clock,
 		journal: new Journal({ ...(journalBytes !== undefined && { maxBytes: journalBytes }) }),
 		faults: new FaultQueue(),
+		scripts: new ScriptStore(options.scripts ?? [], options.log),
 		tasks: new TaskStore({ seed, videoSeconds }),
 		sessions: new AssistantSessions(),
 		appRateLimits: new AppRateLimits(),

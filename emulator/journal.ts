@@ -12,6 +12,8 @@ export interface JournalEntry {
 	body?: unknown;
 	/** Kind of the injected fault, if any. */
 	fault?: string;
+	/** File and line of the scripted reply, if any. */
+	script?: string;
 	/** HTTP status of the response; missing until headers are sent, and if they never are. */
 	status?: number;
 }

@@ -3,6 +3,7 @@ import type { AppRateLimits } from './chat/appRateLimits';
 import type { EmulatorClock } from './clock';
 import type { FaultQueue } from './faults/faultQueue';
 import type { Journal } from './journal';
+import type { ScriptStore } from './script/scriptStore';
 import type { TaskStore } from './video/tasks';
 
 /** Settings that affect the responses. */
@@ -25,6 +26,7 @@ export interface EmulatedService {
 	readonly clock: EmulatorClock;
 	readonly journal: Journal;
 	readonly faults: FaultQueue;
+	readonly scripts: ScriptStore;
 	readonly tasks: TaskStore;
 	readonly sessions: AssistantSessions;
 	readonly appRateLimits: AppRateLimits;

@@ -10,6 +10,12 @@ function fieldName(pointer: string): string {
 		.replace(/^\./, '');
 }
 
+/** A violation, as Ajv reports it. */
+type Problem = Pick<
+	FastifySchemaValidationError,
+	'instancePath' | 'keyword' | 'params' | 'message'
+>;
+
 type Params = Readonly<Record<string, unknown>>;
 
 /** Messages for JSON schema violations, by keyword. */
@@ -19,6 +25,8 @@ const MESSAGES: Readonly<Record<string, (field: string, params: Params) => strin
 	type: (field, { type }) => `${field || 'The body'} must be of type ${String(type)}`,
 	enum: (field, { allowedValues }) =>
 		`${field} must be one of ${(allowedValues as readonly string[]).join(', ')}`,
+	additionalProperties: (field, { additionalProperty }) =>
+		`${[field, String(additionalProperty)].filter(Boolean).join('.')} is unknown`,
 	const: (field, { allowedValue }) => `${field} must be ${String(allowedValue)}`,
 	discriminator: (field, { tag }) => `${field}.${String(tag)} is missing or unknown`,
 	pattern: (field) => `${field} must not be empty`,
@@ -29,12 +37,7 @@ const MESSAGES: Readonly<Record<string, (field: string, params: Params) => strin
 };
 
 /** Message for a JSON schema violation: the field and the rule. */
-export function validationMessage({
-	instancePath,
-	keyword,
-	params,
-	message,
-}: FastifySchemaValidationError): string {
+export function validationMessage({ instancePath, keyword, params, message }: Problem): string {
 	const field = fieldName(instancePath);
 	return (
 		MESSAGES[keyword]?.(field, params) ?? `${field || 'The body'} ${message ?? 'is not valid'}`

@@ -47,7 +47,7 @@ async function* events(reply: Reply, { clock, settings }: EmulatedService, inclu
 /** Route of chat completions (spec 2.1 to 2.7). */
 export function addChatRoutes(server: FastifyInstance, service: EmulatedService): void {
 	server.register(async (chat) => {
-		requireAuthentication(chat);
+		requireAuthentication(chat, service);
 
 		chat.post<{ Body: ChatBody }>(
 			'/v1/chat/completions',
@@ -67,6 +67,7 @@ export function addChatRoutes(server: FastifyInstance, service: EmulatedService)
 					owner: caller.account.name,
 					origin: `${request.protocol}://${request.host}`,
 					service,
+					scripted: service.scripts.find(request)?.reply,
 				});
 				if (body.stream) {
 					const includeUsage = body.stream_options?.include_usage ?? false;

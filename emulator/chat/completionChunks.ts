@@ -8,7 +8,8 @@ export interface TimedChunk {
 }
 
 /** Splits a text into words with their trailing whitespace; joined they are the text. */
-const pieces = (text: string): readonly string[] => text.split(/(?<=\s)(?=\S)/);
+export const pieces = (text: string): readonly string[] =>
+	text === '' ? [] : text.split(/(?<=\s)(?=\S)/);
 
 function envelope(reply: Reply, minimal: boolean) {
 	const { id, created, model, session, traceId } = reply;
@@ -23,13 +24,18 @@ function envelope(reply: Reply, minimal: boolean) {
 	};
 }
 
-function* deltas({ reasoning, content, toolCalls }: Reply) {
-	for (const reasoning_content of reasoning ? pieces(reasoning) : []) yield { reasoning_content };
-	for (const piece of content ? pieces(content) : []) yield { content: piece };
+/** The deltas of a stream; a scripted one has a delay of its own. */
+function* deltas({ reasoning, content, toolCalls, chunks }: Reply) {
+	for (const reasoning_content of pieces(reasoning ?? '')) yield { delta: { reasoning_content } };
+	for (const chunk of chunks ?? pieces(content ?? '')) {
+		const { text, delayMs } = typeof chunk === 'string' ? { text: chunk } : chunk;
+		yield { delta: { content: text }, delayMs };
+	}
 	for (const [index, { function: call, ...rest }] of toolCalls.entries()) {
-		yield { tool_calls: [{ index, ...rest, function: { name: call.name, arguments: '' } }] };
+		const start = { index, ...rest, function: { name: call.name, arguments: '' } };
+		yield { delta: { tool_calls: [start] } };
 		for (const piece of pieces(call.arguments)) {
-			yield { tool_calls: [{ index, function: { arguments: piece } }] };
+			yield { delta: { tool_calls: [{ index, function: { arguments: piece } }] } };
 		}
 	}
 }
@@ -74,7 +80,8 @@ export function* completionChunks(
 			yield { delayMs, chunk: { ...(minimal ? base : choice({})), extension } };
 		}
 	}
-	for (const delta of deltas(reply)) yield { delayMs: chunkMs, chunk: choice(delta) };
+	for (const { delta, delayMs = chunkMs } of deltas(reply))
+		yield { delayMs, chunk: choice(delta) };
 
 	const usage = includeUsage && { usage: reply.usage };
 	const last = {

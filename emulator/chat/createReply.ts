@@ -2,6 +2,7 @@ import { HttpError } from '../errors';
 import { hasTrigger } from '../triggers';
 import { respondAsAssistant } from './assistantResponder';
 import { respondAsModel } from './modelResponder';
+import { respondAsScripted } from './scriptedResponder';
 import { respondAsWorkflow } from './workflowResponder';
 import type { App } from './apps';
 import type { ChatContext, DraftReply } from './responder';
@@ -45,13 +46,17 @@ function usageOf(
  * @throws HttpError 400 or 409
  */
 export function createReply(context: ChatContext): Reply {
-	const { body, binding, service } = context;
-	const draft = (binding.app ? RESPONDERS[binding.app.kind] : respondAsModel)(context);
+	const { body, binding, service, scripted } = context;
+	const { finishReason, usage, chunks } = scripted ?? {};
+	const draft = scripted
+		? respondAsScripted(context, scripted)
+		: (binding.app ? RESPONDERS[binding.app.kind] : respondAsModel)(context);
 	if (body.messages.some((message) => hasTrigger(textOf(message), 'forbiddenAnswer'))) {
 		throw new HttpError(409, 'Content moderation failed: the answer contains sensitive words.');
 	}
 	const { reasoning, toolCalls = [], extras = {}, session } = draft;
-	const content = toolCalls.length > 0 ? null : truncateAtStop(draft.content, body.stop ?? []);
+	const hasText = toolCalls.length === 0 || (scripted !== undefined && draft.content !== '');
+	const content = hasText ? truncateAtStop(draft.content, body.stop ?? []) : null;
 	const written = [content ?? '', reasoning ?? '', ...toolCalls.map((c) => c.function.arguments)];
 	return {
 		id: service.nextId('chatcmpl-'),
@@ -61,7 +66,9 @@ export function createReply(context: ChatContext): Reply {
 		content,
 		...(reasoning !== undefined && { reasoning }),
 		toolCalls,
-		usage: usageOf(context, draft, written),
+		usage: { ...usageOf(context, draft, written), ...usage },
+		...(finishReason !== undefined && { finishReason }),
+		...(chunks && { chunks }),
 		extras,
 		...(session && { session }),
 	};

@@ -1,3 +1,4 @@
+import type { ScriptedAnswer } from '../script/script';
 import type { MessageToolCall } from './messages';
 
 /** Token counts (spec 2.4), estimated from the text length. */
@@ -45,12 +46,16 @@ export interface Reply {
 	readonly content: string | null;
 	readonly toolCalls: readonly MessageToolCall[];
 	readonly usage: TokenUsage;
+	/** Scripted reason; by default `stop` or `tool_calls`. */
+	readonly finishReason?: string;
+	/** Scripted pieces of the content in a stream; by default its words. */
+	readonly chunks?: ScriptedAnswer['chunks'];
 	readonly extras: Extras;
 	/** For super assistants only. */
 	readonly session?: { readonly id: string; readonly steps: readonly ToolStep[] };
 }
 
 /** `finish_reason` of a reply (spec 3.2). */
-export function finishReason({ toolCalls }: Reply): 'stop' | 'tool_calls' {
-	return toolCalls.length > 0 ? 'tool_calls' : 'stop';
+export function finishReason({ toolCalls, finishReason: scripted }: Reply): string {
+	return scripted ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop');
 }

@@ -1,3 +1,4 @@
+import type { ScriptedAnswer } from '../script/script';
 import type { EmulatedService } from '../service';
 import { parseQuestion, type Question } from './generation/question';
 import type { Message, MessageToolCall } from './messages';
@@ -16,6 +17,8 @@ export interface ChatContext {
 	/** Origin of the service, for links to generated files. */
 	readonly origin: string;
 	readonly service: EmulatedService;
+	/** Scripted answer to the request, if any. */
+	readonly scripted?: ScriptedAnswer | undefined;
 }
 
 /** Output of a responder, before stop words and token usage are applied. */

@@ -26,13 +26,14 @@ const connectionOf = ({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply
 /** Fault injection: applies pending faults to the requests that they match. */
 export function addFaultInjection(
 	server: FastifyInstance,
-	{ faults, journal, clock }: EmulatedService,
+	{ faults, journal, clock, scripts }: EmulatedService,
 ): void {
 	const bodyFaults = new WeakMap<FastifyRequest, BodyFault>();
 
 	server.addHook('preValidation', async (request, reply) => {
 		const entry = journal.find(request);
-		const fault = entry && faults.take({ ...entry, body: request.body });
+		const queued = entry && faults.take({ ...entry, body: request.body });
+		const fault = queued ?? scripts.find(request)?.reply.fault;
 		if (!entry || !fault) return;
 
 		entry.fault = fault.kind;

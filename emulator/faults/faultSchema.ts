@@ -51,7 +51,8 @@ const SCHEDULE = {
 	count: { type: 'integer', minimum: 1 },
 };
 
-const FAULT = {
+/** JSON schema of a fault. */
+export const FAULT_SCHEMA = {
 	type: 'object',
 	required: ['kind'],
 	discriminator: { propertyName: 'kind' },
@@ -64,4 +65,4 @@ const FAULT = {
 };
 
 /** JSON schema of `POST /__emulator/faults`: a list of faults. */
-export const FAULTS_SCHEMA = { type: 'array', items: FAULT };
+export const FAULTS_SCHEMA = { type: 'array', items: FAULT_SCHEMA };

@@ -7,6 +7,26 @@ const gatewayErrorPage = (status: number): string =>
 	`<!DOCTYPE html>\n<html><head><title>${status}</title></head>` +
 	`<body><center><h1>${status} Bad Gateway</h1></center><hr></body></html>\n`;
 
+/** A response with a status: a text body is sent as it is, any other as JSON; without one, the service's error body. */
+export function sendStatus(
+	reply: FastifyReply,
+	answer: {
+		readonly status: number;
+		readonly headers: Readonly<Record<string, string>>;
+		readonly body: unknown;
+		readonly message: string | undefined;
+	},
+): FastifyReply {
+	const { status, headers, message = `Fault: ${status}` } = answer;
+	const body = answer.body ?? errorBody(status, message);
+	const isText = typeof body === 'string';
+	return reply
+		.type(isText ? 'text/plain; charset=utf-8' : 'application/json')
+		.code(status)
+		.headers(headers)
+		.send(isText ? body : JSON.stringify(body));
+}
+
 interface Exchange {
 	readonly request: FastifyRequest;
 	readonly reply: FastifyReply;
@@ -26,14 +46,8 @@ type ResponseFaultHandlers = {
 const HANDLERS: ResponseFaultHandlers = {
 	delay: ({ ms }, { clock }) => clock.sleep(ms),
 	hold: (_fault, { cleared }) => cleared,
-	status({ status, body, headers = {} }, { reply }) {
-		const text = body ?? errorBody(status, `Fault: ${status}`);
-		reply.type(typeof text === 'string' ? 'text/plain; charset=utf-8' : 'application/json');
-		return reply
-			.code(status)
-			.headers(headers)
-			.send(typeof text === 'string' ? text : JSON.stringify(text));
-	},
+	status: ({ status, body, headers = {} }, { reply }) =>
+		sendStatus(reply, { status, body, headers, message: undefined }),
 	rateLimit({ retryAfterSeconds, asDate }, { reply, clock }) {
 		const date = new Date(clock.now() + retryAfterSeconds * 1000).toUTCString();
 		return reply

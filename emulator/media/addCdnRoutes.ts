@@ -1,5 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { HttpError } from '../errors';
+import type { EmulatedService } from '../service';
+import type { TaskStore } from '../video/tasks';
 import { parseCdnVideo } from '../video/cdnVideo';
 import { parseRange } from './parseRange';
 import { imageFile, videoFile } from './mediaFiles';
@@ -9,8 +13,20 @@ interface CdnFile {
 	readonly bytes: Buffer;
 }
 
+const TYPES: Readonly<Record<string, string>> = {
+	'.mp4': 'video/mp4',
+	'.webm': 'video/webm',
+	'.mov': 'video/quicktime',
+	'.html': 'text/html; charset=utf-8',
+};
+
+type CdnKind = (
+	path: string,
+	tasks: TaskStore,
+) => CdnFile | undefined | Promise<CdnFile | undefined>;
+
 /** Files of the CDN: the first entry that recognizes a path serves it. */
-const KINDS: readonly ((path: string) => CdnFile | undefined | Promise<CdnFile | undefined>)[] = [
+const KINDS: readonly CdnKind[] = [
 	async (path) => {
 		const video = parseCdnVideo(path);
 		const bytes = video && (await videoFile(video));
@@ -26,18 +42,30 @@ const KINDS: readonly ((path: string) => CdnFile | undefined | Promise<CdnFile |
 		const text = `${name.replaceAll('-', ' ')}\n`;
 		return { type: 'text/plain; charset=utf-8', bytes: Buffer.from(text) };
 	},
+	async (path, tasks) => {
+		const id = /^\/cdn\/scripted\/([\w-]+)\.\w+$/.exec(path)?.[1];
+		const file = tasks.all.find((task) => task.id === id)?.script?.file;
+		if (file === undefined) return undefined;
+		const type = TYPES[extname(file)] ?? 'application/octet-stream';
+		return { type, bytes: await readFile(file) };
+	},
 ];
 
-async function findFile(path: string): Promise<CdnFile> {
+async function findFile(path: string, tasks: TaskStore): Promise<CdnFile> {
 	for (const kind of KINDS) {
-		const file = await kind(path);
+		const file = await kind(path, tasks);
 		if (file) return file;
 	}
 	throw new HttpError(404, `No such file: ${path}`);
 }
 
-async function sendFile(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-	const { type, bytes } = await findFile(new URL(request.url, 'http://localhost').pathname);
+async function sendFile(
+	request: FastifyRequest,
+	reply: FastifyReply,
+	{ tasks }: EmulatedService,
+): Promise<FastifyReply> {
+	const { pathname } = new URL(request.url, 'http://localhost');
+	const { type, bytes } = await findFile(pathname, tasks);
 	reply.type(type).header('accept-ranges', 'bytes');
 
 	const range = parseRange(request.headers.range, bytes.length);
@@ -54,6 +82,6 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply): Promise<F
 }
 
 /** Routes of generated files; public, without authentication (spec 2.10). */
-export function addCdnRoutes(server: FastifyInstance): void {
-	server.get('/cdn/*', async (request, reply) => sendFile(request, reply));
+export function addCdnRoutes(server: FastifyInstance, service: EmulatedService): void {
+	server.get('/cdn/*', async (request, reply) => sendFile(request, reply, service));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
+import { assetPath } from '../assets';
 import type { CdnVideo } from '../video/cdnVideo';
 import { EMULATED_MODELS } from '../video/models';
 import { drawVideo } from './drawVideo';
@@ -38,5 +38,5 @@ export async function videoFile(video: Omit<CdnVideo, 'taskId'>): Promise<Buffer
 
 /** Small JPEG image. */
 export function imageFile(): Buffer {
-	return readFileSync(join(__dirname, 'thumbnail.jpg'));
+	return readFileSync(assetPath('media', 'thumbnail.jpg'));
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { extname } from 'node:path';
 import { HttpError } from '../errors';
 import { moderate } from '../moderate';
 import { authenticate, requireAuthentication, requireCredit } from '../authentication';
@@ -30,8 +31,13 @@ function completedFields(
 	const words = wordsInVideos ? task.video.prompt : '';
 	const model = modelOf(task.video.model);
 	const origin = `${protocol}://${host}`;
+	const { file } = task.script ?? {};
+	const path =
+		file === undefined
+			? cdnVideoPath({ taskId: task.id, size, aspectRatio, seconds, words })
+			: `/cdn/scripted/${task.id}${extname(file)}`;
 	return {
-		video_url: origin + cdnVideoPath({ taskId: task.id, size, aspectRatio, seconds, words }),
+		video_url: origin + path,
 		...(model.thumbnail &&
 			!minimal && { thumbnail_url: `${origin}/cdn/thumbnails/${task.id}.jpg` }),
 		...(model.enhancedPrompt &&
@@ -41,10 +47,10 @@ function completedFields(
 
 /** Routes of video creation and task query (spec 2.8 to 2.11, 3.1). */
 export function addVideoRoutes(server: FastifyInstance, service: EmulatedService): void {
-	const { clock, tasks, settings } = service;
+	const { clock, tasks, settings, scripts } = service;
 
 	server.register(async (videos) => {
-		requireAuthentication(videos);
+		requireAuthentication(videos, service);
 
 		videos.post<{ Body: VideoBody }>(
 			'/v1/videos/generations',
@@ -60,7 +66,8 @@ export function addVideoRoutes(server: FastifyInstance, service: EmulatedService
 				);
 				moderate('a reference resource', references.join('\n'));
 
-				const task = tasks.create(caller.account.name, video, clock.now());
+				const script = scripts.find(request)?.reply.task;
+				const task = tasks.create(caller.account.name, video, clock.now(), script);
 				const { status } = taskStatus(task, task.createdMs);
 				return { task_id: task.id, status, model: video.model, created_at: null };
 			},
@@ -80,6 +87,7 @@ export function addVideoRoutes(server: FastifyInstance, service: EmulatedService
 					model: task.video.model,
 					...(status === 'completed' && completedFields(request, task, settings)),
 					...(error !== undefined && { error_message: error }),
+					...task.script?.fields,
 				};
 			},
 		);

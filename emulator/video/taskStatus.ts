@@ -2,17 +2,16 @@ import { hasTrigger, type Trigger } from '../triggers';
 import { EMULATED_MODELS } from './models';
 import type { VideoTask } from './tasks';
 
-export type TaskStatus = 'init' | 'queued' | 'processing' | 'completed' | 'failed' | 'unknown';
-
 /** State of a task at a point in time. */
 export interface EmulatedTaskState {
-	readonly status: TaskStatus;
+	/** A scripted task may have any other. */
+	readonly status: string;
 	/** For `failed` only. */
 	readonly error?: string;
 }
 
 /** Status of a task from a fraction of its total time on. */
-type Stage = readonly [from: number, status: TaskStatus];
+type Stage = readonly [from: number, status: string];
 
 /** Sequence of statuses of a task. */
 interface Lifecycle {
@@ -74,7 +73,19 @@ const TRIGGERED_LIFECYCLES: readonly (readonly [Trigger, Lifecycle])[] = [
 	],
 ];
 
-function lifecycleOf({ video }: VideoTask): Lifecycle {
+function lifecycleOf({ video, script, totalMs }: VideoTask): Lifecycle {
+	if (script?.stages) {
+		const { error, stages } = script;
+		const inOrder = [...stages].sort((a, b) => a.seconds - b.seconds);
+		return {
+			stages: inOrder.map(({ seconds, status }) => [
+				(seconds * 1000) / Math.max(totalMs, 1),
+				status,
+			]),
+			...(error !== undefined && { error }),
+		};
+	}
+	if (script?.error !== undefined) return failing(script.error);
 	const triggered = TRIGGERED_LIFECYCLES.find(([trigger]) => hasTrigger(video.prompt, trigger));
 	if (triggered) return triggered[1];
 	return EMULATED_MODELS.find(({ code }) => code === video.model)?.skipsQueue ? UNQUEUED : QUEUED;

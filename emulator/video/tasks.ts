@@ -1,4 +1,5 @@
 import { chance, hexId } from '../random';
+import type { ScriptedTask } from '../script/script';
 import type { EffectiveVideo } from './effectiveVideo';
 
 /** Accepted video task. Its status is computed from the time (`taskStatus`). */
@@ -10,6 +11,8 @@ export interface VideoTask {
 	readonly createdMs: number;
 	/** Generation time, including the queue. */
 	readonly totalMs: number;
+	/** What a script says about it. */
+	readonly script?: ScriptedTask;
 }
 
 export interface TaskStoreOptions {
@@ -28,7 +31,13 @@ export class TaskStore {
 		return [...this.tasks.values()];
 	}
 
-	create(owner: string, video: EffectiveVideo, createdMs: number): VideoTask {
+	create(
+		owner: string,
+		video: EffectiveVideo,
+		createdMs: number,
+		script?: ScriptedTask,
+	): VideoTask {
+		const seconds = script?.seconds ?? script?.stages?.at(-1)?.seconds;
 		const { seed, videoSeconds } = this.options;
 		const number = this.tasks.size + 1;
 		const task: VideoTask = {
@@ -37,8 +46,9 @@ export class TaskStore {
 			video,
 			createdMs,
 			totalMs: Math.round(
-				videoSeconds * 1000 * (0.8 + 0.2 * chance(seed, 'duration', number)),
+				1000 * (seconds ?? videoSeconds * (0.8 + 0.2 * chance(seed, 'duration', number))),
 			),
+			...(script && { script }),
 		};
 		this.tasks.set(task.id, task);
 		return task;

@@ -1,0 +1,24 @@
+/** Values of the placeholders in a script, by name. */
+export type TemplateValues = Readonly<Record<string, () => string | number>>;
+
+const PLACEHOLDER = /\{\{(\w+)\}\}/g;
+
+/**
+ * Replaces placeholders such as `{{question}}` in all texts of a value. A text that is only a placeholder becomes its value,
+ * which may be a number. Unknown placeholders stay.
+ */
+export function fillTemplate<T>(value: T, values: TemplateValues): T {
+	const fill = (part: unknown): unknown => {
+		if (Array.isArray(part)) return part.map(fill);
+		if (typeof part === 'object' && part !== null) {
+			return Object.fromEntries(Object.entries(part).map(([key, item]) => [key, fill(item)]));
+		}
+		if (typeof part !== 'string') return part;
+		const [, only] = /^\{\{(\w+)\}\}$/.exec(part) ?? [];
+		if (only !== undefined && Object.hasOwn(values, only)) return values[only]!();
+		return part.replace(PLACEHOLDER, (whole, name: string) =>
+			Object.hasOwn(values, name) ? String(values[name]!()) : whole,
+		);
+	};
+	return fill(value) as T;
+}
