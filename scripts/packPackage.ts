@@ -29,10 +29,11 @@ interface Manifest {
  * Turns a text of the repository into that of the package: without the parts about the repository, and with absolute
  * addresses of the files at the tag of the version. The pages of npm and n8n's editor do not have these files.
  *
+ * @param folder The folder of the text, with a slash at its end.
  * @param manifest Version of the package, and `homepage`, the address of the repository.
  */
-export function packedText(text: string, { version, homepage }: Manifest): string {
-	const at = (kind: string) => `${homepage}/${kind}/v${version}/`;
+export function packedText(text: string, { version, homepage }: Manifest, folder = ''): string {
+	const at = (kind: string) => `${homepage}/${kind}/v${version}/${folder}`;
 	return text
 		.replace(REPOSITORY_PART, '')
 		.replace(PICTURES, `$1${at('raw')}$2`)

@@ -1,0 +1,2 @@
+/** See thirdPartyNotices.js. */
+export function thirdPartyNotices(files: readonly string[]): string;
