@@ -11,6 +11,7 @@ interface CliOptions {
 	readonly seed: number;
 	readonly minimal?: boolean;
 	readonly virtualClock?: boolean;
+	readonly openai?: boolean;
 	readonly script?: readonly string[];
 	readonly quiet?: boolean;
 }
@@ -87,6 +88,7 @@ const program = new Command('emulator')
 	)
 	.option('--minimal', 'respond with nothing beyond what the specification requires')
 	.option('--virtual-clock', 'stop the clock; POST /__emulator/clock advances it')
+	.option('--openai', 'also accept what clients of OpenAI send beyond the service')
 	.option('--script <files...>', `scripted answers in YAML or JSON; or ${dialects().join(', ')}`)
 	.option('--quiet', 'do not log requests');
 

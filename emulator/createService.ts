@@ -17,6 +17,8 @@ export interface ServiceOptions {
 	readonly seed?: number;
 	/** Respond with nothing beyond what the specification requires. Default false. */
 	readonly minimal?: boolean;
+	/** Accept requests of the third-party schema that the service's own rules do not allow. Default false. */
+	readonly openai?: boolean;
 	/** Videos show the words of their prompt. Default true; without, many videos cost little time. */
 	readonly wordsInVideos?: boolean;
 	/** Maximum size of the bodies in the journal, in bytes. Default 64 MiB. */
@@ -36,12 +38,12 @@ export interface ServiceOptions {
 export function createService(options: ServiceOptions): EmulatedService {
 	const { journalBytes } = options;
 	const { seed = 1, videoSeconds = 30, minimal = false, clock: kind = 'real' } = options;
-	const { wordsInVideos = true } = options;
+	const { wordsInVideos = true, openai = false } = options;
 	const { chunkMs = kind === 'real' ? 20 : 0 } = options;
 	const clock = createClock(kind);
 	let ids = 0;
 	return {
-		settings: { seed, chunkMs, minimal, wordsInVideos },
+		settings: { seed, chunkMs, minimal, openai, wordsInVideos },
 		clock,
 		journal: new Journal({ ...(journalBytes !== undefined && { maxBytes: journalBytes }) }),
 		faults: new FaultQueue(),

@@ -16,6 +16,8 @@ export interface ServiceSettings {
 	 * (`trace_id`, `thumbnail_url`, `enhanced_prompt`, `elapsed`), and no `Retry-After`.
 	 */
 	readonly minimal: boolean;
+	/** Accept requests of the third-party schema that the service's own rules do not allow. */
+	readonly openai: boolean;
 	/** Videos show the words of their prompt; without, all videos of a format are the same file, which is drawn once. */
 	readonly wordsInVideos: boolean;
 }

@@ -10,12 +10,6 @@ function fieldName(pointer: string): string {
 		.replace(/^\./, '');
 }
 
-/** A violation, as Ajv reports it. */
-type Problem = Pick<
-	FastifySchemaValidationError,
-	'instancePath' | 'keyword' | 'params' | 'message'
->;
-
 type Params = Readonly<Record<string, unknown>>;
 
 /** Messages for JSON schema violations, by keyword. */
@@ -37,7 +31,12 @@ const MESSAGES: Readonly<Record<string, (field: string, params: Params) => strin
 };
 
 /** Message for a JSON schema violation: the field and the rule. */
-export function validationMessage({ instancePath, keyword, params, message }: Problem): string {
+export function validationMessage({
+	instancePath,
+	keyword,
+	params,
+	message,
+}: FastifySchemaValidationError): string {
 	const field = fieldName(instancePath);
 	return (
 		MESSAGES[keyword]?.(field, params) ?? `${field || 'The body'} ${message ?? 'is not valid'}`

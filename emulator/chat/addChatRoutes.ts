@@ -1,15 +1,19 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { HttpError } from '../errors';
 import { moderate } from '../moderate';
 import { authenticate, requireAuthentication, requireCredit } from '../authentication';
+import { addOpenAiRoutes } from '../openai/addOpenAiRoutes';
+import { serviceRequest } from '../openai/chatRequest';
+import { chatRequest, responseBody, responseEvents } from '../openai/responses';
 import type { EmulatedService } from '../service';
 import { createReply } from './createReply';
 import { requireValidMessages } from './requireValidMessages';
 import { requireValidTools } from './requireValidTools';
 import { completionBody } from './completionBody';
-import { completionChunks } from './completionChunks';
+import { completionChunks, pieces, type TimedChunk } from './completionChunks';
 import { textOf } from './messages';
+import { EMULATED_CHAT_MODELS } from './models';
 import type { Reply } from './reply';
 import { CHAT_SCHEMA, type ChatBody } from './requestSchema';
 import { resolveBinding } from './resolveBinding';
@@ -20,6 +24,7 @@ function requireConsistentFields({
 	response_format,
 	tool_choice,
 	tools,
+	openai,
 }: ChatBody): void {
 	requireValidMessages(messages);
 	requireValidTools(tools ?? []);
@@ -27,7 +32,7 @@ function requireConsistentFields({
 		throw new HttpError(400, 'tool_choice "required" needs tools');
 	}
 	const asksForJson = messages.some((message) => /json/i.test(textOf(message)));
-	if (response_format?.type === 'json_object' && !asksForJson) {
+	if (response_format?.type === 'json_object' && !openai?.schema && !asksForJson) {
 		throw new HttpError(
 			400,
 			'response_format json_object: a message must tell the model to answer in JSON',
@@ -36,50 +41,103 @@ function requireConsistentFields({
 }
 
 /** The server-sent events of a streamed reply. */
-async function* events(reply: Reply, { clock, settings }: EmulatedService, includeUsage: boolean) {
+async function* events(reply: Reply, { clock, settings }: EmulatedService, body: ChatBody) {
+	const includeUsage = body.stream_options?.include_usage ?? false;
 	for (const { delayMs, chunk } of completionChunks(reply, settings, includeUsage)) {
 		await clock.sleep(delayMs);
-		yield `data: ${JSON.stringify(chunk)}\n\n`;
+		for (let index = 0; index < (body.openai?.n ?? 1); index++)
+			yield `data: ${JSON.stringify(withIndex(chunk, index))}\n\n`;
 	}
 	yield 'data: [DONE]\n\n';
 }
 
-/** Route of chat completions (spec 2.1 to 2.7). */
+/** A chunk as one of another choice; its usage is counted once. */
+function withIndex(chunk: TimedChunk['chunk'], index: number): object {
+	if (index === 0) return chunk;
+	const { usage: _usage, ...rest } = chunk;
+	const choices = (chunk['choices'] ?? []) as readonly object[];
+	return { ...rest, choices: choices.map((choice) => ({ ...choice, index })) };
+}
+
+/** The server-sent events of a streamed response of the third-party schema. */
+async function* typedEvents(reply: Reply, { clock, settings }: EmulatedService) {
+	let sequence_number = 0;
+	for (const event of responseEvents(reply, pieces)) {
+		await clock.sleep(settings.chunkMs);
+		const data = JSON.stringify({ ...event, sequence_number: sequence_number++ });
+		yield `event: ${event.type}\ndata: ${data}\n\n`;
+	}
+}
+
+/** Checks a request, and creates the reply to it. */
+function replyTo(request: FastifyRequest<{ Body: ChatBody }>, service: EmulatedService): Reply {
+	const { body } = request;
+	const caller = authenticate(request);
+	requireConsistentFields(body);
+	const binding = resolveBinding(body, caller, service);
+	requireCredit(caller);
+	const questions = body.messages.filter(({ role }) => role === 'user');
+	moderate('the question', questions.map(textOf).join('\n'));
+	return createReply({
+		body,
+		binding,
+		owner: caller.account.name,
+		origin: `${request.protocol}://${request.host}`,
+		service,
+		scripted: service.scripts.find(request)?.reply,
+	});
+}
+
+const isKnownModel = (model: unknown): boolean =>
+	EMULATED_CHAT_MODELS.some(({ code }) => code === model);
+
+/** Reads requests of the third-party schema if the emulator accepts them. Otherwise the field of their options is removed. */
+function addOpenAiRequests(chat: FastifyInstance, { settings }: EmulatedService): void {
+	chat.addHook('preValidation', async (request) => {
+		const { body } = request;
+		if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+		const { openai: _openai, ...rest } = body as Readonly<Record<string, unknown>>;
+		const isResponse = request.routeOptions.url === '/v1/responses';
+		request.body = settings.openai
+			? serviceRequest(isResponse ? chatRequest(rest) : rest, isKnownModel)
+			: rest;
+	});
+}
+
+/** Sends a body, or a stream of events. */
+function send(
+	reply: FastifyReply,
+	{ stream }: ChatBody,
+	streamed: AsyncGenerator<string>,
+	body: object,
+): object {
+	if (!stream) return body;
+	return reply
+		.type('text/event-stream; charset=utf-8')
+		.header('cache-control', 'no-cache')
+		.send(Readable.from(streamed));
+}
+
+/** Routes of chat completions (spec 2.1 to 2.7), and of responses of the third-party schema. */
 export function addChatRoutes(server: FastifyInstance, service: EmulatedService): void {
 	server.register(async (chat) => {
 		requireAuthentication(chat, service);
+		addOpenAiRequests(chat, service);
+		const schema = { schema: { body: CHAT_SCHEMA } };
 
-		chat.post<{ Body: ChatBody }>(
-			'/v1/chat/completions',
-			{ schema: { body: CHAT_SCHEMA } },
-			async (request, reply) => {
-				const { body } = request;
-				const caller = authenticate(request);
-				requireConsistentFields(body);
-				const binding = resolveBinding(body, caller, service);
-				requireCredit(caller);
-				const questions = body.messages.filter(({ role }) => role === 'user');
-				moderate('the question', questions.map(textOf).join('\n'));
-
-				const result = createReply({
-					body,
-					binding,
-					owner: caller.account.name,
-					origin: `${request.protocol}://${request.host}`,
-					service,
-					scripted: service.scripts.find(request)?.reply,
-				});
-				if (body.stream) {
-					const includeUsage = body.stream_options?.include_usage ?? false;
-					return reply
-						.type('text/event-stream; charset=utf-8')
-						.header('cache-control', 'no-cache')
-						.send(Readable.from(events(result, service, includeUsage)));
-				}
-				const durations = (result.session?.steps ?? []).map((step) => step.durationMs);
-				await service.clock.sleep(durations.reduce((sum, ms) => sum + ms, 0));
-				return completionBody(result, service.settings);
-			},
-		);
+		chat.post<{ Body: ChatBody }>('/v1/chat/completions', schema, async (request, reply) => {
+			const { body } = request;
+			const result = replyTo(request, service);
+			const durations = (result.session?.steps ?? []).map((step) => step.durationMs);
+			if (!body.stream) await service.clock.sleep(durations.reduce((sum, ms) => sum + ms, 0));
+			const whole = completionBody(result, service.settings, body.openai?.n);
+			return send(reply, body, events(result, service, body), whole);
+		});
+		if (!service.settings.openai) return;
+		addOpenAiRoutes(chat);
+		chat.post<{ Body: ChatBody }>('/v1/responses', schema, async (request, reply) => {
+			const result = replyTo(request, service);
+			return send(reply, request.body, typedEvents(result, service), responseBody(result));
+		});
 	});
 }

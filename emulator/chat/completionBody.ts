@@ -34,20 +34,21 @@ function envelope({ id, created, model, session, traceId }: Reply, minimal: bool
 	};
 }
 
-/** Body of a non-streamed response (spec 2.4, 2.6). */
-export function completionBody(reply: Reply, { minimal }: ServiceSettings) {
+/**
+ * Body of a non-streamed response (spec 2.4, 2.6).
+ * @param n number of choices, which are alike
+ */
+export function completionBody(reply: Reply, { minimal }: ServiceSettings, n = 1) {
 	// The specification shows finish_reason in its tool and reasoning examples only.
 	const hasReason = !minimal || reply.toolCalls.length > 0 || reply.reasoning !== undefined;
 	return {
 		...envelope(reply, minimal),
-		choices: [
-			{
-				index: 0,
-				message: message(reply, minimal),
-				...(!minimal && { logprobs: null }),
-				...(hasReason && { finish_reason: finishReason(reply) }),
-			},
-		],
+		choices: Array.from({ length: n }, (_, index) => ({
+			index,
+			message: message(reply, minimal),
+			...(!minimal && { logprobs: null }),
+			...(hasReason && { finish_reason: finishReason(reply) }),
+		})),
 		usage: reply.usage,
 		...reply.extras,
 	};

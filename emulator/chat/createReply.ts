@@ -16,8 +16,10 @@ const RESPONDERS: Readonly<Record<App['kind'], (context: ChatContext) => DraftRe
 	assistant: respondAsAssistant,
 };
 
-/** Estimated number of tokens, at four characters per token. */
-const countTokens = (text: string): number => Math.ceil(text.length / 4);
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Estimated number of tokens. */
+const countTokens = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 
 /** Truncates a text before its first stop word (spec 2.1). */
 function truncateAtStop(text: string, stop: readonly string[]): string {
@@ -56,18 +58,21 @@ export function createReply(context: ChatContext): Reply {
 	}
 	const { reasoning, toolCalls = [], extras = {}, session } = draft;
 	const hasText = toolCalls.length === 0 || (scripted !== undefined && draft.content !== '');
-	const content = hasText ? truncateAtStop(draft.content, body.stop ?? []) : null;
+	const { maxTokens = Infinity, model = binding.model.code } = body.openai ?? {};
+	const whole = truncateAtStop(draft.content, body.stop ?? []);
+	const isCut = hasText && countTokens(whole) > maxTokens;
+	const content = hasText ? whole.slice(0, maxTokens * CHARACTERS_PER_TOKEN) : null;
 	const written = [content ?? '', reasoning ?? '', ...toolCalls.map((c) => c.function.arguments)];
 	return {
 		id: service.nextId('chatcmpl-'),
 		traceId: service.nextId('trace-'),
 		created: Math.floor(service.clock.now() / 1000),
-		model: binding.model.code,
+		model,
 		content,
 		...(reasoning !== undefined && { reasoning }),
 		toolCalls,
 		usage: { ...usageOf(context, draft, written), ...usage },
-		...(finishReason !== undefined && { finishReason }),
+		...((isCut || finishReason !== undefined) && { finishReason: finishReason ?? 'length' }),
 		...(chunks && { chunks }),
 		extras,
 		...(session && { session }),

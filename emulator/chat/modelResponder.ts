@@ -15,7 +15,7 @@ import { imageName } from './plugins/plugins';
 import type { Extras } from './reply';
 import { retrieve, type Retrieval } from './retrieve';
 import { requireSupportedEffort, isThinkingEnabled, writeReasoning } from './thinking';
-import { chooseToolCalls } from './tools/chooseToolCalls';
+import { chooseToolCalls, fillArguments } from './tools/chooseToolCalls';
 import { followUpCalls } from './tools/followUps';
 import { answerFromResults, toolResults, toolRounds } from './tools/toolResults';
 
@@ -68,9 +68,14 @@ function writeContent(
 	question: Question,
 	plugins: readonly CompletedPlugin[],
 ): string {
-	const { messages, response_format } = context.body;
+	const { messages, response_format, openai } = context.body;
 	const results = toolResults(messages);
 	const isJson = response_format?.type === 'json_object';
+	if (openai?.schema) {
+		const known = [question.text, ...results.map(({ label, text }) => `${label}: ${text}`)];
+		const nowMs = context.service.clock.now();
+		return JSON.stringify(fillArguments(known.join('\n'), openai.schema, 'answer', nowMs));
+	}
 	if (results.length > 0) {
 		const answer = answerFromResults(results);
 		return isJson ? JSON.stringify({ answer, results }) : answer;

@@ -1,3 +1,4 @@
+import type { OpenAiOptions } from '../openai/chatRequest';
 import type { Message } from './messages';
 
 /** Tool declaration (spec 2.3). */
@@ -28,6 +29,8 @@ export interface ChatBody {
 	readonly response_format?: { readonly type: 'json_object' | 'text' };
 	readonly thinking?: { readonly type: 'enabled' | 'disabled' };
 	readonly reasoning_effort?: string;
+	/** What a request of the third-party schema asks for, with the option that accepts such requests. */
+	readonly openai?: OpenAiOptions;
 }
 
 const TEXT = { type: 'string' };

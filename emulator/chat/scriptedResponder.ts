@@ -1,9 +1,6 @@
 import type { ScriptedAnswer } from '../script/script';
 import type { ChatContext, DraftReply } from './responder';
 
-const asJson = (value: string | object): string =>
-	typeof value === 'string' ? value : JSON.stringify(value);
-
 /** Responder of a scripted answer, for any kind of application. */
 export function respondAsScripted(
 	{ body, binding: { app }, service: { nextId } }: ChatContext,
@@ -15,7 +12,10 @@ export function respondAsScripted(
 		toolCalls: toolCalls.map(({ id = nextId('call_'), name, arguments: values = {} }) => ({
 			id,
 			type: 'function',
-			function: { name, arguments: asJson(values) },
+			function: {
+				name,
+				arguments: typeof values === 'string' ? values : JSON.stringify(values),
+			},
 		})),
 		...(reasoning !== undefined && { reasoning }),
 		...(app?.kind === 'assistant' && {

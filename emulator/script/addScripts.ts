@@ -141,22 +141,13 @@ export function addScripts(server: FastifyInstance, service: EmulatedService): (
 
 		const { status = 200, headers = {}, text, base64, body } = reply;
 		sending.set(request, (response) => {
-			if (events === undefined && base64 === undefined)
-				return sendStatus(response, { status, headers, body, message: text });
-			const type = events ? 'text/event-stream; charset=utf-8' : 'application/octet-stream';
-			return response
-				.code(status)
-				.type(type)
-				.headers(headers)
-				.send(
-					events
-						? Readable.from(written(events, values, draft, service))
-						: Buffer.from(base64!, 'base64'),
-				);
+			response.code(status).headers(headers);
+			if (base64 !== undefined) return response.send(Buffer.from(base64, 'base64'));
+			if (!events) return sendStatus(response, { status, headers, body, message: text });
+			if (!response.hasHeader('content-type'))
+				response.type('text/event-stream; charset=utf-8');
+			return response.send(Readable.from(written(events, values, draft, service)));
 		});
-	});
-	server.addHook('onClose', async () => {
-		scripts.close();
 	});
 	return () => {
 		server.addHook('preValidation', async (request, reply) => {

@@ -2,7 +2,6 @@ import Ajv, { type ErrorObject } from 'ajv';
 import { dirname, resolve } from 'node:path';
 import { isMap, LineCounter, parseDocument, type Document } from 'yaml';
 
-import { FAULT_SCHEMA } from '../faults/faultSchema';
 import { validationMessage } from '../validationMessage';
 import { kindsOf, type Script, type ScriptedReply } from './script';
 import SCRIPT_SCHEMA from './script.schema.json';
@@ -18,10 +17,7 @@ interface Problem {
 }
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, discriminator: true });
-const isScript = ajv.compile<Script>({
-	...SCRIPT_SCHEMA,
-	definitions: { ...SCRIPT_SCHEMA.definitions, fault: FAULT_SCHEMA },
-});
+const isScript = ajv.compile<Script>(SCRIPT_SCHEMA);
 
 function problemOf(error: ErrorObject): Problem {
 	const path = error.instancePath
@@ -47,22 +43,20 @@ function replyProblems(reply: ScriptedReply, index: number): readonly Problem[] 
 	const field = `replies[${index}]`;
 	const kinds = kindsOf(reply);
 	const invalid = patternProblem(reply.when?.pattern);
-	return [
-		...(kinds.length === 0
-			? [{ path, message: `${field} needs an answer, such as text, body, task or fault` }]
-			: []),
-		...(kinds.length > 1
-			? [{ path, message: `${field} mixes kinds of answer: ${kinds.join(' and ')}` }]
-			: []),
-		...(invalid === undefined
-			? []
-			: [
-					{
-						path: [...path, 'when', 'pattern'],
-						message: `${field}.when.pattern: ${invalid}`,
-					},
-				]),
-	];
+	const problems: Problem[] = [];
+	if (kinds.length === 0)
+		problems.push({
+			path,
+			message: `${field} needs an answer, such as text, body, task or fault`,
+		});
+	if (kinds.length > 1)
+		problems.push({ path, message: `${field} mixes kinds of answer: ${kinds.join(' and ')}` });
+	if (invalid !== undefined)
+		problems.push({
+			path: [...path, 'when', 'pattern'],
+			message: `${field}.when.pattern: ${invalid}`,
+		});
+	return problems;
 }
 
 /** Offset of a problem in the text. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, unwatchFile, watchFile } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { assetPath } from '../assets';
@@ -37,8 +37,6 @@ interface LoadedScript {
 	calls: number[];
 }
 
-/** How often a script is looked at while no request comes, in milliseconds. */
-const WATCH_MS = 500;
 const DIALECTS = assetPath('dialects');
 const DEFAULT_PATHS = { task: '/v1/videos/generations', other: '/v1/chat/completions' } as const;
 
@@ -87,7 +85,7 @@ function isFor({ when, ...reply }: ScriptedReply, { paths }: ParsedScript, path:
 	return paths?.includes(path) ?? path === DEFAULT_PATHS[kind === 'task' ? 'task' : 'other'];
 }
 
-/** The scripts of the emulator. A script is read again when its file has changed. */
+/** The scripts of the emulator. A script is read again with the first request after its file has changed. */
 export class ScriptStore {
 	private readonly loaded: readonly LoadedScript[];
 	private readonly chosen = new WeakMap<object, ChosenReply>();
@@ -101,9 +99,6 @@ export class ScriptStore {
 		private readonly log: (line: string) => void = () => undefined,
 	) {
 		this.loaded = names.map(load);
-		for (const { file } of this.loaded) {
-			watchFile(file, { persistent: false, interval: WATCH_MS }, this.refresh);
-		}
 	}
 
 	get isEmpty(): boolean {
@@ -136,11 +131,6 @@ export class ScriptStore {
 		return this.chosen.get(request);
 	}
 
-	/** Stops looking at the files. */
-	close(): void {
-		for (const { file } of this.loaded) unwatchFile(file, this.refresh);
-	}
-
 	private chooseIn({ script, calls }: LoadedScript, target: ScriptTarget): ChosenReply[] {
 		return script.replies.flatMap((reply, index): ChosenReply[] => {
 			const { when = {} } = reply;
@@ -157,7 +147,7 @@ export class ScriptStore {
 	}
 
 	/** Reads the scripts that have changed; one with an error is reported, and stays as it was. */
-	private readonly refresh = (): void => {
+	private refresh(): void {
 		for (const entry of this.loaded) {
 			const changedMs = statSync(entry.file, { throwIfNoEntry: false })?.mtimeMs;
 			if (changedMs === undefined || changedMs === entry.changedMs) continue;
@@ -170,5 +160,5 @@ export class ScriptStore {
 				this.log(`${(error as Error).message}\nThe script stays as it was.`);
 			}
 		}
-	};
+	}
 }

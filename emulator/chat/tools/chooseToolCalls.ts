@@ -104,16 +104,26 @@ const MAX_CALLS = 16;
 /** Limit of generated values per call, because schemas can nest lists in lists; the rest is null. */
 const MAX_VALUES = 500;
 
-function toCall({ tool, text }: ToolMatch, nowMs: number): ChosenToolCall {
-	const { name, parameters = {} } = tool.function;
+/** Values that satisfy a JSON schema of an object, from a text where possible. */
+export function fillArguments(
+	text: string,
+	parameters: Readonly<Record<string, unknown>>,
+	name: string,
+	nowMs: number,
+): ChosenToolCall['arguments'] {
 	const context = {
 		entities: extractEntities(text, nowMs),
 		root: parameters,
 		depth: 0,
 		budget: { left: MAX_VALUES },
 	};
-	const values = fillSchema({ ...parameters, type: 'object' }, name, context);
-	return { name, arguments: values as ChosenToolCall['arguments'] };
+	const schema = { ...resolveSchema(parameters, parameters), type: 'object' };
+	return fillSchema(schema, name, context) as ChosenToolCall['arguments'];
+}
+
+function toCall({ tool, text }: ToolMatch, nowMs: number): ChosenToolCall {
+	const { name, parameters = {} } = tool.function;
+	return { name, arguments: fillArguments(text, parameters, name, nowMs) };
 }
 
 /** Instructions about the format of the answer, not for a tool: `…, answer in JSON`. */

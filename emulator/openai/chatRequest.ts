@@ -1,0 +1,72 @@
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a request of the third-party schema asks for beyond the service's own fields. */
+export interface OpenAiOptions {
+	/** JSON schema of the answer. */
+	readonly schema?: Json;
+	/** Number of choices. */
+	readonly n: number;
+	/** Limit of the answer; one that reaches it has the finish reason `length`. */
+	readonly maxTokens: number;
+	/** The model that the response names, if the service has no such model. */
+	readonly model?: string;
+}
+
+const MAX_CHOICES = 8;
+
+const isJson = (value: unknown): value is Json =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const numberOr = (value: unknown, otherwise: number): number =>
+	typeof value === 'number' && value >= 1 ? Math.floor(value) : otherwise;
+
+const nameOf = (tool: unknown): unknown =>
+	isJson(tool) && isJson(tool['function']) ? tool['function']['name'] : undefined;
+
+/** The tool that an object in `tool_choice` names is the only one, and must be called. */
+function choiceOf({ tool_choice: choice, tools }: Json): Json {
+	if (!isJson(choice)) return {};
+	const chosen = Array.isArray(tools)
+		? tools.filter((tool) => nameOf(tool) === nameOf(choice))
+		: [];
+	return { tool_choice: 'required', tools: chosen };
+}
+
+function formatOf({ response_format: format }: Json) {
+	if (!isJson(format) || format['type'] !== 'json_schema') return undefined;
+	const { schema } = isJson(format['json_schema']) ? format['json_schema'] : {};
+	return isJson(schema) ? schema : {};
+}
+
+/**
+ * Turns a chat request of the third-party schema into one of the service: its rules that are wider than the service's own are
+ * read here. The result is validated as any other request.
+ *
+ * @param isKnown whether the service has a chat model
+ */
+export function serviceRequest(body: Json, isKnown: (model: unknown) => boolean): Json {
+	const { stop, temperature, model, messages } = body;
+	const schema = formatOf(body);
+	const options: OpenAiOptions = {
+		...(schema && { schema }),
+		n: Math.min(numberOr(body['n'], 1), MAX_CHOICES),
+		maxTokens: numberOr(body['max_completion_tokens'] ?? body['max_tokens'], Infinity),
+		...(typeof model === 'string' && { model }),
+	};
+	return {
+		...body,
+		...choiceOf(body),
+		...(Array.isArray(messages) && {
+			messages: messages.map((message: unknown) =>
+				isJson(message) && message['role'] === 'developer'
+					? { ...message, role: 'system' }
+					: message,
+			),
+		}),
+		...(schema && { response_format: { type: 'json_object' } }),
+		...(typeof stop === 'string' && { stop: [stop] }),
+		...(typeof temperature === 'number' && { temperature: Math.min(temperature, 1) }),
+		model: isKnown(model) ? model : undefined,
+		openai: options,
+	};
+}
