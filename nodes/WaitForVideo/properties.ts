@@ -1,14 +1,16 @@
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
 import { shown } from '../client/values';
 import {
-	booleanField,
 	filledByModel,
+	fromAi,
+	inTools,
 	notInTools,
+	property,
 	shownFor,
 	textField,
 } from '../shared/form/fields';
 import {
-	changed,
+	changedAll,
 	choice,
 	count,
 	field,
@@ -26,11 +28,11 @@ import {
 } from '../shared/wait/options';
 import type { WaitMode } from '../shared/wait/poll';
 
-const FROM_LEDGER = { '/tasks': 'ledger' };
-
-/** A field that a tool does not have; shown where others have these values. */
-const inNode = <T>(declared: Declared<T>, values: Readonly<Record<string, string>> = {}) =>
-	changed(declared, (property) => notInTools(shownFor(property, values)));
+/** Fields that a tool does not have; shown where others have these values. */
+const inNode = <F extends Readonly<Record<string, Declared<unknown>>>>(
+	fields: F,
+	values: Readonly<Record<string, string>> = {},
+) => changedAll((property) => notInTools(shownFor(property, values)), fields);
 
 const runFields = {
 	maximumWait: maximumWaitField,
@@ -52,8 +54,8 @@ export const runForm = form(runFields, 'options.');
 
 /** The form of Wait for Video. */
 export const waitForm = form({
-	tasks: inNode(
-		choice<'input' | 'ledger'>('Tasks', {
+	...inNode({
+		tasks: choice<'input' | 'ledger'>('Tasks', {
 			noDataExpression: true,
 			choices: [
 				['From Input', 'input', 'Wait for the task of each input item'],
@@ -62,7 +64,7 @@ export const waitForm = form({
 			default: 'input',
 			help: 'Which tasks to wait for. From the task ledger, the node runs once for all its items.',
 		}),
-	),
+	}),
 	taskId: field(
 		filledByModel(
 			textField('Task ID', '', {
@@ -76,37 +78,35 @@ export const waitForm = form({
 		),
 		(entered = '') => shown(entered).trim(),
 	),
-	ledgerTasks: inNode(
-		choice<'all' | 'key' | 'workflow'>('Which Tasks', {
-			noDataExpression: true,
-			choices: [
-				['All Open', 'all'],
-				['By Idempotency Key', 'key'],
-				['By Workflow', 'workflow'],
-			],
-			default: 'all',
-			help: 'Which of the open tasks to collect',
-		}),
+	...inNode(
+		{
+			ledgerTasks: choice<'all' | 'key' | 'workflow'>('Which Tasks', {
+				noDataExpression: true,
+				choices: [
+					['All Open', 'all'],
+					['By Idempotency Key', 'key'],
+					['By Workflow', 'workflow'],
+				],
+				default: 'all',
+				help: 'Which of the open tasks to collect',
+			}),
+			idempotencyKey: trimmed('Idempotency Key', {
+				required: true,
+				placeholder: 'e.g. order-1001',
+				help: 'The key with which Create Video created the tasks',
+				displayOptions: { show: { ledgerTasks: ['key'] } },
+			}),
+			workflowId: trimmed('Workflow ID', {
+				required: true,
+				default: '={{ $workflow.id }}',
+				help: 'The workflow that created the tasks: the last part of its address in the editor. By default this workflow.',
+				displayOptions: { show: { ledgerTasks: ['workflow'] } },
+			}),
+		},
 		{ tasks: 'ledger' },
 	),
-	idempotencyKey: inNode(
-		trimmed('Idempotency Key', {
-			required: true,
-			placeholder: 'e.g. order-1001',
-			help: 'The key with which Create Video created the tasks',
-		}),
-		{ tasks: 'ledger', ledgerTasks: 'key' },
-	),
-	workflowId: inNode(
-		trimmed('Workflow ID', {
-			required: true,
-			default: '={{ $workflow.id }}',
-			help: 'The workflow that created the tasks: the last part of its address in the editor. By default this workflow.',
-		}),
-		{ tasks: 'ledger', ledgerTasks: 'workflow' },
-	),
-	waitMode: inNode(
-		choice<WaitMode>('Wait Mode', {
+	...inNode({
+		waitMode: choice<WaitMode>('Wait Mode', {
 			noDataExpression: true,
 			choices: [
 				['Poll in Place', 'inPlace', 'Every few seconds. A restart ends the execution.'],
@@ -120,45 +120,40 @@ export const waitForm = form({
 			default: 'inPlace',
 			help: 'How to wait for videos that are still generating. In a streaming chat and with "Execute step", a node that is to suspend polls in place.',
 		}),
-	),
+	}),
 	waitUntilFinished: field(
-		filledByModel(
-			booleanField(
-				'Wait Until Finished',
-				'',
-				'Whether to wait for the video. If not, its status is returned.',
-			),
-			{
-				key: 'wait',
-				help: 'true waits for the video, for up to 10 minutes; false returns its status now',
-				type: 'boolean',
-				fallback: 'true',
-			},
-		).slice(1),
+		inTools(
+			property('boolean', 'Wait Until Finished', '', {
+				help: 'Whether to wait for the video. If not, its status is returned.',
+				default: fromAi({
+					key: 'wait',
+					help: 'true waits for the video, for up to 10 minutes; false returns its status now',
+					type: 'boolean',
+					fallback: 'true',
+				}),
+			}),
+		),
 		// A text where the model leaves it out: the default of its expression.
 		(entered = true) => String(entered) !== 'false',
 	),
 	...downloadFields,
 	options: options({
-		maximumWait: runFields.maximumWait,
-		onFailed: runFields.onFailed,
+		...runFields,
 		...fileFields,
-		maximumTasks: inNode(
-			count('Maximum Tasks', {
-				help: 'How many tasks to take from the task ledger. Tasks that no run has taken yet come first.',
-				default: 50,
-			}),
-			FROM_LEDGER,
+		...inNode(
+			{
+				maximumTasks: count('Maximum Tasks', {
+					help: 'How many tasks to take from the task ledger. Tasks that no run has taken yet come first.',
+					default: 50,
+				}),
+				minimumAge: number('Minimum Age', {
+					unit: 'Minutes',
+					help: 'Younger tasks stay in the task ledger: the execution that created them may still wait for them',
+					default: 15,
+				}),
+			},
+			{ '/tasks': 'ledger' },
 		),
-		minimumAge: inNode(
-			number('Minimum Age', {
-				unit: 'Minutes',
-				help: 'Younger tasks stay in the task ledger: the execution that created them may still wait for them',
-				default: 15,
-			}),
-			FROM_LEDGER,
-		),
-		concurrency: runFields.concurrency,
 		taskLedger: taskLedgerField,
 	}),
 });

@@ -102,9 +102,10 @@ test('a strict switch rejects what is neither on nor off', () => {
 	);
 });
 
-test('a text is trimmed, and an empty one means its fallback', () => {
-	const name = trimmed('Name', { default: '={{ $json.id }}' }, 'media')('name');
+test('a text is trimmed, and an empty one means its default, but not that of an expression', () => {
+	const name = trimmed('Name', { default: 'media' })('name');
 	expect(name.read(contextWith(' x '), 0)).toBe('x');
 	expect(name.read(contextWith('  '), 0)).toBe('media');
-	expect(trimmed('Name', { default: 'media' })('name').read(contextWith(undefined), 0)).toBe('');
+	const key = trimmed('Key', { default: '={{ $json.id }}' })('key');
+	expect(key.read(contextWith(undefined), 0)).toBe('');
 });

@@ -2,7 +2,7 @@ import type { CallLimits, RetryPolicy } from '../../client/http/retry';
 import type { Batching } from '../run/mapItems';
 import { type NodeContext, trace } from '../run/nodeContext';
 
-import { count, form, group, number, texts, toggle, type Declared, type ValuesOf } from './form';
+import { count, group, number, texts, toggle, type Declared, type ValuesOf } from './form';
 
 export const concurrencyField = count('Concurrency', {
 	help: 'Maximum number of items that are processed at the same time',
@@ -20,7 +20,7 @@ export const batchingField = group('Batching', {
 	}),
 });
 
-const { batching } = form({ batching: batchingField }, 'options.').fields;
+const batching = batchingField('batching', 'options.batching');
 
 /**
  * The batch options of a run. n8n evaluates them for the first item, and they apply to all.
@@ -31,15 +31,13 @@ export function readBatching(context: NodeContext): Batching {
 	return batching.read(context, 0);
 }
 
-const retries = number('Retries', {
-	help: 'How often a request is retried when the service reports too many requests (429) or cannot be reached. After 429 the node waits as long as the service says, or else about 10, 20 and 40 seconds. All delays of a request together take at most 2 minutes.',
-	default: 3,
-	max: 10,
-	integer: true,
-});
-
 const retryFields = {
-	retries,
+	retries: number('Retries', {
+		help: 'How often a request is retried when the service reports too many requests (429) or cannot be reached. After 429 the node waits as long as the service says, or else about 10, 20 and 40 seconds. All delays of a request together take at most 2 minutes.',
+		default: 3,
+		max: 10,
+		integer: true,
+	}),
 	retryOutcomeUnknown: toggle('Retry If Outcome Is Unknown', {
 		help: 'Whether to also retry a request that the service may already have processed, for example after a lost connection or status 503. It may then be charged twice.',
 	}),
@@ -59,7 +57,7 @@ export const chatRetryField = group('Retries', {
 
 /** For expensive calls: only n8n's Retry On Fail sends them again. */
 export const safeRetryField = group('Retries', {
-	retries,
+	...retryFields,
 	retryOutcomeUnknown: toggle('Retry If Outcome Is Unknown', {
 		help: 'Whether Retry On Fail, and the retry of an execution, send a request again that has no answer, for example after a lost connection or a crash. The service may then carry it out and charge it twice.',
 	}),

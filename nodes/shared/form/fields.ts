@@ -1,5 +1,7 @@
 import type { INodeListSearchItems, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 
+import { withoutUndefined } from '../../client/json';
+
 /** A value of a list: its label, the value, and its help text if it needs one. */
 export type Choice<V extends string = string> = readonly [
 	label: string,
@@ -8,59 +10,60 @@ export type Choice<V extends string = string> = readonly [
 	...more: unknown[],
 ];
 
-/** What a declaration adds to a property of n8n. */
-export interface More extends Partial<
-	Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'options' | 'description'>
-> {
+interface Rest extends Partial<Omit<INodeProperties, 'displayName' | 'name' | 'description'>> {
 	/** The description of the field. */
 	readonly help?: string;
 }
 
-/** The property with its help text under the name that n8n has for it. */
-export function described<P extends { readonly help?: string }>({ help, ...property }: P) {
-	return help === undefined ? property : { ...property, description: help };
+/** What a declaration adds to a property of n8n. */
+export type More = Omit<Rest, 'type' | 'options'>;
+
+/** A property of n8n, empty unless `more` has a default. */
+export function property(
+	type: INodeProperties['type'],
+	displayName: string,
+	name: string,
+	{ help, ...more }: Rest,
+): INodeProperties {
+	const described = help === undefined ? more : { ...more, description: help };
+	return { displayName, name, type, default: '', ...described };
 }
 
-/** A text field, empty unless `more` has a default. */
+/** A text field. */
 export function textField(displayName: string, name: string, more: More = {}): INodeProperties {
-	return { displayName, name, type: 'string', default: '', ...described(more) };
+	return property('string', displayName, name, more);
 }
 
 /** A field for JSON, whose default is a text. */
 export function jsonField(
 	displayName: string,
 	name: string,
-	{ default: initial, ...more }: More & { readonly default: string },
+	more: More & { readonly default: string },
 ): INodeProperties {
-	return { displayName, name, type: 'json', default: initial, ...described(more) };
+	return property('json', displayName, name, more);
 }
 
-interface List extends More {
-	readonly default: string;
-	readonly choices: readonly Choice[];
+/** What the declaration of a list has. */
+export interface List<V extends string = string> extends More {
+	readonly default: V;
+	readonly choices: readonly Choice<V>[];
 }
 
 /** A field that is one of several fixed values. */
 export function listField(
 	displayName: string,
 	name: string,
-	{ default: initial, choices, ...more }: List,
+	{ choices, ...more }: List,
 ): INodeProperties {
-	const options = choices.map(([label, value, description]) => ({
-		name: label,
-		value,
-		...(description === undefined ? {} : { description }),
-	}));
-	return { displayName, name, type: 'options', default: initial, options, ...described(more) };
+	const options = choices.map(([label, value, description]) =>
+		withoutUndefined({ name: label, value, description }),
+	);
+	return property('options', displayName, name, { ...more, options });
 }
 
 /** A switch, on by default. */
-export function booleanField(
-	displayName: string,
-	name: string,
-	description: string,
-): INodeProperties {
-	return { displayName, name, type: 'boolean', default: true, description };
+export function booleanField(displayName: string, name: string, help: string): INodeProperties {
+	return property('boolean', displayName, name, { help, default: true });
 }
 
 export interface Entries extends More {
@@ -74,16 +77,13 @@ export function entriesField(
 	name: string,
 	{ entry: [label, entryName, values], typeOptions, ...more }: Entries,
 ): INodeProperties {
-	return {
-		displayName,
-		name,
-		type: 'fixedCollection',
+	return property('fixedCollection', displayName, name, {
 		typeOptions: { multipleValues: true, ...typeOptions },
 		placeholder: `Add ${label}`,
 		default: {},
-		...described(more),
+		...more,
 		options: [{ displayName: label, name: entryName, values }],
-	};
+	});
 }
 
 /** An argument of n8n's $fromAI, by which the model of an agent fills a field. */
@@ -102,10 +102,11 @@ export function filledByModel(field: INodeProperties, argument: FromAiArgument):
 	return [notInTools(field), inTools({ ...field, default: fromAi(argument) })];
 }
 
+type Conditions = Readonly<Record<string, string | boolean>>;
+
 /** Hides the field where the node is a tool of an agent. */
 export function notInTools(field: INodeProperties): INodeProperties {
-	const { hide, ...others } = field.displayOptions ?? {};
-	return { ...field, displayOptions: { ...others, hide: { ...hide, '@tool': [true] } } };
+	return displayed(field, 'hide', { '@tool': true });
 }
 
 /** Shows the field only where the node is a tool of an agent. */
@@ -114,13 +115,14 @@ export function inTools(field: INodeProperties): INodeProperties {
 }
 
 /** Shows the field only where other fields have these values. */
-export function shownFor(
-	field: INodeProperties,
-	values: Readonly<Record<string, string | boolean>>,
-): INodeProperties {
-	const { show, ...others } = field.displayOptions ?? {};
+export function shownFor(field: INodeProperties, values: Conditions): INodeProperties {
+	return displayed(field, 'show', values);
+}
+
+function displayed(field: INodeProperties, how: 'show' | 'hide', values: Conditions) {
 	const more = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
-	return { ...field, displayOptions: { ...others, show: Object.assign(more, show) } };
+	const conditions = { ...more, ...field.displayOptions?.[how] };
+	return { ...field, displayOptions: { ...field.displayOptions, [how]: conditions } };
 }
 
 /** The $fromAI expression. Its comment makes the editor show the field as defined by the model. */
@@ -137,16 +139,12 @@ export function fromAi({ key, help, type = 'string', fallback }: FromAiArgument)
  */
 export function resourceLocator(
 	displayName: string,
-	{ default: initial, ...more }: More & Pick<INodeProperties, 'default'>,
+	more: More & Pick<INodeProperties, 'default'>,
 	choice: { searchListMethod: string; placeholder: string; empty?: string },
 ): INodeProperties {
 	const { searchListMethod, placeholder, empty } = choice;
-	return {
-		displayName,
-		name: '',
-		type: 'resourceLocator',
-		default: initial,
-		...described(more),
+	return property('resourceLocator', displayName, '', {
+		...more,
 		modes: [
 			{
 				displayName: 'From List',
@@ -158,7 +156,7 @@ export function resourceLocator(
 			// The editor labels a mode of this name By ID, whatever its display name.
 			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
 		],
-	};
+	});
 }
 
 /** Case-insensitive search in names and values. */

@@ -1,17 +1,16 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
-import { withoutUndefined } from '../../client/json';
+import { objectOf, withoutUndefined } from '../../client/json';
 import { isBlank, readChoice, readNumber, shown, type NumberRange } from '../../client/values';
 import type { NodeContext } from '../run/nodeContext';
 import {
-	booleanField,
-	described,
 	entriesField,
 	listField,
+	property,
 	textField,
-	type Choice,
 	type Entries,
+	type List,
 	type More,
 } from './fields';
 
@@ -54,8 +53,7 @@ export function form<F extends Fields>(declared: F, start = '') {
 	return {
 		fields,
 		properties: all.flatMap(([, { properties }]) => properties),
-		parse: (entered: Readonly<Record<string, unknown>> = {}) =>
-			readAll(({ parse }, name) => parse(entered[name])),
+		parse: (entered: unknown) => readAll(({ parse }, name) => parse(objectOf(entered)[name])),
 		read: (context: NodeContext, itemIndex: number) =>
 			readAll(({ read }) => read(context, itemIndex)),
 	};
@@ -91,6 +89,14 @@ export function changed<T>(
 	};
 }
 
+/** The fields with other properties. */
+export function changedAll<F extends Fields>(
+	change: (property: INodeProperties) => INodeProperties,
+	declared: F,
+): F {
+	return mapValues(declared, (each) => changed(each, change)) as F;
+}
+
 /** The fields without a value where nothing was entered: then their defaults do not apply. */
 export function optional<F extends Fields>(declared: F) {
 	return mapValues(declared, (each, name) => {
@@ -101,14 +107,7 @@ export function optional<F extends Fields>(declared: F) {
 
 /** A notice, which has no value. */
 export function notice(text: string, more: More = {}): Declared<undefined> {
-	const property = {
-		displayName: text,
-		name: '',
-		type: 'notice',
-		default: '',
-		...described(more),
-	} as const;
-	return field(property, () => undefined);
+	return field(property('notice', text, '', more), () => undefined);
 }
 
 /** Properties by their labels, as n8n's forms have them. */
@@ -118,37 +117,28 @@ const sorted = (properties: readonly INodeProperties[]) =>
 /** The Options collection of a node. */
 export function options<F extends Fields>(declared: F): Declared<ValuesOf<F>> {
 	const { properties, parse } = form(declared);
-	const property: INodeProperties = {
-		displayName: 'Options',
-		name: '',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: sorted(properties),
-	};
-	return field(property, (entered) => parse(entered as Record<string, unknown> | undefined));
+	const more = { placeholder: 'Add option', default: {}, options: sorted(properties) };
+	return field(property('collection', 'Options', '', more), parse);
 }
 
 /** Options that the form shows together, as one entry of the Options collection. */
 export function group<F extends Fields>(label: string, declared: F): Declared<ValuesOf<F>> {
 	const { properties, parse } = form(declared);
-	const property = entriesField(label, '', {
-		typeOptions: { multipleValues: false },
-		default: { values: {} },
-		entry: [label, 'values', sorted(properties)],
-	});
-	return field(property, (entered) =>
-		parse((entered as { readonly values?: Record<string, unknown> } | undefined)?.values),
+	const entry = [label, 'values', sorted(properties)] as const;
+	const typeOptions = { multipleValues: false };
+	return field(
+		entriesField(label, '', { typeOptions, default: { values: {} }, entry }),
+		(entered) => parse(objectOf(entered)['values']),
 	);
 }
 
 /** A list of entries with several fields each, as they were entered. */
 export function entries<T>(label: string, declared: Entries): Declared<readonly T[]> {
 	const [, name] = declared.entry;
-	return field(entriesField(label, '', declared), (entered) => {
-		const list = (entered as Readonly<Record<string, readonly T[]>> | undefined)?.[name];
-		return list ?? [];
-	});
+	return field(
+		entriesField(label, '', declared),
+		(entered = {}) => (entered as Readonly<Record<string, readonly T[]>>)[name] ?? [],
+	);
 }
 
 interface NumberDeclaration extends More, Partial<NumberRange> {
@@ -164,15 +154,12 @@ export function number(
 ): Declared<number> {
 	const range: NumberRange = withoutUndefined({ min, max, integer });
 	const numberPrecision = integer === true ? 0 : undefined;
-	const property: INodeProperties = {
-		displayName: unit === undefined ? label : `${label} (${unit})`,
-		name: '',
-		type: 'number',
-		typeOptions: withoutUndefined({ minValue: min, maxValue: max, numberPrecision }),
-		default: initial,
-		...described(more),
-	};
-	return field(property, (entered = initial) => readNumber(entered, label, range, initial));
+	const typeOptions = withoutUndefined({ minValue: min, maxValue: max, numberPrecision });
+	const displayName = unit === undefined ? label : `${label} (${unit})`;
+	return field(
+		property('number', displayName, '', { typeOptions, default: initial, ...more }),
+		(entered = initial) => readNumber(entered, label, range, initial),
+	);
 }
 
 /** A whole number of at least 1. */
@@ -195,8 +182,8 @@ export function toggle(
 	label: string,
 	{ help, default: initial = false, isStrict = false, ...more }: SwitchDeclaration,
 ): Declared<boolean> {
-	const property = { ...booleanField(label, '', help), default: initial, ...more };
-	return field(property, (entered = initial) => {
+	const made = property('boolean', label, '', { help, default: initial, ...more });
+	return field(made, (entered = initial) => {
 		const text = shown(entered).trim().toLowerCase();
 		if (!isStrict || ['true', 'false', '1', '0'].includes(text))
 			return text === 'true' || text === '1';
@@ -204,19 +191,11 @@ export function toggle(
 	});
 }
 
-interface ChoiceDeclaration<V extends string> extends More {
-	readonly default: V;
-	readonly choices: readonly Choice<V>[];
-}
-
 /** One of several fixed values. */
-export function choice<V extends string>(
-	label: string,
-	declared: ChoiceDeclaration<V>,
-): Declared<V> {
+export function choice<V extends string>(label: string, declared: List<V>): Declared<V> {
 	const values = declared.choices.map(([, value]) => value);
-	return field(listField(label, '', declared), (entered) =>
-		readChoice(entered ?? declared.default, label, values),
+	return field(listField(label, '', declared), (entered = declared.default) =>
+		readChoice(entered, label, values),
 	);
 }
 
@@ -225,12 +204,12 @@ export function text(label: string, declared: More): Declared<string> {
 	return field(textField(label, '', declared), (entered = '') => shown(entered));
 }
 
-/** A short text without white space around it; `fallback` where it is empty. */
-export function trimmed(label: string, declared: More, fallback = ''): Declared<string> {
-	return field(
-		textField(label, '', declared),
-		(entered = '') => shown(entered).trim() || fallback,
-	);
+/** A short text without white space around it; where it is empty the default, but not that of an expression. */
+export function trimmed(label: string, declared: More): Declared<string> {
+	const initial = shown(declared.default ?? '');
+	const fallback = initial.startsWith('=') ? '' : initial;
+	const made = textField(label, '', declared);
+	return field(made, (entered = '') => shown(entered).trim() || fallback);
 }
 
 /** Texts with commas between them, or a list from an expression. */

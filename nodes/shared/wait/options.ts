@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../../client/errors';
 import { fileGroupField, toDownloadLimits } from '../files/downloadLimits';
 import { notInTools } from '../form/fields';
-import { changed, count, number, toggle, trimmed, type ValuesOf } from '../form/form';
+import { changedAll, count, number, toggle, trimmed, type ValuesOf } from '../form/form';
 import { isToolRun } from '../run/nodeContext';
 
 /** Maximum number of status polls at the same time. */
@@ -23,57 +23,34 @@ export const maximumWaitField = number('Maximum Wait', {
 });
 
 /** Whether the file of the video is downloaded, and its binary field. A tool returns no files. */
-export const downloadFields = {
-	download: changed(
-		toggle('Download Video', {
-			help: 'Whether to download the file as binary data',
-			default: true,
-			isStrict: true,
-		}),
-		notInTools,
-	),
-	binaryProperty: changed(
-		trimmed(
-			'Put Output File in Field',
-			{
-				default: 'data',
-				hint: 'The name of the output binary field to put the file in',
-				displayOptions: { show: { download: [true] } },
-			},
-			'data',
-		),
-		notInTools,
-	),
-};
+export const downloadFields = changedAll(notInTools, {
+	download: toggle('Download Video', {
+		help: 'Whether to download the file as binary data',
+		default: true,
+		isStrict: true,
+	}),
+	binaryProperty: trimmed('Put Output File in Field', {
+		default: 'data',
+		hint: 'The name of the output binary field to put the file in',
+		displayOptions: { show: { download: [true] } },
+	}),
+});
 
 /** Which files are downloaded beside the video, their binary field and their name; and how large they may be. */
-export const fileFields = {
-	fileName: changed(
-		trimmed('File Name', {
-			help: 'Name of the downloaded file, without extension: that follows from the file type. Empty means the task ID.',
-			placeholder: 'e.g. {{ $json.topic }}',
-		}),
-		notInTools,
-	),
-	downloadThumbnail: changed(
-		toggle('Download Thumbnail', {
-			help: 'Whether to also download the thumbnail (only some models provide one)',
-		}),
-		notInTools,
-	),
-	thumbnailProperty: changed(
-		trimmed(
-			'Put Thumbnail in Field',
-			{
-				help: 'The name of the output binary field to put the thumbnail in',
-				default: 'thumbnail',
-			},
-			'thumbnail',
-		),
-		notInTools,
-	),
-	files: changed(fileGroupField, notInTools),
-};
+export const fileFields = changedAll(notInTools, {
+	fileName: trimmed('File Name', {
+		help: 'Name of the downloaded file, without extension: that follows from the file type. Empty means the task ID.',
+		placeholder: 'e.g. {{ $json.topic }}',
+	}),
+	downloadThumbnail: toggle('Download Thumbnail', {
+		help: 'Whether to also download the thumbnail (only some models provide one)',
+	}),
+	thumbnailProperty: trimmed('Put Thumbnail in Field', {
+		help: 'The name of the output binary field to put the thumbnail in',
+		default: 'thumbnail',
+	}),
+	files: fileGroupField,
+});
 
 /** The fields of a wait, in the form of either node. */
 type WaitValues = ValuesOf<typeof downloadFields> & {
