@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { VIDEO_MODELS } from '../nodes/client/video/models';
-import { entriesField, listField, textField } from '../nodes/shared/form/fields';
+import { entriesField, listField, property, textField } from '../nodes/shared/form/fields';
 
 const code = textField('Code', 'code', { placeholder: 'e.g. my-model' });
 
@@ -35,23 +35,15 @@ export class AgentVideoApi implements ICredentialType {
 			placeholder: 'e.g. https://api.example.com',
 			help: 'Address of the service, with or without a trailing /v1',
 		}),
-		{
-			displayName: 'API Key',
-			name: 'apiKey',
-			type: 'string',
+		textField('API Key', 'apiKey', {
 			typeOptions: { password: true },
 			required: true,
-			default: '',
-			description: 'Created in the console of the service',
-		},
-		{
-			displayName: 'API Key Ends With an App Code',
-			name: 'keyIncludesApp',
-			type: 'boolean',
+			help: 'Created in the console of the service',
+		}),
+		property('boolean', 'API Key Ends With an App Code', 'keyIncludesApp', {
 			default: false,
-			description:
-				'Whether the key has the form API_KEY-APP_CODE. Every chat then uses that application, workflow or super assistant, and App Code in the nodes stays empty.',
-		},
+			help: 'Whether the key has the form API_KEY-APP_CODE. Every chat then uses that application, workflow or super assistant, and App Code in the nodes stays empty.',
+		}),
 		entriesField('Extra Headers', 'extraHeaders', {
 			help: 'Sent with every request to the service, e.g. the key of a gateway, or a tenant',
 			entry: [

@@ -18,6 +18,7 @@ import {
 	inTools,
 	listField,
 	notInTools,
+	property,
 } from '../shared/form/fields';
 import { field } from '../shared/form/form';
 
@@ -102,40 +103,29 @@ export const videoFields = Object.fromEntries(
 			...models.map((model) => forModel(listed(row, model), model)),
 			forOtherModels(free(row)),
 		];
-		const all =
-			argument === undefined
-				? properties
-				: [
-						...properties.map(notInTools),
-						inTools({ ...free(row), default: fromAi(argument) }),
-					];
+		const all = argument
+			? [...properties.map(notInTools), inTools({ ...free(row), default: fromAi(argument) })]
+			: properties;
 		return [row.key, field(all, (entered = '') => shown(entered))];
 	}),
 );
 
 function listed(row: VideoField, model: VideoModel): INodeProperties {
-	const fallback = row.defaultValue(model) ?? '';
-	if (row.type === 'flag') return { ...common(row), type: 'boolean', default: fallback };
-	const values = row.values(model);
+	const { label, key, help, type, show = String } = row;
+	const initial = row.defaultValue(model) ?? '';
+	if (type === 'flag') return property('boolean', label, key, { help, default: initial });
+	const options = row.values(model).map((value) => ({ name: show(value, model), value }));
+	// The only value is no choice, but it is sent.
+	const kind = options.length === 1 ? 'hidden' : 'options';
+	return property(kind, label, key, { help, options, default: initial });
+}
+
+function free({ label, key, help, type, placeholder }: VideoField): INodeProperties {
 	return {
-		...common(row),
-		// The only value is no choice, but it is sent.
-		type: values.length === 1 ? 'hidden' : 'options',
-		options: values.map((value) => ({
-			name: row.show?.(value, model) ?? String(value),
-			value,
-		})),
-		default: fallback,
+		...property('string', label, key, { help }),
+		...FREE[type],
+		...(placeholder && { placeholder }),
 	};
-}
-
-function free(row: VideoField): INodeProperties {
-	const { type, placeholder } = row;
-	return { ...common(row), ...FREE[type], ...(placeholder && { placeholder }) };
-}
-
-function common({ label, key, help }: VideoField) {
-	return { displayName: label, name: key, description: help };
 }
 
 const TITLES = { image: 'Image', video: 'Video', audio: 'Audio' } as const;
