@@ -6,7 +6,7 @@ const NODES = join(__dirname, '../../nodes');
 
 /** Types that text from outside comes in. */
 const TEXT_TYPE =
-	/\b(string|unknown|FieldNames|Json\w*|GenericValue|Buffer|Uint8Array|ChatCompletion|ReplyMessage|ToolCall|ChatMessage|SdkMessage|INodeExecutionData|EngineResponse|HttpPort|HttpResponse|FileResponse|ToolProgressEvent|TaskReport|Error|ServiceError)\b/;
+	/\b(string|unknown|FieldNames|Json\w*|GenericValue|Buffer|Uint8Array|ChatCompletion|JudgedReply|ReplyMessage|ToolCall|ChatMessage|SdkMessage|INodeExecutionData|EngineResponse|HttpPort|HttpResponse|FileResponse|ToolProgressEvent|TaskReport|Error|ServiceError)\b/;
 
 /** The exported functions below nodes/ with a parameter that text from outside may come in, as `folder#function`. */
 export function outsideFunctions(): string[] {
