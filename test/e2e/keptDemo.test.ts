@@ -113,7 +113,10 @@ it(
 				const opened = page.waitForEvent('popup');
 				await page.getByRole('link', { name, exact: true }).click();
 				const popup = await opened;
-				await popup.waitForURL(`${first.url}/workflow/${ids.get(name)}`);
+				// Not until it has loaded: fifteen editors take minutes.
+				await popup.waitForURL(`${first.url}/workflow/${ids.get(name)}`, {
+					waitUntil: 'commit',
+				});
 				await popup.close();
 			}
 			const [ref] = (await first.client.workflows()).filter(({ id }) => id === startHere);
