@@ -1,14 +1,15 @@
 // @seconds 70
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
-import { failureOf } from '../../lab/n8n/execution';
+import { failureOf, outputItems } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
+import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import { Running } from '../../lab/services/Running';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { drawn, node, workflow } from './support/buildWorkflow';
 import { agentNode, set, WEATHER } from './support/drawAgent';
-import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
+import { until } from './support/ledger';
 import { call, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
@@ -109,6 +110,39 @@ describe('a public chat', () => {
 			expect(lastRequest()).toHaveLength(2);
 			await say('chat', 'six', 'visitor-2');
 			expect(lastRequest()).toHaveLength(4);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'is found by the retry of an execution that crashed',
+		async () => {
+			const ref = await publish(
+				workflow('crash', [
+					chatTrigger('crash'),
+					set('Edit', '={{ { "question": $json.chatInput } }}'),
+					node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
+						parameters: { prompt: '={{ $json.question }}', memory: 'chat' },
+						credential: 'Emulator',
+					}),
+				]),
+			);
+			await say('crash', 'My name is Ada.');
+			emulator.journal.clear();
+			emulator.faults.add({ kind: 'stall' });
+			const asked = say('crash', 'What is my name?').catch(() => undefined);
+			await until(() => emulator.journal.entries.length > 0);
+			await n8n.kill();
+			await asked;
+			emulator.faults.clear();
+			await n8n.start();
+			const crashed = await n8n.client.lastExecution(ref);
+			expect(crashed.status).toBe('crashed');
+			const retried = await n8n.client.readExecution(await n8n.client.retry(crashed.id));
+			expect(failureOf(retried)).toBe('');
+			expect(outputItems(retried, 'Answer')).toMatchObject([
+				{ json: { output: 'Your name is Ada.' } },
+			]);
 		},
 		RUN_LIMIT_MS,
 	);

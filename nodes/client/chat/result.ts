@@ -18,7 +18,7 @@ const MAX_FIELD = 1_000;
 /** The fields of `usage` (spec 2.4). */
 const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
 
-/** The fields of a body that are output unchanged: always, and only with details. `fallback` is ours, see `withRetries`. */
+/** The fields of a body that are output unchanged: always, and only with details. `fallback` is ours, see `sendChat`. */
 const BODY_FIELDS = ['model', 'fallback', 'trace_id'];
 const DETAILS = ['events', 'session_id', 'knowledge_base', 'agent', 'id', 'object', 'created'];
 

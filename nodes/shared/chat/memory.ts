@@ -205,7 +205,10 @@ export function chatSession(context: IExecuteFunctions, item: number): string {
 	const triggers = Object.entries(runData).filter(
 		([name]) => workflow?.nodes?.[name]?.type === CHAT_TRIGGER_NODE_TYPE,
 	);
-	const ofTriggers = triggers.flatMap(([, runs]) => runs[0]?.data?.['main']?.[0]?.[0] ?? []);
+	// In the retry of a crashed execution, n8n has invented the first run.
+	const ofTriggers = triggers
+		.flatMap(([, runs]) => runs)
+		.flatMap(({ data }) => data?.['main']?.[0]?.[0] ?? []);
 	const ids = [context.getInputData()[item], ...ofTriggers].map(
 		(each) => each?.json['sessionId'],
 	);
