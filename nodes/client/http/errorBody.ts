@@ -14,6 +14,25 @@ const NAMES = {
 /** Codes of a success. */
 const GOOD = /^(0|20\d|ok|success|succeeded)$/i;
 
+/** Where a body tells of an error. Read for every chunk of a stream, so a list of functions that allocate nothing. */
+const PLACES: readonly ((body: JsonObject) => JsonValue | undefined)[] = [
+	({ error }) => error,
+	({ choices }) => (Array.isArray(choices) ? fieldOf(choices[0], 'error') : undefined),
+	({ Error: error }) => error,
+	({ errors }) => errors,
+	({ ResponseMetadata: metadata }) => fieldOf(metadata, 'Error'),
+	({ extension }) =>
+		fieldOf(extension, 'type') === 'error'
+			? (fieldOf(extension, 'data') ?? extension)
+			: undefined,
+	// They tell of a success, too.
+	({ base_resp: status }) => (isJsonObject(status) && isFailure(status) ? status : undefined),
+	({ header }) => (isJsonObject(header) && isFailure(header) ? header : undefined),
+];
+
+const fieldOf = (value: JsonValue | undefined, name: string) =>
+	isJsonObject(value) ? value[name] : undefined;
+
 /** The first of these parts that is a text, or a number. */
 function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefined {
 	const values = NAMES[part].map((name) => fields[name]);
@@ -31,18 +50,15 @@ function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefine
  * an error, and so is one in a field that is only there for errors.
  */
 export function errorIn(body: JsonObject): JsonObject | undefined {
-	const { choices, extension, usage, session_id: session, ResponseMetadata: metadata } = body;
+	for (const place of PLACES) {
+		const value = place(body);
+		if (value === undefined || value === null) continue;
+		const error = value === true ? body : toError(value);
+		if (error !== undefined) return error;
+	}
+	const { choices, extension, usage, session_id: session } = body;
 	const choice = Array.isArray(choices) ? choices[0] : undefined;
-	const { type, data = extension } = objectOf(extension);
-	const places = [
-		...[body['error'], objectOf(choice)['error'], body['Error'], body['errors']],
-		...[objectOf(metadata)['Error'], type === 'error' ? data : undefined],
-		// They tell of a success, too.
-		...[body['base_resp'], body['header']].filter((each) => isFailure(objectOf(each))),
-	];
-	const found = places.map((each) => (each === true ? body : toError(each))).find(Boolean);
-	const isReply = [choice, extension, usage, session].some((each) => (each ?? null) !== null);
-	if (found !== undefined || isReply) return found;
+	if ((choice ?? extension ?? usage ?? session ?? null) !== null) return undefined;
 	const detail = toError(body['detail']);
 	return detail ?? (isFailure(body) || body['success'] === false ? body : undefined);
 }
