@@ -57,7 +57,7 @@ async function optionsIn(page: Page): Promise<string[]> {
 }
 
 it(
-	'who answers is one choice with its one field, and only that field is sent',
+	'App Code is shown and sent for an application only, beside the model in place of its default',
 	async () => {
 		await inEditor('answerer', async ({ page, goTo, errors }) => {
 			const { client, emulator } = session;
@@ -76,11 +76,10 @@ it(
 
 			await choose(page, 'answeredBy', 'Application or Workflow');
 			await field(page, 'appCode').fill('demo-app');
-			expect((await labelsIn(page)).slice(0, 3)).toStrictEqual([
-				...['Answered By', 'App Code', 'Input'],
+			expect((await labelsIn(page)).slice(0, 4)).toStrictEqual([
+				...['Answered By', 'App Code', 'Model', 'If Reply Is Empty'],
 			]);
 			const options = await optionsIn(page);
-			expect(options.slice(0, 2)).toStrictEqual(['Model of the Application', 'Temperature']);
 			expect(options.length).toBeLessThan(21);
 			await page.getByRole('option', { name: 'Batching' }).click();
 			await field(page, 'concurrency').fill('2');
@@ -92,8 +91,7 @@ it(
 			await page.getByTestId('execute-workflow-button').click();
 			await page.getByText('Workflow executed successfully').first().waitFor();
 			const [sent] = emulator.journal.of('/v1/chat/completions');
-			expect(sent!.body).toMatchObject({ app_code: 'demo-app' });
-			expect(sent!.body).not.toHaveProperty('model');
+			expect(sent!.body).toMatchObject({ app_code: 'demo-app', model: 'chat-m1' });
 			expect(errors).toStrictEqual([]);
 		});
 	},

@@ -57,6 +57,9 @@ export function packTwoVersions(texts: readonly string[]): TwoVersions {
 	};
 }
 
+/** Timeout of an installation by npm, in milliseconds. A shared machine took more than a minute. */
+const INSTALL_LIMIT_MS = 180_000;
+
 /** The page Settings > Community nodes of an n8n, with what a person does there. */
 export interface CommunityNodesPage {
 	readonly page: Page;
@@ -89,7 +92,7 @@ export async function onCommunityNodes(
 		const card = page.getByTestId('community-package-card');
 		const updateButton = card.getByRole('button', { name: /Update/ });
 		const listed = async ({ manifest }: PackedVersion) => {
-			await card.getByText(`v${manifest.version}`).waitFor();
+			await card.getByText(`v${manifest.version}`).waitFor({ timeout: INSTALL_LIMIT_MS });
 		};
 		await work({
 			page,
@@ -98,7 +101,6 @@ export async function onCommunityNodes(
 				await page.getByTestId('package-name-input').fill(PACKAGE);
 				await page.getByTestId('user-agreement-checkbox').click();
 				await page.getByTestId('install-community-package-button').click();
-				await page.getByText('Package installed').waitFor();
 				await listed(version);
 				await card.getByText('6 nodes').waitFor();
 			},
