@@ -99,7 +99,7 @@ each), until the text is complete. No network is involved: only decoding and ass
 };
 
 const BASELINE_REASON =
-	'the baseline extracts the text only, and this package needs 0.2 µs more for a chunk. Measured by leaving out one at a time: 0.08 µs are the fields of a chunk besides its text (id, model, usage, session), 0.05 µs the search for keys that would change the prototype of an object, the rest many small checks';
+	'the baseline extracts the text only, and this package needs 0.4 µs more for a chunk. Measured by leaving out one at a time: 0.17 µs are the search for errors in the forms of other services, 0.08 µs the fields of a chunk besides its text (id, model, usage, session), 0.05 µs the search for keys that would change the prototype of an object, the rest many small checks';
 
 function sseStream(): Uint8Array {
 	const chunk = (delta: object, finish_reason: string | null, more: object = {}) => ({

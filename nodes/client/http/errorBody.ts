@@ -14,32 +14,30 @@ const NAMES = {
 /** Codes of a success. */
 const GOOD = /^(0|20\d|ok|success|succeeded)$/i;
 
-/** Where a body tells of an error. Read for every chunk of a stream, so a list of functions that allocate nothing. */
+/** Where a body tells of an error. Read for every chunk of a stream, so without lists that would be built each time. */
 const PLACES: readonly ((body: JsonObject) => JsonValue | undefined)[] = [
 	({ error }) => error,
-	({ choices }) => (Array.isArray(choices) ? fieldOf(choices[0], 'error') : undefined),
+	({ choices }) => (Array.isArray(choices) ? objectOf(choices[0])['error'] : undefined),
 	({ Error: error }) => error,
 	({ errors }) => errors,
-	({ ResponseMetadata: metadata }) => fieldOf(metadata, 'Error'),
-	({ extension }) =>
-		fieldOf(extension, 'type') === 'error'
-			? (fieldOf(extension, 'data') ?? extension)
-			: undefined,
+	({ ResponseMetadata: metadata }) => objectOf(metadata)['Error'],
+	({ extension }) => {
+		const { type, data = extension } = objectOf(extension);
+		return type === 'error' ? data : undefined;
+	},
 	// They tell of a success, too.
 	({ base_resp: status }) => (isJsonObject(status) && isFailure(status) ? status : undefined),
 	({ header }) => (isJsonObject(header) && isFailure(header) ? header : undefined),
 ];
 
-const fieldOf = (value: JsonValue | undefined, name: string) =>
-	isJsonObject(value) ? value[name] : undefined;
-
 /** The first of these parts that is a text, or a number. */
 function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefined {
-	const values = NAMES[part].map((name) => fields[name]);
-	const isPart = (value: JsonValue | undefined) =>
-		typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
-	const found = values.find(isPart);
-	return found === undefined ? undefined : String(found);
+	for (const name of NAMES[part]) {
+		const value = fields[name];
+		if (typeof value === 'number') return String(value);
+		if (typeof value === 'string' && value.trim() !== '') return value;
+	}
+	return undefined;
 }
 
 /**
