@@ -80,6 +80,8 @@ it(
 				...['Answered By', 'App Code', 'Model', 'If Reply Is Empty'],
 			]);
 			const options = await optionsIn(page);
+			expect(options).toStrictEqual(options.toSorted());
+			expect(options).toContain('Temperature');
 			expect(options.length).toBeLessThan(21);
 			await page.getByRole('option', { name: 'Batching' }).click();
 			await field(page, 'concurrency').fill('2');

@@ -101,6 +101,7 @@ export async function onCommunityNodes(
 				await page.getByTestId('package-name-input').fill(PACKAGE);
 				await page.getByTestId('user-agreement-checkbox').click();
 				await page.getByTestId('install-community-package-button').click();
+				await page.getByText('Package installed').waitFor({ timeout: INSTALL_LIMIT_MS });
 				await listed(version);
 				await card.getByText('6 nodes').waitFor();
 			},
