@@ -9,7 +9,7 @@ import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency'
 import { emptyText, ServiceError } from '../client/errors';
 import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
 import { finishReply, reportCall } from '../shared/chat/finishReply';
-import { chatSession } from '../shared/chat/memory';
+
 import { imageUrls } from '../shared/chat/messages';
 import { toMedia } from '../shared/chat/replyMedia';
 import { appField, optionalFields } from '../shared/chat/requestOptions';
@@ -21,7 +21,7 @@ import { openCalls } from '../shared/ledger/paidCalls';
 import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { assistantForm } from './properties';
-import { ASSISTANT_CALLS, openSession } from './sessionTable';
+import { ASSISTANT_CALLS, openSession, readSession } from './sessionTable';
 
 /**
  * Calls the assistant once per item. Items of the same session run one after another; with live streaming all items do,
@@ -45,7 +45,7 @@ export async function runSuperAssistant(
 			const plan = valueOf(planned[item]!);
 			const send = async () => await ask(context, plan, sendText);
 			const make = async () => await calls.make(item, send);
-			const { result } = await runExclusive(plan.sessionValue, make);
+			const { result } = await runExclusive(plan.session.key ?? plan.session.id ?? '', make);
 			return await finishReply(context, judge(result, 'assistant'), 'assistant', plan);
 		};
 	};
@@ -66,17 +66,11 @@ export async function runSuperAssistant(
 export function planCall(context: IExecuteFunctions, item: number) {
 	const values = assistantForm.read(context, item);
 	const { appCode, message, images, options } = values;
-	const chat = values.session === 'chat' ? chatSession(context, item) : '';
-	// This Chat without a chat is a new session.
-	const inChat = chat === '' ? 'new' : 'key';
-	const session = values.session === 'chat' ? inChat : values.session;
-	const entered = session === 'id' ? values.sessionId : values.sessionKey;
-	const sessionValue = session === 'new' ? '' : chat || entered.trim();
+	const session = readSession(context, item, values);
 	const format = toJsonFormat(values);
 	return {
 		...values,
 		session,
-		sessionValue,
 		// All calls in a reply of an assistant have run.
 		format: format && { ...format, hasRunAll: true },
 		media: toMedia(options),
@@ -84,12 +78,12 @@ export function planCall(context: IExecuteFunctions, item: number) {
 			item,
 			key: '',
 			// Not what is sent: the signed URLs of binary files differ on every run.
-			entered: JSON.stringify([appCode, message, session, sessionValue, images]),
+			entered: JSON.stringify([appCode, message, session, images]),
 			retryOutcomeUnknown: options.retries.retryOutcomeUnknown,
 			row: {
 				app_code: appCode.trim(),
-				session_key: session === 'key' ? sessionValue : '',
-				session_id: session === 'id' ? sessionValue : '',
+				session_key: session.key ?? '',
+				session_id: session.id ?? '',
 				message: message.trim(),
 			},
 		},

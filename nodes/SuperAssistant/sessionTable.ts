@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { ChatCompletion } from '../client/chat/types';
-import { InputError } from '../client/errors';
+import { InputError, rejectMistakes } from '../client/errors';
 import { fromJson, isJsonObject, objectOf, parseJsonObject } from '../client/json';
+import { chatOf, isOfVisitor, keyOf } from '../shared/chat/identity';
 import { CALLER_COLUMNS, type CallKind, STATUS_COLUMNS } from '../shared/ledger/callKind';
 import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
 import { onTable, type Row, type Step, TableError } from '../shared/ledger/dataTable';
@@ -43,10 +44,41 @@ const NOT_REMEMBERED =
 const EMPTY = 'Enter a value, or set Session to New';
 const EMPTY_ID = `${EMPTY}. To get the session_id of another node of this package, set Output to Detailed there`;
 
+const OF_VISITOR =
+	'Set Session to This Chat: by an ID, a visitor could continue the session of another one';
+
 const doNothing = async (): Promise<void> => undefined;
 
+/** The session that an item asks for: one with an ID, the one of an identity, see `keyOf`, or a new one. */
+interface AskedSession {
+	readonly id?: string;
+	readonly key?: string;
+}
+
 /**
- * The session that the fields of an item ask for (spec 2.7). After the calls, call its `remember`.
+ * The session that the fields of an item ask for (spec 2.7).
+ *
+ * @throws InputError when its ID or key is empty or says nothing.
+ */
+export function readSession(
+	context: IExecuteFunctions,
+	item: number,
+	{ session, sessionId, sessionKey }: Record<'session' | 'sessionId' | 'sessionKey', string>,
+): AskedSession {
+	if (session === 'key') return { key: keyOf(context, item, sessionKey, ['Key', EMPTY]) };
+	// This Chat without a chat is a new session.
+	const chat = session === 'chat' ? chatOf(context, item) : '';
+	if (session !== 'id') return chat === '' ? {} : { key: chat };
+	const id = sessionId.trim();
+	rejectMistakes('Session ID', [
+		[id === '', 'is empty', EMPTY_ID],
+		[isOfVisitor(context, id), 'was sent by the visitor of the chat', OF_VISITOR],
+	]);
+	return { id: checkKey(id, 'Session ID') };
+}
+
+/**
+ * Opens the session of an item. After the calls, call its `remember`.
  *
  * A key has one session per account and assistant. If there is none, the key is claimed for the first call, which opens
  * one; anyone else who sends a first message waits for it.
@@ -55,29 +87,20 @@ const doNothing = async (): Promise<void> => undefined;
  * workers, and work in the editor's test chat. Workflow static data cannot do this: n8n saves it as a whole at the end
  * of an execution, so that parallel chats overwrite each other's session, and never saves it in a manual execution.
  *
- * @param fields The session is `new`, `id` or `key`; its value is the ID or the key.
  * @param callMs How long a first call may take: a claim expires after it, and nobody waits longer.
- * @throws InputError when its ID or key is empty or says nothing, or when the table of the sessions cannot be used.
+ * @throws InputError when the table of the sessions cannot be used.
  */
 export async function openSession(
 	context: IExecuteFunctions,
-	{
-		appCode: entered,
-		session,
-		sessionValue,
-	}: Record<'appCode' | 'session' | 'sessionValue', string>,
+	{ appCode, session }: { readonly appCode: string; readonly session: AskedSession },
 	callMs: number,
 ): Promise<AssistantSession> {
-	if (session === 'new') return { remember: doNothing };
-	const [label, ifEmpty] = session === 'id' ? ['Session ID', EMPTY_ID] : ['Key', EMPTY];
-	if (sessionValue === '') throw new InputError(label, 'is empty', ifEmpty);
-	checkKey(sessionValue, label);
-	if (session === 'id') return { id: sessionValue, remember: doNothing };
+	if (session.key === undefined) return { id: session.id, remember: doNothing };
 
 	const clock = n8nClock(context);
 	const key = { claim: randomUUID() };
 	const account = await accountOf(context);
-	const owner = { app_code: entered.trim(), session_key: sessionValue, account };
+	const owner = { app_code: appCode.trim(), session_key: session.key, account };
 	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
 	const ofClaim = { all: [['claim', 'eq', key.claim]] } as const;
 	let seen: readonly Row[] = [];

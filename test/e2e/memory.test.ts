@@ -72,7 +72,7 @@ describe('a public chat', () => {
 	it(
 		'remembers in Chat Completion, behind another node, until its row is removed',
 		async () => {
-			await publish(
+			const { id } = await publish(
 				workflow('chat', [
 					chatTrigger('chat'),
 					set('Edit', '={{ { "question": $json.chatInput } }}'),
@@ -105,7 +105,7 @@ describe('a public chat', () => {
 			await say('chat', 'four');
 			expect(lastRequest()).toHaveLength(6);
 
-			await n8n.client.deleteDataTableRows(TABLE, 'session_key', 'visitor-1');
+			await n8n.client.deleteDataTableRows(TABLE, 'session_key', `chat ${id} visitor-1`);
 			await say('chat', 'five');
 			expect(lastRequest()).toHaveLength(2);
 			await say('chat', 'six', 'visitor-2');

@@ -1,11 +1,11 @@
-import { CHAT_TRIGGER_NODE_TYPE, type IDataObject, type INode, type INodeType } from 'n8n-workflow';
+import type { IDataObject, INode } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
+import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	allItems,
-	NODE_TYPES,
 	packageNode,
 	runNode,
 	runWorkflow,
@@ -21,25 +21,7 @@ let server: ScriptedServer;
 let tables: DataTables;
 let model: Model;
 
-beforeAll(() => {
-	const trigger = {
-		description: {
-			displayName: 'Chat Trigger',
-			name: 'chatTrigger',
-			group: ['trigger'],
-			version: 1,
-			description: '',
-			defaults: {},
-			inputs: [],
-			outputs: ['main'],
-			properties: [],
-		},
-		execute(this: { getInputData(): unknown }) {
-			return Promise.resolve([this.getInputData()]);
-		},
-	} as unknown as INodeType;
-	Object.assign(NODE_TYPES, { [CHAT_TRIGGER_NODE_TYPE]: trigger });
-});
+beforeAll(addChatTrigger);
 
 beforeEach(async () => {
 	tables = dataTables();
@@ -133,7 +115,10 @@ describe('Chat Completion', () => {
 			user('three'),
 		]);
 		expect(tables.rows).toHaveLength(1);
-		expect(tables.rows[0]).toMatchObject({ session_key: 'chat-1', node_id: 'Tested' });
+		expect(tables.rows[0]).toMatchObject({
+			session_key: 'chat test chat-1',
+			node_id: 'Tested',
+		});
 	});
 
 	test('keeps chats, accounts and nodes apart', async () => {
@@ -148,11 +133,12 @@ describe('Chat Completion', () => {
 		expect(tables.rows).toHaveLength(4);
 	});
 
-	test('by key: the value of the expression is the key, a chat of this name the same', async () => {
+	test('by key: the value of the expression is the key; a chat of this name is another conversation', async () => {
 		const parameters = { memory: 'key', memoryKey: '={{ $json.customer }}' };
 		await chat('one', { parameters, items: [{ chatInput: 'one', customer: 42 }] });
-		await chat('two', {}, '42');
-		expect(sent()[1]).toHaveLength(3);
+		await chat('two', { parameters, items: [{ chatInput: 'two', customer: 42 }] });
+		await chat('three', {}, '42');
+		expect(sent().map(({ length }) => length)).toStrictEqual([1, 3, 1]);
 	});
 
 	test('the system message comes first and is not remembered', async () => {
@@ -389,7 +375,7 @@ describe('anywhere behind a Chat Trigger', () => {
 	async function inChat(tested: INode, text: string, sessionId = 'chat-1') {
 		return await runWorkflow(
 			[
-				{ ...stubNode('Chat', (items) => items), type: CHAT_TRIGGER_NODE_TYPE },
+				chatTrigger('Chat'),
 				stubNode('Edit', (items) =>
 					items.map(({ json }) => ({ json: { q: json['chatInput'] } })),
 				),

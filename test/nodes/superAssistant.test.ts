@@ -66,7 +66,7 @@ afterEach(async () => {
 async function assist(more: Partial<RunOptions> = {}) {
 	return await runNode('superAssistant', {
 		credential: { baseUrl: server.url, apiKey: SECRET },
-		items: [{ chatInput: 'Hi', sessionId: 'chat-1' }],
+		items: [{ chatInput: 'Hi', customer: 'chat-1' }],
 		tables,
 		...more,
 		parameters: {
@@ -79,7 +79,7 @@ async function assist(more: Partial<RunOptions> = {}) {
 
 const bodies = () => server.requests.map(({ body }) => body as Record<string, unknown>);
 const sessions = () => bodies().map((body) => body['session_id']);
-const KEY = { app_code: 'demo-assistant', session_key: 'chat-1' };
+const KEY = { app_code: 'demo-assistant', session_key: 'key chat-1' };
 /** The rows of the table of sessions; the table of calls has other columns. */
 const sessionRows = () => tables.rows.filter((row) => !('origin' in row));
 /** Assistant, key and session of each row; `claimed` or `reserved` as the session of a claim. */
@@ -89,7 +89,11 @@ const remembered = () =>
 		row['session_key'],
 		row['session_id'] ?? row['status'],
 	]);
-const byKey = (options: object = {}) => ({ session: 'key', options });
+const byKey = (options: object = {}) => ({
+	session: 'key',
+	sessionKey: '={{ $json.customer }}',
+	options,
+});
 
 test('the message is sent alone, and the output has everything that the assistant did', async () => {
 	const { outputs, chunks } = await assist();
@@ -224,7 +228,7 @@ test.each([
 	['Session ID', { session: 'id', sessionId: '={{ String($json.session) }}' }],
 	['Session ID', { session: 'id', sessionId: '={{ [$json.session] }}' }],
 	['Key', { session: 'key', sessionKey: '' }],
-	['Key', { session: 'key', sessionKey: '={{ String($json.customer) }}' }],
+	['Key', { session: 'key', sessionKey: '={{ String($json.visitor) }}' }],
 	['Timeout', { options: { timeout: 'soon' } }],
 ])('%s is checked before anything is sent', async (field, parameters) => {
 	const { error } = await assist({ parameters });
@@ -248,18 +252,18 @@ describe('sessions', () => {
 	test('per key: its session is used, in later executions too; another key has its own', async () => {
 		await assist({ parameters: byKey() });
 		await assist({ parameters: byKey() });
-		await assist({ parameters: byKey(), items: [{ chatInput: 'Hi', sessionId: 'chat-2' }] });
+		await assist({ parameters: byKey(), items: [{ chatInput: 'Hi', customer: 'chat-2' }] });
 		await assist({ parameters: { ...byKey(), appCode: 'other-assistant' } });
 		expect(sessions()).toStrictEqual([undefined, 's-0', undefined, undefined]);
 		expect(remembered()).toStrictEqual([
-			['demo-assistant', 'chat-1', 's-1'],
-			['demo-assistant', 'chat-2', 's-2'],
-			['other-assistant', 'chat-1', 's-3'],
+			['demo-assistant', 'key chat-1', 's-1'],
+			['demo-assistant', 'key chat-2', 's-2'],
+			['other-assistant', 'key chat-1', 's-3'],
 		]);
 	});
 
 	test('items of one key run one after another, so that they share one session', async () => {
-		const items = [1, 2, 3].map((n) => ({ chatInput: `Step ${n}`, sessionId: 'same' }));
+		const items = [1, 2, 3].map((n) => ({ chatInput: `Step ${n}`, customer: 'same' }));
 		await assist({ parameters: byKey(), items });
 		expect(
 			bodies().map(({ messages, session_id: id }) => [
@@ -279,7 +283,7 @@ describe('sessions', () => {
 			if (args[2] === 0) json(args[0], 406, { error: { message: 'top up' } });
 			else good(...args);
 		};
-		const items = [1, 2].map((n) => ({ chatInput: `Step ${n}`, sessionId: 'same' }));
+		const items = [1, 2].map((n) => ({ chatInput: `Step ${n}`, customer: 'same' }));
 		const { outputs } = await assist({
 			parameters: byKey(),
 			items,
@@ -310,12 +314,13 @@ describe('sessions', () => {
 		['braces', '{{ 1 + 1 }}'],
 		['quotes and a backslash', `'"\`\\`],
 		['10,000 characters', 'k'.repeat(10_000)],
-	])('a key stays as it is: %s', async (_name, key) => {
-		const items = [{ chatInput: 'Hi', sessionId: key }];
+	])('an odd key is a key, and stored as a hash: %s', async (_name, key) => {
+		const items = [{ chatInput: 'Hi', customer: key }];
 		await assist({ parameters: byKey(), items });
 		await assist({ parameters: byKey(), items });
 		expect(sessions()).toStrictEqual([undefined, 's-0']);
-		expect(remembered()).toStrictEqual([['demo-assistant', key, 's-1']]);
+		const hashed = expect.stringMatching(/^key #[\w-]{43}$/) as string;
+		expect(remembered()).toStrictEqual([['demo-assistant', hashed, 's-1']]);
 	});
 
 	test('of several rows of a key the newest is used', async () => {
@@ -333,7 +338,7 @@ describe('sessions', () => {
 			events(response, [{ session_id: 's-9' }, text('Half')]);
 		};
 		await assist({ parameters: byKey() });
-		expect(remembered()).toStrictEqual([['demo-assistant', 'chat-1', 's-9']]);
+		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-9']]);
 	});
 
 	test.each([
@@ -423,7 +428,7 @@ describe('first messages of one key at the same moment', () => {
 		async (status) => {
 			claim(status, -1);
 			await assist({ parameters: byKey() });
-			expect(remembered()).toStrictEqual([['demo-assistant', 'chat-1', 's-0']]);
+			expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-0']]);
 		},
 	);
 
@@ -432,7 +437,7 @@ describe('first messages of one key at the same moment', () => {
 		const { status, run } = await assist({ parameters: byKey(impatient) });
 		expect(status).toBe('success');
 		expect(sessions()).toStrictEqual([undefined]);
-		expect(remembered()).toStrictEqual([['demo-assistant', 'chat-1', 'reserved']]);
+		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 'reserved']]);
 		expect(run.data.resultData.runData['Tested']![0]!.hints).toMatchObject([
 			{ message: expect.stringContaining('a session of its own') as string },
 		]);
@@ -464,7 +469,7 @@ describe('first messages of one key at the same moment', () => {
 		cancel!();
 		await running;
 		expect(server.requests).toHaveLength(0);
-		expect(remembered()).toStrictEqual([['demo-assistant', 'chat-1', 'reserved']]);
+		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 'reserved']]);
 	});
 
 	test('a tool run waits as well', async () => {

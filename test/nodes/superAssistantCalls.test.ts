@@ -11,6 +11,7 @@ const describeItem = (parameters: Readonly<Record<string, unknown>>) =>
 		{
 			getNodeParameter: (name: string, _item: number, fallback: unknown) =>
 				parameters[name] ?? fallback,
+			getInputData: () => [],
 		} as unknown as IExecuteFunctions,
 		0,
 	).call;
@@ -20,7 +21,7 @@ const CALL = { appCode: ' demo-assistant', message: 'Hi', session: 'key', sessio
 test('the row of a call shows what a person wants to see', () => {
 	expect(describeItem(CALL).row).toStrictEqual({
 		app_code: 'demo-assistant',
-		session_key: 'chat-1',
+		session_key: 'key chat-1',
 		session_id: '',
 		message: 'Hi',
 	});

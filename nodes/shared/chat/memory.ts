@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-	CHAT_TRIGGER_NODE_TYPE,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { lastTurn, limitMemory, parseMemory, toKeep, withMemory } from '../../client/chat/messages';
 import type { Conversation } from '../../client/chat/conversation';
@@ -14,12 +10,11 @@ import { isSignedUrl } from '../files/signedFileUrl';
 import type { ValuesOf } from '../form/form';
 import { type Condition, onTable, type Row, type TableSchema } from '../ledger/dataTable';
 import { accountOf } from '../run/credential';
-import { engineOf, runsOf } from '../run/engine';
+import { runsOf } from '../run/engine';
 import { hint } from '../run/hints';
 import { isToolRun, nodeState } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
-
-import { checkKey } from '../run/parameters';
+import { chatOf, keyOf } from './identity';
 import type { memoryFields } from './properties';
 
 /** The conversations of a project; users can view them and delete rows. A key is one of an account, workflow and node. */
@@ -65,10 +60,10 @@ const NO_CHAT = [
 	'is This Chat, but no Chat Trigger has started the workflow',
 	'Start it with a Chat Trigger, or set Memory to By Key',
 ] as const;
-const NO_KEY = ['Memory Key', 'is empty', 'Enter a value, or set Memory to None'] as const;
+const KEY = ['Memory Key', 'Enter a value, or set Memory to None'] as const;
 
 /**
- * The key of an item's conversation; empty without memory.
+ * The identity of an item's conversation; empty without memory.
  *
  * @throws InputError when the memory has no key.
  */
@@ -78,10 +73,10 @@ export function memoryKeyOf(
 	{ memory, memoryKey }: ValuesOf<typeof memoryFields>,
 ): string {
 	if (memory === 'none') return '';
-	const isChat = memory === 'chat';
-	const key = isChat ? chatSession(context, item) : memoryKey.trim();
-	if (key === '') throw isChat ? new InputError(...NO_CHAT) : new InputError(...NO_KEY);
-	return isChat ? key : checkKey(key, 'Memory Key');
+	if (memory === 'key') return keyOf(context, item, memoryKey, KEY);
+	const key = chatOf(context, item);
+	if (key === '') throw new InputError(...NO_CHAT);
+	return key;
 }
 
 /**
@@ -194,23 +189,4 @@ export function rememberedItems(context: IExecuteFunctions) {
 			state.clear();
 		},
 	};
-}
-
-/**
- * The `sessionId` of n8n's chat: that of the item, or else of the Chat Trigger that has started this execution, so that it
- * is found anywhere in the workflow. Empty if there is none.
- */
-export function chatSession(context: IExecuteFunctions, item: number): string {
-	const { runData = {}, workflow } = engineOf(context);
-	const triggers = Object.entries(runData).filter(
-		([name]) => workflow?.nodes?.[name]?.type === CHAT_TRIGGER_NODE_TYPE,
-	);
-	// In the retry of a crashed execution, n8n has invented the first run.
-	const ofTriggers = triggers
-		.flatMap(([, runs]) => runs)
-		.flatMap(({ data }) => data?.['main']?.[0]?.[0] ?? []);
-	const ids = [context.getInputData()[item], ...ofTriggers].map(
-		(each) => each?.json['sessionId'],
-	);
-	return ids.find((id): id is string => typeof id === 'string' && id.trim() !== '')?.trim() ?? '';
 }

@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto';
+import {
+	CHAT_TRIGGER_NODE_TYPE,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+} from 'n8n-workflow';
+
+import { InputError } from '../../client/errors';
+import { isBlank, shown } from '../../client/values';
+import { engineOf } from '../run/engine';
+import { checkKey } from '../run/parameters';
+
+/** Texts that every database and every parameter of n8n keeps as they are. */
+const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N} ._@+:/-]{0,99}$/u;
+
+const nameOf = (value: string) =>
+	PLAIN.test(value) ? value : `#${hash('sha256', value, 'base64url')}`;
+
+/** The first item of each run of the Chat Trigger that has started this execution. */
+function chatMessages(context: IExecuteFunctions): INodeExecutionData[] {
+	const { runData = {}, nodes } = engineOf(context);
+	const triggers = Object.entries(runData).filter(
+		([name]) => nodes[name]?.type === CHAT_TRIGGER_NODE_TYPE,
+	);
+	// In the retry of a crashed execution, n8n has invented the first run.
+	return triggers
+		.flatMap(([, runs]) => runs)
+		.flatMap(({ data }) => data?.['main']?.[0]?.[0] ?? []);
+}
+
+/** The values of `sessionId` that a visitor may have chosen: of the item, and of the chat. */
+function chatIds(context: IExecuteFunctions, item: number): string[] {
+	const items = [context.getInputData()[item], ...chatMessages(context)];
+	const ids = items.map((each) => each?.json['sessionId']);
+	return ids.filter((id) => !isBlank(id)).map((id) => shown(id).trim());
+}
+
+const chatIdentity = (context: IExecuteFunctions, id: string) =>
+	`chat ${context.getWorkflow().id ?? ''} ${nameOf(id)}`;
+
+/**
+ * The identity of the conversation in n8n's chat, found anywhere in the workflow; empty if there is none. A table finds
+ * rows by it. A visitor chooses the `sessionId`, so that it counts for chats of this workflow only, and never as a key.
+ */
+export function chatOf(context: IExecuteFunctions, item: number): string {
+	const [id] = chatIds(context, item);
+	return id === undefined ? '' : chatIdentity(context, id);
+}
+
+/**
+ * The identity of a key that the workflow has chosen; that of the chat if it is the `sessionId` of the chat.
+ *
+ * @param ifEmpty What to do about an empty key.
+ * @throws InputError when the key is empty or says nothing.
+ */
+export function keyOf(
+	context: IExecuteFunctions,
+	item: number,
+	entered: string,
+	[label, ifEmpty]: readonly [label: string, ifEmpty: string],
+): string {
+	const key = entered.trim();
+	if (key === '') throw new InputError(label, 'is empty', ifEmpty);
+	if (chatIds(context, item).includes(key)) return chatIdentity(context, key);
+	return `key ${nameOf(checkKey(key, label))}`;
+}
+
+/** Whether the visitor of the chat has sent this value, in any field. */
+export function isOfVisitor(context: IExecuteFunctions, value: string): boolean {
+	return chatMessages(context).some(({ json }) => Object.values(json).includes(value));
+}

@@ -1,0 +1,154 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
+import { dataTables, type DataTables } from '../support/dataTables';
+import { packageNode, runWorkflow } from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { printMatrix } from './printMatrix';
+
+/** What only the conversation of the key `customer-7` has. */
+const SECRET = 'INTERNAL-SECRET';
+
+/** What the visitor of a public chat sends as `sessionId`. */
+const IDS: Readonly<Record<string, unknown>> = {
+	'the key of a customer': 'customer-7',
+	'the key in its table': 'key customer-7',
+	'the key with white space': '\u00a0customer-7\n',
+	'the key in a list': ['customer-7'],
+	'the chat of another workflow': 'chat other customer-7',
+	'the text of a missing value': 'undefined',
+	'an expression': "={{ 'customer-7' }}",
+	'a formula': '=1',
+	'line separators': 'a\u2028b\u2029c',
+	'NUL and half a surrogate': 'a\0b\ud800',
+	'10,000 characters': 'k'.repeat(10_000),
+	'an object': { customer: 'customer-7' },
+	'the name of a prototype': '__proto__',
+	'a number': 7,
+	true: true,
+};
+
+interface Column {
+	readonly title: string;
+	readonly type: string;
+	/** The parameters in a chat, and those with which the workflow talks to the customer. */
+	readonly inChat: IDataObject;
+	readonly byKey: IDataObject;
+}
+
+const ASK = { streaming: 'off', prompt: '={{ $json.chatInput }}' };
+const ASSIST = { streaming: 'off', appCode: 'app', message: '={{ $json.chatInput }}' };
+const byKey = { session: 'key', sessionKey: '={{ "customer-7" }}' };
+const memoryByKey = { memory: 'key', memoryKey: '={{ "customer-7" }}' };
+const OF_CHAT = '={{ $json.sessionId }}';
+
+const COLUMNS: readonly Column[] = [
+	{
+		title: 'Super Assistant, This Chat',
+		type: 'superAssistant',
+		inChat: ASSIST,
+		byKey: { ...ASSIST, ...byKey },
+	},
+	{
+		title: 'Super Assistant, per Key',
+		type: 'superAssistant',
+		inChat: { ...ASSIST, session: 'key', sessionKey: OF_CHAT },
+		byKey: { ...ASSIST, ...byKey },
+	},
+	...['chatCompletion', 'functionCallingAgent'].flatMap((type) => [
+		{
+			title: `${type}, This Chat`,
+			type,
+			inChat: { ...ASK, memory: 'chat' },
+			byKey: { ...ASK, ...memoryByKey },
+		},
+		{
+			title: `${type}, By Key`,
+			type,
+			inChat: { ...ASK, memory: 'key', memoryKey: OF_CHAT },
+			byKey: { ...ASK, ...memoryByKey },
+		},
+	]),
+];
+
+let server: ScriptedServer;
+let tables: DataTables;
+
+beforeAll(addChatTrigger);
+beforeEach(async () => {
+	tables = dataTables();
+	server = await startScriptedServer((response, { body }, index) => {
+		const { session_id = `s-${index}` } = body as IDataObject;
+		const choices = [{ index: 0, message: { content: 'Noted' }, finish_reason: 'stop' }];
+		json(response, 200, { session_id, choices });
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+async function talk(type: string, parameters: IDataObject, item: IDataObject) {
+	const tested = packageNode('Tested', type, { parameters });
+	const credential = { baseUrl: server.url, apiKey: 'k-secret-key' };
+	const options = { items: [item], credential, tables };
+	return await runWorkflow(
+		[chatTrigger('Chat'), tested],
+		{ Chat: [['Tested']] },
+		'Chat',
+		options,
+	);
+}
+
+/** The session of a request, or the texts that it remembers. */
+const contextOf = ({ body }: { readonly body: unknown }) => {
+	const { session_id, messages } = body as { session_id?: string; messages: unknown[] };
+	return JSON.stringify([session_id, messages.slice(0, -1)]);
+};
+
+const results = new Map<string, string>();
+afterAll(() => {
+	printMatrix(
+		COLUMNS.map(({ title }) => title),
+		Object.keys(IDS).map((name) => [
+			name,
+			COLUMNS.map(({ title }) => ({ result: results.get(`${title} ${name}`) ?? '✗' })),
+		]),
+	);
+});
+
+describe.each(COLUMNS)('$title', ({ title, type, inChat, byKey }) => {
+	test.each(Object.entries(IDS))('a visitor with %s', async (name, sessionId) => {
+		const customer = async (chatInput: string) =>
+			await talk(type, byKey, { chatInput, sessionId: 'desk' });
+		const visitor = async (chatInput: string, id = sessionId) =>
+			(await talk(type, inChat, { chatInput, sessionId: id } as IDataObject)).status;
+
+		await customer(SECRET);
+		expect(await visitor('planted')).toBe('success');
+		expect(await visitor('again')).toBe('success');
+		expect(await visitor('other', 'visitor-2')).toBe('success');
+		await customer('and now?');
+
+		const [secret, planted, again, other, now] = server.requests.map(contextOf);
+		// A session is one of the service, a memory is what n8n has kept.
+		const [nothing] = [secret!];
+		expect([planted, other]).toStrictEqual([nothing, nothing]);
+		expect(again).toMatch(type === 'superAssistant' ? /s-1/ : /planted/);
+		expect(now).toMatch(type === 'superAssistant' ? /s-0/ : new RegExp(SECRET));
+		expect(now).not.toContain('planted');
+		// Nothing that a database or an expression could read otherwise.
+		const stored = tables.rows.map((row) => row['session_key']);
+		expect(stored.filter((key) => !/^[#\w -]{1,120}$/.test(String(key)))).toStrictEqual([]);
+		results.set(`${title} ${name}`, 'own');
+	});
+});
+
+test('a visitor names no session of the service', async () => {
+	const parameters = { ...ASSIST, session: 'id' };
+	const sent = { chatInput: 'Hi', sessionId: 'v', session_id: 's-of-another' };
+	const { run } = await talk('superAssistant', parameters, sent);
+	expect(run.data.resultData.error!.message).toBe(
+		'Session ID was sent by the visitor of the chat',
+	);
+	expect(server.requests).toHaveLength(0);
+});
