@@ -298,6 +298,13 @@ export class N8nClient {
 		throw new Error(`Execution ${id} has not ended after ${limitMs / 1000} s: ${status}`);
 	}
 
+	/** Lets clients of the Model Context Protocol in, as the switch in n8n's settings does. Returns the key that they present. */
+	async enableMcp(): Promise<string> {
+		await this.call('PATCH', '/mcp/settings', { mcpAccessEnabled: true });
+		const { apiKey } = await this.call<{ apiKey: string }>('GET', '/mcp/api-key');
+		return apiKey;
+	}
+
 	/** Creates a data table in the personal project, with rows. */
 	async createDataTable(
 		name: string,

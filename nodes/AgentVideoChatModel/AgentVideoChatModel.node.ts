@@ -7,7 +7,9 @@ import {
 } from 'n8n-workflow';
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
+import { builderHint } from '../shared/form/builderHint';
 import { credentialTest } from '../shared/run/testCredential';
+import hint from './builderHint.json';
 import { supplyChatModel } from './execute';
 import { chatModelForm } from './properties';
 
@@ -27,6 +29,7 @@ export class AgentVideoChatModel implements INodeType {
 		inputs: [],
 		outputs: [NodeConnectionTypes.AiLanguageModel],
 		outputNames: ['Model'],
+		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: chatModelForm.properties,
 	};

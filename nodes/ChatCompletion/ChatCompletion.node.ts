@@ -7,7 +7,9 @@ import {
 } from 'n8n-workflow';
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
+import { builderHint } from '../shared/form/builderHint';
 import { credentialTest } from '../shared/run/testCredential';
+import hint from './builderHint.json';
 import { runChatCompletion } from './execute';
 import { chatForm } from './properties';
 
@@ -24,6 +26,7 @@ export class ChatCompletion implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
+		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: chatForm.properties,
 	};

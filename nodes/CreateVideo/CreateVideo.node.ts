@@ -10,7 +10,9 @@ import {
 import { shownAs } from '../shared/chat/properties';
 import { searchItems } from '../shared/form/fields';
 import { readModelCodes } from '../shared/run/credential';
+import { builderHint } from '../shared/form/builderHint';
 import { credentialTest } from '../shared/run/testCredential';
+import hint from './builderHint.json';
 import { createVideos } from './execute';
 import { videoModelItems } from './modelProperties';
 import { createVideoForm } from './properties';
@@ -32,6 +34,7 @@ export class CreateVideo implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
+		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: createVideoForm.properties,
 	};

@@ -9,7 +9,9 @@ import {
 } from 'n8n-workflow';
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
+import { builderHint } from '../shared/form/builderHint';
 import { credentialTest } from '../shared/run/testCredential';
+import hint from './builderHint.json';
 import { runAgent } from './execute';
 import { agentForm } from './properties';
 
@@ -50,6 +52,7 @@ export class FunctionCallingAgent implements INodeType {
 		outputs: OUTPUTS,
 		// As a tool it would have no outputs for its own tools. n8n's lint rule requires the property; its type does not allow `false`.
 		usableAsTool: undefined as never,
+		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: agentForm.properties,
 	};

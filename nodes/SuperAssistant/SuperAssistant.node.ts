@@ -7,7 +7,9 @@ import {
 } from 'n8n-workflow';
 
 import { chatListSearch, shownAs } from '../shared/chat/properties';
+import { builderHint } from '../shared/form/builderHint';
 import { credentialTest } from '../shared/run/testCredential';
+import hint from './builderHint.json';
 import { runSuperAssistant } from './execute';
 import { assistantForm } from './properties';
 
@@ -27,6 +29,7 @@ export class SuperAssistant implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
+		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: assistantForm.properties,
 	};

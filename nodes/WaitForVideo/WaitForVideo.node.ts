@@ -6,7 +6,9 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
+import { builderHint } from '../shared/form/builderHint';
 import { credentialTest } from '../shared/run/testCredential';
+import hint from './builderHint.json';
 import { WAIT_OUTPUTS } from './outputs';
 import { waitForm } from './properties';
 import { runWait } from './execute';
@@ -38,6 +40,7 @@ export class WaitForVideo implements INodeType {
 		waitingNodeTooltip:
 			'The videos are still generating. This node polls them again about once a minute, until all are finished.',
 		usableAsTool: true,
+		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: waitForm.properties,
 	};

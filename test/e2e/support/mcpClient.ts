@@ -8,7 +8,7 @@ export interface McpTool {
 	readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> };
 }
 
-/** The result of a tool call: its text, parsed as JSON. */
+/** The result of a tool call: its structured content, or its text parsed as JSON; the text of an error. */
 export interface McpResult {
 	readonly isError: boolean;
 	readonly value: unknown;
@@ -62,12 +62,18 @@ export async function connectMcp(url: string, token: string): Promise<McpClient>
 		instructions,
 		tools: async () => (await request<{ tools: readonly McpTool[] }>('tools/list')).tools,
 		call: async (name, args) => {
-			const { content, isError = false } = await request<{
+			const {
+				content,
+				structuredContent,
+				isError = false,
+			} = await request<{
 				content: readonly { text: string }[];
+				structuredContent?: unknown;
 				isError?: boolean;
 			}>('tools/call', { name, arguments: args });
 			const text = content.map((part) => part.text).join('');
-			return { isError, value: isError ? text : (JSON.parse(text) as unknown) };
+			const value = isError ? text : (structuredContent ?? (JSON.parse(text) as unknown));
+			return { isError, value };
 		},
 	};
 }

@@ -1,0 +1,198 @@
+// @seconds 60
+/**
+ * What an AI that builds workflows sees of the nodes, through n8n's own MCP server: it finds them by the words of a request, reads
+ * their type definitions, and runs the workflow that stands in each of them.
+ */
+import { outputItems, type Execution } from '../../lab/n8n/execution';
+import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
+import { NODE_NAMES, PACKAGE_NAME } from '../../scripts/nodePages';
+import { connectMcp, type McpClient } from './support/mcpClient';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+
+let session: Session;
+let mcp: McpClient;
+
+beforeAll(async () => {
+	// Its search also asks n8n's registry on the internet otherwise.
+	const settings = { N8N_MCP_COMMUNITY_NODE_DISCOVERY_ENABLED: 'false' };
+	session = await startSession({ videoSeconds: 1 }, settings);
+	const { client, emulator, n8n } = session;
+	await client.createCredential({
+		name: EXAMPLE_CREDENTIAL,
+		type: 'agentVideoApi',
+		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
+	});
+	await client.createDataTable(
+		'video_ideas',
+		[{ name: 'prompt', type: 'string' }],
+		[{ prompt: 'A lighthouse at dawn' }, { prompt: 'A paper boat in the rain' }],
+	);
+	mcp = await connectMcp(`${n8n.url}/mcp-server/http`, await client.enableMcp());
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await session.stop();
+}, RUN_LIMIT_MS);
+
+const typeOf = (name: string) =>
+	`${PACKAGE_NAME}.${name[0]!.toLowerCase()}${name.slice(1)}` as const;
+
+/** Calls a tool that must not fail. */
+async function call<T>(name: string, args: Readonly<Record<string, unknown>>): Promise<T> {
+	const { isError, value } = await mcp.call(name, args);
+	if (isError) throw new Error(`${name}: ${String(value)}`);
+	return value as T;
+}
+
+/** What a person types, the words by which a model then searches, and the nodes that it must find. */
+const REQUESTS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+	[
+		'every night make videos from my table, at most 20 euros',
+		['every night make videos from my table, at most 20 euros'],
+		['CreateVideo', 'WaitForVideo'],
+	],
+	[
+		'Turn the photos of my products into short clips',
+		['image to video', 'photo clip'],
+		['CreateVideo'],
+	],
+	[
+		'Write a prompt with AI and generate a video from it',
+		['text generation', 'generate video'],
+		['ChatCompletion', 'CreateVideo'],
+	],
+	[
+		'Tell me when the video is finished and save its file',
+		['video status', 'download video'],
+		['WaitForVideo'],
+	],
+	['Collect the videos that I have paid for and never got', ['collect videos'], ['WaitForVideo']],
+	[
+		'A chatbot that streams its replies to the visitors of my website',
+		['chatbot', 'streaming'],
+		['ChatCompletion'],
+	],
+	[
+		'Extract the amount and the date of invoices as JSON',
+		['extract data', 'structured output'],
+		['ChatCompletion'],
+	],
+	[
+		'An agent that calls my own functions and asks me before a refund',
+		['function calling', 'human in the loop'],
+		['FunctionCallingAgent'],
+	],
+	[
+		'A super assistant that remembers each customer',
+		['super assistant', 'remember'],
+		['SuperAssistant'],
+	],
+	[
+		'Use Agent Video as the model of an AI agent',
+		['agent video chat model'],
+		['AgentVideoChatModel'],
+	],
+];
+
+test.each(REQUESTS)('%s: finds the nodes', async (_request, queries, expected) => {
+	const { results } = await call<{ results: string }>('search_nodes', { queries });
+	for (const name of expected) expect(results).toContain(`- ${typeOf(name)}\n`);
+	expect(results).toContain('@builderHint');
+});
+
+test('a search for videos says what must follow Create Video', async () => {
+	const { results } = await call<{ results: string }>('search_nodes', { queries: ['video'] });
+	const [first = ''] = results.split(/^- /m).slice(1);
+	expect(first).toMatch(/^n8n-nodes-agent-video\.createVideo\n/);
+	expect(first).toContain(`- ${typeOf('WaitForVideo')}: "Must follow`);
+});
+
+/** How an example is started, and the items that nodes must have put out at their first output. */
+interface ExampleRun {
+	readonly trigger: string;
+	readonly chatInput?: string;
+	readonly items: Readonly<Record<string, readonly object[]>>;
+}
+
+const like = (json: object) => expect.objectContaining(json) as object;
+const TEXT = expect.any(String) as string;
+const CHAT = {
+	trigger: 'When chat message received',
+	chatInput: 'Find the price of the product kite',
+};
+
+const VIDEO = like({ task_id: expect.any(String) as string, estimated_cost: 0.5 });
+const COMPLETED = like({ status: 'completed' });
+
+const RUNS: Readonly<Record<string, ExampleRun>> = {
+	CreateVideo: {
+		trigger: 'Every Night',
+		items: { 'Create Video': [VIDEO, VIDEO], 'Use Video': [COMPLETED, COMPLETED] },
+	},
+	WaitForVideo: { trigger: 'Every Hour', items: { 'Collect Videos': [] } },
+	ChatCompletion: { ...CHAT, items: { Answer: [like({ output: TEXT })] } },
+	FunctionCallingAgent: {
+		...CHAT,
+		items: {
+			'Find Price': [like({ product: TEXT, price: expect.any(Number) as number })],
+			Answer: [like({ output: TEXT })],
+		},
+	},
+	SuperAssistant: { ...CHAT, items: { Assistant: [like({ output: TEXT })] } },
+	AgentVideoChatModel: { ...CHAT, items: { 'AI Agent': [like({ output: TEXT })] } },
+};
+
+/** The workflow in the type definition of a node, as a model reads it. */
+async function readExample(name: string): Promise<string> {
+	const { definitions } = await call<{ definitions: string }>('get_node_types', {
+		nodeIds: [{ nodeId: typeOf(name) }],
+	});
+	const [, example] = /^ \* <pattern title=.*\n([^]*?)^ \* <\/pattern>/m.exec(definitions) ?? [];
+	if (example === undefined) throw new Error(`No example in ${definitions}`);
+	// A person enters the code of an assistant; the emulator has this one.
+	return example.replaceAll(/^ \* ?/gm, '').replace('my-assistant', 'demo-assistant');
+}
+
+/** Starts a workflow as a model does, and waits for its end. */
+async function run(workflowId: string, { trigger, chatInput }: ExampleRun): Promise<Execution> {
+	const { executionId, error } = await call<{ executionId: string; error?: string }>(
+		'execute_workflow',
+		{
+			workflowId,
+			executionMode: 'manual',
+			triggerNodeName: trigger,
+			...(chatInput !== undefined && { inputs: { chatInput } }),
+		},
+	);
+	expect(error).toBeUndefined();
+	return await session.client.waitForExecution(executionId);
+}
+
+test.each(NODE_NAMES)(
+	'%s: the workflow in its type definition is valid and runs',
+	async (name) => {
+		const code = await readExample(name);
+		expect(await call('validate_workflow', { code })).toStrictEqual({
+			valid: true,
+			nodeCount: code.match(/^const \w+ = /gm)?.length,
+		});
+		const created = await call<{ workflowId: string; warnings?: unknown }>(
+			'create_workflow_from_code',
+			{ code, name },
+		);
+		expect(created.warnings).toBeUndefined();
+		const example = RUNS[name]!;
+		const execution = await run(created.workflowId, example);
+		expect([execution.status, execution.data.resultData.error?.message]).toStrictEqual([
+			'success',
+			undefined,
+		]);
+		const nodes = Object.keys(example.items);
+		expect(
+			Object.fromEntries(
+				nodes.map((node) => [node, outputItems(execution, node).map(({ json }) => json)]),
+			),
+		).toStrictEqual(example.items);
+	},
+	RUN_LIMIT_MS,
+);
