@@ -1,11 +1,12 @@
 import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
 
-import { schemaProblem } from '../client/chat/toolArguments';
+import { schemaProblem } from '../client/chat/jsonSchema';
 import { checkTools, readJson, type ToolDeclaration } from '../client/chat/requestFields';
 import { InputError, rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf } from '../shared/chat/schemaForm';
+import { hint } from '../shared/run/hints';
 import { engineOf, sourceOf } from '../shared/run/engine';
 import { ENVELOPE } from './matching';
 import type { agentForm, ToolEntry } from './properties';
@@ -117,12 +118,19 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		const closed = isClosed && { parameters: { additionalProperties: false, ...parameters } };
 		return asJson({ ...declared, function: { ...declared.function, ...closed } });
 	});
+	const checked = checkTools(declarations, NODES_LABEL);
+	for (const { name, parameters = {} } of checked.map((tool) => tool.function)) {
+		const problem = schemaProblem(parameters);
+		// The schema is not the person's: one must not stop all tools.
+		if (problem !== undefined)
+			hint(context, `The arguments of ${name} are checked in part only: ${problem}`);
+	}
 	const nodes = offered.map(({ name, metadata = {} }) => {
 		const { sourceNodeName: nodeName = name, isFromToolkit = false } = metadata;
 		return [name, { nodeName, isFromToolkit }] as const;
 	});
 	return {
-		declarations: checkTools(declarations, NODES_LABEL, schemaProblem),
+		declarations: checked,
 		nodes: Object.fromEntries(nodes),
 	};
 }

@@ -42,7 +42,8 @@ import {
 	withReply,
 } from '../../nodes/client/chat/result';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
-import { findMismatch, readToolCall, schemaProblem } from '../../nodes/client/chat/toolArguments';
+import { findMismatch, schemaProblem } from '../../nodes/client/chat/jsonSchema';
+import { readToolCall } from '../../nodes/client/chat/toolArguments';
 import {
 	callProblem,
 	closeCalls,

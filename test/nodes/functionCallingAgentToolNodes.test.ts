@@ -1,5 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { readToolCall } from '../../nodes/client/chat/toolArguments';
+import { toolCall } from '../../nodes/client/chat/toolCalls';
 import { readToolNodes } from '../../nodes/FunctionCallingAgent/tools';
 import { strictContext } from '../support/strictContext';
 
@@ -26,6 +28,11 @@ const offer = (
 /** Several tools of one node, as n8n passes them. */
 const toolkit = (...tools: object[]) => ({ tools, getTools: () => tools });
 
+let hints: string[];
+beforeEach(() => {
+	hints = [];
+});
+
 const read = async (
 	connected: unknown,
 	getInputSourceData: () => unknown = () => ({}),
@@ -34,6 +41,7 @@ const read = async (
 	const engine = { runExecutionData: undefined, workflow: { settings: { executionOrder } } };
 	return await readToolNodes(
 		strictContext({
+			addExecutionHints: (...all) => void hints.push(...all.map(({ message }) => message)),
 			getInputConnectionData: () => Promise.resolve(connected),
 			getInputSourceData: getInputSourceData as IExecuteFunctions['getInputSourceData'],
 			...engine,
@@ -60,6 +68,22 @@ test('tools are declared, each with its node', async () => {
 			search: { nodeName: 'Web', isFromToolkit: true },
 		},
 	});
+});
+
+test.each([
+	['a pattern of Python', { pattern: '(?P<a>x)' }, 'pattern (?P<a>x) cannot be checked'],
+	['a type that does not exist', { type: 'float' }, 'at #/properties/a/type: '],
+	['a $ref to nowhere', { $ref: 'other.json' }, '$ref to nowhere: other.json'],
+])('a tool with %s is declared beside the others, with a hint', async (_name, a, problem) => {
+	const schema = { type: 'object', properties: { a, b: { type: 'string' } } };
+	const connected = [toolkit(offer('one', 'MCP', {}, schema), offer('two', 'MCP'))];
+	const { declarations } = await read(connected);
+	expect(declarations.map((declared) => declared.function.name)).toStrictEqual(['one', 'two']);
+	expect(hints).toStrictEqual([
+		expect.stringContaining(`The arguments of one are checked in part only: ${problem}`),
+	]);
+	const called = toolCall('1', 'one', '{"a":"y"}');
+	expect(readToolCall(called, declarations)).toStrictEqual({ arguments: { a: 'y' } });
 });
 
 test.each([[undefined], [[]]])('%j are no tool nodes, and need no source', async (connected) => {
@@ -106,7 +130,7 @@ test.each([
 	[[offer('get it', 'A')], 'Tool Nodes: entry 1 has no valid name'],
 	[
 		[offer('a', 'A', {}, { type: 'object', properties: null })],
-		'Tool Nodes: entry 1 (a) has a schema that cannot be used: at #/properties: Instance type "null" is invalid. Expected "object".',
+		'Tool Nodes: entry 1 (a) has a schema that cannot be used: properties is not an object',
 	],
 ])('%j are rejected: %s', async (connected, message) => {
 	await expect(read(connected)).rejects.toMatchObject({ message });

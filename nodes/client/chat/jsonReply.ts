@@ -8,7 +8,7 @@ import { endOf } from './finishReason';
 import { userMessage } from './messages';
 import { usageOf, withReply } from './result';
 import { readToolCalls } from './toolCalls';
-import { findMismatch } from './toolArguments';
+import { findMismatch } from './jsonSchema';
 import type { Chat } from './sendChat';
 import type { ChatCompletion, ChatMessage } from './types';
 

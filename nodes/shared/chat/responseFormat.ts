@@ -1,6 +1,6 @@
 import type { JsonFormat } from '../../client/chat/jsonReply';
 import { isJsonMode } from '../../client/chat/requestFields';
-import { schemaProblem } from '../../client/chat/toolArguments';
+import { schemaProblem } from '../../client/chat/jsonSchema';
 import { InputError } from '../../client/errors';
 import { isJsonObject, type JsonObject } from '../../client/json';
 import { choice, type Declared, field, number, type ValuesOf } from '../form/form';
