@@ -17,16 +17,7 @@ import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat
 import { schemaProperties, type SchemaEntry } from '../shared/chat/schemaForm';
 import { chatRetryField, concurrencyField, readCall } from '../shared/form/callOptions';
 import { jsonField, textField } from '../shared/form/fields';
-import {
-	choice,
-	count,
-	entries,
-	field,
-	form,
-	notice,
-	options,
-	type ValuesOf,
-} from '../shared/form/form';
+import { choice, count, entries, field, form, notice, options } from '../shared/form/form';
 
 const EXAMPLE_SCHEMA =
 	'{\n  "type": "object",\n  "properties": {\n    "city": { "type": "string" }\n  },\n  "required": ["city"]\n}';
@@ -84,22 +75,20 @@ export interface ToolEntry extends Pick<SchemaEntry, 'define' | 'schema' | 'exam
 	readonly parameters?: { readonly parameter?: SchemaEntry['fields'] };
 }
 
-const IN_FORM = { displayOptions: { show: { toolSource: ['form'] } } };
-
 /** The tools that the model may call, declared in the form or as JSON. */
 const toolFields = {
 	toolSource: choice<'form' | 'json'>('Define Tools', {
 		noDataExpression: true,
 		choices: [
 			['In the Form', 'form', 'Add the tools one by one; each gets an output'],
-			['As JSON', 'json', 'A list of tool declarations in the format of the API'],
+			['As JSON', 'json', 'A list of declarations in the format of the API; one output for all'],
 		],
 		default: 'form',
 	}),
 	tools: entries<ToolEntry>('Tools', {
 		typeOptions: { fixedCollection: { itemTitle: TOOL_TITLE } },
 		help: 'Functions that the model can call. Connections belong to the position of an output: add new tools at the end, and check the connections after you remove one.',
-		...IN_FORM,
+		displayOptions: { show: { toolSource: ['form'] } },
 		entry: ['Tool', 'tool', TOOL_FIELDS],
 	}),
 	toolsJson: field(
@@ -111,15 +100,6 @@ const toolFields = {
 		}),
 		(entered = '[]') => entered,
 	),
-	outputMode: choice<'perTool' | 'single'>('Outputs for Tool Calls', {
-		noDataExpression: true,
-		choices: [
-			['One for Each Tool', 'perTool', 'Each tool has its own output'],
-			['One for All', 'single', 'All calls leave through the output Tool Calls'],
-		],
-		default: 'perTool',
-		...IN_FORM,
-	}),
 	loopNotice: notice(
 		'Connect each tool output to the nodes that run the tool, and the last of them back to the input of this node. A call without a result is an error: if a branch may return no item, switch on Always Output Data on its last node.',
 	),
@@ -180,7 +160,8 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 		},
 		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 		allAtOnce: values.runCalls === 'allAtOnce',
-		singleOutput: isSingleOutput(values),
+		/** Whether the calls of all tools leave through one output. */
+		singleOutput: values.toolSource === 'json',
 		stream: streaming !== 'off',
 		showReasoning: streaming === 'reasoning',
 		/** Whether a streaming chat shows the tool calls. */
@@ -189,11 +170,6 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 		media: toMedia(options),
 		...readCall(context, options),
 	};
-}
-
-/** Whether the calls of all tools leave through one output. */
-export function isSingleOutput({ toolSource, outputMode }: ValuesOf<typeof toolFields>): boolean {
-	return toolSource === 'json' || outputMode === 'single';
 }
 
 /** Maximum calls of the same tool with the same arguments in a conversation. */

@@ -458,7 +458,10 @@ const REJECTED: readonly [string, Pick<Drawing, 'nodes' | 'wires'> & Partial<Dra
 		{
 			nodes: [],
 			wires: { Agent: [['Answers'], ['Stops'], []] },
-			parameters: { outputMode: 'single' },
+			parameters: {
+				toolSource: 'json',
+				toolsJson: '[{ "type": "function", "function": { "name": "weather" } }]',
+			},
 		},
 		/no branch/,
 	],

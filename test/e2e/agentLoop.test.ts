@@ -399,7 +399,10 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 		{
 			nodes: [WEATHER, INNER_LOOP({}), noOp('Each')],
 			wires: EACH,
-			parameters: { outputMode: 'single' },
+			parameters: {
+				toolSource: 'json',
+				toolsJson: '[{ "type": "function", "function": { "name": "weather" } }]',
+			},
 		},
 		NO_RESET,
 	],

@@ -90,9 +90,7 @@ function chatParameters(form: ChatForm): IDataObject {
 		...(imageUrls.length === 0 ? {} : { images: listOf(imageUrls) }),
 		...(appCode === undefined ? {} : { answeredBy: 'app', appCode }),
 		...(model === undefined ? {} : { model: byId(model) }),
-		...(tools === undefined
-			? {}
-			: { toolSource: 'json', toolsJson: JSON.stringify(tools), outputMode: 'single' }),
+		...(tools === undefined ? {} : { toolSource: 'json', toolsJson: JSON.stringify(tools) }),
 		streaming: isStreamed ? 'auto' : 'off',
 		...outputOf(form),
 		...(isJson ? { responseFormat: 'json' } : {}),
