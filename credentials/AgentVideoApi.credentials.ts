@@ -7,11 +7,11 @@ import type {
 } from 'n8n-workflow';
 
 import { VIDEO_MODELS } from '../nodes/client/video/models';
-import { entriesField, listField, property, textField } from '../nodes/shared/form/fields';
+import { choice, entries, form, text, toggle } from '../nodes/shared/form/form';
 
-const code = textField('Code', 'code', { placeholder: 'e.g. my-model' });
+const code = text('Code', { placeholder: 'e.g. my-model' });
 
-const behavesLike = listField('Behaves Like', 'like', {
+const like = choice<string>('Behaves Like', {
 	choices: VIDEO_MODELS.map(({ code: row, input }) => [`${row}: ${input}`, row]),
 	default: VIDEO_MODELS[0].code,
 	help: 'The model in the documentation that has the same fields and values',
@@ -29,41 +29,40 @@ export class AgentVideoApi implements ICredentialType {
 		dark: 'file:../icons/agentVideo.dark.svg',
 	};
 
-	properties: INodeProperties[] = [
-		textField('Base URL', 'baseUrl', {
+	properties: INodeProperties[] = form({
+		baseUrl: text('Base URL', {
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
 			help: 'Address of the service, with or without a trailing /v1',
 		}),
-		textField('API Key', 'apiKey', {
+		apiKey: text('API Key', {
 			typeOptions: { password: true },
 			required: true,
 			help: 'Created in the console of the service',
 		}),
-		property('boolean', 'API Key Ends With an App Code', 'keyIncludesApp', {
-			default: false,
+		keyIncludesApp: toggle('API Key Ends With an App Code', {
 			help: 'Whether the key has the form API_KEY-APP_CODE. Every chat then uses that application, workflow or super assistant, and App Code in the nodes stays empty.',
 		}),
-		entriesField('Extra Headers', 'extraHeaders', {
+		extraHeaders: entries('Extra Headers', {
 			help: 'Sent with every request to the service, e.g. the key of a gateway, or a tenant',
 			entry: [
 				'Header',
 				'header',
-				[
-					textField('Name', 'name', { placeholder: 'e.g. X-Tenant' }),
-					textField('Value', 'value', { typeOptions: { password: true } }),
-				],
+				{
+					name: text('Name', { placeholder: 'e.g. X-Tenant' }),
+					value: text('Value', { typeOptions: { password: true } }),
+				},
 			],
 		}),
-		entriesField('Chat Models', 'chatModels', {
+		chatModels: entries('Chat Models', {
 			help: 'Codes of the chat models of your account, for the lists of the nodes',
-			entry: ['Chat Model', 'model', [code, textField('Display Name', 'name')]],
+			entry: ['Chat Model', 'model', { code, name: text('Display Name', {}) }],
 		}),
-		entriesField('Video Models', 'videoModels', {
+		videoModels: entries('Video Models', {
 			help: 'Codes of the video models of your account, for Create Video',
-			entry: ['Video Model', 'model', [code, behavesLike]],
+			entry: ['Video Model', 'model', { code, like }],
 		}),
-	];
+	}).properties;
 
 	/** Adds the key. A function, because n8n would evaluate an expression in its sandbox for every request. */
 	authenticate = async (

@@ -11,16 +11,8 @@ import {
 import { findModel, VIDEO_MODELS, type OwnModel, type VideoModel } from '../client/video/models';
 
 import { fileSource, type FileEntry } from '../shared/files/fileSource';
-import {
-	entriesField,
-	fromAi,
-	type FromAiArgument,
-	inTools,
-	listField,
-	notInTools,
-	property,
-} from '../shared/form/fields';
-import { field } from '../shared/form/form';
+import { fromAi, type FromAiArgument, inTools, notInTools, property } from '../shared/form/fields';
+import { changed, choice, entries, field } from '../shared/form/form';
 
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
 /** The models in the list of the editor: those of the account, or else those of the specification. */
@@ -111,18 +103,18 @@ export const videoFields = Object.fromEntries(
 );
 
 function listed(row: VideoField, model: VideoModel): INodeProperties {
-	const { label, key, help, type, show = String } = row;
+	const { label, help, type, show = String } = row;
 	const initial = row.defaultValue(model) ?? '';
-	if (type === 'flag') return property('boolean', label, key, { help, default: initial });
+	if (type === 'flag') return property('boolean', label, { help, default: initial });
 	const options = row.values(model).map((value) => ({ name: show(value, model), value }));
 	// The only value is no choice, but it is sent.
 	const kind = options.length === 1 ? 'hidden' : 'options';
-	return property(kind, label, key, { help, options, default: initial });
+	return property(kind, label, { help, options, default: initial });
 }
 
-function free({ label, key, help, type, placeholder }: VideoField): INodeProperties {
+function free({ label, help, type, placeholder }: VideoField): INodeProperties {
 	return {
-		...property('string', label, key, { help }),
+		...property('string', label, { help }),
 		...FREE[type],
 		...(placeholder && { placeholder }),
 	};
@@ -131,24 +123,24 @@ function free({ label, key, help, type, placeholder }: VideoField): INodePropert
 const TITLES = { image: 'Image', video: 'Video', audio: 'Audio' } as const;
 
 /** The reference files: for each model the kinds and counts that it supports. */
-export const referencesField = field(
-	[
-		...MODELS.map((model) => forModel(references(model), model)),
-		forOtherModels(references(undefined)),
-	],
-	(entered) => (entered as { readonly file?: readonly FileEntry[] } | undefined)?.file ?? [],
-);
+export const referencesField = changed(references(undefined), (property) => [
+	...MODELS.flatMap((model) =>
+		references(model)(property.name).properties.map((each) => forModel(each, model)),
+	),
+	forOtherModels(property),
+]);
 
-function references(model: VideoModel | undefined): INodeProperties {
+function references(model: VideoModel | undefined) {
 	const rows = REFERENCES.filter((row) => maxReferences(row, model) > 0);
 	const choices = rows.map(({ kind }) => [TITLES[kind], kind] as const);
-	const kinds = listField('Kind', 'kind', { choices, default: 'image' });
-	// The only kind is no choice, but kept: the video of another model must not become an image.
-	if (rows.length === 1) kinds.type = 'hidden';
-	return entriesField('References', 'references', {
+	const kind = changed(choice('Kind', { choices, default: 'image' }), (property) =>
+		// The only kind is no choice, but kept: the video of another model must not become an image.
+		rows.length === 1 ? { ...property, type: 'hidden' } : property,
+	);
+	return entries<FileEntry>('References', {
 		typeOptions: { sortable: true },
 		help: help(rows, model),
-		entry: ['File', 'file', [kinds, ...fileSource]],
+		entry: ['File', 'file', { kind, ...fileSource }],
 	});
 }
 

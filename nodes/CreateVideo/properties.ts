@@ -4,29 +4,24 @@ import { InputError } from '../client/errors';
 import { isBlank } from '../client/values';
 import type { UnsupportedValues } from '../client/video/videoRequest';
 import { batchingField, readCall, safeRetryField, timeoutField } from '../shared/form/callOptions';
-import {
-	filledByModel,
-	inTools,
-	notInTools,
-	resourceLocator,
-	shownFor,
-	textField,
-} from '../shared/form/fields';
+import { inTools, notInTools, resourceLocator, shownFor } from '../shared/form/fields';
 import {
 	changed,
 	choice,
 	count,
 	field,
+	filledByModel,
 	form,
 	number,
 	options,
+	prompt,
 	toggle,
 	trimmed,
 	type Declared,
 } from '../shared/form/form';
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
 import { isToolRun } from '../shared/run/nodeContext';
-import { checkKey, checkPrompt, parseModel } from '../shared/run/parameters';
+import { checkKey, parseModel } from '../shared/run/parameters';
 import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/options';
 import { referencesField, videoFields, videoModelItems } from './modelProperties';
 
@@ -67,21 +62,17 @@ export const createVideoForm = form({
 		),
 		parseModel,
 	),
-	prompt: field(
-		filledByModel(
-			textField('Prompt', '', {
-				typeOptions: { rows: 4 },
-				required: true,
-				placeholder:
-					'e.g. A lighthouse at dawn, waves breaking slowly, filmed from a drone',
-				help: 'What the video shows, and how it is filmed',
-			}),
-			{
-				key: 'prompt',
-				help: 'What the video shows and how it is filmed: subject, movement, camera, light and mood, in a sentence or two',
-			},
-		),
-		(entered) => checkPrompt(entered, 'Prompt'),
+	prompt: filledByModel(
+		prompt('Prompt', {
+			typeOptions: { rows: 4 },
+			required: true,
+			placeholder: 'e.g. A lighthouse at dawn, waves breaking slowly, filmed from a drone',
+			help: 'What the video shows, and how it is filmed',
+		}),
+		{
+			key: 'prompt',
+			help: 'What the video shows and how it is filmed: subject, movement, camera, light and mood, in a sentence or two',
+		},
 	),
 	references: referencesField,
 	...videoFields,

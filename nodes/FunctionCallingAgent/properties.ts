@@ -14,10 +14,9 @@ import {
 import { toMedia } from '../shared/chat/replyMedia';
 import { agentRequestFields, callFields } from '../shared/chat/requestOptions';
 import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
-import { schemaProperties, type SchemaEntry } from '../shared/chat/schemaForm';
+import { schemaFields, type SchemaEntry } from '../shared/chat/schemaForm';
 import { chatRetryField, concurrencyField, readCall } from '../shared/form/callOptions';
-import { jsonField, textField } from '../shared/form/fields';
-import { choice, count, entries, field, form, notice, options } from '../shared/form/form';
+import { choice, count, entries, form, json, notice, options, text } from '../shared/form/form';
 
 const EXAMPLE_SCHEMA =
 	'{\n  "type": "object",\n  "properties": {\n    "city": { "type": "string" }\n  },\n  "required": ["city"]\n}';
@@ -43,17 +42,17 @@ const TOOL_TITLE = `={{ ((tool) => {
 })($collection.item.value) }}`;
 
 /** The fields of a tool, in the order of use as well. */
-const TOOL_FIELDS = [
-	textField('Name', 'name', {
+const TOOL_FIELDS = {
+	name: text('Name', {
 		placeholder: 'e.g. get_weather',
 		help: 'Letters, digits, _ and -',
 	}),
-	textField('Description', 'description', {
+	description: text('Description', {
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. Tells the weather in a city',
 		help: 'What the tool does. The model decides by this text when to call it.',
 	}),
-	...schemaProperties({
+	...schemaFields({
 		define: ['Define Parameters', 'define'],
 		fields: ['Parameters', 'parameters'],
 		entry: ['Parameter', 'parameter'],
@@ -66,7 +65,7 @@ const TOOL_FIELDS = [
 		required: 'Whether the model must pass this argument',
 		placeholders: ['city', 'Name of the city'],
 	}),
-];
+};
 
 /** A tool as entered in the form. */
 export interface ToolEntry extends Pick<SchemaEntry, 'define' | 'schema' | 'example'> {
@@ -81,7 +80,11 @@ const toolFields = {
 		noDataExpression: true,
 		choices: [
 			['In the Form', 'form', 'Add the tools one by one; each gets an output'],
-			['As JSON', 'json', 'A list of declarations in the format of the API; one output for all'],
+			[
+				'As JSON',
+				'json',
+				'A list of declarations in the format of the API; one output for all',
+			],
 		],
 		default: 'form',
 	}),
@@ -91,15 +94,12 @@ const toolFields = {
 		displayOptions: { show: { toolSource: ['form'] } },
 		entry: ['Tool', 'tool', TOOL_FIELDS],
 	}),
-	toolsJson: field(
-		jsonField('Tool Declarations', '', {
-			typeOptions: { rows: 6 },
-			default: '[]',
-			help: 'A list of tool declarations, each with type "function" and a function with name, description and parameters',
-			displayOptions: { show: { toolSource: ['json'] } },
-		}),
-		(entered = '[]') => entered,
-	),
+	toolsJson: json('Tool Declarations', {
+		typeOptions: { rows: 6 },
+		default: '[]',
+		help: 'A list of tool declarations, each with type "function" and a function with name, description and parameters',
+		displayOptions: { show: { toolSource: ['json'] } },
+	}),
 	loopNotice: notice(
 		'Connect each tool output to the nodes that run the tool, and the last of them back to the input of this node. A call without a result is an error: if a branch may return no item, switch on Always Output Data on its last node.',
 	),

@@ -8,10 +8,8 @@ import {
 import { assistantRequestFields, callFields } from '../shared/chat/requestOptions';
 import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
 import { batchingField, safeRetryField } from '../shared/form/callOptions';
-import { filledByModel, textField } from '../shared/form/fields';
-import { choice, field, form, options, text } from '../shared/form/form';
+import { choice, filledByModel, form, options, prompt, text } from '../shared/form/form';
 import { callLedgerField } from '../shared/ledger/ledgerOption';
-import { checkPrompt } from '../shared/run/parameters';
 
 /** The form of Super Assistant. It has no model and no tools: the assistant chooses them itself (spec 2.1, 2.7). */
 export const assistantForm = form({
@@ -19,17 +17,14 @@ export const assistantForm = form({
 		placeholder: 'e.g. demo-assistant',
 		help: 'Code of the super assistant; empty if the API key ends with it',
 	}),
-	message: field(
-		filledByModel(
-			textField('Message', '', {
-				typeOptions: { rows: 4 },
-				default: '={{ $json.chatInput }}',
-				placeholder: 'e.g. Look up the weather in Rome and make a short video of it',
-				help: 'The task for the assistant. A Chat Trigger provides it as chatInput.',
-			}),
-			{ key: 'message', help: 'The complete task, with all information it needs' },
-		),
-		(entered) => checkPrompt(entered, 'Message'),
+	message: filledByModel(
+		prompt('Message', {
+			typeOptions: { rows: 4 },
+			default: '={{ $json.chatInput }}',
+			placeholder: 'e.g. Look up the weather in Rome and make a short video of it',
+			help: 'The task for the assistant. A Chat Trigger provides it as chatInput.',
+		}),
+		{ key: 'message', help: 'The complete task, with all information it needs' },
 	),
 	session: choice<'chat' | 'new' | 'id' | 'key'>('Session', {
 		noDataExpression: true,

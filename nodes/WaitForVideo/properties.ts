@@ -1,19 +1,11 @@
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
-import { shown } from '../client/values';
-import {
-	filledByModel,
-	fromAi,
-	inTools,
-	notInTools,
-	property,
-	shownFor,
-	textField,
-} from '../shared/form/fields';
+import { fromAi, inTools, notInTools, property, shownFor } from '../shared/form/fields';
 import {
 	changedAll,
 	choice,
 	count,
 	field,
+	filledByModel,
 	form,
 	number,
 	options,
@@ -65,18 +57,15 @@ export const waitForm = form({
 			help: 'Which tasks to wait for. From the task ledger, the node runs once for all its items.',
 		}),
 	}),
-	taskId: field(
-		filledByModel(
-			textField('Task ID', '', {
-				required: true,
-				default: '={{ $json.task_id }}',
-				placeholder: 'e.g. task-0001',
-				help: 'The task to wait for, as returned by Create Video',
-				displayOptions: { show: { tasks: ['input'] } },
-			}),
-			{ key: 'task_id', help: 'The task_id that was returned when the video was created' },
-		),
-		(entered = '') => shown(entered).trim(),
+	taskId: filledByModel(
+		trimmed('Task ID', {
+			required: true,
+			default: '={{ $json.task_id }}',
+			placeholder: 'e.g. task-0001',
+			help: 'The task to wait for, as returned by Create Video',
+			displayOptions: { show: { tasks: ['input'] } },
+		}),
+		{ key: 'task_id', help: 'The task_id that was returned when the video was created' },
 	),
 	...inNode(
 		{
@@ -123,7 +112,7 @@ export const waitForm = form({
 	}),
 	waitUntilFinished: field(
 		inTools(
-			property('boolean', 'Wait Until Finished', '', {
+			property('boolean', 'Wait Until Finished', {
 				help: 'Whether to wait for the video. If not, its status is returned.',
 				default: fromAi({
 					key: 'wait',

@@ -3,17 +3,21 @@ import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow'
 import { isJsonObject } from '../../client/json';
 import { shown } from '../../client/values';
 import { fileSource, type FileEntry } from '../files/fileSource';
+import { resourceLocator, searchItems } from '../form/fields';
 import {
+	changed,
+	choice,
+	entries,
+	field,
 	filledByModel,
-	jsonField,
-	listField,
-	resourceLocator,
-	searchItems,
-	textField,
-} from '../form/fields';
-import { changed, choice, entries, field, number, text, toggle } from '../form/form';
+	json,
+	number,
+	prompt,
+	text,
+	toggle,
+} from '../form/form';
 import { readModelCodes } from '../run/credential';
-import { checkPrompt, parseModel } from '../run/parameters';
+import { parseModel } from '../run/parameters';
 
 /** Expression for a subtitle: a parameter as it is entered, an expression without its braces. */
 export const shownAs = (name: string, fallback: string) =>
@@ -93,31 +97,25 @@ export const inputFields = {
 		default: 'prompt',
 		help: 'How the messages are entered',
 	}),
-	prompt: field(
-		filledByModel(
-			textField('Prompt', '', {
-				typeOptions: { rows: 4 },
-				default: '={{ $json.chatInput }}',
-				placeholder: 'e.g. Write a one-sentence prompt for a video about the sea',
-				help: 'The message to the model. A Chat Trigger provides it as chatInput.',
-				...FOR_PROMPT,
-			}),
-			{
-				key: 'prompt',
-				help: 'The complete message: the model that answers does not know this conversation',
-			},
-		),
-		(entered) => checkPrompt(entered, 'Prompt'),
-	),
-	systemMessage: field(
-		textField('System Message', '', {
-			typeOptions: { rows: 2 },
-			placeholder: 'e.g. You are a helpful assistant',
-			help: 'Instructions before the prompt. An application has its own.',
+	prompt: filledByModel(
+		prompt('Prompt', {
+			typeOptions: { rows: 4 },
+			default: '={{ $json.chatInput }}',
+			placeholder: 'e.g. Write a one-sentence prompt for a video about the sea',
+			help: 'The message to the model. A Chat Trigger provides it as chatInput.',
 			...FOR_PROMPT,
 		}),
-		(entered) => checkPrompt(entered, 'System Message'),
+		{
+			key: 'prompt',
+			help: 'The complete message: the model that answers does not know this conversation',
+		},
 	),
+	systemMessage: prompt('System Message', {
+		typeOptions: { rows: 2 },
+		placeholder: 'e.g. You are a helpful assistant',
+		help: 'Instructions before the prompt. An application has its own.',
+		...FOR_PROMPT,
+	}),
 	messages: entries<MessageEntry>('Messages', {
 		typeOptions: { sortable: true },
 		default: { message: [{ role: 'user', content: '' }] },
@@ -125,8 +123,8 @@ export const inputFields = {
 		entry: [
 			'Message',
 			'message',
-			[
-				listField('Role', 'role', {
+			{
+				role: choice('Role', {
 					choices: [
 						['Assistant', 'assistant', 'A reply of the model'],
 						['System', 'system', 'Instructions for the model'],
@@ -135,36 +133,33 @@ export const inputFields = {
 					],
 					default: 'user',
 				}),
-				textField('Content', 'content', {
+				content: text('Content', {
 					typeOptions: { rows: 3 },
 					placeholder: 'e.g. What is in this picture?',
 				}),
-				...imagesField('images').properties.map((property) => ({
+				images: changed(imagesField, (property) => ({
 					...property,
 					displayOptions: { show: { role: ['user'] } },
 				})),
-				textField('Tool Call ID', 'toolCallId', {
+				toolCallId: text('Tool Call ID', {
 					placeholder: 'e.g. call_1',
 					help: 'ID of the tool call that this result belongs to',
 					displayOptions: { show: { role: ['tool'] } },
 				}),
-				jsonField('Tool Calls', 'toolCalls', {
+				toolCalls: json('Tool Calls', {
 					default: '[]',
 					help: 'The tool calls of the model, as it sent them',
 					displayOptions: { show: { role: ['assistant'] } },
 				}),
-			],
+			},
 		],
 	}),
-	messagesJson: field(
-		jsonField('Messages (JSON)', '', {
-			typeOptions: { rows: 6 },
-			default: '[\n  { "role": "user", "content": "Hello" }\n]',
-			help: 'A list of messages, each with a role and content',
-			displayOptions: { show: { input: ['json'] } },
-		}),
-		(entered = '[]') => entered,
-	),
+	messagesJson: json('Messages (JSON)', {
+		typeOptions: { rows: 6 },
+		default: '[\n  { "role": "user", "content": "Hello" }\n]',
+		help: 'A list of messages, each with a role and content',
+		displayOptions: { show: { input: ['json'] } },
+	}),
 };
 
 /** Whether the reply is streamed, and what of it a chat shows until it is complete. */

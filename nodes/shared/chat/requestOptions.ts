@@ -5,9 +5,9 @@ import type { ChatRequest } from '../../client/chat/types';
 import { InputError } from '../../client/errors';
 import { asJson, type JsonObject, withoutUndefined } from '../../client/json';
 import { shown } from '../../client/values';
-import { jsonField, textField } from '../form/fields';
+import { property } from '../form/fields';
 import { timeoutField } from '../form/callOptions';
-import { choice, field, number, optional, type ValuesOf } from '../form/form';
+import { choice, field, json, number, optional, type ValuesOf } from '../form/form';
 import type { Service } from '../run/host';
 import { type bindingFields, reasoningEffortField } from './properties';
 
@@ -34,7 +34,7 @@ export const assistantRequestFields = optional({
 		],
 	}),
 	stop: field(
-		textField('Stop Words', '', {
+		property('string', 'Stop Words', {
 			default: [],
 			placeholder: 'e.g. END',
 			help: `Generation stops when one of these words appears. At most ${MAX_STOP_WORDS}.`,
@@ -89,12 +89,13 @@ export const agentRequestFields = {
 /** The optional request fields of Chat Completion. */
 export const requestFields = {
 	...agentRequestFields,
-	tools: field(
-		jsonField('Tools', '', {
+	tools: json(
+		'Tools',
+		{
 			default: '[]',
 			help: 'Functions that the model may call, as a JSON list of tool declarations. The calls are output as tool_calls; the Agent with Tools node also runs them.',
-		}),
-		(entered = '[]') => {
+		},
+		(entered) => {
 			const tools = checkTools(readJson(entered, 'Tools'), 'Tools');
 			return tools.length === 0 ? undefined : tools.map(asJson);
 		},
@@ -120,12 +121,13 @@ export const modelRequestFields = {
 export const callFields = {
 	// Longer than the longest call that the service allows (600 s, spec 8).
 	timeout: timeoutField(620),
-	extraBody: field(
-		jsonField('Extra Body Fields', '', {
+	extraBody: json(
+		'Extra Body Fields',
+		{
 			default: '{}',
 			help: 'More request fields as JSON, for parameters that this form does not have',
-		}),
-		(entered = '{}') => extraFields(entered, 'Remove it: other fields of this node set it'),
+		},
+		(entered) => extraFields(entered, 'Remove it: other fields of this node set it'),
 	),
 };
 

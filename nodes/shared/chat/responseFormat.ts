@@ -3,12 +3,13 @@ import { isJsonMode } from '../../client/chat/requestFields';
 import { schemaProblem } from '../../client/chat/jsonSchema';
 import { InputError } from '../../client/errors';
 import { isJsonObject, type JsonObject } from '../../client/json';
-import { choice, type Declared, field, number, type ValuesOf } from '../form/form';
-import { readSchema, schemaProperties, type SchemaEntry } from './schemaForm';
+import { choice, type Declared, number, type ValuesOf } from '../form/form';
+import { type FieldEntry, readSchema, schemaFields } from './schemaForm';
 
 const LABEL = 'Response Format';
 
-const schemaForm = schemaProperties({
+/** The definition of a schema. */
+const SCHEMA = schemaFields({
 	define: ['Define Schema', 'defineSchema'],
 	fields: ['Fields', 'fields'],
 	entry: ['Field', 'field'],
@@ -24,12 +25,10 @@ const schemaForm = schemaProperties({
 	required: 'Whether the reply must have this field',
 	placeholders: ['title', 'Title of the video'],
 	show: { responseFormat: ['schema'] },
-});
-
-/** The definition of a schema, each field as it was entered. */
-const SCHEMA = Object.fromEntries(
-	schemaForm.map((property) => [property.name, field(property, (entered) => entered)]),
-) as Record<'defineSchema' | 'fields' | 'jsonSchema' | 'jsonExample', Declared<unknown>>;
+}) as {
+	defineSchema: Declared<'fields' | 'schema' | 'example'>;
+	fields: Declared<readonly FieldEntry[]>;
+} & Record<'jsonSchema' | 'jsonExample', Declared<unknown>>;
 
 /** The field of the form, and the definition of the schema below it. */
 export const formatFields = {
@@ -69,17 +68,13 @@ export function toJsonFormat(values: FormatValues): JsonFormat | undefined {
 	if (responseFormat === 'text' && !isJsonMode(extraBody)) return undefined;
 	if (responseFormat !== 'schema') return { repairAttempts };
 
-	const { field: entries = [] } = (values.fields ?? {}) as {
-		readonly field?: SchemaEntry['fields'];
-	};
-	const define = (values.defineSchema ?? 'fields') as SchemaEntry['define'];
+	const { defineSchema: define, fields, jsonSchema: schema, jsonExample: example } = values;
 	// Such a schema would only allow an empty object.
-	if (define === 'fields' && entries?.length === 0) {
+	if (define === 'fields' && fields.length === 0) {
 		const hint = 'Add the fields of the reply, or set Response Format to JSON';
 		throw new InputError(LABEL, 'is JSON by Schema, but no field is defined', hint);
 	}
-	const { jsonSchema: schema, jsonExample: example } = values;
-	const found = readSchema({ define, fields: entries, schema, example }, LABEL, 'field');
+	const found = readSchema({ define, fields, schema, example }, LABEL, 'field');
 	const problem = isJsonObject(found) ? schemaProblem(found) : 'it is not a JSON object';
 	if (isJsonObject(found) && problem === undefined) return { schema: found, repairAttempts };
 	const unusable = `has a schema that cannot be used: ${problem!}`;

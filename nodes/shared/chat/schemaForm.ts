@@ -1,9 +1,7 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import { readJson } from '../../client/chat/requestFields';
 import { InputError } from '../../client/errors';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../client/json';
-import { booleanField, entriesField, jsonField, listField, textField } from '../form/fields';
+import { choice, entries, json, text, toggle, type Declared } from '../form/form';
 
 /** The texts and names of a form that defines a JSON Schema by fields, as JSON or by an example. */
 interface SchemaForm {
@@ -22,24 +20,24 @@ interface SchemaForm {
 	readonly show?: Readonly<Record<string, string[]>>;
 }
 
-/** The properties of such a form. `SchemaEntry` has their values. */
-export function schemaProperties({
+/** The fields of such a form. `SchemaEntry` has their values. */
+export function schemaFields({
 	define: [label, define],
-	fields,
+	fields: [list, fields],
 	entry,
 	schema: [schema, initialSchema],
 	example: [example, initialExample, exampleHelp],
 	required,
 	placeholders: [name, description],
 	show = {},
-}: SchemaForm): INodeProperties[] {
+}: SchemaForm): Readonly<Record<string, Declared<unknown>>> {
 	const when = (choice: string) => ({
 		displayOptions: { show: { ...show, [define]: [choice] } },
 	});
 	/** Not sorted by name: users fill them from top to bottom. */
-	const values = [
-		textField('Name', 'name', { placeholder: `e.g. ${name}` }),
-		listField('Type', 'type', {
+	const values = {
+		name: text('Name', { placeholder: `e.g. ${name}` }),
+		type: choice('Type', {
 			choices: [
 				['Array', 'array'],
 				['Boolean', 'boolean'],
@@ -50,15 +48,15 @@ export function schemaProperties({
 			],
 			default: 'string',
 		}),
-		textField('Description', 'description', { placeholder: `e.g. ${description}` }),
-		booleanField('Required', 'required', required),
-		textField('Allowed Values', 'values', {
+		description: text('Description', { placeholder: `e.g. ${description}` }),
+		required: toggle('Required', { help: required, default: true }),
+		values: text('Allowed Values', {
 			placeholder: 'e.g. celsius, fahrenheit',
 			help: `Separated by commas, in the type of the ${entry[1]}: 5, 10. Leave empty to allow any value.`,
 		}),
-	];
-	return [
-		listField(label, define, {
+	};
+	return {
+		[define]: choice(label, {
 			choices: [
 				['From an Example', 'example'],
 				['Using Fields', 'fields'],
@@ -67,22 +65,22 @@ export function schemaProperties({
 			default: 'fields',
 			...(Object.keys(show).length === 0 ? {} : { displayOptions: { show } }),
 		}),
-		entriesField(...fields, {
+		[fields]: entries(list, {
 			typeOptions: { fixedCollection: { itemTitle: '={{ $collection.item.value.name }}' } },
 			...when('fields'),
 			entry: [...entry, values],
 		}),
-		jsonField('JSON Schema', schema, { default: initialSchema, ...when('schema') }),
-		jsonField('Example', example, {
+		[schema]: json('JSON Schema', { default: initialSchema, ...when('schema') }),
+		[example]: json('Example', {
 			default: initialExample,
 			help: exampleHelp,
 			...when('example'),
 		}),
-	];
+	};
 }
 
 /** A field as entered in the form or returned by expressions. */
-interface FieldEntry {
+export interface FieldEntry {
 	readonly name?: unknown;
 	readonly type?: string;
 	readonly description?: unknown;

@@ -1,6 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
-
-import { listField, textField } from '../form/fields';
+import { choice, text } from '../form/form';
 
 /** A file for the service as the form has it: a URL, or names of binary fields. */
 export interface FileEntry {
@@ -12,22 +10,22 @@ export interface FileEntry {
 }
 
 /** The fields that say where a file for the service comes from: a URL, or binary data of the item. */
-export const fileSource: INodeProperties[] = [
-	listField('Source', 'source', {
+export const fileSource = {
+	source: choice('Source', {
 		choices: [
 			['URL', 'url'],
 			['Binary Data', 'binary'],
 		],
 		default: 'url',
 	}),
-	textField('URL', 'url', {
+	url: text('URL', {
 		placeholder: 'e.g. https://example.com/photo.jpg',
 		help: 'Publicly reachable URL. An expression can return a list of URLs.',
 		displayOptions: { show: { source: ['url'] } },
 	}),
-	textField('Input Data Field Name', 'binaryProperty', {
+	binaryProperty: text('Input Data Field Name', {
 		default: 'data',
 		help: 'Name of the binary field, or several names separated by commas. An expression can return a list, for example Object.keys($binary). The service fetches the file through a signed URL of this n8n that expires after one hour.',
 		displayOptions: { show: { source: ['binary'] } },
 	}),
-];
+};

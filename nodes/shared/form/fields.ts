@@ -1,15 +1,5 @@
 import type { INodeListSearchItems, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 
-import { withoutUndefined } from '../../client/json';
-
-/** A value of a list: its label, the value, and its help text if it needs one. */
-export type Choice<V extends string = string> = readonly [
-	label: string,
-	value: V,
-	help?: string | undefined,
-	...more: unknown[],
-];
-
 interface Rest extends Partial<Omit<INodeProperties, 'displayName' | 'name' | 'description'>> {
 	/** The description of the field. */
 	readonly help?: string;
@@ -18,72 +8,14 @@ interface Rest extends Partial<Omit<INodeProperties, 'displayName' | 'name' | 'd
 /** What a declaration adds to a property of n8n. */
 export type More = Omit<Rest, 'type' | 'options'>;
 
-/** A property of n8n, empty unless `more` has a default. */
+/** A property of n8n, empty unless `more` has a default. It gets its name from the form, see `field`. */
 export function property(
 	type: INodeProperties['type'],
 	displayName: string,
-	name: string,
 	{ help, ...more }: Rest,
 ): INodeProperties {
 	const described = help === undefined ? more : { ...more, description: help };
-	return { displayName, name, type, default: '', ...described };
-}
-
-/** A text field. */
-export function textField(displayName: string, name: string, more: More = {}): INodeProperties {
-	return property('string', displayName, name, more);
-}
-
-/** A field for JSON, whose default is a text. */
-export function jsonField(
-	displayName: string,
-	name: string,
-	more: More & { readonly default: string },
-): INodeProperties {
-	return property('json', displayName, name, more);
-}
-
-/** What the declaration of a list has. */
-export interface List<V extends string = string> extends More {
-	readonly default: V;
-	readonly choices: readonly Choice<V>[];
-}
-
-/** A field that is one of several fixed values. */
-export function listField(
-	displayName: string,
-	name: string,
-	{ choices, ...more }: List,
-): INodeProperties {
-	const options = choices.map(([label, value, description]) =>
-		withoutUndefined({ name: label, value, description }),
-	);
-	return property('options', displayName, name, { ...more, options });
-}
-
-/** A switch, on by default. */
-export function booleanField(displayName: string, name: string, help: string): INodeProperties {
-	return property('boolean', displayName, name, { help, default: true });
-}
-
-export interface Entries extends More {
-	/** Label, name and fields of an entry. */
-	readonly entry: readonly [label: string, name: string, values: INodeProperties[]];
-}
-
-/** A list of entries with several fields each; empty unless `more` has a default. */
-export function entriesField(
-	displayName: string,
-	name: string,
-	{ entry: [label, entryName, values], typeOptions, ...more }: Entries,
-): INodeProperties {
-	return property('fixedCollection', displayName, name, {
-		typeOptions: { multipleValues: true, ...typeOptions },
-		placeholder: `Add ${label}`,
-		default: {},
-		...more,
-		options: [{ displayName: label, name: entryName, values }],
-	});
+	return { displayName, name: '', type, default: '', ...described };
 }
 
 /** An argument of n8n's $fromAI, by which the model of an agent fills a field. */
@@ -95,11 +27,6 @@ export interface FromAiArgument {
 	readonly type?: 'string' | 'number' | 'boolean';
 	/** Default value; without one the argument is required. */
 	readonly fallback?: string;
-}
-
-/** The field twice: as it is in the node, and filled by the model where the node is a tool of an agent. */
-export function filledByModel(field: INodeProperties, argument: FromAiArgument): INodeProperties[] {
-	return [notInTools(field), inTools({ ...field, default: fromAi(argument) })];
 }
 
 type Conditions = Readonly<Record<string, string | boolean>>;
@@ -143,7 +70,7 @@ export function resourceLocator(
 	choice: { searchListMethod: string; placeholder: string; empty?: string },
 ): INodeProperties {
 	const { searchListMethod, placeholder, empty } = choice;
-	return property('resourceLocator', displayName, '', {
+	return property('resourceLocator', displayName, {
 		...more,
 		modes: [
 			{

@@ -4,15 +4,8 @@ import { InputError } from '../../client/errors';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { isBlank, readChoice, readNumber, shown, type NumberRange } from '../../client/values';
 import type { NodeContext } from '../run/nodeContext';
-import {
-	entriesField,
-	listField,
-	property,
-	textField,
-	type Entries,
-	type List,
-	type More,
-} from './fields';
+import { checkPrompt } from '../run/parameters';
+import { fromAi, inTools, notInTools, property, type FromAiArgument, type More } from './fields';
 
 /** A field of a form, declared once: its properties in the editor, and the typed reader of its value. */
 export interface Field<T> {
@@ -97,6 +90,12 @@ export function changedAll<F extends Fields>(
 	return mapValues(declared, (each) => changed(each, change)) as F;
 }
 
+/** The field twice: as it is in the node, and filled by the model where the node is a tool of an agent. */
+export function filledByModel<T>(declared: Declared<T>, argument: FromAiArgument): Declared<T> {
+	const ofTool = { default: fromAi(argument) };
+	return changed(declared, (made) => [notInTools(made), inTools({ ...made, ...ofTool })]);
+}
+
 /** The fields without a value where nothing was entered: then their defaults do not apply. */
 export function optional<F extends Fields>(declared: F) {
 	return mapValues(declared, (each, name) => {
@@ -107,7 +106,7 @@ export function optional<F extends Fields>(declared: F) {
 
 /** A notice, which has no value. */
 export function notice(text: string, more: More = {}): Declared<undefined> {
-	return field(property('notice', text, '', more), () => undefined);
+	return field(property('notice', text, more), () => undefined);
 }
 
 /** Properties by their labels, as n8n's forms have them. */
@@ -118,26 +117,43 @@ const sorted = (properties: readonly INodeProperties[]) =>
 export function options<F extends Fields>(declared: F): Declared<ValuesOf<F>> {
 	const { properties, parse } = form(declared);
 	const more = { placeholder: 'Add option', default: {}, options: sorted(properties) };
-	return field(property('collection', 'Options', '', more), parse);
+	return field(property('collection', 'Options', more), parse);
 }
 
 /** Options that the form shows together, as one entry of the Options collection. */
 export function group<F extends Fields>(label: string, declared: F): Declared<ValuesOf<F>> {
 	const { properties, parse } = form(declared);
-	const entry = [label, 'values', sorted(properties)] as const;
-	const typeOptions = { multipleValues: false };
-	return field(
-		entriesField(label, '', { typeOptions, default: { values: {} }, entry }),
-		(entered) => parse(objectOf(entered)['values']),
+	const more = { typeOptions: { multipleValues: false }, default: { values: {} } };
+	return field(collection(label, [label, 'values', sorted(properties)], more), (entered) =>
+		parse(objectOf(entered)['values']),
 	);
 }
 
-/** A list of entries with several fields each, as they were entered. */
-export function entries<T>(label: string, declared: Entries): Declared<readonly T[]> {
-	const [, name] = declared.entry;
+function collection(
+	displayName: string,
+	[label, name, values]: readonly [label: string, name: string, values: INodeProperties[]],
+	{ typeOptions, ...more }: More,
+): INodeProperties {
+	return property('fixedCollection', displayName, {
+		typeOptions: { multipleValues: true, ...typeOptions },
+		placeholder: `Add ${label}`,
+		default: {},
+		...more,
+		options: [{ displayName: label, name, values }],
+	});
+}
+
+interface Entries extends More {
+	/** Label, name and fields of an entry. */
+	readonly entry: readonly [label: string, name: string, fields: Fields];
+}
+
+/** A list of entries with several fields each, as they were entered; empty unless it has a default. */
+export function entries<T>(label: string, { entry, ...more }: Entries): Declared<readonly T[]> {
+	const [title, name, fields] = entry;
 	return field(
-		entriesField(label, '', declared),
-		(entered = {}) => (entered as Readonly<Record<string, readonly T[]>>)[name] ?? [],
+		collection(label, [title, name, form(fields).properties], more),
+		(entered) => (entered as Readonly<Record<string, readonly T[]>> | undefined)?.[name] ?? [],
 	);
 }
 
@@ -157,7 +173,7 @@ export function number(
 	const typeOptions = withoutUndefined({ minValue: min, maxValue: max, numberPrecision });
 	const displayName = unit === undefined ? label : `${label} (${unit})`;
 	return field(
-		property('number', displayName, '', { typeOptions, default: initial, ...more }),
+		property('number', displayName, { typeOptions, default: initial, ...more }),
 		(entered = initial) => readNumber(entered, label, range, initial),
 	);
 }
@@ -182,7 +198,7 @@ export function toggle(
 	label: string,
 	{ help, default: initial = false, isStrict = false, ...more }: SwitchDeclaration,
 ): Declared<boolean> {
-	const made = property('boolean', label, '', { help, default: initial, ...more });
+	const made = property('boolean', label, { help, default: initial, ...more });
 	return field(made, (entered = initial) => {
 		const text = shown(entered).trim().toLowerCase();
 		if (!isStrict || ['true', 'false', '1', '0'].includes(text))
@@ -191,30 +207,64 @@ export function toggle(
 	});
 }
 
+/** A value of a list: its label, the value, and its help text if it needs one. */
+type Choice<V extends string> = readonly [
+	label: string,
+	value: V,
+	help?: string | undefined,
+	...more: unknown[],
+];
+
+interface List<V extends string> extends More {
+	readonly default: V;
+	readonly choices: readonly Choice<V>[];
+}
+
 /** One of several fixed values. */
-export function choice<V extends string>(label: string, declared: List<V>): Declared<V> {
-	const values = declared.choices.map(([, value]) => value);
-	return field(listField(label, '', declared), (entered = declared.default) =>
+export function choice<V extends string>(
+	label: string,
+	{ choices, ...more }: List<V>,
+): Declared<V> {
+	const values = choices.map(([, value]) => value);
+	const options = choices.map(([name, value, description]) =>
+		withoutUndefined({ name, value, description }),
+	);
+	return field(property('options', label, { ...more, options }), (entered = more.default) =>
 		readChoice(entered, label, values),
 	);
 }
 
+/** JSON as it was entered; where nothing was, an empty list or object, as the default is one. */
+export function json<T = unknown>(
+	label: string,
+	declared: More & { readonly default: string },
+	parse = (entered: unknown) => entered as T,
+): Declared<T> {
+	const empty = declared.default.startsWith('[') ? '[]' : '{}';
+	return field(property('json', label, declared), (entered = empty) => parse(entered));
+}
+
+/** A text for a model, see `checkPrompt`. */
+export function prompt(label: string, declared: More): Declared<string> {
+	return field(property('string', label, declared), (entered) => checkPrompt(entered, label));
+}
+
 /** A text as it was entered; empty where nothing was. */
 export function text(label: string, declared: More): Declared<string> {
-	return field(textField(label, '', declared), (entered = '') => shown(entered));
+	return field(property('string', label, declared), (entered = '') => shown(entered));
 }
 
 /** A short text without white space around it; where it is empty the default, but not that of an expression. */
 export function trimmed(label: string, declared: More): Declared<string> {
 	const initial = shown(declared.default ?? '');
 	const fallback = initial.startsWith('=') ? '' : initial;
-	const made = textField(label, '', declared);
+	const made = property('string', label, declared);
 	return field(made, (entered = '') => shown(entered).trim() || fallback);
 }
 
 /** Texts with commas between them, or a list from an expression. */
 export function texts(label: string, declared: More): Declared<string[]> {
-	return field(textField(label, '', declared), (entered = []) =>
+	return field(property('string', label, declared), (entered = []) =>
 		[entered]
 			.flat()
 			.flatMap((each) => shown(each).split(','))
