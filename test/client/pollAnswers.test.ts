@@ -4,6 +4,7 @@ import { pollTasks, type PollState } from '../../nodes/client/video/poll/pollTas
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { fakeClock } from '../support/fakeClock';
 
+const VIDEO_URL = 'https://files.example/a.mp4';
 const http = (status: number, more: ErrorDetails = {}) =>
 	new ServiceError('http', `status ${status}`, [], { status, ...more });
 /** An error in the service's own form (spec 7). */
@@ -24,6 +25,16 @@ const ERRORS: Readonly<Record<string, ServiceError>> = {
 	cut: new ServiceError('network', 'broke off', [], { retryable: true }),
 };
 
+/** Reports with other fields than their status. */
+const REPORTS: Readonly<Record<string, object>> = {
+	'no URL yet': { status: 'completed' },
+	'no URL': { status: 'completed', video_url: 'pending' },
+	early: { status: 'processing', video_url: VIDEO_URL, progress: 40 },
+	SUCCEEDED: { video_url: VIDEO_URL },
+	EXPIRED: { reason: 'kept for a day' },
+	CANCELED: { error_message: 'moderation', error: { message: 'other' } },
+};
+
 /** Polls tasks whose answers come in this order, the last one forever; `asked` counts the polls of each. */
 async function poll(tasks: Readonly<Record<string, readonly string[]>>) {
 	const clock = fakeClock();
@@ -35,7 +46,8 @@ async function poll(tasks: Readonly<Record<string, readonly string[]>>) {
 		const answer = answers[Math.min(nth, answers.length - 1)]!;
 		const error = ERRORS[answer];
 		if (error !== undefined) return Promise.reject(error);
-		return Promise.resolve({ task_id: taskId, status: answer });
+		const video = answer === 'completed' && { video_url: VIDEO_URL };
+		return Promise.resolve({ task_id: taskId, status: answer, ...video, ...REPORTS[answer] });
 	};
 	const polls = Object.keys(tasks).map((taskId) => startPoll(taskId, 0));
 	const options = { timeoutMs: 600_000, concurrency: 10 };
@@ -72,6 +84,41 @@ describe('an answer that does not end the wait', () => {
 			t: [...times(20, '503'), ...times(20, 'cut'), 'completed'],
 		});
 		expect(results).toMatchObject([{ status: 'completed' }]);
+	});
+});
+
+describe('every outcome keeps the last report', () => {
+	test.each([
+		[['SUCCEEDED'], { status: 'SUCCEEDED', video_url: VIDEO_URL }],
+		[
+			['EXPIRED'],
+			{
+				status: 'EXPIRED',
+				reason: 'failed',
+				service_reason: 'kept for a day',
+				error_message: 'The service reports: kept for a day',
+			},
+		],
+		[['CANCELED'], { status: 'CANCELED', reason: 'failed', error_message: 'moderation' }],
+		[
+			['early'],
+			{ status: 'processing', reason: 'timeout', video_url: VIDEO_URL, progress: 40 },
+		],
+		[
+			['early', '404'],
+			{ status: 'processing', reason: 'refused', video_url: VIDEO_URL, progress: 40 },
+		],
+		[['no URL yet', 'no URL yet', 'completed'], { status: 'completed', video_url: VIDEO_URL }],
+		[['no URL'], { status: 'completed', video_url: 'pending' }],
+	] as const)('%j', async (answers, result) => {
+		const { results } = await poll({ ...GOOD, t: answers });
+		expect(results[1]).toMatchObject(result);
+	});
+
+	test('a completed video without its URL is asked for six times', async () => {
+		const { asked, results } = await poll({ t: ['no URL yet'] });
+		expect(asked['t']).toBe(6);
+		expect(results[0]).not.toHaveProperty('reason');
 	});
 });
 

@@ -33,7 +33,8 @@ async function poll(finishMs: readonly number[], latencyMs: number) {
 			startedAtMs[Number(taskId)]!.push(clock.now());
 			if (latencyMs > 0) await clock.sleep(latencyMs);
 			const isFinished = clock.now() >= finishMs[Number(taskId)]!;
-			return { task_id: taskId, status: isFinished ? 'completed' : 'processing' };
+			const status = isFinished ? 'completed' : 'processing';
+			return { task_id: taskId, status, video_url: 'https://files.example/a.mp4' };
 		},
 		OPTIONS,
 	);

@@ -11,9 +11,11 @@ type Answer = (nowMs: number, nth: number) => TaskReport | ServiceError;
 const busy = new ServiceError('http', 'busy', [], { status: 503, retryable: true });
 const gone = new ServiceError('http', 'no such task', [], { status: 400, retryable: false });
 
+const VIDEO_URL = 'https://files.example/a.mp4';
 const report = (status: string, more: object = {}): TaskReport => ({
 	task_id: 't',
 	status,
+	...(status === 'completed' && { video_url: VIDEO_URL }),
 	...more,
 });
 const finishesAt =
@@ -48,6 +50,7 @@ test('a task that is already completed is detected by the first poll', async () 
 		{
 			task_id: 't',
 			status: 'completed',
+			video_url: VIDEO_URL,
 			waited_seconds: 0,
 			history: 'completed 0 s',
 		},

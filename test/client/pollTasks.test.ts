@@ -70,7 +70,8 @@ async function simulate({
 		if (isOutage) throw tooMany;
 		if (isBroken) throw network;
 		const { endMs, end } = fateOf.get(taskId)!;
-		return { task_id: taskId, status: atMs >= endMs ? end : 'processing' };
+		const status = atMs >= endMs ? end : 'processing';
+		return { task_id: taskId, status, video_url: 'https://files.example/a.mp4' };
 	}
 
 	const polls = [...fateOf.keys()].map((taskId) => startPoll(taskId, clock.now()));

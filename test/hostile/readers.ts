@@ -76,6 +76,7 @@ import type { HttpPort } from '../../nodes/client/ports';
 import { readChoice, readNumber } from '../../nodes/client/values';
 import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
 import { pollResult } from '../../nodes/client/video/poll/result';
+import { unwrapped } from '../../nodes/client/video/taskState';
 import { createVideo, queryTask } from '../../nodes/client/video/tasks';
 import { closestRatio, closestSize, sameWord } from '../../nodes/client/video/fields';
 import { callsOf, fileLinks, toChatMessages, toSdkResult } from '../../nodes/shared/chat/aiNodeSdk';
@@ -594,6 +595,7 @@ export const READERS: readonly Reader[] = [
 		},
 		'an error page',
 	),
+	jsonRow('client/video#unwrapped', (text) => () => unwrapped(parseBody(text) ?? {}, ['status'])),
 	row('shared/chat#withChatStream', (text) => async () => {
 		await withChatStream(chat() as never, 0, true, (show) => {
 			pieces(text, 4).forEach(show!);
@@ -674,6 +676,10 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/video#closestRatio',
 		'client/video#sameWord',
 		'client/video#isDefault',
+		'client/video#hasVideo',
+		'client/video#reasonOf',
+		'client/video#statusWord',
+		'client/video#taskState',
 		'shared/run#errorFacts',
 		'shared/run#visitorFacts',
 		'shared/run#errorLine',
@@ -697,7 +703,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/video/poll#applyError',
 		'client/video/poll#startPoll',
 		'shared/wait#checkTaskId',
-		'client/video#taskState',
 		'client/video#maxReferences',
 		'shared/chat#recall',
 		'shared/chat#withMedia',

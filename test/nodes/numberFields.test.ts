@@ -28,7 +28,12 @@ beforeEach(async () => {
 			});
 			return;
 		}
-		json(response, 200, { task_id: 't', status: 'completed', video_url: 'x', model: 'm' });
+		json(response, 200, {
+			task_id: 't',
+			status: 'completed',
+			video_url: 'https://cdn.example/x.mp4',
+			model: 'm',
+		});
 	});
 });
 afterEach(async () => {

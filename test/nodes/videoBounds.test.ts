@@ -180,7 +180,7 @@ test.each([NAMES, [...NAMES, ...Array.from({ length: 30 }, (_, nth) => `t${nth}`
 		});
 		expect(idsOf(created.outputs[0])).toStrictEqual(taskIds);
 
-		answer = () => ({ status: 'completed', video_url: 'x' });
+		answer = () => ({ status: 'completed', video_url: 'https://cdn.example/x.mp4' });
 		const parameters = { tasks: 'ledger', options: { minimumAge: 0 } };
 		const { error, outputs } = await wait({ tables, parameters });
 		expect(error).toBeUndefined();

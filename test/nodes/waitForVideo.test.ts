@@ -139,7 +139,11 @@ test('an empty task ID stops the node before the first poll', async () => {
 
 test('with Continue On Fail an empty task ID fails only its own item', async () => {
 	script = (response, { body }) => {
-		json(response, 200, { task_id: taskOf(body), status: 'completed', video_url: 'x' });
+		json(response, 200, {
+			task_id: taskOf(body),
+			status: 'completed',
+			video_url: 'https://cdn.example/x.mp4',
+		});
 	};
 	const { outputs } = await wait({
 		parameters: { download: false },

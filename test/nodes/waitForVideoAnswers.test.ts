@@ -157,6 +157,26 @@ test('a task is not completed without the URL of its video', async () => {
 	}
 });
 
+test('the words of other services are understood, and every outcome keeps what the service reported', async () => {
+	const { outputs } = await wait({
+		a: [report('IN_PROGRESS', { video_url: undefined }), report('SUCCEEDED')],
+		b: [report('rendered to disk')],
+		c: [report('EXPIRED', { reason: 'kept for a day' })],
+		d: [report('processing', { progress: 40 })],
+		e: [report('completed', { video_url: undefined }), completed],
+	});
+	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'b', 'e']);
+	expect(outputs[FAILED]!.map(({ json: fields }) => fields)).toMatchObject([
+		{
+			task_id: 'c',
+			status: 'EXPIRED',
+			reason: 'failed',
+			error_message: 'The service reports: kept for a day',
+		},
+		{ task_id: 'd', reason: 'timeout', video_url: 'https://cdn/x.mp4', progress: 40 },
+	]);
+});
+
 test.each([
 	[{ error: { message: 'not allowed', code: 'x' } }, 'The service reports: not allowed'],
 	[{ error: 'not allowed' }, 'The service reports: not allowed'],

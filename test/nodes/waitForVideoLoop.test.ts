@@ -31,7 +31,13 @@ afterEach(async () => {
 
 const until =
 	(end: number): typeof answer =>
-	(seconds) => [200, { status: seconds < end ? 'processing' : 'completed', video_url: 'x' }];
+	(seconds) => [
+		200,
+		{
+			status: seconds < end ? 'processing' : 'completed',
+			video_url: 'https://cdn.example/x.mp4',
+		},
+	];
 const idsOf = (items: readonly INodeExecutionData[] = []) =>
 	items.map(({ json: fields }) => fields['task_id']);
 

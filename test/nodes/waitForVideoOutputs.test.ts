@@ -231,6 +231,7 @@ describe('Ask Once', () => {
 		expect(b).toStrictEqual({
 			json: {
 				task_id: 'b',
+				model: 'video-m1',
 				status: 'processing',
 				waited_seconds: expect.any(Number) as number,
 				history: expect.stringMatching(/^processing [\d.]+ s$/) as string,

@@ -31,7 +31,7 @@ beforeEach(async () => {
 		json(response, 200, {
 			task_id,
 			status,
-			...(status === 'completed' ? { video_url: 'x' } : {}),
+			...(status === 'completed' ? { video_url: 'https://cdn.example/x.mp4' } : {}),
 		});
 	});
 });

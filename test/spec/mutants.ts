@@ -16,8 +16,9 @@ const row = (breaks: string, file: string, from: string, to: string): Mutant => 
 	to,
 });
 
-const UNFINISHED = "return status === 'completed' || status === 'failed' ? status : 'unfinished';";
-const failsAt = (status: string) => `if (status === '${status}') return 'failed';\n\t${UNFINISHED}`;
+const UNFINISHED = "return state ?? (hasVideo(report) ? 'completed' : 'unfinished');";
+const failsAt = (status: string) =>
+	`if (report.status === '${status}') return 'failed';\n\t${UNFINISHED}`;
 
 /** In the order of the statements. `npm run mutate` tries each by itself. */
 export const MUTANTS: readonly Mutant[] = [
@@ -66,10 +67,10 @@ export const MUTANTS: readonly Mutant[] = [
 	),
 	row('2.9.4', 'client/video/tasks', "body['created_at'] ?? undefined", "body['created_at']"),
 	row('2.10.2', 'shared/wait/deliver', "if (taskId !== '') return taskId;", 'return taskId;'),
-	row('3.1.1', 'client/video/tasks', UNFINISHED, failsAt('init')),
-	row('3.1.2', 'client/video/tasks', UNFINISHED, failsAt('queued')),
-	row('3.1.3', 'client/video/tasks', UNFINISHED, failsAt('processing')),
-	row('3.1.6', 'client/video/tasks', UNFINISHED, failsAt('unknown')),
+	row('3.1.1', 'client/video/taskState', UNFINISHED, failsAt('init')),
+	row('3.1.2', 'client/video/taskState', UNFINISHED, failsAt('queued')),
+	row('3.1.3', 'client/video/taskState', UNFINISHED, failsAt('processing')),
+	row('3.1.6', 'client/video/taskState', UNFINISHED, failsAt('unknown')),
 	row('3.1.11', 'client/video/poll/task', 'MIN_INTERVAL_MS = 5_000', 'MIN_INTERVAL_MS = 4_000'),
 	row('3.1.13', 'shared/wait/poll', 'maximumWait * 60_000', 'maximumWait * 6_000'),
 	row('7.1.5', 'client/http/failures', '	406: row(', '	418: row('),

@@ -11,6 +11,7 @@ import {
 } from '../json';
 import type { HttpPort } from '../ports';
 import type { VideoRequest } from './fields';
+import { hasVideo, unwrapped } from './taskState';
 
 /** A longer task ID is none: it would not fit into a line of a table or of an error. */
 const MAX_ID = 1_000;
@@ -95,15 +96,7 @@ export function ofService<T extends object>(answer: T): T {
 	);
 }
 
-/**
- * State of a task by the service's status word (spec 3.1). Any other word, also `unknown`, counts as unfinished: the task
- * may still complete, polling has a deadline anyway, and to stop early would lose a video that is paid for.
- */
-export function taskState(status: string): 'completed' | 'failed' | 'unfinished' {
-	return status === 'completed' || status === 'failed' ? status : 'unfinished';
-}
-
-/** An ID as text; empty for what is none. */
+/** An ID or a status as text; empty for what is none. */
 function idText(id: JsonValue | undefined): string {
 	return ['string', 'number'].includes(typeof id) ? String(id).trim() : '';
 }
@@ -119,7 +112,7 @@ function isAbout(taskId: string, named: JsonValue | undefined): boolean {
  *
  * @param idleTimeoutMs Milliseconds without a byte after which the query fails.
  * @throws ServiceError `http` for an error status (spec 7.2), `network` when the connection fails, `protocol` when the
- *   response has neither a status nor an error, or is about another task.
+ *   response has neither a status nor a URL nor an error, or is about another task.
  */
 export async function queryTask(
 	http: HttpPort,
@@ -127,7 +120,8 @@ export async function queryTask(
 	idleTimeoutMs: number,
 ): Promise<TaskReport> {
 	const body = await postVideo(http, '/v1/videos/tasks', { task_id: taskId }, idleTimeoutMs);
-	if (typeof body['status'] !== 'string') throw bodyError('video', body);
+	const status = idText(body['status']);
+	if (status === '' && !hasVideo(body)) throw bodyError('video', body);
 	if (!isAbout(taskId, body['task_id'])) {
 		throw new ServiceError(
 			'protocol',
@@ -136,11 +130,11 @@ export async function queryTask(
 			{ serviceMessage: JSON.stringify(body), isServiceForm: true },
 		);
 	}
-	return { ...body, task_id: taskId, status: shorten(body['status'], MAX_STATUS) };
+	return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
 }
 
 /**
- * Sends a request about a video and returns the body of its response within bounds.
+ * Sends a request about a video and returns the body of its response, without wrappers and within bounds.
  *
  * @throws ServiceError As `send` and `readJsonObject`.
  */
@@ -151,5 +145,5 @@ async function postVideo(
 	idleTimeoutMs: number,
 ): Promise<JsonObject> {
 	const response = await send(http, 'video', { method: 'POST', path, body, idleTimeoutMs });
-	return bounded(await readJsonObject(response), TASK_FIELDS);
+	return bounded(unwrapped(await readJsonObject(response), TASK_FIELDS), TASK_FIELDS);
 }

@@ -229,10 +229,10 @@ function failedVideos(
 function describeTasks(taskIds: readonly string[], pollOf: ReadonlyMap<string, TaskPoll>): string {
 	const groups = new Map<string, string[]>();
 	for (const taskId of new Set(taskIds.filter((each) => each !== ''))) {
-		const outcome = pollOf.get(taskId)?.outcome;
+		const { outcome, report } = pollOf.get(taskId) ?? {};
 		const kind = outcome?.kind ?? 'not finished';
 		const group = groups.get(kind) ?? [];
-		const url = outcome?.kind === 'completed' ? outcome.report.video_url : undefined;
+		const url = outcome?.kind === 'completed' ? report?.video_url : undefined;
 		group.push(url === undefined || group.length >= MAX_URLS ? taskId : `${taskId} (${url})`);
 		groups.set(kind, group);
 	}

@@ -1,7 +1,8 @@
 import type { SavedError } from '../../errors';
-import { isJsonObject, withoutUndefined, type JsonValue } from '../../json';
+import { withoutUndefined, type JsonValue } from '../../json';
 import { counted } from '../../values';
-import { ofService, type TaskReport } from '../tasks';
+import { ofService } from '../tasks';
+import { reasonOf, statusWord } from '../taskState';
 import { aboutTask, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
@@ -22,45 +23,38 @@ export interface PollResult {
 
 /** The result of a task so far. Without an outcome its status is `unknown` if the service has reported none. */
 export function pollResult(poll: TaskPoll): PollResult {
-	const { taskId, history, elapsedMs, outcome, lastError } = poll;
+	const { taskId, history, elapsedMs, outcome, report, lastError } = poll;
+	const last = {
+		...(report && ofService(report)),
+		task_id: taskId,
+		status: report?.status ?? '',
+	};
 	const ours = {
 		waited_seconds: Math.round(elapsedMs / 100) / 10,
 		history: history.map(({ status, at_seconds: at }) => `${status} ${at} s`).join(', '),
 	};
-	const last = { task_id: taskId, status: history.at(-1)?.status ?? '' };
 	const cause = lastError === undefined ? undefined : lineOf(aboutTask(lastError));
 
 	if (outcome === undefined) {
 		const status = last.status || 'unknown';
 		return { ...last, status, ...(cause && { error_message: cause }), ...ours };
 	}
-	if ('report' in outcome) {
-		const { report, kind } = outcome;
-		const error_message = report.error_message ?? messageOf(report);
-		const failure = kind === 'failed' ? { error_message, reason: 'failed' } : {};
-		return { ...ofService(report), ...last, ...withoutUndefined(failure), ...ours };
-	}
+	if (outcome.kind === 'completed') return { ...last, ...ours };
+	const { reason } = outcome;
+	const said = report && reasonOf(report);
 	const timeout = `Not finished after ${Math.round(elapsedMs / 1000)} seconds; the task may still complete`;
-	const error_message =
-		outcome.reason === 'refused'
-			? lineOf(aboutTask(outcome.error))
-			: [timeout, cause].filter(Boolean).join('. The last poll failed: ');
-	return { ...last, reason: outcome.reason, error_message, ...ours };
-}
-
-/** The message of an `error` of a report, for a service that sends no `error_message`. */
-function messageOf(report: TaskReport): string | undefined {
-	const { error } = report as TaskReport & Record<string, JsonValue>;
-	const message = isJsonObject(error) ? error['message'] : error;
-	return typeof message === 'string' ? `The service reports: ${message}` : undefined;
+	const lastPoll = cause && `The last poll failed: ${cause}`;
+	const error_message = {
+		failed: said,
+		refused: cause,
+		timeout: [timeout, lastPoll, said].filter(Boolean).join('. '),
+	}[reason];
+	return { ...last, ...withoutUndefined({ error_message, reason }), ...ours };
 }
 
 function lineOf({ message, details }: SavedError): string {
 	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
 }
-
-/** The status words of the specification (3.1) for a task that is not finished. */
-const UNFINISHED = ['init', 'queued', 'processing', 'unknown'];
 
 /**
  * Progress as a line of text: `3 of 5 videos finished (1 failed), 2 processing, after 1 min 20 s`.
@@ -75,9 +69,9 @@ export function pollSummary(polls: readonly TaskPoll[], elapsedMs: number): stri
 	const statuses = new Map<string, number>();
 	for (const { history, outcome } of polls) {
 		if (outcome !== undefined) continue;
-		const word = history.at(-1)?.status ?? 'without a status yet';
-		const isOurs = history.length === 0 || UNFINISHED.includes(word);
-		const status = isOurs ? word : 'with another status';
+		const last = history.at(-1)?.status;
+		const word = last === undefined ? 'without a status yet' : statusWord(last);
+		const status = word ?? 'with another status';
 		statuses.set(status, (statuses.get(status) ?? 0) + 1);
 	}
 	return [

@@ -1,5 +1,6 @@
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../errors';
-import { taskState, type TaskReport } from '../tasks';
+import type { TaskReport } from '../tasks';
+import { hasVideo, taskState } from '../taskState';
 
 /**
  * Consecutive rejections after which a task is polled no more:
@@ -10,7 +11,8 @@ import { taskState, type TaskReport } from '../tasks';
  * | no                                            | one that a proxy may have given     | the third |
  * | no                                            | any other: the service's own answer | the first |
  *
- * Retryable errors (429, 503, network) are not counted. A status resets the count.
+ * Retryable errors (429, 503, network) are not counted. A status resets the count. Of a completed video the sixth report in
+ * a row without its URL is taken as it is.
  */
 const LAST_REJECTION = { known: 6, doubtful: 3, other: 1 } as const;
 /** Statuses that a proxy, a firewall or another server may answer in place of the service; none in an error with status 200. */
@@ -26,8 +28,8 @@ const TASK_WORDS: Readonly<Record<number, string>> = {
 
 /** How polling a task ended. */
 export type PollOutcome =
-	| { readonly kind: 'completed'; readonly report: TaskReport }
-	| { readonly kind: 'failed'; readonly reason: 'failed'; readonly report: TaskReport }
+	| { readonly kind: 'completed' }
+	| { readonly kind: 'failed'; readonly reason: 'failed' }
 	/** Not finished at the deadline. */
 	| { readonly kind: 'failed'; readonly reason: 'timeout' }
 	/** The service rejects status polls for this task, and another one would be rejected, too. */
@@ -51,8 +53,10 @@ export interface TaskPoll {
 	/** When the next poll is due. */
 	readonly dueAtMs: number;
 	readonly pollCount: number;
-	/** Rejected polls since the service last reported a status. */
+	/** Rejected polls since the service last reported a status, or reports of a completed video without its URL. */
 	readonly rejections: number;
+	/** What the service last reported; whatever the outcome, it is part of the result. */
+	readonly report?: TaskReport;
 	/** The error of the last poll, unless the service has reported a status since. */
 	readonly lastError?: SavedError | undefined;
 	/** Status transitions, oldest first. */
@@ -88,11 +92,14 @@ export function startPoll(taskId: string, nowMs: number): TaskPoll {
 export function applyReport(task: TaskPoll, report: TaskReport, context: PollContext): TaskPoll {
 	const polled = countPoll(task, context.nowMs);
 	const history = withStatus(polled, report.status);
-	const next = { ...polled, rejections: 0, lastError: undefined, history };
-	const kind = taskState(report.status);
-	if (kind === 'unfinished') return reschedule(next, context);
-	const outcome = kind === 'completed' ? { kind, report } : { kind, reason: kind, report };
-	return { ...next, outcome };
+	const kind = taskState(report);
+	// The URL of a video may come a little later than its status.
+	const isWithoutUrl = kind === 'completed' && !hasVideo(report);
+	const rejections = isWithoutUrl ? task.rejections + 1 : 0;
+	const next = { ...polled, rejections, lastError: undefined, history, report };
+	const isOpen = isWithoutUrl && rejections < LAST_REJECTION.known;
+	if (kind === 'unfinished' || isOpen) return reschedule(next, context);
+	return { ...next, outcome: kind === 'completed' ? { kind } : { kind, reason: kind } };
 }
 
 /** State after a poll that failed: the next poll, or the end of polling as LAST_REJECTION says. */
