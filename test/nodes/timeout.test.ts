@@ -174,6 +174,15 @@ test.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])(
 	},
 );
 
+test('a status poll that never ends is named without an option: Wait for Video has none', async () => {
+	script = (response) => {
+		drip(response, `${HEAD}\r\n`, ' ');
+	};
+	const { error } = await run('waitForVideo', { taskId: 't' }, { maximumWait: 3 });
+	expect(error!.message).toBe('The service took too long to answer a status poll');
+	expect(error!.description).not.toContain('under Options');
+});
+
 test('a canceled execution is no exceeded limit', async () => {
 	let cancel: () => void;
 	script = (response) => {

@@ -119,7 +119,13 @@ export async function queryTask(
 	taskId: string,
 	idleTimeoutMs: number,
 ): Promise<TaskReport> {
-	const body = await postVideo(http, '/v1/videos/tasks', { task_id: taskId }, idleTimeoutMs);
+	const path = '/v1/videos/tasks';
+	const body = await postVideo(http, path, { task_id: taskId }, idleTimeoutMs).catch(
+		(error: unknown) => {
+			const isLate = error instanceof ServiceError && error.kind === 'deadline';
+			throw isLate ? tooSlow(error) : error;
+		},
+	);
 	const status = idText(body['status']);
 	if (status === '' && !hasVideo(body)) throw bodyError('video', body);
 	if (!isAbout(taskId, body['task_id'])) {
@@ -131,6 +137,16 @@ export async function queryTask(
 		);
 	}
 	return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
+}
+
+/** The error for a poll that took too long. No option limits it. */
+function tooSlow({ kind, details }: ServiceError): ServiceError {
+	return new ServiceError(
+		kind,
+		'The service took too long to answer a status poll',
+		'tryLaterOrContact',
+		details,
+	);
 }
 
 /**
