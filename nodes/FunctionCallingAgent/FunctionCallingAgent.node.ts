@@ -17,7 +17,7 @@ import { agentForm } from './properties';
 
 /** Outputs: Answer, Stopped, then one for each tool of the form, or one for all tool calls. */
 const OUTPUTS = `={{ ((parameters) => {
-	const names = parameters.toolSource === 'json'
+	const names = parameters.toolSource === 'json' || parameters.outputMode === 'single'
 		? ['Tool Calls']
 		: (parameters.tools?.tool ?? []).map((tool, index) => tool.name || 'Tool ' + (index + 1));
 	return ['Answer', 'Stopped', ...names].map((displayName) => ({ type: 'main', displayName }));

@@ -5,7 +5,7 @@ import { objectOf } from '../client/json';
 import { textOf } from '../shared/chat/schemaForm';
 import { engineOf } from '../shared/run/engine';
 import { follow, leadsTo, wiresOf, type Wire } from '../shared/run/wires';
-import { toolForm } from './properties';
+import { isSingleOutput, toolForm } from './properties';
 
 /** Indexes of the outputs. */
 export const ANSWER = 0;
@@ -47,7 +47,7 @@ export function readDrawing(context: IExecuteFunctions) {
 /** What the errors call the outputs for tool calls, in their order. */
 export function readToolOutputs(context: IExecuteFunctions): string[] {
 	const values = toolForm.read(context, 0);
-	if (values.toolSource === 'json') return ['Tool Calls'];
+	if (isSingleOutput(values)) return ['Tool Calls'];
 	return values.tools.map(({ name }, index) => `Tool ${textOf(name) || index + 1}`);
 }
 
@@ -148,7 +148,7 @@ function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): 
 /** Number of tool outputs of another agent. */
 function countTools({ parameters }: INode): number {
 	const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly unknown[] };
-	return parameters['toolSource'] === 'json' ? 1 : tool.length;
+	return isSingleOutput(parameters as never) ? 1 : tool.length;
 }
 
 /** Rejects nodes on the way back that n8n runs right for the first call only. */

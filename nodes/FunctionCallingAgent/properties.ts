@@ -16,7 +16,17 @@ import { agentRequestFields, callFields } from '../shared/chat/requestOptions';
 import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
 import { schemaFields, type SchemaEntry } from '../shared/chat/schemaForm';
 import { chatRetryField, concurrencyField, readCall } from '../shared/form/callOptions';
-import { choice, count, entries, form, json, notice, options, text } from '../shared/form/form';
+import {
+	choice,
+	count,
+	entries,
+	form,
+	json,
+	notice,
+	options,
+	text,
+	type ValuesOf,
+} from '../shared/form/form';
 
 const EXAMPLE_SCHEMA =
 	'{\n  "type": "object",\n  "properties": {\n    "city": { "type": "string" }\n  },\n  "required": ["city"]\n}';
@@ -74,24 +84,22 @@ export interface ToolEntry extends Pick<SchemaEntry, 'define' | 'schema' | 'exam
 	readonly parameters?: { readonly parameter?: SchemaEntry['fields'] };
 }
 
+const IN_FORM = { displayOptions: { show: { toolSource: ['form'] } } };
+
 /** The tools that the model may call, declared in the form or as JSON. */
 const toolFields = {
 	toolSource: choice<'form' | 'json'>('Define Tools', {
 		noDataExpression: true,
 		choices: [
 			['In the Form', 'form', 'Add the tools one by one; each gets an output'],
-			[
-				'As JSON',
-				'json',
-				'A list of declarations in the format of the API; one output for all',
-			],
+			['As JSON', 'json', 'A list of tool declarations in the format of the API'],
 		],
 		default: 'form',
 	}),
 	tools: entries<ToolEntry>('Tools', {
 		typeOptions: { fixedCollection: { itemTitle: TOOL_TITLE } },
 		help: 'Functions that the model can call. Connections belong to the position of an output: add new tools at the end, and check the connections after you remove one.',
-		displayOptions: { show: { toolSource: ['form'] } },
+		...IN_FORM,
 		entry: ['Tool', 'tool', TOOL_FIELDS],
 	}),
 	toolsJson: json('Tool Declarations', {
@@ -99,6 +107,15 @@ const toolFields = {
 		default: '[]',
 		help: 'A list of tool declarations, each with type "function" and a function with name, description and parameters',
 		displayOptions: { show: { toolSource: ['json'] } },
+	}),
+	outputMode: choice<'perTool' | 'single'>('Outputs for Tool Calls', {
+		noDataExpression: true,
+		choices: [
+			['One for Each Tool', 'perTool', 'Each tool has its own output'],
+			['One for All', 'single', 'All calls leave through the output Tool Calls'],
+		],
+		default: 'perTool',
+		...IN_FORM,
 	}),
 	loopNotice: notice(
 		'Connect each tool output to the nodes that run the tool, and the last of them back to the input of this node. A call without a result is an error: if a branch may return no item, switch on Always Output Data on its last node.',
@@ -160,8 +177,7 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 		},
 		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 		allAtOnce: values.runCalls === 'allAtOnce',
-		/** Whether the calls of all tools leave through one output. */
-		singleOutput: values.toolSource === 'json',
+		singleOutput: isSingleOutput(values),
 		stream: streaming !== 'off',
 		showReasoning: streaming === 'reasoning',
 		/** Whether a streaming chat shows the tool calls. */
@@ -170,6 +186,11 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 		media: toMedia(options),
 		...readCall(context, options),
 	};
+}
+
+/** Whether the calls of all tools leave through one output. */
+export function isSingleOutput({ toolSource, outputMode }: ValuesOf<typeof toolFields>): boolean {
+	return toolSource === 'json' || outputMode === 'single';
 }
 
 /** Maximum calls of the same tool with the same arguments in a conversation. */

@@ -458,10 +458,7 @@ const REJECTED: readonly [string, Pick<Drawing, 'nodes' | 'wires'> & Partial<Dra
 		{
 			nodes: [],
 			wires: { Agent: [['Answers'], ['Stops'], []] },
-			parameters: {
-				toolSource: 'json',
-				toolsJson: '[{ "type": "function", "function": { "name": "weather" } }]',
-			},
+			parameters: { outputMode: 'single' },
 		},
 		/no branch/,
 	],

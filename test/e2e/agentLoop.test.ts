@@ -399,10 +399,7 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 		{
 			nodes: [WEATHER, INNER_LOOP({}), noOp('Each')],
 			wires: EACH,
-			parameters: {
-				toolSource: 'json',
-				toolsJson: '[{ "type": "function", "function": { "name": "weather" } }]',
-			},
+			parameters: { outputMode: 'single' },
 		},
 		NO_RESET,
 	],

@@ -90,7 +90,9 @@ function chatParameters(form: ChatForm): IDataObject {
 		...(imageUrls.length === 0 ? {} : { images: listOf(imageUrls) }),
 		...(appCode === undefined ? {} : { answeredBy: 'app', appCode }),
 		...(model === undefined ? {} : { model: byId(model) }),
-		...(tools === undefined ? {} : { toolSource: 'json', toolsJson: JSON.stringify(tools) }),
+		...(tools === undefined
+			? {}
+			: { toolSource: 'json', toolsJson: JSON.stringify(tools), outputMode: 'single' }),
 		streaming: isStreamed ? 'auto' : 'off',
 		...outputOf(form),
 		...(isJson ? { responseFormat: 'json' } : {}),
