@@ -172,6 +172,13 @@ export function fromSaved({ kind, message, hint, advice, details }: SavedError):
 	return new ServiceError(kind, message, advice ?? hint ?? [], details);
 }
 
+/** The error of a request: any other one than ours was thrown while its response was read. */
+export function requestError(error: unknown): ServiceError {
+	if (error instanceof ServiceError) return error;
+	const details = { outcomeUnknown: true, cause: error };
+	return new ServiceError('protocol', 'The response cannot be read', 'seeDetails', details);
+}
+
 /** Whether the service may have processed the failed request. */
 export function isOutcomeUnknown(error: unknown): error is ServiceError {
 	return error instanceof ServiceError && error.details.outcomeUnknown === true;

@@ -33,51 +33,56 @@ export function fromJson<T>(json: JsonValue): T {
 /** Maximum nesting of JSON from outside, far above any of the service: a host may fail to store thousands of levels. */
 const MAX_DEPTH = 200;
 
-/** Replaces what is nested too deep by null. The rest is kept: it may be paid for. */
-function limitDepth(value: JsonValue | undefined, levels = MAX_DEPTH): void {
-	if (typeof value !== 'object' || value === null) return;
+/**
+ * Removes `__proto__` keys: they would change the prototype of an object that the value is copied to. Replaces what is nested
+ * too deep by null. The rest is kept: it may be paid for.
+ */
+function tidy(value: JsonValue, levels = MAX_DEPTH): void {
 	const list = value as JsonObject;
+	delete list['__proto__'];
 	for (const [name, each] of Object.entries(list)) {
-		if (levels > 1) limitDepth(each, levels - 1);
-		else if (typeof each === 'object') list[name] = null;
+		if (typeof each !== 'object' || each === null) continue;
+		else if (levels > 1) tidy(each, levels - 1);
+		else list[name] = null;
 	}
 }
 
 /**
- * Parses JSON; `undefined` if the text is not JSON. `__proto__` keys are dropped: they would change the prototype of an
- * object that the value is copied to. What is nested more than 200 levels deep becomes null.
+ * Parses JSON; `undefined` if the text is not JSON. `__proto__` keys are dropped. What is nested more than 200 levels deep
+ * becomes null. `JSON.parse` takes any depth, but not with a reviver.
  *
- * @param isExact Whether an integer that a number would round becomes its text. Not in Node before 21.
+ * @param isExact Whether an integer that a number would round becomes its text.
  */
 export function parseJson(text: string, isExact = false): JsonValue | undefined {
 	try {
-		// The reviver is slow. It runs only if the key may occur, literally or with escaped letters.
-		const isSuspect = text.includes('__proto__') || text.includes('\\u00');
-		const reviver =
-			isExact && /\d{16}/.test(text) ? exact : isSuspect ? withoutPrototype : undefined;
-		const value = JSON.parse(text, reviver) as JsonValue;
-		// A level takes two characters.
-		if (text.length > 2 * MAX_DEPTH) limitDepth(value);
+		const isLong = isExact && /\d{16}/.test(text);
+		const value = JSON.parse(isLong ? withQuotedIntegers(text) : text) as JsonValue;
+		// The key may occur literally or with escaped letters. A level takes two characters.
+		const isSuspect =
+			text.length > 2 * MAX_DEPTH || text.includes('__proto__') || text.includes('\\u00');
+		if (isSuspect && typeof value === 'object' && value !== null) tidy(value);
 		return value;
 	} catch {
 		return undefined;
 	}
 }
 
-function withoutPrototype(key: string, value: unknown): unknown {
-	return key === '__proto__' ? undefined : value;
-}
-
-function exact(key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
-	const isLost = isRounded(value) && /^-?\d+$/.test(source) && String(value) !== source;
-	return isLost ? source : withoutPrototype(key, value);
+/** The text of JSON whose integers that a number would round are texts. Reads each character once. */
+function withQuotedIntegers(json: string): string {
+	let isInText = false;
+	return json.replace(/"|\\.|-?\d[\d.eE+-]*/g, (token) => {
+		if (token === '"') isInText = !isInText;
+		const number = Number(token);
+		const isLost = /^-?\d{16,}$/.test(token) && isRounded(number) && String(number) !== token;
+		return isLost && !isInText ? `"${token}"` : token;
+	});
 }
 
 const isRounded = (value: unknown) => typeof value === 'number' && !Number.isSafeInteger(value);
 
 /**
  * Parses a response, or an event of one, that has to be a JSON object; `undefined` if it is anything else. A task or session
- * ID that is a number above 2^53 becomes its text, as the number would be rounded to another ID. Not in Node before 21.
+ * ID that is a number above 2^53 becomes its text, as the number would be rounded to another ID.
  */
 export function parseBody(text: string): JsonObject | undefined {
 	const body = parseJsonObject(text);

@@ -6,6 +6,7 @@ import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { readToolCall } from '../../nodes/client/chat/toolArguments';
 import { parseJson } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
+import { createVideo } from '../../nodes/client/video/tasks';
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, 'a');
 
@@ -57,6 +58,32 @@ test('a body without an end is rejected', async () => {
 	await expect(
 		completeChat(http, { messages }, { stream: false, idleTimeoutMs: 1_000 }),
 	).rejects.toMatchObject({ message: 'The response is too large' });
+});
+
+const DEEP = '['.repeat(20_000) + ']'.repeat(20_000);
+
+describe('a response to a paid request', () => {
+	const create = async (body: string | object) => {
+		const chunks = typeof body === 'string' ? [Buffer.from(body)] : [body];
+		const http: HttpPort = () =>
+			Promise.resolve({ status: 200, headers: {}, body: Readable.from(chunks) });
+		return await createVideo(http, { model: 'video-m1', prompt: 'A lake' }, 1_000);
+	};
+
+	test.each(['9007199254740993', '-90071992547409931', '12345678901234567890'])(
+		'with the ID %s and a deep field is read',
+		async (id) => {
+			const task = await create(`{"note":"\\"1 ${id} \\u0041","task_id":${id},"x":${DEEP}}`);
+			expect(task).toMatchObject({ task_id: id, note: `"1 ${id} A` });
+		},
+	);
+
+	test('that nobody can read leaves the outcome unknown', async () => {
+		await expect(create({ not: 'bytes' })).rejects.toMatchObject({
+			message: 'The response cannot be read; the task may have been created',
+			details: { outcomeUnknown: true },
+		});
+	});
 });
 
 describe('__proto__ keys', () => {

@@ -97,17 +97,17 @@ export const changed =
 		send(exchange, isStream ? pieces.map(pieceOf).join('') : parse(pieces.join('')));
 	};
 
-/** Sends the valid response with a text in place of a marker that JSON can hold. */
+/** Sends the valid response with texts in place of markers that JSON can hold. */
 export const replaced =
 	(
 		change: (fields: Fields, exchange: Exchange) => unknown,
-		marker: string,
-		by: string,
+		marker: RegExp,
+		by: (marker: string) => string,
 	): Attacker =>
 	(exchange) => {
 		const { response } = exchange;
 		const end = response.end.bind(response) as (text: string) => unknown;
-		response.end = ((text: string) => end(text.replaceAll(marker, () => by))) as never;
+		response.end = ((text: string) => end(text.replace(new RegExp(marker, 'g'), by))) as never;
 		changed(change)(exchange);
 	};
 

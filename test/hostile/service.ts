@@ -67,7 +67,9 @@ const huge = ({ answer }: Exchange) => hugeFor(answer.isStream);
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 /** More levels than any recursion survives. */
 const DEEP = nested(100_000);
-const MARKER = '"deep-value"';
+const MARKER = /"deep-value"/;
+/** An ID that a number would round to another one. */
+const LARGE_ID = '9007199254740993';
 
 /** The headers of the request in the forms in which servers and proxies quote them. */
 function quoted({ request }: Exchange): string {
@@ -388,8 +390,30 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		act: replaced(
 			(fields) => ({ ...fields, usage: 'deep-value', result: 'deep-value' }),
 			MARKER,
-			DEEP,
+			() => DEEP,
 		),
+	},
+	{
+		title: 'a field of twenty thousand levels beside a large ID',
+		says: new RegExp(LARGE_ID),
+		act: replaced(
+			(fields) => ({ ...fields, session_id: 'id', usage: 'deep-value' }),
+			/"(?:deep-value|id)"/,
+			(marker) => (marker === '"id"' ? LARGE_ID : nested(20_000)),
+		),
+		count: 3,
+		skip: ({ node }) =>
+			/^(superAssistant|createVideo)$/.test(node) ? undefined : 'the output has no session',
+	},
+	{
+		title: 'a field of twenty thousand levels beside escaped letters',
+		ends: 'well',
+		act: replaced(
+			(fields) => ({ ...fields, usage: 'deep-value', debug: 'escaped' }),
+			/"(?:deep-value|escaped)"/,
+			(marker) => (marker === '"escaped"' ? '"\\u005f\\u0000"' : nested(20_000)),
+		),
+		count: 3,
 	},
 	{
 		title: 'an error of a hundred thousand levels',
@@ -409,7 +433,7 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		act: replaced(
 			(fields) => ({ ...fields, usage: 'deep-value', extra: 'deep-value' }),
 			MARKER,
-			POLLUTION,
+			() => POLLUTION,
 		),
 	},
 	{

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors';
+import { requestError, ServiceError } from '../errors';
 import type { Clock, Deadline, HttpPort } from '../ports';
 import { settled } from '../concurrency';
 import { deadlineError } from './failures';
@@ -106,7 +106,10 @@ export async function withRetryUntil<T>(
 		retry,
 		async () => {
 			// The pause before a retry may have ended too late.
-			if (deadline.leftMs() > 0) return await call(port);
+			if (deadline.leftMs() > 0)
+				return await call(port).catch((error: unknown) => {
+					throw requestError(error);
+				});
 			throw deadlineError(deadline).with({ outcomeUnknown: retry.retryOutcomeUnknown });
 		},
 		(delayMs) => delayMs < deadline.leftMs() && mayRetry(),

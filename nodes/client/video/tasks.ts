@@ -1,4 +1,4 @@
-import { isCanceled, isOutcomeUnknown, ServiceError } from '../errors';
+import { isCanceled, isOutcomeUnknown, requestError, ServiceError } from '../errors';
 import { bodyError, readJsonObject, send } from '../http/request';
 import {
 	asJson,
@@ -53,10 +53,10 @@ export async function createVideo(
 		return fromJson<CreatedTask>(
 			withoutUndefined({ ...ofService(body), task_id: taskId, created_at: createdAt }),
 		);
-	} catch (error) {
+	} catch (thrown) {
+		const error = requestError(thrown);
 		// A canceled request may have reached the service, like one whose connection broke.
-		const mayHaveCreated = isCanceled(error) || isOutcomeUnknown(error);
-		throw mayHaveCreated ? withOutcomeUnknown(error as ServiceError) : error;
+		throw isCanceled(error) || isOutcomeUnknown(error) ? withOutcomeUnknown(error) : error;
 	}
 }
 
