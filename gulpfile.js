@@ -70,9 +70,8 @@ async function writeEntry(path) {
 }
 
 function assets() {
-	return src(['icons/*.svg', 'nodes/**/*.node.json'], { base: '.', encoding: false }).pipe(
-		dest('dist'),
-	);
+	const files = ['icons/*.svg', 'nodes/*/*.node.json', 'nodes/*/__schema__/*.json'];
+	return src(files, { base: '.', encoding: false }).pipe(dest('dist'));
 }
 
 // One build at a time: two demos in one checkout would remove each other's files.

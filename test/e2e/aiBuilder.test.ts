@@ -3,10 +3,13 @@
  * What an AI that builds workflows sees of the nodes, through n8n's own MCP server: it finds them by the words of a request, reads
  * their type definitions, and runs the workflow that stands in each of them.
  */
+import axios from 'axios';
+
 import { outputItems, type Execution } from '../../lab/n8n/execution';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { NODE_NAMES, PACKAGE_NAME } from '../../scripts/nodePages';
 import { connectMcp, type McpClient } from './support/mcpClient';
+import { missingFields, type OutputSchema } from '../support/outputSchema';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 let session: Session;
@@ -112,6 +115,8 @@ interface ExampleRun {
 	readonly trigger: string;
 	readonly chatInput?: string;
 	readonly items: Readonly<Record<string, readonly object[]>>;
+	/** Nodes of this package, and their types: their outputs have no field that is missing in the schema. */
+	readonly ours?: Readonly<Record<string, string>>;
 }
 
 const like = (json: object) => expect.objectContaining(json) as object;
@@ -128,17 +133,27 @@ const RUNS: Readonly<Record<string, ExampleRun>> = {
 	CreateVideo: {
 		trigger: 'Every Night',
 		items: { 'Create Video': [VIDEO, VIDEO], 'Use Video': [COMPLETED, COMPLETED] },
+		ours: { 'Create Video': 'CreateVideo', 'Wait for Video': 'WaitForVideo' },
 	},
 	WaitForVideo: { trigger: 'Every Hour', items: { 'Collect Videos': [] } },
-	ChatCompletion: { ...CHAT, items: { Answer: [like({ output: TEXT })] } },
+	ChatCompletion: {
+		...CHAT,
+		items: { Answer: [like({ output: TEXT })] },
+		ours: { Answer: 'ChatCompletion' },
+	},
 	FunctionCallingAgent: {
 		...CHAT,
 		items: {
 			'Find Price': [like({ product: TEXT, price: expect.any(Number) as number })],
 			Answer: [like({ output: TEXT })],
 		},
+		ours: { Answer: 'FunctionCallingAgent' },
 	},
-	SuperAssistant: { ...CHAT, items: { Assistant: [like({ output: TEXT })] } },
+	SuperAssistant: {
+		...CHAT,
+		items: { Assistant: [like({ output: TEXT })] },
+		ours: { Assistant: 'SuperAssistant' },
+	},
 	AgentVideoChatModel: { ...CHAT, items: { 'AI Agent': [like({ output: TEXT })] } },
 };
 
@@ -151,6 +166,12 @@ async function readExample(name: string): Promise<string> {
 	if (example === undefined) throw new Error(`No example in ${definitions}`);
 	// A person enters the code of an assistant; the emulator has this one.
 	return example.replaceAll(/^ \* ?/gm, '').replace('my-assistant', 'demo-assistant');
+}
+
+/** The schema of a node's output, from the address that the editor asks. */
+async function readSchema(name: string): Promise<OutputSchema> {
+	const url = `${session.n8n.url}/schemas/${typeOf(name)}/1.0.0.json`;
+	return (await axios.get<OutputSchema>(url, { proxy: false })).data;
 }
 
 /** Starts a workflow as a model does, and waits for its end. */
@@ -187,6 +208,13 @@ test.each(NODE_NAMES)(
 			'success',
 			undefined,
 		]);
+		for (const [node, type] of Object.entries(example.ours ?? {})) {
+			const schema = await readSchema(type);
+			const fields = outputItems(execution, node).flatMap(({ json }) =>
+				missingFields(json, schema),
+			);
+			expect([node, fields]).toStrictEqual([node, []]);
+		}
 		const nodes = Object.keys(example.items);
 		expect(
 			Object.fromEntries(

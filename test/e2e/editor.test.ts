@@ -206,6 +206,28 @@ const AGENT_WORKFLOW = drawn(
 	{ Start: [['Agent']], Agent: [[], [], ['Weather']], Weather: [['Agent']] },
 );
 
+it(
+	'the fields of a node that has not run are offered to the next one',
+	async () => {
+		await inEditor('fields', async ({ page, goTo, errors }) => {
+			const nodes = [
+				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				node('Create', 'n8n-nodes-agent-video.createVideo', 1),
+				set('Use', '{}'),
+			];
+			const wires = { Start: [['Create']], Create: [['Use']] };
+			const { id } = await session.client.importWorkflow(drawn('Fields', nodes, wires));
+			await goTo(`/workflow/${id}`);
+			await canvasNode(page, 'Use').dblclick();
+			const input = page.getByTestId('ndv-input-panel');
+			await input.getByText('task_id').first().waitFor();
+			await input.getByText('video_url').first().waitFor();
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
 /** Switches the editor to n8n's newer form, in which every entry of a list has a heading. n8n introduces it gradually. */
 const NEWER_FORM = { '048_collection_overhaul': 'variant' };
 

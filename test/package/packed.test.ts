@@ -100,6 +100,9 @@ test('every node and credential loads with n8n-workflow alone, and has its icons
 		// The editor's node search omits AI nodes that are not root nodes.
 		expect(codex.subcategories.AI).toContain('Root Nodes');
 		expect(codex.node).toBe(`n8n-nodes-agent-video.${loaded[file]!.name}`);
+		// A node without a main output, as the chat model, has no fields.
+		const schema = join(packed, dirname(file), '__schema__', 'v1.0.0.json');
+		expect([file, existsSync(schema)]).toStrictEqual([file, !file.includes('ChatModel')]);
 	}
 });
 
