@@ -82,13 +82,16 @@ const isRounded = (value: unknown) => typeof value === 'number' && !Number.isSaf
 
 /**
  * Parses a response, or an event of one, that has to be a JSON object; `undefined` if it is anything else. A task or session
- * ID that is a number above 2^53 becomes its text, as the number would be rounded to another ID.
+ * ID that is a number above 2^53 becomes its text, as the number would be rounded to another ID; so do all such numbers in
+ * the results of tools.
  */
 export function parseBody(text: string): JsonObject | undefined {
 	const body = parseJsonObject(text);
-	if (!isRounded(body?.['task_id']) && !isRounded(body?.['session_id'])) return body;
-	const { task_id, session_id } = parseJsonObject(text, true) ?? {};
-	return withoutUndefined({ ...body, task_id, session_id });
+	const hasResults = body?.['extension'] !== undefined;
+	if (!hasResults && !isRounded(body?.['task_id']) && !isRounded(body?.['session_id']))
+		return body;
+	const { task_id, session_id, extension } = parseJsonObject(text, true) ?? {};
+	return withoutUndefined({ ...body, task_id, session_id, extension });
 }
 
 /** Parses a JSON object; `undefined` if the text is anything else. */

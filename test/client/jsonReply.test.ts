@@ -104,6 +104,18 @@ describe('the value of a reply', () => {
 		expect(JSON.stringify(read(text))).toBe(text);
 	});
 
+	test.each<[string, unknown]>([
+		['{"id": 1234567890123456789, "n": 12}', { id: '1234567890123456789', n: 12 }],
+		['[-9007199254740993, 9007199254740991]', ['-9007199254740993', 9007199254740991]],
+		['Here: ```json\n{"id": 1234567890123456789}\n```', { id: '1234567890123456789' }],
+		['1234567890123456789', '1234567890123456789'],
+		['{"a": 1234567890123456789} or {"a": 1234567890123456788}', SEVERAL],
+		['{"id": 1234567890123456789,}', INVALID],
+		['{"at": 1700000000000000000}', { at: 1_700_000_000_000_000_000 }],
+	])('an integer that a number would round is its text: %s', (text, value) => {
+		expect(read(text)).toStrictEqual(value);
+	});
+
 	test('a long value is read only if it is valid', () => {
 		const list = JSON.stringify(Array.from({ length: 30_000 }, (_, index) => index));
 		expect(read(`Here: ${list}`)).toHaveLength(30_000);
@@ -112,6 +124,12 @@ describe('the value of a reply', () => {
 });
 
 describe('a schema', () => {
+	test('an integer that becomes a text is checked as the integer', () => {
+		const schema = { type: 'object', properties: { id: { type: 'integer', minimum: 5 } } };
+		const id = '{"id": 1234567890123456789}';
+		expect(read(id, { ...ANY, schema })).toStrictEqual({ id: '1234567890123456789' });
+	});
+
 	test.each<[string, string, unknown]>([
 		['a value that matches', ADA_JSON, ADA],
 		['the one of several values that matches', `From {"raw": 1}: ${ADA_JSON}`, ADA],

@@ -1,4 +1,5 @@
 import {
+	toolProgressEvents,
 	applyChunk,
 	progressLine,
 	readContent,
@@ -12,7 +13,7 @@ import { readToolCall } from '../../nodes/client/chat/toolArguments';
 import { readFunction, readToolCalls, toolCall } from '../../nodes/client/chat/toolCalls';
 import { checkTools } from '../../nodes/client/chat/requestFields';
 import type { ChatCompletion, ToolCall } from '../../nodes/client/chat/types';
-import { asJson, parseBody } from '../../nodes/client/json';
+import { asJson, fromJson, parseBody } from '../../nodes/client/json';
 
 const MANY = 200_000;
 const reply = (message: Partial<ChatCompletion['choices'][0]['message']>): ChatCompletion => ({
@@ -187,4 +188,13 @@ test('a session that is a number above 2^53 keeps its digits, and nothing else c
 	const text = '{"session_id":12345678901234567891,"n":12345678901234567891,"id":1}';
 	const n = Number('12345678901234567891');
 	expect(parseBody(text)).toStrictEqual({ session_id: '12345678901234567891', n, id: 1 });
+});
+
+test('an integer in the result of a tool keeps its digits', () => {
+	const event =
+		'{"type":"tool_calls","data":{"tool_calls":[{"result":{"id":1234567890123456789}}]}}';
+	const { extension } = parseBody(`{"extension":${event},"n":1}`)!;
+	expect(toolProgressEvents(fromJson(extension!))).toMatchObject([
+		{ result: '{"id":"1234567890123456789"}' },
+	]);
 });

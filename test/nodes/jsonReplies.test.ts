@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { LONG_INTEGERS } from '../../nodes/client/chat/jsonReply';
 import { dataTables } from '../support/dataTables';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
@@ -119,6 +120,17 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 				'The reply does not match the schema at #/name: Instance type "number" is invalid. Expected "string"',
 		});
 		expect(error!.description).toContain('The service said: {"name": 1}');
+	});
+
+	test.each([
+		['{"id": 1234567890123456789}', '1234567890123456789', [LONG_INTEGERS]],
+		['{"id": "1234567890123456789"}', '1234567890123456789', []],
+	])('the digits of %s are kept, and a hint says where', async (reply, id, said) => {
+		replies = [reply];
+		const { outputs, run } = await ask(node, { responseFormat: 'json' });
+		expect(outputs[0]![0]!.json).toMatchObject({ json: { id } });
+		const { hints = [] } = run.data.resultData.runData['Tested']![0]!;
+		expect(hints.map(({ message }) => message)).toStrictEqual(said);
 	});
 
 	test('an invalid reply is an item with the reply, where the node continues on errors', async () => {

@@ -16,6 +16,10 @@ const JSON_MODE = { response_format: { type: 'json_object' } };
 const JSON_ONLY = 'Answer with JSON only, without any text around it.';
 const BY_SCHEMA = `${JSON_ONLY} Leave out a field that is not required if it has no value. The JSON must match this JSON Schema:`;
 
+/** What is said about a reply with integers that a number would round. */
+export const LONG_INTEGERS =
+	'An integer of the reply has more digits than a number can hold: it is a text, with all of them';
+
 /** What a JSON reply has to be. */
 export interface JsonFormat {
 	/** The JSON Schema that it has to match; without one it may be any JSON. */
@@ -61,25 +65,29 @@ export function withJson(chat: Chat, format: JsonFormat | undefined): Chat {
 }
 
 /**
- * The value of a reply in JSON mode: parsed, salvaged from prose around it, and validated.
+ * The value of a reply in JSON mode: parsed, salvaged from prose around it, and validated. An integer that a number would
+ * round is its text.
  *
+ * @param onHint Is told what there is to say about the value.
  * @returns Undefined for a text, and for a reply that asks for tool calls.
  * @throws ServiceError `protocol` if the reply is not the JSON that was asked for. `details.partial` has it.
  */
 export function readJsonReply(
 	completion: ChatCompletion,
 	format: JsonFormat | undefined,
+	onHint?: (hint: string) => void,
 ): JsonValue | undefined {
 	if (format === undefined) return undefined;
-	const { value, error } = tryToRead(completion, format);
+	const { value, isRounded, error } = tryToRead(completion, format);
 	if (error !== undefined) throw withReply(error, asJson(completion));
+	if (isRounded === true) onHint?.(LONG_INTEGERS);
 	return value;
 }
 
 function tryToRead(
 	completion: ChatCompletion,
 	{ schema, hasRunAll = false }: JsonFormat,
-): { readonly value?: JsonValue; readonly error?: ServiceError } {
+): { readonly value?: JsonValue; readonly isRounded?: boolean; readonly error?: ServiceError } {
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const calls = readToolCalls(message);
 	const asks = reason === 'tool_calls' || calls.some(({ result }) => result === undefined);
@@ -88,9 +96,12 @@ function tryToRead(
 	const text = message.content ?? '';
 	const found = salvageJson(text);
 	const mismatch = (value: JsonValue) => schema && findMismatch(schema, value);
-	const fitting = found.filter((value) => mismatch(value) === undefined);
+	// The schema speaks of numbers, also where the output has a text.
+	const exact = /\d{16}/.test(text) ? salvageJson(text, true) : found;
+	const fitting = exact.filter((_value, index) => mismatch(found[index]!) === undefined);
 	const different = new Set(fitting.map(canonicalJson));
-	if (different.size === 1) return { value: fitting[0]! };
+	const isRounded = canonicalJson(found) !== canonicalJson(exact);
+	if (different.size === 1) return { value: fitting[0]!, isRounded };
 
 	const problem =
 		found.length === 0
@@ -143,20 +154,22 @@ const LEFT_OUT = /\/[/*]\s*(?:\.{3}|…)/;
  * The JSON values in a text that should have been one JSON value: the whole text; else those in code fences, or those
  * between prose. Valid JSON counts before JSON5, which allows trailing commas, comments, single quotes and keys without
  * quotes. None if a bracket is not closed: what is cut off is never completed.
+ *
+ * @param isExact Whether an integer that a number would round becomes its text. JSON5 with such an integer is not read.
  */
-export function salvageJson(text: string): JsonValue[] {
+export function salvageJson(text: string, isExact = false): JsonValue[] {
 	const trimmed = text.trim();
 	const parts = bracketed(trimmed);
 	const [fence = ''] = trimmed.endsWith('```') ? (CODE_FENCE.exec(trimmed) ?? []) : [];
-	const whole = parseJson(fence === '' ? trimmed : trimmed.slice(fence.length, -3));
+	const whole = parseJson(fence === '' ? trimmed : trimmed.slice(fence.length, -3), isExact);
 	const isScalar = typeof whole !== 'object' || whole === null;
 	if (whole !== undefined && (isScalar || parts.length > 0)) return [whole];
 	if (parts.length > MAX_PARTS) return [];
 
 	const fenced = parts.filter(({ isFenced }) => isFenced);
 	const tried = fenced.length > 0 ? fenced : parts.filter((part) => !MARK.test(part.text));
-	const values = (read: typeof parseLenient) =>
-		tried.map(({ text: each }) => read(each)).filter((value) => value !== undefined);
+	const values = (read: typeof parseJson) =>
+		tried.map(({ text: each }) => read(each, isExact)).filter((value) => value !== undefined);
 	const valid = values(parseJson);
 	return valid.length > 0 ? valid : values(parseLenient);
 }
@@ -164,15 +177,16 @@ export function salvageJson(text: string): JsonValue[] {
 function parseLenient(text: string): JsonValue | undefined {
 	if (text.length > MAX_LENIENT_CHARACTERS || LEFT_OUT.test(text)) return undefined;
 	try {
-		return parseJson(JSON.stringify(parse(text), onlyFinite));
+		return parseJson(JSON.stringify(parse(text), onlyWhole));
 	} catch {
 		return undefined;
 	}
 }
 
-/** Rejects the numbers of JSON5 that JSON does not have: NaN and Infinity. */
-function onlyFinite(_key: string, value: unknown): unknown {
-	if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError();
+/** Rejects the numbers of JSON5 that JSON does not have, NaN and Infinity, and those that have been rounded. */
+function onlyWhole(_key: string, value: unknown): unknown {
+	if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
+		throw new RangeError();
 	return value;
 }
 

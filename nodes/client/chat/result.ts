@@ -61,7 +61,8 @@ export function toChatResult(
 	// With their results: they must not be run again (spec 2.4, 2.7).
 	const executed = calls.filter(hasRun).map(({ call: { id, function: called }, result }) => {
 		const { name, arguments: args } = called;
-		return withoutUndefined({ id, name, arguments: parseJsonObject(args) ?? args, result });
+		const read = parseJsonObject(args, true) ?? args;
+		return withoutUndefined({ id, name, arguments: read, result });
 	});
 	const more = withoutUndefined({
 		reasoning_content: message.reasoning_content,

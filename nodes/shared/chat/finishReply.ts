@@ -71,7 +71,9 @@ export async function finishReply(
 	const form = formOf(reply, node);
 	const partly = PARTLY[form];
 	if (partly !== undefined) hint(context, partly);
-	const json = readJsonReply(reply, format);
+	const json = readJsonReply(reply, format, (said) => {
+		hint(context, said);
+	});
 	const options = { json, details: output === 'detailed', hasRunAll };
 	const result =
 		output === 'raw'
