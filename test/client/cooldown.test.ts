@@ -26,7 +26,7 @@ async function poll(ids: readonly string[], answers: readonly (ServiceError | 'q
 		polled.push(`${taskId} ${clock.now() / 1000}`);
 		return answer instanceof ServiceError
 			? Promise.reject(answer)
-			: Promise.resolve({ task_id: taskId, status: answer });
+			: Promise.resolve({ task_id: taskId, status: answer, video_url: 'https://cdn/a.mp4' });
 	};
 	const polls = ids.map((taskId) => startPoll(taskId, clock.now()));
 	const options = { timeoutMs: 600_000, concurrency: 1 };
@@ -49,10 +49,30 @@ test('consecutive cooldowns double up to a minute, and a successful response res
 	]);
 });
 
-test('a cooldown beyond the deadline ends polling at the deadline, without another poll', async () => {
-	const { polled, results } = await poll(['a'], [tooMany(3_600_000)]);
-	expect(polled).toStrictEqual(['a 0']);
-	expect(results[0]).toMatchObject({ reason: 'timeout', waited_seconds: 600 });
+test.each([429, 503])('a %i with a long Retry-After delays polls by a minute', async (status) => {
+	const error = new ServiceError('http', 'busy', [], {
+		status,
+		retryable: true,
+		retryAfterMs: 3_600_000,
+	});
+	const { polled } = await poll(['a', 'b'], [error]);
+	expect(polled).toStrictEqual(['a 0', 'b 60', 'a 60']);
+});
+
+test('each task is polled at the deadline, whatever cooldown there is', async () => {
+	const answers = Array<ServiceError>(11).fill(tooMany(3_600_000));
+	const { polled, results } = await poll(['a', 'b'], answers);
+	expect(polled.slice(-2)).toStrictEqual(['a 600', 'b 600']);
+	expect(results).toMatchObject([
+		{
+			reason: 'timeout',
+			waited_seconds: 600,
+			last_asked_seconds: 600,
+			error_message:
+				'Not finished after 600 seconds; the task may still complete. The last poll, after 600 seconds, failed: too many',
+		},
+		{ status: 'completed' },
+	]);
 });
 
 test('concurrent 429 responses count as one cooldown', () => {
@@ -61,6 +81,7 @@ test('concurrent 429 responses count as one cooldown', () => {
 		(current, error) => nextCooldown(current, error, 1_000),
 		NO_COOLDOWN,
 	);
+	expect(nextCooldown(cooldown, tooMany(3_600_000), 2_000).untilMs).toBe(62_000);
 	expect(cooldown).toStrictEqual({ untilMs: 21_000, consecutive: 1 });
 	expect(nextCooldown(cooldown, undefined, 2_000)).toBe(cooldown);
 	expect(nextCooldown(cooldown, undefined, 21_000)).toBe(NO_COOLDOWN);

@@ -75,6 +75,7 @@ test('a task that never finishes times out at the deadline, after a last poll th
 			reason: 'timeout',
 			error_message: 'Not finished after 600 seconds; the task may still complete',
 			waited_seconds: 600,
+			last_asked_seconds: 600,
 			history: 'queued 0 s',
 		},
 	]);
@@ -89,6 +90,24 @@ test.each([60_000, 61_000, 64_000, 68_000, 72_300, 79_999])(
 		expect(polledAt['t']!.at(-1)).toBe(timeoutMs / 1000);
 	},
 );
+
+test('a timeout says when the task was last asked, and why not later', async () => {
+	const clock = fakeClock();
+	const task = { ...startPoll('t', 0), dueAtMs: 0 };
+	const slow = async () => {
+		await clock.sleep(57_000);
+		return report('queued');
+	};
+	const options = { timeoutMs: 60_000, concurrency: 1 };
+	const state = { polls: [task], cooldown: NO_COOLDOWN };
+	const { polls } = await pollTasks(clock, state, slow, options);
+	expect(pollResult(polls[0]!)).toMatchObject({
+		waited_seconds: 60,
+		last_asked_seconds: 57,
+		error_message:
+			'Not finished after 60 seconds; the task may still complete. Last asked after 57 seconds, because the polls of a task are at least 5 seconds apart',
+	});
+});
 
 test('the history has each status transition, with its time', async () => {
 	const stages = ['init', 'queued', 'queued', 'unknown', 'processing', 'completed'];

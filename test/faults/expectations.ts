@@ -278,7 +278,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	rateLimitDate: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
 	rateLimitLong: row(badly(TOO_MANY, said(429)), {
 		waitForVideo: badly(
-			`${NOT_FINISHED}. The last poll failed: ${TOO_MANY}: Own words for 429`,
+			`${NOT_FINISHED}. The last poll, after 600 seconds, failed: ${TOO_MANY}: Own words for 429`,
 			{
 				reason: 'timeout',
 				keeps: ['task-1'],
@@ -295,7 +295,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	unavailable: row(badly(UNAVAILABLE, said(503)), {
 		createVideo: outcomeUnknown(UNAVAILABLE, said(503)),
 		waitForVideo: badly(
-			`${NOT_FINISHED}. The last poll failed: ${UNAVAILABLE}: Own words for 503`,
+			`${NOT_FINISHED}. The last poll, after 600 seconds, failed: ${UNAVAILABLE}: Own words for 503`,
 			{
 				reason: 'timeout',
 				...FOREVER,

@@ -183,6 +183,6 @@ test('the hint counts tasks, not items: two items have one task, one has none', 
 	});
 	const [hint] = run.data.resultData.runData['Tested']!.at(-1)!.hints!;
 	expect(hint!.message).toBe(
-		'2 of 2 videos finished (1 failed), after 0 s, 1 video without a result, and items without a task ID',
+		'1 of 2 videos finished, 1 failed, after 0 s, and items without a task ID',
 	);
 });

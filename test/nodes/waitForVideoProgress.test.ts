@@ -58,6 +58,6 @@ test('the end is told once, however long the files take after it', () => {
 	nowMs += 3_000;
 	progress.finish([completed]);
 	expect(texts).toStrictEqual(['1 of 1 video finished, after 0 s']);
-	progress.finish([completed], ', 1 video without a result');
-	expect(texts.at(-1)).toBe('1 of 1 video finished, after 3 s, 1 video without a result');
+	progress.finish([completed], '', new Set(['a']));
+	expect(texts.at(-1)).toBe('0 of 1 video finished, 1 failed, after 3 s');
 });

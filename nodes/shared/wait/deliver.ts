@@ -137,9 +137,7 @@ export async function deliver(
 	const items = valueOf(delivered);
 	hintMissingFiles(context, items, 'missing_files');
 	const lost = tasksWith('failed', undefined);
-	const withoutId = lost.delete('') ? ', and items without a task ID' : '';
-	const note = lost.size === 0 ? '' : `, ${counted(lost.size, 'video')} without a result`;
-	progress.finish(polls, note + withoutId, note + withoutId === '' ? 'info' : 'warning');
+	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
 	return items.map((item, index) => ({ item, ending: endings[index] }));
 }
 

@@ -111,11 +111,11 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 	let last = { state: '', atMs: -Infinity };
 
 	/** The line as it is now; also sends it, with `ifNew` only if it says something else than the last one. */
-	function report(ifNew: boolean, note = ''): string {
+	function report(ifNew: boolean, note = '', lost: ReadonlySet<string> = new Set()): string {
 		const nowMs = Date.now();
 		const startedAtMs = Math.min(...latest.map((task) => task.startedAtMs));
-		const line = `${pollSummary(latest, nowMs - startedAtMs)}${note}`;
-		const state = `${pollSummary(latest, 0)}${note}`;
+		const line = `${pollSummary(latest, nowMs - startedAtMs, lost)}${note}`;
+		const state = `${pollSummary(latest, 0, lost)}${note}`;
 		if (!ifNew || state !== last.state) {
 			last = { state, atMs: nowMs };
 			context.sendMessageToUI(line);
@@ -139,12 +139,15 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 		remind: () => {
 			reportAfter(REMINDER_MS);
 		},
-		/** Polling, or this step of it, has ended. `note` follows the progress. */
-		finish: (polls: readonly TaskPoll[], note = '', type: 'info' | 'warning' = 'info') => {
+		/**
+		 * Polling, or this step of it, has ended. `note` follows the progress; of the `lost` tasks, or of an item without
+		 * a task, nothing comes out.
+		 */
+		finish: (polls: readonly TaskPoll[], note = '', lost: ReadonlySet<string> = new Set()) => {
 			if (polls.length === 0) return;
 			latest = polls;
 			// The download of the files may have taken longer than polling.
-			hint(context, report(true, note), type);
+			hint(context, report(true, note, lost), lost.size === 0 ? 'info' : 'warning');
 		},
 	};
 }

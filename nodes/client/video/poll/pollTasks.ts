@@ -107,9 +107,8 @@ export async function pollTasks(
 	}
 
 	async function polled(task: TaskPoll): Promise<TaskPoll> {
-		if (Math.max(task.dueAtMs, cooldown.untilMs) > deadlineOf(task)) {
-			return applyTimeout(task, clock.now());
-		}
+		// It was polled shortly before. A cooldown is no reason: the task may have finished in it.
+		if (task.dueAtMs > deadlineOf(task)) return applyTimeout(task, clock.now());
 		const answer = await queryStatus(task.taskId).catch(taskErrorOf);
 		const context = { nowMs: clock.now(), random: clock.random(), timeoutMs };
 		const error = answer instanceof ServiceError ? answer : undefined;

@@ -2,7 +2,7 @@ import type { SavedError } from '../../errors';
 import { withoutUndefined, type JsonValue } from '../../json';
 import { counted } from '../../values';
 import { ofService } from '../tasks';
-import { reasonOf, statusWord } from '../taskState';
+import { reasonOf, statusWord, taskState } from '../taskState';
 import { aboutTask, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
@@ -16,6 +16,8 @@ export interface PollResult {
 	readonly reason?: string;
 	readonly error_message?: string;
 	readonly waited_seconds: number;
+	/** Only after a timeout: when the service was last asked. */
+	readonly last_asked_seconds?: number;
 	/** Each status with the seconds after which it was seen, e.g. `queued 0 s, completed 42.1 s`. */
 	readonly history: string;
 	readonly [other: string]: JsonValue | undefined;
@@ -23,14 +25,14 @@ export interface PollResult {
 
 /** The result of a task so far. Without an outcome its status is `unknown` if the service has reported none. */
 export function pollResult(poll: TaskPoll): PollResult {
-	const { taskId, history, elapsedMs, outcome, report, lastError } = poll;
+	const { taskId, history, elapsedMs, askedMs = 0, outcome, report, lastError } = poll;
 	const last = {
 		...(report && ofService(report)),
 		task_id: taskId,
 		status: report?.status ?? '',
 	};
 	const ours = {
-		waited_seconds: Math.round(elapsedMs / 100) / 10,
+		waited_seconds: toTenths(elapsedMs),
 		history: history.map(({ status, at_seconds: at }) => `${status} ${at} s`).join(', '),
 	};
 	const cause = lastError === undefined ? undefined : lineOf(aboutTask(lastError));
@@ -42,14 +44,24 @@ export function pollResult(poll: TaskPoll): PollResult {
 	if (outcome.kind === 'completed') return { ...last, ...ours };
 	const { reason } = outcome;
 	const said = report && reasonOf(report);
-	const timeout = `Not finished after ${Math.round(elapsedMs / 1000)} seconds; the task may still complete`;
-	const lastPoll = cause && `The last poll failed: ${cause}`;
+	const [waited, asked] = [elapsedMs, askedMs].map((ms) => Math.round(ms / 1000));
+	const timeout = `Not finished after ${waited} seconds; the task may still complete`;
+	const lastPoll =
+		cause !== undefined
+			? `The last poll, after ${asked} seconds, failed: ${cause}`
+			: asked !== waited &&
+				`Last asked after ${asked} seconds, because the polls of a task are at least 5 seconds apart`;
 	const error_message = {
 		failed: said,
 		refused: cause,
 		timeout: [timeout, lastPoll, said].filter(Boolean).join('. '),
 	}[reason];
-	return { ...last, ...withoutUndefined({ error_message, reason }), ...ours };
+	const last_asked_seconds = reason === 'timeout' ? toTenths(askedMs) : undefined;
+	return { ...last, ...withoutUndefined({ error_message, reason, last_asked_seconds }), ...ours };
+}
+
+function toTenths(ms: number): number {
+	return Math.round(ms / 100) / 10;
 }
 
 function lineOf({ message, details }: SavedError): string {
@@ -57,28 +69,39 @@ function lineOf({ message, details }: SavedError): string {
 }
 
 /**
- * Progress as a line of text: `3 of 5 videos finished (1 failed), 2 processing, after 1 min 20 s`.
+ * Progress as a line of text: `2 of 5 videos finished, 1 failed, 2 processing, after 1 min 20 s`. Each video is counted
+ * once.
  *
  * A chat shows it: so it has no other words of the service.
  *
  * @param elapsedMs Milliseconds since polling began.
+ * @param lost The tasks of which nothing comes out, whatever their state: they count as failed.
  */
-export function pollSummary(polls: readonly TaskPoll[], elapsedMs: number): string {
-	const finished = polls.filter(({ outcome }) => outcome !== undefined);
-	const failed = finished.filter(({ outcome }) => outcome?.kind === 'failed').length;
-	const statuses = new Map<string, number>();
-	for (const { history, outcome } of polls) {
-		if (outcome !== undefined) continue;
-		const last = history.at(-1)?.status;
-		const word = last === undefined ? 'without a status yet' : statusWord(last);
-		const status = word ?? 'with another status';
-		statuses.set(status, (statuses.get(status) ?? 0) + 1);
+export function pollSummary(
+	polls: readonly TaskPoll[],
+	elapsedMs: number,
+	lost: ReadonlySet<string> = new Set(),
+): string {
+	const counts = new Map([['finished', 0]]);
+	for (const poll of polls) {
+		const word = lost.has(poll.taskId) ? 'failed' : wordOf(poll);
+		counts.set(word, (counts.get(word) ?? 0) + 1);
 	}
+	const { finished, failed, ...others } = Object.fromEntries(counts);
 	return [
-		`${finished.length} of ${counted(polls.length, 'video')} finished${failed > 0 ? ` (${failed} failed)` : ''}`,
-		...[...statuses].map(([status, count]) => `${count} ${status}`),
+		`${finished} of ${counted(polls.length, 'video')} finished`,
+		...Object.entries({ ...(failed && { failed }), ...others }).map(
+			([word, count]) => `${count} ${word}`,
+		),
 		`after ${formatDuration(elapsedMs)}`,
 	].join(', ');
+}
+
+function wordOf({ outcome, report }: TaskPoll): string {
+	if (outcome !== undefined) return outcome.kind === 'failed' ? 'failed' : 'finished';
+	if (report === undefined) return 'without a status yet';
+	if (taskState(report) === 'completed') return 'without a URL yet';
+	return statusWord(report.status) ?? 'with another status';
 }
 
 /** `20 s`, `1 min 20 s`. */

@@ -63,6 +63,8 @@ export interface TaskPoll {
 	readonly history: readonly StatusChange[];
 	/** Milliseconds from the start of polling to the latest event. */
 	readonly elapsedMs: number;
+	/** Milliseconds from the start of polling to the last answer, or the last error in its place. */
+	readonly askedMs?: number;
 	readonly outcome?: PollOutcome;
 }
 
@@ -155,7 +157,8 @@ function isDoubtful({ kind, details }: SavedError): boolean {
 }
 
 function countPoll(task: TaskPoll, nowMs: number): TaskPoll {
-	return { ...task, pollCount: task.pollCount + 1, elapsedMs: nowMs - task.startedAtMs };
+	const elapsedMs = nowMs - task.startedAtMs;
+	return { ...task, pollCount: task.pollCount + 1, elapsedMs, askedMs: elapsedMs };
 }
 
 function withStatus({ history, elapsedMs }: TaskPoll, status: string): readonly StatusChange[] {
@@ -220,13 +223,16 @@ export interface RateLimitCooldown {
 
 export const NO_COOLDOWN: RateLimitCooldown = { untilMs: 0, consecutive: 0 };
 
-/** Length of the first cooldown without Retry-After; each further one is twice as long, up to MAX_MS. */
+/**
+ * Length of the first cooldown without Retry-After; each further one is twice as long, up to MAX_MS. A Retry-After is
+ * heeded up to MAX_MS as well: it may be about one task, and the others finish meanwhile.
+ */
 const FIRST_MS = 10_000;
 const MAX_MS = 60_000;
 
 /**
  * The cooldown after a poll. A 429, or any retryable error with Retry-After, starts or extends it; a successful
- * response after its end resets it.
+ * response after its end resets it. It never keeps a task from its last poll, at the deadline.
  *
  * @param error The error of the poll; undefined after a successful response.
  */
@@ -242,12 +248,12 @@ export function nextCooldown(
 	if (status !== 429 && (retryable !== true || retryAfterMs === undefined)) return cooldown;
 	// Concurrent polls get the same 429: it counts once.
 	if (isActive) {
-		const untilMs = Math.max(cooldown.untilMs, nowMs + (retryAfterMs ?? 0));
+		const untilMs = Math.max(cooldown.untilMs, nowMs + Math.min(MAX_MS, retryAfterMs ?? 0));
 		return { ...cooldown, untilMs };
 	}
-	const backoffMs = Math.min(MAX_MS, FIRST_MS * 2 ** cooldown.consecutive);
+	const backoffMs = FIRST_MS * 2 ** cooldown.consecutive;
 	return {
-		untilMs: nowMs + (retryAfterMs ?? backoffMs),
+		untilMs: nowMs + Math.min(MAX_MS, retryAfterMs ?? backoffMs),
 		consecutive: cooldown.consecutive + 1,
 	};
 }
