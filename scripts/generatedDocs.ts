@@ -4,9 +4,9 @@ import { modelTable } from './modelTable';
 import { loadNode, NODE_NAMES, pageOf } from './nodePages';
 import { specificationTable } from './specificationTable';
 
-/** A part of a page in docs/ that `npm run docs` writes between two marks. */
+/** A part of a page that `npm run docs` writes between two marks. */
 export interface GeneratedPart {
-	/** Name of the file in docs/. */
+	/** The file, from the root. */
 	readonly page: string;
 	/** What the part holds: the word in its marks. */
 	readonly content: string;
@@ -19,15 +19,15 @@ export const GENERATED_PARTS: readonly GeneratedPart[] = [
 	...NODE_NAMES.flatMap((name) => {
 		const page = pageOf(name);
 		const build = async () => fieldTables((await loadNode(name)).description);
-		return page === undefined ? [] : [{ page, content: 'fields', build }];
+		return page === undefined ? [] : [{ page: `docs/${page}`, content: 'fields', build }];
 	}),
 	{
-		page: 'create-video.md',
+		page: 'docs/create-video.md',
 		content: 'models',
 		build: () => Promise.resolve(modelTable(VIDEO_MODELS)),
 	},
 	{
-		page: 'specification.md',
+		page: 'test/spec/specification.md',
 		content: 'statements',
 		build: () => Promise.resolve(specificationTable()),
 	},

@@ -1,5 +1,5 @@
 /**
- * Breaks statements of the specification one after another, and runs the tests that docs/specification.md names for them.
+ * Breaks statements of the specification one after another, and runs the tests that test/spec/specification.md names for them.
  * Reports the mutants that no test notices, and those that cannot be tried as their proofs are red or missing without them: `npm run mutate`, or `npm run mutate -- 2.4.6` for one statement.
  */
 import { spawnSync } from 'node:child_process';

@@ -115,7 +115,7 @@ async function aiAgentWithTools(hand: Hand, page: Page): Promise<void> {
 }
 
 interface Drawing {
-	/** As in the table of docs/clicks.md. */
+	/** As in the table of bench/clicks.md. */
 	readonly row: string;
 	/** Builds the workflow and runs it; fails without the result. */
 	readonly ours: (hand: Hand, page: Page) => Promise<void>;
@@ -212,7 +212,7 @@ const DRAWINGS: readonly Drawing[] = [
 ];
 
 it.each(DRAWINGS)(
-	'$row is built by hand with the clicks in docs/clicks.md',
+	'$row is built by hand with the clicks in bench/clicks.md',
 	async ({ row, ours, theirs }) => {
 		const count = async (name: string, draw: Drawing['ours']) => {
 			let clicks = 0;
@@ -229,7 +229,7 @@ it.each(DRAWINGS)(
 			return clicks;
 		};
 		const clicks = [await count('ours', ours), await count('n8n', theirs)];
-		const page = await readFile(join(ROOT, 'docs/clicks.md'), 'utf8');
+		const page = await readFile(join(ROOT, 'bench/clicks.md'), 'utf8');
 		const cells =
 			page
 				.split('\n')

@@ -47,7 +47,7 @@ test('a difference is told by a few words of its row', () => {
 	]);
 });
 
-const FOLDERS = ['.', 'docs', 'examples', 'emulator'];
+const FOLDERS = ['.', 'docs', 'examples', 'emulator', 'bench', 'test/spec'];
 const DOCUMENTS = FOLDERS.flatMap((folder) =>
 	readdirSync(join(ROOT, folder))
 		.filter((file) => file.endsWith('.md'))
@@ -65,9 +65,9 @@ const anchorsOf = (text: string) =>
 	[...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => `#${anchor(heading!)}`);
 
 test.each(GENERATED_PARTS)(
-	'docs/$page: the $content are up to date (npm run docs)',
+	'$page: the $content are up to date (npm run docs)',
 	async ({ page, content, build }) => {
-		const inPage = linesOf(splitPage(read('docs', page), content).generated);
+		const inPage = linesOf(splitPage(read(page), content).generated);
 		const generated = linesOf(await build());
 		expect(differences(inPage, generated)).toStrictEqual([]);
 	},
