@@ -7,40 +7,70 @@ import type {
 
 import { markdownTable } from './markdownTable';
 
-const HEAD = ['field', 'type and default', 'description'];
-const SEPARATOR = ' › ';
+const HEAD = ['field', 'default', 'description'];
 
-/** Display names of n8n's property types; a type that is missing here is shown by its own name. */
-const TYPES: Readonly<Record<string, string>> = {
-	collection: '',
-	fixedCollection: 'list',
-	json: 'JSON',
-	options: 'options',
-	resourceLocator: 'from list or by ID',
-};
+type Row = readonly [field: string, byDefault: string, description: string];
 
-/**
- * The fields of a node as Markdown: a table of the form, a table for each collection of options, and the notices.
- * Fields that exist once per model share one row.
- */
-export function fieldTables({ properties }: Pick<INodeTypeDescription, 'properties'>): string {
+/** The tables of a node: its form, and its collection of options. */
+type Tables = readonly (readonly [heading: string, rows: readonly Row[]])[];
+
+/** What a table needs of a node. */
+type Form = Pick<INodeTypeDescription, 'properties'>;
+
+function tablesOf({ properties }: Form): Tables {
+	const isForm = ({ type }: INodeProperties) => type !== 'collection' && type !== 'notice';
 	const collections = properties.filter(({ type }) => type === 'collection');
-	const form = properties.filter(({ type }) => type !== 'collection' && type !== 'notice');
-	const notices = properties.filter(({ type }) => type === 'notice');
 	return [
-		...(form.length === 0 ? [] : [markdownTable(HEAD, rows(form, { prefix: '', form }))]),
-		...collections.flatMap(({ displayName, options = [] }) => [
-			`### ${displayName}`,
-			ABOUT_COLLECTIONS,
-			markdownTable(HEAD, rows(options as INodeProperties[], { prefix: '', form })),
-		]),
-		...notices.map(({ displayName }) => `> ${toMarkdown(displayName)}`),
-	].join('\n\n');
+		['', rows(properties.filter(isForm))],
+		...collections.map(
+			({ displayName, options = [] }) =>
+				[displayName, rows(options as INodeProperties[])] as const,
+		),
+	];
 }
 
-const ABOUT_COLLECTIONS =
-	'An option that sets a field of the service, such as _Temperature_, is sent only if you add it. ' +
-	'All other options apply with their default even if you do not add them.';
+const keyOf = (row: Row) => row.join('|');
+
+/** The rows that several nodes have in common, word for word, each once. */
+function sharedRows(nodes: readonly Form[]): ReadonlyMap<string, Row> {
+	const all = nodes.flatMap((node) => tablesOf(node).flatMap(([, table]) => table));
+	const isShared = (row: Row) => all.filter((each) => keyOf(each) === keyOf(row)).length > 1;
+	return new Map(all.filter(isShared).map((row) => [keyOf(row), row]));
+}
+
+/** The fields that several nodes have, as a Markdown table. */
+export function sharedFieldTable(nodes: readonly Form[]): string {
+	const shared = [...sharedRows(nodes).values()].map((row) => [...row]);
+	return markdownTable(HEAD, shared);
+}
+
+/**
+ * The fields of a node that no other node has, as Markdown: a table of the form, and one of its options. Fields that exist
+ * once per model share one row.
+ *
+ * @param nodes All nodes of the package.
+ */
+export function fieldTables(node: Form, nodes: readonly Form[]): string {
+	const shared = sharedRows(nodes);
+	const tables = tablesOf(node).map(([heading, all]) => {
+		const own = all.filter((row) => !shared.has(keyOf(row)));
+		const others = all.filter((row) => shared.has(keyOf(row)));
+		const names = others.map(([field]) => field.replaceAll('**', '_')).join(', ');
+		return [
+			...(heading === '' ? [] : [`### ${heading}`]),
+			...(own.length === 0
+				? []
+				: [
+						markdownTable(
+							HEAD,
+							own.map((row) => [...row]),
+						),
+					]),
+			...(others.length === 0 ? [] : [`As in [other nodes](fields.md): ${names}.`]),
+		];
+	});
+	return tables.flat().join('\n\n');
+}
 
 /** The display names of all fields, including nested ones. */
 export function fieldNames(properties: readonly INodeProperties[]): readonly string[] {
@@ -59,50 +89,49 @@ function nestedFields({ type, options = [] }: INodeProperties): INodeProperties[
 /** The key of a display condition that holds when the node is used as an agent's tool. */
 const TOOL = '@tool';
 
-/** Where a list of fields is nested. */
-interface Location {
-	/** Display names of the enclosing fields. */
-	readonly prefix: string;
-	/** All fields of the node's form. */
-	readonly form: readonly INodeProperties[];
+function rows(properties: readonly INodeProperties[]): Row[] {
+	return variantsOf(properties).map(([property, isByModel]) => [
+		`**${property.displayName}**`,
+		isByModel ? 'by model' : defaultOf(property),
+		[describe(property), ...nested(property)].filter(Boolean).join('<br>'),
+	]);
 }
 
-function rows(properties: readonly INodeProperties[], { prefix, form }: Location): string[][] {
-	const names = new Set(properties.map(({ displayName }) => displayName));
-	return [...names].flatMap((name) => {
+/** Each field once, and whether it exists for each model. */
+function variantsOf(properties: readonly INodeProperties[]) {
+	const names = [...new Set(properties.map(({ displayName }) => displayName))];
+	return names.map((name) => {
 		const all = properties.filter(({ displayName }) => displayName === name);
 		const inForm = all.filter((property) => !isForTools(property));
 		const variants = inForm.length === 0 ? all : inForm;
 		// The last variant is for a model entered by ID: its description names no model's own values.
-		const property = variants.at(-1)!;
-		const label = `${prefix}${name}`;
-		return [
-			[
-				label === name ? `**${name}**` : label,
-				variants.length > 1 ? 'depends on the model' : typeAndDefault(property),
-				describe(property, [...properties, ...form]),
-			],
-			...rows(nestedFields(property), { prefix: `${label}${SEPARATOR}`, form }),
-		];
+		return [variants.at(-1)!, variants.length > 1] as const;
 	});
 }
 
-function typeAndDefault({
-	type,
-	default: byDefault,
-	typeOptions = {},
-	options,
-}: INodeProperties): string {
-	const { minValue, maxValue, multipleValues } = typeOptions;
-	if (multipleValues === false) return 'group';
-	const shownType = `${TYPES[type] ?? type}${range(minValue, maxValue)}`;
-	const shown = type === 'options' ? nameOf(byDefault, options) : literal(byDefault);
-	return [shownType, shown && `default ${shown}`].filter(Boolean).join('; ');
+/** The fields inside a field, with their descriptions; of those inside them, and without a description, the names. */
+function nested(property: INodeProperties): string[] {
+	const fields = variantsOf(nestedFields(property)).map(([inner]) => inner);
+	const names = (inner: INodeProperties): string[] => [
+		inner.displayName,
+		...nestedFields(inner).flatMap(names),
+	];
+	const isDescribed = ({ description }: INodeProperties) => (description ?? '') !== '';
+	const others = [
+		...new Set(fields.flatMap((field) => names(field).slice(isDescribed(field) ? 1 : 0))),
+	];
+	return [
+		...fields.filter(isDescribed).map((field) => {
+			const byDefault = defaultOf(field);
+			const ending = byDefault === '' ? '' : ` (default ${byDefault})`;
+			return `_${field.displayName}_: ${describe(field)}${ending}`;
+		}),
+		...(others.length === 0 ? [] : [`Also ${others.map((name) => `_${name}_`).join(', ')}.`]),
+	];
 }
 
-function range(minimum: number | undefined, maximum: number | undefined): string {
-	if (minimum === undefined) return maximum === undefined ? '' : `, at most ${maximum}`;
-	return maximum === undefined ? `, at least ${minimum}` : `, ${minimum} to ${maximum}`;
+function defaultOf({ type, default: byDefault, options }: INodeProperties): string {
+	return type === 'options' ? nameOf(byDefault, options) : literal(byDefault);
 }
 
 function nameOf(value: unknown, options: INodeProperties['options']): string {
@@ -123,17 +152,14 @@ function code(text: string): string {
 	return line === '' || line === '{}' || line === '[]' ? '' : `\`${line}\``;
 }
 
-function describe(property: INodeProperties, others: readonly INodeProperties[]): string {
-	const { description, hint, placeholder, type, options = [] } = property;
+function describe({ description, hint, type, options = [] }: INodeProperties): string {
 	const choices = type === 'options' ? (options as INodePropertyOptions[]) : [];
 	const described = choices.filter((choice) => choice.description !== undefined);
 	const plain = choices.filter((choice) => choice.description === undefined);
 	return [
-		conditionOf(property, others),
 		[description, hint].filter(Boolean).map(sentence).join(' '),
 		...(plain.length === 0 ? [] : [plain.map(({ name }) => `_${name}_`).join(', ')]),
 		...described.map((choice) => `_${choice.name}_: ${choice.description}`),
-		placeholder?.startsWith('e.g. ') === true ? `e.g. \`${placeholder.slice(5)}\`` : '',
 	]
 		.filter(Boolean)
 		.map(toMarkdown)
@@ -143,20 +169,6 @@ function describe(property: INodeProperties, others: readonly INodeProperties[])
 /** Whether a field is shown only when the node is used as an agent's tool. */
 function isForTools({ displayOptions }: INodeProperties): boolean {
 	return displayOptions?.show?.[TOOL] !== undefined;
-}
-
-/** The condition under which a field is shown. */
-function conditionOf(
-	{ displayOptions }: INodeProperties,
-	others: readonly INodeProperties[],
-): string {
-	const conditions = Object.entries(displayOptions?.show ?? {}).map(([key, values = []]) => {
-		if (key === TOOL) return 'the node is used as a tool';
-		const other = others.find(({ name }) => name === key.replace('/', ''));
-		const shown = values.map((value) => nameOf(value, other?.options ?? []) || literal(value));
-		return `_${other?.displayName ?? key}_ is ${shown.join(' or ')}`;
-	});
-	return conditions.length === 0 ? '' : `Shown when ${conditions.join(' and ')}.`;
 }
 
 const sentence = (text: string | undefined) => (text ?? '').replace(/(?<![.!?])$/, '.');

@@ -1,5 +1,5 @@
 import { VIDEO_MODELS } from '../nodes/client/video/models';
-import { fieldTables } from './fieldTables';
+import { fieldTables, sharedFieldTable } from './fieldTables';
 import { modelTable } from './modelTable';
 import { loadNode, NODE_NAMES, pageOf } from './nodePages';
 import { specificationTable } from './specificationTable';
@@ -14,13 +14,22 @@ export interface GeneratedPart {
 	readonly build: () => Promise<string>;
 }
 
+const descriptions = async () =>
+	(await Promise.all(NODE_NAMES.map(loadNode))).map(({ description }) => description);
+
 /** All generated parts: the field tables of each node that has a page, the video models, and the statements of the specification. */
 export const GENERATED_PARTS: readonly GeneratedPart[] = [
 	...NODE_NAMES.flatMap((name) => {
 		const page = pageOf(name);
-		const build = async () => fieldTables((await loadNode(name)).description);
+		const build = async () =>
+			fieldTables((await loadNode(name)).description, await descriptions());
 		return page === undefined ? [] : [{ page: `docs/${page}`, content: 'fields', build }];
 	}),
+	{
+		page: 'docs/fields.md',
+		content: 'shared fields',
+		build: async () => sharedFieldTable(await descriptions()),
+	},
 	{
 		page: 'docs/create-video.md',
 		content: 'models',
