@@ -45,7 +45,7 @@ export function sharedFieldTable(nodes: readonly Form[]): string {
 }
 
 /**
- * The fields of a node that no other node has, as Markdown: a table of the form, and one of its options. Fields that exist
+ * The fields of a node that no other node has, as Markdown: a table of the form, one of its options, and the notices. Fields that exist
  * once per model share one row.
  *
  * @param nodes All nodes of the package.
@@ -69,7 +69,10 @@ export function fieldTables(node: Form, nodes: readonly Form[]): string {
 			...(others.length === 0 ? [] : [`As in [other nodes](fields.md): ${names}.`]),
 		];
 	});
-	return tables.flat().join('\n\n');
+	const notices = node.properties
+		.filter(({ type }) => type === 'notice')
+		.map(({ displayName }) => `> ${toMarkdown(displayName)}`);
+	return [...tables.flat(), ...notices].join('\n\n');
 }
 
 /** The display names of all fields, including nested ones. */
