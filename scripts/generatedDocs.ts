@@ -1,8 +1,10 @@
 import { VIDEO_MODELS } from '../nodes/client/video/models';
+import { STATES } from '../nodes/shared/ledger/paidCall';
 import { fieldTables, sharedFieldTable } from './fieldTables';
 import { modelTable } from './modelTable';
 import { loadNode, NODE_NAMES, pageOf } from './nodePages';
 import { specificationTable } from './specificationTable';
+import { stateDiagram } from './stateDiagram';
 
 /** A part of a page that `npm run docs` writes between two marks. */
 export interface GeneratedPart {
@@ -17,7 +19,7 @@ export interface GeneratedPart {
 const descriptions = async () =>
 	(await Promise.all(NODE_NAMES.map(loadNode))).map(({ description }) => description);
 
-/** All generated parts: the field tables of each node that has a page, the video models, and the statements of the specification. */
+/** All generated parts: the field tables of each node that has a page, the video models, the states of a paid call, and the statements of the specification. */
 export const GENERATED_PARTS: readonly GeneratedPart[] = [
 	...NODE_NAMES.flatMap((name) => {
 		const page = pageOf(name);
@@ -34,6 +36,11 @@ export const GENERATED_PARTS: readonly GeneratedPart[] = [
 		page: 'docs/create-video.md',
 		content: 'models',
 		build: () => Promise.resolve(modelTable(VIDEO_MODELS)),
+	},
+	{
+		page: 'docs/architecture.md',
+		content: 'states',
+		build: () => Promise.resolve(stateDiagram(STATES)),
 	},
 	{
 		page: 'test/spec/specification.md',

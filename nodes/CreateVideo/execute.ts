@@ -4,7 +4,7 @@ import { settled, valueOf } from '../client/concurrency';
 import { isOutcomeUnknown } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';
 import { asJson, fromJson, parseJson, withoutUndefined } from '../client/json';
-import { counted } from '../client/values';
+import { counted, oneLine, shown } from '../client/values';
 import { createVideo, type CreatedTask } from '../client/video/tasks';
 import type { Adjustment } from '../client/video/videoRequest';
 
@@ -12,6 +12,7 @@ import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { CallKind } from '../shared/ledger/callKind';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
+import { attemptOf } from '../shared/ledger/paidCall';
 import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
 import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { n8nClock } from '../shared/run/clock';
@@ -31,6 +32,8 @@ type CreatedVideo = CreatedTask & {
 	readonly request: Partial<PlannedVideo['plan']['request']>;
 	readonly adjustments?: readonly Adjustment[];
 	readonly estimated_cost?: number;
+	/** How many videos its key has had with this one, where the others have failed. */
+	readonly attempt?: number;
 };
 
 /** Creates the videos of all items, and waits for them if that is on. Until all have succeeded, a retry knows the tasks. */
@@ -109,6 +112,9 @@ const CREATIONS: CallKind<CreatedVideo> = {
 			['idempotency_key', 'isEmpty'],
 		],
 	},
+	field: 'Prompt',
+	describe: ({ prompt, model, duration, size }) =>
+		`the prompt "${oneLine(shown(prompt))}" (${[model, duration && `${shown(duration)} s`, size].filter(Boolean).join(', ')})`,
 	toRow: ({ task_id, status, model }) => ({ task_id, status, model }),
 	toResult(row) {
 		const task_id = taskIdOf(row);
@@ -123,6 +129,7 @@ const CREATIONS: CallKind<CreatedVideo> = {
 			model: String(model),
 			request: Object.fromEntries(sent.filter(([, value]) => value !== null && value !== '')),
 			...(typeof estimated_cost === 'number' && { estimated_cost }),
+			...(attemptOf(row) > 1 && { attempt: attemptOf(row) }),
 			...(Array.isArray(adjustments) && { adjustments: fromJson(adjustments) }),
 		};
 	},
@@ -132,22 +139,34 @@ const CREATIONS: CallKind<CreatedVideo> = {
 async function openTasks(context: IExecuteFunctions, videos: readonly PlannedVideo[]) {
 	const planned = videos
 		.filter(({ options }) => !options.dryRun)
-		.map(({ item, fingerprint, estimatedCost, options, plan: { request, adjustments } }) => ({
-			item,
-			key: options.idempotencyKey,
-			entered: fingerprint,
-			retryOutcomeUnknown: options.retryOutcomeUnknown,
-			row: {
-				model: request.model,
-				prompt: request.prompt,
-				duration: request.duration ?? null,
-				size: request.size ?? '',
-				audio: request.generate_audio ?? null,
-				adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
-				estimated_cost: estimatedCost ?? null,
-				idempotency_key: options.idempotencyKey,
-			},
-		}));
+		.map(
+			({
+				item,
+				entered,
+				sources,
+				estimatedCost,
+				options,
+				plan: { request, adjustments },
+			}) => ({
+				item,
+				key: options.idempotencyKey,
+				onConflict: options.keyConflict,
+				entered,
+				files: sources,
+				retryOutcomeUnknown: options.retryOutcomeUnknown,
+				row: {
+					model: request.model,
+					prompt: request.prompt,
+					duration: request.duration ?? null,
+					size: request.size ?? '',
+					audio: request.generate_audio ?? null,
+					adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
+					estimated_cost: estimatedCost ?? null,
+					idempotency_key: options.idempotencyKey,
+					key_scope: options.idempotencyKey && options.keyScope,
+				},
+			}),
+		);
 	return await openCalls(context, CREATIONS, planned, {
 		isOn: ledgerOptions.taskLedger.read(context, 0),
 		smallestBatch: readBatching(context).concurrency,
@@ -169,24 +188,24 @@ async function outputOf(
 	pending: Set<PlannedVideo>,
 ): Promise<IDataObject> {
 	const { http, options, estimatedCost, plan } = video;
-	const { request: shown, adjustments } = plan;
+	const { request, adjustments } = plan;
 	const cost = withoutUndefined({ estimated_cost: estimatedCost });
-	if (options.dryRun) return { request: shown, adjustments, ...cost };
+	if (options.dryRun) return { request, adjustments, ...cost };
 
-	const { result, isReused } = await calls.make(video.item, async () => {
-		const request = video.sign();
+	const { result, isReused } = await calls.make(video.item, async (attempt) => {
+		const toSend = video.sign();
 		pending.delete(video);
 		const task = await withRetryUntil(
 			n8nClock(context),
 			http,
 			options,
-			async (port) => await createVideo(port, request, options.idleTimeoutMs),
+			async (port) => await createVideo(port, toSend, options.idleTimeoutMs),
 		).catch((error: unknown) => {
 			if (!isOutcomeUnknown(error)) pending.add(video);
 			throw error;
 		});
 		const changes = adjustments.length > 0 && { adjustments };
-		return { ...task, request: shown, ...changes, ...cost };
+		return { ...task, request, ...changes, ...cost, ...(attempt > 1 && { attempt }) };
 	});
 	if (!isReused) {
 		trace(context, {
@@ -196,11 +215,11 @@ async function outputOf(
 			'agent_video.estimated_cost': estimatedCost,
 		});
 	}
-	const { request, ...rest } = result;
+	const { request: sent, ...rest } = result;
 	return asJson({
 		...rest,
 		// An agent's model needs it where it gets a video that it may not have asked for.
-		...((isReused || !isToolRun(context)) && { request }),
+		...((isReused || !isToolRun(context)) && { request: sent }),
 		...(isReused && { reused: true }),
 	});
 }

@@ -7,7 +7,7 @@ import { VIDEO_FIELDS, REFERENCES } from '../client/video/fields';
 import { readPair, type OwnModel } from '../client/video/models';
 
 import { videoRequest } from '../client/video/videoRequest';
-import { fieldNames, signedFileUrl } from '../shared/files/signedFileUrl';
+import { fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
 import { isToolRun, nodeState } from '../shared/run/nodeContext';
 
@@ -49,15 +49,22 @@ export async function planVideo(
 		signers.set(url, sign);
 		return { kind, url };
 	});
-	const entered = { ...input, references, model, like };
-	const plan = videoRequest(entered, options.unsupportedValues);
+	const plan = videoRequest({ ...input, references, model, like }, options.unsupportedValues);
+	const sources = await Promise.all(
+		input.references.map(async ({ kind, source }) => [
+			kind,
+			'url' in source ? source.url : await hashOfFile(context, source.id),
+		]),
+	);
 	const { request, seconds = 0 } = plan;
 	const signed = (urls?: readonly string[]) => urls?.map((url) => signers.get(url)?.() ?? url);
 	return {
 		/** Index of the item. */
 		item,
-		/** The entered values as text, to recognize the same call in a retry. Binary files have no URL in it: each try signs a new one. */
-		fingerprint: JSON.stringify(input),
+		/** What was entered, to recognize the same video later: files by their content, as each execution stores them under another ID. */
+		entered: { ...input, references: sources },
+		/** The references, binary files by a hash of their content. */
+		sources,
 		/** Price per Second times the seconds of the video; undefined where one of them is unknown. */
 		estimatedCost: roundCost(options.pricePerSecond * seconds) || undefined,
 		/** The files to download when the node waits; undefined if it does not. */
@@ -110,7 +117,6 @@ function readEntry(
 		source === 'url'
 			? [url].flat().map((each) => ({ url: checkText(each, field) }))
 			: fieldNames(binaryProperty, field).map((property) => {
-					// It identifies the file in a retry, which signs a new URL for it.
 					const { id = '' } = context.helpers.assertBinaryData(item, property);
 					return { property, id };
 				});

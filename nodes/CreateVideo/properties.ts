@@ -19,6 +19,7 @@ import {
 	trimmed,
 	type Declared,
 } from '../shared/form/form';
+import type { KeyConflict } from '../shared/ledger/callKind';
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
 import { isToolRun } from '../shared/run/nodeContext';
 import { checkKey, parseModel } from '../shared/run/parameters';
@@ -84,10 +85,35 @@ export const createVideoForm = form({
 	binaryProperty: waits(downloadFields.binaryProperty),
 	options: options({
 		idempotencyKey: trimmed('Idempotency Key', {
-			help: 'What the video is for, e.g. the ID of an order. The same key never creates a second video in this project: the existing task comes out, with reused: true.',
-			// An expression, so that nobody types one into a field of fixed text.
-			default: '={{ $json.id }}',
+			help: 'What the video is for, e.g. the ID of an order. The same key creates no second video, unless the first one has failed: the existing task comes out, with reused: true.',
+			// An empty expression, so that nobody types one into a field of fixed text.
+			default: '=',
 			placeholder: 'e.g. {{ $json.order_id }}',
+		}),
+		keyConflict: choice<KeyConflict>('Idempotency Key Conflict', {
+			help: 'What to do with an item whose Idempotency Key was used with other values, such as another prompt',
+			default: 'fail',
+			choices: [
+				['Fail the Item', 'fail', 'The error shows both, and nothing is sent'],
+				['Use Existing Video', 'reuse', 'The key alone says which video is meant'],
+				[
+					'Create Another Video',
+					'create',
+					'Key and values together say which video is meant',
+				],
+			],
+		}),
+		keyScope: choice<'workflow' | 'project'>('Idempotency Key Scope', {
+			help: 'Where an Idempotency Key is the same one',
+			default: 'workflow',
+			choices: [
+				[
+					'This Workflow',
+					'workflow',
+					'Another workflow may use the same keys for other videos',
+				],
+				['Project', 'project', 'In all workflows of the project with this choice'],
+			],
 		}),
 		// First the one for tools: an older n8n adds the first of two with its default, which is then a limit in both cases.
 		maximumVideos: field(

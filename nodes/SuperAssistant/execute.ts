@@ -77,8 +77,10 @@ export function planCall(context: IExecuteFunctions, item: number) {
 		call: {
 			item,
 			key: '',
+			onConflict: 'reuse' as const,
 			// Not what is sent: the signed URLs of binary files differ on every run.
-			entered: JSON.stringify([appCode, message, session, images]),
+			entered: [appCode, message, session, images],
+			files: images,
 			retryOutcomeUnknown: options.retries.retryOutcomeUnknown,
 			row: {
 				app_code: appCode.trim(),

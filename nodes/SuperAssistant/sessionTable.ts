@@ -4,6 +4,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { ChatCompletion } from '../client/chat/types';
 import { InputError, rejectMistakes } from '../client/errors';
 import { fromJson, isJsonObject, objectOf, parseJsonObject } from '../client/json';
+import { oneLine, shown } from '../client/values';
 import { chatOf, isOfVisitor, keyOf } from '../shared/chat/identity';
 import { CALLER_COLUMNS, type CallKind, STATUS_COLUMNS } from '../shared/ledger/callKind';
 import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
@@ -175,6 +176,8 @@ export const ASSISTANT_CALLS: CallKind<ChatCompletion> = {
 	},
 	// As long as n8n keeps executions by default.
 	expired: { days: 14, rows: [['status', 'eq', 'answered']] },
+	field: 'Message',
+	describe: ({ message }) => `the message "${oneLine(shown(message))}"`,
 	toRow: (reply) => {
 		const { session_id } = reply;
 		const session = session_id === undefined ? {} : { session_id };

@@ -230,7 +230,10 @@ describe('several videos', () => {
 	});
 
 	test('two items with one key are one video, and both have its file', async () => {
-		const parameters = parametersOf({ idempotencyKey: '={{ "order 1" }}' });
+		const parameters = parametersOf({
+			idempotencyKey: '={{ "order 1" }}',
+			keyConflict: 'reuse',
+		});
 		const { outputs } = await run(['a', 'b'], { parameters });
 		expect(requested(CREATE)).toStrictEqual(['a']);
 		expect(requested(POLL)).toStrictEqual(['task-a']);

@@ -38,8 +38,10 @@ test.each([
 	['the key', { sessionKey: 'chat-2' }],
 	['the images', { images: { image: [{ source: 'url', url: 'https://example.com/a.png' }] } }],
 ])('a call is recognized by %s', (_name, change) => {
-	expect(describeItem({ ...CALL, ...change }).entered).not.toBe(describeItem(CALL).entered);
-	expect(describeItem({ ...CALL }).entered).toBe(describeItem(CALL).entered);
+	expect(describeItem({ ...CALL, ...change }).entered).not.toStrictEqual(
+		describeItem(CALL).entered,
+	);
+	expect(describeItem({ ...CALL }).entered).toStrictEqual(describeItem(CALL).entered);
 });
 
 const REPLY: ChatCompletion = {

@@ -2,7 +2,16 @@ import type { CallLog, KnownCall } from '../../nodes/shared/ledger/callLog';
 import { merged } from '../../nodes/shared/ledger/recall';
 
 const failure = { kind: 'network', message: 'broke off', advice: [], details: {} } as const;
-const call: KnownCall<string> = { call: 'c', fingerprint: 'f', key: '', run: 0, item: 0 };
+const call: KnownCall<string> = {
+	call: 'c',
+	fingerprint: 'f',
+	values: 'v',
+	place: 'p',
+	about: '',
+	key: '',
+	run: 0,
+	item: 0,
+};
 const logOf = (...calls: KnownCall<string>[]): CallLog<string> => ({
 	known: () => calls,
 	keep: () => undefined,

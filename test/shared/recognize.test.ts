@@ -4,27 +4,33 @@ interface Named extends EarlierCall {
 	readonly name: string;
 }
 
+/** What changes in a text with `now` is its own: the input item is equal. */
+const namesOf = (text: string, key: string) => ({
+	fingerprint: `${key} ${text}`,
+	values: text,
+	place: text.replace(/ at .*| \d.*/, ''),
+	key,
+});
+
 /** A call of an earlier try: what was entered, then the position of its item and of its run. */
 const earlier = (text: string, item: number, run = 0, key = ''): Named => ({
 	name: `${text} of run ${run}, item ${item}`,
-	fingerprint: key || text,
-	key,
+	...namesOf(text, key),
 	run,
 	item,
 });
 const asked = (text: string, item: number, key = ''): AskedCall => ({
-	fingerprint: key || text,
-	key,
+	...namesOf(text, key),
 	item,
 });
 
-const namesOf = (found: ReadonlyMap<number, Named>) =>
+const recognizedNames = (found: ReadonlyMap<number, Named>) =>
 	Object.fromEntries([...found].map(([item, { name }]) => [item, name]));
 const recognized = (
 	items: readonly AskedCall[],
 	calls: readonly Named[],
 	run: number | 'tool' = 0,
-) => namesOf(recognize(items, calls, run));
+) => recognizedNames(recognize(items, calls, run));
 
 test('an item has the call with its text, wherever its item was', () => {
 	const calls = [earlier('boat', 0), earlier('kite', 1), earlier('lamp', 2)];

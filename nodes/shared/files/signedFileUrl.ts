@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto';
+
+import type { IExecuteFunctions } from 'n8n-workflow';
+
 import { InputError } from '../../client/errors';
 import { isPrivateUrl, type PublicUrlOptions } from '../../client/http/publicUrl';
 import { oneLine, shown } from '../../client/values';
@@ -52,4 +56,16 @@ export function signedFileUrl(
 		);
 	}
 	return url;
+}
+
+/** A hash of the content of a file that n8n has stored, under another ID in every execution; its ID where it cannot be read. */
+export async function hashOfFile({ helpers }: IExecuteFunctions, id: string): Promise<string> {
+	const content = createHash('sha256');
+	try {
+		for await (const chunk of await helpers.getBinaryStream(id))
+			content.update(chunk as Buffer);
+		return content.digest('hex');
+	} catch {
+		return id;
+	}
 }

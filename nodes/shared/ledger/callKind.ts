@@ -1,5 +1,4 @@
 import type { Condition, Row, TableSchema } from './dataTable';
-import type { AskedCall } from './recognize';
 
 /** The columns of every table of calls that a person reads first: n8n shows about five without scrolling. */
 export const STATUS_COLUMNS = {
@@ -34,12 +33,26 @@ export interface CallKind<T> {
 	readonly toRow: (result: T) => Row;
 	/** The result in a row; undefined where the row has no answer. */
 	readonly toResult: (row: Row) => T | undefined;
+	/** What a row asks for, in a line for errors. */
+	readonly describe: (row: Row) => string;
+	/** Label of the field with its text. */
+	readonly field: string;
 }
 
+/** What to do with an item whose idempotency key was used with other values. */
+export type KeyConflict = 'fail' | 'reuse' | 'create';
+
 /** A call that an item asks for, with the columns that are known before it is sent. */
-export interface PlannedCall extends Omit<AskedCall, 'fingerprint'> {
-	/** What was entered, as text. */
-	readonly entered: string;
+export interface PlannedCall {
+	/** Index of the item. */
+	readonly item: number;
+	/** Idempotency key; empty for none. */
+	readonly key: string;
+	readonly onConflict: KeyConflict;
+	/** What was entered. */
+	readonly entered: unknown;
+	/** Its files: the URL or the content of each. */
+	readonly files: unknown;
 	readonly row: Row;
 	/** Whether to send the call again if its outcome is unknown. */
 	readonly retryOutcomeUnknown: boolean;

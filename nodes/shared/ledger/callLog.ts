@@ -10,6 +10,8 @@ export interface KnownCall<T> extends EarlierCall {
 	readonly call: string;
 	readonly result?: T;
 	readonly failure?: SavedError;
+	/** What it asks for, in a line for errors. */
+	readonly about: string;
 	/** The execution that has read the call from the ledger. */
 	readonly readBy?: string;
 }

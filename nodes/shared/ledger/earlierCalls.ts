@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { CallKind } from './callKind';
 import { interrupted, type KnownCall } from './callLog';
 import type { Row, Step } from './dataTable';
+import type { AskedPaid } from './ledgerRun';
 import type { Origin } from './origin';
 import type { EarlierCall } from './recognize';
 
@@ -20,35 +21,39 @@ export function ofOtherTries({ origin, root }: Origin): Step {
 	return { find: { all } };
 }
 
-/** Whether a row is the reservation of an idempotency key. */
-export function isReservation({ status }: Row): boolean {
-	return status === 'claimed' || status === 'reserved';
+/** Whether an item asks for something else than the call of its key. A row that a person has added has no values. */
+export function differs(
+	asked: Pick<AskedPaid, 'values' | 'place'>,
+	{ values, place }: Pick<EarlierCall, 'values' | 'place'>,
+): boolean {
+	return values !== '' && values !== asked.values && place !== asked.place;
 }
 
-interface CallParts extends Pick<EarlierCall, 'run' | 'fingerprint'> {
+interface CallParts extends Pick<EarlierCall, 'run' | 'fingerprint' | 'values' | 'place'> {
 	/** The execution that makes the call, see `Origin`. */
 	readonly own: string;
 }
 
 /** A unique ID of a call, in one column with what is compared: a table is written the faster the fewer columns it has. */
-export function callId({ run, fingerprint, own }: CallParts): string {
-	return [run, fingerprint, randomUUID(), own].join(' ');
+export function callId({ run, fingerprint, own, values, place }: CallParts): string {
+	return [run, fingerprint, randomUUID(), own, values, place].join(' ');
 }
 
 /** What the ID of a row's call consists of. */
 export function partsOf({ call }: Row): CallParts {
-	const [run, fingerprint = '', , own = ''] = String(call).split(' ');
-	return { run: Number(run), fingerprint, own };
+	const [run, fingerprint = '', , own = '', values = '', place = ''] = String(call).split(' ');
+	return { run: Number(run), fingerprint, own, values, place };
 }
 
 /** A row as the call that it stands for. */
-export function toKnown<T>({ table, toResult }: CallKind<T>, row: Row): KnownCall<T> {
+export function toKnown<T>({ table, toResult, describe }: CallKind<T>, row: Row): KnownCall<T> {
 	const result = toResult(row);
 	return {
 		...partsOf(row),
 		call: row['call'] as string,
 		key: (row['idempotency_key'] as string | null) ?? '',
 		item: row['item'] as number,
+		about: describe(row),
 		...(result === undefined ? { failure: interrupted(table) } : { result }),
 	};
 }

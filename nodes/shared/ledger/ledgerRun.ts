@@ -18,10 +18,30 @@ import type { recognize } from './recognize';
 export interface AskedPaid extends PlannedCall {
 	readonly call: string;
 	readonly fingerprint: string;
+	readonly values: string;
+	readonly place: string;
+	readonly source: string;
+	/** The same for all items that have one video. */
+	readonly lock: string;
+	readonly about: string;
 }
 
 /** One run of a node that makes paid calls: what its parts share. */
 export type LedgerRun<T> = Awaited<ReturnType<typeof ledgerRun<T>>>;
+
+/** An expression that reads more than the input item. */
+const OTHER_NODES = /\$\(|\$(node|items|input|prevNode)\b/;
+
+/** A hash of values, by default without the queries of URLs: a signed URL differs every time. */
+function hashOf(values: unknown, replacer = withoutQuery): string {
+	return hash('sha256', JSON.stringify(values, replacer)).slice(0, 32);
+}
+
+function withoutQuery(_name: string, value: unknown): unknown {
+	return typeof value === 'string' && /^https?:\S+$/i.test(value)
+		? value.replace(/[?#].*/, '')
+		: value;
+}
 
 /** Reads what identifies this run and its calls. */
 export async function ledgerRun<T>(
@@ -47,11 +67,22 @@ export async function ledgerRun<T>(
 		origin: origin.origin,
 		account,
 	};
+	const { options: _, ...form } = context.getNode().parameters;
+	const readsOthers = OTHER_NODES.test(JSON.stringify(form));
 	const asked = planned.map((each): AskedPaid => {
-		const fingerprint = hash('sha256', each.key || each.entered).slice(0, 32);
-		const call = callId({ run: index, fingerprint, own: origin?.own ?? '' });
-		const row = { ...each.row, ...caller, call, item: each.item };
-		return { ...each, call, fingerprint, row };
+		const { item, key, entered, files } = each;
+		const values = hashOf(entered);
+		const source = [key, context.getInputData()[item]!.json, form, files];
+		const hashes = {
+			fingerprint: hashOf([key, entered], (_name, value: unknown) => value),
+			values,
+			place: hashOf([...source, readsOthers && values]),
+		};
+		const call = callId({ run: index, own: origin?.own ?? '', ...hashes });
+		const row = { ...each.row, ...caller, call, item };
+		const lock = each.onConflict === 'create' ? `${key} ${values}` : key;
+		const about = kind.describe(row);
+		return { ...each, ...hashes, source: hashOf(source), call, row, lock, about };
 	});
 	/** By what earlier calls are recognized. */
 	const mode: Parameters<typeof recognize>[2] =

@@ -3,23 +3,17 @@ import { randomUUID } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
-import { settled, valueOf } from '../../client/concurrency';
+import { type Settled, settled, valueOf } from '../../client/concurrency';
 import { batchWriter } from './batchWriter';
 import type { CallKind, PlannedCall } from './callKind';
 import { interrupted, toFailure } from './callLog';
 import type { Row, Step } from './dataTable';
-import { isRepeated, isReservation, ofOtherTries, toKnown } from './earlierCalls';
+import { isRepeated, ofOtherTries, toKnown } from './earlierCalls';
 import { ledgerRun, type AskedPaid, type LedgerRun } from './ledgerRun';
+import { attemptOf, isReservation, RESERVATION_MS } from './paidCall';
 import { recall, type Paid } from './recall';
 import { recognize } from './recognize';
-import {
-	keyInUse,
-	keyNotKept,
-	prolongation,
-	RESERVATION_MS,
-	reservationOf,
-	takeKeys,
-} from './reserveKeys';
+import { keyInUse, keyNotKept, prolongation, reservationOf, takeKeys } from './reserveKeys';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
 export interface PaidCalls<T> {
@@ -30,9 +24,11 @@ export interface PaidCalls<T> {
 	/**
 	 * Makes the call of an item, or takes it from an earlier try.
 	 *
+	 * @param send Gets how many videos its key has had with this one.
+	 *
 	 * @throws ServiceError as `send`; or where the outcome of an earlier try is unknown.
 	 */
-	make(item: number, send: () => Promise<T>): Promise<Paid<T>>;
+	make(item: number, send: (attempt: number) => Promise<T>): Promise<Paid<T>>;
 	/** Writes what is left to the ledger. Call it however the run ends. */
 	close(): Promise<void>;
 }
@@ -58,25 +54,35 @@ export async function openCalls<T extends object>(
 	const { toSend, known: ofKeys } = await takeKeys(run, unknown);
 	const known = new Map([...recalled.known, ...ofKeys]);
 	const sender = callSender(run, toSend, { smallestBatch, earlierRows: recalled.rows });
-	const keys = new Map(planned.map(({ item, key }) => [item, key]));
+	const refusal = [...known.values()].find(isRefusal);
+	if (refusal !== undefined && !context.continueOnFail()) {
+		await sender.close();
+		throw refusal.error;
+	}
+	const locks = new Map(run.asked.map(({ item, lock }) => [item, lock]));
 	const positions = new Map(toSend.map(({ item }, position) => [item, position]));
-	const sentByKey = new Map<string, Promise<T>>();
+	const sentByLock = new Map<string, Promise<T>>();
 	return {
 		isNew: (item) => positions.has(item),
 		isFromLedger: (item) => recalled.fromLedger.has(item),
 		async make(item, send) {
 			const found = known.get(item);
 			if (found !== undefined) return valueOf(found);
-			const key = keys.get(item)!;
+			const lock = locks.get(item)!;
 			const position = positions.get(item);
 			if (position === undefined)
-				return { result: await sentByKey.get(key)!, isReused: true };
+				return { result: await sentByLock.get(lock)!, isReused: true };
 			const sent = sender.send(position, send);
-			sentByKey.set(key, sent);
+			sentByLock.set(lock, sent);
 			return { result: await sent, isReused: false };
 		},
 		close: sender.close,
 	};
+}
+
+/** Whether an item must not be sent: then a node that stops on errors sends nothing at all. */
+function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: InputError } {
+	return 'error' in known && known.error instanceof InputError;
 }
 
 /** Sends calls, named by their position, and writes each into the ledger before and after. */
@@ -143,7 +149,7 @@ function callSender<T extends object>(
 
 	return {
 		/** @throws ServiceError as `send`; InputError where the call is not sent. */
-		async send(position: number, send: () => Promise<T>): Promise<T> {
+		async send(position: number, send: (attempt: number) => Promise<T>): Promise<T> {
 			const { item, call, key, fingerprint, row } = calls[position]!;
 			if (key !== '' && !isHeld()) throw keyInUse();
 			const isStored = origin !== undefined && (await writer.announce(position));
@@ -151,9 +157,11 @@ function callSender<T extends object>(
 				writer.settle(position);
 				throw key !== '' && !isStored ? keyNotKept(writeError) : alreadyRetried();
 			}
-			const logged = { call, key, fingerprint, run: run.index, item };
+			const { about, values, place, source } = calls[position]!;
+			const names = { fingerprint, values, place, source };
+			const logged = { call, key, ...names, about, run: run.index, item };
 			const sentAt = new Date(clock.now()).toISOString();
-			const result = await send().catch((error: unknown) => {
+			const result = await send(attemptOf(row)).catch((error: unknown) => {
 				if (!isOutcomeUnknown(error)) {
 					writer.settle(position);
 					throw error;

@@ -7,10 +7,12 @@ import { nodeState } from '../run/nodeContext';
 import { removals } from './batchWriter';
 import { type CallLog, type KnownCall } from './callLog';
 import { MAX_CONDITIONS, TableError, type Condition, type Row } from './dataTable';
-import { isRepeated, isReservation, ofOtherTries, partsOf, toKnown } from './earlierCalls';
-import type { LedgerRun } from './ledgerRun';
+import { differs, isRepeated, ofOtherTries, partsOf, toKnown } from './earlierCalls';
+import type { AskedPaid, LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
+import { isReservation } from './paidCall';
 import { recognize } from './recognize';
+import { keyConflict } from './reserveKeys';
 import { trimTaskIds } from './taskTable';
 
 /** A result, and whether an earlier try or another execution has made the call. */
@@ -43,14 +45,27 @@ async function find<T>(run: LedgerRun<T>) {
 		.filter((row) => !isReservation(row))
 		.map((row) => ({ ...toKnown(kind, row), readBy: origin!.root }));
 	const logged = new Set(log.known().map(({ call }) => call));
-	const earlier = recognizeAll(run, merged(log, inLedger, origin?.root));
+	const all = merged(log, inLedger, origin?.root);
+	const earlier = recognizeAll(run, all);
+	const passed = atPositions(run, all, new Set(earlier.values()));
 	const known = new Map<number, Settled<Paid<T>>>();
 	const fromLedger = new Set<number>();
+	const used = new Set<unknown>();
 	const again: string[] = [];
 	let others = 0;
-	for (const { item, fingerprint, retryOutcomeUnknown } of asked) {
+	for (const each of asked) {
+		const { item, key, onConflict, fingerprint, retryOutcomeUnknown } = each;
 		const call = earlier.get(item);
-		if (call === undefined) continue;
+		const other = passed.get(item);
+		if (call === undefined) {
+			if (other !== undefined) known.set(item, { error: otherItem(run, each, other) });
+			continue;
+		}
+		if (key !== '' && onConflict !== 'reuse' && differs(each, call)) {
+			if (onConflict === 'fail') known.set(item, { error: keyConflict(each, call) });
+			continue;
+		}
+		used.add(call.call);
 		if (!logged.has(call.call)) fromLedger.add(item);
 		if (call.result === undefined && retryOutcomeUnknown) {
 			// It gives up its row without an answer.
@@ -64,7 +79,6 @@ async function find<T>(run: LedgerRun<T>) {
 		log.keep({ ...call, run: index, item });
 	}
 	if (origin !== undefined) {
-		const used = new Set<unknown>([...earlier.values()].map(({ call }) => call));
 		await takeOver(run, origin, rows, { used, again }).catch(run.tell);
 	}
 	if (others > 0) hintOthers(run, others);
@@ -161,6 +175,28 @@ async function takeOver<T>(
 		...removals([...byId(rows.filter(isGone)), ...resent]),
 		...kept.map((any) => ({ set: { execution_id: root }, where: { any } })),
 	]);
+}
+
+/** The earlier calls at the positions of a run, of those that no item has. */
+function atPositions<T>(
+	{ mode }: LedgerRun<T>,
+	calls: readonly KnownCall<T>[],
+	taken: ReadonlySet<KnownCall<T>>,
+): ReadonlyMap<number, KnownCall<T>> {
+	const left = calls.filter(({ run, key }) => run === mode && key === '');
+	return new Map(left.filter((call) => !taken.has(call)).map((call) => [call.item, call]));
+}
+
+function otherItem<T>(
+	{ kind }: LedgerRun<T>,
+	{ about }: AskedPaid,
+	earlier: { readonly about: string },
+) {
+	return new InputError(
+		kind.field,
+		`is ${about} in this item, and was ${earlier.about} in the earlier try of the execution, which has paid for it`,
+		'Nothing was sent, as a retry knows an item by its values, or by an equal input item at its position. For what the items contain now, execute the workflow again instead of retrying',
+	);
 }
 
 /** The outcome of a known call. */

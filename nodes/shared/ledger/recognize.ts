@@ -1,7 +1,13 @@
 /** A paid call that an earlier try of an execution has made, or may have made. */
 export interface EarlierCall {
-	/** Hash of what was entered. */
+	/** Hash of the key and what was entered, as all others. */
 	readonly fingerprint: string;
+	/** The same without the queries of URLs: a signed URL differs every time. */
+	readonly values: string;
+	/** Of the input item and the form, where the form reads nothing but this item. */
+	readonly place: string;
+	/** Of the input item and the form; only of a call that n8n has kept with the data of all nodes. */
+	readonly source?: string;
 	/** Idempotency key; empty for none. */
 	readonly key: string;
 	/** Index of the node's run. */
@@ -10,15 +16,18 @@ export interface EarlierCall {
 	readonly item: number;
 }
 
+/** The name of a call to which a rule gives none. */
+const NAMELESS = '[]';
+
 /** A call that an item asks for. */
 export type AskedCall = Omit<EarlierCall, 'run'>;
 
 /**
  * Finds for each item the call that an earlier try of the same execution made for it. A call belongs to one item only.
  *
- * First by what was entered: the items before the node may come in another order than in the earlier try. Then by
- * position, because a text with a time or a random number in it differs in every try. Calls of a tool have no position,
- * as an agent makes them in any order: the oldest one is taken.
+ * First by what was entered: the items before the node may come in another order than in the earlier try. Then by key, or
+ * by position where the item is equal, because a text with a time or a random number in it differs in every try. Calls of
+ * a tool have no position, as an agent makes them in any order: the oldest one is taken.
  *
  * @param run Index of the run of the items; `tool` for a call of a tool; `text` where the position tells nothing.
  * @returns The calls by index of the item.
@@ -29,10 +38,14 @@ export function recognize<E extends EarlierCall>(
 	run: number | 'tool' | 'text',
 ): ReadonlyMap<number, E> {
 	const position = (call: EarlierCall) => (typeof run === 'string' ? [] : [call.run, call.item]);
-	const rules: readonly ((call: EarlierCall) => unknown[])[] = [
+	/** A rule does not apply to a call to which it gives no name. */
+	const rules: readonly ((call: EarlierCall) => readonly unknown[])[] = [
 		(call) => [call.fingerprint, ...position(call)],
 		(call) => [call.fingerprint],
-		...(run === 'text' ? [] : [(call: EarlierCall) => [call.key, ...position(call)]]),
+		({ key }) => (key === '' && run !== 'tool' ? [] : [key]),
+		(call) => (typeof run === 'string' ? [] : [call.key, call.place, ...position(call)]),
+		({ source, ...call }) =>
+			typeof run === 'string' || source === undefined ? [] : [source, ...position(call)],
 	];
 	const found = new Map<number, E>();
 	const taken = new Set<E>();
@@ -40,8 +53,8 @@ export function recognize<E extends EarlierCall>(
 		const known = new Map<string, E[]>();
 		// The oldest call of each name comes last.
 		for (const call of earlier.toReversed()) {
-			if (taken.has(call)) continue;
 			const name = JSON.stringify(rule(call));
+			if (taken.has(call) || name === NAMELESS) continue;
 			known.set(name, known.get(name) ?? []);
 			known.get(name)!.push(call);
 		}

@@ -1,28 +1,26 @@
 import { type Settled, slices } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import type { Clock } from '../../client/ports';
+import { oneLine } from '../../client/values';
 import { isOwn } from '../run/credential';
 import { removals } from './batchWriter';
 import type { CallKind } from './callKind';
-import { claimKeys, type ClaimRow, type Reservation } from './claim';
+import { claimKeys, type ClaimRow } from './claim';
 import { MAX_CONDITIONS, type Condition, type Row, type Step } from './dataTable';
-import { toKnown } from './earlierCalls';
+import { differs, partsOf, toKnown } from './earlierCalls';
 import type { AskedPaid, LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
+import { attemptOf, hasKeyOf, meaningOf } from './paidCall';
 import { outcomeOf, type Paid } from './recall';
 
-/** A reservation that its owner has not turned into a sent call after this time is void: the owner is gone. */
-export const RESERVATION_MS = 15 * 60_000;
-/**
- * A call is answered or fails within its timeout, by default two minutes. After this time without an answer its
- * execution counts as stopped.
- */
-const ANSWER_MS = 3 * 60_000;
 /** How long to wait for another execution that is sending the call of a key at this moment. */
 const WAIT_MS = 90_000;
 
 /** A call whose idempotency key is to be reserved. */
-type KeyedCall = Pick<AskedPaid, 'key' | 'retryOutcomeUnknown' | 'row' | 'call'>;
+type KeyedCall = Pick<
+	AskedPaid,
+	'key' | 'lock' | 'onConflict' | 'values' | 'retryOutcomeUnknown' | 'row' | 'call'
+>;
 
 /** The content of the column `pending` of a reservation. */
 export function reservationOf(call: string): string {
@@ -30,18 +28,20 @@ export function reservationOf(call: string): string {
 }
 
 /**
- * Reserves idempotency keys, so that one call at most is sent for each of them: in this project, in all executions and on
+ * Reserves idempotency keys, so that one call at most is sent for each of them: in all executions of the workflow, and on
  * all workers that use the same database. n8n's tables have no unique constraint; `claimKeys` says how it is held.
  *
  * @param calls One call per key.
- * @returns By key. A row without a result is a call that was sent and never answered.
+ * @returns By lock: the outcomes, in which a row without a result is a call that was sent and never answered; and how many
+ *   videos of the key have failed.
  * @throws The errors of `run`.
  */
 export async function reserveKeys(
 	calls: readonly KeyedCall[],
 	clock: Clock,
 	run: (steps: readonly Step[]) => Promise<readonly Row[]>,
-): Promise<ReadonlyMap<string, Reservation>> {
+) {
+	const failures = new Map<string, number>();
 	const now = () => new Date(clock.now()).toISOString();
 	/** The rows of all parts, as a filter takes only so many conditions. */
 	async function inParts<T>(all: readonly T[], toStep: (part: readonly T[]) => Step) {
@@ -58,11 +58,16 @@ export async function reserveKeys(
 				const rows = await inParts(all, (part) => ({
 					find: { any: part.map(({ key }) => ['idempotency_key', 'eq', key]) },
 				}));
-				return all.map(({ key, retryOutcomeUnknown }) =>
-					rows
-						.filter((row) => row['idempotency_key'] === key)
-						.flatMap((row) => toClaim(row, clock.now(), retryOutcomeUnknown)),
-				);
+				return all.map((call) => {
+					const known = rows.filter((row) => isOfCall(row, call));
+					const attempts = known
+						.filter((row) => meaningOf(row, clock.now()) === 'again')
+						.map(attemptOf);
+					failures.set(call.lock, Math.max(0, ...attempts));
+					return known.flatMap((row) =>
+						toClaim(row, clock.now(), call.retryOutcomeUnknown),
+					);
+				});
 			},
 			claim: async (all) =>
 				await inParts(all, (part) => ({
@@ -84,23 +89,27 @@ export async function reserveKeys(
 		clock,
 		WAIT_MS,
 	);
-	return new Map([...outcomes].map(([{ key }, outcome]) => [key, outcome]));
+	return {
+		outcomes: new Map([...outcomes].map(([{ lock }, outcome]) => [lock, outcome])),
+		failures,
+	};
+}
+
+/** Whether a row is one of the key of a call; one with other values is not, where these make another video. */
+function isOfCall(row: Row, { row: own, onConflict, values }: KeyedCall): boolean {
+	return hasKeyOf(row, own) && (onConflict !== 'create' || partsOf(row).values === values);
 }
 
 /** The row as a claim; none for a reservation or a call that is not to be waited for. */
 function toClaim(row: Row, nowMs: number, ignoresUnanswered: boolean): ClaimRow[] {
-	const ageMs = nowMs - Date.parse(row['sent_at'] as string);
-	const status = row['status'] as string;
-	const to = (state: ClaimRow['state']) => [
+	const meaning = meaningOf(row, nowMs);
+	const isIgnored = meaning === 'report' && ignoresUnanswered;
+	if (meaning === 'free' || meaning === 'again' || isIgnored) return [];
+	const held = row['status'] === 'claimed' ? 'claimed' : 'reserved';
+	const state = meaning === 'wait' ? held : 'settled';
+	return [
 		{ id: row['id'] as number, claim: (row['pending'] as string | null) ?? '', state, row },
 	];
-	if (status === 'claimed' || status === 'reserved') {
-		// Without a time, which a person may have cleared, it would never end.
-		return ageMs <= RESERVATION_MS ? to(status) : [];
-	}
-	if (status !== 'sent' || (row['task_id'] ?? '') !== '') return to('settled');
-	if (ageMs <= ANSWER_MS) return to('reserved');
-	return ignoresUnanswered ? [] : to('settled');
 }
 
 /**
@@ -116,25 +125,36 @@ export async function takeKeys<T>(
 ) {
 	const leaders = new Map<string, AskedPaid>();
 	for (const each of calls) {
-		if (each.key !== '' && !leaders.has(each.key)) leaders.set(each.key, each);
+		if (each.key !== '' && !leaders.has(each.lock)) leaders.set(each.lock, each);
 	}
 	const known = new Map<number, Settled<Paid<T>>>();
 	if (leaders.size === 0) return { toSend: calls, known };
 	if (origin === undefined) throw keyNotKept(new Error('Task Ledger is off'));
-	const reserved = await reserveKeys([...leaders.values()], clock, onLedger).catch(
+	const { outcomes, failures } = await reserveKeys([...leaders.values()], clock, onLedger).catch(
 		(error: unknown) => {
 			throw isCanceled(error) ? error : keyNotKept(error);
 		},
 	);
-	for (const { item, key } of calls) {
-		const outcome = reserved.get(key) ?? 'reserved';
-		if (outcome === 'reserved') continue;
-		if (outcome === 'timeout') known.set(item, { error: keyInUse() });
-		else if (isOwn(outcome, account)) known.set(item, outcomeOf(toKnown(kind, outcome), true));
-		else known.set(item, { error: keyOfOther(kind, outcome) });
+	function outcomeFor(each: AskedPaid, leader: AskedPaid): Settled<Paid<T>> | undefined {
+		const outcome = outcomes.get(each.lock)!;
+		if (outcome === 'timeout') return { error: keyInUse() };
+		const earlier = outcome === 'reserved' ? undefined : toKnown(kind, outcome);
+		if (earlier !== undefined && !isOwn(outcome as Row, account))
+			return { error: keyOfOther(kind, outcome as Row) };
+		const first = earlier ?? leader;
+		if (each.onConflict === 'fail' && differs(each, first))
+			return { error: keyConflict(each, first) };
+		return earlier && outcomeOf(earlier, true);
 	}
-	const isFirst = (each: AskedPaid) => (leaders.get(each.key) ?? each) === each;
-	return { toSend: calls.filter((each) => !known.has(each.item) && isFirst(each)), known };
+	const toSend = calls.flatMap((each) => {
+		const leader = leaders.get(each.lock);
+		if (leader === undefined) return each;
+		const outcome = outcomeFor(each, leader);
+		if (outcome !== undefined) known.set(each.item, outcome);
+		if (outcome !== undefined || each !== leader) return [];
+		return { ...each, row: { ...each.row, attempt: failures.get(each.lock)! + 1 } };
+	});
+	return { toSend, known };
 }
 
 /** The step that prolongs all reservations of this execution. */
@@ -156,6 +176,14 @@ function keyError(problem: string, remedy: string): InputError {
 export function keyNotKept(error: unknown): InputError {
 	const problem = `cannot be kept: ${(error as Error).message}`;
 	return keyError(problem, 'Remove the option, or make the data table available');
+}
+
+/** The key is that of a call with other values. */
+export function keyConflict({ key, about }: AskedPaid, earlier: { readonly about: string }) {
+	return keyError(
+		`${oneLine(key)} was used for ${earlier.about}, and this item has ${about}, or other fields that differ`,
+		'To get the existing video, set Idempotency Key Conflict to Use Existing Video. For a new video use another key, or set it to Create Another Video',
+	);
 }
 
 /** Another execution has, or had, the key. */

@@ -23,6 +23,8 @@ export const TASK_TABLE = {
 		adjustments: 'string',
 		estimated_cost: 'number',
 		idempotency_key: 'string',
+		key_scope: 'string',
+		attempt: 'number',
 		collected_at: 'date',
 		...CALLER_COLUMNS,
 	},

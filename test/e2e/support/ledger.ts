@@ -69,7 +69,7 @@ export type OnError = 'stopWorkflow' | 'continueErrorOutput';
 
 /**
  * A workflow that creates VIDEOS videos, or as many as the body says, and waits for them. Its prompts begin with the key in the body of the webhook, and
- * hold a random number and the time: every retry of a crashed execution sends others.
+ * hold the time: every retry of a crashed execution sends others.
  */
 export function videosWorkflow(
 	path: string,
@@ -94,7 +94,7 @@ const startNodes = (path: string) => [
 	}),
 	node('Shots', 'n8n-nodes-base.code', 2, {
 		parameters: {
-			jsCode: `return [...Array($json.body.videos ?? ${VIDEOS}).keys()].map((shot) => ({ json: { prompt: $json.body.key + ' shot ' + shot + ', ' + Math.random() } }));`,
+			jsCode: `return [...Array($json.body.videos ?? ${VIDEOS}).keys()].map((shot) => ({ json: { prompt: $json.body.key + ' shot ' + shot } }));`,
 		},
 	}),
 ];

@@ -1,0 +1,332 @@
+import { Readable } from 'node:stream';
+
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { dataTables, type DataTables } from '../support/dataTables';
+import { runNode, type RunOptions } from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+let server: ScriptedServer;
+let tables: DataTables;
+/** Why the task of a prompt fails. */
+let failures: Record<string, string>;
+/** Number of tasks so far. */
+let tasks: string[];
+
+beforeEach(async () => {
+	tables = dataTables();
+	failures = {};
+	tasks = [];
+	server = await startScriptedServer((response, { path, body }) => {
+		const { prompt = '', task_id = '' } = body as Record<string, string>;
+		if (path === '/v1/videos/generations') {
+			const id = `task-${tasks.push(prompt)}`;
+			json(response, 200, { task_id: id, status: 'queued', model: 'video-m1' });
+			return;
+		}
+		const error_message = failures[tasks[Number(task_id.slice(5)) - 1]!];
+		const ending = error_message === undefined ? { status: 'completed' } : { status: 'failed' };
+		json(response, 200, {
+			task_id,
+			...ending,
+			error_message,
+			video_url: 'https://a.example/v',
+		});
+	});
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await server.stop();
+});
+
+const MODEL = { __rl: true, mode: 'id', value: 'video-m1' };
+let lastId = 100;
+
+/** Creates the videos of these items in an execution of its own. */
+async function create(
+	items: readonly IDataObject[],
+	options: IDataObject = {},
+	{ parameters, ...more }: Partial<RunOptions> = {},
+) {
+	const id = String((lastId += 1));
+	return await runNode('createVideo', {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		tables,
+		execution: { id, token: `token of ${id}` },
+		items: [...items],
+		parameters: { model: MODEL, prompt: '={{ $json.prompt }}', ...parameters, options },
+		...more,
+	});
+}
+const wait = async (items: readonly INodeExecutionData[]) =>
+	await runNode('waitForVideo', {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		tables,
+		items: items.map(({ json: fields }) => fields),
+		parameters: { download: false, onFailed: 'output' },
+	});
+
+const shownOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: { task_id, reused, attempt, error } }) =>
+		[task_id ?? error, reused === true && 'reused', attempt && `attempt ${String(attempt)}`]
+			.filter(Boolean)
+			.join(', '),
+	);
+
+/** The tables, with changed rows. */
+function change(to: (row: IDataObject) => IDataObject): void {
+	const rows = tables.rows.map(to);
+	tables = dataTables();
+	tables.insert(TASK_TABLE, ...rows);
+}
+
+const KEYED = { idempotencyKey: '={{ $json.id }}' };
+
+describe('the same key with other values', () => {
+	test('fails before anything is sent, and shows both', async () => {
+		await create([{ id: 1, prompt: 'A wedding' }], KEYED);
+		const { error } = await create(
+			[
+				{ id: 2, prompt: 'A car' },
+				{ id: 1, prompt: 'A sofa' },
+			],
+			KEYED,
+		);
+		expect(error!.message).toBe(
+			'Idempotency Key 1 was used for the prompt "A wedding" (video-m1, 5 s, 720P), and this item has the prompt "A sofa" (video-m1, 5 s, 720P), or other fields that differ',
+		);
+		expect(error!.description).toMatch(
+			/^Nothing was sent\. .*Use Existing Video.*Create Another Video/,
+		);
+		expect(tasks).toStrictEqual(['A wedding']);
+		// The key of the other item is free again.
+		expect(tables.rows).toHaveLength(1);
+	});
+
+	test('with On Error: Continue fails its item only', async () => {
+		await create([{ id: 1, prompt: 'A wedding' }], KEYED);
+		const { outputs } = await create(
+			[
+				{ id: 1, prompt: 'A sofa' },
+				{ id: 1, prompt: 'A wedding' },
+				{ id: 2, prompt: 'A car' },
+			],
+			KEYED,
+			{ onError: 'continueErrorOutput' },
+		);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused', 'task-2']);
+		expect(shownOf(outputs[1])).toStrictEqual([
+			expect.stringMatching(/^Idempotency Key 1 was used for the prompt "A wedding"/),
+		]);
+	});
+
+	test('fails within one run, too', async () => {
+		const { error } = await create(
+			[
+				{ id: 1, prompt: 'A wedding' },
+				{ id: 1, prompt: 'A sofa' },
+			],
+			KEYED,
+		);
+		expect(error!.message).toMatch(/^Idempotency Key 1 was used for the prompt "A wedding"/);
+		expect(tasks).toStrictEqual([]);
+		expect(tables.rows).toStrictEqual([]);
+	});
+
+	test.each([
+		['reuse', ['task-1, reused', 'task-1, reused', 'task-1, reused']],
+		['create', ['task-1, reused', 'task-2', 'task-2, reused']],
+	])('with the choice %s', async (keyConflict, expected) => {
+		await create([{ id: 1, prompt: 'A wedding' }], KEYED);
+		const prompts = ['A wedding', 'A sofa', 'A sofa'];
+		const items = prompts.map((prompt) => ({ id: 1, prompt }));
+		const { outputs } = await create(items, { ...KEYED, keyConflict });
+		expect(shownOf(outputs[0])).toStrictEqual(expected);
+	});
+
+	test.each(['model', 'duration', 'aspectRatio'])('another %s is another value', async (name) => {
+		const values = { model: { ...MODEL, value: 'video-m2' }, duration: 10, aspectRatio: '1:1' };
+		await create([{ id: 1, prompt: 'A wedding' }], KEYED);
+		const parameters = { [name]: values[name as keyof typeof values] };
+		const { error } = await create([{ id: 1, prompt: 'A wedding' }], KEYED, { parameters });
+		expect(error!.message).toMatch(/^Idempotency Key 1 was used for /);
+	});
+
+	test('an expression that gives an equal item another text is the same value', async () => {
+		const parameters = { prompt: '={{ $json.prompt }} in {{ $execution.id }}' };
+		await create([{ id: 1, prompt: 'A wedding' }], KEYED, { parameters });
+		const { outputs } = await create([{ id: 1, prompt: 'A wedding' }], KEYED, { parameters });
+		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
+	});
+
+	const withUrl = (url: string) => ({
+		parameters: { references: { file: [{ kind: 'image', source: 'url', url }] } },
+	});
+
+	test('a URL that was signed again is the same value, another file is not', async () => {
+		const items = [{ id: 1, prompt: 'A wedding' }];
+		await create(items, KEYED, withUrl('https://files.example/a.png?signature=1'));
+		const again = withUrl('https://files.example/a.png?signature=2');
+		expect(shownOf((await create(items, KEYED, again)).outputs[0])).toStrictEqual([
+			'task-1, reused',
+		]);
+		const other = withUrl('https://files.example/b.png?signature=1');
+		expect((await create(items, KEYED, other)).error!.message).toMatch(
+			/^Idempotency Key 1 was/,
+		);
+	});
+});
+
+describe('where a key is the same', () => {
+	const ITEM = [{ id: 1, prompt: 'An advert' }];
+	const asOtherWorkflow = () => {
+		change((row) => ({ ...row, workflow_id: 'another' }));
+	};
+
+	test('another workflow has keys of its own', async () => {
+		await create([{ id: 1, prompt: 'A wedding' }], KEYED);
+		asOtherWorkflow();
+		const { outputs } = await create(ITEM, KEYED);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-2']);
+		const again = await create(ITEM, KEYED);
+		expect(shownOf(again.outputs[0])).toStrictEqual(['task-2, reused']);
+	});
+
+	test.each([
+		['project', 'project', 'task-1, reused'],
+		['workflow', 'project', 'task-2'],
+		['project', 'workflow', 'task-2'],
+	])('scope %s there and %s here', async (there, here, expected) => {
+		await create(ITEM, { ...KEYED, keyScope: there });
+		asOtherWorkflow();
+		const { outputs } = await create(ITEM, { ...KEYED, keyScope: here });
+		expect(shownOf(outputs[0])).toStrictEqual([expected]);
+	});
+
+	test('a change of the scope forgets no video of this workflow', async () => {
+		await create(ITEM, { ...KEYED, keyScope: 'project' });
+		const { outputs } = await create(ITEM, KEYED);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
+	});
+});
+
+test('a key applies only where the option is added', async () => {
+	const items = [{ id: 1, prompt: 'A wedding' }];
+	await create(items);
+	const { outputs } = await create(items);
+	expect(shownOf(outputs[0])).toStrictEqual(['task-2']);
+	expect(tables.rows.map(({ idempotency_key: key }) => key)).toStrictEqual(['', '']);
+});
+
+describe('the key of a video that failed', () => {
+	const ITEM = [{ id: 1, prompt: 'A wedding' }];
+
+	/** Creates a video and waits for it, as a schedule does every night. */
+	async function night() {
+		const { outputs } = await create(ITEM, KEYED);
+		await wait(outputs[0]!);
+		return shownOf(outputs[0])[0];
+	}
+
+	test('makes a new one, three at most', async () => {
+		failures = { 'A wedding': 'The model crashed' };
+		const nights = [await night(), await night(), await night(), await night()];
+		expect(nights).toStrictEqual([
+			'task-1',
+			'task-2, attempt 2',
+			'task-3, attempt 3',
+			'task-3, reused, attempt 3',
+		]);
+		expect(tables.rows.map(({ attempt }) => attempt)).toStrictEqual([1, 2, 3]);
+	});
+
+	test('keeps the video of the attempt that is completed', async () => {
+		failures = { 'A wedding': 'The model crashed' };
+		await night();
+		failures = {};
+		expect([await night(), await night()]).toStrictEqual([
+			'task-2, attempt 2',
+			'task-2, reused, attempt 2',
+		]);
+	});
+
+	test('makes no other one after moderation, which rejects the same prompt again', async () => {
+		failures = { 'A wedding': 'Content moderation failed: it may contain sensitive content' };
+		expect([await night(), await night()]).toStrictEqual(['task-1', 'task-1, reused']);
+	});
+
+	test('of two executions at the same moment one makes it', async () => {
+		failures = { 'A wedding': 'The model crashed' };
+		await night();
+		const both = await Promise.all([create(ITEM, KEYED), create(ITEM, KEYED)]);
+		expect(both.flatMap(({ outputs }) => shownOf(outputs[0])).sort()).toStrictEqual([
+			'task-2, attempt 2',
+			'task-2, reused, attempt 2',
+		]);
+	});
+});
+
+describe('a retry after a kill', () => {
+	const items = (...prompts: readonly string[]) => prompts.map((prompt) => ({ prompt }));
+	const first = { execution: { id: '11', token: 'token' } };
+	const retry = { execution: { id: '12', token: 'token', isRetry: true } };
+
+	test.each(['stopWorkflow', 'continueErrorOutput'] as const)(
+		'does not give the videos of other items by their position: %s',
+		async (onError) => {
+			await create(items('Storm', 'Election'), {}, first);
+			const { outputs, error } = await create(
+				items('Football', 'Election', 'Music'),
+				{},
+				{ ...retry, onError },
+			);
+			const text = error?.message ?? shownOf(outputs[1])[0];
+			expect(text).toMatch(
+				/^Prompt is the prompt "Football" .* and was the prompt "Storm" .* in the earlier try/,
+			);
+			const more = onError === 'stopWorkflow' ? [] : ['Music'];
+			expect(tasks).toStrictEqual(['Storm', 'Election', ...more]);
+			if (error) return;
+			expect(shownOf(outputs[0])).toStrictEqual(['task-2, reused', 'task-3']);
+		},
+	);
+
+	test('does not give an equal item the video of another expression', async () => {
+		await create(items('Storm'), {}, first);
+		const parameters = { prompt: '={{ $json.prompt }} at night' };
+		const { error } = await create(items('Storm'), {}, { ...retry, parameters });
+		expect(error!.message).toMatch(/"Storm at night" .* was the prompt "Storm"/);
+	});
+
+	test('does not give an equal item a video whose text came from another node', async () => {
+		const parameters = { prompt: '={{ $input.all().length }} in {{ $execution.id }}' };
+		await create(items('Storm'), {}, { ...first, parameters });
+		const { error } = await create(items('Storm'), {}, { ...retry, parameters });
+		expect(error!.message).toMatch(
+			/^Prompt is the prompt "1 in 12" .* was the prompt "1 in 11"/,
+		);
+	});
+
+	test('knows a binary file by its content', async () => {
+		const files = Container.get(BinaryDataService);
+		jest.spyOn(files, 'createSignedToken').mockReturnValue('token');
+		jest.spyOn(files, 'getAsStream').mockImplementation(async (id) =>
+			Promise.resolve(Readable.from([id.split(' ').at(-1)!])),
+		);
+		const withFile = (id: string) => ({
+			parameters: {
+				references: { file: [{ kind: 'image', source: 'binary', binaryProperty: 'data' }] },
+			},
+			binaries: [{ data: { data: '', id: `filesystem-v2:${id}`, mimeType: 'image/png' } }],
+		});
+		await create(items('Storm'), {}, { ...first, ...withFile('1 cat') });
+		const again = await create(items('Storm'), {}, { ...retry, ...withFile('2 cat') });
+		expect(shownOf(again.outputs[0])).toStrictEqual(['task-1, reused']);
+		const third = { execution: { ...retry.execution, id: '13' } };
+		const other = await create(items('Storm'), {}, { ...third, ...withFile('3 dog') });
+		expect(other.error!.message).toMatch(/^Prompt is /);
+	});
+});
