@@ -74,9 +74,7 @@ export function actionId({ slot, record }: Call): string {
  * connected tool nodes are not among them: `requestToolNodes` takes those first.
  */
 export function emit(context: IExecuteFunctions, state: AgentState): INodeExecutionData[][] {
-	const counts = state.batches.flatMap(({ settings, slots }) =>
-		settings?.singleOutput === true ? 1 : slots.map(({ ownTools = 0 }) => ownTools),
-	);
+	const counts = slotsOf(state.batches).map(({ toolOutputs = 0 }) => toolOutputs);
 	const length = FIRST_TOOL + Math.max(0, ...counts);
 	const outputs = Array.from({ length }, (): INodeExecutionData[] => []);
 	const called = dueCalls(state).flatMap((calls) =>
@@ -84,9 +82,9 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 	);
 	const run = context.getWorkflowDataProxy(0).$runIndex as number;
 	for (const call of called) {
-		const { batch, slot, record } = call;
+		const { slot, record } = call;
 		const tool = slot.tools!.findIndex(({ function: { name } }) => name === record.name);
-		const output = FIRST_TOOL + (batch.settings!.singleOutput ? 0 : tool);
+		const output = FIRST_TOOL + Math.min(tool, slot.toolOutputs! - 1);
 		start(call, placeOf({ run, output, item: outputs[output]!.length }));
 		outputs[output]!.push({
 			json: { ...(record.arguments as object), [ENVELOPE]: { ...toEnvelope(call) } },

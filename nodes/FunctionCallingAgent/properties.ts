@@ -177,7 +177,6 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 		},
 		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 		allAtOnce: values.runCalls === 'allAtOnce',
-		singleOutput: isSingleOutput(values),
 		stream: streaming !== 'off',
 		showReasoning: streaming === 'reasoning',
 		/** Whether a streaming chat shows the tool calls. */

@@ -6,7 +6,7 @@ import {
 	startConversation,
 	type CallRecord,
 } from '../client/chat/conversation';
-import { readResult, settled } from '../client/concurrency';
+import { settled } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
 import { isLive, showFailure } from '../shared/chat/chatStream';
@@ -18,7 +18,7 @@ import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError } from '../shared/run/nodeErrors';
 import { checkDrawing, readDrawing } from './drawing';
-import { agentForm, toSettings } from './properties';
+import { agentForm, isSingleOutput, toSettings } from './properties';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 
 /**
@@ -92,18 +92,15 @@ export async function beginBatch(
 			if ('value' in fields) Object.assign(slot, fields.value);
 			else failSlots(context, [slot], fields.error);
 		}
-		const needsBranches = slots.some(({ ownTools = 0 }) => ownTools > 0);
-		const drawing = readDrawing(context);
-		const checked = readResult(() => {
-			checkDrawing(drawing, needsBranches);
-		});
-		if ('value' in checked) return { settings, slots };
-		failSlots(context, slots, checked.error);
-		// The error itself may lead back: it would come out again forever.
-		return { settings, slots: slots.filter(({ isFromOutcome }) => !isFromOutcome) };
+		checkDrawing(
+			readDrawing(context),
+			slots.some(({ toolOutputs = 0 }) => toolOutputs > 0),
+		);
+		return { settings, slots };
 	} catch (error) {
 		failSlots(context, slots, error);
-		return { settings: undefined, slots };
+		// The error itself may lead back: it would come out again forever.
+		return { settings: undefined, slots: slots.filter((slot) => !slot.isFromOutcome) };
 	}
 }
 
@@ -124,7 +121,8 @@ async function readSlot(context: IExecuteFunctions, item: number, toolNodes: Too
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
 		/** Those that run in branches, then those of the connected tool nodes. */
 		tools: [...own, ...declarations],
-		ownTools: own.length,
+		/** How many outputs they have: one each, or one for all. */
+		toolOutputs: isSingleOutput(values) ? Math.min(1, own.length) : own.length,
 		/** The connected tool nodes, by tool name. */
 		toolNodes: nodes,
 		output,

@@ -2,6 +2,7 @@ import { EMPTY_TEXT_HINT, InputError, rejectMistakes } from '../errors';
 import { fromJson, isJsonObject, objectOf, parseJson, type JsonValue } from '../json';
 import { checkPublicUrl } from '../http/publicUrl';
 import { isBlank, oneLine } from '../values';
+import { readJson } from './requestFields';
 import type { ChatMessage, ContentPart } from './types';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'];
@@ -214,21 +215,11 @@ function turns(messages: readonly ChatMessage[]): number[] {
 
 /** Parses remembered messages, which a person can change; `undefined` if they cannot be continued. Empty text is none. */
 export function parseMemory(text: string): readonly ChatMessage[] | undefined {
-	const messages = parseJson(text || '[]');
-	if (!Array.isArray(messages) || !messages.every(isMessage)) return undefined;
-	const remembered = fromJson<ChatMessage[]>(messages);
 	try {
+		const remembered = checkMessages(readJson(text || '[]', ''), '', { allowPrivate: true });
 		checkOrder([...remembered, userMessage('next')], '');
+		return remembered;
 	} catch {
 		return undefined;
 	}
-	return remembered;
-}
-
-/** Whether a value has the form of a message. Less than `checkMessages` wants: a model may have called a tool without a name. */
-function isMessage(value: JsonValue): boolean {
-	if (!isJsonObject(value) || !ROLES.includes(String(value['role']))) return false;
-	const { content = null, tool_calls: calls = [] } = value;
-	const hasContent = content === null || typeof content === 'string' || Array.isArray(content);
-	return hasContent && Array.isArray(calls) && calls.every(isJsonObject);
 }

@@ -164,27 +164,22 @@ export const inputFields = {
 
 /** Whether the reply is streamed, and what of it a chat shows until it is complete. */
 const STREAMING = {
-	auto: 'Stream the reply, also into a chat or webhook that streams',
-	text: 'The same, without a line for each tool that runs',
-	reasoning: 'The same, with the reasoning of the model',
-	collect: 'Stream the reply, but show nothing of it: for a reply that later nodes use',
-	off: 'Do not stream the reply',
-};
+	auto: ['Automatic', 'Stream the reply, also into a chat or webhook that streams'],
+	text: ['Automatic, Text Only', 'The same, without a line for each tool that runs'],
+	reasoning: ['Automatic, With Reasoning', 'The same, with the reasoning of the model'],
+	collect: [
+		'Collect',
+		'Stream the reply, but show nothing of it: for a reply that later nodes use',
+	],
+	off: ['Off', 'Do not stream the reply'],
+} as const;
 
 type Streaming = keyof typeof STREAMING;
 
-const LABELS: Readonly<Record<Streaming, string>> = {
-	auto: 'Automatic',
-	text: 'Automatic, Text Only',
-	reasoning: 'Automatic, With Reasoning',
-	collect: 'Collect',
-	off: 'Off',
-};
-
 /** The choices of a node for its replies: text only where some run tools. */
 export const streamingField = (...values: readonly Streaming[]) =>
-	choice<Streaming>('Streaming', {
-		choices: values.map((value) => [LABELS[value], value, STREAMING[value]]),
+	choice('Streaming', {
+		choices: values.map((value) => [STREAMING[value][0], value, STREAMING[value][1]]),
 		default: 'auto',
 		help: 'Whether the reply is streamed. The output is the same either way.',
 	});

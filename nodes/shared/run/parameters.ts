@@ -1,13 +1,6 @@
 import { EMPTY_TEXT_HINT, InputError } from '../../client/errors';
 import { isJsonObject, parseJson } from '../../client/json';
 import { isBlank, oneLine, shown } from '../../client/values';
-import type { NodeContext } from './nodeContext';
-
-/** A text parameter of an item. Null and undefined, as an expression gives for an empty cell, read as empty text. */
-export function readText(context: NodeContext, name: string, itemIndex: number): string {
-	const value: unknown = context.getNodeParameter(name, itemIndex, '');
-	return shown(value ?? '');
-}
 
 /**
  * A model code as it was entered; empty where none is chosen.
