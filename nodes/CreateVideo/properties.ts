@@ -4,7 +4,7 @@ import { InputError } from '../client/errors';
 import { isBlank } from '../client/values';
 import type { UnsupportedValues } from '../client/video/videoRequest';
 import { batchingField, readCall, safeRetryField, timeoutField } from '../shared/form/callOptions';
-import { inTools, notInTools, resourceLocator, shownFor } from '../shared/form/fields';
+import { displayed, inTools, notInTools } from '../shared/form/fields';
 import {
 	changed,
 	choice,
@@ -12,6 +12,7 @@ import {
 	field,
 	filledByModel,
 	form,
+	locator,
 	number,
 	options,
 	prompt,
@@ -42,25 +43,23 @@ const videosOfNode = number('Maximum Videos', {
 
 /** A field of the wait. */
 const waits = <T>(declared: Declared<T>, key = 'waitUntilFinished') =>
-	changed(declared, (property) => shownFor(property, { [key]: true }));
+	changed(declared, (property) => displayed(property, { show: { [key]: [true] } }));
 
 const inWait = <T>(declared: Declared<T>) => waits(declared, '/waitUntilFinished');
 
 /** The form of Create Video. */
 export const createVideoForm = form({
-	model: field(
-		resourceLocator(
-			'Model',
-			{
-				default: { mode: 'list', value: first.value, cachedResultName: first.name },
-				required: true,
-				help: 'The model that generates the video. The credential can list your own.',
-			},
-			{
-				searchListMethod: 'searchVideoModels',
-				placeholder: 'e.g. video-m1, or video-m1=my-model for a model that behaves like it',
-			},
-		),
+	model: locator(
+		'Model',
+		{
+			default: { mode: 'list', value: first.value, cachedResultName: first.name },
+			required: true,
+			help: 'The model that generates the video. The credential can list your own.',
+		},
+		{
+			searchListMethod: 'searchVideoModels',
+			placeholder: 'e.g. video-m1, or video-m1=my-model for a model that behaves like it',
+		},
 		parseModel,
 	),
 	prompt: filledByModel(

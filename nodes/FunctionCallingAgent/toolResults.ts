@@ -37,8 +37,9 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	const { name: node } = context.getNode();
 	const isOwn = isToolOutput(readToolOutputs(context).length);
 	const open = branchCalls(state);
-	const arrived = { source, items, conversations: state.conversations };
-	const matches = matchItems({ runData, nodes, node, isOwn }, arrived, open);
+	const { conversations } = state;
+	const arrived = { runData, nodes, node, isOwn, source, items, conversations };
+	const matches = matchItems(arrived, open);
 	const lost = matches.filter(({ kind }) => kind === 'lost').flatMap(({ calls }) => calls);
 	const problem = `came back without the link to their tool call (from ${source?.previousNode})`;
 	failSlots(context, slotsOf(lost), new InputError('Tool results', problem, KEEP_LINKING));

@@ -1,5 +1,5 @@
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
-import { fromAi, inTools, notInTools, property, shownFor } from '../shared/form/fields';
+import { displayed, fromAi, inTools, notInTools, property } from '../shared/form/fields';
 import {
 	changedAll,
 	choice,
@@ -23,8 +23,8 @@ import type { WaitMode } from '../shared/wait/poll';
 /** Fields that a tool does not have; shown where others have these values. */
 const inNode = <F extends Readonly<Record<string, Declared<unknown>>>>(
 	fields: F,
-	values: Readonly<Record<string, string>> = {},
-) => changedAll((property) => notInTools(shownFor(property, values)), fields);
+	show: Readonly<Record<string, string[]>> = {},
+) => changedAll((property) => notInTools(displayed(property, { show })), fields);
 
 const runFields = {
 	maximumWait: maximumWaitField,
@@ -92,7 +92,7 @@ export const waitForm = form({
 				displayOptions: { show: { ledgerTasks: ['workflow'] } },
 			}),
 		},
-		{ tasks: 'ledger' },
+		{ tasks: ['ledger'] },
 	),
 	...inNode({
 		waitMode: choice<WaitMode>('Wait Mode', {
@@ -141,7 +141,7 @@ export const waitForm = form({
 					default: 15,
 				}),
 			},
-			{ '/tasks': 'ledger' },
+			{ '/tasks': ['ledger'] },
 		),
 		taskLedger: taskLedgerField,
 	}),

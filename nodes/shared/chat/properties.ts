@@ -1,16 +1,15 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { isJsonObject } from '../../client/json';
 import { shown } from '../../client/values';
 import { fileSource, type FileEntry } from '../files/fileSource';
-import { resourceLocator, searchItems } from '../form/fields';
+import { searchItems } from '../form/fields';
 import {
 	changed,
 	choice,
 	entries,
-	field,
 	filledByModel,
 	json,
+	locator,
 	number,
 	prompt,
 	text,
@@ -45,19 +44,17 @@ export const bindingFields = {
 		help: 'Code of the application or workflow that answers',
 		displayOptions: { show: { answeredBy: ['app'] } },
 	}),
-	model: field(
-		resourceLocator(
-			'Model',
-			{
-				default: { mode: 'list', value: '', cachedResultName: DEFAULT_MODEL },
-				help: 'The model that answers; with an application, the one in place of its default. The list has the chat models in the credential.',
-			},
-			{
-				searchListMethod: 'searchModel',
-				placeholder: 'e.g. my-chat-model',
-				empty: DEFAULT_MODEL,
-			},
-		),
+	model: locator(
+		'Model',
+		{
+			default: { mode: 'list', value: '', cachedResultName: DEFAULT_MODEL },
+			help: 'The model that answers; with an application, the one in place of its default. The list has the chat models in the credential.',
+		},
+		{
+			searchListMethod: 'searchModel',
+			placeholder: 'e.g. my-chat-model',
+			empty: DEFAULT_MODEL,
+		},
 		parseModel,
 	),
 };
@@ -195,20 +192,14 @@ const REASONING_EFFORTS = [
 ];
 
 /** How much the model reasons: a text that each model understands. */
-export const reasoningEffortField = field(
-	resourceLocator(
-		'Reasoning Effort',
-		{
-			help: 'How much the model reasons before it answers. Each model supports only some of the values.',
-			default: { mode: 'list', value: 'medium' },
-		},
-		{ searchListMethod: 'searchReasoningEffort', placeholder: 'e.g. max' },
-	),
-	(entered) => {
-		// A plain text comes from an expression.
-		const value = isJsonObject(entered) ? entered['value'] : entered;
-		return shown(value ?? '').trim() || undefined;
+export const reasoningEffortField = locator(
+	'Reasoning Effort',
+	{
+		help: 'How much the model reasons before it answers. Each model supports only some of the values.',
+		default: { mode: 'list', value: 'medium' },
 	},
+	{ searchListMethod: 'searchReasoningEffort', placeholder: 'e.g. max' },
+	(value) => shown(value ?? '').trim() || undefined,
 );
 
 /** How much of a reply a node puts out. Only a simple output has nothing that the visitor of a chat must not read. */

@@ -1,4 +1,10 @@
-import type { INodeListSearchItems, INodeListSearchResult, INodeProperties } from 'n8n-workflow';
+import {
+	updateDisplayOptions,
+	type IDisplayOptions,
+	type INodeListSearchItems,
+	type INodeListSearchResult,
+	type INodeProperties,
+} from 'n8n-workflow';
 
 interface Rest extends Partial<Omit<INodeProperties, 'displayName' | 'name' | 'description'>> {
 	/** The description of the field. */
@@ -29,61 +35,22 @@ export interface FromAiArgument {
 	readonly fallback?: string;
 }
 
-type Conditions = Readonly<Record<string, string | boolean>>;
-
 /** Hides the field where the node is a tool of an agent. */
-export function notInTools(field: INodeProperties): INodeProperties {
-	return displayed(field, 'hide', { '@tool': true });
-}
+export const notInTools = (field: INodeProperties) =>
+	displayed(field, { hide: { '@tool': [true] } });
 
 /** Shows the field only where the node is a tool of an agent. */
-export function inTools(field: INodeProperties): INodeProperties {
-	return shownFor(field, { '@tool': true });
-}
+export const inTools = (field: INodeProperties) => displayed(field, { show: { '@tool': [true] } });
 
-/** Shows the field only where other fields have these values. */
-export function shownFor(field: INodeProperties, values: Conditions): INodeProperties {
-	return displayed(field, 'show', values);
-}
-
-function displayed(field: INodeProperties, how: 'show' | 'hide', values: Conditions) {
-	const more = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
-	const conditions = { ...more, ...field.displayOptions?.[how] };
-	return { ...field, displayOptions: { ...field.displayOptions, [how]: conditions } };
+/** The field with more conditions for its display. */
+export function displayed(field: INodeProperties, when: IDisplayOptions): INodeProperties {
+	return updateDisplayOptions(when, [field])[0]!;
 }
 
 /** The $fromAI expression. Its comment makes the editor show the field as defined by the model. */
 export function fromAi({ key, help, type = 'string', fallback }: FromAiArgument): string {
 	const more = fallback === undefined ? '' : `, '${fallback}'`;
 	return `={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('${key}', \`${help}\`, '${type}'${more}) }}`;
-}
-
-/**
- * A resource locator: choose from a list, or type a value that this package does not know.
- *
- * @param choice Name of the node's list search method, and the placeholder of the text. `empty` is that of the empty list
- *   where empty is a valid choice; n8n would show a prompt to choose.
- */
-export function resourceLocator(
-	displayName: string,
-	more: More & Pick<INodeProperties, 'default'>,
-	choice: { searchListMethod: string; placeholder: string; empty?: string },
-): INodeProperties {
-	const { searchListMethod, placeholder, empty } = choice;
-	return property('resourceLocator', displayName, {
-		...more,
-		modes: [
-			{
-				displayName: 'From List',
-				name: 'list',
-				type: 'list',
-				typeOptions: { searchListMethod, searchable: true },
-				...(empty === undefined ? {} : { placeholder: empty }),
-			},
-			// The editor labels a mode of this name By ID, whatever its display name.
-			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
-		],
-	});
 }
 
 /** Case-insensitive search in names and values. */

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
-import { objectOf, withoutUndefined } from '../../client/json';
+import { isJsonObject, objectOf, withoutUndefined } from '../../client/json';
 import { isBlank, readChoice, readNumber, shown, type NumberRange } from '../../client/values';
 import type { NodeContext } from '../run/nodeContext';
 import { checkPrompt } from '../run/parameters';
@@ -231,6 +231,39 @@ export function choice<V extends string>(
 	);
 	return field(property('options', label, { ...more, options }), (entered = more.default) =>
 		readChoice(entered, label, values),
+	);
+}
+
+/**
+ * A resource locator: choose from a list, or type a value that this package does not know.
+ *
+ * @param choice Name of the node's list search method, and the placeholder of the text. `empty` is that of the empty list
+ *   where empty is a valid choice; n8n would show a prompt to choose.
+ * @param parse Gets the value: a plain text comes from an expression for the whole field.
+ */
+export function locator<T>(
+	label: string,
+	more: More & Pick<INodeProperties, 'default'>,
+	choice: { searchListMethod: string; placeholder: string; empty?: string },
+	parse: (value: unknown) => T,
+): Declared<T> {
+	const { searchListMethod, placeholder, empty } = choice;
+	const made = property('resourceLocator', label, {
+		...more,
+		modes: [
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list',
+				typeOptions: { searchListMethod, searchable: true },
+				...(empty === undefined ? {} : { placeholder: empty }),
+			},
+			// The editor labels a mode of this name By ID, whatever its display name.
+			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
+		],
+	});
+	return field(made, (entered) =>
+		parse(isJsonObject(entered) && 'mode' in entered ? entered['value'] : entered),
 	);
 }
 

@@ -1,5 +1,5 @@
 import { EMPTY_TEXT_HINT, InputError } from '../../client/errors';
-import { isJsonObject, parseJson } from '../../client/json';
+import { parseJson } from '../../client/json';
 import { isBlank, oneLine, shown } from '../../client/values';
 
 /**
@@ -7,9 +7,7 @@ import { isBlank, oneLine, shown } from '../../client/values';
  *
  * @throws InputError for an object or a list of an expression: the default model must not take its place.
  */
-export function parseModel(entered: unknown): string {
-	// A plain text comes from an expression for the whole field.
-	const value = isJsonObject(entered) && 'mode' in entered ? entered['value'] : entered;
+export function parseModel(value: unknown): string {
 	const model = shown(value ?? '').trim();
 	if (typeof (value ?? '') !== 'object') return model;
 	throw new InputError(
