@@ -39,7 +39,11 @@ export async function waitForCreated(
 ): Promise<INodeExecutionData[]> {
 	const taskIds = created.map(({ json }) => shown(json['task_id'] ?? ''));
 	if (taskIds.every((taskId) => taskId === '')) return [...created];
-	const withoutTask = new Map([...created.entries()].filter(([item]) => taskIds[item] === ''));
+	const withoutTask = new Map(
+		[...created.entries()]
+			.filter(([index]) => taskIds[index] === '')
+			.map(([index, item]) => [index, { item, ending: 'completed' as const }]),
+	);
 	const isTool = isToolRun(context);
 	return await withProgress(context, async (progress) => {
 		const options = {

@@ -47,7 +47,7 @@ export class WaitForVideo implements INodeType {
 
 	methods = { credentialTest };
 
-	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][] | null> {
 		return await runWait(this);
 	}
 }

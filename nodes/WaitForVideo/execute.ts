@@ -6,12 +6,14 @@ import type { PollState } from '../client/video/poll/pollTasks';
 import { ignoreAlwaysOutputData } from '../shared/run/engine';
 import { n8nClock } from '../shared/run/clock';
 import { isToolRun } from '../shared/run/nodeContext';
-import { checkTaskId, deliver } from '../shared/wait/deliver';
+import { checkTaskId, deliver, type Delivered } from '../shared/wait/deliver';
 import { toWantedFiles, type WantedFiles } from '../shared/wait/options';
 import { poll, type Progress, type WaitMode, withProgress } from '../shared/wait/poll';
 import { collectTasks, contextOfTasks, forgetTasks, type LedgerTask, withLedger } from './collect';
+import { ADVICE, canFailAtEnd, endOf, failAtEnd, refusedCreation } from './lostVideos';
 import {
 	checkConnections,
+	FAILED,
 	isFailedConnected,
 	readWaitMode,
 	suspendUntil,
@@ -19,18 +21,25 @@ import {
 } from './outputs';
 import { runForm, waitForm } from './properties';
 
-const ADVICE = {
-	advice: 'Completed videos are not lost: run this node again with their task IDs. Status polls are free of charge',
-	toGoOn: 'To go on without the failed videos, connect the output Failed (see On Failed Videos)',
-} as const;
-
-/** One run of Wait for Video: all polls of its tasks, or in suspend mode one step of them. */
-export async function runWait(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+/**
+ * One run of Wait for Video: all polls of its tasks, or in suspend mode one step of them. Failed videos that fail the node
+ * do so in a run of their own, after the others have gone on.
+ *
+ * @returns Null if this run was not needed and is not to be recorded.
+ */
+export async function runWait(context: IExecuteFunctions): Promise<INodeExecutionData[][] | null> {
+	// Its empty item would leave through Completed, where each item is a video.
+	if (!isToolRun(context)) ignoreAlwaysOutputData(context);
+	const { isPostponed, gone } = endOf(context);
+	if (isPostponed) return null;
 	return await withProgress(context, async (progress) => {
 		const mode = readWaitMode(context);
-		// Its empty item would leave through Completed, where each item is a video.
-		if (!isToolRun(context)) ignoreAlwaysOutputData(context);
-		const { collected, isSuspended, ...polled } = await pollItems(context, mode, progress);
+		const { collected, isSuspended, ...polled } = await pollItems(
+			context,
+			mode,
+			progress,
+			gone,
+		);
 		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. Copies:
 		// with an error output n8n empties the list that a node returns. With Retry On Fail an `error` of the first item would
 		// make it run the node again, whose entry has no items any more.
@@ -43,8 +52,14 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		}
 		if (collected?.length === 0) return [[]];
 		const own = collected === undefined ? context : contextOfTasks(context, collected);
-		const rule = { ...ADVICE, failsNode: readFailsNode(own) };
-		const outputs = toOutputs(own, await deliver(own, progress, { ...polled, ...rule }));
+		const fails = readFailsNode(own);
+		const failsLater =
+			fails && !context.continueOnFail() && !isToolRun(context) && canFailAtEnd(context);
+		const rule = { ...ADVICE, failsNode: fails && !failsLater };
+		const delivered = await deliver(own, progress, { ...polled, ...rule });
+		if (failsLater) failAtEnd(context, delivered);
+		const outputs = toOutputs(own, delivered);
+		if (failsLater) outputs[FAILED] = [];
 		if (collected === undefined) return outputs;
 		forgetTasks(context);
 		return withLedger(outputs, collected);
@@ -62,15 +77,23 @@ function readFailsNode(context: IExecuteFunctions): boolean {
  * Polls the tasks of all items, or those that were collected from the task ledger. An error is part of the result, so that
  * the task IDs are not lost with it.
  */
-async function pollItems(context: IExecuteFunctions, mode: WaitMode, progress: Progress) {
+async function pollItems(
+	context: IExecuteFunctions,
+	mode: WaitMode,
+	progress: Progress,
+	gone: readonly number[],
+) {
 	let wanted: readonly Settled<WaitItem>[] = [];
 	let taskIds: readonly string[] = [];
 	let collected: readonly LedgerTask[] | undefined;
+	const withoutTask = new Map<number, Delivered>();
 	try {
 		checkConnections(context, mode);
 		collected = await collectTasks(context);
-		wanted = readItems(context, collected);
+		wanted = readItems(context, collected, gone);
 		taskIds = wanted.map((item) => ('value' in item ? item.value.taskId : ''));
+		for (const [index, item] of wanted.entries())
+			if ('value' in item && item.value.given) withoutTask.set(index, item.value.given);
 		const options = runForm.read(context, 0);
 		const polled = await poll(context, taskIds, progress, mode, options);
 		if (polled.isSuspended) {
@@ -80,27 +103,47 @@ async function pollItems(context: IExecuteFunctions, mode: WaitMode, progress: P
 			progress.finish(polled.polls, `, next poll in ${seconds} s`);
 			await suspendUntil(context, resumeMs);
 		}
-		return { collected, taskIds, wanted, ...polled };
+		return { collected, taskIds, wanted, withoutTask, ...polled };
 	} catch (error) {
-		return { collected, taskIds, wanted, polls: [], isSuspended: false, error };
+		return { collected, taskIds, wanted, withoutTask, polls: [], isSuspended: false, error };
 	}
 }
 
 /** What the form of an item asks for. */
 interface WaitItem extends WantedFiles {
 	readonly taskId: string;
+	/** What becomes of an item without a task to wait for. */
+	readonly given?: Delivered | undefined;
 }
 
-/** Reads all items: a bad value stops the node before the first poll. With On Error: Continue it fails its own item only. */
-function readItems(context: IExecuteFunctions, collected: readonly LedgerTask[] | undefined) {
+/**
+ * Reads all items: a bad value stops the node before the first poll. With On Error: Continue it fails its own item only.
+ *
+ * @param gone Indexes of the items that have gone on in an earlier run.
+ */
+function readItems(
+	context: IExecuteFunctions,
+	collected: readonly LedgerTask[] | undefined,
+	gone: readonly number[],
+) {
 	const read = (item: number): WaitItem => {
 		const values = waitForm.read(context, item);
 		return { taskId: values.taskId, ...toWantedFiles(context, values) };
 	};
 	if (collected !== undefined)
 		return collected.map(({ task_id: taskId }) => ({ value: { ...read(0), taskId } }));
-	const items = context.getInputData().map((_item, item) => readResult(() => read(item)));
-	if (!context.continueOnFail()) items.forEach((item) => checkTaskId(valueOf(item).taskId));
+	const items = context.getInputData().map((item, index) =>
+		readResult((): WaitItem => {
+			const value = read(index);
+			if (gone.includes(index))
+				return { ...value, taskId: '', given: { item, ending: 'gone' } };
+			const refused = value.taskId === '' ? refusedCreation(item) : undefined;
+			return { ...value, given: refused && { item: refused, ending: 'failed' } };
+		}),
+	);
+	if (context.continueOnFail()) return items;
+	for (const item of items)
+		if (valueOf(item).given === undefined) checkTaskId(valueOf(item).taskId);
 	return items;
 }
 

@@ -8,7 +8,7 @@ import type { WaitMode } from '../shared/wait/poll';
 import { waitForm } from './properties';
 
 /** Outputs of Wait for Video by index. As a tool all results use the first one, the only one that an agent reads. */
-const [COMPLETED, FAILED, GENERATING] = [0, 1, 2] as const;
+export const [COMPLETED, FAILED, GENERATING] = [0, 1, 2] as const;
 const NAMES = ['Completed', 'Failed', 'Generating'] as const;
 /** What became of the videos of each output. */
 const ENDINGS = ['completed', 'failed', 'generating'] as const;

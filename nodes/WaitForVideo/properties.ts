@@ -30,7 +30,7 @@ const runFields = {
 	maximumWait: maximumWaitField,
 	onFailed: choice<'auto' | 'output' | 'fail'>('On Failed Videos', {
 		noDataExpression: true,
-		help: 'What happens when a video fails, is not finished in time or cannot be downloaded. The node fails only when all videos are finished; the error names every task ID.',
+		help: 'What happens when a video fails, is not finished in time or cannot be downloaded. The node fails only when all videos are finished and the others have gone on; the error names every failed task.',
 		default: 'auto',
 		choices: [
 			['Fail If Failed Is Not Connected', 'auto', 'Otherwise as Send to Failed Output'],

@@ -180,7 +180,7 @@ describe('results', () => {
 		expect(rowOf('a')).toMatchObject({ status: 'queued', finished_at: null });
 	});
 
-	test('are written when a failed video fails the node; completed videos stay open', async () => {
+	test('are written when a failed video fails the node; completed videos have gone on', async () => {
 		reports = { b: { status: 'failed', error_message: 'moderation' } };
 		tables.insert(TASK_TABLE, asked('a'), asked('b'));
 		const { status } = await wait({
@@ -188,7 +188,7 @@ describe('results', () => {
 			parameters: { options: { onFailed: 'fail' } },
 		});
 		expect(status).toBe('error');
-		expect(rowOf('a')).toMatchObject({ status: 'completed', finished_at: null });
+		expect(rowOf('a')).toMatchObject({ status: 'completed', finished_at: DATE });
 		expect(rowOf('b')).toMatchObject({ status: 'failed', finished_at: DATE });
 	});
 

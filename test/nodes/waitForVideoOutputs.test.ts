@@ -25,6 +25,8 @@ import { COMPLETED, ERROR, FAILED, GENERATING } from '../support/waitOutputs';
 
 const WAIT = 'Wait';
 const CONNECTED: Wires = { [WAIT]: [['Done'], ['Lost'], ['Later']] };
+/** The output Failed leads nowhere. */
+const NOT_FAILED: Wires = { [WAIT]: [['Done']] };
 const MODERATED = { status: 'failed', error_message: 'moderation' };
 
 let server: ScriptedServer;
@@ -108,20 +110,27 @@ describe('a failed video', () => {
 	});
 
 	test.each<[string, Wires]>([
-		['Failed is not connected', { [WAIT]: [['Done']] }],
+		['Failed is not connected', NOT_FAILED],
 		['nothing is connected', {}],
-	])('fails the node if %s; the error names all tasks and the remedy', async (_name, wires) => {
-		const { status, error, run } = await wait(wires, { items });
-		expect(status).toBe('error');
-		expect(error!.message).toBe('1 of 3 videos failed');
-		expect(error!.description).toContain('b (failed): moderation');
-		const url = (id: string) => `${id} (${server.url}/cdn/${id}.mp4)`;
-		expect(error!.description).toContain(
-			`Tasks completed: ${url('a')}, ${url('c')}. Tasks failed: b`,
-		);
-		expect(error!.description).toContain('connect the output Failed');
-		expect(run.data.resultData.runData['Done']).toBeUndefined();
-	});
+	])(
+		'fails the node if %s, after the others have gone on; the error says first what is free',
+		async (_name, wires) => {
+			const result = await wait(wires, { items });
+			const { status, error, run } = result;
+			expect(status).toBe('error');
+			expect(error!.message).toBe('1 of 3 videos failed');
+			expect(error!.description).toContain('b (failed): moderation');
+			expect(error!.description).toMatch(
+				/^Nothing has to be created again: connect the output Failed .*Execute step/,
+			);
+			expect(error!.description).toContain('Tasks failed: b');
+			expect(idsOf(allItems(result, WAIT)[COMPLETED])).toStrictEqual(['a', 'c']);
+			expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(
+				wires === NOT_FAILED ? ['a', 'c'] : [],
+			);
+			expect(run.data.resultData.runData[WAIT]).toHaveLength(2);
+		},
+	);
 
 	test('leaves through Failed if that is connected', async () => {
 		const result = await wait(CONNECTED, { items });
@@ -163,7 +172,7 @@ describe('a failed video', () => {
 		}
 	});
 
-	test('from the task ledger fails the node as well, and the completed ones stay open', async () => {
+	test('from the task ledger fails the node as well, after the completed ones have gone on', async () => {
 		const tables = dataTables();
 		const account = await accountName({ baseUrl: server.url, apiKey: 'k-secret' });
 		const sent_at = new Date(Date.now() - 3_600_000).toISOString();
@@ -179,7 +188,86 @@ describe('a failed video', () => {
 			{ tables, parameters: { tasks: 'ledger' } },
 		);
 		expect(error!.message).toBe('1 of 2 videos failed');
-		expect(tables.rows.map((row) => row['finished_at'] === null)).toStrictEqual([true, false]);
+		expect(tables.rows.map((row) => row['finished_at'] === null)).toStrictEqual([false, false]);
+	});
+
+	test('fails the node at once if there is nothing else to go on', async () => {
+		reports = { a: MODERATED, b: MODERATED };
+		const { error, run } = await wait(NOT_FAILED, { items: ids('a', 'b') });
+		expect(error!.message).toBe('2 of 2 videos failed');
+		expect(run.data.resultData.runData[WAIT]).toHaveLength(1);
+	});
+
+	test('of several runs are in one error, after all runs', async () => {
+		reports = { b: MODERATED, d: MODERATED };
+		const batches = [ids('a', 'b'), ids('c', 'd')];
+		const nodes = [
+			stubNode('Split', () => batches.map((batch) => batch.map((json) => ({ json })))),
+			packageNode(WAIT, 'waitForVideo', { parameters: { download: false } }),
+			stubNode('Done', (each) => each),
+		];
+		const wires = { Split: [[WAIT], [WAIT]], ...NOT_FAILED };
+		const result = await runWorkflow(nodes, wires, 'Split', {
+			credential: { baseUrl: server.url, apiKey: 'k' },
+		});
+		expect(result.error!.message).toBe('2 of 4 videos failed');
+		expect(result.error!.description).toContain('Tasks failed: b, d');
+		expect(idsOf(allItems(result, 'Done')[0]).sort()).toStrictEqual(['a', 'c']);
+	});
+
+	test('is waited for once more by a retry of the execution, and the others do not go on again', async () => {
+		const first = await wait(NOT_FAILED, { items, execution: { id: '1', token: 't' } });
+		expect(first.status).toBe('error');
+		reports = {};
+		const retry = await first.resume({ id: '2', token: 't', isRetry: true });
+		expect(retry.status).toBe('success');
+		expect(retry.outputs.map(idsOf)).toStrictEqual([['b'], []]);
+		expect(idsOf(allItems(retry, 'Done')[0])).toStrictEqual(['a', 'c', 'b']);
+	});
+});
+
+/** What Create Video outputs with *On Error: Continue* for a creation that the service has refused. */
+const REFUSED = {
+	error: 'Insufficient credit',
+	message: 'Top up the account, then run the workflow again',
+	details: { status: 406 },
+};
+
+describe('a creation that was refused', () => {
+	const items = [{ task_id: 'a' }, REFUSED, { task_id: 'c' }];
+	const lost = {
+		...REFUSED,
+		reason: 'creation',
+		task_id: '',
+		error_message: `${REFUSED.error}. ${REFUSED.message}`,
+	};
+
+	test.each([undefined, 'continueRegularOutput', 'continueErrorOutput'] as const)(
+		'leaves through Failed with its own error, and the others are waited for (%s)',
+		async (onError) => {
+			const { status, outputs } = await wait(CONNECTED, {
+				items,
+				...(onError && { onError }),
+			});
+			expect(status).toBe('success');
+			expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'c']);
+			expect(outputs[FAILED]).toMatchObject([{ json: lost, pairedItem: { item: 1 } }]);
+		},
+	);
+
+	test('fails the node where Failed is not connected, after the others', async () => {
+		const result = await wait(NOT_FAILED, { items });
+		expect(result.error!.message).toBe('1 of 3 videos failed');
+		expect(result.error!.description).toContain(
+			'without a task (creation): Insufficient credit',
+		);
+		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a', 'c']);
+	});
+
+	test('an item without a task and without an error still stops the node before the first poll', async () => {
+		const { error } = await wait(CONNECTED, { items: [...items, { other: 1 }] });
+		expect(error!.message).toBe('Task ID is empty');
+		expect(server.requests).toHaveLength(0);
 	});
 });
 

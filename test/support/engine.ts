@@ -92,8 +92,8 @@ export interface RunResult {
 	/** Messages that the nodes sent to the browser's console. */
 	readonly messages: readonly string[];
 	readonly run: IRun;
-	/** Resumes a waiting execution from its saved data, as another process would. */
-	resume(): Promise<RunResult>;
+	/** Resumes a waiting execution from its saved data, as another process would; or retries a failed one. */
+	resume(execution?: EnvironmentOptions['execution']): Promise<RunResult>;
 }
 
 /**
@@ -234,9 +234,20 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		chunks,
 		messages,
 		run,
-		resume: async () =>
-			await runExecution(drawn, JSON.parse(JSON.stringify(run.data)) as IRunExecutionData),
+		resume: async (execution = options.execution) => {
+			const saved = JSON.parse(JSON.stringify(run.data)) as IRunExecutionData;
+			if (execution?.isRetry === true) removeFailure(saved);
+			const more = execution && { execution };
+			return await runExecution({ ...drawn, options: { ...options, ...more } }, saved);
+		},
 	};
+}
+
+/** Removes the run that failed, as n8n does before a retry. */
+function removeFailure({ resultData }: IRunExecutionData): void {
+	const { lastNodeExecuted = '', runData } = resultData;
+	delete resultData.error;
+	runData[lastNodeExecuted]?.pop();
 }
 
 function connections(wires: Wires): IConnections {

@@ -1,4 +1,4 @@
-import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { asJson } from '../../client/json';
 import { engineOf, sourceOf, startWaitingNode } from './engine';
@@ -18,12 +18,22 @@ export function planLastRun(context: IExecuteFunctions, mark: object | undefined
 	const { node } = context.getExecuteData();
 	const planned = stack.findIndex((entry) => entry.node.name === node.name && isLastRun(entry));
 	if (planned >= 0) stack.splice(planned, 1);
-	if (mark === undefined) return;
+	if (mark !== undefined) addLastRun(context, mark, [{ json: { [MARK]: asJson(mark) } }]);
+}
+
+/** Plans another last run of this node, with these items, beside those that are planned already. */
+export function addLastRun(
+	context: IExecuteFunctions,
+	mark: object,
+	items: INodeExecutionData[],
+): void {
+	const { stack = [] } = engineOf(context);
+	const { node } = context.getExecuteData();
 	const metadata: object = { [MARK]: mark };
 	const entry: IExecuteData = {
 		// A try would bring the same error again.
 		node: { ...node, retryOnFail: false },
-		data: { main: [[{ json: { [MARK]: asJson(mark) } }]] },
+		data: { main: [items] },
 		source: { main: [sourceOf(context)] },
 		metadata,
 	};

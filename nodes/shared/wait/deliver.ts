@@ -29,8 +29,8 @@ export interface PolledItems {
 	readonly error?: unknown;
 	/** What the form of an item says about its files, or the error of its fields. */
 	readonly wanted: readonly Settled<WantedFiles | undefined>[];
-	/** The outputs of the items that have no task to wait for, by index. */
-	readonly withoutTask?: ReadonlyMap<number, INodeExecutionData>;
+	/** The items that have no task to wait for, by index, and what becomes of them. */
+	readonly withoutTask?: ReadonlyMap<number, Delivered>;
 	/** Whether a failed video fails the node, or with *On Error: Continue* its item; otherwise it is a result. */
 	readonly failsNode: boolean;
 	/** How to get what is completed, for the error of a failed video. */
@@ -39,15 +39,26 @@ export interface PolledItems {
 	readonly toGoOn: Advice;
 }
 
-/** What became of the video of an item: a task without an outcome is still generating. Undefined for an error of the item. */
-export type Ending = 'completed' | 'failed' | 'generating' | undefined;
+/**
+ * What became of the video of an item: a task without an outcome is still generating, the item of an earlier run is gone.
+ * Undefined for an error of the item.
+ */
+export type Ending = 'completed' | 'failed' | 'generating' | 'gone' | undefined;
+
+/** The output of an item, and what became of its video. */
+export interface Delivered {
+	readonly item: INodeExecutionData;
+	readonly ending: Ending;
+	/** Why the video could not be downloaded. */
+	readonly error?: Error | undefined;
+}
 
 interface Delivery {
 	readonly ending: Ending;
 	readonly result?: PollResult;
 	readonly binary?: IBinaryKeyData;
 	/** Why the video could not be downloaded. Without an ending it is the error of the item. */
-	readonly error?: Error;
+	readonly error?: Error | undefined;
 }
 
 /**
@@ -59,7 +70,7 @@ export async function deliver(
 	context: IExecuteFunctions,
 	progress: Progress,
 	{ taskIds, wanted, polls, error: pollError, withoutTask, failsNode, ...rule }: PolledItems,
-): Promise<readonly { readonly item: INodeExecutionData; readonly ending: Ending }[]> {
+): Promise<readonly Delivered[]> {
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
 	const pollOf = new Map(polls.map((poll) => [poll.taskId, poll]));
@@ -99,13 +110,13 @@ export async function deliver(
 			() => options,
 			async (item) => {
 				const given = withoutTask?.get(item);
-				const delivery: Delivery =
-					given === undefined ? await deliverItem(item) : { ending: 'completed' };
+				const delivery: Delivery = given ?? (await deliverItem(item));
 				deliveries.set(item, delivery);
 				const { ending, result, binary, error } = delivery;
 				if (error !== undefined && ending === undefined) throw error;
 				const json = forTools(context, 'video', { ...result });
-				return given ?? { json, ...(binary && { binary }), pairedItem: { item } };
+				const output = given?.item ?? { json, ...(binary && { binary }) };
+				return { ...output, pairedItem: { item } };
 			},
 		),
 	);
@@ -138,7 +149,9 @@ export async function deliver(
 	hintMissingFiles(context, items, 'missing_files');
 	const lost = tasksWith('failed', undefined);
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
-	return items.map((item, index) => ({ item, ending: endings[index] }));
+	return items.map((item, index) => {
+		return { item, ending: endings[index], error: deliveries.get(index)?.error };
+	});
 }
 
 /** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
