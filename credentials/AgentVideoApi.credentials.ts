@@ -51,6 +51,15 @@ export class AgentVideoApi implements ICredentialType {
 				{
 					name: text('Name', { placeholder: 'e.g. X-Tenant' }),
 					value: text('Value', { typeOptions: { password: true } }),
+					secret: choice('Secret', {
+						choices: [
+							['By Its Name', 'auto', 'Yes for names such as X-Api-Key or X-Token'],
+							['Yes', 'yes'],
+							['No', 'no'],
+						],
+						default: 'auto',
+						help: 'Whether the value is masked in replies and errors. Values with fewer than 8 characters are not.',
+					}),
 				},
 			],
 		}),

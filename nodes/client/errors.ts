@@ -94,6 +94,7 @@ export type AdviceCode =
 	| 'useFinalAddress'
 	| 'checkKey'
 	| 'useAnotherKey'
+	| 'replaceSecret'
 	| 'topUp'
 	| 'checkAppCode'
 	| 'publishApp'

@@ -85,7 +85,7 @@ import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
 import { showReply, toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
-import { keyMask } from '../../nodes/client/http/maskKey';
+import { maskIn, secretsOf } from '../../nodes/client/http/secrets';
 import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';
 
 /**
@@ -618,15 +618,9 @@ export const READERS: readonly Reader[] = [
 		return reportedError('video', text, { error });
 	}),
 	row('shared/files#fieldNames', (text) => () => fieldNames(text, 'Images')),
-	row('client/http#keyMask', (text) => {
-		const mask = keyMask('/+sk-0123456789');
-		const chunks = pieces(text, 16_384).map(bytes);
-		return async () => {
-			const masked = [mask.text(text)];
-			for await (const chunk of mask.body(ReadableStream.from(chunks)))
-				masked.push(new TextDecoder().decode(chunk));
-			return masked;
-		};
+	row('client/http#maskIn', (text) => {
+		const secrets = secretsOf([['API Key', '/+sk-0123456789']]);
+		return () => [maskIn({ text, also: [text] }, secrets), secrets.tailOf(text)];
 	}),
 	row('shared/run#toNodeError', (text) => () => [
 		toNodeError(NODE, failure(text), 0),
@@ -725,6 +719,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',
+		'client/http#secretsOf',
 		'client#rejectMistakes',
 		'shared/chat#shownAs',
 		'shared/chat#readSchema',
@@ -755,7 +750,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#pollProgress',
 		'shared/wait#recordResults',
 		'client/http#withDeadline',
-		'client/http#withMask',
 		'client/http#withRetryUntil',
 		'client/video/poll#pollTasks',
 		'client/chat#sendChat',

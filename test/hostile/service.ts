@@ -79,6 +79,10 @@ function quoted({ request }: Exchange): string {
 	return [JSON.stringify(request.headers), ...quotes].join(' ; ');
 }
 
+const bearer = ({ request }: Exchange) => String(request.headers.authorization);
+const escaped = (text: string) =>
+	Array.from(text, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join('');
+
 function quotesOf(header: string): string {
 	const key = header.replace('Bearer ', '');
 	const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -324,6 +328,39 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		},
 	),
 
+	quote(
+		'the reply, its letters as escapes',
+		replaced(
+			(fields, exchange) => {
+				const [choice] = (fields['choices'] ?? []) as Record<string, object>[];
+				if (choice === undefined) return fields;
+				const name = 'delta' in choice ? 'delta' : 'message';
+				const content = `escaped ${bearer(exchange)}`;
+				return {
+					...fields,
+					choices: [{ ...choice, [name]: { ...choice[name], content } }],
+				};
+			},
+			/"escaped [^"]+"/,
+			(text) => `"${escaped(text.slice(1, -1))}"`,
+		),
+		{ skip: chatsOnly },
+	),
+	quote(
+		'the reply, split over all events',
+		(exchange) => {
+			const events = Array.from(bearer(exchange), (content) => chunk({ content }));
+			const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+			const data = [...events, end].map((each) => `data: ${JSON.stringify(each)}\n\n`);
+			send(exchange, data.join(''));
+		},
+		{ skip: streamsOnly },
+	),
+	quote(
+		'an ID',
+		changed((fields, exchange) => ({ ...fields, id: bearer(exchange) })),
+		{ ends: 'badly', says: /a secret into the field id|\[masked: API Key\]/ },
+	),
 	page('1 MB of < in a 502', 502, '<'.repeat(MEGABYTE)),
 	page('1 MB of <script in a 502', 502, '<script'.repeat(MEGABYTE / 7)),
 	page('1 MB of <!-- with status 200', 200, '<!--'.repeat(MEGABYTE / 4)),

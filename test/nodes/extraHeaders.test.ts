@@ -3,9 +3,9 @@ import { inspect } from 'node:util';
 import type { IDataObject } from 'n8n-workflow';
 
 import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
-import { accountName } from '../../nodes/shared/run/credential';
-import { keyMask } from '../../nodes/client/http/maskKey';
+import { accountName, readCredential } from '../../nodes/shared/run/credential';
 import { answerWell } from '../faults/acts';
+import { body } from '../faults/answers';
 import { OPERATIONS, type Operation } from '../faults/operations';
 import { runNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
@@ -109,9 +109,51 @@ test.each(['get', 'Post', 'common', 'query', 'constructor', 'prototype'])(
 	},
 );
 
-test('the token of a value is masked also without its scheme', () => {
-	const { text } = keyMask('', false, ['Basic abc012345', 'eu']);
-	expect(text('you sent abc012345 from eu')).toBe('you sent *** from eu');
+describe('secrets', () => {
+	const maskedBy = (...headers: readonly IDataObject[]) =>
+		readCredential(credential(...headers)).secrets.mask;
+
+	test('the token of a value is masked also without its scheme', () => {
+		const mask = maskedBy({ name: 'X-Auth', value: 'Basic abc012345' });
+		expect(mask('you sent abc012345')).toBe('you sent [masked: X-Auth]');
+	});
+
+	test.each([
+		['X-Tenant', undefined, false],
+		['X-Tenant', 'auto', false],
+		['X-Tenant', 'yes', true],
+		['X-Api-Key', undefined, true],
+		['X-Gateway-Token', 'auto', true],
+		['X-Api-Key', 'no', false],
+	])('the value of %s with Secret: %s', (name, secret, isMasked) => {
+		const mask = maskedBy({ name, value: 'marketing', ...(secret && { secret }) });
+		const text = `Ask the ${isMasked ? `[masked: ${name}]` : 'marketing'} team`;
+		expect(mask('Ask the marketing team')).toBe(text);
+	});
+
+	const TASK = { task_id: 'ok-0-marketing7', status: 'queued', model: 'video-m1' };
+	const create = async (...headers: readonly IDataObject[]) => {
+		operation = { ...OPERATIONS.createVideo, answers: [body(TASK)] };
+		return await runNode('createVideo', {
+			credential: credential(...headers),
+			parameters: { prompt: 'A lake' },
+		});
+	};
+
+	test('the ID of a paid task stays as it is', async () => {
+		const { outputs } = await create({ name: 'X-Tenant', value: 'marketing' });
+		expect(outputs[0]![0]!.json['task_id']).toBe('ok-0-marketing7');
+	});
+
+	test('a secret in an ID fails the item, and the error names header and field', async () => {
+		const { error } = await create({ name: 'X-Tenant', value: 'marketing', secret: 'yes' });
+		expect(error!.message).toBe(
+			'The service has put a secret into the field task_id; the task may have been created',
+		);
+		expect(error!.description).toContain('set Secret to No in its row of Extra Headers');
+		expect(error!.description).toContain('task_id: ok-0-[masked: X-Tenant]7');
+		expect(JSON.stringify(error)).not.toContain('marketing');
+	});
 });
 
 test('another value or another header is another account; order and case of the names are not', async () => {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
-import { keyMask } from '../../nodes/client/http/maskKey';
+import { maskedDeltas } from '../../nodes/client/chat/maskedDeltas';
+import { secretsOf } from '../../nodes/client/http/secrets';
 import { chunk, event } from '../faults/answers';
 import { placesOf, recordOutput } from '../faults/leaks';
 import { OPERATIONS, WAYS, type Operation, type Way } from '../faults/operations';
@@ -12,15 +13,21 @@ jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNod
 	virtual: true,
 });
 
-const KEY = 'sk-0f4e/very+secret';
+const KEY = 'sk-0f4e/very+sesame';
 const BEARER = `Bearer ${KEY}`;
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const hexEscaped = (prefix: string) =>
 	KEY.replace(/[^a-z0-9]/g, (character) => `${prefix}00${character.charCodeAt(0).toString(16)}`);
 
+const everyCharacter = (before: string, after = '') =>
+	Array.from(KEY, (each) => `${before}${each.charCodeAt(0).toString(16)}${after}`).join('');
+
 /** The ways to quote the key, and the part of each that gives it away. */
 const QUOTES: Readonly<Record<string, string>> = {
 	plain: BEARER,
+	'with each letter as an escape': `Bearer ${everyCharacter('\\u00')}`,
+	'with each character URL-encoded': `Bearer ${everyCharacter('%')}`,
+	'with each character as HTML': `Bearer ${everyCharacter('&#x', ';')}`,
 	'URL-encoded': encodeURIComponent(BEARER),
 	'URL-encoded in lower case': encodeURIComponent(BEARER).replace(/%../g, (c) => c.toLowerCase()),
 	'with escaped slashes': BEARER.replaceAll('/', '\\/'),
@@ -35,8 +42,9 @@ const QUOTES: Readonly<Record<string, string>> = {
 };
 /** The longest part of each that stands in the middle of the quote, whatever is around it. */
 const coreOf = (quote: string) => {
-	if (quote.includes('secret')) return 'secret';
-	const hex = Buffer.from('secret').toString('hex');
+	if (quote.includes('sesame')) return 'sesame';
+	const hex = Buffer.from('sesame').toString('hex');
+	if (/^Bearer [\\%&]/.test(quote)) return quote.slice(-12);
 	const inBase64 = [0, 1, 2].map((at) => base64('x'.repeat(at) + KEY).slice(4, -4));
 	return [...inBase64, hex, hex.toUpperCase()].find((core) => quote.includes(core))!;
 };
@@ -66,7 +74,7 @@ async function shownBy(operation: Operation, way: Way): Promise<readonly string[
 				output.stop();
 			});
 		const places = { run, items, error, chunks, printed: output.printed };
-		return placesOf('secret', places);
+		return placesOf('sesame', places);
 	});
 }
 
@@ -133,14 +141,14 @@ async function replyTo(pieces: readonly string[]): Promise<string> {
 
 test.each(Object.entries(QUOTES))('the key is masked %s', async (_how, quote) => {
 	const shown = await replyTo([`before ${quote} after`]);
-	expect(shown).toMatch(/before .*\*\*\*.* after/);
+	expect(shown).toMatch(/before .*\[masked: API Key\].* after/);
 	expect(shown).not.toContain(coreOf(quote));
 });
 
 test('the key is masked wherever two chunks split it', async () => {
 	for (let at = 1; at < KEY.length; at++) {
 		const shown = await replyTo([`before ${KEY.slice(0, at)}`, `${KEY.slice(at)} after`]);
-		expect(shown).toContain('before *** after');
+		expect(shown).toContain('before [masked: API Key] after');
 	}
 });
 
@@ -154,15 +162,50 @@ test('a short key masks nothing: it may be a word', async () => {
 	expect(JSON.stringify(outputs)).toContain('The keyring is empty');
 });
 
-test('a complete event is passed on at once, also with the beginning of the next one behind it', async () => {
-	const first = event(JSON.stringify(chunk({ content: 'One' })));
-	const source = ReadableStream.from(
-		[`${first}data: {"cho`, 'ices": []}\n\n'].map((text) => Buffer.from(text)),
-	);
-	const body = keyMask(KEY).body(source);
-	const next = async () => Buffer.from((await body.next()).value as Uint8Array).toString();
-	expect(await next()).toBe(first);
-	expect(await next()).toBe('data: {"choices": []}\n\n');
+/** The chat and the output of a streamed reply in these pieces. */
+async function streamed(...pieces: readonly string[]) {
+	respond = (response) => {
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		const next = (index: number) => {
+			if (index === pieces.length) response.end('data: [DONE]\n\n');
+			else
+				response.write(event(JSON.stringify(chunk({ content: pieces[index]! }))), () =>
+					setImmediate(next, index + 1),
+				);
+		};
+		next(0);
+	};
+	const { chunks, outputs } = await runNode('chatCompletion', {
+		credential: credential(),
+		parameters: { prompt: 'Hi' },
+		streaming: true,
+	});
+	const shown = chunks.flatMap(({ content = '' }) => (content === '' ? [] : [content]));
+	return { shown, output: outputs[0]![0]!.json['output'] };
+}
+
+test('the key is masked in a chat wherever two events split it, and in the item', async () => {
+	for (let at = 1; at < KEY.length; at++) {
+		const { shown, output } = await streamed(`One ${KEY.slice(0, at)}`, `${KEY.slice(at)} two`);
+		expect(shown.join('')).toBe('One [masked: API Key] two');
+		expect(output).toBe('One [masked: API Key] two');
+	}
+});
+
+test('only what may begin the key waits for the next event', () => {
+	const seen: string[] = [];
+	const secrets = secretsOf([['API Key', KEY]]);
+	const { show, end } = maskedDeltas(({ content }) => seen.push(content), secrets);
+	for (const content of ['Tall', 'ask', 's, and sk-', 'is'])
+		show({ content, reasoning: '', progress: [] }, false);
+	expect(seen).toStrictEqual(['Tall', 'a', 'sks, and ', 'sk-i']);
+	end();
+	expect(seen.at(-1)).toBe('s');
+});
+
+test('a reply that ends like the beginning of the key is complete', async () => {
+	const { shown, output } = await streamed('A des', 'k-sk-0f');
+	expect([shown.join(''), output]).toStrictEqual(['A desk-sk-0f', 'A desk-sk-0f']);
 });
 
 describe.each([OPERATIONS.chatStreamed, OPERATIONS.agent, OPERATIONS.assistantStreamed])(

@@ -11,9 +11,11 @@ import {
 	send,
 	unexpectedResponse,
 } from '../http/request';
+import { maskIn, NO_SECRETS } from '../http/secrets';
 import { asJson, fromJson, isJsonObject, objectOf, parseBody, type JsonObject } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
 import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
+import { maskedDeltas } from './maskedDeltas';
 import { boundedFields, withReply } from './result';
 import { sseDecoder } from './sseDecoder';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
@@ -66,7 +68,7 @@ export async function completeChat(
 	const isDeclared = EVENT_STREAM.test(response.headers['content-type'] ?? '');
 	const isStream = STREAM_HEAD.test(head) || (isDeclared && /^[^{[<]/.test(head));
 	const completion = isStream
-		? await readStream(body, onDelta)
+		? await readStream({ ...response, body }, onDelta)
 		: readBody(await readJsonObject({ ...response, body }), onDelta);
 	return fromJson(boundedFields(asJson(completion)));
 }
@@ -94,7 +96,11 @@ async function peek(body: HttpResponse['body']) {
 	return { head, body: whole() };
 }
 
-async function readStream(body: HttpResponse['body'], onDelta: OnDelta): Promise<ChatCompletion> {
+async function readStream(
+	{ body, secrets = NO_SECRETS }: HttpResponse,
+	onDelta: OnDelta,
+): Promise<ChatCompletion> {
+	const shown = onDelta && maskedDeltas(onDelta, secrets);
 	const accumulator = startAccumulator();
 	const decoder = sseDecoder();
 	let chunks = 0;
@@ -105,13 +111,14 @@ async function readStream(body: HttpResponse['body'], onDelta: OnDelta): Promise
 			const chunk = parseBody(data);
 			if (event === 'error' || errorIn(chunk ?? {})) {
 				if (isFinished(accumulator)) return true;
-				if (chunk?.['choices']) onDelta?.(applyChunk(accumulator, chunk));
-				throw reportedError('chat', data, chunk, chunks > 0);
+				if (chunk?.['choices']) shown?.show(applyChunk(accumulator, chunk), true);
+				const error = maskIn(chunk, secrets);
+				throw reportedError('chat', secrets.mask(data), error, chunks > 0);
 			}
 			if (chunk !== undefined) {
 				chunks++;
 				const delta = applyChunk(accumulator, chunk);
-				onDelta?.(delta);
+				shown?.show(delta, isFinished(accumulator));
 			} else if (isEnd(data, isLast)) {
 				if (chunks === 0) throw unexpectedResponse('');
 				return true;
@@ -122,17 +129,24 @@ async function readStream(body: HttpResponse['body'], onDelta: OnDelta): Promise
 		return false;
 	}
 
-	try {
-		for await (const bytes of body) {
-			if (apply(decoder.feed(bytes))) return toCompletion(accumulator);
-		}
-		if (apply(decoder.end(), true) || isFinished(accumulator)) return toCompletion(accumulator);
+	async function readAll(): Promise<void> {
+		for await (const bytes of body) if (apply(decoder.feed(bytes))) return;
+		if (apply(decoder.end(), true) || isFinished(accumulator)) return;
 		throw streamError('The stream ended before the reply was complete', 'findClosingProxy');
+	}
+
+	try {
+		await readAll().catch((error: unknown) => {
+			const isCut = error instanceof ServiceError && error.details.retryable === true;
+			if (!isCut || !isFinished(accumulator)) throw error;
+		});
+		return maskIn(toCompletion(accumulator), secrets, 'body');
 	} catch (error) {
-		const isCut = error instanceof ServiceError && error.details.retryable === true;
-		if (isCut && isFinished(accumulator)) return toCompletion(accumulator);
 		const { choices, envelope } = accumulator;
-		throw withReply(error, choices.size === 0 ? envelope : asJson(toCompletion(accumulator)));
+		const arrived = choices.size === 0 ? envelope : asJson(toCompletion(accumulator));
+		throw withReply(error, maskIn(arrived, secrets));
+	} finally {
+		shown?.end();
 	}
 }
 

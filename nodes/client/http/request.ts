@@ -3,6 +3,7 @@ import { type JsonObject, parseBody, parseJson, shorten } from '../json';
 import type { HttpPort, HttpRequest, HttpResponse } from '../ports';
 import { errorDetails, errorIn, namedStatus } from './errorBody';
 import { failureError, statusFailure, transportError, type Endpoint } from './failures';
+import { maskIn, NO_SECRETS } from './secrets';
 
 /** Memory limit: far above any body of the service, reached only when the base URL leads to something else. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
@@ -30,12 +31,15 @@ export async function send(
 /**
  * Reads a response body that must be a JSON object.
  *
- * @throws ServiceError `protocol` when the body is something else, `network` when the connection breaks.
+ * @throws ServiceError `protocol` when the body is something else, or has a secret in its data; `network` when the connection
+ *   breaks.
  */
 export async function readJsonObject(response: HttpResponse): Promise<JsonObject> {
-	const text = await readText(response.body);
-	const body = parseBody(text);
-	if (body !== undefined) return body;
+	const { secrets = NO_SECRETS } = response;
+	const sent = await readText(response.body);
+	const body = parseBody(sent);
+	if (body !== undefined) return maskIn(body, secrets, errorIn(body) ? undefined : 'body');
+	const text = secrets.mask(sent);
 	if (!text.trimStart().startsWith('{')) throw unexpectedResponse(text);
 	// Usually a proxy has truncated it.
 	throw new ServiceError(
@@ -89,15 +93,16 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 
 function httpError(
 	endpoint: Endpoint,
-	{ status, headers }: HttpResponse,
+	{ status, headers, secrets = NO_SECRETS }: HttpResponse,
 	text: string,
 ): ServiceError {
 	const { location } = headers;
 	const isRedirect = status < 400 && location !== undefined;
+	const shown = secrets.mask(isRedirect ? location : text);
 	const details = {
 		status,
-		serviceMessage: isRedirect ? `Location: ${excerpt(location)}` : excerpt(text),
-		...errorDetails(parseJson(text)),
+		serviceMessage: `${isRedirect ? 'Location: ' : ''}${excerpt(shown)}`,
+		...errorDetails(maskIn(parseJson(text), secrets)),
 		...retryAfter(headers),
 	};
 	const failure = statusFailure(endpoint, status, details);

@@ -16,6 +16,8 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 		'Check the API Key in the Agent Video API credential, and that the Base URL is of the same service',
 	useAnotherKey:
 		'Use another API key, or ask the operator of the service, or of a firewall in between',
+	replaceSecret:
+		'Tell its operator, and replace the secret. If it is the value of a header that may be shown, set Secret to No in its row of Extra Headers',
 	topUp: 'Top up the account, then run the workflow again',
 	checkAppCode: 'Check App Code, or the end of the API key if the code is there',
 	publishApp: 'Publish the application, or use an API key of its creator',

@@ -7,7 +7,7 @@ import type {
 import { hash, scrypt } from 'node:crypto';
 
 import { rejectMistakes } from '../../client/errors';
-import { keyMask } from '../../client/http/maskKey';
+import { secretsOf } from '../../client/http/secrets';
 import { normalizeBaseUrl } from '../../client/http/publicUrl';
 import { shown } from '../../client/values';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
@@ -31,7 +31,7 @@ const text = (value: unknown) => shown(value ?? '').trim();
  * Reads the credential, whose expressions are evaluated.
  *
  * @returns `hasApp`: whether the key ends with the app code of every chat (spec 4). `headers`: the extra headers of every
- *   request to the service. `mask` masks the key and the values of the headers.
+ *   request to the service. `secrets`: the key and the values of secret headers.
  * @throws InputError when the base URL, the key or an extra header is missing or malformed.
  */
 export function readCredential(data: ICredentialDataDecryptedObject) {
@@ -43,11 +43,18 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 		[/[^\x21-\x7e]/.test(key), 'contains a space or a special character', KEY_HINT],
 		[hasApp && !/.-./.test(key), 'does not end with an app code', APP_CODE_HINT],
 	]);
-	const headers = readHeaders(data['extraHeaders']);
-	return { baseUrl, key, hasApp, headers, mask: keyMask(key, hasApp, Object.values(headers)) };
+	const { headers, hidden } = readHeaders(data['extraHeaders']);
+	// Both parts may contain hyphens: everything before any of them may be the API key.
+	const hyphens = hasApp ? [...key.matchAll(/-/g)] : [];
+	const keys = [key, ...hyphens.map(({ index }) => key.slice(0, index))];
+	const named = keys.map((each) => ['API Key', each] as const);
+	return { baseUrl, key, hasApp, headers, secrets: secretsOf([...named, ...hidden]) };
 }
 
-function readHeaders(rows: unknown): Readonly<Record<string, string>> {
+/** Names of headers whose values are secrets. */
+const SECRET_NAME = /key|token|secret|auth|pass|cookie|credential|signature|session|jwt/i;
+
+function readHeaders(rows: unknown) {
 	const { header = [] } = (rows ?? {}) as {
 		readonly header?: readonly Record<string, unknown>[];
 	};
@@ -67,7 +74,18 @@ function readHeaders(rows: unknown): Readonly<Record<string, string>> {
 			[/[^\t -~]/.test(value), `has a special character in its value`, 'Use ASCII only'],
 		]);
 	});
-	return Object.fromEntries(entries);
+	const hidden = entries.filter(([name], index) => {
+		const { secret = 'auto' } = header[index]!;
+		return secret === 'auto' ? SECRET_NAME.test(name) : secret === 'yes';
+	});
+	return {
+		headers: Object.fromEntries(entries),
+		// The first word may be a scheme, such as Basic.
+		hidden: hidden.flatMap(([name, value]) => [
+			[name, value] as const,
+			[name, value.replace(/^\S+\s+/, '')] as const,
+		]),
+	};
 }
 
 /** Names of accounts in this process, by a hash of the credential's data. */

@@ -6,7 +6,6 @@ import type {
 
 import { ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
-import { withMask } from '../../client/http/maskKey';
 import { isPrivateUrl } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
@@ -51,10 +50,10 @@ async function readService(context: NodeContext): Promise<Service> {
  * resolves and every body is a stream, because n8n otherwise drops error bodies and Retry-After.
  */
 function n8nHttp(context: NodeContext, data: ICredentialDataDecryptedObject): HttpPort {
-	const { baseUrl: baseURL, headers: extraHeaders, mask } = readCredential(data);
+	const { baseUrl: baseURL, headers: extraHeaders, secrets } = readCredential(data);
 	const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
 	const canceled = context.getExecutionCancelSignal();
-	return withMask(async (request) => {
+	return async (request) => {
 		const { method, path, body, idleTimeoutMs } = request;
 		const watch = watchRequest(request, canceled);
 
@@ -102,12 +101,13 @@ function n8nHttp(context: NodeContext, data: ICredentialDataDecryptedObject): Ht
 				headers: response.headers as Record<string, string | undefined>,
 				// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
 				body: read(response.body as unknown as AsyncIterable<Uint8Array>),
+				secrets,
 			};
 		} catch (error) {
 			watch.end();
 			throw blocked(error) ?? watch.explain(error);
 		}
-	}, mask);
+	};
 }
 
 /** The error for an address that n8n's rules forbid (SSRF protection): n8n's own errors wrap it, with such a name. */

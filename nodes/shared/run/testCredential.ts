@@ -29,11 +29,9 @@ async function testCredential(
 	this: ICredentialTestFunctions,
 	{ data = {} }: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
-	let mask = (text: string) => text;
 	const end = new AbortController();
 	try {
 		const credential = readCredential(data);
-		mask = credential.mask.text;
 		const late = sleep(TIMEOUT_MS, end.signal).then(() => {
 			throw Object.assign(new Error('Timeout'), { code: 'ETIMEDOUT' });
 		});
@@ -43,7 +41,7 @@ async function testCredential(
 			error instanceof InputError
 				? errorLine(error)
 				: verdict(blocked(error) ?? transportError(error));
-		if (words !== '') return { status: 'Error', message: mask(words) };
+		if (words !== '') return { status: 'Error', message: words };
 	} finally {
 		end.abort();
 	}
@@ -82,7 +80,7 @@ function verdict(error: ServiceError): string {
 /** The client's HTTP port over the only request helper of a credential test. */
 function testPort(
 	{ helpers }: ICredentialTestFunctions,
-	{ baseUrl, key, headers }: ReturnType<typeof readCredential>,
+	{ baseUrl, key, headers, secrets }: ReturnType<typeof readCredential>,
 	end: AbortSignal,
 ): HttpPort {
 	return async ({ method, path, body, idleTimeoutMs }) => {
@@ -101,6 +99,6 @@ function testPort(
 		end.addEventListener('abort', () => {
 			response.body.destroy();
 		});
-		return { ...response, status: response.statusCode };
+		return { ...response, status: response.statusCode, secrets };
 	};
 }
