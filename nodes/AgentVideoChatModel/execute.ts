@@ -52,6 +52,7 @@ export async function supplyChatModel(
 		const model = chatModel(context, {
 			sdk,
 			http: service.http,
+			baseUrl: service.baseUrl,
 			request: boundFields(values, service),
 			...readCall(context, values.options),
 			images: imageUrls(context, itemIndex, service, values.images),
@@ -87,6 +88,8 @@ function estimateByLength(model: Adapter): Adapter {
 interface ChatModelSettings extends Omit<SendOptions, 'stream'> {
 	readonly sdk: AiNodeSdk;
 	readonly http: HttpPort;
+	/** What relative URLs of files belong to. */
+	readonly baseUrl: string;
 	/** The request without messages and tools. */
 	readonly request: Omit<ChatRequest, 'messages'>;
 	/** URLs of the images to attach to the last user message. */
@@ -107,7 +110,7 @@ export function chatModel(
 	settings: ChatModelSettings,
 	tools: readonly SdkTool[] = [],
 ): SdkChatModel {
-	const { sdk, http, request: fields, images } = settings;
+	const { sdk, http, baseUrl, request: fields, images } = settings;
 	const names = tools.map(({ name }) => name);
 	const isRunnable = ({ function: called }: ToolCall) =>
 		tools.length === 0 || callProblem(called, names) === undefined;
@@ -174,7 +177,7 @@ export function chatModel(
 	return {
 		provider: 'agent-video',
 		modelId: String(fields.model ?? fields.app_code ?? 'default'),
-		generate: async (...call) => toSdkResult(await send(call)),
+		generate: async (...call) => toSdkResult(await send(call), baseUrl),
 		async *stream(...call) {
 			const queue: SdkChunk[] = [];
 			const state: { outcome?: Settled<JudgedReply>; wake?: () => void } = {};
@@ -194,9 +197,9 @@ export function chatModel(
 				yield* queue.splice(0);
 			}
 			const completion = valueOf(state.outcome);
-			const links = fileLinks(completion);
+			const links = fileLinks(completion, baseUrl);
 			if (links !== '') yield { type: 'text-delta', delta: links };
-			const { message, ...end } = toSdkResult(completion);
+			const { message, ...end } = toSdkResult(completion, baseUrl);
 			for (const part of message.content) {
 				if (part.type !== 'tool-call') continue;
 				const { toolCallId: id = '', toolName: name, input: argumentsDelta } = part;

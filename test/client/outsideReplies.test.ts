@@ -135,12 +135,12 @@ test.each([
 		[1, 2, 3, 4].map((n) => `http://a/${n}.mp4`),
 	],
 ])('images among the links of %j: %j', (content, expected) => {
-	expect(findMedia({ content }).map(({ url }) => url)).toEqual(expected);
+	expect(findMedia(reply({ content })).map(({ url }) => url)).toEqual(expected);
 });
 
 test('the first 1,000 different links of a reply count', () => {
 	const urls = Array.from({ length: MANY }, (_, index) => `http://a.example/${index}.png`);
-	const found = findMedia({ content: [urls[0], ...urls].join(' ') });
+	const found = findMedia(reply({ content: [urls[0], ...urls].join(' ') }));
 	expect(found.map(({ url }) => url)).toEqual(urls.slice(0, 1_000));
 });
 

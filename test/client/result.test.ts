@@ -37,6 +37,7 @@ test('contains every field of the service by its visibility, omits absent ones (
 		finish_reason: 'stop',
 		usage,
 		model: 'chat-m1',
+		knowledge_base: { search_hit: true, first_similarity: 0.8 },
 		trace_id: 't-1',
 	};
 	expect(toChatResult(full)).toStrictEqual(shown);
@@ -44,7 +45,6 @@ test('contains every field of the service by its visibility, omits absent ones (
 		...shown,
 		reasoning_content: 'hm',
 		session_id: 's-1',
-		knowledge_base: { search_hit: true, first_similarity: 0.8 },
 		agent: { status: 'done', chain: [], need_show_plugin: false },
 		id: 'c-1',
 		object: 'chat.completion',
@@ -112,8 +112,6 @@ describe('media in a reply', () => {
 			],
 		],
 	])('%s', (text, expected) => {
-		expect(findMedia({ content: text }).map(({ kind, url }) => [kind, url])).toStrictEqual(
-			expected,
-		);
+		expect(findMedia(reply(text)).map(({ kind, url }) => [kind, url])).toStrictEqual(expected);
 	});
 });

@@ -36,7 +36,7 @@ import {
 	boundedFields,
 	findMedia,
 	isDataUrl,
-	partMedia,
+	structuredMedia,
 	toChatResult,
 	usageOf,
 	withReply,
@@ -132,6 +132,7 @@ const results = (list: readonly ToolCall[]): ChatMessage[] =>
 	list.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'x' }));
 const tool = (parameters: JsonObject) =>
 	[{ type: 'function', function: { name: 'f', parameters } }] as const;
+const BASE = 'http://a.example';
 const LIST = { type: 'object', properties: { list: { type: 'array', uniqueItems: true } } };
 const FORMATS = [
 	'email',
@@ -218,9 +219,9 @@ export const READERS: readonly Reader[] = [
 	row('shared/chat#toSdkResult', (text) => {
 		const completion = reply({ content: `-${text}`, tool_calls: calls(text) });
 		return () => [
-			toSdkResult(judge(completion, 'model')),
+			toSdkResult(judge(completion, 'model'), BASE),
 			callsOf(completion),
-			fileLinks(completion),
+			fileLinks(completion, BASE),
 		];
 	}),
 	row(
@@ -357,14 +358,15 @@ export const READERS: readonly Reader[] = [
 			onDelta({ content: piece, reasoning: piece, progress: [] }),
 		);
 	}),
-	row('client/chat#findMedia', (text) => () => findMedia({ content: text })),
-	row('client/chat#partMedia', (text) => () => [
-		partMedia([
+	row('client/chat#findMedia', (text) => () => findMedia(reply({ content: text }), BASE)),
+	row('client/chat#structuredMedia', (text) => {
+		const parts = [
 			{ type: text, image_url: { url: text } },
 			{ input_audio: { data: text, format: text } },
-		]),
-		isDataUrl(text),
-	]),
+		];
+		const completion = reply({ content: null, parts, images: pieces(text) });
+		return () => [structuredMedia(completion, BASE), isDataUrl(text)];
+	}),
 	row('client/chat#limitMemory', (text) => {
 		const list = calls(text);
 		const messages = list.flatMap((each): ChatMessage[] => [

@@ -48,6 +48,7 @@ function model(
 	return chatModel(context, {
 		sdk,
 		http,
+		baseUrl: server.url,
 		request,
 		images: imageUrls,
 		idleTimeoutMs: 5_000,

@@ -429,6 +429,7 @@ async function generate(messages: readonly SdkMessage[]) {
 	return await chatModel(context, {
 		sdk: {} as AiNodeSdk,
 		http: axiosHttp(server.url, 'k'),
+		baseUrl: server.url,
 		request: {},
 		images: [],
 		idleTimeoutMs: 5_000,

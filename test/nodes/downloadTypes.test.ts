@@ -146,22 +146,23 @@ describe('file names', () => {
 });
 
 describe('links of a reply', () => {
-	test('a relative URL of a part is listed, and the download says what is wrong', async () => {
+	test('a relative URL of a part belongs to the Base URL; any other that cannot be opened says so', async () => {
+		file = { type: 'image/png', body: sampleFile('image/png') };
 		content = [
 			{ type: 'image_url', image_url: { url: '/files/cat.png?size=2' } },
-			{ type: 'image_url', image_url: 'files/dog.jpg' },
+			{ type: 'image_url', image_url: 'sandbox:/files/dog.jpg' },
 			{ type: 'file', file: { url: 'report.pdf' } },
 			{ type: 'text', text: 'hello' },
 		];
 		expect(await fetchMedia()).toMatchObject([
+			{ kind: 'image', url: `${server.url}/files/cat.png?size=2`, fileName: 'cat.png' },
 			{
 				kind: 'image',
-				url: '/files/cat.png?size=2',
+				url: 'sandbox:/files/dog.jpg',
 				error_message:
-					'The URL of the file is not an http(s) URL: /files/cat.png?size=2. Open the URL of the file',
+					'The URL of the file is not an http(s) URL: sandbox:/files/dog.jpg. Open the URL of the file',
 			},
-			{ kind: 'image', url: 'files/dog.jpg' },
-			{ kind: 'file', url: 'report.pdf' },
+			{ kind: 'file', url: `${server.url}/report.pdf` },
 		]);
 	});
 

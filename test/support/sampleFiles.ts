@@ -32,7 +32,15 @@ export type SampleType = keyof typeof HEADS;
 /** Every media type that has a sample. */
 export const SAMPLE_TYPES = Object.keys(HEADS) as SampleType[];
 
-/** A file that starts as files of this type do; `rest` follows. */
+/** The last bytes of files whose end tells that they are whole. */
+const ENDS: Partial<Record<SampleType, string>> = {
+	'image/jpeg': '\xff\xd9',
+	'image/png': '\0\0\0\0IEND\xaeB\x60\x82',
+	'application/pdf': '%%EOF\n',
+};
+
+/** A file that starts and ends as files of this type do, with `rest` in between. */
 export function sampleFile(type: SampleType, rest: string | Buffer = ''): Buffer {
-	return Buffer.concat([Buffer.from(HEADS[type], 'latin1'), Buffer.from(rest as string)]);
+	const [head, end] = [HEADS[type], ENDS[type] ?? ''].map((part) => Buffer.from(part, 'latin1'));
+	return Buffer.concat([head!, Buffer.from(rest as string), end!]);
 }

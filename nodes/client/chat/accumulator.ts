@@ -108,15 +108,24 @@ export function toCompletion({ envelope, choices, executed }: Accumulator): Chat
 	};
 }
 
-/** Copies fields that are not null; the last value wins. Runs for every chunk, so it allocates nothing. */
+/**
+ * Copies fields that are not null; the last value wins. Runs for every chunk, so it allocates nothing.
+ *
+ * @param joinsLists Whether the lists of all chunks are one.
+ */
 function mergeFields(
 	target: Record<string, unknown>,
 	fields: JsonObject,
 	except: ReadonlySet<string>,
+	joinsLists = false,
 ): void {
 	for (const key in fields) {
 		const value = fields[key];
-		if (value !== null && value !== undefined && !except.has(key)) target[key] = value;
+		if (value === null || value === undefined || except.has(key)) continue;
+		const old = target[key];
+		if (joinsLists && Array.isArray(value) && Array.isArray(old))
+			for (const entry of value) old.push(entry);
+		else target[key] = value;
 	}
 }
 
@@ -165,7 +174,7 @@ function applyChoice(partial: PartialChoice, choice: JsonObject): Omit<ChatDelta
 	const isNew = message.content === null && partial.current === undefined;
 	const { delta, message: whole } = choice;
 	const fields = isJsonObject(delta) || !isNew ? objectOf(delta) : objectOf(whole);
-	mergeFields(partial as unknown as Record<string, unknown>, choice, CHOICE_FIELDS);
+	mergeFields(partial as unknown as Record<string, unknown>, choice, CHOICE_FIELDS, true);
 	joinFields(message, fields, COMPOSED_FIELDS);
 	const { content, reasoning: thought, reasoning_content = thought, tool_calls } = fields;
 	for (const call of objectsOf(tool_calls)) applyToolCall(partial, call);

@@ -11,7 +11,7 @@ import {
 import { mimeTypeOf } from '../fileTypes';
 import { isBlank, oneLine } from '../values';
 import { idText, readToolCalls, type RepliedCall } from './toolCalls';
-import type { ChatCompletion, ReplyMessage, Usage } from './types';
+import type { ChatCompletion, Usage } from './types';
 
 /** Maximum characters of a text around the reply. */
 const MAX_FIELD = 1_000;
@@ -19,23 +19,31 @@ const MAX_FIELD = 1_000;
 const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
 
 /** The fields of a body that are output unchanged: always, and only with details. `fallback` is ours, see `sendChat`. */
-const BODY_FIELDS = ['model', 'fallback', 'trace_id'];
-const DETAILS = ['events', 'session_id', 'knowledge_base', 'agent', 'id', 'object', 'created'];
+const BODY_FIELDS = ['model', 'fallback', 'knowledge_base', 'trace_id'];
+const DETAILS = ['events', 'session_id', 'agent', 'id', 'object', 'created'];
+
+/** What the output of a reply depends on. */
+interface ResultOptions {
+	/** The value of a reply in JSON mode, see `readJsonReply`. */
+	readonly json?: unknown;
+	/** Whether to include what repeats tool results, thoughts and the session: not for the visitor of a chat. */
+	readonly details?: boolean;
+	/** Whether all tool calls have run, also those without a result: a super assistant's. */
+	readonly hasRunAll?: boolean;
+	/** What relative URLs of files belong to. */
+	readonly base?: string | undefined;
+}
 
 /**
  * Flattens a chat body into one object, with its fields in output order (spec 2.4 to 2.6). Fields that the service did not
  * send are omitted.
- *
- * @param json The value of a reply in JSON mode, see `readJsonReply`.
- * @param details Whether to include what repeats tool results, thoughts and the session: not for the visitor of a chat.
- * @param hasRunAll Whether all tool calls have run, also those without a result: a super assistant's.
  */
 export function toChatResult(
 	body: ChatCompletion,
-	{ json, details, hasRunAll }: { json?: unknown; details?: boolean; hasRunAll?: boolean } = {},
+	{ json, details, hasRunAll, base }: ResultOptions = {},
 ): JsonObject {
 	const { message, finish_reason } = body.choices[0]!;
-	const media = findMedia(message);
+	const media = findMedia(body, base);
 	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
 	const calls = readToolCalls(message);
 	const hasRun = ({ result }: RepliedCall) => hasRunAll === true || result !== undefined;
@@ -137,35 +145,39 @@ const BASE = 'http://relative';
 
 /** How many links, and images, of one text count, the first ones: parsing each takes time. */
 const MAX_LINKS = 1_000;
+const DATA_URL = 'data:[\\w.+-]+/[\\w.+-]+;base64,[\\w+/=-]+';
 // None goes back over what it has read: a reply may be long. Parentheses in pairs belong to a URL, such as `a_(1).png`.
-const MARKDOWN_URL =
-	'\\]\\(\\s*(https?://[^\\s()]+(?:\\([^\\s()]*\\)[^\\s()]*)*|data:[\\w.+-]+/[\\w.+-]+;base64,[\\w+/=-]+(?=[\\s)]))';
+const MARKDOWN_URL = `\\]\\(\\s*((?:https?://|/)[^\\s()]+(?:\\([^\\s()]*\\)[^\\s()]*)*|${DATA_URL}(?=[\\s)]))`;
 const MARKDOWN_IMAGE = new RegExp(`!\\[[^[\\]]*${MARKDOWN_URL}`, 'g');
 /** What a URL in a text consists of: Chinese and Japanese punctuation ends it, too. */
 const IN_URL = '[^\\s<>"\'`\\]()}\\u3000-\\u303f\\uff00-\\uff65]';
 /** A signed URL may end in what ends a URL elsewhere: in Markdown it ends with its parenthesis. */
 const URL_IN_TEXT = new RegExp(
-	`${MARKDOWN_URL}|https?://${IN_URL}+(?:\\(${IN_URL}*\\)${IN_URL}*)*(?<![.,;:!?*_])`,
+	`${MARKDOWN_URL}|${DATA_URL}|https?://${IN_URL}+(?:\\(${IN_URL}*\\)${IN_URL}*)*(?<![.,;:!?*_])`,
 	'g',
 );
 
+/** Fields of a reply that have files: `images`, `img_urls`. */
+const MEDIA_FIELD = /^(?:img|image|video|audio|file)s?(?:_urls?)?$/;
+
 /**
  * Finds the images, videos, audio and other files of a reply, without duplicates: those linked in its text, in order of
- * appearance, then those among the parts of its content.
+ * appearance, then those among the parts of its content and in its fields.
  *
  * The specification does not define how files are returned (spec 2.7), so they are detected by form: Markdown images,
- * URLs whose path has a known file extension, and parts with a URL.
+ * URLs whose path has a known file extension, and parts and fields with a URL.
+ *
+ * @param base What relative URLs belong to.
  */
-export function findMedia({ content, parts }: Pick<ReplyMessage, 'content' | 'parts'>): Media[] {
-	const text = content ?? '';
+export function findMedia(body: ChatCompletion, base?: string): Media[] {
+	const text = body.choices[0]!.message.content ?? '';
 	const images = links(text, MARKDOWN_IMAGE);
-	const found = new Map<string, Media>();
-	for (const url of links(text, URL_IN_TEXT)) {
+	const linked = [...links(text, URL_IN_TEXT)].flatMap((url) => {
 		const kind = kindOf(url) ?? (images.has(url) ? 'image' : undefined);
-		if (kind !== undefined) found.set(url, { kind, url });
-	}
-	for (const media of partMedia(parts)) found.set(media.url, media);
-	return [...found.values()];
+		return kind === undefined ? [] : { kind, url: absolute(url, base) };
+	});
+	const all = [...linked, ...structuredMedia(body, base)];
+	return [...new Map(all.map((media) => [media.url, media])).values()];
 }
 
 /** The first different matches of a pattern, or of its group where that has matched. */
@@ -182,29 +194,50 @@ export function isDataUrl(url: string): boolean {
 	return /^data:/i.test(url);
 }
 
-/** The files among the parts of a reply: `{ "type": "image_url", "image_url": { "url": … } }`, and similar forms. */
-export function partMedia(parts: readonly JsonValue[] = []): Media[] {
-	return parts.filter(isJsonObject).flatMap((part) => {
-		for (const [name, value] of Object.entries(part)) {
+/**
+ * The files among the parts of a reply, `{ "type": "image_url", "image_url": { "url": … } }` and similar forms, and in the
+ * fields of its body, choice and message.
+ */
+export function structuredMedia({ choices, ...body }: ChatCompletion, base?: string): Media[] {
+	const { message, ...choice } = choices[0]!;
+	const fields = Object.entries({ ...body, ...choice, ...message });
+	const named = fields
+		.filter(([name]) => MEDIA_FIELD.test(name))
+		.flatMap(([type, value]) => {
+			return [value]
+				.flat()
+				.map((url) => (isJsonObject(url) ? { type, ...url } : { type, url }));
+		});
+	return [...(message.parts ?? []), ...named].filter(isJsonObject).flatMap((part) => {
+		for (const [name, value] of [['', part] as const, ...Object.entries(part)]) {
 			const url = partUrl(value, /url$/i.test(name));
 			if (url === undefined) continue;
-			const described = /image|video|audio/.exec(`${String(part['type'])} ${name}`);
-			const [kind = kindOf(url) ?? 'file'] = described ?? [];
-			return { kind: kind as Media['kind'], url };
+			const [described] =
+				/image|img|video|audio/.exec(`${String(part['type'])} ${name}`) ?? [];
+			const kind = described === 'img' ? 'image' : (described ?? kindOf(url) ?? 'file');
+			return { kind: kind as Media['kind'], url: absolute(url, base) };
 		}
 		return [];
 	});
 }
 
+/** A URL that can be opened, if the base of a relative one is known. */
+function absolute(url: string, base = ''): string {
+	return URL.canParse(url) || !URL.canParse(url, base) ? url : new URL(url, base).href;
+}
+
 /**
- * @param value A URL; an object with a `url`; or audio as `data` in base64 with its `format`.
- * @param isUrl Whether any text is a URL, also a relative one, which nobody can open.
+ * @param value A URL; an object with a `url`; or the file in base64, with its type or, for audio, its `format`.
+ * @param isUrl Whether any text is a URL, also a relative one.
  */
 function partUrl(value: JsonValue | undefined, isUrl: boolean): string | undefined {
 	if (isJsonObject(value)) {
-		const { data, format, url } = value;
-		const isAudio = typeof data === 'string' && typeof format === 'string';
-		return isAudio ? `data:audio/${format};base64,${data}` : partUrl(url, true);
+		const { format, b64_json: image, data = image, mime_type, url } = value;
+		const known =
+			mime_type ?? value['mimeType'] ?? (image === undefined ? undefined : 'image/png');
+		const type = typeof format === 'string' ? `audio/${format}` : known;
+		const isFile = typeof data === 'string' && typeof type === 'string';
+		return isFile ? `data:${type};base64,${data}` : partUrl(url, true);
 	}
 	if (typeof value !== 'string' || value.trim() === '') return undefined;
 	return isUrl || isDataUrl(value) || /^https?:/i.test(value) ? value : undefined;

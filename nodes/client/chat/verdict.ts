@@ -84,16 +84,16 @@ const ADVICE: Readonly<Record<End, AdviceCode>> = {
 };
 
 /** What a reply is to its taker. */
-export function formOf({ choices }: ChatCompletion, taker: Taker): Form {
-	return verdictOf(choices[0]!, taker).form;
+export function formOf(reply: ChatCompletion, taker: Taker): Form {
+	return verdictOf(reply, taker).form;
 }
 
-function verdictOf(choice: ChatCompletion['choices'][number], taker: Taker) {
-	const { message, finish_reason: reason } = choice;
+function verdictOf(reply: ChatCompletion, taker: Taker) {
+	const { message, finish_reason: reason } = reply.choices[0]!;
 	const calls = readToolCalls(message);
 	const hasRun = calls.some(({ result }) => taker === 'assistant' || result !== undefined);
 	const asks = taker !== 'assistant' && calls.some(({ result }) => result === undefined);
-	const says = !isBlank(message.content) || findMedia(message).length > 0;
+	const says = !isBlank(message.content) || findMedia(reply).length > 0;
 	const end = endOf(reason);
 	const facts = { end, refusal: message['refusal'], asks, hasRun, says };
 	return { end, ...VERDICTS.find(({ has }) => has(facts))! };
@@ -112,7 +112,7 @@ export type JudgedReply = ChatCompletion & { readonly [judged]: true };
  */
 export function judge(reply: ChatCompletion, taker: Taker, mayBeEmpty = false): JudgedReply {
 	const choice = reply.choices[0]!;
-	const { form, end, takenBy, message } = verdictOf(choice, taker);
+	const { form, end, takenBy, message } = verdictOf(reply, taker);
 	const isTaken = (takenBy as readonly Taker[]).includes(taker);
 	if (isTaken || (mayBeEmpty && form === 'nothing' && end === 'whole'))
 		return reply as JudgedReply;

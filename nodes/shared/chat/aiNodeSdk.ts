@@ -2,7 +2,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import type { ToolDeclaration } from '../../client/chat/requestFields';
 import { userMessage } from '../../client/chat/messages';
-import { usageOf, isDataUrl, partMedia } from '../../client/chat/result';
+import { usageOf, isDataUrl, structuredMedia } from '../../client/chat/result';
 import { jsonText, readToolCalls, toolCall } from '../../client/chat/toolCalls';
 
 import type { ChatCompletion, ChatMessage, ContentPart, ToolCall } from '../../client/chat/types';
@@ -145,10 +145,13 @@ const FINISH_REASONS: ReadonlyMap<unknown, SdkEnd['finishReason']> = new Map([
 ]);
 
 /** Converts a reply of the service to n8n's form. */
-export function toSdkResult(completion: JudgedReply): SdkEnd & { message: SdkMessage } {
+export function toSdkResult(
+	completion: JudgedReply,
+	base: string,
+): SdkEnd & { message: SdkMessage } {
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const { content: said, reasoning_content: thought = '' } = message;
-	const text = (said ?? '') + fileLinks(completion);
+	const text = (said ?? '') + fileLinks(completion, base);
 	const content: SdkContent[] = [];
 	if (thought !== '') content.push({ type: 'reasoning', text: thought });
 	if (said !== null || text !== '') content.push({ type: 'text', text });
@@ -165,15 +168,21 @@ export function toSdkResult(completion: JudgedReply): SdkEnd & { message: SdkMes
 	return { message: { role: 'assistant', content }, ...end };
 }
 
+/** What a reply says that only has files without a URL. */
+const DATA_ONLY =
+	'(The reply is a file without a link. Chat Completion can get it, with its option Download Media)';
+
 /**
- * The files among the parts of a reply as Markdown below its text: n8n's agents and chains pass on only text. Files that
- * the service sends themselves, as data: URLs, are left out.
+ * The files among the parts and in the fields of a reply as Markdown below its text: n8n's agents and chains pass on only
+ * text. Files that the service sends themselves, as data: URLs, are left out, but a reply without anything else says so.
  */
-export function fileLinks({ choices }: ChatCompletion): string {
-	return partMedia(choices[0]!.message.parts)
+export function fileLinks(completion: ChatCompletion, base: string): string {
+	const media = structuredMedia(completion, base);
+	const links = media
 		.filter(({ url }) => !isDataUrl(url))
-		.map(({ kind, url }) => `\n\n${kind === 'image' ? '!' : ''}[${kind}](${url})`)
-		.join('');
+		.map(({ kind, url }) => `\n\n${kind === 'image' ? '!' : ''}[${kind}](${url})`);
+	const isLost = media.length > 0 && isBlank(completion.choices[0]!.message.content);
+	return links.length === 0 && isLost ? DATA_ONLY : links.join('');
 }
 
 /** The tool calls to run: those that the service has not executed, see `readToolCalls`. */

@@ -15,6 +15,7 @@ import type { HttpPort } from '../../client/ports';
 import type { DownloadLimits } from '../files/downloadLimits';
 import { adviceOf } from '../run/advice';
 import { n8nClock } from '../run/clock';
+import { n8nService } from '../run/host';
 import { hint, mentionOnce } from '../run/hints';
 import { forTools, trace } from '../run/nodeContext';
 
@@ -74,7 +75,8 @@ export async function finishReply(
 	const json = readJsonReply(reply, format, (said) => {
 		hint(context, said);
 	});
-	const options = { json, details: output === 'detailed', hasRunAll };
+	const { baseUrl: base } = await n8nService(context);
+	const options = { json, details: output === 'detailed', hasRunAll, base };
 	const result =
 		output === 'raw'
 			? asJson(rawField === undefined ? reply : { [rawField]: reply })

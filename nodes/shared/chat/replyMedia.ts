@@ -13,6 +13,7 @@ import { mimeTypeOf } from '../../client/fileTypes';
 import { decodeFile, downloadFile } from '../files/download';
 import { type DownloadLimits, toDownloadLimits } from '../files/downloadLimits';
 import { ANY_FILE } from '../files/judgeFile';
+import { n8nService } from '../run/host';
 import { isToolRun } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 
@@ -48,10 +49,10 @@ const MAX_RETRIES = 2;
 export async function withMedia(
 	context: IExecuteFunctions,
 	json: IDataObject,
-	{ choices }: ChatCompletion,
+	reply: ChatCompletion,
 	download: DownloadLimits | undefined,
 ): Promise<INodeExecutionData> {
-	const found = isToolRun(context) ? [] : findMedia(choices[0]!.message);
+	const found = isToolRun(context) ? [] : findMedia(reply, (await n8nService(context)).baseUrl);
 	if (download === undefined || found.length === 0) return { json };
 
 	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {

@@ -19,7 +19,7 @@ import { n8nClock } from '../run/clock';
 import { hint } from '../run/hints';
 import { blocked, n8nService } from '../run/host';
 import { countBytes, type DownloadLimits } from './downloadLimits';
-import { fileNameOf, judgeFile, OPEN_URL } from './judgeFile';
+import { fileNameOf, judgeEnd, judgeFile, OPEN_URL } from './judgeFile';
 
 export interface Download {
 	readonly url: string;
@@ -82,7 +82,7 @@ export async function downloadFile(
 			count(Number(headers['content-length'] ?? 0), 0);
 			const { head, whole } = await peek(chunksOf(body, count));
 			const type = judgeFile(head, headers['content-type'] ?? '', expected);
-			const stream = toStream(body, whole);
+			const stream = toStream(body, whole(type));
 			return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
 		} finally {
 			close();
@@ -238,7 +238,7 @@ async function* chunksOf(
 	}
 }
 
-/** The first bytes of a file, and the whole file. */
+/** The first bytes of a file, and the whole file, whose end is judged by its type. */
 async function peek(chunks: AsyncGenerator<Uint8Array, undefined>) {
 	let head = Buffer.alloc(0);
 	while (head.length < HEAD_BYTES) {
@@ -246,11 +246,16 @@ async function peek(chunks: AsyncGenerator<Uint8Array, undefined>) {
 		if (value === undefined) break;
 		head = Buffer.concat([head, value]);
 	}
-	async function* whole(): AsyncGenerator<Uint8Array> {
+	async function* whole(type: string): AsyncGenerator<Uint8Array> {
 		yield head;
-		yield* chunks;
+		let tail = head;
+		for await (const chunk of chunks) {
+			tail = Buffer.concat([tail, chunk]).subarray(-HEAD_BYTES);
+			yield chunk;
+		}
+		judgeEnd(tail, type);
 	}
-	return { head, whole: whole() };
+	return { head, whole };
 }
 
 /** A Node stream of the chunks, made with the class of a stream that n8n returned: nodes must not import Node's own modules. */
@@ -278,6 +283,7 @@ export async function decodeFile(
 	countBytes(context, limits, bytes.length, bytes.length);
 	const declared = response.headers.get('content-type') ?? '';
 	const type = judgeFile(bytes.subarray(0, HEAD_BYTES), declared, expected, 'reply');
+	judgeEnd(bytes.subarray(-HEAD_BYTES), type);
 	return await context.helpers.prepareBinaryData(bytes, fileNameOf(name, type), type);
 }
 

@@ -1,5 +1,7 @@
 import { ServiceError } from '../../client/errors';
 import { excerpt } from '../../client/http/request';
+import { errorIn } from '../../client/http/errorBody';
+import { objectOf, parseJson } from '../../client/json';
 import { FILE_TYPES, mimeTypeOf } from '../../client/fileTypes';
 
 /** What the user can do after a failed download. */
@@ -37,7 +39,10 @@ export function judgeFile(
 	const kind = KINDS[expected as keyof typeof KINDS] as string | undefined;
 	const judge = kind !== undefined ? mediaType : expected === ANY_FILE ? anyType : documentType;
 	const type = judge(found, declared, expected);
-	if (head.length > 0 && type !== undefined) return type;
+	// Some hosts declare an error as the file.
+	const isReport =
+		type !== found && expected !== found && errorIn(objectOf(parseJson(head.toString())));
+	if (head.length > 0 && type !== undefined && !isReport) return type;
 
 	const words = isText(found) ? `: ${excerpt(head.toString().replace(NO_LETTERS, ''))}` : '';
 	const instead = `${found ?? (excerpt(declared) || 'unknown bytes')}${words}`;
@@ -45,6 +50,24 @@ export function judgeFile(
 	throw source === 'host'
 		? new ServiceError('protocol', `The host did not send ${but}`, OPEN_URL)
 		: new ServiceError('protocol', `The reply does not contain ${but}`, []);
+}
+
+/** What the last bytes of a whole file have. */
+const ENDS = new Map([
+	['image/png', 'IEND'],
+	['image/jpeg', '\xff\xd9'],
+	['application/pdf', '%%EOF'],
+]);
+
+/**
+ * Judges whether a file is whole.
+ *
+ * @param tail Its last bytes.
+ * @throws ServiceError `protocol` for a file of which the end is missing.
+ */
+export function judgeEnd(tail: Buffer, type: string): void {
+	if (!tail.includes(ENDS.get(type) ?? '', 0, 'latin1'))
+		throw new ServiceError('protocol', `The file ends too early for ${type}`, OPEN_URL);
 }
 
 function mediaType(found: string | undefined, declared: string, kind: string): string | undefined {

@@ -15,6 +15,7 @@ import { sleepSlice } from './clock';
 /** The service behind the credential. */
 export interface Service {
 	readonly http: HttpPort;
+	readonly baseUrl: string;
 	/** Whether it is on a private network, so that private addresses are allowed in what it is sent. */
 	readonly isPrivate: boolean;
 	/** Whether the key ends with the app code of every chat (spec 4). */
@@ -39,7 +40,7 @@ export async function n8nService(context: NodeContext): Promise<Service> {
 async function readService(context: NodeContext): Promise<Service> {
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const { baseUrl, hasApp } = readCredential(data);
-	return { http: n8nHttp(context, data), isPrivate: isPrivateUrl(baseUrl), hasApp };
+	return { http: n8nHttp(context, data), baseUrl, isPrivate: isPrivateUrl(baseUrl), hasApp };
 }
 
 /**
