@@ -4,6 +4,9 @@ import type { Column, Result, Row } from '../question';
 import type { QuestionResult } from '../runQuestions';
 import type { Machine } from './machine';
 
+/** Deviations and differences up to this share of a figure are noise. */
+const NOISE = 0.15;
+
 /** Date, size and machine of a run. */
 export interface RunFacts {
 	readonly date: string;
@@ -26,7 +29,7 @@ export function toMarkdown(
 		`${quick ? 'Quick run' : 'Full run'} of ${date}, ${Math.round(seconds / 60)} minutes, on ${machine.processor}, ` +
 			`${machine.memoryGb} GB, ${machine.system}; load average at the start ${machine.load}.`,
 		`Versions: ${versions.join(', ')}.`,
-		'A figure is a median ± its median absolute deviation. A ratio is the figure of this package divided by that of the ' +
+		'A figure is a median; its median absolute deviation (±) stands beside it where it is above 15%. A ratio is the figure of this package divided by that of the ' +
 			'alternative, from the same run: **below 1, this package needs less**. On a shared machine, ratios are more ' +
 			'reliable than figures; differences below 15% are noise.',
 		// The sizes of a quick run say nothing about them.
@@ -55,7 +58,7 @@ function section({ question, outcome }: QuestionResult): string[] {
 	return [
 		...heading,
 		figureTable(outcome),
-		outcome.ratios.length > 0 ? ratioTable(outcome) : '',
+		...ratioParts(outcome),
 		(outcome.notes ?? []).map((note) => `- ${note}`).join('\n'),
 		`![${question.title}](plots/${question.id}.svg)`,
 	].filter((part) => part !== '');
@@ -74,23 +77,25 @@ function figureTable({ columns, rows }: Result): string {
 	);
 }
 
-/** Gives the reason only for ratios above 1. */
-function ratioTable({ ratios }: Result): string {
-	return table(
-		['comparison', 'ratio', 'why above 1'],
-		ratios.map(({ label, value, reason = '' }) => [
-			label,
-			value.toFixed(2),
-			value > 1 ? reason : '',
-		]),
+/** The ratios above 1, each with its reason, and the range of the others. */
+function ratioParts({ ratios }: Result): string[] {
+	const above = ratios.filter(({ value }) => value > 1);
+	const others = ratios.filter(({ value }) => value <= 1).map(({ value }) => value);
+	const [least, most] = [Math.min(...others), Math.max(...others)].map((value) =>
+		value.toFixed(2),
 	);
+	const lines = above.map(({ label, value, reason = '' }) => [label, value.toFixed(2), reason]);
+	return [
+		others.length > 0 ? `Ratios of at most 1: ${others.length}, from ${least} to ${most}.` : '',
+		above.length > 0 ? table(['comparison', 'ratio', 'why above 1'], lines) : '',
+	];
 }
 
 function cell({ figures }: Row, { key, digits }: Column): string {
 	const figure: Figure | undefined = figures[key];
 	if (figure === undefined) return '–';
 	const { median, spread, samples } = figure;
-	return samples === 1
+	return samples === 1 || spread <= NOISE * Math.abs(median)
 		? median.toFixed(digits)
 		: `${median.toFixed(digits)} ± ${spread.toFixed(digits)}`;
 }
