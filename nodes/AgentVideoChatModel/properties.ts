@@ -1,5 +1,5 @@
 import { bindingFields, imagesField } from '../shared/chat/properties';
-import { assistantRequestFields, callFields } from '../shared/chat/requestOptions';
+import { callFields, modelRequestFields } from '../shared/chat/requestOptions';
 import { retryField } from '../shared/form/callOptions';
 import { changed, form, notice, options } from '../shared/form/form';
 
@@ -15,5 +15,5 @@ export const chatModelForm = form({
 		description:
 			'Images to add to the last user message: n8n does not pass images to this model. Binary fields are read from the item of the agent or chain.',
 	})),
-	options: options({ ...assistantRequestFields, retries: retryField, ...callFields }),
+	options: options({ ...modelRequestFields, retries: retryField, ...callFields }),
 });

@@ -297,8 +297,11 @@ describe('input', () => {
 		]);
 	});
 
-	test('a list of messages with every role of the form', async () => {
+	test('a list of messages with every role', async () => {
 		script = reply;
+		const calls = [
+			{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{}' } },
+		];
 		await chat({
 			parameters: {
 				input: 'messages',
@@ -310,6 +313,8 @@ describe('input', () => {
 							content: '={{ $json.chatInput }}',
 							images: { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] },
 						},
+						{ role: 'assistant', content: '', toolCalls: JSON.stringify(calls) },
+						{ role: 'tool', content: 'sunny', toolCallId: 'a' },
 						{ role: 'assistant', content: 'Sunny.' },
 						{ role: 'user', content: 'Thanks' },
 					],
@@ -325,6 +330,8 @@ describe('input', () => {
 					{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } },
 				],
 			},
+			{ role: 'assistant', content: null, tool_calls: calls },
+			{ role: 'tool', content: 'sunny', tool_call_id: 'a' },
 			{ role: 'assistant', content: 'Sunny.' },
 			{ role: 'user', content: 'Thanks' },
 		]);

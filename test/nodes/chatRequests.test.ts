@@ -88,9 +88,19 @@ interface Message {
 function toForm(messages: unknown): IDataObject | undefined {
 	if (!Array.isArray(messages)) return undefined;
 	const entries = (messages as Message[]).map((message) => {
-		const { role, content = '', tool_calls: calls, tool_call_id: id } = message;
-		const isPlain = typeof (content ?? '') === 'string' && !['bot', 'tool'].includes(role);
-		return isPlain && calls === undefined && id === undefined ? { role, content } : undefined;
+		const { role, content = '', tool_calls: toolCalls, tool_call_id: toolCallId } = message;
+		const isPlain = typeof (content ?? '') === 'string' && role !== 'bot';
+		const isOfRole =
+			(toolCalls === undefined || role === 'assistant') &&
+			(toolCallId === undefined || (role === 'tool' && typeof toolCallId === 'string'));
+		if (!isPlain || !isOfRole || (role === 'tool' && typeof message.content !== 'string'))
+			return undefined;
+		return {
+			role,
+			content,
+			...(toolCalls === undefined ? {} : { toolCalls: JSON.stringify(toolCalls) }),
+			...(toolCallId === undefined ? {} : { toolCallId }),
+		};
 	});
 	if (entries.some((entry) => entry?.role === undefined)) return undefined;
 	return { input: 'messages', messages: { message: entries } };
@@ -214,8 +224,8 @@ describe('the service accepts, and the nodes send', () => {
 		},
 	);
 
-	test('an empty tool result is sent', async () => {
-		const messages = [
+	test('the form of messages sends an empty tool result', async () => {
+		const parameters = toForm([
 			HI[0],
 			{
 				role: 'assistant',
@@ -224,8 +234,7 @@ describe('the service accepts, and the nodes send', () => {
 				],
 			},
 			{ role: 'tool', content: '', tool_call_id: 'a' },
-		];
-		const parameters = { input: 'json', messagesJson: JSON.stringify(messages) };
+		])!;
 		const { error } = await runNode('chatCompletion', { credential: emulated(), parameters });
 		expect(error).toBeUndefined();
 	});

@@ -43,6 +43,7 @@ test('every field is sent under its name in the specification (spec 2.1)', () =>
 });
 
 test.each([
+	[{ thinking: 'default' }, {}],
 	[{ thinking: 'disabled' }, { thinking: { type: 'disabled' } }],
 	[{ reasoningEffort: 'max' }, { reasoning_effort: 'max' }],
 	[{ reasoningEffort: { __rl: true, mode: 'id', value: ' max ' } }, { reasoning_effort: 'max' }],
@@ -75,7 +76,7 @@ test.each([
 	[{ topP: 1.1 }, 'Top P is 1.1', 'Enter a number from 0 to 1, e.g. 1'],
 	[{ topP: NaN }, 'Top P is NaN', 'Enter a number from 0 to 1, e.g. 1'],
 	[{ stop: ['a', 'b', 'c', 'd', 'e'] }, 'Stop Words has 5 entries', 'Enter at most 4'],
-	[{ thinking: 'maybe' }, 'Thinking is maybe', 'Choose one of: enabled, disabled'],
+	[{ thinking: 'maybe' }, 'Thinking is maybe', 'Choose one of: default, enabled, disabled'],
 	[{ toolChoice: 'all' }, 'Tool Choice is all', 'Choose one of: auto, none, required'],
 	[{ tools: '[' }, 'Tools is not valid JSON', 'Check quotes, commas and brackets'],
 	[{ tools: '{}' }, 'Tools is not a list', expect.stringContaining('JSON list') as string],

@@ -85,9 +85,15 @@ function readList(
 	service: Service,
 	entries: readonly MessageEntry[],
 ): JsonValue {
-	return entries.map(({ role, content, images }, index) => {
+	return entries.map(({ role, content, images, toolCallId = '', toolCalls }, index) => {
 		const urls = imageUrls(context, item, service, images?.image ?? []);
 		const text = checkPrompt(content, `Messages: entry ${index + 1}`);
-		return asJson({ ...userMessage(text, role === 'user' ? urls : []), role });
+		const message = { ...userMessage(text, role === 'user' ? urls : []), role };
+		if (role === 'tool') return asJson({ ...message, tool_call_id: toolCallId });
+
+		const calls = role === 'assistant' && readJson(toolCalls ?? '[]', 'Messages: Tool Calls');
+		if (calls === false || (Array.isArray(calls) && calls.length === 0)) return asJson(message);
+		const said = message.content === '' ? null : message.content;
+		return asJson({ ...message, content: said, tool_calls: calls });
 	});
 }

@@ -75,9 +75,11 @@ export const promptImagesField = changed(imagesField, (property) => ({
 
 /** A message as the form has it. */
 export interface MessageEntry {
-	readonly role: 'system' | 'user' | 'assistant';
+	readonly role: 'system' | 'user' | 'assistant' | 'tool';
 	readonly content?: unknown;
 	readonly images?: { readonly image?: readonly FileEntry[] };
+	readonly toolCallId?: string;
+	readonly toolCalls?: unknown;
 }
 
 /** The input: one prompt, a list of messages, or messages as JSON. */
@@ -86,7 +88,7 @@ export const inputFields = {
 		noDataExpression: true,
 		choices: [
 			['Prompt', 'prompt', 'One message, with an optional system message'],
-			['Messages', 'messages', 'A conversation, message by message, without tool calls'],
+			['Messages', 'messages', 'A conversation, message by message'],
 			['JSON', 'json', 'A list of messages in the format of the API'],
 		],
 		default: 'prompt',
@@ -123,6 +125,7 @@ export const inputFields = {
 					choices: [
 						['Assistant', 'assistant', 'A reply of the model'],
 						['System', 'system', 'Instructions for the model'],
+						['Tool', 'tool', 'The result of a tool call'],
 						['User', 'user', 'A message of the user'],
 					],
 					default: 'user',
@@ -135,6 +138,16 @@ export const inputFields = {
 					...property,
 					displayOptions: { show: { role: ['user'] } },
 				})),
+				toolCallId: text('Tool Call ID', {
+					placeholder: 'e.g. call_1',
+					help: 'ID of the tool call that this result belongs to',
+					displayOptions: { show: { role: ['tool'] } },
+				}),
+				toolCalls: json('Tool Calls', {
+					default: '[]',
+					help: 'The tool calls of the model, as it sent them',
+					displayOptions: { show: { role: ['assistant'] } },
+				}),
 			},
 		],
 	}),

@@ -24,10 +24,11 @@ export const assistantRequestFields = optional({
 		max: 1,
 	}),
 	reasoningEffort: reasoningEffortField,
-	thinking: choice<'enabled' | 'disabled'>('Thinking', {
+	thinking: choice<'default' | 'enabled' | 'disabled'>('Thinking', {
 		help: 'Whether the model thinks before it answers',
 		default: 'disabled',
 		choices: [
+			['Default', 'default', 'The setting of the application or the model applies'],
 			['On', 'enabled', 'The model thinks before it answers'],
 			['Off', 'disabled', 'The model answers without thinking first'],
 		],
@@ -101,6 +102,21 @@ export const requestFields = {
 	),
 };
 
+/** The format of the reply for a chat model, whose caller reads the reply. */
+export const modelRequestFields = {
+	...assistantRequestFields,
+	...optional({
+		responseFormat: choice<'json_object' | 'text'>('Response Format', {
+			help: 'Format of the reply',
+			default: 'json_object',
+			choices: [
+				['JSON', 'json_object', 'The reply is JSON. Also ask for JSON in the prompt.'],
+				['Text', 'text', 'The reply is text'],
+			],
+		}),
+	}),
+};
+
 /** How a chat call is made, apart from the fields of the request. */
 export const callFields = {
 	// Longer than the longest call that the service allows (600 s, spec 8).
@@ -115,22 +131,28 @@ export const callFields = {
 	),
 };
 
-type RequestValues = Partial<ValuesOf<typeof requestFields>>;
+type RequestValues = Partial<
+	ValuesOf<typeof requestFields & Pick<typeof modelRequestFields, 'responseFormat'>>
+>;
 
 /** The request fields that options give (spec 2.1), with the extra body fields. */
 export function optionalFields({
 	extraBody,
 	thinking,
+	responseFormat,
 	...options
 }: RequestValues & { readonly extraBody: JsonObject }): JsonObject {
 	const named = Object.keys(requestFields).map((name) => [
 		name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 		(options as JsonObject)[name],
 	]);
+	const typed = (type: string | undefined, none: string) =>
+		type === undefined || type === none ? undefined : { type };
 	return {
 		...withoutUndefined({
 			...(Object.fromEntries(named) as JsonObject),
-			thinking: thinking && { type: thinking },
+			thinking: typed(thinking, 'default'),
+			response_format: typed(responseFormat, 'text'),
 		}),
 		...extraBody,
 	};
