@@ -23,7 +23,7 @@ import {
 import type { KeyConflict } from '../shared/ledger/callKind';
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
 import { isToolRun } from '../shared/run/nodeContext';
-import { checkKey, parseModel } from '../shared/run/parameters';
+import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters';
 import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/options';
 import { referencesField, videoFields, videoModelItems } from './modelProperties';
 
@@ -218,6 +218,7 @@ function readIdempotencyKey(
 			'Switch the field from Fixed to Expression',
 		);
 	}
+	checkNotRounded(context, itemIndex, 'options.idempotencyKey', 'Idempotency Key');
 	// PostgreSQL takes no NUL character; half a surrogate pair comes back as U+FFFD.
 	const key = Buffer.from(entered.replaceAll('\0', '')).toString();
 	if (key !== '') return checkKey(key, 'Idempotency Key');

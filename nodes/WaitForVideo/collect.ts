@@ -1,9 +1,11 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import { slices } from '../client/concurrency';
 import { emptyText, InputError } from '../client/errors';
+import { isUnknown, type TaskPoll } from '../client/video/poll/task';
 import { MAX_CONDITIONS, onTable, type Condition, type Row } from '../shared/ledger/dataTable';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
-import { accountOf, isOwn } from '../shared/run/credential';
+import { accountOf, hostOf, isOfHost, isOwn } from '../shared/run/credential';
 import { hint } from '../shared/run/hints';
 import { nodeState } from '../shared/run/nodeContext';
 import { checkKey } from '../shared/run/parameters';
@@ -12,6 +14,8 @@ import { waitForm } from './properties';
 /** A task that a run has taken from the task ledger. */
 export interface LedgerTask {
 	readonly task_id: string;
+	/** Whether it was created with the API key and the headers of today. */
+	readonly isOwn: boolean;
 	/** What the ledger knows about it, for the output. */
 	readonly ledger: IDataObject;
 }
@@ -61,7 +65,8 @@ export async function collectTasks(
 	const saved = state.get();
 	if (saved?.executionId === executionId) return saved.tasks;
 
-	const rows = await takeRows(context).catch((error: unknown) => {
+	const account = await accountOf(context);
+	const rows = await takeRows(context, account).catch((error: unknown) => {
 		if (error instanceof InputError) throw error;
 		throw new InputError(
 			'Tasks',
@@ -71,6 +76,7 @@ export async function collectTasks(
 	});
 	const tasks = rows.map((row) => ({
 		task_id: row['task_id'] as string,
+		isOwn: row['account'] === account,
 		ledger: Object.fromEntries(OUTPUT_COLUMNS.map((name) => [name, row[name] ?? null])),
 	}));
 	if (tasks.length > 0) state.set({ executionId, tasks });
@@ -114,26 +120,30 @@ export function withLedger(
  * Takes rows by writing the time of this run into `collected_at`. Each write applies only to rows whose `collected_at` has
  * not changed since they were read, so that of two runs at the same moment one gets the row.
  */
-async function takeRows(context: IExecuteFunctions): Promise<readonly Row[]> {
+async function takeRows(context: IExecuteFunctions, account: string): Promise<readonly Row[]> {
 	const values = waitForm.read(context, 0);
 	const { maximumTasks, minimumAge: minutes } = values.options;
 	const conditions = toConditions(values);
-	const account = await accountOf(context);
 	const found = await onTable(context, TASK_TABLE, { find: { all: conditions } });
-	const rows = found.filter((row) => isOwn(row, account));
+	const rows = found.filter((row) => isOfHost(row, account));
 	await mentionUnanswered(context, rows);
-	mentionOtherKeys(context, found, account);
+	mentionOtherHosts(context, found, account);
 
 	const open = rows.filter((row) => taskIdOf(row) !== '');
 	const chosen = open
 		.filter((row) => takenAtMs(row) < Date.now() - CLAIM_MS)
-		.sort((a, b) => takenAtMs(a) - takenAtMs(b) || Number(a['id']) - Number(b['id']))
+		.sort(
+			(a, b) =>
+				Number(isOwn(b, account)) - Number(isOwn(a, account)) ||
+				takenAtMs(a) - takenAtMs(b) ||
+				Number(a['id']) - Number(b['id']),
+		)
 		.slice(0, maximumTasks);
 	if (chosen.length === 0) {
 		const old = minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : '';
 		const busy =
 			open.length > 0 ? `; ${open.length} belong to a run of the last 15 minutes` : '';
-		hint(context, `No open tasks of this API key${old}${busy}`, 'info');
+		hint(context, `No open tasks${old}${busy}`, 'info');
 		return [];
 	}
 	// Two runs that start together have different stamps.
@@ -153,7 +163,7 @@ async function takeRows(context: IExecuteFunctions): Promise<readonly Row[]> {
 	}));
 	const mine = { find: { all: [...all, ['collected_at', 'eq', stamp] as const] } };
 	const taken = await onTable(context, TASK_TABLE, trimTaskIds(rows), ...steps, mine);
-	const own = taken.filter((row) => isOwn(row, account));
+	const own = taken.filter((row) => isOfHost(row, account));
 	return [...new Map(own.map((row) => [row['task_id'], row])).values()];
 }
 
@@ -174,14 +184,48 @@ function takenAtMs({ collected_at }: Row): number {
 	return collected_at === null ? 0 : Date.parse(collected_at as string);
 }
 
-/** Counts the open tasks of other keys at this host: after a change of the API key nobody would collect them. */
-function mentionOtherKeys(context: IExecuteFunctions, rows: readonly Row[], account: string): void {
-	const host = account.replace(/ .*/, ' ');
-	const { length } = rows.filter(
-		(row) => taskIdOf(row) && !isOwn(row, account) && String(row['account']).startsWith(host),
+/** Counts the open tasks at other hosts: after a change of the Base URL nobody would collect them. */
+function mentionOtherHosts(
+	context: IExecuteFunctions,
+	rows: readonly Row[],
+	account: string,
+): void {
+	const others = rows.filter((row) => taskIdOf(row) && !isOfHost(row, account));
+	if (others.length === 0) return;
+	const hosts = [...new Set(others.map(hostOf))].slice(0, MAX_NAMED).join(', ');
+	const todo = `If this Base URL has taken the place of such a host, clear the column account of their rows in the data table ${TASK_TABLE.name}: then they are collected`;
+	hint(context, `Open tasks at other hosts (${hosts}): ${others.length}. ${todo}`, 'info');
+}
+
+/**
+ * Gives back the tasks that the service does not know with this API key: they may be those of another account, which
+ * shares the table. They stay open.
+ *
+ * @returns The other tasks.
+ */
+export async function releaseUnknown(
+	context: IExecuteFunctions,
+	tasks: readonly LedgerTask[],
+	polls: readonly TaskPoll[],
+): Promise<readonly LedgerTask[]> {
+	const unknown = new Set(polls.filter(isUnknown).map(({ taskId }) => taskId));
+	const isOther = ({ task_id: id, isOwn }: LedgerTask) => !isOwn && unknown.has(id);
+	const others = tasks.filter(isOther).map(({ task_id: id }) => id);
+	if (others.length === 0) return tasks;
+	const set = { collected_at: new Date(0).toISOString() };
+	const parts = slices(others, MAX_CONDITIONS).map((part) => ({
+		set,
+		where: { any: part.map((id): Condition => ['task_id', 'eq', id]) },
+	}));
+	// Otherwise they are free in 15 minutes.
+	await onTable(context, TASK_TABLE, ...parts).catch(() => undefined);
+	const named = others.slice(0, MAX_NAMED).join(', ');
+	const more = others.length > MAX_NAMED ? ' and others' : '';
+	hint(
+		context,
+		`Tasks that the service does not know with this API key: ${named}${more}. They were created with another one, and stay open for it`,
 	);
-	const todo = `If the API key was changed, clear the column account of their rows in the data table ${TASK_TABLE.name}: then they are collected`;
-	if (length > 0) hint(context, `Open tasks of other API keys: ${length}. ${todo}`, 'info');
+	return tasks.filter((task) => !isOther(task));
 }
 
 /** Names the requests without an answer: their tasks may exist, but nobody knows the IDs. */

@@ -6,10 +6,18 @@ import type { PollState } from '../client/video/poll/pollTasks';
 import { ignoreAlwaysOutputData } from '../shared/run/engine';
 import { n8nClock } from '../shared/run/clock';
 import { isToolRun } from '../shared/run/nodeContext';
+import { checkNotRounded } from '../shared/run/parameters';
 import { checkTaskId, deliver, type Delivered } from '../shared/wait/deliver';
 import { toWantedFiles, type WantedFiles } from '../shared/wait/options';
 import { poll, type Progress, type WaitMode, withProgress } from '../shared/wait/poll';
-import { collectTasks, contextOfTasks, forgetTasks, type LedgerTask, withLedger } from './collect';
+import {
+	collectTasks,
+	contextOfTasks,
+	forgetTasks,
+	type LedgerTask,
+	releaseUnknown,
+	withLedger,
+} from './collect';
 import { ADVICE, canFailAtEnd, endOf, failAtEnd, refusedCreation } from './lostVideos';
 import {
 	checkConnections,
@@ -50,7 +58,10 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 					.map(({ json: { error, ...json }, ...item }) => ({ ...item, json })),
 			];
 		}
-		if (collected?.length === 0) return [[]];
+		if (collected?.length === 0) {
+			forgetTasks(context);
+			return [[]];
+		}
 		const own = collected === undefined ? context : contextOfTasks(context, collected);
 		const fails = readFailsNode(own);
 		const failsLater =
@@ -87,11 +98,14 @@ async function pollItems(
 	let taskIds: readonly string[] = [];
 	let collected: readonly LedgerTask[] | undefined;
 	const withoutTask = new Map<number, Delivered>();
+	function take(tasks: readonly LedgerTask[] | undefined): void {
+		collected = tasks;
+		wanted = readItems(context, tasks, gone);
+		taskIds = wanted.map((item) => ('value' in item ? item.value.taskId : ''));
+	}
 	try {
 		checkConnections(context, mode);
-		collected = await collectTasks(context);
-		wanted = readItems(context, collected, gone);
-		taskIds = wanted.map((item) => ('value' in item ? item.value.taskId : ''));
+		take(await collectTasks(context));
 		for (const [index, item] of wanted.entries())
 			if ('value' in item && item.value.given) withoutTask.set(index, item.value.given);
 		const options = runForm.read(context, 0);
@@ -102,8 +116,12 @@ async function pollItems(
 			const seconds = Math.round((resumeMs - nowMs) / 1000);
 			progress.finish(polled.polls, `, next poll in ${seconds} s`);
 			await suspendUntil(context, resumeMs);
+		} else if (collected !== undefined) {
+			take(await releaseUnknown(context, collected, polled.polls));
 		}
-		return { collected, taskIds, wanted, withoutTask, ...polled };
+		const kept = new Set(taskIds);
+		const polls = polled.polls.filter(({ taskId }) => kept.has(taskId));
+		return { collected, taskIds, wanted, withoutTask, ...polled, polls };
 	} catch (error) {
 		return { collected, taskIds, wanted, withoutTask, polls: [], isSuspended: false, error };
 	}
@@ -128,6 +146,7 @@ function readItems(
 ) {
 	const read = (item: number): WaitItem => {
 		const values = waitForm.read(context, item);
+		if (collected === undefined) checkNotRounded(context, item, 'taskId', 'Task ID');
 		return { taskId: values.taskId, ...toWantedFiles(context, values) };
 	};
 	if (collected !== undefined)

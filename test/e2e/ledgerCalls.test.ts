@@ -1,7 +1,7 @@
 // @seconds 40
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { outputItems, type Execution } from '../../lab/n8n/execution';
-import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import type { ListedExecution, N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { Running } from '../../lab/services/Running';
 import {
@@ -65,12 +65,15 @@ async function begin(
 
 /**
  * The end of the first execution of a workflow that others call. The table operations of its nodes are listed for a moment
- * as later ones.
+ * as later ones, and without it while it begins.
  */
 async function firstCalled(ref: WorkflowRef): Promise<Execution> {
-	await until(async () => (await client.executions(ref)).length > 0);
-	const first = (await client.executions(ref)).at(-1)!;
-	return await client.waitForExecution(first.id);
+	let first: ListedExecution | undefined;
+	await until(async () => {
+		first = (await client.executions(ref)).at(-1);
+		return first !== undefined && !['new', 'running'].includes(first.status);
+	});
+	return await client.waitForExecution(first!.id);
 }
 
 async function retry({ id }: Pick<Execution, 'id'>): Promise<Execution> {

@@ -18,8 +18,7 @@ import { json, startScriptedServer, type ScriptedServer } from '../support/scrip
 import { COMPLETED, FAILED } from '../support/waitOutputs';
 
 const MINUTE_MS = 60_000;
-const NOTHING_OPEN =
-	'No open tasks of this API key that are 15 minutes old or more (see Minimum Age)';
+const NOTHING_OPEN = 'No open tasks that are 15 minutes old or more (see Minimum Age)';
 const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
 
 let server: ScriptedServer;
@@ -126,6 +125,16 @@ describe('results', () => {
 		expect(rowOf('other')).toStrictEqual(before);
 		// One to find the table, one to find the rows, one to write.
 		expect(tables.calls).toBe(3);
+	});
+
+	test('of several executions that wait for the same tasks are in one row each', async () => {
+		const ids = Array.from({ length: 30 }, (_, index) => `t-${index}`);
+		tables.insert(TASK_TABLE, ...ids.map((id) => asked(id, { estimated_cost: 1 })));
+		const items = ids.map((task_id) => ({ task_id }));
+		const parameters = { download: false };
+		await Promise.all([1, 2, 3].map(async () => await wait({ items, parameters })));
+		expect(tables.rows.map(({ task_id }) => task_id)).toStrictEqual(ids);
+		expect(tables.rows.every((row) => row['finished_at'] !== null)).toBe(true);
 	});
 
 	test('of a service that sends other types are written, and keep no others from it', async () => {

@@ -1,3 +1,5 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
 import { EMPTY_TEXT_HINT, InputError } from '../../client/errors';
 import { parseJson } from '../../client/json';
 import { isBlank, oneLine, shown } from '../../client/values';
@@ -33,6 +35,34 @@ const NO_VALUES: readonly string[] = [
 	...['undefined', 'null', 'NaN', 'true', 'false'],
 	'[object Object]',
 ];
+
+/**
+ * Checks that a text has no number that was rounded on its way: it would be the ID of something else.
+ *
+ * @throws InputError for an integer above 2^53, as a number or in a text with a number of the item.
+ */
+export function checkNotRounded(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	name: string,
+	label: string,
+): void {
+	const entered: unknown = context.getNodeParameter(name, itemIndex, '');
+	const text = shown(entered ?? '');
+	if (!/\d{16}|e\+/.test(text)) return;
+	const rounded: string[] = [];
+	JSON.stringify([entered, context.getInputData()[itemIndex]?.json], (_name, value: unknown) => {
+		if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
+			rounded.push(String(value));
+		return value;
+	});
+	if (!rounded.some((number) => text.includes(number))) return;
+	throw new InputError(
+		label,
+		`is ${oneLine(text)}: a number above ${Number.MAX_SAFE_INTEGER} is rounded, and may be another one`,
+		'Pass it on as text, such as a column of a sheet with the format Plain Text',
+	);
+}
 
 function isNoValue(text: string): boolean {
 	return NO_VALUES.includes(text) || isHollow(parseJson(text));

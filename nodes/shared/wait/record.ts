@@ -3,18 +3,15 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { slices } from '../../client/concurrency';
 import { withoutUndefined } from '../../client/json';
 import { pollResult } from '../../client/video/poll/result';
-import type { TaskPoll } from '../../client/video/poll/task';
+import { isUnknown, type TaskPoll } from '../../client/video/poll/task';
 import { MAX_CONDITIONS, onTable, type Row } from '../ledger/dataTable';
 import { ledgerOptions } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
-import { accountOf, isOwn } from '../run/credential';
+import { accountOf, isOfHost, isOwn } from '../run/credential';
 import { mentionOnce } from '../run/hints';
 
 /** The service rejects the ID itself (spec 7.2). Any other error may come from a proxy, a wrong base URL or the account. */
 const REJECTED_ID = 400;
-
-/** An update takes about 20 ms per row. More rows than this are replaced, which takes about 2 ms per row. */
-const MAX_UPDATES = 20;
 
 /** What became of the files of a completed task. */
 interface Files {
@@ -37,29 +34,39 @@ export async function recordResults(
 ): Promise<void> {
 	if (!ledgerOptions.taskLedger.read(context, 0)) return;
 	const finished = polls.filter(({ outcome }) => outcome !== undefined);
-	const rows = finished.map((poll) => resultRow(poll, filesOf(poll.taskId)));
 	try {
 		const account = await accountOf(context);
-		for (const part of slices(rows, MAX_CONDITIONS)) await writeRows(context, part, account);
+		for (const part of slices(finished, MAX_CONDITIONS)) {
+			const rows = await rowsOf(context, part, account);
+			const update = rows.map(({ row, poll }) => ({
+				id: row['id'],
+				...resultRow(poll, filesOf(poll.taskId)),
+				...(!isUnknown(poll) && { account }),
+			}));
+			await onTable(context, TASK_TABLE, { update });
+		}
 	} catch (error) {
 		const { message } = error as Error;
 		mentionOnce(context, `The results are not in the task ledger. ${message}`);
 	}
 }
 
-/** Writes the results into the rows of this account: to another one, the service may say that the task does not exist. */
-async function writeRows(context: IExecuteFunctions, results: readonly Row[], account: string) {
-	const byTask = new Map(results.map((row) => [row['task_id'], row]));
-	const any = results.map((row) => ['task_id', 'eq', row['task_id'] as string] as const);
+/**
+ * The rows of tasks. Those of another API key at the same host are of this account, too, if the service has answered; to
+ * another account it says that the task does not exist.
+ */
+async function rowsOf(context: IExecuteFunctions, polls: readonly TaskPoll[], account: string) {
+	const byTask = new Map<unknown, TaskPoll>(polls.map((poll) => [poll.taskId, poll]));
+	const any = polls.map(({ taskId }) => ['task_id', 'eq', taskId] as const);
 	const found = await onTable(context, TASK_TABLE, { find: { any } });
-	const old = found.filter((row) => isOwn(row, account));
-	if (old.length === 0) return;
-	const update = old.map(({ id, task_id }) => ({ ...byTask.get(task_id), id }));
-	const isOld = old.map(({ id }) => ['id', 'eq', id as number] as const);
-	// The new rows come first: whatever ends this halfway, no task is lost.
-	const insert = old.map((row, index) => ({ ...row, ...update[index] }));
-	const replace = [{ insert }, { remove: { any: isOld } }] as const;
-	await onTable(context, TASK_TABLE, ...(old.length > MAX_UPDATES ? replace : [{ update }]));
+	const isOfAccount = (row: Row) => row['account'] === account;
+	const own = new Set(found.filter(isOfAccount).map((row) => row['task_id']));
+	return found.flatMap((row) => {
+		const poll = byTask.get(row['task_id'])!;
+		const isAnswered = !isUnknown(poll) && isOfHost(row, account);
+		const isTaken = isOwn(row, account) || !own.has(row['task_id']);
+		return isOfAccount(row) || (isAnswered && isTaken) ? [{ row, poll }] : [];
+	});
 }
 
 function resultRow(poll: TaskPoll, { isComplete, fileName, error }: Files): Row {

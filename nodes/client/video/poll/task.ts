@@ -119,6 +119,11 @@ export function applyError(task: TaskPoll, error: ServiceError, context: PollCon
 	};
 }
 
+/** Whether the service has rejected the ID of the task, and never said anything else about it. */
+export function isUnknown({ outcome, history }: TaskPoll): boolean {
+	return outcome !== undefined && 'error' in outcome && history.length === 0;
+}
+
 /** State at the deadline, where no further poll is allowed. */
 export function applyTimeout(task: TaskPoll, nowMs: number): TaskPoll {
 	return {
