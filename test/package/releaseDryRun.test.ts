@@ -1,6 +1,6 @@
 /**
  * A release from its tag to the published file, as the release tool and publish.yml do it, with a registry on this
- * machine. Not rehearsed: GitHub's runner, its identity for the provenance, and npm's own registry.
+ * machine. Not in it: GitHub's runner, its identity for the provenance, and npm's own registry.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -103,7 +103,7 @@ async function npm(command: string): Promise<{ code: number; said: string }> {
 }
 
 beforeAll(async () => {
-	folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+	folder = mkdtempSync(join(tmpdir(), 'release-'));
 	checkout = join(folder, 'checkout');
 	mkdirSync(checkout);
 	checkOut();
