@@ -254,13 +254,19 @@ export class N8nClient {
 	 * nodes start within one, such as a write to a data table: n8n lists them under the same workflow until they end. A
 	 * workflow that has no others is one that others call.
 	 */
-	async executions({ id }: WorkflowRef): Promise<readonly ListedExecution[]> {
+	async executions(ref: WorkflowRef): Promise<readonly ListedExecution[]> {
+		const results = await this.allExecutions(ref);
+		const own = results.filter(({ mode }) => mode !== 'integrated');
+		return own.length > 0 ? own : results;
+	}
+
+	/** Lists all executions of a workflow, also those that nodes start within one. */
+	async allExecutions({ id }: WorkflowRef): Promise<readonly ListedExecution[]> {
 		const { results } = await this.call<{ results: ListedExecution[] }>('GET', '/executions', {
 			filter: JSON.stringify({ workflowId: id }),
 			limit: 100,
 		});
-		const own = results.filter(({ mode }) => mode !== 'integrated');
-		return own.length > 0 ? own : results;
+		return results;
 	}
 
 	/** Waits for the end of the newest execution of a workflow. */

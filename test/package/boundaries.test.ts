@@ -49,6 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 	'lab/demo': [
 		...['lab/paths.ts', 'lab/services', 'lab/n8n', 'lab/browser', 'emulator', ANY_PACKAGE],
 	],
+	'lab/rehearsal': ['lab/paths.ts', 'lab/services', 'lab/n8n', 'emulator', ANY_PACKAGE],
 	'lab/compatibility.ts': ['lab/paths.ts', 'lab/services', 'lab/n8n', ANY_PACKAGE],
 	'lab/prepare.ts': ['lab/services', 'lab/n8n', ANY_PACKAGE],
 

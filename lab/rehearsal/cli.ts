@@ -1,0 +1,104 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+import { Command, InvalidArgumentError } from 'commander';
+
+import { buildPackage } from '../n8n/buildPackage';
+import { installLab } from '../n8n/installLab';
+import { startRestartableN8n } from '../n8n/restartableN8n';
+import { Running } from '../services/Running';
+import { step } from '../services/step';
+import type { ExportedWorkflow } from './copyWorkflow';
+import { rehearse } from './rehearse';
+import { isGood, toPage, toTable } from './report';
+import { SCENARIOS } from './scenarios';
+
+interface CliOptions {
+	readonly all?: string;
+	readonly only?: readonly string[];
+	readonly json?: true;
+	readonly page: string;
+}
+
+const NAMES = SCENARIOS.map(({ name }) => name).join(', ');
+/** Paths are those of the folder in which npm was started. */
+const fromHere = (path: string) => resolve(process.env['INIT_CWD'] ?? '', path);
+const running = new Running();
+
+/** Rehearses the workflows of files. Returns whether all is well. */
+async function run(
+	files: readonly string[],
+	{ all, only, json, page }: CliOptions,
+): Promise<boolean> {
+	const found =
+		all === undefined
+			? []
+			: (await readdir(fromHere(all))).sort().map((name) => join(all, name));
+	const paths = [...files, ...found.filter((path) => path.endsWith('.json'))];
+	if (paths.length === 0) throw new Error('Name the files of workflows, or a folder with --all');
+	const workflows = await Promise.all(paths.map(read));
+	// What is printed as JSON has no lines of progress between it.
+	const show: typeof step = json ? (_title, work) => work(() => undefined) : step;
+	await show('Prepare n8n', (onProgress) => installLab({ onProgress }));
+	await show('Build the package', buildPackage);
+	const n8n = await show('Start n8n', async () => running.keep(await startRestartableN8n()));
+	const rehearsals = await show(
+		`Rehearse ${workflows.map(({ name }) => name).join(', ')}`,
+		(onProgress) => rehearse(workflows, { n8n, only, onProgress }),
+	);
+	await writeFile(fromHere(page), toPage(rehearsals));
+	console.log(
+		json
+			? JSON.stringify(rehearsals, null, 2)
+			: `\n${toTable(rehearsals)}\n\nAs a page: ${page}`,
+	);
+	return rehearsals.every(({ results }) => results.every(isGood));
+}
+
+async function read(path: string): Promise<ExportedWorkflow> {
+	const text = await readFile(fromHere(path), 'utf8').catch(() => {
+		throw new Error(`${path} cannot be read`);
+	});
+	try {
+		const workflow = JSON.parse(text) as ExportedWorkflow;
+		if (Array.isArray(workflow.nodes)) return { ...workflow, name: workflow.name || path };
+	} catch {
+		// The error below says what to do.
+	}
+	throw new Error(`${path} is no workflow: export it in n8n with ⋯ → Download`);
+}
+
+function toScenarios(text: string): readonly string[] {
+	const wanted = text.split(',');
+	if (wanted.every((name) => NAMES.split(', ').includes(name))) return wanted;
+	throw new InvalidArgumentError(`The scenarios are ${NAMES}.`);
+}
+
+async function main(files: readonly string[], options: CliOptions): Promise<void> {
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+		process.on(signal, () => void running.stop().finally(() => process.exit(130)));
+	}
+	const code = await run(files, options).then(
+		(isWell) => (isWell ? 0 : 1),
+		(error: unknown) => {
+			console.error(`\nThe rehearsal failed: ${(error as Error).message}`);
+			return 2;
+		},
+	);
+	await running.stop();
+	// After a failure other runs may still wait for their executions.
+	process.exit(code);
+}
+
+void new Command('npm run rehearse --')
+	.description(
+		'Runs a copy of your workflow through what can go wrong, with an n8n and an emulator of the service on this\n' +
+			'machine. Exits with 1 if a video was lost or paid twice, or an execution was green when it was wrong.',
+	)
+	.argument('[files...]', 'workflows, as n8n exports them')
+	.option('--all <folder>', 'all workflows in a folder')
+	.option('--only <names>', `scenarios, separated by commas: ${NAMES}`, toScenarios)
+	.option('--json', 'print JSON instead of the table')
+	.option('--page <path>', 'file for the page with the results', 'rehearsal.html')
+	.action(main)
+	.parseAsync();

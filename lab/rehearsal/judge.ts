@@ -1,0 +1,146 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import type { Emulator } from '../../emulator/startEmulator';
+import { taskStatus } from '../../emulator/video/taskStatus';
+import { failureOf, type Execution } from '../n8n/execution';
+import type { DataTableRow } from '../n8n/N8nClient';
+import type { Copy } from './copyWorkflow';
+import { BASE, isOwn, OWN } from './replacements';
+
+/** What one run of a workflow has left behind. */
+export interface Outcome {
+	readonly created: number;
+	/** Created, and not failed at the service. */
+	readonly paid: number;
+	/** Came out of a node as finished. */
+	readonly delivered: number;
+	/** Not delivered, but somebody was told, or the task ledger lists it as open. */
+	readonly open: number;
+	readonly lost: number;
+	readonly isGreen: boolean;
+	/** Who was told of what failed: names of nodes, or where n8n shows the error. */
+	readonly told: readonly string[];
+	/** Outputs whose failed items nobody gets. */
+	readonly unheard: readonly Unheard[];
+	/** The error of the execution, if it is red. */
+	readonly error: string;
+	/** What was asked for, for each video. */
+	readonly requests: readonly string[];
+}
+
+/** An output whose failed items nobody gets; `mixed`: they are among the good ones. */
+export type Unheard = readonly [node: string, output: 'Failed' | 'Error' | 'mixed'];
+
+/** Everything that a run has left behind; without executions that were retried. */
+export interface Traces {
+	readonly copy: Copy;
+	readonly emulator: Emulator;
+	readonly executions: readonly Execution[];
+	readonly ledger: readonly DataTableRow[];
+}
+
+/** An item that came out of one of this package's nodes. */
+interface Said {
+	readonly text: string;
+	readonly failed: boolean;
+	readonly to: readonly string[];
+	readonly unheard: Unheard | undefined;
+}
+
+/** Nodes that tell a failed item from a good one. */
+const TELLING = [`${OWN}functionCallingAgent`, `${BASE}if`, `${BASE}switch`, `${BASE}filter`];
+
+/** Counts what became of the videos of a run, and finds out who was told of what failed. */
+export function judge({ copy, emulator, executions, ledger }: Traces): Outcome {
+	const said = executions.flatMap((execution) => itemsOf(execution, copy));
+	const red = executions.filter(({ status }) => status !== 'success');
+	const told = said.filter(({ failed, unheard }) => failed && unheard === undefined);
+	const errors = red.map(({ data }) => JSON.stringify(data.resultData.error ?? {}));
+	const heard = [...errors, ...told.map(({ text }) => text)];
+	const unheard = said.flatMap((each) => (each.unheard ? [each.unheard] : []));
+
+	const { tasks, journal, clock } = emulator;
+	const failedIds = journal.entries.flatMap(({ fault, body }) =>
+		fault === 'set' ? (body as { task_id: string }).task_id : [],
+	);
+	const paid = tasks.all.filter(
+		(task) => !failedIds.includes(task.id) && taskStatus(task, clock.now()).status !== 'failed',
+	);
+	const became = paid.map(({ id, video }) => {
+		const about = said.filter(({ text }) => text.includes(id));
+		const isFinished = (text: string) =>
+			text.includes('"status":"completed"') || text.includes(`/cdn/videos/${id}`);
+		if (about.some(({ failed, text }) => !failed && isFinished(text))) return 'delivered';
+		if (heard.some((text) => text.includes(id))) return 'open';
+		if (about.some((each) => each.unheard)) return 'lost';
+		const row = ledger.find((each) => each['task_id'] === id);
+		if (row !== undefined) return row['finished_at'] === null ? 'open' : 'lost';
+		const isSent = ledger.some(
+			({ status, prompt }) => status === 'sent' && prompt === video.prompt,
+		);
+		const mayExist = heard.some((text) => text.includes('may exist'));
+		return isSent || mayExist || about.length > 0 ? 'open' : 'lost';
+	});
+	const count = (what: string) => became.filter((each) => each === what).length;
+	return {
+		created: tasks.all.length,
+		paid: paid.length,
+		delivered: count('delivered'),
+		open: count('open'),
+		lost: count('lost'),
+		isGreen: red.length === 0,
+		told: [
+			...new Set([
+				...told.flatMap(({ to }) => to),
+				...red.map(() => "n8n's list of executions"),
+			]),
+		],
+		unheard: [...new Map(unheard.map((each) => [each.join(), each])).values()],
+		error: red.map((each) => failureOf(each) || each.status).join('; '),
+		requests: tasks.all.map(({ video }) => JSON.stringify(video)),
+	};
+}
+
+/** What came out of this package's nodes in an execution. */
+function itemsOf({ data }: Execution, { workflow, starts }: Copy): readonly Said[] {
+	const find = (name: string) => workflow.nodes.find((node) => node.name === name);
+	const { byPerson, kind } = starts.at(-1)!;
+	return Object.entries(data.resultData.runData).flatMap(([name, runs]) => {
+		const node = find(name);
+		if (node === undefined || !isOwn(node)) return [];
+		const connections = (workflow.connections[name] ?? {}) as Record<
+			string,
+			{ node: string }[][]
+		>;
+		// The person who has asked in a chat or a form reads the result.
+		const isAnswer = byPerson && kind !== 'webhook' && Object.keys(connections).length === 0;
+		const toSaid = (item: INodeExecutionData, type: string, output: number): Said => {
+			const to = (connections[type]?.[output] ?? []).map((each) => each.node);
+			const isMixed =
+				type === 'main' && output === 0 && node.onError === 'continueRegularOutput';
+			const isTold = to.every((each) => !isMixed || TELLING.includes(find(each)?.type ?? ''));
+			const failed = isFailed(item);
+			const isUnheard = failed && !(to.length > 0 ? isTold : isAnswer);
+			const label = node.type === `${OWN}waitForVideo` && output === 1 ? 'Failed' : 'Error';
+			return {
+				text: JSON.stringify([item.json, item.error]),
+				failed,
+				to: to.length > 0 ? to : ['the person who has asked'],
+				unheard: isUnheard ? [name, isMixed ? 'mixed' : label] : undefined,
+			};
+		};
+		return runs.flatMap((run) =>
+			Object.entries(run.data ?? {}).flatMap(([type, outputs]) =>
+				outputs.flatMap((items, output) =>
+					(items ?? []).map((item) => toSaid(item, type, output)),
+				),
+			),
+		);
+	});
+}
+
+/** A tool has its error in the response to the model. */
+function isFailed({ json, error }: INodeExecutionData): boolean {
+	const { response } = json as { response?: { error?: unknown } };
+	return [error, json['error'], json['error_message'], response?.error].some(Boolean);
+}

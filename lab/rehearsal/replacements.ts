@@ -1,0 +1,121 @@
+import type { INode } from 'n8n-workflow';
+
+import { APPS } from '../../emulator/chat/apps';
+import { EMULATED_CHAT_MODELS } from '../../emulator/chat/models';
+import { EMULATED_MODELS } from '../../emulator/video/models';
+
+export const OWN = 'n8n-nodes-agent-video.';
+export const BASE = 'n8n-nodes-base.';
+export const LANGCHAIN = '@n8n/n8n-nodes-langchain.';
+
+/** Nodes of n8n that work without a credential and stay on the machine. Every other node is replaced. */
+const LOCAL: readonly string[] = [
+	`${BASE}aggregate code compareDatasets compression convertToFile crypto dataTable dateTime debugHelper editImage`,
+	`${BASE}executionData extractFromFile filter html if itemLists limit markdown merge noOp removeDuplicates renameKeys`,
+	`${BASE}respondToWebhook set sort splitInBatches splitOut stopAndError summarize switch xml`,
+	`${LANGCHAIN}agent agentTool chainLlm chainSummarization informationExtractor memoryBufferWindow outputParserAutofixing`,
+	`${LANGCHAIN}outputParserItemList outputParserStructured sentimentAnalysis textClassifier toolCalculator toolCode toolThink`,
+].flatMap((line) => {
+	const [first = '', ...names] = line.split(' ');
+	const prefix = first.slice(0, first.lastIndexOf('.') + 1);
+	return [first, ...names.map((name) => prefix + name)];
+});
+/** Code that sends requests. */
+const REQUESTS = /helpers\s*\.\s*(?:httpRequest|request)|\bfetch\s*\(|\brequire\s*\(/;
+
+/** What is in the place of a node in the copy. */
+export interface Replacement {
+	readonly node: string;
+	readonly type: string;
+	readonly by: string;
+}
+
+/** Output items that a person has pinned to a node. */
+export type Pinned = readonly object[] | undefined;
+
+/** The node of the copy, and what it is if it is another one. */
+type Replaced = readonly [node: INode, by?: string];
+
+/** Whether a node is one of this package, also as a tool. */
+export const isOwn = ({ type }: Pick<INode, 'type'>) => type.startsWith(OWN);
+
+/**
+ * Replaces a node that would need a credential or leave the machine.
+ *
+ * @param connection Type of its connections: `main`, or for a sub-node such as `ai_tool`.
+ */
+export function replaceNode(node: INode, connection: string, pinned: Pinned): Replaced {
+	const { credentials, ...rest } = node;
+	const as = (
+		by: string,
+		type: string,
+		typeVersion: number,
+		parameters: INode['parameters'] = {},
+	): Replaced => [{ ...rest, type, typeVersion, parameters }, by];
+	const stubbed = `a stub that returns ${pinned ? 'its pinned data' : '{}'}`;
+	if (isOwn(node)) return withKnownCodes(node);
+	if (node.type === `${BASE}wait`) return as('a step without a wait', `${BASE}noOp`, 1);
+	if (isLocal(node)) return [node];
+	if (connection === 'ai_languageModel')
+		return as('a model of the emulator', `${OWN}agentVideoChatModel`, 1);
+	if (connection === 'ai_memory')
+		return as('a memory in n8n', `${LANGCHAIN}memoryBufferWindow`, 1.3);
+	if (connection === 'ai_tool')
+		return as(stubbed, `${LANGCHAIN}toolCode`, 1.3, {
+			description: node.parameters['toolDescription'] ?? node.name,
+			jsCode: `return ${JSON.stringify(JSON.stringify(pinned ?? {}))};`,
+		});
+	if (node.parameters['operation'] === 'sendAndWait' && pinned === undefined)
+		return as('a stub that approves', `${BASE}code`, 2, stub([{ data: { approved: true } }]));
+	return as(stubbed, `${BASE}code`, 2, stub(pinned));
+}
+
+/** Parameters of a Code node that returns pinned items, or `{}` for each item that it gets. */
+export function stub(pinned: Pinned): INode['parameters'] {
+	const items = pinned?.map((item) => ('json' in item ? item : { json: item }));
+	return {
+		jsCode: `const { length } = $input.all();
+return (${items ? JSON.stringify(items) : 'Array(length).fill({ json: {} })'})
+  .map((item, index) => ({ ...item, pairedItem: { item: Math.min(index, length - 1) } }));`,
+	};
+}
+
+/** Whether a node stays. A workflow is called only if it is this one, and a table used only by name. */
+function isLocal({ type, credentials, parameters }: INode): boolean {
+	const named = JSON.stringify(parameters['workflowId'] ?? parameters['dataTableId'] ?? '');
+	if (/executeWorkflow$|toolWorkflow$/.test(type)) return named.includes('$workflow.id');
+	if (credentials !== undefined || /"mode":"(?:list|id)"/.test(named)) return false;
+	return LOCAL.includes(type) && !REQUESTS.test(JSON.stringify(parameters));
+}
+
+/** Replaces codes of a person's account by codes that the emulator knows. Expressions stay as they are. */
+function withKnownCodes(node: INode): Replaced {
+	const { model, appCode, ...parameters } = node.parameters;
+	const isVideo = /(?:create|waitFor)Video/.test(node.type);
+	const changes: string[] = [];
+	const known = (code: unknown, rows: readonly { readonly code: string }[], fallback: string) => {
+		const parts = String(code).split('=');
+		const isKnown = (part: string) => rows.some((row) => row.code === part);
+		if (typeof code !== 'string' || parts[0] === '' || isKnown(code)) return code;
+		const other = parts.find(isKnown) ?? fallback;
+		changes.push(`${code} → ${other}`);
+		return other;
+	};
+	if (model !== undefined) {
+		const locator =
+			typeof model === 'object' ? (model as { value?: unknown }) : { value: model };
+		const value = isVideo
+			? known(locator.value, EMULATED_MODELS, 'video-m1')
+			: known(locator.value, EMULATED_CHAT_MODELS, 'chat-m2');
+		parameters['model'] = {
+			__rl: true,
+			mode: 'id',
+			...locator,
+			value,
+		} as INode['parameters'][string];
+	}
+	const app = node.type.includes('superAssistant') ? 'demo-assistant' : 'demo-app';
+	if (appCode !== undefined) parameters['appCode'] = known(appCode, APPS, app) as string;
+	const copy = { ...node, parameters };
+	return changes.length > 0 ? [copy, `other codes: ${changes.join(', ')}`] : [copy];
+}
