@@ -9,7 +9,6 @@ import {
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { seededRandom } from '../support/seededRandom';
 
-const NONE = { memoryMessages: 0, memoryCharacters: 0 };
 const system: ChatMessage = { role: 'system', content: 'Be brief' };
 const user = (content: string): ChatMessage => ({ role: 'user', content });
 const says = (content: string): ChatMessage => ({ role: 'assistant', content });
@@ -93,22 +92,21 @@ describe('what is kept of a turn', () => {
 describe('the limits', () => {
 	const all = [...turn('a'), ...turn('b', ['1', '2']), ...turn('c')];
 
-	test.each<[string, object, ChatMessage[]]>([
-		['0 keeps everything', {}, all],
-		['enough for everything', { memoryMessages: 9 }, all],
-		['the oldest turn goes first', { memoryMessages: 8 }, all.slice(2)],
-		['a turn goes as a whole', { memoryMessages: 6 }, turn('c')],
-		['characters count as JSON', { memoryCharacters: 80 }, turn('c')],
-		['what does not fit is forgotten', { memoryCharacters: 20 }, []],
+	test.each<[string, [messages: number, characters?: number], ChatMessage[]]>([
+		['0 keeps everything', [0], all],
+		['enough for everything', [9], all],
+		['the oldest turn goes first', [8], all.slice(2)],
+		['a turn goes as a whole', [6], turn('c')],
+		['characters count as JSON', [0, 80], turn('c')],
+		['what does not fit is forgotten', [0, 20], []],
 	])('%s', (_name, limits, expected) => {
-		expect(limitMemory(all, { ...NONE, ...limits })).toStrictEqual(expected);
+		expect(limitMemory(all, ...limits)).toStrictEqual(expected);
 	});
 
 	test('of a last turn that is too long, the question and the last rounds stay', () => {
 		const long = [...turn('a'), ...turn('b', ['1', '2'], ['3'], ['4'])];
-		const limits = { ...NONE, memoryMessages: 7 };
-		expect(limitMemory(long, limits)).toStrictEqual(turn('b', ['3'], ['4']));
-		expect(limitMemory(long, { ...NONE, memoryMessages: 3 })).toStrictEqual(turn('b'));
+		expect(limitMemory(long, 7)).toStrictEqual(turn('b', ['3'], ['4']));
+		expect(limitMemory(long, 3)).toStrictEqual(turn('b'));
 	});
 
 	test('what remains begins with a question, has all results, and is within the limits', () => {
@@ -123,17 +121,17 @@ describe('the limits', () => {
 				// A conversation that was stopped ends with a tool result.
 				return rounds.length > 0 && random() < 0.3 ? whole.slice(0, -1) : whole;
 			}).flat();
-			const limits = { memoryMessages: upTo(30), memoryCharacters: upTo(1) * upTo(2_000) };
-			const kept = limitMemory(messages, limits);
+			const [most, length] = [upTo(30), upTo(1) === 0 ? Infinity : upTo(2_000)];
+			const kept = limitMemory(messages, most, length);
 
 			checkOrder([...kept, user('next')], `Seed ${seed}`);
 			expect(kept[0]?.role ?? 'user').toBe('user');
-			expect(kept.length).toBeLessThanOrEqual(limits.memoryMessages || Infinity);
+			expect(kept.length).toBeLessThanOrEqual(most || Infinity);
 			const characters = kept.map((each) => JSON.stringify(each)).join('').length;
-			expect(characters).toBeLessThanOrEqual(limits.memoryCharacters || Infinity);
+			expect(characters).toBeLessThanOrEqual(length);
 			// The newest stays.
 			if (kept.length > 0) expect(kept.at(-1)).toBe(messages.at(-1));
-			expect(limitMemory(kept, limits)).toStrictEqual(kept);
+			expect(limitMemory(kept, most, length)).toStrictEqual(kept);
 		}
 	});
 });

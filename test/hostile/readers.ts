@@ -376,10 +376,9 @@ export const READERS: readonly Reader[] = [
 		]);
 		// One turn that is too long alone.
 		const rounds = messages.filter(({ role }, index) => index === 0 || role !== 'user');
-		const limits = { memoryMessages: 1, memoryCharacters: 1 };
 		return () => [
-			limitMemory(messages, limits),
-			limitMemory(rounds, limits),
+			limitMemory(messages, 1, 1),
+			limitMemory(rounds, 1, 1),
 			toKeep(rounds, isSignedUrl),
 		];
 	}),

@@ -135,12 +135,8 @@ function checkPart(part: JsonValue, entry: string, allowPrivate: boolean): void 
 	throw new InputError(entry, 'has a part that is neither text nor image', PART_HINT);
 }
 
-/** Limits of what a memory keeps; 0 means none. */
-export interface MemoryLimits {
-	readonly memoryMessages: number;
-	/** Of the messages as JSON. */
-	readonly memoryCharacters: number;
-}
+/** Maximum length of a memory, of the messages as JSON: a host stores it in one cell. */
+const MAX_CHARACTERS = 100_000;
 
 /** Inserts a memory after the leading system messages (spec 2.2). */
 export function withMemory(
@@ -181,10 +177,13 @@ export function toKeep(
 /**
  * The newest whole turns within the limits. Of a last turn that is too long alone, its question and its last rounds: a tool
  * call is never without its result, nor a reply without a question. Empty if not even these fit.
+ *
+ * @param maxMessages 0 means no limit.
  */
 export function limitMemory(
 	messages: readonly ChatMessage[],
-	{ memoryMessages: maxMessages, memoryCharacters: maxCharacters }: MemoryLimits,
+	maxMessages: number,
+	maxCharacters = MAX_CHARACTERS,
 ): readonly ChatMessage[] {
 	/** The characters of the messages before each index. */
 	const characters = [0];
@@ -200,7 +199,7 @@ export function limitMemory(
 	for (const [begin = 0, end = 0, rest = 0] of parts) {
 		const size = characters[end]! - characters[begin]! + characters.at(-1)! - characters[rest]!;
 		const kept = end - begin + messages.length - rest;
-		if ((maxMessages || Infinity) >= kept && (maxCharacters || Infinity) >= size)
+		if ((maxMessages || Infinity) >= kept && maxCharacters >= size)
 			return [...messages.slice(begin, end), ...messages.slice(rest)];
 	}
 	return [];

@@ -158,29 +158,21 @@ const excessFiles: Rule = (request, model) =>
 		return [{ field: row.apiName, from, to, reason }];
 	});
 
-const ignoredFields: Rule = (request, model) => {
-	if (model === undefined) return [];
-	return VIDEO_FIELDS.filter(
-		(field) => request[field.apiName] !== undefined && field.values(model).length === 0,
-	).map(({ apiName, label }) => ({
-		field: apiName,
-		from: request[apiName]!,
-		to: null,
-		reason: `${model.code} does not support ${label}`,
-	}));
-};
-
 const unsupportedValues: Rule = (request, model) => {
 	if (model === undefined) return [];
-	return VIDEO_FIELDS.flatMap(({ apiName, label, values, closest }) => {
-		const from = request[apiName];
-		if (from === undefined || closest === undefined || values(model).includes(from)) return [];
-		const supported = listed(values(model));
+	return VIDEO_FIELDS.flatMap(({ apiName: field, label, values, closest }): Adjustment[] => {
+		const from = request[field];
+		const known = values(model);
+		if (from === undefined || known.includes(from)) return [];
+		if (known.length === 0)
+			return [{ field, from, to: null, reason: `${model.code} does not support ${label}` }];
+		if (closest === undefined) return [];
+		const supported = listed(known);
 		const reason = `${model.code} supports ${label} ${supported}`;
 		const to = closest(from, model);
 		if (to === undefined)
 			throw new InputError(label, `is ${from}. ${reason}`, `Use ${supported}`);
-		return [{ field: apiName, from, to, reason }];
+		return [{ field, from, to, reason }];
 	});
 };
 
@@ -221,13 +213,7 @@ const sizeAndMode: Rule = ({ size, mode }, model) => {
  * | a size that does not match the quality mode | a match, keeping what is not the default  |
  * | a size, for a model with quality modes only | the quality mode that means it            |
  */
-const RULES: readonly Rule[] = [
-	excessFiles,
-	ignoredFields,
-	unsupportedValues,
-	editedVideo,
-	sizeAndMode,
-];
+const RULES: readonly Rule[] = [excessFiles, unsupportedValues, editedVideo, sizeAndMode];
 
 function toInputError({ field, from, to, reason }: Adjustment): InputError {
 	const label = [...VIDEO_FIELDS, ...REFERENCES].find(({ apiName }) => apiName === field)!.label;

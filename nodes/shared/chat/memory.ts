@@ -38,14 +38,6 @@ const MAX_CONFLICTS = 50;
 const TOO_LONG =
 	'The last question and its reply exceed the limits of the memory, which is now empty. Raise Maximum Messages in Memory, or ask for less at once';
 
-/** Maximum length of what is remembered, of the messages as JSON: n8n stores it in one cell. */
-const MAX_CHARACTERS = 100_000;
-
-const limitsOf = (memoryMessages: number) => ({
-	memoryMessages,
-	memoryCharacters: MAX_CHARACTERS,
-});
-
 /** The memory of an item's conversation: JSON, which the agent keeps between its runs. */
 export interface Memory {
 	readonly key: string;
@@ -95,7 +87,7 @@ export async function recall(
 		const hint = 'Otherwise set Memory to None, and Input to Messages';
 		throw new InputError('Memory', `cannot be read: ${(error as Error).message}`, hint);
 	});
-	const remembered = limitMemory(rows.flatMap(messagesOf), limitsOf(maxMessages));
+	const remembered = limitMemory(rows.flatMap(messagesOf), maxMessages);
 	const turn = remembered.length + lastTurn(asked);
 	return { messages: withMemory(remembered, asked), memory: { key, maxMessages, turn } };
 }
@@ -131,7 +123,7 @@ async function append(
 		// A lost connection may hide that the write has succeeded.
 		if (read === version) return;
 		const all = [...newest.flatMap(messagesOf), ...turn];
-		const kept = limitMemory(all, limitsOf(maxMessages));
+		const kept = limitMemory(all, maxMessages);
 		const columns = { messages: JSON.stringify(kept), version };
 		const isSame: Condition = read ? ['version', 'eq', read as string] : ['version', 'isEmpty'];
 		const unchanged = [['id', 'eq', id as number] as const, isSame];

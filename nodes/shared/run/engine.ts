@@ -96,6 +96,7 @@ function canStart(
 	inputs: ITaskDataConnections[string],
 ): boolean {
 	const { workflow, isLegacyOrder } = engineOf(context);
+	const mode = context.getMode();
 	const given = inputs.flatMap((items, index) => (items?.length ? [index] : []));
 	const { requiredInputs = [] } = workflow!.nodeTypes!.getByNameAndVersion(
 		node.type,
@@ -103,12 +104,7 @@ function canStart(
 	).description;
 	const required: unknown =
 		typeof requiredInputs === 'string'
-			? workflow!.expression!.getSimpleParameterValue(
-					node,
-					requiredInputs,
-					context.getMode(),
-					{},
-				)
+			? workflow!.expression!.getSimpleParameterValue(node, requiredInputs, mode, {})
 			: requiredInputs;
 	if (given.length === 0 || isLegacyOrder) return given.length > 0;
 	return Array.isArray(required)
