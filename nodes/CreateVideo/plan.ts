@@ -7,7 +7,7 @@ import { VIDEO_FIELDS, REFERENCES } from '../client/video/fields';
 import { readPair, type OwnModel } from '../client/video/models';
 
 import { videoRequest } from '../client/video/videoRequest';
-import { fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
+import { binaryFile, fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
 import { isToolRun, nodeState } from '../shared/run/nodeContext';
 
@@ -117,7 +117,7 @@ function readEntry(
 		source === 'url'
 			? [url].flat().map((each) => ({ url: checkText(each, field) }))
 			: fieldNames(binaryProperty, field).map((property) => {
-					const { id = '' } = context.helpers.assertBinaryData(item, property);
+					const { id = '' } = binaryFile(context, item, property, field);
 					return { property, id };
 				});
 	return sources.map((each) => ({ field, kind, source: each }));

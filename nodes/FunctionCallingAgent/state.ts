@@ -159,7 +159,7 @@ export function failSlots(
 		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
 		if (!isShown && isLive(context)) showFailure(context, item, nodeError);
 		const failure = failureJson(context, nodeError, error, hasDetails);
-		if (conversation !== undefined) {
+		if (conversation !== undefined && failure['details'] !== undefined) {
 			const { rounds, messages } = closeOpenCalls(conversation, 'the conversation failed');
 			const more = hasDetails ? { rounds, messages } : { rounds };
 			failure['details'] = asJson({ ...objectOf(failure['details']), ...more });

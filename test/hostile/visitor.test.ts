@@ -73,22 +73,31 @@ const COLUMNS: readonly Column[] = [
 
 let server: ScriptedServer;
 let tables: DataTables;
+/** The error in place of all replies. */
+let fails: IDataObject | undefined;
 
 beforeAll(addChatTrigger);
 beforeEach(async () => {
 	tables = dataTables();
+	fails = undefined;
 	server = await startScriptedServer((response, { body }, index) => {
 		const { session_id = `s-${index}` } = body as IDataObject;
 		const choices = [{ index: 0, message: { content: 'Noted' }, finish_reason: 'stop' }];
-		json(response, 200, { session_id, choices });
+		if (fails === undefined) json(response, 200, { session_id, choices });
+		else json(response, 400, { error: fails });
 	});
 });
 afterEach(async () => {
 	await server.stop();
 });
 
-async function talk(type: string, parameters: IDataObject, item: IDataObject) {
-	const tested = packageNode('Tested', type, { parameters });
+async function talk(
+	type: string,
+	parameters: IDataObject,
+	item: IDataObject,
+	onError?: 'continueRegularOutput',
+) {
+	const tested = packageNode('Tested', type, { parameters, onError });
 	const credential = { baseUrl: server.url, apiKey: 'k-secret-key' };
 	const options = { items: [item], credential, tables };
 	return await runWorkflow(
@@ -151,4 +160,35 @@ test('a visitor names no session of the service', async () => {
 		'Session ID was sent by the visitor of the chat',
 	);
 	expect(server.requests).toHaveLength(0);
+});
+
+const CHATS = COLUMNS.filter(({ title }) => title.endsWith('This Chat'));
+/** A private file of another workflow, as n8n writes it. */
+const FILE = { id: 'filesystem-v2:workflows/other/1', mimeType: 'image/png', data: 'x' };
+
+describe.each(CHATS)('$type', ({ type, inChat }) => {
+	test.each([
+		['={{ $json.file }}', 'has no name of a binary field, but '],
+		['={{ [$json.file] }}', 'has no name of a binary field, but '],
+		['file', 'has the name file, but the item has no such binary field'],
+	])('signs no file that a visitor names in JSON: %s', async (binaryProperty, problem) => {
+		const images = { image: [{ source: 'binary', binaryProperty }] };
+		const item = { chatInput: 'Hi', sessionId: 'v', file: FILE };
+		const { run } = await talk(type, { ...inChat, images }, item);
+		expect(run.data.resultData.error!.message).toContain(`Images: entry 1 ${problem}`);
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test('gives a visitor no details of an error, which the execution keeps', async () => {
+		fails = { message: 'internal host db-7.corp', type: 'db-7' };
+		const item = { chatInput: 'Hi', sessionId: 'v' };
+		const { run } = await talk(type, inChat, item, 'continueRegularOutput');
+		const [task] = run.data.resultData.runData['Tested']!;
+		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
+		expect(shown!.json).toStrictEqual({
+			error: 'The service rejected the request as malformed',
+			message: 'The service rejected the request as malformed. Tell the owner of this chat',
+		});
+		expect(JSON.stringify(task!.hints)).toContain('The service said: internal host db-7.corp');
+	});
 });

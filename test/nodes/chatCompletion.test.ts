@@ -431,7 +431,7 @@ describe('input', () => {
 			'data',
 			'Images: entry 1 cannot be published: the item contains the file itself, as n8n has not stored it',
 		],
-		['other', expect.stringContaining("no binary field 'other'") as string],
+		['other', 'Images: entry 1 has the name other, but the item has no such binary field'],
 	])('binary field %s, where n8n keeps files in memory', async (binaryProperty, message) => {
 		const { error } = await chat({
 			parameters: { images: { image: [{ source: 'binary', binaryProperty }] } },

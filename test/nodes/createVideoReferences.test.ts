@@ -80,7 +80,7 @@ describe('references', () => {
 		});
 	});
 
-	test.each([
+	test.each<[object, string]>([
 		[{ kind: 'image', url: '' }, 'References: entry 1 has no URL'],
 		[{ kind: 'image', url: '={{ $json.none }}' }, 'References: entry 1 has no URL'],
 		[{ kind: 'image', url: '={{ [null] }}' }, 'References: entry 1 has no URL'],
@@ -96,9 +96,20 @@ describe('references', () => {
 			{ kind: 'image', source: 'binary', binaryProperty: '={{ Object.keys($binary) }}' },
 			'References: entry 1 cannot be published: the item contains the file itself, as n8n has not stored it',
 		],
-		[{ kind: 'image', source: 'binary', binaryProperty: 'other' }, "no binary field 'other'"],
+		...['other', 'constructor', '__proto__', 'file'].map((name): [object, string] => [
+			{ kind: 'image', source: 'binary', binaryProperty: name },
+			`References: entry 1 has the name ${name}, but the item has no such binary field`,
+		]),
+		...['={{ $json.file }}', '={{ [$json.file] }}', '={{ $binary }}', '={{ [["data"]] }}'].map(
+			(binaryProperty): [object, string] => [
+				{ kind: 'image', source: 'binary', binaryProperty },
+				'References: entry 1 has no name of a binary field, but ',
+			],
+		),
 	])('%j fails: %s', async (file, message) => {
 		const { error } = await create(files({ source: 'url', ...file }), {
+			// The item names a private file of another workflow.
+			items: [{ file: { id: 'filesystem-v2:x/y', mimeType: 'image/png', data: 'AAAA' } }],
 			binaries: [{ data: { data: 'AAAA', mimeType: 'image/png' } }],
 		});
 		expect(error).toMatchObject({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
 import { isPrivateUrl, type PublicUrlOptions } from '../../client/http/publicUrl';
@@ -19,19 +19,40 @@ export const isSignedUrl = (url: string) => url.includes('/binary-data/signed?to
  * @throws InputError for anything else, such as the `null` of an empty cell.
  */
 export function fieldNames(entered: unknown, field: string): string[] {
-	if (Array.isArray(entered)) return entered as string[];
-	if (typeof entered === 'string') return entered.split(',').map((name) => name.trim());
-	const problem = `has no name of a binary field, but ${oneLine(shown(entered))}`;
-	const hint = 'Enter the name, or an expression that returns a name or a list of names';
-	throw new InputError(field, problem, hint);
+	const names = typeof entered === 'string' ? entered.split(',') : [entered].flat();
+	return names.map((name) => {
+		if (typeof name === 'string') return name.trim();
+		const problem = `has no name of a binary field, but ${oneLine(shown(name))}`;
+		const hint = 'Enter the name, or an expression that returns a name or a list of names';
+		throw new InputError(field, problem, hint);
+	});
+}
+
+/**
+ * A binary file of the item. n8n's helper also takes a reference to a file from JSON, which somebody else may have sent: it
+ * may name a file of another workflow.
+ *
+ * @param property Name of the binary field.
+ * @throws InputError when the item has no such file.
+ */
+export function binaryFile(
+	context: NodeContext,
+	itemIndex: number,
+	property: string,
+	field: string,
+): IBinaryData {
+	const { binary = {} } = context.getInputData()[itemIndex]!;
+	if (Object.hasOwn(binary, property)) return binary[property]!;
+	const problem = `has the name ${oneLine(property)}, but the item has no such binary field`;
+	const names = Object.keys(binary).map(oneLine).join(', ');
+	throw new InputError(field, problem, `It has ${names === '' ? 'no binary data' : names}`);
 }
 
 /**
  * A signed URL from which the service can fetch a binary file of the item for one hour.
  *
  * @param property Name of the binary field.
- * @throws NodeOperationError when the item has no such file.
- * @throws InputError when n8n has not stored the file, as in memory mode and from a Code node that returns base64, or has no address that the service can reach.
+ * @throws InputError when the item has no such file, when n8n has not stored the file, as in memory mode and from a Code node that returns base64, or has no address that the service can reach.
  */
 export function signedFileUrl(
 	context: NodeContext,
@@ -39,7 +60,7 @@ export function signedFileUrl(
 	property: string,
 	{ field, allowPrivate }: PublicUrlOptions,
 ): string {
-	const file = context.helpers.assertBinaryData(itemIndex, property);
+	const file = binaryFile(context, itemIndex, property, field);
 	if (file.id === undefined) {
 		throw new InputError(
 			field,

@@ -4,6 +4,7 @@ import { mapConcurrent, readResult, slices } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
 import {
 	errorFacts,
+	errorLine,
 	forVisitor,
 	inOneLine,
 	toNodeError,
@@ -11,6 +12,7 @@ import {
 	visitorText,
 } from './nodeErrors';
 import { eventLoopTurn, n8nClock } from './clock';
+import { hint } from './hints';
 import { isInChat, isToolRun } from './nodeContext';
 
 type NodeError = ReturnType<typeof toNodeError>;
@@ -34,7 +36,7 @@ export interface ItemOptions extends Batching {
  * Runs `work` once per input item and returns one output item each, in input order.
  *
  * With *On Error: Continue* a failed item becomes `{ error, message, details }`, the one shape that n8n sends to the error
- * output without losing the details. Otherwise the first failure stops the node. Canceling always stops it.
+ * output without losing the details; in a chat without them. Otherwise the first failure stops the node. Canceling always stops it.
  *
  * @param readOptions Reads the options of the run, which `work` receives. An invalid one fails every item: n8n would pass the input on as a
  *   success if the node threw with *On Error: Continue*.
@@ -89,10 +91,15 @@ export function failureJson(
 	cause: unknown,
 	hasDetails = true,
 ): IDataObject {
-	const details = hasDetails ? errorFacts(cause) : visitorFacts(cause);
-	// n8n's chat shows the field `message`.
-	const message = isInChat(context) ? visitorText(error) : (error.description ?? error.message);
-	return { error: error.message, message, details };
+	const isShown = isInChat(context);
+	// n8n's chat shows the field `message`, or the whole item.
+	const message = isShown ? visitorText(error) : (error.description ?? error.message);
+	const failure = { error: error.message, message };
+	if (hasDetails) return { ...failure, details: errorFacts(cause) };
+	if (!isShown) return { ...failure, details: visitorFacts(cause) };
+	// The execution keeps them.
+	hint(context, errorLine(cause as Error, true));
+	return failure;
 }
 
 /**
