@@ -33,7 +33,7 @@ export class AgentVideoApi implements ICredentialType {
 		baseUrl: text('Base URL', {
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
-			help: 'Address of the service, with or without a trailing /v1',
+			help: 'Address of the service, up to its version: with or without /v1, or with another one such as /api/v3',
 		}),
 		apiKey: text('API Key', {
 			typeOptions: { password: true },

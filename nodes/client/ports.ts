@@ -2,7 +2,7 @@ import type { JsonObject } from './json';
 
 export interface HttpRequest {
 	readonly method: 'POST';
-	/** Path below the base URL, with a leading slash: `/v1/chat/completions`. */
+	/** Path of the endpoint: `/v1/chat/completions`. The base URL may have another version than `/v1`, which then counts. */
 	readonly path: string;
 	readonly body: JsonObject;
 	/** Idle timeout: milliseconds without a byte, before or within the response, until the request is aborted. */

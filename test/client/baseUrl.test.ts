@@ -7,14 +7,24 @@ test.each([
 	['https://api.example.com/v1'],
 	['https://api.example.com/v1/'],
 	['  https://API.example.com/v1  '],
+	['https://api.example.com/v1/chat/completions'],
+	['https://api.example.com/v1/videos/tasks/'],
+	['https://api.example.com/videos/generations'],
 ])('%j is normalized', (text) => {
-	expect(normalizeBaseUrl(text)).toBe('https://api.example.com');
+	expect(normalizeBaseUrl(text)).toBe('https://api.example.com/v1');
 });
 
-test('a path before /v1 and a port are kept', () => {
-	expect(normalizeBaseUrl('http://127.0.0.1:8787/agents/v1/')).toBe(
-		'http://127.0.0.1:8787/agents',
-	);
+test.each([
+	['http://127.0.0.1:8787/agents/v1/', 'http://127.0.0.1:8787/agents/v1'],
+	['http://127.0.0.1:8787/agents', 'http://127.0.0.1:8787/agents/v1'],
+	['https://ark.example/api/v3', 'https://ark.example/api/v3'],
+	['https://ark.example/api/v3/chat/completions', 'https://ark.example/api/v3'],
+	['https://a.example/openai/v1//', 'https://a.example/openai/v1'],
+	['https://a.example/v1beta/openai/', 'https://a.example/v1beta/openai'],
+	['https://a.example/v2/agents/v1', 'https://a.example/v2/agents/v1'],
+	['https://a.example/vip', 'https://a.example/vip/v1'],
+])('the path and the version of %j are kept', (text, normalized) => {
+	expect(normalizeBaseUrl(text)).toBe(normalized);
 });
 
 test.each([

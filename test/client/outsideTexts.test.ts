@@ -41,7 +41,7 @@ test.each([
 
 test('slashes in the Base URL stay, but for those at its end', () => {
 	const url = `http://127.0.0.1/${fill('/', 1_900)}x`;
-	expect(normalizeBaseUrl(`${url}//`)).toBe(url);
+	expect(normalizeBaseUrl(`${url}//`)).toBe(`${url}/v1`);
 });
 
 describe('the depth of JSON', () => {

@@ -11,7 +11,12 @@ import { CREDENTIAL_ANSWERS } from '../support/credentialAnswers';
 import { NODE_TYPES } from '../support/engine';
 import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
 import { imitateNetwork } from '../support/imitatedNetwork';
-import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
+import {
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
 
 const KEY = 'sk-0f4e/very+secret';
 const GATEWAY_KEY = `Basic ${Buffer.from('gateway:hidden').toString('base64')}`;
@@ -94,6 +99,30 @@ test.each(CREDENTIAL_ANSWERS.map((row) => [row.title, row] as const))(
 		]);
 	},
 );
+
+test.each([
+	['', '/v1/videos/tasks', ''],
+	['/v1/', '/v1/videos/tasks', ''],
+	['/api/v3', '/api/v3/videos/tasks', ''],
+	['/openai/v1', '/openai/v1/videos/tasks', ''],
+	[
+		'/api/v3/chat/completions',
+		'/api/v3/videos/tasks',
+		'. Base URL ends with /chat/completions, which is left out: shorten it',
+	],
+])('with the path %j the test asks %s, and says so', async (path, asked, more) => {
+	const told = `. Asked: ${server.url}${asked}${more}`;
+	script = (response) => {
+		json(response, 200, { task_id: 'x', status: 'unknown' });
+	};
+	const { message } = await runTest({ baseUrl: server.url + path });
+	expect(message).toBe(`The service accepted the API key${told}`);
+	script = (response) => response.end('{}');
+	expect((await runTest({ baseUrl: server.url + path })).message).toMatch(
+		RegExp(`^Unexpected.*${asked}`, 's'),
+	);
+	expect(server.requests.map(({ path: sent }) => sent)).toStrictEqual([asked, asked]);
+});
 
 test.each([
 	['', /^Base URL is empty\. Enter the URL/],

@@ -73,9 +73,18 @@ const invalid = (problem: string, hint: string) => new InputError('Base URL', pr
 /** Characters: parsing a megabyte takes 40 ms, most of it for memory. */
 const MAX_BASE_URL = 2_000;
 
+/** An endpoint at the end of a base URL, pasted with it. */
+const ENDPOINT = /(?:\/chat\/completions|\/videos\/(?:generations|tasks))\/*$/;
+
+/** What is said about a base URL with an endpoint. */
+export function baseUrlHint(text: unknown): string | undefined {
+	const [endpoint] = ENDPOINT.exec(String(text ?? '').trim()) ?? [];
+	return endpoint && `Base URL ends with ${endpoint}, which is left out: shorten it`;
+}
+
 /**
- * Normalizes the base URL of the service (spec 4), the part before `/v1/…`. White space, trailing slashes and a trailing
- * `/v1` are removed, so that every usual spelling works.
+ * Normalizes the base URL of the service (spec 4): the part before `/chat/…`, which ends with `/v1` unless it has a version,
+ * such as `/api/v3`. White space, trailing slashes and a pasted endpoint are removed, so that every usual spelling works.
  *
  * @throws InputError if it is missing, is not an absolute http(s) URL, or has a user name, a query or a fragment.
  */
@@ -99,5 +108,6 @@ export function normalizeBaseUrl(text: string | undefined): string {
 		);
 	}
 	// The lookbehind makes a run of slashes be tried once, from its beginning.
-	return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '');
+	const path = url.pathname.replace(ENDPOINT, '').replace(/(?<!\/)\/+$/, '');
+	return `${url.origin}${path}${/\/v\d[a-z0-9]*(?:\/|$)/.test(path) ? '' : '/v1'}`;
 }

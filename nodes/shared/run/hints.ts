@@ -4,7 +4,7 @@ import { nodeState } from './nodeContext';
 
 /** Shows a message below the output. */
 export function hint(
-	context: IExecuteFunctions,
+	context: Pick<IExecuteFunctions, 'addExecutionHints'>,
 	message: string,
 	type: 'info' | 'warning' = 'warning',
 ): void {

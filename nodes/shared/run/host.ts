@@ -6,8 +6,9 @@ import type {
 
 import { ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
-import { isPrivateUrl } from '../../client/http/publicUrl';
+import { baseUrlHint, isPrivateUrl } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
+import { hint } from './hints';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
 import { deadlineError } from '../../client/http/failures';
 import { sleepSlice } from './clock';
@@ -40,6 +41,9 @@ export async function n8nService(context: NodeContext): Promise<Service> {
 async function readService(context: NodeContext): Promise<Service> {
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const { baseUrl, hasApp } = readCredential(data);
+	const said = baseUrlHint(data['baseUrl']);
+	// A sub-node has no output below which it could be shown.
+	if (said !== undefined && 'addExecutionHints' in context) hint(context, said);
 	return { http: n8nHttp(context, data), baseUrl, isPrivate: isPrivateUrl(baseUrl), hasApp };
 }
 
@@ -74,7 +78,7 @@ function n8nHttp(context: NodeContext, data: ICredentialDataDecryptedObject): Ht
 		const options: IHttpRequestOptions = {
 			method,
 			baseURL,
-			url: path,
+			url: path.replace('/v1', ''),
 			headers: { ...extraHeaders },
 			body,
 			json: true,

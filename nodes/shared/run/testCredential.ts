@@ -7,12 +7,14 @@ import {
 
 import { InputError, type ServiceError } from '../../client/errors';
 import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
+import { baseUrlHint } from '../../client/http/publicUrl';
 import { transportError } from '../../client/http/failures';
 import type { HttpPort, HttpResponse } from '../../client/ports';
 import { readCredential } from './credential';
 import { blocked } from './host';
 import { errorLine } from './nodeErrors';
 
+const TASKS = '/v1/videos/tasks';
 const TIMEOUT_MS = 30_000;
 /** Error statuses below 500 that mean the same for any request. */
 const GENERAL: readonly (number | undefined)[] = [401, 403, 404, 405, 406, 408, 429];
@@ -30,8 +32,12 @@ async function testCredential(
 	{ data = {} }: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
 	const end = new AbortController();
+	let asked = '';
 	try {
 		const credential = readCredential(data);
+		const said = baseUrlHint(data['baseUrl']) ?? '';
+		const words = [`. Asked: ${toAddress(credential, TASKS)}`, said].filter(Boolean);
+		asked = credential.secrets.mask(words.join('. '));
 		const late = sleep(TIMEOUT_MS, end.signal).then(() => {
 			throw Object.assign(new Error('Timeout'), { code: 'ETIMEDOUT' });
 		});
@@ -41,11 +47,11 @@ async function testCredential(
 			error instanceof InputError
 				? errorLine(error)
 				: verdict(blocked(error) ?? transportError(error));
-		if (words !== '') return { status: 'Error', message: words };
+		if (words !== '') return { status: 'Error', message: `${words}${asked}` };
 	} finally {
 		end.abort();
 	}
-	return { status: 'OK', message: 'The service accepted the API key' };
+	return { status: 'OK', message: `The service accepted the API key${asked}` };
 }
 
 /** For the `methods` of every node: n8n runs the test of the first node it has. */
@@ -54,7 +60,7 @@ export const credentialTest = { testCredential };
 async function poll(http: HttpPort): Promise<void> {
 	const response = await send(http, 'video', {
 		method: 'POST',
-		path: '/v1/videos/tasks',
+		path: TASKS,
 		body: { task_id: 'n8n-credential-test' },
 		idleTimeoutMs: TIMEOUT_MS,
 	});
@@ -77,6 +83,10 @@ function verdict(error: ServiceError): string {
 	);
 }
 
+/** The address of an endpoint. */
+const toAddress = ({ baseUrl }: { readonly baseUrl: string }, path: string) =>
+	baseUrl + path.replace('/v1', '');
+
 /** The client's HTTP port over the only request helper of a credential test. */
 function testPort(
 	{ helpers }: ICredentialTestFunctions,
@@ -87,7 +97,7 @@ function testPort(
 		const common = { accept: 'application/json', 'content-type': 'application/json' };
 		const response = (await helpers.request({
 			method,
-			uri: `${baseUrl}${path}`,
+			uri: toAddress({ baseUrl }, path),
 			headers: { ...headers, ...common, authorization: `Bearer ${key}` },
 			body: JSON.stringify(body),
 			timeout: idleTimeoutMs,

@@ -1,0 +1,38 @@
+/** Where the chat nodes send their requests, by the Base URL of the credential. */
+import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
+
+let server: ScriptedServer;
+beforeEach(async () => {
+	server = await startScriptedServer((response) => {
+		json(response, 200, {
+			choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }],
+		});
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const PASTED = 'Base URL ends with /chat/completions, which is left out: shorten it';
+
+describe.each(CHAT_NODE_NAMES)('%s', (node) => {
+	test.each([
+		['', '/v1/chat/completions', []],
+		['/v1/', '/v1/chat/completions', []],
+		['/api/v3', '/api/v3/chat/completions', []],
+		['/openai/v1//', '/openai/v1/chat/completions', []],
+		['/agents', '/agents/v1/chat/completions', []],
+		['/api/v3/chat/completions', '/api/v3/chat/completions', [PASTED]],
+	])('with the path %j asks %s', async (path, asked, said) => {
+		const { error, hints } = await askThrough(node, false, server.url + path);
+		expect(error).toBe('');
+		expect(server.requests.map(({ path: sent }) => sent)).toStrictEqual([asked]);
+		// A sub-node has no output below which it could be shown.
+		expect(hints).toStrictEqual(node === 'model' ? [] : said);
+	});
+});
