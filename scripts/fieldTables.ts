@@ -5,10 +5,6 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { markdownTable } from './markdownTable';
-
-const HEAD = ['field', 'default', 'description'];
-
 type Row = readonly [field: string, byDefault: string, description: string];
 
 /** The tables of a node: its form, and its collection of options. */
@@ -29,6 +25,16 @@ function tablesOf({ properties }: Form): Tables {
 	];
 }
 
+/** Rows as a Markdown list. */
+const list = (rows: readonly Row[]) =>
+	rows
+		.map(([field, byDefault, description]) =>
+			[`- ${field}`, byDefault && `(${byDefault})`, description && `– ${description}`]
+				.filter(Boolean)
+				.join(' '),
+		)
+		.join('\n');
+
 const keyOf = (row: Row) => row.join('|');
 
 /** The rows that several nodes have in common, word for word, each once. */
@@ -38,15 +44,14 @@ function sharedRows(nodes: readonly Form[]): ReadonlyMap<string, Row> {
 	return new Map(all.filter(isShared).map((row) => [keyOf(row), row]));
 }
 
-/** The fields that several nodes have, as a Markdown table. */
+/** The fields that several nodes have, as a Markdown list. */
 export function sharedFieldTable(nodes: readonly Form[]): string {
-	const shared = [...sharedRows(nodes).values()].map((row) => [...row]);
-	return markdownTable(HEAD, shared);
+	return list([...sharedRows(nodes).values()]);
 }
 
 /**
- * The fields of a node that no other node has, as Markdown: a table of the form, one of its options, and the notices. Fields that exist
- * once per model share one row.
+ * The fields of a node that no other node has, as Markdown: a list of the form, one of its options, and the notices. Fields that exist
+ * once per model are listed once.
  *
  * @param nodes All nodes of the package.
  */
@@ -58,14 +63,7 @@ export function fieldTables(node: Form, nodes: readonly Form[]): string {
 		const names = others.map(([field]) => field.replaceAll('**', '_')).join(', ');
 		return [
 			...(heading === '' ? [] : [`### ${heading}`]),
-			...(own.length === 0
-				? []
-				: [
-						markdownTable(
-							HEAD,
-							own.map((row) => [...row]),
-						),
-					]),
+			...(own.length === 0 ? [] : [list(own)]),
 			...(others.length === 0 ? [] : [`As in [other nodes](fields.md): ${names}.`]),
 		];
 	});
@@ -96,7 +94,7 @@ function rows(properties: readonly INodeProperties[]): Row[] {
 	return variantsOf(properties).map(([property, isByModel]) => [
 		`**${property.displayName}**`,
 		isByModel ? 'by model' : defaultOf(property),
-		[describe(property), ...nested(property)].filter(Boolean).join('<br>'),
+		[describe(property), nested(property)].filter(Boolean).join(' '),
 	]);
 }
 
@@ -112,25 +110,14 @@ function variantsOf(properties: readonly INodeProperties[]) {
 	});
 }
 
-/** The fields inside a field, with their descriptions; of those inside them, and without a description, the names. */
-function nested(property: INodeProperties): string[] {
-	const fields = variantsOf(nestedFields(property)).map(([inner]) => inner);
+/** The names of the fields inside a field. */
+function nested(property: INodeProperties): string {
 	const names = (inner: INodeProperties): string[] => [
 		inner.displayName,
 		...nestedFields(inner).flatMap(names),
 	];
-	const isDescribed = ({ description }: INodeProperties) => (description ?? '') !== '';
-	const others = [
-		...new Set(fields.flatMap((field) => names(field).slice(isDescribed(field) ? 1 : 0))),
-	];
-	return [
-		...fields.filter(isDescribed).map((field) => {
-			const byDefault = defaultOf(field);
-			const ending = byDefault === '' ? '' : ` (default ${byDefault})`;
-			return `_${field.displayName}_: ${describe(field)}${ending}`;
-		}),
-		...(others.length === 0 ? [] : [`Also ${others.map((name) => `_${name}_`).join(', ')}.`]),
-	];
+	const inside = [...new Set(nestedFields(property).flatMap(names))];
+	return inside.length === 0 ? '' : `With ${inside.map((name) => `_${name}_`).join(', ')}.`;
 }
 
 function defaultOf({ type, default: byDefault, options }: INodeProperties): string {
@@ -155,18 +142,15 @@ function code(text: string): string {
 	return line === '' || line === '{}' || line === '[]' ? '' : `\`${line}\``;
 }
 
-function describe({ description, hint, type, options = [] }: INodeProperties): string {
+/** The first sentence of a field's description, and the names of its choices: the form has the rest. */
+function describe({ description = '', type, options = [] }: INodeProperties): string {
+	const [first = ''] = description.split(/(?<=[.!?]) (?=[A-Z])/);
 	const choices = type === 'options' ? (options as INodePropertyOptions[]) : [];
-	const described = choices.filter((choice) => choice.description !== undefined);
-	const plain = choices.filter((choice) => choice.description === undefined);
-	return [
-		[description, hint].filter(Boolean).map(sentence).join(' '),
-		...(plain.length === 0 ? [] : [plain.map(({ name }) => `_${name}_`).join(', ')]),
-		...described.map((choice) => `_${choice.name}_: ${choice.description}`),
-	]
+	const names = choices.map(({ name }) => `_${name}_`).join(', ');
+	return [first && sentence(first), names && `${names}.`]
 		.filter(Boolean)
 		.map(toMarkdown)
-		.join('<br>');
+		.join(' ');
 }
 
 /** Whether a field is shown only when the node is used as an agent's tool. */

@@ -68,11 +68,11 @@ describe.each(NODE_NAMES)('%s', (name) => {
 		expect(missing(FILES.map((file) => join('nodes', name, file)))).toStrictEqual([]);
 	});
 
-	test('has a page in docs/, with field tables, that its codex links to', () => {
+	test('has a page in docs/, with its fields, that its codex links to', () => {
 		const page = pageFile(name);
 		expect(page).toMatch(/\.md$/);
 		expect(exists('docs', page)).toBe(true);
-		expect(splitPage(read('docs', page), 'fields').generated).toContain('| field');
+		expect(splitPage(read('docs', page), 'fields').generated).toContain('- **');
 		expect(read('docs', page)).toMatch(`# ${node.description.displayName}\n`);
 	});
 
