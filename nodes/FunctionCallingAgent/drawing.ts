@@ -4,7 +4,7 @@ import { rejectMistakes } from '../client/errors';
 import { objectOf } from '../client/json';
 import { textOf } from '../shared/chat/schemaForm';
 import { engineOf } from '../shared/run/engine';
-import { isSingleOutput, toolForm } from './properties';
+import { isSingleOutput, type ToolEntry } from './properties';
 
 /** Indexes of the outputs. */
 export const ANSWER = 0;
@@ -17,13 +17,14 @@ type Drawing = NonNullable<ReturnType<typeof readDrawing>>;
 export function readDrawing(context: IExecuteFunctions) {
 	const { connections, nodes, isTrigger, destination } = engineOf(context);
 	if (connections === undefined) return undefined;
-	const { name, type, onError } = context.getNode();
-	const toolOutputs = readToolOutputs(context);
+	const agent = context.getNode();
+	const { name, type, onError } = agent;
+	const toolOutputs = toolOutputsOf(agent);
 	const errorOutput = FIRST_TOOL + toolOutputs.length;
 	const end = errorOutput + (onError === 'continueErrorOutput' ? 1 : 0);
 	const wires = wiresOf(connections, (node) => nodes[node]?.disabled === true);
 	const entered = new Set(wires.map(({ to }) => to));
-	const isCall = isToolOutput(toolOutputs.length);
+	const isCall = isToolOutput(agent);
 	const calls = wires.filter(({ from, output }) => from === name && isCall(output));
 	return {
 		...{ name, nodes, wires, destination, toolOutputs, errorOutput, end },
@@ -43,16 +44,17 @@ export function readDrawing(context: IExecuteFunctions) {
 	};
 }
 
-/** What the errors call the outputs for tool calls, in their order. */
-export function readToolOutputs(context: IExecuteFunctions): string[] {
-	const values = toolForm.read(context, 0);
-	if (isSingleOutput(values)) return ['Tool Calls'];
-	return values.tools.map(({ name }, index) => `Tool ${textOf(name) || index + 1}`);
+/** What the errors call the outputs of an agent for tool calls, in their order. */
+function toolOutputsOf({ parameters }: INode): string[] {
+	if (isSingleOutput(parameters)) return ['Tool Calls'];
+	const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
+	return tool.map(({ name }, index) => `Tool ${textOf(name) || index + 1}`);
 }
 
-/** Tells by its index whether tool calls leave through an output, which excludes the error output. */
-export function isToolOutput(count: number): (output: number) => boolean {
-	return (output) => output >= FIRST_TOOL && output < FIRST_TOOL + count;
+/** Tells by its index whether tool calls leave an agent through an output, which excludes the error output. */
+export function isToolOutput(agent: INode): (output: number) => boolean {
+	const end = FIRST_TOOL + toolOutputsOf(agent).length;
+	return (output) => output >= FIRST_TOOL && output < end;
 }
 
 /** The connections of a node, or of one of its outputs. */
@@ -118,7 +120,7 @@ function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): 
 	const ends = [name, ...agents];
 	const own = follow(wires, branch, ends);
 	for (const agent of agents) {
-		const isCall = isToolOutput(countTools(nodes[agent]!));
+		const isCall = isToolOutput(nodes[agent]!);
 		const [calls, outcomes] = [true, false].map((is) =>
 			wiresFrom(drawing, agent).filter(({ output }) => isCall(output) === is),
 		);
@@ -142,12 +144,6 @@ function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): 
 			],
 		]);
 	}
-}
-
-/** Number of tool outputs of another agent. */
-function countTools({ parameters }: INode): number {
-	const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly unknown[] };
-	return isSingleOutput(parameters as never) ? 1 : tool.length;
 }
 
 /** Rejects nodes on the way back that n8n runs right for the first call only. */

@@ -16,17 +16,7 @@ import { agentRequestFields, callFields } from '../shared/chat/requestOptions';
 import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
 import { schemaFields, type SchemaEntry } from '../shared/chat/schemaForm';
 import { chatRetryField, concurrencyField, readCall } from '../shared/form/callOptions';
-import {
-	choice,
-	count,
-	entries,
-	form,
-	json,
-	notice,
-	options,
-	text,
-	type ValuesOf,
-} from '../shared/form/form';
+import { choice, count, entries, form, json, notice, options, text } from '../shared/form/form';
 
 const EXAMPLE_SCHEMA =
 	'{\n  "type": "object",\n  "properties": {\n    "city": { "type": "string" }\n  },\n  "required": ["city"]\n}';
@@ -160,9 +150,6 @@ export const agentForm = form({
 	}),
 });
 
-/** The fields that describe the tools. */
-export const toolForm = form(toolFields);
-
 /**
  * The settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. n8n
  * evaluates them for its first item, and they apply to all.
@@ -188,8 +175,8 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 }
 
 /** Whether the calls of all tools leave through one output. */
-export function isSingleOutput({ toolSource, outputMode }: ValuesOf<typeof toolFields>): boolean {
-	return toolSource === 'json' || outputMode === 'single';
+export function isSingleOutput(values: { toolSource?: unknown; outputMode?: unknown }): boolean {
+	return values.toolSource === 'json' || values.outputMode === 'single';
 }
 
 /** Maximum calls of the same tool with the same arguments in a conversation. */

@@ -7,7 +7,7 @@ import { counted } from '../client/values';
 import { engineOf, sourceOf } from '../shared/run/engine';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { hint } from '../shared/run/hints';
-import { isToolOutput, readToolOutputs } from './drawing';
+import { isToolOutput } from './drawing';
 import { ENVELOPE, envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
 import {
@@ -34,11 +34,11 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	const arrival = state.arrivals.length + 1;
 	const items = context.getInputData();
 	const { runData = {}, nodes } = engineOf(context);
-	const { name: node } = context.getNode();
-	const isOwn = isToolOutput(readToolOutputs(context).length);
+	const agent = context.getNode();
+	const isOwn = isToolOutput(agent);
 	const open = branchCalls(state);
 	const { conversations } = state;
-	const arrived = { runData, nodes, node, isOwn, source, items, conversations };
+	const arrived = { runData, nodes, node: agent.name, isOwn, source, items, conversations };
 	const matches = matchItems(arrived, open);
 	const lost = matches.filter(({ kind }) => kind === 'lost').flatMap(({ calls }) => calls);
 	const problem = `came back without the link to their tool call (from ${source?.previousNode})`;
