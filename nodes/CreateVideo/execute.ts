@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { settled, valueOf } from '../client/concurrency';
 import { isOutcomeUnknown } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';
-import { asJson, fromJson, parseJson, withoutUndefined } from '../client/json';
+import { asJson, fromJson, parseJson, parseJsonObject, withoutUndefined } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
 import { createVideo, type CreatedTask } from '../client/video/tasks';
 import type { Adjustment } from '../client/video/videoRequest';
@@ -115,7 +115,12 @@ const CREATIONS: CallKind<CreatedVideo> = {
 	field: 'Prompt',
 	describe: ({ prompt, model, duration, size }) =>
 		`the prompt "${oneLine(shown(prompt))}" (${[model, duration && `${shown(duration)} s`, size].filter(Boolean).join(', ')})`,
-	toRow: ({ task_id, status, model }) => ({ task_id, status, model }),
+	toRow: ({ task_id, status, model, ...others }) => ({
+		task_id,
+		status,
+		model,
+		details: JSON.stringify(others),
+	}),
 	toResult(row) {
 		const task_id = taskIdOf(row);
 		if (task_id === '') return undefined;
@@ -131,6 +136,8 @@ const CREATIONS: CallKind<CreatedVideo> = {
 			...(typeof estimated_cost === 'number' && { estimated_cost }),
 			...(attemptOf(row) > 1 && { attempt: attemptOf(row) }),
 			...(Array.isArray(adjustments) && { adjustments: fromJson(adjustments) }),
+			// What no column has, so that a reused video has the fields of a new one.
+			...parseJsonObject(String(row['details'])),
 		};
 	},
 };
@@ -160,6 +167,7 @@ async function openTasks(context: IExecuteFunctions, videos: readonly PlannedVid
 					duration: request.duration ?? null,
 					size: request.size ?? '',
 					audio: request.generate_audio ?? null,
+					details: JSON.stringify({ request }),
 					adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
 					estimated_cost: estimatedCost ?? null,
 					idempotency_key: options.idempotencyKey,

@@ -24,7 +24,12 @@ beforeEach(async () => {
 		const { prompt = '', task_id = '' } = body as Record<string, string>;
 		if (path === '/v1/videos/generations') {
 			const id = `task-${tasks.push(prompt)}`;
-			json(response, 200, { task_id: id, status: 'queued', model: 'video-m1' });
+			json(response, 200, {
+				task_id: id,
+				status: 'queued',
+				model: 'video-m1',
+				created_at: 5,
+			});
 			return;
 		}
 		const error_message = failures[tasks[Number(task_id.slice(5)) - 1]!];
@@ -178,6 +183,27 @@ describe('the same key with other values', () => {
 			/^Idempotency Key 1 was/,
 		);
 	});
+});
+
+test('a reused video has the fields of a new one', async () => {
+	const url = 'https://files.example/a.png';
+	const parameters = {
+		model: { ...MODEL, value: 'video-m7' },
+		duration: 7,
+		aspectRatio: '9:16',
+		references: { file: [{ kind: 'image', source: 'url', url }] },
+	};
+	const options = { ...KEYED, pricePerSecond: 0.1 };
+	const night = async () => {
+		const { outputs } = await create([{ id: 1, prompt: 'A wedding' }], options, { parameters });
+		return outputs[0]![0]!.json;
+	};
+	const first = await night();
+	expect(first).toMatchObject({
+		created_at: 5,
+		request: { aspect_ratio: '9:16', images: [url] },
+	});
+	expect(await night()).toStrictEqual({ ...first, reused: true });
 });
 
 describe('where a key is the same', () => {

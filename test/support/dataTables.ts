@@ -25,8 +25,11 @@ export interface DataTables {
 	readonly drop: (name: string) => void;
 	readonly executeWorkflow: (
 		info: { readonly code?: IWorkflowBase },
-		additionalData: unknown,
-		options: { readonly inputData?: INodeExecutionData[] },
+		additionalData: { readonly executionTimeoutTimestamp?: number },
+		options: {
+			readonly inputData?: INodeExecutionData[];
+			readonly doNotWaitToFinish?: boolean;
+		},
 	) => Promise<{ executionId: string; data: (INodeExecutionData[] | null)[] }>;
 }
 
@@ -73,10 +76,14 @@ export function dataTables(): DataTables {
 		drop: (name) => {
 			tables = tables.filter((table) => table.name !== name);
 		},
-		executeWorkflow: async ({ code }, _additionalData, { inputData = [] }) => {
+		executeWorkflow: async ({ code }, { executionTimeoutTimestamp }, options) => {
+			const { inputData = [], doNotWaitToFinish = false } = options;
 			calls += 1;
 			// As in n8n, nothing is done before the caller goes on.
 			await Promise.resolve();
+			// n8n passes the time limit of an execution on to the sub-workflows that it waits for, and ends them at once.
+			const isOver = Date.now() >= (executionTimeoutTimestamp ?? Infinity);
+			if (isOver && !doNotWaitToFinish) return { executionId: '2', data: [[]] };
 			const [trigger, ...steps] = inOrder(code!);
 			let items = inputData.map(({ json }) => json);
 			const atTrigger = { [trigger!.name]: items };
@@ -87,7 +94,8 @@ export function dataTables(): DataTables {
 				if (items.length === 0 && node.alwaysOutputData === true) items = [{}];
 			}
 			const json = structuredClone(items);
-			return { executionId: '2', data: [json.map((each) => ({ json: each }))] };
+			const rows = json.map((each) => ({ json: each }));
+			return { executionId: '2', data: [doNotWaitToFinish ? null : rows] };
 		},
 	};
 

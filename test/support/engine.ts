@@ -61,6 +61,8 @@ export interface EnvironmentOptions {
 		readonly id: string;
 		readonly token: string;
 		readonly isRetry?: boolean;
+		/** When the time limit of the workflow is over, in milliseconds since the epoch. */
+		readonly timeLimitMs?: number;
 	};
 	/** The data tables of n8n. */
 	readonly tables?: DataTables;
@@ -350,6 +352,9 @@ function additionalData(
 	return {
 		hooks,
 		executionId: execution?.id ?? '1',
+		...(execution?.timeLimitMs === undefined
+			? {}
+			: { executionTimeoutTimestamp: execution.timeLimitMs }),
 		executeWorkflow: tables.executeWorkflow,
 		variables: {},
 		sendDataToUI: (_type: string, { messages: said }: { messages: string[] }) => {

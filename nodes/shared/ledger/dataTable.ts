@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { n8nClock } from '../run/clock';
+import { isPastTimeLimit } from '../run/engine';
 
 /** A data table of n8n, with the types of its columns. */
 export interface TableSchema {
@@ -270,7 +271,9 @@ async function runNodes(
 		},
 	} as unknown as IWorkflowBase;
 	const input = items.length === 0 ? [{ json: {} }] : items.map((row) => ({ json: row }));
-	const { data } = await context.executeWorkflow({ code }, input);
+	// What is written last is not lost then; nothing can be read.
+	const options = { doNotWaitToFinish: isPastTimeLimit(context) };
+	const { data } = await context.executeWorkflow({ code }, input, undefined, options);
 	return (data[0] ?? []).map(({ json }) => json);
 }
 

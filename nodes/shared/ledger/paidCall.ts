@@ -3,8 +3,10 @@ import { taskState } from '../../client/video/taskState';
 import type { Row } from './dataTable';
 import { taskIdOf } from './taskTable';
 
-/** A reservation that its owner has not turned into a sent call after this time is void: the owner is gone. */
-export const RESERVATION_MS = 15 * 60_000;
+/** A reservation that its owner has not prolonged for this time is void: the owner is gone. */
+export const RESERVATION_MS = 60_000;
+/** How often reservations are prolonged. */
+export const PROLONG_MS = RESERVATION_MS / 4;
 /**
  * A call is answered or fails within its timeout, by default two minutes. After this time without an answer its
  * execution counts as stopped.

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { canceledError } from '../../client/http/failures';
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
 import { type Settled, settled, valueOf } from '../../client/concurrency';
 import { batchWriter } from './batchWriter';
@@ -10,7 +11,7 @@ import { interrupted, toFailure } from './callLog';
 import type { Row, Step } from './dataTable';
 import { isRepeated, ofOtherTries, toKnown } from './earlierCalls';
 import { ledgerRun, type AskedPaid, type LedgerRun } from './ledgerRun';
-import { attemptOf, isReservation, RESERVATION_MS } from './paidCall';
+import { attemptOf, isReservation, PROLONG_MS, RESERVATION_MS } from './paidCall';
 import { recall, type Paid } from './recall';
 import { recognize } from './recognize';
 import { keyInUse, keyNotKept, prolongation, reservationOf, takeKeys } from './reserveKeys';
@@ -51,9 +52,9 @@ export async function openCalls<T extends object>(
 	const run = await ledgerRun(context, kind, planned, isOn);
 	const recalled = await recall(run);
 	const unknown = run.asked.filter(({ item }) => !recalled.known.has(item));
-	const { toSend, known: ofKeys } = await takeKeys(run, unknown);
+	const { toSend, known: ofKeys, heldAtMs } = await takeKeys(run, unknown);
 	const known = new Map([...recalled.known, ...ofKeys]);
-	const sender = callSender(run, toSend, { smallestBatch, earlierRows: recalled.rows });
+	const sender = callSender(run, toSend, { smallestBatch, earlierRows: recalled.rows, heldAtMs });
 	const refusal = [...known.values()].find(isRefusal);
 	if (refusal !== undefined && !context.continueOnFail()) {
 		await sender.close();
@@ -89,14 +90,18 @@ function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: Input
 function callSender<T extends object>(
 	run: LedgerRun<T>,
 	calls: readonly AskedPaid[],
-	given: { readonly smallestBatch: number; readonly earlierRows: ReadonlySet<unknown> },
+	given: {
+		readonly smallestBatch: number;
+		readonly earlierRows: ReadonlySet<unknown>;
+		readonly heldAtMs: number;
+	},
 ) {
 	const { kind, clock, origin, isRetry, log } = run;
 	const hasKeys = calls.some(({ key }) => key !== '');
 	/** Items whose call another retry of this execution makes at this moment. */
 	const contested = new Set<number>();
 	/** When the reservations of this run began, or were prolonged. */
-	let reservedAtMs = clock.now();
+	let reservedAtMs = given.heldAtMs;
 	const isHeld = () => clock.now() - reservedAtMs <= RESERVATION_MS;
 	const closed = new AbortController();
 	let writeError: unknown;
@@ -132,7 +137,7 @@ function callSender<T extends object>(
 	/** Keeps the reservations through long calls and pauses between batches, in which nothing else is written. */
 	async function keepReserved(): Promise<void> {
 		while (hasKeys && isHeld()) {
-			await clock.sleep(RESERVATION_MS / 3, closed.signal);
+			await clock.sleep(PROLONG_MS, closed.signal);
 			if (closed.signal.aborted) return;
 			// The write of a call says what is wrong with the table.
 			await write([]).catch(() => undefined);
@@ -153,9 +158,16 @@ function callSender<T extends object>(
 			const { item, call, key, fingerprint, row } = calls[position]!;
 			if (key !== '' && !isHeld()) throw keyInUse();
 			const isStored = origin !== undefined && (await writer.announce(position));
-			if ((key !== '' && !isStored) || contested.has(item)) {
+			const refusals = [
+				[key !== '' && !isStored, () => keyNotKept(writeError)],
+				[contested.has(item), alreadyRetried],
+				// It would break off without having been sent, and nobody could tell.
+				[run.context.getExecutionCancelSignal()?.aborted, canceledError],
+			] as const;
+			const [, refusal] = refusals.find(([isRefused]) => isRefused) ?? [];
+			if (refusal !== undefined) {
 				writer.settle(position);
-				throw key !== '' && !isStored ? keyNotKept(writeError) : alreadyRetried();
+				throw refusal();
 			}
 			const { about, values, place, source } = calls[position]!;
 			const names = { fingerprint, values, place, source };

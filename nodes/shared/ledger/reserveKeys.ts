@@ -10,7 +10,7 @@ import { MAX_CONDITIONS, type Condition, type Row, type Step } from './dataTable
 import { differs, partsOf, toKnown } from './earlierCalls';
 import type { AskedPaid, LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
-import { attemptOf, hasKeyOf, meaningOf } from './paidCall';
+import { attemptOf, hasKeyOf, meaningOf, PROLONG_MS, RESERVATION_MS } from './paidCall';
 import { outcomeOf, type Paid } from './recall';
 
 /** How long to wait for another execution that is sending the call of a key at this moment. */
@@ -116,7 +116,7 @@ function toClaim(row: Row, nowMs: number, ignoresUnanswered: boolean): ClaimRow[
  * Reserves the idempotency keys of calls for this run.
  *
  * @returns `toSend`: the calls that are left to send; of those with one key the first. `known`: by item, the outcomes of
- *   calls whose key another execution has, and errors.
+ *   calls whose key another execution has, and errors. `heldAtMs`: when the reservations began, or were prolonged.
  * @throws InputError where no key can be reserved, and the error of a canceled execution.
  */
 export async function takeKeys<T>(
@@ -128,9 +128,20 @@ export async function takeKeys<T>(
 		if (each.key !== '' && !leaders.has(each.lock)) leaders.set(each.lock, each);
 	}
 	const known = new Map<number, Settled<Paid<T>>>();
-	if (leaders.size === 0) return { toSend: calls, known };
+	let heldAtMs = clock.now();
+	if (leaders.size === 0) return { toSend: calls, known, heldAtMs };
 	if (origin === undefined) throw keyNotKept(new Error('Task Ledger is off'));
-	const { outcomes, failures } = await reserveKeys([...leaders.values()], clock, onLedger).catch(
+	/** Also prolongs what is reserved while others are waited for, unless it has expired: it may be another execution's. */
+	async function onHeld(steps: readonly Step[]): Promise<readonly Row[]> {
+		const nowMs = clock.now();
+		const ageMs = nowMs - heldAtMs;
+		const isDue = 'find' in steps[0]! && ageMs >= PROLONG_MS && ageMs <= RESERVATION_MS;
+		if (!isDue) return await onLedger(steps);
+		const rows = await onLedger([prolongation(origin!, nowMs), ...steps]);
+		heldAtMs = nowMs;
+		return rows;
+	}
+	const { outcomes, failures } = await reserveKeys([...leaders.values()], clock, onHeld).catch(
 		(error: unknown) => {
 			throw isCanceled(error) ? error : keyNotKept(error);
 		},
@@ -154,15 +165,16 @@ export async function takeKeys<T>(
 		if (outcome !== undefined || each !== leader) return [];
 		return { ...each, row: { ...each.row, attempt: failures.get(each.lock)! + 1 } };
 	});
-	return { toSend, known };
+	return { toSend, known, heldAtMs };
 }
 
-/** The step that prolongs all reservations of this execution. */
+/** The step that prolongs all claims and reservations of this execution. */
 export function prolongation({ origin, root }: Origin, nowMs: number): Step {
 	const all = [
 		['origin', 'eq', origin],
 		['execution_id', 'eq', root],
-		['status', 'eq', 'reserved'],
+		['status', 'neq', 'sent'],
+		['task_id', 'isEmpty'],
 	] as const;
 	return { set: { sent_at: new Date(nowMs).toISOString() }, where: { all } };
 }
@@ -190,7 +202,7 @@ export function keyConflict({ key, about }: AskedPaid, earlier: { readonly about
 export function keyInUse(): InputError {
 	return keyError(
 		'is in use: another execution reserved it and has no answer yet',
-		'Run this again in a minute; a reservation whose execution was stopped ends after 15 minutes',
+		'Run this again in a few minutes: a reservation ends a minute after its execution, and a call without an answer is reported after three',
 	);
 }
 

@@ -21,6 +21,7 @@ export const TASK_TABLE = {
 		size: 'string',
 		audio: 'boolean',
 		adjustments: 'string',
+		details: 'string',
 		estimated_cost: 'number',
 		idempotency_key: 'string',
 		key_scope: 'string',

@@ -149,6 +149,12 @@ export function sourceOf(context: IExecuteFunctions): ISourceData | null {
 	}
 }
 
+/** Whether the time limit of the workflow is over. n8n then carries out no sub-workflow that the node waits for. */
+export function isPastTimeLimit(context: IExecuteFunctions): boolean {
+	const { additionalData } = context as unknown as Internals;
+	return Date.now() >= (additionalData?.executionTimeoutTimestamp ?? Infinity);
+}
+
 /** What identifies an execution; undefined where n8n does not tell. */
 function factsOf(id: string, data: Partial<IRunExecutionData> | undefined, retryOf?: string) {
 	return {
