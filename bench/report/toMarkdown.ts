@@ -103,5 +103,10 @@ function cell({ figures }: Row, { key, digits }: Column): string {
 function table(titles: readonly string[], lines: readonly (readonly string[])[]): string {
 	const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 	const rule = titles.map((_title, index) => (index === 0 ? '---' : '---:'));
-	return [line(titles), line(rule), ...lines.map(line)].join('\n');
+	// A reason that holds for the row above as well stands once.
+	const said = lines.map((cells, index) => {
+		const [last = '', above] = [cells.at(-1), lines[index - 1]?.at(-1)];
+		return last === above && last.includes(' ') ? [...cells.slice(0, -1), 'as above'] : cells;
+	});
+	return [line(titles), line(rule), ...said.map(line)].join('\n');
 }
