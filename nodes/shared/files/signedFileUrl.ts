@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import { NodeConnectionTypes, type IBinaryData, type IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
 import { isPrivateUrl, type PublicUrlOptions } from '../../client/http/publicUrl';
@@ -41,7 +41,8 @@ export function binaryFile(
 	property: string,
 	field: string,
 ): IBinaryData {
-	const { binary = {} } = context.getInputData()[itemIndex]!;
+	// The input of a sub-node is otherwise that of its own connection.
+	const { binary = {} } = context.getInputData(0, NodeConnectionTypes.Main)[itemIndex]!;
 	if (Object.hasOwn(binary, property)) return binary[property]!;
 	const problem = `has the name ${oneLine(property)}, but the item has no such binary field`;
 	const names = Object.keys(binary).map(oneLine).join(', ');
