@@ -281,6 +281,8 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 			`${NOT_FINISHED}. The last poll, after 600 seconds, failed: ${TOO_MANY}: Own words for 429`,
 			{
 				reason: 'timeout',
+				// A pause lasts a minute at most.
+				requests: 11,
 				keeps: ['task-1'],
 				takesMs: TEN_MINUTES,
 			},
