@@ -50,5 +50,5 @@ export function toPage(rehearsals: readonly Rehearsal[]): string {
 	const page = readFileSync(join(__dirname, 'page.html'), 'utf8');
 	// No text of a workflow can end the script element.
 	const data = JSON.stringify(rehearsals).replaceAll('<', '\\u003c');
-	return page.replace('id="rehearsals">[]', () => `id="rehearsals">${data}`);
+	return page.replace('const rehearsals = []', () => `const rehearsals = ${data}`);
 }
