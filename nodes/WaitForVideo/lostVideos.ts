@@ -80,8 +80,9 @@ export function canFailAtEnd(context: IExecuteFunctions): boolean {
  */
 export function endOf(context: IExecuteFunctions) {
 	const mark = lastRunMark<Mark>(context);
-	if (mark?.execution !== context.getExecutionId())
-		return { isPostponed: false, gone: mark?.gone ?? [] };
+	// The tool of an MCP Server Trigger runs without an execution ID.
+	if (mark === undefined) return { isPostponed: false, gone: [] };
+	if (mark.execution !== context.getExecutionId()) return { isPostponed: false, gone: mark.gone };
 	if (postponeLastRun(context)) return { isPostponed: true, gone: [] };
 	throw errorOf(context, [mark, ...plannedMarks<Mark>(context, context.getNode().name)]);
 }
