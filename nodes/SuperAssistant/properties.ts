@@ -44,6 +44,7 @@ export const assistantForm = form({
 		displayOptions: { show: { session: ['id'] } },
 	}),
 	sessionKey: text('Key', {
+		default: '={{ $json.sessionId }}',
 		placeholder: 'e.g. customer-42',
 		help: 'Identifies the session in all workflows of the project. The sessionId of a chat is no such key: its visitor chooses it, so it is kept for chats of this workflow.',
 		hint: 'Sessions are stored in the data table agent_video_sessions of the project',
