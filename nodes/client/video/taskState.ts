@@ -43,6 +43,11 @@ export function hasVideo({ video_url: url }: { readonly video_url?: unknown }): 
 	return typeof url === 'string' && /^\s*https?:\/\/[^\s/]/i.test(url);
 }
 
+/** Whether the URL of a video may still come: there is none, or only a text such as `pending`. Another kind of URL stays. */
+export function mayGetVideo({ video_url: url }: { readonly video_url?: unknown }): boolean {
+	return typeof url !== 'string' || !/^\s*(?:[a-z][a-z\d+.-]*:|\/\/)/i.test(url);
+}
+
 /** Fields that gateways wrap the answer of a service into. */
 const WRAPPERS = ['data', 'result', 'output'] as const;
 /** Wrappers within one another. */

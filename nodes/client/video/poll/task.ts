@@ -1,6 +1,6 @@
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../errors';
 import type { TaskReport } from '../tasks';
-import { hasVideo, taskState } from '../taskState';
+import { mayGetVideo, taskState } from '../taskState';
 
 /**
  * Consecutive rejections after which a task is polled no more:
@@ -96,7 +96,7 @@ export function applyReport(task: TaskPoll, report: TaskReport, context: PollCon
 	const history = withStatus(polled, report.status);
 	const kind = taskState(report);
 	// The URL of a video may come a little later than its status.
-	const isWithoutUrl = kind === 'completed' && !hasVideo(report);
+	const isWithoutUrl = kind === 'completed' && mayGetVideo(report);
 	const rejections = isWithoutUrl ? task.rejections + 1 : 0;
 	const next = { ...polled, rejections, lastError: undefined, history, report };
 	const isOpen = isWithoutUrl && rejections < LAST_REJECTION.known;
