@@ -1,3 +1,5 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
 import {
 	applyChunk,
 	isFinished,
@@ -63,7 +65,12 @@ import type {
 import { endOf } from '../../nodes/client/chat/finishReason';
 import { formOf, judge } from '../../nodes/client/chat/verdict';
 import { ServiceError } from '../../nodes/client/errors';
-import { checkPublicUrl, isPrivateUrl, normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
+import {
+	baseUrlHint,
+	checkPublicUrl,
+	isPrivateUrl,
+	normalizeBaseUrl,
+} from '../../nodes/client/http/publicUrl';
 import { errorDetails } from '../../nodes/client/http/errorBody';
 import {
 	excerpt,
@@ -87,6 +94,7 @@ import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judg
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { maskIn, secretsOf } from '../../nodes/client/http/secrets';
 import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';
+import { checkNotRounded } from '../../nodes/shared/run/parameters';
 
 /**
  * Prepares the reading of a text; only the returned function is measured. A reader that throws an error of its own has
@@ -533,6 +541,16 @@ export const READERS: readonly Reader[] = [
 		const url = Buffer.from(`http://a.example/${text}`).toString();
 		return () => normalizeBaseUrl(url);
 	}),
+	row('client/http#baseUrlHint', (text) => () => baseUrlHint(text)),
+	row('shared/run#checkNotRounded', (text) => {
+		const context = {
+			getNodeParameter: () => `1234567890123456 ${text}`,
+			getInputData: () => [{ json: { text, number: 1e16 } }],
+		} as unknown as IExecuteFunctions;
+		return () => {
+			checkNotRounded(context, 0, 'taskId', 'Task ID');
+		};
+	}),
 	row(
 		'client/http#checkPublicUrl',
 		(text) => () =>
@@ -672,6 +690,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/video#sameWord',
 		'client/video#isDefault',
 		'client/video#hasVideo',
+		'client/video#mayGetVideo',
 		'client/video#reasonOf',
 		'client/video#statusWord',
 		'client/video#taskState',
@@ -721,10 +740,15 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#checkKey',
 		'shared/run#checkPrompt',
 		'shared/run#parseModel',
+		'FunctionCallingAgent#isSingleOutput',
+		// It looks for a few bytes in the last part of a file, which has a fixed length.
+		'shared/files#judgeEnd',
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',
 		'client/http#secretsOf',
+		// The account of a row is what the node has written there.
+		'shared/run#isOfHost',
 		'client#rejectMistakes',
 		'shared/chat#shownAs',
 		'shared/chat#readSchema',
