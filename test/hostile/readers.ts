@@ -743,6 +743,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'FunctionCallingAgent#isSingleOutput',
 		// It looks for a few bytes in the last part of a file, which has a fixed length.
 		'shared/files#judgeEnd',
+		'shared/files#hasKnownEnd',
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',

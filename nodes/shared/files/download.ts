@@ -19,7 +19,7 @@ import { n8nClock } from '../run/clock';
 import { hint } from '../run/hints';
 import { blocked, n8nService } from '../run/host';
 import { countBytes, type DownloadLimits } from './downloadLimits';
-import { fileNameOf, judgeEnd, judgeFile, OPEN_URL } from './judgeFile';
+import { fileNameOf, hasKnownEnd, judgeEnd, judgeFile, OPEN_URL } from './judgeFile';
 
 export interface Download {
 	readonly url: string;
@@ -248,6 +248,8 @@ async function peek(chunks: AsyncGenerator<Uint8Array, undefined>) {
 	}
 	async function* whole(type: string): AsyncGenerator<Uint8Array> {
 		yield head;
+		// A video is large: what is kept of its chunks would cost memory.
+		if (!hasKnownEnd(type)) return yield* chunks;
 		let tail = head;
 		for await (const chunk of chunks) {
 			tail = Buffer.concat([tail, chunk]).subarray(-HEAD_BYTES);

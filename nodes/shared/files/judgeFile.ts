@@ -59,6 +59,11 @@ const ENDS = new Map([
 	['application/pdf', '%%EOF'],
 ]);
 
+/** Whether `judgeEnd` knows how files of this type end. */
+export function hasKnownEnd(type: string): boolean {
+	return ENDS.has(type);
+}
+
 /**
  * Judges whether a file is whole.
  *
