@@ -1,19 +1,8 @@
 import { createVideo } from '../../nodes/client/video/tasks';
-import type { HttpPort } from '../../nodes/client/ports';
+import { answeringPort } from '../support/answeringPort';
 
-/** A port that answers with a body. */
-const answers =
-	(body: object): HttpPort =>
-	() =>
-		Promise.resolve({
-			status: 200,
-			headers: {},
-			body: (async function* () {
-				yield await Promise.resolve(Buffer.from(JSON.stringify(body)));
-			})(),
-		});
 const create = async (body: object) =>
-	await createVideo(answers(body), { prompt: 'A lake', model: 'video-m1' }, 1_000);
+	await createVideo(answeringPort(body), { prompt: 'A lake', model: 'video-m1' }, 1_000);
 const TASK = { task_id: 't-1', status: 'queued', model: 'video-m2' };
 
 test('the model is the one that the service used, not the one of the request', async () => {

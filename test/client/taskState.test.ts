@@ -1,6 +1,6 @@
 import { queryTask, createVideo } from '../../nodes/client/video/tasks';
 import { taskState } from '../../nodes/client/video/taskState';
-import type { HttpPort } from '../../nodes/client/ports';
+import { answeringPort } from '../support/answeringPort';
 
 // Services write it both ways. cspell:ignore cancelled
 const video_url = 'https://files.example/a.mp4';
@@ -39,18 +39,6 @@ describe('the state of a task, by its status in any case and spelling', () => {
 	});
 });
 
-/** A port that answers with a body. */
-const answers =
-	(body: object): HttpPort =>
-	() =>
-		Promise.resolve({
-			status: 200,
-			headers: {},
-			body: (async function* () {
-				yield await Promise.resolve(Buffer.from(JSON.stringify(body)));
-			})(),
-		});
-
 describe('what a gateway wraps an answer into', () => {
 	const done = { task_id: 't', status: 'completed', video_url };
 	const queued = { task_id: 't', status: 'queued' };
@@ -73,19 +61,19 @@ describe('what a gateway wraps an answer into', () => {
 		['fields that are not about a task', { ...done, output: { format: 'mp4' } }, done],
 		['a status that is a number', { task_id: 't', status: 2 }, { task_id: 't', status: '2' }],
 	])('%s', async (_name, body, report) => {
-		expect(await queryTask(answers(body), 't', 1_000)).toMatchObject(report);
+		expect(await queryTask(answeringPort(body), 't', 1_000)).toMatchObject(report);
 	});
 
 	test('a wrapped creation keeps its task ID: it is paid for', async () => {
 		const request = { prompt: 'A lake', model: 'video-m1' };
-		const wrapped = answers({ code: 0, data: queued });
+		const wrapped = answeringPort({ code: 0, data: queued });
 		expect(await createVideo(wrapped, request, 1_000)).toMatchObject(queued);
 	});
 
 	test.each([[{ data: { task_id: 't' } }], [{ data: [] }], [{}], [{ data: { data: {} } }]])(
 		'an answer without a status is none: %j',
 		async (body) => {
-			await expect(queryTask(answers(body), 't', 1_000)).rejects.toMatchObject({
+			await expect(queryTask(answeringPort(body), 't', 1_000)).rejects.toMatchObject({
 				kind: 'protocol',
 			});
 		},
