@@ -102,8 +102,7 @@ interface Comparison {
 	readonly reason?: string;
 }
 
-const IN_ONE_RUN =
-	'AI Agent 2.2 runs all rounds within one node run; Agent with Tools, like AI Agent 3.1, returns to n8n in each round, which runs and records the tool nodes';
+const IN_ONE_RUN = 'AI Agent 2.2 stays in [one run](#goals)';
 
 const COMPARISONS: readonly Comparison[] = [
 	{ id: 'round-branch-vs-agent', own: 0, other: 3, calls: 1 },
@@ -116,10 +115,9 @@ const COMPARISONS: readonly Comparison[] = [
 export const AGENT_LOOP: Question = {
 	id: 'agent-loop',
 	title: 'Agent loop',
-	method: `The model requests tools in 1 or 11 rounds, with 1 or 5 calls per round, and then replies. *Per round* is the difference
-between 11 rounds and 1, divided by 10: the cost of one more round with one call, including the model request. *Per additional
-call* is the difference between 5 calls and 1 in each of 11 rounds, divided by 44. Times are from the end of the trigger to the
-end of the last node, as n8n reports them.`,
+	method: `The model calls tools in 1 or 11 rounds, with 1 or 5 calls per round. *Per round* is the cost of one more round with one
+call: the difference between 11 rounds and 1, divided by 10. *Per additional call* is the difference between 5 calls and 1
+in 11 rounds, divided by 44. Times are from the end of the trigger to the end of the last node.`,
 	run: async ({ quick, server, n8n: shared, onProgress }) => {
 		const n8n = await shared();
 		const runs: (() => Promise<{ round: number; call: number }>)[] = [];

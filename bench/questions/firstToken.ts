@@ -96,11 +96,10 @@ const CONTENDERS: readonly Contender[] = [
 export const FIRST_TOKEN: Question = {
 	id: 'first-token',
 	title: 'Time to first token',
-	method: `A client calls the streaming webhook of a workflow; the model sends 40 chunks, 5 ms apart. *First token* is the time from
-the request until the client receives the first text; *until sent* is the part of it before the server sends that text. *Per
-chunk* is the time between the server sending a later chunk and the client receiving it (each chunk contains its send time).
-*2,000 at once* is the time from the request to the end of a reply whose 2,000 chunks the server sends without a pause. The
-baseline is a client without n8n; *over baseline* is what n8n and the node add.`,
+	method: `A client calls a streaming webhook; the model sends 40 chunks, 5 ms apart. *First token* is the time from the request until
+the client has the first text; *until sent* the part of it before the server sends that text. *Per chunk* is the time that a
+later chunk takes from the server to the client. *2,000 at once* is a whole reply of 2,000 chunks without a pause. *Over
+baseline* is what n8n and the node add to a client without n8n.`,
 	run: async ({ quick, server, n8n: shared, onProgress }) => {
 		const n8n = await shared();
 		/** The URL and the body that make a contender ask this model. */

@@ -31,13 +31,12 @@ const NODES: readonly ChatContender[] = [CHAT_CONTENDERS.ours, CHAT_CONTENDERS.h
 export const SCALE: Question = {
 	id: 'scale',
 	title: 'Scale',
-	method: `Items: one node processes 10 to 10,000 items (quick run: up to 500) in a real n8n, in full runs a new one for each contender.
-Time is the execution time of the node; memory (full runs only) is the peak of n8n's resident set minus its size before the first
-run. Calls: a conversation with 10 to 1,000 tool calls (quick run: up to 100), one in each round, whose branch is one Set node; the
-time is from the end of the trigger to the end of the last node. Tasks: the scheduler of Wait for Video polls 10 to 5,000 tasks (quick run: up to 500) on a virtual clock on which a poll takes
-${POLL_MS} ms; the time is the CPU time of the scheduler over the whole wait. *Growth* is the time per item at the largest size
-divided by that at the next smaller size: 1 means linear scaling, above 1 worse. ${WORKERS_METHOD} Workers are measured in full runs
-only.`,
+	method: `Items: one node processes 10 to 10,000 items (quick run: up to 500). Time is its execution time; memory (full runs only) the
+peak of n8n's resident set minus its size before, in a new n8n for each contender. Calls: a conversation with 10 to 1,000
+tool calls (quick run: up to 100), one in each round, through one Set node. Tasks: the scheduler of Wait for Video polls 10
+to 5,000 tasks (quick run: up to 500) on a virtual clock on which a poll takes ${POLL_MS} ms; the time is the scheduler's CPU
+time. *Growth* is the time per item at the largest size divided by that at the next smaller one: 1 is linear.
+${WORKERS_METHOD} Full runs only.`,
 	run: async (bench) => {
 		const points: Point[] = [];
 		for (const contender of NODES) {

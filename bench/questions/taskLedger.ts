@@ -24,8 +24,7 @@ export const TASK_LEDGER: Question = {
 	id: 'task-ledger',
 	title: 'Task ledger',
 	method: `One node creates 200 videos (quick run: 40) with its default concurrency, with and without the task ledger; the emulator
-replies at once or after 200 ms. *Wall time* is the execution time of the node, as n8n reports it. *CPU* is the CPU time of the
-whole n8n process from the webhook request to its response.`,
+replies at once or after 200 ms. The columns are those of [Many chats](#many-chats).`,
 	run: async (bench) => {
 		// Each latency has prompts of its own, which the delay recognizes.
 		const emulator = await startEmulatorProcess(

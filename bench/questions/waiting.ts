@@ -12,10 +12,10 @@ export const WAITING: Question = {
 	id: 'waiting',
 	title: 'Waiting for videos',
 	method: `200 tasks start together; their durations are log-normal with a median of 90 s, between 25 s and 5 minutes (quick run: 20
-tasks with a median of 12 s). *Delay* is the time from a task's finish to the response that reports it, measured at the server. All
+tasks with a median of 12 s). *Delay* is the time from a task's end to the response that reports it. All
 strategies run in real time, side by side, each in its own n8n (quick run: in the same one); other rows are computed or run on a
-virtual clock. *Delay × polls* is the mean delay times the polls per task: polling twice as often halves the delay, so the product
-compares strategies with different intervals. *Worker slots* are occupied during the wait and count toward a worker's concurrency.`,
+virtual clock. *Delay × polls* is the mean delay times the polls per task, which compares
+strategies with different intervals. *Worker slots* count toward a worker's concurrency.`,
 	run: async ({ quick, server, n8n: shared, onProgress }) => {
 		const plan = quick ? QUICK : FULL;
 		const { count } = plan;

@@ -57,10 +57,9 @@ const LABELS = { installed: 'installed size', load: 'load time' } as const;
 export const WEIGHT: Question = {
 	id: 'weight',
 	title: 'Size and load time',
-	method: `Each package is installed into an empty folder, the way n8n installs community packages: without install scripts and without
-peer dependencies, which n8n provides. *Load* is the time n8n's loader takes for all nodes and credentials of the package in a new
-process that has already loaded n8n-core and n8n-workflow; each process loads all packages, in a different order each time. The
-alternatives are community packages for chat or for polled jobs; n8n's own OpenAI nodes are part of n8n and need no installation.`,
+	method: `Each package is installed as n8n does: without install scripts and peer dependencies. *Load* is the time n8n's loader takes
+for it in a new process that has n8n-core and n8n-workflow. The alternatives are community packages for chat or for polled
+jobs; n8n's own nodes need no installation.`,
 	run: async ({ quick, onProgress }) => {
 		const installed: InstalledPackage[] = [];
 		for (const { name, version, id } of PACKAGES) {

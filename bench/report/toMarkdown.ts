@@ -29,9 +29,9 @@ export function toMarkdown(
 		`${quick ? 'Quick run' : 'Full run'} of ${date}, ${Math.round(seconds / 60)} minutes, on ${machine.processor}, ` +
 			`${machine.memoryGb} GB, ${machine.system}; load average at the start ${machine.load}.`,
 		`Versions: ${versions.join(', ')}.`,
-		'A figure is a median; its median absolute deviation (±) stands beside it where it is above 15%. A ratio is the figure of this package divided by that of the ' +
-			'alternative, from the same run: **below 1, this package needs less**. On a shared machine, ratios are more ' +
-			'reliable than figures; differences below 15% are noise.',
+		'A figure is a median, with its median absolute deviation (±) where that is above 15%. A ratio is the figure of this package divided by that of the ' +
+			'alternative, from the same run: **below 1, this package needs less**. On a shared machine trust ratios more ' +
+			'than figures; differences below 15% are noise.',
 		// The sizes of a quick run say nothing about them.
 		...(quick ? [] : ['## Goals', goalTable(results)]),
 		...results.flatMap(section),
