@@ -76,8 +76,8 @@ describe.each(NODE_NAMES)('%s', (name) => {
 		expect(read('docs', page)).toMatch(`# ${node.description.displayName}\n`);
 	});
 
-	test('is listed under Nodes in README.md, with a link to its page', () => {
-		const nodes = sectionOf(read('README.md'), 'Nodes');
+	test('is in the table that chooses a node in README.md, with a link to its page', () => {
+		const nodes = sectionOf(read('README.md'), 'Which node do I need?');
 		expect(nodes).toContain(node.description.displayName);
 		expect(nodes).toContain(`](docs/${pageFile(name) || 'missing'})`);
 	});
