@@ -543,6 +543,16 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		skip: streamsOnly,
 	},
 	{
+		title: 'endless carriage returns after an event',
+		ends: 'badly',
+		act: ({ response, answer }) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(answer.pieces[0]);
+			pour(response, '\r'.repeat(64 * 1024));
+		},
+		skip: streamsOnly,
+	},
+	{
 		title: 'endless slow keep-alive',
 		ends: 'badly',
 		act: (exchange) => {

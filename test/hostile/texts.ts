@@ -36,6 +36,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 	'different keys': ['{"a":1', ',"k#":1', '}'],
 	'keys that every object has': ['{"constructor":1', ',"__proto__":1', '}'],
 	'fields of events': ['', 'data: x\n'],
+	'carriage returns in a stream': ['data: x\n', '\r', 'x'],
 	'comments in a stream': ['', ':\n'],
 	'half surrogates': ['', '\ud800'],
 	'invisible characters': ['', '\u202e\u200b'],

@@ -8,8 +8,10 @@ const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
 const MAX_REMEMBERED_EVENTS = 64;
 /** After so many invalid lines the rest is not parsed: the parser creates an error for each of them. */
 const MAX_INVALID_LINES = 1_000;
+/** A line may also end in CR or CR LF: the parser looks for LF from each CR on, to the end of the chunk. */
+const LINE_ENDS = /\r\n?/g;
 /** Byte order marks before a line. */
-const MARKS = /(?<=[\r\n])\uFEFF/g;
+const MARKS = /(?<=\n)\uFEFF/g;
 /** Limit for a whole stream. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 
@@ -62,8 +64,8 @@ export function sseDecoder() {
 	function parse(text: string): readonly EventSourceMessage[] {
 		events = [];
 		// A gateway that joins streams leaves the mark before a line, which would be lost with it.
-		const lines = text.includes('\uFEFF')
-			? (last + text).replace(MARKS, '').slice(last.length)
+		const lines = /\r|\uFEFF/.test(last + text)
+			? (last + text).replace(LINE_ENDS, '\n').replace(MARKS, '').slice(1)
 			: text;
 		last = text.at(-1) ?? last;
 		if (invalidLines < MAX_INVALID_LINES) parser.feed(lines);
