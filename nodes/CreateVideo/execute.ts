@@ -177,7 +177,7 @@ async function openTasks(context: IExecuteFunctions, videos: readonly PlannedVid
 		);
 	return await openCalls(context, CREATIONS, planned, {
 		isOn: ledgerOptions.taskLedger.read(context, 0),
-		smallestBatch: readBatching(context).concurrency,
+		concurrency: readBatching(context).concurrency,
 	});
 }
 

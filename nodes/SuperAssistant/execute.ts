@@ -35,10 +35,9 @@ export async function runSuperAssistant(
 		.getInputData()
 		.map((_item, item) => readResult(() => planCall(context, item)));
 	const sent = planned.flatMap((each) => ('value' in each ? [each.value.call] : []));
-	const isOn = ledgerOptions.callLedger.read(context, 0);
-	const opened = await settled(
-		openCalls(context, ASSISTANT_CALLS, sent, { isOn, smallestBatch: 1 }),
-	);
+	// A call may wait for another one of its session.
+	const ledger = { isOn: ledgerOptions.callLedger.read(context, 0), concurrency: 0 };
+	const opened = await settled(openCalls(context, ASSISTANT_CALLS, sent, ledger));
 	const begin = () => {
 		const calls = valueOf(opened);
 		return async (item: number, sendText?: SendText) => {

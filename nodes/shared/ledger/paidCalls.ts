@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
-
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { canceledError } from '../../client/http/failures';
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
 import { type Settled, settled, valueOf } from '../../client/concurrency';
-import { batchWriter } from './batchWriter';
+import { callWriter } from './callWriter';
 import type { CallKind, PlannedCall } from './callKind';
 import { interrupted, toFailure } from './callLog';
 import type { Row, Step } from './dataTable';
@@ -41,20 +39,20 @@ export interface PaidCalls<T> {
  * has saved. The ledger, a data table, also serves the retry of an execution that was killed, and a person. Where n8n has
  * no data tables the node goes on with the log alone and says so.
  *
- * @param smallestBatch Number of calls that are sent at the same time.
+ * @param isOn Whether the ledger is written; `concurrency`: how many calls are under way at the same time.
  */
 export async function openCalls<T extends object>(
 	context: IExecuteFunctions,
 	kind: CallKind<T>,
 	planned: readonly PlannedCall[],
-	{ isOn, smallestBatch }: { readonly isOn: boolean; readonly smallestBatch: number },
+	{ isOn, concurrency }: { readonly isOn: boolean; readonly concurrency: number },
 ): Promise<PaidCalls<T>> {
 	const run = await ledgerRun(context, kind, planned, isOn);
 	const recalled = await recall(run);
 	const unknown = run.asked.filter(({ item }) => !recalled.known.has(item));
 	const { toSend, known: ofKeys, heldAtMs } = await takeKeys(run, unknown);
 	const known = new Map([...recalled.known, ...ofKeys]);
-	const sender = callSender(run, toSend, { smallestBatch, earlierRows: recalled.rows, heldAtMs });
+	const sender = callSender(run, toSend, { concurrency, earlierRows: recalled.rows, heldAtMs });
 	const refusal = [...known.values()].find(isRefusal);
 	if (refusal !== undefined && !context.continueOnFail()) {
 		await sender.close();
@@ -91,7 +89,7 @@ function callSender<T extends object>(
 	run: LedgerRun<T>,
 	calls: readonly AskedPaid[],
 	given: {
-		readonly smallestBatch: number;
+		readonly concurrency: number;
 		readonly earlierRows: ReadonlySet<unknown>;
 		readonly heldAtMs: number;
 	},
@@ -149,8 +147,7 @@ function callSender<T extends object>(
 		row,
 		replaces: key === '' ? [] : ([['pending', 'eq', reservationOf(call)]] as const),
 	}));
-	const means = { clock, newId: randomUUID };
-	const writer = batchWriter(announcements, given.smallestBatch, means, write);
+	const writer = callWriter(announcements, given.concurrency, clock, write);
 
 	return {
 		/** @throws ServiceError as `send`; InputError where the call is not sent. */

@@ -4,7 +4,7 @@ import { keyedMutex, type Settled, slices } from '../../client/concurrency';
 import { fromSaved, InputError } from '../../client/errors';
 import { hint } from '../run/hints';
 import { nodeState } from '../run/nodeContext';
-import { removals } from './batchWriter';
+import { removals } from './callWriter';
 import { type CallLog, type KnownCall } from './callLog';
 import { MAX_CONDITIONS, TableError, type Condition, type Row } from './dataTable';
 import { differs, isRepeated, ofOtherTries, partsOf, toKnown } from './earlierCalls';

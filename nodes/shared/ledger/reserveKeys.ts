@@ -3,7 +3,7 @@ import { InputError, isCanceled } from '../../client/errors';
 import type { Clock } from '../../client/ports';
 import { oneLine } from '../../client/values';
 import { isOwn } from '../run/credential';
-import { removals } from './batchWriter';
+import { removals } from './callWriter';
 import type { CallKind } from './callKind';
 import { claimKeys, type ClaimRow } from './claim';
 import { MAX_CONDITIONS, type Condition, type Row, type Step } from './dataTable';

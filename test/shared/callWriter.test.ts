@@ -1,16 +1,15 @@
 import { slices } from '../../nodes/client/concurrency';
-import { batchWriter, type Announcement } from '../../nodes/shared/ledger/batchWriter';
+import { callWriter, type Announcement } from '../../nodes/shared/ledger/callWriter';
 import type { Condition, Row, Step } from '../../nodes/shared/ledger/dataTable';
 import { fakeClock } from '../support/fakeClock';
 
 /** A table that takes time to be written, and a writer of calls named 0, 1, … */
 function start(
 	count: number,
-	{ smallest = 2, writeMs = 0, reserved = false, more = {} }: StartOptions = {},
+	{ concurrency = 0, writeMs = 0, reserved = false, more = {} }: StartOptions = {},
 ) {
 	const clock = fakeClock();
 	let rows: Row[] = [];
-	let batches = 0;
 	const table = {
 		/** Says why a write fails; after how many of its steps. */
 		fails: undefined as { message: string; afterSteps: number } | undefined,
@@ -28,27 +27,22 @@ function start(
 		if (reserved) rows.push({ call, status: 'reserved', pending });
 		return { row: { call, ...more }, replaces: reserved ? [['pending', 'eq', pending]] : [] };
 	});
-	const writer = batchWriter(
-		calls,
-		smallest,
-		{ clock, newId: () => `batch ${(batches += 1)}` },
-		async (steps) => {
-			await clock.sleep(writeMs);
-			for (const [index, step] of steps.entries()) {
-				if (table.fails?.afterSteps === index) throw new Error(table.fails.message);
-				table.steps.push(step);
-				if ('insert' in step) {
-					table.sizes.push(step.insert.length);
-					rows = [...rows, ...step.insert];
-				}
-				if ('remove' in step && 'any' in step.remove) {
-					const { any } = step.remove;
-					rows = rows.filter((row) => !any.some((each) => matches(row, each)));
-				}
+	const writer = callWriter(calls, concurrency, clock, async (steps) => {
+		await clock.sleep(writeMs);
+		for (const [index, step] of steps.entries()) {
+			if (table.fails?.afterSteps === index) throw new Error(table.fails.message);
+			table.steps.push(step);
+			if ('insert' in step) {
+				table.sizes.push(step.insert.length);
+				rows = [...rows, ...step.insert];
 			}
-			if (table.fails?.afterSteps === steps.length) throw new Error(table.fails.message);
-		},
-	);
+			if ('remove' in step && 'any' in step.remove) {
+				const { any } = step.remove;
+				rows = rows.filter((row) => !any.some((each) => matches(row, each)));
+			}
+		}
+		if (table.fails?.afterSteps === steps.length) throw new Error(table.fails.message);
+	});
 	const answer = (index: number, status = 'queued') => {
 		writer.settle(index, { call: index, status });
 	};
@@ -56,7 +50,7 @@ function start(
 }
 
 interface StartOptions {
-	readonly smallest?: number;
+	readonly concurrency?: number;
 	readonly writeMs?: number;
 	/** Whether each call has a row already, which its announcement replaces. */
 	readonly reserved?: boolean;
@@ -64,7 +58,7 @@ interface StartOptions {
 }
 
 describe('what is written when', () => {
-	test('a call is in the table before it is sent, with the time', async () => {
+	test('a call is in the table before it is sent, with the time; no other call is', async () => {
 		const { clock, table, writer } = start(3, { more: { prompt: 'boat' } });
 		await clock.sleep(5_000);
 		expect(await writer.announce(0)).toBe(true);
@@ -73,34 +67,30 @@ describe('what is written when', () => {
 				call: 0,
 				prompt: 'boat',
 				status: 'sent',
-				pending: 'batch 1',
+				pending: expect.any(String) as string,
 				sent_at: '1970-01-01T00:00:05.000Z',
 			},
-			expect.objectContaining({ call: 1, status: 'sent' }),
 		]);
 	});
 
 	test('calls that are sent together are announced in one write', async () => {
-		const { table, writer } = start(4, { smallest: 4 });
+		const { table, writer } = start(4);
 		await Promise.all([0, 1, 2, 3].map((index) => writer.announce(index)));
 		expect(table.sizes).toStrictEqual([4]);
 	});
 
-	test('answers come with the next batch, which announces again what is under way', async () => {
-		const { table, writer, answer } = start(4);
+	test('an answer replaces the row of its call with the next announcement', async () => {
+		const { table, writer, answer } = start(3);
 		await writer.announce(0);
 		await writer.announce(1);
 		answer(1);
 		expect(table.calls()).toStrictEqual(['0 sent', '1 sent']);
 		await writer.announce(2);
-		expect(table.calls()).toStrictEqual(['0 sent', '1 queued', '2 sent', '3 sent']);
-		expect(new Set(table.rows().flatMap(({ pending }) => pending ?? []))).toStrictEqual(
-			new Set(['batch 2']),
-		);
+		expect(table.calls()).toStrictEqual(['0 sent', '1 queued', '2 sent']);
 	});
 
-	test('the rows of a batch stay until those of the next are written', async () => {
-		const { table, writer, answer } = start(2, { smallest: 1 });
+	test('the row of a call stays until its answer is written', async () => {
+		const { table, writer, answer } = start(2);
 		await writer.announce(0);
 		answer(0);
 		// The process is killed after the first step.
@@ -117,8 +107,8 @@ describe('what is written when', () => {
 		expect(table.calls()).toStrictEqual(['1 sent']);
 	});
 
-	test('a call without an answer stays, also if one before it was announced later', async () => {
-		const { table, writer, answer } = start(4, { smallest: 1 });
+	test('calls may be announced in any order', async () => {
+		const { table, writer, answer } = start(4);
 		await writer.announce(0);
 		await writer.announce(2);
 		answer(0);
@@ -128,21 +118,31 @@ describe('what is written when', () => {
 		expect(table.calls()).toStrictEqual(['0 queued', '1 queued', '2 sent']);
 	});
 
-	test('an answer that arrives while a batch is written comes with the next one', async () => {
-		const { clock, table, writer, answer } = start(3, { smallest: 1, writeMs: 50 });
+	test('what comes while one write is under way goes together into the next one', async () => {
+		const { clock, table, writer, answer } = start(4, { writeMs: 50 });
 		await writer.announce(0);
-		await clock.sleep(2_000);
 		const next = writer.announce(1);
 		await clock.sleep(20);
 		answer(0);
+		const others = Promise.all([writer.announce(2), writer.announce(3)]);
 		await next;
 		expect(table.calls()).toStrictEqual(['0 sent', '1 sent']);
-		await writer.announce(2);
-		expect(table.calls()).toStrictEqual(['0 queued', '1 sent', '2 sent']);
+		await others;
+		expect(table.calls()).toStrictEqual(['0 queued', '1 sent', '2 sent', '3 sent']);
 	});
 
-	test('an answer after a batch is written within a second, also if an earlier one came with it', async () => {
-		const { clock, table, writer, answer } = start(3, { smallest: 1 });
+	test('a call that is answered while its announcement is written leaves the answer alone', async () => {
+		const { clock, table, writer, answer } = start(1, { writeMs: 50 });
+		const announced = writer.announce(0);
+		await clock.sleep(20);
+		answer(0);
+		await announced;
+		await writer.close([]);
+		expect(table.calls()).toStrictEqual(['0 queued']);
+	});
+
+	test('an answer without a further announcement is written within a second', async () => {
+		const { clock, table, writer, answer } = start(3);
 		await writer.announce(0);
 		await clock.sleep(500);
 		answer(0);
@@ -154,8 +154,8 @@ describe('what is written when', () => {
 		expect(table.calls()).toStrictEqual(['0 queued', '1 queued']);
 	});
 
-	test('an answer that arrives during the last batch comes with close', async () => {
-		const { clock, table, writer, answer } = start(2, { smallest: 1, writeMs: 50 });
+	test('an answer that arrives during the last write comes with close', async () => {
+		const { clock, table, writer, answer } = start(2, { writeMs: 50 });
 		await writer.announce(0);
 		const last = writer.announce(1);
 		await clock.sleep(20);
@@ -164,14 +164,6 @@ describe('what is written when', () => {
 		await last;
 		await closed;
 		expect(table.calls()).toStrictEqual(['0 queued', '1 sent']);
-	});
-
-	test('the announcement replaces the row of the reserved key, after it is written', async () => {
-		const { table, writer } = start(3, { reserved: true });
-		await writer.announce(0);
-		expect(table.calls()).toStrictEqual(['0 sent', '1 sent', '2 reserved']);
-		const [inserted, removed] = table.steps;
-		expect([inserted, removed]).toMatchObject([{ insert: {} }, { remove: {} }]);
 	});
 
 	test('more steps run after the last rows, and without anything to write nothing runs', async () => {
@@ -188,70 +180,80 @@ describe('what is written when', () => {
 	});
 });
 
-describe('calls that were announced together with others, but are not sent any more', () => {
-	test('leave no row when the run ends early', async () => {
-		const { table, writer, answer } = start(8, { smallest: 4 });
+describe('calls that are next', () => {
+	/** Sends calls one after another, each of which takes so long; returns for how long the calls waited for the table. */
+	async function sendAll(count: number, options: StartOptions, callMs: number) {
+		const { clock, table, writer, answer } = start(count, options);
+		let waitedMs = 0;
+		const unsent: number[] = [];
+		for (let index = 0; index < count; index++) {
+			const askedAtMs = clock.now();
+			await writer.announce(index);
+			waitedMs += clock.now() - askedAtMs;
+			await clock.sleep(callMs);
+			unsent.push(
+				table.rows().filter(({ call, status }) => status === 'sent' && Number(call) > index)
+					.length,
+			);
+			answer(index);
+		}
+		await writer.close([]);
+		expect(table.calls()).toStrictEqual(
+			Array.from({ length: count }, (_, index) => `${index} queued`).sort(),
+		);
+		return { waitedMs, writes: table.sizes.length, unsent: Math.max(...unsent) };
+	}
+
+	test('are announced where the table takes long beside the service: then only the first calls wait for it', async () => {
+		const { waitedMs, unsent } = await sendAll(40, { concurrency: 4, writeMs: 50 }, 200);
+		expect(waitedMs).toBe(100);
+		expect(unsent).toBeLessThanOrEqual(4);
+	});
+
+	test('are announced several at a time', async () => {
+		const { writes } = await sendAll(40, { concurrency: 8, writeMs: 50 }, 200);
+		expect(writes).toBeLessThan(20);
+	});
+
+	test('have no row where the service takes its time', async () => {
+		const { unsent } = await sendAll(20, { concurrency: 8, writeMs: 50 }, 5_000);
+		expect(unsent).toBe(0);
+	});
+
+	test('leave no row and give up their keys when the run ends before their turn', async () => {
+		const options = { concurrency: 4, writeMs: 50, reserved: true };
+		const { clock, table, writer, answer } = start(8, options);
 		await writer.announce(0);
-		await writer.announce(1);
+		await clock.sleep(100);
 		answer(0);
+		await writer.announce(1);
+		expect(table.calls().filter((row) => row.endsWith('sent')).length).toBeGreaterThan(1);
 		await writer.close([]);
 		expect(table.calls()).toStrictEqual(['0 queued', '1 sent']);
 	});
+});
 
-	test('give up their keys', async () => {
-		const { table, writer, answer } = start(4, { smallest: 2, reserved: true });
+describe('reserved keys', () => {
+	test('are replaced by the row of the call, after it is written', async () => {
+		const { table, writer } = start(3, { reserved: true });
+		await writer.announce(0);
+		expect(table.calls()).toStrictEqual(['0 sent', '1 reserved', '2 reserved']);
+		const [inserted, removed] = table.steps;
+		expect([inserted, removed]).toMatchObject([{ insert: {} }, { remove: {} }]);
+	});
+
+	test('of calls that are not sent any more are given up', async () => {
+		const { table, writer, answer } = start(4, { reserved: true });
 		await writer.announce(0);
 		answer(0);
 		await writer.close([]);
 		expect(table.calls()).toStrictEqual(['0 queued']);
 	});
 
-	test('give up their keys when none is sent', async () => {
+	test('are given up when none is sent', async () => {
 		const { table, writer } = start(3, { reserved: true });
 		await writer.close([]);
 		expect(table.calls()).toStrictEqual([]);
-	});
-});
-
-describe('batches', () => {
-	/** Sends calls one after another, each of which takes so long. */
-	async function sendAll(count: number, options: StartOptions, callMs: number) {
-		const { clock, table, writer, answer } = start(count, options);
-		for (let index = 0; index < count; index++) {
-			await writer.announce(index);
-			await clock.sleep(callMs);
-			answer(index);
-		}
-		const workMs = clock.now();
-		await writer.close([]);
-		expect(table.calls()).toStrictEqual(
-			Array.from({ length: count }, (_, index) => `${index} queued`).sort(),
-		);
-		return { writes: table.sizes.length - 1, writing: table.sizes.length * 50, workMs };
-	}
-
-	test('stay small where the service takes its time', async () => {
-		const { writes } = await sendAll(20, { smallest: 2, writeMs: 20 }, 500);
-		expect(writes).toBe(10);
-	});
-
-	test('grow where writing would take more than a small part of the time', async () => {
-		const { writing, workMs } = await sendAll(2_000, { smallest: 2, writeMs: 50 }, 5);
-		expect(writing / workMs).toBeLessThan(0.1);
-	});
-
-	test('shrink again when the service becomes slower', async () => {
-		const { clock, table, writer, answer } = start(1_500, { smallest: 1, writeMs: 50 });
-		for (let index = 0; index < 1_500; index++) {
-			await writer.announce(index);
-			await clock.sleep(index < 500 ? 2 : 5_000);
-			answer(index);
-		}
-		expect(Math.max(...table.sizes)).toBeGreaterThan(100);
-		// A batch is as large as the calls of about 50 ms / 8 %, and its answers come with the next one.
-		expect(Math.max(...table.sizes)).toBeLessThan(700);
-		// The last answer, and one announcement.
-		expect(table.sizes.at(-1)).toBe(2);
 	});
 });
 

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+
+import { slices } from '../../client/concurrency';
+import type { Clock } from '../../client/ports';
+import { MAX_CONDITIONS, TableError, type Condition, type Row, type Step } from './dataTable';
+
+/** An answer waits no longer than this for the next write, in milliseconds. */
+const FLUSH_MS = 1_000;
+/** How many times the calls of one write are announced before their turn, so that none of them waits for the table. */
+const RESERVE = 4;
+
+/** A call before it is sent. */
+export interface Announcement {
+	/** Its row, without the columns `status`, `pending` and `sent_at`. */
+	readonly row: Row;
+	/** The rows that this one replaces. */
+	readonly replaces: readonly Condition[];
+}
+
+/**
+ * Writes the calls of a run into the ledger. Calls are named by their index. Those under way have a row `sent`. Where
+ * the service answers about as fast as the table, so have a few that are next.
+ *
+ * One write at a time: what comes meanwhile goes together into the next one. A write inserts rows, and then removes those
+ * that they replace: whatever ends this process, one row of each call is there.
+ *
+ * @param concurrency How many calls are under way at the same time; 0 where none is announced before its turn.
+ * @param write Runs the steps. What it could not write goes into the next write, unless the table cannot be used at all.
+ */
+export function callWriter(
+	calls: readonly Announcement[],
+	concurrency: number,
+	clock: Clock,
+	write: (steps: readonly Step[]) => Promise<unknown>,
+) {
+	/** The announced calls without an answer, each with the condition that finds its row; undefined before it is stored. */
+	const open = new Map<number, Condition | undefined>();
+	/** The calls that are not announced, in their order. */
+	const unused = new Set(calls.keys());
+	/** The announced calls that are not under way. */
+	const next = new Set<number>();
+	const closed = new AbortController();
+	const sentAtMs = new Map<number, number>();
+	/** How long the last write and the last call took. */
+	let [writeMs, callMs] = [0, Infinity];
+	let isBroken = false;
+	/** Whether the last write failed. */
+	let hasFailed = false;
+	/** What the next write inserts and removes. */
+	let answers: Row[] = [];
+	let replaced: Condition[] = [];
+	let running: Promise<void> | undefined;
+	let flushing: Promise<void> | undefined;
+
+	async function writeAll(more: readonly Step[] = []): Promise<void> {
+		const startMs = clock.now();
+		const [inserted, removed] = [answers, replaced];
+		[answers, replaced] = [[], []];
+		const added = [...open.keys()].filter((index) => open.get(index) === undefined);
+		const columns = { status: 'sent', sent_at: new Date(startMs).toISOString() };
+		const rows = added.map((index) => ({
+			...calls[index]!.row,
+			...columns,
+			pending: randomUUID(),
+		}));
+		const old = [...removed, ...added.flatMap((index) => calls[index]!.replaces)];
+		const stored = rows.map(({ pending }): Condition => ['pending', 'eq', pending]);
+		hasFailed = await write([{ insert: [...inserted, ...rows] }, ...removals(old), ...more])
+			.then(() => false)
+			.catch((error: unknown) => {
+				isBroken = !(error instanceof TableError && error.reason === 'failed');
+				return true;
+			});
+		writeMs = clock.now() - startMs;
+		if (hasFailed) {
+			answers.unshift(...inserted);
+			// It may have been written in part.
+			replaced.push(...old, ...stored);
+			return;
+		}
+		added.forEach((index, position) => {
+			if (open.has(index)) open.set(index, stored[position]);
+			else replaced.push(stored[position]!);
+		});
+	}
+
+	/** Resolves after a write that has what is due; calls of the same moment come together. */
+	async function written(isDue: () => boolean): Promise<void> {
+		await running;
+		if (!isDue()) return;
+		await (running ??= writeAll().finally(() => {
+			running = undefined;
+		}));
+	}
+
+	/** Writes answers for which no announcement comes: the next one may be minutes away. */
+	async function flush(): Promise<void> {
+		while (answers.length > 0 && !hasFailed && !closed.signal.aborted) {
+			await clock.sleep(FLUSH_MS, closed.signal);
+			await written(() => answers.length > 0 && !closed.signal.aborted);
+		}
+	}
+
+	function add(index: number): void {
+		unused.delete(index);
+		open.set(index, undefined);
+	}
+
+	/** Announces the calls that are next; returns whether there are any. */
+	function addNext(): boolean {
+		const perWrite = (concurrency * writeMs) / Math.max(1, callMs);
+		const ahead = Math.min(concurrency, Math.floor(RESERVE * perWrite));
+		if (ahead === 0 || next.size > ahead / 2 || unused.size === 0) return false;
+		for (const index of unused) {
+			if (next.size >= ahead) break;
+			add(index);
+			next.add(index);
+		}
+		return true;
+	}
+
+	return {
+		/** Resolves right before the call is sent, to whether its row is stored. */
+		async announce(index: number): Promise<boolean> {
+			next.delete(index);
+			if (unused.has(index)) add(index);
+			const isStored = () => open.get(index) !== undefined;
+			const isNextAdded = addNext();
+			if (isBroken) return false;
+			if (!isStored()) await written(() => !isStored());
+			else if (isNextAdded) void written(() => !closed.signal.aborted);
+			sentAtMs.set(index, clock.now());
+			return isStored();
+		},
+		/** Replaces the row of a call; without a row the call leaves none. Written with the next announcement. */
+		settle(index: number, row?: Row): void {
+			callMs = clock.now() - (sentAtMs.get(index) ?? -Infinity);
+			const stored = open.get(index);
+			open.delete(index);
+			if (stored !== undefined) replaced.push(stored);
+			if (row !== undefined) answers.push(row);
+			flushing ??= flush()
+				// The execution is canceled: `close` writes the rest.
+				.catch(() => undefined)
+				.finally(() => {
+					flushing = undefined;
+				});
+		},
+		/** Writes what is left, then runs more steps. Calls that were not sent leave no row, and what their rows would have replaced goes. */
+		async close(more: readonly Step[]): Promise<void> {
+			closed.abort();
+			while (running !== undefined) await running;
+			for (const index of next) this.settle(index);
+			replaced.push(...[...unused].flatMap((index) => calls[index]!.replaces));
+			if (replaced.length + answers.length > 0) await writeAll(more);
+		},
+	};
+}
+
+/** The steps that remove the rows of any of these conditions. */
+export function removals(conditions: readonly Condition[]): Step[] {
+	return slices(conditions, MAX_CONDITIONS).map((any) => ({ remove: { any } }));
+}
