@@ -9,6 +9,9 @@ import type {
 	Workflow,
 } from 'n8n-workflow';
 
+import { InputError } from '../../client/errors';
+import { isToolRun, type NodeContext } from './nodeContext';
+
 /** What n8n's context has, though its type does not declare it. */
 interface Internals {
 	readonly runExecutionData?: Partial<IRunExecutionData>;
@@ -119,6 +122,25 @@ function canStart(
 export function ignoreAlwaysOutputData(context: IExecuteFunctions): void {
 	const data = context.getExecuteData();
 	data.node = { ...data.node, alwaysOutputData: false };
+}
+
+/**
+ * Checks that an agent gets the result of this tool. In the legacy order n8n continues the agent before it runs the tool, so
+ * that the model is given an empty text. n8n passes over the errors of tools: this one is to stop the execution.
+ *
+ * @throws InputError where the result would be lost.
+ */
+export function checkToolOrder(context: NodeContext): void {
+	// An older agent, and n8n's MCP trigger, run the tool within their own run.
+	if (!isToolRun(context) || context.isToolExecution() || !('getExecuteData' in context)) return;
+	if (!engineOf(context).isLegacyOrder) return;
+	const data = context.getExecuteData();
+	data.node = { ...data.node, onError: 'stopWorkflow' };
+	throw new InputError(
+		'Execution Order',
+		'is v0 (legacy), in which n8n gives the agent no result of a tool',
+		'Nothing was sent. Open the Settings in the menu of the workflow, and set Execution Order to v1 (recommended)',
+	);
 }
 
 /** The runs of this node in this execution so far, without those that n8n invents for an execution that crashed. */

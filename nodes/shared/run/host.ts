@@ -8,6 +8,7 @@ import { ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
 import { baseUrlHint, isPrivateUrl } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
+import { checkToolOrder } from './engine';
 import { hint } from './hints';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
 import { deadlineError } from '../../client/http/failures';
@@ -30,7 +31,8 @@ const services = new WeakMap<NodeContext, Promise<Service>>();
  * The service behind the credential, shared by all items of a run. The credential is read once per run, because n8n
  * would load and decrypt it for every request. Its expressions are evaluated for the first item.
  *
- * @throws InputError when the credential has a missing or malformed value, see `readCredential`.
+ * @throws InputError when the credential has a missing or malformed value, see `readCredential`; or for a tool whose result
+ *   nobody would get.
  */
 export async function n8nService(context: NodeContext): Promise<Service> {
 	const service = services.get(context) ?? readService(context);
@@ -39,6 +41,7 @@ export async function n8nService(context: NodeContext): Promise<Service> {
 }
 
 async function readService(context: NodeContext): Promise<Service> {
+	checkToolOrder(context);
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const { baseUrl, hasApp } = readCredential(data);
 	const said = baseUrlHint(data['baseUrl']);

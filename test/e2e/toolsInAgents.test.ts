@@ -1,0 +1,96 @@
+// @seconds 20
+import type { INode } from 'n8n-workflow';
+
+import { failureOf } from '../../lab/n8n/execution';
+import { drawn, node, withSubNodes } from './support/buildWorkflow';
+import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+
+let session: Session;
+let model: ScriptedModel;
+
+beforeAll(async () => {
+	session = await startSession({ videoSeconds: 0.01 });
+	model = await startScriptedModel();
+	const { client, emulator } = session;
+	for (const [name, baseUrl] of [
+		['Service', emulator.url],
+		['Scripted', model.url],
+	] as const) {
+		const data = { baseUrl, apiKey: 'demo-key' };
+		await client.createCredential({ name, type: 'agentVideoApi', data });
+	}
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await model.stop();
+	await session.stop();
+}, RUN_LIMIT_MS);
+
+beforeEach(() => {
+	session.emulator.journal.clear();
+});
+
+const TOOLS: readonly (readonly [name: string, type: string, parameters: object])[] = [
+	['Create Video', 'createVideoTool', { prompt: fromModel('prompt') }],
+	['Wait for Video', 'waitForVideoTool', { taskId: fromModel('task_id') }],
+	['Chat Completion', 'chatCompletionTool', { prompt: fromModel('prompt') }],
+	[
+		'Super Assistant',
+		'superAssistantTool',
+		{ appCode: 'demo-assistant', message: fromModel('message') },
+	],
+];
+
+function fromModel(key: string): string {
+	return `={{ $fromAI('${key}', \`What is wanted\`, 'string') }}`;
+}
+
+/** Runs an AI Agent that calls a tool once and then says Done. */
+async function runAgent(
+	tool: INode,
+	settings: Readonly<Record<string, unknown>>,
+	argument: object,
+) {
+	model.replyWith((messages) =>
+		results(messages).length > 0
+			? 'Done'
+			: [call('c1', tool.name.replaceAll(' ', '_'), argument)],
+	);
+	const agent = node('AI Agent', '@n8n/n8n-nodes-langchain.agent', 3.1, {
+		parameters: { promptType: 'define', text: 'Go' },
+	});
+	const chatModel = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
+		credential: 'Scripted',
+	});
+	const start = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+	const base = drawn(tool.name, [start, agent], { Start: [['AI Agent']] });
+	const asking = withSubNodes(base, 'AI Agent', [
+		[chatModel, 'ai_languageModel'],
+		[tool, 'ai_tool'],
+	]);
+	const { client } = session;
+	const ref = await client.importWorkflow({ ...asking, settings });
+	const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+	const [result] = results(model.requests.at(-1)!.messages);
+	return { execution, result: result?.content as string };
+}
+
+it.each(TOOLS)(
+	'%s as a tool is rejected before it sends anything where n8n loses its result',
+	async (name, type, parameters) => {
+		const tool = node(name, `n8n-nodes-agent-video.${type}`, 1, {
+			credential: 'Service',
+			parameters,
+		});
+		const argument = { prompt: 'A lake', task_id: 'task-1', message: 'Hello' };
+		// As a workflow has that was imported without settings: n8n then runs it in the order v0.
+		const { execution } = await runAgent(tool, {}, argument);
+		expect(session.emulator.journal.entries).toStrictEqual([]);
+		expect(execution.status).toBe('error');
+		expect(failureOf(execution)).toMatch(
+			/^[\w ]+: Execution Order is v0 \(legacy\).*Settings.*v1/,
+		);
+	},
+	RUN_LIMIT_MS,
+);
