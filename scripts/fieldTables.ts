@@ -11,7 +11,7 @@ type Row = readonly [field: string, byDefault: string, description: string];
 type Tables = readonly (readonly [heading: string, rows: readonly Row[]])[];
 
 /** What a table needs of a node. */
-type Form = Pick<INodeTypeDescription, 'properties'>;
+type Form = Pick<INodeTypeDescription, 'displayName' | 'properties'>;
 
 function tablesOf({ properties }: Form): Tables {
 	const isForm = ({ type }: INodeProperties) => type !== 'collection' && type !== 'notice';
@@ -37,16 +37,28 @@ const list = (rows: readonly Row[]) =>
 
 const keyOf = (row: Row) => row.join('|');
 
-/** The rows that several nodes have in common, word for word, each once. */
-function sharedRows(nodes: readonly Form[]): ReadonlyMap<string, Row> {
-	const all = nodes.flatMap((node) => tablesOf(node).flatMap(([, table]) => table));
-	const isShared = (row: Row) => all.filter((each) => keyOf(each) === keyOf(row)).length > 1;
-	return new Map(all.filter(isShared).map((row) => [keyOf(row), row]));
+/** The nodes of each row, by its words: rows that several nodes have are the same word for word. */
+function nodesOfRows(nodes: readonly Form[]): ReadonlyMap<string, ReadonlySet<string>> {
+	const found = new Map<string, Set<string>>();
+	for (const node of nodes) {
+		for (const row of tablesOf(node).flatMap(([, table]) => table)) {
+			found.set(keyOf(row), (found.get(keyOf(row)) ?? new Set()).add(node.displayName));
+		}
+	}
+	return found;
 }
 
-/** The fields that several nodes have, as a Markdown list. */
+/** The fields that several nodes have, as Markdown: a heading for each set of nodes, and the list of their fields. */
 export function sharedFieldTable(nodes: readonly Form[]): string {
-	return list([...sharedRows(nodes).values()]);
+	const nodesOf = nodesOfRows(nodes);
+	const all = nodes.flatMap((node) => tablesOf(node).flatMap(([, table]) => table));
+	const groups = new Map<string, Row[]>();
+	for (const [key, row] of new Map(all.map((each) => [keyOf(each), each]))) {
+		const names = [...nodesOf.get(key)!];
+		if (names.length > 1)
+			groups.set(names.join(', '), [...(groups.get(names.join(', ')) ?? []), row]);
+	}
+	return [...groups].map(([names, group]) => `### ${names}\n\n${list(group)}`).join('\n\n');
 }
 
 /**
@@ -56,21 +68,20 @@ export function sharedFieldTable(nodes: readonly Form[]): string {
  * @param nodes All nodes of the package.
  */
 export function fieldTables(node: Form, nodes: readonly Form[]): string {
-	const shared = sharedRows(nodes);
-	const tables = tablesOf(node).map(([heading, all]) => {
-		const own = all.filter((row) => !shared.has(keyOf(row)));
-		const others = all.filter((row) => shared.has(keyOf(row)));
-		const names = others.map(([field]) => field.replaceAll('**', '_')).join(', ');
-		return [
-			...(heading === '' ? [] : [`### ${heading}`]),
-			...(own.length === 0 ? [] : [list(own)]),
-			...(others.length === 0 ? [] : [`As in [other nodes](fields.md): ${names}.`]),
-		];
-	});
+	const nodesOf = nodesOfRows(nodes);
+	const own = tablesOf(node)
+		.map(
+			([heading, all]) =>
+				[heading, all.filter((row) => nodesOf.get(keyOf(row))!.size === 1)] as const,
+		)
+		.filter(([, all]) => all.length > 0)
+		.flatMap(([heading, all]) => [...(heading === '' ? [] : [`### ${heading}`]), list(all)]);
 	const notices = node.properties
 		.filter(({ type }) => type === 'notice')
 		.map(({ displayName }) => `> ${toMarkdown(displayName)}`);
-	return [...tables.flat(), ...notices].join('\n\n');
+	return [...own, 'The other fields are those of [several nodes](fields.md).', ...notices].join(
+		'\n\n',
+	);
 }
 
 /** The display names of all fields, including nested ones. */
