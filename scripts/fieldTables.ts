@@ -132,6 +132,8 @@ function nested(property: INodeProperties): string {
 }
 
 function defaultOf({ type, default: byDefault, options }: INodeProperties): string {
+	// JSON to start from says nothing about a field that is left alone.
+	if (type === 'json') return '';
 	return type === 'options' ? nameOf(byDefault, options) : literal(byDefault);
 }
 

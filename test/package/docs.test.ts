@@ -108,7 +108,7 @@ describe('docs/troubleshooting.md', () => {
 			].map(({ message }) => message),
 		),
 	])('has an entry for "%s"', (message) => {
-		expect(text).toContain(`\n| ${message} `);
+		expect(text).toContain(`\n- **${message}**`);
 	});
 });
 
