@@ -97,6 +97,7 @@ export type AdviceCode =
 	| 'replaceSecret'
 	| 'topUp'
 	| 'checkAppCode'
+	| 'checkCreditAndModel'
 	| 'publishApp'
 	// The request.
 	| 'correctWhatIsNamed'

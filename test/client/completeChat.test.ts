@@ -29,10 +29,11 @@ async function complete(
 	stream: boolean,
 	onDelta?: (delta: ChatDelta) => void,
 	idleTimeoutMs = 5_000,
+	binding: object = { app_code: 'demo-app' },
 ) {
 	const http = axiosHttp(server.url, 'key');
 	const options = { stream, idleTimeoutMs, onDelta };
-	return await completeChat(http, { messages: MESSAGES, app_code: 'demo-app' }, options);
+	return await completeChat(http, { messages: MESSAGES, ...binding }, options);
 }
 
 const failure = async (stream: boolean, idleTimeoutMs?: number) =>
@@ -418,6 +419,24 @@ describe('error statuses (spec 7.1)', () => {
 			},
 		});
 		expect(error.advice).not.toStrictEqual([]);
+	});
+
+	test.each([
+		['Payment required', 'The account has no credit, or no access to the model'],
+		['The application my-app does not exist.', 'There is no application with this app code'],
+		['Insufficient balance', 'Insufficient credit'],
+		['Model m1 not found', 'The service does not know this model'],
+	])('402 without an app code: %s', async (words, message) => {
+		for (const status of [402, 200]) {
+			script = (response) => {
+				json(response, status, { error: { message: words, code: 402 } });
+			};
+			for (const stream of [true, false])
+				await expect(complete(stream, undefined, 5_000, {})).rejects.toMatchObject({
+					message,
+					details: { status: 402, serviceMessage: words },
+				});
+		}
 	});
 
 	test.each([

@@ -8,7 +8,7 @@ import {
 } from '../../nodes/client/http/failures';
 
 /** Spec 7.1 and 7.2: endpoint, status, retryable, outcomeUnknown. */
-const ROWS: readonly [Endpoint, number, boolean, boolean][] = [
+const ROWS: readonly (readonly [Endpoint, number, boolean, boolean])[] = [
 	['chat', 400, false, false],
 	['chat', 401, false, false],
 	['chat', 402, false, false],
@@ -17,6 +17,9 @@ const ROWS: readonly [Endpoint, number, boolean, boolean][] = [
 	['chat', 409, false, false],
 	['chat', 429, true, false],
 	['chat', 503, true, true],
+	...[400, 401, 402, 403, 406, 409].map((each) => ['model', each, false, false] as const),
+	['model', 429, true, false],
+	['model', 503, true, true],
 	['video', 400, false, false],
 	['video', 401, false, false],
 	['video', 402, false, false],
@@ -45,8 +48,9 @@ test('there are no other rows, and each has a message and says what can be done'
 	expect(rows).toStrictEqual(ROWS.map(([endpoint, status]) => `${endpoint} ${status}`));
 });
 
-test('402 has a different meaning for chat and for video', () => {
+test('402 has a different meaning for chat with and without an app code, and for video', () => {
 	expect(STATUSES.chat[402]!.message).toMatch(/application/);
+	expect(STATUSES.model[402]!.message).toMatch(/credit/);
 	expect(STATUSES.video[402]!.message).toMatch(/model/);
 });
 

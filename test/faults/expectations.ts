@@ -153,6 +153,7 @@ const UNAVAILABLE = 'The service is temporarily unavailable';
 const TOO_MANY = 'Too many requests: rate limit reached';
 const MALFORMED = 'The service rejected the request as malformed';
 const NO_APP = 'There is no application with this app code';
+const NOT_PAID = 'The account has no credit, or no access to the model';
 const NO_MODEL = 'The video model does not exist, or the account has no access to it';
 const BAD_KEY = 'The service rejected the API key';
 const NO_ACCESS = 'The API key has no access to this application';
@@ -306,7 +307,10 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	}),
 	status400: errorStatusRow(400, MALFORMED, 'The service rejected a parameter'),
 	status401: errorStatusRow(401, BAD_KEY, BAD_KEY, { waitForVideo: stopsWaiting(BAD_KEY, 401) }),
-	status402: errorStatusRow(402, NO_APP, NO_MODEL),
+	status402: errorStatusRow(402, NOT_PAID, NO_MODEL, {
+		assistant: badly(NO_APP, said(402)),
+		assistantStreamed: badly(NO_APP, said(402)),
+	}),
 	status403: errorStatusRow(403, NO_ACCESS, 'The API key has no access', {
 		waitForVideo: refusesTask('The API key has no access to this task', 403),
 	}),

@@ -93,7 +93,7 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 		rejected = { first: 429, second: 403, third: 402 };
 		const { error } = await ask(node, {});
 		expect(sent()).toStrictEqual(['first', 'second', 'third']);
-		expect(error!.message).toBe('There is no application with this app code');
+		expect(error!.message).toBe('The account has no credit, or no access to the model');
 	});
 
 	test('a list from an expression is the same as codes with commas', async () => {

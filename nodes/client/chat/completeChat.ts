@@ -3,6 +3,7 @@ import type { EventSourceMessage } from 'eventsource-parser';
 import { ServiceError, type AdviceCode } from '../errors';
 import { isBlank } from '../values';
 import { errorIn } from '../http/errorBody';
+import type { Endpoint } from '../http/failures';
 import {
 	bodyError,
 	readBytes,
@@ -58,7 +59,8 @@ export async function completeChat(
 	const { stream_options: usage = { include_usage: true }, ...others } = request;
 	// Null leaves it out, for a service that rejects this field.
 	const more = stream && usage !== null ? { stream_options: usage } : {};
-	const response = await send(http, 'chat', {
+	const endpoint = request.app_code === undefined ? 'model' : 'chat';
+	const response = await send(http, endpoint, {
 		method: 'POST',
 		path: '/v1/chat/completions',
 		body: asJson({ ...others, stream, ...more }),
@@ -68,8 +70,8 @@ export async function completeChat(
 	const isDeclared = EVENT_STREAM.test(response.headers['content-type'] ?? '');
 	const isStream = STREAM_HEAD.test(head) || (isDeclared && /^[^{[<]/.test(head));
 	const completion = isStream
-		? await readStream({ ...response, body }, onDelta)
-		: readBody(await readJsonObject({ ...response, body }), onDelta);
+		? await readStream({ ...response, body }, endpoint, onDelta)
+		: readBody(await readJsonObject({ ...response, body }), endpoint, onDelta);
 	return fromJson(boundedFields(asJson(completion)));
 }
 
@@ -98,6 +100,7 @@ async function peek(body: HttpResponse['body']) {
 
 async function readStream(
 	{ body, secrets = NO_SECRETS }: HttpResponse,
+	endpoint: Endpoint,
 	onDelta: OnDelta,
 ): Promise<ChatCompletion> {
 	const shown = onDelta && maskedDeltas(onDelta, secrets);
@@ -113,7 +116,7 @@ async function readStream(
 				if (isFinished(accumulator)) return true;
 				if (chunk?.['choices']) shown?.show(applyChunk(accumulator, chunk), true);
 				const error = maskIn(chunk, secrets);
-				throw reportedError('chat', secrets.mask(data), error, chunks > 0);
+				throw reportedError(endpoint, secrets.mask(data), error, chunks > 0);
 			}
 			if (chunk !== undefined) {
 				chunks++;
@@ -161,7 +164,7 @@ function streamError(message: string, advice: AdviceCode): ServiceError {
 }
 
 /** Reads a body that is not streamed. A super assistant that only ran tools may send no choices: its reply is empty. */
-function readBody(body: JsonObject, onDelta: OnDelta): ChatCompletion {
+function readBody(body: JsonObject, endpoint: Endpoint, onDelta: OnDelta): ChatCompletion {
 	const choices = Array.isArray(body['choices']) ? body['choices'] : [null];
 	const { message } = objectOf(choices[0]);
 	const isEmpty = choices.length === 0;
@@ -174,7 +177,10 @@ function readBody(body: JsonObject, onDelta: OnDelta): ChatCompletion {
 		(!isEmpty && !isJsonObject(message))
 	) {
 		// An empty list of choices is nothing that has arrived.
-		throw withReply(bodyError('chat', body), isEmpty ? { ...body, choices: undefined } : body);
+		throw withReply(
+			bodyError(endpoint, body),
+			isEmpty ? { ...body, choices: undefined } : body,
+		);
 	}
 	if (!isJsonObject(message)) return { ...body, ...toCompletion(startAccumulator()) };
 	const { text, parts, refusal } = readContent(content);

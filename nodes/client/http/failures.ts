@@ -3,8 +3,8 @@ import { shorten } from '../json';
 import { oneLine } from '../values';
 import type { Deadline } from '../ports';
 
-/** Endpoint group: some statuses have different meanings for chat and for video (spec 7). */
-export type Endpoint = 'chat' | 'video';
+/** Endpoint group: some statuses have different meanings for chat and for video (spec 7), and in a chat without an app code. */
+export type Endpoint = 'chat' | 'model' | 'video';
 
 /** What a status or a transport error means. */
 export interface Failure {
@@ -38,14 +38,20 @@ const COMMON: Readonly<Record<number, Failure>> = {
 const MODERATED = 'Content moderation rejected the request';
 const NO_MODEL = 'The video model does not exist, or the account has no access to it';
 
+const CHAT: Readonly<Record<number, Failure>> = {
+	...COMMON,
+	400: row('The service rejected the request as malformed', 'correctWhatIsNamed'),
+	402: row('There is no application with this app code', 'checkAppCode'),
+	403: row('The API key has no access to this application', 'publishApp'),
+	409: row(MODERATED, 'rephraseQuestion'),
+};
+
 /** Error statuses by endpoint group (spec 7.1, 7.2). */
 export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, Failure>>>> = {
-	chat: {
-		...COMMON,
-		400: row('The service rejected the request as malformed', 'correctWhatIsNamed'),
-		402: row('There is no application with this app code', 'checkAppCode'),
-		403: row('The API key has no access to this application', 'publishApp'),
-		409: row(MODERATED, 'rephraseQuestion'),
+	chat: CHAT,
+	model: {
+		...CHAT,
+		402: row('The account has no credit, or no access to the model', 'checkCreditAndModel'),
 	},
 	video: {
 		...COMMON,
@@ -122,6 +128,10 @@ const MEANINGS: Rows = [
 	[
 		/model\b.{0,80}(not (found|exist|open)|n.t exist|no access)|model_?not_?found|(unknown|no such|invalid) model|模型不存在/i,
 		row('The service does not know this model', 'chooseModel'),
+	],
+	[
+		/application\b.{0,80}(not (found|exist)|n.t exist)|app_?not_?found|应用不存在/i,
+		row('There is no application with this app code', 'checkAppCode'),
 	],
 	[
 		/(?<!case.?)sensitive|moderation|content.?filter|data.?inspection|inappropriate|flagged/i,

@@ -20,6 +20,8 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 		'Tell its operator, and replace the secret. If it is the value of a header that may be shown, set Secret to No in its row of Extra Headers',
 	topUp: 'Top up the account, then run the workflow again',
 	checkAppCode: 'Check App Code, or the end of the API key if the code is there',
+	checkCreditAndModel:
+		'Top up the account, or choose another model. If the API key ends with an app code, check that as well',
 	publishApp: 'Publish the application, or use an API key of its creator',
 	correctWhatIsNamed: 'Correct what the message of the service names',
 	seeDetails: 'See the error details for the message of the service',
