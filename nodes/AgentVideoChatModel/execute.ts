@@ -21,7 +21,9 @@ import {
 	toChatMessages,
 	toDeclaration,
 	toSdkResult,
+	withFiles,
 	type AiNodeSdk,
+	type LangChainMessage,
 	type SdkCall,
 	type SdkChatModel,
 	type SdkChunk,
@@ -58,7 +60,7 @@ export async function supplyChatModel(
 			images: imageUrls(context, itemIndex, service, values.images),
 		});
 		const supplied = sdk.supplyModel(context, model);
-		estimateByLength(supplied.response as Adapter);
+		adapt(supplied.response as Adapter);
 		return supplied;
 	} catch (error) {
 		throw inOneLine(toNodeError(context.getNode(), error, itemIndex));
@@ -66,21 +68,31 @@ export async function supplyChatModel(
 }
 
 /** What n8n's SDK makes of a chat model, for LangChain. */
-interface Adapter {
+type Adapter = {
 	readonly callbacks?: { estimateTokensFromStringList?: (texts: string[]) => Promise<number> }[];
 	bindTools?: (tools: unknown) => Adapter;
-}
+} & Partial<Record<(typeof SENDING)[number], Send>>;
+
+type Send = (messages: readonly LangChainMessage[], ...more: unknown[]) => unknown;
+
+/** The methods that convert messages and send them. */
+const SENDING = ['_generate', '_streamResponseChunks'] as const;
 
 /**
- * Lets n8n's log estimate tokens by length: its tokenizer takes minutes for 64 kB without a word boundary, and n8n does
- * nothing else meanwhile. The log prefers the numbers of the service.
+ * Changes what n8n's SDK makes of a chat model: images reach it, and n8n's log estimates tokens by length. Its tokenizer takes
+ * minutes for 64 kB without a word boundary, and n8n does nothing else meanwhile. The log prefers the numbers of the service.
  */
-function estimateByLength(model: Adapter): Adapter {
+function adapt(model: Adapter): Adapter {
 	for (const callback of model.callbacks ?? [])
 		callback.estimateTokensFromStringList = async (texts) =>
 			await Promise.resolve(Math.ceil(texts.join('').length / 4));
 	const { bindTools } = model;
-	if (bindTools) model.bindTools = (tools) => estimateByLength(bindTools.call(model, tools));
+	if (bindTools) model.bindTools = (tools) => adapt(bindTools.call(model, tools));
+	for (const name of SENDING) {
+		const send = model[name];
+		if (send)
+			model[name] = (messages, ...more) => send.call(model, messages.map(withFiles), ...more);
+	}
 	return model;
 }
 
@@ -137,14 +149,17 @@ export function chatModel(
 		const options = { ...settings, stream: onDelta !== undefined, onDelta };
 		const chat = sendChat(n8nClock(context), http, options);
 		let request = toRequest(call);
+		// The agent tells the calls of all rounds apart by id: it would take a repeated one for answered, and ask again.
+		const taken = request.messages.flatMap(({ tool_calls: made = [] }) =>
+			made.map(({ id }) => id),
+		);
 		let usage: Usage | undefined;
 		for (let left = MAX_CORRECTIONS; ; left -= 1) {
 			const completion = judge(await chat(request), 'model');
 			usage = addUsage(usage, usageOf(completion));
 			const reply = { ...completion, ...(usage && { usage }) };
 			const stored = replies().get() ?? [];
-			// The agent tells the calls of all rounds apart by id.
-			const calls = callsOf(completion, `call_${stored.length + 1}`);
+			const calls = callsOf(completion, `call_${stored.length + 1}`, taken);
 			const [first] = calls;
 			if (first === undefined) return reply;
 			const choice = completion.choices[0]!;

@@ -13,7 +13,7 @@ export const chatModelForm = form({
 	images: changed(imagesField, (property) => ({
 		...property,
 		description:
-			'Images to add to the last user message: n8n does not pass images to this model. Binary fields are read from the item of the agent or chain.',
+			'Images to add to the last user message, in place of those that the agent passes on without a URL. Binary fields are read from the item of the agent or chain.',
 	})),
 	options: options({ ...modelRequestFields, retries: retryField, ...callFields }),
 });

@@ -1,4 +1,5 @@
 import axios from 'axios';
+import type { INode } from 'n8n-workflow';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { postWebhook } from '../../lab/n8n/postWebhook';
@@ -18,6 +19,10 @@ interface ChatRequest {
 	readonly stream: boolean;
 	readonly [field: string]: unknown;
 }
+
+/** An image of one pixel. */
+const PICTURE =
+	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 let session: Session;
 let scripted: ScriptedServer;
@@ -339,6 +344,108 @@ it(
 			totalTokens: 18,
 		});
 		expect(JSON.stringify(execution)).not.toContain('demo-key');
+	},
+	RUN_LIMIT_MS,
+);
+
+/** An item with a picture for an agent or a chain, which asks with these parameters. */
+const withPicture = (name: string, asking: INode, model: INode) =>
+	withSubNodes(
+		workflow(name, [
+			node('Start', 'n8n-nodes-base.manualTrigger', 1),
+			node('Picture', 'n8n-nodes-base.code', 2, {
+				parameters: {
+					jsCode: `const binary = { photo: await this.helpers.prepareBinaryData(Buffer.from('${PICTURE}', 'base64'), 'cat.png', 'image/png') };
+return [{ json: {}, binary }];`,
+				},
+			}),
+			asking,
+		]),
+		asking.name,
+		[[model, 'ai_languageModel']],
+	);
+const asking = (text: string, message?: object) =>
+	message === undefined
+		? node('Asks', `${LANGCHAIN}.agent`, 3.1, { parameters: { promptType: 'define', text } })
+		: node('Asks', `${LANGCHAIN}.chainLlm`, 1.9, {
+				parameters: {
+					promptType: 'define',
+					text,
+					messages: {
+						messageValues: [{ type: 'HumanMessagePromptTemplate', ...message }],
+					},
+				},
+			});
+const ALL_FILES = { source: 'binary', binaryProperty: '={{ Object.keys($binary) }}' };
+const BINARY = { messageType: 'imageBinary', binaryImageDataKey: 'photo' };
+
+it(
+	'sends the image URLs of a Basic LLM Chain',
+	async () => {
+		model = () => 'A cat.';
+		const { client } = session;
+		const message = { messageType: 'imageUrl', imageUrl: 'https://cdn.example/cat.png' };
+		const flow = withPicture('Chain with a URL', asking('What is it?', message), chatModel());
+		const execution = await client.waitForExecution(
+			await client.run(await client.importWorkflow(flow), 'Start'),
+		);
+		expect(failureOf(execution)).toBe('');
+		expect(requests.map(({ messages }) => messages)).toMatchObject([
+			[
+				{
+					role: 'user',
+					content: [
+						{ type: 'text', text: 'What is it?' },
+						{ type: 'image_url', image_url: { url: 'https://cdn.example/cat.png' } },
+					],
+				},
+			],
+		]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it.each([
+	['AI Agent', asking('What is it?')],
+	['Basic LLM Chain', asking('What is it?', BINARY)],
+])(
+	'rejects a picture without a URL of %s before it pays, and sends it by URL from Images',
+	async (name, node) => {
+		model = () => 'A cat.';
+		const { client } = session;
+		const run = async (parameters: object) => {
+			const flow = withPicture(`${name} with a picture`, node, chatModel(parameters));
+			const ref = await client.importWorkflow(flow);
+			return await client.waitForExecution(await client.run(ref, 'Start'));
+		};
+		expect(failureOf(await run({}))).toMatch(/Image 1 \(image\/png\) has no URL/);
+		expect(requests).toHaveLength(0);
+
+		expect(failureOf(await run({ images: { image: [ALL_FILES] } }))).toBe('');
+		const sent = JSON.stringify(requests[0]!.messages);
+		expect(requests).toHaveLength(1);
+		expect(sent).not.toContain('base64');
+		expect(sent.match(/binary-data\/signed/g)).toHaveLength(1);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'lets AI Agent run each call of a model that gives all calls the same id',
+	async () => {
+		model = (messages) => {
+			const results = messages.filter(({ role }) => role === 'tool').length;
+			if (results === 3) return 'Done';
+			return [call('c1', 'Ask_expert', { prompt: `What is ${results} times 7?` })];
+		};
+		const { client, n8n } = session;
+		await client.activate(await client.importWorkflow(agent('same-ids', 3.1, 'lastNode')));
+		const answer = await postWebhook<{ output: string }>(`${n8n.url}/webhook/same-ids`, {
+			question: 'Ask three times',
+		});
+		expect(answer.data.output).toBe('Done');
+		expect(requests).toHaveLength(4);
+		expect(session.emulator.journal.of('/v1/chat/completions')).toHaveLength(3);
 	},
 	RUN_LIMIT_MS,
 );

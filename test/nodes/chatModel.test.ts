@@ -357,15 +357,61 @@ test('a stream that breaks passes on the text that had arrived, then fails with 
 	});
 });
 
-test('an image without a URL is rejected with a hint', async () => {
-	const image: SdkMessage = {
-		role: 'user',
-		content: [{ type: 'file', mediaType: 'image/png' }],
-	};
-	await expect(model().generate([image])).rejects.toMatchObject({
-		message: 'Image has no URL',
+const DATA = { url: 'data:image/png;base64,AAAA' };
+test.each<[string, Partial<SdkMessage['content'][number]>]>([
+	['image/png', { mediaType: 'image/png' }],
+	['image/png', { providerMetadata: DATA }],
+	['cat.png', { providerMetadata: { ...DATA, filename: 'cat.png' } }],
+	['of an unknown type', {}],
+])('an image without a URL, %s, is rejected with its name', async (name, fields) => {
+	const known = { type: 'file', providerMetadata: { url: 'https://example.com/dog.png' } };
+	const content = [known, { type: 'file', ...fields }] as SdkMessage['content'];
+	await expect(model().generate([{ role: 'user', content }])).rejects.toMatchObject({
+		message: `Image 2 (${name}) has no URL`,
+		description: expect.stringContaining('under Images of the chat model') as string,
 	});
 	expect(server.requests).toHaveLength(0);
+});
+
+test('the images of the form take the place of those that an agent passes on without a URL', async () => {
+	script = replies({ content: 'A cat' });
+	const passed: SdkMessage = {
+		role: 'user',
+		content: [{ type: 'file', providerMetadata: DATA }],
+	};
+	const url = 'https://n8n.example.com/cat.png';
+	await model({}, [url]).generate([says('What is it?'), passed]);
+	await model({}, [url]).generate([passed]);
+	const image = { type: 'image_url', image_url: { url } };
+	expect(
+		server.requests.map(({ body }) => (body as { messages: unknown }).messages),
+	).toStrictEqual([
+		[{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }],
+		[{ role: 'user', content: [image] }],
+	]);
+});
+
+test('ids that a model repeats in the next round are made unique', async () => {
+	script = replies({ content: null, tool_calls: CALLS.slice(0, 1) }, 'tool_calls');
+	const messages = [says('Hi')];
+	const ids: unknown[] = [];
+	for (let round = 0; round < 3; round += 1) {
+		const { message } = await model().generate(messages);
+		const { toolCallId } = message.content[0] as { toolCallId: string };
+		ids.push(toolCallId);
+		const result = { type: 'tool-result', toolCallId, result: 'ok' } as const;
+		messages.push(message, { role: 'tool', content: [result] });
+	}
+	expect(ids).toStrictEqual(['c1', 'c1_2', 'c1_3']);
+	expect(server.requests[2]!.body).toMatchObject({
+		messages: [
+			{ role: 'user' },
+			{ tool_calls: [{ id: 'c1' }] },
+			{ tool_call_id: 'c1' },
+			{ tool_calls: [{ id: 'c1_2' }] },
+			{ tool_call_id: 'c1_2' },
+		],
+	});
 });
 
 test('images are attached to the last user message, in every round', async () => {

@@ -22,11 +22,13 @@ const UNNAMED = 'unnamed';
  * unique texts that are not empty, the arguments a text; entries that are not objects are dropped.
  *
  * @param prefix Beginning of the ids of calls without one.
+ * @param taken Ids of earlier calls: some models use the same in every round.
  * @returns Each call, with its result if the service has executed it (spec 2.4).
  */
 export function readToolCalls(
 	{ tool_calls: calls, tool_results: results }: ReplyMessage,
 	prefix = 'call',
+	taken: readonly string[] = [],
 ): { readonly call: ToolCall; readonly result?: string }[] {
 	/** By id, the last first: calls with the same id have their results in the order of the calls. */
 	const executed = new Map<string, JsonObject[]>();
@@ -35,7 +37,7 @@ export function readToolCalls(
 		executed.set(id, executed.get(id) ?? []);
 		executed.get(id)!.push(result);
 	}
-	const ids = new Map<string, number>();
+	const ids = new Map(taken.map((id) => [id, 1]));
 	return objectsOf(calls).map((call, index) => {
 		const sent = idText(call['id']);
 		const id = uniqueId(sent === '' ? `${prefix}_${index + 1}` : sent, ids);

@@ -8,15 +8,21 @@ import { jsonText, readToolCalls, toolCall } from '../../client/chat/toolCalls';
 import type { ChatCompletion, ChatMessage, ContentPart, ToolCall } from '../../client/chat/types';
 import type { JudgedReply } from '../../client/chat/verdict';
 import { InputError } from '../../client/errors';
-import { withoutUndefined, type JsonObject, type JsonValue } from '../../client/json';
-import { isBlank } from '../../client/values';
+import { objectOf, withoutUndefined, type JsonObject, type JsonValue } from '../../client/json';
+import { isBlank, oneLine, shown } from '../../client/values';
 
 /** A part of a message in n8n's SDK for AI nodes, without the kinds that this package does not use. `input` is JSON. */
 export type SdkContent =
 	| { type: 'text' | 'reasoning'; text: string }
 	| { type: 'tool-call'; toolCallId?: string; toolName: string; input: string }
 	| { type: 'tool-result'; toolCallId: string; result: unknown }
-	| { type: 'file'; mediaType?: string; providerMetadata?: { url?: unknown } };
+	| {
+			type: 'file';
+			mediaType?: string;
+			providerMetadata?: { url?: unknown; filename?: unknown };
+	  };
+
+type SdkFile = SdkContent & { type: 'file' };
 
 export interface SdkMessage {
 	role: 'system' | 'user' | 'assistant' | 'tool';
@@ -83,6 +89,26 @@ function partsOf<K extends SdkContent['type']>({ content }: SdkMessage, type: K)
 
 const textOf = (parts: readonly { text: string }[]) => parts.map(({ text }) => text).join('');
 
+const URL_ONLY =
+	'The service takes images by URL only. Add it under Images of the chat model, where {{ Object.keys($binary) }} means all files of the item, or switch off Automatically Passthrough Binary Images in the options of the agent';
+
+/** A message in LangChain. */
+export interface LangChainMessage {
+	readonly content: unknown;
+}
+
+/** Gives images the form of files, which n8n's converter passes on: it drops images in the form that n8n's chains send. */
+export function withFiles(message: LangChainMessage): LangChainMessage {
+	const { content } = message;
+	if (!Array.isArray(content)) return message;
+	const parts = content.map((part: JsonValue) => {
+		const { type, image_url: image = null } = objectOf(part);
+		return type === 'image_url' ? { type: 'file', url: objectOf(image)['url'] ?? image } : part;
+	});
+	const copy = Object.create(Object.getPrototypeOf(message) as object) as LangChainMessage;
+	return Object.assign(copy, message, { content: parts });
+}
+
 function toChatMessage(message: SdkMessage): ChatMessage {
 	const { role } = message;
 	const text = textOf(partsOf(message, 'text'));
@@ -104,14 +130,18 @@ function toChatMessage(message: SdkMessage): ChatMessage {
 	};
 }
 
-function imageUrl({ providerMetadata }: SdkContent & { type: 'file' }): string {
-	const url = providerMetadata?.url;
+function imageUrl({ mediaType, providerMetadata }: SdkFile, index: number): string {
+	const { url, filename } = providerMetadata ?? {};
 	if (typeof url === 'string' && /^https?:/i.test(url)) return url;
-	throw new InputError(
-		'Image',
-		'has no URL',
-		'The service takes images by URL only. Enter the binary field under Images of the chat model, or put the URL into the prompt',
-	);
+	const [, type = mediaType] = /^data:([^;,]*)/i.exec(shown(url ?? '')) ?? [];
+	const name = filename ?? type ?? 'of an unknown type';
+	throw new InputError(`Image ${index + 1} (${oneLine(shown(name))})`, 'has no URL', URL_ONLY);
+}
+
+/** Whether a file is an image without a URL, as an agent passes on those of its item. */
+function isPassedImage(part: SdkContent): boolean {
+	const url = part.type === 'file' && part.providerMetadata?.url;
+	return typeof url === 'string' && isDataUrl(url);
 }
 
 /** Whether a message says anything: agents send empty instructions, and empty replies from their memory, which the service rejects. */
@@ -122,16 +152,21 @@ function isSaid({ role, content, tool_calls: calls }: ChatMessage): boolean {
 /**
  * Converts the messages of n8n's agents and chains to the service's form (spec 2.2, 2.3).
  *
- * @param imageUrls Images to attach to the last user message.
+ * @param imageUrls Images to attach to the last user message, in place of those that the agent passes on without a URL.
  * @throws InputError for a file without a URL: the service takes no base64.
  */
 export function toChatMessages(
 	messages: readonly SdkMessage[],
 	imageUrls: readonly string[],
 ): readonly ChatMessage[] {
-	const said = messages.map(toChatMessage).filter(isSaid);
+	if (imageUrls.length === 0) return messages.map(toChatMessage).filter(isSaid);
+	const asked = messages.flatMap((message) => {
+		const content = message.content.filter((part) => !isPassedImage(part));
+		return content.length === 0 && message.content.length > 0 ? [] : { ...message, content };
+	});
+	const said = asked.map(toChatMessage).filter(isSaid);
 	const last = said.findLastIndex(({ role }) => role === 'user');
-	if (last === -1 || imageUrls.length === 0) return said;
+	if (last === -1) return [...said, userMessage('', imageUrls)];
 	const { content, ...message } = said[last]!;
 	if (typeof content === 'string') return said.with(last, userMessage(content, imageUrls));
 	const images = userMessage('', imageUrls).content as readonly ContentPart[];
@@ -186,9 +221,12 @@ export function fileLinks(completion: ChatCompletion, base: string): string {
 }
 
 /** The tool calls to run: those that the service has not executed, see `readToolCalls`. */
-export function callsOf({ choices }: ChatCompletion, prefix?: string): readonly ToolCall[] {
+export function callsOf(
+	{ choices }: ChatCompletion,
+	...ids: [prefix?: string, taken?: readonly string[]]
+): readonly ToolCall[] {
 	const { message } = choices[0]!;
-	return readToolCalls(message, prefix).flatMap(({ call, result }) =>
+	return readToolCalls(message, ...ids).flatMap(({ call, result }) =>
 		result === undefined ? call : [],
 	);
 }
