@@ -11,7 +11,13 @@ import { thirdPartyNotices } from './thirdPartyNotices';
 
 const EMULATOR = join(ROOT, 'emulator');
 /** What is packed as it is, beside the bundle. */
-const FILES = ['package.json', 'dialects', 'media/thumbnail.jpg', 'script/script.schema.json'];
+const FILES = [
+	'package.json',
+	'dialects',
+	'media/sounds',
+	'media/thumbnail.jpg',
+	'script/script.schema.json',
+];
 
 /**
  * Packs the emulator into a folder, as a package of its own: one file with all its libraries, and what it reads.

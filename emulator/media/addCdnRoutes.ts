@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { HttpError } from '../errors';
@@ -11,6 +12,8 @@ import { imageFile, videoFile } from './mediaFiles';
 interface CdnFile {
 	readonly type: string;
 	readonly bytes: Buffer;
+	/** Only for what a task of this run has made. */
+	readonly modifiedMs?: number;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -27,10 +30,12 @@ type CdnKind = (
 
 /** Files of the CDN: the first entry that recognizes a path serves it. */
 const KINDS: readonly CdnKind[] = [
-	async (path) => {
+	async (path, tasks) => {
 		const video = parseCdnVideo(path);
 		const bytes = video && (await videoFile(video));
-		return bytes && { type: 'video/mp4', bytes };
+		const task = tasks.all.find(({ id }) => id === video?.taskId);
+		const modifiedMs = task && task.createdMs + task.totalMs;
+		return bytes && { type: 'video/mp4', bytes, ...(modifiedMs && { modifiedMs }) };
 	},
 	(path) =>
 		/^\/cdn\/(thumbnails|images)\/[\w-]+\.jpg$/.test(path)
@@ -59,16 +64,31 @@ async function findFile(path: string, tasks: TaskStore): Promise<CdnFile> {
 	throw new HttpError(404, `No such file: ${path}`);
 }
 
+/** Whether a client has the file (`If-None-Match`, or else `If-Modified-Since`; RFC 9110, section 13). */
+function isKnown({ headers }: FastifyRequest, tag: string, modified: string | undefined): boolean {
+	const { 'if-none-match': tags, 'if-modified-since': since } = headers;
+	if (tags !== undefined)
+		return tags.split(/\s*,\s*/).some((each) => each === tag || each === '*');
+	return modified !== undefined && Date.parse(since ?? '') >= Date.parse(modified);
+}
+
 async function sendFile(
 	request: FastifyRequest,
 	reply: FastifyReply,
 	{ tasks }: EmulatedService,
 ): Promise<FastifyReply> {
 	const { pathname } = new URL(request.url, 'http://localhost');
-	const { type, bytes } = await findFile(pathname, tasks);
-	reply.type(type).header('accept-ranges', 'bytes');
+	const { type, bytes, modifiedMs } = await findFile(pathname, tasks);
+	const tag = `"${createHash('sha1').update(bytes).digest('hex')}"`;
+	const modified = modifiedMs === undefined ? undefined : new Date(modifiedMs).toUTCString();
+	reply.headers({ 'accept-ranges': 'bytes', etag: tag });
+	if (modified !== undefined) reply.header('last-modified', modified);
+	if (isKnown(request, tag, modified)) return reply.code(304).send();
+	reply.type(type);
 
-	const range = parseRange(request.headers.range, bytes.length);
+	const { range: wanted, 'if-range': condition = tag } = request.headers;
+	const isSame = condition === tag || condition === modified;
+	const range = parseRange(isSame ? wanted : undefined, bytes.length);
 	if (range === undefined) return reply.send(bytes);
 	if (range === 'unsatisfiable') {
 		throw new HttpError(416, 'The requested range is outside the file.', {

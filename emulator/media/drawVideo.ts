@@ -1,26 +1,42 @@
 import type { H264MP4Encoder } from 'h264-mp4-encoder';
-
 import { chance } from '../random';
+import { motionFrame, type Motion } from './motionFrame';
 import { pixelText, type Rectangle } from './pixelText';
+import { soundFrames, SOUND, type Sound } from './sounds';
 
-/** A video to draw. */
+/** A video to draw. Texts are Latin letters without accents, digits and spaces. */
 export interface Drawing {
 	/** Pixels, even numbers. */
 	readonly width: number;
 	readonly height: number;
 	readonly seconds: number;
-	/** Text in the picture: Latin letters without accents, digits and spaces. */
 	readonly words: string;
+	/** Names of the pictures that it begins and ends with, for a short while. */
+	readonly frames?: readonly string[];
+	/** Names of reference pictures. */
+	readonly references?: readonly string[];
+	readonly watermark?: boolean;
+	/** The sound of a track; without it the video is silent. */
+	readonly sound?: Sound | undefined;
 }
 
-/** Enough to see a movement; a frame takes 3 ms at 720P and 10 ms at 1080P. */
-const MAX_FRAMES_PER_SECOND = 4;
-/** A longer video has fewer frames per second. */
-const MAX_FRAMES = 30;
+const FRAMES_PER_SECOND = 24;
+/** A macroblock. */
+const BLOCK = 16;
 /** Brightness (Y of BT.601) of what is drawn. */
-const LUMA = { sky: 72, ground: 48, light: 235 } as const;
-const LINE_LENGTH = { words: 20, label: 32 } as const;
-const LABEL = 'EMULATED VIDEO';
+const LUMA = { sky: 60, ground: 48, light: 235 } as const;
+/** Characters that fill the width of the picture, and the top of a text, as a share of the height. */
+const TEXTS = {
+	references: { lineLength: 48, top: 0.335 },
+	words: { lineLength: 20, top: 0.38 },
+	label: { lineLength: 32, top: 0.88 },
+	watermark: { lineLength: 48, top: 0.95 },
+} as const;
+/** The sun, and the bar at the upper edge, as shares of the shorter side and of the height. */
+const SUN = { radius: 0.11, center: 0.15 } as const;
+const BAR = 0.02;
+/** A picture that a video begins or ends with is seen for a second, or a quarter of a short video. */
+const MAX_SHARE = 0.25;
 
 /** Real time even while a test has fake timers. */
 const { setImmediate } = globalThis;
@@ -43,6 +59,30 @@ async function loadEncoder(): Promise<() => Promise<H264MP4Encoder>> {
 	return createH264MP4Encoder;
 }
 
+/** A part of a video that begins with a picture of its own. */
+interface Scene {
+	readonly words: string;
+	readonly label: string;
+	readonly hasSun: boolean;
+	/** Number of its first frame, and of the one after its last. */
+	readonly from: number;
+	readonly to: number;
+}
+
+function scenesOf({ seconds, words, frames = [] }: Drawing): readonly Scene[] {
+	const end = seconds * FRAMES_PER_SECOND;
+	const shown = Math.floor(Math.min(FRAMES_PER_SECOND, end * MAX_SHARE));
+	const [first, last] = frames;
+	const [start, stop] = [first === undefined ? 0 : shown, last === undefined ? end : end - shown];
+	const picture = (name: string | undefined, label: string, from: number, to: number) =>
+		name === undefined ? [] : [{ words: name, label, hasSun: false, from, to }];
+	return [
+		...picture(first, 'FIRST FRAME', 0, start),
+		{ words, label: 'EMULATED VIDEO', hasSun: true, from: start, to: stop },
+		...picture(last, 'LAST FRAME', stop, end),
+	];
+}
+
 /** Fills a rectangle of a picture with a brightness. */
 function fill(luma: Buffer, pictureWidth: number, [x, y, width, height]: Rectangle, value: number) {
 	for (let row = y; row < y + height; row++) {
@@ -59,18 +99,43 @@ function disk(centerX: number, centerY: number, radius: number): readonly Rectan
 	});
 }
 
-/** What does not move: a colored sky and ground, the words, and a label. */
-function background({ width, height, words }: Drawing): Buffer {
-	const picture = Buffer.alloc((width * height * 3) / 2, LUMA.sky);
-	const paint = (shape: Rectangle, value: number) => {
-		fill(picture, width, shape, value);
+/** The sun that crosses the sky, and the bar above it that grows with its way. */
+function movement({ width, height, seconds }: Drawing) {
+	const radius = Math.round(Math.min(width, height) * SUN.radius);
+	const center = Math.round(height * SUN.center);
+	const steps = seconds * FRAMES_PER_SECOND - 1;
+	const at = (frame: number) => Math.round(radius + (frame / steps) * (width - 2 * radius));
+	return {
+		shapes: (frame: number, hasSun: boolean): readonly Rectangle[] => [
+			...(hasSun ? disk(at(frame), center, radius) : []),
+			[0, 0, at(frame), Math.round(height * BAR)],
+		],
+		motionAt: (frame: number): Motion => ({
+			moving: Math.ceil((center + radius) / BLOCK),
+			pixels: at(frame) - at(frame - 1),
+		}),
 	};
+}
+
+/** The picture that a scene begins with: a colored sky and ground, texts, and what moves. */
+function pictureOf(drawing: Drawing, { words, label, hasSun, from }: Scene): Buffer {
+	const { width, height, references = [], watermark } = drawing;
+	const picture = Buffer.alloc((width * height * 3) / 2, LUMA.sky);
 	const horizon = Math.round(height * 0.8);
-	paint([0, horizon, width, height - horizon], LUMA.ground);
-	const text = { width, top: Math.round(height * 0.38), lineLength: LINE_LENGTH.words };
-	const label = { width, top: Math.round(height * 0.88), lineLength: LINE_LENGTH.label };
-	for (const shape of [...pixelText(words, text), ...pixelText(LABEL, label)])
-		paint(shape, LUMA.light);
+	fill(picture, width, [0, horizon, width, height - horizon], LUMA.ground);
+	const write = (place: keyof typeof TEXTS, text: string) => {
+		const { lineLength, top } = TEXTS[place];
+		return pixelText(text, { width, top: Math.round(height * top), lineLength });
+	};
+	const named = `REF ${references.join(' ')}`.slice(0, TEXTS.references.lineLength);
+	for (const shape of [
+		...write('words', words),
+		...write('label', label),
+		...(references.length > 0 && hasSun ? write('references', named) : []),
+		...(watermark ? write('watermark', 'AI GENERATED') : []),
+		...movement(drawing).shapes(from, hasSun),
+	])
+		fill(picture, width, shape, LUMA.light);
 
 	// The two color planes follow the brightness.
 	const colors = width * height;
@@ -79,70 +144,89 @@ function background({ width, height, words }: Drawing): Buffer {
 	return picture;
 }
 
-/** What moves: a sun that crosses the sky, and a bar along the lower edge; both show how much of the video has passed. */
-function moving({ width, height }: Drawing, passed: number): readonly Rectangle[] {
-	const radius = Math.round(Math.min(width, height) * 0.06);
-	const x = Math.round(radius + passed * (width - 2 * radius));
-	const y = Math.round(height * (0.26 - 0.16 * Math.sin(Math.PI * passed)));
-	const bar = Math.round(height * 0.02);
-	return [...disk(x, y, radius), [0, height - bar, Math.round(width * passed), bar]];
+/** Encodes pictures as key frames. */
+async function encodePictures({ width, height }: Drawing, pictures: readonly Buffer[]) {
+	const encoder = await (await (encoders ??= loadEncoder()))();
+	try {
+		const settings = {
+			width,
+			height,
+			frameRate: FRAMES_PER_SECOND,
+			speed: 10,
+			quantizationParameter: 38,
+		};
+		Object.assign(encoder, settings, { groupOfPictures: 1 });
+		encoder.initialize();
+		for (const picture of pictures) {
+			encoder.addFrameYuv(picture);
+			// Other requests are answered between two pictures.
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		encoder.finalize();
+		const { BufferSource, EncodedPacketSink, Input, MP4 } = await import('mediabunny');
+		const source = new BufferSource(encoder.FS.readFile(encoder.outputFilename));
+		const track = await new Input({ source, formats: [MP4] }).getPrimaryVideoTrack();
+		const packets: Uint8Array[] = [];
+		for await (const { data } of new EncodedPacketSink(track!).packets()) packets.push(data);
+		return { packets, decoderConfig: (await track!.getDecoderConfig())! };
+	} finally {
+		encoder.delete();
+	}
 }
 
-/** The box that names the first frame as the only one where decoding can start (ISO/IEC 14496-12, `stss`). */
-const FIRST_FRAME_IS_KEY = Buffer.from('0000001473747373000000000000000100000001', 'hex');
-/** The boxes around it, from the outside; it follows their last content. */
-const BOXES = ['moov', 'trak', 'mdia', 'minf', 'stbl'] as const;
-
-/** Adds the list of key frames, which the encoder leaves out: without it players jump to frames that they cannot decode. */
-function withKeyFrames(file: Buffer): Buffer {
-	let start = file.lastIndexOf('moov') - 4;
-	const end = start + file.readUInt32BE(start);
-	for (const type of BOXES) {
-		start = file.indexOf(type, start) - 4;
-		file.writeUInt32BE(file.readUInt32BE(start) + FIRST_FRAME_IS_KEY.length, start);
-	}
-	return Buffer.concat([file.subarray(0, end), FIRST_FRAME_IS_KEY, file.subarray(end)]);
+/** A sample of an MP4 file: a unit behind its length. */
+function toSample(unit: Buffer): Buffer {
+	const length = Buffer.alloc(4);
+	length.writeUInt32BE(unit.length);
+	return Buffer.concat([length, unit]);
 }
 
 /** Clears the times of creation and change at the beginning of these boxes: each drawing gives the same bytes. */
 function withoutTimes(file: Buffer): Buffer {
-	const start = file.lastIndexOf('moov');
 	for (const type of ['mvhd', 'tkhd', 'mdhd']) {
-		const box = file.indexOf(type, start);
-		file.fill(0, box + 8, box + 16);
+		for (let box = file.indexOf(type); box >= 0; box = file.indexOf(type, box + 16))
+			file.fill(0, box + 8, box + 16);
 	}
 	return file;
 }
 
 async function encode(drawing: Drawing): Promise<Buffer> {
-	const { width, height, seconds } = drawing;
-	const createEncoder = await (encoders ??= loadEncoder());
-	const encoder = await createEncoder();
-	try {
-		// The encoder rounds the frame rate to an integer.
-		const perSecond = Math.floor(MAX_FRAMES / seconds);
-		const frameRate = Math.max(1, Math.min(perSecond, MAX_FRAMES_PER_SECOND));
-		const frames = seconds * frameRate;
-		Object.assign(encoder, { width, height, frameRate, speed: 10, groupOfPictures: frames });
-		encoder.initialize();
-		const still = background(drawing);
-		const picture = Buffer.alloc(still.length);
-		for (let frame = 0; frame < frames; frame++) {
-			still.copy(picture);
-			for (const shape of moving(drawing, frame / Math.max(frames - 1, 1))) {
-				fill(picture, width, shape, LUMA.light);
-			}
-			encoder.addFrameYuv(picture);
-			// Other requests are answered between two frames.
-			await new Promise((resolve) => setImmediate(resolve));
+	const { width, height, sound, seconds } = drawing;
+	const scenes = scenesOf(drawing);
+	const grid = { columns: Math.ceil(width / BLOCK), rows: Math.ceil(height / BLOCK) };
+	const { motionAt } = movement(drawing);
+	const pictures = scenes.map((scene) => pictureOf(drawing, scene));
+	const { packets, decoderConfig } = await encodePictures(drawing, pictures);
+
+	const mp4 = await import('mediabunny');
+	const target = new mp4.BufferTarget();
+	const format = new mp4.Mp4OutputFormat({ fastStart: 'in-memory' });
+	const output = new mp4.Output({ format, target });
+	const video = new mp4.EncodedVideoPacketSource('avc');
+	output.addVideoTrack(video, { frameRate: FRAMES_PER_SECOND });
+	const audio = new mp4.EncodedAudioPacketSource('aac');
+	if (sound) output.addAudioTrack(audio);
+	await output.start();
+	const packetOf = (data: Uint8Array, number: number, length: number, isKey = true) =>
+		new mp4.EncodedPacket(data, isKey ? 'key' : 'delta', number * length, length);
+	for (const [index, { from, to }] of scenes.entries()) {
+		for (let frame = from; frame < to; frame++) {
+			const isKey = frame === from;
+			const data = isKey
+				? packets[index]!
+				: toSample(motionFrame(grid, motionAt(frame), frame - from));
+			const packet = packetOf(data, frame, 1 / FRAMES_PER_SECOND, isKey);
+			await video.add(packet, { decoderConfig });
+			if (frame % 4 === 0) await new Promise((resolve) => setImmediate(resolve));
 		}
-		encoder.finalize();
-		return withoutTimes(
-			withKeyFrames(Buffer.from(encoder.FS.readFile(encoder.outputFilename))),
-		);
-	} finally {
-		encoder.delete();
 	}
+	for (const [number, data] of (sound ? soundFrames(sound, seconds) : []).entries()) {
+		await audio.add(packetOf(data, number, SOUND.frameSeconds), {
+			decoderConfig: SOUND.decoderConfig,
+		});
+	}
+	await output.finalize();
+	return withoutTimes(Buffer.from(target.buffer!));
 }
 
 /** Draws a video that shows its words and moves: an MP4 file of some tens of kilobytes, the same bytes each time. */

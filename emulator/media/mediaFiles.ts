@@ -1,12 +1,33 @@
-import { readFileSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 
 import { assetPath } from '../assets';
 import type { CdnVideo } from '../video/cdnVideo';
 import { EMULATED_MODELS } from '../video/models';
-import { drawVideo } from './drawVideo';
+import { pick } from '../random';
+import { drawVideo, type Drawing } from './drawVideo';
+import { SOUNDS } from './sounds';
 
-/** Number of drawn files to keep: some megabytes. */
+/** Number of drawn files to keep in memory: some megabytes. */
 const MAX_KEPT_FILES = 100;
+
+/** Drawn files are kept for later runs, each in one of these slots: at most some ten megabytes. */
+const SLOTS = 512;
+const FOLDER = join(
+	process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
+	'agent-video-emulator',
+);
+/** What draws: the files of this folder, or the bundle. Other code may draw other pictures. */
+let code: string | undefined;
+const drawingCode = () =>
+	(code ??= hash(
+		...readdirSync(__dirname)
+			.filter((name) => /\.[jt]s$/.test(name))
+			.map((name) => readFileSync(join(__dirname, name))),
+	).toString('hex'));
 
 const RATIOS: ReadonlySet<string> = new Set(EMULATED_MODELS.flatMap(({ ratios }) => ratios));
 
@@ -21,15 +42,41 @@ function pixelsOf(size: string, aspectRatio: string): { width: number; height: n
 	return { width: width!, height: height! };
 }
 
+const hash = (...parts: readonly (string | Buffer)[]): Buffer =>
+	parts.reduce((sum, part) => sum.update(part), createHash('sha256')).digest();
+
+/** Draws a video, unless its slot on the disk has it: the file, and behind it a hash of it and of what was to be drawn. */
+async function drawOnce(key: string, drawing: Drawing): Promise<Buffer> {
+	const slot = join(FOLDER, String(hash(key).readUInt32BE(0) % SLOTS));
+	const stored = await readFile(slot).catch(() => Buffer.alloc(0));
+	const end = Math.max(stored.length - hash().length, 0);
+	const found = stored.subarray(0, end);
+	if (hash(key, found).equals(stored.subarray(end))) return found;
+
+	const file = await drawVideo(drawing);
+	const whole = `${slot}.${randomUUID()}`;
+	await mkdir(FOLDER, { recursive: true, mode: 0o700 })
+		.then(() => writeFile(whole, Buffer.concat([file, hash(key, file)])))
+		.then(() => rename(whole, slot))
+		// Where nothing can be stored, each run draws its own files.
+		.catch(() => undefined);
+	return file;
+}
+
 /**
  * Playable MP4 file that moves and shows its words, drawn at the first request; undefined for an aspect ratio that no model
  * has.
  */
 export async function videoFile(video: Omit<CdnVideo, 'taskId'>): Promise<Buffer | undefined> {
-	const { size, aspectRatio, seconds, words } = video;
+	const { size, aspectRatio, seconds, words, sound, watermark, frames, references } = video;
 	if (!RATIOS.has(aspectRatio)) return undefined;
-	const key = [size, aspectRatio, seconds, words].join(' ');
-	const file = kept.get(key) ?? drawVideo({ ...pixelsOf(size, aspectRatio), seconds, words });
+	const drawing: Drawing = {
+		...{ ...pixelsOf(size, aspectRatio), seconds, words },
+		...{ watermark: watermark ?? false, frames: frames ?? [], references: references ?? [] },
+		...(sound && { sound: pick(SOUNDS, words) }),
+	};
+	const key = JSON.stringify([drawingCode(), drawing]);
+	const file = kept.get(key) ?? drawOnce(key, drawing);
 	kept.set(key, file);
 	const [oldest] = kept.keys();
 	if (kept.size > MAX_KEPT_FILES) kept.delete(oldest!);

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { extname } from 'node:path';
+import { imageName } from '../chat/plugins/plugins';
 import { HttpError } from '../errors';
 import { moderate } from '../moderate';
 import { authenticate, requireAuthentication, requireCredit } from '../authentication';
 import type { EmulatedService, ServiceSettings } from '../service';
 import { cdnVideoPath } from './cdnVideo';
-import { effectiveVideo } from './effectiveVideo';
+import { effectiveVideo, hasSound } from './effectiveVideo';
 import { enhancedPrompt } from './enhancedPrompt';
 import { EMULATED_MODELS, type EmulatedModel } from './models';
 import { TASK_SCHEMA, VIDEO_SCHEMA, type VideoBody } from './requestSchema';
@@ -27,14 +28,20 @@ function completedFields(
 	task: VideoTask,
 	{ seed, minimal, wordsInVideos }: ServiceSettings,
 ) {
-	const { size, aspect_ratio: aspectRatio, duration: seconds } = task.video;
+	const { size, aspect_ratio: aspectRatio, duration: seconds, watermark } = task.video;
 	const words = wordsInVideos ? task.video.prompt : '';
+	const names = wordsInVideos ? task.video.images.map(imageName) : [];
+	const isFrames = task.video.image_mode === 'first_last_frame';
 	const model = modelOf(task.video.model);
 	const origin = `${protocol}://${host}`;
 	const { file } = task.script ?? {};
 	const path =
 		file === undefined
-			? cdnVideoPath({ taskId: task.id, size, aspectRatio, seconds, words })
+			? cdnVideoPath({
+					...{ taskId: task.id, size, aspectRatio, seconds, words, watermark },
+					sound: hasSound(task.video),
+					[isFrames ? 'frames' : 'references']: names,
+				})
 			: `/cdn/scripted/${task.id}${extname(file)}`;
 	return {
 		video_url: origin + path,

@@ -1,7 +1,13 @@
 import { requirePublicUrl } from '../requirePublicUrl';
 import { HttpError } from '../errors';
 import { clipReferences, type ReferenceClip } from './clipReferences';
-import type { EmulatedImageMode, EmulatedModel, VideoSize } from './models';
+import { parseCdnVideo } from './cdnVideo';
+import {
+	EMULATED_MODELS,
+	type EmulatedImageMode,
+	type EmulatedModel,
+	type VideoSize,
+} from './models';
 import type { VideoBody } from './requestSchema';
 
 /** Effective settings of a creation request, after the model's rules are applied. */
@@ -106,4 +112,11 @@ export function effectiveVideo(body: VideoBody, model: EmulatedModel): Effective
 		generate_audio: model.hasAudio && !edited && (body.generate_audio ?? true),
 		watermark: body.watermark ?? false,
 	};
+}
+
+/** Whether a video has a sound track: a new one, or that of the video that was edited (spec 2.8 `generate_audio`). */
+export function hasSound({ model, generate_audio, videos }: EffectiveVideo): boolean {
+	const [source] = EMULATED_MODELS.find(({ code }) => code === model)!.editsVideos ? videos : [];
+	const original = source && parseCdnVideo(new URL(source.url).pathname);
+	return generate_audio || (original?.sound ?? false);
 }

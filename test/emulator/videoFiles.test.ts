@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { ROOT } from '../../lab/paths';
 import { drawVideo } from '../../emulator/media/drawVideo';
 import { EMULATED_MODELS } from '../../emulator/video/models';
-import { brightestOfText, pictureChanges, probe } from './support/probe';
+import { brightestOf, pictureChanges, probe } from './support/probe';
 import { startService, type Json, type TestService } from './support/service';
 
 /** Draws a video in a process of its own and prints how many handlers of failures that has left there. */
@@ -34,6 +37,11 @@ const download = async (url: unknown, headers: Record<string, string> = {}) => {
 	return { response, bytes: Buffer.from(await response.arrayBuffer()) };
 };
 
+const drawn = async (prompt: string, more: Json = {}) => {
+	const { video_url } = await completedTask({ model: 'video-m5', prompt, ...more });
+	return { url: String(video_url), bytes: (await download(video_url)).bytes };
+};
+
 describe('2.10 video files', () => {
 	it.each<[Json, number, number, number]>([
 		[{ model: 'video-m1', size: '480P', duration: 4 }, 854, 480, 4],
@@ -54,7 +62,7 @@ describe('2.10 video files', () => {
 
 			expect(response.headers.get('content-type')).toBe('video/mp4');
 			expect(response.headers.get('content-length')).toBe(String(bytes.length));
-			expect(await probe(bytes)).toEqual({
+			expect(await probe(bytes)).toMatchObject({
 				codec: 'h264',
 				width,
 				height,
@@ -63,6 +71,57 @@ describe('2.10 video files', () => {
 			});
 		},
 	);
+
+	const EDITED = ['https://example.com/a.mp4'];
+
+	it.each<[Json, string | undefined]>([
+		[{ model: 'video-m1' }, 'aac'],
+		[{ model: 'video-m2', generate_audio: true }, 'aac'],
+		[{ model: 'video-m5' }, 'aac'],
+		[{ model: 'video-m1', generate_audio: false }, undefined],
+		[{ model: 'video-m5', videos: EDITED }, undefined],
+		[{ model: 'video-m3', generate_audio: true }, undefined],
+	])('2.8 %j has the sound track %s', async (more, sound) => {
+		const { bytes } = await download((await completedTask(more))['video_url']);
+		expect((await probe(bytes)).sound).toBe(sound);
+	});
+
+	it('2.8 a video that is edited keeps its sound', async () => {
+		const { video_url } = await completedTask({ model: 'video-m5' });
+		const edited = await completedTask({ model: 'video-m5', videos: [video_url] });
+		expect((await probe((await download(edited['video_url'])).bytes)).sound).toBe('aac');
+	});
+
+	it('a video has 24 frames in a second', async () => {
+		const { bytes } = await drawn('A cat', { duration: 3 });
+		expect(await pictureChanges(bytes)).toHaveLength(3 * 24 - 1);
+	});
+
+	it('2.8 the watermark is in the picture', async () => {
+		const [marked, plain] = [await drawn('A cat', { watermark: true }), await drawn('A cat')];
+		expect(await brightestOf('watermark', marked.bytes)).toBeGreaterThan(200);
+		expect(await brightestOf('watermark', plain.bytes)).toBeLessThan(100);
+	});
+
+	it('2.8 reference images are in the picture', async () => {
+		const images = ['https://example.com/red-fox.jpg', 'https://example.com/雪.jpg'];
+		const { url, bytes } = await drawn('A cat', { images, image_mode: 'reference' });
+		expect(url).toContain('references~red-fox~2');
+		expect(await brightestOf('references', bytes)).toBeGreaterThan(200);
+		expect(await brightestOf('references', (await drawn('A cat')).bytes)).toBeLessThan(100);
+	});
+
+	it('2.8 a video begins with its first image, and ends with its last one', async () => {
+		const images = ['https://example.com/morning.jpg', 'https://example.com/evening.jpg'];
+		const frames = { image_mode: 'first_last_frame', duration: 5 };
+		const cuts = async (urls: readonly string[]) => {
+			const { bytes } = await drawn('A cat', { images: urls, ...frames });
+			const changes = await pictureChanges(bytes);
+			return changes.flatMap((change, index) => (change > 2 ? index + 1 : []));
+		};
+		expect(await cuts(images)).toEqual([24, 96]);
+		expect(await cuts(images.slice(0, 1))).toEqual([24]);
+	});
 
 	it('2.10 the duration is the same in every MP4 header box', async () => {
 		const { bytes } = await download(`${service.url}/cdn/videos/x_720P_16x9_12s.mp4`);
@@ -74,11 +133,6 @@ describe('2.10 video files', () => {
 		expect(numberAt('mdhd', 24) / perSecond.track).toBe(12);
 	});
 
-	const drawn = async (prompt: string, more: Json = {}) => {
-		const { video_url } = await completedTask({ model: 'video-m5', prompt, ...more });
-		return { url: String(video_url), bytes: (await download(video_url)).bytes };
-	};
-
 	it('the picture moves in every frame, and the file is small', async () => {
 		const { bytes } = await drawn('A paper boat in the rain', { duration: 15, mode: 'pro' });
 		const changes = await pictureChanges(bytes);
@@ -89,8 +143,8 @@ describe('2.10 video files', () => {
 
 	it('the words of the prompt are in the picture', async () => {
 		const [words, none] = [await drawn('A paper boat'), await drawn('纸船')];
-		expect(await brightestOfText(words.bytes)).toBeGreaterThan(200);
-		expect(await brightestOfText(none.bytes)).toBeLessThan(100);
+		expect(await brightestOf('text', words.bytes)).toBeGreaterThan(200);
+		expect(await brightestOf('text', none.bytes)).toBeLessThan(100);
 	});
 
 	it('equal prompts give the same file, other prompts another one', async () => {
@@ -226,6 +280,57 @@ describe('2.10 video files', () => {
 
 		const head = await fetch(url, { method: 'HEAD' });
 		expect([head.status, head.headers.get('content-length')]).toEqual([200, String(size)]);
+	});
+
+	it('2.10 tells clients whether the file is the one that they have', async () => {
+		const { video_url: url } = await completedTask({ model: 'video-m4' });
+		const { response, bytes } = await download(url);
+		const [etag, modified] = ['etag', 'last-modified'].map((name) =>
+			response.headers.get(name)!,
+		);
+		expect(etag).toMatch(/^"[0-9a-f]+"$/);
+		expect(Date.parse(modified!)).toBeLessThanOrEqual(service.clock.now());
+
+		for (const [headers, status] of [
+			[{ 'if-none-match': etag }, 304],
+			[{ 'if-none-match': `"other", ${etag}` }, 304],
+			[{ 'if-none-match': '"other"', 'if-modified-since': modified }, 200],
+			[{ 'if-modified-since': modified }, 304],
+			[{ 'if-modified-since': new Date(0).toUTCString() }, 200],
+			[{ range: 'bytes=9-', 'if-range': etag }, 206],
+			[{ range: 'bytes=9-', 'if-range': modified }, 206],
+			[{ range: 'bytes=9-', 'if-range': '"other"' }, 200],
+		] as const) {
+			const again = await download(url, headers as Record<string, string>);
+			expect([headers, again.response.status]).toEqual([headers, status]);
+			expect(again.bytes).toEqual(
+				{ 200: bytes, 206: bytes.subarray(9), 304: Buffer.alloc(0) }[status],
+			);
+		}
+	});
+
+	it('a file that another run has drawn is taken from the disk, unless it is damaged', async () => {
+		const cache = await mkdtemp(join(tmpdir(), 'drawn-'));
+		const draw = async () => {
+			const args = ['--import', 'tsx', '--eval', COUNT_HANDLERS];
+			const env = { ...process.env, XDG_CACHE_HOME: cache };
+			await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
+			const folder = join(cache, 'agent-video-emulator');
+			const [name, ...others] = await readdir(folder);
+			expect(others).toEqual([]);
+			const path = join(folder, name!);
+			return { path, modified: (await stat(path)).mtimeMs };
+		};
+		try {
+			const { path, modified } = await draw();
+			expect((await draw()).modified).toBe(modified);
+			const whole = await readFile(path);
+			await writeFile(path, Buffer.concat([whole.subarray(0, 99), whole.subarray(100)]));
+			await draw();
+			expect((await readFile(path)).equals(whole)).toBe(true);
+		} finally {
+			await rm(cache, { recursive: true });
+		}
 	});
 
 	it('2.10 responds with 404 to other paths', async () => {

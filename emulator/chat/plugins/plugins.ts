@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring';
 import { hexId } from '../../random';
 import { cdnVideoPath } from '../../video/cdnVideo';
 import { calculate } from '../generation/calculate';
@@ -27,7 +28,9 @@ const slug = (text: string): string =>
 /** Subject of an image, from the file name in its URL: `…/red-fox_2.jpg` → `red fox 2`. */
 export function imageName(url: string): string {
 	const file = new URL(url).pathname.split('/').at(-1) ?? '';
-	const words = file.replace(/\.\w+$/, '').replace(/[-_+.%]+/g, ' ');
+	const words = unescape(file)
+		.replace(/\.\w+$/, '')
+		.replace(/[-_+.%]+/g, ' ');
 	return words.trim() || new URL(url).hostname;
 }
 

@@ -13,13 +13,24 @@ export interface Probed {
 	readonly seconds: number;
 	/** End of the last frame. */
 	readonly shownSeconds: number;
+	/** Codec of the sound track, if it has one. */
+	readonly sound?: string;
 }
 
 /** Output of ffprobe. */
 interface ProbeOutput {
-	readonly streams: readonly [{ codec_name: string; width: number; height: number }];
+	readonly streams: readonly {
+		readonly codec_type: string;
+		readonly codec_name: string;
+		readonly width: number;
+		readonly height: number;
+	}[];
 	readonly format: { readonly duration: string };
-	readonly packets: readonly { readonly pts_time: string; readonly duration_time: string }[];
+	readonly packets: readonly {
+		readonly codec_type: string;
+		readonly pts_time: string;
+		readonly duration_time: string;
+	}[];
 }
 
 const run = promisify(execFile);
@@ -49,10 +60,18 @@ export async function probe(file: Buffer): Promise<Probed> {
 		...sections,
 		path,
 	])) as ProbeOutput;
-	const [{ codec_name: codec, width, height }] = streams;
-	const last = packets.at(-1)!;
+	const {
+		codec_name: codec,
+		width,
+		height,
+	} = streams.find((each) => each.codec_type === 'video')!;
+	const sound = streams.find(({ codec_type }) => codec_type === 'audio')?.codec_name;
+	const last = packets.findLast(({ codec_type }) => codec_type === 'video')!;
 	const shownSeconds = Number(last.pts_time) + Number(last.duration_time);
-	return { codec, width, height, seconds: Number(format.duration), shownSeconds };
+	return {
+		...{ codec, width, height, seconds: Number(format.duration), shownSeconds },
+		...(sound !== undefined && { sound }),
+	};
 }
 
 /** One of ffprobe's figures about the brightness (0 to 255) of each frame. */
@@ -74,7 +93,15 @@ export async function pictureChanges(file: Buffer): Promise<readonly number[]> {
 	return (await brightness(file, 'YDIF')).slice(1);
 }
 
-/** The brightness of the brightest point in the middle of the picture, where the text is. */
-export async function brightestOfText(file: Buffer): Promise<number> {
-	return Math.max(...(await brightness(file, 'YMAX', 'crop=iw:ih*0.35:0:ih*0.38')));
+/** Parts of the picture, from the top, as shares of its height. */
+const PARTS = {
+	references: [0.335, 0.04],
+	text: [0.38, 0.35],
+	watermark: [0.95, 0.04],
+} as const;
+
+/** The brightness of the brightest point in a part of the picture, such as the middle, where the text is. */
+export async function brightestOf(part: keyof typeof PARTS, file: Buffer): Promise<number> {
+	const [top, height] = PARTS[part];
+	return Math.max(...(await brightness(file, 'YMAX', `crop=iw:ih*${height}:0:ih*${top}`)));
 }
