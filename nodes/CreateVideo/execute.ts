@@ -17,6 +17,7 @@ import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
 import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { n8nClock } from '../shared/run/clock';
 import { readModelCodes } from '../shared/run/credential';
+import { engineOf, executionOf } from '../shared/run/engine';
 import { hint } from '../shared/run/hints';
 import { mapItems } from '../shared/run/mapItems';
 import { isToolRun, trace } from '../shared/run/nodeContext';
@@ -26,6 +27,8 @@ import { readWaits, waitForCreated } from './wait';
 
 /** Maximum number of reasons in the hint below the output. */
 const MAX_REASONS = 5;
+/** Types of nodes that may wait for a video. */
+const WAITING_NODES = /\.(waitForVideo|executeWorkflow|httpRequest)$/;
 
 /** A created task, with what was sent for it. */
 type CreatedVideo = CreatedTask & {
@@ -42,6 +45,7 @@ export async function createVideos(context: IExecuteFunctions): Promise<INodeExe
 	const created = await createTasks(context, planned);
 	const waits = readWaits(context);
 	const items = waits ? await waitForCreated(context, created, planned) : created;
+	if (!waits) hintUnattended(context, created);
 	if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
 	return items;
 }
@@ -229,6 +233,28 @@ async function outputOf(
 		// An agent's model needs it where it gets a video that it may not have asked for.
 		...((isReused || !isToolRun(context)) && { request: sent }),
 		...(isReused && { reused: true }),
+	});
+}
+
+/** Says in a hint below the output that videos are generated which nothing in the workflow waits for. */
+function hintUnattended(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
+	const ids = items.flatMap(({ json }) => json['task_id'] ?? []);
+	if (ids.length === 0 || isAwaited(context)) return;
+	const videos = ids.length === 1 ? '1 video is' : `${ids.length} videos are`;
+	const todo = 'Connect Wait for Video, or switch on Wait Until Finished';
+	hint(context, `${videos} generating, and nothing in this workflow waits. ${todo}`);
+}
+
+/** Whether a node waits for the videos of this one, or may do so: of a sub-workflow the caller, and after "Execute step" a later run. */
+function isAwaited(context: IExecuteFunctions): boolean {
+	const { nodes, destination } = engineOf(context);
+	if (destination !== undefined || executionOf(context).current.parentId) return true;
+	const after = context.getChildNodes(context.getNode().name).map(({ name }) => name);
+	return Object.values(nodes).some((node) => {
+		const { name, type, disabled, parameters } = node!;
+		if (disabled === true) return false;
+		const collects = type.endsWith('.waitForVideoTool') || parameters['tasks'] === 'ledger';
+		return collects || (after.includes(name) && WAITING_NODES.test(type));
 	});
 }
 

@@ -41,6 +41,9 @@ const videosOfNode = number('Maximum Videos', {
 	integer: true,
 })('maximumVideos');
 
+const WAIT_OF_TOOL =
+	'Whether to wait for the video and return its URL. If not, the agent gets the task_id at once, and needs Wait for Video as another tool.';
+
 /** A field of the wait. */
 const waits = <T>(declared: Declared<T>, key = 'waitUntilFinished') =>
 	changed(declared, (property) => displayed(property, { show: { [key]: [true] } }));
@@ -74,14 +77,24 @@ export const createVideoForm = form({
 			help: 'What the video shows and how it is filmed: subject, movement, camera, light and mood, in a sentence or two',
 		},
 	),
-	references: referencesField,
-	...videoFields,
-	waitUntilFinished: toggle('Wait Until Finished', {
-		help: 'Whether to wait for the video and output its file. If not, the node outputs the task_id at once, for Wait for Video.',
-		noDataExpression: true,
-	}),
+	waitUntilFinished: changed(
+		toggle('Wait Until Finished', {
+			help: 'Whether to wait for the video and output its file. If not, the node outputs the task_id at once: connect Wait for Video, or nobody gets the video.',
+			noDataExpression: true,
+		}),
+		(made) => {
+			const inTool = inTools({ ...made, description: WAIT_OF_TOOL });
+			return [
+				notInTools(made),
+				displayed(inTool, { show: { '@version': [1] } }),
+				displayed({ ...inTool, default: true }, { hide: { '@version': [1] } }),
+			];
+		},
+	),
 	download: waits(downloadFields.download),
 	binaryProperty: waits(downloadFields.binaryProperty),
+	references: referencesField,
+	...videoFields,
 	options: options({
 		idempotencyKey: trimmed('Idempotency Key', {
 			help: 'What the video is for, e.g. the ID of an order. The same key creates no second video, unless the first one has failed: the existing task comes out, with reused: true.',

@@ -2,7 +2,8 @@ import axios from 'axios';
 import type { INode } from 'n8n-workflow';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';
-import { node, workflow } from './support/buildWorkflow';
+import { drawn, node, workflow } from './support/buildWorkflow';
+import { draw } from './support/drawAgent';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const CREATE = 'n8n-nodes-agent-video.createVideo';
@@ -176,3 +177,66 @@ it(
 	},
 	RUN_LIMIT_MS,
 );
+
+const createNode = (parameters: object = {}): INode =>
+	node('Create', CREATE, 1.1, {
+		parameters: { prompt: 'A lake', ...parameters },
+		credential: 'Emulator',
+	});
+
+describe('a run whose video nothing waits for', () => {
+	const start = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+	const wait = node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, { credential: 'Emulator' });
+	const UNATTENDED =
+		'1 video is generating, and nothing in this workflow waits. Connect Wait for Video, or switch on Wait Until Finished';
+
+	it.each([
+		['nothing follows', workflow('Alone', [start, createNode()]), UNATTENDED],
+		[
+			'Wait for Video is not connected to it',
+			drawn('Beside', [start, createNode(), wait], { Start: [['Create', 'Wait']] }),
+			UNATTENDED,
+		],
+		[
+			'Wait for Video is deactivated',
+			workflow('Off', [start, createNode(), { ...wait, disabled: true }]),
+			UNATTENDED,
+		],
+		[
+			'an agent gets its task',
+			draw('Branch', {
+				tools: ['weather'],
+				nodes: [createNode()],
+				wires: { Agent: [['Answers'], [], ['Create']], Create: [['Agent']] },
+				questions: ['How is the weather in Rome?'],
+				credential: 'Emulator',
+				parameters: { model: modelOf('chat-m1') },
+			}),
+			UNATTENDED,
+		],
+		['Wait for Video follows', workflow('Followed', [start, createNode(), wait]), undefined],
+		[
+			'it waits itself',
+			workflow('Itself', [start, createNode({ waitUntilFinished: true })]),
+			undefined,
+		],
+		[
+			'nothing is created',
+			workflow('Dry', [start, createNode({ options: { dryRun: true } })]),
+			undefined,
+		],
+	])(
+		'says so where %s',
+		async (_where, drawing, expected) => {
+			const { client } = session;
+			const ref = await client.importWorkflow(drawing);
+			const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+			const [run] = execution.data.resultData.runData['Create']!;
+			const said = (run!.hints ?? []).map(({ message }) => message);
+			expect(
+				said.filter((message) => message.includes('nothing in this workflow')),
+			).toStrictEqual([expected].filter(Boolean));
+		},
+		RUN_LIMIT_MS,
+	);
+});

@@ -94,3 +94,25 @@ it.each(TOOLS)(
 	},
 	RUN_LIMIT_MS,
 );
+
+it.each([
+	[1.1, { status: 'completed', video_url: expect.stringContaining('.mp4') as string }],
+	// Workflows of before have this version.
+	[1, { status: 'queued' }],
+])(
+	'Create Video as a tool in version %d, with its defaults, tells the model what became of the video',
+	async (version, expected) => {
+		const tool = node('Create Video', 'n8n-nodes-agent-video.createVideoTool', version, {
+			credential: 'Service',
+			parameters: { prompt: fromModel('prompt') },
+		});
+		const { execution, result } = await runAgent(
+			tool,
+			{ executionOrder: 'v1' },
+			{ prompt: 'A lake' },
+		);
+		expect(failureOf(execution)).toBe('');
+		expect(JSON.parse(result)).toMatchObject([expected]);
+	},
+	RUN_LIMIT_MS,
+);

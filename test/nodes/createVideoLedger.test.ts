@@ -147,10 +147,12 @@ const idsOf = (items: readonly INodeExecutionData[] = []) =>
 	items.map(({ json: fields }) => fields['task_id']);
 const reusedOf = (items: readonly INodeExecutionData[] = []) =>
 	items.map(({ json: fields }) => fields['reused'] === true);
+/** The hints about the ledger: in these workflows no node waits, which a hint says as well. */
 const hintsOf = ({ run: { data } }: RunResult) =>
 	Object.values(data.resultData.runData)
 		.flat()
-		.flatMap(({ hints = [] }) => hints.map(({ message }) => message));
+		.flatMap(({ hints = [] }) => hints.map(({ message }) => message))
+		.filter((message) => !message.includes('nothing in this workflow waits'));
 
 describe('the rows of an execution', () => {
 	test('before and after each creation', async () => {

@@ -13,12 +13,16 @@ const image = { kind: 'image', url: 'https://example.com/a.png' };
 
 /** What the canvas shows below a node with these settings. */
 test.each<[INodeType, IDataObject, string]>([
-	[new CreateVideo(), {}, 'video-m1 from text'],
-	[new CreateVideo(), { references: { file: [image] } }, 'video-m1 from files'],
+	[new CreateVideo(), {}, 'video-m1 from text, not waiting'],
+	[new CreateVideo(), { references: { file: [image] } }, 'video-m1 from files, not waiting'],
 	[new CreateVideo(), { options: { dryRun: true } }, 'dry run: video-m1 from text'],
-	[new CreateVideo(), { model: model('') }, 'no model from text'],
-	[new CreateVideo(), { model: model('={{ $json.model }}') }, '$json.model from text'],
-	[new CreateVideo(), { model: model('video-m2=my-video') }, 'my-video from text'],
+	[new CreateVideo(), { model: model('') }, 'no model from text, not waiting'],
+	[
+		new CreateVideo(),
+		{ model: model('={{ $json.model }}') },
+		'$json.model from text, not waiting',
+	],
+	[new CreateVideo(), { model: model('video-m2=my-video') }, 'my-video from text, not waiting'],
 	[new CreateVideo(), { waitUntilFinished: true }, 'video-m1 from text, wait'],
 	[
 		new CreateVideo(),
