@@ -6,6 +6,7 @@ import { completeChat } from '../../nodes/client/chat/completeChat';
 import { ServiceError } from '../../nodes/client/errors';
 import type { HttpPort } from '../../nodes/client/ports';
 import { fakeClock } from '../support/fakeClock';
+import { FAILURE } from '../support/failureTexts';
 
 const TOOL = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } };
 const user = (content: string) => [{ role: 'user', content } as const];
@@ -100,7 +101,6 @@ async function outcome(kind: keyof typeof REQUESTS, http: HttpPort) {
 
 const EMPTY = 'Empty response from the service';
 const CUT = 'The stream ended before the reply was complete';
-const LOST = 'The connection to the service was lost';
 
 describe.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])('a stream of %s', (kind) => {
 	let stream: Buffer;
@@ -145,7 +145,7 @@ describe.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])('a stream of %
 			});
 			expected.push({
 				at,
-				message: breaks ? LOST : at === 0 ? EMPTY : CUT,
+				message: breaks ? FAILURE.lost : at === 0 ? EMPTY : CUT,
 				text: hasChoices ? text : '',
 				sessionId: sessionId,
 				progress,

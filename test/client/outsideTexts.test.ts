@@ -5,6 +5,7 @@ import { excerpt } from '../../nodes/client/http/request';
 import { parseJson } from '../../nodes/client/json';
 import { runNode } from '../support/engine';
 import { events, json, startScriptedServer, type Script } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 const MEGABYTE = 1_000_000;
 const fill = (text: string, length = MEGABYTE) => text.repeat(Math.ceil(length / text.length));
@@ -174,7 +175,7 @@ describe('a stream in answer to a request for a whole reply', () => {
 		const { error } = await runChat((response) => {
 			events(response, [{ error: { message: 'No seats', type: 'invalid_request' } }]);
 		}, NOT_STREAMED);
-		expect(error?.message).toContain('The service rejected the request as malformed');
+		expect(error?.message).toContain(FAILURE.malformed);
 		expect(error?.description).toContain('No seats');
 	});
 });

@@ -2,6 +2,7 @@ import { completeChat } from '../../nodes/client/chat/completeChat';
 import { ServiceError } from '../../nodes/client/errors';
 import { axiosHttp } from '../support/axiosHttp';
 import { startScriptedServer } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 interface Response {
 	readonly type?: string;
@@ -117,7 +118,7 @@ describe('an error event', () => {
 		});
 	});
 
-	const LIMIT = 'Too many requests: rate limit reached';
+	const LIMIT = FAILURE.tooMany;
 	const CALM = { retryable: true, outcomeUnknown: false };
 	const FINAL = { retryable: false, outcomeUnknown: false };
 	test.each([
@@ -129,16 +130,16 @@ describe('an error event', () => {
 		[
 			'the type of the specification',
 			{ ...WORDS, type: 'invalid_request_error' },
-			'The service rejected the request as malformed',
+			FAILURE.malformed,
 			{ status: 400, ...FINAL },
 		],
 		[
 			'a status after which the outcome is unknown',
 			{ ...WORDS, code: 503 },
-			'The service is temporarily unavailable',
+			FAILURE.unavailable,
 			{ status: 503, retryable: true, outcomeUnknown: true },
 		],
-		['nothing', WORDS, 'The service returned an error', {}],
+		['nothing', WORDS, FAILURE.noStatus, {}],
 	])(
 		'that comes first is the error status that it stands for: %s',
 		async (_n, error, message, d) => {

@@ -19,6 +19,7 @@ import {
 	startSession,
 	type Session,
 } from './support/session';
+import { FAILURE } from '../support/failureTexts';
 
 const GREETING = 'Welcome.';
 const ANSWER = 'The sea is blue.';
@@ -270,8 +271,8 @@ it.concurrent.each(EVERYWHERE)(
 	BROWSER_LIMIT_MS,
 );
 
-const KEY = 'The service rejected the API key. Tell the owner of this chat';
-const WORDS = 'Content moderation rejected the request. Rephrase your message';
+const KEY = `${FAILURE.badKey}. Tell the owner of this chat`;
+const WORDS = `${FAILURE.moderated}. Rephrase your message`;
 const STOPPED = 'I stopped without an answer: it took too many steps. Ask for less at once';
 const CONTINUE = { onError: 'continueRegularOutput' };
 const ONE_ROUND = { options: { maxRounds: 1 } };

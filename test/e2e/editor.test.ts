@@ -15,6 +15,7 @@ import {
 } from './support/editorSteps';
 import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
 import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './support/session';
+import { FAILURE } from '../support/failureTexts';
 
 let session: Session;
 let browser: Browser;
@@ -119,7 +120,7 @@ it(
 			const dialog = page.getByTestId('credential-edit-dialog');
 			await dialog.getByText('Couldn’t connect with these settings').waitFor();
 			await dialog.getByText('More details').click();
-			await dialog.getByText('The service rejected the API key').waitFor();
+			await dialog.getByText(FAILURE.badKey).waitFor();
 
 			await field(page, 'apiKey').fill('demo-key');
 			await save.click();

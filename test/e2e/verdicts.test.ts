@@ -10,6 +10,7 @@ import { events, json, startScriptedServer } from '../support/scriptedServer';
 import { drawn, node, withSubNodes } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 import { sharedN8nUrl } from './support/sharedN8n';
+import { FAILURE } from '../support/failureTexts';
 
 const CREDENTIAL = 'Verdicts';
 const PACKAGE = 'n8n-nodes-agent-video';
@@ -36,7 +37,7 @@ const EXPECTED = (isModel: boolean): Readonly<Record<string, string>> => ({
 	refusal: 'The model refused to answer: I cannot do that',
 	call: 'The reply was cut off in a tool call',
 	failure: 'The service reported an error during the reply',
-	envelope: 'The service returned an error',
+	envelope: FAILURE.noStatus,
 	cut: isModel ? 'The reply was cut off' : 'Half of it',
 });
 

@@ -1,5 +1,6 @@
 import type { FaultId } from './faults';
 import type { OperationId } from './operations';
+import { FAILURE } from '../support/failureTexts';
 
 /** How an operation ends under a fault. */
 export interface Ending {
@@ -123,8 +124,6 @@ const refusesTask = (message: string, status: number) =>
 		...LASTING,
 	});
 
-const BROKE = 'The connection to the service was lost';
-const SILENT = 'The service did not respond in time';
 const SILENCE_MS = [620_000, 620_000] as const;
 const CREATION_SILENCE_MS = [120_000, 120_000] as const;
 const TOO_LONG = 'The call exceeded its Timeout of 620 seconds';
@@ -134,11 +133,11 @@ const CREATION_TOO_LONG = outcomeUnknown('The call exceeded its Timeout of 120 s
 const LIMIT_REACHED = 'The assistant exceeded the 600-second limit of the service';
 const AFTER_SILENCE = well({ requests: 3, takesMs: [49_000, 49_000] });
 const AFTER_LONG_POLL = well({ requests: 3, takesMs: [79_000, 79_000] });
-const NOT_THERE = badly('Could not connect to the service (connection refused)', {
+const NOT_THERE = badly(FAILURE.refused, {
 	requests: 4,
 	takesMs: [1, 7_000],
 });
-const NO_NAME = badly('Could not resolve the host name of the service', {
+const NO_NAME = badly(FAILURE.noName, {
 	requests: 4,
 	takesMs: [1, 7_000],
 });
@@ -148,20 +147,8 @@ const FOREVER = { requests: ALL_POLLS, keeps: ['task-1'], takesMs: TEN_MINUTES }
 const BROKEN_JSON = 'The response is truncated or not valid JSON';
 const STRANGE = 'Unexpected response: this is not the Agent Video API';
 const EMPTY = 'Empty response from the service';
-const PROXY = 'The service or a proxy in front of it failed';
-const UNAVAILABLE = 'The service is temporarily unavailable';
-const TOO_MANY = 'Too many requests: rate limit reached';
-const MALFORMED = 'The service rejected the request as malformed';
-const NO_APP = 'There is no application with this app code';
-const NOT_PAID = 'The account has no credit, or no access to the model';
-const NO_MODEL = 'The video model does not exist, or the account has no access to it';
-const BAD_KEY = 'The service rejected the API key';
-const NO_ACCESS = 'The API key has no access to this application';
-const NO_CREDIT = 'Insufficient credit';
-const MODERATED = 'Content moderation rejected the request';
-const NOT_FOUND = 'The service was not found at this address';
 const LOGIN = { keeps: ['Log in first'] };
-const NO_PAGE = badly(NOT_FOUND, { status: 404, ...LOGIN });
+const NO_PAGE = badly(FAILURE.notFound, { status: 404, ...LOGIN });
 const NO_STREAM = skipped('the response is not a stream');
 const NO_CONTENT = skipped('the response has no content');
 const STREAM_WELL = byForm(
@@ -184,7 +171,7 @@ const PAUSED_SEVEN = well({ requests: 3, takesMs: [15_500, 15_500] });
 
 /** No redirect is followed, so nothing arrives at the other host. */
 const redirected = (status: number) => {
-	const ending = badly('The service redirects the request to another address', {
+	const ending = badly(FAILURE.redirect, {
 		status,
 		keeps: ['Location: http://127.0.0.1:', '/elsewhere'],
 	});
@@ -195,21 +182,21 @@ const redirected = (status: number) => {
 export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	refused: row(NOT_THERE, { waitForVideo: { ...NOT_THERE, ...FOREVER } }),
 	dns: row(NO_NAME, { waitForVideo: { ...NO_NAME, ...FOREVER } }),
-	resetBefore: row(badly(BROKE), { createVideo: outcomeUnknown(BROKE) }),
+	resetBefore: row(badly(FAILURE.lost), { createVideo: outcomeUnknown(FAILURE.lost) }),
 	resetAfter: byForm(
-		{ streamed: badly(BROKE, HALF), whole: badly(BROKE) },
-		{ createVideo: outcomeUnknown(BROKE) },
+		{ streamed: badly(FAILURE.lost, HALF), whole: badly(FAILURE.lost) },
+		{ createVideo: outcomeUnknown(FAILURE.lost) },
 	),
-	stall: row(badly(SILENT, { takesMs: SILENCE_MS }), {
+	stall: row(badly(FAILURE.silent, { takesMs: SILENCE_MS }), {
 		assistantStreamed: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
 		assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-		createVideo: outcomeUnknown(SILENT, { takesMs: CREATION_SILENCE_MS }),
+		createVideo: outcomeUnknown(FAILURE.silent, { takesMs: CREATION_SILENCE_MS }),
 		waitForVideo: AFTER_SILENCE,
 	}),
 	stallAfter: byForm(
 		{
-			streamed: badly(SILENT, { ...HALF, takesMs: SILENCE_MS }),
-			whole: badly(SILENT, { takesMs: SILENCE_MS }),
+			streamed: badly(FAILURE.silent, { ...HALF, takesMs: SILENCE_MS }),
+			whole: badly(FAILURE.silent, { takesMs: SILENCE_MS }),
 		},
 		{
 			assistantStreamed: badly(LIMIT_REACHED, {
@@ -217,7 +204,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 				takesMs: SILENCE_MS,
 			}),
 			assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-			createVideo: outcomeUnknown(SILENT, { takesMs: CREATION_SILENCE_MS }),
+			createVideo: outcomeUnknown(FAILURE.silent, { takesMs: CREATION_SILENCE_MS }),
 			waitForVideo: AFTER_SILENCE,
 		},
 	),
@@ -237,10 +224,10 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		{ createVideo: CREATION_TOO_LONG, waitForVideo: AFTER_LONG_POLL },
 	),
 	// Before the headers have arrived Timeout is a total timeout: n8n's HTTP client counts from the request.
-	endlessHeaders: row(badly(SILENT, { takesMs: SILENCE_MS }), {
+	endlessHeaders: row(badly(FAILURE.silent, { takesMs: SILENCE_MS }), {
 		assistantStreamed: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
 		assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-		createVideo: outcomeUnknown(SILENT, { takesMs: CREATION_SILENCE_MS }),
+		createVideo: outcomeUnknown(FAILURE.silent, { takesMs: CREATION_SILENCE_MS }),
 		waitForVideo: AFTER_SILENCE,
 	}),
 	cutJson: byForm(
@@ -271,15 +258,15 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	cutDone: STREAM_WELL,
 	resetAtEnd: STREAM_WELL,
 	missingDone: STREAM_WELL,
-	html502: row(badly(PROXY, { status: 502, keeps: ['502 Bad Gateway'] }), {
-		createVideo: outcomeUnknown(PROXY, { status: 502, keeps: ['502 Bad Gateway'] }),
+	html502: row(badly(FAILURE.proxy, { status: 502, keeps: ['502 Bad Gateway'] }), {
+		createVideo: outcomeUnknown(FAILURE.proxy, { status: 502, keeps: ['502 Bad Gateway'] }),
 	}),
 	nginx: row(well()),
 	rateLimit: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
 	rateLimitDate: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
-	rateLimitLong: row(badly(TOO_MANY, said(429)), {
+	rateLimitLong: row(badly(FAILURE.tooMany, said(429)), {
 		waitForVideo: badly(
-			`${NOT_FINISHED}. The last poll, after 600 seconds, failed: ${TOO_MANY}: Own words for 429`,
+			`${NOT_FINISHED}. The last poll, after 600 seconds, failed: ${FAILURE.tooMany}: Own words for 429`,
 			{
 				reason: 'timeout',
 				// A pause lasts a minute at most.
@@ -292,33 +279,35 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	rateLimitPlain: row(AFTER_LIMIT, {
 		waitForVideo: well({ requests: 3, takesMs: [19_500, 19_500] }),
 	}),
-	unavailableOnce: row(badly(UNAVAILABLE, said(503)), {
-		createVideo: outcomeUnknown(UNAVAILABLE, said(503)),
+	unavailableOnce: row(badly(FAILURE.unavailable, said(503)), {
+		createVideo: outcomeUnknown(FAILURE.unavailable, said(503)),
 	}),
-	unavailable: row(badly(UNAVAILABLE, said(503)), {
-		createVideo: outcomeUnknown(UNAVAILABLE, said(503)),
+	unavailable: row(badly(FAILURE.unavailable, said(503)), {
+		createVideo: outcomeUnknown(FAILURE.unavailable, said(503)),
 		waitForVideo: badly(
-			`${NOT_FINISHED}. The last poll, after 600 seconds, failed: ${UNAVAILABLE}: Own words for 503`,
+			`${NOT_FINISHED}. The last poll, after 600 seconds, failed: ${FAILURE.unavailable}: Own words for 503`,
 			{
 				reason: 'timeout',
 				...FOREVER,
 			},
 		),
 	}),
-	status400: errorStatusRow(400, MALFORMED, 'The service rejected a parameter'),
-	status401: errorStatusRow(401, BAD_KEY, BAD_KEY, { waitForVideo: stopsWaiting(BAD_KEY, 401) }),
-	status402: errorStatusRow(402, NOT_PAID, NO_MODEL, {
-		assistant: badly(NO_APP, said(402)),
-		assistantStreamed: badly(NO_APP, said(402)),
+	status400: errorStatusRow(400, FAILURE.malformed, FAILURE.badParameter),
+	status401: errorStatusRow(401, FAILURE.badKey, FAILURE.badKey, {
+		waitForVideo: stopsWaiting(FAILURE.badKey, 401),
 	}),
-	status403: errorStatusRow(403, NO_ACCESS, 'The API key has no access', {
+	status402: errorStatusRow(402, FAILURE.notPaid, FAILURE.noModel, {
+		assistant: badly(FAILURE.noApp, said(402)),
+		assistantStreamed: badly(FAILURE.noApp, said(402)),
+	}),
+	status403: errorStatusRow(403, FAILURE.noAccess, 'The API key has no access', {
 		waitForVideo: refusesTask('The API key has no access to this task', 403),
 	}),
-	status404: errorStatusRow(404, NOT_FOUND, NOT_FOUND, {
+	status404: errorStatusRow(404, FAILURE.notFound, FAILURE.notFound, {
 		waitForVideo: refusesTask('The service does not know this task', 404),
 	}),
-	status406: errorStatusRow(406, NO_CREDIT),
-	status409: errorStatusRow(409, MODERATED),
+	status406: errorStatusRow(406, FAILURE.noCredit),
+	status409: errorStatusRow(409, FAILURE.moderated),
 	html404: row(skipped('nothing but a poll is repeated after a 404'), { waitForVideo: ARRIVES }),
 	html404Always: row(NO_PAGE, { waitForVideo: { ...NO_PAGE, ...LASTING } }),
 	redirect302: redirected(302),

@@ -5,6 +5,7 @@ import { dataTables, type DataTables } from '../support/dataTables';
 import { packageNode, runWorkflow } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { printMatrix } from './printMatrix';
+import { FAILURE } from '../support/failureTexts';
 
 /** What only the conversation of the key `customer-7` has. */
 const SECRET = 'INTERNAL-SECRET';
@@ -186,8 +187,8 @@ describe.each(CHATS)('$type', ({ type, inChat }) => {
 		const [task] = run.data.resultData.runData['Tested']!;
 		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
 		expect(shown!.json).toStrictEqual({
-			error: 'The service rejected the request as malformed',
-			message: 'The service rejected the request as malformed. Tell the owner of this chat',
+			error: FAILURE.malformed,
+			message: `${FAILURE.malformed}. Tell the owner of this chat`,
 		});
 		expect(JSON.stringify(task!.hints)).toContain('The service said: internal host db-7.corp');
 	});

@@ -8,6 +8,7 @@ import {
 	type ScriptedServer,
 } from '../support/scriptedServer';
 import { withFakeTimers } from '../support/fakeTimers';
+import { FAILURE } from '../support/failureTexts';
 
 const REPLY = {
 	choices: [
@@ -234,7 +235,7 @@ describe('when the trigger streams', () => {
 		const { chunks } = await chat({ streaming: true, onError: 'continueRegularOutput' });
 		expect(chunks.map(({ type, content }) => [type, content])).toStrictEqual([
 			['begin', undefined],
-			['item', '\n\n> The service is temporarily unavailable. Try again in a minute\n\n'],
+			['item', `\n\n> ${FAILURE.unavailable}. Try again in a minute\n\n`],
 			['end', undefined],
 		]);
 	});
@@ -552,9 +553,7 @@ describe('many items', () => {
 		);
 		expect(outputs[0]!.map(({ json: { output, error } }) => output ?? error)).toStrictEqual(
 			items.map(({ chatInput }) =>
-				['q7', 'q20', 'q49'].includes(chatInput)
-					? 'Content moderation rejected the request'
-					: `re ${chatInput}`,
+				['q7', 'q20', 'q49'].includes(chatInput) ? FAILURE.moderated : `re ${chatInput}`,
 			),
 		);
 		expect(server.requests).toHaveLength(50);
@@ -641,7 +640,7 @@ describe('bad input', () => {
 		});
 		expect(error).toMatchObject({
 			name: 'NodeApiError',
-			message: 'Could not resolve the host name of the service',
+			message: FAILURE.noName,
 		});
 		expect(error!.description).toContain('Check the Base URL');
 	});
@@ -651,7 +650,7 @@ describe('bad input', () => {
 		const { error } = await chat();
 		expect(error).toMatchObject({
 			name: 'NodeApiError',
-			message: 'Could not connect to the service (connection refused)',
+			message: FAILURE.refused,
 		});
 	});
 
@@ -665,7 +664,7 @@ describe('bad input', () => {
 		expect(error).toMatchObject({
 			name: 'NodeApiError',
 			httpCode: '401',
-			message: 'The service rejected the API key',
+			message: FAILURE.badKey,
 		});
 		expect(error!.description).toBe(
 			'Check the API Key in the Agent Video API credential, and that the Base URL is of the same service. The service said: invalid key. Type: invalid_request_error',

@@ -6,6 +6,7 @@ import {
 	type ScriptedServer,
 } from '../support/scriptedServer';
 import { SPEC_ROWS } from '../support/specVideoModels';
+import { FAILURE } from '../support/failureTexts';
 
 let server: ScriptedServer;
 let script: Script;
@@ -165,7 +166,7 @@ test('an item that the service rejects stops the node, and the error names the c
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
 		httpCode: '409',
-		message: 'Content moderation rejected the request',
+		message: FAILURE.moderated,
 	});
 	expect(error!.description).toContain('The service said: sensitive');
 	expect(error!.description).toMatch(/Tasks created before this error, still generating: task-p/);
@@ -191,7 +192,7 @@ test('with Continue On Fail each error is on its own item', async () => {
 	]);
 	expect(outputs[1]!.map(({ json: fields }) => fields)).toStrictEqual([
 		{
-			error: 'Insufficient credit',
+			error: FAILURE.noCredit,
 			message: expect.stringContaining('Top up the account') as string,
 			details: {
 				kind: 'http',
@@ -221,9 +222,9 @@ test.each([{ ok: true }, { task_id: ' ' }])('%j has no task ID: an error', async
 });
 
 test.each<[object, string, boolean]>([
-	[{ message: 'no credit', code: 406 }, 'Insufficient credit', false],
-	[{ message: 'bad', type: 'invalid_request_error' }, 'The service rejected a parameter', false],
-	[{ message: 'broken' }, 'The service returned an error; the task may have been created', true],
+	[{ message: 'no credit', code: 406 }, FAILURE.noCredit, false],
+	[{ message: 'bad', type: 'invalid_request_error' }, FAILURE.badParameter, false],
+	[{ message: 'broken' }, `${FAILURE.noStatus}; the task may have been created`, true],
 ])('an error with status 200 is one of the service: %j', async (error, message, isUnknown) => {
 	script = (response) => {
 		json(response, 200, { error });

@@ -14,6 +14,7 @@ import {
 	type Script,
 	type ScriptedServer,
 } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 type Response = Parameters<Script>[0];
 
@@ -110,7 +111,7 @@ describe('Retry On Fail', () => {
 		expect(error).toMatchObject({
 			name: 'NodeApiError',
 			httpCode: '503',
-			message: 'The service is temporarily unavailable; the task may have been created',
+			message: `${FAILURE.unavailable}; the task may have been created`,
 			context: { data: { kind: 'http', status: 503, outcome_unknown: true } },
 		});
 		expect(error!.description).toMatch(/First check whether the service has the task/);
@@ -144,7 +145,7 @@ describe('Retry On Fail', () => {
 			expect(ids(outputs[0])!.slice(0, 2)).toStrictEqual(['task-p1', 'task-p2']);
 			const failed = onError === 'continueErrorOutput' ? outputs[1]![0] : outputs[0]![2];
 			expect(failed!.json).toMatchObject({
-				error: 'The connection to the service was lost; the task may have been created',
+				error: `${FAILURE.lost}; the task may have been created`,
 				details: { kind: 'network', outcome_unknown: true },
 			});
 		},
@@ -343,6 +344,6 @@ test('the error of a canceled creation says that the task may have been created'
 	});
 	expect(end).toBe('canceled');
 	expect(run.data.resultData.runData['Tested']?.[0]?.error?.message).toBe(
-		'The execution was canceled; the task may have been created',
+		`${FAILURE.canceled}; the task may have been created`,
 	);
 });

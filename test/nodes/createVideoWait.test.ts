@@ -8,6 +8,7 @@ import { runNode, type RunOptions, type RunResult } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 const CREATE = '/v1/videos/generations';
 const POLL = '/v1/videos/tasks';
@@ -197,7 +198,7 @@ describe('several videos', () => {
 			expect(idsOf(good)).toStrictEqual(['task-a', 'task-e']);
 			expect(filesOf(good)).toStrictEqual(['task-a.mp4', 'task-e.mp4']);
 			expect(errorsOf(bad)).toStrictEqual([
-				expect.stringMatching(/^Insufficient credit/),
+				expect.stringMatching(new RegExp(`^${FAILURE.noCredit}`)),
 				expect.stringMatching(/^The video failed: .*task-c \(failed\): moderation/),
 				expect.stringMatching(/^The file could not be downloaded/),
 				expect.stringMatching(/^Prompt is empty/),

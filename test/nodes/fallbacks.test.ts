@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { runNode, type RunResult } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 /** Codes that the service rejects, and the status it rejects them with; the others answer. */
 let rejected: Readonly<Record<string, number>>;
@@ -93,7 +94,7 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 		rejected = { first: 429, second: 403, third: 402 };
 		const { error } = await ask(node, {});
 		expect(sent()).toStrictEqual(['first', 'second', 'third']);
-		expect(error!.message).toBe('The account has no credit, or no access to the model');
+		expect(error!.message).toBe(FAILURE.notPaid);
 	});
 
 	test('a list from an expression is the same as codes with commas', async () => {

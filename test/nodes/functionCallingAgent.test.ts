@@ -11,6 +11,7 @@ import {
 	type Wires,
 } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 const AGENT = 'Agent';
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
@@ -459,7 +460,7 @@ describe('failures of the service', () => {
 
 		test.each([
 			[1, 'Done.'],
-			[5, 'The service is temporarily unavailable'],
+			[5, FAILURE.unavailable],
 		])('%i failures: only what failed is asked again, three times at most', async (n, last) => {
 			let broken = n;
 			model = (messages) => {
@@ -518,7 +519,7 @@ describe('failures of the service', () => {
 		});
 		expect(answers.map(({ json: { output, error } }) => output ?? error)).toStrictEqual([
 			'Done.',
-			'The service is temporarily unavailable',
+			FAILURE.unavailable,
 			'Prompt is empty',
 		]);
 	});

@@ -8,6 +8,7 @@ import { OPERATIONS, WAYS, type Operation, type Way } from '../faults/operations
 import { runNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -221,7 +222,7 @@ describe.each([OPERATIONS.chatStreamed, OPERATIONS.agent, OPERATIONS.assistantSt
 				...WAYS.streaming,
 			});
 			const shown = chunks.find(({ type }) => type === 'error');
-			expect(shown?.content).toBe('Insufficient credit. Tell the owner of this chat');
+			expect(shown?.content).toBe(`${FAILURE.noCredit}. Tell the owner of this chat`);
 			expect(JSON.stringify(chunks)).not.toMatch(/tenant|trace-7/i);
 			expect(JSON.stringify(error)).toContain('Tenant 7 is broke');
 			expect(JSON.stringify(error)).toContain('trace-7');

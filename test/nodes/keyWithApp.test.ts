@@ -11,6 +11,7 @@ import {
 	type RunResult,
 } from '../support/engine';
 import { json, startScriptedServer } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -83,7 +84,7 @@ describe.each(CHATS)('%s, whose API key ends with an app code', (_name, app, run
 
 	test('a wrong code is the error of the service', async () => {
 		const { error } = await run({}, { credential: keyOf('no-such-app') });
-		expect(error!.message).toContain('There is no application with this app code');
+		expect(error!.message).toContain(FAILURE.noApp);
 	});
 });
 

@@ -4,6 +4,7 @@ import { event } from '../faults/answers';
 import { OPERATIONS, WAYS, type Operation, type Outcome } from '../faults/operations';
 import { withFakeTimers } from '../support/fakeTimers';
 import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -50,7 +51,7 @@ describe.each(Object.entries(OPERATIONS))('%s', (_id, operation: Operation) => {
 			expect(other.requests).toHaveLength(0);
 			expect(service.requests.map(({ path }) => path)).not.toContain('/elsewhere');
 			const shown = JSON.stringify([items, error?.message, error]);
-			expect(shown).toContain('The service redirects the request to another address');
+			expect(shown).toContain(FAILURE.redirect);
 			expect(shown).toContain('Check the Base URL');
 			expect(shown).toContain('https:// instead of http://');
 			expect(shown).toContain(`Location: ${location}`);

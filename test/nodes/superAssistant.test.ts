@@ -9,6 +9,7 @@ import {
 	type Script,
 	type ScriptedServer,
 } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 
 const SECRET = 'k-secret';
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
@@ -290,7 +291,7 @@ describe('sessions', () => {
 			onError: 'continueRegularOutput',
 		});
 		expect(outputs[0]!.map(({ json: { output, error } }) => output ?? error)).toStrictEqual([
-			'Insufficient credit',
+			FAILURE.noCredit,
 			'Look: done',
 		]);
 	});
@@ -550,7 +551,7 @@ describe('Timeout', () => {
 	test('ends a call without data', async () => {
 		script = () => undefined;
 		const { error } = await assist({ parameters: soon });
-		expect(error!.message).toBe('The service did not respond in time');
+		expect(error!.message).toBe(FAILURE.silent);
 	});
 
 	test('ends a call that only receives keep-alive bytes', async () => {

@@ -7,6 +7,7 @@ import {
 	type ScriptedServer,
 } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
+import { FAILURE } from '../support/failureTexts';
 
 const FILE = sampleFile('video/mp4');
 
@@ -245,7 +246,7 @@ test('a rejected API key stops the node, and the error names the task', async ()
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
 		httpCode: '401',
-		message: 'The service rejected the API key',
+		message: FAILURE.badKey,
 	});
 	expect(error!.description).toContain('Tasks not finished: task-1');
 	expect(JSON.stringify(error)).not.toContain('k-secret');

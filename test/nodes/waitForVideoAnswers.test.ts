@@ -16,6 +16,7 @@ import {
 	type ScriptedServer,
 } from '../support/scriptedServer';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
+import { FAILURE } from '../support/failureTexts';
 
 type Answer = (response: Parameters<Script>[0], taskId: string) => void;
 
@@ -107,7 +108,7 @@ describe('without any good answer', () => {
 	});
 
 	test.each([
-		['404 pages', page(404), 'The service was not found at this address', /Base URL/],
+		['404 pages', page(404), FAILURE.notFound, /Base URL/],
 		[
 			'HTML pages',
 			page(200),
@@ -256,8 +257,8 @@ test.each(['123', '12345678901234567891'])(
 );
 
 test.each<[object, string]>([
-	[{ message: 'own words', code: 400 }, 'The service rejected a parameter: own words'],
-	[{ message: 'own words' }, 'The service returned an error: own words'],
+	[{ message: 'own words', code: 400 }, `${FAILURE.badParameter}: own words`],
+	[{ message: 'own words' }, `${FAILURE.noStatus}: own words`],
 ])('an error with status 200 is one of the service: %j', async (error, words) => {
 	const { status, outputs } = await wait({
 		a: [

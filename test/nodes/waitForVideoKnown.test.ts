@@ -6,6 +6,7 @@ import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '..
 import { withFakeTimers } from '../support/fakeTimers';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
+import { FAILURE } from '../support/failureTexts';
 
 // What is known of the other tasks when an error ends polling.
 
@@ -69,7 +70,7 @@ describe('the key is rejected while one video is generating', () => {
 
 	test('the error that fails the node names each task by its outcome, with the videos', async () => {
 		const { error, outputs } = await wait();
-		expect(error!.message).toBe('The service rejected the API key');
+		expect(error!.message).toBe(FAILURE.badKey);
 		expect(error!.description).toContain(NAMED);
 		expect(outputs.flat()).toHaveLength(0);
 	});
@@ -80,7 +81,7 @@ describe('the key is rejected while one video is generating', () => {
 		expect(idsOf(outputs[FAILED])).toStrictEqual(['c']);
 		expect(outputs[ERROR]).toMatchObject([
 			{
-				json: { error: 'The service rejected the API key', details: { task_id: 'b' } },
+				json: { error: FAILURE.badKey, details: { task_id: 'b' } },
 				pairedItem: { item: 1 },
 			},
 		]);
@@ -170,7 +171,7 @@ describe('errors of the service without a type', () => {
 		'a 404 with the JSON %j of another server fails the node',
 		async (body) => {
 			answers = { a: [[404, body]] };
-			expect((await wait()).error!.message).toBe('The service was not found at this address');
+			expect((await wait()).error!.message).toBe(FAILURE.notFound);
 		},
 	);
 });

@@ -22,6 +22,7 @@ import {
 } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED, GENERATING } from '../support/waitOutputs';
+import { FAILURE } from '../support/failureTexts';
 
 const WAIT = 'Wait';
 const CONNECTED: Wires = { [WAIT]: [['Done'], ['Lost'], ['Later']] };
@@ -228,7 +229,7 @@ describe('a failed video', () => {
 
 /** What Create Video outputs with *On Error: Continue* for a creation that the service has refused. */
 const REFUSED = {
-	error: 'Insufficient credit',
+	error: FAILURE.noCredit,
 	message: 'Top up the account, then run the workflow again',
 	details: { status: 406 },
 };
@@ -259,7 +260,7 @@ describe('a creation that was refused', () => {
 		const result = await wait(NOT_FAILED, { items });
 		expect(result.error!.message).toBe('1 of 3 videos failed');
 		expect(result.error!.description).toContain(
-			'without a task (creation): Insufficient credit',
+			`without a task (creation): ${FAILURE.noCredit}`,
 		);
 		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a', 'c']);
 	});
@@ -352,7 +353,7 @@ describe('Ask Once', () => {
 	test('a wrong address fails the node', async () => {
 		reports = { x: { status_code: 404 }, y: { status_code: 404 } };
 		const { error } = await wait(CONNECTED, { items: ids('x', 'y'), parameters });
-		expect(error!.message).toBe('The service was not found at this address');
+		expect(error!.message).toBe(FAILURE.notFound);
 		expect(error!.description).toContain('Tasks not finished: x, y');
 	});
 

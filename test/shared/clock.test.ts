@@ -1,5 +1,6 @@
 import { n8nClock } from '../../nodes/shared/run/clock';
 import { strictContext } from '../support/strictContext';
+import { FAILURE } from '../support/failureTexts';
 
 const contextWith = (signal: AbortSignal) =>
 	strictContext({ getExecutionCancelSignal: () => signal });
@@ -10,7 +11,7 @@ test('a sleep ends as soon as the execution is canceled', async () => {
 	controller.abort();
 	await expect(sleep).rejects.toMatchObject({
 		kind: 'canceled',
-		message: 'The execution was canceled',
+		message: FAILURE.canceled,
 	});
 });
 

@@ -12,6 +12,7 @@ import {
 	type Ran,
 	type Target,
 } from './nodeRuns';
+import { FAILURE } from '../support/failureTexts';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -263,7 +264,7 @@ const FAILURES: readonly (readonly [number, string, (target: Target) => Promise<
 	],
 	[
 		406,
-		'Insufficient credit',
+		FAILURE.noCredit,
 		async ({ url }) => await chat({ url, apiKey: 'demo-key-no-credit' }, { prompt: 'Hi' }),
 	],
 	[409, 'moderation', async (target) => await chat(target, { prompt: 'forbidden-word' })],

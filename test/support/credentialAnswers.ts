@@ -1,4 +1,5 @@
 import { json, type Script } from './scriptedServer';
+import { FAILURE } from './failureTexts';
 
 /** What a server answers to the test of the credential, and what n8n then says. */
 export interface CredentialAnswer {
@@ -42,12 +43,12 @@ export const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
 	{
 		title: 'a 401 of the service',
 		answer: own(401),
-		says: [/^The service rejected the API key \(status 401\)/, /Check the API Key/, /Base URL/],
+		says: [new RegExp(`^${FAILURE.badKey} \\(status 401\\)`), /Check the API Key/, /Base URL/],
 	},
 	{
 		title: 'a 401 page',
 		answer: page(401),
-		says: [/^The service rejected the API key/, /Sign in/],
+		says: [new RegExp(`^${FAILURE.badKey}`), /Sign in/],
 	},
 	{ title: 'a 403', answer: own(403), says: [/^The API key has no access/, /firewall/] },
 	// The address is wrong: another server answers.
@@ -72,12 +73,12 @@ export const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
 		{
 			title: `a ${status} page`,
 			answer: page(status),
-			says: [/^The service was not found at this address/, /Check the Base URL/],
+			says: [new RegExp(`^${FAILURE.notFound}`), /Check the Base URL/],
 		},
 		{
 			title: `an empty ${status}`,
 			answer: page(status, ''),
-			says: [/^The service was not found at this address/],
+			says: [new RegExp(`^${FAILURE.notFound}`)],
 		},
 	]),
 	...[
@@ -87,7 +88,7 @@ export const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
 	].map((message) => ({
 		title: `a 404 in the same form: ${message}`,
 		answer: own(404, message),
-		says: [/^The service was not found at this address/, /Check the Base URL/],
+		says: [new RegExp(`^${FAILURE.notFound}`), /Check the Base URL/],
 	})),
 	...[301, 302, 303, 307, 308].map((status) => ({
 		title: `a ${status} to a page that would pass`,
@@ -98,13 +99,17 @@ export const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
 		says: [/^The service redirects/, /enter the final address/, /Location: \/elsewhere/],
 	})),
 	// The service or the account has a problem.
-	{ title: 'a 406 of the service', answer: own(406), says: [/^Insufficient credit/, /Top up/] },
+	{
+		title: 'a 406 of the service',
+		answer: own(406),
+		says: [new RegExp(`^${FAILURE.noCredit}`), /Top up/],
+	},
 	{ title: 'a 429', answer: body(429, {}), says: [/^Too many requests/, /Wait a minute/] },
 	{ title: 'a 503', answer: own(503), says: [/temporarily unavailable/, /Try again/] },
 	...[500, 502, 504].map((status) => ({
 		title: `a ${status}`,
 		answer: page(status),
-		says: [/^The service or a proxy in front of it failed/, /Try again/],
+		says: [new RegExp(`^${FAILURE.proxy}`), /Try again/],
 	})),
 	{
 		title: 'half of an answer',
@@ -117,6 +122,6 @@ export const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
 	{
 		title: 'a connection that breaks',
 		answer: (response) => response.destroy(),
-		says: [/^The connection to the service was lost/, /scheme and port of the Base URL/],
+		says: [new RegExp(`^${FAILURE.lost}`), /scheme and port of the Base URL/],
 	},
 ];

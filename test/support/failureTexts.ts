@@ -1,0 +1,31 @@
+import { statusFailure, TRANSPORT_ERRORS } from '../../nodes/client/http/failures';
+
+const chat = (status?: number) => statusFailure('chat', status).message;
+const video = (status: number) => statusFailure('video', status).message;
+const transport = (code: string) =>
+	TRANSPORT_ERRORS.find(([pattern]) => pattern.test(code))![1].message;
+
+/** What a failure is called, from the tables of the client: `completeChat.test.ts` holds the words. */
+export const FAILURE = {
+	badKey: chat(401),
+	badParameter: video(400),
+	canceled: transport('ERR_CANCELED'),
+	insecure: transport('EPROTO'),
+	lost: transport('ECONNRESET'),
+	malformed: chat(400),
+	moderated: chat(409),
+	noAccess: chat(403),
+	noApp: chat(402),
+	noCredit: chat(406),
+	noModel: video(402),
+	noName: transport('ENOTFOUND'),
+	notPaid: statusFailure('model', 402).message,
+	noStatus: chat(),
+	notFound: chat(404),
+	proxy: chat(502),
+	redirect: chat(302),
+	refused: transport('ECONNREFUSED'),
+	silent: transport('ETIMEDOUT'),
+	tooMany: chat(429),
+	unavailable: chat(503),
+} as const;
