@@ -311,17 +311,62 @@ export class N8nClient {
 		return apiKey;
 	}
 
+	/** The ID of the personal project. */
+	async personalProject(): Promise<string> {
+		return (await this.call<{ id: string }>('GET', '/projects/personal')).id;
+	}
+
+	/** Invites a user, who has a personal project from then on. */
+	async invite(email: string): Promise<{ readonly id: string; readonly project: string }> {
+		const role = 'global:member';
+		await this.call('POST', '/invitations', [{ email, role }]);
+		const { items } = await this.call<{ items: readonly { id: string; email: string }[] }>(
+			'GET',
+			'/users',
+		);
+		const { id } = items.find((user) => user.email === email)!;
+		const projects = await this.call<readonly { id: string; name: string }[]>(
+			'GET',
+			'/projects',
+		);
+		return { id, project: projects.find(({ name }) => name.includes(email))!.id };
+	}
+
+	/** Deletes a user; a project takes over workflows and data tables. */
+	async deleteUser(id: string, project: string): Promise<void> {
+		await this.call('DELETE', `/users/${id}?transferId=${project}`);
+	}
+
+	/** Moves a workflow to another project, and shares its credentials with it. */
+	async transfer({ id }: WorkflowRef, destinationProjectId: string): Promise<void> {
+		const shareCredentials = Object.values(this.credentialIds);
+		await this.call('PUT', `/workflows/${id}/transfer`, {
+			destinationProjectId,
+			shareCredentials,
+		});
+	}
+
 	/** Creates a data table in the personal project, with rows. */
 	async createDataTable(
 		name: string,
 		columns: readonly DataTableColumn[],
 		rows: readonly DataTableRow[] = [],
 	): Promise<void> {
-		const project = await this.call<{ id: string }>('GET', '/projects/personal');
-		const tables = `/projects/${project.id}/data-tables`;
-		const { id } = await this.call<{ id: string }>('POST', tables, { name, columns });
-		if (rows.length > 0)
-			await this.call('POST', `${tables}/${id}/insert`, { data: rows, returnType: 'count' });
+		const project = await this.personalProject();
+		await this.call('POST', `/projects/${project}/data-tables`, { name, columns });
+		if (rows.length > 0) await this.insertDataTableRows(name, project, rows);
+	}
+
+	/** Inserts rows into the data table of a project with this name. */
+	async insertDataTableRows(
+		name: string,
+		project: string,
+		data: readonly DataTableRow[],
+	): Promise<void> {
+		const tables = await this.dataTables(name);
+		const { id } = tables.find(({ projectId }) => projectId === project)!;
+		const path = `/projects/${project}/data-tables/${id}/insert`;
+		await this.call('POST', path, { data, returnType: 'count' });
 	}
 
 	/** All rows of the data tables with this name, oldest first; undefined if there is no such table. */

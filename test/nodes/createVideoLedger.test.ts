@@ -581,6 +581,22 @@ describe('a ledger that cannot be used', () => {
 		);
 		expect(sent()).toStrictEqual(['a']);
 		expect(outputs[1]![0]!.json['error']).toMatch(/^Idempotency Key cannot be kept: /);
+		expect(outputs[1]![0]!.json['message']).toMatch(
+			/^This item was not sent, others .* were\./,
+		);
+	});
+
+	test('it becomes full between two creations: the keys of the others are given back', async () => {
+		onCreation = () => {
+			fails('Data table size limit exceeded', ['insert'])();
+		};
+		const options = { idempotencyKey: '={{ $json.prompt }}', concurrency: 1 };
+		const { error } = await run(['a', 'b', 'c'], options);
+		expect(error!.description).toMatch(
+			/^This item was not sent, others .* retry this execution/,
+		);
+		expect(sent()).toStrictEqual(['a']);
+		expect(rowsOf()).toStrictEqual(['a sent']);
 	});
 
 	test('after an answer it becomes writable again: nothing is lost', async () => {

@@ -46,16 +46,17 @@ export function callWriter(
 	let isBroken = false;
 	/** Whether the last write failed. */
 	let hasFailed = false;
-	/** What the next write inserts and removes. */
+	/** What the next write inserts, removes after that, and removes in any case. */
 	let answers: Row[] = [];
 	let replaced: Condition[] = [];
+	let unsent: Condition[] = [];
 	let running: Promise<void> | undefined;
 	let flushing: Promise<void> | undefined;
 
 	async function writeAll(more: readonly Step[] = []): Promise<void> {
 		const startMs = clock.now();
-		const [inserted, removed] = [answers, replaced];
-		[answers, replaced] = [[], []];
+		const [inserted, removed, freed] = [answers, replaced, unsent];
+		[answers, replaced, unsent] = [[], [], []];
 		const added = [...open.keys()].filter((index) => open.get(index) === undefined);
 		const columns = { status: 'sent', sent_at: new Date(startMs).toISOString() };
 		const rows = added.map((index) => ({
@@ -63,7 +64,7 @@ export function callWriter(
 			...columns,
 			pending: randomUUID(),
 		}));
-		const old = [...removed, ...added.flatMap((index) => calls[index]!.replaces)];
+		const old = [...removed, ...freed, ...added.flatMap((index) => calls[index]!.replaces)];
 		const stored = rows.map(({ pending }): Condition => ['pending', 'eq', pending]);
 		hasFailed = await write([{ insert: [...inserted, ...rows] }, ...removals(old), ...more])
 			.then(() => false)
@@ -75,7 +76,8 @@ export function callWriter(
 		if (hasFailed) {
 			answers.unshift(...inserted);
 			// It may have been written in part.
-			replaced.push(...old, ...stored);
+			replaced.push(...removed, ...stored);
+			unsent.push(...freed);
 			return;
 		}
 		added.forEach((index, position) => {
@@ -99,6 +101,12 @@ export function callWriter(
 			await clock.sleep(FLUSH_MS, closed.signal);
 			await written(() => answers.length > 0 && !closed.signal.aborted);
 		}
+	}
+
+	/** The conditions that find the rows of a call: its own, or before that those which it replaces. */
+	function rowsOf(index: number): readonly Condition[] {
+		const stored = open.get(index);
+		return stored === undefined ? calls[index]!.replaces : [stored];
 	}
 
 	function add(index: number): void {
@@ -135,9 +143,8 @@ export function callWriter(
 		/** Replaces the row of a call; without a row the call leaves none. Written with the next announcement. */
 		settle(index: number, row?: Row): void {
 			callMs = clock.now() - (sentAtMs.get(index) ?? -Infinity);
-			const stored = open.get(index);
+			(row === undefined ? unsent : replaced).push(...rowsOf(index));
 			open.delete(index);
-			if (stored !== undefined) replaced.push(stored);
 			if (row !== undefined) answers.push(row);
 			flushing ??= flush()
 				// The execution is canceled: `close` writes the rest.
@@ -150,9 +157,11 @@ export function callWriter(
 		async close(more: readonly Step[]): Promise<void> {
 			closed.abort();
 			while (running !== undefined) await running;
-			for (const index of next) this.settle(index);
-			replaced.push(...[...unused].flatMap((index) => calls[index]!.replaces));
-			if (replaced.length + answers.length > 0) await writeAll(more);
+			for (const index of [...next, ...unused]) this.settle(index);
+			if (replaced.length + unsent.length + answers.length > 0) await writeAll(more);
+			// A table that is full takes no rows, but gives them back.
+			if (hasFailed && unsent.length > 0)
+				await write(removals(unsent)).catch(() => undefined);
 		},
 	};
 }

@@ -8,6 +8,7 @@ import type {
 
 import { n8nClock } from '../run/clock';
 import { isPastTimeLimit } from '../run/engine';
+import { ownTable, RECOGNITION, rememberTable } from './ownTable';
 
 /** A data table of n8n, with the types of its columns. */
 export interface TableSchema {
@@ -57,10 +58,13 @@ const tableIds = new Map<string, string>();
 export class TableError extends Error {
 	override readonly name = 'TableError';
 
-	/** @param reason This n8n has no data tables for nodes; the table of this name is another one; or a call failed. */
+	/**
+	 * @param reason This n8n has no data tables for nodes; the table of this name is another one; the workflow has its rows in
+	 *   another project; or a call failed.
+	 */
 	constructor(
 		message: string,
-		readonly reason: 'unsupported' | 'foreign' | 'failed',
+		readonly reason: 'unsupported' | 'foreign' | 'moved' | 'failed',
 	) {
 		super(message);
 	}
@@ -134,9 +138,6 @@ async function tryOnTable(
 	return await runSteps(context, id, schema, steps);
 }
 
-/** Columns that no other table has. */
-const RECOGNITION: readonly string[] = ['origin', 'call', 'pending'];
-
 /** The ID of the table; it is created if there is none. */
 async function findTable(context: IExecuteFunctions, schema: TableSchema): Promise<string> {
 	const options = { filterName: schema.name };
@@ -149,9 +150,13 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 		columns: { column: wanted },
 		options: { createIfNotExists: false },
 	};
-	// The filter finds names that contain this one, too.
+	/** Whether a table has rows of this workflow. */
+	const isUsed = async ({ id }: Row) => {
+		const all = [['workflow_id', 'eq', context.getWorkflow().id ?? '']] as const;
+		return (await runSteps(context, id as string, schema, [{ find: { all } }])).length > 0;
+	};
 	const find = async () =>
-		(await runNodes(context, [list])).find(({ name }) => name === schema.name);
+		await ownTable(context, schema, await runNodes(context, [list]), isUsed);
 	const table =
 		(await find()) ??
 		// Of several executions that create the missing table at once, one succeeds.
@@ -167,7 +172,10 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 	const isMissing = ({ name, type }: (typeof wanted)[number]) =>
 		columns?.every((column) => column.name !== name || column.type !== type) === true;
 	const missing = wanted.filter(isMissing);
-	if (missing.length === 0) return table!['id'] as string;
+	if (missing.length === 0) {
+		if (await rememberTable(context, schema, table!, isUsed)) return table!['id'] as string;
+		throw new TableError(movedText(context, schema), 'moved');
+	}
 	// A table of ours that a person has changed: its rows may be of calls that a retry must know.
 	const isChanged = columns!.some(({ name }) => RECOGNITION.includes(name));
 	const names = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
@@ -175,6 +183,11 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 		`The data table ${schema.name} has other columns than this node writes. It needs also ${names}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
 		isChanged ? 'failed' : 'foreign',
 	);
+}
+
+function movedText(context: IExecuteFunctions, { name }: TableSchema): string {
+	const id = String(context.getWorkflow().id);
+	return `The data table ${name} with the paid calls of this workflow is in the project from which it was moved. Move the workflow back; or download that table as CSV, and import it into ${name} of this project. To start without them, add a row here with the workflow_id ${id}`;
 }
 
 async function runSteps(

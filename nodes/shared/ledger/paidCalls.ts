@@ -12,7 +12,14 @@ import { ledgerRun, type AskedPaid, type LedgerRun } from './ledgerRun';
 import { attemptOf, isReservation, PROLONG_MS, RESERVATION_MS } from './paidCall';
 import { recall, type Paid } from './recall';
 import { recognize } from './recognize';
-import { keyInUse, keyNotKept, prolongation, reservationOf, takeKeys } from './reserveKeys';
+import {
+	keyInUse,
+	keyNotKept,
+	movedError,
+	prolongation,
+	reservationOf,
+	takeKeys,
+} from './reserveKeys';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
 export interface PaidCalls<T> {
@@ -103,6 +110,8 @@ function callSender<T extends object>(
 	const isHeld = () => clock.now() - reservedAtMs <= RESERVATION_MS;
 	const closed = new AbortController();
 	let writeError: unknown;
+	/** Whether a call was sent in this run. */
+	let hasSent = false;
 
 	/** A retry writes its calls before it looks for those of another one, so that of two at least one sees the other. */
 	function findRivals(rows: readonly Row[]): void {
@@ -156,7 +165,8 @@ function callSender<T extends object>(
 			if (key !== '' && !isHeld()) throw keyInUse();
 			const isStored = origin !== undefined && (await writer.announce(position));
 			const refusals = [
-				[key !== '' && !isStored, () => keyNotKept(writeError)],
+				[key !== '' && !isStored, () => keyNotKept(writeError, hasSent)],
+				[movedError(writeError) !== undefined, () => movedError(writeError)!],
 				[contested.has(item), alreadyRetried],
 				// It would break off without having been sent, and nobody could tell.
 				[run.context.getExecutionCancelSignal()?.aborted, canceledError],
@@ -170,6 +180,7 @@ function callSender<T extends object>(
 			const names = { fingerprint, values, place, source };
 			const logged = { call, key, ...names, about, run: run.index, item };
 			const sentAt = new Date(clock.now()).toISOString();
+			hasSent = true;
 			const result = await send(attemptOf(row)).catch((error: unknown) => {
 				if (!isOutcomeUnknown(error)) {
 					writer.settle(position);

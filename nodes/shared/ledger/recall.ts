@@ -12,7 +12,7 @@ import type { AskedPaid, LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
 import { isReservation } from './paidCall';
 import { recognize } from './recognize';
-import { keyConflict } from './reserveKeys';
+import { keyConflict, movedError } from './reserveKeys';
 import { trimTaskIds } from './taskTable';
 
 /** A result, and whether an earlier try or another execution has made the call. */
@@ -93,11 +93,15 @@ async function find<T>(run: LedgerRun<T>) {
  */
 async function findEarlier<T>({ onLedger }: LedgerRun<T>, origin: Origin): Promise<readonly Row[]> {
 	const rows = await onLedger([ofOtherTries(origin)]).catch((error: unknown): readonly Row[] => {
-		if (error instanceof TableError && error.reason !== 'failed') return [];
-		throw new InputError(
-			'Task Ledger',
-			`cannot be read, so this retry does not know what the earlier try paid for: ${(error as Error).message}`,
-			'Nothing was sent. Make the data table available and retry, or turn off the option Task Ledger or Call Ledger',
+		if (error instanceof TableError && ['unsupported', 'foreign'].includes(error.reason))
+			return [];
+		throw (
+			movedError(error) ??
+			new InputError(
+				'Task Ledger',
+				`cannot be read, so this retry does not know what the earlier try paid for: ${(error as Error).message}`,
+				'Nothing was sent. Make the data table available and retry, or turn off the option Task Ledger or Call Ledger',
+			)
 		);
 	});
 	return rows.filter((row) => isRepeated(row, origin));

@@ -6,7 +6,7 @@ import { isOwn } from '../run/credential';
 import { removals } from './callWriter';
 import type { CallKind } from './callKind';
 import { claimKeys, type ClaimRow } from './claim';
-import { MAX_CONDITIONS, type Condition, type Row, type Step } from './dataTable';
+import { MAX_CONDITIONS, TableError, type Condition, type Row, type Step } from './dataTable';
 import { differs, partsOf, toKnown } from './earlierCalls';
 import type { AskedPaid, LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
@@ -184,10 +184,27 @@ function keyError(problem: string, remedy: string): InputError {
 	return new InputError('Idempotency Key', problem, `Nothing was sent. ${remedy}`);
 }
 
-/** The ledger cannot be used, without which a key holds nothing. */
-export function keyNotKept(error: unknown): InputError {
+/** The workflow was moved away from its ledger: nobody can tell what it has paid for. */
+export function movedError(error: unknown): InputError | undefined {
+	if (!(error instanceof TableError && error.reason === 'moved')) return undefined;
+	return new InputError('Task Ledger', 'was left behind', `Nothing was sent. ${error.message}`);
+}
+
+/**
+ * The ledger cannot be used, without which a key holds nothing.
+ *
+ * @param hasSent Whether calls before this one were sent.
+ */
+export function keyNotKept(error: unknown, hasSent = false): InputError {
+	const moved = movedError(error);
+	if (moved !== undefined) return moved;
 	const problem = `cannot be kept: ${(error as Error).message}`;
-	return keyError(problem, 'Remove the option, or make the data table available');
+	if (!hasSent) return keyError(problem, 'Remove the option, or make the data table available');
+	return new InputError(
+		'Idempotency Key',
+		problem,
+		'This item was not sent, others of this run were. Make the data table available, then retry this execution, which knows their tasks. Without the option they would be paid for again',
+	);
 }
 
 /** The key is that of a call with other values. */

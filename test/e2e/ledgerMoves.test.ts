@@ -1,0 +1,102 @@
+// @seconds 40
+import type { IDataObject } from 'n8n-workflow';
+
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { failureOf, outputItems } from '../../lab/n8n/execution';
+import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
+import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
+import { Running } from '../../lab/services/Running';
+import { keyedWorkflow } from './support/keyedVideos';
+import { LEDGER } from './support/ledger';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const running = new Running();
+let emulator: Emulator;
+let n8n: RestartableN8n;
+let client: N8nClient;
+let home: string;
+
+beforeAll(async () => {
+	emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
+	n8n = running.keep(await startRestartableN8n());
+	({ client } = n8n);
+	await client.createCredential({
+		name: EXAMPLE_CREDENTIAL,
+		type: 'agentVideoApi',
+		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
+	});
+	home = await client.personalProject();
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+/** Publishes a workflow that creates the video of a key. */
+async function publish(path: string): Promise<WorkflowRef> {
+	const ref = await client.importWorkflow(keyedWorkflow(path));
+	await client.activate(ref);
+	return ref;
+}
+
+/** Runs a workflow in production; returns its output, or why it failed. */
+async function run(ref: WorkflowRef, path: string): Promise<IDataObject | string> {
+	await postWebhook(`${n8n.url}/webhook/${path}`, { key: path }).catch(() => undefined);
+	const execution = await client.lastExecution(ref);
+	const failure = failureOf(execution);
+	return failure === '' ? outputItems(execution, 'Create Video')[0]!.json : failure;
+}
+
+const created = (path: string) =>
+	emulator.tasks.all.filter(({ video }) => video.prompt.includes(path)).length;
+
+it(
+	'a workflow that is moved to another project pays for nothing twice, and says what to do',
+	async () => {
+		const ref = await publish('moved');
+		const first = await run(ref, 'moved');
+		expect(first).toMatchObject({ task_id: expect.any(String) as string });
+		const other = await client.invite('jane@example.com');
+		await client.transfer(ref, other.project);
+		expect(await run(ref, 'moved')).toMatch(/Task Ledger was left behind/);
+		expect(created('moved')).toBe(1);
+
+		await client.transfer(ref, home);
+		expect(await run(ref, 'moved')).toMatchObject({ reused: true });
+		expect(created('moved')).toBe(1);
+
+		// A person starts without them.
+		await client.transfer(ref, other.project);
+		await client.insertDataTableRows(LEDGER, other.project, [{ workflow_id: ref.id }]);
+		expect(await run(ref, 'moved')).not.toHaveProperty('reused');
+		expect(created('moved')).toBe(2);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'the workflows of a user who is deleted keep their table, which n8n renames',
+	async () => {
+		const leaver = await client.invite('john@example.com');
+		const ref = await publish('left');
+		await client.transfer(ref, leaver.project);
+		expect(await run(ref, 'left')).toMatchObject({ task_id: expect.any(String) as string });
+		// The table of the project that takes over is another one.
+		const own = await publish('own');
+		await run(own, 'own');
+		await client.deleteUser(leaver.id, home);
+		await n8n.kill();
+		await n8n.start();
+
+		for (const [each, path] of [
+			[ref, 'left'],
+			[own, 'own'],
+		] as const) {
+			expect(await run(each, path)).toMatchObject({ reused: true });
+			expect(created(path)).toBe(1);
+		}
+	},
+	2 * RUN_LIMIT_MS,
+);
