@@ -16,6 +16,7 @@ import {
 import { chatText, chatUrl, streamWebhook } from '../../../lab/n8n/streamChat';
 import type { Workflow } from '../../../lab/n8n/workflow';
 import { node, workflow } from './buildWorkflow';
+import { until } from './ledger';
 import { startMailbox } from './mailbox';
 import { connectMcp, mcpStatus } from './mcpClient';
 import { makeTasksOld } from './oldTasks';
@@ -31,6 +32,7 @@ export interface ExampleLab extends Session {
 
 const CHAT = '/v1/chat/completions';
 const CREATE = '/v1/videos/generations';
+const STATUS = '/v1/videos/tasks';
 /** Timeout of an execution that is suspended between polls, in milliseconds. */
 const SLOW_LIMIT_MS = 240_000;
 
@@ -430,6 +432,51 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		const file = await lab.client.download(binaryOf(video!, 'data'));
 		expect(file.length).toBeGreaterThan(1_000);
 		expect(await collect()).toHaveLength(0);
+	},
+
+	'when-the-night-fails.json': async (lab) => {
+		const mailbox = await startMailbox(lab.client);
+		try {
+			const errors = await publish(lab, 'when-the-night-fails.json');
+			// n8n calls no error workflow for a click.
+			const night = await readExampleFile('nightly-video-batch.json');
+			const path = randomUUID();
+			const batch = await lab.client.importWorkflow({
+				...night,
+				name: 'Failing Night',
+				settings: { ...night.settings, errorWorkflow: errors.id },
+				nodes: night.nodes.map((each) =>
+					each.name === 'Every Night at 2'
+						? node(each.name, 'n8n-nodes-base.webhook', 2.1, {
+								parameters: { httpMethod: 'POST', path },
+								webhookId: path,
+							})
+						: each,
+				),
+			});
+			await lab.client.activate(batch);
+			lab.emulator.faults.add({ kind: 'status', status: 401, path: STATUS });
+			await postWebhook(`${lab.n8n.url}/webhook/${path}`, {});
+			await until(() => mailbox.letters.length > 0);
+			const failed = await lab.client.lastExecution(batch);
+			expect(failureOf(failed)).toContain('rejected the API key');
+			const tasks = lab.emulator.tasks.all.slice(-3);
+			const [letter] = mailbox.letters;
+			expect(letter).toMatchObject({
+				to: 'operator@example.com',
+				subject: 'Failing Night has failed',
+			});
+			expect(letter!.text).toContain('Wait for Video: The service rejected the API key');
+			expect(letter!.text).toContain(`/executions/${failed.id}`);
+			for (const { id, video } of tasks) {
+				expect(letter!.text).toContain(`- ${video.prompt}\n  http`);
+				expect(letter!.text).toContain(id);
+			}
+			expect(failureOf(await lab.client.lastExecution(errors))).toBe('');
+			expect(mailbox.letters).toHaveLength(1);
+		} finally {
+			await mailbox.stop();
+		}
 	},
 
 	'durable-waiting.json': async (lab) => {
