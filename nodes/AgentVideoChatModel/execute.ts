@@ -30,7 +30,7 @@ import {
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
 import { imageUrls } from '../shared/chat/messages';
-import { boundFields } from '../shared/chat/requestOptions';
+import { boundFields, requestQuota } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
 import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
@@ -57,6 +57,7 @@ export async function supplyChatModel(
 			baseUrl: service.baseUrl,
 			request: boundFields(values, service),
 			...readCall(context, values.options),
+			quota: requestQuota(context, values.maximumRequests),
 			images: imageUrls(context, itemIndex, service, values.images),
 		});
 		const supplied = sdk.supplyModel(context, model);

@@ -1,5 +1,9 @@
 import { bindingFields, imagesField } from '../shared/chat/properties';
-import { callFields, modelRequestFields } from '../shared/chat/requestOptions';
+import {
+	callFields,
+	maximumRequestsField,
+	modelRequestFields,
+} from '../shared/chat/requestOptions';
 import { retryField } from '../shared/form/callOptions';
 import { changed, form, notice, options } from '../shared/form/form';
 
@@ -15,5 +19,6 @@ export const chatModelForm = form({
 		description:
 			'Images to add to the last user message, in place of those that the agent passes on without a URL. Binary fields are read from the item of the agent or chain.',
 	})),
+	maximumRequests: maximumRequestsField,
 	options: options({ ...modelRequestFields, retries: retryField, ...callFields }),
 });

@@ -48,6 +48,7 @@ async function runItem(context: IExecuteFunctions, item: number, { values, key, 
 	const call = {
 		stream: streaming !== 'off',
 		...readCall(context, options),
+		maximumRequests: values.maximumRequests,
 		fallbacks: toFallbacks(values, options.retries.fallbacks, service),
 		onDelta: showReply(sendText, { reasoning: streaming === 'reasoning' }),
 		node: 'reply' as const,

@@ -9,7 +9,7 @@ import {
 	promptImagesField,
 	streamingField,
 } from '../shared/chat/properties';
-import { callFields, requestFields } from '../shared/chat/requestOptions';
+import { callFields, maximumRequestsField, requestFields } from '../shared/chat/requestOptions';
 import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
 import { batchingField, chatRetryField } from '../shared/form/callOptions';
 import { choice, form, options } from '../shared/form/form';
@@ -32,6 +32,7 @@ export const chatForm = form({
 	images: promptImagesField,
 	streaming: streamingField('auto', 'reasoning', 'collect', 'off'),
 	output: outputField,
+	maximumRequests: maximumRequestsField,
 	options: options({
 		repairAttempts: repairAttemptsField,
 		...requestFields,

@@ -12,7 +12,11 @@ import {
 	streamingField,
 } from '../shared/chat/properties';
 import { toMedia } from '../shared/chat/replyMedia';
-import { agentRequestFields, callFields } from '../shared/chat/requestOptions';
+import {
+	agentRequestFields,
+	callFields,
+	maximumRequestsField,
+} from '../shared/chat/requestOptions';
 import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
 import { schemaFields, type SchemaEntry } from '../shared/chat/schemaForm';
 import { chatRetryField, concurrencyField, readCall } from '../shared/form/callOptions';
@@ -130,6 +134,7 @@ export const agentForm = form({
 	// Not Collect: a reply with tool calls is never shown in one piece.
 	streaming: streamingField('auto', 'text', 'reasoning', 'off'),
 	output: outputField,
+	maximumRequests: maximumRequestsField,
 	options: options({
 		repairAttempts: repairAttemptsField,
 		maxRounds: count('Maximum Rounds', {
@@ -171,6 +176,7 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 		concurrency: options.concurrency,
 		media: toMedia(options),
 		...readCall(context, options),
+		maximumRequests: values.maximumRequests,
 	};
 }
 

@@ -12,7 +12,7 @@ import { finishReply, reportCall } from '../shared/chat/finishReply';
 
 import { imageUrls } from '../shared/chat/messages';
 import { toMedia } from '../shared/chat/replyMedia';
-import { appField, optionalFields } from '../shared/chat/requestOptions';
+import { appField, optionalFields, requestQuota } from '../shared/chat/requestOptions';
 import { toJsonFormat } from '../shared/chat/responseFormat';
 import { readCall } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
@@ -115,6 +115,7 @@ async function ask(
 	const call = readCall(context, plan.options);
 	const options = {
 		...call,
+		quota: requestQuota(context, plan.maximumRequests),
 		stream: streaming !== 'off',
 		// Never sent twice within one run, whatever the option says.
 		retry: { ...call.retry, retryOutcomeUnknown: false },

@@ -5,7 +5,11 @@ import {
 	outputField,
 	streamingField,
 } from '../shared/chat/properties';
-import { assistantRequestFields, callFields } from '../shared/chat/requestOptions';
+import {
+	assistantRequestFields,
+	callFields,
+	maximumRequestsField,
+} from '../shared/chat/requestOptions';
 import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
 import { batchingField, safeRetryField } from '../shared/form/callOptions';
 import { choice, filledByModel, form, options, prompt, text } from '../shared/form/form';
@@ -54,6 +58,7 @@ export const assistantForm = form({
 	images: imagesField,
 	streaming: streamingField('auto', 'text', 'reasoning', 'collect', 'off'),
 	output: outputField,
+	maximumRequests: maximumRequestsField,
 	options: options({
 		repairAttempts: repairAttemptsField,
 		downloadMedia: downloadMediaField,

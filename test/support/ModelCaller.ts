@@ -1,5 +1,6 @@
 import {
 	NodeConnectionTypes,
+	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
 	type INodeType,
@@ -33,8 +34,10 @@ export class ModelCaller implements INodeType {
 			0,
 		)) as SdkChatModel;
 		if (this.getNodeParameter('stream', 0) !== true) {
-			const { message, ...end } = await model.generate([QUESTION]);
-			return [[{ json: { message, ...end } }]];
+			const replies: INodeExecutionData[] = [];
+			while (replies.length < this.getInputData().length)
+				replies.push({ json: await ask(model, this.continueOnFail()) });
+			return [replies];
 		}
 		const said: unknown[] = [];
 		for await (const chunk of model.stream([QUESTION])) {
@@ -42,5 +45,15 @@ export class ModelCaller implements INodeType {
 			if (chunk.type === 'text-delta') this.sendChunk('item', 0, chunk.delta);
 		}
 		return [[{ json: { said } }]];
+	}
+}
+
+async function ask(model: SdkChatModel, continues: boolean): Promise<IDataObject> {
+	try {
+		const { message, ...end } = await model.generate([QUESTION]);
+		return { message, ...end };
+	} catch (error) {
+		if (!continues) throw error;
+		return { error: (error as Error).message };
 	}
 }

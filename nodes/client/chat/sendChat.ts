@@ -19,8 +19,17 @@ export interface Fallback {
 	readonly failed: readonly { readonly code: string; readonly error: string }[];
 }
 
+/** A limit of requests over many calls. */
+export interface Quota {
+	readonly isLeft: () => boolean;
+	/** Counts a request that is about to be sent. Throws if it is one too many. */
+	readonly take: () => void;
+}
+
 export interface SendOptions extends CompleteOptions, CallLimits {
 	readonly retry: RetryPolicy;
+	/** How many requests may be sent, with retries, repairs and fallbacks. */
+	readonly quota?: Quota | undefined;
 	/**
 	 * Shows what a chunk adds; returns whether anybody can see it. Leave it out where nobody sees the reply before it is
 	 * complete: only then can a reply that broke off be retried.
@@ -74,7 +83,7 @@ export function sendChat(
 export function withRetries(
 	clock: Clock,
 	http: HttpPort,
-	{ limitMs, retry, onDelta, ...options }: SendOptions,
+	{ limitMs, retry, quota, onDelta, ...options }: SendOptions,
 	call: typeof askAssistant,
 ): Chat {
 	return async (request) => {
@@ -88,8 +97,11 @@ export function withRetries(
 			clock,
 			http,
 			{ limitMs, retry },
-			async (port) => await call(port, request, { ...options, onDelta: show }, clock),
-			() => !isShown,
+			async (port) => {
+				quota?.take();
+				return await call(port, request, { ...options, onDelta: show }, clock);
+			},
+			() => !isShown && quota?.isLeft() !== false,
 		);
 	};
 }

@@ -21,6 +21,7 @@ import { forTools, trace } from '../run/nodeContext';
 
 import { remember, type Memory } from './memory';
 import type { Output } from './properties';
+import { requestQuota } from './requestOptions';
 import { withMedia } from './replyMedia';
 
 /** What is different where the nodes take a reply. */
@@ -98,6 +99,7 @@ function withCutMark(conversation: Conversation): Conversation {
 interface AskOptions extends SendOptions {
 	readonly node: Taker;
 	readonly format: JsonFormat | undefined;
+	readonly maximumRequests: number;
 	/** Whether nothing is an answer. */
 	readonly mayBeEmpty?: boolean;
 }
@@ -112,10 +114,11 @@ export async function askForReply(
 	context: IExecuteFunctions,
 	http: HttpPort,
 	request: ChatRequest,
-	{ node, format, mayBeEmpty, ...options }: AskOptions,
+	{ node, format, mayBeEmpty, maximumRequests, ...options }: AskOptions,
 ): Promise<JudgedReply> {
 	const send = sendChat(n8nClock(context), http, {
 		...options,
+		quota: requestQuota(context, maximumRequests),
 		onFallback: ({ answered_by: code, failed: [first] }) => {
 			const why = `${first!.code}: ${first!.error}`;
 			mentionOnce(context, `${code} has answered instead of ${first!.code}. ${why}`);

@@ -1,14 +1,15 @@
 import { extraFields, readJson, checkTools } from '../../client/chat/requestFields';
-import type { Answerer } from '../../client/chat/sendChat';
+import type { Answerer, Quota } from '../../client/chat/sendChat';
 
 import type { ChatRequest } from '../../client/chat/types';
-import { InputError } from '../../client/errors';
+import { InputError, ServiceError } from '../../client/errors';
 import { asJson, type JsonObject, withoutUndefined } from '../../client/json';
 import { shown } from '../../client/values';
 import { property } from '../form/fields';
 import { timeoutField } from '../form/callOptions';
 import { choice, field, json, number, optional, type ValuesOf } from '../form/form';
 import type { Service } from '../run/host';
+import { nodeState, type NodeContext } from '../run/nodeContext';
 import { type bindingFields, reasoningEffortField } from './properties';
 
 const MAX_STOP_WORDS = 4;
@@ -130,6 +131,38 @@ export const callFields = {
 		(entered) => extraFields(entered, 'Remove it: other fields of this node set it'),
 	),
 };
+
+/** Beside the options, of which some nodes have as many as a person reads. */
+export const maximumRequestsField = number('Maximum Requests', {
+	help: 'How many requests this node may send in one execution, over all items, rounds and loops. A retry, a repair and a fallback count as well. 0 means no limit.',
+	default: 0,
+	integer: true,
+});
+
+const QUOTA_HINT = 'The request was not sent. Use fewer items, or raise Maximum Requests';
+
+/**
+ * Maximum Requests of an item, counted over the execution; undefined if there is no limit. n8n keeps the state of a node for a
+ * retry of its execution, which starts at zero.
+ */
+export function requestQuota(context: NodeContext, limit: number): Quota | undefined {
+	if (!(limit > 0)) return undefined;
+	const state = nodeState<{ readonly execution: string; sent: number }>(context, 'requests');
+	const execution = context.getExecutionId();
+	const current = () => {
+		const kept = state.get();
+		return kept?.execution === execution ? kept : state.set({ execution, sent: 0 });
+	};
+	return {
+		isLeft: () => current().sent < limit,
+		take() {
+			const { sent } = current();
+			const message = `Maximum Requests is ${limit}, and this node has sent ${sent} in this execution`;
+			if (sent >= limit) throw new ServiceError('limit', message, QUOTA_HINT);
+			state.set({ execution, sent: sent + 1 });
+		},
+	};
+}
 
 type RequestValues = Partial<
 	ValuesOf<typeof requestFields & Pick<typeof modelRequestFields, 'responseFormat'>>
