@@ -63,6 +63,10 @@ export class AgentVideoApi implements ICredentialType {
 				},
 			],
 		}),
+		fileHosts: text('File Hosts', {
+			placeholder: 'e.g. files.example.com, *.cdn.example.com',
+			help: 'Other hosts that have files of the service. A chat shows their images, all others as links. Their files are downloaded also from a private network.',
+		}),
 		chatModels: entries('Chat Models', {
 			help: 'Codes of the chat models of your account, for the lists of the nodes',
 			entry: ['Chat Model', 'model', { code, name: text('Display Name', {}) }],

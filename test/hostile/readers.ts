@@ -44,6 +44,7 @@ import {
 	withReply,
 } from '../../nodes/client/chat/result';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
+import { imagesAsLinks, imagesInStream } from '../../nodes/client/chat/imagesAsLinks';
 import { findMismatch, schemaProblem } from '../../nodes/client/chat/jsonSchema';
 import { readToolCall } from '../../nodes/client/chat/toolArguments';
 import {
@@ -621,6 +622,10 @@ export const READERS: readonly Reader[] = [
 			return Promise.resolve();
 		});
 	}),
+	row('client/chat#imagesAsLinks', (text) => () => {
+		const shown = imagesInStream(() => false);
+		return [imagesAsLinks(text, () => false), pieces(text).map((piece) => shown(piece))];
+	}),
 	row('shared/chat#toChatNotice', (text) => () => toChatNotice(text)),
 	row('shared/files#detectType', (text) => () => detectType(Buffer.from(text))),
 	row('client#mimeTypeOf', (text) => () => mimeTypeOf(text)),
@@ -676,6 +681,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#toolMessage',
 		'client/chat#errorResult',
 		'client/http#hostOf',
+		'client/http#knownHosts',
+		'shared/chat#namedFiles',
 		'client/http#isPrivateAddress',
 		'client/http#bodyError',
 		'client/http#errorIn',

@@ -21,6 +21,8 @@ let network: ImitatedNetwork;
 let server: ScriptedServer;
 /** URL of the file that the service returns; `$port` stands for the port of the server. */
 let fileUrl: string;
+/** Whether a model has written the URL; by default it is in a field. */
+let isInText: boolean;
 /** Where the file host redirects, by path. */
 let redirects: Record<string, string>;
 
@@ -35,16 +37,16 @@ function answerFile(response: ServerResponse, { path }: SeenRequest): void {
 
 beforeEach(async () => {
 	redirects = {};
+	isInText = false;
 	server = await startScriptedServer((response, request) => {
 		// A proxy gets the whole URL.
 		const path = request.path.replace(/^http:\/\/[^/]+/, '');
 		if (path === '/v1/videos/tasks') {
 			json(response, 200, { status: 'completed', video_url: real(fileUrl) });
 		} else if (path === '/v1/chat/completions') {
-			const message = {
-				role: 'assistant',
-				content: [{ type: 'video_url', video_url: { url: real(fileUrl) } }],
-			};
+			const url = real(fileUrl);
+			const content = isInText ? url : [{ type: 'video_url', video_url: { url } }];
+			const message = { role: 'assistant', content };
 			json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
 		} else answerFile(response, request);
 	});
@@ -207,6 +209,46 @@ describe.each(Object.entries(NODES))('%s', (_name, download) => {
 		redirects = { '/files/a.mp4': 'http://127.0.0.1:$port/files/b.mp4' };
 		network.resolve('localhost', ['127.0.0.1']);
 		expect((await fetchFile('127.0.0.1')).error).toBe('');
+	});
+});
+
+describe('with a service on a private network, a link that a model has written', () => {
+	const download = async (more = {}) => {
+		isInText = true;
+		network.resolve('vault.corp', ['10.0.0.5']);
+		const { outputs } = await withFakeTimers(
+			async () =>
+				await runNode('chatCompletion', {
+					credential: { ...credential('127.0.0.1'), ...more },
+					items: [{ chatInput: 'Show me' }],
+					parameters: { streaming: 'off', options: { downloadMedia: true } },
+				}),
+		);
+		const [{ error_message: error = '' }] = outputs[0]![0]!.json['media'] as [
+			{ error_message?: string },
+		];
+		return error;
+	};
+
+	test.each(['127.0.0.1:$port', '127.0.0.1:1', 'vault.corp:$port'])('to %s', async (host) => {
+		fileUrl = `http://${host}/files/a.mp4`;
+		const isOwn = host === '127.0.0.1:$port';
+		expect(await download()).toMatch(
+			isOwn ? /^$/ : /private network: .*\. If you trust it, add it to File Hosts/,
+		);
+		expect(server.requests).toHaveLength(isOwn ? 2 : 1);
+	});
+
+	test('to a redirect of the service is not opened elsewhere', async () => {
+		fileUrl = 'http://127.0.0.1:$port/files/a.mp4';
+		redirects = { '/files/a.mp4': 'http://vault.corp:$port/files/b.mp4' };
+		expect(await download()).toContain('leads to a private network: vault.corp');
+	});
+
+	test('to a host that the credential names is opened', async () => {
+		fileUrl = 'http://vault.corp:$port/files/a.mp4';
+		expect(await download({ fileHosts: 'https://VAULT.corp/, other.corp' })).toBe('');
+		expect(network.contacted.at(-1)).toBe('10.0.0.5');
 	});
 });
 

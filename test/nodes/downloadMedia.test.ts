@@ -65,8 +65,9 @@ async function ask(
 	node: (typeof NODES)[number],
 	{ options = {}, parameters = {}, ...more }: Partial<RunOptions> & { options?: object } = {},
 ) {
+	const credential = { baseUrl: service.url, apiKey: SECRET, fileHosts: '127.0.0.1' };
 	return await runNode(node, {
-		credential: { baseUrl: service.url, apiKey: SECRET },
+		credential,
 		items: [{ chatInput: 'Show me' }],
 		...more,
 		parameters: {

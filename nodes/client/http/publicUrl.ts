@@ -34,6 +34,24 @@ export function isPrivateAddress(text: string): boolean {
 	return !address.match(IPV6_INTERNET) || address.range() !== 'unicast';
 }
 
+/**
+ * Tells whether a URL is one of the service, or on a host that a person has named.
+ *
+ * @param named Hosts, with their port or for any; `*.` stands for the names below one.
+ */
+export function knownHosts(baseUrl: string, named: readonly string[]): (url: string) => boolean {
+	const own = new URL(baseUrl);
+	return (text) => {
+		if (!URL.canParse(text)) return false;
+		const { origin, protocol, host, hostname } = new URL(text);
+		const isNamed = (name: string) =>
+			name.startsWith('*.')
+				? hostname.endsWith(name.slice(1))
+				: [host, hostname].includes(name);
+		return origin === own.origin || (/^https?:$/.test(protocol) && named.some(isNamed));
+	};
+}
+
 export interface PublicUrlOptions {
 	/** Label of the field that contains the URL. */
 	readonly field: string;

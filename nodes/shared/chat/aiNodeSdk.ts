@@ -1,6 +1,7 @@
 import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import type { ToolDeclaration } from '../../client/chat/requestFields';
+import { imagesAsLinks, type IsKnown } from '../../client/chat/imagesAsLinks';
 import { userMessage } from '../../client/chat/messages';
 import { usageOf, isDataUrl, structuredMedia } from '../../client/chat/result';
 import { jsonText, readToolCalls, toolCall } from '../../client/chat/toolCalls';
@@ -179,14 +180,15 @@ const FINISH_REASONS: ReadonlyMap<unknown, SdkEnd['finishReason']> = new Map([
 	['tool_calls', 'tool-calls'],
 ]);
 
-/** Converts a reply of the service to n8n's form. */
+/** Converts a reply of the service to n8n's form, see `imagesAsLinks`. */
 export function toSdkResult(
 	completion: JudgedReply,
 	base: string,
+	isKnown?: IsKnown,
 ): SdkEnd & { message: SdkMessage } {
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const { content: said, reasoning_content: thought = '' } = message;
-	const text = (said ?? '') + fileLinks(completion, base);
+	const text = imagesAsLinks(said ?? '', isKnown) + fileLinks(completion, base);
 	const content: SdkContent[] = [];
 	if (thought !== '') content.push({ type: 'reasoning', text: thought });
 	if (said !== null || text !== '') content.push({ type: 'text', text });

@@ -1,10 +1,13 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { progressLine } from '../../client/chat/accumulator';
+import { imagesInStream } from '../../client/chat/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
+import { settled } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
 import { readBatching } from '../form/callOptions';
 import { mapItems } from '../run/mapItems';
+import { n8nService } from '../run/host';
 import { isToolRun } from '../run/nodeContext';
 import { toNodeError, visitorText } from '../run/nodeErrors';
 import { form } from '../form/form';
@@ -103,6 +106,8 @@ export async function withChatStream<T>(
 	work: (sendText?: SendText) => Promise<T>,
 ): Promise<T> {
 	if (!live) return await work();
+	const service = await settled(n8nService(context));
+	const withLinks = imagesInStream('value' in service ? service.value.isKnown : () => false);
 	let buffered = '';
 	let isDue = false;
 
@@ -112,9 +117,10 @@ export async function withChatStream<T>(
 		buffered = '';
 	}
 	function sendText(text: string): void {
-		buffered += text;
+		const shown = withLinks(text);
+		buffered += shown;
 		// n8n's chat page drops chunks of white space only: they are sent with the text that follows.
-		if (isDue || !/\S/.test(text)) return;
+		if (isDue || !/\S/.test(shown)) return;
 		isDue = true;
 		// After all events that have arrived together: n8n handles each chunk by itself.
 		void Promise.resolve().then(flush);
@@ -129,6 +135,7 @@ export async function withChatStream<T>(
 			throw error;
 		});
 	} finally {
+		buffered += withLinks('', true);
 		flush();
 		context.sendChunk('end', itemIndex);
 	}

@@ -6,11 +6,12 @@ import {
 
 import type { Conversation } from '../../client/chat/conversation';
 import { readJsonReply, withJson, type JsonFormat } from '../../client/chat/jsonReply';
+import { imagesAsLinks, type IsKnown } from '../../client/chat/imagesAsLinks';
 import { toChatResult, usageOf } from '../../client/chat/result';
 import { sendChat, type SendOptions } from '../../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest } from '../../client/chat/types';
 import { formOf, judge, type Taker, type Form, type JudgedReply } from '../../client/chat/verdict';
-import { asJson } from '../../client/json';
+import { asJson, type JsonObject } from '../../client/json';
 import type { HttpPort } from '../../client/ports';
 import type { DownloadLimits } from '../files/downloadLimits';
 import { adviceOf } from '../run/advice';
@@ -19,10 +20,11 @@ import { n8nService } from '../run/host';
 import { hint, mentionOnce } from '../run/hints';
 import { forTools, trace } from '../run/nodeContext';
 
+import { isShown } from './identity';
 import { remember, type Memory } from './memory';
 import type { Output } from './properties';
 import { requestQuota } from './requestOptions';
-import { withMedia } from './replyMedia';
+import { namedFiles, withMedia } from './replyMedia';
 
 /** What is different where the nodes take a reply. */
 interface ReplyKind {
@@ -76,15 +78,28 @@ export async function finishReply(
 	const json = readJsonReply(reply, format, (said) => {
 		hint(context, said);
 	});
-	const { baseUrl: base } = await n8nService(context);
+	const { baseUrl: base, isKnown } = await n8nService(context);
 	const options = { json, details: output === 'detailed', hasRunAll, base };
+	const named = namedFiles(reply, base);
+	const isOurs = (url: string) => named.has(url) || isKnown(url);
 	const result =
 		output === 'raw'
 			? asJson(rawField === undefined ? reply : { [rawField]: reply })
-			: forTools(context, tool, toChatResult(reply, options));
+			: forTools(context, tool, forChat(context, toChatResult(reply, options), isOurs));
 	if (conversation !== undefined)
 		await remember(context, memory, form === 'cut' ? withCutMark(conversation) : conversation);
 	return await withMedia(context, result, reply, media);
+}
+
+/**
+ * The output of an item that n8n's chat may show, see `imagesAsLinks`. `content` then has the text as it was. A streaming chat
+ * has the text already.
+ */
+function forChat(context: IExecuteFunctions, result: JsonObject, isKnown: IsKnown): JsonObject {
+	const { output: content } = result;
+	if (typeof content !== 'string' || context.isStreaming() || !isShown(context)) return result;
+	const output = imagesAsLinks(content, isKnown);
+	return output === content ? result : { ...result, output, content };
 }
 
 /** A conversation whose last message says that it was cut off: in a memory it would read as a whole one. */

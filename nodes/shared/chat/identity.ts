@@ -8,6 +8,7 @@ import {
 import { InputError } from '../../client/errors';
 import { isBlank, shown } from '../../client/values';
 import { engineOf } from '../run/engine';
+import type { NodeContext } from '../run/nodeContext';
 import { checkKey } from '../run/parameters';
 
 /** Texts that every database and every parameter of n8n keeps as they are. */
@@ -26,6 +27,13 @@ function chatMessages(context: IExecuteFunctions): INodeExecutionData[] {
 	return triggers
 		.flatMap(([, runs]) => runs)
 		.flatMap(({ data }) => data?.['main']?.[0]?.[0] ?? []);
+}
+
+/** Whether somebody in n8n's chat, or before a streamed response, reads the texts of this execution. */
+export function isShown(context: NodeContext): boolean {
+	// n8n's type of a sub-node lacks what its context has.
+	const node = context as IExecuteFunctions;
+	return node.isStreaming() || chatMessages(node).length > 0;
 }
 
 /** The values of `sessionId` that a visitor may have chosen: of the item, and of the chat. */

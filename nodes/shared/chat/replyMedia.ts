@@ -5,12 +5,12 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { findMedia, isDataUrl, type Media } from '../../client/chat/result';
+import { findMedia, isDataUrl, structuredMedia, type Media } from '../../client/chat/result';
 import type { ChatCompletion } from '../../client/chat/types';
 import { mapConcurrent, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import { mimeTypeOf } from '../../client/fileTypes';
-import { decodeFile, downloadFile } from '../files/download';
+import { decodeFile, downloadFile, type Download } from '../files/download';
 import { type DownloadLimits, toDownloadLimits } from '../files/downloadLimits';
 import { ANY_FILE } from '../files/judgeFile';
 import { n8nService } from '../run/host';
@@ -39,6 +39,11 @@ const CONCURRENT_DOWNLOADS = 3;
 /** A model may write links that lead nowhere, so a lost one must not take long. */
 const MAX_RETRIES = 2;
 
+/** The URLs of the files that the service names in fields of its own: a model has not written them. */
+export function namedFiles(reply: ChatCompletion, base: string): ReadonlySet<string> {
+	return new Set(structuredMedia(reply, base).map(({ url }) => url));
+}
+
 /**
  * The output of a reply with the files that the reply links to: its field `media`, and the binary fields that this names.
  * A failed download does not fail the item, as the reply is paid for: its error goes to the file's entry of `media`.
@@ -52,11 +57,17 @@ export async function withMedia(
 	reply: ChatCompletion,
 	download: DownloadLimits | undefined,
 ): Promise<INodeExecutionData> {
-	const found = isToolRun(context) ? [] : findMedia(reply, (await n8nService(context)).baseUrl);
+	const { baseUrl } = await n8nService(context);
+	const found = isToolRun(context) ? [] : findMedia(reply, baseUrl);
 	if (download === undefined || found.length === 0) return { json };
+	const named = namedFiles(reply, baseUrl);
 
 	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {
-		const file = await settled(fetchFile(context, entry, index, download));
+		const fetched = fetchFile(context, entry, index, {
+			limits: download,
+			isFromModel: !named.has(entry.url),
+		});
+		const file = await settled(fetched);
 		if ('error' in file && isCanceled(file.error)) throw file.error;
 		return file;
 	});
@@ -78,13 +89,13 @@ async function fetchFile(
 	context: IExecuteFunctions,
 	{ kind, url }: Media,
 	index: number,
-	limits: DownloadLimits,
+	how: Pick<Download, 'limits' | 'isFromModel'>,
 ) {
 	const problem = `has more than ${MAX_FILES} files`;
 	if (index >= MAX_FILES) throw new InputError('A reply', problem, 'Open the URL of the file');
 	const name = (isDataUrl(url) ? '' : lastSegment(url)) || fieldName(index);
 	const expected = kind === 'file' ? (mimeTypeOf(name) ?? ANY_FILE) : kind;
-	const file = { url, name, expected, limits };
+	const file = { ...how, url, name, expected };
 	if (isDataUrl(url)) return await decodeFile(context, file);
 	return await downloadFile(context, { ...file, retries: MAX_RETRIES, subject: { url } });
 }

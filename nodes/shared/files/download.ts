@@ -32,6 +32,8 @@ export interface Download {
 	readonly subject: Readonly<Record<string, string>>;
 	/** What the user can do after the last failed attempt. Default: open the URL. */
 	readonly advice?: Advice;
+	/** Whether a model has written the URL. The service names its files itself. */
+	readonly isFromModel?: boolean;
 	/** Maximum number of retries. Default: 5. */
 	readonly retries?: number;
 }
@@ -62,8 +64,9 @@ type Readable = Exclude<
  */
 export async function downloadFile(
 	context: IExecuteFunctions,
-	{ url, name, expected, limits, subject, advice = OPEN_URL, retries = 5 }: Download,
+	download: Download,
 ): Promise<IBinaryData> {
+	const { name, expected, limits, subject, advice = OPEN_URL, retries = 5 } = download;
 	const clock = n8nClock(context);
 	const canceled = context.getExecutionCancelSignal();
 	const [late, done] = [new AbortController(), new AbortController()];
@@ -76,7 +79,7 @@ export async function downloadFile(
 
 	const policy = { retries, retryOutcomeUnknown: true, delaysMs: RETRY_DELAYS_MS };
 	const stored = withRetry(clock, policy, async () => {
-		const { headers, body, close } = await openFile(context, url, signal);
+		const { headers, body, close } = await openFile(context, download, signal);
 		try {
 			const count = countBytes.bind(undefined, context, limits);
 			count(Number(headers['content-length'] ?? 0), 0);
@@ -104,15 +107,20 @@ export async function downloadFile(
 
 /**
  * Requests a download. Sent without the credential: files are on third-party hosts. Redirects are followed here and not by
- * n8n, so that every host on the way is judged. Only a service on a private network may have its files there.
+ * n8n, so that every host on the way is judged. A host that is known may be on a private network; a service there may also
+ * name other files there.
  *
  * @returns The response with its body unread. `close` closes the connection: a body that waits for bytes cannot be closed by
  *   `destroy`, as n8n's helper wraps it.
  * @throws ServiceError `protocol` for a URL that is not http(s) or leads to a private network, `network` when the
  *   connection fails, `http` for an error status.
  */
-async function openFile(context: IExecuteFunctions, url: string, signal: AbortSignal) {
-	const { isPrivate: allowsPrivate } = await n8nService(context);
+async function openFile(
+	context: IExecuteFunctions,
+	{ url, isFromModel = false }: Download,
+	signal: AbortSignal,
+) {
+	const { isPrivate, isKnown } = await n8nService(context);
 	let at = url.trim();
 	for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
 		if (!/^https?:\/\//i.test(at) || !URL.canParse(at))
@@ -121,7 +129,8 @@ async function openFile(context: IExecuteFunctions, url: string, signal: AbortSi
 					? `is not an http(s) URL: ${excerpt(url)}`
 					: 'redirects to an address that cannot be opened',
 			);
-		const agentOptions = allowsPrivate ? {} : await judgeHost(context, at);
+		const mayBePrivate = isKnown(at) || (isPrivate && !isFromModel);
+		const agentOptions = mayBePrivate ? {} : await judgeHost(context, at);
 		const closing = new AbortController();
 		const response = (await context.helpers
 			.httpRequest({
@@ -194,7 +203,7 @@ async function judgeHost(
 		});
 	});
 	if (isPrivate || addresses.some(isPrivateAddress)) {
-		const todo = 'If you trust it, download it with an HTTP Request node';
+		const todo = 'If you trust it, add it to File Hosts in the credential';
 		throw badUrl(`leads to a private network: ${host}`, todo);
 	}
 	if (resolve === undefined || new URL(url).protocol === 'https:') return {};

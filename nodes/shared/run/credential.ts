@@ -31,7 +31,7 @@ const text = (value: unknown) => shown(value ?? '').trim();
  * Reads the credential, whose expressions are evaluated.
  *
  * @returns `hasApp`: whether the key ends with the app code of every chat (spec 4). `headers`: the extra headers of every
- *   request to the service. `secrets`: the key and the values of secret headers.
+ *   request to the service. `fileHosts`: see `knownHosts`. `secrets`: the key and the values of secret headers.
  * @throws InputError when the base URL, the key or an extra header is missing or malformed.
  */
 export function readCredential(data: ICredentialDataDecryptedObject) {
@@ -48,7 +48,13 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 	const hyphens = hasApp ? [...key.matchAll(/-/g)] : [];
 	const keys = [key, ...hyphens.map(({ index }) => key.slice(0, index))];
 	const named = keys.map((each) => ['API Key', each] as const);
-	return { baseUrl, key, hasApp, headers, secrets: secretsOf([...named, ...hidden]) };
+	// A URL may have been pasted.
+	const hosts = text(data['fileHosts'])
+		.toLowerCase()
+		.split(/[\s,]+/);
+	const fileHosts = hosts.map((each) => each.replace(/^https?:\/\/|\/.*/g, ''));
+	const secrets = secretsOf([...named, ...hidden]);
+	return { baseUrl, key, hasApp, headers, fileHosts, secrets };
 }
 
 /** Names of headers whose values are secrets. */

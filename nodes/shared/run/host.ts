@@ -6,7 +6,7 @@ import type {
 
 import { ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
-import { baseUrlHint, isPrivateUrl } from '../../client/http/publicUrl';
+import { baseUrlHint, isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
 import { checkToolOrder } from './engine';
 import { hint } from './hints';
@@ -20,6 +20,8 @@ export interface Service {
 	readonly baseUrl: string;
 	/** Whether it is on a private network, so that private addresses are allowed in what it is sent. */
 	readonly isPrivate: boolean;
+	/** Whether a URL is one of the service, or of a host that the credential names. */
+	readonly isKnown: (url: string) => boolean;
 	/** Whether the key ends with the app code of every chat (spec 4). */
 	readonly hasApp: boolean;
 }
@@ -43,11 +45,13 @@ export async function n8nService(context: NodeContext): Promise<Service> {
 async function readService(context: NodeContext): Promise<Service> {
 	checkToolOrder(context);
 	const data = await context.getCredentials(CREDENTIAL, 0);
-	const { baseUrl, hasApp } = readCredential(data);
+	const { baseUrl, hasApp, fileHosts } = readCredential(data);
 	const said = baseUrlHint(data['baseUrl']);
 	// A sub-node has no output below which it could be shown.
 	if (said !== undefined && 'addExecutionHints' in context) hint(context, said);
-	return { http: n8nHttp(context, data), baseUrl, isPrivate: isPrivateUrl(baseUrl), hasApp };
+	const http = n8nHttp(context, data);
+	const isKnown = knownHosts(baseUrl, fileHosts);
+	return { http, baseUrl, isPrivate: isPrivateUrl(baseUrl), isKnown, hasApp };
 }
 
 /**

