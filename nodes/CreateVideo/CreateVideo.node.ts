@@ -50,7 +50,7 @@ export class CreateVideo implements INodeType {
 		},
 	};
 
-	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return [await createVideos(this)];
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][] | null> {
+		return await createVideos(this);
 	}
 }

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../client/concurrency';
-import { isOutcomeUnknown } from '../client/errors';
+import { isCanceled, isOutcomeUnknown } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';
 import { asJson, fromJson, parseJson, parseJsonObject, withoutUndefined } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
@@ -22,8 +22,11 @@ import { hint } from '../shared/run/hints';
 import { mapItems } from '../shared/run/mapItems';
 import { isToolRun, trace } from '../shared/run/nodeContext';
 
+import type { Delivered, Ending } from '../shared/wait/deliver';
+import { endOf, failAtEnd, failsAtEnd, isTriedAgain, notCreated } from '../shared/wait/lostVideos';
+
 import { checkCostKnown, countSpent, planVideo, spend, type PlannedVideo } from './plan';
-import { readWaits, waitForCreated } from './wait';
+import { ADVICE, readWaits, waitForCreated, type CreateRun } from './wait';
 
 /** Maximum number of reasons in the hint below the output. */
 const MAX_REASONS = 5;
@@ -39,15 +42,32 @@ type CreatedVideo = CreatedTask & {
 	readonly attempt?: number;
 };
 
-/** Creates the videos of all items, and waits for them if that is on. Until all have succeeded, a retry knows the tasks. */
-export async function createVideos(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const planned = new Map<number, PlannedVideo>();
-	const created = await createTasks(context, planned);
+/**
+ * Creates the videos of all items, and waits for them if that is on. Until all have succeeded, a retry knows the tasks. Where some
+ * fail, what is paid for comes out, and the node fails in a run of its own.
+ *
+ * @returns Null if this run was not needed and is not to be recorded.
+ */
+export async function createVideos(
+	context: IExecuteFunctions,
+): Promise<INodeExecutionData[][] | null> {
+	const { isPostponed, gone } = endOf(context);
+	if (isPostponed) return null;
+	const run: CreateRun = {
+		gone,
+		failsLater: !isTriedAgain(context) && failsAtEnd(context),
+		planned: new Map(),
+	};
+	const created = await createTasks(context, run);
 	const waits = readWaits(context);
-	const items = waits ? await waitForCreated(context, created, planned) : created;
-	if (!waits) hintUnattended(context, created);
-	if (items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
-	return items;
+	const delivered = waits ? await waitForCreated(context, created, run) : created;
+	if (run.failsLater) failAtEnd(context, delivered, Object.values(ADVICE));
+	const lost = new Set<Ending>(run.failsLater ? ['gone', 'failed'] : ['gone']);
+	const items = delivered.flatMap(({ item, ending }) => (lost.has(ending) ? [] : [item]));
+	if (!waits) hintUnattended(context, items);
+	const hasAll = items.length + gone.length === delivered.length;
+	if (hasAll && items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
+	return [items];
 }
 
 /**
@@ -56,13 +76,14 @@ export async function createVideos(context: IExecuteFunctions): Promise<INodeExe
  */
 async function createTasks(
 	context: IExecuteFunctions,
-	planned: Map<number, PlannedVideo>,
-): Promise<INodeExecutionData[]> {
+	{ planned, gone, failsLater }: CreateRun,
+): Promise<readonly Delivered[]> {
 	const ownModels = readModelCodes(context, 'videoModels');
 	const checked = await mapItems(
 		context,
 		() => ({ ...readBatching(context), concurrency: 1, batchInterval: 0 }),
 		async (item) => {
+			if (gone.includes(item)) return { json: {} };
 			const video = await planVideo(context, item, await ownModels);
 			if (video.options.maximumCost > 0) checkCostKnown(video);
 			planned.set(item, video);
@@ -75,6 +96,8 @@ async function createTasks(
 	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
 	/** The videos that are counted, but not created so far. A creation that certainly failed comes back. */
 	const pending = new Set<PlannedVideo>();
+	/** The items whose video was not created. After the first one, only what costs nothing comes out. */
+	const failed = new Map<number, Delivered>();
 	try {
 		const items = await mapItems(
 			context,
@@ -83,17 +106,37 @@ async function createTasks(
 				const earlier = videos.filter(({ item }) => calls.isFromLedger(item));
 				spend(context, earlier, dryRuns, toSend);
 				toSend.forEach((video) => pending.add(video));
-				return { ...readBatching(context), describeCompleted, calls };
+				const batching = readBatching(context);
+				return {
+					...batching,
+					describeCompleted,
+					calls,
+					get batchInterval() {
+						return failed.size > 0 ? 0 : (batching.batchInterval ?? 0);
+					},
+				};
 			},
 			async (item, { calls }) => {
 				const video = planned.get(item);
 				if (video === undefined) return checked[item]!;
-				const json = await outputOf(context, video, calls, pending);
-				return { json, pairedItem: { item } };
+				const pairedItem = { item };
+				const isFree = video.options.dryRun || calls.isKnown(item);
+				if (failed.size > 0 && !isFree) {
+					failed.set(item, notCreated(new Error('Not sent, because another one failed')));
+					return { json: {} };
+				}
+				const made = await settled(outputOf(context, video, calls, pending));
+				if ('value' in made || !failsLater || isCanceled(made.error))
+					return { json: valueOf(made), pairedItem };
+				failed.set(item, notCreated(made.error as Error));
+				return { json: {} };
 			},
 		);
 		hintAdjustments(context, items);
-		return items;
+		return items.map((item, index) => {
+			const ending = gone.includes(index) ? 'gone' : 'completed';
+			return failed.get(index) ?? { item, ending };
+		});
 	} finally {
 		countSpent(context, [...pending], -1);
 		if ('value' in opened) await opened.value.close();

@@ -8,6 +8,7 @@ import { n8nClock } from '../shared/run/clock';
 import { isToolRun } from '../shared/run/nodeContext';
 import { checkNotRounded } from '../shared/run/parameters';
 import { checkTaskId, deliver, type Delivered } from '../shared/wait/deliver';
+import { endOf, failAtEnd, failsAtEnd, refusedCreation } from '../shared/wait/lostVideos';
 import { toWantedFiles, type WantedFiles } from '../shared/wait/options';
 import { poll, type Progress, type WaitMode, withProgress } from '../shared/wait/poll';
 import {
@@ -18,7 +19,6 @@ import {
 	releaseUnknown,
 	withLedger,
 } from './collect';
-import { ADVICE, canFailAtEnd, endOf, failAtEnd, refusedCreation } from './lostVideos';
 import {
 	checkConnections,
 	FAILED,
@@ -28,6 +28,12 @@ import {
 	toOutputs,
 } from './outputs';
 import { runForm, waitForm } from './properties';
+
+/** What can be done, first what is free of charge. */
+const ADVICE = {
+	advice: 'Nothing has to be created again: connect the output Failed (see On Failed Videos), then click Execute step on this node. Status polls are free of charge',
+	toGoOn: 'Executing the whole workflow again creates and charges all videos once more',
+} as const;
 
 /**
  * One run of Wait for Video: all polls of its tasks, or in suspend mode one step of them. Failed videos that fail the node
@@ -64,11 +70,10 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		}
 		const own = collected === undefined ? context : contextOfTasks(context, collected);
 		const fails = readFailsNode(own);
-		const failsLater =
-			fails && !context.continueOnFail() && !isToolRun(context) && canFailAtEnd(context);
+		const failsLater = fails && failsAtEnd(context);
 		const rule = { ...ADVICE, failsNode: fails && !failsLater };
 		const delivered = await deliver(own, progress, { ...polled, ...rule });
-		if (failsLater) failAtEnd(context, delivered);
+		if (failsLater) failAtEnd(context, delivered, Object.values(ADVICE));
 		const outputs = toOutputs(own, delivered);
 		if (failsLater) outputs[FAILED] = [];
 		if (collected === undefined) return outputs;

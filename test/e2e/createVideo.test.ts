@@ -1,7 +1,9 @@
 import axios from 'axios';
 import type { INode } from 'n8n-workflow';
 
-import { failureOf, outputItems } from '../../lab/n8n/execution';
+import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { drawn, node, workflow } from './support/buildWorkflow';
 import { draw } from './support/drawAgent';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
@@ -236,6 +238,132 @@ describe('a run whose video nothing waits for', () => {
 			expect(
 				said.filter((message) => message.includes('nothing in this workflow')),
 			).toStrictEqual([expected].filter(Boolean));
+		},
+		RUN_LIMIT_MS,
+	);
+});
+
+describe('a batch of which some fail, with default settings', () => {
+	const start = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+	const next = node('Next', 'n8n-nodes-base.noOp', 1);
+	const wait = node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, { credential: 'Emulator' });
+	const rows = (list: readonly object[]) =>
+		node('Rows', 'n8n-nodes-base.code', 2, {
+			parameters: { jsCode: `return ${JSON.stringify(list.map((json) => ({ json })))};` },
+		});
+	const lakes = PROMPTS.map((prompt) => ({ prompt }));
+	const fromRow = { prompt: '={{ $json.prompt }}' };
+	const creating = (parameters: object = {}) => createNode({ ...fromRow, ...parameters });
+
+	async function runAll(drawing: Workflow) {
+		const { client } = session;
+		const ref = await client.importWorkflow(drawing);
+		return await client.waitForExecution(await client.run(ref, 'Start'));
+	}
+
+	const files = (execution: Execution, name: string) =>
+		outputItems(execution, name).filter(({ binary }) => binary?.['data'] !== undefined);
+
+	it(
+		'the created ones go on to their files, then the node fails; a retry creates only what is missing',
+		async () => {
+			fault({ kind: 'status', status: 406 });
+			const drawing = workflow('Part', [start, rows(lakes), creating(), wait, next]);
+			const execution = await runAll(drawing);
+			expect(failureOf(execution)).toMatch(
+				/^Create: Insufficient credit – The other videos have gone on\. Retry this execution.*Top up/,
+			);
+			expect(files(execution, 'Next')).toHaveLength(2);
+
+			const { client } = session;
+			const retried = await client.waitForExecution(await client.retry(execution.id));
+			expect(failureOf(retried)).toBe('');
+			expect(files(retried, 'Next')).toHaveLength(3);
+			expect(creationRequests().map(([prompt]) => prompt)).toStrictEqual([
+				...PROMPTS,
+				'third lake',
+			]);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'the finished ones come out of a node that waits itself, then it fails',
+		async () => {
+			const list = ['a kite', 'a fail-task', 'a boat'].map((prompt) => ({ prompt }));
+			const waiting = creating({ waitUntilFinished: true });
+			const execution = await runAll(workflow('Waits', [start, rows(list), waiting, next]));
+			expect(files(execution, 'Next')).toHaveLength(2);
+			expect(failureOf(execution)).toMatch(
+				/^Create: 1 of 3 videos failed – The tasks are not lost.*Tasks failed: task-\w+$/,
+			);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'known tasks come out beside a key in conflict, nothing is sent, and the node fails',
+		async () => {
+			const keyed = creating({ options: { idempotencyKey: '={{ $json.id }}' } });
+			const first = [
+				{ id: 'key-a', prompt: 'first' },
+				{ id: 'key-b', prompt: 'second' },
+			];
+			const { client } = session;
+			const ref = await client.importWorkflow(
+				workflow('Keys', [
+					node('Start', 'n8n-nodes-base.webhook', 2.1, {
+						parameters: { httpMethod: 'POST', path: 'keys-in-conflict' },
+						webhookId: 'keys-in-conflict',
+					}),
+					node('Rows', 'n8n-nodes-base.splitOut', 1, {
+						parameters: { fieldToSplitOut: 'body.rows' },
+					}),
+					keyed,
+					next,
+				]),
+			);
+			await client.activate(ref);
+			const post = async (list: readonly object[]) => {
+				await postWebhook(`${session.n8n.url}/webhook/keys-in-conflict`, { rows: list });
+				return await client.lastExecution(ref);
+			};
+			expect(failureOf(await post(first))).toBe('');
+			session.emulator.journal.clear();
+
+			const execution = await post([
+				{ id: 'key-new', prompt: 'third' },
+				{ id: 'key-b', prompt: 'another' },
+				{ id: 'key-a', prompt: 'first' },
+			]);
+			expect(outputItems(execution, 'Next').map(({ json }) => json)).toMatchObject([
+				{ reused: true, request: { prompt: 'first' } },
+			]);
+			expect(failureOf(execution)).toMatch(/^Create: Idempotency Key key-b/);
+			expect(creationRequests()).toStrictEqual([]);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'in a loop nothing more is paid for after the batch that failed',
+		async () => {
+			const list = [...lakes, { prompt: 'fourth lake' }, { prompt: 'fifth lake' }];
+			fault({ kind: 'status', status: 406 });
+			const loop = node('Loop', 'n8n-nodes-base.splitInBatches', 3, {
+				parameters: { batchSize: 3 },
+			});
+			const drawing = drawn('Loop', [start, rows(list), loop, creating(), next], {
+				Start: [['Rows']],
+				Rows: [['Loop']],
+				Loop: [[], ['Create']],
+				Create: [['Next']],
+				Next: [['Loop']],
+			});
+			const execution = await runAll(drawing);
+			expect(failureOf(execution)).toMatch(/^Create: Insufficient credit/);
+			expect(outputItems(execution, 'Next')).toHaveLength(2);
+			expect(creationRequests().map(([prompt]) => prompt)).toStrictEqual(PROMPTS);
 		},
 		RUN_LIMIT_MS,
 	);

@@ -593,7 +593,7 @@ describe('a ledger that cannot be used', () => {
 		const options = { idempotencyKey: '={{ $json.prompt }}', concurrency: 1 };
 		const { error } = await run(['a', 'b', 'c'], options);
 		expect(error!.description).toMatch(
-			/^This item was not sent, others .* retry this execution/,
+			/^The other videos have gone on\. .* This item was not sent, others .* retry this execution/,
 		);
 		expect(sent()).toStrictEqual(['a']);
 		expect(rowsOf()).toStrictEqual(['a sent']);

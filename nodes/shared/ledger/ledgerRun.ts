@@ -3,9 +3,9 @@ import { hash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { accountOf } from '../run/credential';
-import { runsOf } from '../run/engine';
 import { mentionOnce } from '../run/hints';
 import { n8nClock } from '../run/clock';
+import { runIndexOf } from '../run/lastRun';
 import { isToolRun } from '../run/nodeContext';
 import type { CallKind, PlannedCall } from './callKind';
 import { runLog, toolLog } from './callLog';
@@ -52,7 +52,7 @@ export async function ledgerRun<T>(
 ) {
 	const isTool = isToolRun(context);
 	/** Index of the run; 0 for a tool. */
-	const index = isTool ? 0 : runsOf(context).length;
+	const index = isTool ? 0 : runIndexOf(context);
 	/** Undefined where the ledger is off. */
 	const origin = isOn && planned.length > 0 ? await originOf(context) : undefined;
 	/** Of the credential; empty where the ledger is off. */

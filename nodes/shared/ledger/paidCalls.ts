@@ -25,6 +25,8 @@ import {
 export interface PaidCalls<T> {
 	/** Whether the call of an item has to be sent. */
 	readonly isNew: (item: number) => boolean;
+	/** Whether an earlier try has made the call of an item, so that its result costs nothing. */
+	readonly isKnown: (item: number) => boolean;
 	/** Whether only the ledger has the call of an item, which an earlier try made. */
 	readonly isFromLedger: (item: number) => boolean;
 	/**
@@ -32,7 +34,8 @@ export interface PaidCalls<T> {
 	 *
 	 * @param send Gets how many videos its key has had with this one.
 	 *
-	 * @throws ServiceError as `send`; or where the outcome of an earlier try is unknown.
+	 * @throws ServiceError as `send`; or where the outcome of an earlier try is unknown. InputError for an item that must not be
+	 *   sent, and then for all whose call is not known, unless the node continues on errors.
 	 */
 	make(item: number, send: (attempt: number) => Promise<T>): Promise<Paid<T>>;
 	/** Writes what is left to the ledger. Call it however the run ends. */
@@ -60,20 +63,18 @@ export async function openCalls<T extends object>(
 	const { toSend, known: ofKeys, heldAtMs } = await takeKeys(run, unknown);
 	const known = new Map([...recalled.known, ...ofKeys]);
 	const sender = callSender(run, toSend, { concurrency, earlierRows: recalled.rows, heldAtMs });
-	const refusal = [...known.values()].find(isRefusal);
-	if (refusal !== undefined && !context.continueOnFail()) {
-		await sender.close();
-		throw refusal.error;
-	}
+	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
 	const locks = new Map(run.asked.map(({ item, lock }) => [item, lock]));
 	const positions = new Map(toSend.map(({ item }, position) => [item, position]));
 	const sentByLock = new Map<string, Promise<T>>();
 	return {
-		isNew: (item) => positions.has(item),
+		isNew: (item) => refusal === undefined && positions.has(item),
+		isKnown: (item) => 'value' in (known.get(item) ?? {}),
 		isFromLedger: (item) => recalled.fromLedger.has(item),
 		async make(item, send) {
 			const found = known.get(item);
 			if (found !== undefined) return valueOf(found);
+			if (refusal !== undefined) throw refusal.error;
 			const lock = locks.get(item)!;
 			const position = positions.get(item);
 			if (position === undefined)
@@ -86,7 +87,7 @@ export async function openCalls<T extends object>(
 	};
 }
 
-/** Whether an item must not be sent: then a node that stops on errors sends nothing at all. */
+/** Whether an item must not be sent: then a node that stops on errors sends nothing. */
 function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: InputError } {
 	return 'error' in known && known.error instanceof InputError;
 }

@@ -1,7 +1,7 @@
 import type { IExecuteData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { asJson } from '../../client/json';
-import { engineOf, sourceOf, startWaitingNode } from './engine';
+import { engineOf, runsOf, sourceOf, startWaitingNode } from './engine';
 
 /** Key of what a planned run is for, in the engine's entry of it, and in its item. */
 const MARK = 'agent_video_last_run';
@@ -45,6 +45,11 @@ export function addLastRun(
 /** What this run was planned for; undefined if it is not the last one. */
 export function lastRunMark<T>(context: IExecuteFunctions): T | undefined {
 	return markOf<T>(context.getExecuteData());
+}
+
+/** Index of this run of the node; of a last run that repeats another one, the index that its mark has. */
+export function runIndexOf(context: IExecuteFunctions): number {
+	return lastRunMark<{ readonly run?: number }>(context)?.run ?? runsOf(context).length;
 }
 
 /** What the last runs are for that are planned now: of this node, or of all nodes. */

@@ -75,7 +75,7 @@ export async function mapItems<O extends ItemOptions>(
 		const results: INodeExecutionData[] = [];
 		const indexes = [...context.getInputData().keys()];
 		for (const batch of slices(indexes, batchInterval > 0 ? concurrency : indexes.length)) {
-			if (results.length > 0) await clock.sleep(batchInterval);
+			if (results.length > 0) await clock.sleep(options.batchInterval ?? 0);
 			results.push(...(await mapConcurrent(batch, concurrency, one, eventLoopTurn)));
 		}
 		return results;

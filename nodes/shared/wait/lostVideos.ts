@@ -1,0 +1,231 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import {
+	fromSaved,
+	InputError,
+	ServiceError,
+	toSaved,
+	type Advice,
+	type SavedError,
+} from '../../client/errors';
+import { shorten } from '../../client/json';
+import { hasVideo } from '../../client/video/taskState';
+import { counted, isBlank, shown } from '../../client/values';
+import { engineOf } from '../run/engine';
+import { addLastRun, lastRunMark, plannedMarks, postponeLastRun, runIndexOf } from '../run/lastRun';
+import { stoppingError } from '../run/mapItems';
+import { isToolRun } from '../run/nodeContext';
+import { toNodeError } from '../run/nodeErrors';
+import type { Delivered } from './deliver';
+
+/** First of the advice about a creation that failed: it is free of charge. */
+const RETRY =
+	'The other videos have gone on. Retry this execution in the list of executions: it creates only what is missing';
+/** Limit of a reason, in characters. */
+const MAX_REASON = 300;
+/** Maximum numbers of tasks in the error: with their reason, and of those that have gone on with their URL. */
+const [MAX_NAMED, MAX_URLS] = [50, 20] as const;
+
+/** The task of an item. */
+interface Task {
+	/** Empty where the task was never created. */
+	readonly task_id: string;
+	readonly video_url?: string;
+}
+
+/** A video that the node did not get. */
+interface LostVideo extends Task {
+	readonly reason: string;
+	readonly error_message: string;
+}
+
+/** What the last run of the node is for: to fail after the videos have gone on that it got. */
+interface Mark {
+	/** The execution in which the videos were lost: its retry waits for them once more. */
+	readonly execution: string;
+	/** Index of the run that has lost them. */
+	readonly run: number;
+	readonly videos: number;
+	readonly lost: readonly LostVideo[];
+	/** Indexes of the items that have gone on, and their tasks. */
+	readonly gone: readonly number[];
+	readonly kept: readonly (Task & { readonly isCompleted: boolean })[];
+	/** What can be done, first what is free of charge. */
+	readonly advice: readonly Advice[];
+	/** Why a video was not created, and its item. */
+	readonly refusal?: { readonly error: SavedError; readonly item: number };
+}
+
+/** Tries of a run, by the entry of the engine: it is the same for all. */
+const tries = new WeakMap<object, number>();
+
+/**
+ * Whether videos that fail let the node fail at the end, after the others have gone on. Not where it continues on errors, where n8n
+ * will try it again, and where the engine's list of due runs is not to be had.
+ */
+export function failsAtEnd(context: IExecuteFunctions): boolean {
+	if (context.continueOnFail() || isToolRun(context)) return false;
+	return engineOf(context).stack !== undefined;
+}
+
+/** Whether n8n tries this run again if it fails. Call it once in each try. */
+export function isTriedAgain(context: IExecuteFunctions): boolean {
+	const data = context.getExecuteData();
+	const { retryOnFail, maxTries } = data.node;
+	const count = (tries.get(data) ?? 0) + 1;
+	tries.set(data, count);
+	// The bounds are n8n's.
+	return retryOnFail === true && count < Math.min(5, Math.max(2, maxTries ?? 3));
+}
+
+/** Adds a run that fails with the lost videos when everything else has run; fails at once if there is nothing else. */
+export function failAtEnd(
+	context: IExecuteFunctions,
+	delivered: readonly Delivered[],
+	advice: readonly Advice[],
+): void {
+	const lost = new Map<unknown, LostVideo>();
+	const videos = new Set<unknown>();
+	const gone: number[] = [];
+	const kept = new Map<unknown, Mark['kept'][number]>();
+	for (const [index, { item, ending }] of delivered.entries()) {
+		const { task_id = '', reason, error_message, video_url } = item.json as Partial<LostVideo>;
+		const key = task_id === '' ? index : task_id;
+		videos.add(key);
+		const task = { task_id, ...(!isBlank(video_url) && { video_url: shown(video_url) }) };
+		if (ending === 'failed') {
+			const why = shorten(shown(error_message ?? 'no reason given'), MAX_REASON);
+			lost.set(key, { ...task, reason: reason ?? '', error_message: why });
+		} else {
+			gone.push(index);
+			const isCompleted = hasVideo(task);
+			const named = kept.size < MAX_URLS ? task : { task_id };
+			if (task_id !== '') kept.set(key, { ...named, isCompleted });
+		}
+	}
+	if (lost.size === 0) return;
+	const execution = context.getExecutionId();
+	const refused = delivered.findIndex(isRefused);
+	const mark: Mark = {
+		execution,
+		run: runIndexOf(context),
+		videos: videos.size,
+		lost: [...lost.values()],
+		gone,
+		kept: [...kept.values()],
+		advice,
+		...(refused >= 0 && {
+			refusal: { error: savedOf(delivered[refused]!.error!), item: refused },
+		}),
+	};
+	const [only] = delivered;
+	// Its own error says more.
+	if (videos.size === 1 && only?.error !== undefined)
+		throw stoppingError(context, only.error, describeTasks([mark]));
+	if (gone.length === 0) {
+		const { error } = delivered[refused] ?? {};
+		throw error === undefined
+			? errorOf(context, [mark])
+			: toNodeError(context.getNode(), error, refused);
+	}
+	addLastRun(context, mark, context.getInputData());
+}
+
+/** The item of a video that was not created. */
+export function notCreated(error: Error): Delivered {
+	const json = { task_id: '', reason: 'creation', error_message: error.message };
+	return { item: { json }, ending: 'failed', error };
+}
+
+const isRefused = ({ item, error }: Delivered) =>
+	error !== undefined && item.json['reason'] === 'creation';
+
+function savedOf(error: Error): SavedError {
+	if (error instanceof ServiceError) return toSaved(error);
+	const advice = error instanceof InputError ? [error.hint as Advice] : [];
+	return { kind: 'failed', message: error.message, advice, details: {} };
+}
+
+/**
+ * What this run is, if it is one that `failAtEnd` has added.
+ *
+ * @returns Whether it has to be made later. In a retry of the execution, the indexes of the items that have gone on before
+ *   it: the others are waited for once more.
+ * @throws NodeApiError about the videos of all such runs; also in another run after a creation has failed: nothing more is
+ *   paid for.
+ */
+export function endOf(context: IExecuteFunctions) {
+	const mark = lastRunMark<Mark>(context);
+	// The tool of an MCP Server Trigger runs without an execution ID.
+	const execution = mark && context.getExecutionId();
+	const planned = plannedMarks<Mark>(context, context.getNode().name);
+	if (mark === undefined) {
+		const failed = planned.filter(({ refusal }) => refusal !== undefined);
+		if (failed.some((each) => each.execution === context.getExecutionId()))
+			throw errorOf(context, failed);
+		return { isPostponed: false, gone: [] };
+	}
+	if (mark.execution !== execution) return { isPostponed: false, gone: mark.gone };
+	if (postponeLastRun(context)) return { isPostponed: true, gone: [] };
+	throw errorOf(context, [mark, ...planned]);
+}
+
+function errorOf(context: IExecuteFunctions, marks: readonly Mark[]) {
+	const lost = marks.flatMap((mark) => mark.lost);
+	const videos = marks.reduce((sum, mark) => sum + mark.videos, 0);
+	const lines = lost.slice(0, MAX_NAMED).map(({ task_id, reason, error_message }) => {
+		return `${task_id || 'without a task'} (${reason}): ${error_message}`;
+	});
+	const [first] = lost;
+	const isOne = videos === 1;
+	const refusal = marks.find((mark) => mark.refusal !== undefined)?.refusal;
+	if (refusal !== undefined) {
+		const { advice = [], ...saved } = refusal.error;
+		const error = fromSaved({ ...saved, advice: [RETRY, ...advice] });
+		const failure = toNodeError(context.getNode(), error, refusal.item);
+		return stoppingError(context, failure, describeTasks(marks));
+	}
+	const error = new ServiceError(
+		'failed',
+		isOne ? 'The video failed' : `${lost.length} of ${counted(videos, 'video')} failed`,
+		marks[0]!.advice,
+		{
+			serviceMessage: lines.join('; '),
+			...(isOne && { subject: { task_id: first!.task_id } }),
+		},
+	);
+	return stoppingError(context, error, describeTasks(marks));
+}
+
+/** The IDs of all tasks, however long the reasons are; those with a URL are completed. */
+function describeTasks(marks: readonly Mark[]): string {
+	const lost = marks.flatMap((mark) => mark.lost).filter(({ task_id }) => task_id !== '');
+	const kept = marks.flatMap((mark) => mark.kept);
+	const isDone = ({ isCompleted }: Mark['kept'][number]) => isCompleted;
+	const isDownload = ({ reason }: LostVideo) => reason === 'download';
+	const groups: readonly (readonly [label: string, tasks: readonly Task[]])[] = [
+		['Tasks completed', [...kept.filter(isDone), ...lost.filter(isDownload)]],
+		['Tasks created before this error, still generating', kept.filter((task) => !isDone(task))],
+		['Tasks failed', lost.filter((task) => !isDownload(task))],
+	];
+	return groups
+		.filter(([, tasks]) => tasks.length > 0)
+		.map(([label, tasks]) => {
+			const ids = tasks.map(({ task_id, video_url: url }) => {
+				return url === undefined ? task_id : `${task_id} (${url})`;
+			});
+			return `${label}: ${ids.join(', ')}`;
+		})
+		.join('. ');
+}
+
+/** The error of an item whose video was never created: Create Video continues on errors, and passes them on in this form. */
+export function refusedCreation({ json }: INodeExecutionData): INodeExecutionData | undefined {
+	const { error, message } = json;
+	if (isBlank(error)) return undefined;
+	const error_message = [error, message]
+		.filter((text) => !isBlank(text))
+		.map(shown)
+		.join('. ');
+	return { json: { ...json, task_id: '', reason: 'creation', error_message } };
+}
