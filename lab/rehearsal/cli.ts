@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 import { Command, InvalidArgumentError } from 'commander';
+import { jsonParse } from 'n8n-workflow';
 
 import { buildPackage } from '../n8n/buildPackage';
 import { installLab } from '../n8n/installLab';
@@ -11,7 +12,7 @@ import { step } from '../services/step';
 import type { ExportedWorkflow } from './copyWorkflow';
 import { rehearse } from './rehearse';
 import { isGood, toPage, toTable } from './report';
-import { SCENARIOS } from './scenarios';
+import { SCENARIOS } from './tables';
 
 interface CliOptions {
 	readonly all?: string;
@@ -20,21 +21,19 @@ interface CliOptions {
 	readonly page: string;
 }
 
-const NAMES = SCENARIOS.map(({ name }) => name).join(', ');
+const NAMES = SCENARIOS.map(({ name }) => name);
 /** Paths are those of the folder in which npm was started. */
 const fromHere = (path: string) => resolve(process.env['INIT_CWD'] ?? '', path);
 const running = new Running();
 
-/** Rehearses the workflows of files. Returns whether all is well. */
+/** Rehearses the workflows of files. Returns the exit code. */
 async function run(
 	files: readonly string[],
 	{ all, only, json, page }: CliOptions,
-): Promise<boolean> {
-	const found =
-		all === undefined
-			? []
-			: (await readdir(fromHere(all))).sort().map((name) => join(all, name));
-	const paths = [...files, ...found.filter((path) => path.endsWith('.json'))];
+): Promise<number> {
+	const names = all === undefined ? [] : (await readdir(fromHere(all))).sort();
+	const found = names.filter((name) => name.endsWith('.json')).map((name) => join(all!, name));
+	const paths = [...files, ...found];
 	if (paths.length === 0) throw new Error('Name the files of workflows, or a folder with --all');
 	const workflows = await Promise.all(paths.map(read));
 	// What is printed as JSON has no lines of progress between it.
@@ -47,44 +46,33 @@ async function run(
 		(onProgress) => rehearse(workflows, { n8n, only, onProgress }),
 	);
 	await writeFile(fromHere(page), toPage(rehearsals));
-	console.log(
-		json
-			? JSON.stringify(rehearsals, null, 2)
-			: `\n${toTable(rehearsals)}\n\nAs a page: ${page}`,
-	);
-	return rehearsals.every(({ results }) => results.every(isGood));
+	const table = `\n${toTable(rehearsals)}\n\nAs a page: ${page}`;
+	console.log(json ? JSON.stringify(rehearsals, null, 2) : table);
+	return rehearsals.every(({ results }) => results.every(isGood)) ? 0 : 1;
 }
 
 async function read(path: string): Promise<ExportedWorkflow> {
-	const text = await readFile(fromHere(path), 'utf8').catch(() => {
-		throw new Error(`${path} cannot be read`);
-	});
-	try {
-		const workflow = JSON.parse(text) as ExportedWorkflow;
-		if (Array.isArray(workflow.nodes)) return { ...workflow, name: workflow.name || path };
-	} catch {
-		// The error below says what to do.
-	}
+	const text = await readFile(fromHere(path), 'utf8').catch(() => '');
+	const workflow = jsonParse<Partial<ExportedWorkflow>>(text, { fallbackValue: {} });
+	const { nodes, connections = {}, name } = workflow;
+	if (Array.isArray(nodes)) return { ...workflow, nodes, connections, name: name ?? path };
 	throw new Error(`${path} is no workflow: export it in n8n with ⋯ → Download`);
 }
 
 function toScenarios(text: string): readonly string[] {
 	const wanted = text.split(',');
-	if (wanted.every((name) => NAMES.split(', ').includes(name))) return wanted;
-	throw new InvalidArgumentError(`The scenarios are ${NAMES}.`);
+	if (wanted.every((name) => NAMES.includes(name))) return wanted;
+	throw new InvalidArgumentError(`The scenarios are ${NAMES.join(', ')}.`);
 }
 
 async function main(files: readonly string[], options: CliOptions): Promise<void> {
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 		process.on(signal, () => void running.stop().finally(() => process.exit(130)));
 	}
-	const code = await run(files, options).then(
-		(isWell) => (isWell ? 0 : 1),
-		(error: unknown) => {
-			console.error(`\nThe rehearsal failed: ${(error as Error).message}`);
-			return 2;
-		},
-	);
+	const code = await run(files, options).catch((error: unknown) => {
+		console.error(`\nThe rehearsal failed: ${(error as Error).message}`);
+		return 2;
+	});
 	await running.stop();
 	// After a failure other runs may still wait for their executions.
 	process.exit(code);
@@ -97,7 +85,7 @@ void new Command('npm run rehearse --')
 	)
 	.argument('[files...]', 'workflows, as n8n exports them')
 	.option('--all <folder>', 'all workflows in a folder')
-	.option('--only <names>', `scenarios, separated by commas: ${NAMES}`, toScenarios)
+	.option('--only <names>', `scenarios, separated by commas: ${NAMES.join(', ')}`, toScenarios)
 	.option('--json', 'print JSON instead of the table')
 	.option('--page <path>', 'file for the page with the results', 'rehearsal.html')
 	.action(main)

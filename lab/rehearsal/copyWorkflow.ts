@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { INode } from 'n8n-workflow';
 
 import type { Workflow } from '../n8n/workflow';
-import { BASE, isOwn, LANGCHAIN, replaceNode, stub, type Replacement } from './replacements';
+import { BASE, isOwn, replaceNode, stub, type Replacement } from './replacements';
+import { NODES, type TriggerKind } from './tables';
 
 /** A workflow as n8n exports it, with the items that a person has pinned to nodes. */
 export type ExportedWorkflow = Workflow & {
@@ -11,11 +12,8 @@ export type ExportedWorkflow = Workflow & {
 };
 
 /** How the copy is started: by a request to one of its nodes. */
-export interface Start {
-	readonly kind: 'webhook' | 'chat' | 'form';
+export interface Start extends TriggerKind {
 	readonly node: INode;
-	/** Whether a person starts it, who means a second start. A schedule or a webhook may repeat one. */
-	readonly byPerson: boolean;
 	/** What is pinned to the node, such as the message of a chat. */
 	readonly pinned: Readonly<Record<string, unknown>>;
 }
@@ -28,29 +26,16 @@ export interface Copy {
 	readonly replaced: readonly Replacement[];
 }
 
-/** How triggers are started. Those of the lowest rank are, and a schedule after those of rank 0. */
-type TriggerKind = Pick<Start, 'kind' | 'byPerson'> & { readonly rank: number };
-
 const WEBHOOK = `${BASE}webhook`;
 const CALLED = `${BASE}executeWorkflowTrigger`;
-const SCHEDULE_RANK = 1;
-const TRIGGERS: Readonly<Record<string, TriggerKind>> = {
-	[`${BASE}formTrigger`]: { kind: 'form', byPerson: true, rank: 0 },
-	[`${LANGCHAIN}chatTrigger`]: { kind: 'chat', byPerson: true, rank: 0 },
-	[WEBHOOK]: { kind: 'webhook', byPerson: false, rank: 0 },
-	[`${BASE}scheduleTrigger`]: { kind: 'webhook', byPerson: false, rank: SCHEDULE_RANK },
-	[`${BASE}manualTrigger`]: { kind: 'webhook', byPerson: true, rank: 2 },
-	[CALLED]: { kind: 'webhook', byPerson: false, rank: 3 },
-	[`${BASE}errorTrigger`]: { kind: 'webhook', byPerson: false, rank: 4 },
-};
+const { triggers: TRIGGERS } = NODES;
+const { rank: SCHEDULE_RANK } = TRIGGERS[`${BASE}scheduleTrigger`]!;
 
-/** Undefined for a node that is no trigger. Any other trigger is an event of another service. */
-function kindOf({ type, disabled }: INode): TriggerKind | undefined {
-	if (disabled === true) return undefined;
-	if (/trigger$/i.test(type))
-		return TRIGGERS[type] ?? { kind: 'webhook', byPerson: false, rank: 0 };
-	return TRIGGERS[type];
-}
+/** Undefined for a node that is no trigger. */
+const kindOf = ({ type, disabled }: INode): TriggerKind | undefined =>
+	disabled === true
+		? undefined
+		: (TRIGGERS[type] ?? (/trigger$/i.test(type) ? TRIGGERS[WEBHOOK] : undefined));
 
 /**
  * Makes the copy that is run: its own nodes get a credential for the emulator, and every node that would need another
@@ -66,7 +51,7 @@ export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
 	const isStarted = (rank: number) => rank === Math.min(...ranks) || rank === SCHEDULE_RANK;
 
 	const begins: Record<string, unknown> = {};
-	const starts: (Start & { readonly rank: number })[] = [];
+	const starts: Start[] = [];
 	const replaced: Replacement[] = [];
 	const copied = nodes.flatMap((node): readonly INode[] => {
 		const kind = kindOf(node);
@@ -78,28 +63,19 @@ export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
 			if (by !== undefined) replaced.push({ node: node.name, type: node.type, by });
 			return [apart(copy, id)];
 		}
-		if (!isStarted(kind.rank)) {
-			return node.type === CALLED ? [node] : [];
-		}
+		if (!isStarted(kind.rank)) return node.type === CALLED ? [node] : [];
 		const first = pinned?.[0] ?? {};
 		const json = ('json' in first ? first.json : first) as Start['pinned'];
 		if (kind.kind !== 'webhook' || node.type === WEBHOOK) {
 			starts.push({ ...kind, pinned: json, node: opened(own, kind.kind) });
 			return [starts.at(-1)!.node];
 		}
-		const begin = {
-			...opened(own, 'webhook'),
-			name: `Start of ${node.name}`,
-			type: WEBHOOK,
-			typeVersion: 2.1,
-		};
+		const as = { name: `Start of ${node.name}`, type: WEBHOOK, typeVersion: 2.1 };
+		const begin = { ...opened(own, 'webhook'), ...as };
 		starts.push({ ...kind, pinned: {}, node: begin });
 		begins[begin.name] = { main: [[{ node: node.name, type: 'main', index: 0 }]] };
-		replaced.push({
-			node: node.name,
-			type: node.type,
-			by: pinned ? 'a start with its pinned data' : 'a start',
-		});
+		const by = pinned ? 'a start with its pinned data' : 'a start';
+		replaced.push({ node: node.name, type: node.type, by });
 		const { credentials, ...rest } = node;
 		const parameters = stub(pinned ?? [{ timestamp: new Date().toISOString() }]);
 		return [begin, { ...rest, type: `${BASE}code`, typeVersion: 2, parameters }];
@@ -128,18 +104,21 @@ function opened({ credentials, ...node }: INode, kind: Start['kind']): INode {
 	return { ...node, id: path, webhookId: path, parameters };
 }
 
+/** Parameters that name what the copies in one n8n would share. */
+interface Separated {
+	readonly tableName?: string;
+	readonly dataTableId?: { readonly value: string };
+	readonly options?: { readonly idempotencyKey?: unknown };
+}
+
 /** Gives a node the credential, and tables and keys of its own: the copies in one n8n share a project. */
 function apart(node: INode, id: string): INode {
-	const { tableName, dataTableId, options } = node.parameters as Record<
-		string,
-		object | undefined
-	>;
-	const key = (options as { idempotencyKey?: unknown } | undefined)?.idempotencyKey;
-	const table = (dataTableId as { value?: unknown } | undefined)?.value;
+	const { tableName, dataTableId: table, options } = node.parameters as Separated;
+	const key = options?.idempotencyKey;
 	const parameters = {
 		...node.parameters,
-		...(tableName && { tableName: `${String(tableName)}_${id}` }),
-		...(dataTableId && { dataTableId: { ...dataTableId, value: `${String(table)}_${id}` } }),
+		...(tableName && { tableName: `${tableName}_${id}` }),
+		...(table && { dataTableId: { ...table, value: `${table.value}_${id}` } }),
 		...(typeof key === 'string' && { options: { ...options, idempotencyKey: keyOf(key, id) } }),
 	} as INode['parameters'];
 	const own = isOwn(node) && { credentials: { agentVideoApi: { id: '', name: id } } };

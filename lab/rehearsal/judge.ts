@@ -26,6 +26,8 @@ export interface Outcome {
 	readonly error: string;
 	/** What was asked for, for each video. */
 	readonly requests: readonly string[];
+	/** Whether anything of the scenario has happened to it. */
+	readonly wasFaulty: boolean;
 }
 
 /** An output whose failed items nobody gets; `mixed`: they are among the good ones. */
@@ -47,6 +49,11 @@ interface Said {
 	readonly unheard: Unheard | undefined;
 }
 
+/** Whether anything of the scenario has happened to a run. */
+export const hasHappened = ({ journal }: Emulator) =>
+	journal.entries.some(({ fault }) => fault !== undefined);
+
+const LIST = "n8n's list of executions";
 /** Nodes that tell a failed item from a good one. */
 const TELLING = [`${OWN}functionCallingAgent`, `${BASE}if`, `${BASE}switch`, `${BASE}filter`];
 
@@ -75,11 +82,10 @@ export function judge({ copy, emulator, executions, ledger }: Traces): Outcome {
 		if (about.some((each) => each.unheard)) return 'lost';
 		const row = ledger.find((each) => each['task_id'] === id);
 		if (row !== undefined) return row['finished_at'] === null ? 'open' : 'lost';
-		const isSent = ledger.some(
-			({ status, prompt }) => status === 'sent' && prompt === video.prompt,
-		);
+		const mayBe = ({ status, prompt }: DataTableRow) =>
+			status === 'sent' && prompt === video.prompt;
 		const mayExist = heard.some((text) => text.includes('may exist'));
-		return isSent || mayExist || about.length > 0 ? 'open' : 'lost';
+		return ledger.some(mayBe) || mayExist || about.length > 0 ? 'open' : 'lost';
 	});
 	const count = (what: string) => became.filter((each) => each === what).length;
 	return {
@@ -89,17 +95,15 @@ export function judge({ copy, emulator, executions, ledger }: Traces): Outcome {
 		open: count('open'),
 		lost: count('lost'),
 		isGreen: red.length === 0,
-		told: [
-			...new Set([
-				...told.flatMap(({ to }) => to),
-				...red.map(() => "n8n's list of executions"),
-			]),
-		],
+		told: [...new Set([...told.flatMap(({ to }) => to), ...red.map(() => LIST)])],
 		unheard: [...new Map(unheard.map((each) => [each.join(), each])).values()],
 		error: red.map((each) => failureOf(each) || each.status).join('; '),
 		requests: tasks.all.map(({ video }) => JSON.stringify(video)),
+		wasFaulty: hasHappened(emulator),
 	};
 }
+
+type Connections = Readonly<Record<string, readonly (readonly { readonly node: string }[])[]>>;
 
 /** What came out of this package's nodes in an execution. */
 function itemsOf({ data }: Execution, { workflow, starts }: Copy): readonly Said[] {
@@ -108,10 +112,7 @@ function itemsOf({ data }: Execution, { workflow, starts }: Copy): readonly Said
 	return Object.entries(data.resultData.runData).flatMap(([name, runs]) => {
 		const node = find(name);
 		if (node === undefined || !isOwn(node)) return [];
-		const connections = (workflow.connections[name] ?? {}) as Record<
-			string,
-			{ node: string }[][]
-		>;
+		const connections = (workflow.connections[name] ?? {}) as Connections;
 		// The person who has asked in a chat or a form reads the result.
 		const isAnswer = byPerson && kind !== 'webhook' && Object.keys(connections).length === 0;
 		const toSaid = (item: INodeExecutionData, type: string, output: number): Said => {
@@ -129,12 +130,9 @@ function itemsOf({ data }: Execution, { workflow, starts }: Copy): readonly Said
 				unheard: isUnheard ? [name, isMixed ? 'mixed' : label] : undefined,
 			};
 		};
-		return runs.flatMap((run) =>
-			Object.entries(run.data ?? {}).flatMap(([type, outputs]) =>
-				outputs.flatMap((items, output) =>
-					(items ?? []).map((item) => toSaid(item, type, output)),
-				),
-			),
+		const outputs = runs.flatMap(({ data: given = {} }) => Object.entries(given));
+		return outputs.flatMap(([type, list]) =>
+			list.flatMap((items, output) => items?.map((item) => toSaid(item, type, output)) ?? []),
 		);
 	});
 }

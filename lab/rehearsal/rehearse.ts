@@ -5,11 +5,12 @@ import { isFinal, type Execution } from '../n8n/execution';
 import type { N8nClient, WorkflowRef } from '../n8n/N8nClient';
 import type { RestartableN8n } from '../n8n/restartableN8n';
 import { copyWorkflow, type Copy, type ExportedWorkflow, type Start } from './copyWorkflow';
-import { judge, type Outcome } from './judge';
+import { hasHappened, judge, type Outcome } from './judge';
+import { inParallel } from '../services/inParallel';
 import { Running } from '../services/Running';
 import type { Replacement } from './replacements';
-import { SCENARIOS, type Scenario } from './scenarios';
-import { startCopy } from './startCopy';
+import { SCENARIOS, type Scenario } from './tables';
+import { RUN_LIMIT_MS, startCopy } from './startCopy';
 import { toResult, type Result } from './verdict';
 
 /** What the rehearsal of one workflow has shown. */
@@ -30,8 +31,6 @@ interface RehearsalOptions {
 const CONCURRENCY = 6;
 const LOOK_MS = 20;
 const ASK_MS = 200;
-/** A suspended execution goes on after a minute. */
-const RUN_LIMIT_MS = 6 * 60_000;
 /** n8n finds what has crashed while it starts. */
 const RECOVERY_MS = 30_000;
 
@@ -50,15 +49,12 @@ export async function rehearse(
 	workflows: readonly ExportedWorkflow[],
 	{ n8n, only, onProgress = () => undefined }: RehearsalOptions,
 ): Promise<readonly Rehearsal[]> {
-	const { client } = n8n;
-	const scenarios = SCENARIOS.filter(
-		({ name }) => name === 'normal' || !only || only.includes(name),
-	);
+	const isWanted = ({ name }: Scenario) => name === 'normal' || !only || only.includes(name);
+	const scenarios = SCENARIOS.filter(isWanted);
 	const runs: Run[] = [];
-	const isKilled = (run: Run) => run.scenario.kill;
 	const finish = async (run: Run) => {
-		run.outcome = await outcomeOf(run, client);
-		await client.archive(run.ref.id);
+		run.outcome = await outcomeOf(run, n8n.client);
+		await n8n.client.archive(run.ref.id);
 		const done = runs.filter(({ outcome }) => outcome !== undefined).length;
 		onProgress(`${done} of ${runs.length} runs: ${run.copy.workflow.name}`);
 	};
@@ -66,62 +62,49 @@ export async function rehearse(
 	try {
 		for (const [index, exported] of workflows.entries()) {
 			for (const scenario of scenarios) {
-				const id = `${scenario.name}_${index}`;
 				// A video is finished at its first poll.
 				const options = { seed: 1, videoSeconds: 0.01, chunkMs: 0 };
 				const emulator = running.keep(await startEmulator(options));
-				runs.push({
-					scenario,
-					emulator,
-					retried: [],
-					...(await install(exported, id, { client, emulator })),
-				});
+				const id = `${scenario.name}_${index}`;
+				const copy = copyWorkflow(exported, id);
+				const ref = await publish(copy, id, { client: n8n.client, emulator });
+				runs.push({ scenario, emulator, retried: [], copy, ref });
 			}
 		}
-		const killed = runs.filter(isKilled);
-		await inParallel(
-			runs.filter((run) => !isKilled(run)),
-			async (run) => {
-				await start(run, n8n);
-				await finish(run);
-			},
-		);
-		await inParallel(killed, async (run) => start(run, n8n));
+		const killed = runs.filter(({ scenario }) => scenario.kill);
+		const others = runs.filter(({ scenario }) => !scenario.kill);
+		const startAndFinish = async (run: Run) => start(run, n8n).then(() => finish(run));
+		await inParallel(others, CONCURRENCY, startAndFinish);
+		await inParallel(killed, CONCURRENCY, async (run) => start(run, n8n));
 		if (killed.length > 0) {
 			await n8n.kill();
 			for (const { emulator } of killed) emulator.faults.clear();
 			await n8n.start();
 		}
-		await inParallel(killed, async (run) => {
-			await retry(run, client);
-			await finish(run);
-		});
+		const retryAndFinish = async (run: Run) => retry(run, n8n.client).then(() => finish(run));
+		await inParallel(killed, CONCURRENCY, retryAndFinish);
 	} finally {
 		await running.stop();
 	}
 	return workflows.map(({ name }, index) => {
 		const own = runs.slice(index * scenarios.length, (index + 1) * scenarios.length);
-		const normal = own[0]!.outcome!;
-		const results = own.map(({ scenario, copy, emulator, outcome }) => {
-			const applies = scenario.faults.length === 0 || hasHappened(emulator);
-			return toResult(scenario, copy, { outcome: outcome!, normal, applies });
-		});
-		return { workflow: name, replaced: own[0]!.copy.replaced, results };
+		const [{ outcome: normal, copy }] = own as [Run];
+		const results = own.map((run) => toResult(run.scenario, run.copy, [run.outcome!, normal!]));
+		return { workflow: name, replaced: copy.replaced, results };
 	});
 }
 
-/** Publishes the copy for a run. */
-async function install(
-	exported: ExportedWorkflow,
-	id: string,
+/** Publishes a copy for a run. */
+async function publish(
+	{ workflow }: Copy,
+	name: string,
 	{ client, emulator }: { readonly client: N8nClient; readonly emulator: Emulator },
-): Promise<Pick<Run, 'copy' | 'ref'>> {
+): Promise<WorkflowRef> {
 	const data = { baseUrl: emulator.url, apiKey: 'demo-key' };
-	await client.createCredential({ name: id, type: 'agentVideoApi', data });
-	const copy = copyWorkflow(exported, id);
-	const ref = await client.importWorkflow(copy.workflow);
+	await client.createCredential({ name, type: 'agentVideoApi', data });
+	const ref = await client.importWorkflow(workflow);
 	await client.activate(ref);
-	return { copy, ref };
+	return ref;
 }
 
 /** Starts a run. Resolves when it has ended, or when the moment of the kill has come. */
@@ -135,21 +118,11 @@ async function start({ copy, scenario, emulator, ref }: Run, n8n: RestartableN8n
 	for (const each of copy.starts.slice(0, -1)) await begin(each, 1);
 	emulator.faults.add(...scenario.faults);
 	const end = begin(copy.starts.at(-1)!, scenario.starts);
-	if (!scenario.kill) {
-		await end;
-		return;
-	}
 	// The kill breaks its requests.
-	const ended = end.then(
-		() => true,
-		() => true,
-	);
-	const look = async () => sleep(LOOK_MS, false);
-	while (!hasHappened(emulator) && !(await Promise.race([ended, look()])));
+	const ended = (scenario.kill ? end.catch(() => undefined) : end).then(() => true);
+	const look = async () => sleep(LOOK_MS, scenario.kill && hasHappened(emulator));
+	while (!(await Promise.race([ended, look()])));
 }
-
-const hasHappened = ({ journal }: Emulator) =>
-	journal.entries.some(({ fault }) => fault !== undefined);
 
 /** Waits until all executions of a workflow have ended, at least as many as were started. */
 async function untilEnded(client: N8nClient, ref: WorkflowRef, started: number): Promise<void> {
@@ -176,24 +149,11 @@ async function retry({ ref, retried }: Run, client: N8nClient): Promise<void> {
 	await untilEnded(client, ref, before.length);
 }
 
-async function outcomeOf(
-	{ copy, emulator, ref, retried }: Run,
-	client: N8nClient,
-): Promise<Outcome> {
-	const ids = (await client.allExecutions(ref)).map(({ id }) => id);
+async function outcomeOf({ ref, retried, ...run }: Run, client: N8nClient): Promise<Outcome> {
 	const executions: Execution[] = [];
-	for (const id of ids.filter((each) => !retried.includes(each)))
-		executions.push(await client.readExecution(id));
+	for (const { id } of await client.allExecutions(ref))
+		if (!retried.includes(id)) executions.push(await client.readExecution(id));
 	const rows = (await client.dataTableRows('agent_video_tasks')) ?? [];
 	const ledger = rows.filter((row) => row['workflow_id'] === ref.id);
-	return judge({ copy, emulator, executions, ledger });
-}
-
-/** Does some work for all, a few at the same time. */
-async function inParallel<T>(all: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
-	const left = [...all];
-	const worker = async () => {
-		for (let next = left.shift(); next !== undefined; next = left.shift()) await work(next);
-	};
-	await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+	return judge({ ...run, executions, ledger });
 }

@@ -3,23 +3,16 @@ import type { INode } from 'n8n-workflow';
 import { APPS } from '../../emulator/chat/apps';
 import { EMULATED_CHAT_MODELS } from '../../emulator/chat/models';
 import { EMULATED_MODELS } from '../../emulator/video/models';
+import { NODES } from './tables';
 
 export const OWN = 'n8n-nodes-agent-video.';
 export const BASE = 'n8n-nodes-base.';
 export const LANGCHAIN = '@n8n/n8n-nodes-langchain.';
 
 /** Nodes of n8n that work without a credential and stay on the machine. Every other node is replaced. */
-const LOCAL: readonly string[] = [
-	`${BASE}aggregate code compareDatasets compression convertToFile crypto dataTable dateTime debugHelper editImage`,
-	`${BASE}executionData extractFromFile filter html if itemLists limit markdown merge noOp removeDuplicates renameKeys`,
-	`${BASE}respondToWebhook set sort splitInBatches splitOut stopAndError summarize switch xml`,
-	`${LANGCHAIN}agent agentTool chainLlm chainSummarization informationExtractor memoryBufferWindow outputParserAutofixing`,
-	`${LANGCHAIN}outputParserItemList outputParserStructured sentimentAnalysis textClassifier toolCalculator toolCode toolThink`,
-].flatMap((line) => {
-	const [first = '', ...names] = line.split(' ');
-	const prefix = first.slice(0, first.lastIndexOf('.') + 1);
-	return [first, ...names.map((name) => prefix + name)];
-});
+const LOCAL = Object.entries(NODES.local).flatMap(([prefix, names]) =>
+	names.split(' ').map((name) => `${prefix}.${name}`),
+);
 /** Code that sends requests. */
 const REQUESTS = /helpers\s*\.\s*(?:httpRequest|request)|\bfetch\s*\(|\brequire\s*\(/;
 
@@ -36,6 +29,10 @@ export type Pinned = readonly object[] | undefined;
 /** The node of the copy, and what it is if it is another one. */
 type Replaced = readonly [node: INode, by?: string];
 
+/** Type and version of a node. */
+type Version = readonly [string, number];
+const CODE: Version = [`${BASE}code`, 2];
+
 /** Whether a node is one of this package, also as a tool. */
 export const isOwn = ({ type }: Pick<INode, 'type'>) => type.startsWith(OWN);
 
@@ -46,28 +43,24 @@ export const isOwn = ({ type }: Pick<INode, 'type'>) => type.startsWith(OWN);
  */
 export function replaceNode(node: INode, connection: string, pinned: Pinned): Replaced {
 	const { credentials, ...rest } = node;
-	const as = (
-		by: string,
-		type: string,
-		typeVersion: number,
-		parameters: INode['parameters'] = {},
-	): Replaced => [{ ...rest, type, typeVersion, parameters }, by];
+	const as = (by: string, [type, typeVersion]: Version, parameters: INode['parameters'] = {}) =>
+		[{ ...rest, type, typeVersion, parameters }, by] as const;
 	const stubbed = `a stub that returns ${pinned ? 'its pinned data' : '{}'}`;
 	if (isOwn(node)) return withKnownCodes(node);
-	if (node.type === `${BASE}wait`) return as('a step without a wait', `${BASE}noOp`, 1);
+	if (node.type === `${BASE}wait`) return as('a step without a wait', [`${BASE}noOp`, 1]);
 	if (isLocal(node)) return [node];
 	if (connection === 'ai_languageModel')
-		return as('a model of the emulator', `${OWN}agentVideoChatModel`, 1);
+		return as('a model of the emulator', [`${OWN}agentVideoChatModel`, 1]);
 	if (connection === 'ai_memory')
-		return as('a memory in n8n', `${LANGCHAIN}memoryBufferWindow`, 1.3);
+		return as('a memory in n8n', [`${LANGCHAIN}memoryBufferWindow`, 1.3]);
 	if (connection === 'ai_tool')
-		return as(stubbed, `${LANGCHAIN}toolCode`, 1.3, {
+		return as(stubbed, [`${LANGCHAIN}toolCode`, 1.3], {
 			description: node.parameters['toolDescription'] ?? node.name,
 			jsCode: `return ${JSON.stringify(JSON.stringify(pinned ?? {}))};`,
 		});
 	if (node.parameters['operation'] === 'sendAndWait' && pinned === undefined)
-		return as('a stub that approves', `${BASE}code`, 2, stub([{ data: { approved: true } }]));
-	return as(stubbed, `${BASE}code`, 2, stub(pinned));
+		return as('a stub that approves', CODE, stub([{ data: { approved: true } }]));
+	return as(stubbed, CODE, stub(pinned));
 }
 
 /** Parameters of a Code node that returns pinned items, or `{}` for each item that it gets. */
@@ -102,17 +95,12 @@ function withKnownCodes(node: INode): Replaced {
 		return other;
 	};
 	if (model !== undefined) {
-		const locator =
-			typeof model === 'object' ? (model as { value?: unknown }) : { value: model };
+		const entered = typeof model === 'object' ? model : { mode: 'id', value: model };
+		const locator = entered as { value: unknown };
 		const value = isVideo
 			? known(locator.value, EMULATED_MODELS, 'video-m1')
 			: known(locator.value, EMULATED_CHAT_MODELS, 'chat-m2');
-		parameters['model'] = {
-			__rl: true,
-			mode: 'id',
-			...locator,
-			value,
-		} as INode['parameters'][string];
+		Object.assign(parameters, { model: { __rl: true, ...locator, value } });
 	}
 	const app = node.type.includes('superAssistant') ? 'demo-assistant' : 'demo-app';
 	if (appCode !== undefined) parameters['appCode'] = known(appCode, APPS, app) as string;

@@ -6,40 +6,33 @@ import Table from 'cli-table3';
 import type { Rehearsal } from './rehearse';
 import type { Result } from './verdict';
 
-const HEAD = ['', 'Scenario', 'Created', 'Paid', 'Delivered', 'Open', 'Lost', 'Twice', 'Execution'];
+const FIGURES = ['created', 'paid', 'delivered', 'open', 'lost', 'paidTwice'] as const;
+const HEAD = ['Scenario', 'Created', 'Paid', 'Delivered', 'Open', 'Lost', 'Twice', 'Run'];
+/** With their borders as wide as a terminal of 80 columns. */
+const WIDTHS = [24, 8, 5, 10, 5, 5, 6, 6];
 
 /** Whether nothing is lost, paid twice, or green when it is wrong. */
 export const isGood = ({ problems }: Result) => problems.length === 0;
 
-/** The table of all workflows, for the terminal. */
+/** The table of all workflows, for the terminal: two rows for each scenario, of which one is its verdict. */
 export function toTable(rehearsals: readonly Rehearsal[]): string {
 	const table = new Table({
-		head: [...HEAD, 'Verdict'],
+		head: HEAD,
 		wordWrap: true,
-		style: { head: [], border: [] },
-		colWidths: [3, 24, 9, 6, 11, 6, 6, 7, 11, 60],
+		style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1 },
+		colWidths: WIDTHS,
 	});
+	const across = (content: string) => [{ colSpan: HEAD.length, content }];
 	for (const { workflow, replaced, results } of rehearsals) {
 		const list = replaced.map(({ node, type, by }) => `  ${node} (${type}): ${by}`);
-		table.push([{ colSpan: HEAD.length + 1, content: [workflow, ...list].join('\n') }]);
+		table.push(across([workflow, ...list].join('\n')));
 		for (const each of results) {
-			const { created, paid, delivered, open, lost, paidTwice, isGreen } = each;
-			const figures = [
-				created,
-				paid,
-				delivered,
-				open,
-				lost,
-				paidTwice,
-				isGreen ? 'green' : 'red',
-			];
-			const mark = isGood(each) ? '✓' : '✗';
-			table.push([
-				each.applies ? mark : '',
-				each.title,
-				...figures.map((figure) => (each.applies ? figure : '')),
-				each.verdict,
-			]);
+			const cells = [...FIGURES.map((name) => each[name]), each.isGreen ? 'green' : 'red'];
+			const mark = !each.applies ? ' ' : isGood(each) ? '✓' : '✗';
+			table.push(
+				[`${mark} ${each.title}`, ...cells.map((cell) => (each.applies ? cell : ''))],
+				across(each.verdict),
+			);
 		}
 	}
 	return table.toString();

@@ -3,10 +3,10 @@ import type { INode } from 'n8n-workflow';
 import type { Copy } from './copyWorkflow';
 import type { Outcome, Unheard } from './judge';
 import { OWN } from './replacements';
-import type { Scenario } from './scenarios';
+import type { Scenario } from './tables';
 
 /** One line of the report. */
-export interface Result extends Omit<Outcome, 'requests' | 'unheard'> {
+export interface Result extends Omit<Outcome, 'requests' | 'unheard' | 'wasFaulty'> {
 	readonly scenario: string;
 	readonly title: string;
 	/** Whether anything of the scenario happened to the workflow. */
@@ -21,10 +21,11 @@ export interface Result extends Omit<Outcome, 'requests' | 'unheard'> {
 export function toResult(
 	scenario: Scenario,
 	copy: Copy,
-	{ outcome, normal, applies }: { outcome: Outcome; normal: Outcome; applies: boolean },
+	[outcome, normal]: readonly [Outcome, Outcome],
 ): Result {
-	const { requests, unheard, ...figures } = outcome;
+	const { requests, unheard, wasFaulty, ...figures } = outcome;
 	const { name, title, starts, unless } = scenario;
+	const applies = scenario.faults.length === 0 || wasFaulty;
 	// A person who starts it a second time wants a second video.
 	const times = copy.starts.at(-1)!.byPerson ? starts : 1;
 	const paidTwice = applies ? countTwice(requests, normal.requests, times) : 0;
@@ -37,15 +38,8 @@ export function toResult(
 	if (name === 'normal' && !outcome.isGreen)
 		problems.push(`Nothing goes wrong, and the workflow fails: ${outcome.error}`);
 	const verdict = applies ? problems.join(' ') || describeGood(outcome) : unless;
-	return {
-		scenario: name,
-		title,
-		applies,
-		...figures,
-		paidTwice,
-		problems: applies ? problems : [],
-		verdict,
-	};
+	const found = { applies, problems: applies ? problems : [], verdict };
+	return { scenario: name, title, ...figures, paidTwice, ...found };
 }
 
 /** Videos beyond those of normal nights: more of one request, or more at all, if their prompts differ each time. */
@@ -64,11 +58,8 @@ const nodesOf = ({ workflow }: Copy, type: string) =>
 	workflow.nodes.filter((node) => node.type.startsWith(OWN + type));
 
 function describeUnheard([node, output]: Unheard, { lost, isGreen }: Outcome): string {
-	const color = isGreen ? 'green' : 'red';
-	const effect =
-		lost > 0
-			? `${paidVideos(lost)} lost under ${color}.`
-			: 'something failed, and nobody was told.';
+	const lostUnder = `${paidVideos(lost)} lost under ${isGreen ? 'green' : 'red'}.`;
+	const effect = lost > 0 ? lostUnder : 'something failed, and nobody was told.';
 	return output === 'mixed'
 		? `${node} has what failed among the good items: ${effect} Set its On Error to "Continue (using error output)", and connect that.`
 		: `${output} of ${node} is not connected: ${effect} Connect it to a node that tells somebody.`;
@@ -98,9 +89,8 @@ function switchedOff(nodes: readonly INode[]): string | undefined {
 }
 
 function sentAgain(nodes: readonly INode[]): string | undefined {
-	const again = nodes.find((node) =>
-		Object.values(optionsOf(node)?.retries?.values ?? {}).includes(true),
-	);
+	const values = (node: INode) => Object.values(optionsOf(node)?.retries?.values ?? {});
+	const again = nodes.find((node) => values(node).includes(true));
 	return again && `Switch off "Retry If Outcome Is Unknown" in ${again.name}.`;
 }
 

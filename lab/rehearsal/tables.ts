@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { parse } from 'yaml';
+
+import type { Fault } from '../../emulator/faults/fault';
+
+/** What goes wrong in one run of a workflow; scenarios.yaml describes the fields. */
+export interface Scenario {
+	readonly name: string;
+	readonly title: string;
+	readonly faults: readonly Fault[];
+	readonly kill: boolean;
+	readonly starts: number;
+	readonly unless: string;
+}
+
+/** How a trigger is started; nodes.yaml describes the fields. */
+export interface TriggerKind {
+	readonly kind: 'webhook' | 'chat' | 'form';
+	readonly byPerson: boolean;
+	readonly rank: number;
+}
+
+type Triggers = Readonly<Record<string, TriggerKind>>;
+
+const read = (name: string): unknown => parse(readFileSync(join(__dirname, name), 'utf8'));
+
+/** All scenarios, the normal night first. */
+export const SCENARIOS = (read('scenarios.yaml') as readonly Scenario[]).map((row): Scenario => ({
+	...{ faults: [], kill: false, starts: 1, unless: '' },
+	...row,
+}));
+
+/** What is known of n8n's own nodes; nodes.yaml describes the fields. */
+export const NODES = read('nodes.yaml') as Readonly<
+	Record<'local' | 'entries', Readonly<Record<string, string>>> & { triggers: Triggers }
+>;

@@ -1,0 +1,256 @@
+import { runInNewContext } from 'node:vm';
+
+import type { INode } from 'n8n-workflow';
+
+import { copyWorkflow, type ExportedWorkflow } from '../../lab/rehearsal/copyWorkflow';
+import type { Outcome } from '../../lab/rehearsal/judge';
+import { isGood, toPage, toTable } from '../../lab/rehearsal/report';
+import { SCENARIOS } from '../../lab/rehearsal/tables';
+import { toResult } from '../../lab/rehearsal/verdict';
+
+const OWN = 'n8n-nodes-agent-video.';
+
+const node = (name: string, type: string, more: Partial<INode> = {}): INode => ({
+	...{ id: name, name, type, typeVersion: 1, position: [0, 0], parameters: {} },
+	...more,
+});
+
+const SCHEDULE = node('Schedule', 'n8n-nodes-base.scheduleTrigger');
+const CREATE = node('Create Video', `${OWN}createVideo`, { parameters: { model: 'their-model' } });
+const WAIT = node('Wait for Video', `${OWN}waitForVideo`);
+
+const workflowOf = (nodes: readonly INode[], more: Partial<ExportedWorkflow> = {}) => ({
+	...{ name: 'Mine', nodes, connections: {} },
+	...more,
+});
+
+/** The node that is in the place of another one in the copy, and how the report names it. */
+function replacementOf(other: INode, more: Partial<ExportedWorkflow> = {}) {
+	const { workflow, replaced } = copyWorkflow(workflowOf([SCHEDULE, other], more), 'normal_0');
+	return {
+		copy: workflow.nodes.find(({ name }) => name === other.name)!,
+		by: replaced.find((each) => each.node === other.name)?.by,
+	};
+}
+
+/** Runs the code of a stub on some items. */
+function run({ parameters }: INode, items: readonly object[]): unknown {
+	const code = `(() => { ${String(parameters['jsCode'])} })()`;
+	return runInNewContext(code, { $input: { all: () => items } });
+}
+
+describe('the copy', () => {
+	const slack = node('Post', 'n8n-nodes-base.slack', {
+		credentials: { slackApi: { id: '1', name: 'Ours' } },
+	});
+
+	it('has a stub without a credential for a node of another service', () => {
+		const { copy, by } = replacementOf(slack);
+		expect(by).toBe('a stub that returns {}');
+		expect(copy).toMatchObject({ name: 'Post', type: 'n8n-nodes-base.code' });
+		expect(copy.credentials).toBeUndefined();
+		expect(run(copy, [{}, {}])).toEqual([
+			{ json: {}, pairedItem: { item: 0 } },
+			{ json: {}, pairedItem: { item: 1 } },
+		]);
+	});
+
+	it('has a stub that returns what is pinned to the node, paired with what comes in', () => {
+		const pinData = { Post: [{ json: { ok: true } }, { json: { ok: false } }] };
+		const { copy, by } = replacementOf(slack, { pinData });
+		expect(by).toBe('a stub that returns its pinned data');
+		expect(run(copy, [{}])).toEqual([
+			{ json: { ok: true }, pairedItem: { item: 0 } },
+			{ json: { ok: false }, pairedItem: { item: 0 } },
+		]);
+	});
+
+	it('has a person who approves', () => {
+		const asks = node('Ask', 'n8n-nodes-base.slack', {
+			parameters: { operation: 'sendAndWait' },
+		});
+		expect(run(replacementOf(asks).copy, [{}])).toMatchObject([
+			{ json: { data: { approved: true } } },
+		]);
+	});
+
+	it.each([
+		['n8n-nodes-base.set', {}, undefined],
+		['n8n-nodes-base.code', { jsCode: 'return $input.all();' }, undefined],
+		['n8n-nodes-base.code', { jsCode: 'await fetch(url)' }, 'a stub that returns {}'],
+		['n8n-nodes-base.httpRequest', {}, 'a stub that returns {}'],
+		['n8n-nodes-base.wait', {}, 'a step without a wait'],
+		['n8n-nodes-base.dataTable', { dataTableId: { mode: 'name', value: 'orders' } }, undefined],
+		[
+			'n8n-nodes-base.dataTable',
+			{ dataTableId: { mode: 'id', value: '7' } },
+			'a stub that returns {}',
+		],
+	])('replaces %s %j by: %s', (type, parameters, by) => {
+		expect(replacementOf(node('Other', type, { parameters })).by).toBe(by);
+	});
+
+	it.each([
+		['ai_languageModel', '@n8n/n8n-nodes-langchain.lmChatOpenAi', 'a model of the emulator'],
+		['ai_memory', '@n8n/n8n-nodes-langchain.memoryRedisChat', 'a memory in n8n'],
+		['ai_tool', '@n8n/n8n-nodes-langchain.toolSerpApi', 'a stub that returns {}'],
+	])('replaces a sub-node of type %s', (connection, type, by) => {
+		const connections = { Other: { [connection]: [[{ node: 'Agent' }]] } };
+		expect(replacementOf(node('Other', type), { connections }).by).toBe(by);
+	});
+
+	it('gives our nodes the credential of the emulator and a model that it knows', () => {
+		const mine = { ...CREATE, credentials: { agentVideoApi: { id: '9', name: 'Real' } } };
+		const { copy, by } = replacementOf(mine);
+		expect(by).toBe('other codes: their-model → video-m1');
+		expect(copy.parameters['model']).toMatchObject({ value: 'video-m1' });
+		expect(copy.credentials).toEqual({ agentVideoApi: { id: '', name: 'normal_0' } });
+	});
+
+	it('starts a form before a schedule, and needs a trigger', () => {
+		const form = node('Form', 'n8n-nodes-base.formTrigger');
+		const { starts } = copyWorkflow(workflowOf([SCHEDULE, form]), 'normal_0');
+		expect(starts.map(({ kind, byPerson }) => [kind, byPerson])).toEqual([
+			['form', true],
+			['webhook', false],
+		]);
+		expect(() => copyWorkflow(workflowOf([CREATE]), 'normal_0')).toThrow(
+			'"Mine" has no trigger',
+		);
+	});
+});
+
+const NORMAL: Outcome = {
+	...{ created: 2, paid: 2, delivered: 2, open: 0, lost: 0, isGreen: true, wasFaulty: true },
+	...{ told: [], unheard: [], error: '', requests: ['a', 'b'] },
+};
+
+/** The line of the report for a scenario. */
+function resultOf(scenario: string, outcome: Partial<Outcome>, nodes = [SCHEDULE, CREATE, WAIT]) {
+	const found = SCENARIOS.find(({ name }) => name === scenario)!;
+	const copy = copyWorkflow(workflowOf(nodes), 'x_0');
+	return toResult(found, copy, [{ ...NORMAL, ...outcome }, NORMAL]);
+}
+
+describe('the verdict', () => {
+	const LOST = { delivered: 1, lost: 1 };
+
+	it.each<[string, string, Partial<Outcome>, string]>([
+		[
+			'an output that leads nowhere',
+			'failed-video',
+			{ ...LOST, unheard: [['Wait for Video', 'Failed']] },
+			'Failed of Wait for Video is not connected: 1 paid video was lost under green. Connect it to a node that tells somebody.',
+		],
+		[
+			'failed items among the good ones',
+			'refused-prompt',
+			{ delivered: 1, unheard: [['Create Video', 'mixed']] },
+			'Create Video has what failed among the good items: something failed, and nobody was told. Set its On Error to "Continue (using error output)", and connect that.',
+		],
+		[
+			'a second start',
+			'twice',
+			{ requests: ['a', 'b', 'a', 'b'], isGreen: false },
+			'2 paid videos were paid a second time. Set an Idempotency Key in Create Video.',
+		],
+		[
+			'a video that nobody knows of',
+			'kill-wait',
+			{ ...LOST, isGreen: false },
+			'1 paid video was lost under red. Pass the task_id on, or switch on Task Ledger.',
+		],
+		[
+			'silence',
+			'busy',
+			{ delivered: 1 },
+			'1 paid video was not delivered under green, and nobody was told. Let a start pick up what an earlier one has begun.',
+		],
+		[
+			'a failure without a reason',
+			'normal',
+			{ isGreen: false, error: 'Set: broken' },
+			'Nothing goes wrong, and the workflow fails: Set: broken',
+		],
+	])('names %s', (_name, scenario, outcome, problem) => {
+		const result = resultOf(scenario, outcome);
+		expect(result.problems).toEqual([problem]);
+		expect(isGood(result)).toBe(false);
+	});
+
+	it('names the node whose task ledger is off', () => {
+		const off = { ...CREATE, parameters: { options: { taskLedger: false } } };
+		const { verdict } = resultOf('kill-wait', LOST, [SCHEDULE, off]);
+		expect(verdict).toContain('Switch on Task Ledger in Create Video');
+	});
+
+	it('lets a person pay for a second video', () => {
+		const form = node('Form', 'n8n-nodes-base.formTrigger');
+		const twice = { requests: ['a', 'b', 'a', 'b'] };
+		expect(resultOf('twice', twice, [form, CREATE]).problems).toEqual([]);
+		expect(resultOf('kill-wait', twice, [form, CREATE]).paidTwice).toBe(2);
+	});
+
+	it('has no figures of a scenario that does not concern the workflow', () => {
+		const result = resultOf('expired-url', { ...LOST, wasFaulty: false });
+		expect([result.applies, result.problems, result.verdict]).toEqual([
+			false,
+			[],
+			'It downloads no file.',
+		]);
+	});
+
+	it('is good when the execution is rightly red, or somebody was told', () => {
+		const red = resultOf('kill-creation', { isGreen: false, error: 'may exist', open: 2 });
+		expect([isGood(red), red.verdict]).toEqual([true, 'Rightly red: may exist']);
+		const told = resultOf('failed-video', { delivered: 1, open: 1, told: ['Mail'] });
+		expect([isGood(told), told.verdict]).toEqual([
+			true,
+			'Nothing is lost: 1 can be collected. Told: Mail.',
+		]);
+	});
+});
+
+describe('the report', () => {
+	const results = [
+		...SCENARIOS.map(({ name }) => resultOf(name, {})),
+		resultOf('expired-url', { wasFaulty: false }),
+		resultOf('twice', { requests: ['a', 'b', 'a', 'b'] }),
+	];
+	const long = 'A workflow with a name that is much longer than any terminal is wide '.repeat(3);
+	const replaced = [{ node: 'Post', type: 'n8n-nodes-base.slack', by: 'a stub that returns {}' }];
+
+	it('fits into a terminal of 80 columns', () => {
+		const table = toTable([{ workflow: long, replaced, results }]);
+		const widths = table.split('\n').map((line) => Array.from(line).length);
+		expect(Math.max(...widths)).toBeLessThanOrEqual(80);
+		// No figure and no word of the head is cut.
+		expect(table).not.toContain('…');
+	});
+
+	it('has a row of figures and a row with the verdict of each scenario', () => {
+		const [, , , , , , , , , idle, bad] = results;
+		const rows = toTable([{ workflow: 'Mine', replaced, results: [idle!, bad!] }])
+			.split('\n')
+			.filter((line) => /[✓✗]|URL|downloads|Idempotency/.test(line))
+			.map((line) =>
+				line
+					.split('│')
+					.map((cell) => cell.trim())
+					.filter(Boolean),
+			);
+		expect(rows).toEqual([
+			['The URL of a file has'],
+			['It downloads no file.'],
+			['✗ A second start at the', '2', '2', '2', '0', '0', '2', 'green'],
+			['2 paid videos were paid a second time. Set an Idempotency Key in'],
+		]);
+	});
+
+	it('lets no text of a workflow end the script of the page', () => {
+		const page = toPage([{ workflow: '</script><b>$&', replaced, results }]);
+		expect(page.match(/<\/script>/g)).toHaveLength(1);
+		const [, data] = /const rehearsals = (\[.+\]);\n/.exec(page)!;
+		expect(JSON.parse(data!)).toMatchObject([{ workflow: '</script><b>$&' }]);
+	});
+});
