@@ -1,3 +1,5 @@
+import ROWS from './modelRows.json';
+
 export type EmulatedImageMode = 'reference' | 'first_last_frame';
 export type VideoSize = '480P' | '720P' | '1080P';
 
@@ -37,10 +39,9 @@ export interface EmulatedModel {
 	readonly skipsQueue: boolean;
 }
 
-const COMMON_RATIOS = ['16:9', '1:1', '9:16'];
-
-const TEXT_ONLY = {
-	ratios: COMMON_RATIOS,
+/** A model that takes text alone; the rows say in what the others differ. */
+const TEXT_ONLY: Omit<EmulatedModel, 'code' | 'durations' | 'defaultDuration' | 'images'> = {
+	ratios: ['16:9', '1:1', '9:16'],
 	durationPolicy: 'reject',
 	sizes: [],
 	defaultSize: '720P',
@@ -52,89 +53,13 @@ const TEXT_ONLY = {
 	thumbnail: false,
 	enhancedPrompt: false,
 	skipsQueue: false,
-} as const satisfies Partial<EmulatedModel>;
-
-const MULTIMODAL = {
-	...TEXT_ONLY,
-	durations: [4, 5, 8, 10, 15],
-	defaultDuration: 5,
-	images: [
-		['reference', 9],
-		['first_last_frame', 2],
-	],
-	maxVideos: 3,
-	maxAudios: 3,
-	hasAudio: true,
-	thumbnail: true,
-	enhancedPrompt: true,
-} as const satisfies Partial<EmulatedModel>;
+};
 
 /**
  * All video models (spec 2.11), one row each. Which ones return thumbnails and enhanced prompts is our
  * choice. A new size also needs an entry in `VideoSize` and in the CDN path (`cdnVideo.ts`).
  */
-export const EMULATED_MODELS: readonly EmulatedModel[] = [
-	{ ...MULTIMODAL, code: 'video-m1', sizes: ['480P', '720P', '1080P'] },
-	{ ...MULTIMODAL, code: 'video-m2', sizes: ['480P', '720P'], skipsQueue: true },
-	{
-		...TEXT_ONLY,
-		code: 'video-m3',
-		durations: [5, 10],
-		defaultDuration: 5,
-		durationPolicy: 'fiveOrTen',
-		sizes: ['720P', '1080P'],
-		images: [['first_last_frame', 2]],
-		thumbnail: true,
-	},
-	{
-		...TEXT_ONLY,
-		code: 'video-m4',
-		durations: [5, 10],
-		defaultDuration: 5,
-		durationPolicy: 'fiveOrTen',
-		images: [['first_last_frame', 1]],
-	},
-	{
-		...TEXT_ONLY,
-		code: 'video-m5',
-		ratios: ['16:9', '9:16', '1:1', '4:3', '3:4'],
-		durations: [3, 5, 8, 10, 15],
-		defaultDuration: 5,
-		hasMode: true,
-		images: [
-			['reference', 7],
-			['first_last_frame', 2],
-		],
-		maxVideos: 1,
-		hasAudio: true,
-		editsVideos: true,
-		thumbnail: true,
-	},
-	{
-		...TEXT_ONLY,
-		code: 'video-m6',
-		durations: [5, 10],
-		defaultDuration: 5,
-		sizes: ['720p', '1080p'],
-		defaultSize: '720p',
-		hasMode: true,
-		images: [['first_last_frame', 2]],
-	},
-	{
-		...TEXT_ONLY,
-		code: 'video-m7',
-		durations: [4, 8, 12],
-		defaultDuration: 8,
-		durationPolicy: 'nearest',
-		images: [['reference', 5]],
-		thumbnail: true,
-	},
-	{
-		...TEXT_ONLY,
-		code: 'video-m8',
-		durations: [8],
-		defaultDuration: 8,
-		images: [['reference', 3]],
-		enhancedPrompt: true,
-	},
-];
+export const EMULATED_MODELS = ROWS.map((row) => ({
+	...TEXT_ONLY,
+	...row,
+})) as unknown as readonly EmulatedModel[];

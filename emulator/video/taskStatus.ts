@@ -1,4 +1,5 @@
 import { hasTrigger, type Trigger } from '../triggers';
+import LIFECYCLES from './lifecycles.json';
 import { EMULATED_MODELS } from './models';
 import type { VideoTask } from './tasks';
 
@@ -19,59 +20,10 @@ interface Lifecycle {
 	readonly error?: string;
 }
 
-const QUEUED: Lifecycle = {
-	stages: [
-		[0, 'queued'],
-		[0.2, 'init'],
-		[0.3, 'processing'],
-		[1, 'completed'],
-	],
-};
-
-const UNQUEUED: Lifecycle = {
-	stages: [
-		[0, 'processing'],
-		[1, 'completed'],
-	],
-};
-
-const failing = (error: string): Lifecycle => ({
-	stages: [
-		[0, 'queued'],
-		[0.3, 'processing'],
-		[1, 'failed'],
-	],
-	error,
-});
-
-/** Lifecycles selected by a trigger word in the prompt. */
-const TRIGGERED_LIFECYCLES: readonly (readonly [Trigger, Lifecycle])[] = [
-	['failedTask', failing('The video could not be generated. Please try another prompt.')],
-	[
-		'moderatedTask',
-		failing('Content moderation failed: the video may contain sensitive content.'),
-	],
-	[
-		'stuckTask',
-		{
-			stages: [
-				[0, 'queued'],
-				[0.3, 'processing'],
-			],
-		},
-	],
-	[
-		'unknownTask',
-		{
-			stages: [
-				[0, 'queued'],
-				[0.2, 'unknown'],
-				[0.5, 'processing'],
-				[1, 'completed'],
-			],
-		},
-	],
-];
+const { queued, unqueued, failing, ...triggered } = LIFECYCLES as unknown as Readonly<
+	Record<'queued' | 'unqueued' | 'failing', Lifecycle>
+> &
+	Readonly<Partial<Record<Trigger, Lifecycle>>>;
 
 function lifecycleOf({ video, script, totalMs }: VideoTask): Lifecycle {
 	if (script?.stages) {
@@ -85,10 +37,11 @@ function lifecycleOf({ video, script, totalMs }: VideoTask): Lifecycle {
 			...(error !== undefined && { error }),
 		};
 	}
-	if (script?.error !== undefined) return failing(script.error);
-	const triggered = TRIGGERED_LIFECYCLES.find(([trigger]) => hasTrigger(video.prompt, trigger));
-	if (triggered) return triggered[1];
-	return EMULATED_MODELS.find(({ code }) => code === video.model)?.skipsQueue ? UNQUEUED : QUEUED;
+	if (script?.error !== undefined) return { ...failing, error: script.error };
+	const named = Object.entries(triggered) as readonly (readonly [Trigger, Lifecycle])[];
+	const [, lifecycle] = named.find(([trigger]) => hasTrigger(video.prompt, trigger)) ?? [];
+	const { skipsQueue } = EMULATED_MODELS.find(({ code }) => code === video.model)!;
+	return lifecycle ?? (skipsQueue ? unqueued : queued);
 }
 
 /** Status of a task at a given time (spec 3.1). A pure function: nothing runs in the background. */
