@@ -93,7 +93,7 @@ describe('the copy', () => {
 	it.each([
 		['ai_languageModel', '@n8n/n8n-nodes-langchain.lmChatOpenAi', 'a model of the emulator'],
 		['ai_memory', '@n8n/n8n-nodes-langchain.memoryRedisChat', 'a memory in n8n'],
-		['ai_tool', '@n8n/n8n-nodes-langchain.toolSerpApi', 'a stub that returns {}'],
+		['ai_tool', '@n8n/n8n-nodes-langchain.toolWikipedia', 'a stub that returns {}'],
 	])('replaces a sub-node of type %s', (connection, type, by) => {
 		const connections = { Other: { [connection]: [[{ node: 'Agent' }]] } };
 		expect(replacementOf(node('Other', type), { connections }).by).toBe(by);
@@ -161,7 +161,7 @@ describe('the verdict', () => {
 			'1 paid video was lost under red. Pass the task_id on, or switch on Task Ledger.',
 		],
 		[
-			'silence',
+			'a run that tells nobody',
 			'busy',
 			{ delivered: 1 },
 			'1 paid video was not delivered under green, and nobody was told. Let a start pick up what an earlier one has begun.',
