@@ -18,6 +18,8 @@ import { gitOverCheckout } from '../support/gitOverCheckout';
 
 interface Service {
 	readonly image: string;
+	readonly build?: object;
+	readonly pull_policy?: string;
 	readonly environment?: Readonly<Record<string, string>>;
 	readonly secrets?: readonly string[];
 	readonly healthcheck?: { readonly test: readonly string[] };
@@ -66,6 +68,24 @@ test.each(COMPOSE_FILES)(
 
 test('docker/Dockerfile has no mistake that dockerfile-utils knows', () => {
 	expect(validate(DOCKERFILE).map(({ message }) => message)).toStrictEqual([]);
+});
+
+test('one service builds an image, and the others do not look for it in a registry', () => {
+	for (const { file, compose } of COMPOSES) {
+		const own = Object.entries(compose.services).filter(([, { image }]) =>
+			image.includes('PACKAGE_VERSION'),
+		);
+		const built = own.filter(([, { build }]) => build !== undefined);
+		expect([file, built.length]).toStrictEqual([file, Math.min(own.length, 1)]);
+		const others = own.filter(([, { build }]) => build === undefined);
+		for (const [, service] of others) expect(service.pull_policy).toBe('never');
+	}
+});
+
+test('what the file for queue mode needs is written into .env, which each later command reads', () => {
+	const commands = read('docs', 'docker.md');
+	for (const [, name] of read('docker', 'compose.queue.yaml').matchAll(/\$\{(\w+):\?/g))
+		expect(commands).toContain(`echo ${name}=${version} >> .env`);
 });
 
 test('the images have a full version, and n8n is the tested one', () => {
