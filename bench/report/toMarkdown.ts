@@ -84,10 +84,13 @@ function ratioParts({ ratios }: Result): string[] {
 	const [least, most] = [Math.min(...others), Math.max(...others)].map((value) =>
 		value.toFixed(2),
 	);
-	const lines = above.map(({ label, value, reason = '' }) => [label, value.toFixed(2), reason]);
+	const lines = above.map(({ label, value, reason = '' }, index) => {
+		const why = reason !== '' && above[index - 1]?.reason === reason ? 'as above' : reason;
+		return `- ${label}: **${value.toFixed(2)}**${why && `: ${why}`}`;
+	});
 	return [
 		others.length > 0 ? `Ratios of at most 1: ${others.length}, from ${least} to ${most}.` : '',
-		above.length > 0 ? table(['comparison', 'ratio', 'why above 1'], lines) : '',
+		above.length > 0 ? ['Ratios above 1:', '', ...lines].join('\n') : '',
 	];
 }
 
