@@ -160,7 +160,7 @@ it(
 			await by.waitForExecution(await by.run(mine, 'Run Now'));
 		const before = await runOf(client);
 		expect(failureOf(before)).toBe('');
-		const removed = (await idsByName(client)).get('First Chat')!;
+		const removed = (await idsByName(client)).get('Collect Videos')!;
 		await client.archive(removed);
 		const known = await idsByName(client);
 		await stop(first.child);
@@ -186,7 +186,7 @@ it(
 		expect(fresh.password).not.toBe(first.password);
 		const names = [...(await idsByName(fresh.client)).keys()];
 		expect(names).not.toContain('Mine');
-		expect(names).toContain('First Chat');
+		expect(names).toContain('Collect Videos');
 		await stop(fresh.child);
 	},
 	LIMIT_MS,

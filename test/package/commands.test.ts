@@ -50,7 +50,7 @@ test(
 	() => {
 		const { status, said } = runScript('lab/browser/pictures.ts', 'Nonsense');
 		expect(said).toMatch(
-			/Unknown name Nonsense\. Choose from: .*CreateVideo.*first-chat.*canvas/,
+			/Unknown name Nonsense\. Choose from: .*CreateVideo.*chat-answer.*canvas/,
 		);
 		expect(said).not.toContain('Prepare n8n');
 		expect(status).toBe(1);

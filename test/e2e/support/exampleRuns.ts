@@ -38,31 +38,23 @@ const SLOW_LIMIT_MS = 240_000;
 
 /** For each workflow of examples/: executes it as described in its notes, and checks the described results. */
 export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<void>>> = {
-	'first-chat.json': async (lab) => {
-		const { execution } = await runNow(lab, 'first-chat.json');
-		const [reply] = outputItems(execution, 'Reply');
-		expect(reply!.json).toMatchObject({
-			output: expect.stringContaining('sea') as string,
-			finish_reason: 'stop',
-			usage: { total_tokens: expect.any(Number) as number },
-		});
-		expect(bodies(lab, CHAT)).toMatchObject([
-			{
-				model: 'chat-m2',
-				messages: [
-					{ role: 'system', content: 'Answer in one sentence.' },
-					{ role: 'user', content: 'Give me one idea for a short video about the sea.' },
-				],
-			},
-		]);
-	},
-
 	'chat-answer.json': async (lab) => {
 		const chat = await publishChat(lab, 'chat-answer.json');
 		const { text, pieces, execution } = await chat.ask('Give me one idea for a video.');
 		expect(pieces).toBeGreaterThan(3);
 		expect(outputItems(execution, 'Answer')[0]!.json['output']).toBe(text);
 		expect(bodies(lab, CHAT)).toMatchObject([{ app_code: 'demo-app', stream: true }]);
+
+		while (bodies(lab, CHAT).length < 20) await chat.ask('And another one?');
+		const refused = await chat.ask('One more?');
+		expect(refused.text).toBe('You have asked enough for today. Please come back tomorrow.');
+		expect(bodies(lab, CHAT)).toHaveLength(20);
+		// Another visitor is answered.
+		const other = chat.of(randomUUID());
+		expect((await other.ask('Give me one idea for a video.')).pieces).toBeGreaterThan(3);
+		const rows = await lab.client.dataTableRows('chat_requests');
+		expect(rows).toHaveLength(22);
+		expect(new Set(rows!.map(({ visitor }) => visitor)).size).toBe(2);
 	},
 
 	'knowledge-answer.json': async (lab) => {
@@ -517,12 +509,11 @@ async function publish({ client }: ExampleLab, file: string): Promise<WorkflowRe
 	return ref;
 }
 
-/** Activates the chat of an example and returns one conversation. */
+/** Activates the chat of an example and returns one conversation; `of` begins that of another visitor. */
 async function publishChat(lab: ExampleLab, file: string) {
 	const ref = await publish(lab, file);
 	const url = await chatUrlOf(lab, file);
-	const sessionId = randomUUID();
-	return {
+	const of = (sessionId: string) => ({
 		ask: async (question: string) => {
 			const lines = await streamWebhook(url, message(question, sessionId));
 			const execution = await lab.client.lastExecution(ref);
@@ -530,7 +521,8 @@ async function publishChat(lab: ExampleLab, file: string) {
 			const pieces = lines.filter(({ type }) => type === 'item').length;
 			return { text: chatText(lines), pieces, execution };
 		},
-	};
+	});
+	return { ...of(randomUUID()), of };
 }
 
 /** Executes an example from its manual trigger. */
