@@ -6,9 +6,10 @@ import { InputError, rejectMistakes } from '../client/errors';
 import { fromJson, isJsonObject, objectOf, parseJsonObject } from '../client/json';
 import { oneLine, shown } from '../client/values';
 import { chatOf, isOfVisitor, keyOf } from '../shared/chat/identity';
-import { CALLER_COLUMNS, type CallKind, STATUS_COLUMNS } from '../shared/ledger/callKind';
+import type { CallKind } from '../shared/ledger/callKind';
 import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
 import { onTable, type Row, type Step, TableError } from '../shared/ledger/dataTable';
+import { CALL_TABLE } from '../shared/ledger/taskTable';
 import { n8nClock } from '../shared/run/clock';
 import { accountOf } from '../shared/run/credential';
 import { hint } from '../shared/run/hints';
@@ -162,18 +163,7 @@ function toClaim(row: Row, nowMs: number): ClaimRow[] {
 
 /** Calls of super assistants in a ledger of their own. A row is needed until its execution needs no retry any more. */
 export const ASSISTANT_CALLS: CallKind<ChatCompletion> = {
-	table: {
-		name: 'agent_video_calls',
-		columns: {
-			...STATUS_COLUMNS,
-			session_key: 'string',
-			message: 'string',
-			reply: 'string',
-			app_code: 'string',
-			session_id: 'string',
-			...CALLER_COLUMNS,
-		},
-	},
+	table: CALL_TABLE,
 	// As long as n8n keeps executions by default.
 	expired: { days: 14, rows: [['status', 'eq', 'answered']] },
 	field: 'Message',

@@ -39,12 +39,14 @@ const OUTPUT_COLUMNS = [
 const CLAIM_MS = 15 * 60_000;
 /** The stamp of a run is up to this much earlier than its start. */
 const STAMP_RANGE_MS = 60_000;
-/** Maximum number of rows that a hint names. */
-const MAX_NAMED = 10;
+/** Maximum number of rows that a hint or an error names. */
+export const MAX_NAMED = 10;
 
 /** Which tasks to take: the column of the ledger that has to be equal to a field of the form. */
 const CHOICES = {
 	all: undefined,
+	unanswered: undefined,
+	check: undefined,
 	key: { column: 'idempotency_key', field: 'idempotencyKey', label: 'Idempotency Key' },
 	workflow: { column: 'workflow_id', field: 'workflowId', label: 'Workflow ID' },
 } as const;
@@ -167,7 +169,8 @@ async function takeRows(context: IExecuteFunctions, account: string): Promise<re
 	return [...new Map(own.map((row) => [row['task_id'], row])).values()];
 }
 
-function toConditions(values: ReturnType<typeof waitForm.read>): readonly Condition[] {
+/** The conditions of the tasks to collect: those that are open, and not too young. */
+export function toConditions(values: ReturnType<typeof waitForm.read>): readonly Condition[] {
 	const ageMs = values.options.minimumAge * 60_000;
 	const isUnfinished = [
 		['finished_at', 'isEmpty'],
@@ -230,18 +233,9 @@ export async function releaseUnknown(
 
 /** Names the requests without an answer: their tasks may exist, but nobody knows the IDs. */
 async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[]): Promise<void> {
-	const sent = rows
-		.filter((row) => row['status'] === 'sent' && taskIdOf(row) === '')
-		.slice(0, MAX_CONDITIONS);
-	if (sent.length === 0) return;
-	// Where n8n was killed while it replaced the row by the one with the answer, both are there.
-	const sameCall = await onTable(context, TASK_TABLE, {
-		find: { any: sent.map(({ call }) => ['call', 'eq', call as string] as const) },
-	});
-	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
-	const unanswered = sent.filter(({ call }) => !answered.has(call));
+	const unanswered = await unansweredOf(context, rows);
 	if (unanswered.length === 0) return;
-	const named = (unanswered as Record<string, string>[])
+	const named = (unanswered as readonly Record<string, string>[])
 		.slice(0, MAX_NAMED)
 		.map(
 			(row) =>
@@ -250,6 +244,23 @@ async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[
 	const more = unanswered.length > MAX_NAMED ? ' and others' : '';
 	hint(
 		context,
-		`Creations without an answer: ${named.join(', ')}${more}. Their videos may exist. Look for them at the service. Then enter each task_id in its row of the data table ${TASK_TABLE.name}, or delete the row if there is no video`,
+		`Creations without an answer: ${named.join(', ')}${more}. Their videos may exist. Look for them at the service, and settle them with Which Tasks: Unanswered Calls`,
 	);
+}
+
+/** The creations without an answer, of these rows. */
+export async function unansweredOf(
+	context: IExecuteFunctions,
+	rows: readonly Row[],
+): Promise<readonly Row[]> {
+	const sent = rows
+		.filter((row) => row['status'] === 'sent' && taskIdOf(row) === '')
+		.slice(0, MAX_CONDITIONS);
+	if (sent.length === 0) return [];
+	// Where n8n was killed while it replaced the row by the one with the answer, both are there.
+	const sameCall = await onTable(context, TASK_TABLE, {
+		find: { any: sent.map(({ call }) => ['call', 'eq', call as string] as const) },
+	});
+	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
+	return sent.filter(({ call }) => !answered.has(call));
 }

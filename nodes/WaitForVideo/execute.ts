@@ -19,6 +19,7 @@ import {
 	releaseUnknown,
 	withLedger,
 } from './collect';
+import { useLedger } from './ledger';
 import {
 	checkConnections,
 	FAILED,
@@ -46,6 +47,8 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 	if (!isToolRun(context)) ignoreAlwaysOutputData(context);
 	const { isPostponed, gone } = endOf(context);
 	if (isPostponed) return null;
+	const ofLedger = await useLedger(context);
+	if (ofLedger !== undefined) return [ofLedger];
 	return await withProgress(context, async (progress) => {
 		const mode = readWaitMode(context);
 		const { collected, isSuspended, ...polled } = await pollItems(

@@ -69,15 +69,44 @@ export const waitForm = form({
 	),
 	...inNode(
 		{
-			ledgerTasks: choice<'all' | 'key' | 'workflow'>('Which Tasks', {
-				noDataExpression: true,
+			ledgerTasks: choice<'all' | 'key' | 'workflow' | 'unanswered' | 'check'>(
+				'Which Tasks',
+				{
+					noDataExpression: true,
+					choices: [
+						['All Open', 'all'],
+						['By Idempotency Key', 'key'],
+						['By Workflow', 'workflow'],
+						['Check the Ledger', 'check', 'Fail if a paid video is open or unanswered'],
+						['Unanswered Calls', 'unanswered', 'List them, or settle one'],
+					],
+					default: 'all',
+					help: 'Which of the open tasks to collect, or what to do with the ledger instead',
+				},
+			),
+			settle: choice<'list' | 'exists' | 'none'>('What to Do', {
 				choices: [
-					['All Open', 'all'],
-					['By Idempotency Key', 'key'],
-					['By Workflow', 'workflow'],
+					['List', 'list', 'One item per call whose outcome is unknown'],
+					['The Video Exists', 'exists', 'You have found its task at the service'],
+					['There Is No Video', 'none', 'Its Idempotency Key is free again'],
 				],
-				default: 'all',
-				help: 'Which of the open tasks to collect',
+				default: 'list',
+				help: 'What to do with calls that were sent and never answered',
+				displayOptions: { show: { ledgerTasks: ['unanswered'] } },
+			}),
+			call: trimmed('Call', {
+				required: true,
+				default: '={{ $json.call }}',
+				help: 'The call to settle, from the list',
+				displayOptions: {
+					show: { ledgerTasks: ['unanswered'], settle: ['exists', 'none'] },
+				},
+			}),
+			foundTaskId: trimmed('Found Task', {
+				required: true,
+				placeholder: 'e.g. task-0001',
+				help: 'The ID of the task at the service',
+				displayOptions: { show: { ledgerTasks: ['unanswered'], settle: ['exists'] } },
 			}),
 			idempotencyKey: trimmed('Idempotency Key', {
 				required: true,

@@ -36,8 +36,8 @@ export type Step =
 	/** Sets the same columns in all rows of the filter, and returns these. */
 	| { readonly set: Row; readonly where: Filter }
 	| { readonly remove: Filter }
-	/** The rows of the filter, oldest first. */
-	| { readonly find: Filter };
+	/** The rows of the filter, oldest first. Where this is `optional`, a missing table is not created for it. */
+	| { readonly find: Filter; readonly optional?: true };
 
 /** Conditions of one filter: a database limits the depth of an expression. */
 export const MAX_CONDITIONS = 200;
@@ -105,6 +105,37 @@ export async function onTable(
 	}
 }
 
+/** The rows that a step finds in the tables that n8n has renamed, see `ownTable`, but for the one of this workflow. */
+export async function onRenamed(
+	context: IExecuteFunctions,
+	schema: TableSchema,
+	step: Step,
+): Promise<readonly Row[]> {
+	const own = tableIds.get(tableKey(context, schema));
+	const tables = await listTables(context, schema);
+	const rows: Row[] = [];
+	for (const { id, name } of tables)
+		if (id !== own && name !== schema.name)
+			rows.push(...(await runSteps(context, id as string, schema, [step])));
+	return rows;
+}
+
+const tableKey = (context: IExecuteFunctions, { name }: TableSchema) =>
+	`${context.getWorkflow().id} ${name}`;
+
+/** The tables of the project whose name is that of the schema, or begins with it. */
+async function listTables(
+	context: IExecuteFunctions,
+	{ name }: TableSchema,
+): Promise<readonly Row[]> {
+	const options = { filterName: name };
+	const list = { resource: 'table', operation: 'list', returnAll: true, options };
+	const tables = await runNodes(context, [list]);
+	return tables.filter(
+		(each) => each['name'] === name || String(each['name']).startsWith(`${name} (`),
+	);
+}
+
 /** The rows that a step writes; undefined for another step. */
 function rowsOf(step: Step): readonly Row[] | undefined {
 	if ('insert' in step) return step.insert;
@@ -124,7 +155,7 @@ async function tryOnTable(
 	schema: TableSchema,
 	steps: readonly Step[],
 ): Promise<readonly Row[]> {
-	const key = `${context.getWorkflow().id} ${schema.name}`;
+	const key = tableKey(context, schema);
 	const known = tableIds.get(key);
 	if (known !== undefined) {
 		// Somebody may have deleted the table since, or moved the workflow to another project.
@@ -133,15 +164,19 @@ async function tryOnTable(
 		});
 		if (rows !== undefined) return rows;
 	}
-	const id = await findTable(context, schema);
+	const isOptional = steps.every((step) => 'optional' in step);
+	const id = await findTable(context, schema, isOptional);
+	if (id === undefined) return [];
 	tableIds.set(key, id);
 	return await runSteps(context, id, schema, steps);
 }
 
-/** The ID of the table; it is created if there is none. */
-async function findTable(context: IExecuteFunctions, schema: TableSchema): Promise<string> {
-	const options = { filterName: schema.name };
-	const list = { resource: 'table', operation: 'list', returnAll: true, options };
+/** The ID of the table. If there is none it is created, unless it is optional. */
+async function findTable(
+	context: IExecuteFunctions,
+	schema: TableSchema,
+	isOptional: boolean,
+): Promise<string | undefined> {
 	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
 	const create = {
 		resource: 'table',
@@ -156,9 +191,11 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 		return (await runSteps(context, id as string, schema, [{ find: { all } }])).length > 0;
 	};
 	const find = async () =>
-		await ownTable(context, schema, await runNodes(context, [list]), isUsed);
+		await ownTable(context, schema, await listTables(context, schema), isUsed);
+	const found = await find();
+	if (found === undefined && isOptional) return undefined;
 	const table =
-		(await find()) ??
+		found ??
 		// Of several executions that create the missing table at once, one succeeds.
 		(await runNodes(context, [create]).then(
 			([created]) => created,

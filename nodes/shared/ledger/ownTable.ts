@@ -26,7 +26,7 @@ function knownTables(context: IExecuteFunctions, { columns }: TableSchema) {
  * The table with the rows of this workflow. When n8n deletes a user and transfers the tables, it appends the name of their
  * project to a name that is taken: such a table stays that of its workflows.
  *
- * @param tables All tables whose names contain that of the schema.
+ * @param tables All tables whose names begin with that of the schema.
  * @param isUsed Whether a table has rows of this workflow.
  */
 export async function ownTable(
@@ -38,11 +38,9 @@ export async function ownTable(
 	const main = tables.find(({ name }) => name === schema.name);
 	const known = knownTables(context, schema);
 	if (known === undefined) return main;
-	const renamed = tables.filter(({ name }) => String(name).startsWith(`${schema.name} (`));
-	const all = [main, ...renamed].filter((table) => table !== undefined);
-	const same = all.find(({ id }) => id === known[schema.name]?.id);
-	if (same !== undefined || renamed.length === 0) return same ?? main;
-	for (const table of all) if (await isUsed(table)) return table;
+	const same = tables.find(({ id }) => id === known[schema.name]?.id);
+	if (same !== undefined || tables.length < 2) return same ?? main;
+	for (const table of tables) if (await isUsed(table)) return table;
 	return main;
 }
 

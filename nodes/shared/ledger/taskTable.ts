@@ -31,6 +31,20 @@ export const TASK_TABLE = {
 	},
 } as const satisfies TableSchema;
 
+/** The calls of super assistants, with their replies. */
+export const CALL_TABLE = {
+	name: 'agent_video_calls',
+	columns: {
+		...STATUS_COLUMNS,
+		session_key: 'string',
+		message: 'string',
+		reply: 'string',
+		app_code: 'string',
+		session_id: 'string',
+		...CALLER_COLUMNS,
+	},
+} as const satisfies TableSchema;
+
 /** The task ID of a row; empty for none. A person may have pasted it with white space. */
 export function taskIdOf({ task_id: taskId }: Row): string {
 	return typeof taskId === 'string' ? taskId.trim() : '';

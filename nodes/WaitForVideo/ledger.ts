@@ -1,0 +1,165 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { emptyText, InputError } from '../client/errors';
+import { onRenamed, onTable, type Condition, type Row } from '../shared/ledger/dataTable';
+import { CALL_TABLE, TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
+import { accountOf, isOwn } from '../shared/run/credential';
+import { mapItems } from '../shared/run/mapItems';
+import { MAX_NAMED, toConditions, unansweredOf } from './collect';
+import { waitForm } from './properties';
+
+/** Columns of the ledger by which a person recognizes a call. */
+const LISTED = [
+	'call',
+	'prompt',
+	'message',
+	'model',
+	'sent_at',
+	'idempotency_key',
+	'workflow_id',
+	'workflow_name',
+	'execution_id',
+	'item',
+] as const;
+
+/** The run of a node that lists or settles unanswered calls, or checks the ledger; undefined where it waits for videos. */
+export async function useLedger(
+	context: IExecuteFunctions,
+): Promise<INodeExecutionData[] | undefined> {
+	const { fields } = waitForm;
+	if (fields.tasks.read(context, 0) !== 'ledger') return undefined;
+	const ledgerTasks = fields.ledgerTasks.read(context, 0);
+	if (ledgerTasks === 'check') return await once(context, async () => [await check(context)]);
+	if (ledgerTasks !== 'unanswered') return undefined;
+	if (fields.settle.read(context, 0) === 'list')
+		return await once(context, async () => await list(context));
+	const noBatches = () => ({ concurrency: 1 });
+	return await mapItems(context, noBatches, async (item) => ({
+		json: await settleCall(context, item),
+		pairedItem: { item },
+	}));
+}
+
+/** One run for all items. */
+async function once(
+	context: IExecuteFunctions,
+	work: () => Promise<readonly IDataObject[]>,
+): Promise<INodeExecutionData[]> {
+	const first = Object.create(context, {
+		getInputData: { value: () => [{ json: {} }] },
+	}) as IExecuteFunctions;
+	let found: readonly IDataObject[] = [];
+	const run = async () => {
+		found = await work();
+		return { json: {} };
+	};
+	const [item] = await mapItems(first, () => ({ concurrency: 1 }), run);
+	if (item!.json['error'] !== undefined) return [item!];
+	return found.map((json) => ({ json, pairedItem: { item: 0 } }));
+}
+
+/** The calls that were sent long ago and never answered, of videos and of super assistants. */
+async function list(context: IExecuteFunctions): Promise<readonly IDataObject[]> {
+	const rows = [
+		...(await unansweredOf(context, await openRows(context))),
+		...(await onTable(context, CALL_TABLE, {
+			find: { all: sentBefore(context) },
+			optional: true,
+		})),
+	];
+	return rows.map((row) =>
+		Object.fromEntries(LISTED.flatMap((name) => (name in row ? [[name, row[name]]] : []))),
+	);
+}
+
+async function openRows(context: IExecuteFunctions): Promise<readonly Row[]> {
+	const all = toConditions(waitForm.read(context, 0));
+	return await onTable(context, TASK_TABLE, { find: { all } });
+}
+
+function sentBefore(context: IExecuteFunctions): readonly Condition[] {
+	const { minimumAge } = waitForm.read(context, 0).options;
+	const before = new Date(Date.now() - minimumAge * 60_000).toISOString();
+	return [
+		['status', 'eq', 'sent'],
+		['sent_at', 'lt', before],
+	];
+}
+
+/**
+ * Writes down what a person has found out about a call.
+ *
+ * @throws InputError where the call is not one without an answer.
+ */
+async function settleCall(context: IExecuteFunctions, item: number): Promise<IDataObject> {
+	const { settle, call, foundTaskId } = waitForm.read(context, item);
+	if (call === '') throw emptyText('Call');
+	if (settle === 'exists' && foundTaskId === '') throw emptyText('Found Task');
+	const same = [...sentBefore(context), ['call', 'eq', call] as const];
+	const video = { all: [...same, ['task_id', 'isEmpty'] as const] };
+	if (settle === 'exists') {
+		const set = { task_id: foundTaskId };
+		const rows = await onTable(context, TASK_TABLE, { set, where: video });
+		if (rows.length === 0) throw notUnanswered();
+		return { call, settled: 'exists', task_id: foundTaskId };
+	}
+	const places = [
+		[TASK_TABLE, video],
+		[CALL_TABLE, { all: same }],
+	] as const;
+	for (const [table, where] of places) {
+		const rows = await onTable(context, table, { find: where, optional: true });
+		if (rows.length === 0) continue;
+		await onTable(context, table, { remove: where });
+		return { call, settled: 'none' };
+	}
+	throw notUnanswered();
+}
+
+function notUnanswered(): InputError {
+	return new InputError(
+		'Call',
+		'has no row without an answer',
+		'List the calls again: this one was settled, or is younger than Minimum Age',
+	);
+}
+
+/**
+ * Checks that everything paid for is delivered.
+ *
+ * @throws InputError that names what is not, and what to do.
+ */
+async function check(context: IExecuteFunctions): Promise<IDataObject> {
+	const account = await accountOf(context);
+	const hasTask = (row: Row) => taskIdOf(row) !== '';
+	const all = toConditions(waitForm.read(context, 0));
+	const open = (await openRows(context)).filter(hasTask);
+	const own = open.filter((row) => isOwn(row, account));
+	const others = open.filter((row) => !isOwn(row, account));
+	const unanswered = await list(context);
+	const renamed = (await onRenamed(context, TASK_TABLE, { find: { all } })).filter(hasTask);
+	const counts = {
+		open: own.length,
+		of_other_keys: others.length,
+		in_renamed_tables: renamed.length,
+		unanswered: unanswered.length,
+	};
+	const named = (rows: readonly Row[]) => rows.slice(0, MAX_NAMED).map(taskIdOf).join(', ');
+	const problems = [
+		[own, 'open: collect them', named],
+		[
+			others,
+			'of another API key or Base URL: collect them, or clear the column account',
+			named,
+		],
+		[renamed, 'in a renamed table, open: collect them with a workflow that uses it', named],
+		[unanswered, 'without an answer: settle them with Unanswered Calls', () => ''],
+	] as const;
+	const lines = problems
+		.filter(([rows]) => rows.length > 0)
+		.map(([rows, problem, name]) =>
+			[`${rows.length} ${problem}`, name(rows)].filter(Boolean).join(' – '),
+		);
+	if (lines.length === 0) return counts;
+	throw new InputError('Task Ledger', 'has paid videos that nobody has', lines.join('. '));
+}
