@@ -1,9 +1,9 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { applyReply, startConversation } from '../client/chat/conversation';
+import { applyReply, startConversation, type Conversation } from '../client/chat/conversation';
 import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
 import { askForReply, finishReply } from '../shared/chat/finishReply';
-import { memoryKeyOf, recall, rememberedItems } from '../shared/chat/memory';
+import { memoryKeyOf, recall, remember, rememberedItems } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
 import { toMedia } from '../shared/chat/replyMedia';
 import { boundFields, toFallbacks } from '../shared/chat/requestOptions';
@@ -61,5 +61,8 @@ async function runItem(context: IExecuteFunctions, item: number, { values, key, 
 	// A reply with calls that the workflow has to run ends no turn.
 	const conversation =
 		memory && applyReply(startConversation(messages), completion, [], NO_LIMITS);
-	return await finishReply(context, completion, 'reply', { ...wanted, memory, conversation });
+	const keep = async (ended: Conversation) => {
+		await remember(context, memory, ended);
+	};
+	return await finishReply(context, completion, 'reply', { ...wanted, conversation, keep });
 }

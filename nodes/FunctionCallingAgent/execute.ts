@@ -1,6 +1,6 @@
 import type { EngineResponse, IExecuteFunctions, NodeOutput } from 'n8n-workflow';
 
-import { applyReply, openCalls } from '../client/chat/conversation';
+import { applyReply, openCalls, type Conversation } from '../client/chat/conversation';
 import { progressLine } from '../client/chat/accumulator';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { mapConcurrent } from '../client/concurrency';
@@ -48,6 +48,7 @@ export async function runAgent(
 	const stored = nodeState<AgentState>(context, 'agent');
 	const state =
 		stored.get() ?? stored.set({ batches: [], arrivals: [], conversations: 0, retries: 0 });
+	const { batches } = state;
 	try {
 		if (lastRunMark(context) !== undefined) {
 			if (postponeLastRun(context)) return null;
@@ -62,7 +63,7 @@ export async function runAgent(
 			state.retries = 0;
 			await receive(context, state);
 		}
-		for (const batch of state.batches) {
+		for (const batch of batches) {
 			const one = (slot: ConversationSlot) => ask(context, batch, slot);
 			for (let slots = askingSlots(batch); slots.length > 0; slots = askingSlots(batch)) {
 				const limit = isLive(context) ? 1 : batch.settings!.concurrency;
@@ -73,11 +74,30 @@ export async function runAgent(
 	} catch (error) {
 		if (!context.continueOnFail() || isCanceled(error)) throw stoppingError(context, error);
 		// n8n would pass the input on as answers if the node threw with *On Error: Continue*.
-		const going = slotsOf(state.batches).filter((slot) => !hasOutcome(slot));
+		const going = slotsOf(batches).filter((slot) => !hasOutcome(slot));
 		failSlots(context, going, error);
 		return emit(context, state);
 	} finally {
+		for (const { slots } of batches) await rememberEnded(context, slots);
 		if (state.batches.length === 0) stored.clear();
+	}
+}
+
+/**
+ * Remembers the conversations of a batch that have ended, in the order of their questions: each waits for those of its memory before it,
+ * which may be asked again.
+ */
+async function rememberEnded(
+	context: IExecuteFunctions,
+	slots: readonly ConversationSlot[],
+): Promise<void> {
+	const open = new Set<string>();
+	for (const slot of slots) {
+		const { memory, ended } = slot;
+		if (memory === undefined || open.has(memory.key)) continue;
+		if (!hasOutcome(slot)) open.add(memory.key);
+		else if (ended !== undefined) await remember(context, memory, ended);
+		delete slot.ended;
 	}
 }
 
@@ -118,10 +138,13 @@ async function ask(
 		}
 		const { phase } = next;
 		if (phase.kind === 'stopped') sendText?.(toChatNotice(STOPPED_TEXTS[phase.reason]));
-		const reply = { ...slot, media: settings.media, conversation: next };
+		const keep = (ended: Conversation) => {
+			if (slot.memory !== undefined) slot.ended = ended;
+		};
+		const reply = { ...slot, media: settings.media, conversation: next, keep };
 		if (phase.kind === 'answered')
 			slot.answer = await finishReply(context, completion, 'agent', reply);
-		else await remember(context, slot.memory, next);
+		else if (phase.kind === 'stopped') keep(next);
 		slot.conversation = next;
 	};
 	await withChatStream(context, slot.item, isLive(context), send).catch((error: unknown) => {

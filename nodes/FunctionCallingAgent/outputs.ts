@@ -6,7 +6,7 @@ import { hintMissingFiles } from '../shared/files/download';
 import { isLive } from '../shared/chat/chatStream';
 import { isConnected } from '../shared/run/engine';
 import { hint } from '../shared/run/hints';
-import { isInChat } from '../shared/run/nodeContext';
+import { isInChat, triesOf } from '../shared/run/nodeContext';
 import { ANSWER, FIRST_TOOL, STOPPED } from './drawing';
 import { planEnd } from './ending';
 import { ENVELOPE, placeOf, toEnvelope } from './matching';
@@ -96,8 +96,7 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 	const isDue = (slot: ConversationSlot) =>
 		hasOutcome(slot) && (called.length === 0 || slot.failure === undefined);
 	const due = state.batches.filter(({ slots }) => slots.every(isDue));
-	const { onError, retryOnFail, maxTries } = context.getNode();
-	const hasErrorOutput = onError === 'continueErrorOutput';
+	const hasErrorOutput = context.getNode().onError === 'continueErrorOutput';
 	for (const slot of slotsOf(due)) {
 		const { output, json, binary } = outcomeOf(slot);
 		const files = { ...slot.files, ...binary };
@@ -111,11 +110,9 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 		});
 	}
 
-	// n8n discards the outputs and runs the node again if the first item is an error, until the tries are used up. It takes
-	// 0 for the default, too.
-	const tries = Math.min(5, Math.max(2, (maxTries ?? 0) || 3));
+	// n8n discards the outputs and runs the node again if the first item is an error, until the tries are used up.
 	const hasFailed = outputs[ANSWER]![0]?.json['error'] !== undefined;
-	if (retryOnFail === true && hasFailed && state.retries + 1 < tries) {
+	if (hasFailed && state.retries + 1 < triesOf(context)) {
 		state.retries += 1;
 		for (const slot of slotsOf(due)) {
 			// Failed requests are sent again; everything else stays as it is.

@@ -5,6 +5,7 @@ import {
 	openCalls,
 	startConversation,
 	type CallRecord,
+	type Conversation,
 } from '../client/chat/conversation';
 import { settled } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
@@ -57,6 +58,8 @@ export interface ConversationSlot extends Partial<Awaited<ReturnType<typeof read
 	readonly files: NonNullable<INodeExecutionData['binary']>;
 	/** The same of its last result. */
 	returned?: { readonly arrival: number; readonly item: number };
+	/** The conversation to remember, until that is done. */
+	ended?: Conversation;
 	/** The output item of the answer. */
 	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
 	/** The output of a failed item, with *On Error: Continue*. */

@@ -331,6 +331,54 @@ describe('Chat Completion', () => {
 	});
 
 	test.each([
+		['stopWorkflow', 'two'],
+		['continueRegularOutput', 'one'],
+	] as const)(
+		'with Retry On Fail turns stay in the order of the questions: %s',
+		async (onError, word) => {
+			let failures = 1;
+			model = (messages) => {
+				const { content } = messages.at(-1)!;
+				return content === word && failures-- > 0 ? undefined : `Re: ${String(content)}`;
+			};
+			const { outputs } = await chat('', {
+				items: ['one', 'two', 'three'].map((text) => ({ chatInput: text, sessionId: 'x' })),
+				retryOnFail: true,
+				onError,
+				parameters: { options: { retries: 0 } },
+			});
+			const answers = ['Re: one', 'Re: two', 'Re: three'];
+			expect(outputs[0]!.map(({ json: fields }) => fields['output'])).toStrictEqual(answers);
+			expect(
+				tables.rows.map(({ messages }) => JSON.parse(String(messages)) as unknown),
+			).toEqual([
+				['one', 'two', 'three'].flatMap((text) => [user(text), says(`Re: ${text}`)]),
+			]);
+			expect(server.requests).toHaveLength(4);
+		},
+	);
+
+	test('with On Error: Continue the last try asks all that is left', async () => {
+		model = (messages) => (messages.at(-1)!.content === 'one' ? undefined : 'Yes');
+		const { outputs } = await chat('', {
+			items: ['one', 'two'].map((text) => ({ chatInput: text, sessionId: 'x' })),
+			retryOnFail: true,
+			onError: 'continueRegularOutput',
+			parameters: { options: { retries: 0 } },
+		});
+		expect(outputs[0]!.map(({ json: fields }) => fields['output'])).toStrictEqual([
+			undefined,
+			'Yes',
+		]);
+		expect(sent().map((messages) => messages.at(-1)!.content)).toStrictEqual([
+			'one',
+			'one',
+			'one',
+			'two',
+		]);
+	});
+
+	test.each([
 		...['not JSON', '{}', '[1]', '[{"foo":1}]', '[{"role":"user","content":5}]'],
 		'[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"a","content":"b"}]',
 		'[{"role":"assistant","content":null,"tool_calls":"x"}]',
@@ -432,8 +480,13 @@ describe('Agent with Tools', () => {
 		example: '{ "city": "Rome" }',
 	};
 
-	async function ask(texts: readonly string[], parameters: IDataObject = {}) {
+	async function ask(
+		texts: readonly string[],
+		parameters: IDataObject = {},
+		settings: Pick<RunOptions, 'onError' | 'retryOnFail'> = {},
+	) {
 		const agent = packageNode('Agent', 'functionCallingAgent', {
+			...settings,
 			parameters: {
 				memory: 'chat',
 				tools: { tool: [tool] },
@@ -523,6 +576,39 @@ describe('Agent with Tools', () => {
 			.map(({ content }) => content);
 		expect(questions.slice(0, 2).sort()).toStrictEqual(['Oslo', 'Rome']);
 		expect(questions[2]).toBe('Bern');
+	});
+
+	test.each([
+		['stopWorkflow', 'two'],
+		['continueRegularOutput', 'one'],
+	] as const)(
+		'with Retry On Fail turns stay in the order of the questions: %s',
+		async (onError, word) => {
+			let failures = 1;
+			model = (messages) => {
+				const { content } = messages.at(-1)!;
+				return content === word && failures-- > 0 ? undefined : `Re: ${String(content)}`;
+			};
+			const settings = { retryOnFail: true, onError };
+			await ask(['one', 'two', 'three'], { options: { retries: 0 } }, settings);
+			expect(
+				tables.rows.map(({ messages }) => JSON.parse(String(messages)) as unknown),
+			).toEqual([
+				['one', 'two', 'three'].flatMap((text) => [user(text), says(`Re: ${text}`)]),
+			]);
+			expect(server.requests).toHaveLength(4);
+		},
+	);
+
+	test('of one chat the turn that ends first waits for the question before it', async () => {
+		model = (messages) => {
+			const { role, content } = messages.at(-1)!;
+			return role === 'user' && content === 'Rome' ? [call('Rome')] : 'Sunny.';
+		};
+		await ask(['Rome', 'Hello']);
+		expect(tables.rows.map(({ messages }) => JSON.parse(String(messages)) as unknown)).toEqual([
+			[user('Rome'), ...round('Rome'), says('Sunny.'), user('Hello'), says('Sunny.')],
+		]);
 	});
 
 	test('without a chat the error says so before anything is paid', async () => {

@@ -21,7 +21,6 @@ import { hint, mentionOnce } from '../run/hints';
 import { forTools, trace } from '../run/nodeContext';
 
 import { isShown } from './identity';
-import { remember, type Memory } from './memory';
 import type { Output } from './properties';
 import { requestQuota } from './requestOptions';
 import { namedFiles, withMedia } from './replyMedia';
@@ -55,13 +54,13 @@ interface ReplyOptions {
 	readonly output?: Output;
 	readonly format?: JsonFormat | undefined;
 	readonly media?: DownloadLimits | undefined;
-	/** What remembers the turn, and the conversation with the reply. */
-	readonly memory?: Memory | undefined;
+	/** The conversation with the reply, and what keeps it. */
 	readonly conversation?: Conversation | undefined;
+	readonly keep?: (conversation: Conversation) => Promise<void> | void;
 }
 
 /**
- * Takes a reply to the output of its item: it is read as JSON, its turn is remembered, and its files are downloaded.
+ * Takes a reply to the output of its item: it is read as JSON, its conversation is kept, and its files are downloaded.
  *
  * @throws ServiceError when the reply is not in the format, and when the execution is canceled.
  */
@@ -69,7 +68,7 @@ export async function finishReply(
 	context: IExecuteFunctions,
 	reply: JudgedReply,
 	node: keyof typeof KINDS,
-	{ format, output, media, memory, conversation }: ReplyOptions,
+	{ format, output, media, conversation, keep }: ReplyOptions,
 ): Promise<INodeExecutionData> {
 	const { tool, hasRunAll = false, rawField } = KINDS[node];
 	const form = formOf(reply, node);
@@ -87,7 +86,7 @@ export async function finishReply(
 			? asJson(rawField === undefined ? reply : { [rawField]: reply })
 			: forTools(context, tool, forChat(context, toChatResult(reply, options), isOurs));
 	if (conversation !== undefined)
-		await remember(context, memory, form === 'cut' ? withCutMark(conversation) : conversation);
+		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation);
 	return await withMedia(context, result, reply, media);
 }
 

@@ -4,7 +4,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { lastTurn, limitMemory, parseMemory, toKeep, withMemory } from '../../client/chat/messages';
 import type { Conversation } from '../../client/chat/conversation';
 import type { ChatMessage } from '../../client/chat/types';
-import { keyedMutex } from '../../client/concurrency';
+import { keyedMutex, settled, valueOf, type Settled } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
 import { isSignedUrl } from '../files/signedFileUrl';
 import type { ValuesOf } from '../form/form';
@@ -12,7 +12,7 @@ import { type Condition, onTable, type Row, type TableSchema } from '../ledger/d
 import { accountOf } from '../run/credential';
 import { runsOf } from '../run/engine';
 import { hint } from '../run/hints';
-import { isToolRun, nodeState } from '../run/nodeContext';
+import { isToolRun, nodeState, triesOf } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 import { chatOf, keyOf } from './identity';
 import type { memoryFields } from './properties';
@@ -163,20 +163,40 @@ function messagesOf({ messages: text }: Row): readonly ChatMessage[] {
 
 /**
  * The items of this run that have a memory. With *Retry On Fail*, and in a retry of the execution, asking again would add
- * their turn again: their output is kept. Clear it once all items have succeeded.
+ * their turn again: their output is kept. What follows a failed item of its memory is asked in that retry, so that the turns
+ * stay in the order of the questions. Clear it once all items have succeeded.
  */
 export function rememberedItems(context: IExecuteFunctions) {
 	const run = runsOf(context).length;
 	const runExclusive = keyedMutex();
 	type Items = Record<number, INodeExecutionData>;
-	const state = nodeState<{ readonly run: number; readonly items: Items }>(context, 'remembered');
+	interface Kept {
+		readonly run: number;
+		readonly items: Items;
+		readonly tries?: number;
+	}
+	const state = nodeState<Kept>(context, 'remembered');
 	// Calls of a tool have no position: each is another one.
 	const stored = isToolRun(context) ? undefined : state.get();
-	const { items } = stored?.run === run ? stored : state.set({ run, items: {} });
+	const earlier = stored?.run === run ? stored : { run, items: {} };
+	const { items, tries = 0 } = state.set({ ...earlier, tries: (earlier.tries ?? 0) + 1 });
+	/** The first failure of each key. */
+	const failures = new Map<string, Settled<INodeExecutionData>>();
+	// With *On Error: Continue* n8n runs the node again if the first item has failed.
+	const isAskedAgain = (item: number) =>
+		!context.continueOnFail() || (item === 0 && tries < triesOf(context));
+
+	async function askOnce(item: number, key: string, ask: () => Promise<INodeExecutionData>) {
+		const kept = items[item];
+		const outcome = failures.get(key) ?? (kept ? { value: kept } : await settled(ask()));
+		if ('value' in outcome) items[item] = outcome.value;
+		else if (isAskedAgain(item)) failures.set(key, outcome);
+		return valueOf(outcome);
+	}
 	return {
 		/** Runs `ask` for an item, those of the same key one after another. An empty key is no memory. */
 		once: async (item: number, key: string, ask: () => Promise<INodeExecutionData>) =>
-			await runExclusive(key, key === '' ? ask : async () => (items[item] ??= await ask())),
+			await runExclusive(key, key === '' ? ask : async () => await askOnce(item, key, ask)),
 		clear: () => {
 			state.clear();
 		},

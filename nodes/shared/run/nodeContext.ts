@@ -24,6 +24,12 @@ export function isInChat(context: IExecuteFunctions): boolean {
 	return before.some(({ type }) => type === CHAT_TRIGGER_NODE_TYPE);
 }
 
+/** How often n8n runs the node until it succeeds. It takes 0 for the default. */
+export function triesOf(context: IExecuteFunctions): number {
+	const { retryOnFail, maxTries = 0 } = context.getNode();
+	return retryOnFail === true ? Math.min(5, Math.max(2, maxTries || 3)) : 1;
+}
+
 /** The fields of a result that an agent's model needs; the others would only fill its context. */
 const TOOL_FIELDS = {
 	reply: ['output', 'json', 'tool_calls', 'media', 'session_id'],
