@@ -97,7 +97,7 @@ ${WORKERS_METHOD} Full runs only.`,
 };
 
 const SCHEDULER = 'scheduler of Wait for Video';
-const CONVERSATION = 'Agent with Tools, tool calls in one conversation';
+const CONVERSATION = 'Agent with Tools, tool calls';
 const CONVERSATION_REASON =
 	'each round sends the whole conversation again, and n8n passes it on with the items of the node';
 const IDS: Readonly<Record<string, string>> = {
@@ -182,7 +182,7 @@ function toRow({ series, count, ms, mb }: Point): Row {
 
 function toWorkersRow({ workers, delayMs, ms }: WorkersPoint): Row {
 	return {
-		contender: `Chat Completion, ${workers} ${workers === 1 ? 'worker' : 'workers'}, server latency ${delayMs} ms`,
+		contender: `Chat Completion, ${workers} ${workers === 1 ? 'worker' : 'workers'}, ${delayMs} ms`,
 		figures: { ms },
 	};
 }
@@ -200,7 +200,7 @@ function workersRatios(points: readonly WorkersPoint[]): Ratio[] {
 	return points.flatMap(({ workers, delayMs, ms }) => {
 		const one = points.find((each) => each.workers === 1 && each.delayMs === delayMs);
 		if (workers === 1 || one === undefined) return [];
-		const label = `time with ${workers} workers vs. 1, server latency ${delayMs} ms`;
+		const label = `time with ${workers} workers vs. 1, ${delayMs} ms`;
 		return [
 			{ id: `scale-workers-${workers}-${delayMs}`, label, value: ms.median / one.ms.median },
 		];
