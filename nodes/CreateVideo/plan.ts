@@ -9,6 +9,7 @@ import { readPair, type OwnModel } from '../client/video/models';
 import { videoRequest } from '../client/video/videoRequest';
 import { binaryFile, fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
+import { unevaluatedText } from '../shared/run/parameters';
 import { isToolRun, nodeState } from '../shared/run/nodeContext';
 
 import type { ValuesOf } from '../shared/form/form';
@@ -36,6 +37,8 @@ export async function planVideo(
 	const options = readCreateOptions(context, item, values);
 	const input = readInput(context, item, values);
 	const { code: model, like } = readPair(input.model, own);
+	const mistake = unevaluatedText(context.getNode().parameters);
+	if (mistake !== undefined) throw mistake;
 	const { http, isPrivate: allowPrivate } = await n8nService(context);
 	/** How binary files are signed, by what the plan has in place of their URL, which is no URL. */
 	const signers = new Map<string, () => string>();

@@ -368,3 +368,56 @@ describe('a batch of which some fail, with default settings', () => {
 		RUN_LIMIT_MS,
 	);
 });
+
+describe('a prompt in which n8n evaluates no expression', () => {
+	const start = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+	const runWith = async (name: string, tested: INode) => {
+		const { client } = session;
+		const ref = await client.importWorkflow(workflow(name, [start, tested]));
+		return await client.waitForExecution(await client.run(ref, 'Start'));
+	};
+
+	it.each([
+		['Fixed', '{{ $json.prompt }}', /Prompt has the text .*Switch the field from Fixed to Exp/],
+		['Braces', "={{ 'a lighthouse' }} }}", /Prompt has }} outside of its expression/],
+	])(
+		'%s: is rejected before it is paid for',
+		async (name, prompt, expected) => {
+			const execution = await runWith(name, createNode({ prompt }));
+			expect(failureOf(execution)).toMatch(expected);
+			expect(creationRequests()).toStrictEqual([]);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it.each(['{"scene":{"price":"$5"}}', '={"scene":{"number":{{ 1 }}}}', 'a {{name}} tag'])(
+		'%s is one that may be meant',
+		async (prompt) => {
+			const execution = await runWith('Meant', createNode({ prompt }));
+			expect(failureOf(execution)).toBe('');
+			expect(creationRequests()).toHaveLength(1);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it.each([
+		['chatCompletion', { prompt: 'Hello {{ $json.name }}' }],
+		['superAssistant', { appCode: 'demo-assistant', message: 'Hello {{ $json.name }}' }],
+	])(
+		'is a hint in %s',
+		async (type, parameters) => {
+			const asked = node('Asked', `n8n-nodes-agent-video.${type}`, 1, {
+				parameters,
+				credential: 'Emulator',
+			});
+			const execution = await runWith(type, asked);
+			const [run] = execution.data.resultData.runData['Asked']!;
+			expect((run!.hints ?? []).map(({ message }) => message)).toContainEqual(
+				expect.stringMatching(
+					/has the text {{ \$json.name }}, which n8n does not.*Expression/,
+				),
+			);
+		},
+		RUN_LIMIT_MS,
+	);
+});

@@ -11,6 +11,7 @@ import { readCredential } from './credential';
 import { checkToolOrder } from './engine';
 import { hint } from './hints';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
+import { unevaluatedText } from './parameters';
 import { deadlineError } from '../../client/http/failures';
 import { sleepSlice } from './clock';
 
@@ -46,9 +47,13 @@ async function readService(context: NodeContext): Promise<Service> {
 	checkToolOrder(context);
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const { baseUrl, hasApp, fileHosts } = readCredential(data);
-	const said = baseUrlHint(data['baseUrl']);
-	// A sub-node has no output below which it could be shown.
-	if (said !== undefined && 'addExecutionHints' in context) hint(context, said);
+	const mistake = unevaluatedText(context.getNode().parameters);
+	for (const said of [
+		baseUrlHint(data['baseUrl']),
+		mistake && `${mistake.message}. ${mistake.hint}`,
+	])
+		// A sub-node has no output below which it could be shown.
+		if (said !== undefined && 'addExecutionHints' in context) hint(context, said);
 	const http = n8nHttp(context, data);
 	const isKnown = knownHosts(baseUrl, fileHosts);
 	return { http, baseUrl, isPrivate: isPrivateUrl(baseUrl), isKnown, hasApp };

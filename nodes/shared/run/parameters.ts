@@ -37,6 +37,43 @@ const NO_VALUES: readonly string[] = [
 ];
 
 /**
+ * The first text of a form that was meant as an expression, or has more braces than its expression: n8n's editor closes them itself.
+ * It is judged as it is stored: the values of items may have any braces.
+ *
+ * @returns The error that says what to change; undefined where there is no such text.
+ */
+export function unevaluatedText(parameters: unknown, field = ''): InputError | undefined {
+	if (typeof parameters === 'object' && parameters !== null) {
+		for (const [key, value] of Object.entries(parameters)) {
+			const isName = !/^(\d+|options|values?)$/.test(key);
+			const found = unevaluatedText(value, isName ? key : field);
+			if (found !== undefined) return found;
+		}
+		return undefined;
+	}
+	if (typeof parameters !== 'string') return undefined;
+	const label = field.replace(/[A-Z]/g, ' $&').replace(/^./, (first) => first.toUpperCase());
+	const [start = '', ...others] = parameters.split('{{');
+	// n8n evaluates up to the first braces that close.
+	const parts = others.map((other) => other.split('}}'));
+	const expressions = parts.flatMap(([code, ...after]) => (after.length > 0 ? [code!] : []));
+	const rest = [start, ...parts.flatMap(([, ...after]) => after.join('}}'))].join('');
+	const isOpen = parameters.startsWith('=');
+	const meant = isOpen ? undefined : expressions.find((each) => each.includes('$'));
+	if (meant !== undefined) {
+		const problem = `has the text ${oneLine(`{{${meant}}}`)}, which n8n does not evaluate`;
+		return new InputError(label, problem, 'Switch the field from Fixed to Expression');
+	}
+	const hasMore = rest.includes('}}') && rest.split('}').length > rest.split('{').length;
+	if (!isOpen || expressions.length === 0 || !hasMore) return undefined;
+	return new InputError(
+		label,
+		'has }} outside of its expression',
+		'Remove them from the expression: the editor has closed it itself',
+	);
+}
+
+/**
  * Checks that a text has no number that was rounded on its way: it would be the ID of something else.
  *
  * @throws InputError for an integer above 2^53, as a number or in a text with a number of the item.
