@@ -270,6 +270,39 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 	});
 });
 
+test('an invalid option whose error is led back from Answer ends, and asks nothing', async () => {
+	let answers = 0;
+	const result = await runWorkflow(
+		[
+			packageNode(AGENT, 'functionCallingAgent', {
+				onError: 'continueRegularOutput',
+				parameters: {
+					prompt: 'x',
+					tools: { tool: [tool('weather', 'city')] },
+					options: { maxRounds: -1 },
+				},
+			}),
+			stubNode('weather', weather),
+			stubNode('Again', (items) => {
+				answers += items.length;
+				return answers > 5
+					? []
+					: items.map((each, item) => ({ ...each, pairedItem: { item } }));
+			}),
+		],
+		{ [AGENT]: [['Again'], [], ['weather']], weather: [[AGENT]], Again: [[AGENT]] },
+		AGENT,
+		{ credential: { baseUrl: server.url, apiKey: 'k' } },
+	);
+	expect(result.status).toBe('success');
+	expect(server.requests).toHaveLength(0);
+	const [failed = []] = allItems(result, AGENT);
+	expect(failed.map(({ json: { error } }) => error)).toStrictEqual([
+		expect.stringContaining('Maximum Rounds'),
+	]);
+	expect(answers).toBe(1);
+});
+
 test('a late result of one call is not applied to another', async () => {
 	model = () => [
 		call('c1', 'weather', { city: 'Rome' }),

@@ -1,0 +1,155 @@
+// @seconds 40
+/** The loop of the agent in each way in which n8n runs a workflow. */
+import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import { startAgentSession, type AgentSession } from './support/agentSession';
+import { drawn, node } from './support/buildWorkflow';
+import {
+	agentNode,
+	asks,
+	base,
+	draw,
+	noOp,
+	start,
+	WEATHER,
+	type Drawing,
+} from './support/drawAgent';
+import { call, results } from './support/scriptedModel';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+let agent: AgentSession;
+
+beforeAll(async () => {
+	agent = await startAgentSession();
+}, SET_UP_LIMIT_MS);
+
+beforeEach(() => {
+	agent.looksUpCities();
+});
+
+afterAll(async () => {
+	await agent.stop();
+}, RUN_LIMIT_MS);
+
+const LOOP: Drawing = { tools: ['weather'], nodes: [WEATHER], wires: { weather: [['Agent']] } };
+const answersOf = (execution: Execution, name = 'Answers') =>
+	outputItems(execution, name).map(({ json }) => json['output']);
+
+/** Imports a workflow with an agent that another one calls with the questions. */
+async function importCalled(name: string) {
+	const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, {
+		parameters: { inputSource: 'passthrough' },
+	});
+	return await agent.client.importWorkflow(
+		drawn(name, [trigger, agentNode(LOOP), WEATHER, noOp('Answers')], {
+			Start: [['Agent']],
+			Agent: [['Answers'], [], ['weather']],
+			...LOOP.wires,
+		}),
+	);
+}
+
+it.each(['once', 'each'])(
+	'answers in a sub-workflow that is called %s',
+	async (mode) => {
+		const { id } = await importCalled(`Called ${mode}`);
+		const execution = await agent.runWorkflow(
+			drawn(
+				`Calls ${mode}`,
+				[
+					start,
+					asks('Questions', 'Rome', 'Oslo, Athens'),
+					node('Call', base('executeWorkflow'), 1.2, {
+						parameters: { mode, workflowId: { __rl: true, mode: 'id', value: id } },
+					}),
+				],
+				{ Start: [['Questions']], Questions: [['Call']] },
+			),
+		);
+		expect(failureOf(execution)).toBe('');
+		expect(answersOf(execution, 'Call')).toStrictEqual([
+			'Rome: {"degrees":4}',
+			'Oslo, Athens: {"degrees":4} {"degrees":6}',
+		]);
+		expect(agent.model.requests).toHaveLength(4);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'answers in a sub-workflow that nobody waits for',
+	async () => {
+		const called = await importCalled('Called in the background');
+		const execution = await agent.runWorkflow(
+			drawn(
+				'Calls in the background',
+				[
+					start,
+					asks('Questions', 'Rome'),
+					node('Call', base('executeWorkflow'), 1.2, {
+						parameters: {
+							workflowId: { __rl: true, mode: 'id', value: called.id },
+							options: { waitForSubWorkflow: false },
+						},
+					}),
+				],
+				{ Start: [['Questions']], Questions: [['Call']] },
+			),
+		);
+		expect(failureOf(execution)).toBe('');
+		const last = await agent.client.lastExecution(called);
+		expect(failureOf(last)).toBe('');
+		expect(answersOf(last)).toStrictEqual(['Rome: {"degrees":4}']);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'goes on after Retry from the executions page, and runs no tool again',
+	async () => {
+		const { client, model } = agent;
+		let isDown = true;
+		model.replyWith((messages) => {
+			const found = results(messages).length;
+			if (found === 0) return [call('c1', 'weather', { city: 'Rome' })];
+			return isDown ? undefined : 'Done.';
+		});
+		const failed = await agent.runWorkflow(draw('Retried', LOOP));
+		expect(failureOf(failed)).toMatch(/^Agent: /);
+		isDown = false;
+		const execution = await client.readExecution(await client.retry(failed.id));
+		expect(failureOf(execution)).toBe('');
+		expect(answersOf(execution)).toStrictEqual(['Done.']);
+		expect(outputItems(execution, 'weather')).toHaveLength(1);
+		expect(model.requests).toHaveLength(3);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'runs under names with quotes, brackets and line breaks',
+	async () => {
+		const name = 'The "best" agent\'s {{ $json }} / 1';
+		const flow = JSON.stringify(draw('Renamed', { ...LOOP, questions: ['Rome, Oslo'] }));
+		const quoted = JSON.stringify(name);
+		const renamed = flow
+			.replaceAll('"Agent"', () => quoted)
+			.replaceAll('"name":"weather","type"', '"name":"Ask: [the] weather?","type"')
+			.replaceAll('"weather":{"main"', '"Ask: [the] weather?":{"main"')
+			.replaceAll('"node":"weather"', '"node":"Ask: [the] weather?"');
+		const execution = await agent.runWorkflow(JSON.parse(renamed) as ReturnType<typeof draw>);
+		expect(failureOf(execution)).toBe('');
+		expect(answersOf(execution)).toStrictEqual(['Rome, Oslo: {"degrees":4} {"degrees":4}']);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'answers for Execute step on the node behind Answer',
+	async () => {
+		const drawing = { ...LOOP, questions: ['Rome'], nodes: [WEATHER, noOp('Later')] };
+		const execution = await agent.runWorkflow(draw('Step behind', drawing), 'Answers');
+		expect(failureOf(execution)).toBe('');
+		expect(answersOf(execution)).toStrictEqual(['Rome: {"degrees":4}']);
+	},
+	RUN_LIMIT_MS,
+);
