@@ -114,9 +114,8 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	'agent-with-approval.json': async (lab) => {
 		const mailbox = await startMailbox(lab.client);
 		try {
-			const ref = await lab.client.importWorkflow(
-				await readExampleFile('agent-with-approval.json'),
-			);
+			const example = await readExampleFile('agent-with-approval.json');
+			const ref = await lab.client.importWorkflow(example);
 			for (const [button, result, created] of [
 				['Decline', { error: expect.stringContaining('declined') as string }, []],
 				[
@@ -136,6 +135,19 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 					button === 'Approve' ? '.mp4' : 'declined',
 				);
 			}
+			// Nobody answers.
+			const impatient = JSON.stringify(example).replace('"days"', '"seconds"');
+			const { execution, mails } = await mailbox.run(
+				await lab.client.importWorkflow(JSON.parse(impatient) as typeof example),
+				'Run Now',
+				() => undefined,
+			);
+			expect(failureOf(execution)).toBe('');
+			expect(mails).toHaveLength(1);
+			expect(bodies(lab, CREATE)).toHaveLength(1);
+			expect(outputItems(execution, 'Answer')[0]!.json['answer']).toContain(
+				'Nobody answered',
+			);
 		} finally {
 			await mailbox.stop();
 		}

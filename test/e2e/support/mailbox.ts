@@ -39,8 +39,11 @@ export interface Mailbox {
 	stop(): Promise<void>;
 }
 
-/** Chooses the button of a mail; `index` is the number of mails of the execution before it. */
-export type Decide = (index: number, executionId: string) => Button | Promise<Button>;
+/** Chooses the button of a mail, or none; `index` is the number of mails of the execution before it. */
+export type Decide = (
+	index: number,
+	executionId: string,
+) => Button | undefined | Promise<Button | undefined>;
 
 export interface ApprovedRun {
 	readonly execution: Execution;
@@ -86,7 +89,8 @@ export async function startMailbox(client: N8nClient): Promise<Mailbox> {
 				onProgress: async ({ status }) => {
 					const mail = mailsOf(id)[answered];
 					if (status !== 'waiting' || mail === undefined) return;
-					await open(mail.links[await decide(answered++, id)]);
+					const button = await decide(answered++, id);
+					if (button !== undefined) await open(mail.links[button]);
 				},
 			});
 			return { execution, mails: mailsOf(id) };
