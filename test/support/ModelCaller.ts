@@ -5,6 +5,7 @@ import {
 	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
+	type NodeApiError,
 } from 'n8n-workflow';
 
 import type { SdkChatModel, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
@@ -54,6 +55,7 @@ async function ask(model: SdkChatModel, continues: boolean): Promise<IDataObject
 		return { message, ...end };
 	} catch (error) {
 		if (!continues) throw error;
-		return { error: (error as Error).message };
+		const { message, description } = error as NodeApiError;
+		return { error: message, description };
 	}
 }
