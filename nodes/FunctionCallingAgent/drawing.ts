@@ -4,6 +4,7 @@ import { rejectMistakes } from '../client/errors';
 import { objectOf } from '../client/json';
 import { textOf } from '../shared/chat/schemaForm';
 import { engineOf } from '../shared/run/engine';
+import { LOOP } from './matching';
 import { isSingleOutput, type ToolEntry } from './properties';
 
 /** Indexes of the outputs. */
@@ -66,7 +67,6 @@ const STRAIGHT = 'leads straight back to the input';
 const SHIFTED =
 	'n8n keeps connections by position: after a tool was removed, each later tool leads to the branch of another. Check where each tool output leads';
 const USE = 'Only tool branches lead back. Connect this output to the nodes that use it';
-const LOOP = 'n8n-nodes-base.splitInBatches';
 
 /**
  * Checks that every tool call can come back as a result, before the first request is paid for.

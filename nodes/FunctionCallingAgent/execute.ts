@@ -13,7 +13,7 @@ import {
 	type SendText,
 } from '../shared/chat/chatStream';
 import { askForReply, finishReply } from '../shared/chat/finishReply';
-import { remember } from '../shared/chat/memory';
+import { rememberInOrder } from '../shared/chat/memory';
 import { eventLoopTurn } from '../shared/run/clock';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
@@ -78,26 +78,8 @@ export async function runAgent(
 		failSlots(context, going, error);
 		return emit(context, state);
 	} finally {
-		for (const { slots } of batches) await rememberEnded(context, slots);
+		for (const { slots } of batches) await rememberInOrder(context, slots, hasOutcome);
 		if (state.batches.length === 0) stored.clear();
-	}
-}
-
-/**
- * Remembers the conversations of a batch that have ended, in the order of their questions: each waits for those of its memory before it,
- * which may be asked again.
- */
-async function rememberEnded(
-	context: IExecuteFunctions,
-	slots: readonly ConversationSlot[],
-): Promise<void> {
-	const open = new Set<string>();
-	for (const slot of slots) {
-		const { memory, ended } = slot;
-		if (memory === undefined || open.has(memory.key)) continue;
-		if (!hasOutcome(slot)) open.add(memory.key);
-		else if (ended !== undefined) await remember(context, memory, ended);
-		delete slot.ended;
 	}
 }
 
@@ -139,7 +121,7 @@ async function ask(
 		const { phase } = next;
 		if (phase.kind === 'stopped') sendText?.(toChatNotice(STOPPED_TEXTS[phase.reason]));
 		const keep = (ended: Conversation) => {
-			if (slot.memory !== undefined) slot.ended = ended;
+			slot.ended = ended;
 		};
 		const reply = { ...slot, media: settings.media, conversation: next, keep };
 		if (phase.kind === 'answered')

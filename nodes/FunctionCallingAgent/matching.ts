@@ -153,7 +153,7 @@ const CODE_NODES = new Map([
 	['n8n-nodes-base.function', 'never'],
 ]);
 /** Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does. */
-const LOOP = 'n8n-nodes-base.splitInBatches';
+export const LOOP = 'n8n-nodes-base.splitInBatches';
 
 /**
  * Creates a trace of the items that a run has output, back to the items of the node that they were made from.

@@ -160,13 +160,10 @@ export const agentForm = form({
  * evaluates them for its first item, and they apply to all.
  */
 export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof agentForm.read>) {
-	const { options, streaming } = values;
+	const { options, streaming, maximumRequests } = values;
+	const { maxRounds, maxCalls } = options;
 	return {
-		limits: {
-			maxRounds: options.maxRounds,
-			maxCalls: options.maxCalls,
-			maxRepeats: MAX_REPEATS,
-		},
+		limits: { maxRounds, maxCalls, maxRepeats: MAX_REPEATS },
 		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 		allAtOnce: values.runCalls === 'allAtOnce',
 		stream: streaming !== 'off',
@@ -176,7 +173,7 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 		concurrency: options.concurrency,
 		media: toMedia(options),
 		...readCall(context, options),
-		maximumRequests: values.maximumRequests,
+		maximumRequests,
 	};
 }
 

@@ -106,6 +106,31 @@ export async function remember(
 	});
 }
 
+/** A conversation that may have ended, and its memory. */
+interface Remembered {
+	readonly memory?: Memory | undefined;
+	ended?: Conversation;
+}
+
+/**
+ * Remembers the conversations that have ended, in the order of their questions: each waits for those of its memory before it
+ * that are not done, as they may be asked again.
+ */
+export async function rememberInOrder<T extends Remembered>(
+	context: IExecuteFunctions,
+	conversations: readonly T[],
+	isDone: (conversation: T) => boolean,
+): Promise<void> {
+	const open = new Set<string | undefined>();
+	for (const each of conversations) {
+		const { memory, ended } = each;
+		if (!isDone(each)) open.add(memory?.key);
+		if (ended === undefined || open.has(memory?.key)) continue;
+		await remember(context, memory, ended);
+		delete each.ended;
+	}
+}
+
 /**
  * Adds a turn to the newest row of the key, if nobody else has changed the row since it was read. First turns at the same
  * moment become a row each, as n8n's tables have no unique constraint: all rows of a key are its memory.
