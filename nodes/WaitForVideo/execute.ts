@@ -3,6 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { readResult, type Settled, valueOf } from '../client/concurrency';
 import type { PollState } from '../client/video/poll/pollTasks';
 
+import { showFailedItems } from '../shared/chat/chatStream';
 import { ignoreAlwaysOutputData } from '../shared/run/engine';
 import { n8nClock } from '../shared/run/clock';
 import { isToolRun } from '../shared/run/nodeContext';
@@ -49,7 +50,7 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 	if (isPostponed) return null;
 	const ofLedger = await useLedger(context);
 	if (ofLedger !== undefined) return [ofLedger];
-	return await withProgress(context, async (progress) => {
+	const outputs = await withProgress(context, async (progress) => {
 		const mode = readWaitMode(context);
 		const { collected, isSuspended, ...polled } = await pollItems(
 			context,
@@ -83,6 +84,8 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		forgetTasks(context);
 		return withLedger(outputs, collected);
 	});
+	showFailedItems(context, outputs.flat());
+	return outputs;
 }
 
 /** Whether a failed video fails the node instead of leaving through the output Failed. */

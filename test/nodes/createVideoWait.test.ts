@@ -464,3 +464,26 @@ test('in a streaming chat the person reads the progress', async () => {
 	expect(chunks[1]!.content).toMatch(/^1 of 1 video finished, after \d s\n\n$/);
 	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
 });
+
+test.each([
+	['createVideo', 'continueRegularOutput'],
+	['createVideo', 'continueErrorOutput'],
+	['waitForVideo', 'continueRegularOutput'],
+	['waitForVideo', 'continueErrorOutput'],
+] as const)('a streaming chat is told that %s has failed, with %s', async (node, onError) => {
+	const { chunks } = await run(
+		[''],
+		{
+			streaming: true,
+			onError,
+			parameters: { waitUntilFinished: false, taskId: '={{ $json.prompt }}' },
+		},
+		node,
+	);
+	const label = node === 'createVideo' ? 'Prompt' : 'Task ID';
+	expect(chunks.map(({ type, content }) => [type, content?.trim()])).toContainEqual([
+		'item',
+		`> ${label} is empty`,
+	]);
+	expect(chunks.at(-1)!.type).toBe('end');
+});

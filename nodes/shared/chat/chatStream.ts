@@ -151,3 +151,17 @@ export function showFailure(
 	context.sendChunk('item', itemIndex, toChatNotice(visitorText(error)));
 	context.sendChunk('end', itemIndex);
 }
+
+/** Shows the failures of items that a video node continues with: nobody else does. */
+export function showFailedItems(
+	context: IExecuteFunctions,
+	items: readonly INodeExecutionData[],
+): void {
+	if (!isLive(context)) return;
+	for (const [index, { json }] of items.entries()) {
+		if (typeof json['error'] !== 'string') continue;
+		context.sendChunk('begin', index);
+		context.sendChunk('item', index, toChatNotice(json['error']));
+		context.sendChunk('end', index);
+	}
+}
