@@ -10,6 +10,8 @@ export type FileOperation = {
 } & (
 	| { readonly downloadsNothing: string }
 	| {
+			/** Requests to the service for another URL of a file, which cost nothing. */
+			readonly freePolls?: number;
 			/** The body with which the service names the files. */
 			answer(links: readonly string[], text?: string): object;
 			run(circumstances: Circumstances, options: IDataObject): Promise<Outcome>;
@@ -42,6 +44,7 @@ const downloadsNothing = (title: string): FileOperation => ({
 export const FILE_OPERATIONS: readonly FileOperation[] = [
 	{
 		title: 'Wait for Video',
+		freePolls: 1,
 		answer: ([video_url]) => ({ task_id: 'task-1', status: 'completed', video_url }),
 		run: async (circumstances, options) => {
 			const result = await runNode('waitForVideo', {

@@ -1,3 +1,4 @@
+// cspell:ignore msvideo
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import {
@@ -92,6 +93,9 @@ import { toErrorText } from '../../nodes/shared/run/errorText';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
 import { showReply, toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
+import { inspectFile } from '../../nodes/shared/files/inspectFile';
+import { walkContainer } from '../../nodes/shared/files/container';
+import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { maskIn, secretsOf } from '../../nodes/client/http/secrets';
 import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';
@@ -637,6 +641,27 @@ export const READERS: readonly Reader[] = [
 		'shared/files#judgeFile',
 		(text) => () => judgeFile(Buffer.from(text), text, 'video', 'host'),
 	),
+	row('shared/files#inspectFile', (text) => {
+		const boxes = sampleFile('video/mp4', text);
+		return () => {
+			const digests = { 'repr-digest': text, 'content-md5': text };
+			const inspection = inspectFile('video/mp4', 'video', digests);
+			for (let at = 0; at < boxes.length; at += 128)
+				inspection.push(boxes.subarray(at, at + 128));
+			return inspection.end();
+		};
+	}),
+	row(
+		'shared/files#walkContainer',
+		(text) => () =>
+			['video/mp4', 'video/webm', 'video/x-msvideo'].map((type) => {
+				const walk = walkContainer(type)!;
+				pieces(text).forEach((piece) => {
+					walk.push(bytes(piece));
+				});
+				return walk.end();
+			}),
+	),
 	row('client/http#reportedError', (text) => () => {
 		const error = { message: text, type: text, code: text };
 		return reportedError('video', text, { error });
@@ -740,6 +765,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/files#binaryFile',
 		'shared/files#hashOfFile',
 		'shared/files#isSignedUrl',
+		'shared/files#checkHttpUrl',
+		'shared/wait#askOnce',
 		'shared/run#addLastRun',
 		'shared/run#blocked',
 		'shared/run#failureJson',
@@ -748,9 +775,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#checkPrompt',
 		'shared/run#parseModel',
 		'FunctionCallingAgent#isSingleOutput',
-		// It looks for a few bytes in the last part of a file, which has a fixed length.
-		'shared/files#judgeEnd',
-		'shared/files#hasKnownEnd',
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',

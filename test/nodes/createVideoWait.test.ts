@@ -187,7 +187,7 @@ describe('several videos', () => {
 				[`${POLL} task-c`]: [sendJson(MODERATED)],
 				[`${FILE} task-d`]: [
 					(response) => {
-						response.writeHead(404).end();
+						response.writeHead(410).end();
 					},
 				],
 			};
@@ -211,7 +211,9 @@ describe('several videos', () => {
 				{ task_id: 'task-d', video_url: urlOf('task-d') },
 				{},
 			]);
-			expect(requested(POLL).sort()).toStrictEqual(['task-a', 'task-c', 'task-d', 'task-e']);
+			const polled = ['task-a', 'task-c', 'task-d', 'task-d', 'task-e'];
+			// Once more for another URL.
+			expect(requested(POLL).sort()).toStrictEqual(polled);
 			expect([...good, ...bad].map(({ pairedItem }) => pairedItem)).toStrictEqual(
 				[0, 4, 1, 2, 3, 5].map((item) => ({ item })),
 			);
@@ -334,7 +336,7 @@ describe('a video is never paid for twice', () => {
 	test.each<[string, string, (response: ServerResponse) => void]>([
 		['a video fails', `${POLL} task-b`, sendJson(MODERATED)],
 		['the key is rejected', `${POLL} task-b`, KEY_REJECTED],
-		['a download fails', `${FILE} task-b`, (response) => response.writeHead(404).end()],
+		['a download fails', `${FILE} task-b`, (response) => response.writeHead(410).end()],
 		['another creation is rejected', `${CREATE} b`, NO_CREDIT],
 	])('Retry On Fail goes on with the same tasks after %s', async (_name, step, answer) => {
 		answers[step] = [answer];

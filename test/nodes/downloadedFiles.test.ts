@@ -120,7 +120,7 @@ describe('what is no video leaves through Failed, and keeps its URL', () => {
 		[
 			'bytes of an unknown kind that nobody calls a video',
 			answer('application/octet-stream', Buffer.from([1, 2, 3, 4, 5])),
-			'The host did not send a video, but application/octet-stream',
+			'The host did not send a video, but bytes that are declared as application/octet-stream',
 		],
 	])('%s', async (_name, script, message) => {
 		host = script;
@@ -190,10 +190,10 @@ describe('a video is recognized by its bytes, whatever its declared type', () =>
 		}
 	});
 
-	test('a container that is not in the table is a video if the host declares one', async () => {
+	test('a container that is not in the table is none, also if the host declares one', async () => {
 		host = answer('video/x-new', Buffer.from([6, 0x0e, 0x2b, 0x34, 2]));
 		const { outputs } = await wait();
-		expect(outputs[COMPLETED]![0]!.binary!['data']).toMatchObject({ mimeType: 'video/x-new' });
+		expect(errorOf(outputs[FAILED]![0])).toContain('bytes that are declared as video/x-new');
 	});
 
 	test('a video that arrives byte by byte is whole', async () => {

@@ -69,7 +69,7 @@ async function askAgent(parameters: IDataObject): Promise<readonly IDataObject[]
 
 async function waitFor(prompt: string): Promise<readonly IDataObject[]> {
 	const [{ task_id: taskId } = {}] = await run('createVideo', { prompt });
-	return await run('waitForVideo', { taskId, download: false });
+	return await run('waitForVideo', { taskId });
 }
 
 /** A node with outputs that make its schema, and others that it must describe. */

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 
 import type { Measured } from '../support/measureDownload';
-import { sampleFile } from '../support/sampleFiles';
+import { videoHead } from '../support/sampleFiles';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
 const MEGABYTE = 1_000_000;
@@ -51,7 +51,7 @@ afterAll(async () => {
 function sendFile(response: ServerResponse, bytes: number): void {
 	const piece = Buffer.alloc(MEGABYTE / 10, 'v');
 	response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes });
-	const first = Buffer.concat([sampleFile('video/mp4'), piece]).subarray(0, piece.length);
+	const first = Buffer.concat([videoHead(bytes), piece]).subarray(0, piece.length);
 	const pieces = Array.from({ length: bytes / piece.length }, (_, i) =>
 		i === 0 ? first : piece,
 	);

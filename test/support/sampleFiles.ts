@@ -1,25 +1,79 @@
 // cspell:disable -- bytes of files are no words
-/** The first bytes of files, by media type, as encoders write them. */
-const HEADS = {
-	'video/mp4': '\0\0\0\x20ftypisom\0\0\x02\0isomiso2avc1mp41',
-	'video/quicktime': '\0\0\0\x14ftypqt  \0\0\x02\0qt  ',
-	'video/webm':
-		'\x1aE\xdf\xa3\x01\0\0\0\0\0\0\x1fB\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\xf3\x81\x08B\x82\x84webm',
-	'video/x-matroska':
-		'\x1aE\xdf\xa3\x01\0\0\0\0\0\0#B\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\x82\x88matroska',
-	'video/x-msvideo': 'RIFF\x24\x10\0\0AVI LIST',
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+function uint32(value: number): Buffer {
+	const bytes = Buffer.alloc(4);
+	bytes.writeUInt32BE(value);
+	return bytes;
+}
+
+/** A box of MP4, with its size. */
+function box(type: string, ...content: readonly (Buffer | string)[]): Buffer {
+	const body = Buffer.concat(content.map((each) => Buffer.from(each as string, 'latin1')));
+	return Buffer.concat([uint32(body.length + 8), latin1(type), body]);
+}
+
+/** The index of an MP4 file of 2 seconds with one track: a video of 640 to 360 pixels, or sound. */
+function movieBox(kind: 'vide' | 'soun'): Buffer {
+	const mvhd = box('mvhd', uint32(0), uint32(0), uint32(0), uint32(1_000), uint32(2_000));
+	const tkhd = box('tkhd', Buffer.alloc(76), uint32(640 << 16), uint32(360 << 16));
+	const hdlr = box('hdlr', uint32(0), uint32(0), kind);
+	return box('moov', mvhd, box('trak', tkhd, box('mdia', hdlr)));
+}
+
+/** An element of WebM, with its size in four bytes. */
+function element(id: string, ...content: readonly Buffer[]): Buffer {
+	const body = Buffer.concat(content);
+	return Buffer.concat([latin1(id), uint32(0x10000000 + body.length), body]);
+}
+
+/** A WebM or Matroska file with a video track. */
+function webm(docType: string, media: Buffer): Buffer {
+	const header = element('\x1aE\xdf\xa3', element('B\x82', latin1(docType)));
+	const tracks = element('\x16T\xaek', element('\xae', element('\x83', latin1('\x01'))));
+	return Buffer.concat([header, element('\x18S\x80g', tracks, element('\x1fC\xb6u', media))]);
+}
+
+/** A RIFF file, whose chunks have an even length. */
+function riff(type: string, media: Buffer): Buffer {
+	const size = Buffer.alloc(4);
+	const body = Buffer.concat([latin1(type), media, Buffer.alloc(media.length % 2)]);
+	size.writeUInt32LE(body.length);
+	return Buffer.concat([latin1('RIFF'), size, body]);
+}
+
+const ISOM = box('ftyp', 'isom\0\0\x02\0isomiso2avc1mp41');
+
+/** The beginning of an MP4 file of this size, whose rest is any bytes. */
+export function videoHead(bytes: number): Buffer {
+	const index = Buffer.concat([ISOM, movieBox('vide')]);
+	return Buffer.concat([index, uint32(Math.max(0, bytes - index.length)), latin1('mdat')]);
+}
+
+/** Files that are whole, by media type, as encoders write them. */
+const FILES = {
+	'video/mp4': (rest: Buffer) =>
+		Buffer.concat([videoHead(videoHead(0).length + rest.length), rest]),
+	'video/quicktime': (rest: Buffer) =>
+		Buffer.concat([box('ftyp', 'qt  \0\0\x02\0qt  '), box('mdat', rest), movieBox('vide')]),
+	'video/webm': (rest: Buffer) => webm('webm', rest),
+	'video/x-matroska': (rest: Buffer) => webm('matroska', rest),
+	'video/x-msvideo': (rest: Buffer) => riff('AVI LIST', rest),
 	'image/jpeg': '\xff\xd8\xff\xe0\0\x10JFIF\0\x01',
 	'image/png': '\x89PNG\r\n\x1a\n\0\0\0\rIHDR',
 	'image/gif': 'GIF89a\x01\0\x01\0',
-	'image/webp': 'RIFF\x24\x10\0\0WEBPVP8 ',
-	'image/avif': '\0\0\0\x1cftypavif\0\0\0\0',
-	'image/heic': '\0\0\0\x18ftypheic\0\0\0\0mif1heic',
+	'image/webp': (rest: Buffer) => riff('WEBPVP8 ', rest),
+	'image/avif': (rest: Buffer) =>
+		Buffer.concat([box('ftyp', 'avif\0\0\0\0mif1avif'), box('mdat', rest)]),
+	'image/heic': (rest: Buffer) =>
+		Buffer.concat([box('ftyp', 'heic\0\0\0\0mif1heic'), box('mdat', rest)]),
 	'image/bmp': 'BM\x36\x10\0\0\0\0\0\0\x36\0\0\0',
 	'image/tiff': 'II*\0\x08\0\0\0',
 	'image/svg+xml': '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>',
 	'audio/mpeg': 'ID3\x04\0\0\0\0\0\0',
 	'audio/aac': '\xff\xf1P\x80',
-	'audio/mp4': '\0\0\0\x20ftypM4A \0\0\0\0',
+	'audio/mp4': (rest: Buffer) =>
+		Buffer.concat([box('ftyp', 'M4A \0\0\0\0'), movieBox('soun'), box('mdat', rest)]),
 	'audio/wav': 'RIFF\x24\x10\0\0WAVEfmt ',
 	'audio/ogg': `OggS\0\x02${'\0'.repeat(22)}\x01vorbis`,
 	'audio/flac': 'fLaC\0\0\0"',
@@ -27,10 +81,10 @@ const HEADS = {
 	'application/zip': 'PK\x03\x04\x14\0\0\0\x08\0',
 } as const;
 
-export type SampleType = keyof typeof HEADS;
+export type SampleType = keyof typeof FILES;
 
 /** Every media type that has a sample. */
-export const SAMPLE_TYPES = Object.keys(HEADS) as SampleType[];
+export const SAMPLE_TYPES = Object.keys(FILES) as SampleType[];
 
 /** The last bytes of files whose end tells that they are whole. */
 const ENDS: Partial<Record<SampleType, string>> = {
@@ -39,8 +93,10 @@ const ENDS: Partial<Record<SampleType, string>> = {
 	'application/pdf': '%%EOF\n',
 };
 
-/** A file that starts and ends as files of this type do, with `rest` in between. */
+/** A whole file of this type with `rest` in it. Players show nothing of it. */
 export function sampleFile(type: SampleType, rest: string | Buffer = ''): Buffer {
-	const [head, end] = [HEADS[type], ENDS[type] ?? ''].map((part) => Buffer.from(part, 'latin1'));
-	return Buffer.concat([head!, Buffer.from(rest as string), end!]);
+	const media = Buffer.from(rest as string);
+	const file = FILES[type];
+	if (typeof file === 'function') return file(media);
+	return Buffer.concat([latin1(file), media, latin1(ENDS[type] ?? '')]);
 }

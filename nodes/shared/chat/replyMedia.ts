@@ -97,7 +97,8 @@ async function fetchFile(
 	const expected = kind === 'file' ? (mimeTypeOf(name) ?? ANY_FILE) : kind;
 	const file = { ...how, url, name, expected };
 	if (isDataUrl(url)) return await decodeFile(context, file);
-	return await downloadFile(context, { ...file, retries: MAX_RETRIES, subject: { url } });
+	const download = { ...file, retries: MAX_RETRIES, subject: { url } };
+	return (await downloadFile(context, download)).data;
 }
 
 function lastSegment(url: string): string {

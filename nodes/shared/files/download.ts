@@ -19,7 +19,8 @@ import { n8nClock } from '../run/clock';
 import { hint } from '../run/hints';
 import { blocked, n8nService } from '../run/host';
 import { countBytes, type DownloadLimits } from './downloadLimits';
-import { fileNameOf, hasKnownEnd, judgeEnd, judgeFile, OPEN_URL } from './judgeFile';
+import { inspectFile, type FileFacts } from './inspectFile';
+import { fileNameOf, judgeFile, OPEN_URL } from './judgeFile';
 
 export interface Download {
 	readonly url: string;
@@ -56,8 +57,15 @@ type Readable = Exclude<
 	Buffer | Uint8Array
 >;
 
+/** A file in n8n's binary store. */
+export interface StoredFile {
+	readonly data: IBinaryData;
+	readonly facts: FileFacts;
+}
+
 /**
- * Streams a file into n8n's binary store. An interrupted download begins again: the store cannot take bytes back.
+ * Streams a file into n8n's binary store. An interrupted download begins again: the store cannot take bytes back. So does
+ * one that was not found or not whole, but only once.
  *
  * @throws ServiceError when the download fails or brings something else, with `subject` in its details.
  * @throws InputError when the file, or the run, exceeds a limit.
@@ -65,7 +73,7 @@ type Readable = Exclude<
 export async function downloadFile(
 	context: IExecuteFunctions,
 	download: Download,
-): Promise<IBinaryData> {
+): Promise<StoredFile> {
 	const { name, expected, limits, subject, advice = OPEN_URL, retries = 5 } = download;
 	const clock = n8nClock(context);
 	const canceled = context.getExecutionCancelSignal();
@@ -78,15 +86,31 @@ export async function downloadFile(
 	void clock.sleep(MAX_MINUTES * 60_000, done.signal).then(abort, () => undefined);
 
 	const policy = { retries, retryOutcomeUnknown: true, delaysMs: RETRY_DELAYS_MS };
-	const stored = withRetry(clock, policy, async () => {
-		const { headers, body, close } = await openFile(context, download, signal);
+	let attempts = 0;
+	const stored = withRetry(clock, policy, async (): Promise<StoredFile> => {
+		const isFirst = ++attempts === 1;
+		const { headers, body, close } = await openFile(context, download, signal, isFirst);
 		try {
 			const count = countBytes.bind(undefined, context, limits);
 			count(Number(headers['content-length'] ?? 0), 0);
-			const { head, whole } = await peek(chunksOf(body, count));
+			const chunks = chunksOf(body, count);
+			const head = await readHead(chunks);
 			const type = judgeFile(head, headers['content-type'] ?? '', expected);
-			const stream = toStream(body, whole(type));
-			return await context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
+			const inspection = inspectFile(type, expected, headers, isFirst);
+			let facts: FileFacts | undefined;
+			async function* inspected(): AsyncGenerator<Uint8Array> {
+				inspection.push(head);
+				yield head;
+				for await (const chunk of chunks) {
+					inspection.push(chunk);
+					yield chunk;
+				}
+				facts = inspection.end();
+			}
+			const stream = toStream(body, inspected());
+			const fileName = fileNameOf(name, type);
+			const data = await context.helpers.prepareBinaryData(stream, fileName, type);
+			return { data, facts: facts! };
 		} finally {
 			close();
 		}
@@ -119,16 +143,12 @@ async function openFile(
 	context: IExecuteFunctions,
 	{ url, isFromModel = false }: Download,
 	signal: AbortSignal,
+	isFirst: boolean,
 ) {
 	const { isPrivate, isKnown } = await n8nService(context);
 	let at = url.trim();
+	checkHttpUrl(at);
 	for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-		if (!/^https?:\/\//i.test(at) || !URL.canParse(at))
-			throw badUrl(
-				hops === 0
-					? `is not an http(s) URL: ${excerpt(url)}`
-					: 'redirects to an address that cannot be opened',
-			);
 		const mayBePrivate = isKnown(at) || (isPrivate && !isFromModel);
 		const agentOptions = mayBePrivate ? {} : await judgeHost(context, at);
 		const closing = new AbortController();
@@ -156,17 +176,38 @@ async function openFile(
 		const headers = response.headers as Readonly<Record<string, string | undefined>>;
 		// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
 		const body = response.body as unknown as Readable;
-		if (status >= 200 && status < 300 && status !== 206) return { headers, body, close };
+		const isFile = status === 206 ? isWholeRange(headers) : status >= 200 && status < 300;
+		if (isFile) return { headers, body, close };
 		close();
 		const { location } = headers;
 		if (status < 300 || status >= 400 || location === undefined) {
-			const retryable = status === 429 || status >= 500;
+			const retryable =
+				status >= 500 || PASSING.includes(status) || (status === 404 && isFirst);
 			const message = 'The file could not be downloaded';
 			throw new ServiceError('http', message, OPEN_URL, { status, retryable });
 		}
 		at = URL.canParse(location, at) ? new URL(location, at).href : '';
+		if (!isHttpUrl(at)) throw badUrl('redirects to an address that cannot be opened');
 	}
 	throw badUrl('redirects without end');
+}
+
+/** Statuses of file hosts that pass: too slow, too early, too many requests. */
+const PASSING = [408, 425, 429];
+
+/** Whether a part of a file is all of it. */
+function isWholeRange({
+	'content-range': range = '',
+}: Readonly<Record<string, string | undefined>>) {
+	const [, last, length] = /^bytes 0-(\d+)\/(\d+)$/.exec(range.trim()) ?? [];
+	return length !== undefined && Number(last) + 1 === Number(length);
+}
+
+const isHttpUrl = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
+
+/** @throws ServiceError for a URL from which no file can come. */
+export function checkHttpUrl(url: string, advice?: Advice): void {
+	if (!isHttpUrl(url)) throw badUrl(`is not an http(s) URL: ${excerpt(url)}`, advice);
 }
 
 function badUrl(problem: string, advice: Advice = OPEN_URL): ServiceError {
@@ -247,26 +288,15 @@ async function* chunksOf(
 	}
 }
 
-/** The first bytes of a file, and the whole file, whose end is judged by its type. */
-async function peek(chunks: AsyncGenerator<Uint8Array, undefined>) {
+/** The first bytes of a file; all of a smaller one. */
+async function readHead(chunks: AsyncGenerator<Uint8Array, undefined>): Promise<Buffer> {
 	let head = Buffer.alloc(0);
 	while (head.length < HEAD_BYTES) {
 		const { value } = await chunks.next();
 		if (value === undefined) break;
 		head = Buffer.concat([head, value]);
 	}
-	async function* whole(type: string): AsyncGenerator<Uint8Array> {
-		yield head;
-		// A video is large: what is kept of its chunks would cost memory.
-		if (!hasKnownEnd(type)) return yield* chunks;
-		let tail = head;
-		for await (const chunk of chunks) {
-			tail = Buffer.concat([tail, chunk]).subarray(-HEAD_BYTES);
-			yield chunk;
-		}
-		judgeEnd(tail, type);
-	}
-	return { head, whole };
+	return head;
 }
 
 /** A Node stream of the chunks, made with the class of a stream that n8n returned: nodes must not import Node's own modules. */
@@ -294,7 +324,9 @@ export async function decodeFile(
 	countBytes(context, limits, bytes.length, bytes.length);
 	const declared = response.headers.get('content-type') ?? '';
 	const type = judgeFile(bytes.subarray(0, HEAD_BYTES), declared, expected, 'reply');
-	judgeEnd(bytes.subarray(-HEAD_BYTES), type);
+	const inspection = inspectFile(type, expected, {});
+	inspection.push(bytes);
+	inspection.end();
 	return await context.helpers.prepareBinaryData(bytes, fileNameOf(name, type), type);
 }
 

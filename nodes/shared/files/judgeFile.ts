@@ -45,38 +45,20 @@ export function judgeFile(
 	if (head.length > 0 && type !== undefined && !isReport) return type;
 
 	const words = isText(found) ? `: ${excerpt(head.toString().replace(NO_LETTERS, ''))}` : '';
-	const instead = `${found ?? (excerpt(declared) || 'unknown bytes')}${words}`;
+	const unknown =
+		declared === '' ? 'unknown bytes' : `bytes that are declared as ${excerpt(declared)}`;
+	const instead = `${found ?? unknown}${words}`;
 	const but = `${kind ?? 'the file'}, but ${head.length === 0 ? 'an empty body' : instead}`;
 	throw source === 'host'
 		? new ServiceError('protocol', `The host did not send ${but}`, OPEN_URL)
 		: new ServiceError('protocol', `The reply does not contain ${but}`, []);
 }
 
-/** What the last bytes of a whole file have. */
-const ENDS = new Map([
-	['image/png', 'IEND'],
-	['image/jpeg', '\xff\xd9'],
-	['application/pdf', '%%EOF'],
-]);
-
-/** Whether `judgeEnd` knows how files of this type end. */
-export function hasKnownEnd(type: string): boolean {
-	return ENDS.has(type);
-}
-
-/**
- * Judges whether a file is whole.
- *
- * @param tail Its last bytes.
- * @throws ServiceError `protocol` for a file of which the end is missing.
- */
-export function judgeEnd(tail: Buffer, type: string): void {
-	if (!tail.includes(ENDS.get(type) ?? '', 0, 'latin1'))
-		throw new ServiceError('protocol', `The file ends too early for ${type}`, OPEN_URL);
-}
-
+/** Of a video the bytes tell its type: hosts declare anything as one. So do they of a type whose first bytes are known. */
 function mediaType(found: string | undefined, declared: string, kind: string): string | undefined {
-	const type = found ?? declared;
+	const isProvable =
+		kind === 'video' || FILE_TYPES.some(([type, , bytes]) => bytes && type === declared);
+	const type = found ?? (isProvable ? '' : declared);
 	// These containers also hold sound alone.
 	const real = kind === 'audio' ? type.replace(/^video\/(mp4|webm)$/, 'audio/$1') : type;
 	return real.startsWith(`${kind}/`) ? real : undefined;

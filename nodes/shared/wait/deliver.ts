@@ -2,18 +2,21 @@ import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-
 
 import { settled, valueOf, type Settled } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError, type Advice } from '../../client/errors';
-import { shorten, type JsonObject } from '../../client/json';
+import { shorten, withoutUndefined } from '../../client/json';
 import { counted, shown } from '../../client/values';
 import { pollResult, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
+import { hasVideo } from '../../client/video/taskState';
+import { ofService, type TaskReport } from '../../client/video/tasks';
 
-import { downloadFile, hintMissingFiles } from '../files/download';
+import { checkHttpUrl, downloadFile, hintMissingFiles, type StoredFile } from '../files/download';
+import { hint } from '../run/hints';
 import { mapItems } from '../run/mapItems';
 import { forTools, trace } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 
 import type { WantedFiles } from './options';
-import type { Progress } from './poll';
+import { askOnce, type Progress } from './poll';
 import { recordResults } from './record';
 
 const CONCURRENT_DOWNLOADS = 3;
@@ -59,6 +62,8 @@ interface Delivery {
 	readonly binary?: IBinaryKeyData;
 	/** Why the video could not be downloaded. Without an ending it is the error of the item. */
 	readonly error?: Error | undefined;
+	/** Whether there is a file of which something may be missing. */
+	readonly isUnverified?: boolean;
 }
 
 /**
@@ -74,6 +79,7 @@ export async function deliver(
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
 	const pollOf = new Map(polls.map((poll) => [poll.taskId, poll]));
+	const fresh = new Map<string, TaskReport>();
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
 	const failed = failsNode ? failedVideos(polls, advice) : undefined;
@@ -94,7 +100,7 @@ export async function deliver(
 		const result = pollResult(poll!);
 		if (outcome === undefined) return { ending: 'generating', result };
 		if (outcome.kind === 'completed')
-			return await downloadFiles(context, files!, result, failsNode);
+			return await downloadFiles(context, files!, result, failsNode, fresh);
 		if (failsNode) throw failedVideos([poll!], advice)!;
 		return { ending: 'failed', result };
 	}
@@ -135,8 +141,13 @@ export async function deliver(
 	const errors = new Map(
 		files.flatMap(({ taskId, error }) => (error ? [[taskId, errorLine(error)] as const] : [])),
 	);
-	await recordResults(context, polls, (taskId) => ({
-		isComplete: !incomplete.has(taskId),
+	for (const { taskId, isUnverified } of files) if (isUnverified) errors.set(taskId, UNVERIFIED);
+	const latest = polls.map((poll) => {
+		const report = fresh.get(poll.taskId);
+		return report ? { ...poll, report } : poll;
+	});
+	await recordResults(context, latest, (taskId) => ({
+		isComplete: !incomplete.has(taskId) && errors.get(taskId) !== UNVERIFIED,
 		fileName: fileNames.get(taskId),
 		error: errors.get(taskId),
 	}));
@@ -147,6 +158,9 @@ export async function deliver(
 	});
 	const items = valueOf(delivered);
 	hintMissingFiles(context, items, 'missing_files');
+	const unverified = [...errors.values()].filter((error) => error === UNVERIFIED).length;
+	if (unverified > 0)
+		hint(context, `${counted(unverified, 'video')} not verified. ${UNVERIFIED}`);
 	const lost = tasksWith('failed', undefined);
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
 	return items.map((item, index) => {
@@ -154,52 +168,91 @@ export async function deliver(
 	});
 }
 
+/** What is said of a video that is not proven to be whole. */
+const UNVERIFIED =
+	'Neither the file nor its host says where it ends, so it may be cut. The task stays open';
+
 /** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
 async function downloadFiles(
 	context: IExecuteFunctions,
 	{ fields, fileName, limits }: WantedFiles,
-	result: PollResult,
+	polled: PollResult,
 	failsNode: boolean,
+	fresh: Map<string, TaskReport>,
 ): Promise<Delivery> {
 	const binary: IBinaryKeyData = {};
-	const missing: JsonObject[] = [];
-	for (const file of ['video', 'thumbnail'] as const) {
-		const url = shown(result[`${file}_url`] ?? '').trim();
-		const isVideo = file === 'video';
-		const field = fields[file];
-		if (!isVideo && (field === undefined || url === '')) continue;
-		try {
-			checkUrl(url);
-			if (field === undefined) continue;
-			binary[field] = await downloadFile(context, {
-				url,
-				name: fileName || result.task_id,
-				expected: isVideo ? 'video' : 'image',
-				limits,
-				subject: { task_id: result.task_id, [`${file}_url`]: url },
-				advice: 'The video is completed: open its URL, or run Wait for Video with this task ID',
-			});
-		} catch (caught) {
-			const error = caught as Error;
-			const error_message = errorLine(error);
-			missing.push({ file, url, error_message });
-			if (!isVideo && !isCanceled(error)) continue;
-			const ending = failsNode || isCanceled(error) ? undefined : 'failed';
-			// It keeps the URL of the file.
-			return { ending, result: { ...result, reason: 'download', error_message }, error };
-		}
+	let result = polled;
+	const { task_id } = polled;
+
+	async function fetchFile(file: 'video' | 'thumbnail'): Promise<StoredFile | undefined> {
+		const [url, field] = [urlOf(result, file), fields[file]];
+		checkUrl(url);
+		if (field === undefined) return undefined;
+		const stored = await downloadFile(context, {
+			url,
+			name: fileName || task_id,
+			expected: file === 'video' ? 'video' : 'image',
+			limits,
+			subject: { task_id, [`${file}_url`]: url },
+			advice: 'The video is completed: open its URL, or run Wait for Video with this task ID',
+		});
+		binary[field] = stored.data;
+		return stored;
 	}
-	const all = missing.length === 0 ? result : { ...result, missing_files: missing };
+
+	/** A URL may have expired: the service is asked once for another one. */
+	async function fetchVideo() {
+		const first = await settled(fetchFile('video'));
+		if ('value' in first) return first.value;
+		const { error } = first;
+		if (!(error instanceof ServiceError) || isCanceled(error)) throw error;
+		const asked = await settled(askOnce(context, task_id));
+		const report = 'value' in asked ? asked.value : undefined;
+		if (!report || !hasVideo(report) || urlOf(report, 'video') === urlOf(result, 'video'))
+			throw error;
+		fresh.set(task_id, report);
+		result = { ...result, ...ofService(report) };
+		return await fetchFile('video');
+	}
+
+	const video = await settled(fetchVideo());
+	if ('error' in video) {
+		const error = video.error as Error;
+		const ending = failsNode || isCanceled(error) ? undefined : 'failed';
+		// It keeps the URL of the file.
+		const reason = { reason: 'download', error_message: errorLine(error) };
+		return { ending, result: { ...result, ...reason }, error };
+	}
+	const facts = video.value?.facts;
+	if (facts) result = { ...result, file: withoutUndefined({ ...facts }) };
+
+	const url = urlOf(result, 'thumbnail');
+	const isWanted = fields.thumbnail !== undefined && url !== '';
+	const thumbnail = isWanted ? await settled(fetchFile('thumbnail')) : undefined;
+	if (thumbnail && 'error' in thumbnail) {
+		const error_message = errorLine(thumbnail.error as Error);
+		if (isCanceled(thumbnail.error)) throw thumbnail.error;
+		result = { ...result, missing_files: [{ file: 'thumbnail', url, error_message }] };
+	}
 	const hasFiles = Object.keys(binary).length > 0;
-	return { ending: 'completed', result: all, ...(hasFiles && { binary }) };
+	const isUnverified = facts?.verified === false;
+	return { ending: 'completed', result, isUnverified, ...(hasFiles && { binary }) };
 }
 
-/** @throws ServiceError for a URL that is missing, or so long that it was cut. */
+function urlOf(
+	report: Pick<PollResult, 'video_url' | 'thumbnail_url'>,
+	file: 'video' | 'thumbnail',
+) {
+	return shown(report[`${file}_url`] ?? '').trim();
+}
+
+/** @throws ServiceError for a URL that is missing or is none, or so long that it was cut. */
 function checkUrl(url: string): void {
-	if (url !== '' && !url.endsWith('…')) return;
-	const problem = url === '' ? 'no video_url' : 'a URL that is too long';
 	const advice = 'Run Wait for Video with this task ID';
-	throw new ServiceError('protocol', `The service returned ${problem}`, advice);
+	const problem = url === '' ? 'no video_url' : url.endsWith('…') ? 'a URL that is too long' : '';
+	if (problem !== '')
+		throw new ServiceError('protocol', `The service returned ${problem}`, advice);
+	checkHttpUrl(url, advice);
 }
 
 /**

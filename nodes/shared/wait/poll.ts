@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { withDeadline } from '../../client/http/retry';
 import { type PollState, pollTasks } from '../../client/video/poll/pollTasks';
 import { pollSummary } from '../../client/video/poll/result';
-import { queryTask } from '../../client/video/tasks';
+import { queryTask, type TaskReport } from '../../client/video/tasks';
 import { startPoll, type TaskPoll, NO_COOLDOWN } from '../../client/video/poll/task';
 
 import { withChatStream } from '../chat/chatStream';
@@ -38,7 +38,6 @@ export async function poll(
 	mode: WaitMode,
 	{ concurrency, maximumWait }: { readonly concurrency: number; readonly maximumWait: number },
 ) {
-	const { http } = await n8nService(context);
 	const clock = n8nClock(context);
 	const nowMs = clock.now();
 	const state = nodeState<PollState>(context, 'polling');
@@ -54,8 +53,7 @@ export async function poll(
 		{ polls, cooldown },
 		async (taskId) => {
 			progress.remind();
-			const timed = withDeadline(http, clock, QUERY_TIMEOUT_MS);
-			return await queryTask(timed, taskId, IDLE_TIMEOUT_MS);
+			return await askOnce(context, taskId);
 		},
 		{
 			timeoutMs: maximumWait * 60_000,
@@ -74,6 +72,13 @@ export async function poll(
 	if (toSave.length === 0) state.clear();
 	else state.set({ cooldown: polled.cooldown, polls: toSave });
 	return { ...polled, isSuspended, error };
+}
+
+/** Asks the service for the status of a task, within a total timeout. */
+export async function askOnce(context: IExecuteFunctions, taskId: string): Promise<TaskReport> {
+	const { http } = await n8nService(context);
+	const timed = withDeadline(http, n8nClock(context), QUERY_TIMEOUT_MS);
+	return await queryTask(timed, taskId, IDLE_TIMEOUT_MS);
 }
 
 /** The state of a task now: if the wait began in the future, the clock was set back since, and would put off every poll. */
