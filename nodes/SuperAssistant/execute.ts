@@ -7,6 +7,7 @@ import type { ChatCompletion, ChatRequest } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
 import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency';
 import { emptyText, ServiceError } from '../client/errors';
+import { shorten } from '../client/json';
 import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
 import { finishReply, reportCall } from '../shared/chat/finishReply';
 
@@ -57,6 +58,9 @@ export async function runSuperAssistant(
 	}
 }
 
+/** Characters of a message in the ledger, for a person: a call is recognized by a hash. n8n's tables have a common limit. */
+const MAX_STORED_MESSAGE = 2_000;
+
 /**
  * What the form of an item says, with its call before it is sent, see `PlannedCall`. Nothing is read later.
  *
@@ -85,7 +89,7 @@ export function planCall(context: IExecuteFunctions, item: number) {
 				app_code: appCode.trim(),
 				session_key: session.key ?? '',
 				session_id: session.id ?? '',
-				message: message.trim(),
+				message: shorten(message.trim(), MAX_STORED_MESSAGE),
 			},
 		},
 	};

@@ -95,6 +95,8 @@ const INSIDE: Readonly<Record<string, string>> = {
 	'a name of IPv4 in IPv6': 'mapped.example.net',
 };
 
+const rebinding = (fileUrl: string) => fileUrl.replace('cdn.example.com', 'rebind.example.net');
+
 const SCHEMES = [
 	'file:///etc/passwd',
 	'ftp://cdn.example.com/a.mp4',
@@ -139,6 +141,25 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 			({ fileUrl }) => `${fileUrl}/${'a'.repeat(12_000)}`,
 		),
 		maxRequests: 30,
+	},
+
+	{
+		title: 'a link to a name whose second answer is private',
+		links: ({ fileUrl }) => [`${rebinding(fileUrl)}/film.mp4`],
+		act: (exchange) => {
+			whole(exchange);
+		},
+		ends: 'well',
+	},
+	{
+		title: 'redirect to a name whose second answer is private',
+		act: (exchange) => {
+			const { response, index, hosts } = exchange;
+			const location = `${rebinding(hosts!.fileUrl)}/film.mp4`;
+			if (index === 0) response.writeHead(302, { location }).end();
+			else whole(exchange);
+		},
+		ends: 'well',
 	},
 
 	{

@@ -41,6 +41,9 @@ const KEY_FORMS = [KEY, GATEWAY_KEY].flatMap((secret) => [
 	secret,
 	encodeURIComponent(secret),
 	encodeURIComponent(secret).toLowerCase(),
+	...['%', '\\u00'].map((prefix) =>
+		Array.from(secret, (each) => prefix + each.charCodeAt(0).toString(16)).join(''),
+	),
 	...base64Forms(secret).flatMap((form) => [
 		form,
 		form.replaceAll('+', '-').replaceAll('/', '_'),

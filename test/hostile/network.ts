@@ -25,6 +25,8 @@ export function hostileNetwork(): ImitatedNetwork & { strangers(): string[] } {
 	const network = imitateNetwork();
 	for (const [name, address] of Object.entries(PUBLIC)) network.resolve(name, [address]);
 	for (const [name, addresses] of Object.entries(INSIDE)) network.resolve(name, addresses);
+	// Judged by its first answer, it must not be contacted at its second one (DNS rebinding).
+	network.resolve('rebind.example.net', [PUBLIC['cdn.example.com']!], ['127.0.0.1']);
 	const hosts = [PUBLIC['api.example.com']!, PUBLIC['cdn.example.com']!];
 	return {
 		...network,

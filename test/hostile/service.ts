@@ -83,6 +83,9 @@ const bearer = ({ request }: Exchange) => String(request.headers.authorization);
 const escaped = (text: string) =>
 	Array.from(text, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join('');
 
+const percentEncoded = (text: string) =>
+	Array.from(text, (each) => `%${each.charCodeAt(0).toString(16)}`).join('');
+
 function quotesOf(header: string): string {
 	const key = header.replace('Bearer ', '');
 	const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -169,6 +172,26 @@ const call = (args: string, more: object = {}, index = 0) => ({
 	function: { name: 'depth', arguments: args },
 	...more,
 });
+
+/** Fields that say what a response is, and where its file is. */
+const KINDS = ['role', 'type', 'status', 'finish_reason', 'object', 'video_url'];
+
+/** The fields with this text in place of each of theirs. */
+function withText(value: unknown, text: string): unknown {
+	if (typeof value === 'string') return text;
+	if (typeof value !== 'object' || value === null) return value;
+	if (Array.isArray(value)) return value.map((each) => withText(each, text));
+	const entries = Object.entries(value).map(([name, each]: [string, unknown]) => [
+		name,
+		KINDS.includes(name) ? each : withText(each, text),
+	]);
+	return Object.fromEntries(entries);
+}
+
+/** Characters that a parser, a pattern or a page may be slow with. */
+const SUSPICIOUS: Readonly<Record<string, string>> = {
+	NUL: '\0',
+};
 
 const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then'];
 /** An object with the names of fields that every object has. */
@@ -361,6 +384,38 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		changed((fields, exchange) => ({ ...fields, id: bearer(exchange) })),
 		{ ends: 'badly', says: /a secret into the field id|\[masked: API Key\]/ },
 	),
+	quote(
+		'the reply, every character percent-encoded',
+		message((held, exchange) => ({ ...held, content: percentEncoded(bearer(exchange)) })),
+		{ skip: chatsOnly },
+	),
+	quote(
+		'an error message, every character percent-encoded or escaped',
+		(exchange) => {
+			const key = bearer(exchange);
+			const text = `${STRANGER}: ${percentEncoded(key)} ${escaped(key)}`;
+			reject(exchange, 400, { message: text, type: text });
+		},
+		{ ends: 'badly' },
+	),
+	quote(
+		'the reply, split over two events',
+		(exchange) => {
+			const text = bearer(exchange);
+			const halves = [text.slice(0, 17), text.slice(17)];
+			const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+			const events = [...halves.map((content) => chunk({ content })), end];
+			send(exchange, events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join(''));
+		},
+		{ skip: streamsOnly },
+	),
+	...Object.entries(SUSPICIOUS).map(([name, piece]): Attack => ({
+		title: `1 MB of ${name} in each text`,
+		act: changed((fields) => withText(fields, piece.repeat(MEGABYTE / piece.length))),
+		// The text of a reply is kept whole.
+		maxKilobytes: 20_000,
+		count: 3,
+	})),
 	page('1 MB of < in a 502', 502, '<'.repeat(MEGABYTE)),
 	page('1 MB of <script in a 502', 502, '<script'.repeat(MEGABYTE / 7)),
 	page('1 MB of <!-- with status 200', 200, '<!--'.repeat(MEGABYTE / 4)),
@@ -704,6 +759,14 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		title: 'headers of one megabyte',
 		act: (exchange) => {
 			raw(exchange, `${HTTP}x-a: ${'a'.repeat(MEGABYTE)}\r\n\r\n{}`);
+		},
+		ends: 'badly',
+	},
+	{
+		title: 'ten thousand headers',
+		act: (exchange) => {
+			const headers = TEN_THOUSAND.map((index) => `x-${index}: a\r\n`).join('');
+			raw(exchange, `${HTTP}${headers}${JSON_HEADER}content-length: 2\r\n\r\n{}`);
 		},
 		ends: 'badly',
 	},

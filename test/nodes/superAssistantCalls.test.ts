@@ -31,6 +31,13 @@ test('the row of a call shows what a person wants to see', () => {
 	});
 });
 
+test('of a long message, which a visitor may send, the row has the beginning', () => {
+	const message = `${'a'.repeat(1_000_000)}b`;
+	const { row, entered } = describeItem({ ...CALL, message });
+	expect(row.message).toBe(`${'a'.repeat(2_000)}…`);
+	expect(entered).not.toStrictEqual(describeItem({ ...CALL, message: `${message}c` }).entered);
+});
+
 test.each([
 	['the assistant', { appCode: 'other' }],
 	['the message', { message: 'Hi!' }],
