@@ -29,19 +29,8 @@ export interface App {
 	readonly assistant?: string;
 }
 
-const PLAIN: Omit<App, 'code' | 'kind'> = {
-	access: 'public',
-	model: 'chat-m2',
-	setting: 'You are a helpful assistant.',
-	temperature: 0.5,
-	thinking: {},
-	knowledge: [],
-	suggestsQuestions: false,
-	plugins: [],
-};
-
 /** All applications, workflows and super assistants of the emulator. */
-export const APPS: readonly App[] = (ROWS as readonly Pick<App, 'code' | 'kind'>[]).map((row) => ({
-	...PLAIN,
+export const APPS = ROWS.rows.map((row) => ({
+	...ROWS.plain,
 	...row,
-}));
+})) as unknown as readonly App[];

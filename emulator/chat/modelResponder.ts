@@ -8,6 +8,7 @@ import {
 	type CompletedPlugin,
 } from './responder';
 import type { Question } from './generation/question';
+import TEXTS from './generation/texts.json';
 import { writeJson } from './generation/writeJson';
 import { writeText } from './generation/writeText';
 import { textOf, type MessageToolCall } from './messages';
@@ -86,13 +87,6 @@ function writeContent(
 	return writeText(question);
 }
 
-const QUESTIONS = [
-	'Which aspect ratio fits best?',
-	'What makes a good video prompt?',
-	'How long does a video take?',
-	'Can I use my own pictures?',
-] as const;
-
 /** Extra response fields of an application (spec 2.6). */
 function extrasOf(
 	{ binding: { app } }: ChatContext,
@@ -113,7 +107,9 @@ function extrasOf(
 			},
 		}),
 		...(app?.suggestsQuestions && {
-			suggested_questions: QUESTIONS.filter((text) => text !== question.text).slice(0, 3),
+			suggested_questions: TEXTS.questions
+				.filter((text) => text !== question.text)
+				.slice(0, 3),
 		}),
 		...(chain.length > 0 && { agent: { status: 'success', chain, need_show_plugin: true } }),
 	};

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { EMULATED_CHAT_MODELS } from '../chat/models';
 import { extractKeywords } from '../chat/generation/words';
 import { chance } from '../random';
+import EMBEDDING_SCHEMA from './embeddingSchema.json';
 
 const DIMENSIONS = 1536;
 
@@ -12,17 +13,6 @@ interface EmbeddingBody {
 	readonly dimensions?: number;
 	readonly encoding_format?: string;
 }
-
-const EMBEDDING_SCHEMA = {
-	type: 'object',
-	required: ['input'],
-	properties: {
-		input: { type: ['string', 'array'], items: { type: 'string' } },
-		model: { type: 'string' },
-		dimensions: { type: 'integer', minimum: 1, maximum: 4096 },
-		encoding_format: { enum: ['float', 'base64'] },
-	},
-} as const;
 
 /** Unit vector of a text: texts that share words are close to each other, and the same text has the same vector. */
 function embed(text: string, dimensions: number): Float32Array {

@@ -1,4 +1,4 @@
-import ROWS from './modelRows.json';
+import MODELS from './modelRows.json';
 
 export type EmulatedImageMode = 'reference' | 'first_last_frame';
 export type VideoSize = '480P' | '720P' | '1080P';
@@ -39,27 +39,11 @@ export interface EmulatedModel {
 	readonly skipsQueue: boolean;
 }
 
-/** A model that takes text alone; the rows say in what the others differ. */
-const TEXT_ONLY: Omit<EmulatedModel, 'code' | 'durations' | 'defaultDuration' | 'images'> = {
-	ratios: ['16:9', '1:1', '9:16'],
-	durationPolicy: 'reject',
-	sizes: [],
-	defaultSize: '720P',
-	hasMode: false,
-	maxVideos: 0,
-	maxAudios: 0,
-	hasAudio: false,
-	editsVideos: false,
-	thumbnail: false,
-	enhancedPrompt: false,
-	skipsQueue: false,
-};
-
 /**
- * All video models (spec 2.11), one row each. Which ones return thumbnails and enhanced prompts is our
+ * All video models (spec 2.11), one row each, with what differs from a model that takes text alone. Which ones return thumbnails and enhanced prompts is our
  * choice. A new size also needs an entry in `VideoSize` and in the CDN path (`cdnVideo.ts`).
  */
-export const EMULATED_MODELS = ROWS.map((row) => ({
-	...TEXT_ONLY,
+export const EMULATED_MODELS = MODELS.rows.map((row) => ({
+	...MODELS.textOnly,
 	...row,
 })) as unknown as readonly EmulatedModel[];

@@ -1,17 +1,13 @@
 type Operation = (a: number, b: number) => number;
 
+const add: Operation = (a, b) => a + b;
+const subtract: Operation = (a, b) => a - b;
+const multiply: Operation = (a, b) => a * b;
+const divide: Operation = (a, b) => a / b;
 const OPERATIONS: Readonly<Record<string, Operation>> = {
-	'+': (a, b) => a + b,
-	plus: (a, b) => a + b,
-	'-': (a, b) => a - b,
-	'−': (a, b) => a - b,
-	minus: (a, b) => a - b,
-	'*': (a, b) => a * b,
-	'×': (a, b) => a * b,
-	times: (a, b) => a * b,
-	'/': (a, b) => a / b,
-	'÷': (a, b) => a / b,
-	'divided by': (a, b) => a / b,
+	...{ '+': add, plus: add, '-': subtract, '−': subtract, minus: subtract },
+	...{ '*': multiply, '×': multiply, times: multiply, '/': divide, '÷': divide },
+	'divided by': divide,
 };
 
 /** Minus and slash need spaces around them: `24/7` and `2026-01-31` are not expressions. */

@@ -23,16 +23,16 @@ export function schemaIn(text: string): JsonSchema | undefined {
 
 /**
  * A value that matches a schema.
- * @param write writes the text or number for a key, by the first character of such a value in JSON
+ * @param write writes the text or number for a key, by the first character of such a value in JSON, or one of those allowed
  * @param turn position in a list, so that its values differ
  */
 export function valueFor(
 	{ type, properties = {}, items = {}, minItems = 1, enum: allowed }: JsonSchema,
 	key: string,
-	write: (key: string, sample: string, turn: number) => unknown,
+	write: (key: string, sample: string, turn: number, allowed?: readonly unknown[]) => unknown,
 	turn = 0,
 ): unknown {
-	if (allowed !== undefined) return allowed[0];
+	if (allowed !== undefined) return write(key, '', turn, allowed);
 	if (type === 'object')
 		return Object.fromEntries(
 			Object.entries(properties).map(([name, schema]) => [

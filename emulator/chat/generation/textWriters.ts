@@ -1,4 +1,5 @@
 import type { Question } from './question';
+import TEXTS from './texts.json';
 import { capitalize } from './words';
 import { writeVideoPrompt } from './videoPrompt';
 
@@ -8,31 +9,6 @@ export interface TextWriter {
 	/** @param turn number of the text, if an answer has several */
 	readonly write: (question: Question, turn?: number) => string;
 }
-
-const TITLES = ['The Quiet Side of', 'A Closer Look at', 'One Day with', 'The Story of', 'Inside'];
-const SLOGANS = [
-	'A new perspective.',
-	'Made to be remembered.',
-	'Closer than ever.',
-	'Every detail counts.',
-];
-const ANGLES = [
-	'follow one person through a single day with',
-	'show the beginning and the end, and leave the middle to the viewer:',
-	'tell it backwards, from the result to the first step:',
-	'compare how it was a hundred years ago with how it is now:',
-	'look at it from very close, then from far away:',
-	'let the sounds lead and the pictures follow:',
-];
-const IMAGE_STYLES = ['watercolor', 'studio photograph', 'flat illustration', 'oil painting'];
-const BEGINNINGS = [
-	'It begins before sunrise, when nobody is looking yet',
-	'Step by step, something small changes and everything follows',
-];
-const ENDINGS = [
-	'A stranger stops, smiles, and helps for a moment',
-	'In the end it is quiet again, but nothing is quite the same',
-];
 
 const SMALL_WORDS = new Set(['a', 'an', 'and', 'at', 'by', 'for', 'in', 'of', 'on', 'the', 'to']);
 
@@ -53,25 +29,26 @@ export const TEXT_WRITERS: readonly TextWriter[] = [
 	{
 		pattern: /\bprompts?\b/i,
 		write: ({ topic, choose }, turn) =>
-			`${capitalize(topic)}, ${choose(IMAGE_STYLES, 'style', turn)}, soft light, balanced composition, fine detail.`,
+			`${capitalize(topic)}, ${choose(TEXTS.imageStyles, 'style', turn)}, soft light, balanced composition, fine detail.`,
 	},
 	{
 		pattern: /\b(?:titles?|headlines?)\b/i,
-		write: ({ topic, choose }, turn) => `${choose(TITLES, 'title', turn)} ${titleCase(topic)}`,
+		write: ({ topic, choose }, turn) =>
+			`${choose(TEXTS.titles, 'title', turn)} ${titleCase(topic)}`,
 	},
 	{
 		pattern: /\b(?:slogans?|taglines?|captions?)\b/i,
 		write: ({ topic, choose }, turn) =>
-			`${capitalize(topic)}. ${choose(SLOGANS, 'slogan', turn)}`,
+			`${capitalize(topic)}. ${choose(TEXTS.slogans, 'slogan', turn)}`,
 	},
 	{
 		pattern: /\b(?:ideas?|suggestions?|concepts?)\b/i,
 		write: ({ topic, choose }, turn) =>
-			`${capitalize(choose(ANGLES, 'angle', turn))} ${topic}.`,
+			`${capitalize(choose(TEXTS.angles, 'angle', turn))} ${topic}.`,
 	},
 	{
 		pattern: /\b(?:story|stories|poems?|scripts?)\b/i,
 		write: ({ topic, choose }, turn) =>
-			`This is about ${topic}. ${choose(BEGINNINGS, 'beginning', turn)}. ${choose(ENDINGS, 'ending', turn)}.`,
+			`This is about ${topic}. ${choose(TEXTS.beginnings, 'beginning', turn)}. ${choose(TEXTS.endings, 'ending', turn)}.`,
 	},
 ];

@@ -1,12 +1,7 @@
+import TEXTS from './texts.json';
+
 /** Stop words: common words without meaning for matching. */
-const STOP_WORDS = new Set(
-	`a about all also an and any are as at be by can could current data do does find for from function get
-	give given has have her his how i in information into is it its list make me my name new now of on one
-	or our please return returns set show some string tell than that the their them then there these this
-	to tool use used user value was we what when where which who why will with would you your`.split(
-		/\s+/,
-	),
-);
+const STOP_WORDS = new Set(TEXTS.stopWords.split(' '));
 
 /** Simple stemmer: `searching`, `searches` → `search`. */
 const stem = (word: string): string =>

@@ -1,4 +1,5 @@
 import { chance } from '../../random';
+import { classifyOne, labelsIn } from './classify';
 import { schemaIn, valueFor } from './jsonSchema';
 import type { Question } from './question';
 import { writeVideoPrompt } from './videoPrompt';
@@ -14,17 +15,29 @@ interface RequestedKey {
 	readonly key: string;
 	/** First character of the value in a JSON template: `[`, a digit, `t` or `f`. */
 	readonly sample?: string;
+	/** The only values that the text names for it. */
+	readonly allowed?: readonly unknown[] | undefined;
 }
 
 /** Keys requested in a text: `{"title": …}` or `with keys title, tags and score`. */
 function requestedKeys(text: string): readonly RequestedKey[] {
-	const template = [...text.matchAll(/["'](\w+)["']\s*:\s*(\S)?/g)];
-	if (template.length > 0) return template.map(([, key, sample = '']) => ({ key: key!, sample }));
+	const template = [...text.matchAll(/["'](\w+)["']\s*:\s*(?:"([^"|]+(?:\|[^"|]+)+)"|(\S))?/g)];
+	if (template.length > 0)
+		return template.map(([, key, list, sample = '']) => ({
+			...{ key: key!, sample },
+			allowed: list === undefined ? undefined : labelsIn(list),
+		}));
 
 	const list = KEY_LIST.exec(text)?.[1] ?? '';
 	return list
-		.split(/\s*,\s*|\s+and\s+/)
-		.map((name) => ({ key: /\w+/.exec(name)?.[0] ?? '' }))
+		.split(/\s*,\s*(?![^(]*\))|\s+and\s+(?![^(]*\))/)
+		.map((name) => {
+			const labels = labelsIn(/\((.*)\)/.exec(name)?.[1] ?? '');
+			return {
+				key: /\w+/.exec(name)?.[0] ?? '',
+				allowed: labels.length > 1 ? labels : undefined,
+			};
+		})
 		.filter(({ key }) => key !== '');
 }
 
@@ -72,7 +85,9 @@ const SAMPLES: readonly ValueRule[] = [
 	[/[tf]/, () => true],
 ];
 
-function valueOf(question: Question, { key, sample = '' }: RequestedKey, turn = 0): unknown {
+function valueOf(question: Question, requested: RequestedKey, turn = 0): unknown {
+	const { key, sample = '', allowed } = requested;
+	if (allowed) return classifyOne(question.text, allowed);
 	const [, value] =
 		SAMPLES.find(([start]) => start.test(sample)) ?? VALUES.find(([name]) => name.test(key))!;
 	return value(question, key, turn);
@@ -85,8 +100,12 @@ function valueOf(question: Question, { key, sample = '' }: RequestedKey, turn = 
 export function writeJson(question: Question, unasked?: object): string {
 	const schema = schemaIn(question.text);
 	if (schema !== undefined) {
-		const write = (key: string, sample: string, turn: number) =>
-			valueOf(question, { key, sample }, turn);
+		const write = (key: string, sample: string, turn: number, allowed?: readonly unknown[]) =>
+			valueOf(
+				{ ...question, text: question.text.replace(/\n.*$/, '') },
+				{ key, sample, allowed },
+				turn,
+			);
 		return JSON.stringify(valueFor(schema, 'answer', write));
 	}
 	const inQuestion = requestedKeys(question.text);

@@ -1,8 +1,10 @@
 import { capitalize } from './words';
+import { classifyText } from './classify';
 import { calculate } from './calculate';
 import { recallFact } from './recallFact';
 import type { Question } from './question';
 import { firstSentence } from './topic';
+import TEXTS from './texts.json';
 import { TEXT_WRITERS, type TextWriter } from './textWriters';
 
 const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
@@ -48,24 +50,8 @@ export function writePieces(question: Question): readonly string[] {
 
 type Rule = (question: Question) => string | undefined;
 
-const STEPS = [
-	'decide what a good result looks like, make a first small version, and change one thing at a time',
-	'start with the part that matters most, keep it simple, and check the result before you go on',
-	'collect what you need, do the smallest step that shows something, and improve from there',
-];
-const REASONS = [
-	'usually several small causes come together, and the first of them is easy to overlook',
-	'it keeps the effort low where it matters least and leaves room where it matters most',
-	'what looks like one thing is often two that happen at the same time',
-];
-const VIEWS = [
-	'look at its purpose first, then at its parts, and last at how they work together',
-	'the essentials are what it is for, who uses it, and what changes when it is missing',
-	'a good way in is one concrete example, and then what all examples have in common',
-];
-
 const adviceFor = (text: string): readonly string[] =>
-	/^\s*how\b/i.test(text) ? STEPS : /^\s*why\b/i.test(text) ? REASONS : VIEWS;
+	/^\s*how\b/i.test(text) ? TEXTS.steps : /^\s*why\b/i.test(text) ? TEXTS.reasons : TEXTS.views;
 
 const numbered = (pieces: readonly string[]): string =>
 	pieces.length === 1 ? pieces[0]! : pieces.map((piece, i) => `${i + 1}. ${piece}`).join('\n');
@@ -74,6 +60,7 @@ const numbered = (pieces: readonly string[]): string =>
 const RULES: readonly Rule[] = [
 	(question) => numbered(writePieces(question)) || undefined,
 	recallFact,
+	classifyText,
 	({ text }) => calculate(text),
 	({ knowledge }) => (knowledge.length > 0 ? knowledge.join(' ') : undefined),
 	({ text }) =>
@@ -85,7 +72,7 @@ const RULES: readonly Rule[] = [
 		IS_QUESTION.test(text)
 			? `${firstSentence(text)}? ${capitalize(choose(adviceFor(text), 'advice'))}.`
 			: undefined,
-	({ topic, choose }) => `${capitalize(topic)}: ${choose(VIEWS, 'view')}.`,
+	({ topic, choose }) => `${capitalize(topic)}: ${choose(TEXTS.views, 'view')}.`,
 ];
 
 /** Writes the answer as plain text. */

@@ -1,3 +1,4 @@
+import { classifyOne } from '../generation/classify';
 import type { Entities } from './entities';
 import { fillString, findMentioned, namedList, namedValue } from './fillString';
 import { resolveSchema, schemaType, type JsonSchema } from './schema';
@@ -85,7 +86,10 @@ export function fillSchema(value: unknown, name: string, context: FillContext): 
 	const schema = resolveSchema(value, context.root);
 	if (context.depth > MAX_DEPTH || context.budget.left-- <= 0) return null;
 	if ('const' in schema) return schema.const;
-	if (schema.enum) return findMentioned(schema.enum, context.entities) ?? schema.enum[0] ?? null;
+	if (schema.enum) {
+		const { entities } = context;
+		return findMentioned(schema.enum, entities) ?? classifyOne(entities.text, schema.enum);
+	}
 	const fill = FILLERS[schemaType(schema)] ?? FILLERS['null']!;
 	return fill(schema, name, { ...context, depth: context.depth + 1 });
 }
