@@ -3,9 +3,15 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { slices } from '../client/concurrency';
 import { emptyText, InputError } from '../client/errors';
 import { isUnknown, type TaskPoll } from '../client/video/poll/task';
-import { MAX_CONDITIONS, onTable, type Condition, type Row } from '../shared/ledger/dataTable';
+import {
+	MAX_CONDITIONS,
+	onTable,
+	PAGE,
+	type Condition,
+	type Row,
+} from '../shared/ledger/dataTable';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
-import { accountOf, hostOf, isOfHost, isOwn } from '../shared/run/credential';
+import { accountOf, hostOf, isOfHost } from '../shared/run/credential';
 import { hint } from '../shared/run/hints';
 import { nodeState } from '../shared/run/nodeContext';
 import { checkKey } from '../shared/run/parameters';
@@ -126,31 +132,30 @@ async function takeRows(context: IExecuteFunctions, account: string): Promise<re
 	const values = waitForm.read(context, 0);
 	const { maximumTasks, minimumAge: minutes } = values.options;
 	const conditions = toConditions(values);
-	const found = await onTable(context, TASK_TABLE, { find: { all: conditions } });
-	const rows = found.filter((row) => isOfHost(row, account));
-	await mentionUnanswered(context, rows);
-	mentionOtherHosts(context, found, account);
+	const waiting = [...conditions, ['task_id', 'isNotEmpty']] as const;
+	const find = async (all: readonly Condition[], limit = PAGE, orderBy = 'id') =>
+		await onTable(context, TASK_TABLE, { find: { all }, limit, orderBy });
+	const sent = await find([...conditions, ['status', 'eq', 'sent']]);
+	await mentionUnanswered(
+		context,
+		sent.filter((row) => isOfHost(row, account)),
+	);
+	mentionOtherHosts(context, await find([...waiting, ['account', 'neq', account]]), account);
 
-	const open = rows.filter((row) => taskIdOf(row) !== '');
-	const chosen = open
-		.filter((row) => takenAtMs(row) < Date.now() - CLAIM_MS)
-		.sort(
-			(a, b) =>
-				Number(isOwn(b, account)) - Number(isOwn(a, account)) ||
-				takenAtMs(a) - takenAtMs(b) ||
-				Number(a['id']) - Number(b['id']),
-		)
-		.slice(0, maximumTasks);
+	const freeBefore = new Date(Date.now() - CLAIM_MS).toISOString();
+	const chosen = await findFree(account, freeBefore, maximumTasks, async (all, orderBy) =>
+		(await find([...waiting, ...all], maximumTasks, orderBy)).filter(taskIdOf),
+	);
 	if (chosen.length === 0) {
+		const taken = await find([...waiting, ['collected_at', 'gte', freeBefore]]);
+		const { length } = taken.filter((row) => isOfHost(row, account));
 		const old = minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : '';
-		const busy =
-			open.length > 0 ? `; ${open.length} belong to a run of the last 15 minutes` : '';
+		const busy = length > 0 ? `; ${length} belong to a run of the last 15 minutes` : '';
 		hint(context, `No open tasks${old}${busy}`, 'info');
 		return [];
 	}
 	// Two runs that start together have different stamps.
 	const stamp = new Date(Date.now() - Math.floor(Math.random() * STAMP_RANGE_MS)).toISOString();
-	const all: readonly Condition[] = [...conditions, ['task_id', 'isNotEmpty']];
 	const same = (row: Row) =>
 		['collected_at', 'account'].map((name): Condition => {
 			const value = row[name];
@@ -159,14 +164,39 @@ async function takeRows(context: IExecuteFunctions, account: string): Promise<re
 				: [name, 'eq', value as string];
 		});
 	const last = new Map(chosen.map((row) => [JSON.stringify(same(row)), row]));
-	const steps = [...last.values()].map((row) => ({
-		set: { collected_at: stamp },
-		where: { all: [...all, ...same(row), ['id', 'lt', Number(row['id']) + 1] as const] },
-	}));
-	const mine = { find: { all: [...all, ['collected_at', 'eq', stamp] as const] } };
-	const taken = await onTable(context, TASK_TABLE, trimTaskIds(rows), ...steps, mine);
+	await onTable(context, TASK_TABLE, trimTaskIds([...sent, ...chosen]));
+	const taken: Row[] = [];
+	for (const row of last.values()) {
+		const upTo = ['id', 'lt', Number(row['id']) + 1] as const;
+		const where = { all: [...waiting, ...same(row), upTo] };
+		const set = { collected_at: stamp };
+		taken.push(...(await onTable(context, TASK_TABLE, { set, where })));
+	}
 	const own = taken.filter((row) => isOfHost(row, account));
 	return [...new Map(own.map((row) => [row['task_id'], row])).values()];
+}
+
+/** The tasks that come next: of today's API key or of none before those of others, and what no run has ever had before the rest. */
+async function findFree(
+	account: string,
+	freeBefore: string,
+	count: number,
+	find: (all: readonly Condition[], orderBy: string) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+	const own: readonly Condition[] = [
+		['account', 'eq', account],
+		['account', 'isEmpty'],
+	];
+	const ofHost = ['account', 'like', `${hostOf({ account })} %`] as const;
+	const neverTaken = ['collected_at', 'isEmpty'] as const;
+	const givenUp = ['collected_at', 'lt', freeBefore] as const;
+	const chosen = new Map<unknown, Row>();
+	for (const owners of [own, [ofHost]])
+		for (const isFree of [neverTaken, givenUp])
+			for (const owner of chosen.size < count ? owners : [])
+				for (const row of await find([owner, isFree], isFree[0]))
+					chosen.set(row['id'], row);
+	return [...chosen.values()].slice(0, count);
 }
 
 /** The conditions of the tasks to collect: those that are open, and not too young. */
@@ -181,10 +211,6 @@ export function toConditions(values: ReturnType<typeof waitForm.read>): readonly
 	const value = values[choice.field];
 	if (value === '') throw emptyText(choice.label);
 	return [...isUnfinished, [choice.column, 'eq', checkKey(value, choice.label)]];
-}
-
-function takenAtMs({ collected_at }: Row): number {
-	return collected_at === null ? 0 : Date.parse(collected_at as string);
 }
 
 /** Counts the open tasks at other hosts: after a change of the Base URL nobody would collect them. */

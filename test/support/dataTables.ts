@@ -38,6 +38,7 @@ interface Schema {
 	readonly columns: Readonly<Record<string, ColumnType>>;
 }
 
+type Cell = string | number;
 type ColumnType = 'string' | 'number' | 'boolean' | 'date';
 
 interface Table extends Schema {
@@ -330,7 +331,15 @@ function toTest(
 	const value = toCell(keyName, keyValue, type);
 	if (condition === 'eq') return (row) => row[keyName] === value;
 	if (condition === 'neq') return (row) => row[keyName] !== value;
-	if (condition === 'lt') return (row) => row[keyName] !== null && row[keyName]! < value!;
+	const compared = (compare: (cell: Cell, value: Cell) => boolean) => (row: IDataObject) =>
+		row[keyName] !== null && compare(row[keyName] as Cell, value as Cell);
+	if (condition === 'lt') return compared((cell, limit) => cell < limit);
+	if (condition === 'gt') return compared((cell, limit) => cell > limit);
+	if (condition === 'gte') return compared((cell, limit) => cell >= limit);
+	if (condition === 'like') {
+		const start = String(value).replace(/%$/, '');
+		return compared((cell) => String(cell).startsWith(start));
+	}
 	throw new Error(`The fake has no condition ${condition}`);
 }
 

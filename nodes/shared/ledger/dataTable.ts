@@ -22,7 +22,11 @@ export type Row = IDataObject;
 /** A condition on a column. */
 export type Condition =
 	| readonly [column: string, condition: 'isEmpty' | 'isNotEmpty']
-	| readonly [column: string, condition: 'eq' | 'neq' | 'lt', value: string | number];
+	| readonly [
+			column: string,
+			condition: 'eq' | 'neq' | 'lt' | 'gt' | 'gte' | 'like',
+			value: string | number,
+	  ];
 
 /** Rows of which `all` conditions hold, or at least one of `any`. */
 export type Filter =
@@ -36,8 +40,19 @@ export type Step =
 	/** Sets the same columns in all rows of the filter, and returns these. */
 	| { readonly set: Row; readonly where: Filter }
 	| { readonly remove: Filter }
-	/** The rows of the filter, oldest first. Where this is `optional`, a missing table is not created for it. */
-	| { readonly find: Filter; readonly optional?: true };
+	/**
+	 * The rows of the filter, or the first of them: by default the oldest. Where this is `optional`, a missing table is not
+	 * created for it.
+	 */
+	| {
+			readonly find: Filter;
+			readonly limit?: number;
+			readonly orderBy?: string;
+			readonly optional?: true;
+	  };
+
+/** n8n reads rows in pages of this size: a larger result fails where other rows are written meanwhile. */
+export const PAGE = 1_000;
 
 /** Conditions of one filter: a database limits the depth of an expression. */
 export const MAX_CONDITIONS = 200;
@@ -257,8 +272,10 @@ function parametersOf(step: Step): INodeParameters {
 		return { operation: 'update', columns, ...toFilters(step.where) };
 	}
 	if ('remove' in step) return { operation: 'deleteRows', ...toFilters(step.remove) };
-	const order = { orderBy: true, orderByColumn: 'id', orderByDirection: 'ASC' };
-	return { operation: 'get', ...toFilters(step.find), returnAll: true, ...order };
+	const { find, limit = 0, orderBy: orderByColumn = 'id' } = step;
+	const order = { orderBy: true, orderByColumn, orderByDirection: 'ASC' };
+	const amount = limit > 0 ? { limit } : { returnAll: true };
+	return { operation: 'get', ...toFilters(find), ...amount, ...order };
 }
 
 const FROM_INPUT = { mappingMode: 'autoMapInputData', value: {} };
