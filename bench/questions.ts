@@ -1,6 +1,7 @@
 import type { Question } from './question';
 import { AGENT_LOOP } from './questions/agentLoop';
 import { FIRST_TOKEN } from './questions/firstToken';
+import { LARGE_LEDGER } from './questions/largeLedger';
 import { MANY_CHATS } from './questions/manyChats';
 import { READING_STREAMS } from './questions/readingStreams';
 import { SCALE } from './questions/scale';
@@ -16,6 +17,7 @@ export const QUESTIONS: readonly Question[] = [
 	AGENT_LOOP,
 	WAITING,
 	TASK_LEDGER,
+	LARGE_LEDGER,
 	SCALE,
 	WEIGHT,
 ];

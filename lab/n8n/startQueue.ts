@@ -99,14 +99,21 @@ function queueSettings(database: Postgres, redis: Server): Readonly<Record<strin
 		EXECUTIONS_MODE: 'queue',
 		// Each process has its own user folder, but all of them decrypt the same credentials.
 		N8N_ENCRYPTION_KEY: randomUUID(),
+		...postgresSettings(database),
+		QUEUE_BULL_REDIS_HOST: '127.0.0.1',
+		QUEUE_BULL_REDIS_PORT: String(redis.port),
+	};
+}
+
+/** Settings with which n8n uses this database. */
+export function postgresSettings(database: Postgres): Readonly<Record<string, string>> {
+	return {
 		DB_TYPE: 'postgresdb',
 		DB_POSTGRESDB_HOST: '127.0.0.1',
 		DB_POSTGRESDB_PORT: String(database.port),
 		DB_POSTGRESDB_USER: database.user,
 		DB_POSTGRESDB_PASSWORD: database.password,
 		DB_POSTGRESDB_DATABASE: database.database,
-		QUEUE_BULL_REDIS_HOST: '127.0.0.1',
-		QUEUE_BULL_REDIS_PORT: String(redis.port),
 	};
 }
 
