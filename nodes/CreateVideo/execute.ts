@@ -13,6 +13,7 @@ import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { CallKind } from '../shared/ledger/callKind';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
+import { checkWithin, type Limit } from '../shared/ledger/limit';
 import { attemptOf } from '../shared/ledger/paidCall';
 import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
 import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
@@ -26,7 +27,14 @@ import { isToolRun, trace } from '../shared/run/nodeContext';
 import type { Delivered, Ending } from '../shared/wait/deliver';
 import { endOf, failAtEnd, failsAtEnd, isTriedAgain, notCreated } from '../shared/wait/lostVideos';
 
-import { checkCostKnown, countSpent, planVideo, spend, type PlannedVideo } from './plan';
+import {
+	checkCostKnown,
+	countSpent,
+	periodLimit,
+	planVideo,
+	spend,
+	type PlannedVideo,
+} from './plan';
 import { ADVICE, readWaits, waitForCreated, type CreateRun } from './wait';
 
 /** Maximum number of reasons in the hint below the output. */
@@ -94,7 +102,8 @@ async function createTasks(
 	);
 	const videos = [...planned.values()];
 	const dryRuns = videos.filter(({ options }) => options.dryRun);
-	const opened = await settled(openTasks(context, videos));
+	const limit = periodLimit(context, videos);
+	const opened = await settled(openTasks(context, videos, limit));
 	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
 	/** The videos that are counted, but not created so far. A creation that certainly failed comes back. */
 	const pending = new Set<PlannedVideo>();
@@ -106,7 +115,7 @@ async function createTasks(
 			() => {
 				const calls = valueOf(opened);
 				const earlier = videos.filter(({ item }) => calls.isFromLedger(item));
-				spend(context, earlier, dryRuns, toSend);
+				if (limit === undefined) spend(context, earlier, dryRuns, toSend);
 				toSend.forEach((video) => pending.add(video));
 				const batching = readBatching(context);
 				return {
@@ -140,7 +149,7 @@ async function createTasks(
 			return failed.get(index) ?? { item, ending };
 		});
 	} finally {
-		countSpent(context, [...pending], -1);
+		if (limit === undefined) countSpent(context, [...pending], -1);
 		if ('value' in opened) await opened.value.close();
 	}
 }
@@ -191,8 +200,15 @@ const CREATIONS: CallKind<CreatedVideo> = {
 	},
 };
 
-/** Opens the creations of a run in the task ledger: all but the dry runs. */
-async function openTasks(context: IExecuteFunctions, videos: readonly PlannedVideo[]) {
+/** Opens the creations of a run in the task ledger: all but the dry runs, which are only compared with the limit. */
+async function openTasks(
+	context: IExecuteFunctions,
+	videos: readonly PlannedVideo[],
+	limit: Limit | undefined,
+) {
+	const dryRuns = videos.filter(({ options }) => options.dryRun).map(({ item }) => item);
+	if (limit !== undefined && dryRuns.length > 0)
+		await checkWithin(context, TASK_TABLE, limit, dryRuns);
 	const planned = videos
 		.filter(({ options }) => !options.dryRun)
 		.map(
@@ -224,10 +240,9 @@ async function openTasks(context: IExecuteFunctions, videos: readonly PlannedVid
 				},
 			}),
 		);
-	return await openCalls(context, CREATIONS, planned, {
-		isOn: ledgerOptions.taskLedger.read(context, 0),
-		concurrency: readBatching(context).concurrency,
-	});
+	const { concurrency } = readBatching(context);
+	const isOn = ledgerOptions.taskLedger.read(context, 0);
+	return await openCalls(context, CREATIONS, planned, { isOn, concurrency }, limit);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../client/errors';
 import { checkPublicUrl } from '../client/http/publicUrl';
 import { withoutUndefined } from '../client/json';
+import { counted } from '../client/values';
 import { VIDEO_FIELDS, REFERENCES } from '../client/video/fields';
 import { readPair, type OwnModel } from '../client/video/models';
 
@@ -10,6 +11,8 @@ import { videoRequest } from '../client/video/videoRequest';
 import { binaryFile, fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
 import { unevaluatedText } from '../shared/run/parameters';
+import type { Limit, Total } from '../shared/ledger/limit';
+import { TASK_TABLE } from '../shared/ledger/taskTable';
 import { isToolRun, nodeState } from '../shared/run/nodeContext';
 
 import type { ValuesOf } from '../shared/form/form';
@@ -149,7 +152,7 @@ interface Spent {
 
 const spentState = (context: IExecuteFunctions) => nodeState<Spent>(context, 'spent');
 
-/** The limits of an execution, each with the sum that it holds for, and the words of its error. */
+/** The limits, each with the sum that it holds for, and the words of its error. */
 const LIMITS = [
 	['maximumVideos', 'videos', 'Maximum Videos', 'create', 'created'],
 	['maximumCost', 'cost', 'Maximum Cost', 'cost', 'cost'],
@@ -158,10 +161,15 @@ const LIMITS = [
 /**
  * Checks the limits for all videos that a run would create. Where the items have different limits the smallest holds.
  *
+ * @param spent What has been spent, and the words for whom and when.
  * @throws InputError when they would exceed a limit, or when Maximum Cost is set and a cost is unknown.
  */
-function checkLimits(context: IExecuteFunctions, videos: readonly PlannedVideo[]): void {
-	const spent = spentState(context).get() ?? { videos: 0, cost: 0 };
+function checkLimits(
+	context: IExecuteFunctions,
+	videos: readonly PlannedVideo[],
+	spent: Omit<Total, 'unpriced'>,
+	{ who, when }: Words = { who: 'execution', when: 'so far' },
+): void {
 	const added = { videos: videos.length, cost: costOf(videos) };
 	for (const [option, sum, label, would, has] of LIMITS) {
 		const limits = videos.map(({ options }) => options[option]).filter((limit) => limit > 0);
@@ -171,12 +179,56 @@ function checkLimits(context: IExecuteFunctions, videos: readonly PlannedVideo[]
 		if (roundCost(spent[sum] + added[sum]) <= limit) continue;
 		throw new InputError(
 			label,
-			`is ${limit}. This run would ${would} ${added[sum]}, and this execution has ${has} ${spent[sum]} so far`,
+			`is ${limit}. This run would ${would} ${added[sum]}, and this ${who} has ${has} ${roundCost(spent[sum])} ${when}`,
 			isToolRun(context)
 				? 'Create no more videos now, and tell the user'
 				: `Nothing was sent. Use fewer items, or raise ${label}`,
 		);
 	}
+}
+
+interface Words {
+	readonly who: string;
+	readonly when: string;
+}
+
+/** The periods, each with its unit, whose videos count, and the words for when. */
+const PERIODS = {
+	day: ['day', 'workflow', 'today'],
+	month: ['month', 'workflow', 'this month'],
+	projectDay: ['day', 'project', 'today'],
+	projectMonth: ['month', 'project', 'this month'],
+} as const;
+
+/**
+ * The limit of a day or month: it counts the rows of the task ledger. Undefined where the limits are those of an execution,
+ * or none is set.
+ */
+export function periodLimit(
+	context: IExecuteFunctions,
+	videos: readonly PlannedVideo[],
+): Limit | undefined {
+	const period = createVideoForm.fields.limitPeriod.read(context, 0);
+	const isSet = LIMITS.some(([option]) => videos.some(({ options }) => options[option] > 0));
+	if (period === 'execution' || !isSet) return undefined;
+	const [unit, who, when] = PERIODS[period];
+	const start = context.evaluateExpression(`{{ $now.startOf('${unit}').toMillis() }}`, 0);
+	const since = new Date(start as number).toISOString();
+	const ofWorkflow = ['workflow_id', 'eq', context.getWorkflow().id ?? ''] as const;
+	return {
+		rows: [['sent_at', 'gte', since], ...(who === 'workflow' ? [ofWorkflow] : [])],
+		check(spent, items) {
+			const asked = videos.filter(({ item }) => items.includes(item));
+			checkLimits(context, asked, spent, { who, when });
+			if (spent.unpriced === 0 || asked.every(({ options }) => options.maximumCost === 0))
+				return;
+			throw new InputError(
+				'Maximum Cost',
+				`cannot be checked: ${counted(spent.unpriced, 'video')} of this ${who} ${when} ${spent.unpriced === 1 ? 'has' : 'have'} no estimated cost`,
+				`Nothing was sent. Add Price per Second to every node that creates them, and enter estimated_cost in their rows of the data table ${TASK_TABLE.name}`,
+			);
+		},
+	};
 }
 
 /**
@@ -215,8 +267,9 @@ export function spend(
 ): void {
 	const now = context.getExecutionId();
 	if ((spentState(context).get()?.execution ?? now) === now) countSpent(context, earlier);
-	checkLimits(context, dryRuns);
-	checkLimits(context, toSend);
+	const spent = spentState(context).get() ?? { videos: 0, cost: 0 };
+	checkLimits(context, dryRuns, spent);
+	checkLimits(context, toSend, spent);
 	countSpent(context, toSend);
 }
 

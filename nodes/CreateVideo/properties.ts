@@ -27,16 +27,19 @@ import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters'
 import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/options';
 import { referencesField, videoFields, videoModelItems } from './modelProperties';
 
+/** What the limits count. */
+export type LimitPeriod = 'execution' | 'day' | 'month' | 'projectDay' | 'projectMonth';
+
 const first = videoModelItems()[0]!;
 
 /** An agent decides itself how often it creates a video, so there is always a limit. */
 const videosOfTool = count('Maximum Videos', {
-	help: 'How many videos the agent may create in one execution, because each of them costs money',
+	help: 'How many videos the agent may create in one execution, or in the Limit Period, because each of them costs money',
 	default: 5,
 })('maximumVideos');
 
 const videosOfNode = number('Maximum Videos', {
-	help: 'How many videos this node may create in one execution of the workflow, over all its runs. More fail before anything is sent. 0 means no limit.',
+	help: 'How many videos this node may create in one execution of the workflow, over all its runs, or in the Limit Period. More fail before anything is sent. 0 means no limit.',
 	default: 0,
 	integer: true,
 })('maximumVideos');
@@ -142,7 +145,7 @@ export const createVideoForm = form({
 			default: 0,
 		}),
 		maximumCost: number('Maximum Cost', {
-			help: 'Maximum sum of the estimated costs in one execution of the workflow, over all runs of this node. More fails before anything is sent. Requires Price per Second. 0 means no limit.',
+			help: 'Maximum sum of the estimated costs in one execution of the workflow, over all runs of this node, or in the Limit Period. More fails before anything is sent. Requires Price per Second. 0 means no limit.',
 			default: 0,
 		}),
 		dryRun: toggle('Dry Run', {
@@ -162,6 +165,19 @@ export const createVideoForm = form({
 		// The service answers at once with a task.
 		timeout: timeoutField(120),
 		taskLedger: taskLedgerField,
+	}),
+	// No option, though it is about two of them: the form of n8n cannot show a field for options that are added.
+	limitPeriod: choice<LimitPeriod>('Limit Period', {
+		noDataExpression: true,
+		help: 'What the options Maximum Videos and Maximum Cost count. A day or month counts all videos in the task ledger since it began in the timezone of the workflow.',
+		default: 'execution',
+		choices: [
+			['Execution', 'execution', 'What this node has sent in this execution'],
+			['Day', 'day', 'In all executions of this workflow'],
+			['Month', 'month', 'In all executions of this workflow'],
+			['Day, Whole Project', 'projectDay', 'In all workflows of the project'],
+			['Month, Whole Project', 'projectMonth', 'In all workflows of the project'],
+		],
 	}),
 });
 

@@ -72,6 +72,8 @@ export interface EnvironmentOptions {
 	readonly stepOf?: string;
 	/** The order in which the nodes of the workflow run; v1 by default. */
 	readonly executionOrder?: 'v0' | 'v1';
+	/** The timezone of the workflow. */
+	readonly timezone?: string;
 	/** Receives a function that cancels the running execution. */
 	readonly onStart?: (cancel: () => void) => void;
 	/** Receives each chunk that a node sends to the chat. */
@@ -210,7 +212,10 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		nodeTypes: nodeTypes(nodes),
 		nodes: [...nodes],
 		connections: { ...connections(wires), ...modelConnection(options) },
-		settings: { executionOrder: options.executionOrder ?? 'v1' },
+		settings: {
+			executionOrder: options.executionOrder ?? 'v1',
+			...(options.timezone !== undefined && { timezone: options.timezone }),
+		},
 	});
 	const chunks: StructuredChunk[] = [];
 	const messages: string[] = [];

@@ -58,6 +58,11 @@ export interface ClaimTable<K> {
 const MIN_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 1_000;
 
+/** The pause before the claims of others are looked at again. */
+export function pauseMs(clock: Clock): number {
+	return MIN_PAUSE_MS + (MAX_PAUSE_MS - MIN_PAUSE_MS) * clock.random();
+}
+
 /**
  * Waits until each key is settled, or reserves it for the caller. The caller then inserts a settled row, or withdraws.
  *
@@ -111,8 +116,7 @@ export async function claimKeys<K extends Pick<ClaimRow, 'claim'>>(
 				open.forEach((key) => outcomes.set(key, 'timeout'));
 				return;
 			}
-			const pauseMs = MIN_PAUSE_MS + (MAX_PAUSE_MS - MIN_PAUSE_MS) * clock.random();
-			await clock.sleep(Math.min(leftMs, pauseMs));
+			await clock.sleep(Math.min(leftMs, pauseMs(clock)));
 		}
 	}
 

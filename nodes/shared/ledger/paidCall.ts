@@ -32,8 +32,11 @@ type State =
  * state `none` has no row, or one that is void.
  */
 export const STATES: Readonly<Record<State, StateRow>> = {
-	none: { toOthers: 'free', next: { 'has a key': 'claimed', 'has no key': 'sent' } },
-	claimed: { toOthers: 'wait', next: { 'is the first': 'reserved', 'yields, expires': 'none' } },
+	none: { toOthers: 'free', next: { 'has a key or a limit': 'claimed', 'has neither': 'sent' } },
+	claimed: {
+		toOthers: 'wait',
+		next: { 'is the first, within the limit': 'reserved', 'yields, expires': 'none' },
+	},
 	reserved: { toOthers: 'wait', next: { 'is sent': 'sent', 'is given back, expires': 'none' } },
 	sent: {
 		toOthers: 'wait',

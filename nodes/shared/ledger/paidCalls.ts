@@ -8,6 +8,7 @@ import type { CallKind, PlannedCall } from './callKind';
 import { interrupted, toFailure } from './callLog';
 import type { Row, Step } from './dataTable';
 import { isRepeated, ofOtherTries, toKnown } from './earlierCalls';
+import { limitNotKept, reserveWithin, type Limit } from './limit';
 import { ledgerRun, type AskedPaid, type LedgerRun } from './ledgerRun';
 import { attemptOf, isReservation, PROLONG_MS, RESERVATION_MS } from './paidCall';
 import { recall, type Paid } from './recall';
@@ -19,6 +20,7 @@ import {
 	prolongation,
 	reservationOf,
 	takeKeys,
+	WAIT_MS,
 } from './reserveKeys';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
@@ -50,19 +52,26 @@ export interface PaidCalls<T> {
  * no data tables the node goes on with the log alone and says so.
  *
  * @param isOn Whether the ledger is written; `concurrency`: how many calls are under way at the same time.
+ * @param limit Checked for all calls that have to be sent.
  */
 export async function openCalls<T extends object>(
 	context: IExecuteFunctions,
 	kind: CallKind<T>,
 	planned: readonly PlannedCall[],
 	{ isOn, concurrency }: { readonly isOn: boolean; readonly concurrency: number },
+	limit?: Limit,
 ): Promise<PaidCalls<T>> {
 	const run = await ledgerRun(context, kind, planned, isOn);
 	const recalled = await recall(run);
 	const unknown = run.asked.filter(({ item }) => !recalled.known.has(item));
-	const { toSend, known: ofKeys, heldAtMs } = await takeKeys(run, unknown);
+	const { toSend, known: ofKeys, heldAtMs } = await reserveCalls(run, unknown, limit);
 	const known = new Map([...recalled.known, ...ofKeys]);
-	const sender = callSender(run, toSend, { concurrency, earlierRows: recalled.rows, heldAtMs });
+	const sender = callSender(run, toSend, {
+		concurrency,
+		earlierRows: recalled.rows,
+		heldAtMs,
+		isLimited: limit !== undefined,
+	});
 	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
 	const locks = new Map(run.asked.map(({ item, lock }) => [item, lock]));
 	const positions = new Map(toSend.map(({ item }, position) => [item, position]));
@@ -87,6 +96,22 @@ export async function openCalls<T extends object>(
 	};
 }
 
+/** Reserves the keys of calls, and the place of those that are left to send within a limit. */
+async function reserveCalls<T>(
+	run: LedgerRun<T>,
+	calls: readonly AskedPaid[],
+	limit: Limit | undefined,
+): Promise<Awaited<ReturnType<typeof takeKeys<T>>>> {
+	const deadlineMs = run.clock.now() + WAIT_MS;
+	for (;;) {
+		const taken = await takeKeys(run, calls, limit !== undefined);
+		if (limit === undefined || taken.toSend.length === 0) return taken;
+		if (run.origin === undefined) throw limitNotKept(new Error('Task Ledger is off'));
+		const heldAtMs = await reserveWithin(run, taken.toSend, limit, deadlineMs);
+		if (heldAtMs !== undefined) return { ...taken, heldAtMs };
+	}
+}
+
 /** Whether an item must not be sent: then a node that stops on errors sends nothing. */
 function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: InputError } {
 	return 'error' in known && known.error instanceof InputError;
@@ -100,14 +125,19 @@ function callSender<T extends object>(
 		readonly concurrency: number;
 		readonly earlierRows: ReadonlySet<unknown>;
 		readonly heldAtMs: number;
+		readonly isLimited: boolean;
 	},
 ) {
 	const { kind, clock, origin, isRetry, log } = run;
-	const hasKeys = calls.some(({ key }) => key !== '');
+	const isReserved = ({ key }: AskedPaid) => key !== '' || given.isLimited;
+	const hasReserved = calls.some(isReserved);
 	/** Items whose call another retry of this execution makes at this moment. */
 	const contested = new Set<number>();
 	/** When the reservations of this run began, or were prolonged. */
 	let reservedAtMs = given.heldAtMs;
+	const notKept = given.isLimited ? limitNotKept : keyNotKept;
+	const expired = () =>
+		given.isLimited ? limitNotKept(new Error('the reservation has expired')) : keyInUse();
 	const isHeld = () => clock.now() - reservedAtMs <= RESERVATION_MS;
 	const closed = new AbortController();
 	let writeError: unknown;
@@ -130,7 +160,7 @@ function callSender<T extends object>(
 	async function write(steps: readonly Step[]): Promise<void> {
 		const nowMs = clock.now();
 		// What has expired may be another execution's by now.
-		const prolongs = hasKeys && isHeld();
+		const prolongs = hasReserved && isHeld();
 		const prolong = prolongs ? [prolongation(origin!, nowMs)] : [];
 		const look = isRetry ? [ofOtherTries(origin!)] : [];
 		const rows = await run.onLedger([...steps, ...prolong, ...look]).catch((error: unknown) => {
@@ -144,7 +174,7 @@ function callSender<T extends object>(
 
 	/** Keeps the reservations through long calls and pauses between batches, in which nothing else is written. */
 	async function keepReserved(): Promise<void> {
-		while (hasKeys && isHeld()) {
+		while (hasReserved && isHeld()) {
 			await clock.sleep(PROLONG_MS, closed.signal);
 			if (closed.signal.aborted) return;
 			// The write of a call says what is wrong with the table.
@@ -153,20 +183,21 @@ function callSender<T extends object>(
 	}
 	const kept = settled(keepReserved());
 
-	const announcements = calls.map(({ row, call, key }) => ({
-		row,
-		replaces: key === '' ? [] : ([['pending', 'eq', reservationOf(call)]] as const),
+	const announcements = calls.map((each) => ({
+		row: each.row,
+		replaces: isReserved(each) ? ([['pending', 'eq', reservationOf(each.call)]] as const) : [],
 	}));
 	const writer = callWriter(announcements, given.concurrency, clock, write);
 
 	return {
 		/** @throws ServiceError as `send`; InputError where the call is not sent. */
 		async send(position: number, send: (attempt: number) => Promise<T>): Promise<T> {
-			const { item, call, key, fingerprint, row } = calls[position]!;
-			if (key !== '' && !isHeld()) throw keyInUse();
+			const asked = calls[position]!;
+			const { item, call, key, fingerprint, row } = asked;
+			if (isReserved(asked) && !isHeld()) throw expired();
 			const isStored = origin !== undefined && (await writer.announce(position));
 			const refusals = [
-				[key !== '' && !isStored, () => keyNotKept(writeError, hasSent)],
+				[isReserved(asked) && !isStored, () => notKept(writeError, hasSent)],
 				[movedError(writeError) !== undefined, () => movedError(writeError)!],
 				[contested.has(item), alreadyRetried],
 				// It would break off without having been sent, and nobody could tell.
@@ -177,7 +208,7 @@ function callSender<T extends object>(
 				writer.settle(position);
 				throw refusal();
 			}
-			const { about, values, place, source } = calls[position]!;
+			const { about, values, place, source } = asked;
 			const names = { fingerprint, values, place, source };
 			const logged = { call, key, ...names, about, run: run.index, item };
 			const sentAt = new Date(clock.now()).toISOString();

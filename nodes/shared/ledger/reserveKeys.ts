@@ -14,7 +14,7 @@ import { attemptOf, hasKeyOf, meaningOf, PROLONG_MS, RESERVATION_MS } from './pa
 import { outcomeOf, type Paid } from './recall';
 
 /** How long to wait for another execution that is sending the call of a key at this moment. */
-const WAIT_MS = 90_000;
+export const WAIT_MS = 90_000;
 
 /** A call whose idempotency key is to be reserved. */
 type KeyedCall = Pick<
@@ -27,11 +27,18 @@ export function reservationOf(call: string): string {
 	return `key ${call}`;
 }
 
+/** The row with which a call claims its key, or its place within a limit. */
+export function claimRow({ row, call }: Pick<AskedPaid, 'row' | 'call'>, nowMs: number): Row {
+	const sent_at = new Date(nowMs).toISOString();
+	return { ...row, status: 'claimed', pending: reservationOf(call), sent_at };
+}
+
 /**
  * Reserves idempotency keys, so that one call at most is sent for each of them: in all executions of the workflow, and on
  * all workers that use the same database. n8n's tables have no unique constraint; `claimKeys` says how it is held.
  *
  * @param calls One call per key.
+ * @param isLimited Whether the rows stay `claimed`, until they are also within a limit.
  * @returns By lock: the outcomes, in which a row without a result is a call that was sent and never answered; and how many
  *   videos of the key have failed.
  * @throws The errors of `run`.
@@ -40,6 +47,7 @@ export async function reserveKeys(
 	calls: readonly KeyedCall[],
 	clock: Clock,
 	run: (steps: readonly Step[]) => Promise<readonly Row[]>,
+	isLimited = false,
 ) {
 	const failures = new Map<string, number>();
 	const now = () => new Date(clock.now()).toISOString();
@@ -71,15 +79,10 @@ export async function reserveKeys(
 			},
 			claim: async (all) =>
 				await inParts(all, (part) => ({
-					insert: part.map(({ row, claim }) => ({
-						...row,
-						status: 'claimed',
-						pending: claim,
-						sent_at: now(),
-					})),
+					insert: part.map((each) => claimRow(each, clock.now())),
 				})),
 			reserve: async (all) =>
-				await inParts(all, (part) => ({
+				await inParts(isLimited ? [] : all, (part) => ({
 					set: { status: 'reserved', sent_at: now() },
 					where: { any: ofClaims(part) },
 				})),
@@ -122,6 +125,7 @@ function toClaim(row: Row, nowMs: number, ignoresUnanswered: boolean): ClaimRow[
 export async function takeKeys<T>(
 	{ kind, clock, origin, account, onLedger }: LedgerRun<T>,
 	calls: readonly AskedPaid[],
+	isLimited: boolean,
 ) {
 	const leaders = new Map<string, AskedPaid>();
 	for (const each of calls) {
@@ -141,11 +145,14 @@ export async function takeKeys<T>(
 		heldAtMs = nowMs;
 		return rows;
 	}
-	const { outcomes, failures } = await reserveKeys([...leaders.values()], clock, onHeld).catch(
-		(error: unknown) => {
-			throw isCanceled(error) ? error : keyNotKept(error);
-		},
-	);
+	const { outcomes, failures } = await reserveKeys(
+		[...leaders.values()],
+		clock,
+		onHeld,
+		isLimited,
+	).catch((error: unknown) => {
+		throw isCanceled(error) ? error : keyNotKept(error);
+	});
 	function outcomeFor(each: AskedPaid, leader: AskedPaid): Settled<Paid<T>> | undefined {
 		const outcome = outcomes.get(each.lock)!;
 		if (outcome === 'timeout') return { error: keyInUse() };

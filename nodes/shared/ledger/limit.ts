@@ -1,0 +1,166 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { readResult, slices } from '../../client/concurrency';
+import { InputError, isCanceled } from '../../client/errors';
+import { removals } from './callWriter';
+import { pauseMs } from './claim';
+import {
+	MAX_CONDITIONS,
+	onTable,
+	PAGE,
+	type Condition,
+	type Row,
+	type Step,
+	type TableSchema,
+} from './dataTable';
+import type { AskedPaid, LedgerRun } from './ledgerRun';
+import { RESERVATION_MS, stateOf } from './paidCall';
+import { claimRow, movedError, prolongation, reservationOf } from './reserveKeys';
+import { taskIdOf } from './taskTable';
+
+/** What calls sum up to. */
+export interface Total {
+	readonly videos: number;
+	/** Sum of the estimated costs. */
+	readonly cost: number;
+	/** Calls without an estimated cost. */
+	readonly unpriced: number;
+}
+
+/** A limit that counts the rows of the ledger. */
+export interface Limit {
+	/** Which rows count. */
+	readonly rows: readonly Condition[];
+	/** @throws InputError where these items exceed the limit, beside what has been spent. */
+	readonly check: (spent: Total, items: readonly number[]) => void;
+}
+
+const plus = (a: Total, { videos, cost, unpriced }: Total): Total => ({
+	videos: a.videos + videos,
+	cost: a.cost + cost,
+	unpriced: a.unpriced + unpriced,
+});
+
+function totalOf({ estimated_cost: cost }: Row): Total {
+	return typeof cost === 'number'
+		? { videos: 1, cost, unpriced: 0 }
+		: { videos: 1, cost: 0, unpriced: 1 };
+}
+
+/**
+ * Sums up the rows of a limit, with one page of them in memory. A call counts once: while its row is replaced, the new one
+ * has a higher ID.
+ *
+ * @param own The calls of this run, which do not count.
+ * @returns `spent`: what is paid for or reserved. `claimed`: what others want to reserve at this moment. `isBehind`: whether
+ *   one of these has claimed before this run. `isComplete`: whether all own calls have a row.
+ */
+export async function sumUp(
+	run: (steps: readonly Step[]) => Promise<readonly Row[]>,
+	rows: Limit['rows'],
+	nowMs: number,
+	own: ReadonlySet<unknown> = new Set(),
+) {
+	const none: Total = { videos: 0, cost: 0, unpriced: 0 };
+	const sums = { spent: none, claimed: none };
+	const unanswered = new Set<unknown>();
+	let [isBehind, found] = [false, 0];
+	for (let page: readonly Row[] | undefined; page === undefined || page.length === PAGE;) {
+		const after = Number(page?.at(-1)?.['id'] ?? 0);
+		page = await run([{ find: { all: [...rows, ['id', 'gt', after]] }, limit: PAGE }]);
+		for (const row of page) {
+			const { call, status } = row;
+			if (own.has(call)) found++;
+			if (own.has(call) || unanswered.has(call) || stateOf(row, nowMs) === 'none') continue;
+			if (taskIdOf(row) === '') unanswered.add(call);
+			const kind = status === 'claimed' ? 'claimed' : 'spent';
+			sums[kind] = plus(sums[kind], totalOf(row));
+			isBehind ||= kind === 'claimed' && found === 0;
+		}
+	}
+	return { ...sums, isBehind, isComplete: found >= own.size };
+}
+
+/**
+ * Reserves a place within a limit for all calls of a run, so that executions at the same time do not exceed it together.
+ * Each inserts its claims before it reads: of two at least one sees the other. Where not all of them fit, those that came
+ * later withdraw.
+ *
+ * @param calls Those with a key have a claim already.
+ * @returns When the reservations began; undefined where the claims are withdrawn for others that came before.
+ * @throws InputError of the limit, or where the ledger cannot be used. All claims are withdrawn then.
+ */
+export async function reserveWithin<T>(
+	{ clock, origin, onLedger }: LedgerRun<T>,
+	calls: readonly AskedPaid[],
+	limit: Limit,
+	deadlineMs: number,
+): Promise<number | undefined> {
+	const items = calls.map(({ item }) => item);
+	const own = new Set<unknown>(calls.map(({ call }) => call));
+	const claims = calls.map(({ call }): Condition => ['pending', 'eq', reservationOf(call)]);
+
+	async function reserve(): Promise<number | undefined> {
+		let heldAtMs = clock.now();
+		const withoutKey = calls.filter(({ key }) => key === '');
+		await onLedger([{ insert: withoutKey.map((each) => claimRow(each, heldAtMs)) }]);
+		while (clock.now() - heldAtMs <= RESERVATION_MS) {
+			heldAtMs = clock.now();
+			await onLedger([prolongation(origin!, heldAtMs)]);
+			const sums = await sumUp(onLedger, limit.rows, heldAtMs, own);
+			if (!sums.isComplete) throw new Error('it does not return the rows that were written');
+			limit.check(sums.spent, items);
+			const all = plus(sums.spent, sums.claimed);
+			const fits = readResult(() => {
+				limit.check(all, items);
+			});
+			if ('value' in fits) {
+				const parts = slices(claims, MAX_CONDITIONS);
+				const set = { status: 'reserved' };
+				await onLedger(parts.map((any) => ({ set, where: { any } })));
+				return heldAtMs;
+			}
+			if (clock.now() > deadlineMs) throw new Error('other executions are reserving videos');
+			if (sums.isBehind) break;
+			await clock.sleep(pauseMs(clock));
+		}
+		await onLedger(removals(claims));
+		await clock.sleep(pauseMs(clock));
+		return undefined;
+	}
+
+	return await reserve().catch(async (error: unknown) => {
+		await onLedger(removals(claims)).catch(() => undefined);
+		throw error instanceof InputError || isCanceled(error) ? error : limitNotKept(error);
+	});
+}
+
+/**
+ * Checks a limit for items that will not be sent.
+ *
+ * @throws InputError as `reserveWithin`.
+ */
+export async function checkWithin(
+	context: IExecuteFunctions,
+	table: TableSchema,
+	{ rows, check }: Limit,
+	items: readonly number[],
+): Promise<void> {
+	const run = async (steps: readonly Step[]) => await onTable(context, table, ...steps);
+	const { spent } = await sumUp(run, rows, Date.now()).catch((error: unknown) => {
+		throw limitNotKept(error);
+	});
+	check(spent, items);
+}
+
+/**
+ * The ledger cannot be used, without which a limit of a period holds nothing.
+ *
+ * @param hasSent Whether calls before this one were sent.
+ */
+export function limitNotKept(error: unknown, hasSent = false): InputError {
+	const sent = hasSent ? 'This item was not sent, others of this run were' : 'Nothing was sent';
+	const hint = `${sent}. Make the data table available and run this again, or set Limit Period to Execution`;
+	const problem = `cannot be kept: ${(error as Error).message}`;
+	return movedError(error) ?? new InputError('Limit Period', problem, hint);
+}
