@@ -190,7 +190,11 @@ function withText(value: unknown, text: string): unknown {
 
 /** Characters that a parser, a pattern or a page may be slow with. */
 const SUSPICIOUS: Readonly<Record<string, string>> = {
+	'line separators': '\u2028',
+	'carriage returns': '\r',
 	NUL: '\0',
+	backslashes: '\\',
+	'beginnings of images': '![',
 };
 
 const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then'];
