@@ -335,6 +335,7 @@ async function runNodes(
 			executionOrder: 'v1',
 			saveDataSuccessExecution: 'none',
 			saveDataErrorExecution: 'none',
+			saveExecutionProgress: false,
 		},
 	} as unknown as IWorkflowBase;
 	const input = items.length === 0 ? [{ json: {} }] : items.map((row) => ({ json: row }));
