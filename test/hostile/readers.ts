@@ -99,7 +99,7 @@ import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { maskIn, secretsOf } from '../../nodes/client/http/secrets';
 import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';
-import { checkNotRounded } from '../../nodes/shared/run/parameters';
+import { checkNotRounded, unevaluatedText } from '../../nodes/shared/run/parameters';
 
 /**
  * Prepares the reading of a text; only the returned function is measured. A reader that throws an error of its own has
@@ -631,6 +631,12 @@ export const READERS: readonly Reader[] = [
 		return [imagesAsLinks(text, () => false), pieces(text).map((piece) => shown(piece))];
 	}),
 	row('shared/chat#toChatNotice', (text) => () => toChatNotice(text)),
+	row('shared/run#unevaluatedText', (text) => () => unevaluatedText({ prompt: text })),
+	row(
+		'shared/run#unevaluatedText',
+		(text) => () => unevaluatedText({ prompt: `={{ 1 }}${text}` }),
+		'in an expression',
+	),
 	row('shared/files#detectType', (text) => () => detectType(Buffer.from(text))),
 	row('client#mimeTypeOf', (text) => () => mimeTypeOf(text)),
 	row('shared/files#fileNameOf', (text) => () => [
@@ -760,7 +766,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat#toFallbacks',
 		'shared/chat#reportCall',
 		'shared/chat#setCustomData',
-		'WaitForVideo#refusedCreation',
+		'shared/wait#notCreated',
+		'shared/wait#refusedCreation',
 		'client/video/poll#pollSummary',
 		'shared/files#binaryFile',
 		'shared/files#hashOfFile',
@@ -799,7 +806,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#withoutKeys',
 	],
 	'it runs the readers for items or requests, and copies what they return': [
-		'CreateVideo#waitForCreated',
 		'FunctionCallingAgent#failSlots',
 		'FunctionCallingAgent#runAgent',
 		'FunctionCallingAgent#applyToolResponses',
@@ -815,6 +821,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'SuperAssistant#openSession',
 		'shared/chat#mapChats',
 		'shared/chat#finishReply',
+		'shared/chat#showFailedItems',
 		'shared/chat#askForReply',
 		'shared/files#hintMissingFiles',
 		'shared/chat#appField',
