@@ -28,7 +28,6 @@ module.exports = {
 			...base,
 			displayName: 'e2e',
 			testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
-			setupFilesAfterEnv: ['<rootDir>/test/support/repeatOnce.ts'],
 			globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
 			globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',
 		},
