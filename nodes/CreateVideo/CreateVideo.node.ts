@@ -26,8 +26,7 @@ export class CreateVideo implements INodeType {
 			dark: 'file:../../icons/createVideo.dark.svg',
 		},
 		group: ['transform'],
-		// In version 1 a tool does not wait unless it is told to.
-		version: [1, 1.1],
+		version: 1,
 		subtitle: `={{ ($parameter.options?.dryRun ? "dry run: " : "") + ${shownAs('model', 'no model')}.replace(/^video-m\\d=|=video-m\\d$/, "") + " from " + ($parameter.references?.file?.length ? "files" : "text") + ($parameter.options?.dryRun ? "" : $parameter.waitUntilFinished ? ", wait" : ", not waiting") }}`,
 		description:
 			'Generate a video from text, images, videos or audio. Returns its task_id for Wait for Video, or the finished video.',

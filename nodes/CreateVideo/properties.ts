@@ -85,14 +85,10 @@ export const createVideoForm = form({
 			help: 'Whether to wait for the video and output its file. If not, the node outputs the task_id at once: connect Wait for Video, or nobody gets the video.',
 			noDataExpression: true,
 		}),
-		(made) => {
-			const inTool = inTools({ ...made, description: WAIT_OF_TOOL });
-			return [
-				notInTools(made),
-				displayed(inTool, { show: { '@version': [1] } }),
-				displayed({ ...inTool, default: true }, { hide: { '@version': [1] } }),
-			];
-		},
+		(made) => [
+			notInTools(made),
+			inTools({ ...made, default: true, description: WAIT_OF_TOOL }),
+		],
 	),
 	download: waits(downloadFields.download),
 	binaryProperty: waits(downloadFields.binaryProperty),
@@ -172,10 +168,10 @@ export const createVideoForm = form({
 		help: 'What the options Maximum Videos and Maximum Cost count. A day or month counts all videos in the task ledger since it began in the timezone of the workflow.',
 		default: 'execution',
 		choices: [
-			['Execution', 'execution', 'What this node has sent in this execution'],
 			['Day', 'day', 'In all executions of this workflow'],
-			['Month', 'month', 'In all executions of this workflow'],
 			['Day, Whole Project', 'projectDay', 'In all workflows of the project'],
+			['Execution', 'execution', 'What this node has sent in this execution'],
+			['Month', 'month', 'In all executions of this workflow'],
 			['Month, Whole Project', 'projectMonth', 'In all workflows of the project'],
 		],
 	}),

@@ -181,7 +181,7 @@ it(
 );
 
 const createNode = (parameters: object = {}): INode =>
-	node('Create', CREATE, 1.1, {
+	node('Create', CREATE, 1, {
 		parameters: { prompt: 'A lake', ...parameters },
 		credential: 'Emulator',
 	});

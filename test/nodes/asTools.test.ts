@@ -44,7 +44,8 @@ test('Create Video takes prompt, aspect ratio and duration from the model', asyn
 		body: { task_id: 'task-1', status: 'queued', model: 'video-m1', created_at: null },
 	});
 	const args = { prompt: 'A lake', aspect_ratio: '9:16', duration: 7 };
-	const { outputs } = await call('createVideo', args);
+	const parameters = { waitUntilFinished: false };
+	const { outputs } = await call('createVideo', args, { parameters });
 	expect(bodies()).toStrictEqual([
 		{
 			model: 'video-m1',
@@ -66,7 +67,8 @@ test('Create Video takes prompt, aspect ratio and duration from the model', asyn
 
 test('what the model of the agent leaves out is left to the video model', async () => {
 	answers['/v1/videos/generations'] = () => ({ body: { task_id: 'task-1', status: 'queued' } });
-	await call('createVideo', { prompt: 'A lake' });
+	const parameters = { waitUntilFinished: false };
+	await call('createVideo', { prompt: 'A lake' }, { parameters });
 	expect(bodies()[0]).toMatchObject({ prompt: 'A lake', aspect_ratio: '16:9' });
 	expect(bodies()[0]).not.toHaveProperty('duration');
 });

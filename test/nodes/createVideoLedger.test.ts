@@ -91,6 +91,7 @@ const MODEL = { __rl: true, mode: 'id', value: 'video-m1' };
 const parametersOf = (options: IDataObject = {}): IDataObject => ({
 	model: MODEL,
 	prompt: '={{ $json.prompt }}',
+	waitUntilFinished: false,
 	...parameters,
 	options: { retries: 0, ...options },
 });

@@ -52,6 +52,7 @@ async function create(
 			prompt: '={{ $json.prompt }}',
 			duration: 5,
 			aspectRatio: '',
+			waitUntilFinished: false,
 			limitPeriod,
 			options: { retries: 0, ...others },
 		},

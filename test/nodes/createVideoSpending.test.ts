@@ -54,6 +54,7 @@ function parametersWith(options: IDataObject, more: IDataObject = {}): IDataObje
 		duration: '={{ $json.seconds ?? 0 }}',
 		// For a tool its default is $fromAI, which a loop of the workflow has no values for.
 		aspectRatio: '',
+		waitUntilFinished: false,
 		...more,
 		options: { retries: 0, concurrency: 1, ...options },
 	};

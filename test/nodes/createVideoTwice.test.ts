@@ -49,6 +49,7 @@ const NO_RETRIES = { retries: 0 };
 const PARAMETERS = {
 	model: { __rl: true, mode: 'id', value: 'video-x' },
 	prompt: '={{ $json.prompt }}',
+	waitUntilFinished: false,
 	options: NO_RETRIES,
 };
 
