@@ -26,6 +26,9 @@ const inNode = <F extends Readonly<Record<string, Declared<unknown>>>>(
 	show: Readonly<Record<string, string[]>> = {},
 ) => changedAll((property) => notInTools(displayed(property, { show })), fields);
 
+/** Hides what belongs to waiting where the node looks after the ledger. */
+const whereItWaits = { hide: { ledgerTasks: ['check', 'unanswered'] } };
+
 const runFields = {
 	maximumWait: maximumWaitField,
 	onFailed: choice<'auto' | 'output' | 'fail'>('On Failed Videos', {
@@ -137,6 +140,7 @@ export const waitForm = form({
 			],
 			default: 'inPlace',
 			help: 'How to wait for videos that are still generating. In a streaming chat and with "Execute step", a node that is to suspend polls in place.',
+			displayOptions: whereItWaits,
 		}),
 	}),
 	waitUntilFinished: field(
@@ -154,7 +158,7 @@ export const waitForm = form({
 		// A text where the model leaves it out: the default of its expression.
 		(entered = true) => String(entered) !== 'false',
 	),
-	...downloadFields,
+	...changedAll((property) => displayed(property, whereItWaits), downloadFields),
 	options: options({
 		...runFields,
 		...fileFields,

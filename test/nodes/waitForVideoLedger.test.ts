@@ -1,5 +1,6 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { NodeHelpers, type IDataObject, type INodeExecutionData } from 'n8n-workflow';
 
+import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
 import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
 import { accountName } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';
@@ -486,4 +487,19 @@ describe('suspended', () => {
 		expect(allItems(last, 'Wait')[FAILED]![0]!.json).toMatchObject({ reason: 'timeout' });
 		expect(rowOf('a')).toMatchObject({ finished_at: null });
 	});
+});
+
+test.each([
+	['all', true],
+	['check', false],
+	['unanswered', false],
+])('with Which Tasks: %s the form has fields for waiting: %s', (ledgerTasks, expected) => {
+	const { description } = new WaitForVideo();
+	const values = { tasks: 'ledger', ledgerTasks, download: true };
+	const shown = description.properties
+		.filter((property) => NodeHelpers.displayParameter(values, property, null, description))
+		.map(({ name }) => name);
+	for (const name of ['waitMode', 'download', 'binaryProperty'])
+		expect(shown.includes(name)).toBe(expected);
+	expect(shown).toContain('options');
 });
