@@ -61,3 +61,14 @@ test('a long file in its URL stays whole, and is read once', () => {
 	for (let pieces = 0; pieces < 100; pieces += 1) expect(next(piece)).toBe('');
 	expect(next(')')).toBe(`![a](data:image/png;base64,${piece.repeat(100)})`);
 });
+
+test.each([
+	['a file', `![a](data:image/png;base64,${'A'.repeat(2e7)})`, ''],
+	['a URL', `![a](https://files.example.com/${'a'.repeat(2e7)})`, '!'],
+	['a text', `![${'a'.repeat(2e7)}](https://files.example.com/a)`, '!'],
+	['a tag', `<img ${'a'.repeat(2e7)}>`, '<'],
+])('%s of 20 MB in one piece', (_name, image, replaced) => {
+	const next = imagesInStream(isKnown);
+	for (const shown of [imagesAsLinks(image, isKnown), next(image) + next('', true)])
+		expect(shown === image.replace(replaced, replaced === '<' ? '&lt;' : '')).toBe(true);
+});

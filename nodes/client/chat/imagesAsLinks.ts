@@ -4,22 +4,43 @@ export type IsKnown = (url: string) => boolean;
 /** How much of an image that has begun is held back: without its end, it becomes a link. */
 const MAX_HELD = 2_000;
 
-const ALT = '[^[\\]<\\n]*';
+/* All loops are bounded: one over megabytes of text would exceed the stack of the regular expression. */
+const ALT = '[^[\\]<\\n]{0,1000}';
 const FILE = 'data:image/(?:png|jpe?g|gif|webp);base64,';
 const IN_URL = '[^\\s()<>[\\]\\\\]';
-const TITLE = ' "[^"!<\\n]*"';
-/** What follows the exclamation mark of an image in the one form that may stay, with its URL. */
-const SIMPLE = `\\[${ALT}\\]\\((https?://${IN_URL}+|${FILE}[\\w+/=]+)(?:${TITLE})?\\)`;
-/** The beginning of an image in any other form. None of the patterns goes back over what it has read. */
-const OTHER = new RegExp(`(?<!!)!+(?=\\[)(?!${SIMPLE})`, 'gi');
-/** The beginning of an image in the simple form, with its URL, and an image in HTML, with its attributes. */
-const IMAGE = new RegExp(`(?<!!)(?:!+(?=${SIMPLE})|!*<im(?:g|age)\\b([^<>!]*)>?)`, 'gi');
+/** What follows the exclamation mark of an image in the one form that may stay: up to the end of its URL, or to the data of a file. */
+const SIMPLE = new RegExp(
+	`\\[${ALT}\\]\\((?:(https?://${IN_URL}{1,4000})|${FILE}(?=[\\w+/=]))`,
+	'iy',
+);
+const DATA_END = /[^\w+/=]/g;
+const SIMPLE_END = /(?: "[^"!<\n]{0,1000}")?\)/y;
+/** The exclamation mark of an image, or an image in HTML with its attributes. */
+const IMAGE = /(?<!!)(?:!+(?=\[)|!*<im(?:g|age)\b([^<>!]{0,4000})>?)/gi;
 /** The end of a text that may become an image which stays, or an image in HTML. */
 const BEGUN = new RegExp(
 	`(?<!!)(?:!+(?:\\[${ALT}(?:\\](?:\\(${IN_URL}*(?: "?[^"!<\\n]*"?)?)?)?)?|!*<(?:i|im(?:[ag][^<>!]*)?)?)$`,
 	'i',
 );
-const BEGUN_FILE = new RegExp(`^!+\\[${ALT}\\]\\(${FILE}`, 'i');
+const FILE_BEGUN = new RegExp(`(?<!!)!+\\[${ALT}\\]\\(${FILE}`, 'gi');
+/** What may follow the data of a file before its end. */
+const FILE_REST = /^(?: "?[^"!<\n]{0,1000}"?)?$/;
+
+/** Where the data of a file ends that begins here. */
+function dataEnd(text: string, at: number): number {
+	DATA_END.lastIndex = at;
+	return DATA_END.exec(text)?.index ?? text.length;
+}
+
+/** The URL of an image in the simple form, by the place of its bracket; `data:` of a file. */
+function simpleUrl(text: string, at: number): string | undefined {
+	SIMPLE.lastIndex = at;
+	const [begin, url] = SIMPLE.exec(text) ?? [];
+	if (begin === undefined) return undefined;
+	const end = at + begin.length;
+	SIMPLE_END.lastIndex = url === undefined ? dataEnd(text, end) : end;
+	return SIMPLE_END.test(text) ? (url ?? 'data:') : undefined;
+}
 
 /**
  * A text for a page that draws Markdown, with links in place of images. The browser of who reads it loads an image
@@ -29,16 +50,24 @@ const BEGUN_FILE = new RegExp(`^!+\\[${ALT}\\]\\(${FILE}`, 'i');
  */
 export function imagesAsLinks(text: string, isKnown?: IsKnown): string {
 	if (isKnown === undefined) return text;
-	return text
-		.replace(IMAGE, (image: string, url: string, attributes?: string) => {
-			if (attributes === undefined) return /^data:/i.test(url) || isKnown(url) ? image : '';
-			// Whole, and without any way to name another host.
-			if (/^[^:&\\]*>$/.test(image) && !image.includes('//')) return image;
-			const [, source] =
-				/\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"']+)/i.exec(attributes) ?? [];
-			return source === undefined ? image.replace('<', '&lt;') : `[image](<${source}>)`;
-		})
-		.replace(OTHER, '');
+	return text.replace(IMAGE, (image: string, attributes: string | undefined, at: number) => {
+		if (attributes === undefined) {
+			const url = simpleUrl(text, at + image.length);
+			return url !== undefined && (url === 'data:' || isKnown(url)) ? image : '';
+		}
+		// Whole, and without any way to name another host.
+		if (/^[^:&\\]*>$/.test(image) && !image.includes('//')) return image;
+		const [, source] = /\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"']+)/i.exec(attributes) ?? [];
+		return source === undefined ? image.replace('<', '&lt;') : `[image](<${source}>)`;
+	});
+}
+
+/** Where a file begins whose end is still to come; -1 where none does. */
+function beginOfFile(text: string): number {
+	const last = [...text.matchAll(FILE_BEGUN)].at(-1);
+	if (last === undefined) return -1;
+	const end = dataEnd(text, last.index + last[0].length);
+	return FILE_REST.test(text.slice(end)) ? last.index : -1;
 }
 
 /** `imagesAsLinks` for a text that arrives in pieces: holds back only what may begin an image, until the next piece. */
@@ -49,12 +78,13 @@ export function imagesInStream(isKnown?: IsKnown) {
 		if (isKnown === undefined) return text;
 		held += text;
 		// A file is long: it is not read again with each piece.
-		if (isFile && !isLast && /^[\w+/=]*$/.test(text)) return '';
-		const begun = isLast ? '' : (BEGUN.exec(held)?.[0] ?? '');
-		isFile = BEGUN_FILE.test(begun);
-		const tail = isFile || begun.length <= MAX_HELD ? begun : '';
-		const shown = held.slice(0, held.length - tail.length);
-		held = tail;
+		if (isFile && !isLast && dataEnd(text, 0) === text.length) return '';
+		const file = isLast ? -1 : beginOfFile(held);
+		isFile = file !== -1;
+		const begun = isLast ? '' : (BEGUN.exec(held.slice(-MAX_HELD))?.[0] ?? '');
+		const end = isFile ? file : held.length - begun.length;
+		const shown = held.slice(0, end);
+		held = held.slice(end);
 		return imagesAsLinks(shown, isKnown);
 	};
 }
