@@ -30,7 +30,7 @@ export const LARGE_LEDGER: Question = {
 	id: 'large-ledger',
 	title: 'Large task ledger',
 	method: `The ledger has 100,000 rows of open tasks (quick run: 5,000), all of this month. One node then creates 500 videos (quick run: 50)
-with an Idempotency Key, once more with the same keys, creates others within a Maximum Cost of the month, and collects ${COLLECTED} open
+with an Idempotency Key, once more with the same keys, creates others within a Maximum Cost of the project's month, and collects ${COLLECTED} open
 tasks; each is also done with an empty ledger. Time is the execution time of the node; memory is the peak of n8n's resident set
 minus its size before.`,
 	run: async (bench) => {
@@ -116,14 +116,20 @@ async function prepare(n8n: N8nInstance) {
 		];
 		return await n8n.install(workflow(name, nodes), name);
 	};
-	const create = async (name: string, options: object) =>
+	const create = async (name: string, options: object, more: object = {}) =>
 		await install(name, 'createVideo', {
 			prompt: '={{ $json.prompt }}',
 			model: modelById('video-m1'),
+			...more,
 			options,
 		});
 	return {
 		keyed: await create('keyed', { idempotencyKey: '={{ $json.prompt }}' }),
+		limited: await create(
+			'limited',
+			{ pricePerSecond: 0.1, maximumCost: 1_000_000 },
+			{ limitPeriod: 'projectMonth' },
+		),
 		collect: await install('collect', 'waitForVideo', {
 			tasks: 'ledger',
 			waitMode: 'once',
@@ -143,6 +149,7 @@ async function runSteps({ pid }: N8nInstance, steps: Steps, count: number, name:
 	const measured = [
 		[`${count} videos with keys`, steps.keyed],
 		[`the same ${count} keys again`, steps.keyed],
+		[`${count} videos within a Maximum Cost of the month`, steps.limited],
 		[`collecting ${COLLECTED} tasks`, steps.collect],
 	] as const;
 	const results = [];
