@@ -329,6 +329,23 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			{ model: 'video-m3', duration: 10, size: '1080P', aspect_ratio: '1:1' },
 			{ model: 'video-m5', duration: 3, mode: 'std', aspect_ratio: '9:16' },
 		]);
+
+		const ref = await lab.client.importWorkflow(
+			await readExampleFile('nightly-video-batch.json'),
+		);
+		const night = async () => {
+			const id = await lab.client.run(ref, 'Every Night at 2');
+			return await lab.client.waitForExecution(id, { limitMs: SLOW_LIMIT_MS });
+		};
+		// One creation fails: the others are delivered, and then the execution fails.
+		lab.emulator.faults.add({ kind: 'status', status: 409, path: CREATE });
+		const failed = await night();
+		expect(outputItems(failed, 'Finished Videos')).toHaveLength(2);
+		expect(failureOf(failed)).toMatch(/^Create Video: /);
+		const good = await night();
+		expect(failureOf(good)).toBe('');
+		expect(outputItems(good, 'Finished Videos')).toHaveLength(3);
+		expect(outputItems(good, 'Check the Ledger')).toHaveLength(1);
 	},
 
 	'nightly-table-batch.json': async (lab) => {
