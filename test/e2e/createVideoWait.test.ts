@@ -133,9 +133,9 @@ it(
 	async () => {
 		const name = 'failing';
 		const ref = await publish(name, { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 });
-		// One file fails in each of the two tries.
-		emulator.faults.add({ kind: 'status', status: 404, path: FILES, skip: 1 });
-		emulator.faults.add({ kind: 'status', status: 404, path: FILES, skip: 3 });
+		// One file fails in each of the two tries. A host that says that it is gone is not asked again for the same URL.
+		for (const skip of [1, 3])
+			emulator.faults.add({ kind: 'status', status: 410, path: FILES, skip });
 		const failed = await n8n.client.waitForExecution(await begin(name, ref));
 		expect(failureOf(failed)).toMatch(
 			/^Create Video: 1 of 3 videos failed .*The file could not be downloaded/,

@@ -126,13 +126,15 @@ test('a URL that is too long is an error of its own; one with spaces around it i
 			},
 		},
 	]);
-	expect(server.requests).toHaveLength(1);
+	// Asked once more: the service may name another URL.
+	const asked = ['/v1/videos/tasks', '/v1/videos/tasks'];
+	expect(server.requests.map(({ path }) => path)).toStrictEqual(asked);
 	answer = () => ({ status: 'completed', video_url: ` ${server.url}/a.mp4 ` });
 	await runNode('waitForVideo', {
 		credential: { baseUrl: server.url, apiKey: 'k' },
 		items: [{ task_id: 'a' }],
 	});
-	expect(server.requests.at(-1)!.path).toBe('/a.mp4');
+	expect(server.requests.map(({ path }) => path)).toContain('/a.mp4');
 });
 
 describe('Create Video', () => {
