@@ -98,9 +98,16 @@ async function chatTrigger(hand: Hand): Promise<void> {
 }
 
 /** Adds a node of this package after another one. Its panel is open. */
-async function add(hand: Hand, after: string, text: string, name: string): Promise<void> {
+async function add(
+	hand: Hand,
+	page: Page,
+	after: string,
+	...found: [text: string, name: string]
+): Promise<void> {
 	await hand.clickPlus(after, OUTPUT);
-	await hand.choose(text, name, 'Add to workflow');
+	await hand.choose(...found, 'Add to workflow');
+	// n8n chooses the only credential a moment after the panel has opened.
+	await page.getByTestId('credential-edit-button').waitFor();
 }
 
 /** The last reply in the editor's chat. */
@@ -128,7 +135,7 @@ const DRAWINGS: readonly Drawing[] = [
 		row: 'A chat that streams its answers',
 		ours: async (hand, page) => {
 			await streamingTrigger(hand, page);
-			await add(hand, TRIGGER, 'chatbot', 'Chat Completion');
+			await add(hand, page, TRIGGER, 'chatbot', 'Chat Completion');
 			await hand.closePanel();
 			await chat(hand, page, 'Hello');
 			await reply(page).getByText('Hello! What would you like').waitFor();
@@ -144,7 +151,7 @@ const DRAWINGS: readonly Drawing[] = [
 		row: 'An agent with two tool nodes',
 		ours: async (hand, page) => {
 			await chatTrigger(hand);
-			await add(hand, TRIGGER, 'function calling', 'Agent with Tools');
+			await add(hand, page, TRIGGER, 'function calling', 'Agent with Tools');
 			await hand.closePanel();
 			await toolNodes(hand, page, 'Agent with Tools');
 			await chat(hand, page, QUESTION);
@@ -156,7 +163,7 @@ const DRAWINGS: readonly Drawing[] = [
 		row: 'An agent whose two tools are branches',
 		ours: async (hand, page) => {
 			await chatTrigger(hand);
-			await add(hand, TRIGGER, 'function calling', 'Agent with Tools');
+			await add(hand, page, TRIGGER, 'function calling', 'Agent with Tools');
 			const button = (name: string) =>
 				page.getByRole('button', { name: `Add ${name}`, exact: true });
 			const entry = (name: string, index: number) => field(page, name).nth(index);
@@ -192,7 +199,7 @@ const DRAWINGS: readonly Drawing[] = [
 		row: 'A video as a file',
 		ours: async (hand, page) => {
 			await hand.startWith('Trigger manually');
-			await add(hand, CLICK, 'video', 'Create Video');
+			await add(hand, page, CLICK, 'video', 'Create Video');
 			await hand.type(field(page, 'prompt'), 'A lighthouse at dawn');
 			await hand.click(page.getByTestId('parameter-input-waitUntilFinished'));
 			expect(paidRequests()).toStrictEqual([]);
