@@ -186,7 +186,7 @@ describe('results', () => {
 	])('status %i, as from %s, leaves the task open', async (status_code) => {
 		reports = { a: { status_code, error: { message: 'no' } } };
 		tables.insert(TASK_TABLE, asked('a'));
-		await wait({ items: [{ task_id: 'a' }] });
+		await withFakeTimers(async () => await wait({ items: [{ task_id: 'a' }] }));
 		expect(rowOf('a')).toMatchObject({ status: 'queued', finished_at: null });
 	});
 
@@ -221,7 +221,7 @@ describe('results', () => {
 	])('are delivered when the table %s, and that is said once', async (name, fails) => {
 		if (name === 'is locked') tables.insert(TASK_TABLE, asked('a'));
 		tables.fails = fails;
-		const result = await wait({ items: [{ task_id: 'a' }] });
+		const result = await withFakeTimers(async () => await wait({ items: [{ task_id: 'a' }] }));
 		expect(idsOf(result.outputs[COMPLETED])).toStrictEqual(['a']);
 		expect(result.outputs[COMPLETED]![0]!.binary).toBeDefined();
 		expect(hintsOf(result).filter((each) => each.includes('ledger'))).toStrictEqual([
