@@ -4,7 +4,7 @@ export type IsKnown = (url: string) => boolean;
 /** How much of an image that has begun is held back: without its end, it becomes a link. */
 const MAX_HELD = 2_000;
 
-/* All loops are bounded: one over megabytes of text would exceed the stack of the regular expression. */
+/* Loops are bounded, or read the end of a text: one over megabytes would exceed the stack of the regular expression. */
 const ALT = '[^[\\]<\\n]{0,1000}';
 const FILE = 'data:image/(?:png|jpe?g|gif|webp);base64,';
 const IN_URL = '[^\\s()<>[\\]\\\\]';
