@@ -4,13 +4,15 @@ import { rejectMistakes } from '../client/errors';
 import { objectOf } from '../client/json';
 import { textOf } from '../shared/chat/schemaForm';
 import { engineOf } from '../shared/run/engine';
-import { LOOP } from './matching';
 import { isSingleOutput, type ToolEntry } from './properties';
 
 /** Indexes of the outputs. */
 export const ANSWER = 0;
 export const STOPPED = 1;
 export const FIRST_TOOL = 2;
+
+/** Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does. */
+export const LOOP = 'n8n-nodes-base.splitInBatches';
 
 type Drawing = NonNullable<ReturnType<typeof readDrawing>>;
 

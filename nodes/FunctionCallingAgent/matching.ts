@@ -18,10 +18,9 @@ import type {
 } from 'n8n-workflow';
 
 import { fromJson, isJsonObject } from '../client/json';
+import { LOOP } from './drawing';
 import type { Call } from './state';
-
-/** Key in the JSON of a tool call item: which call it is. */
-export const ENVELOPE = 'tool_call';
+import { ENVELOPE } from './tools';
 
 /** The types of the fields of an envelope: a tool's own field of this name may have some of them. */
 const TYPES = { id: 'string', tool: 'string', round: 'number', conversation: 'number' } as const;
@@ -152,9 +151,6 @@ const CODE_NODES = new Map([
 	['n8n-nodes-base.executeWorkflow', 'each'],
 	['n8n-nodes-base.function', 'never'],
 ]);
-/** Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does. */
-export const LOOP = 'n8n-nodes-base.splitInBatches';
-
 /**
  * Creates a trace of the items that a run has output, back to the items of the node that they were made from.
  *

@@ -9,7 +9,7 @@ import { hint } from '../shared/run/hints';
 import { isInChat, triesOf } from '../shared/run/nodeContext';
 import { ANSWER, FIRST_TOOL, STOPPED } from './drawing';
 import { planEnd } from './ending';
-import { ENVELOPE, placeOf, toEnvelope } from './matching';
+import { placeOf, toEnvelope } from './matching';
 import {
 	branchCalls,
 	dueCalls,
@@ -19,6 +19,7 @@ import {
 	type Call,
 	type ConversationSlot,
 } from './state';
+import { ENVELOPE } from './tools';
 
 /** Index of an action that uses no input item. */
 const NO_ITEM = -1;

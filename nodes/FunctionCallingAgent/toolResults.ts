@@ -8,7 +8,7 @@ import { engineOf, sourceOf } from '../shared/run/engine';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { hint } from '../shared/run/hints';
 import { isToolOutput } from './drawing';
-import { ENVELOPE, envelopeOf, matchItems, type Match } from './matching';
+import { envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
 import {
 	beginBatch,
@@ -20,6 +20,7 @@ import {
 	type Call,
 	type ConversationSlot,
 } from './state';
+import { ENVELOPE } from './tools';
 
 const KEEP_LINKING =
 	'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), or set Run Tool Calls to One at a Time';

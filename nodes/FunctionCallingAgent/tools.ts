@@ -8,8 +8,10 @@ import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf } from '../shared/chat/schemaForm';
 import { hint } from '../shared/run/hints';
 import { engineOf, sourceOf } from '../shared/run/engine';
-import { ENVELOPE } from './matching';
 import type { agentForm, ToolEntry } from './properties';
+
+/** Key in the JSON of a tool call item: which call it is. */
+export const ENVELOPE = 'tool_call';
 
 /**
  * The tool declarations of an item, from the form or as JSON.

@@ -5,7 +5,7 @@ import {
 	type RateLimitCooldown,
 	startPoll,
 } from '../../nodes/client/video/poll/task';
-import type { TaskReport } from '../../nodes/client/video/tasks';
+import type { TaskReport } from '../../nodes/client/video/taskState';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { fakeClock } from '../support/fakeClock';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { ServiceError } from '../../nodes/client/errors';
 import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
-import type { TaskReport } from '../../nodes/client/video/tasks';
+import type { TaskReport } from '../../nodes/client/video/taskState';
 import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { seededRandom } from '../support/seededRandom';

@@ -1,6 +1,18 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json';
 import { isBlank } from '../values';
-import type { TaskReport } from './tasks';
+
+/** Response of a status poll (spec 2.10), within bounds. */
+export interface TaskReport {
+	readonly task_id: string;
+	readonly status: string;
+	readonly model?: string;
+	/** When completed: long-lived URL of the file, on another host than the service. */
+	readonly video_url?: string;
+	readonly thumbnail_url?: string;
+	readonly enhanced_prompt?: string;
+	/** When failed. */
+	readonly error_message?: string;
+}
 
 /** What a task does: its state, whatever the word for it. */
 export type TaskState = 'completed' | 'failed' | 'unfinished';

@@ -11,7 +11,7 @@ import {
 } from '../json';
 import type { HttpPort } from '../ports';
 import type { VideoRequest } from './fields';
-import { hasVideo, unwrapped } from './taskState';
+import { hasVideo, unwrapped, type TaskReport } from './taskState';
 
 /** A longer task ID is none: it would not fit into a line of a table or of an error. */
 const MAX_ID = 1_000;
@@ -74,19 +74,6 @@ const MAX_STATUS = 100;
 
 /** The fields of a task that come first in what is kept (spec 2.9, 2.10). */
 const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_message'];
-
-/** Response of a status poll (spec 2.10), within bounds. */
-export interface TaskReport {
-	readonly task_id: string;
-	readonly status: string;
-	readonly model?: string;
-	/** When completed: long-lived URL of the file, on another host than the service. */
-	readonly video_url?: string;
-	readonly thumbnail_url?: string;
-	readonly enhanced_prompt?: string;
-	/** When failed. */
-	readonly error_message?: string;
-}
 
 /** The fields of an answer. Two names are ours: `reason` marks a failed task, and a host may treat an item with `error` as failed. */
 export function ofService<T extends object>(answer: T): T {

@@ -6,8 +6,8 @@ import { shorten, withoutUndefined } from '../../client/json';
 import { counted, shown } from '../../client/values';
 import { pollResult, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
-import { hasVideo } from '../../client/video/taskState';
-import { ofService, type TaskReport } from '../../client/video/tasks';
+import { hasVideo, type TaskReport } from '../../client/video/taskState';
+import { ofService } from '../../client/video/tasks';
 
 import { checkHttpUrl, downloadFile, hintMissingFiles, type StoredFile } from '../files/download';
 import { hint } from '../run/hints';

@@ -1,6 +1,6 @@
 import { isCanceled, ServiceError } from '../../errors';
 import type { Clock } from '../../ports';
-import type { TaskReport } from '../tasks';
+import type { TaskReport } from '../taskState';
 import {
 	applyError,
 	applyReport,

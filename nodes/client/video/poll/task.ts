@@ -1,6 +1,5 @@
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../errors';
-import type { TaskReport } from '../tasks';
-import { mayGetVideo, taskState } from '../taskState';
+import { mayGetVideo, taskState, type TaskReport } from '../taskState';
 
 /**
  * Consecutive rejections after which a task is polled no more:
