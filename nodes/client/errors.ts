@@ -100,6 +100,7 @@ export type AdviceCode =
 	| 'topUp'
 	| 'checkAppCode'
 	| 'checkCreditAndModel'
+	| 'checkAccess'
 	| 'publishApp'
 	// The request.
 	| 'correctWhatIsNamed'

@@ -48,6 +48,19 @@ test('there are no other rows, and each has a message and says what can be done'
 	expect(rows).toStrictEqual(ROWS.map(([endpoint, status]) => `${endpoint} ${status}`));
 });
 
+test('403 speaks of an application only where a chat names one', () => {
+	const textOf = (endpoint: Endpoint) => {
+		const { message, advice } = statusFailure(endpoint, 403);
+		return [message, ...sentencesOf(new ServiceError('http', message, advice))];
+	};
+	expect(textOf('chat')[0]).toMatch(/application/);
+	expect(textOf('model')).toStrictEqual([
+		'The API key has no access',
+		expect.stringMatching(/another model.*If the key ends with an app code/),
+	]);
+	expect(textOf('video').join()).not.toMatch(/application|model/);
+});
+
 test('402 has a different meaning for chat with and without an app code, and for video', () => {
 	expect(STATUSES.chat[402]!.message).toMatch(/application/);
 	expect(STATUSES.model[402]!.message).toMatch(/credit/);

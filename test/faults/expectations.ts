@@ -300,7 +300,9 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		assistant: badly(FAILURE.noApp, said(402)),
 		assistantStreamed: badly(FAILURE.noApp, said(402)),
 	}),
-	status403: errorStatusRow(403, FAILURE.noAccess, 'The API key has no access', {
+	status403: errorStatusRow(403, FAILURE.noAccess, FAILURE.noAccess, {
+		assistant: badly(FAILURE.appNotOpen, said(403)),
+		assistantStreamed: badly(FAILURE.appNotOpen, said(403)),
 		waitForVideo: refusesTask('The API key has no access to this task', 403),
 	}),
 	status404: errorStatusRow(404, FAILURE.notFound, FAILURE.notFound, {

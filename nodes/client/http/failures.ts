@@ -52,6 +52,7 @@ export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, Failure
 	model: {
 		...CHAT,
 		402: row('The account has no credit, or no access to the model', 'checkCreditAndModel'),
+		403: row('The API key has no access', 'checkAccess'),
 	},
 	video: {
 		...COMMON,

@@ -22,6 +22,8 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 	checkAppCode: 'Check App Code, or the end of the API key if the code is there',
 	checkCreditAndModel:
 		'Top up the account, or choose another model. If the API key ends with an app code, check that as well',
+	checkAccess:
+		'Choose another model, or use another API key. If the key ends with an app code, publish that application',
 	publishApp: 'Publish the application, or use an API key of its creator',
 	correctWhatIsNamed: 'Correct what the message of the service names',
 	seeDetails: 'See the error details for the message of the service',
