@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { applyReply, startConversation, type Conversation } from '../client/chat/conversation';
 import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
 import { askForReply, finishReply } from '../shared/chat/finishReply';
-import { memoryKeyOf, recall, remember, rememberedItems } from '../shared/chat/memory';
+import { itemsInOrder, memoryKeyOf, recall, remember } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
 import { toMedia } from '../shared/chat/replyMedia';
 import { boundFields, toFallbacks } from '../shared/chat/requestOptions';
@@ -22,7 +22,7 @@ const NO_LIMITS = { maxRounds: Infinity, maxCalls: Infinity, maxRepeats: Infinit
 export async function runChatCompletion(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
-	const remembered = rememberedItems(context);
+	const remembered = itemsInOrder<INodeExecutionData>(context, true);
 	const begin = () => async (item: number, sendText?: SendText) => {
 		const values = chatForm.read(context, item);
 		const key = memoryKeyOf(context, item, values);

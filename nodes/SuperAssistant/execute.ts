@@ -5,12 +5,12 @@ import { userMessage } from '../client/chat/messages';
 import { askAssistant, withRetries, type Chat } from '../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
-import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency';
+import { readResult, settled, valueOf } from '../client/concurrency';
 import { emptyText, ServiceError } from '../client/errors';
 import { shorten } from '../client/json';
 import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
 import { finishReply, reportCall } from '../shared/chat/finishReply';
-
+import { itemsInOrder } from '../shared/chat/memory';
 import { imageUrls } from '../shared/chat/messages';
 import { toMedia } from '../shared/chat/replyMedia';
 import { appField, optionalFields, requestQuota } from '../shared/chat/requestOptions';
@@ -19,6 +19,7 @@ import { readCall } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { openCalls } from '../shared/ledger/paidCalls';
+import type { Paid } from '../shared/ledger/recall';
 import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { assistantForm } from './properties';
@@ -31,7 +32,8 @@ import { ASSISTANT_CALLS, openSession, readSession } from './sessionTable';
 export async function runSuperAssistant(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][]> {
-	const runExclusive = keyedMutex();
+	// The ledger keeps the replies.
+	const sessions = itemsInOrder<Paid<ChatCompletion>>(context, false);
 	const planned = context
 		.getInputData()
 		.map((_item, item) => readResult(() => planCall(context, item)));
@@ -45,13 +47,15 @@ export async function runSuperAssistant(
 			const plan = valueOf(planned[item]!);
 			const send = async () => await ask(context, plan, sendText);
 			const make = async () => await calls.make(item, send);
-			const { result } = await runExclusive(plan.session.key ?? plan.session.id ?? '', make);
+			const key = plan.session.key ?? plan.session.id ?? '';
+			const { result } = await sessions.once(item, key, make);
 			return await finishReply(context, judge(result, 'assistant'), 'assistant', plan);
 		};
 	};
 	try {
 		return await mapChats(context, begin, () => {
 			clearCallLog(context);
+			sessions.clear();
 		});
 	} finally {
 		if ('value' in opened) await opened.value.close();

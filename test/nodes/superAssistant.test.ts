@@ -79,6 +79,8 @@ async function assist(more: Partial<RunOptions> = {}) {
 }
 
 const bodies = () => server.requests.map(({ body }) => body as Record<string, unknown>);
+const messagesOf = (body: unknown) =>
+	(body as { messages: [{ content: string }] }).messages[0].content;
 const sessions = () => bodies().map((body) => body['session_id']);
 const KEY = { app_code: 'demo-assistant', session_key: 'key chat-1' };
 /** The rows of the table of sessions; the table of calls has other columns. */
@@ -295,6 +297,47 @@ describe('sessions', () => {
 			'Look: done',
 		]);
 	});
+
+	test.each<[string, object, RunOptions['onError'], string]>([
+		['per key', byKey(), undefined, 'one'],
+		['by ID', { session: 'id', sessionId: 's-mine' }, undefined, 'two'],
+		['On Error: Continue', byKey(), 'continueRegularOutput', 'one'],
+	])(
+		'with Retry On Fail messages stay in the order of the items: %s',
+		async (_name, parameters, onError, busy) => {
+			const good = script;
+			let refusals = 1;
+			script = (...args) => {
+				if (messagesOf(args[1].body) === busy && refusals-- > 0)
+					json(args[0], 429, { error: { message: 'slow down' } });
+				else good(...args);
+			};
+			const { status, outputs, run } = await assist({
+				retryOnFail: true,
+				onError,
+				items: ['one', 'two', 'three'].map((text) => ({
+					chatInput: text,
+					customer: 'same',
+				})),
+				parameters: { ...parameters, options: { retries: 0 } },
+			});
+			expect(status).toBe('success');
+			expect(outputs[0]!.map(({ json: { error } }) => error)).toStrictEqual([
+				undefined,
+				undefined,
+				undefined,
+			]);
+			const sent = bodies().map(messagesOf);
+			expect(sent.filter((text, index) => text !== sent[index - 1])).toStrictEqual([
+				'one',
+				'two',
+				'three',
+			]);
+			expect(sent).toHaveLength(4);
+			const kept = JSON.stringify(run.data.executionData?.contextData);
+			expect(kept).not.toContain('remembered":{');
+		},
+	);
 
 	test('an unchanged session is not written again, and costs one read', async () => {
 		script = (response) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { lastTurn, limitMemory, parseMemory, toKeep, withMemory } from '../../client/chat/messages';
 import type { Conversation } from '../../client/chat/conversation';
@@ -187,17 +187,18 @@ function messagesOf({ messages: text }: Row): readonly ChatMessage[] {
 }
 
 /**
- * The items of this run that have a memory. With *Retry On Fail*, and in a retry of the execution, asking again would add
- * their turn again: their output is kept. What follows a failed item of its memory is asked in that retry, so that the turns
- * stay in the order of the questions. Clear it once all items have succeeded.
+ * Asks the items of each conversation one after another. What follows a failed item that is asked again fails with it, and is
+ * asked in that retry, so that the turns stay in the order of the questions.
+ *
+ * @param areKept Whether to keep the output of each item: with *Retry On Fail*, and in a retry of the execution, asking again
+ *   would add its turn to the memory again. Clear it once all items have succeeded.
  */
-export function rememberedItems(context: IExecuteFunctions) {
+export function itemsInOrder<T>(context: IExecuteFunctions, areKept: boolean) {
 	const run = runsOf(context).length;
 	const runExclusive = keyedMutex();
-	type Items = Record<number, INodeExecutionData>;
 	interface Kept {
 		readonly run: number;
-		readonly items: Items;
+		readonly items: Record<number, T>;
 		readonly tries?: number;
 	}
 	const state = nodeState<Kept>(context, 'remembered');
@@ -205,22 +206,23 @@ export function rememberedItems(context: IExecuteFunctions) {
 	const stored = isToolRun(context) ? undefined : state.get();
 	const earlier = stored?.run === run ? stored : { run, items: {} };
 	const { items, tries = 0 } = state.set({ ...earlier, tries: (earlier.tries ?? 0) + 1 });
-	/** The first failure of each key. */
-	const failures = new Map<string, Settled<INodeExecutionData>>();
+	/** The first failure of each conversation. */
+	const failures = new Map<string, Settled<T>>();
 	// With *On Error: Continue* n8n runs the node again if the first item has failed.
 	const isAskedAgain = (item: number) =>
 		!context.continueOnFail() || (item === 0 && tries < triesOf(context));
 
-	async function askOnce(item: number, key: string, ask: () => Promise<INodeExecutionData>) {
+	async function askOnce(item: number, key: string, ask: () => Promise<T>) {
 		const kept = items[item];
 		const outcome = failures.get(key) ?? (kept ? { value: kept } : await settled(ask()));
-		if ('value' in outcome) items[item] = outcome.value;
-		else if (isAskedAgain(item)) failures.set(key, outcome);
+		if ('error' in outcome) {
+			if (isAskedAgain(item)) failures.set(key, outcome);
+		} else if (areKept) items[item] = outcome.value;
 		return valueOf(outcome);
 	}
 	return {
-		/** Runs `ask` for an item, those of the same key one after another. An empty key is no memory. */
-		once: async (item: number, key: string, ask: () => Promise<INodeExecutionData>) =>
+		/** Runs `ask` for an item, those of the same key one after another. An empty key is no conversation. */
+		once: async (item: number, key: string, ask: () => Promise<T>) =>
 			await runExclusive(key, key === '' ? ask : async () => await askOnce(item, key, ask)),
 		clear: () => {
 			state.clear();
