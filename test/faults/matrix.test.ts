@@ -1,3 +1,4 @@
+// @seconds 25
 import Table from 'cli-table3';
 
 import { body } from './answers';

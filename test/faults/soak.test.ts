@@ -1,3 +1,4 @@
+// @seconds 20
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';

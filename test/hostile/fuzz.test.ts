@@ -1,3 +1,4 @@
+// @seconds 40
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
 

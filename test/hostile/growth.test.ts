@@ -1,3 +1,4 @@
+// @seconds 60
 import '../support/repeatOnce';
 import { HOSTILE_TEXTS, plainJson, plainText } from './texts';
 import { outsideFunctions } from './outsideFunctions';

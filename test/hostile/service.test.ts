@@ -1,3 +1,4 @@
+// @seconds 70
 import { OPERATIONS, type Operation, type OperationId } from '../faults/operations';
 import { attackScript } from './attackScript';
 import { isWell, problemsOf, resultOf } from './invariants';

@@ -1,3 +1,4 @@
+// @seconds 10
 import { NodeHelpers, type IDataObject, type INodeExecutionData } from 'n8n-workflow';
 
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
