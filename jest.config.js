@@ -7,7 +7,10 @@ const base = {
 	},
 	testEnvironment: 'node',
 	modulePathIgnorePatterns: ['<rootDir>/lab/n8n/pinned', '<rootDir>/dist', '<rootDir>/.cache'],
-	setupFiles: ['<rootDir>/test/support/quietEngine.js'],
+	setupFiles: [
+		'<rootDir>/test/support/quietEngine.js',
+		...(process.env.MUTANT ? ['<rootDir>/test/support/mutantFiles.js'] : []),
+	],
 };
 
 /** @type {import('jest').Config} */
