@@ -5,17 +5,24 @@ import { pollProgress } from '../../nodes/shared/wait/poll';
 
 let nowMs: number;
 let texts: string[];
+let log: unknown[];
 let progress: ReturnType<typeof pollProgress>;
 
 beforeEach(() => {
 	nowMs = 1_000_000;
 	texts = [];
+	log = [];
 	jest.spyOn(Date, 'now').mockImplementation(() => nowMs);
-	const context: Partial<IExecuteFunctions> = {
+	const debug = (text: string, { node }: { readonly node: string }) => log.push([node, text]);
+	const context = {
+		logger: { debug },
+		getNode: () => ({ name: 'Wait' }),
 		sendMessageToUI: jest.fn(),
 		addExecutionHints: jest.fn(),
 	};
-	progress = pollProgress(context as IExecuteFunctions, (text) => texts.push(text.trim()));
+	progress = pollProgress(context as unknown as IExecuteFunctions, (text) =>
+		texts.push(text.trim()),
+	);
 });
 afterEach(() => {
 	jest.restoreAllMocks();
@@ -35,6 +42,7 @@ test('a person in a chat reads the progress every 20 s, also when nothing change
 		nowMs += 1_000;
 		progress.remind();
 	}
+	expect(log).toStrictEqual(texts.map((text) => ['Wait', text]));
 	expect(texts).toStrictEqual([
 		'0 of 1 video finished, 1 processing, after 0 s',
 		'0 of 1 video finished, 1 processing, after 20 s',

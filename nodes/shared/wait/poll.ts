@@ -96,7 +96,7 @@ const REMINDER_MS = 20_000;
 /** Reports the progress of polling to a person. */
 export type Progress = ReturnType<typeof pollProgress>;
 
-/** Runs `work` with its progress in the browser's console, and in the chat or the streaming webhook if there is one. */
+/** Runs `work` with its progress in the browser's console, in n8n's log, and in the chat or the streaming webhook if there is one. */
 export async function withProgress<T>(
 	context: IExecuteFunctions,
 	work: (progress: Progress) => Promise<T>,
@@ -107,8 +107,8 @@ export async function withProgress<T>(
 }
 
 /**
- * Progress lines in the browser's console, where n8n shows the messages of a manual run, and in the chat if there is one.
- * The last line of a step is also a hint below the output.
+ * Progress lines in the browser's console, where n8n shows the messages of a manual run, in n8n's log at the level debug, and
+ * in the chat if there is one. The last line of a step is also a hint below the output.
  *
  * @param sendText Writes to the chat.
  */
@@ -125,6 +125,7 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 		if (!ifNew || state !== last.state) {
 			last = { state, atMs: nowMs };
 			context.sendMessageToUI(line);
+			context.logger.debug(line, { node: context.getNode().name });
 			// The chat renders Markdown: a single line break would join the lines.
 			sendText(`${line}\n\n`);
 		}
