@@ -132,6 +132,20 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 	],
 	'A web page signs in to the demo, or uses the emulator': [
 		[
+			'Only your account can read its file',
+			'lab/demo/keptDemo.ts',
+			'mode: 0o600',
+			'mode: 0o644',
+			'package/keptDemo',
+		],
+		[
+			'The password is random',
+			'lab/n8n/owner.ts',
+			"randomBytes(9).toString('base64url')",
+			"'lighthouse-1'",
+			'package/demoAccount',
+		],
+		[
 			'The emulator rejects a foreign Host',
 			'emulator/addHostCheck.ts',
 			'LOOPBACK = /^(',
@@ -140,6 +154,20 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 	],
 	'Keys and IDs such as `__proto__` or `constructor` change objects': [
+		[
+			'Also with escaped letters',
+			'nodes/client/json.ts',
+			" || text.includes('\\\\u00')",
+			'',
+			'client/limits',
+		],
+		[
+			'Values from outside are looked up in maps',
+			'nodes/shared/wait/poll.ts',
+			'known.get(id) ??',
+			'(Object.fromEntries(known)[id] as TaskPoll | undefined) ??',
+			'nodes/waitForVideoAnswers',
+		],
 		[
 			'__proto__ is dropped',
 			'nodes/client/json.ts',
@@ -150,12 +178,18 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 	],
 	'Two versions of a file are joined in one': [
 		[
+			'A broken download begins again',
+			'nodes/shared/files/download.ts',
+			"headers: { 'Accept-Encoding': 'identity' }",
+			"headers: { 'Accept-Encoding': 'identity', ...(!isFirst && { Range: 'bytes=10-' }) }",
+			'nodes/downloadRetries',
+		],
+		[
 			'A part of a file is an error',
 			'nodes/shared/files/download.ts',
 			'status === 206 ? isWholeRange(headers) : ',
 			'',
-			'hostile/fileHost',
-			'a 206 that was not asked for',
+			'nodes/downloadRetries',
 		],
 		[
 			'A video whose container says that something is missing is no file',
@@ -195,21 +229,24 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'nodes/shared/files/judgeFile.ts',
 			".replace(/[/\\\\:*?\"<>|\\u0000-\\u001f]+/g, '-')",
 			'',
-			'nodes/downloadedFiles',
+			'hostile/fileHost',
+			'in the name',
 		],
 		[
 			'No bidirectional characters',
 			'nodes/shared/files/judgeFile.ts',
 			'\\p{Bidi_Control}',
 			'',
-			'nodes/downloadedFiles',
+			'hostile/fileHost',
+			'in the name',
 		],
 		[
 			'At most 120 characters',
 			'nodes/shared/files/judgeFile.ts',
 			'MAX_NAME_LENGTH = 120',
 			'MAX_NAME_LENGTH = 1200',
-			'nodes/downloadedFiles',
+			'hostile/fileHost',
+			'in the name',
 		],
 	],
 	'A model adds arguments that a tool does not declare': [
@@ -451,6 +488,13 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 	],
 	'Huge texts or deep JSON are kept, and the execution cannot be opened': [
 		[
+			'An ID above its bound is left out',
+			'nodes/client/video/tasks.ts',
+			' || taskId.length > MAX_ID',
+			'',
+			'nodes/videoBounds',
+		],
+		[
 			'Deep JSON is cut',
 			'nodes/client/json.ts',
 			'MAX_DEPTH = 200',
@@ -481,6 +525,13 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 	],
 	'A visitor fills the data tables': [
 		[
+			'A call with a key fails before it is paid',
+			'nodes/shared/ledger/reserveKeys.ts',
+			'throw isCanceled(error) ? error : keyNotKept(error);',
+			'if (isCanceled(error)) throw error;\n		const all = [...leaders.values()];\n		const outcomes = new Map(all.map(({ lock }) => [lock, "reserved" as const]));\n		return { outcomes, failures: new Map(all.map(({ lock }) => [lock, 0])) };',
+			'nodes/createVideoLedger',
+		],
+		[
 			'A row has the first 2,000 characters',
 			'nodes/SuperAssistant/execute.ts',
 			'shorten(message.trim(), MAX_STORED_MESSAGE)',
@@ -489,6 +540,14 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 	],
 	'A download has no end, or fills the disk': [
+		[
+			'Only what can help is repeated',
+			'nodes/client/http/retry.ts',
+			'const isRetryable = failure.details.retryable === true;',
+			'const isRetryable = failure.kind !== "canceled";',
+			'hostile/fileHost',
+			'a page as a video|redirect to itself|Content-Length above',
+		],
 		[
 			'500 MB for a file',
 			'nodes/shared/files/downloadLimits.ts',
@@ -519,6 +578,13 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 	],
 	'An agent calls tools without end': [
+		[
+			'A limit on requests in one execution',
+			'nodes/shared/chat/requestOptions.ts',
+			'if (sent >= limit) throw',
+			'if (sent < 0) throw',
+			'nodes/maximumRequests',
+		],
 		[
 			'A limit on rounds',
 			'nodes/client/chat/conversation.ts',
@@ -608,8 +674,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'Actions are pinned',
 			'.github/workflows/ci.yml',
-			'    name: npm run test:all, attacks\n    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    steps:\n      - uses: actions/checkout@',
-			'    name: npm run test:all, attacks\n    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    steps:\n      - uses: actions/checkout@v4 # ',
+			'    name: npm run test:all\n    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    steps:\n      - uses: actions/checkout@',
+			'    name: npm run test:all\n    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    steps:\n      - uses: actions/checkout@v4 # ',
 			'package/workflows',
 		],
 		[
