@@ -1,4 +1,4 @@
-import { slices } from '../../nodes/client/concurrency';
+import { mapConcurrent, slices } from '../../nodes/client/concurrency';
 import { callWriter, type Announcement } from '../../nodes/shared/ledger/callWriter';
 import type { Condition, Row, Step } from '../../nodes/shared/ledger/dataTable';
 import { fakeClock } from '../support/fakeClock';
@@ -213,6 +213,20 @@ describe('calls that are next', () => {
 	test('are announced several at a time', async () => {
 		const { writes } = await sendAll(40, { concurrency: 8, writeMs: 50 }, 200);
 		expect(writes).toBeLessThan(20);
+	});
+
+	test('that end within a few milliseconds share a write: it goes on while they are under way', async () => {
+		const { clock, table, writer, answer } = start(40, { concurrency: 5, writeMs: 40 });
+		await mapConcurrent(Array.from({ length: 40 }), 5, async (_call, index) => {
+			await writer.announce(index);
+			await clock.sleep(200 + (index % 5));
+			answer(index);
+		});
+		const rounds = 8;
+		// The first two rounds wait for the table: only then it is known how long it takes.
+		expect(clock.now()).toBeLessThan(rounds * 204 + 100);
+		await writer.close([]);
+		expect(table.sizes.length).toBeLessThanOrEqual(rounds + 2);
 	});
 
 	test('have no row where the service takes its time', async () => {

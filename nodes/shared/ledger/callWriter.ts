@@ -6,8 +6,10 @@ import { MAX_CONDITIONS, TableError, type Condition, type Row, type Step } from 
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
 const FLUSH_MS = 1_000;
-/** How many times the calls of one write are announced before their turn, so that none of them waits for the table. */
-const RESERVE = 4;
+/** A write waits this long for calls that end at nearly the same time, in milliseconds. */
+const GATHER_MS = 10;
+/** Calls are announced before their turn where a write takes more than this share of the time of a call. */
+const LONG_WRITE = 0.1;
 
 /** A call before it is sent. */
 export interface Announcement {
@@ -19,7 +21,7 @@ export interface Announcement {
 
 /**
  * Writes the calls of a run into the ledger. Calls are named by their index. Those under way have a row `sent`. Where
- * the service answers about as fast as the table, so have a few that are next.
+ * the service answers about as fast as the table, so have as many that are next.
  *
  * One write at a time: what comes meanwhile goes together into the next one. A write inserts rows, and then removes those
  * that they replace: whatever ends this process, one row of each call is there.
@@ -53,7 +55,15 @@ export function callWriter(
 	let running: Promise<void> | undefined;
 	let flushing: Promise<void> | undefined;
 
+	/** How many calls are announced before their turn. */
+	const ahead = () => (writeMs > LONG_WRITE * callMs ? concurrency : 0);
+
 	async function writeAll(more: readonly Step[] = []): Promise<void> {
+		for (const index of unused) {
+			if (next.size >= ahead()) break;
+			add(index);
+			next.add(index);
+		}
 		const startMs = clock.now();
 		const [inserted, removed, freed] = [answers, replaced, unsent];
 		[answers, replaced, unsent] = [[], [], []];
@@ -86,11 +96,18 @@ export function callWriter(
 		});
 	}
 
-	/** Resolves after a write that has what is due; calls of the same moment come together. */
+	/** Calls that are under way together often end together. */
+	async function gatherAndWrite(): Promise<void> {
+		// The execution may be canceled: what is paid for is written all the same.
+		if (open.size > 1) await clock.sleep(GATHER_MS, closed.signal).catch(() => undefined);
+		await writeAll();
+	}
+
+	/** Resolves after a write that has what is due. */
 	async function written(isDue: () => boolean): Promise<void> {
 		await running;
 		if (!isDue()) return;
-		await (running ??= writeAll().finally(() => {
+		await (running ??= gatherAndWrite().finally(() => {
 			running = undefined;
 		}));
 	}
@@ -114,29 +131,16 @@ export function callWriter(
 		open.set(index, undefined);
 	}
 
-	/** Announces the calls that are next; returns whether there are any. */
-	function addNext(): boolean {
-		const perWrite = (concurrency * writeMs) / Math.max(1, callMs);
-		const ahead = Math.min(concurrency, Math.floor(RESERVE * perWrite));
-		if (ahead === 0 || next.size > ahead / 2 || unused.size === 0) return false;
-		for (const index of unused) {
-			if (next.size >= ahead) break;
-			add(index);
-			next.add(index);
-		}
-		return true;
-	}
-
 	return {
 		/** Resolves right before the call is sent, to whether its row is stored. */
 		async announce(index: number): Promise<boolean> {
 			next.delete(index);
 			if (unused.has(index)) add(index);
-			const isStored = () => open.get(index) !== undefined;
-			const isNextAdded = addNext();
 			if (isBroken) return false;
+			const isStored = () => open.get(index) !== undefined;
+			const isNextDue = () => unused.size > 0 && next.size < ahead() / 2;
 			if (!isStored()) await written(() => !isStored());
-			else if (isNextAdded) void written(() => !closed.signal.aborted);
+			else if (isNextDue()) void written(() => isNextDue() && !closed.signal.aborted);
 			sentAtMs.set(index, clock.now());
 			return isStored();
 		},
@@ -158,6 +162,7 @@ export function callWriter(
 			closed.abort();
 			while (running !== undefined) await running;
 			for (const index of [...next, ...unused]) this.settle(index);
+			unused.clear();
 			if (replaced.length + unsent.length + answers.length > 0) await writeAll(more);
 			// A table that is full takes no rows, but gives them back.
 			if (hasFailed && unsent.length > 0)
