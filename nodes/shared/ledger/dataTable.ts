@@ -6,9 +6,9 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 
+import { objectOf } from '../../client/json';
 import { n8nClock } from '../run/clock';
 import { isPastTimeLimit } from '../run/engine';
-import { ownTable, RECOGNITION, rememberTable } from './ownTable';
 
 /** A data table of n8n, with the types of its columns. */
 export interface TableSchema {
@@ -120,7 +120,7 @@ export async function onTable(
 	}
 }
 
-/** The rows that a step finds in the tables that n8n has renamed, see `ownTable`, but for the one of this workflow. */
+/** The rows that a step finds in the tables that n8n has renamed, see `findTable`, but for the one of this workflow. */
 export async function onRenamed(
 	context: IExecuteFunctions,
 	schema: TableSchema,
@@ -186,12 +186,56 @@ async function tryOnTable(
 	return await runSteps(context, id, schema, steps);
 }
 
-/** The ID of the table. If there is none it is created, unless it is optional. */
+/** Columns that only ledgers of paid calls have. */
+const RECOGNITION: readonly string[] = ['origin', 'call', 'pending'];
+
+/** Where the rows of a workflow are. */
+interface KnownTable {
+	readonly id: unknown;
+	readonly project: unknown;
+}
+
+/**
+ * The ledgers of a workflow, by name, in its static data, which goes with it into another project. n8n saves it in production
+ * executions. Undefined for a table that is no ledger, such as a memory.
+ */
+function knownTables(context: IExecuteFunctions, { columns }: TableSchema) {
+	if (!RECOGNITION.every((name) => name in columns)) return undefined;
+	const data = context.getWorkflowStaticData('global');
+	return (data['agentVideoTables'] ??= {}) as Record<string, KnownTable | undefined>;
+}
+
+/**
+ * The ID of the table with the rows of this workflow. If there is none it is created, unless it is optional. When n8n deletes
+ * a user and transfers the tables, it appends the name of their project to a name that is taken: such a ledger stays that
+ * of its workflows.
+ *
+ * @throws TableError when it has other columns, or when the workflow has come from another project, whose table it cannot read.
+ */
 async function findTable(
 	context: IExecuteFunctions,
 	schema: TableSchema,
 	isOptional: boolean,
 ): Promise<string | undefined> {
+	const ledgers = knownTables(context, schema);
+	const known = ledgers?.[schema.name];
+	/** Whether a table has rows of this workflow. */
+	const isUsed = async ({ id }: Row) => {
+		const all = [['workflow_id', 'eq', context.getWorkflow().id ?? '']] as const;
+		const find = { all };
+		return (await runSteps(context, id as string, schema, [{ find, limit: 1 }])).length > 0;
+	};
+	async function find(): Promise<Row | undefined> {
+		const tables = await listTables(context, schema);
+		const main = tables.find(({ name }) => name === schema.name);
+		if (ledgers === undefined) return main;
+		const same = tables.find(({ id }) => id === known?.id);
+		if (same !== undefined || tables.length < 2) return same ?? main;
+		for (const table of tables) if (await isUsed(table)) return table;
+		return main;
+	}
+	const found = await find();
+	if (found === undefined && isOptional) return undefined;
 	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
 	const create = {
 		resource: 'table',
@@ -200,15 +244,6 @@ async function findTable(
 		columns: { column: wanted },
 		options: { createIfNotExists: false },
 	};
-	/** Whether a table has rows of this workflow. */
-	const isUsed = async ({ id }: Row) => {
-		const all = [['workflow_id', 'eq', context.getWorkflow().id ?? '']] as const;
-		return (await runSteps(context, id as string, schema, [{ find: { all } }])).length > 0;
-	};
-	const find = async () =>
-		await ownTable(context, schema, await listTables(context, schema), isUsed);
-	const found = await find();
-	if (found === undefined && isOptional) return undefined;
 	const table =
 		found ??
 		// Of several executions that create the missing table at once, one succeeds.
@@ -224,17 +259,24 @@ async function findTable(
 	const isMissing = ({ name, type }: (typeof wanted)[number]) =>
 		columns?.every((column) => column.name !== name || column.type !== type) === true;
 	const missing = wanted.filter(isMissing);
-	if (missing.length === 0) {
-		if (await rememberTable(context, schema, table!, isUsed)) return table!['id'] as string;
-		throw new TableError(movedText(context, schema), 'moved');
+	if (missing.length > 0) {
+		// A table of ours that a person has changed: its rows may be of calls that a retry must know.
+		const isChanged = columns!.some(({ name }) => RECOGNITION.includes(name));
+		const names = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
+		throw new TableError(
+			`The data table ${schema.name} has other columns than this node writes. It needs also ${names}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
+			isChanged ? 'failed' : 'foreign',
+		);
 	}
-	// A table of ours that a person has changed: its rows may be of calls that a retry must know.
-	const isChanged = columns!.some(({ name }) => RECOGNITION.includes(name));
-	const names = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
-	throw new TableError(
-		`The data table ${schema.name} has other columns than this node writes. It needs also ${names}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
-		isChanged ? 'failed' : 'foreign',
-	);
+	const id = table!['id'] as string;
+	const { id: project } = objectOf(table!['project']);
+	if (ledgers !== undefined && known?.id !== id) {
+		const hasMoved = known !== undefined && known.project !== project;
+		if (hasMoved && !(await isUsed(table!)))
+			throw new TableError(movedText(context, schema), 'moved');
+		ledgers[schema.name] = { id, project };
+	}
+	return id;
 }
 
 function movedText(context: IExecuteFunctions, { name }: TableSchema): string {
