@@ -57,6 +57,10 @@ describe('the value of a reply', () => {
 		['comments', '{"a": 1, // the "first" }\n/* ] */ "b": 2}', { a: 1, b: 2 }],
 		['single quotes', "Sure: {'a': 'it is \"b\" }'}", { a: 'it is "b" }' }],
 		['keys without quotes', '{a: 1, b: [true]}', { a: 1, b: [true] }],
+		['keys of another script', '{标题: "x", \n_2 : null}', { 标题: 'x', _2: null }],
+		['a comma before a comment', '{"a": [1, // one\n], /* all */}', { a: [1] }],
+		['an escaped quote', `{'a': 'it\\'s', "b": "it\\'s",}`, { a: "it's", b: "it's" }],
+		['what looks like it in a text', '{"a": "b: \'c\', // ,]",}', { a: "b: 'c', // ,]" }],
 		[
 			'nested quotes',
 			'{"a": "she said \\"[no]\\"", "b": "it\'s {"}',
@@ -92,6 +96,11 @@ describe('the value of a reply', () => {
 		['a comment in place of values', "{'a': 1, // ... and so on\n}", INVALID],
 		['a number that JSON does not have', '{"a": NaN}', INVALID],
 		['a value that is missing', '{"a": , "b": 1}', INVALID],
+		['a value that is missing before a comma', '{"a": [,]}', INVALID],
+		['two commas', '[1, /* two */ ,]', INVALID],
+		['words for a value', '{a: not known}', INVALID],
+		['an apostrophe in place of a value', "{it's: a}", INVALID],
+		['a backslash at the end', "{'a': 'b\\}", INVALID],
 		['brackets that do not fit', '{"a": [1, 2}]', INVALID],
 		['deep nesting', `${'['.repeat(201)}${']'.repeat(201)}`, INVALID],
 		['deep nesting without an end', '{"a":'.repeat(100_000), INVALID],
@@ -110,7 +119,7 @@ describe('the value of a reply', () => {
 		['Here: ```json\n{"id": 1234567890123456789}\n```', { id: '1234567890123456789' }],
 		['1234567890123456789', '1234567890123456789'],
 		['{"a": 1234567890123456789} or {"a": 1234567890123456788}', SEVERAL],
-		['{"id": 1234567890123456789,}', INVALID],
+		['{"id": 1234567890123456789,}', { id: '1234567890123456789' }],
 		['{"at": 1700000000000000000}', { at: 1_700_000_000_000_000_000 }],
 	])('an integer that a number would round is its text: %s', (text, value) => {
 		expect(read(text)).toStrictEqual(value);

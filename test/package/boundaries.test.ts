@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 	// The client knows neither Node nor n8n.
 	'nodes/client': [],
 	'nodes/client/http': ['nodes/client', 'ipaddr.js'],
-	'nodes/client/chat': [...CLIENT, 'eventsource-parser', '@cfworker/json-schema', 'json5'],
+	'nodes/client/chat': [...CLIENT, 'eventsource-parser', '@cfworker/json-schema'],
 	'nodes/client/video': CLIENT,
 	'nodes/client/video/poll': [...CLIENT, 'nodes/client/video'],
 	// Each shared folder may use the ones before it.

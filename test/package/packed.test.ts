@@ -55,7 +55,7 @@ test('publishes only the build and the documents of the package', () => {
 test('code that several nodes use is packed once', () => {
 	const scripts = files.filter((file) => file.endsWith('.js'));
 	const texts = scripts.map((file) => readFileSync(join(packed, file), 'utf8'));
-	for (const shared of ['function createParser(', 'ServiceError = class']) {
+	for (const shared of ['function createParser(', 'ServiceError=class']) {
 		expect(texts.join('').split(shared)).toHaveLength(2);
 	}
 });

@@ -1,5 +1,3 @@
-import { parse } from 'json5';
-
 import { ServiceError } from '../errors';
 import { asJson, type JsonObject, type JsonValue, parseJson } from '../json';
 import { isBlank, oneLine } from '../values';
@@ -142,20 +140,25 @@ const CODE_FENCE = /^```[a-z]*[^\S\n]*\n/i;
 const AFTER_FENCE = /```\w*\s*$/;
 /** How many levels of brackets are read, see `parseJson`. */
 const MAX_DEPTH = 200;
-/** How many values are looked for in one text, and how long one may be that is not valid JSON: its parser is slow. */
+/** How many values are looked for in one text, and how long one may be that is not valid JSON. */
 const MAX_PARTS = 20;
 const MAX_LENIENT_CHARACTERS = 100_000;
 /** Brackets of prose: the mark of a citation `[1]` or of a task `[x]`. */
 const MARK = /^\[[\sx\d]*\]$/i;
 /** A comment in place of values that the model has left out. */
 const LEFT_OUT = /\/[/*]\s*(?:\.{3}|…)/;
+/** What JSON writes in another way: a text in quotes, a comment, a word that may be a key. Each is read once, also without its end. */
+const LENIENT =
+	/(["'])((?:(?!\1)[^\\]|\\[^])*)\1?|\/\/.*|\/\*[^]*?(?:\*\/|$)|([\p{L}_$][\p{L}\p{N}_$]*)(\s*:)?/gu;
+/** A comma after the last value, and what tells it from one without a value before it. */
+const COMMA = /"(?:[^"\\]|\\[^])*"|[[{:,]\s*,|,(?=\s*[}\]])/g;
 
 /**
  * The JSON values in a text that should have been one JSON value: the whole text; else those in code fences, or those
- * between prose. Valid JSON counts before JSON5, which allows trailing commas, comments, single quotes and keys without
- * quotes. None if a bracket is not closed: what is cut off is never completed.
+ * between prose. Valid JSON counts before what models write for it: with trailing commas, comments, single quotes and keys
+ * without quotes. None if a bracket is not closed: what is cut off is never completed.
  *
- * @param isExact Whether an integer that a number would round becomes its text. JSON5 with such an integer is not read.
+ * @param isExact Whether an integer that a number would round becomes its text.
  */
 export function salvageJson(text: string, isExact = false): JsonValue[] {
 	const trimmed = text.trim();
@@ -168,27 +171,28 @@ export function salvageJson(text: string, isExact = false): JsonValue[] {
 
 	const fenced = parts.filter(({ isFenced }) => isFenced);
 	const tried = fenced.length > 0 ? fenced : parts.filter((part) => !MARK.test(part.text));
-	const values = (read: typeof parseJson) =>
+	const values = (read: typeof parseLenient) =>
 		tried.map(({ text: each }) => read(each, isExact)).filter((value) => value !== undefined);
 	const valid = values(parseJson);
 	return valid.length > 0 ? valid : values(parseLenient);
 }
 
-function parseLenient(text: string): JsonValue | undefined {
+function parseLenient(text: string, isExact: boolean): JsonValue | undefined {
 	if (text.length > MAX_LENIENT_CHARACTERS || LEFT_OUT.test(text)) return undefined;
-	try {
-		return parseJson(JSON.stringify(parse(text), onlyWhole));
-	} catch {
-		return undefined;
-	}
+	const quoted = text.replace(
+		LENIENT,
+		(token, quote?: string, inner?: string, word?: string, colon?: string) => {
+			if (quote !== undefined) return `"${inner!.replace(/\\[^]|"/g, inDoubleQuotes)}"`;
+			if (word === undefined) return ' ';
+			return colon === undefined ? token : `"${word}"${colon}`;
+		},
+	);
+	const strict = quoted.replace(COMMA, (token) => (token === ',' ? '' : token));
+	return parseJson(strict, isExact);
 }
 
-/** Rejects the numbers of JSON5 that JSON does not have, NaN and Infinity, and those that have been rounded. */
-function onlyWhole(_key: string, value: unknown): unknown {
-	if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
-		throw new RangeError();
-	return value;
-}
+/** An escape, or a quote, as it stands in double quotes. */
+const inDoubleQuotes = (part: string) => ({ '"': '\\"', "\\'": "'" })[part] ?? part;
 
 /**
  * The pieces of a text from an opening bracket to the one that closes it; none if a bracket is not closed, closed by
