@@ -192,7 +192,12 @@ export function chatModel(
 			const failure = toNodeError(context.getNode(), error, 0);
 			// n8n sends the description to a streaming chat. Its type of a sub-node lacks the method.
 			const isLive = (context as Partial<IExecuteFunctions>).isStreaming?.() === true;
-			throw isLive ? forVisitor(failure) : failure;
+			if (isLive) throw forVisitor(failure);
+			const { serviceMessage = '' } = error instanceof ServiceError ? error.details : {};
+			// With *On Error: Continue* n8n's agents and chains output nothing but the message, which a refusal has anyway.
+			if (isKnown === undefined && !failure.message.includes(oneLine(serviceMessage)))
+				failure.message += `: ${serviceMessage}`;
+			throw failure;
 		});
 
 	return {

@@ -273,6 +273,8 @@ it.concurrent.each(EVERYWHERE)(
 
 const KEY = `${FAILURE.badKey}. Tell the owner of this chat`;
 const WORDS = `${FAILURE.moderated}. Rephrase your message`;
+/** n8n's chat shows the whole item of its agent, without the words of the service. */
+const AS_ITEM = `{ "error": "${FAILURE.moderated}" }`;
 const STOPPED = 'I stopped without an answer: it took too many steps. Ask for less at once';
 const CONTINUE = { onError: 'continueRegularOutput' };
 const ONE_ROUND = { options: { maxRounds: 1 } };
@@ -293,6 +295,7 @@ it.concurrent.each<[Answerer, Mode, Settings, question: string, expected: string
 	),
 	['AI Agent', 'Streaming', {}, 'wrong key?', KEY],
 	['AI Agent', 'Streaming', {}, 'bad words?', WORDS],
+	['AI Agent', 'When Last Node Finishes', CONTINUE, 'bad words?', AS_ITEM],
 	['Agent with Tools', 'Streaming', ONE_ROUND, 'Weather?', STOPPED],
 	['Agent with Tools', 'When Last Node Finishes', ONE_ROUND, 'Weather?', STOPPED],
 	['Agent with Tools', 'Using Response Nodes', ONE_ROUND, 'Weather?', STOPPED],

@@ -26,19 +26,24 @@ const REPLIES: Readonly<
 	refusal: { message: { content: null, refusal: 'I cannot do that' }, finish_reason: 'stop' },
 	call: { message: { content: 'Let me see', tool_calls: [CUT_CALL] }, finish_reason: 'length' },
 	failure: { message: { content: 'Half' }, finish_reason: 'error' },
-	envelope: { code: 1301, msg: 'The content may be unsafe' },
+	envelope: { code: 1301, msg: 'The content may be odd ECONNREFUSED' },
 	cut: { message: { content: 'Half of it' }, finish_reason: 'length' },
 };
 
-/** What a person reads of each; the chat model shows text only, so that a reply that was cut is an error there. */
+/**
+ * What a person reads of each; the chat model shows text only, so that a reply that was cut is an error there. n8n's agents
+ * and chains output nothing but the message of an error, so it has the words of the service.
+ */
 const EXPECTED = (isModel: boolean): Readonly<Record<string, string>> => ({
 	answer: 'All of it',
 	nothing: 'neither an answer nor a tool call',
 	refusal: 'The model refused to answer: I cannot do that',
-	call: 'The reply was cut off in a tool call',
-	failure: 'The service reported an error during the reply',
-	envelope: FAILURE.noStatus,
-	cut: isModel ? 'The reply was cut off' : 'Half of it',
+	call: `The reply was cut off in a tool call${isModel ? ': Let me see' : ''}`,
+	failure: `The service reported an error during the reply${isModel ? ': Half' : ''}`,
+	envelope: `${FAILURE.noStatus}${isModel ? ': The content may be odd ECONNREFUSED' : ''}`,
+	cut: isModel
+		? 'The reply was cut off, with the finish reason length: Half of it'
+		: 'Half of it',
 });
 
 const running = new Running();

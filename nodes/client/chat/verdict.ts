@@ -120,12 +120,12 @@ export function judge(reply: ChatCompletion, taker: Taker, mayBeEmpty = false): 
 	const { content, refusal } = choice.message;
 	const isRefusal = form === 'refusal';
 	const words = isRefusal ? String(refusal) : (content ?? '').trim();
-	const ended =
-		`The reply ended with the finish reason ${oneLine(String(choice.finish_reason ?? null))}` as const;
+	const reason = `the finish reason ${oneLine(String(choice.finish_reason ?? null))}` as const;
+	const more = isRefusal ? `: ${oneLine(words)}` : form === 'cut' ? `, with ${reason}` : '';
 	const error = new ServiceError(
 		form === 'failure' ? 'stream' : 'protocol',
-		isRefusal ? `${message}: ${oneLine(words)}` : message,
-		[ended, isRefusal ? 'rephraseQuestion' : ADVICE[end]],
+		`${message}${more}`,
+		[`The reply ended with ${reason}`, isRefusal ? 'rephraseQuestion' : ADVICE[end]],
 		{
 			...(words === '' ? {} : { serviceMessage: words }),
 			...(isRefusal ? { subject: { refusal: words } } : {}),
