@@ -2,7 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { N8N_HOME } from '../paths';
+import { freePort } from '../services/freePort';
+import { runCommand } from '../services/runCommand';
 import { N8nClient } from './N8nClient';
+import { n8nEnvironment } from './n8nEnvironment';
 import { startN8n } from './startN8n';
 
 /** A real n8n that can be killed and started again: same user folder, database and address. */
@@ -18,6 +22,8 @@ export interface RestartableN8n {
 	start(settings?: Readonly<Record<string, string>>): Promise<void>;
 	/** Changes the log from which n8n, when it starts, learns what was running. Call it between `kill` and `start`. */
 	editEventLog(edit: (lines: readonly string[]) => readonly string[]): Promise<void>;
+	/** Runs a command of n8n on its data, such as `export:entities`. Call it between `kill` and `start`. */
+	run(...command: readonly string[]): Promise<void>;
 	/** Stops n8n and removes its data. */
 	stop(): Promise<void>;
 }
@@ -44,6 +50,14 @@ export async function startRestartableN8n(): Promise<RestartableN8n> {
 			const log = join(userFolder, '.n8n', 'n8nEventLog.log');
 			const lines = (await readFile(log, 'utf8')).split('\n');
 			await writeFile(log, edit(lines).join('\n'));
+		},
+		run: async (...command) => {
+			const [port, brokerPort] = [Number(new URL(url).port), await freePort()];
+			await runCommand(
+				process.execPath,
+				[join(N8N_HOME, 'node_modules', 'n8n', 'bin', 'n8n'), ...command],
+				{ cwd: userFolder, env: n8nEnvironment({ userFolder, port, brokerPort }) },
+			);
 		},
 		stop: async () => {
 			await n8n.stop();

@@ -1,4 +1,7 @@
-// @seconds 40
+// @seconds 60
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
 import type { IDataObject } from 'n8n-workflow';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
@@ -42,8 +45,8 @@ async function publish(path: string): Promise<WorkflowRef> {
 }
 
 /** Runs a workflow in production; returns its output, or why it failed. */
-async function run(ref: WorkflowRef, path: string): Promise<IDataObject | string> {
-	await postWebhook(`${n8n.url}/webhook/${path}`, { key: path }).catch(() => undefined);
+async function run(ref: WorkflowRef, path: string, key = path): Promise<IDataObject | string> {
+	await postWebhook(`${n8n.url}/webhook/${path}`, { key }).catch(() => undefined);
 	const execution = await client.lastExecution(ref);
 	const failure = failureOf(execution);
 	return failure === '' ? outputItems(execution, 'Create Video')[0]!.json : failure;
@@ -97,6 +100,29 @@ it(
 			expect(await run(each, path)).toMatchObject({ reused: true });
 			expect(created(path)).toBe(1);
 		}
+	},
+	2 * RUN_LIMIT_MS,
+);
+
+it(
+	'a backup of n8n has the paid videos; what came later is created again',
+	async () => {
+		const ref = await publish('backup');
+		await run(ref, 'backup');
+		await n8n.kill();
+		const backup = join(dirname(n8n.database), 'backup');
+		await n8n.run('export:entities', '--outputDir', backup);
+		await n8n.start();
+		await run(ref, 'backup', 'later');
+
+		await n8n.kill();
+		await rm(n8n.database);
+		await n8n.run('import:entities', '--inputDir', backup, '--truncateTables');
+		await n8n.start();
+		expect(await run(ref, 'backup')).toMatchObject({ reused: true });
+		expect(created('backup')).toBe(1);
+		expect(await run(ref, 'backup', 'later')).not.toHaveProperty('reused');
+		expect(created('later')).toBe(2);
 	},
 	2 * RUN_LIMIT_MS,
 );
