@@ -1,14 +1,9 @@
 import { HttpError } from '../errors';
-import {
-	readQuestion,
-	runPlugins,
-	type ChatContext,
-	type DraftReply,
-	type CompletedPlugin,
-} from './responder';
+import { readQuestion, runPlugins, type ChatContext, type DraftReply } from './responder';
 import { writeJson } from './generation/writeJson';
 import { writeText } from './generation/writeText';
 import type { Message } from './messages';
+import type { PluginRun } from './plugins/plugins';
 import type { ToolStep } from './reply';
 
 /** Maximum duration of a call (spec 2.7). */
@@ -19,7 +14,7 @@ const CHUNKS_PER_STEP = 5;
 
 /** Converts skill runs to steps and cuts them off at the maximum duration of the call. */
 function stepsOf(
-	plugins: readonly CompletedPlugin[],
+	plugins: readonly PluginRun[],
 	{ nextId, settings }: ChatContext['service'],
 ): readonly ToolStep[] {
 	let leftMs = MAX_CALL_MS;
@@ -61,7 +56,9 @@ export function respondAsAssistant(context: ChatContext): DraftReply {
 	);
 	const text = parts.join('\n\n') || writeText(question);
 	const isJson = body.response_format?.type === 'json_object';
-	const content = isJson ? writeJson(question, { topic: question.topic, answer: text }) : text;
+	const content = isJson
+		? writeJson(question, { unasked: { topic: question.topic, answer: text } })
+		: text;
 	service.sessions.add(owner, id, { question: question.text, answer: text });
 	return {
 		content,

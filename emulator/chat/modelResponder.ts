@@ -1,22 +1,16 @@
 import { HttpError } from '../errors';
 import { hasTrigger } from '../triggers';
-import {
-	readQuestion,
-	runPlugins,
-	type ChatContext,
-	type DraftReply,
-	type CompletedPlugin,
-} from './responder';
+import { readQuestion, runPlugins, type ChatContext, type DraftReply } from './responder';
 import type { Question } from './generation/question';
-import TEXTS from './generation/texts.json';
+import { languageOf } from './generation/language';
 import { writeJson } from './generation/writeJson';
 import { writeText } from './generation/writeText';
 import { textOf, type MessageToolCall } from './messages';
-import { imageName } from './plugins/plugins';
+import { imageName, type PluginRun } from './plugins/plugins';
 import type { Extras } from './reply';
 import { retrieve, type Retrieval } from './retrieve';
 import { requireSupportedEffort, isThinkingEnabled, writeReasoning } from './thinking';
-import { chooseToolCalls, fillArguments } from './tools/chooseToolCalls';
+import { chooseToolCalls } from './tools/chooseToolCalls';
 import { followUpCalls } from './tools/followUps';
 import { answerFromResults, toolResults, toolRounds } from './tools/toolResults';
 
@@ -59,26 +53,25 @@ function requestToolCalls(
 }
 
 /** Reply to images when the image recognition plugin is not enabled (spec 2.2). */
-function unseenImages({ images }: Question): string {
-	const names = images.map(imageName).join(' and ');
-	return `I cannot see the image ${names}. Use an application with image recognition.`;
+function unseenImages({ images, text }: Question): string {
+	const { and, unseen } = languageOf(text);
+	return unseen.replace('{names}', () => images.map(imageName).join(and));
 }
 
 function writeContent(
 	context: ChatContext,
 	question: Question,
-	plugins: readonly CompletedPlugin[],
+	plugins: readonly PluginRun[],
 ): string {
 	const { messages, response_format, openai } = context.body;
 	const results = toolResults(messages);
 	const isJson = response_format?.type === 'json_object';
 	if (openai?.schema) {
-		const known = [question.text, ...results.map(({ label, text }) => `${label}: ${text}`)];
-		const nowMs = context.service.clock.now();
-		return JSON.stringify(fillArguments(known.join('\n'), openai.schema, 'answer', nowMs));
+		const known = results.map(({ label, text }) => `\n${label}: ${text}`).join('');
+		return writeJson(question, { schema: openai.schema, known });
 	}
 	if (results.length > 0) {
-		const answer = answerFromResults(results);
+		const answer = answerFromResults(results, languageOf(question.text));
 		return isJson ? JSON.stringify({ answer, results }) : answer;
 	}
 	if (isJson) return writeJson(question);
@@ -92,7 +85,7 @@ function extrasOf(
 	{ binding: { app } }: ChatContext,
 	question: Question,
 	retrieval: Retrieval | undefined,
-	plugins: readonly CompletedPlugin[],
+	plugins: readonly PluginRun[],
 ): Extras {
 	const chain = plugins.map(({ name, thought, input }) => ({
 		plugin_name: name,
@@ -107,8 +100,8 @@ function extrasOf(
 			},
 		}),
 		...(app?.suggestsQuestions && {
-			suggested_questions: TEXTS.questions
-				.filter((text) => text !== question.text)
+			suggested_questions: languageOf(question.text)
+				.questions.filter((text) => text !== question.text)
 				.slice(0, 3),
 		}),
 		...(chain.length > 0 && { agent: { status: 'success', chain, need_show_plugin: true } }),

@@ -2,8 +2,7 @@ import type { ScriptedAnswer } from '../script/script';
 import type { EmulatedService } from '../service';
 import { parseQuestion, type Question } from './generation/question';
 import type { Message, MessageToolCall } from './messages';
-import type { PluginRun } from './plugins/plugin';
-import { PLUGINS } from './plugins/plugins';
+import { runMatching, type PluginRun } from './plugins/plugins';
 import type { Extras, Reply } from './reply';
 import type { ChatBody } from './requestSchema';
 import type { Binding } from './resolveBinding';
@@ -35,7 +34,7 @@ export interface DraftReply {
 
 /** Parses the question in the messages, with the settings of the request and the application (spec 2.1). */
 export function readQuestion(
-	{ body, binding: { app }, service: { settings } }: ChatContext,
+	{ body, binding: { app }, service: { settings, clock } }: ChatContext,
 	messages: readonly Message[],
 	knowledge: readonly string[] = [],
 ): Question {
@@ -44,26 +43,16 @@ export function readQuestion(
 		setting: app?.setting ?? '',
 		knowledge,
 		seed: settings.seed,
+		nowMs: clock.now(),
 		temperature: temperature ?? app?.temperature ?? 0.7,
 		variety: [top_p, frequency_penalty, presence_penalty],
 	});
 }
 
-/** Completed run of a plugin. */
-export interface CompletedPlugin extends PluginRun {
-	readonly name: string;
-	readonly thought: string;
-}
-
 /** Runs the plugins or skills of the bound application that match the question. */
 export function runPlugins(
-	{ binding: { app }, origin, service: { settings, clock } }: ChatContext,
+	{ binding: { app }, origin, service: { settings } }: ChatContext,
 	question: Question,
-): readonly CompletedPlugin[] {
-	const enabled = PLUGINS.filter(({ name }) => app?.plugins.includes(name));
-	const context = { question, origin, seed: settings.seed, nowMs: clock.now() };
-	return enabled.flatMap(({ name, thought, run }) => {
-		const result = run(context);
-		return result ? [{ name, thought, ...result }] : [];
-	});
+): readonly PluginRun[] {
+	return runMatching(app?.plugins ?? [], { question, origin, seed: settings.seed });
 }

@@ -1,4 +1,5 @@
 import { HttpError } from '../errors';
+import { languageOf, segments } from './generation/language';
 import type { Question } from './generation/question';
 import type { ChatBody } from './requestSchema';
 import type { Binding } from './resolveBinding';
@@ -30,16 +31,17 @@ export function writeReasoning(
 	effort: string | undefined,
 	toolNames: readonly string[],
 ): string {
-	const all = [
-		`The user wants something about "${topic}".`,
+	const { reasoning, and } = languageOf(text);
+	const words = segments(text).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+	return [
+		reasoning.about.replace('{topic}', () => topic),
 		toolNames.length > 0
-			? `I can call ${[...new Set(toolNames)].join(' and ')} for this.`
-			: 'I can answer this directly.',
-		`The request has ${text.split(/\s+/).filter(Boolean).length} words, so the answer can be short.`,
-		knowledge.length > 0
-			? 'The knowledge base has a matching record, so I use it.'
-			: 'There is no retrieved knowledge, so I rely on the messages.',
-		'I keep the answer short and check the result before I send it.',
-	];
-	return all.slice(0, SENTENCES[effort ?? 'medium'] ?? 3).join(' ');
+			? reasoning.tools.replace('{tools}', () => [...new Set(toolNames)].join(and))
+			: reasoning.direct,
+		reasoning.length.replace('{words}', String(words)),
+		knowledge.length > 0 ? reasoning.known : reasoning.unknown,
+		reasoning.last,
+	]
+		.slice(0, SENTENCES[effort ?? 'medium'] ?? 3)
+		.join(' ');
 }

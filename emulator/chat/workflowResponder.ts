@@ -1,9 +1,9 @@
 import { APPS } from './apps';
 import { respondAsAssistant } from './assistantResponder';
 import { readQuestion, runPlugins, type ChatContext, type DraftReply } from './responder';
-import { capitalize } from './generation/words';
+import { capitalize } from './generation/language';
 import { writeJson } from './generation/writeJson';
-import { writeVideoPrompt } from './generation/videoPrompt';
+import { writeVideoPrompt } from './generation/writeText';
 
 const SHOTS = ['Opening', 'Middle', 'Ending'] as const;
 
@@ -29,7 +29,7 @@ export function respondAsWorkflow(context: ChatContext): DraftReply {
 	const isJson = context.body.response_format?.type === 'json_object';
 	return {
 		content: isJson
-			? writeJson(question, { storyboard, shots })
+			? writeJson(question, { unasked: { storyboard, shots } })
 			: [...seen, `Storyboard: ${storyboard}`, ...lines].join('\n'),
 		extraInput: app?.setting ?? '',
 	};

@@ -1,13 +1,17 @@
-/** Values of the placeholders in a script, by name. */
-export type TemplateValues = Readonly<Record<string, () => string | number>>;
+/** Values of the placeholders, by name: a value, or a function that makes it when it is needed. */
+export type TemplateValues = Readonly<Record<string, unknown>>;
 
 const PLACEHOLDER = /\{\{(\w+)\}\}/g;
 
 /**
  * Replaces placeholders such as `{{question}}` in all texts of a value. A text that is only a placeholder becomes its value,
- * which may be a number. Unknown placeholders stay.
+ * which may be a number or a list. Unknown placeholders stay.
  */
 export function fillTemplate<T>(value: T, values: TemplateValues): T {
+	const valueOf = (name: string): unknown => {
+		const value = values[name];
+		return typeof value === 'function' ? (value as () => unknown)() : value;
+	};
 	const fill = (part: unknown): unknown => {
 		if (Array.isArray(part)) return part.map(fill);
 		if (typeof part === 'object' && part !== null) {
@@ -15,9 +19,9 @@ export function fillTemplate<T>(value: T, values: TemplateValues): T {
 		}
 		if (typeof part !== 'string') return part;
 		const [, only] = /^\{\{(\w+)\}\}$/.exec(part) ?? [];
-		if (only !== undefined && Object.hasOwn(values, only)) return values[only]!();
+		if (only !== undefined && Object.hasOwn(values, only)) return valueOf(only);
 		return part.replace(PLACEHOLDER, (whole, name: string) =>
-			Object.hasOwn(values, name) ? String(values[name]!()) : whole,
+			Object.hasOwn(values, name) ? String(valueOf(name)) : whole,
 		);
 	};
 	return fill(value) as T;

@@ -14,6 +14,8 @@ export interface Question {
 	readonly images: readonly string[];
 	/** Retrieved knowledge. */
 	readonly knowledge: readonly string[];
+	/** Milliseconds since 1970. */
+	readonly nowMs: number;
 	/**
 	 * Deterministic choice by seed, sampling settings and topic.
 	 * @param turn offset in the list, so that several texts about one topic differ
@@ -26,6 +28,7 @@ export interface QuestionContext {
 	readonly setting?: string;
 	readonly knowledge?: readonly string[];
 	readonly seed: number;
+	readonly nowMs: number;
 	/** 0 always chooses the first variant; every other value gives a different choice (spec 2.1). */
 	readonly temperature: number;
 	/** The other sampling settings; every combination gives a different choice (spec 2.1). */
@@ -37,7 +40,7 @@ const MAX_MESSAGE_CHARACTERS = 4_000;
 
 /** Parses a list of messages. */
 export function parseQuestion(messages: readonly Message[], context: QuestionContext): Question {
-	const { setting = '', knowledge = [], seed, temperature, variety } = context;
+	const { setting = '', knowledge = [], seed, nowMs, temperature, variety } = context;
 	const read = (message: Message) => textOf(message).slice(0, MAX_MESSAGE_CHARACTERS);
 	const system = messages.filter(({ role }) => role === 'system').map(read);
 	const users = messages.filter(({ role }) => role === 'user');
@@ -51,6 +54,7 @@ export function parseQuestion(messages: readonly Message[], context: QuestionCon
 		history: users.slice(0, -1).map(read),
 		images: last ? imagesOf(last) : [],
 		knowledge,
+		nowMs,
 		choose: (list, label, turn = 0) => {
 			const parts = [seed, temperature, ...variety, topic, label];
 			const first = temperature === 0 ? 0 : Math.floor(chance(...parts) * list.length);

@@ -1,24 +1,21 @@
-import FACTS from './facts.json';
+import { LANGUAGES, match } from './language';
 import type { Question } from './question';
-
-/** What the user states and later asks for; the first group of a statement is the fact. */
-const PATTERNS = FACTS.map(({ statement, question, answer }) => ({
-	statement: new RegExp(statement, 'iu'),
-	question: new RegExp(question, 'iu'),
-	answer,
-}));
-
-const NEW_FACT = /\bmy name is\b|\bremember\b|\bmy favou?rite \w+ is\b/i;
 
 /** Answers questions about earlier messages; undefined for any other question. */
 export function recallFact({ text, history }: Question): string | undefined {
-	const pattern = PATTERNS.find(({ question }) => question.test(text));
-	if (!pattern) {
-		if (/我(?:叫|的名字是)/.test(text)) return '好的，我记住了。';
-		return NEW_FACT.test(text) ? 'Noted, I will keep that in mind.' : undefined;
+	for (const { facts, newFact, noted, notTold } of LANGUAGES) {
+		for (const { statement, question, answer } of facts) {
+			const asked = match(question, text);
+			if (!asked) continue;
+			const what = (asked[1] ?? '').replace(/[^\p{L}\p{N} ]/gu, '');
+			const stated = statement.replace('{1}', what);
+			const facts = history.map((earlier) => match(stated, earlier)?.[1]);
+			const fact = facts.findLast((found) => found !== undefined);
+			return fact === undefined
+				? notTold
+				: answer.replace('{1}', what).replace('{}', () => fact);
+		}
+		if (match(newFact, text)) return noted;
 	}
-	const message = history.findLast((earlier) => pattern.statement.test(earlier));
-	if (message === undefined) return 'You have not told me that yet.';
-	const [, fact] = pattern.statement.exec(message)!;
-	return pattern.answer.replace('{}', () => fact!);
+	return undefined;
 }

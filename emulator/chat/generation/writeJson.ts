@@ -1,44 +1,58 @@
 import { chance } from '../../random';
-import { classifyOne, labelsIn } from './classify';
-import { schemaIn, valueFor } from './jsonSchema';
+import { extractEntities } from '../tools/entities';
+import { fillSchema } from '../tools/fillSchema';
+import type { JsonSchema } from '../tools/schema';
+import { sumUp } from './calculate';
+import { contentOf, isSo, labelsIn } from './classify';
+import { fieldIn, namedValue } from './fields';
+import { capitalize, languageOf } from './language';
 import type { Question } from './question';
-import { writeVideoPrompt } from './videoPrompt';
-import { capitalize, extractKeywords } from './words';
-import { writeText, writePieces } from './writeText';
-import { TEXT_WRITERS } from './textWriters';
+import { extractKeywords } from './words';
+import { writeNamed, writePieces, writeText, writeVideoPrompt } from './writeText';
 
 const KEY_LIST =
-	/\b(?:keys?|fields?|properties|attributes)\b[\s:]*(?:named|called|are)?[\s:]*((?:[`"'*]*\w+[`"'*]*(?:\s*\([^)]*\))?(?:\s*,\s*(?:and\s+)?|\s+and\s+)?)+)/i;
+	/(?:\b(?:keys?|fields?|properties|attributes)\b|字段|键)[\s:：]*(?:named|called|are|为|是)?[\s:：]*((?:[`"'*“]*[\p{L}\p{N}_]+?[`"'*”]*(?:\s*[(（][^)）]*[)）])?(?:\s*[,，、]\s*(?:and\s+)?|\s+and\s+|和|(?![\p{L}\p{N}_])))+)/iu;
+const SEPARATOR = /\s*[,，、]\s*(?![^(（]*[)）])|\s+and\s+(?![^(]*\))|和(?![^(（]*[)）])/;
 
-/** A key that the answer must have. */
-interface RequestedKey {
-	readonly key: string;
-	/** First character of the value in a JSON template: `[`, a digit, `t` or `f`. */
-	readonly sample?: string;
-	/** The only values that the text names for it. */
-	readonly allowed?: readonly unknown[] | undefined;
+/** Types by the first character of a value in a JSON template; any other value is a text. */
+const SAMPLE_TYPES = [
+	[/\[/, 'array'],
+	[/[-\d]/, 'number'],
+	[/[tf]/, 'boolean'],
+] as const;
+
+/** Keys requested in a text, as a schema: `{"title": …}` or `with keys title, tags and score`; undefined without any. */
+function requestedSchema(text: string): JsonSchema | undefined {
+	const template = [...text.matchAll(/["'](\w+)["']\s*:\s*(?:"([^"|]+(?:\|[^"|]+)+)"|(\S))?/g)];
+	const listed = (KEY_LIST.exec(text)?.[1] ?? '').split(SEPARATOR);
+	const keys =
+		template.length > 0
+			? template.map(([, key, labels = '', sample = '']) => ({ key, labels, sample }))
+			: listed.map((name) => ({
+					key: /[\p{L}\p{N}_]+/u.exec(name)?.[0],
+					labels: /[(（](.*)[)）]/.exec(name)?.[1] ?? '',
+					sample: '',
+				}));
+	const properties = keys.flatMap(({ key, labels, sample }): [string, JsonSchema][] => {
+		const allowed = labelsIn(labels);
+		const [, type] = SAMPLE_TYPES.find(([start]) => start.test(sample)) ?? [];
+		if (key === undefined) return [];
+		return [[key, { ...(type && { type }), ...(allowed.length > 1 && { enum: allowed }) }]];
+	});
+	return properties.length > 0
+		? { type: 'object', properties: Object.fromEntries(properties) }
+		: undefined;
 }
 
-/** Keys requested in a text: `{"title": …}` or `with keys title, tags and score`. */
-function requestedKeys(text: string): readonly RequestedKey[] {
-	const template = [...text.matchAll(/["'](\w+)["']\s*:\s*(?:"([^"|]+(?:\|[^"|]+)+)"|(\S))?/g)];
-	if (template.length > 0)
-		return template.map(([, key, list, sample = '']) => ({
-			...{ key: key!, sample },
-			allowed: list === undefined ? undefined : labelsIn(list),
-		}));
-
-	const list = KEY_LIST.exec(text)?.[1] ?? '';
-	return list
-		.split(/\s*,\s*(?![^(]*\))|\s+and\s+(?![^(]*\))/)
-		.map((name) => {
-			const labels = labelsIn(/\((.*)\)/.exec(name)?.[1] ?? '');
-			return {
-				key: /\w+/.exec(name)?.[0] ?? '',
-				allowed: labels.length > 1 ? labels : undefined,
-			};
-		})
-		.filter(({ key }) => key !== '');
+/** The JSON Schema in the last line of a text; undefined if that is something else. */
+function schemaIn(text: string): JsonSchema | undefined {
+	try {
+		const value: unknown = JSON.parse(text.slice(text.lastIndexOf('\n') + 1));
+		const isSchema = typeof value === 'object' && value !== null && 'type' in value;
+		return isSchema ? (value as JsonSchema) : undefined;
+	} catch {
+		return undefined;
+	}
 }
 
 /** Length of lists if the text does not specify it. */
@@ -47,13 +61,35 @@ const DEFAULT_LIST_LENGTH = 3;
 function listOf(question: Question, key: string): readonly string[] {
 	const pieces = writePieces(question);
 	if (pieces.length > 1) return pieces;
-	const writer = TEXT_WRITERS.find((row) => row.pattern.test(key)) ?? { write: writeVideoPrompt };
-	return Array.from({ length: DEFAULT_LIST_LENGTH }, (_, turn) => writer.write(question, turn));
+	if (/tags|keywords|标签/i.test(key)) return [...new Set(extractKeywords(question.topic))];
+	return Array.from(
+		{ length: DEFAULT_LIST_LENGTH },
+		(_, turn) =>
+			writeNamed(question, key, turn) ??
+			writeNamed(question, question.text, turn) ??
+			writeVideoPrompt(question, turn),
+	);
 }
 
 function numberFor({ topic, text }: Question, key: string): number {
-	const digits = /\d+/.exec(text.replace(/\{[^{}]*\}/g, ''))?.[0];
-	return digits === undefined ? 1 + Math.floor(10 * chance(topic, key)) : Number(digits);
+	const sum = /sum|total|合计|总/i.test(key) ? sumUp(text)?.sum : undefined;
+	const field = Number(fieldIn(contentOf(text), key)?.replaceAll(',', ''));
+	const first = field || /\d+(?:\.\d+)?/.exec(text)?.[0];
+	return sum ?? Number(first ?? 1 + Math.floor(10 * chance(topic, key)));
+}
+
+/** What the request or an earlier message states for a key. */
+function statedFor({ text, history }: Question, key: string): string | undefined {
+	const content = contentOf(text);
+	const sources = [...(content === text ? [] : [content]), ...history.toReversed()];
+	const find = (source: string) => fieldIn(source, key) ?? namedValue(key, source);
+	return sources.map(find).find(Boolean);
+}
+
+/** The text that a request is about; undefined for a request that is not about one. */
+function quoteFor({ text }: Question): string | undefined {
+	const content = contentOf(text);
+	return content === text ? undefined : languageOf(text).quote.replace('{}', () => content);
 }
 
 type ValueRule = readonly [
@@ -61,63 +97,67 @@ type ValueRule = readonly [
 	value: (question: Question, key: string, turn?: number) => unknown,
 ];
 
-/** Values by the name of the key; the first matching row applies. */
+const flag = ({ text }: Question, key: string) => isSo(key.replaceAll('_', ' '), contentOf(text));
+
+/** Values by the name of the key; the first row that matches and has a value applies. */
 const VALUES: readonly ValueRule[] = [
-	[/^(?:is|has|can|should)_?[A-Z_]|^(?:ok|valid|success)$/, () => true],
-	[/count|number|total|score|rating|seconds|duration|year|price|amount|temperature/i, numberFor],
-	[/tags|keywords/i, ({ topic }) => [...new Set(extractKeywords(topic))]],
-	[/^(?:topic|subject|query)$/i, ({ topic }) => topic],
-	[/s$|list$/i, listOf],
-	[/prompt/i, (question, _key, turn) => writeVideoPrompt(question, turn)],
+	[/^(?:is|has|can|should)_?[A-Z_]|^(?:ok|valid|success)$/, flag],
 	[
-		/title|headline|slogan|caption|idea/i,
-		(question, key) =>
-			TEXT_WRITERS.find(({ pattern: asked }) => asked.test(key))!.write(question),
+		/count|number|total|sum|score|rating|seconds|duration|year|price|amount|quantity|temperature|合计|总|价格|金额|数量|评分/i,
+		numberFor,
 	],
-	[/answer|text|description|summary|content|reason|explanation|message|result/i, writeText],
+	[/^(?:topic|subject|query)$/i, ({ topic }) => topic],
+	[/./, statedFor],
+	[/s$|list$|列表/i, listOf],
+	[/prompt|提示词/i, (question, _key, turn) => writeVideoPrompt(question, turn)],
+	[/./, writeNamed],
+	[/reason|explanation|evidence|原因|理由/i, quoteFor],
+	[
+		/answer|text|description|summary|content|message|result|reply|回答|描述|总结|结果/i,
+		writeText,
+	],
 	[/./, ({ topic }) => capitalize(topic)],
 ];
 
-/** Values by the first character in the JSON template. */
-const SAMPLES: readonly ValueRule[] = [
-	[/\[/, listOf],
-	[/[-\d]/, numberFor],
-	[/[tf]/, () => true],
-];
-
-function valueOf(question: Question, requested: RequestedKey, turn = 0): unknown {
-	const { key, sample = '', allowed } = requested;
-	if (allowed) return classifyOne(question.text, allowed);
-	const [, value] =
-		SAMPLES.find(([start]) => start.test(sample)) ?? VALUES.find(([name]) => name.test(key))!;
-	return value(question, key, turn);
-}
+/** Values by type, if the name of the key is not asked. */
+const BY_TYPE: Readonly<Record<string, ValueRule[1]>> = {
+	array: listOf,
+	number: numberFor,
+	integer: numberFor,
+	boolean: flag,
+};
 
 /**
- * Writes the answer as JSON, with the keys requested in the messages (spec 2.1 `response_format`).
- * @param unasked the answer if the messages request no keys; by default the text, or a list of texts
+ * Writes the answer as JSON: by a schema, or with the keys requested in the messages (spec 2.1 `response_format`).
+ *
+ * @param given.unasked the answer if the messages request no keys; by default the text, or a list of texts
+ * @param given.known what else is known, such as the results of tools
  */
-export function writeJson(question: Question, unasked?: object): string {
-	const schema = schemaIn(question.text);
+export function writeJson(
+	question: Question,
+	given: { unasked?: object; schema?: JsonSchema; known?: string } = {},
+): string {
+	const inText = schemaIn(question.text);
+	const schema =
+		given.schema ??
+		inText ??
+		requestedSchema(question.text) ??
+		requestedSchema(question.instructions);
 	if (schema !== undefined) {
-		const write = (key: string, sample: string, turn: number, allowed?: readonly unknown[]) =>
-			valueOf(
-				{ ...question, text: question.text.replace(/\n.*$/, '') },
-				{ key, sample, allowed },
-				turn,
-			);
-		return JSON.stringify(valueFor(schema, 'answer', write));
+		const text = (inText ? question.text.replace(/\n.*$/, '') : question.text)
+			.replace(/\{[^{}]*\}/g, '')
+			.concat(given.known ?? '');
+		const asked = { ...question, text };
+		const write = (key: string, type: string | undefined, turn: number) =>
+			type !== undefined && BY_TYPE[type]
+				? BY_TYPE[type](asked, key)
+				: VALUES.flatMap(([name, value]) =>
+						name.test(key) ? [value(asked, key, turn)] : [],
+					).find((value) => value !== undefined);
+		const entities = extractEntities(text, question.nowMs);
+		return JSON.stringify(fillSchema(schema, 'answer', { entities, root: schema, write }));
 	}
-	const inQuestion = requestedKeys(question.text);
-	const keys = inQuestion.length > 0 ? inQuestion : requestedKeys(question.instructions);
-	if (keys.length > 0) {
-		return JSON.stringify(
-			Object.fromEntries(
-				keys.map((requested) => [requested.key, valueOf(question, requested)]),
-			),
-		);
-	}
-	if (unasked !== undefined) return JSON.stringify(unasked);
+	if (given.unasked !== undefined) return JSON.stringify(given.unasked);
 	const pieces = writePieces(question);
 	if (pieces.length > 1) return JSON.stringify({ topic: question.topic, items: pieces });
 	return JSON.stringify({ topic: question.topic, answer: writeText(question) });

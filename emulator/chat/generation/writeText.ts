@@ -1,78 +1,115 @@
-import { capitalize } from './words';
+import { calculate, sumUp } from './calculate';
 import { classifyText } from './classify';
-import { calculate } from './calculate';
-import { recallFact } from './recallFact';
+import { translateItems } from './dictionary';
+import { extractFields } from './fields';
+import { capitalize, LANGUAGES, languageOf, match } from './language';
 import type { Question } from './question';
+import { recallFact } from './recallFact';
 import { firstSentence } from './topic';
-import TEXTS from './texts.json';
-import { TEXT_WRITERS, type TextWriter } from './textWriters';
 
-const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const MAX_PIECES = 20;
-const COUNT = new RegExp(
-	`\\b(?:(\\d{1,2})|(${NUMBER_WORDS.join('|')}))\\s+(?:[\\w-]+\\s+){0,4}?` +
-		'(?:prompts|titles|headlines|slogans|taglines|captions|ideas|suggestions|concepts|stories|poems|scripts)\\b',
-	'i',
-);
 
 /** Number of texts requested: `three titles`, `5 short video prompts`. */
 function countIn(text: string): number {
-	const [, digits, word] = COUNT.exec(text) ?? [];
-	const count = digits ? Number(digits) : word ? NUMBER_WORDS.indexOf(word.toLowerCase()) + 2 : 1;
-	return Math.min(Math.max(count, 1), MAX_PIECES);
+	for (const { count, numbers } of LANGUAGES) {
+		const [, digits, word] = match(count, text) ?? [];
+		const number = digits ?? (word && numbers.indexOf(word.toLowerCase()) + 2);
+		if (number !== undefined) return Math.min(Math.max(Number(number), 1), MAX_PIECES);
+	}
+	return 1;
 }
 
-const IS_ORDER =
-	/\b(?:write|create|make|generate|give|draft|compose|suggest|invent|propose|return|produce|need|want|turn)\b/i;
-const IS_QUESTION = /^\s*(?:what|how|why|when|who|which|where|is|are|does|do|can)\b/i;
+const SMALL_WORDS = new Set(['a', 'an', 'and', 'at', 'by', 'for', 'in', 'of', 'on', 'the', 'to']);
+
+/** `a lighthouse in the storm` → `a Lighthouse in the Storm`. */
+const titleCase = (topic: string): string =>
+	topic
+		.split(' ')
+		.map((word) => (SMALL_WORDS.has(word) ? word : capitalize(word)))
+		.join(' ');
+
+/**
+ * Fills in a text of a language: `{topic}`, and a choice from each list that it names, such as `{shot}`.
+ *
+ * @param turn number of the text, if an answer has several
+ */
+function fill(template: string, { text, topic, choose }: Question, turn = 0): string {
+	const { lists } = languageOf(text);
+	const values: Readonly<Record<string, string>> = {
+		topic,
+		subject: topic.replace(
+			/^(?:a |the )?(?:short )?(?:video|clip|film)\s+(?:of|about)\s+/i,
+			'',
+		),
+		inTitle: titleCase(topic),
+		sentence: firstSentence(text),
+	};
+	return template.replace(/\{(\w)(\w+)\}/g, (_whole, first: string, rest: string) => {
+		const name = first.toLowerCase() + rest;
+		const value = values[name] ?? choose(lists[name]!, name, turn);
+		return first + rest === name ? value : capitalize(value);
+	});
+}
+
+/** The writer of short texts that a text names. */
+const writerIn = (text: string) =>
+	LANGUAGES.flatMap(({ writers }) => writers).find(({ asked }) => match(asked, text));
 
 /** Writer requested by the question, or by the instructions for every question. */
-function writerFor({ text, instructions }: Question): TextWriter | undefined {
-	const inQuestion = IS_ORDER.test(text) && !IS_QUESTION.test(text);
-	return (
-		TEXT_WRITERS.find(({ pattern: asked }) => inQuestion && asked.test(text)) ??
-		TEXT_WRITERS.find(({ pattern: asked }) =>
-			instructions
-				.split(/[\n.]/)
-				.some((line) => /\bwrit|prompts?\b/i.test(line) && asked.test(line)),
-		)
+function writerFor({ text, instructions }: Question) {
+	const isOrder = LANGUAGES.some(
+		({ order, question }) => match(order, text) && !match(question, text),
 	);
+	const lines = instructions
+		.split(/[\n.。]/)
+		.filter((line) => /\bwrit|prompts?\b|写|提示词/i.test(line));
+	return (isOrder ? writerIn(text) : undefined) ?? lines.map(writerIn).find(Boolean);
 }
 
-/** Writes the requested texts, such as three prompts; empty if the question requests anything else. */
+/** Writes one short text of the kind that a name such as `title` asks for; undefined if it names none. */
+export function writeNamed(question: Question, name: string, turn?: number): string | undefined {
+	const { writers } = languageOf(question.text);
+	const kind = LANGUAGES.map((language) =>
+		language.writers.findIndex(({ asked }) => match(asked, name)),
+	).find((index) => index >= 0);
+	return kind === undefined ? undefined : fill(writers[kind]!.text, question, turn);
+}
+
+/** Writes a detailed video prompt of one sentence (spec 2.8 `prompt`). */
+export const writeVideoPrompt = (question: Question, turn?: number): string =>
+	fill(languageOf(question.text).writers[0]!.text, question, turn);
+
+/** The texts that a request asks for, such as three prompts or translated words; empty if it asks for anything else. */
 export function writePieces(question: Question): readonly string[] {
+	const translated = translateItems(question.text);
+	if (translated) return translated;
 	const writer = writerFor(question);
 	if (!writer) return [];
 	return Array.from({ length: countIn(question.text) }, (_, turn) =>
-		writer.write(question, turn),
+		fill(writer.text, question, turn),
 	);
 }
 
 type Rule = (question: Question) => string | undefined;
-
-const adviceFor = (text: string): readonly string[] =>
-	/^\s*how\b/i.test(text) ? TEXTS.steps : /^\s*why\b/i.test(text) ? TEXTS.reasons : TEXTS.views;
 
 const numbered = (pieces: readonly string[]): string =>
 	pieces.length === 1 ? pieces[0]! : pieces.map((piece, i) => `${i + 1}. ${piece}`).join('\n');
 
 /** Answer rules in order of precedence; the first result is the answer. */
 const RULES: readonly Rule[] = [
+	({ text }) => translateItems(text)?.join(', '),
+	extractFields,
 	(question) => numbered(writePieces(question)) || undefined,
 	recallFact,
 	classifyText,
 	({ text }) => calculate(text),
+	({ text }) => sumUp(text)?.text,
 	({ knowledge }) => (knowledge.length > 0 ? knowledge.join(' ') : undefined),
-	({ text }) =>
-		/^\s*(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[^?]{0,20}$/i.test(text)
-			? 'Hello! What would you like to make today?'
-			: undefined,
-	({ text }) => (/^\s*(?:thanks|thank you)\b/i.test(text) ? 'You are welcome.' : undefined),
-	({ text, choose }) =>
-		IS_QUESTION.test(text)
-			? `${firstSentence(text)}? ${capitalize(choose(adviceFor(text), 'advice'))}.`
-			: undefined,
-	({ topic, choose }) => `${capitalize(topic)}: ${choose(TEXTS.views, 'view')}.`,
+	(question) => {
+		const { answers } = languageOf(question.text);
+		const [, template] = answers.find(([pattern]) => match(pattern!, question.text))!;
+		return fill(template!, question);
+	},
 ];
 
 /** Writes the answer as plain text. */

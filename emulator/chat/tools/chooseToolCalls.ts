@@ -1,3 +1,4 @@
+import { wordsOf } from '../generation/dictionary';
 import { extractKeywords } from '../generation/words';
 import type { Tool } from '../requestSchema';
 import { extractEntities, splitList } from './entities';
@@ -76,7 +77,8 @@ const MAX_WORDS_PER_LIST_ITEM = 4;
 
 /** Whether a part is short enough to be a list item: `Rome` in `the weather in Paris and Rome`. */
 const isListItem = (piece: string): boolean =>
-	piece.split(/\s+/).length <= MAX_WORDS_PER_LIST_ITEM && !/^(?:please|thanks)\b/i.test(piece);
+	piece.split(/\s+/).flatMap(wordsOf).length <= MAX_WORDS_PER_LIST_ITEM &&
+	!/^(?:please|thanks)\b|^请|^谢/i.test(piece);
 
 /** Whether a part has keywords that are not in the tool declaration. */
 function hasSubject({ tool, text }: ToolMatch): boolean {
@@ -86,14 +88,22 @@ function hasSubject({ tool, text }: ToolMatch): boolean {
 
 /** Tools requested in one sentence: one for each part that names a tool or another value. */
 function matchesIn(sentence: string, tools: readonly Tool[]): readonly ToolMatch[] {
-	return splitList(sentence).reduce<readonly ToolMatch[]>((matches, text) => {
+	const parts = splitList(sentence);
+	const first = parts.map((text) => bestTool(tools, text)).find(Boolean);
+	return parts.reduce<readonly ToolMatch[]>((matches, text) => {
 		const previous = matches.at(-1);
 		const named = bestTool(tools, text);
-		if (!previous) return named ? [{ tool: named, text }] : matches;
+		const isValue = (match: ToolMatch) => takesSingleValue(match.tool) && hasSubject(match);
+		if (!previous) {
+			// In Chinese, what a tool is named by comes after its values.
+			const begun = first && /\p{Script=Han}/u.test(text) && { tool: named ?? first, text };
+			if (begun && isValue(begun)) return [begun];
+			return named ? [{ tool: named, text }] : matches;
+		}
 		if (named && named !== previous.tool) return [...matches, { tool: named, text }];
 
 		const next = { tool: previous.tool, text };
-		const isNext = takesSingleValue(next.tool) && hasSubject(previous) && hasSubject(next);
+		const isNext = isValue(previous) && hasSubject(next);
 		if (isNext && (named ?? isListItem(text))) return [...matches, next];
 		// Otherwise the part belongs to the previous match.
 		return [...matches.slice(0, -1), { ...previous, text: `${previous.text} and ${text}` }];
@@ -101,33 +111,21 @@ function matchesIn(sentence: string, tools: readonly Tool[]): readonly ToolMatch
 }
 
 const MAX_CALLS = 16;
-/** Limit of generated values per call, because schemas can nest lists in lists; the rest is null. */
-const MAX_VALUES = 500;
 
-/** Values that satisfy a JSON schema of an object, from a text where possible. */
-export function fillArguments(
-	text: string,
-	parameters: Readonly<Record<string, unknown>>,
-	name: string,
-	nowMs: number,
-): ChosenToolCall['arguments'] {
-	const context = {
-		entities: extractEntities(text, nowMs),
-		root: parameters,
-		depth: 0,
-		budget: { left: MAX_VALUES },
-	};
-	const schema = { ...resolveSchema(parameters, parameters), type: 'object' };
-	return fillSchema(schema, name, context) as ChosenToolCall['arguments'];
-}
-
+/** A call with arguments that satisfy the JSON schema of the tool, from a text where possible. */
 function toCall({ tool, text }: ToolMatch, nowMs: number): ChosenToolCall {
 	const { name, parameters = {} } = tool.function;
-	return { name, arguments: fillArguments(text, parameters, name, nowMs) };
+	const context = {
+		entities: extractEntities(text, nowMs, vocabulary(tool)),
+		root: parameters,
+	};
+	const schema = { ...resolveSchema(parameters, parameters), type: 'object' };
+	return { name, arguments: fillSchema(schema, name, context) as ChosenToolCall['arguments'] };
 }
 
 /** Instructions about the format of the answer, not for a tool: `…, answer in JSON`. */
-const ANSWER_ORDER = /[,;.]?\s*\b(?:and )?(?:please )?(?:answer|reply|respond)\b[^.?!]*[.?!]*$/i;
+const ANSWER_ORDER =
+	/[,;.]?\s*\b(?:and )?(?:please )?(?:answer|reply|respond)\b[^.?!]*[.?!]*$|[，,]?请?(?:用|以)\s*JSON.*$/i;
 
 /** State of the tool loop, and the request's `tool_choice`. */
 export interface ToolChoiceOptions {
@@ -147,7 +145,9 @@ export function chooseToolCalls(
 ): readonly ChosenToolCall[] {
 	const rounds = text
 		.replace(ANSWER_ORDER, '')
-		.split(/[,;.]?\s*\b(?:and then|then|after that|afterwards|finally)\b/i)
+		.split(
+			/[,;.]?\s*\b(?:and then|then|after that|afterwards|finally)\b|[，；。]?(?:然后|接着|最后|之后再)/i,
+		)
 		.map((sentence) => matchesIn(sentence, tools))
 		.filter((matches) => matches.length > 0);
 	const matches = rounds[round] ?? [];

@@ -1,3 +1,6 @@
+import { wordsOf } from '../generation/dictionary';
+import { extractKeywords } from '../generation/words';
+
 /** Entities extracted from a part of the message, as values for the arguments of a tool. */
 export interface Entities {
 	readonly text: string;
@@ -22,9 +25,30 @@ const NAME_FIRST = new RegExp(`^${CAPITALS.source}`, 'u');
 
 const trimmed = (text: string): string => text.replace(TRAILING, '').replace(TRAILING, '').trim();
 
-function subjectIn(text: string): string {
+/** Words that no argument is made of, such as those of the tool's declaration. */
+type KnownWords = Pick<ReadonlySet<string>, 'has'>;
+
+/** Subject of a Chinese text: its longest part without known words, and without stop words at its ends. */
+function chineseSubject(text: string, known: KnownWords): string {
+	const words = wordsOf(text);
+	const isStop = (word = '') => extractKeywords(word).length === 0;
+	const parts = words
+		.map((word) => (extractKeywords(word).some((key) => known.has(key)) ? '\0' : word))
+		.join('\n')
+		.split('\0')
+		.map((part) => {
+			const inPart = part.split('\n').filter(Boolean);
+			const first = inPart.findIndex((word) => !isStop(word));
+			const last = inPart.findLastIndex((word) => !isStop(word));
+			return first < 0 ? '' : inPart.slice(first, last + 1).join('');
+		});
+	return parts.reduce((a, b) => (b.length > a.length ? b : a), '') || text;
+}
+
+function subjectIn(text: string, known: KnownWords): string {
 	const quoted = QUOTED.exec(text)?.[1];
 	if (quoted) return quoted;
+	if (/\p{Script=Han}/u.test(text)) return chineseSubject(text, known);
 
 	const introduced = INTRODUCED.exec(text)?.[1];
 	if (introduced) return NAME_FIRST.exec(introduced)?.[0] ?? trimmed(introduced);
@@ -39,14 +63,20 @@ function subjectIn(text: string): string {
 /** Splits a list: `Paris, Rome and Oslo`. */
 export function splitList(text: string): readonly string[] {
 	return text
-		.split(/\s*(?:,(?!\d)|;|\n|\band\b)\s*/i)
+		.split(
+			/\s*(?:,(?!\d)|[;，、；\n]|\band\b|(?<=\p{Script=Han})[和与跟](?=\p{Script=Han}))\s*/iu,
+		)
 		.map((part) => part.trim())
 		.filter(Boolean);
 }
 
 /** Extracts the entities of a text. */
-export function extractEntities(text: string, nowMs: number): Entities {
-	const subject = subjectIn(text) || 'this';
+export function extractEntities(
+	text: string,
+	nowMs: number,
+	known: KnownWords = new Set(),
+): Entities {
+	const subject = subjectIn(text, known) || 'this';
 	const introduced = QUOTED.test(text) ? undefined : INTRODUCED.exec(text)?.[1];
 	const subjects = splitList(introduced ?? subject)
 		.map(trimmed)

@@ -1,6 +1,7 @@
 import { classifyOne } from '../generation/classify';
 import type { Entities } from './entities';
-import { fillString, findMentioned, namedList, namedValue } from './fillString';
+import { namedValue } from '../generation/fields';
+import { fillString, findMentioned, namedList } from './fillString';
 import { resolveSchema, schemaType, type JsonSchema } from './schema';
 
 /** State of the generation of one set of arguments. */
@@ -8,12 +9,18 @@ interface FillContext {
 	readonly entities: Entities;
 	/** Root schema, for `$ref`. */
 	readonly root: unknown;
-	readonly depth: number;
+	/** Writes the value of a key instead of taking it from the entities: of an answer, and not of arguments. */
+	readonly write?: (key: string, type: string | undefined, turn: number) => unknown;
+	/** Position in a list, so that its values differ. */
+	readonly turn?: number;
+	readonly depth?: number;
 	/** Number of values that may still be generated. */
-	readonly budget: { left: number };
+	readonly budget?: { left: number };
 }
 
 const MAX_DEPTH = 6;
+/** Limit of generated values, because schemas can nest lists in lists; the rest is null. */
+const MAX_VALUES = 500;
 
 function fillNumber(schema: JsonSchema, { numbers }: Entities, step: number): number {
 	const { multipleOf = step } = schema;
@@ -31,13 +38,18 @@ function fillNumber(schema: JsonSchema, { numbers }: Entities, step: number): nu
 
 function fillArray(schema: JsonSchema, name: string, context: FillContext): readonly unknown[] {
 	const { minItems = 0, maxItems = Infinity } = schema;
-	const named = namedList(name, context.entities);
+	const named = context.write ? [] : namedList(name, context.entities);
 	const subjects = named.length > 0 ? named : context.entities.subjects;
 	const count = Math.min(Math.max(subjects.length, minItems, 1), maxItems);
 	return Array.from({ length: count }, (_, index) => {
 		const subject = subjects[index] ?? `${subjects[0]!} ${index + 1}`;
 		const entities = { ...context.entities, text: subject, subject, subjects: [subject] };
-		return fillSchema(schema.items, name.replace(/s$/, ''), { ...context, entities });
+		const { write, ...rest } = context;
+		const isObject = schemaType(resolveSchema(schema.items, context.root)) === 'object';
+		return fillSchema(schema.items, name.replace(/s$/, ''), {
+			...rest,
+			...(isObject && write ? { write, turn: index } : { entities }),
+		});
 	});
 }
 
@@ -45,7 +57,7 @@ function fillArray(schema: JsonSchema, name: string, context: FillContext): read
 function isMentioned(name: string, value: unknown, { entities, root }: FillContext): boolean {
 	const schema = resolveSchema(value, root);
 	if (schema.enum) return findMentioned(schema.enum, entities) !== undefined;
-	if (schemaType(schema) === 'string') return namedValue(name, entities) !== undefined;
+	if (schemaType(schema) === 'string') return namedValue(name, entities.text) !== undefined;
 	return (
 		schemaType(schema) !== 'object' && entities.text.toLowerCase().includes(name.toLowerCase())
 	);
@@ -55,7 +67,10 @@ function fillObject(schema: JsonSchema, context: FillContext): Readonly<Record<s
 	const { properties = {}, required = [] } = schema;
 	const names = Object.keys(properties);
 	const wanted = names.filter(
-		(name) => required.includes(name) || isMentioned(name, properties[name], context),
+		(name) =>
+			context.write !== undefined ||
+			required.includes(name) ||
+			isMentioned(name, properties[name], context),
 	);
 	// Without required or mentioned properties, the first string property gets the subject.
 	const first = names.find(
@@ -81,15 +96,29 @@ const FILLERS: Readonly<
 	object: (schema, _name, context) => fillObject(schema, context),
 };
 
+/** Entities with a written value in the place of what a value of its type is made from. */
+function withWritten(entities: Entities, value: unknown): Entities {
+	if (typeof value === 'number') return { ...entities, numbers: [value] };
+	if (Array.isArray(value)) return { ...entities, subjects: value.map(String) };
+	if (typeof value === 'boolean') return { ...entities, text: value ? '' : 'no' };
+	return { ...entities, subject: String(value) };
+}
+
 /** Generates a value that satisfies a JSON schema, from the entities of the message where possible. */
 export function fillSchema(value: unknown, name: string, context: FillContext): unknown {
+	const { depth = 0, budget = { left: MAX_VALUES }, write, turn = 0, entities } = context;
 	const schema = resolveSchema(value, context.root);
-	if (context.depth > MAX_DEPTH || context.budget.left-- <= 0) return null;
+	if (depth > MAX_DEPTH || budget.left-- <= 0) return null;
 	if ('const' in schema) return schema.const;
-	if (schema.enum) {
-		const { entities } = context;
-		return findMentioned(schema.enum, entities) ?? classifyOne(entities.text, schema.enum);
-	}
-	const fill = FILLERS[schemaType(schema)] ?? FILLERS['null']!;
-	return fill(schema, name, { ...context, depth: context.depth + 1 });
+	if (schema.enum) return classifyOne(entities.text, schema.enum);
+	const type = schemaType(schema);
+	const next = { ...context, depth: depth + 1, budget };
+	const fill = FILLERS[type] ?? FILLERS['null']!;
+	if (!write || type === 'object') return fill(schema, name, next);
+	const written = write(name, schema.type === undefined ? undefined : type, turn);
+	if (schema.type === undefined && !schema.items) return written;
+	return fill(schema, type === 'string' ? '' : name, {
+		...next,
+		entities: withWritten(entities, written),
+	});
 }

@@ -1,4 +1,5 @@
 import { hexId } from '../../random';
+import { fieldIn, namedValue } from '../generation/fields';
 import { extractKeywords } from '../generation/words';
 import { splitList, type Entities } from './entities';
 import type { JsonSchema } from './schema';
@@ -21,20 +22,6 @@ const FORMATS: Readonly<Record<string, (entities: Entities) => string>> = {
 	ipv4: ({ text }) => found(/\b\d{1,3}(?:\.\d{1,3}){3}\b/, text, '127.0.0.1'),
 	hostname: () => 'example.com',
 };
-
-/** Value after a name in the text: `from Paris`, `city: Paris`, `title "Good day"`. */
-export function namedValue(name: string, { text }: Entities): string | undefined {
-	const words = name
-		.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
-		.split(/[^\p{L}\p{N}]+/u)
-		.filter(Boolean);
-	if (words.length === 0) return undefined;
-	const match = new RegExp(
-		`\\b${words.join('[ _-]?')}\\b\\s*(?:is\\b|=|:)?\\s*(?:["“']([^"”']+)["”']|([\\p{L}\\p{N}_-]+(?:\\s+\\p{Lu}[\\p{L}\\p{N}_-]*)*))`,
-		'iu',
-	).exec(text);
-	return match?.[1] ?? match?.[2]?.split(/\s+(?=\p{Ll})/u)[0];
-}
 
 /** List after a name in the text: `labels red, green and blue`. */
 export function namedList(name: string, { text }: Entities): readonly string[] {
@@ -79,7 +66,8 @@ export function fillString(schema: JsonSchema, name: string, entities: Entities)
 	if (format) return format(entities);
 
 	const code = isIdentifierName(name) ? /\b[\w-]*\d[\w-]*/.exec(entities.text)?.[0] : undefined;
-	const text = code ?? namedValue(name, entities) ?? entities.subject;
+	const { text: source, subject } = entities;
+	const text = code ?? namedValue(name, source) ?? fieldIn(source, name) ?? subject;
 	const { pattern, minLength = 0, maxLength = Infinity } = schema;
 	const words = entities.text
 		.split(/[^\p{L}\p{N}_-]+/u)

@@ -1,5 +1,5 @@
 import { exceedsDepth } from '../../jsonDepth';
-import { capitalize } from '../generation/words';
+import { capitalize, type Language } from '../generation/language';
 import { textOf, type Message } from '../messages';
 
 /** Result of a tool call, labeled with its subject. */
@@ -81,16 +81,19 @@ export function toolResults(messages: readonly Message[]): readonly ToolResult[]
 		const text = toProse(parseJson(textOf(message))) || 'nothing';
 		results.set(key, {
 			label: results.get(key)?.label ?? labelOf(name, asked),
-			text: text.slice(0, MAX_CHARACTERS).replace(/\.$/, ''),
+			text: text.slice(0, MAX_CHARACTERS).replace(/[.。]$/, ''),
 		});
 	}
 	return [...results.values()];
 }
 
 /** Writes the answer from the results of the tool calls. */
-export function answerFromResults(results: readonly ToolResult[]): string {
-	const sentences = results.map(({ label, text }) => `${label}: ${text}.`);
-	return sentences.length === 1
-		? sentences[0]!
-		: `Here is what I found.\n${sentences.join('\n')}`;
+export function answerFromResults(
+	results: readonly ToolResult[],
+	{ results: { one, many } }: Language,
+): string {
+	const sentences = results.map(({ label, text }) =>
+		one.replace('{label}', () => label).replace('{text}', () => text),
+	);
+	return sentences.length === 1 ? sentences[0]! : [many, ...sentences].join('\n');
 }
