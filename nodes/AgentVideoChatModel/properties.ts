@@ -1,9 +1,5 @@
-import { bindingFields, imagesField } from '../shared/chat/properties';
-import {
-	callFields,
-	maximumRequestsField,
-	modelRequestFields,
-} from '../shared/chat/requestOptions';
+import { bindingFields, imagesField, maximumRequestsField } from '../shared/chat/properties';
+import { callFields, modelRequestFields } from '../shared/chat/requestOptions';
 import { retryField } from '../shared/form/callOptions';
 import { changed, form, notice, options } from '../shared/form/form';
 

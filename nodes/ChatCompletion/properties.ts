@@ -1,16 +1,14 @@
 import {
 	bindingFields,
-	downloadMediaField,
 	inputFields,
-	maximumFileSizeField,
 	memoryFields,
 	memoryMessagesField,
-	outputField,
 	promptImagesField,
-	streamingField,
+	replyFields,
+	replyOptions,
 } from '../shared/chat/properties';
-import { callFields, maximumRequestsField, requestFields } from '../shared/chat/requestOptions';
-import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
+import { callFields, requestFields } from '../shared/chat/requestOptions';
+import { formatFields } from '../shared/chat/responseFormat';
 import { batchingField, chatRetryField } from '../shared/form/callOptions';
 import { choice, form, options } from '../shared/form/form';
 
@@ -30,14 +28,10 @@ export const chatForm = form({
 	...memoryFields,
 	...formatFields,
 	images: promptImagesField,
-	streaming: streamingField('auto', 'reasoning', 'collect', 'off'),
-	output: outputField,
-	maximumRequests: maximumRequestsField,
+	...replyFields('text'),
 	options: options({
-		repairAttempts: repairAttemptsField,
+		...replyOptions,
 		...requestFields,
-		downloadMedia: downloadMediaField,
-		maximumFileSize: maximumFileSizeField,
 		memoryMessages: memoryMessagesField,
 		batching: batchingField,
 		retries: chatRetryField,

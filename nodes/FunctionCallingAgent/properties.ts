@@ -2,22 +2,16 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import {
 	bindingFields,
-	downloadMediaField,
 	inputFields,
-	maximumFileSizeField,
 	memoryFields,
 	memoryMessagesField,
-	outputField,
 	promptImagesField,
-	streamingField,
+	replyFields,
+	replyOptions,
 } from '../shared/chat/properties';
 import { toMedia } from '../shared/chat/replyMedia';
-import {
-	agentRequestFields,
-	callFields,
-	maximumRequestsField,
-} from '../shared/chat/requestOptions';
-import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
+import { agentRequestFields, callFields } from '../shared/chat/requestOptions';
+import { formatFields } from '../shared/chat/responseFormat';
 import { schemaFields, type SchemaEntry } from '../shared/chat/schemaForm';
 import { chatRetryField, concurrencyField, readCall } from '../shared/form/callOptions';
 import { choice, count, entries, form, json, notice, options, text } from '../shared/form/form';
@@ -45,6 +39,16 @@ const TOOL_TITLE = `={{ ((tool) => {
 	return tool.name && tool.name + '(' + list() + ')';
 })($collection.item.value) }}`;
 
+const PARAMETERS = schemaFields({
+	define: ['Define Parameters', 'define'],
+	fields: 'Parameters',
+	entry: ['Parameter', 'parameter'],
+	schema: EXAMPLE_SCHEMA,
+	example: ['{\n  "city": "Rome"\n}', 'Example arguments. Their types become the schema.'],
+	required: 'Whether the model must pass this argument',
+	placeholders: ['city', 'Name of the city'],
+});
+
 /** The fields of a tool, in the order of use as well. */
 const TOOL_FIELDS = {
 	name: text('Name', {
@@ -56,19 +60,10 @@ const TOOL_FIELDS = {
 		placeholder: 'e.g. Tells the weather in a city',
 		help: 'What the tool does. The model decides by this text when to call it.',
 	}),
-	...schemaFields({
-		define: ['Define Parameters', 'define'],
-		fields: ['Parameters', 'parameters'],
-		entry: ['Parameter', 'parameter'],
-		schema: ['schema', EXAMPLE_SCHEMA],
-		example: [
-			'example',
-			'{\n  "city": "Rome"\n}',
-			'Example arguments. Their types become the schema.',
-		],
-		required: 'Whether the model must pass this argument',
-		placeholders: ['city', 'Name of the city'],
-	}),
+	define: PARAMETERS.define,
+	parameters: PARAMETERS.fields,
+	schema: PARAMETERS.schema,
+	example: PARAMETERS.example,
 };
 
 /** A tool as entered in the form. */
@@ -132,11 +127,9 @@ export const agentForm = form({
 		default: 'oneAtATime',
 	}),
 	// Not Collect: a reply with tool calls is never shown in one piece.
-	streaming: streamingField('auto', 'text', 'reasoning', 'off'),
-	output: outputField,
-	maximumRequests: maximumRequestsField,
+	...replyFields('collect'),
 	options: options({
-		repairAttempts: repairAttemptsField,
+		...replyOptions,
 		maxRounds: count('Maximum Rounds', {
 			help: 'Number of replies of the model after which the conversation leaves through Stopped',
 			default: 10,
@@ -146,8 +139,6 @@ export const agentForm = form({
 			default: 50,
 		}),
 		...agentRequestFields,
-		downloadMedia: downloadMediaField,
-		maximumFileSize: maximumFileSizeField,
 		memoryMessages: memoryMessagesField,
 		concurrency: concurrencyField,
 		retries: chatRetryField,

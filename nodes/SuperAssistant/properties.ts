@@ -1,16 +1,6 @@
-import {
-	downloadMediaField,
-	imagesField,
-	maximumFileSizeField,
-	outputField,
-	streamingField,
-} from '../shared/chat/properties';
-import {
-	assistantRequestFields,
-	callFields,
-	maximumRequestsField,
-} from '../shared/chat/requestOptions';
-import { formatFields, repairAttemptsField } from '../shared/chat/responseFormat';
+import { imagesField, replyFields, replyOptions } from '../shared/chat/properties';
+import { assistantRequestFields, callFields } from '../shared/chat/requestOptions';
+import { formatFields } from '../shared/chat/responseFormat';
 import { batchingField, safeRetryField } from '../shared/form/callOptions';
 import { choice, filledByModel, form, options, prompt, text } from '../shared/form/form';
 import { callLedgerField } from '../shared/ledger/ledgerOption';
@@ -56,13 +46,9 @@ export const assistantForm = form({
 	}),
 	...formatFields,
 	images: imagesField,
-	streaming: streamingField('auto', 'text', 'reasoning', 'collect', 'off'),
-	output: outputField,
-	maximumRequests: maximumRequestsField,
+	...replyFields(),
 	options: options({
-		repairAttempts: repairAttemptsField,
-		downloadMedia: downloadMediaField,
-		maximumFileSize: maximumFileSizeField,
+		...replyOptions,
 		...assistantRequestFields,
 		batching: batchingField,
 		retries: safeRetryField,

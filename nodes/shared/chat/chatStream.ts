@@ -11,7 +11,7 @@ import { n8nService } from '../run/host';
 import { isToolRun } from '../run/nodeContext';
 import { toNodeError, visitorText } from '../run/nodeErrors';
 import { form } from '../form/form';
-import { outputField, streamingField } from './properties';
+import { replyFields } from './properties';
 
 /** Sends text to the chat of this execution. */
 export type SendText = (text: string) => void;
@@ -58,10 +58,7 @@ export function showReply(
 	);
 }
 
-const { streaming, output } = form({
-	streaming: streamingField('auto', 'text', 'reasoning', 'collect', 'off'),
-	output: outputField,
-}).fields;
+const { streaming, output } = form(replyFields()).fields;
 
 /**
  * Runs `work` for each input item of a chat node. A live chat shows one reply after the other, so that texts do not mix.

@@ -160,26 +160,17 @@ export const inputFields = {
 };
 
 /** Whether the reply is streamed, and what of it a chat shows until it is complete. */
-const STREAMING = {
-	auto: ['Automatic', 'Stream the reply, also into a chat or webhook that streams'],
-	text: ['Automatic, Text Only', 'The same, without a line for each tool that runs'],
-	reasoning: ['Automatic, With Reasoning', 'The same, with the reasoning of the model'],
-	collect: [
+const STREAMING = [
+	['Automatic', 'auto', 'Stream the reply, also into a chat or webhook that streams'],
+	['Automatic, Text Only', 'text', 'The same, without a line for each tool that runs'],
+	['Automatic, With Reasoning', 'reasoning', 'The same, with the reasoning of the model'],
+	[
 		'Collect',
+		'collect',
 		'Stream the reply, but show nothing of it: for a reply that later nodes use',
 	],
-	off: ['Off', 'Do not stream the reply'],
-} as const;
-
-type Streaming = keyof typeof STREAMING;
-
-/** The choices of a node for its replies: text only where some run tools. */
-export const streamingField = (...values: readonly Streaming[]) =>
-	choice('Streaming', {
-		choices: values.map((value) => [STREAMING[value][0], value, STREAMING[value][1]]),
-		default: 'auto',
-		help: 'Whether the reply is streamed. The output is the same either way.',
-	});
+	['Off', 'off', 'Do not stream the reply'],
+] as const;
 
 /** Known values of Reasoning Effort; others can be typed. */
 const REASONING_EFFORTS = [
@@ -202,22 +193,41 @@ export const reasoningEffortField = locator(
 	(value) => shown(value ?? '').trim() || undefined,
 );
 
+/** Beside the options, of which some nodes have as many as a person reads. */
+export const maximumRequestsField = number('Maximum Requests', {
+	help: 'How many requests this node may send in one execution, over all items, rounds and loops. A retry, a repair and a fallback count as well. 0 means no limit.',
+	default: 0,
+	integer: true,
+});
+
 /** How much of a reply a node puts out. Only a simple output has nothing that the visitor of a chat must not read. */
 export type Output = 'simple' | 'detailed' | 'raw';
 
-/** The field of every chat node. */
-export const outputField = choice<Output>('Output', {
-	choices: [
-		['Simple', 'simple', 'The answer, its files and its token usage'],
-		[
-			'Detailed',
-			'detailed',
-			'Also the messages, executed tool calls and their results, reasoning and session. A public chat may show the whole output to its visitors.',
+/**
+ * What every chat node asks of its reply.
+ *
+ * @param unused The choices of Streaming that a node does not have: text only where none runs tools.
+ */
+export const replyFields = (...unused: readonly string[]) => ({
+	streaming: choice('Streaming', {
+		choices: STREAMING.filter(([, value]) => !unused.includes(value)),
+		default: 'auto',
+		help: 'Whether the reply is streamed. The output is the same either way.',
+	}),
+	output: choice<Output>('Output', {
+		choices: [
+			['Simple', 'simple', 'The answer, its files and its token usage'],
+			[
+				'Detailed',
+				'detailed',
+				'Also the messages, executed tool calls and their results, reasoning and session. A public chat may show the whole output to its visitors.',
+			],
+			['Raw', 'raw', 'The response of the service, unchanged'],
 		],
-		['Raw', 'raw', 'The response of the service, unchanged'],
-	],
-	default: 'simple',
-	help: 'How much of the reply the node puts out',
+		default: 'simple',
+		help: 'How much of the reply the node puts out',
+	}),
+	maximumRequests: maximumRequestsField,
 });
 
 /** Whether and for which key a node remembers its conversation. */
@@ -248,17 +258,25 @@ export const memoryMessagesField = number('Maximum Messages in Memory', {
 	displayOptions: { show: { '/memory': ['chat', 'key'] } },
 });
 
-/** Whether the files of replies become binary data. */
-export const downloadMediaField = toggle('Download Media', {
-	help: 'Whether to download the images, videos and files that the reply links to as binary data',
-});
-
-export const maximumFileSizeField = number('Maximum File Size', {
-	unit: 'MB',
-	help: 'Larger files are not downloaded. 0 means no limit.',
-	default: 500,
-	displayOptions: { show: { downloadMedia: [true] } },
-});
+/** What every chat node offers for its reply: to correct its JSON, and to make its files binary data. */
+export const replyOptions = {
+	repairAttempts: number('Repair Attempts', {
+		help: 'How often the model may correct a reply that is not valid JSON, or does not match the schema. Each attempt is a call that is charged.',
+		default: 0,
+		max: 5,
+		integer: true,
+		displayOptions: { show: { '/responseFormat': ['json', 'schema'] } },
+	}),
+	downloadMedia: toggle('Download Media', {
+		help: 'Whether to download the images, videos and files that the reply links to as binary data',
+	}),
+	maximumFileSize: number('Maximum File Size', {
+		unit: 'MB',
+		help: 'Larger files are not downloaded. 0 means no limit.',
+		default: 500,
+		displayOptions: { show: { downloadMedia: [true] } },
+	}),
+};
 
 type ListSearch = (this: ILoadOptionsFunctions, filter?: string) => Promise<INodeListSearchResult>;
 

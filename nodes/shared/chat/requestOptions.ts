@@ -132,13 +132,6 @@ export const callFields = {
 	),
 };
 
-/** Beside the options, of which some nodes have as many as a person reads. */
-export const maximumRequestsField = number('Maximum Requests', {
-	help: 'How many requests this node may send in one execution, over all items, rounds and loops. A retry, a repair and a fallback count as well. 0 means no limit.',
-	default: 0,
-	integer: true,
-});
-
 const QUOTA_HINT = 'The request was not sent. Use fewer items, or raise Maximum Requests';
 
 /**

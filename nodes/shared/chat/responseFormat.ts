@@ -3,32 +3,25 @@ import { isJsonMode } from '../../client/chat/requestFields';
 import { schemaProblem } from '../../client/chat/jsonSchema';
 import { InputError } from '../../client/errors';
 import { isJsonObject, type JsonObject } from '../../client/json';
-import { choice, type Declared, number, type ValuesOf } from '../form/form';
-import { type FieldEntry, readSchema, schemaFields } from './schemaForm';
+import { choice, type ValuesOf } from '../form/form';
+import { readSchema, schemaFields } from './schemaForm';
 
 const LABEL = 'Response Format';
 
 /** The definition of a schema. */
 const SCHEMA = schemaFields({
 	define: ['Define Schema', 'defineSchema'],
-	fields: ['Fields', 'fields'],
+	fields: 'Fields',
 	entry: ['Field', 'field'],
-	schema: [
-		'jsonSchema',
-		'{\n  "type": "object",\n  "properties": {\n    "title": { "type": "string" }\n  },\n  "required": ["title"]\n}',
-	],
+	schema: '{\n  "type": "object",\n  "properties": {\n    "title": { "type": "string" }\n  },\n  "required": ["title"]\n}',
 	example: [
-		'jsonExample',
 		'{\n  "title": "A boat on the lake",\n  "tags": ["boat", "lake"]\n}',
 		'Example reply. Its types become the schema.',
 	],
 	required: 'Whether the reply must have this field',
 	placeholders: ['title', 'Title of the video'],
 	show: { responseFormat: ['schema'] },
-}) as {
-	defineSchema: Declared<'fields' | 'schema' | 'example'>;
-	fields: Declared<readonly FieldEntry[]>;
-} & Record<'jsonSchema' | 'jsonExample', Declared<unknown>>;
+});
 
 /** The field of the form, and the definition of the schema below it. */
 export const formatFields = {
@@ -41,17 +34,11 @@ export const formatFields = {
 		default: 'text',
 		help: 'Format of the reply',
 	}),
-	...SCHEMA,
+	defineSchema: SCHEMA.define,
+	fields: SCHEMA.fields,
+	jsonSchema: SCHEMA.schema,
+	jsonExample: SCHEMA.example,
 };
-
-/** The option for a reply in JSON. */
-export const repairAttemptsField = number('Repair Attempts', {
-	help: 'How often the model may correct a reply that is not valid JSON, or does not match the schema. Each attempt is a call that is charged.',
-	default: 0,
-	max: 5,
-	integer: true,
-	displayOptions: { show: { '/responseFormat': ['json', 'schema'] } },
-});
 
 type FormatValues = ValuesOf<typeof formatFields> & {
 	readonly options: { readonly repairAttempts: number; readonly extraBody: JsonObject };

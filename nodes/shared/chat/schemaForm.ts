@@ -1,17 +1,17 @@
 import { readJson } from '../../client/chat/requestFields';
 import { InputError } from '../../client/errors';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../client/json';
-import { choice, entries, json, text, toggle, type Declared } from '../form/form';
+import { choice, entries, json, text, toggle } from '../form/form';
 
-/** The texts and names of a form that defines a JSON Schema by fields, as JSON or by an example. */
+/** The texts of a form that defines a JSON Schema by fields, as JSON or by an example. */
 interface SchemaForm {
 	/** Label and name of the choice between the three. */
 	readonly define: readonly [label: string, name: string];
-	/** Label and name of the list of fields, and of an entry in it. */
-	readonly fields: readonly [label: string, name: string];
+	/** Label of the list of fields, and label and name of an entry in it. */
+	readonly fields: string;
 	readonly entry: readonly [label: string, name: string];
-	readonly schema: readonly [name: string, initial: string];
-	readonly example: readonly [name: string, initial: string, help: string];
+	readonly schema: string;
+	readonly example: readonly [initial: string, help: string];
 	/** Help text of the switch *Required*. */
 	readonly required: string;
 	/** An example name and its description. */
@@ -23,14 +23,14 @@ interface SchemaForm {
 /** The fields of such a form. `SchemaEntry` has their values. */
 export function schemaFields({
 	define: [label, define],
-	fields: [list, fields],
+	fields,
 	entry,
-	schema: [schema, initialSchema],
-	example: [example, initialExample, exampleHelp],
+	schema,
+	example: [example, help],
 	required,
 	placeholders: [name, description],
-	show = {},
-}: SchemaForm): Readonly<Record<string, Declared<unknown>>> {
+	show,
+}: SchemaForm) {
 	const when = (choice: string) => ({
 		displayOptions: { show: { ...show, [define]: [choice] } },
 	});
@@ -56,26 +56,22 @@ export function schemaFields({
 		}),
 	};
 	return {
-		[define]: choice(label, {
+		define: choice<'fields' | 'schema' | 'example'>(label, {
 			choices: [
 				['From an Example', 'example'],
 				['Using Fields', 'fields'],
 				['Using JSON Schema', 'schema'],
 			],
 			default: 'fields',
-			...(Object.keys(show).length === 0 ? {} : { displayOptions: { show } }),
+			...(show && { displayOptions: { show } }),
 		}),
-		[fields]: entries(list, {
+		fields: entries<FieldEntry>(fields, {
 			typeOptions: { fixedCollection: { itemTitle: '={{ $collection.item.value.name }}' } },
 			...when('fields'),
 			entry: [...entry, values],
 		}),
-		[schema]: json('JSON Schema', { default: initialSchema, ...when('schema') }),
-		[example]: json('Example', {
-			default: initialExample,
-			help: exampleHelp,
-			...when('example'),
-		}),
+		schema: json('JSON Schema', { default: schema, ...when('schema') }),
+		example: json('Example', { default: example, help, ...when('example') }),
 	};
 }
 
