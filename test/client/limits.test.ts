@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
-import { readToolCall } from '../../nodes/client/chat/toolArguments';
+import { readToolCall } from '../../nodes/client/chat/toolCalls';
 import { parseJson } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
 import { createVideo } from '../../nodes/client/video/tasks';

@@ -9,8 +9,12 @@ import {
 import { applyReply, startConversation } from '../../nodes/client/chat/conversation';
 import { findMedia } from '../../nodes/client/chat/result';
 import { readJsonReply } from '../../nodes/client/chat/jsonReply';
-import { readToolCall } from '../../nodes/client/chat/toolArguments';
-import { readFunction, readToolCalls, toolCall } from '../../nodes/client/chat/toolCalls';
+import {
+	readFunction,
+	readToolCall,
+	readToolCalls,
+	toolCall,
+} from '../../nodes/client/chat/toolCalls';
 import { checkTools } from '../../nodes/client/chat/requestFields';
 import type { ChatCompletion, ToolCall } from '../../nodes/client/chat/types';
 import { asJson, fromJson, parseBody } from '../../nodes/client/json';

@@ -314,7 +314,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 		[
 			'Split over the events of a stream',
-			'nodes/client/chat/maskedDeltas.ts',
+			'nodes/client/chat/completeChat.ts',
 			'all.length - secrets.tailOf(all)',
 			'all.length',
 			'nodes/keyMasking',

@@ -47,13 +47,13 @@ import {
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { imagesAsLinks, imagesInStream } from '../../nodes/client/chat/imagesAsLinks';
 import { findMismatch, schemaProblem } from '../../nodes/client/chat/jsonSchema';
-import { readToolCall } from '../../nodes/client/chat/toolArguments';
 import {
 	callProblem,
 	closeCalls,
 	idText,
 	jsonText,
 	readFunction,
+	readToolCall,
 	readToolCalls,
 	restoreReplies,
 	toReplay,

@@ -1,7 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { readToolCall } from '../../nodes/client/chat/toolArguments';
-import { toolCall } from '../../nodes/client/chat/toolCalls';
+import { readToolCall, toolCall } from '../../nodes/client/chat/toolCalls';
 import { readToolNodes } from '../../nodes/FunctionCallingAgent/tools';
 import { strictContext } from '../support/strictContext';
 

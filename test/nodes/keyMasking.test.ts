@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { maskedDeltas } from '../../nodes/client/chat/maskedDeltas';
+import { maskedDeltas } from '../../nodes/client/chat/completeChat';
 import { secretsOf } from '../../nodes/client/http/secrets';
 import { chunk, event } from '../faults/answers';
 import { placesOf, recordOutput } from '../faults/leaks';

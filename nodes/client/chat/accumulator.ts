@@ -23,8 +23,10 @@ interface PartialCall {
 	parses: number;
 }
 
-/** A choice so far; its message is without tool calls. */
-interface PartialChoice extends Choice {
+/** A choice so far. */
+interface PartialChoice {
+	/** Its message is without tool calls. */
+	readonly choice: Choice & Record<string, unknown>;
 	readonly calls: PartialCall[];
 	/** The latest call with an index, a number, or an ID, a text: a hostile event may have 100,000 fragments. */
 	readonly latest: Map<number | string, PartialCall>;
@@ -39,16 +41,7 @@ const EXCLUDED_FIELDS = new Set(['choices', 'extension']);
 /** Fields of a delta that are not copied: those that arrive in fragments, and `parts`, which comes from the content. */
 const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'refusal', 'tool_calls', 'parts']);
 /** Fields of a choice that are not copied as they are. */
-const CHOICE_FIELDS = new Set([
-	'index',
-	'delta',
-	'message',
-	'finish_reason',
-	'usage',
-	'calls',
-	'latest',
-	'current',
-]);
+const CHOICE_FIELDS = new Set(['index', 'delta', 'message', 'finish_reason', 'usage']);
 /** Fields that have the same value in every fragment. */
 const CONSTANT_FIELDS = new Set(['role', 'id', 'type', 'index', 'name', 'format']);
 
@@ -93,14 +86,15 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject): ChatDel
 
 /** Whether the first choice has a finish reason (spec 3.2), and not one that tells of a failure. */
 export function isFinished({ choices }: Accumulator): boolean {
-	const reason = choices.get(0)?.finish_reason;
+	const reason = choices.get(0)?.choice.finish_reason;
 	return typeof reason === 'string' && endOf(reason) !== 'failure';
 }
 
 /** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
 export function toCompletion({ envelope, choices, executed }: Accumulator): ChatCompletion {
 	// A super assistant that only ran tools sends no choices: its reply is empty.
-	const [first = emptyChoice(0), ...others] = [...choices.values()].sort(byIndex);
+	const sorted = [...choices.values()].sort((a, b) => byIndex(a.choice, b.choice));
+	const [first = emptyChoice(0), ...others] = sorted;
 	return {
 		...envelope,
 		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
@@ -161,20 +155,20 @@ function joinFields(
 
 function emptyChoice(index: number): PartialChoice {
 	const message = { role: 'assistant', content: null };
-	return { index, message, finish_reason: null, calls: [], latest: new Map() };
+	return { choice: { index, message, finish_reason: null }, calls: [], latest: new Map() };
 }
 
-function applyChoice(partial: PartialChoice, choice: JsonObject): Omit<ChatDelta, 'progress'> {
-	const { finish_reason: reason, usage } = choice;
-	if (typeof reason === 'string') partial.finish_reason = reason;
-	if (isJsonObject(usage)) partial.usage = usage;
+function applyChoice(partial: PartialChoice, sent: JsonObject): Omit<ChatDelta, 'progress'> {
+	const { choice } = partial;
+	const { message } = choice;
+	const { finish_reason: reason, usage, delta, message: whole } = sent;
+	if (typeof reason === 'string') choice.finish_reason = reason;
+	if (isJsonObject(usage)) choice.usage = usage;
 
-	const { message } = partial;
 	// Servers that do not stream a reply send it whole, as one event.
 	const isNew = message.content === null && partial.current === undefined;
-	const { delta, message: whole } = choice;
 	const fields = isJsonObject(delta) || !isNew ? objectOf(delta) : objectOf(whole);
-	mergeFields(partial as unknown as Record<string, unknown>, choice, CHOICE_FIELDS, true);
+	mergeFields(choice, sent, CHOICE_FIELDS, true);
 	joinFields(message, fields, COMPOSED_FIELDS);
 	const { content, reasoning: thought, reasoning_content = thought, tool_calls } = fields;
 	for (const call of objectsOf(tool_calls)) applyToolCall(partial, call);
@@ -238,7 +232,7 @@ function isObjectText(value: JsonValue | undefined): boolean {
 
 /** @param executed The tools that a super assistant has run. The server may have told their results in the message as well. */
 function toChoice(
-	{ calls, latest, current, ...choice }: PartialChoice,
+	{ calls, choice }: PartialChoice,
 	executed: readonly ToolProgressEvent[],
 ): Choice {
 	const { message, finish_reason: reason } = choice;

@@ -14,9 +14,8 @@ import {
 } from '../http/request';
 import { maskIn, NO_SECRETS } from '../http/secrets';
 import { asJson, fromJson, isJsonObject, objectOf, parseBody, type JsonObject } from '../json';
-import type { HttpPort, HttpResponse } from '../ports';
+import type { HttpPort, HttpResponse, Secrets } from '../ports';
 import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
-import { maskedDeltas } from './maskedDeltas';
 import { boundedFields, withReply } from './result';
 import { sseDecoder } from './sseDecoder';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
@@ -151,6 +150,30 @@ async function readStream(
 	} finally {
 		shown?.end();
 	}
+}
+
+/** Shows what arrives of a reply without secrets. Holds back only what may begin one, until the next piece. */
+export function maskedDeltas<R>(onDelta: (delta: ChatDelta) => R, secrets: Secrets) {
+	const held = { content: '', reasoning: '' };
+	function next(name: keyof typeof held, text: string, isLast: boolean): string {
+		const all = secrets.mask(held[name] + text);
+		const end = isLast ? all.length : all.length - secrets.tailOf(all);
+		held[name] = all.slice(end);
+		return all.slice(0, end);
+	}
+	const show = ({ content, reasoning, progress }: ChatDelta, isLast: boolean) =>
+		onDelta({
+			reasoning: next('reasoning', reasoning, isLast || content !== ''),
+			content: next('content', content, isLast),
+			progress: maskIn(progress, secrets),
+		});
+	return {
+		show,
+		end: () => {
+			if (held.content + held.reasoning !== '')
+				show({ content: '', reasoning: '', progress: [] }, true);
+		},
+	};
 }
 
 /** Whether the data of an event ends the stream. The last event may be truncated, and no chunk begins like its end. */

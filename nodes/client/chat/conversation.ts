@@ -1,6 +1,12 @@
 import { parseJsonObject, type JsonObject, type JsonValue } from '../json';
-import { readToolCall } from './toolArguments';
-import { errorResult, readToolCalls, toolMessage, toReplay, type RepliedCall } from './toolCalls';
+import {
+	errorResult,
+	readToolCall,
+	readToolCalls,
+	toolMessage,
+	toReplay,
+	type RepliedCall,
+} from './toolCalls';
 import { usageOf } from './result';
 import type { ToolDeclaration } from './requestFields';
 import type { ChatCompletion, ChatMessage, Usage } from './types';

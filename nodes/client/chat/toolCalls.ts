@@ -8,6 +8,8 @@ import {
 	type JsonValue,
 } from '../json';
 import { isBlank } from '../values';
+import { findMismatch } from './jsonSchema';
+import type { ToolDeclaration } from './requestFields';
 import type { ChatMessage, ReplyMessage, ToolCall } from './types';
 
 /** Far above the ids of services. */
@@ -82,6 +84,28 @@ export function callProblem(
 	if (!names.includes(name))
 		return `Unknown tool "${name}". Available tools: ${names.join(', ')}`;
 	return parseJsonObject(args) ? undefined : 'The arguments are not a JSON object';
+}
+
+/**
+ * Parses the arguments of a tool call and validates them against the schema of the tool (spec 2.3). Models sometimes
+ * invent tools or break the schema, so a problem is a result, not an error, whatever the call looks like.
+ *
+ * @returns The arguments of a valid call, where an integer that a number would round is its text; or the problem to report
+ *   to the model.
+ */
+export function readToolCall(
+	{ function: called }: ToolCall,
+	tools: readonly ToolDeclaration[],
+): { readonly arguments: JsonObject } | { readonly problem: string } {
+	const declared = tools.map((tool) => tool.function);
+	const names = declared.map(({ name }) => name);
+	const problem = callProblem(called, names);
+	if (problem !== undefined) return { problem };
+	const { parameters = {} } = declared[names.indexOf(called.name)]!;
+	const mismatch = findMismatch(parameters, parseJsonObject(called.arguments)!);
+	return mismatch === undefined
+		? { arguments: parseJsonObject(called.arguments, true)! }
+		: { problem: `The arguments do not match the schema of the tool${mismatch}` };
 }
 
 /** Adds a result to each call that has none, which says why: the service takes no call without a result (spec 4). */
