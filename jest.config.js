@@ -1,16 +1,13 @@
 const base = {
 	transform: {
 		'^.+\\.ts$': [
-			process.env.MUTANT ? '<rootDir>/test/support/mutantTransform.js' : 'ts-jest',
+			'ts-jest',
 			{ tsconfig: { module: 'commonjs', moduleResolution: 'node10', isolatedModules: true } },
 		],
 	},
 	testEnvironment: 'node',
 	modulePathIgnorePatterns: ['<rootDir>/lab/n8n/pinned', '<rootDir>/dist', '<rootDir>/.cache'],
-	setupFiles: [
-		'<rootDir>/test/support/quietEngine.js',
-		...(process.env.MUTANT ? ['<rootDir>/test/support/mutantFiles.js'] : []),
-	],
+	setupFiles: ['<rootDir>/test/support/quietEngine.js'],
 };
 
 /** @type {import('jest').Config} */

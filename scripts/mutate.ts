@@ -60,6 +60,9 @@ const ofPromises = Object.entries(PROMISES).flatMap(([threat, promises]) =>
 	}),
 );
 
+/** Loads what changes the file for the processes that read it. */
+const HOOK = `--require ${JSON.stringify(join(ROOT, 'test/support/mutantFiles.js'))}`;
+
 const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
 
 interface Totals {
@@ -86,7 +89,10 @@ function runTests({ project, files, titles }: Tests, mutant?: Trial['mutant']): 
 		],
 		{
 			cwd: ROOT,
-			env: { ...process.env, ...(mutant && { MUTANT: JSON.stringify(mutant) }) },
+			env: {
+				...process.env,
+				...(mutant && { MUTANT: JSON.stringify(mutant), NODE_OPTIONS: HOOK }),
+			},
 			stdio: 'ignore',
 		},
 	);

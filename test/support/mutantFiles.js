@@ -1,12 +1,16 @@
 const fs = require('node:fs');
 const { join } = require('node:path');
 
-/** Lets tests read what a mutant has changed in a file that is not compiled, such as a workflow of CI: see mutantTransform.js. */
+/**
+ * Lets every process that has loaded it read one file as a mutant has changed it, the compiler of the tests first of all:
+ * the file stays as it is. See scripts/mutate.ts.
+ */
 const { file, from, to } = JSON.parse(process.env.MUTANT);
 const mutated = join(__dirname, '../..', file);
 const read = fs.readFileSync;
 fs.readFileSync = (path, ...rest) => {
 	const content = read(path, ...rest);
-	const isMutated = path === mutated && typeof content === 'string';
-	return isMutated ? content.replace(from, () => to) : content;
+	if (path !== mutated) return content;
+	const text = content.toString().replace(from, () => to);
+	return typeof content === 'string' ? text : Buffer.from(text);
 };
