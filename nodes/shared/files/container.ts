@@ -1,50 +1,37 @@
 // cspell:ignore EBML ftyp hdlr mdat mdia mehd mfra minf moof moov msvideo mvex mvhd stbl stsz tkhd trak vide
-/** What the container of a file tells about it. */
-export interface Contents {
-	/** Whether the file is whole; undefined where its container does not say where it ends. */
-	readonly isWhole: boolean | undefined;
-	/** Whether it has a video track; undefined where that is not looked for. */
-	readonly hasVideo: boolean | undefined;
-	readonly seconds?: number;
-	readonly width?: number;
-	readonly height?: number;
-}
-
 /** What a walk has found so far. */
-interface Found {
-	/** How many there are of each element of `COUNTED`, and the latest of all. */
-	readonly counts: Record<string, number>;
-	last: string;
-	/** Number of the bytes of media, and of those that its index lists. */
-	mediaBytes: number;
-	listedBytes: number;
-	/** Whether the size of the part with the media is not stated. */
-	isOpen: boolean;
-	hasVideo: boolean | undefined;
-	/** Width and height of the latest track. */
-	trackSize: readonly number[];
-	/** Those of the video. */
-	width: number | undefined;
-	height: number | undefined;
-	duration: number;
-	/** Units of `duration` per second. */
-	timescale: number;
-}
+type Found = ReturnType<typeof nothing>;
 
-/** An element: its header, and then its content; Infinity where its size is not stated. */
-interface Element {
-	readonly id: string;
-	readonly headerBytes: number;
-	readonly size: number;
-}
+const nothing = () => ({
+	/** How many there are of each element of `COUNTED`, and the latest of all. */
+	counts: {} as Record<string, number>,
+	last: '',
+	/** Number of the bytes of media, and of those that its index lists. */
+	mediaBytes: 0,
+	listedBytes: 0,
+	/** Whether the size of the part with the media is not stated. */
+	isOpen: false,
+	/** Undefined where that is not looked for. */
+	hasVideo: undefined as boolean | undefined,
+	/** Width and height of the latest track. */
+	trackSize: [] as readonly number[],
+	/** Those of the video. */
+	size: [] as readonly number[],
+	duration: 0,
+	/** Units of `duration` per second. */
+	timescale: 1_000,
+});
+
+/** An element: its ID, its header, and the size of its content; Infinity where that is not stated. */
+type Element = readonly [id: string, headerBytes: number, size: number];
 
 /** What is done with the content of an element that is not skipped: it is walked, or read. */
-type Rule = 'walk' | 'walkIfOpen' | ((content: Uint8Array, found: Found) => void);
+type Rule = 'walk' | 'walkIfOpen' | ((content: Buffer, found: Found) => Partial<Found>);
 
 /** A container: a tree of elements. */
 interface Format {
 	/** The element that begins with these bytes; undefined where more of them are needed. */
-	readonly read: (bytes: Uint8Array) => Element | undefined;
+	readonly read: (bytes: Buffer) => Element | undefined;
 	/** Less than that at the end of an element is padding. */
 	readonly minHeaderBytes: number;
 	/** The IDs that an element may contain, by its own; `top` for the file. Default: any. */
@@ -61,18 +48,18 @@ interface Format {
 const MAX_CONTENT = 1_000_000;
 /** A file with more elements is not walked to its end. */
 const MAX_ELEMENTS = 1_000_000;
+/** Longer videos are none: the number is wrong. */
+const MAX_SECONDS = 1_000_000;
 
 /** A number without sign; bytes that are missing count as none. */
-const uint = (bytes: Uint8Array, at: number, length: number) =>
+const uint = (bytes: Uint8Array, at = 0, length = 8) =>
 	bytes.subarray(at, at + length).reduce((sum, byte) => sum * 256 + byte, 0);
 
-const text = (bytes: Uint8Array, at: number) => String.fromCharCode(...bytes.subarray(at, at + 4));
+/** The name of a box or chunk. */
+const nameAt = (bytes: Buffer, at: number) => bytes.toString('latin1', at, at + 4);
 
-const hex = (bytes: Uint8Array) =>
-	[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
-/** Whether times of a box have 8 bytes. */
-const isLong = (box: Uint8Array) => box[0] === 1;
+/** Number of the bytes of a time in a box. */
+const timeBytes = (box: Buffer) => (box[0] === 1 ? 8 : 4);
 
 /** MP4, QuickTime and what is built like them (ISO/IEC 14496-12): boxes with their size. */
 const BOXES: Format = {
@@ -80,43 +67,37 @@ const BOXES: Format = {
 		const isLarge = uint(bytes, 0, 4) === 1;
 		const headerBytes = isLarge ? 16 : 8;
 		if (bytes.length < headerBytes) return undefined;
-		const size = isLarge ? uint(bytes, 8, 8) : uint(bytes, 0, 4);
-		return {
-			id: text(bytes, 4),
-			headerBytes,
-			size: size === 0 ? Infinity : size - headerBytes,
-		};
+		const size = isLarge ? uint(bytes, 8) : uint(bytes, 0, 4);
+		return [nameAt(bytes, 4), headerBytes, size === 0 ? Infinity : size - headerBytes];
 	},
 	minHeaderBytes: 8,
 	// Zeros fill a file up.
 	ids: { top: /^([ -~\xa9]{4}|\0{4})$/ },
 	rules: {
 		'top/moov': 'walk',
-		'moov/mvhd': (box, found) => {
-			const [scaleAt, at, length] = isLong(box) ? [20, 24, 8] : [12, 16, 4];
-			found.timescale = uint(box, scaleAt, 4);
-			found.duration = uint(box, at, length);
+		'moov/mvhd': (box) => {
+			const scaleAt = 4 + 2 * timeBytes(box);
+			return {
+				timescale: uint(box, scaleAt, 4),
+				duration: uint(box, scaleAt + 4, timeBytes(box)),
+			};
 		},
 		'moov/mvex': 'walk',
-		'mvex/mehd': (box, found) => {
-			found.duration = uint(box, 4, isLong(box) ? 8 : 4);
-		},
+		'mvex/mehd': (box) => ({ duration: uint(box, 4, timeBytes(box)) }),
 		'moov/trak': 'walk',
-		'trak/tkhd': (box, found) => {
-			found.trackSize = [8, 4].map((end) => uint(box, box.length - end, 2));
-		},
+		'trak/tkhd': (box) => ({ trackSize: [8, 4].map((end) => uint(box, box.length - end, 2)) }),
 		'trak/mdia': 'walk',
-		'mdia/hdlr': (box, found) => {
-			const isVideo = text(box, 8) === 'vide';
-			if (isVideo && found.hasVideo !== true) [found.width, found.height] = found.trackSize;
-			found.hasVideo = found.hasVideo === true || isVideo;
-		},
+		'mdia/hdlr': (box, { hasVideo = false, trackSize }) =>
+			hasVideo || nameAt(box, 8) !== 'vide'
+				? { hasVideo }
+				: { hasVideo: true, size: trackSize },
 		'mdia/minf': 'walk',
 		'minf/stbl': 'walk',
-		'stbl/stsz': (box, found) => {
+		'stbl/stsz': (box, { listedBytes }) => {
 			// One size for all samples may be that of a part of them.
-			if (uint(box, 4, 4) > 0) return;
-			for (let at = 12; at < box.length; at += 4) found.listedBytes += uint(box, at, 4);
+			const isListed = uint(box, 4, 4) === 0;
+			for (let at = 12; isListed && at < box.length; at += 4) listedBytes += uint(box, at, 4);
+			return { listedBytes };
 		},
 	},
 	depth: 0,
@@ -133,14 +114,21 @@ const BOXES: Format = {
 /** A picture has another index, which is not read. */
 const PICTURE: Format = { ...BOXES, rules: {}, isWhole: ({ counts }) => counts['mdat'] === 1 };
 
-/** IDs of EBML. */
-const HEADER = '1a45dfa3';
-const SEGMENT = '18538067';
-const CLUSTER = '1f43b675';
-const INFO = '1549a966';
-const TRACKS = '1654ae6b';
-const TRACK = 'ae';
-const VIDEO = 'e0';
+/** The elements of EBML that have a rule, by their ID. */
+const NAMES = new Map([
+	['1a45dfa3', 'header'],
+	['18538067', 'segment'],
+	['1f43b675', 'cluster'],
+	['1549a966', 'info'],
+	['2ad7b1', 'nanoseconds'],
+	['4489', 'duration'],
+	['1654ae6b', 'tracks'],
+	['ae', 'track'],
+	['83', 'type'],
+	['e0', 'video'],
+	['b0', 'width'],
+	['ba', 'height'],
+]);
 
 /** The length of an ID or of a size, by its first byte; 9 for none. */
 const lengthBy = (byte = 0) => Math.clz32(byte) - 23;
@@ -152,50 +140,46 @@ const EBML: Format = {
 		const sizeLength = lengthBy(bytes[idLength]);
 		const headerBytes = idLength + sizeLength;
 		if (bytes.length < headerBytes) return undefined;
+		const id = bytes.toString('hex', 0, idLength);
+		// The first bits tell the length.
 		const first = bytes[idLength]! & (0xff >> sizeLength);
 		const rest = uint(bytes, idLength + 1, sizeLength - 1);
 		const size = first * 256 ** (sizeLength - 1) + rest;
-		return {
-			id: hex(bytes.subarray(0, idLength)),
-			headerBytes,
-			size: size === 2 ** (7 * sizeLength) - 1 ? Infinity : size,
-		};
+		const isOpen = size === 2 ** (7 * sizeLength) - 1;
+		return [NAMES.get(id) ?? id, headerBytes, isOpen ? Infinity : size];
 	},
 	minHeaderBytes: 2,
 	ids: {
-		top: /^(1a45dfa3|18538067|ec|bf)$/,
-		[SEGMENT]: /^(1.{7}|ec|bf)$/,
-		[CLUSTER]: /^(e7|a3|a0|a7|ab|af|5854|ec|bf)$/,
+		top: /^(header|segment|ec|bf)$/,
+		segment: /^(cluster|info|tracks|1.{7}|ec|bf)$/,
+		cluster: /^(e7|a3|a0|a7|ab|af|5854|ec|bf)$/,
 	},
 	rules: {
-		[`top/${SEGMENT}`]: 'walk',
-		[`${SEGMENT}/${CLUSTER}`]: 'walkIfOpen',
-		[`${SEGMENT}/${INFO}`]: 'walk',
-		[`${INFO}/2ad7b1`]: (nanoseconds, found) => {
-			found.timescale = 1e9 / uint(nanoseconds, 0, 8);
-		},
-		[`${INFO}/4489`]: (duration, found) => {
-			found.duration = float(duration);
-		},
-		[`${SEGMENT}/${TRACKS}`]: 'walk',
-		[`${TRACKS}/${TRACK}`]: 'walk',
-		[`${TRACK}/83`]: (type, found) => {
-			found.hasVideo = found.hasVideo === true || uint(type, 0, 8) === 1;
-		},
-		[`${TRACK}/${VIDEO}`]: 'walk',
-		[`${VIDEO}/b0`]: (width, found) => {
-			found.width ??= uint(width, 0, 8);
-		},
-		[`${VIDEO}/ba`]: (height, found) => {
-			found.height ??= uint(height, 0, 8);
-		},
+		'top/segment': 'walk',
+		'segment/cluster': 'walkIfOpen',
+		'segment/info': 'walk',
+		'info/nanoseconds': (content) => ({ timescale: 1e9 / uint(content) }),
+		'info/duration': (content) => ({
+			duration: content.length < 8 ? content.readFloatBE() : content.readDoubleBE(),
+		}),
+		'segment/tracks': 'walk',
+		'tracks/track': 'walk',
+		'track/type': (content, { hasVideo }) => ({
+			hasVideo: hasVideo === true || uint(content) === 1,
+		}),
+		'track/video': 'walk',
+		'video/width': (content, { size: [width = uint(content), height = 0] }) => ({
+			size: [width, height],
+		}),
+		'video/height': (content, { size: [width = 0, height] }) => ({
+			size: [width, height || uint(content)],
+		}),
 	},
 	depth: 1,
-	isWhole({ counts, last, isOpen }) {
-		const isOne = counts[HEADER] === 1 && counts[SEGMENT] === 1;
-		if (!isOne || !counts[CLUSTER] || !counts[TRACKS]) return false;
+	isWhole({ counts: { header, segment, cluster, tracks }, last, isOpen }) {
+		if (header !== 1 || segment !== 1 || !cluster || !tracks) return false;
 		// What is written at the end, such as the index, follows the last cluster.
-		return isOpen && last === CLUSTER ? undefined : true;
+		return isOpen && last === 'cluster' ? undefined : true;
 	},
 };
 
@@ -205,9 +189,8 @@ const CHUNKS: Format = {
 	isWhole: ({ last }) => last !== '',
 	read(bytes) {
 		if (bytes.length < 8) return undefined;
-		const [, , , , d = 0, c = 0, b = 0, a = 0] = bytes;
-		const size = uint(Uint8Array.of(a, b, c, d), 0, 4);
-		return { id: text(bytes, 0), headerBytes: 8, size: size + (size % 2) };
+		const size = bytes.readUInt32LE(4);
+		return [nameAt(bytes, 0), 8, size + (size % 2)];
 	},
 };
 
@@ -224,16 +207,8 @@ const FORMATS = new Map([
 	['image/webp', CHUNKS],
 ]);
 
-function float(bytes: Uint8Array): number {
-	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-	return bytes.length === 8 ? view.getFloat64(0) : bytes.length === 4 ? view.getFloat32(0) : 0;
-}
-
 /** The elements whose number tells whether a file is whole: no others are kept, as a file may have any number of them. */
-const COUNTED = new Set(['ftyp', 'moov', 'moof', 'mdat', 'mfra', HEADER, SEGMENT, CLUSTER, TRACKS]);
-
-/** Longer videos are none: the number is wrong. */
-const MAX_SECONDS = 1_000_000;
+const COUNTED = new Set('ftyp moov moof mdat mfra header segment cluster tracks'.split(' '));
 
 /**
  * Walks the elements of a file while its bytes pass, and keeps none but the few that it reads.
@@ -243,56 +218,45 @@ const MAX_SECONDS = 1_000_000;
 export function walkContainer(type: string) {
 	const format = FORMATS.get(type);
 	if (format === undefined) return undefined;
-	const found: Found = {
-		counts: {},
-		last: '',
-		mediaBytes: 0,
-		listedBytes: 0,
-		isOpen: false,
-		hasVideo: undefined,
-		trackSize: [],
-		width: undefined,
-		height: undefined,
-		duration: 0,
-		timescale: 1_000,
-	};
+	const { read, minHeaderBytes, ids, rules, depth } = format;
+	const found = nothing();
 	const parents: { readonly id: string; readonly end: number; readonly isOpen: boolean }[] = [];
 	/** Bytes that have passed; where the next element begins; what has passed of it. */
 	let [total, position] = [0, 0];
-	let rest: Uint8Array = new Uint8Array();
+	let rest = Buffer.alloc(0);
 	let [elements, isDamaged] = [0, false];
 
 	/** The bytes of an element, or of the header of one that is walked; undefined where more of them are needed. */
-	function step(bytes: Uint8Array): number | undefined {
+	function step(bytes: Buffer): number | undefined {
 		while (parents.length > 0 && parents.at(-1)!.end <= position) parents.pop();
 		const leftBytes = (parents.at(-1)?.end ?? Infinity) - position;
-		if (leftBytes < format!.minHeaderBytes) return leftBytes;
-		const element = format!.read(bytes);
+		if (leftBytes < minHeaderBytes) return leftBytes;
+		const element = read(bytes);
 		if (element === undefined) return undefined;
-		const { id, headerBytes, size } = element;
-		const mayContain = (parent = 'top') => format!.ids[parent]?.test(id) ?? true;
+		const [id, headerBytes, size] = element;
+		const mayContain = (parent = 'top') => ids[parent]?.test(id) ?? true;
 		// Only what follows tells where an element ends that does not state its size.
 		while (parents.at(-1)?.isOpen && !mayContain(parents.at(-1)?.id)) parents.pop();
 		const { id: parent = 'top', end: parentEnd = Infinity } = parents.at(-1) ?? {};
-		const end = size === Infinity ? parentEnd : position + headerBytes + size;
+		const isOpen = size === Infinity;
+		const end = isOpen ? parentEnd : position + headerBytes + size;
 		isDamaged = !(size >= 0 && end <= parentEnd && mayContain(parent));
 		if (isDamaged || ++elements > MAX_ELEMENTS) return Infinity;
 
-		if (parents.length <= format!.depth) {
+		if (parents.length <= depth) {
 			found.last = id;
 			if (COUNTED.has(id)) found.counts[id] = (found.counts[id] ?? 0) + 1;
-			if (id === 'mdat')
-				found.mediaBytes += size === Infinity ? -position - headerBytes : size;
-			found.isOpen ||= size === Infinity && COUNTED.has(id) && parent === 'top';
+			if (id === 'mdat') found.mediaBytes += isOpen ? -position - headerBytes : size;
+			found.isOpen ||= isOpen && COUNTED.has(id) && parent === 'top';
 		}
-		const rule = format!.rules[`${parent}/${id}`];
-		if (rule === 'walk' || (rule === 'walkIfOpen' && size === Infinity)) {
-			parents.push({ id, end, isOpen: size === Infinity });
+		const rule = rules[`${parent}/${id}`];
+		if (rule === 'walk' || (rule === 'walkIfOpen' && isOpen)) {
+			parents.push({ id, end, isOpen });
 			return headerBytes;
 		}
 		if (typeof rule === 'function' && size <= MAX_CONTENT) {
 			if (bytes.length < headerBytes + size) return undefined;
-			rule(bytes.subarray(headerBytes, headerBytes + size), found);
+			Object.assign(found, rule(bytes.subarray(headerBytes, headerBytes + size), found));
 		}
 		return end - position;
 	}
@@ -303,28 +267,31 @@ export function walkContainer(type: string) {
 			const skipped = Math.max(0, position - total);
 			total += chunk.length;
 			if (position >= total) return;
-			rest = rest.length === 0 ? chunk.subarray(skipped) : Buffer.concat([rest, chunk]);
+			rest = Buffer.concat([rest, chunk.subarray(rest.length === 0 ? skipped : 0)]);
 			for (let bytes = step(rest); bytes !== undefined; bytes = step(rest)) {
 				position += bytes;
 				rest = rest.subarray(Math.min(bytes, rest.length));
 			}
 		},
-		/** What the file is, after its last byte. */
-		end(): Contents {
+		/** What the file is, after its last byte. `isWhole` is undefined where its container does not say where it ends. */
+		end() {
 			const isCut =
 				(position !== Infinity && position > total) ||
 				rest.length > 0 ||
 				parents.some(({ end }) => end !== Infinity && end > position);
 			if (found.isOpen) found.mediaBytes += total;
 			const seconds = found.duration / found.timescale;
-			const isKnown = seconds > 0 && seconds < MAX_SECONDS;
-			const { hasVideo, width, height } = found;
+			const {
+				hasVideo,
+				size: [width, height],
+			} = found;
 			const isWhole =
 				elements > MAX_ELEMENTS ? undefined : !isDamaged && !isCut && format.isWhole(found);
 			return {
 				isWhole,
 				hasVideo,
-				...(isKnown && { seconds: Math.round(seconds * 1_000) / 1_000 }),
+				...(seconds > 0 &&
+					seconds < MAX_SECONDS && { seconds: Math.round(seconds * 1_000) / 1_000 }),
 				...(width && height && { width, height }),
 			};
 		},
