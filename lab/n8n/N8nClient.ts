@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import axios, { type AxiosInstance, type Method } from 'axios';
+import axios, { type AxiosInstance, type AxiosResponse, type Method } from 'axios';
 import type { IBinaryData } from 'n8n-workflow';
 
 import { isFinal, readSaved, type Execution, type SavedExecution } from './execution';
@@ -97,23 +97,27 @@ export class N8nClient {
 		});
 	}
 
-	/** Signs in. Creates the owner's account first if n8n has none. */
-	static async signIn(url: string): Promise<N8nClient> {
+	/** Signs in, by default as OWNER. Creates the owner's account first if n8n has none. */
+	static async signIn(url: string, email: string = OWNER.email): Promise<N8nClient> {
 		const client = new N8nClient(url);
 		const setUp = await client.http.post('/owner/setup', OWNER);
 		const answer =
 			setUp.status === 200
 				? setUp
 				: await client.http.post('/login', {
-						emailOrLdapLoginId: OWNER.email,
+						emailOrLdapLoginId: email,
 						password: OWNER.password,
 					});
-		const cookies = answer.headers['set-cookie'] ?? [];
+		return client.stay(answer);
+	}
+
+	/** Stays signed in with the session of this answer. */
+	private stay({ status, headers }: AxiosResponse): this {
+		const cookies = headers['set-cookie'] ?? [];
 		const session = cookies.find((cookie) => cookie.startsWith('n8n-auth='));
-		if (session === undefined)
-			throw new Error(`Cannot sign in to n8n (status ${answer.status})`);
-		client.http.defaults.headers.common['cookie'] = session.split(';')[0];
-		return client;
+		if (session === undefined) throw new Error(`Cannot sign in to n8n (status ${status})`);
+		this.http.defaults.headers.common['cookie'] = session.split(';')[0];
+		return this;
 	}
 
 	/** Saves a credential. Workflows that are imported later refer to it by name. */
@@ -330,6 +334,35 @@ export class N8nClient {
 			'/projects',
 		);
 		return { id, project: projects.find(({ name }) => name.includes(email))!.id };
+	}
+
+	/** Invites a user who accepts. Returns a client that is signed in as that user. */
+	async addUser(email: string): Promise<N8nClient> {
+		const users = [{ email, role: 'global:member' }];
+		const [invited] = await this.call<readonly { user: { inviteAcceptUrl: string } }[]>(
+			'POST',
+			'/invitations',
+			users,
+		);
+		const { href, searchParams } = new URL(invited!.user.inviteAcceptUrl);
+		const other = new N8nClient(new URL(href).origin);
+		const answer = await other.http.post('/invitations/accept', {
+			token: searchParams.get('token'),
+			firstName: 'Jane',
+			lastName: 'Doe',
+			password: OWNER.password,
+		});
+		return other.stay(answer);
+	}
+
+	/** Answers of n8n to what a user may not do, too. */
+	async answer(method: Method, path: string, data?: object): Promise<AxiosResponse<unknown>> {
+		return await this.http.request({ method, url: path, data });
+	}
+
+	/** The ID of a credential that was created here. */
+	credentialId(name: string): string {
+		return this.credentialIds[name]!;
 	}
 
 	/** Deletes a user; a project takes over workflows and data tables. */

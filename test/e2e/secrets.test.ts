@@ -1,0 +1,196 @@
+// @seconds 60
+import { mkdtemp, rm } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { failureOf } from '../../lab/n8n/execution';
+import { N8nClient } from '../../lab/n8n/N8nClient';
+import { startN8n, type N8n } from '../../lab/n8n/startN8n';
+import { Running } from '../../lab/services/Running';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { node, workflow } from './support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const PACKAGE = 'n8n-nodes-agent-video';
+const CREDENTIAL = 'Of the owner';
+const KEY = 'demo-key';
+const TENANT = 'tenant-secret-4711';
+/** What n8n shows in place of a secret of a saved credential, and puts back when it is saved or tested. */
+const HIDDEN = '__n8n_BLANK_VALUE_e5362baf-c777-4d57-a609-6eaf1f9e87f6';
+
+const running = new Running();
+let userFolder: string;
+let emulator: Emulator;
+let trap: ScriptedServer;
+let n8n: N8n;
+let owner: N8nClient;
+let other: N8nClient;
+/** The project of the owner. */
+let project: string;
+
+const start = async () =>
+	running.keep(
+		await startN8n({
+			userFolder,
+			editor: false,
+			settings: { N8N_LOG_LEVEL: 'debug' },
+			keptLogLines: 20_000,
+		}),
+	);
+
+beforeAll(async () => {
+	emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
+	trap = running.keep(
+		await startScriptedServer((response) => {
+			json(response, 404, { error: { message: 'Task not found' } });
+		}),
+	);
+	userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));
+	running.keep({ stop: () => rm(userFolder, { recursive: true, force: true }) });
+	n8n = await start();
+	owner = await N8nClient.signIn(n8n.url);
+	await owner.createCredential({
+		name: CREDENTIAL,
+		type: 'agentVideoApi',
+		data: {
+			baseUrl: emulator.url,
+			apiKey: KEY,
+			extraHeaders: { header: [{ name: 'X-Tenant-Token', value: TENANT }] },
+		},
+	});
+	project = await owner.personalProject();
+	other = await owner.addUser('jane@example.com');
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+const manual = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+const videos = workflow('Videos', [
+	manual,
+	node('Create', `${PACKAGE}.createVideo`, 1, {
+		parameters: { prompt: 'A lake' },
+		credential: CREDENTIAL,
+	}),
+	node('Wait', `${PACKAGE}.waitForVideo`, 1, { credential: CREDENTIAL }),
+	node('Ask', `${PACKAGE}.chatCompletion`, 1, {
+		parameters: { prompt: 'Hi' },
+		credential: CREDENTIAL,
+	}),
+	node('Fail', `${PACKAGE}.superAssistant`, 1, {
+		parameters: { appCode: 'private-app', message: 'Hi' },
+		credential: CREDENTIAL,
+	}),
+]);
+
+it(
+	"n8n's log at the level debug has the progress of a wait, and no secret",
+	async () => {
+		const id = await owner.run(await owner.importWorkflow(videos), 'Start');
+		expect(failureOf(await owner.waitForExecution(id))).not.toBe('');
+		const log = n8n.log();
+		expect(log).toMatch(/1 of 1 video finished, after \d+ s/);
+		for (const secret of [KEY, TENANT]) {
+			expect(log).not.toContain(secret);
+			expect(log).not.toContain(Buffer.from(secret).toString('base64').slice(0, 8));
+		}
+	},
+	RUN_LIMIT_MS,
+);
+
+/**
+ * What this user gets by the credential of the owner, through each way of our nodes.
+ *
+ * @param projectId Where the workflow is created; by default the user's own project.
+ */
+async function tryAll(user: N8nClient, projectId?: string): Promise<Record<string, string>> {
+	const credential = { id: owner.credentialId(CREDENTIAL), name: CREDENTIAL };
+	const credentials = { agentVideoApi: credential };
+	const nodes = videos.nodes.map((each) => ({
+		...each,
+		...(each.credentials && { credentials }),
+	}));
+	const saved = await user.answer('POST', '/workflows', { ...videos, nodes, projectId });
+	const { data } = saved.data as { data?: { id: string } };
+	const executed = async () => {
+		const id = await user.run({ id: data!.id, versionId: '' }, 'Start');
+		return await user.waitForExecution(id);
+	};
+	const nodeTypeAndVersion = { name: `${PACKAGE}.chatCompletion`, version: 1 };
+	const list = await user.answer('POST', '/dynamic-node-parameters/resource-locator-results', {
+		path: 'parameters.model',
+		methodName: 'searchModel',
+		nodeTypeAndVersion,
+		currentNodeParameters: {},
+		credentials,
+	});
+	const moved = { baseUrl: trap.url, apiKey: HIDDEN };
+	const test = await user.answer('POST', '/credentials/test', {
+		credentials: { ...credential, type: 'agentVideoApi', data: moved },
+	});
+	return {
+		execution: JSON.stringify(data ? await executed().catch(String) : saved.data),
+		list: JSON.stringify(list.data),
+		test: JSON.stringify(test.data),
+	};
+}
+
+const hasNoSecret = (seen: Readonly<Record<string, string>>) => {
+	for (const text of Object.values(seen)) {
+		expect(text).not.toContain(KEY);
+		expect(text).not.toContain(TENANT);
+	}
+};
+
+it(
+	'another user cannot use the credential by its ID: not in a workflow, a list or a test',
+	async () => {
+		const before = emulator.journal.entries.length;
+		const seen = await tryAll(other);
+		hasNoSecret(seen);
+		expect(seen['execution']).toContain('does not have access to the credential');
+		expect(seen['list']).toContain('Forbidden');
+		expect(seen['test']).toContain('Forbidden');
+		expect(emulator.journal.entries).toHaveLength(before);
+		expect(trap.requests).toStrictEqual([]);
+	},
+	RUN_LIMIT_MS,
+);
+
+/** Makes the other user a member of the owner's project, for which n8n's interface needs a license. */
+async function addToProject(role: string): Promise<N8nClient> {
+	await n8n.stop();
+	const database = new DatabaseSync(`${userFolder}/.n8n/database.sqlite`);
+	const member = database.prepare("SELECT id FROM user WHERE email = 'jane@example.com'").get()!;
+	database
+		.prepare(
+			'INSERT OR REPLACE INTO project_relation (projectId, userId, role) VALUES (?, ?, ?)',
+		)
+		.run(project, member['id']!, role);
+	database.close();
+	n8n = await start();
+	return await N8nClient.signIn(n8n.url, 'jane@example.com');
+}
+
+it(
+	'a viewer of the project gets no key, also by a test with another address',
+	async () => {
+		hasNoSecret(await tryAll(await addToProject('project:viewer'), project));
+		// n8n tests the credential as it is saved.
+		expect(trap.requests).toStrictEqual([]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'an editor of the project uses the credential and reads no secret of it',
+	async () => {
+		const seen = await tryAll(await addToProject('project:editor'), project);
+		expect(seen['execution']).toContain('video_url');
+		hasNoSecret(seen);
+	},
+	RUN_LIMIT_MS,
+);
