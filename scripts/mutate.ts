@@ -63,6 +63,9 @@ const ofPromises = Object.entries(PROMISES).flatMap(([threat, promises]) =>
 /** Loads what changes the file for the processes that read it. */
 const HOOK = `--require ${JSON.stringify(join(ROOT, 'test/support/mutantFiles.js'))}`;
 
+/** Limit for the tests of one mutant, in milliseconds. */
+const LIMIT_MS = 5 * 60_000;
+
 const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
 
 interface Totals {
@@ -81,7 +84,7 @@ interface Totals {
 function runTests({ project, files, titles }: Tests, mutant?: Trial['mutant']): Totals {
 	const result = join(folder, 'result.json');
 	rmSync(result, { force: true });
-	spawnSync(
+	const { error } = spawnSync(
 		'jest',
 		[
 			...['--selectProjects', project, '--testPathPatterns', files],
@@ -94,8 +97,12 @@ function runTests({ project, files, titles }: Tests, mutant?: Trial['mutant']): 
 				...(mutant && { MUTANT: JSON.stringify(mutant), NODE_OPTIONS: HOOK }),
 			},
 			stdio: 'ignore',
+			timeout: LIMIT_MS,
 		},
 	);
+	// A mutant may never end: its tests fail by their own limits, or here.
+	if (error && mutant)
+		return { numPassedTests: 0, numFailedTests: 1, numRuntimeErrorTestSuites: 0 };
 	if (!existsSync(result)) throw new Error(`jest has no result for ${files}: ${titles}`);
 	return JSON.parse(readFileSync(result, 'utf8')) as Totals;
 }

@@ -167,6 +167,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'known.get(id) ??',
 			'(Object.fromEntries(known)[id] as TaskPoll | undefined) ??',
 			'nodes/waitForVideoAnswers',
+			'names that every object has',
 		],
 		[
 			'__proto__ is dropped',
@@ -434,17 +435,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 	'A text makes the reader take quadratic time': [
 		[
 			'Readers work in linear time',
-			'nodes/client/http/publicUrl.ts',
-			'/(?<!\\/)\\/+$/',
-			'/\\/+$/',
-			'hostile/growth',
-			'normalizeBaseUrl',
-		],
-		[
-			'On bounded input',
 			'nodes/client/http/request.ts',
-			'.slice(0, EXCERPT_SOURCE_CHARACTERS)',
-			'',
+			'/<[^<>]*>/g',
+			'/<[^>]*>/g',
 			'hostile/growth',
 			'excerpt',
 		],

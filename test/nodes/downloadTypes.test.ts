@@ -113,6 +113,11 @@ test.each(Object.entries(NO_VIDEOS))(
 	},
 );
 
+test('bytes that nothing is known of are no video, also of a type whose first bytes are not known', async () => {
+	file = { type: 'video/3gpp2', body: Buffer.from([0, 1, 2, 3]) };
+	expect((await wait()).error).toContain('but bytes that are declared as video/3gpp2');
+});
+
 test('WebM sound has an extension', async () => {
 	file = { type: 'application/octet-stream', body: sampleFile('video/webm') };
 	content = [{ type: 'audio_url', audio_url: { url: `${server.url}/files/voice` } }];

@@ -1,3 +1,4 @@
+const { Buffer } = require('node:buffer');
 const fs = require('node:fs');
 const { join } = require('node:path');
 
