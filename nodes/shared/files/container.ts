@@ -16,7 +16,7 @@ const nothing = () => ({
 	/** Width and height of the latest track. */
 	trackSize: [] as readonly number[],
 	/** Those of the video. */
-	size: [] as readonly number[],
+	size: [] as readonly (number | undefined)[],
 	duration: 0,
 	/** Units of `duration` per second. */
 	timescale: 1_000,
@@ -168,11 +168,12 @@ const EBML: Format = {
 			hasVideo: hasVideo === true || uint(content) === 1,
 		}),
 		'track/video': 'walk',
-		'video/width': (content, { size: [width = uint(content), height = 0] }) => ({
+		// The first of several tracks.
+		'video/width': (content, { size: [width = uint(content), height] }) => ({
 			size: [width, height],
 		}),
-		'video/height': (content, { size: [width = 0, height] }) => ({
-			size: [width, height || uint(content)],
+		'video/height': (content, { size: [width, height = uint(content)] }) => ({
+			size: [width, height],
 		}),
 	},
 	depth: 1,
