@@ -111,6 +111,9 @@ interface Separated {
 	readonly options?: { readonly idempotencyKey?: unknown };
 }
 
+/** Beginning of the names of the tables that the nodes of this package write, in a copy as well. */
+const LEDGER = 'agent_video_';
+
 /** Gives a node the credential, and tables and keys of its own: the copies in one n8n share a project. */
 function apart(node: INode, id: string): INode {
 	const { tableName, dataTableId: table, options } = node.parameters as Separated;
@@ -118,7 +121,10 @@ function apart(node: INode, id: string): INode {
 	const parameters = {
 		...node.parameters,
 		...(tableName && { tableName: `${tableName}_${id}` }),
-		...(table && { dataTableId: { ...table, value: `${table.value}_${id}` } }),
+		...(table &&
+			!table.value.startsWith(LEDGER) && {
+				dataTableId: { ...table, value: `${table.value}_${id}` },
+			}),
 		...(typeof key === 'string' && { options: { ...options, idempotencyKey: keyOf(key, id) } }),
 	} as INode['parameters'];
 	const own = isOwn(node) && { credentials: { agentVideoApi: { id: '', name: id } } };

@@ -1,8 +1,4 @@
 // @seconds 125
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import type { Browser } from 'playwright-core';
 
 import { startEmulator } from '../../emulator/startEmulator';
@@ -25,7 +21,7 @@ const EXAMPLE_LIMIT_MS = 5 * 60_000;
 
 /**
  * The examples whose execution is suspended for a minute, or creates one video after another. They run beside the
- * others, each with an emulator of its own, in an n8n whose home folder is a temporary one: an example saves files in it.
+ * others, each with an emulator of its own, in an n8n of their own.
  */
 const SLOW: readonly string[] = [
 	'deliver-later.json',
@@ -47,7 +43,7 @@ beforeAll(async () => {
 	slowRuns = await startSlow(browser);
 	const session = running.keep(await startSession({ videoSeconds: VIDEO_SECONDS }));
 	await useEmulator(session);
-	lab = { ...session, browser, folder: '' };
+	lab = { ...session, browser };
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
@@ -56,12 +52,7 @@ afterAll(async () => {
 
 /** Begins the slow examples. */
 async function startSlow(browser: Browser): Promise<Readonly<Record<string, Promise<void>>>> {
-	const home = await mkdtemp(join(tmpdir(), 'examples-'));
-	running.keep({ stop: () => rm(home, { recursive: true, force: true }) });
-	// What n8n allows by default.
-	const folder = join(home, '.n8n-files');
-	await mkdir(folder);
-	const n8n = running.keep(await startN8n({ settings: { HOME: home }, editor: false }));
+	const n8n = running.keep(await startN8n({ editor: false }));
 	// The first sign-in creates the owner.
 	await N8nClient.signIn(n8n.url);
 	const begun = SLOW.map(async (file) => {
@@ -75,7 +66,6 @@ async function startSlow(browser: Browser): Promise<Readonly<Record<string, Prom
 			client,
 			n8n,
 			browser,
-			folder,
 			stop: () => emulator.stop(),
 		});
 	});

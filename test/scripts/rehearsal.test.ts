@@ -55,6 +55,17 @@ describe('the copy', () => {
 		]);
 	});
 
+	it.each([
+		['orders', 'orders_normal_0'],
+		['agent_video_tasks', 'agent_video_tasks'],
+	])('reads from the table %s what it has written: %s', (value, own) => {
+		const table = { __rl: true, mode: 'name', value };
+		const { copy } = replacementOf(
+			node('Rows', 'n8n-nodes-base.dataTable', { parameters: { dataTableId: table } }),
+		);
+		expect(copy.parameters['dataTableId']).toStrictEqual({ ...table, value: own });
+	});
+
 	it('has a stub that returns what is pinned to the node, paired with what comes in', () => {
 		const pinData = { Post: [{ json: { ok: true } }, { json: { ok: false } }] };
 		const { copy, by } = replacementOf(slack, { pinData });
