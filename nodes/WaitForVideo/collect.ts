@@ -1,9 +1,9 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { slices } from '../client/concurrency';
 import { emptyText, InputError } from '../client/errors';
 import { isUnknown, type TaskPoll } from '../client/video/poll/task';
 import {
+	forRows,
 	MAX_CONDITIONS,
 	onTable,
 	PAGE,
@@ -242,12 +242,10 @@ export async function releaseUnknown(
 	const others = tasks.filter(isOther).map(({ task_id: id }) => id);
 	if (others.length === 0) return tasks;
 	const set = { collected_at: new Date(0).toISOString() };
-	const parts = slices(others, MAX_CONDITIONS).map((part) => ({
-		set,
-		where: { any: part.map((id): Condition => ['task_id', 'eq', id]) },
-	}));
+	const ofOthers = others.map((id): Condition => ['task_id', 'eq', id]);
+	const steps = forRows(ofOthers, (where) => ({ set, where }));
 	// Otherwise they are free in 15 minutes.
-	await onTable(context, TASK_TABLE, ...parts).catch(() => undefined);
+	await onTable(context, TASK_TABLE, ...steps).catch(() => undefined);
 	const named = others.slice(0, MAX_NAMED).join(', ');
 	const more = others.length > MAX_NAMED ? ' and others' : '';
 	hint(

@@ -53,7 +53,8 @@ export function toolLog<T>(context: IExecuteFunctions): CallLog<T> {
 	const calls = state.get() ?? state.set({});
 	return {
 		// Nothing but the text tells them: a call of another text is another call.
-		known: () => Object.values(calls).map((call) => ({ ...call, key: call.fingerprint })),
+		known: () =>
+			Object.values(calls).map((call) => ({ ...call, key: call.fingerprint, run: -1 })),
 		keep: (call) => call.failure && (calls[call.call] = call),
 		drop: ({ call }) => Reflect.deleteProperty(calls, call),
 	};

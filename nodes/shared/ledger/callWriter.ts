@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { slices } from '../../client/concurrency';
 import type { Clock } from '../../client/ports';
-import { MAX_CONDITIONS, TableError, type Condition, type Row, type Step } from './dataTable';
+import { removals, TableError, type Condition, type Row, type Step } from './dataTable';
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
 const FLUSH_MS = 1_000;
@@ -169,9 +168,4 @@ export function callWriter(
 				await write(removals(unsent)).catch(() => undefined);
 		},
 	};
-}
-
-/** The steps that remove the rows of any of these conditions. */
-export function removals(conditions: readonly Condition[]): Step[] {
-	return slices(conditions, MAX_CONDITIONS).map((any) => ({ remove: { any } }));
 }

@@ -6,6 +6,7 @@ import type {
 	IWorkflowBase,
 } from 'n8n-workflow';
 
+import { slices } from '../../client/concurrency';
 import { objectOf } from '../../client/json';
 import { n8nClock } from '../run/clock';
 import { isPastTimeLimit } from '../run/engine';
@@ -56,6 +57,16 @@ export const PAGE = 1_000;
 
 /** Conditions of one filter: a database limits the depth of an expression. */
 export const MAX_CONDITIONS = 200;
+
+/** The steps for all rows of which one of these conditions holds. */
+export function forRows(conditions: readonly Condition[], toStep: (rows: Filter) => Step): Step[] {
+	return slices(conditions, MAX_CONDITIONS).map((any) => toStep({ any }));
+}
+
+/** The steps that remove these rows. */
+export function removals(conditions: readonly Condition[]): Step[] {
+	return forRows(conditions, (remove) => ({ remove }));
+}
 
 /**
  * Errors that pass by themselves: the database is locked, too busy for another connection or transaction, or n8n connects

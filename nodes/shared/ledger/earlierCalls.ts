@@ -45,11 +45,20 @@ export function partsOf({ call }: Row): CallParts {
 	return { run: Number(run), fingerprint, own, values, place };
 }
 
-/** A row as the call that it stands for. */
-export function toKnown<T>({ table, toResult, describe }: CallKind<T>, row: Row): KnownCall<T> {
+/**
+ * A row as the call that it stands for.
+ *
+ * @param origin Says whether the position of the call tells which one it is.
+ */
+export function toKnown<T>(
+	{ table, toResult, describe }: CallKind<T>,
+	row: Row,
+	origin?: Pick<Origin, 'hasPosition'>,
+): KnownCall<T> {
 	const result = toResult(row);
 	return {
 		...partsOf(row),
+		...(origin?.hasPosition === false && { run: -1 }),
 		call: row['call'] as string,
 		key: (row['idempotency_key'] as string | null) ?? '',
 		item: row['item'] as number,

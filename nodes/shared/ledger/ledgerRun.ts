@@ -12,7 +12,6 @@ import { runLog, toolLog } from './callLog';
 import { onTable, type Step } from './dataTable';
 import { callId } from './earlierCalls';
 import { originOf } from './origin';
-import type { recognize } from './recognize';
 
 /** A planned call with its ID and all its columns. */
 export interface AskedPaid extends PlannedCall {
@@ -84,9 +83,6 @@ export async function ledgerRun<T>(
 		const about = kind.describe(row);
 		return { ...each, ...hashes, source: hashOf(source), call, row, lock, about };
 	});
-	/** By what earlier calls are recognized. */
-	const mode: Parameters<typeof recognize>[2] =
-		origin?.hasPosition === false ? 'text' : isTool ? 'tool' : index;
 	return {
 		context,
 		kind,
@@ -98,7 +94,6 @@ export async function ledgerRun<T>(
 		origin,
 		isRetry: origin?.isRetry === true,
 		account,
-		mode,
 		onLedger: async (steps: readonly Step[]) => await onTable(context, kind.table, ...steps),
 		/** Says that the ledger could not be written. */
 		tell: (error: unknown) => {

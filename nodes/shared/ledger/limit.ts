@@ -1,13 +1,13 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { readResult, slices } from '../../client/concurrency';
+import { readResult } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
-import { removals } from './callWriter';
 import { pauseMs } from './claim';
 import {
-	MAX_CONDITIONS,
+	forRows,
 	onTable,
 	PAGE,
+	removals,
 	type Condition,
 	type Row,
 	type Step,
@@ -15,7 +15,7 @@ import {
 } from './dataTable';
 import type { AskedPaid, LedgerRun } from './ledgerRun';
 import { RESERVATION_MS, stateOf } from './paidCall';
-import { claimRow, movedError, prolongation, reservationOf } from './reserveKeys';
+import { claimRow, notKept, prolongation, reservationOf } from './reserveKeys';
 import { taskIdOf } from './taskTable';
 
 /** What calls sum up to. */
@@ -115,9 +115,8 @@ export async function reserveWithin<T>(
 				limit.check(all, items);
 			});
 			if ('value' in fits) {
-				const parts = slices(claims, MAX_CONDITIONS);
 				const set = { status: 'reserved' };
-				await onLedger(parts.map((any) => ({ set, where: { any } })));
+				await onLedger(forRows(claims, (where) => ({ set, where })));
 				return heldAtMs;
 			}
 			if (clock.now() > deadlineMs) throw new Error('other executions are reserving videos');
@@ -131,7 +130,9 @@ export async function reserveWithin<T>(
 
 	return await reserve().catch(async (error: unknown) => {
 		await onLedger(removals(claims)).catch(() => undefined);
-		throw error instanceof InputError || isCanceled(error) ? error : limitNotKept(error);
+		throw error instanceof InputError || isCanceled(error)
+			? error
+			: notKept('Limit Period', error);
 	});
 }
 
@@ -148,19 +149,7 @@ export async function checkWithin(
 ): Promise<void> {
 	const run = async (steps: readonly Step[]) => await onTable(context, table, ...steps);
 	const { spent } = await sumUp(run, rows, Date.now()).catch((error: unknown) => {
-		throw limitNotKept(error);
+		throw notKept('Limit Period', error);
 	});
 	check(spent, items);
-}
-
-/**
- * The ledger cannot be used, without which a limit of a period holds nothing.
- *
- * @param hasSent Whether calls before this one were sent.
- */
-export function limitNotKept(error: unknown, hasSent = false): InputError {
-	const sent = hasSent ? 'This item was not sent, others of this run were' : 'Nothing was sent';
-	const hint = `${sent}. Make the data table available and run this again, or set Limit Period to Execution`;
-	const problem = `cannot be kept: ${(error as Error).message}`;
-	return movedError(error) ?? new InputError('Limit Period', problem, hint);
 }

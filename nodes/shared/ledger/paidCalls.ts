@@ -8,15 +8,15 @@ import type { CallKind, PlannedCall } from './callKind';
 import { interrupted, toFailure } from './callLog';
 import type { Row, Step } from './dataTable';
 import { isRepeated, ofOtherTries, toKnown } from './earlierCalls';
-import { limitNotKept, reserveWithin, type Limit } from './limit';
+import { reserveWithin, type Limit } from './limit';
 import { ledgerRun, type AskedPaid, type LedgerRun } from './ledgerRun';
 import { attemptOf, isReservation, PROLONG_MS, RESERVATION_MS } from './paidCall';
 import { recall, type Paid } from './recall';
 import { recognize } from './recognize';
 import {
 	keyInUse,
-	keyNotKept,
 	movedError,
+	notKept,
 	prolongation,
 	reservationOf,
 	takeKeys,
@@ -106,7 +106,8 @@ async function reserveCalls<T>(
 	for (;;) {
 		const taken = await takeKeys(run, calls, limit !== undefined);
 		if (limit === undefined || taken.toSend.length === 0) return taken;
-		if (run.origin === undefined) throw limitNotKept(new Error('Task Ledger is off'));
+		if (run.origin === undefined)
+			throw notKept('Limit Period', new Error('Task Ledger is off'));
 		const heldAtMs = await reserveWithin(run, taken.toSend, limit, deadlineMs);
 		if (heldAtMs !== undefined) return { ...taken, heldAtMs };
 	}
@@ -135,9 +136,9 @@ function callSender<T extends object>(
 	const contested = new Set<number>();
 	/** When the reservations of this run began, or were prolonged. */
 	let reservedAtMs = given.heldAtMs;
-	const notKept = given.isLimited ? limitNotKept : keyNotKept;
+	const option = given.isLimited ? 'Limit Period' : 'Idempotency Key';
 	const expired = () =>
-		given.isLimited ? limitNotKept(new Error('the reservation has expired')) : keyInUse();
+		given.isLimited ? notKept(option, new Error('the reservation has expired')) : keyInUse();
 	const isHeld = () => clock.now() - reservedAtMs <= RESERVATION_MS;
 	const closed = new AbortController();
 	let writeError: unknown;
@@ -152,8 +153,9 @@ function callSender<T extends object>(
 				!given.earlierRows.has(row['id']) &&
 				!isReservation(row),
 		);
-		const known = rivals.map((row) => toKnown(kind, row));
-		const same = recognize(calls, known, run.isTool ? 'text' : run.mode);
+		const hasPosition = !run.isTool && origin!.hasPosition;
+		const known = rivals.map((row) => toKnown(kind, row, { hasPosition }));
+		const same = recognize(calls, known, run.index);
 		for (const item of same.keys()) contested.add(item);
 	}
 
@@ -197,7 +199,7 @@ function callSender<T extends object>(
 			if (isReserved(asked) && !isHeld()) throw expired();
 			const isStored = origin !== undefined && (await writer.announce(position));
 			const refusals = [
-				[isReserved(asked) && !isStored, () => notKept(writeError, hasSent)],
+				[isReserved(asked) && !isStored, () => notKept(option, writeError, hasSent)],
 				[movedError(writeError) !== undefined, () => movedError(writeError)!],
 				[contested.has(item), alreadyRetried],
 				// It would break off without having been sent, and nobody could tell.

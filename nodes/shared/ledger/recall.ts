@@ -1,12 +1,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { keyedMutex, type Settled, slices } from '../../client/concurrency';
+import { keyedMutex, type Settled } from '../../client/concurrency';
 import { fromSaved, InputError } from '../../client/errors';
 import { hint } from '../run/hints';
 import { nodeState } from '../run/nodeContext';
-import { removals } from './callWriter';
 import { type CallLog, type KnownCall } from './callLog';
-import { MAX_CONDITIONS, TableError, type Condition, type Row } from './dataTable';
+import { forRows, removals, TableError, type Condition, type Row } from './dataTable';
 import { differs, isRepeated, ofOtherTries, partsOf, toKnown } from './earlierCalls';
 import type { AskedPaid, LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
@@ -43,10 +42,12 @@ async function find<T>(run: LedgerRun<T>) {
 	const rows = found.filter((row) => partsOf(row).run >= fromRun);
 	const inLedger = rows
 		.filter((row) => !isReservation(row))
-		.map((row) => ({ ...toKnown(kind, row), readBy: origin!.root }));
+		.map((row) => ({ ...toKnown(kind, row, origin), readBy: origin!.root }));
 	const logged = new Set(log.known().map(({ call }) => call));
 	const all = merged(log, inLedger, origin?.root);
-	const earlier = recognizeAll(run, all);
+	// In a sub-workflow whose caller is retried, the calls of a tool are not all repeated.
+	const isToolRetry = isTool && origin?.hasPosition !== false;
+	const earlier = recognize(asked, all, isToolRetry ? 'tool' : index);
 	const passed = atPositions(run, all, new Set(earlier.values()));
 	const known = new Map<number, Settled<Paid<T>>>();
 	const fromLedger = new Set<number>();
@@ -137,20 +138,6 @@ export function merged<T>(
 	return [...calls.values()];
 }
 
-function recognizeAll<T>(
-	{ asked, log, index, isTool, mode }: LedgerRun<T>,
-	calls: readonly KnownCall<T>[],
-): ReadonlyMap<number, KnownCall<T>> {
-	const found = recognize(asked, calls, mode);
-	if (mode !== 'text' || isTool) return found;
-	// The log is of this run: there the position tells which call it is.
-	const taken = new Set(found.values());
-	const logged = new Set(log.known().map(({ call }) => call));
-	const left = calls.filter((each) => logged.has(each.call) && !taken.has(each));
-	const others = asked.filter(({ item }) => !found.has(item));
-	return new Map([...found, ...recognize(others, left, index)]);
-}
-
 /**
  * Makes the calls that a run has recognized those of this execution, so that no other run of it takes them as well. All
  * others are left to its later runs: the next rounds of a loop, calls of a sub-workflow, calls of a tool. Rows go that
@@ -173,21 +160,21 @@ async function takeOver<T>(
 	const byId = (of: readonly Row[]) => of.map(({ id }): Condition => ['id', 'eq', id as number]);
 	const resent = again.map((call): Condition => ['call', 'eq', call]);
 	const own = rows.filter(({ call }) => used.has(call));
-	const kept = slices(byId(own), MAX_CONDITIONS);
+	const set = { execution_id: root };
 	await onLedger([
 		trimTaskIds(own),
 		...removals([...byId(rows.filter(isGone)), ...resent]),
-		...kept.map((any) => ({ set: { execution_id: root }, where: { any } })),
+		...forRows(byId(own), (where) => ({ set, where })),
 	]);
 }
 
 /** The earlier calls at the positions of a run, of those that no item has. */
 function atPositions<T>(
-	{ mode }: LedgerRun<T>,
+	{ index, isTool }: LedgerRun<T>,
 	calls: readonly KnownCall<T>[],
 	taken: ReadonlySet<KnownCall<T>>,
 ): ReadonlyMap<number, KnownCall<T>> {
-	const left = calls.filter(({ run, key }) => run === mode && key === '');
+	const left = calls.filter(({ run, key }) => run === index && key === '' && !isTool);
 	return new Map(left.filter((call) => !taken.has(call)).map((call) => [call.item, call]));
 }
 

@@ -10,7 +10,7 @@ export interface EarlierCall {
 	readonly source?: string;
 	/** Idempotency key; empty for none. */
 	readonly key: string;
-	/** Index of the node's run. */
+	/** Index of the node's run; -1 where it tells nothing. */
 	readonly run: number;
 	/** Index of the item. */
 	readonly item: number;
@@ -29,23 +29,24 @@ export type AskedCall = Omit<EarlierCall, 'run'>;
  * by position where the item is equal, because a text with a time or a random number in it differs in every try. Calls of
  * a tool have no position, as an agent makes them in any order: the oldest one is taken.
  *
- * @param run Index of the run of the items; `tool` for a call of a tool; `text` where the position tells nothing.
+ * @param run Index of the run of the items; `tool` for a call of a tool.
  * @returns The calls by index of the item.
  */
 export function recognize<E extends EarlierCall>(
 	asked: readonly AskedCall[],
 	earlier: readonly E[],
-	run: number | 'tool' | 'text',
+	run: number | 'tool',
 ): ReadonlyMap<number, E> {
-	const position = (call: EarlierCall) => (typeof run === 'string' ? [] : [call.run, call.item]);
+	const isTool = run === 'tool';
+	const position = (call: EarlierCall) => (isTool ? [] : [call.run, call.item]);
 	/** A rule does not apply to a call to which it gives no name. */
 	const rules: readonly ((call: EarlierCall) => readonly unknown[])[] = [
 		(call) => [call.fingerprint, ...position(call)],
 		(call) => [call.fingerprint],
-		({ key }) => (key === '' && run !== 'tool' ? [] : [key]),
-		(call) => (typeof run === 'string' ? [] : [call.key, call.place, ...position(call)]),
+		({ key }) => (key === '' && !isTool ? [] : [key]),
+		(call) => (isTool ? [] : [call.key, call.place, ...position(call)]),
 		({ source, ...call }) =>
-			typeof run === 'string' || source === undefined ? [] : [source, ...position(call)],
+			isTool || source === undefined ? [] : [source, ...position(call)],
 	];
 	const found = new Map<number, E>();
 	const taken = new Set<E>();

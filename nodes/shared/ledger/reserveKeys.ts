@@ -1,12 +1,11 @@
-import { type Settled, slices } from '../../client/concurrency';
+import type { Settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import type { Clock } from '../../client/ports';
 import { oneLine } from '../../client/values';
 import { isOwn } from '../run/credential';
-import { removals } from './callWriter';
 import type { CallKind } from './callKind';
 import { claimKeys, type ClaimRow } from './claim';
-import { MAX_CONDITIONS, TableError, type Condition, type Row, type Step } from './dataTable';
+import { forRows, removals, TableError, type Condition, type Row, type Step } from './dataTable';
 import { differs, partsOf, toKnown } from './earlierCalls';
 import type { AskedPaid, LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
@@ -50,22 +49,16 @@ export async function reserveKeys(
 	isLimited = false,
 ) {
 	const failures = new Map<string, number>();
-	const now = () => new Date(clock.now()).toISOString();
-	/** The rows of all parts, as a filter takes only so many conditions. */
-	async function inParts<T>(all: readonly T[], toStep: (part: readonly T[]) => Step) {
-		const rows: Row[] = [];
-		for (const part of slices(all, MAX_CONDITIONS)) rows.push(...(await run([toStep(part)])));
-		return rows;
-	}
 	const ofClaims = (all: readonly { readonly claim: string }[]) =>
 		all.map(({ claim }): Condition => ['pending', 'eq', claim]);
 
 	const outcomes = await claimKeys(
 		{
 			find: async (all) => {
-				const rows = await inParts(all, (part) => ({
-					find: { any: part.map(({ key }) => ['idempotency_key', 'eq', key]) },
-				}));
+				const ofKeys = all.map(({ key }): Condition => ['idempotency_key', 'eq', key]);
+				const rows: Row[] = [];
+				for (const step of forRows(ofKeys, (find) => ({ find })))
+					rows.push(...(await run([step])));
 				return all.map((call) => {
 					const known = rows.filter((row) => isOfCall(row, call));
 					const attempts = known
@@ -78,14 +71,11 @@ export async function reserveKeys(
 				});
 			},
 			claim: async (all) =>
-				await inParts(all, (part) => ({
-					insert: part.map((each) => claimRow(each, clock.now())),
-				})),
-			reserve: async (all) =>
-				await inParts(isLimited ? [] : all, (part) => ({
-					set: { status: 'reserved', sent_at: now() },
-					where: { any: ofClaims(part) },
-				})),
+				await run([{ insert: all.map((each) => claimRow(each, clock.now())) }]),
+			async reserve(all) {
+				const set = { status: 'reserved', sent_at: new Date(clock.now()).toISOString() };
+				if (!isLimited) await run(forRows(ofClaims(all), (where) => ({ set, where })));
+			},
 			withdraw: async (all) => await run(removals(ofClaims(all))),
 		},
 		calls.map((call) => ({ ...call, claim: reservationOf(call.call) })),
@@ -134,7 +124,7 @@ export async function takeKeys<T>(
 	const known = new Map<number, Settled<Paid<T>>>();
 	let heldAtMs = clock.now();
 	if (leaders.size === 0) return { toSend: calls, known, heldAtMs };
-	if (origin === undefined) throw keyNotKept(new Error('Task Ledger is off'));
+	if (origin === undefined) throw notKept('Idempotency Key', new Error('Task Ledger is off'));
 	/** Also prolongs what is reserved while others are waited for, unless it has expired: it may be another execution's. */
 	async function onHeld(steps: readonly Step[]): Promise<readonly Row[]> {
 		const nowMs = clock.now();
@@ -151,7 +141,7 @@ export async function takeKeys<T>(
 		onHeld,
 		isLimited,
 	).catch((error: unknown) => {
-		throw isCanceled(error) ? error : keyNotKept(error);
+		throw isCanceled(error) ? error : notKept('Idempotency Key', error);
 	});
 	function outcomeFor(each: AskedPaid, leader: AskedPaid): Settled<Paid<T>> | undefined {
 		const outcome = outcomes.get(each.lock)!;
@@ -198,20 +188,20 @@ export function movedError(error: unknown): InputError | undefined {
 }
 
 /**
- * The ledger cannot be used, without which a key holds nothing.
+ * The ledger cannot be used, without which an option holds nothing.
  *
  * @param hasSent Whether calls before this one were sent.
  */
-export function keyNotKept(error: unknown, hasSent = false): InputError {
-	const moved = movedError(error);
-	if (moved !== undefined) return moved;
+export function notKept(
+	option: 'Idempotency Key' | 'Limit Period',
+	error: unknown,
+	hasSent = false,
+): InputError {
 	const problem = `cannot be kept: ${(error as Error).message}`;
-	if (!hasSent) return keyError(problem, 'Remove the option, or make the data table available');
-	return new InputError(
-		'Idempotency Key',
-		problem,
-		'This item was not sent, others of this run were. Make the data table available, then retry this execution, which knows their tasks. Without the option they would be paid for again',
-	);
+	const hint = hasSent
+		? 'This item was not sent, others of this run were. Make the data table available, then retry this execution, which knows their tasks'
+		: `Nothing was sent. Make the data table available, or go on without ${option}`;
+	return movedError(error) ?? new InputError(option, problem, hint);
 }
 
 /** The key is that of a call with other values. */
