@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
+import type { Clock } from '../../nodes/client/ports';
 import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import * as clockModule from '../../nodes/shared/run/clock';
+import type { NodeContext } from '../../nodes/shared/run/nodeContext';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	allItems,
@@ -29,25 +32,27 @@ let answers: Record<string, ((response: ServerResponse) => void)[]>;
 let onCreation: (prompt: string) => void;
 /** Parameters of the node that differ from the usual ones. */
 let parameters: IDataObject;
-/** Offset of the clock of this process, in milliseconds. */
+/** How far the node's clock is ahead, in milliseconds. */
 let aheadMs: number;
-/** Milliseconds that the creations so far have taken for the node. */
-let creatingMs: number;
+/** Whether every pause of the node ends at once: its clock jumps to the end. */
+let skipsPauses: boolean;
 
 /** Long beside every write, on a busy machine as well: batches stay as small as they can be. */
 const CREATION_MS = 5_000;
 
-/** A pause of the node consists of timers that are no longer than this; its requests have longer ones. */
-const LONGEST_PAUSE_MS = 1_000;
+const { n8nClock } = clockModule;
 
-/** Ends every pause of the node at once: its clock jumps to the end. */
-function skipPauses(): void {
-	const start = setTimeout;
-	jest.spyOn(globalThis, 'setTimeout').mockImplementation((work: () => void, ms = 0) => {
-		if (ms > LONGEST_PAUSE_MS) return start(work, ms);
-		creatingMs += ms;
-		return start(work);
-	});
+/** The clock of n8n that this file moves. */
+function movedClock(context: NodeContext): Clock {
+	const clock = n8nClock(context);
+	return {
+		random: () => clock.random(),
+		now: () => clock.now() + aheadMs,
+		async sleep(ms, end) {
+			if (skipsPauses) aheadMs += ms;
+			await clock.sleep(skipsPauses ? 0 : ms, end);
+		},
+	};
 }
 
 const promptOf = (body: unknown) => (body as { prompt: string }).prompt;
@@ -57,15 +62,11 @@ beforeEach(async () => {
 	answers = {};
 	parameters = {};
 	onCreation = () => undefined;
-	aheadMs = 0;
-	const now = Date.now.bind(Date);
-	jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
-	creatingMs = 0;
-	const elapsed = performance.now.bind(performance);
-	jest.spyOn(performance, 'now').mockImplementation(() => elapsed() + creatingMs);
+	[aheadMs, skipsPauses] = [0, false];
+	jest.spyOn(clockModule, 'n8nClock').mockImplementation(movedClock);
 	server = await startScriptedServer((response, { body }) => {
 		const prompt = promptOf(body);
-		creatingMs += CREATION_MS;
+		aheadMs += CREATION_MS;
 		onCreation(prompt);
 		const answer = answers[prompt]?.shift();
 		if (answer !== undefined) answer(response);
@@ -155,6 +156,9 @@ const hintsOf = ({ run: { data } }: RunResult) =>
 		.flatMap(({ hints = [] }) => hints.map(({ message }) => message))
 		.filter((message) => !message.includes('nothing in this workflow waits'));
 
+/** Options: the key is the first letter of the prompt. */
+const KEYED = { idempotencyKey: '={{ $json.prompt[0] }}', keyConflict: 'reuse' };
+
 describe('the rows of an execution', () => {
 	test('before and after each creation', async () => {
 		const seen: Record<string, string[]> = {};
@@ -218,26 +222,31 @@ describe('the rows of an execution', () => {
 		expect(rowsOf()).toStrictEqual(created.map((prompt) => `${prompt} queued`));
 	});
 
-	test('the time limit of the workflow ends it: only what is under way stays sent', async () => {
-		const timeLimitMs = Date.now() + DAY_MS;
+	test.each([
+		['only what is under way stays sent', {}],
+		['keys are given back', KEYED],
+	])('the time limit of the workflow ends it: %s', async (_name, options) => {
 		let stop: () => void = () => undefined;
-		onCreation = (prompt) => {
-			if (prompt !== 'c') return;
-			aheadMs = 2 * DAY_MS;
-			stop();
-		};
 		// Neither is answered.
 		answers = { c: [() => undefined], d: [() => undefined] };
-		await run(
-			['a', 'b', 'c', 'd', 'e', 'f'],
-			{ concurrency: 2 },
-			{
-				execution: { id: '11', token: 'token-1', timeLimitMs },
-				onStart: (cancel) => {
-					stop = cancel;
+		await withFakeTimers(async (time) => {
+			onCreation = (prompt) => {
+				if (prompt !== 'c') return;
+				time.moveSystemClock(2 * DAY_MS);
+				stop();
+			};
+			const timeLimitMs = Date.now() + DAY_MS;
+			await run(
+				['a', 'b', 'c', 'd', 'e', 'f'],
+				{ ...options, concurrency: 2 },
+				{
+					execution: { id: '11', token: 'token-1', timeLimitMs },
+					onStart: (cancel) => {
+						stop = cancel;
+					},
 				},
-			},
-		);
+			);
+		});
 		await new Promise((resolve) => setImmediate(resolve));
 		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c sent', 'd sent']);
 	});
@@ -539,7 +548,7 @@ describe('a ledger that cannot be used', () => {
 		[
 			'a locked table',
 			() => {
-				skipPauses();
+				skipsPauses = true;
 				fails('SQLITE_BUSY: database is locked', ['get', 'insert', 'deleteRows'])();
 			},
 		],
@@ -630,8 +639,6 @@ describe('a ledger that cannot be used', () => {
 });
 
 describe('Idempotency Key', () => {
-	const KEYED = { idempotencyKey: '={{ $json.prompt[0] }}', keyConflict: 'reuse' };
-
 	test('the same key in one run: the first item creates, the others get its task', async () => {
 		const { outputs } = await run(['a 1', 'b 1', 'a 2', 'a 3'], KEYED);
 		expect(sent().sort()).toStrictEqual(['a 1', 'b 1']);
@@ -752,7 +759,7 @@ describe('Idempotency Key', () => {
 
 	test('is not taken again after the machine stood still: another execution may have it', async () => {
 		onCreation = () => {
-			creatingMs += 16 * 60_000;
+			aheadMs += 16 * 60_000;
 		};
 		// Meanwhile the answer is written.
 		const batches = { concurrency: 1, batchInterval: 1_500 };
@@ -887,11 +894,12 @@ test('a task ID with white space gets the result of its video into its row', asy
 });
 
 describe('old rows', () => {
+	const before = (days: number) => new Date(Date.now() + aheadMs - days * DAY_MS).toISOString();
 	const row = (task_id: string, days: number, more: IDataObject = {}) => ({
 		task_id,
 		status: 'completed',
-		sent_at: new Date(Date.now() - days * DAY_MS).toISOString(),
-		finished_at: new Date(Date.now() - days * DAY_MS).toISOString(),
+		sent_at: before(days),
+		finished_at: before(days),
 		...more,
 	});
 
