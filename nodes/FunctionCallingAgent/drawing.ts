@@ -160,15 +160,15 @@ function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[]): v
 		if (node === name || !leadsTo(after, name)) continue;
 		const { type, disabled, parameters } = nodes[node] ?? {};
 		const { reset } = objectOf(parameters?.['options']);
-		const hasReset = typeof reset === 'string' && reset.startsWith('=');
-		const isEndless = type === LOOP && disabled !== true && !hasReset;
+		// One that names nothing gives the same in each round.
+		const isEndless = type === LOOP && disabled !== true && !/^=.*\$/s.test(String(reset));
 		const ways = [...branches].filter(({ to }) => to === node);
 		const before = (ways.find((wire) => !after.has(wire)) ?? ways[0])?.from;
 		const isOuter = isEndless && isAsked([name], node);
 		rejectMistakes(label, [[isOuter, `leads to ${node}, which the questions pass`, back]]);
-		const other = wires.find(
-			(wire) => wire.to === node && !ways.some(({ input }) => input === wire.input),
-		);
+		const received = wires.filter(({ to }) => to === node);
+		const isJoin = received.some(({ input }) => input > 0);
+		const other = isJoin ? received.find((wire) => !branches.has(wire)) : undefined;
 		rejectMistakes(node, [
 			[
 				isEndless,

@@ -4,6 +4,7 @@
  * anything is paid, and that no conversation is lost at an output without a connection.
  */
 import { failureOf, outputItems } from '../../lab/n8n/execution';
+import { postWebhook } from '../../lab/n8n/postWebhook';
 import { startAgentSession, type AgentSession } from './support/agentSession';
 import { node, workflow, type Wires } from './support/buildWorkflow';
 import {
@@ -355,6 +356,33 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 		/^Agent: Both gets items of Skipped, which no tool call brings\b/,
 	],
 	[
+		'Append with reference rows at the input of the calls',
+		{
+			nodes: [WEATHER, ROWS, noOp('Other'), merge({})],
+			wires: {
+				...OUTSIDE,
+				Reference: [['Both']],
+				weather: [['Both', 'Other']],
+				Other: [['Both#1']],
+			},
+		},
+		ONCE,
+	],
+	[
+		'Append of three inputs with reference rows at the last',
+		{
+			nodes: [noOp('weather'), ROWS, noOp('One'), noOp('Two'), merge({ numberInputs: 3 })],
+			wires: {
+				...OUTSIDE,
+				Reference: [['Both#2']],
+				weather: [['One', 'Two']],
+				One: [['Both']],
+				Two: [['Both#1']],
+			},
+		},
+		ONCE,
+	],
+	[
 		'Append with reference rows from Answer',
 		{
 			nodes: [WEATHER, noOp('Reference'), merge({})],
@@ -377,6 +405,11 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 		{ nodes: [WEATHER, INNER_LOOP({ reset: false }), noOp('Each')], wires: EACH },
 		NO_RESET,
 	],
+	...['={{ true }}', '={{ false }}', '=true'].map((reset): [string, Row, RegExp] => [
+		`Loop Over Items with an expression for Reset that never changes: ${reset}`,
+		{ nodes: [WEATHER, INNER_LOOP({ reset }), noOp('Each')], wires: EACH },
+		NO_RESET,
+	]),
 	[
 		'Loop Over Items of version 2 without Reset',
 		{
@@ -425,6 +458,31 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 				Other: [['Told'], [], ['weather']],
 				weather: [['Agent', 'Other']],
 			},
+		},
+		SHARED,
+	],
+	[
+		'two agents that share an IF, each with one side of it',
+		{
+			nodes: [
+				second('Other', ['time'], { outputMode: 'single' }),
+				when('weather', 'if', '={{ $json.city }}', 'Rome'),
+				noOp('time'),
+			],
+			wires: {
+				...TWO_AGENTS,
+				Other: [[], [], ['time']],
+				time: [['weather']],
+				weather: [['Agent'], ['Other']],
+			},
+		},
+		SHARED,
+	],
+	[
+		'two agents that share a branch, with one way back',
+		{
+			nodes: [second('Other', ['weather']), WEATHER],
+			wires: { ...TWO_AGENTS, Other: [[], [], ['weather']], ...BACK },
 		},
 		SHARED,
 	],
@@ -749,6 +807,34 @@ describe('a conversation that stops where Stopped is not connected is an error',
 				failure: failureOf(execution),
 				requests: agent.model.requests.length,
 			}).toStrictEqual({ answers, failure: failure && like(failure), requests });
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'for the caller of a webhook, whose execution fails',
+		async () => {
+			const asked = draw('Asked by webhook', {
+				tools: ['weather'],
+				questions: ['Endless'],
+				nodes: [WEATHER],
+				wires: ONLY_ANSWER,
+				parameters: LIMIT,
+			});
+			const path = 'agent-stops';
+			const trigger = node('Start', base('webhook'), 2.1, {
+				parameters: { httpMethod: 'POST', path, responseMode: 'lastNode' },
+				webhookId: path,
+			});
+			const ref = await agent.client.importWorkflow({
+				...asked,
+				nodes: asked.nodes.map((each) => (each.name === 'Start' ? trigger : each)),
+			});
+			await agent.client.activate(ref);
+			const answer = postWebhook(`${agent.n8n.url}/webhook/${path}`, {});
+			await expect(answer).rejects.toThrow(/status 500/);
+			expect(failureOf(await agent.client.lastExecution(ref))).toMatch(STOPPED);
+			expect(agent.model.requests).toHaveLength(2);
 		},
 		RUN_LIMIT_MS,
 	);
