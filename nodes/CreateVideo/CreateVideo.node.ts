@@ -8,9 +8,8 @@ import {
 } from 'n8n-workflow';
 
 import { shownAs } from '../shared/chat/properties';
-import { searchItems } from '../shared/form/fields';
 import { readModelCodes } from '../shared/run/credential';
-import { builderHint } from '../shared/form/builderHint';
+import { builderHint, searchItems } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
 import hint from './builderHint.json';
 import { createVideos } from './execute';

@@ -7,6 +7,7 @@ import { batchingField, readCall, safeRetryField, timeoutField } from '../shared
 import { displayed, inTools, notInTools } from '../shared/form/fields';
 import {
 	changed,
+	changedAll,
 	choice,
 	count,
 	field,
@@ -18,7 +19,7 @@ import {
 	prompt,
 	toggle,
 	trimmed,
-	type Declared,
+	type Fields,
 } from '../shared/form/form';
 import type { KeyConflict } from '../shared/ledger/callKind';
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
@@ -47,11 +48,9 @@ const videosOfNode = number('Maximum Videos', {
 const WAIT_OF_TOOL =
 	'Whether to wait for the video and return its URL. If not, the agent gets the task_id at once, and needs Wait for Video as another tool.';
 
-/** A field of the wait. */
-const waits = <T>(declared: Declared<T>, key = 'waitUntilFinished') =>
-	changed(declared, (property) => displayed(property, { show: { [key]: [true] } }));
-
-const inWait = <T>(declared: Declared<T>) => waits(declared, '/waitUntilFinished');
+/** Fields of the wait. */
+const inWait = <F extends Fields>(key: string, fields: F) =>
+	changedAll((property) => displayed(property, { show: { [key]: [true] } }), fields);
 
 /** The form of Create Video. */
 export const createVideoForm = form({
@@ -90,8 +89,7 @@ export const createVideoForm = form({
 			inTools({ ...made, default: true, description: WAIT_OF_TOOL }),
 		],
 	),
-	download: waits(downloadFields.download),
-	binaryProperty: waits(downloadFields.binaryProperty),
+	...inWait('waitUntilFinished', downloadFields),
 	references: referencesField,
 	...videoFields,
 	options: options({
@@ -131,11 +129,7 @@ export const createVideoForm = form({
 			[...videosOfTool.properties.map(inTools), ...videosOfNode.properties.map(notInTools)],
 			(entered) => entered,
 		),
-		maximumWait: inWait(maximumWaitField),
-		fileName: inWait(fileFields.fileName),
-		downloadThumbnail: inWait(fileFields.downloadThumbnail),
-		thumbnailProperty: inWait(fileFields.thumbnailProperty),
-		files: inWait(fileFields.files),
+		...inWait('/waitUntilFinished', { maximumWait: maximumWaitField, ...fileFields }),
 		pricePerSecond: number('Price per Second', {
 			help: 'Your price of one second of video, in any currency: the output then has an estimated_cost. An expression can tell models and sizes apart. 0 means unknown.',
 			default: 0,

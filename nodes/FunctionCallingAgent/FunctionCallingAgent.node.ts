@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
-import { builderHint } from '../shared/form/builderHint';
+import { builderHint } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
 import hint from './builderHint.json';
 import { runAgent } from './execute';

@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { chatListSearch, shownAs } from '../shared/chat/properties';
-import { builderHint } from '../shared/form/builderHint';
+import { builderHint } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
 import hint from './builderHint.json';
 import { runSuperAssistant } from './execute';

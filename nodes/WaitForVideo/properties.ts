@@ -10,7 +10,7 @@ import {
 	number,
 	options,
 	trimmed,
-	type Declared,
+	type Fields,
 } from '../shared/form/form';
 import {
 	downloadFields,
@@ -21,10 +21,8 @@ import {
 import type { WaitMode } from '../shared/wait/poll';
 
 /** Fields that a tool does not have; shown where others have these values. */
-const inNode = <F extends Readonly<Record<string, Declared<unknown>>>>(
-	fields: F,
-	show: Readonly<Record<string, string[]>> = {},
-) => changedAll((property) => notInTools(displayed(property, { show })), fields);
+const inNode = <F extends Fields>(fields: F, show: Readonly<Record<string, string[]>> = {}) =>
+	changedAll((property) => notInTools(displayed(property, { show })), fields);
 
 /** Hides what belongs to waiting where the node looks after the ledger. */
 const whereItWaits = { hide: { ledgerTasks: ['check', 'unanswered'] } };

@@ -25,7 +25,7 @@ export interface Field<T> {
 /** A field that gets its name from its key in the form, and its path from where the form has it. */
 export type Declared<T> = (name: string, path?: string) => Field<T>;
 
-type Fields = Readonly<Record<string, Declared<unknown>>>;
+export type Fields = Readonly<Record<string, Declared<unknown>>>;
 
 /** The values of fields, by name. */
 export type ValuesOf<F> = { readonly [K in keyof F]: F[K] extends Declared<infer T> ? T : never };
