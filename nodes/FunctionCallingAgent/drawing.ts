@@ -25,25 +25,39 @@ export function readDrawing(context: IExecuteFunctions) {
 	const toolOutputs = toolOutputsOf(agent);
 	const errorOutput = FIRST_TOOL + toolOutputs.length;
 	const end = errorOutput + (onError === 'continueErrorOutput' ? 1 : 0);
-	const wires = wiresOf(connections, (node) => nodes[node]?.disabled === true);
+	const wires = wiresOf(connections, nodes);
 	const entered = new Set(wires.map(({ to }) => to));
 	const isCall = isToolOutput(agent);
-	const calls = wires.filter(({ from, output }) => from === name && isCall(output));
+
+	/** The connections of a node, or of one of its outputs. */
+	const wiresFrom = (node: string, output?: number) =>
+		wires.filter((wire) => wire.from === node && wire.output === (output ?? wire.output));
+
+	/** The nodes on all ways that begin with these connections. The ways end at the given nodes. */
+	function reach(start: readonly Wire[], ends: readonly string[] = [name]): ReadonlySet<string> {
+		const found = new Set(start.map(({ to }) => to));
+		// A set can grow while it is iterated.
+		for (const node of found)
+			if (!ends.includes(node)) for (const { to } of wiresFrom(node)) found.add(to);
+		return found;
+	}
+
+	const inside = reach(wiresFrom(name).filter(({ output }) => isCall(output)));
 	return {
-		...{ name, nodes, wires, destination, toolOutputs, errorOutput, end },
+		...{ name, nodes, wires, destination, toolOutputs, errorOutput, end, wiresFrom, reach },
 		/** Whether the workflow has connections behind the last output, or had some. */
 		hasMore: (connections[name]?.['main'] ?? []).length > end,
 		/** The connections of triggers, and of nodes that nothing leads to. */
 		entries: wires.filter(({ from }) => isTrigger(from) || !entered.has(from)),
-		orphans: wires.filter(
-			({ from }) => !isTrigger(from) && !entered.has(from) && from !== name,
-		),
+		isTrigger,
 		/** The other agents of this type. */
 		agents: Object.values(nodes).flatMap((node) =>
 			node?.type === type && node.name !== name && node.disabled !== true ? [node.name] : [],
 		),
-		/** The connections in the branches of the tools. */
-		branches: follow(wires, calls, [name]),
+		/** The nodes in the branches of the tools. */
+		inside,
+		/** Whether a connection is in the branch of a tool. */
+		isBranch: ({ from, output }: Wire) => (from === name ? isCall(output) : inside.has(from)),
 	};
 }
 
@@ -60,11 +74,6 @@ export function isToolOutput(agent: INode): (output: number) => boolean {
 	return (output) => output >= FIRST_TOOL && output < end;
 }
 
-/** The connections of a node, or of one of its outputs. */
-export function wiresFrom({ wires }: Drawing, node: string, output?: number): Wire[] {
-	return wires.filter((wire) => wire.from === node && wire.output === (output ?? wire.output));
-}
-
 const STRAIGHT = 'leads straight back to the input';
 const SHIFTED =
 	'n8n keeps connections by position: after a tool was removed, each later tool leads to the branch of another. Check where each tool output leads';
@@ -78,37 +87,38 @@ const USE = 'Only tool branches lead back. Connect this output to the nodes that
  */
 export function checkDrawing(drawing: Drawing | undefined, needsBranches: boolean): void {
 	if (drawing === undefined) return;
-	const { name, wires, toolOutputs, errorOutput, end, hasMore, orphans, destination } = drawing;
+	const { name, toolOutputs, errorOutput, end, hasMore, wiresFrom, reach } = drawing;
 	const labels = ['Answer', 'Stopped', ...toolOutputs, 'Error'];
-	const leadsBack = (from: readonly Wire[]) => leadsTo(follow(wires, from, [name]), name);
+	const leadsBack = (start: readonly Wire[]) => reach(start).has(name);
+	const isStraight = (start: readonly Wire[]) => start.some(({ to }) => to === name);
 	// A removed tool leaves its connection, or an additional empty slot and the branch of the last tool, to which nothing
 	// leads any more. n8n never removes the slot, so alone it means nothing.
-	const left = wiresFrom(drawing, name).find(({ output }) => output >= end);
+	const left = wiresFrom(name).find(({ output }) => output >= end);
 	const lost = `are left of an output that no longer exists, to ${left?.to}`;
 	const remove = `${SHIFTED}, and delete the connection without a label`;
 	rejectMistakes('Connections', [[left !== undefined, lost, remove]]);
-	const orphan = orphans.find((wire) => hasMore && leadsBack([wire]))?.from;
+	const isOrphan = (wire: Wire) =>
+		wire.from !== name && !drawing.isTrigger(wire.from) && leadsBack([wire]);
+	const orphan = hasMore ? drawing.entries.find(isOrphan)?.from : undefined;
 	const connect = `${SHIFTED} and connect them again. Delete ${orphan} only if no tool needs it`;
 	const leads = 'which leads back to this node';
 	rejectMistakes(`Nothing leads to ${orphan},`, [[orphan !== undefined, leads, connect]]);
-	const failed = hasMore ? wiresFrom(drawing, name, errorOutput) : [];
+	const failed = hasMore ? wiresFrom(name, errorOutput) : [];
 	const branch = `leads to ${failed[0]?.to}, the branch of a tool`;
 	rejectMistakes('Error', [[leadsBack(failed), branch, SHIFTED]]);
-	for (const output of [ANSWER, STOPPED, errorOutput]) {
-		const isStraight = leadsTo(wiresFrom(drawing, name, output), name);
-		rejectMistakes(labels[output]!, [[isStraight, STRAIGHT, USE]]);
-	}
+	for (const output of [ANSWER, STOPPED, errorOutput])
+		rejectMistakes(labels[output]!, [[isStraight(wiresFrom(name, output)), STRAIGHT, USE]]);
 	if (!needsBranches) return;
 	const alone = 'runs this node without the branches of its tools';
-	const isAlone = destination === name;
+	const isAlone = drawing.destination === name;
 	rejectMistakes('Execute step', [[isAlone, alone, 'Execute the whole workflow instead']]);
 	const between = `Connect its output to the nodes that run it, and the last of them to the input of ${name}`;
 	const back = `Connect the last node of the branch to the input of ${name}`;
 	for (const [index, label] of toolOutputs.entries()) {
-		const targets = wiresFrom(drawing, name, FIRST_TOOL + index);
+		const targets = wiresFrom(name, FIRST_TOOL + index);
 		rejectMistakes(label, [
 			[targets.length === 0, 'has no branch', between],
-			[leadsTo(targets, name), STRAIGHT, between],
+			[isStraight(targets), STRAIGHT, between],
 			[!leadsBack(targets), 'has a branch that does not lead back', back],
 		]);
 		checkAgents(drawing, label, targets);
@@ -118,29 +128,29 @@ export function checkDrawing(drawing: Drawing | undefined, needsBranches: boolea
 
 /** Rejects a branch that another agent has, too: the results of the calls of one would be questions for the other. */
 function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): void {
-	const { name, nodes, wires, agents } = drawing;
+	const { name, nodes, agents, wiresFrom, reach } = drawing;
 	const ends = [name, ...agents];
-	const own = follow(wires, branch, ends);
+	const own = reach(branch, ends);
 	for (const agent of agents) {
 		const isCall = isToolOutput(nodes[agent]!);
 		const [calls, outcomes] = [true, false].map((is) =>
-			wiresFrom(drawing, agent).filter(({ output }) => isCall(output) === is),
+			wiresFrom(agent).filter(({ output }) => isCall(output) === is),
 		);
-		const theirs = follow(wires, calls!, ends);
-		const leadsToAgent = (node: string) =>
-			[...follow(wires, wiresFrom(drawing, node), ends)].some(({ to }) => ends.includes(to));
-		const shared = [...own].find(
-			({ to }) => !ends.includes(to) && leadsTo(theirs, to) && leadsToAgent(to),
-		);
-		const isForked = leadsTo(own, name) && leadsTo(own, agent);
+		const theirs = reach(calls!, ends);
+		const shared = [...own].find((node) => {
+			if (ends.includes(node) || !theirs.has(node)) return false;
+			const after = reach(wiresFrom(node), ends);
+			return ends.some((end) => after.has(end));
+		});
+		const isForked = own.has(name) && own.has(agent);
 		rejectMistakes(label, [
 			[
 				shared !== undefined,
-				`shares the node ${shared?.to} with the agent ${agent}`,
+				`shares the node ${shared} with the agent ${agent}`,
 				'Each result would be a question for the other agent. Give each agent nodes of its own, or call a sub-workflow from both branches',
 			],
 			[
-				isForked && !leadsTo(follow(wires, outcomes!, [name, agent]), name),
+				isForked && !reach(outcomes!, [name, agent]).has(name),
 				`leads to the agent ${agent} as well`,
 				`Each result would be a question for it. Connect ${agent} behind Answer, or lead its answers back to ${name}`,
 			],
@@ -150,25 +160,23 @@ function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): 
 
 /** Rejects nodes on the way back that n8n runs right for the first call only. */
 function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[]): void {
-	const { name, nodes, wires, entries, branches } = drawing;
-	const isAsked = (ends: readonly string[], to: string) =>
-		leadsTo(follow(wires, entries, ends), to);
+	const { name, nodes, wires, entries, isBranch, wiresFrom, reach } = drawing;
 	const back = `Connect the last node of the branch to the input of ${name}`;
-	const onWay = new Set([...follow(wires, branch, [name])].map(({ to }) => to));
-	for (const node of onWay) {
-		const after = follow(wires, wiresFrom(drawing, node), [name]);
-		if (node === name || !leadsTo(after, name)) continue;
+	for (const node of reach(branch)) {
+		const after = reach(wiresFrom(node));
+		if (node === name || !after.has(name)) continue;
 		const { type, disabled, parameters } = nodes[node] ?? {};
 		const { reset } = objectOf(parameters?.['options']);
 		// One that names nothing gives the same in each round.
 		const isEndless = type === LOOP && disabled !== true && !/^=.*\$/s.test(String(reset));
-		const ways = [...branches].filter(({ to }) => to === node);
-		const before = (ways.find((wire) => !after.has(wire)) ?? ways[0])?.from;
-		const isOuter = isEndless && isAsked([name], node);
-		rejectMistakes(label, [[isOuter, `leads to ${node}, which the questions pass`, back]]);
 		const received = wires.filter(({ to }) => to === node);
+		const ways = received.filter(isBranch).map(({ from }) => from);
+		const isBefore = (from: string) => from === name || (from !== node && !after.has(from));
+		const before = ways.find(isBefore) ?? ways[0];
+		const isOuter = isEndless && reach(entries).has(node);
+		rejectMistakes(label, [[isOuter, `leads to ${node}, which the questions pass`, back]]);
 		const isJoin = received.some(({ input }) => input > 0);
-		const other = isJoin ? received.find((wire) => !branches.has(wire)) : undefined;
+		const other = isJoin ? received.find((wire) => !isBranch(wire)) : undefined;
 		rejectMistakes(node, [
 			[
 				isEndless,
@@ -177,7 +185,7 @@ function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[]): v
 			],
 			[
 				// A Merge through which the questions come is no part of the branch.
-				other !== undefined && isAsked([name, node], name),
+				other !== undefined && reach(entries, [name, node]).has(name),
 				`gets items of ${other?.from}, which no tool call brings`,
 				`They come once, and not again with the next call. Delete that connection, and read them by an expression such as {{ $('${other?.from}').all() }}, or in a sub-workflow`,
 			],
@@ -194,44 +202,13 @@ interface Wire {
 }
 
 /** The connections of a workflow. A disabled node passes the items of its first input on, to its first output. */
-function wiresOf(
-	connections: IConnections,
-	isDisabled: (node: string) => boolean = () => false,
-): Wire[] {
-	return Object.entries(connections)
-		.flatMap(([from, { main = [] }]) =>
-			main.flatMap((targets, output) =>
-				(targets ?? []).map((target): Wire => {
-					const { node: to, index: input } = target;
-					return { from, output, to, input };
-				}),
+function wiresOf(connections: IConnections, nodes: Readonly<Record<string, INode | undefined>>) {
+	const isDead = (node: string, index: number) => index > 0 && nodes[node]?.disabled === true;
+	return Object.entries(connections).flatMap(([from, { main = [] }]) =>
+		main.flatMap((targets, output) =>
+			(targets ?? []).flatMap(({ node: to, index: input }): Wire[] =>
+				isDead(from, output) || isDead(to, input) ? [] : [{ from, output, to, input }],
 			),
-		)
-		.filter(({ from, output, to, input }) =>
-			[output > 0 && from, input > 0 && to].every(
-				(node) => node === false || !isDisabled(node),
-			),
-		);
-}
-
-/** All connections on the ways that begin with these. The ways end at the given nodes. */
-function follow(
-	wires: readonly Wire[],
-	from: readonly Wire[],
-	ends: readonly string[],
-): ReadonlySet<Wire> {
-	const found = new Set(from);
-	const seen = new Set(ends);
-	// A set can grow while it is iterated.
-	for (const { to } of found) {
-		if (seen.has(to)) continue;
-		seen.add(to);
-		for (const wire of wires) if (wire.from === to) found.add(wire);
-	}
-	return found;
-}
-
-/** Whether one of the ways leads to a node. */
-function leadsTo(ways: Iterable<Wire>, node: string): boolean {
-	return [...ways].some(({ to }) => to === node);
+		),
+	);
 }

@@ -20,8 +20,14 @@ import { n8nService } from '../shared/run/host';
 import { lastRunMark, postponeLastRun } from '../shared/run/lastRun';
 import { stoppingError } from '../shared/run/mapItems';
 import { nodeState } from '../shared/run/nodeContext';
-import { lostAtStopped, missingResults } from './ending';
-import { emit, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
+import {
+	emit,
+	hasOutcome,
+	lostAtStopped,
+	missingResults,
+	requestToolNodes,
+	STOPPED_TEXTS,
+} from './outputs';
 import {
 	askingSlots,
 	branchCalls,
