@@ -168,7 +168,7 @@ function checkLimits(
 	context: IExecuteFunctions,
 	videos: readonly PlannedVideo[],
 	spent: Omit<Total, 'unpriced'>,
-	{ who, when }: Words = { who: 'execution', when: 'so far' },
+	{ who, when } = { who: 'execution', when: 'so far' },
 ): void {
 	const added = { videos: videos.length, cost: costOf(videos) };
 	for (const [option, sum, label, would, has] of LIMITS) {
@@ -185,11 +185,6 @@ function checkLimits(
 				: `Nothing was sent. Use fewer items, or raise ${label}`,
 		);
 	}
-}
-
-interface Words {
-	readonly who: string;
-	readonly when: string;
 }
 
 /** The periods, each with its unit, whose videos count, and the words for when. */

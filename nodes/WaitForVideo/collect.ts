@@ -99,7 +99,7 @@ export function forgetTasks(context: IExecuteFunctions): void {
 /** The context of a run whose items are these tasks. Its fields have one value for all of them. */
 export function contextOfTasks(
 	context: IExecuteFunctions,
-	tasks: readonly LedgerTask[],
+	tasks: readonly object[],
 ): IExecuteFunctions {
 	type Read = (name: string, itemIndex: number, ...more: readonly unknown[]) => unknown;
 	const read = context.getNodeParameter.bind(context) as Read;

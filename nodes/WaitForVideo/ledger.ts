@@ -5,7 +5,7 @@ import { onRenamed, onTable, type Condition, type Row } from '../shared/ledger/d
 import { CALL_TABLE, TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/credential';
 import { mapItems } from '../shared/run/mapItems';
-import { MAX_NAMED, toConditions, unansweredOf } from './collect';
+import { contextOfTasks, MAX_NAMED, toConditions, unansweredOf } from './collect';
 import { waitForm } from './properties';
 
 /** Columns of the ledger by which a person recognizes a call. */
@@ -33,7 +33,6 @@ export async function useLedger(
 	if (ledgerTasks !== 'unanswered') return undefined;
 	if (fields.settle.read(context, 0) === 'list')
 		return await once(context, async () => await list(context));
-	const noBatches = () => ({ concurrency: 1 });
 	return await mapItems(context, noBatches, async (item) => ({
 		json: await settleCall(context, item),
 		pairedItem: { item },
@@ -45,18 +44,13 @@ async function once(
 	context: IExecuteFunctions,
 	work: () => Promise<readonly IDataObject[]>,
 ): Promise<INodeExecutionData[]> {
-	const first = Object.create(context, {
-		getInputData: { value: () => [{ json: {} }] },
-	}) as IExecuteFunctions;
-	let found: readonly IDataObject[] = [];
-	const run = async () => {
-		found = await work();
-		return { json: {} };
-	};
-	const [item] = await mapItems(first, () => ({ concurrency: 1 }), run);
-	if (item!.json['error'] !== undefined) return [item!];
-	return found.map((json) => ({ json, pairedItem: { item: 0 } }));
+	const run = async () => ({ json: { found: await work() } });
+	const [item] = await mapItems(contextOfTasks(context, [{}]), noBatches, run);
+	const { found } = item!.json as { found?: readonly IDataObject[] };
+	return found?.map((json) => ({ json, pairedItem: { item: 0 } })) ?? [item!];
 }
+
+const noBatches = () => ({ concurrency: 1 });
 
 /** The calls that were sent long ago and never answered, of videos and of super assistants. */
 async function list(context: IExecuteFunctions): Promise<readonly IDataObject[]> {

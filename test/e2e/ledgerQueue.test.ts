@@ -1,9 +1,10 @@
-// @seconds 90
+// @seconds 240
 import type { INode } from 'n8n-workflow';
 
-import { outputItems, type Execution } from '../../lab/n8n/execution';
+import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
+import type { Worker } from '../../lab/n8n/startQueue';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { seededRandom } from '../support/seededRandom';
 import { COMPLETED } from '../support/waitOutputs';
@@ -14,6 +15,7 @@ import {
 	expectEnd,
 	IN_ORDER,
 	LEDGER,
+	ledgerRows,
 	MOMENTS,
 	POLLS,
 	prepare,
@@ -36,6 +38,20 @@ const EXECUTIONS = MOMENTS.map((kind, index) => ({
 
 /** The execution whose videos have an Idempotency Key. */
 const KEYED = 'Keyed';
+
+/** How the worker of an execution ends whose videos have an Idempotency Key. */
+const ENDS = {
+	Killed: async (worker: Worker) => {
+		await worker.kill();
+	},
+	// n8n goes on for 30 s.
+	'Shut-down': async ({ pid }: Worker) => {
+		process.kill(pid, 'SIGTERM');
+		await Promise.resolve();
+	},
+} as const;
+/** How many of its videos have a task by then. */
+const KNOWN = 3;
 
 /** The executions in which the main process is killed. */
 const MAIN_KEYS = ['Main-1', 'Main-2'] as const;
@@ -60,15 +76,17 @@ beforeAll(async () => {
 	};
 	for (const key of [...EXECUTIONS.map((each) => each.key), ...MAIN_KEYS])
 		await publish(key, videosWorkflow(key));
-	const keyed = videosWorkflow(KEYED);
-	await publish(KEYED, {
-		...keyed,
-		nodes: keyed.nodes.map((each) =>
-			each.name === 'Create Video'
-				? withOption(each, 'idempotencyKey', "={{ $json.prompt.split(',')[0] }}")
-				: each,
-		),
-	});
+	for (const key of [KEYED, ...Object.keys(ENDS)]) {
+		const { nodes, ...keyed } = videosWorkflow(key);
+		await publish(key, {
+			...keyed,
+			nodes: nodes.map((each) =>
+				each.name === 'Create Video'
+					? withOption(each, 'idempotencyKey', "={{ $json.prompt.split(',')[0] }}")
+					: each,
+			),
+		});
+	}
 	collecting = await client.importWorkflow(
 		workflow('Collect', [
 			node('Now', 'n8n-nodes-base.manualTrigger', 1),
@@ -176,6 +194,48 @@ it(
 			const execution = await client.waitForExecution(id);
 			expect(await compareBooks(emulator, client, key)).toStrictEqual(IN_ORDER);
 			await expectEnd(client, key, execution);
+		}
+	},
+	LIMIT_MS,
+);
+
+it(
+	'workers end in the middle of creations with keys: running again delivers the known tasks, and its retry the rest',
+	async () => {
+		const { emulator, queue } = session;
+		for (const [key, end] of Object.entries(ENDS)) {
+			// These are lost: nobody can tell, and they have no task.
+			const lost = { kind: 'stall', contains: `${key} `, skip: KNOWN, count: 99 } as const;
+			emulator.faults.add({ ...lost, path: CREATIONS });
+			const id = await begin(key);
+			await until(async () => {
+				const rows = await ledgerRows(client, key);
+				const isKnown = rows.filter((row) => row['task_id']).length === KNOWN;
+				return isKnown && requestsOf(emulator, key).length === KNOWN + 2;
+			});
+			await end(queue.workers[session.workerOf(id)]!);
+			await queue.addWorker();
+		}
+		emulator.faults.clear();
+
+		const keys = Object.keys(ENDS);
+		const ids = await Promise.all(keys.map(async (key) => await begin(key)));
+		const again = await Promise.all(
+			ids.map(async (id) => await client.waitForExecution(id, { limitMs: LIMIT_MS })),
+		);
+		expect(again.map((each) => [finished(each).length, failureOf(each)])).toStrictEqual(
+			keys.map(() => [KNOWN, expect.stringContaining('Idempotency Key is in use') as string]),
+		);
+
+		// A person looks for them at the service.
+		await client.deleteDataTableRows(LEDGER, 'status', 'sent');
+		for (const [index, key] of keys.entries()) {
+			const retry = await client.readExecution(await client.retry(ids[index]!));
+			expect(failureOf(retry)).toBe('');
+			const books = await compareBooks(emulator, client, key);
+			expect(books).toStrictEqual(IN_ORDER);
+			const rows = await ledgerRows(client, key);
+			expect(rows.map((row) => row['status'])).toStrictEqual(Array(VIDEOS).fill('completed'));
 		}
 	},
 	LIMIT_MS,

@@ -24,25 +24,7 @@ import {
 } from './reserveKeys';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
-export interface PaidCalls<T> {
-	/** Whether the call of an item has to be sent. */
-	readonly isNew: (item: number) => boolean;
-	/** Whether an earlier try has made the call of an item, so that its result costs nothing. */
-	readonly isKnown: (item: number) => boolean;
-	/** Whether only the ledger has the call of an item, which an earlier try made. */
-	readonly isFromLedger: (item: number) => boolean;
-	/**
-	 * Makes the call of an item, or takes it from an earlier try.
-	 *
-	 * @param send Gets how many videos its key has had with this one.
-	 *
-	 * @throws ServiceError as `send`; or where the outcome of an earlier try is unknown. InputError for an item that must not be
-	 *   sent, and then for all whose call is not known, unless the node continues on errors.
-	 */
-	make(item: number, send: (attempt: number) => Promise<T>): Promise<Paid<T>>;
-	/** Writes what is left to the ledger. Call it however the run ends. */
-	close(): Promise<void>;
-}
+export type PaidCalls<T extends object> = Awaited<ReturnType<typeof openCalls<T>>>;
 
 /**
  * Opens the paid calls of a run: finds out which of them an earlier try has made.
@@ -60,7 +42,7 @@ export async function openCalls<T extends object>(
 	planned: readonly PlannedCall[],
 	{ isOn, concurrency }: { readonly isOn: boolean; readonly concurrency: number },
 	limit?: Limit,
-): Promise<PaidCalls<T>> {
+) {
 	const run = await ledgerRun(context, kind, planned, isOn);
 	const recalled = await recall(run);
 	const unknown = run.asked.filter(({ item }) => !recalled.known.has(item));
@@ -77,10 +59,21 @@ export async function openCalls<T extends object>(
 	const positions = new Map(toSend.map(({ item }, position) => [item, position]));
 	const sentByLock = new Map<string, Promise<T>>();
 	return {
-		isNew: (item) => refusal === undefined && positions.has(item),
-		isKnown: (item) => 'value' in (known.get(item) ?? {}),
-		isFromLedger: (item) => recalled.fromLedger.has(item),
-		async make(item, send) {
+		/** Whether the call of an item has to be sent. */
+		isNew: (item: number) => refusal === undefined && positions.has(item),
+		/** Whether an earlier try has made the call of an item, so that its result costs nothing. */
+		isKnown: (item: number) => 'value' in (known.get(item) ?? {}),
+		/** Whether only the ledger has the call of an item, which an earlier try made. */
+		isFromLedger: (item: number) => recalled.fromLedger.has(item),
+		/**
+		 * Makes the call of an item, or takes it from an earlier try.
+		 *
+		 * @param send Gets how many videos its key has had with this one.
+		 *
+		 * @throws ServiceError as `send`; or where the outcome of an earlier try is unknown. InputError for an item that must not be
+		 *   sent, and then for all whose call is not known, unless the node continues on errors.
+		 */
+		async make(item: number, send: (attempt: number) => Promise<T>): Promise<Paid<T>> {
 			const found = known.get(item);
 			if (found !== undefined) return valueOf(found);
 			if (refusal !== undefined) throw refusal.error;
@@ -92,6 +85,7 @@ export async function openCalls<T extends object>(
 			sentByLock.set(lock, sent);
 			return { result: await sent, isReused: false };
 		},
+		/** Writes what is left to the ledger. Call it however the run ends. */
 		close: sender.close,
 	};
 }
