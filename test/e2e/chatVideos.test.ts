@@ -1,0 +1,77 @@
+// @seconds 20
+import { chatText, chatUrl, streamChat } from '../../lab/n8n/streamChat';
+import { drawn, node } from './support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+
+const PACKAGE = 'n8n-nodes-agent-video';
+/** The account that cannot pay. */
+const POOR = 'Without credit';
+
+let session: Session;
+beforeAll(async () => {
+	session = await startSession({ videoSeconds: 0.01 });
+	await session.client.createCredential({
+		name: POOR,
+		type: 'agentVideoApi',
+		data: { baseUrl: session.emulator.url, apiKey: 'demo-key-no-credit' },
+	});
+}, SET_UP_LIMIT_MS);
+afterAll(async () => {
+	await session.stop();
+}, RUN_LIMIT_MS);
+
+/** What a streaming chat shows of a workflow with this node. */
+async function shownIn(name: string, type: string, parameters: object, onError: string) {
+	const { client, n8n } = session;
+	const webhookId = name.replace(/\W+/g, '-');
+	const chat = node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
+		parameters: { public: true, options: { responseMode: 'streaming' } },
+		webhookId,
+	});
+	const video = node('Video', `${PACKAGE}.${type}`, 1, { parameters, credential: POOR, onError });
+	const next = node('Next', 'n8n-nodes-base.noOp', 1);
+	const ref = await client.importWorkflow(
+		drawn(name, [chat, video, next], { Chat: [['Video']], Video: [['Next'], ['Next']] }),
+	);
+	await client.activate(ref);
+	const lines = await streamChat(chatUrl(n8n.url, webhookId), 'A lake at dawn');
+	const failure = lines.find((line) => line.type === 'error')?.content ?? '';
+	return chatText(lines) + failure;
+}
+
+const PROMPT = { prompt: '={{ $json.chatInput }}' };
+
+describe.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'])(
+	'with On Error %s',
+	(onError) => {
+		it.each([
+			[
+				'Create Video without a prompt',
+				'createVideo',
+				{ prompt: '={{ "" }}' },
+				/Prompt is empty/,
+			],
+			['Create Video without credit', 'createVideo', PROMPT, /Insufficient credit/],
+			[
+				'Create Video that waits, without credit',
+				'createVideo',
+				{ ...PROMPT, waitUntilFinished: true },
+				/Insufficient credit/,
+			],
+			['Wait for Video without a task', 'waitForVideo', {}, /Task ID is empty/],
+			[
+				'Wait for Video for a task that does not exist',
+				'waitForVideo',
+				{ taskId: 'task-none' },
+				/does not know this task|0 of 1 video finished, 1 failed/,
+			],
+		] as const)(
+			'a streaming chat is told why %s has no video',
+			async (title, type, parameters, words) => {
+				const shown = await shownIn(`${title} ${onError}`, type, parameters, onError);
+				expect(shown).toMatch(words);
+			},
+			RUN_LIMIT_MS,
+		);
+	},
+);
