@@ -61,12 +61,9 @@ export async function createVideo(
 }
 
 function withOutcomeUnknown({ kind, message, advice, details }: ServiceError): ServiceError {
-	return new ServiceError(
-		kind,
-		`${message}; the task may have been created`,
-		[...advice, 'checkTask'],
-		{ ...details, outcomeUnknown: true },
-	);
+	const doubt = `${message}; the task may have been created`;
+	const unknown = { ...details, outcomeUnknown: true };
+	return new ServiceError(kind, doubt, [...advice, 'checkTask'], unknown);
 }
 
 /** Maximum length of a status word: every change of it is kept. */
@@ -128,12 +125,8 @@ export async function queryTask(
 
 /** The error for a poll that took too long. No option limits it. */
 function tooSlow({ kind, details }: ServiceError): ServiceError {
-	return new ServiceError(
-		kind,
-		'The service took too long to answer a status poll',
-		'tryLaterOrContact',
-		details,
-	);
+	const message = 'The service took too long to answer a status poll';
+	return new ServiceError(kind, message, 'tryLaterOrContact', details);
 }
 
 /**
