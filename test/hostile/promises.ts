@@ -50,15 +50,15 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'No user name',
 			'nodes/client/http/publicUrl.ts',
-			"url.username !== '' || ",
-			'',
+			'[username, password,',
+			'[password,',
 			'client/baseUrl',
 		],
 		[
 			'No query',
 			'nodes/client/http/publicUrl.ts',
-			" || url.search !== ''",
-			'',
+			'password, search, hash].some',
+			'password, hash].some',
 			'client/baseUrl',
 		],
 		[
@@ -325,7 +325,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'nodes/client/http/secrets.ts',
 			'field === undefined || TEXTS.test(field)',
 			'true',
-			'nodes/keyMasking',
+			'nodes/extraHeaders',
 		],
 		[
 			'It says which one it was',
@@ -651,8 +651,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'Reference URLs must be public',
 			'nodes/client/http/publicUrl.ts',
-			'if (!allowPrivate && isPrivateUrl(url)) {',
-			'if (allowPrivate && isPrivateUrl(url)) {',
+			'isValid && !allowPrivate',
+			'isValid && allowPrivate',
 			'client/publicUrl',
 		],
 	],

@@ -1,5 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { signedFileUrl } from '../../nodes/shared/files/signedFileUrl';
 import { runNode, type RunOptions } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { SPEC_VIDEO_MODELS } from '../support/specVideoModels';
@@ -257,4 +258,17 @@ test('an invalid item stops the node before anything is sent', async () => {
 	const { error } = await create({ prompt: '={{ $json.prompt }}' }, { items });
 	expect(error).toMatchObject({ message: 'Prompt is empty', context: { itemIndex: 2 } });
 	expect(server.requests).toHaveLength(0);
+});
+
+test('the signed URL of a file expires after one hour', () => {
+	const file = { id: 'filesystem:a', mimeType: 'image/png', data: '' };
+	const context = {
+		getInputData: () => [{ json: {}, binary: { photo: file } }],
+		helpers: {
+			createBinarySignedUrl: (_file: unknown, expiresIn: string) =>
+				`https://n8n.example.com/signed?expires=${expiresIn}`,
+		},
+	} as unknown as IExecuteFunctions;
+	const options = { field: 'Images', allowPrivate: false };
+	expect(signedFileUrl(context, 0, 'photo', options)).toMatch(/expires=1h$/);
 });

@@ -59,7 +59,8 @@ test('a download that breaks every time fails after five retries', async () => {
 		sendWhole(response, FILE, CUT);
 	};
 	expect((await download()).error).toContain('The download was interrupted');
-	expect(downloads()).toHaveLength(6);
+	// Each begins again: a part of another version would not fit.
+	expect(downloads().map(({ headers }) => headers.range)).toStrictEqual(Array(6).fill(undefined));
 });
 
 test.each([206, 416])('status %i in place of the whole file is an error', async (status) => {
