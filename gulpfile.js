@@ -49,7 +49,7 @@ async function bundle() {
 		minifySyntax: true,
 		minifyWhitespace: true,
 		// The position in a stack trace is near the code that it names.
-		lineLimit: 500,
+		lineLimit: 2_000,
 		legalComments: 'inline',
 	});
 	const notices = thirdPartyNotices(Object.keys(metafile.inputs));

@@ -58,13 +58,13 @@ import {
 	restoreReplies,
 	toReplay,
 } from '../../nodes/client/chat/toolCalls';
-import type {
-	ChatCompletion,
-	ChatMessage,
-	ReplyMessage,
-	ToolCall,
+import {
+	endOf,
+	type ChatCompletion,
+	type ChatMessage,
+	type ReplyMessage,
+	type ToolCall,
 } from '../../nodes/client/chat/types';
-import { endOf } from '../../nodes/client/chat/finishReason';
 import { formOf, judge } from '../../nodes/client/chat/verdict';
 import { ServiceError } from '../../nodes/client/errors';
 import {

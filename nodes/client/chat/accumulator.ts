@@ -8,9 +8,14 @@ import {
 	type JsonValue,
 } from '../json';
 import { oneLine } from '../values';
-import { endOf } from './finishReason';
 import { idText, jsonText, objectsOf, toolCall } from './toolCalls';
-import type { ChatCompletion, ChatDelta, Choice, ToolProgressEvent } from './types';
+import {
+	endOf,
+	type ChatCompletion,
+	type ChatDelta,
+	type Choice,
+	type ToolProgressEvent,
+} from './types';
 
 /** A tool call whose arguments arrive in fragments. */
 interface PartialCall {

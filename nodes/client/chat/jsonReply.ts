@@ -2,13 +2,12 @@ import { ServiceError } from '../errors';
 import { asJson, type JsonObject, type JsonValue, parseJson } from '../json';
 import { isBlank, oneLine } from '../values';
 import { addUsage, canonicalJson } from './conversation';
-import { endOf } from './finishReason';
 import { userMessage } from './messages';
 import { usageOf, withReply } from './result';
 import { readToolCalls } from './toolCalls';
 import { findMismatch } from './jsonSchema';
 import type { Chat } from './sendChat';
-import type { ChatCompletion, ChatMessage } from './types';
+import { endOf, type ChatCompletion, type ChatMessage } from './types';
 
 const JSON_MODE = { response_format: { type: 'json_object' } };
 const JSON_ONLY = 'Answer with JSON only, without any text around it.';

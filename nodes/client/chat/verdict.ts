@@ -1,10 +1,9 @@
 import { ServiceError, type AdviceCode } from '../errors';
 import { asJson } from '../json';
 import { isBlank, oneLine } from '../values';
-import { endOf, type End } from './finishReason';
 import { findMedia, withReply } from './result';
 import { readToolCalls } from './toolCalls';
-import type { ChatCompletion } from './types';
+import { endOf, type ChatCompletion, type End } from './types';
 
 /** Who takes a reply. An assistant has run all tool calls of its reply itself (spec 2.7). */
 export type Taker = 'reply' | 'assistant' | 'agent' | 'model';
