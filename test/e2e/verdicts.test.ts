@@ -6,7 +6,7 @@
 import { outputItems } from '../../lab/n8n/execution';
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { Running } from '../../lab/services/Running';
-import { events, json, startScriptedServer } from '../support/scriptedServer';
+import { eventsOf, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { drawn, node, withSubNodes } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 import { sharedN8nUrl } from './support/sharedN8n';
@@ -17,11 +17,28 @@ const PACKAGE = 'n8n-nodes-agent-video';
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 const CUT_CALL = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"ci' } };
 
-/** What the service says, by the word of the question: a choice, or a body without one. */
+const IMAGE = 'https://cdn.example/1.png';
+const said = (message: string) => ({ error: { message, type: 'odd_error' } });
+
+/** What the service says, by the word of the question: a choice, or a body without one, with its status. */
 const REPLIES: Readonly<
-	Record<string, { readonly message?: object; readonly [field: string]: unknown }>
+	Record<
+		string,
+		{
+			readonly message?: object;
+			readonly status?: number;
+			readonly [field: string]: unknown;
+		}
+	>
 > = {
 	answer: { message: { content: 'All of it' }, finish_reason: 'stop' },
+	disguised: { message: { content: 'As it is' }, finish_reason: 'stop' },
+	pictures: { message: { content: '' }, img_urls: [IMAGE], finish_reason: 'stop' },
+	thought: { message: { content: 'Yes', reasoning: 'Because' }, finish_reason: 'stop' },
+	unknown: { status: 404, ...said('model m9 not found') },
+	poor: { status: 403, ...said('insufficient balance') },
+	closed: { status: 403, ...said('no') },
+	unpaid: { status: 402, ...said('no') },
 	nothing: { message: { content: '', reasoning_content: 'Hm' }, finish_reason: 'stop' },
 	refusal: { message: { content: null, refusal: 'I cannot do that' }, finish_reason: 'stop' },
 	call: { message: { content: 'Let me see', tool_calls: [CUT_CALL] }, finish_reason: 'length' },
@@ -30,12 +47,25 @@ const REPLIES: Readonly<
 	cut: { message: { content: 'Half of it' }, finish_reason: 'length' },
 };
 
+/** The same in JSON by Schema. */
+const IN_JSON: typeof REPLIES = {
+	long: { message: { content: '{"id": 1234567890123456789}' }, finish_reason: 'stop' },
+	low: { message: { content: '{"id": 1}' }, finish_reason: 'stop' },
+};
+
 /**
  * What a person reads of each; the chat model shows text only, so that a reply that was cut is an error there. n8n's agents
  * and chains output nothing but the message of an error, so it has the words of the service.
  */
 const EXPECTED = (isModel: boolean): Readonly<Record<string, string>> => ({
 	answer: 'All of it',
+	disguised: 'As it is',
+	pictures: IMAGE,
+	thought: isModel ? 'Yes' : '"reasoning_content":"Because"',
+	unknown: `The service does not know this model${isModel ? ': model m9 not found' : ''}`,
+	poor: FAILURE.noCredit,
+	closed: FAILURE.noAccess,
+	unpaid: FAILURE.notPaid,
 	nothing: 'neither an answer nor a tool call',
 	refusal: 'The model refused to answer: I cannot do that',
 	call: `The reply was cut off in a tool call${isModel ? ': Let me see' : ''}`,
@@ -48,22 +78,37 @@ const EXPECTED = (isModel: boolean): Readonly<Record<string, string>> => ({
 
 const running = new Running();
 let client: N8nClient;
+let server: ScriptedServer;
 
 beforeAll(async () => {
-	const server = running.keep(
+	server = running.keep(
 		await startScriptedServer((response, { body }) => {
 			const { messages } = body as { messages: { content: unknown }[] };
 			const asked = String(messages.at(-1)!.content);
 			const [form = '', kind] = asked.split(' ');
-			const { message, finish_reason, ...envelope } = REPLIES[form]!;
-			const choice = { index: 0, finish_reason };
+			const {
+				message,
+				status = 200,
+				finish_reason,
+				img_urls,
+				...envelope
+			} = { ...REPLIES, ...IN_JSON }[form]!;
+			const choice = { index: 0, finish_reason, img_urls };
 			const reply = message === undefined ? envelope : { choices: [{ ...choice, message }] };
-			if (kind === 'body') json(response, 200, reply);
-			else if (message === undefined) events(response, [envelope, '[DONE]']);
-			else {
-				const delta = { choices: [{ index: 0, delta: message }] };
-				events(response, [delta, { choices: [{ ...choice, delta: {} }] }, '[DONE]']);
-			}
+			const chunks =
+				message === undefined
+					? [envelope]
+					: [
+							{ choices: [{ index: 0, delta: message }] },
+							{ choices: [{ ...choice, delta: {} }] },
+						];
+			const isBody = kind === 'body' || status !== 200;
+			const text = isBody ? JSON.stringify(reply) : eventsOf([...chunks, '[DONE]']);
+			// One form is declared as the other, after words that keep the connection alive.
+			const isDisguised = form === 'disguised';
+			const beat = isDisguised && !isBody ? 'data: heartbeat\n\n\uFEFF' : '';
+			const type = isBody === isDisguised ? 'text/event-stream' : 'application/json';
+			response.writeHead(status, { 'content-type': type }).end(beat + text);
 		}),
 	);
 	client = await N8nClient.signIn(await sharedN8nUrl());
@@ -71,7 +116,8 @@ beforeAll(async () => {
 	await client.createCredential({
 		name: CREDENTIAL,
 		type: 'agentVideoApi',
-		data: { baseUrl: server.url, apiKey: 'k' },
+		// With a path, as people paste it.
+		data: { baseUrl: `${server.url}/api/v3/chat/completions`, apiKey: 'k' },
 	});
 }, SET_UP_LIMIT_MS);
 
@@ -81,15 +127,16 @@ afterAll(async () => {
 
 const QUESTIONS = Object.keys(REPLIES).flatMap((form) => [`${form} body`, `${form} stream`]);
 const QUESTION = '={{ $json.questions }}';
+const DETAILED = { output: 'detailed', options: { retries: 0 } };
 
 const NODES = {
-	'Chat Completion': [`${PACKAGE}.chatCompletion`, 1, { prompt: QUESTION }],
+	'Chat Completion': [`${PACKAGE}.chatCompletion`, 1, { prompt: QUESTION, ...DETAILED }],
 	'Super Assistant': [
 		`${PACKAGE}.superAssistant`,
 		1,
-		{ appCode: 'a', session: 'new', message: QUESTION },
+		{ appCode: 'a', session: 'new', message: QUESTION, ...DETAILED },
 	],
-	'Agent with Tools': [`${PACKAGE}.functionCallingAgent`, 1, { prompt: QUESTION }],
+	'Agent with Tools': [`${PACKAGE}.functionCallingAgent`, 1, { prompt: QUESTION, ...DETAILED }],
 	'AI Agent': [`${LANGCHAIN}.agent`, 3.1, { promptType: 'define', text: QUESTION }],
 	'Basic LLM Chain': [`${LANGCHAIN}.chainLlm`, 1.9, { promptType: 'define', text: QUESTION }],
 } as const;
@@ -132,7 +179,8 @@ it.each(Object.keys(NODES) as (keyof typeof NODES)[])(
 		const isAssistant = name === 'Super Assistant';
 		const expected: Readonly<Record<string, string>> = {
 			...EXPECTED(!isOwn),
-			...(isAssistant ? { call: 'Let me see' } : {}),
+			...(isAssistant ? { call: 'Let me see', unpaid: FAILURE.noApp } : {}),
+			...(isAssistant ? { closed: FAILURE.appNotOpen } : {}),
 		};
 		const seen = items.map((item, index) => {
 			const text = JSON.stringify(item.json);
@@ -142,10 +190,62 @@ it.each(Object.keys(NODES) as (keyof typeof NODES)[])(
 		expect(seen).toStrictEqual(QUESTIONS.map(() => 'as expected'));
 		// Only an answer, and a reply that was cut where its reason is seen, has no error.
 		const good = QUESTIONS.filter((_, index) => items[index]!.json['error'] === undefined);
-		const taken = ['answer', ...(isAssistant ? ['call'] : []), ...(isOwn ? ['cut'] : [])];
+		const taken = ['answer', 'disguised', 'pictures', 'thought'];
+		if (isAssistant) taken.push('call');
+		if (isOwn) taken.push('cut');
 		expect(good.map((question) => question.split(' ')[0])).toStrictEqual(
 			taken.flatMap((form) => [form, form]),
 		);
+		expect(new Set(server.requests.map(({ path }) => path))).toStrictEqual(
+			new Set(['/api/v3/chat/completions']),
+		);
+	},
+	RUN_LIMIT_MS,
+);
+
+const SCHEMA = {
+	properties: { id: { $ref: '#/$defs/id', minimum: 5 } },
+	$defs: { id: { type: 'integer' } },
+};
+
+it.each(Object.entries(NODES).filter(([, [type]]) => type.startsWith(PACKAGE)))(
+	'%s: JSON is checked in the draft of its schema, and a long ID keeps its digits',
+	async (name, [type, version, parameters]) => {
+		const format = { responseFormat: 'schema', defineSchema: 'schema' };
+		const flow = drawn(
+			`${name} with a schema`,
+			[
+				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				node('Set', 'n8n-nodes-base.set', 3.4, {
+					parameters: {
+						mode: 'raw',
+						jsonOutput: JSON.stringify({
+							questions: Object.keys(IN_JSON).flatMap((form) => [
+								`${form} body`,
+								`${form} stream`,
+							]),
+						}),
+					},
+				}),
+				node('Each', 'n8n-nodes-base.splitOut', 1, {
+					parameters: { fieldToSplitOut: 'questions' },
+				}),
+				node('Answer', type, version, {
+					parameters: { ...parameters, ...format, jsonSchema: JSON.stringify(SCHEMA) },
+					onError: 'continueRegularOutput',
+					credential: CREDENTIAL,
+				}),
+			],
+			{ Start: [['Set']], Set: [['Each']], Each: [['Answer']] },
+		);
+		const ref = await client.importWorkflow(flow);
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		const seen = outputItems(execution, 'Answer').map(
+			({ json }) => json['json'] ?? json['error'],
+		);
+		const long = { id: '1234567890123456789' };
+		const low = expect.stringMatching(/does not match/) as string;
+		expect(seen).toStrictEqual([long, long, low, low]);
 	},
 	RUN_LIMIT_MS,
 );
