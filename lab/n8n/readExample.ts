@@ -14,11 +14,6 @@ export const EXAMPLES = {
 		finished: 'Finished Videos',
 		failed: 'Failed Videos',
 	},
-	durable: {
-		file: 'durable-waiting.json',
-		trigger: 'Run Now',
-		finished: 'Finished Videos',
-	},
 	agent: {
 		file: 'ai-agent-video.json',
 		agent: 'Video Agent',

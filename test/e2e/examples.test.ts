@@ -23,11 +23,7 @@ const EXAMPLE_LIMIT_MS = 5 * 60_000;
  * The examples whose execution is suspended for a minute, or creates one video after another. They run beside the
  * others, each with an emulator of its own, in an n8n of their own.
  */
-const SLOW: readonly string[] = [
-	'deliver-later.json',
-	'durable-waiting.json',
-	'storyboard-to-film.json',
-];
+const SLOW: readonly string[] = ['deliver-later.json', 'storyboard-to-film.json'];
 
 const VIDEO_SECONDS = 3;
 /** Those that are suspended: not finished at the first poll on a busy machine, but before n8n goes on after a minute. */

@@ -7,10 +7,44 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { binaryOf, outputItems } from '../../lab/n8n/execution';
 import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
-import { EXAMPLE_CREDENTIAL, EXAMPLES, readExample } from '../../lab/n8n/readExample';
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
+import { node, workflow } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const CREDENTIAL = 'Emulator';
+const SHOTS = `const scenes = ['A lighthouse', 'A paper boat', 'A tram', 'A kite', 'A market'];
+const lights = ['at dawn', 'at noon', 'in the rain', 'at night'];
+return scenes.flatMap((scene) => lights.map((light) => ({ json: { scene, light } })));`;
+const linked = (name: string) => `={{ $('Shots').item.json.${name} }}`;
+
+/** Twenty videos that are waited for in a suspended execution. */
+const DURABLE = workflow('Durable Waiting', [
+	node('Start', 'n8n-nodes-base.manualTrigger', 1),
+	node('Shots', 'n8n-nodes-base.code', 2, { parameters: { jsCode: SHOTS } }),
+	node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
+		parameters: { prompt: '={{ $json.scene }} {{ $json.light }}' },
+		credential: CREDENTIAL,
+	}),
+	node('Wait for Video', 'n8n-nodes-agent-video.waitForVideo', 1, {
+		parameters: {
+			waitMode: 'suspend',
+			options: { fileName: `${linked('scene')} ${linked('light').slice(1)}` },
+		},
+		credential: CREDENTIAL,
+	}),
+	node('Finished', 'n8n-nodes-base.set', 3.4, {
+		parameters: {
+			assignments: {
+				assignments: ['scene', 'light'].map((name) => ({
+					...{ id: name, name, type: 'string', value: linked(name) },
+				})),
+			},
+			includeOtherFields: true,
+			options: { stripBinary: false },
+		},
+	}),
+]);
 
 const POLLS = '/v1/videos/tasks';
 /** Timeout, in milliseconds: two waits of a minute and two starts of n8n. */
@@ -57,12 +91,12 @@ it(
 	async () => {
 		const first = await start();
 		await first.client.createCredential({
-			name: EXAMPLE_CREDENTIAL,
+			name: CREDENTIAL,
 			type: 'agentVideoApi',
 			data: { baseUrl: emulator.url, apiKey: 'demo-key' },
 		});
-		const ref = await first.client.importWorkflow(await readExample('durable'));
-		const id = await first.client.run(ref, EXAMPLES.durable.trigger);
+		const ref = await first.client.importWorkflow(DURABLE);
+		const id = await first.client.run(ref, 'Start');
 		await untilSuspended(first.client, ref, 20);
 		await first.n8n.kill();
 
@@ -80,7 +114,7 @@ it(
 		expect(outputItems(execution, 'Wait for Video', FAILED)).toHaveLength(0);
 
 		// Each result is still linked to its original item.
-		const finished = outputItems(execution, EXAMPLES.durable.finished);
+		const finished = outputItems(execution, 'Finished');
 		const shots = outputItems(execution, 'Shots').map(({ json }) => json);
 		expect(finished.map(({ json: { scene, light } }) => ({ scene, light }))).toStrictEqual(
 			shots,

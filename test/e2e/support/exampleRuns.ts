@@ -17,6 +17,7 @@ import { until } from './ledger';
 import { startMailbox } from './mailbox';
 import { connectMcp, mcpStatus } from './mcpClient';
 import { makeTasksOld } from './oldTasks';
+import { orderAtDesk } from './orderAtDesk';
 import { uploadPicture } from './uploadPicture';
 import { watchGallery } from './watchGallery';
 import type { Session } from './session';
@@ -487,13 +488,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 
 	'video-gallery.json': watchGallery,
 
-	'durable-waiting.json': async (lab) => {
-		const states = new Set<string>();
-		const { execution } = await runNow(lab, 'durable-waiting.json', states);
-		expect(states).toContain('waiting');
-		await expectVideos(lab, execution, 20);
-		expect(bodies(lab, CREATE)).toHaveLength(20);
-	},
+	'money-desk.json': orderAtDesk,
 };
 
 const bySubject = (a: { readonly subject: string }, b: { readonly subject: string }) =>
