@@ -211,35 +211,26 @@ async function openTasks(
 		await checkWithin(context, TASK_TABLE, limit, dryRuns);
 	const planned = videos
 		.filter(({ options }) => !options.dryRun)
-		.map(
-			({
-				item,
-				entered,
-				sources,
-				estimatedCost,
-				options,
-				plan: { request, adjustments },
-			}) => ({
-				item,
-				key: options.idempotencyKey,
-				onConflict: options.keyConflict,
-				entered,
-				files: sources,
-				retryOutcomeUnknown: options.retryOutcomeUnknown,
-				row: {
-					model: request.model,
-					prompt: request.prompt,
-					duration: request.duration ?? null,
-					size: request.size ?? '',
-					audio: request.generate_audio ?? null,
-					details: JSON.stringify({ request }),
-					adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
-					estimated_cost: estimatedCost ?? null,
-					idempotency_key: options.idempotencyKey,
-					key_scope: options.idempotencyKey && options.keyScope,
-				},
-			}),
-		);
+		.map(({ plan: { request, adjustments }, options, ...video }) => ({
+			item: video.item,
+			key: options.idempotencyKey,
+			onConflict: options.keyConflict,
+			entered: video.entered,
+			files: video.sources,
+			retryOutcomeUnknown: options.retryOutcomeUnknown,
+			row: {
+				model: request.model,
+				prompt: request.prompt,
+				duration: request.duration ?? null,
+				size: request.size ?? '',
+				audio: request.generate_audio ?? null,
+				details: JSON.stringify({ request }),
+				adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
+				estimated_cost: video.estimatedCost ?? null,
+				idempotency_key: options.idempotencyKey,
+				key_scope: options.idempotencyKey && options.keyScope,
+			},
+		}));
 	const { concurrency } = readBatching(context);
 	const isOn = ledgerOptions.taskLedger.read(context, 0);
 	return await openCalls(context, CREATIONS, planned, { isOn, concurrency }, limit);

@@ -137,7 +137,7 @@ export function callWriter(
 			if (unused.has(index)) add(index);
 			if (isBroken) return false;
 			const isStored = () => open.get(index) !== undefined;
-			const isNextDue = () => unused.size > 0 && next.size < ahead() / 2;
+			const isNextDue = () => unused.size > 0 && next.size === 0 && ahead() > 0;
 			if (!isStored()) await written(() => !isStored());
 			else if (isNextDue()) void written(() => isNextDue() && !closed.signal.aborted);
 			sentAtMs.set(index, clock.now());

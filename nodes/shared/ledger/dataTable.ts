@@ -1,10 +1,4 @@
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INode,
-	INodeParameters,
-	IWorkflowBase,
-} from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeParameters, IWorkflowBase } from 'n8n-workflow';
 
 import { slices } from '../../client/concurrency';
 import { objectOf } from '../../client/json';
@@ -364,20 +358,23 @@ async function runNodes(
 	parameters: readonly INodeParameters[],
 	items: readonly Row[] = [],
 ): Promise<readonly Row[]> {
-	const nodes = [
-		node('Start', 'executeWorkflowTrigger', { inputSource: 'passthrough' }),
-		...parameters.map((each, index) => ({
-			...node(`Step ${index}`, 'dataTable', each),
-			// The next step has to run where this one returns no row.
-			alwaysOutputData: true,
-			executeOnce: index > 0,
-		})),
-	];
+	const trigger = { type: 'executeWorkflowTrigger', parameters: { inputSource: 'passthrough' } };
+	const steps = parameters.map((each) => ({ type: 'dataTable', parameters: each }));
+	const nodes = [trigger, ...steps].map(({ type, ...each }, index) => ({
+		...each,
+		id: `${index}`,
+		name: `Step ${index}`,
+		type: `n8n-nodes-base.${type}`,
+		typeVersion: 1.1,
+		position: [0, 0],
+		// The next step has to run where this one returns no row.
+		alwaysOutputData: true,
+		executeOnce: index > 1,
+	}));
 	const connections = Object.fromEntries(
-		parameters.map((_each, index) => [
-			nodes[index]!.name,
-			{ main: [[{ node: `Step ${index}`, type: 'main' as const, index: 0 }]] },
-		]),
+		nodes.slice(1).map(({ name }, index) => {
+			return [nodes[index]!.name, { main: [[{ node: name, type: 'main', index: 0 }]] }];
+		}),
 	);
 	// This is all that n8n needs to run a sub-workflow. Its type also requires fields of a saved workflow, such as an ID.
 	const code = {
@@ -396,17 +393,6 @@ async function runNodes(
 	const options = { doNotWaitToFinish: isPastTimeLimit(context) };
 	const { data } = await context.executeWorkflow({ code }, input, undefined, options);
 	return (data[0] ?? []).map(({ json }) => json);
-}
-
-function node(name: string, type: string, parameters: INodeParameters): INode {
-	return {
-		id: name,
-		name,
-		type: `n8n-nodes-base.${type}`,
-		typeVersion: 1.1,
-		position: [0, 0],
-		parameters,
-	};
 }
 
 /**
