@@ -429,7 +429,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'nodes/shared/ledger/dataTable.ts',
 			"if (typeof value !== 'string' || !value.startsWith('=')) return value;",
 			'if (value) return value;',
-			'nodes/superAssistant',
+			'nodes/createVideoIdentity',
 		],
 	],
 	'A text makes the reader take quadratic time': [
@@ -444,8 +444,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'Tokens are estimated by length',
 			'nodes/AgentVideoChatModel/execute.ts',
-			'callback.estimateTokensFromStringList = async',
-			'void async',
+			"texts.join('').length / 4",
+			"texts.join('').length / 400",
 			'nodes/chatModelTokens',
 		],
 	],
@@ -476,7 +476,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'nodes/shared/wait/poll.ts',
 			'QUERY_TIMEOUT_MS = 60_000',
 			'QUERY_TIMEOUT_MS = 6e9',
-			'client/pollTask',
+			'faults/matrix',
+			'endless slow response: Wait for Video',
 		],
 	],
 	'Huge texts or deep JSON are kept, and the execution cannot be opened': [
@@ -513,15 +514,16 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'nodes/client/http/request.ts',
 			'retryable: true, outcomeUnknown: true }',
 			'retryable: true }',
-			'client/outsideTexts',
+			'faults/matrix',
+			'truncated JSON: Create Video',
 		],
 	],
 	'A visitor fills the data tables': [
 		[
 			'A call with a key fails before it is paid',
-			'nodes/shared/ledger/reserveKeys.ts',
-			'throw isCanceled(error) ? error : keyNotKept(error);',
-			'if (isCanceled(error)) throw error;\n		const all = [...leaders.values()];\n		const outcomes = new Map(all.map(({ lock }) => [lock, "reserved" as const]));\n		return { outcomes, failures: new Map(all.map(({ lock }) => [lock, 0])) };',
+			'nodes/shared/ledger/paidCalls.ts',
+			'isReserved(asked) && !isStored,',
+			'isReserved(asked) && asked.item < 0,',
 			'nodes/createVideoLedger',
 		],
 		[

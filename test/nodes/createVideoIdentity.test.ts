@@ -356,3 +356,16 @@ describe('a retry after a kill', () => {
 		expect(other.error!.message).toMatch(/^Prompt is /);
 	});
 });
+
+test.each(['=1 + 1', '={{ $env }}', '={{ "}}" }}'])(
+	'the key %s is a text, and finds its video',
+	async (key) => {
+		const items = [{ prompt: 'A lake', key }];
+		const options = { idempotencyKey: '={{ $json.key }}' };
+		await create(items, options);
+		const { outputs } = await create(items, options);
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-1', reused: true });
+		expect(tasks).toStrictEqual(['A lake']);
+		expect(tables.rows.map((row) => row['idempotency_key'])).toContain(key);
+	},
+);
