@@ -665,6 +665,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'"peerDependencies": {',
 			'"dependencies": { "left-pad": "1.3.0" },\n	"peerDependencies": {',
 			'package/packed',
+			'no runtime dependencies',
 		],
 		[
 			'Actions are pinned',
@@ -672,6 +673,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'    name: npm run test:all\n    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    steps:\n      - uses: actions/checkout@',
 			'    name: npm run test:all\n    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    steps:\n      - uses: actions/checkout@v4 # ',
 			'package/workflows',
+			'pins every action',
 		],
 		[
 			'The publishing job builds nothing',
@@ -679,6 +681,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'npm publish --ignore-scripts',
 			'npm publish',
 			'package/workflows',
+			'the job that may publish',
 		],
 		[
 			'An import that the build would not bundle',
