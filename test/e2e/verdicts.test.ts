@@ -52,6 +52,10 @@ const IN_JSON: typeof REPLIES = {
 	long: { message: { content: '{"id": 1234567890123456789}' }, finish_reason: 'stop' },
 	low: { message: { content: '{"id": 1}' }, finish_reason: 'stop' },
 };
+/** Whether the next question that begins with `busy` fails. */
+let isBusy = false;
+const BUSY = 'busy';
+const TOO_MANY: typeof REPLIES = { [BUSY]: { status: 429, ...said('slow down') } };
 
 /**
  * What a person reads of each; the chat model shows text only, so that a reply that was cut is an error there. n8n's agents
@@ -85,14 +89,16 @@ beforeAll(async () => {
 		await startScriptedServer((response, { body }) => {
 			const { messages } = body as { messages: { content: unknown }[] };
 			const asked = String(messages.at(-1)!.content);
-			const [form = '', kind] = asked.split(' ');
+			const [word = '', kind] = asked.split(' ');
+			const form = word === BUSY && !isBusy ? 'answer' : word;
+			isBusy &&= word !== BUSY;
 			const {
 				message,
 				status = 200,
 				finish_reason,
 				img_urls,
 				...envelope
-			} = { ...REPLIES, ...IN_JSON }[form]!;
+			} = { ...REPLIES, ...IN_JSON, ...TOO_MANY }[form]!;
 			const choice = { index: 0, finish_reason, img_urls };
 			const reply = message === undefined ? envelope : { choices: [{ ...choice, message }] };
 			const chunks =
@@ -246,6 +252,62 @@ it.each(Object.entries(NODES).filter(([, [type]]) => type.startsWith(PACKAGE)))(
 		const long = { id: '1234567890123456789' };
 		const low = expect.stringMatching(/does not match/) as string;
 		expect(seen).toStrictEqual([long, long, low, low]);
+	},
+	RUN_LIMIT_MS,
+);
+
+/** What makes the items of a node one conversation. */
+const ONE_CONVERSATION = {
+	'Chat Completion': { memory: 'key', memoryKey: 'same' },
+	'Agent with Tools': { memory: 'key', memoryKey: 'same' },
+	'Super Assistant': { session: 'key', sessionKey: 'same' },
+} as const;
+
+it.each(Object.keys(ONE_CONVERSATION) as (keyof typeof ONE_CONVERSATION)[])(
+	'%s: a conversation has the order of its questions with Retry On Fail',
+	async (name) => {
+		const [type, version, parameters] = NODES[name];
+		const questions = ['answer first', `${BUSY} second`, 'answer third'];
+		const asking = {
+			...node('Answer', type, version, {
+				parameters: { ...parameters, ...ONE_CONVERSATION[name] },
+				credential: CREDENTIAL,
+			}),
+			...{ retryOnFail: true, waitBetweenTries: 10 },
+		};
+		const flow = drawn(
+			`${name} in order`,
+			[
+				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				node('Set', 'n8n-nodes-base.set', 3.4, {
+					parameters: { mode: 'raw', jsonOutput: JSON.stringify({ questions }) },
+				}),
+				node('Each', 'n8n-nodes-base.splitOut', 1, {
+					parameters: { fieldToSplitOut: 'questions' },
+				}),
+				asking,
+			],
+			{ Start: [['Set']], Set: [['Each']], Each: [['Answer']] },
+		);
+		const ref = await client.importWorkflow(flow);
+		const run = async () => {
+			server.requests.length = 0;
+			const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+			expect(outputItems(execution, 'Answer')).toHaveLength(questions.length);
+			return server.requests.map(({ body }) =>
+				(body as { messages: { role: string; content: unknown }[] }).messages
+					.filter(({ role }) => role === 'user')
+					.map(({ content }) => content),
+			);
+		};
+		isBusy = true;
+		const asked = await run();
+		expect(asked).toHaveLength(questions.length + 1);
+		// An assistant remembers what it was sent; the others are sent what they remember.
+		const [first] = await run();
+		const remembered = name === 'Super Assistant' ? asked.flat() : first!.slice(0, -1);
+		expect([...new Set(remembered)]).toStrictEqual(questions);
+		expect(remembered.at(-1)).toBe('answer third');
 	},
 	RUN_LIMIT_MS,
 );
