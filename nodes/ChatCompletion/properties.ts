@@ -15,7 +15,7 @@ import { choice, form, options } from '../shared/form/form';
 /** The form of Chat Completion. */
 export const chatForm = form({
 	...bindingFields,
-	emptyReply: choice<'error' | 'output'>('If Reply Is Empty', {
+	emptyReply: choice('If Reply Is Empty', {
 		choices: [
 			['Error', 'error', 'The item fails'],
 			['Output', 'output', 'The output is empty: the application answers nothing on purpose'],

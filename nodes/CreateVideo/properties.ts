@@ -112,7 +112,7 @@ export const createVideoForm = form({
 				],
 			],
 		}),
-		keyScope: choice<'workflow' | 'project'>('Idempotency Key Scope', {
+		keyScope: choice('Idempotency Key Scope', {
 			help: 'Where an Idempotency Key is the same one',
 			default: 'workflow',
 			choices: [

@@ -77,7 +77,7 @@ const IN_FORM = { displayOptions: { show: { toolSource: ['form'] } } };
 
 /** The tools that the model may call, declared in the form or as JSON. */
 const toolFields = {
-	toolSource: choice<'form' | 'json'>('Define Tools', {
+	toolSource: choice('Define Tools', {
 		noDataExpression: true,
 		choices: [
 			['In the Form', 'form', 'Add the tools one by one; each gets an output'],
@@ -97,7 +97,7 @@ const toolFields = {
 		help: 'A list of tool declarations, each with type "function" and a function with name, description and parameters',
 		displayOptions: { show: { toolSource: ['json'] } },
 	}),
-	outputMode: choice<'perTool' | 'single'>('Outputs for Tool Calls', {
+	outputMode: choice('Outputs for Tool Calls', {
 		noDataExpression: true,
 		choices: [
 			['One for Each Tool', 'perTool', 'Each tool has its own output'],
@@ -119,7 +119,7 @@ export const agentForm = form({
 	...memoryFields,
 	...formatFields,
 	images: promptImagesField,
-	runCalls: choice<'oneAtATime' | 'allAtOnce'>('Run Tool Calls', {
+	runCalls: choice('Run Tool Calls', {
 		choices: [
 			['One at a Time', 'oneAtATime', 'Also where a node of the branch loses item linking'],
 			['All of a Round at Once', 'allAtOnce', 'Faster; each node must keep item linking'],

@@ -20,7 +20,7 @@ export const assistantForm = form({
 		}),
 		{ key: 'message', help: 'The complete task, with all information it needs' },
 	),
-	session: choice<'chat' | 'new' | 'id' | 'key'>('Session', {
+	session: choice('Session', {
 		noDataExpression: true,
 		choices: [
 			['This Chat', 'chat', 'Continue the session of the Chat Trigger, or start one'],

@@ -29,7 +29,7 @@ const whereItWaits = { hide: { ledgerTasks: ['check', 'unanswered'] } };
 
 const runFields = {
 	maximumWait: maximumWaitField,
-	onFailed: choice<'auto' | 'output' | 'fail'>('On Failed Videos', {
+	onFailed: choice('On Failed Videos', {
 		noDataExpression: true,
 		help: 'What happens when a video fails, is not finished in time or cannot be downloaded. The node fails only when all videos are finished and the others have gone on; the error names every failed task.',
 		default: 'auto',
@@ -48,7 +48,7 @@ export const runForm = form(runFields, 'options.');
 /** The form of Wait for Video. */
 export const waitForm = form({
 	...inNode({
-		tasks: choice<'input' | 'ledger'>('Tasks', {
+		tasks: choice('Tasks', {
 			noDataExpression: true,
 			choices: [
 				['From Input', 'input', 'Wait for the task of each input item'],
@@ -70,22 +70,19 @@ export const waitForm = form({
 	),
 	...inNode(
 		{
-			ledgerTasks: choice<'all' | 'key' | 'workflow' | 'unanswered' | 'check'>(
-				'Which Tasks',
-				{
-					noDataExpression: true,
-					choices: [
-						['All Open', 'all'],
-						['By Idempotency Key', 'key'],
-						['By Workflow', 'workflow'],
-						['Check the Ledger', 'check', 'Fail if a paid video is open or unanswered'],
-						['Unanswered Calls', 'unanswered', 'List them, or settle one'],
-					],
-					default: 'all',
-					help: 'Which of the open tasks to collect, or what to do with the ledger instead',
-				},
-			),
-			settle: choice<'list' | 'exists' | 'none'>('What to Do', {
+			ledgerTasks: choice('Which Tasks', {
+				noDataExpression: true,
+				choices: [
+					['All Open', 'all'],
+					['By Idempotency Key', 'key'],
+					['By Workflow', 'workflow'],
+					['Check the Ledger', 'check', 'Fail if a paid video is open or unanswered'],
+					['Unanswered Calls', 'unanswered', 'List them, or settle one'],
+				],
+				default: 'all',
+				help: 'Which of the open tasks to collect, or what to do with the ledger instead',
+			}),
+			settle: choice('What to Do', {
 				choices: [
 					['List', 'list', 'One item per call whose outcome is unknown'],
 					['The Video Exists', 'exists', 'You have found its task at the service'],

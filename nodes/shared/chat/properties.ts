@@ -30,7 +30,7 @@ export const DEFAULT_MODEL = 'Default Model';
 
 /** Who answers: a model, or an application or workflow of the service. */
 export const bindingFields = {
-	answeredBy: choice<'model' | 'app'>('Answered By', {
+	answeredBy: choice('Answered By', {
 		noDataExpression: true,
 		choices: [
 			['Model', 'model'],
@@ -84,7 +84,7 @@ export interface MessageEntry {
 
 /** The input: one prompt, a list of messages, or messages as JSON. */
 export const inputFields = {
-	input: choice<'prompt' | 'messages' | 'json'>('Input', {
+	input: choice('Input', {
 		noDataExpression: true,
 		choices: [
 			['Prompt', 'prompt', 'One message, with an optional system message'],
@@ -174,13 +174,9 @@ const STREAMING = [
 
 /** Known values of Reasoning Effort; others can be typed. */
 const REASONING_EFFORTS = [
-	{ name: 'None', value: 'none' },
-	{ name: 'Minimal', value: 'minimal' },
-	{ name: 'Low', value: 'low' },
-	{ name: 'Medium', value: 'medium' },
-	{ name: 'High', value: 'high' },
-	{ name: 'Extra High', value: 'xhigh' },
-];
+	...['None', 'Minimal', 'Low', 'Medium', 'High'].map((name) => [name, name.toLowerCase()]),
+	['Extra High', 'xhigh'],
+].map(([name = '', value = '']) => ({ name, value }));
 
 /** How much the model reasons: a text that each model understands. */
 export const reasoningEffortField = locator(
@@ -232,7 +228,7 @@ export const replyFields = (...unused: readonly string[]) => ({
 
 /** Whether and for which key a node remembers its conversation. */
 export const memoryFields = {
-	memory: choice<'none' | 'chat' | 'key'>('Memory', {
+	memory: choice('Memory', {
 		noDataExpression: true,
 		choices: [
 			['None', 'none', 'Each item is a conversation of its own'],

@@ -25,7 +25,7 @@ export const assistantRequestFields = optional({
 		max: 1,
 	}),
 	reasoningEffort: reasoningEffortField,
-	thinking: choice<'default' | 'enabled' | 'disabled'>('Thinking', {
+	thinking: choice('Thinking', {
 		help: 'Whether the model thinks before it answers',
 		default: 'disabled',
 		choices: [
@@ -75,7 +75,7 @@ export const assistantRequestFields = optional({
 export const agentRequestFields = {
 	...assistantRequestFields,
 	...optional({
-		toolChoice: choice<'auto' | 'none' | 'required'>('Tool Choice', {
+		toolChoice: choice('Tool Choice', {
 			help: 'Whether the model may call tools',
 			default: 'auto',
 			choices: [
@@ -107,7 +107,7 @@ export const requestFields = {
 export const modelRequestFields = {
 	...assistantRequestFields,
 	...optional({
-		responseFormat: choice<'json_object' | 'text'>('Response Format', {
+		responseFormat: choice('Response Format', {
 			help: 'Format of the reply',
 			default: 'json_object',
 			choices: [

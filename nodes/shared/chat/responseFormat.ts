@@ -25,7 +25,7 @@ const SCHEMA = schemaFields({
 
 /** The field of the form, and the definition of the schema below it. */
 export const formatFields = {
-	responseFormat: choice<'json' | 'schema' | 'text'>(LABEL, {
+	responseFormat: choice(LABEL, {
 		choices: [
 			['JSON', 'json', 'The reply is JSON, and the output has its value as well'],
 			['JSON by Schema', 'schema', 'JSON with the fields that you define; it is checked'],

@@ -56,7 +56,7 @@ export function schemaFields({
 		}),
 	};
 	return {
-		define: choice<'fields' | 'schema' | 'example'>(label, {
+		define: choice(label, {
 			choices: [
 				['From an Example', 'example'],
 				['Using Fields', 'fields'],

@@ -221,7 +221,7 @@ interface List<V extends string> extends More {
 }
 
 /** One of several fixed values. */
-export function choice<V extends string>(
+export function choice<const V extends string>(
 	label: string,
 	{ choices, ...more }: List<V>,
 ): Declared<V> {
