@@ -132,28 +132,26 @@ async function check(context: IExecuteFunctions): Promise<IDataObject> {
 	const others = open.filter((row) => !isOwn(row, account));
 	const unanswered = await list(context);
 	const renamed = (await onRenamed(context, TASK_TABLE, { find: { all } })).filter(hasTask);
-	const counts = {
-		open: own.length,
-		of_other_keys: others.length,
-		in_renamed_tables: renamed.length,
-		unanswered: unanswered.length,
-	};
-	const named = (rows: readonly Row[]) => rows.slice(0, MAX_NAMED).map(taskIdOf).join(', ');
 	const problems = [
-		[own, 'open: collect them', named],
+		['open', own, 'open: collect them'],
 		[
+			'of_other_keys',
 			others,
 			'of another API key or Base URL: collect them, or clear the column account',
-			named,
 		],
-		[renamed, 'in a renamed table, open: collect them with a workflow that uses it', named],
-		[unanswered, 'without an answer: settle them with Unanswered Calls', () => ''],
+		[
+			'in_renamed_tables',
+			renamed,
+			'in a renamed table, open: collect them with a workflow that uses it',
+		],
+		['unanswered', unanswered, 'without an answer: settle them with Unanswered Calls'],
 	] as const;
-	const lines = problems
-		.filter(([rows]) => rows.length > 0)
-		.map(([rows, problem, name]) =>
-			[`${rows.length} ${problem}`, name(rows)].filter(Boolean).join(' – '),
-		);
-	if (lines.length === 0) return counts;
+	const found = problems.filter(([, rows]) => rows.length > 0);
+	if (found.length === 0)
+		return Object.fromEntries(problems.map(([name, rows]) => [name, rows.length]));
+	const lines = found.map(([, rows, problem]) => {
+		const ids = rows.slice(0, MAX_NAMED).map(taskIdOf).filter(Boolean).join(', ');
+		return [`${rows.length} ${problem}`, ids].filter(Boolean).join(' – ');
+	});
 	throw new InputError('Task Ledger', 'has paid videos that nobody has', lines.join('. '));
 }

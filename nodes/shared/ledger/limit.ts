@@ -35,24 +35,12 @@ export interface Limit {
 	readonly check: (spent: Total, items: readonly number[]) => void;
 }
 
-const plus = (a: Total, { videos, cost, unpriced }: Total): Total => ({
-	videos: a.videos + videos,
-	cost: a.cost + cost,
-	unpriced: a.unpriced + unpriced,
-});
-
-function totalOf({ estimated_cost: cost }: Row): Total {
-	return typeof cost === 'number'
-		? { videos: 1, cost, unpriced: 0 }
-		: { videos: 1, cost: 0, unpriced: 1 };
-}
-
 /**
  * Sums up the rows of a limit, with one page of them in memory. A call counts once: while its row is replaced, the new one
  * has a higher ID.
  *
  * @param own The calls of this run, which do not count.
- * @returns `spent`: what is paid for or reserved. `claimed`: what others want to reserve at this moment. `isBehind`: whether
+ * @returns `spent`: what is paid for or reserved. `all`: with what others want to reserve at this moment. `isBehind`: whether
  *   one of these has claimed before this run. `isComplete`: whether all own calls have a row.
  */
 export async function sumUp(
@@ -61,24 +49,27 @@ export async function sumUp(
 	nowMs: number,
 	own: ReadonlySet<unknown> = new Set(),
 ) {
-	const none: Total = { videos: 0, cost: 0, unpriced: 0 };
-	const sums = { spent: none, claimed: none };
+	const none = { videos: 0, cost: 0, unpriced: 0 };
+	const [spent, all] = [{ ...none }, { ...none }];
 	const unanswered = new Set<unknown>();
 	let [isBehind, found] = [false, 0];
 	for (let page: readonly Row[] | undefined; page === undefined || page.length === PAGE;) {
 		const after = Number(page?.at(-1)?.['id'] ?? 0);
 		page = await run([{ find: { all: [...rows, ['id', 'gt', after]] }, limit: PAGE }]);
 		for (const row of page) {
-			const { call, status } = row;
+			const { call, status, estimated_cost: cost } = row;
 			if (own.has(call)) found++;
 			if (own.has(call) || unanswered.has(call) || stateOf(row, nowMs) === 'none') continue;
 			if (taskIdOf(row) === '') unanswered.add(call);
-			const kind = status === 'claimed' ? 'claimed' : 'spent';
-			sums[kind] = plus(sums[kind], totalOf(row));
-			isBehind ||= kind === 'claimed' && found === 0;
+			isBehind ||= status === 'claimed' && found === 0;
+			for (const sum of status === 'claimed' ? [all] : [all, spent]) {
+				sum.videos += 1;
+				if (typeof cost === 'number') sum.cost += cost;
+				else sum.unpriced += 1;
+			}
 		}
 	}
-	return { ...sums, isBehind, isComplete: found >= own.size };
+	return { spent, all, isBehind, isComplete: found >= own.size };
 }
 
 /**
@@ -110,9 +101,8 @@ export async function reserveWithin<T>(
 			const sums = await sumUp(onLedger, limit.rows, heldAtMs, own);
 			if (!sums.isComplete) throw new Error('it does not return the rows that were written');
 			limit.check(sums.spent, items);
-			const all = plus(sums.spent, sums.claimed);
 			const fits = readResult(() => {
-				limit.check(all, items);
+				limit.check(sums.all, items);
 			});
 			if ('value' in fits) {
 				const set = { status: 'reserved' };

@@ -82,7 +82,13 @@ async function find<T>(run: LedgerRun<T>) {
 	if (origin !== undefined) {
 		await takeOver(run, origin, rows, { used, again }).catch(run.tell);
 	}
-	if (others > 0) hintOthers(run, others);
+	if (others > 0) {
+		const items = others === 1 ? '1 item has' : `${others} items have`;
+		hint(
+			context,
+			`A retry pays for nothing twice: ${items} the result of the earlier try, which had other values. For the values of now, execute the workflow again instead of retrying.`,
+		);
+	}
 	return { known, fromLedger, rows: new Set(found.map(({ id }) => id)) };
 }
 
@@ -196,13 +202,4 @@ export function outcomeOf<T>(
 	isReused: boolean,
 ): Settled<Paid<T>> {
 	return result === undefined ? { error: fromSaved(failure!) } : { value: { result, isReused } };
-}
-
-/** Says that items have results of other values, because an earlier try of the execution paid for them. */
-function hintOthers<T>({ context }: LedgerRun<T>, count: number): void {
-	const items = count === 1 ? '1 item has' : `${count} items have`;
-	hint(
-		context,
-		`A retry pays for nothing twice: ${items} the result of the earlier try, which had other values. For the values of now, execute the workflow again instead of retrying.`,
-	);
 }
