@@ -1,4 +1,4 @@
-// @seconds 60
+// @seconds 120
 import type { Browser } from 'playwright-core';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
@@ -46,6 +46,8 @@ afterAll(async () => {
 }, RUN_LIMIT_MS);
 
 let ref: WorkflowRef;
+/** The same workflow with a wait that suspends its execution. */
+let sleeping: WorkflowRef;
 
 async function runVideo(): Promise<string> {
 	return await client.run(ref, 'Start');
@@ -74,31 +76,35 @@ test(
 			type: 'agentVideoApi',
 			data: { baseUrl: emulator.url, apiKey: 'demo-key' },
 		});
-		ref = await client.importWorkflow(
+		const video = (parameters: object) =>
 			workflow('Video', [
 				node('Start', 'n8n-nodes-base.manualTrigger', 1),
 				node('Create', `${PACKAGE}.createVideo`, 1, {
 					parameters: { prompt: 'A lighthouse at dawn' },
 					credential,
 				}),
-				node('Wait', `${PACKAGE}.waitForVideo`, 1, { credential }),
-			]),
-		);
+				node('Wait', `${PACKAGE}.waitForVideo`, 1, { credential, parameters }),
+			]);
+		ref = await client.importWorkflow(video({}));
+		sleeping = await client.importWorkflow(video({ waitMode: 'suspend' }));
 		await expectVideo(await runVideo());
 	},
 	BROWSER_LIMIT_MS,
 );
 
 test(
-	'an update from the page lets a running execution finish, and workflows of the first version run on',
+	'an update from the page lets a running and a suspended execution finish, and workflows of the first version run on',
 	async () => {
 		registry.publish(versions.second);
 		await onCommunityNodes(browser, n8n.url, 'update', async (settings) => {
 			await settings.updateOffered();
+			const suspended = await client.run(sleeping, 'Start');
+			await client.waitForExecution(suspended, { orWaiting: true });
 			const waiting = await runVideo();
 			await settings.update(versions.second);
 			expect(await settings.descriptions()).toContain(MARK);
 			await expectVideo(waiting);
+			await expectVideo(suspended);
 		});
 		await expectVideo(await runVideo());
 	},
