@@ -194,7 +194,14 @@ const SUSPICIOUS: Readonly<Record<string, string>> = {
 	'carriage returns': '\r',
 	NUL: '\0',
 	backslashes: '\\',
+	'quotation marks': '"',
+	'opening angle brackets': '<',
 	'beginnings of images': '![',
+	'code fences': '```\n',
+	'half surrogates': '\ud83d',
+	families: '👨‍👩‍👧‍👦',
+	'combining characters': '\u0301',
+	blanks: ' ',
 };
 
 const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then'];
