@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { errorBody, HttpError } from './errors';
+import { pathOf } from './script/addScripts';
 import type { EmulatedService } from './service';
 import { validationMessage } from './validationMessage';
 
@@ -27,11 +28,9 @@ function toHttpError(error: FastifyError | HttpError): HttpError {
 	return new HttpError(status, HTTP_MESSAGES[error.code] ?? 'The request is malformed.');
 }
 
-const pathOf = (url: string): string => url.split('?', 1).join('');
-
 /** 404 for an unknown path, 405 with `Allow` for a known path and another method. */
 function routeError(server: FastifyInstance, request: FastifyRequest): HttpError {
-	const path = pathOf(request.url);
+	const path = pathOf(request);
 	const allowed = METHODS.filter(
 		// Its type leaves out that it returns null for an unknown route.
 		(method) => (server.findRoute({ url: path, method }) as object | null) !== null,
@@ -62,8 +61,7 @@ export function addErrorHandler(
 	});
 	// Before the body is parsed: a wrong path or method takes precedence over an invalid body.
 	server.addHook('onRequest', async (request) => {
-		if (request.is404 && !scripts.covers(pathOf(request.url)))
-			throw routeError(server, request);
+		if (request.is404 && !scripts.covers(pathOf(request))) throw routeError(server, request);
 	});
 }
 

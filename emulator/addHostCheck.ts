@@ -28,3 +28,14 @@ export function addHostCheck(server: FastifyInstance, allowed: readonly string[]
 		);
 	});
 }
+
+/** Rejects bodies that are compressed, which would be taken for broken JSON. */
+export function addEncodingCheck(server: FastifyInstance): void {
+	server.addHook(
+		'onRequest',
+		async ({ headers: { 'content-encoding': coding = 'identity' } }) => {
+			if (coding !== 'identity')
+				throw new HttpError(415, 'Send the body without Content-Encoding.');
+		},
+	);
+}

@@ -1,19 +1,35 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { assetPath } from './assets';
+import CLI from './cliOptions.json';
+import { compareRecording } from './record/compare';
+import { startRecorder } from './record/recorder';
 import { dialects } from './script/scriptStore';
-import { startEmulator } from './startEmulator';
+import { startEmulator, type Emulator, type EmulatorOptions } from './startEmulator';
 
-interface CliOptions {
+interface CliOptions extends Pick<
+	EmulatorOptions,
+	'videoSeconds' | 'chunkMs' | 'minimal' | 'openai' | 'cors'
+> {
 	readonly port: number;
 	readonly host: string;
-	readonly allowHost?: readonly string[];
-	readonly videoSeconds: number;
-	readonly chunkMs?: number;
 	readonly seed: number;
-	readonly minimal?: boolean;
+	readonly allowHost?: readonly string[];
 	readonly virtualClock?: boolean;
-	readonly openai?: boolean;
 	readonly script?: readonly string[];
+	readonly record?: string;
+	readonly upstream?: string;
+	readonly replay?: string;
+	readonly compare?: string;
 	readonly quiet?: boolean;
+}
+
+interface OptionRow {
+	readonly flags: string;
+	readonly about: string;
+	readonly default?: number | string;
+	/** Of a number from 0. */
+	readonly max?: number;
+	readonly integer?: boolean;
 }
 
 /** Option parser for numbers from 0 to `max`. */
@@ -28,25 +44,44 @@ const numberOption =
 		);
 	};
 
-/** Messages for errors at startup, by error code. */
-const STARTUP_ERRORS: Readonly<Record<string, (options: CliOptions) => string>> = {
-	EADDRINUSE: ({ port }) =>
-		`Port ${port} is already in use. Choose another port with --port, or stop the program that uses it.`,
-	EACCES: ({ port }) =>
-		`This account is not allowed to listen on port ${port}. Choose a port above 1023.`,
-	EADDRNOTAVAIL: ({ host }) => `${host} is not an address of this machine.`,
-	ENOTFOUND: ({ host }) => `Unknown host: ${host}`,
-};
+/** Starts what the options ask for; undefined if there is nothing to stop. */
+async function start(options: CliOptions): Promise<Pick<Emulator, 'url' | 'stop'> | undefined> {
+	const {
+		quiet,
+		virtualClock,
+		record,
+		upstream = '',
+		replay,
+		compare,
+		script,
+		...rest
+	} = options;
+	const shared = {
+		...rest,
+		allowedHosts: options.allowHost ?? [],
+		...(!quiet && { log: console.log }),
+	};
+	if (record !== undefined) {
+		if (!URL.canParse(upstream))
+			throw new Error('--record needs the address of a service in --upstream.');
+		return await startRecorder({ ...shared, file: record, upstream });
+	}
+	if (compare !== undefined) {
+		const differences = await compareRecording(compare, rest);
+		console.log(differences.join('\n') || 'The emulator answers alike.');
+		return undefined;
+	}
+	const replayed = replay === undefined ? [] : [replay, assetPath('script', 'unrecorded.yaml')];
+	return await startEmulator({
+		...shared,
+		scripts: [...replayed, ...(script ?? [])],
+		clock: virtualClock ? 'virtual' : 'real',
+	});
+}
 
 async function run(options: CliOptions): Promise<void> {
-	const { quiet, virtualClock, allowHost = [], script = [], ...rest } = options;
-	const emulator = await startEmulator({
-		...rest,
-		allowedHosts: allowHost,
-		scripts: script,
-		clock: virtualClock ? 'virtual' : 'real',
-		...(!quiet && { log: console.log }),
-	});
+	const emulator = await start(options);
+	if (!emulator) return;
 	console.log(`Listening on ${emulator.url}`);
 
 	for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -56,45 +91,23 @@ async function run(options: CliOptions): Promise<void> {
 	}
 }
 
-const program = new Command('emulator')
-	.description('Emulates the conversational agent and video generation service locally.')
-	.option(
-		'--port <number>',
-		'port to listen on; 0 selects a free port',
-		numberOption(65_535, true),
-		8787,
-	)
-	.option('--host <address>', 'address to listen on', '127.0.0.1')
-	.option(
-		'--allow-host <names...>',
-		'host names to accept besides localhost and the address that is connected to',
-	)
-	.option(
-		'--video-seconds <number>',
-		'maximum generation time of a video',
-		numberOption(86_400, false),
-		30,
-	)
-	.option(
-		'--chunk-ms <number>',
-		'delay between chunks of a stream (default: 20; with --virtual-clock 0)',
-		numberOption(60_000, false),
-	)
-	.option(
-		'--seed <number>',
-		'the same seed and requests give the same responses',
-		numberOption(2 ** 31, true),
-		1,
-	)
-	.option('--minimal', 'respond with nothing beyond what the specification requires')
-	.option('--virtual-clock', 'stop the clock; POST /__emulator/clock advances it')
-	.option('--openai', 'also accept what clients of OpenAI send beyond the service')
-	.option('--script <files...>', `scripted answers in YAML or JSON; or ${dialects().join(', ')}`)
-	.option('--quiet', 'do not log requests');
+const program = new Command('emulator').description(
+	'Emulates the conversational agent and video generation service locally.',
+);
+const ROWS: readonly OptionRow[] = CLI.options;
+for (const { flags, about, max, integer = false, default: value } of ROWS) {
+	const option = new Option(flags, about.replace('{dialects}', dialects().join(', ')));
+	if (max !== undefined) option.argParser(numberOption(max, integer));
+	program.addOption(value === undefined ? option : option.default(value));
+}
 
+/** Messages for errors at startup, by error code. */
+const STARTUP_ERRORS: Readonly<Record<string, string>> = CLI.errors;
 const options = program.parse().opts<CliOptions>();
 run(options).catch((error: unknown) => {
 	const { code = '', message } = error as NodeJS.ErrnoException;
-	console.error(STARTUP_ERRORS[code]?.(options) ?? message);
+	const values: Readonly<Record<string, unknown>> = { ...options };
+	const text = STARTUP_ERRORS[code] ?? message;
+	console.error(text.replace(/\{(\w+)\}/g, (_whole, name: string) => String(values[name])));
 	process.exitCode = 1;
 });

@@ -49,13 +49,8 @@ function virtualClock(): EmulatorClock {
 		async advance(ms) {
 			const targetMs = nowMs + ms;
 			for (;;) {
-				const due = sleepers
-					.filter(({ dueMs }) => dueMs <= targetMs)
-					.reduce<Sleeper | undefined>(
-						(a, b) => (a && a.dueMs <= b.dueMs ? a : b),
-						undefined,
-					);
-				if (!due) break;
+				const [due] = sleepers.sort((a, b) => a.dueMs - b.dueMs);
+				if (!due || due.dueMs > targetMs) break;
 				sleepers = sleepers.filter((sleeper) => sleeper !== due);
 				nowMs = due.dueMs;
 				due.wake();

@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { addChatRoutes } from './chat/addChatRoutes';
-import { addHostCheck } from './addHostCheck';
+import { addEncodingCheck, addHostCheck } from './addHostCheck';
 import { addErrorHandler, handleClientError } from './addErrorHandler';
 import { addControlRoutes } from './addControlRoutes';
 import { addJournal } from './addJournal';
@@ -20,19 +20,39 @@ const STRICT_VALUES = {
 	useDefaults: false,
 	allowUnionTypes: true,
 	discriminator: true,
-} as const;
+	// The message of a rule is in its schema.
+	keywords: ['problem'],
+	verbose: true,
+};
 
 export interface ServerOptions {
 	/** Receives one line per request, and what happens to scripts. */
 	readonly log?: (line: string) => void;
 	/** Host names to accept besides loopback names and the address that was connected to. */
 	readonly allowedHosts?: readonly string[];
+	/** Origins whose web pages may use the emulator, or `*`; without it, browsers keep them out. */
+	readonly cors?: readonly string[];
+}
+
+/** Answers what a browser asks before a web page of an allowed origin may send a request. */
+function addCors(server: FastifyInstance, origins: readonly string[]): void {
+	server.addHook('onRequest', async ({ method, headers }, reply) => {
+		const { origin = '', 'access-control-request-headers': wanted = '' } = headers;
+		if (!origins.some((allowed) => allowed === '*' || allowed === origin)) return;
+		reply.headers({ 'access-control-allow-origin': origin, vary: 'origin' });
+		if (method !== 'OPTIONS') return;
+		reply.headers({
+			'access-control-allow-methods': 'GET, POST, DELETE',
+			'access-control-allow-headers': wanted,
+		});
+		return reply.code(204).send();
+	});
 }
 
 /** Creates the HTTP server of an emulated service; it is not listening yet. */
 export function createServer(
 	service: EmulatedService,
-	{ log, allowedHosts = [] }: ServerOptions = {},
+	{ log, allowedHosts = [], cors = [] }: ServerOptions = {},
 ): FastifyInstance {
 	const server = fastify({
 		bodyLimit: MAX_BODY_BYTES,
@@ -42,6 +62,8 @@ export function createServer(
 	});
 	server.removeContentTypeParser('text/plain');
 	addHostCheck(server, allowedHosts);
+	addCors(server, cors);
+	addEncodingCheck(server);
 	addJournal(server, service, log);
 	addErrorHandler(server, service, log);
 	const addScriptedResponses = addScripts(server, service);

@@ -1,21 +1,10 @@
+import TYPES from './errorTypes.json';
+
 /**
  * `type` of the error body, by HTTP status. The specification shows `invalid_request_error` only
  * (spec 7); the other values are ours. 404, 405, 413 and 415 are plain HTTP.
  */
-const ERROR_TYPES: Readonly<Record<number, string>> = {
-	400: 'invalid_request_error',
-	401: 'authentication_error',
-	402: 'not_found_error',
-	403: 'permission_error',
-	404: 'invalid_request_error',
-	405: 'invalid_request_error',
-	406: 'insufficient_credit_error',
-	409: 'content_moderation_error',
-	413: 'invalid_request_error',
-	415: 'invalid_request_error',
-	429: 'rate_limit_error',
-	503: 'service_error',
-};
+const ERROR_TYPES: Readonly<Record<number, string>> = TYPES;
 
 /** Error response: HTTP status, message for the caller, and extra headers. */
 export class HttpError extends Error {

@@ -26,7 +26,7 @@ export interface JournalLimits {
 	/** Maximum number of entries. Default 10,000. */
 	readonly maxEntries?: number;
 	/** Maximum size of all bodies, in bytes. Default 64 MiB. */
-	readonly maxBytes?: number;
+	readonly maxBytes?: number | undefined;
 }
 
 /** Request journal: list, oldest first, bounded by the number of entries and by the size of their bodies. */

@@ -1,37 +1,75 @@
-import type { AssistantSessions } from './chat/assistantSessions';
-import type { AppRateLimits } from './chat/appRateLimits';
-import type { EmulatorClock } from './clock';
-import type { FaultQueue } from './faults/faultQueue';
-import type { Journal } from './journal';
-import type { ScriptStore } from './script/scriptStore';
-import type { TaskStore } from './video/tasks';
+import { AppRateLimits } from './chat/appRateLimits';
+import { createClock, type ClockKind } from './clock';
+import { FaultQueue } from './faults/faultQueue';
+import { Journal } from './journal';
+import { hexId } from './random';
+import { ScriptStore } from './script/scriptStore';
+import { TaskStore } from './video/tasks';
 
 /** Settings that affect the responses. */
 export interface ServiceSettings {
+	/** The same seed and requests give the same responses. Default 1. */
 	readonly seed: number;
-	/** Milliseconds between two chunks of a streamed response. */
+	/** Milliseconds between two chunks of a streamed response. Default 20; with a virtual clock 0. */
 	readonly chunkMs: number;
 	/**
 	 * Responses have only what the specification requires: no field of the third-party schema, none that it leaves open
-	 * (`trace_id`, `thumbnail_url`, `enhanced_prompt`, `elapsed`), and no `Retry-After`.
+	 * (`trace_id`, `thumbnail_url`, `enhanced_prompt`, `elapsed`), and no `Retry-After`. Default false.
 	 */
 	readonly minimal: boolean;
-	/** Accept requests of the third-party schema that the service's own rules do not allow. */
+	/** Accept requests of the third-party schema that the service's own rules do not allow. Default false. */
 	readonly openai: boolean;
-	/** Videos show the words of their prompt; without, all videos of a format are the same file, which is drawn once. */
+	/** Videos show the words of their prompt. Default true; without, all videos of a format are the same file, which is drawn once. */
 	readonly wordsInVideos: boolean;
 }
 
+/** Turn of a conversation with a super assistant. */
+interface Turn {
+	readonly question: string;
+	readonly answer: string;
+}
+
+export interface ServiceOptions extends Partial<ServiceSettings> {
+	/** Maximum generation time of a video, in seconds. Default 30. */
+	readonly videoSeconds?: number;
+	/** Maximum size of the bodies in the journal, in bytes. Default 64 MiB. */
+	readonly journalBytes?: number;
+	/** Scripted answers: files, or names of scripts that come with the emulator. */
+	readonly scripts?: readonly string[];
+	/** Receives one line per request, and what happens to scripts. */
+	readonly log?: (line: string) => void;
+	/** Default `real`. */
+	readonly clock?: ClockKind;
+}
+
 /** The emulated service: settings and state. */
-export interface EmulatedService {
-	readonly settings: ServiceSettings;
-	readonly clock: EmulatorClock;
-	readonly journal: Journal;
-	readonly faults: FaultQueue;
-	readonly scripts: ScriptStore;
-	readonly tasks: TaskStore;
-	readonly sessions: AssistantSessions;
-	readonly appRateLimits: AppRateLimits;
-	/** Next unique identifier; the sequence is determined by the seed. */
-	readonly nextId: (prefix: string) => string;
+export type EmulatedService = ReturnType<typeof createService>;
+
+/**
+ * Creates an emulated service with empty state.
+ * @throws Error that names line and column of each problem of a script
+ */
+export function createService(options: ServiceOptions) {
+	const { seed = 1, videoSeconds = 30, clock: kind = 'real' } = options;
+	const settings: ServiceSettings = {
+		seed,
+		chunkMs: options.chunkMs ?? (kind === 'real' ? 20 : 0),
+		minimal: options.minimal ?? false,
+		openai: options.openai ?? false,
+		wordsInVideos: options.wordsInVideos ?? true,
+	};
+	let ids = 0;
+	return {
+		settings,
+		clock: createClock(kind),
+		journal: new Journal({ maxBytes: options.journalBytes }),
+		faults: new FaultQueue(),
+		scripts: new ScriptStore(options.scripts ?? [], options.log),
+		tasks: new TaskStore({ seed, videoSeconds }),
+		/** Turns of the sessions of super assistants, by account and session (spec 2.7). */
+		sessions: new Map<string, readonly Turn[]>(),
+		appRateLimits: new AppRateLimits(),
+		/** Next unique identifier; the sequence is determined by the seed. */
+		nextId: (prefix: string) => `${prefix}${hexId(24, seed, prefix, ++ids)}`,
+	};
 }

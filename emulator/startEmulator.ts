@@ -1,10 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import type { EmulatorClock } from './clock';
 import { createServer, type ServerOptions } from './createServer';
-import { createService, type ServiceOptions } from './createService';
-import type { FaultQueue } from './faults/faultQueue';
-import type { Journal } from './journal';
-import type { TaskStore } from './video/tasks';
+import { createService, type EmulatedService, type ServiceOptions } from './service';
 
 export interface EmulatorOptions extends ServiceOptions, ServerOptions {
 	/** Default 0, which selects a free port. */
@@ -13,17 +9,11 @@ export interface EmulatorOptions extends ServiceOptions, ServerOptions {
 	readonly host?: string;
 }
 
-/** A running emulator. */
-export interface Emulator {
+/** A running emulator. Fault injection: `faults.add({ kind: 'reset', path: '/v1/videos/tasks' })`. */
+export interface Emulator extends Pick<EmulatedService, 'clock' | 'journal' | 'faults' | 'tasks'> {
 	/** The base URL, for example `http://127.0.0.1:8787`. */
 	readonly url: string;
 	readonly port: number;
-	readonly clock: EmulatorClock;
-	readonly journal: Journal;
-	/** Fault injection: `faults.add({ kind: 'reset', path: '/v1/videos/tasks' })`. */
-	readonly faults: FaultQueue;
-	/** Accepted video tasks, with the effective settings of each request. */
-	readonly tasks: TaskStore;
 	/** Closes all connections and the port. */
 	stop(): Promise<void>;
 }

@@ -1,4 +1,8 @@
 import type { FastifySchemaValidationError } from 'fastify';
+import TEXTS from './validationMessages.json';
+
+/** Messages for JSON schema violations, by keyword. */
+const MESSAGES: Readonly<Record<string, string>> = TEXTS;
 
 /** JSON pointer as a field path: `/messages/0/role` → `messages[0].role`. */
 function fieldName(pointer: string): string {
@@ -10,35 +14,26 @@ function fieldName(pointer: string): string {
 		.replace(/^\./, '');
 }
 
-type Params = Readonly<Record<string, unknown>>;
-
-/** Messages for JSON schema violations, by keyword. */
-const MESSAGES: Readonly<Record<string, (field: string, params: Params) => string>> = {
-	required: (field, { missingProperty }) =>
-		`${[field, String(missingProperty)].filter(Boolean).join('.')} is required`,
-	type: (field, { type }) => `${field || 'The body'} must be of type ${String(type)}`,
-	enum: (field, { allowedValues }) =>
-		`${field} must be one of ${(allowedValues as readonly string[]).join(', ')}`,
-	additionalProperties: (field, { additionalProperty }) =>
-		`${[field, String(additionalProperty)].filter(Boolean).join('.')} is unknown`,
-	const: (field, { allowedValue }) => `${field} must be ${String(allowedValue)}`,
-	discriminator: (field, { tag }) => `${field}.${String(tag)} is missing or unknown`,
-	pattern: (field) => `${field} must not be empty`,
-	minItems: (field) => `${field} must not be empty`,
-	maxItems: (field, { limit }) => `${field} must have at most ${String(limit)} entries`,
-	minimum: (field, { limit }) => `${field} must be at least ${String(limit)}`,
-	maximum: (field, { limit }) => `${field} must be at most ${String(limit)}`,
+/** A violation as Ajv reports it; the schema of a rule says itself what the `problem` is. */
+type Violation = Pick<FastifySchemaValidationError, 'instancePath' | 'keyword' | 'params'> & {
+	readonly message?: string | undefined;
+	readonly parentSchema?: Readonly<Record<string, unknown>> | undefined;
 };
 
 /** Message for a JSON schema violation: the field and the rule. */
-export function validationMessage({
-	instancePath,
-	keyword,
-	params,
-	message,
-}: FastifySchemaValidationError): string {
+export function validationMessage(violation: Violation): string {
+	const { instancePath, keyword, params, message = 'is not valid', parentSchema } = violation;
 	const field = fieldName(instancePath);
-	return (
-		MESSAGES[keyword]?.(field, params) ?? `${field || 'The body'} ${message ?? 'is not valid'}`
+	const values: Readonly<Record<string, unknown>> = {
+		...params,
+		type: String(params['type']),
+		field,
+		subject: field || 'The body',
+		parent: field && `${field}.`,
+		problem: parentSchema?.['problem'],
+	};
+	return (MESSAGES[keyword] ?? `{subject} ${message}`).replace(
+		/\{(\w+)\}/g,
+		(_whole, name: string) => [values[name]].flat().join(', '),
 	);
 }

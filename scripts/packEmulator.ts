@@ -17,6 +17,7 @@ const FILES = [
 	'media/sounds',
 	'media/thumbnail.jpg',
 	'script/script.schema.json',
+	'script/unrecorded.yaml',
 ];
 
 /**

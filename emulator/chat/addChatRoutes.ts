@@ -7,6 +7,7 @@ import { addOpenAiRoutes } from '../openai/addOpenAiRoutes';
 import { serviceRequest } from '../openai/chatRequest';
 import { chatRequest, responseBody, responseEvents } from '../openai/responses';
 import type { EmulatedService } from '../service';
+import { loadTokenizer } from './countTokens';
 import { createReply } from './createReply';
 import { requireValidMessages } from './requireValidMessages';
 import { requireValidTools } from './requireValidTools';
@@ -18,19 +19,15 @@ import type { Reply } from './reply';
 import { CHAT_SCHEMA, type ChatBody } from './requestSchema';
 import { resolveBinding } from './resolveBinding';
 
+/** Characters that the context of a model holds. */
+const MAX_CONTEXT = 1_000_000;
+
 /** Validates the rules between fields (spec 2.1). */
-function requireConsistentFields({
-	messages,
-	response_format,
-	tool_choice,
-	tools,
-	openai,
-}: ChatBody): void {
+function requireConsistentFields({ messages, response_format, tools, openai }: ChatBody): void {
 	requireValidMessages(messages);
+	if (messages.reduce((sum, message) => sum + textOf(message).length, 0) > MAX_CONTEXT)
+		throw new HttpError(413, `messages must have at most ${MAX_CONTEXT} characters`);
 	requireValidTools(tools ?? []);
-	if (tool_choice === 'required' && !tools?.length) {
-		throw new HttpError(400, 'tool_choice "required" needs tools');
-	}
 	const asksForJson = messages.some((message) => /json/i.test(textOf(message)));
 	if (response_format?.type === 'json_object' && !openai?.schema && !asksForJson) {
 		throw new HttpError(
@@ -70,7 +67,11 @@ async function* typedEvents(reply: Reply, { clock, settings }: EmulatedService) 
 }
 
 /** Checks a request, and creates the reply to it. */
-function replyTo(request: FastifyRequest<{ Body: ChatBody }>, service: EmulatedService): Reply {
+async function replyTo(
+	request: FastifyRequest<{ Body: ChatBody }>,
+	service: EmulatedService,
+): Promise<Reply> {
+	await loadTokenizer();
 	const { body } = request;
 	const caller = authenticate(request);
 	requireConsistentFields(body);
@@ -127,7 +128,7 @@ export function addChatRoutes(server: FastifyInstance, service: EmulatedService)
 
 		chat.post<{ Body: ChatBody }>('/v1/chat/completions', schema, async (request, reply) => {
 			const { body } = request;
-			const result = replyTo(request, service);
+			const result = await replyTo(request, service);
 			const durations = (result.session?.steps ?? []).map((step) => step.durationMs);
 			if (!body.stream) await service.clock.sleep(durations.reduce((sum, ms) => sum + ms, 0));
 			const whole = completionBody(result, service.settings, body.openai?.n);
@@ -136,7 +137,7 @@ export function addChatRoutes(server: FastifyInstance, service: EmulatedService)
 		if (!service.settings.openai) return;
 		addOpenAiRoutes(chat);
 		chat.post<{ Body: ChatBody }>('/v1/responses', schema, async (request, reply) => {
-			const result = replyTo(request, service);
+			const result = await replyTo(request, service);
 			return send(reply, request.body, typedEvents(result, service), responseBody(result));
 		});
 	});

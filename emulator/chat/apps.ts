@@ -7,22 +7,14 @@ export interface KnowledgeRecord {
 }
 
 /** Target of `app_code`: an application, workflow or super assistant (spec 1, 2.1). */
-export interface App {
+export interface App extends Omit<typeof ROWS.plain, 'thinking' | 'knowledge' | 'plugins'> {
 	readonly code: string;
 	readonly kind: 'application' | 'workflow' | 'assistant';
-	/** `rateLimited` responds with 429 at first (spec 7.1). */
-	readonly access: 'public' | 'rateLimited';
 	/** Name of the account that created it, if no other may call it: 403 for all others (spec 5). */
 	readonly onlyFor?: string;
-	/** Default model; for an assistant the primary model, which a request cannot change. */
-	readonly model: string;
-	/** System prompt. */
-	readonly setting: string;
-	readonly temperature: number;
 	/** Thinking configuration per model; the request overrides it. */
 	readonly thinking: Readonly<Record<string, 'enabled' | 'disabled'>>;
 	readonly knowledge: readonly KnowledgeRecord[];
-	readonly suggestsQuestions: boolean;
 	/** Names of plugins (applications, workflows) or skills (assistants). */
 	readonly plugins: readonly string[];
 	/** Code of the super assistant in the agent node of a workflow (spec 9). */

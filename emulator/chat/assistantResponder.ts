@@ -46,7 +46,8 @@ export function respondAsAssistant(context: ChatContext): DraftReply {
 	if (!last) throw new HttpError(400, 'messages must contain a user message');
 
 	const id = body.session_id ?? service.nextId('session-');
-	const turns = service.sessions.turns(owner, id);
+	const key = `${owner}\n${id}`;
+	const turns = service.sessions.get(key) ?? [];
 	const history = turns.map(({ question }): Message => ({ role: 'user', content: question }));
 	const question = readQuestion(context, [...history, last]);
 	const plugins = runPlugins(context, question);
@@ -59,7 +60,7 @@ export function respondAsAssistant(context: ChatContext): DraftReply {
 	const content = isJson
 		? writeJson(question, { unasked: { topic: question.topic, answer: text } })
 		: text;
-	service.sessions.add(owner, id, { question: question.text, answer: text });
+	service.sessions.set(key, [...turns, { question: question.text, answer: text }]);
 	return {
 		content,
 		session: { id, steps },

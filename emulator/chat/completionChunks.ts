@@ -7,9 +7,9 @@ export interface TimedChunk {
 	readonly chunk: Readonly<Record<string, unknown>>;
 }
 
-/** Splits a text into words with their trailing whitespace; joined they are the text. */
+/** Splits a text into words with their trailing whitespace, and into the clauses of a Chinese one; joined they are the text. */
 export const pieces = (text: string): readonly string[] =>
-	text === '' ? [] : text.split(/(?<=\s)(?=\S)/);
+	text === '' ? [] : text.split(/(?<=\s)(?=\S)|(?<=[，。！？；：、])(?=[^\s，。！？；：、])/);
 
 function envelope(reply: Reply, minimal: boolean) {
 	const { id, created, model, session, traceId } = reply;

@@ -5,6 +5,7 @@ import { respondAsModel } from './modelResponder';
 import { respondAsScripted } from './scriptedResponder';
 import { respondAsWorkflow } from './workflowResponder';
 import type { App } from './apps';
+import { countTokens, firstTokens } from './countTokens';
 import type { ChatContext, DraftReply } from './responder';
 import { textOf } from './messages';
 import type { Reply, TokenUsage } from './reply';
@@ -15,11 +16,6 @@ const RESPONDERS: Readonly<Record<App['kind'], (context: ChatContext) => DraftRe
 	workflow: respondAsWorkflow,
 	assistant: respondAsAssistant,
 };
-
-const CHARACTERS_PER_TOKEN = 4;
-
-/** Estimated number of tokens. */
-const countTokens = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 
 /** Truncates a text before its first stop word (spec 2.1). */
 function truncateAtStop(text: string, stop: readonly string[]): string {
@@ -60,8 +56,9 @@ export function createReply(context: ChatContext): Reply {
 	const hasText = toolCalls.length === 0 || (scripted !== undefined && draft.content !== '');
 	const { maxTokens = Infinity, model = binding.model.code } = body.openai ?? {};
 	const whole = truncateAtStop(draft.content, body.stop ?? []);
-	const isCut = hasText && countTokens(whole) > maxTokens;
-	const content = hasText ? whole.slice(0, maxTokens * CHARACTERS_PER_TOKEN) : null;
+	const begun = firstTokens(whole, maxTokens);
+	const isCut = hasText && begun !== whole;
+	const content = hasText ? begun : null;
 	const written = [content ?? '', reasoning ?? '', ...toolCalls.map((c) => c.function.arguments)];
 	return {
 		id: service.nextId('chatcmpl-'),

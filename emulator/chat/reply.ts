@@ -1,27 +1,15 @@
 import type { ScriptedAnswer } from '../script/script';
 import type { MessageToolCall } from './messages';
 
-/** Token counts (spec 2.4), estimated from the text length. */
+/** Token counts (spec 2.4). */
 export interface TokenUsage {
 	readonly prompt_tokens: number;
 	readonly completion_tokens: number;
 	readonly total_tokens: number;
 }
 
-/** Extra response fields of an application (spec 2.6). */
-export interface Extras {
-	readonly knowledge_base?: { readonly search_hit: boolean; readonly first_similarity: number };
-	readonly suggested_questions?: readonly string[];
-	readonly agent?: {
-		readonly status: string;
-		readonly chain: readonly {
-			readonly plugin_name: string;
-			readonly thought: string;
-			readonly plugin_input: Readonly<Record<string, unknown>>;
-		}[];
-		readonly need_show_plugin: boolean;
-	};
-}
+/** Extra response fields of an application: `knowledge_base`, `suggested_questions`, `agent` (spec 2.6). */
+export type Extras = Readonly<Record<string, unknown>>;
 
 /** Tool run by a super assistant (spec 2.7). */
 export interface ToolStep {

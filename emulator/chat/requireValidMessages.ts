@@ -1,6 +1,6 @@
 import { requirePublicUrl } from '../requirePublicUrl';
 import { HttpError } from '../errors';
-import { textOf, type Message } from './messages';
+import type { Message } from './messages';
 
 function isJson(text: string): boolean {
 	try {
@@ -10,39 +10,6 @@ function isJson(text: string): boolean {
 		return false;
 	}
 }
-
-const isEmpty = (message: Message): boolean =>
-	Array.isArray(message.content) && message.content.some(({ type }) => type === 'image_url')
-		? false
-		: textOf(message).trim() === '';
-
-type Rule = (message: Message) => string | undefined;
-
-/** Rules of a message by its role (spec 2.2). Each returns the problem, or undefined. */
-const RULES: readonly Rule[] = [
-	({ role, tool_calls }) =>
-		tool_calls && role !== 'assistant'
-			? 'tool_calls is allowed in assistant messages only'
-			: undefined,
-	({ role, tool_call_id }) =>
-		tool_call_id != null && role !== 'tool'
-			? 'tool_call_id is allowed in tool messages only'
-			: undefined,
-	({ role, tool_call_id }) =>
-		role === 'tool' && !tool_call_id ? 'tool_call_id is required in a tool message' : undefined,
-	({ role, content }) =>
-		role === 'tool' && typeof content !== 'string'
-			? 'content must be of type string'
-			: undefined,
-	(message) =>
-		message.role !== 'tool' && !message.tool_calls?.length && isEmpty(message)
-			? 'content must not be empty'
-			: undefined,
-	({ tool_calls }) =>
-		tool_calls?.some((call) => !isJson(call.function.arguments))
-			? 'tool_calls must have arguments that are valid JSON'
-			: undefined,
-];
 
 /** Requires one tool message per tool call, directly after the assistant message (spec 2.3, 4). */
 function requireMatchingToolResults(messages: readonly Message[]): void {
@@ -77,11 +44,13 @@ function requireMatchingToolResults(messages: readonly Message[]): void {
  */
 export function requireValidMessages(messages: readonly Message[]): void {
 	messages.forEach((message, index) => {
-		for (const rule of RULES) {
-			const problem = rule(message);
-			if (problem) throw new HttpError(400, `messages[${index}].${problem}`);
+		const { content, tool_calls } = message;
+		if (tool_calls?.some((call) => !isJson(call.function.arguments))) {
+			throw new HttpError(
+				400,
+				`messages[${index}].tool_calls must have arguments that are valid JSON`,
+			);
 		}
-		const { content } = message;
 		if (content === null || content === undefined || typeof content === 'string') return;
 		content.forEach((part, place) => {
 			if (part.type !== 'image_url') return;

@@ -44,8 +44,12 @@ export function readQuestion(
 		knowledge,
 		seed: settings.seed,
 		nowMs: clock.now(),
-		temperature: temperature ?? app?.temperature ?? 0.7,
-		variety: [top_p, frequency_penalty, presence_penalty],
+		sampling: [
+			temperature ?? app?.temperature ?? 0.7,
+			top_p,
+			frequency_penalty,
+			presence_penalty,
+		],
 	});
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorBody } from '../errors';
-import type { BodyFault, BodyPosition } from './fault';
+import type { BodyFault, BodyFaults, BodyPosition } from './fault';
 
 type Body = AsyncIterable<Buffer>;
 
@@ -72,9 +72,9 @@ const errorEvent = (message: string): Buffer =>
 	Buffer.from(`data: ${JSON.stringify(errorBody(503, message))}\n\n`);
 
 type BodyFaultHandlers = {
-	readonly [Kind in BodyFault['kind']]: (
+	readonly [Kind in keyof BodyFaults]: (
 		body: Body,
-		fault: Extract<BodyFault, { kind: Kind }>,
+		fault: BodyFaults[Kind],
 		connection: Connection,
 	) => Body;
 };

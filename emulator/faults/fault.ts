@@ -20,56 +20,44 @@ export interface BodyPosition {
 	readonly afterBytes?: number;
 }
 
-/** Fault that replaces or delays the whole response. */
-export type ResponseFault =
-	/** Normal response after a delay. */
-	| { readonly kind: 'delay'; readonly ms: number }
-	/** Normal response, but the request waits until the faults are cleared; also after its client has gone. */
-	| { readonly kind: 'hold' }
-	/** Another status. A string `body` is sent as text, any other as JSON; default: the error body. */
-	| {
-			readonly kind: 'status';
-			readonly status: number;
-			readonly body?: unknown;
-			readonly headers?: Readonly<Record<string, string>>;
-	  }
-	/** 429 with `Retry-After` in seconds, or as an HTTP date. */
-	| { readonly kind: 'rateLimit'; readonly retryAfterSeconds: number; readonly asDate?: boolean }
-	/** HTML error page of a gateway. Default status 502. */
-	| { readonly kind: 'html'; readonly status?: number }
-	/** Redirect. Default status 302. */
-	| { readonly kind: 'redirect'; readonly location: string; readonly status?: number }
-	/** Connection reset before the headers. */
-	| { readonly kind: 'reset' }
-	/** No response; the connection stays open. */
-	| { readonly kind: 'stall' };
+/** Fields of the faults that replace or delay the whole response. `script.schema.json` says what each kind does. */
+export interface ResponseFaults {
+	delay: { readonly ms: number };
+	hold: object;
+	status: {
+		readonly status: number;
+		readonly body?: unknown;
+		readonly headers?: Readonly<Record<string, string>>;
+	};
+	rateLimit: { readonly retryAfterSeconds: number; readonly asDate?: boolean };
+	html: { readonly status?: number };
+	redirect: { readonly location: string; readonly status?: number };
+	reset: object;
+	stall: object;
+}
 
-/** Fault in the body of an otherwise normal response. */
-export type BodyFault =
-	/** Connection reset at the position, with the headers sent. */
-	| ({ readonly kind: 'resetBody' } & BodyPosition)
-	/** Connection closed at the position: a truncated body. */
-	| ({ readonly kind: 'cut' } & BodyPosition)
-	/** Nothing is sent from the position on; the connection stays open. */
-	| ({ readonly kind: 'stallBody' } & BodyPosition)
-	/** Nothing of the body is sent until the faults are cleared. */
-	| { readonly kind: 'holdBody' }
-	/** Body sent in pieces of `bytes` bytes. Default 1. */
-	| { readonly kind: 'split'; readonly bytes?: number }
-	/** Invalid UTF-8 inserted at the position. */
-	| ({ readonly kind: 'garbage' } & BodyPosition)
-	/** Text inserted at the position, such as a comment or an event. */
-	| ({ readonly kind: 'insert'; readonly text: string } & BodyPosition)
-	/** Stream ended at the position by an event with the service's error body. */
-	| ({ readonly kind: 'errorEvent'; readonly message?: string } & BodyPosition)
-	/** Stream without `[DONE]`. */
-	| { readonly kind: 'missingDone' }
-	/** The event with this number (from 1) sent twice. Default 1. */
-	| { readonly kind: 'duplicate'; readonly event?: number }
-	/** Fields of a JSON body overwritten: `{ status: 'paused' }`. */
-	| { readonly kind: 'set'; readonly fields: Readonly<Record<string, unknown>> }
-	/** Another `Content-Type`. */
-	| { readonly kind: 'contentType'; readonly type: string };
+/** Fields of the faults in the body of an otherwise normal response. */
+export interface BodyFaults {
+	resetBody: BodyPosition;
+	cut: BodyPosition;
+	stallBody: BodyPosition;
+	holdBody: object;
+	split: { readonly bytes?: number };
+	garbage: BodyPosition;
+	insert: BodyPosition & { readonly text: string };
+	errorEvent: BodyPosition & { readonly message?: string };
+	missingDone: object;
+	duplicate: { readonly event?: number };
+	set: { readonly fields: Readonly<Record<string, unknown>> };
+	contentType: { readonly type: string };
+}
+
+type Kinds<Faults> = {
+	[Kind in keyof Faults]: { readonly kind: Kind } & Faults[Kind];
+}[keyof Faults];
+
+export type ResponseFault = Kinds<ResponseFaults>;
+export type BodyFault = Kinds<BodyFaults>;
 
 /** Fault to inject: which requests get it, and what happens to them. */
 export type Fault = FaultSchedule & (ResponseFault | BodyFault);

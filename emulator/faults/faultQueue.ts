@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { Fault } from './fault';
 
 interface PendingFault {
@@ -22,12 +23,11 @@ function matches({ path, method, contains }: Fault, target: FaultTarget): boolea
 /** Faults not used up yet, in the order they were added. */
 export class FaultQueue {
 	private queue: PendingFault[] = [];
-	private release: () => void = () => undefined;
-	private released = this.nextRelease();
+	private readonly clearing = new EventEmitter().setMaxListeners(0);
 
 	/** Resolves when the faults are cleared. */
-	get cleared(): Promise<void> {
-		return this.released;
+	get cleared(): Promise<unknown> {
+		return once(this.clearing, 'clear');
 	}
 
 	get pending(): readonly Fault[] {
@@ -43,8 +43,7 @@ export class FaultQueue {
 	/** Removes the faults that are not used up, and lets held requests and bodies go on. */
 	clear(): void {
 		this.queue = [];
-		this.release();
-		this.released = this.nextRelease();
+		this.clearing.emit('clear');
 	}
 
 	/** Takes the first fault that matches a request; it is removed after its last request. */
@@ -59,11 +58,5 @@ export class FaultQueue {
 			return entry.fault;
 		}
 		return undefined;
-	}
-
-	private nextRelease(): Promise<void> {
-		return new Promise((resolve) => {
-			this.release = resolve;
-		});
 	}
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EmulatorClock } from '../clock';
 import { errorBody } from '../errors';
-import type { ResponseFault } from './fault';
+import type { ResponseFault, ResponseFaults } from './fault';
 
 const gatewayErrorPage = (status: number): string =>
 	`<!DOCTYPE html>\n<html><head><title>${status}</title></head>` +
@@ -32,12 +32,12 @@ interface Exchange {
 	readonly reply: FastifyReply;
 	readonly clock: EmulatorClock;
 	/** Resolves when the faults are cleared. */
-	readonly cleared: Promise<void>;
+	readonly cleared: Promise<unknown>;
 }
 
 type ResponseFaultHandlers = {
-	readonly [Kind in ResponseFault['kind']]: (
-		fault: Extract<ResponseFault, { kind: Kind }>,
+	readonly [Kind in keyof ResponseFaults]: (
+		fault: ResponseFaults[Kind],
 		target: Exchange,
 	) => unknown;
 };

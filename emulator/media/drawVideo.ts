@@ -1,5 +1,6 @@
 import type { H264MP4Encoder } from 'h264-mp4-encoder';
 import { chance } from '../random';
+import LAYOUT from './layout.json';
 import { motionFrame, type Motion } from './motionFrame';
 import { pixelText, type Rectangle } from './pixelText';
 import { soundFrames, SOUND, type Sound } from './sounds';
@@ -23,18 +24,7 @@ export interface Drawing {
 const FRAMES_PER_SECOND = 24;
 /** A macroblock. */
 const BLOCK = 16;
-/** Brightness (Y of BT.601) of what is drawn. */
-const LUMA = { sky: 60, ground: 48, light: 235 } as const;
-/** Characters that fill the width of the picture, and the top of a text, as a share of the height. */
-const TEXTS = {
-	references: { lineLength: 48, top: 0.335 },
-	words: { lineLength: 20, top: 0.38 },
-	label: { lineLength: 32, top: 0.88 },
-	watermark: { lineLength: 48, top: 0.95 },
-} as const;
-/** The sun, and the bar at the upper edge, as shares of the shorter side and of the height. */
-const SUN = { radius: 0.11, center: 0.15 } as const;
-const BAR = 0.02;
+const { luma: LUMA, texts: TEXTS, sun: SUN, bar: BAR } = LAYOUT;
 /** A picture that a video begins or ends with is seen for a second, or a quarter of a short video. */
 const MAX_SHARE = 0.25;
 

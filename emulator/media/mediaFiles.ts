@@ -25,7 +25,7 @@ let code: string | undefined;
 const drawingCode = () =>
 	(code ??= hash(
 		...readdirSync(__dirname)
-			.filter((name) => /\.[jt]s$/.test(name))
+			.filter((name) => /\.(?:[jt]s|json)$/.test(name))
 			.map((name) => readFileSync(join(__dirname, name))),
 	).toString('hex'));
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
+import { countTokens, loadTokenizer } from '../chat/countTokens';
 import { EMULATED_CHAT_MODELS } from '../chat/models';
 import { extractKeywords } from '../chat/generation/words';
 import { chance } from '../random';
@@ -42,7 +43,8 @@ export function addOpenAiRoutes(server: FastifyInstance): void {
 		{ schema: { body: EMBEDDING_SCHEMA } },
 		async ({ body: { input, model = 'embedding', dimensions = DIMENSIONS, ...rest } }) => {
 			const texts = [input].flat();
-			const tokens = Math.ceil(texts.join('').length / 4);
+			await loadTokenizer();
+			const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
 			return {
 				object: 'list',
 				model,

@@ -1,4 +1,5 @@
 import { finishReason, type Reply } from '../chat/reply';
+import RESPONSE from './response.json';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -90,21 +91,13 @@ export function responseBody(reply: Reply) {
 		status: 'completed',
 	}));
 	return {
+		...RESPONSE,
 		id: `resp_${id}`,
-		object: 'response',
 		created_at: created,
 		status: isCut ? 'incomplete' : 'completed',
-		error: null,
 		incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
-		instructions: null,
-		metadata: {},
 		model,
 		output: [...(content === null ? [] : [message]), ...calls],
-		parallel_tool_calls: true,
-		temperature: 1,
-		tool_choice: 'auto',
-		tools: [],
-		top_p: 1,
 		usage: {
 			input_tokens: usage.prompt_tokens,
 			input_tokens_details: { cached_tokens: 0 },

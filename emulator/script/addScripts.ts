@@ -17,7 +17,7 @@ import type { ScriptTarget } from './scriptStore';
 /** A body as far as scripts read it; it has not been validated. */
 type AnyBody = Partial<ChatBody & { readonly prompt: string }>;
 
-const bodyOf = ({ body }: FastifyRequest): AnyBody =>
+const bodyOf = (body: unknown): AnyBody =>
 	typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -33,11 +33,28 @@ function questionOf(message: Message): string {
 	}
 }
 
-const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1).join('');
+/** What replies are chosen by in a body that has not been validated. */
+export function targetIn(given: unknown) {
+	const body = bodyOf(given);
+	const messages = messagesOf(body);
+	const roles = messages.map((message: Message | null) => asText(message?.role));
+	const user = messages[roles.lastIndexOf('user')];
+	return {
+		text: asText(body.prompt) || (user ? questionOf(user) : ''),
+		model: asText(body.model),
+		app: asText(body.app_code),
+		stream: body.stream === true,
+		lastRole: roles.at(-1) ?? '',
+		body: given,
+	};
+}
+
+/** Path of a request, without its query. */
+export const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1).join('');
 
 /** What the emulator itself would answer; empty for a request that it would reject. */
 function draftOf(request: FastifyRequest, service: EmulatedService): DraftReply {
-	const body = bodyOf(request);
+	const body = bodyOf(request.body);
 	try {
 		return respondAsModel({
 			body: { ...body, messages: messagesOf(body) },
@@ -52,20 +69,12 @@ function draftOf(request: FastifyRequest, service: EmulatedService): DraftReply 
 }
 
 function targetOf(request: FastifyRequest, draft: () => DraftReply): ScriptTarget {
-	const body = bodyOf(request);
-	const messages = messagesOf(body);
-	const roles = messages.map((message: Message | null) => asText(message?.role));
-	const user = messages[roles.lastIndexOf('user')];
-	const { method, headers } = request;
+	const { method, headers, body } = request;
+	const target = targetIn(body);
 	return {
-		method,
-		path: pathOf(request),
-		headers,
-		text: asText(body.prompt) || (user ? questionOf(user) : ''),
-		model: asText(body.model),
-		app: asText(body.app_code) || (findCaller(headers.authorization)?.appCode ?? ''),
-		stream: body.stream === true,
-		lastRole: roles.at(-1) ?? '',
+		...target,
+		...{ method, path: pathOf(request), headers },
+		app: target.app || (findCaller(headers.authorization)?.appCode ?? ''),
 		callsTool: () => (draft().toolCalls ?? []).length > 0,
 	};
 }
@@ -131,8 +140,8 @@ export function addScripts(server: FastifyInstance, service: EmulatedService): (
 		const chosen = scripts.choose(target);
 		if (!chosen) return;
 
-		const { events, when: _when, fault, ...fixed } = chosen.reply;
-		const values = valuesFor(target, chosen.groups, draft, service);
+		const { events, when: _when, request: recorded, fault, ...fixed } = chosen.reply;
+		const values = recorded ? {} : valuesFor(target, chosen.groups, draft, service);
 		const reply = { ...fillTemplate(fixed, values), ...(fault && { fault }) };
 		scripts.keep(request, { ...chosen, reply });
 		const entry = journal.find(request);

@@ -9,6 +9,7 @@ export interface When {
 	readonly model?: string;
 	readonly app?: string;
 	readonly headers?: Readonly<Record<string, string>>;
+	readonly contains?: string;
 	readonly stream?: boolean;
 	readonly lastRole?: string;
 	readonly callsTool?: boolean;
@@ -57,9 +58,17 @@ export interface ScriptedTask {
 	readonly fields?: Readonly<Record<string, unknown>>;
 }
 
+export interface RecordedRequest {
+	readonly method: string;
+	readonly path: string;
+	readonly body?: unknown;
+}
+
 /** One reply of a script: its conditions, and one kind of answer. */
 export interface ScriptedReply extends ScriptedAnswer, ScriptedResponse {
 	readonly when?: When;
+	/** The request that the answer was recorded for. */
+	readonly request?: RecordedRequest;
 	readonly delayMs?: number;
 	readonly task?: ScriptedTask;
 	readonly fault?: Fault;

@@ -16,6 +16,7 @@ export interface ScriptTarget {
 	readonly app: string;
 	readonly stream: boolean;
 	readonly lastRole: string;
+	readonly body: unknown;
 	/** Whether the emulator would call a tool. */
 	readonly callsTool: () => boolean;
 }
@@ -75,6 +76,7 @@ const CHECKS: readonly Check[] = [
 		Object.entries(headers).every(([name, text]) =>
 			String(target.headers[name.toLowerCase()] ?? '').includes(text),
 		),
+	({ contains = '' }, { body }) => JSON.stringify(body ?? '').includes(contains),
 	({ callsTool }, target) => callsTool === undefined || callsTool === target.callsTool(),
 ];
 

@@ -7,36 +7,16 @@ export type VideoSize = '480P' | '720P' | '1080P';
 export type DurationPolicy = 'reject' | 'fiveOrTen' | 'nearest';
 
 /**
- * Capabilities of a video model (spec 2.11). Written from the specification independently of
+ * Capabilities of a video model (spec 2.11), described in its rows. Written from the specification independently of
  * `nodes/client`, so that a misreading on one side fails the tests.
  */
-export interface EmulatedModel {
+export interface EmulatedModel extends Omit<typeof MODELS.textOnly, 'sizes'> {
 	readonly code: string;
-	readonly ratios: readonly string[];
-	/** Seconds. */
+	readonly sizes: readonly string[];
 	readonly durations: readonly number[];
 	readonly defaultDuration: number;
 	readonly durationPolicy: DurationPolicy;
-	/** In the model's spelling; empty if it has no size parameter. */
-	readonly sizes: readonly string[];
-	/** Size of the video without `size` and `mode`. */
-	readonly defaultSize: string;
-	/** Whether the model supports `mode` (`std`, `pro`). */
-	readonly hasMode: boolean;
-	/** Maximum number of images per image mode; the first mode is the default, others are rejected. */
 	readonly images: readonly (readonly [mode: EmulatedImageMode, max: number])[];
-	readonly maxVideos: number;
-	readonly maxAudios: number;
-	/** Whether `generate_audio` has an effect. */
-	readonly hasAudio: boolean;
-	/** Whether `videos` are edited: `duration` is ignored and the original audio is kept (spec 2.8). */
-	readonly editsVideos: boolean;
-	/** Whether completed tasks have `thumbnail_url`. */
-	readonly thumbnail: boolean;
-	/** Whether completed tasks have `enhanced_prompt`. */
-	readonly enhancedPrompt: boolean;
-	/** Whether tasks start in `processing` instead of `queued`. */
-	readonly skipsQueue: boolean;
 }
 
 /**

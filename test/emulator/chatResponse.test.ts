@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([service.stop(), minimal.stop()]));
 
 const SUM = { messages: [user('What is 2 + 2?')], model: 'chat-m2' };
-const USAGE = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
+const USAGE = { prompt_tokens: 8, completion_tokens: 7, total_tokens: 15 };
 
 describe('2.4 non-streamed chat response', () => {
 	it('2.4 has the envelope of the third-party schema', async () => {

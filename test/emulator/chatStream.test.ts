@@ -17,7 +17,7 @@ interface Chunk {
 }
 
 const SUM = { messages: [user('What is 2 + 2?')], model: 'chat-m2' };
-const USAGE = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
+const USAGE = { prompt_tokens: 8, completion_tokens: 7, total_tokens: 15 };
 
 describe('2.5 streamed chat response', () => {
 	it('2.5 is an event stream that ends with [DONE]', async () => {

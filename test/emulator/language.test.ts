@@ -1,4 +1,4 @@
-// cspell:ignore chaxun pomme maison chien días Apfel Hund
+// cspell:ignore chaxun pomme maison chien días Apfel Hund endoftext
 import { startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
@@ -199,4 +199,14 @@ describe('what people ask in workflows', () => {
 			tier: 'silver',
 		});
 	});
+});
+
+test.each([
+	['What is 2 + 2?', 8],
+	['北京今天的天气怎么样？', 6],
+	['<|endoftext|>', 7],
+	['天'.repeat(100_000), 50_000],
+])('counts the tokens of %.30s as a tokenizer does', async (content, tokens) => {
+	const { body } = await service.chat({ messages: [user(content)] });
+	expect(body.usage.prompt_tokens).toBe(tokens);
 });

@@ -77,7 +77,7 @@ describe.each([
 		});
 		expect(await runner.finalContent()).toBe('2 + 2 = 4');
 		expect((await runner.finalChatCompletion()).choices[0]!.finish_reason).toBe('stop');
-		expect(await runner.totalUsage()).toMatchObject({ completion_tokens: 3 });
+		expect(await runner.totalUsage()).toMatchObject({ completion_tokens: 7 });
 	});
 
 	it('4 runTools', async () => {

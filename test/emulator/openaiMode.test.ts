@@ -93,8 +93,8 @@ describe('chat completions', () => {
 					choice.finish_reason,
 				]),
 			).toEqual([
-				[0, '2 + ', 'length'],
-				[1, '2 + ', 'length'],
+				[0, '2', 'length'],
+				[1, '2', 'length'],
 			]);
 		}
 	});
@@ -137,7 +137,7 @@ describe('other endpoints', () => {
 			expect([output_text, status, usage!.output_tokens]).toEqual([
 				'2 + 2 = 4',
 				'completed',
-				3,
+				7,
 			]);
 	});
 

@@ -23,24 +23,24 @@ export interface Question {
 	readonly choose: <T>(list: readonly T[], label: string, turn?: number) => T;
 }
 
-/** Settings that affect the generated text. */
-export interface QuestionContext {
-	readonly setting?: string;
-	readonly knowledge?: readonly string[];
-	readonly seed: number;
-	readonly nowMs: number;
-	/** 0 always chooses the first variant; every other value gives a different choice (spec 2.1). */
-	readonly temperature: number;
-	/** The other sampling settings; every combination gives a different choice (spec 2.1). */
-	readonly variety: readonly number[];
-}
-
 /** Messages are truncated to this length. */
 const MAX_MESSAGE_CHARACTERS = 4_000;
 
-/** Parses a list of messages. */
-export function parseQuestion(messages: readonly Message[], context: QuestionContext): Question {
-	const { setting = '', knowledge = [], seed, nowMs, temperature, variety } = context;
+/**
+ * Parses a list of messages.
+ *
+ * @param context.sampling the settings that affect the choice of texts: every combination gives a different one, and a temperature
+ * of 0 always the first variant (spec 2.1)
+ */
+export function parseQuestion(
+	messages: readonly Message[],
+	context: Pick<Question, 'knowledge' | 'nowMs'> & {
+		readonly setting: string;
+		readonly seed: number;
+		readonly sampling: readonly [temperature: number, ...others: number[]];
+	},
+): Question {
+	const { setting, seed, sampling, ...known } = context;
 	const read = (message: Message) => textOf(message).slice(0, MAX_MESSAGE_CHARACTERS);
 	const system = messages.filter(({ role }) => role === 'system').map(read);
 	const users = messages.filter(({ role }) => role === 'user');
@@ -48,17 +48,15 @@ export function parseQuestion(messages: readonly Message[], context: QuestionCon
 	const text = last ? read(last) : '';
 	const topic = extractTopic(text);
 	return {
+		...known,
 		instructions: [setting, ...system].filter(Boolean).join('\n'),
 		text,
 		topic,
 		history: users.slice(0, -1).map(read),
 		images: last ? imagesOf(last) : [],
-		knowledge,
-		nowMs,
 		choose: (list, label, turn = 0) => {
-			const parts = [seed, temperature, ...variety, topic, label];
-			const first = temperature === 0 ? 0 : Math.floor(chance(...parts) * list.length);
-			return list[(first + turn) % list.length]!;
+			const number = Math.floor(chance(seed, ...sampling, topic, label) * list.length);
+			return list[((sampling[0] === 0 ? 0 : number) + turn) % list.length]!;
 		},
 	};
 }

@@ -37,7 +37,9 @@ function requestedSchema(text: string): JsonSchema | undefined {
 		const allowed = labelsIn(labels);
 		const [, type] = SAMPLE_TYPES.find(([start]) => start.test(sample)) ?? [];
 		if (key === undefined) return [];
-		return [[key, { ...(type && { type }), ...(allowed.length > 1 && { enum: allowed }) }]];
+		return [
+			[key, { ...(type && { type }), ...(allowed.length > 1 && { enum: [...allowed] }) }],
+		];
 	});
 	return properties.length > 0
 		? { type: 'object', properties: Object.fromEntries(properties) }

@@ -4,7 +4,7 @@ import type { Tool } from '../requestSchema';
 import { extractEntities, splitList } from './entities';
 import { fillSchema } from './fillSchema';
 import { isIdentifierName } from './fillString';
-import { resolveSchema, schemaType } from './schema';
+import { parametersOf, resolveSchema, schemaType } from './schema';
 
 /** Tool call before it gets an identifier. */
 export interface ChosenToolCall {
@@ -25,10 +25,9 @@ const PARAMETER_WEIGHT = 1;
 const MIN_SCORE = 2;
 
 /** Keywords of a tool declaration, with their scores. */
-function vocabulary({
-	function: { name, description = '', parameters },
-}: Tool): ReadonlyMap<string, number> {
-	const { properties = {} } = resolveSchema(parameters, parameters);
+function vocabulary(tool: Tool): ReadonlyMap<string, number> {
+	const { name, description = '' } = tool.function;
+	const { properties } = parametersOf(tool);
 	const weighted = (text: string, weight: number) =>
 		extractKeywords(text).map((word): [string, number] => [word, weight]);
 	return new Map([
@@ -47,13 +46,8 @@ function score(tool: Tool, text: string): number {
 }
 
 /** Whether a tool requires an identifier and the text has none. */
-function lacksIdentifier({ function: { parameters } }: Tool, text: string): boolean {
-	const { properties = {}, required = Object.keys(properties) } = resolveSchema(
-		parameters,
-		parameters,
-	);
-	return required.some(isIdentifierName) && !/\d/.test(text);
-}
+const lacksIdentifier = (tool: Tool, text: string): boolean =>
+	parametersOf(tool).required.some(isIdentifierName) && !/\d/.test(text);
 
 /** Tool with the highest score; undefined if no tool reaches the minimum. */
 function bestTool(tools: readonly Tool[], text: string): Tool | undefined {
@@ -64,12 +58,11 @@ function bestTool(tools: readonly Tool[], text: string): Tool | undefined {
 }
 
 /** Whether the first required parameter is a string, so that several values need several calls. */
-function takesSingleValue({ function: { parameters } }: Tool): boolean {
-	const { properties = {}, required = Object.keys(properties) } = resolveSchema(
-		parameters,
-		parameters,
+function takesSingleValue(tool: Tool): boolean {
+	const { properties, required } = parametersOf(tool);
+	const [first] = required.map((name) =>
+		resolveSchema(properties[name], tool.function.parameters),
 	);
-	const [first] = required.map((name) => resolveSchema(properties[name], parameters));
 	return first !== undefined && schemaType(first) === 'string' && !first.enum;
 }
 

@@ -44,6 +44,8 @@ export function findMentioned(values: readonly unknown[], { text }: Entities): u
 	});
 }
 
+/** What the patterns of identifiers often match. */
+const SAMPLES = ['1', '12', '123', '1234', 'a', 'A', 'abc', 'ABC'];
 /** Longer texts are not tested, because some patterns backtrack catastrophically on them. */
 const MAX_TESTED_CHARACTERS = 24;
 /** Limit of generated padding, because `minLength` can be huge. */
@@ -72,19 +74,7 @@ export function fillString(schema: JsonSchema, name: string, entities: Entities)
 	const words = entities.text
 		.split(/[^\p{L}\p{N}_-]+/u)
 		.filter((word) => extractKeywords(word).length > 0);
-	const samples = [
-		text,
-		...words,
-		...words.map((word) => word.toUpperCase()),
-		'1',
-		'12',
-		'123',
-		'1234',
-		'a',
-		'A',
-		'abc',
-		'ABC',
-	];
+	const samples = [text, ...words, ...words.map((word) => word.toUpperCase()), ...SAMPLES];
 	const match = pattern === undefined ? undefined : findMatching(pattern, samples);
 	return Array.from(match ?? text)
 		.slice(0, maxLength)

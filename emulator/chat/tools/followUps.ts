@@ -1,7 +1,7 @@
 import type { Message } from '../messages';
 import type { Tool } from '../requestSchema';
 import type { ChosenToolCall } from './chooseToolCalls';
-import { resolveSchema } from './schema';
+import { parametersOf } from './schema';
 import { argumentsOf, objectsIn, sinceUser } from './toolResults';
 
 /** Statuses of unfinished asynchronous tasks. */
@@ -10,13 +10,10 @@ const IDENTIFIER = /(?:^|_)id$|Id$/;
 
 /** Arguments of a tool from the fields of a result; undefined if one is missing, or none is an identifier. */
 function argumentsFrom(
-	{ function: { parameters } }: Tool,
+	tool: Tool,
 	result: Readonly<Record<string, unknown>>,
 ): ChosenToolCall['arguments'] | undefined {
-	const { properties = {}, required = Object.keys(properties) } = resolveSchema(
-		parameters,
-		parameters,
-	);
+	const { required } = parametersOf(tool);
 	const isOffered = required.every((name) => Object.hasOwn(result, name));
 	if (!isOffered || !required.some((name) => IDENTIFIER.test(name))) return undefined;
 	return Object.fromEntries(required.map((name) => [name, result[name]]));

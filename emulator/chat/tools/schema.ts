@@ -1,28 +1,8 @@
+import type { JSONSchema7 } from 'json-schema';
+import type { Tool } from '../requestSchema';
+
 /** JSON schema, as far as arguments are generated from it. */
-export interface JsonSchema {
-	readonly type?: string | readonly string[];
-	readonly const?: unknown;
-	readonly default?: unknown;
-	readonly enum?: readonly unknown[];
-	readonly format?: string;
-	readonly pattern?: string;
-	readonly minLength?: number;
-	readonly maxLength?: number;
-	readonly minimum?: number;
-	readonly maximum?: number;
-	readonly exclusiveMinimum?: number;
-	readonly exclusiveMaximum?: number;
-	readonly multipleOf?: number;
-	readonly items?: JsonSchema;
-	readonly minItems?: number;
-	readonly maxItems?: number;
-	readonly properties?: Readonly<Record<string, JsonSchema>>;
-	readonly required?: readonly string[];
-	readonly anyOf?: readonly JsonSchema[];
-	readonly oneOf?: readonly JsonSchema[];
-	readonly allOf?: readonly JsonSchema[];
-	readonly $ref?: string;
-}
+export type JsonSchema = JSONSchema7;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -60,4 +40,13 @@ export function schemaType({ type, properties, items }: JsonSchema): string {
 	if (typeof type === 'string') return type;
 	if (Array.isArray(type)) return (type as string[]).find((name) => name !== 'null') ?? 'null';
 	return properties ? 'object' : items ? 'array' : 'string';
+}
+
+/** Properties of a tool's arguments, and which are required: all, unless it says so. */
+export function parametersOf({ function: { parameters } }: Tool) {
+	const { properties = {}, required = Object.keys(properties) } = resolveSchema(
+		parameters,
+		parameters,
+	);
+	return { properties, required };
 }

@@ -1,0 +1,152 @@
+import fastify from 'fastify';
+import { writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { stringify } from 'yaml';
+
+import { addEncodingCheck, addHostCheck } from '../addHostCheck';
+import { pathOf, targetIn } from '../script/addScripts';
+import type { ScriptedReply, ScriptedResponse, When } from '../script/script';
+
+export interface RecorderOptions {
+	readonly port: number;
+	readonly host: string;
+	readonly allowedHosts: readonly string[];
+	/** Base URL of the service that answers. */
+	readonly upstream: string;
+	/** The script to write; it must not exist. */
+	readonly file: string;
+	readonly log?: (line: string) => void;
+}
+
+/** Headers that belong to a connection, or that the request to the service has of its own. */
+const OWN_HEADERS =
+	/^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-length|content-encoding|accept-encoding|proxy-.*)$/;
+/** Headers of an answer that mean something to its reader. */
+const RECORDED_HEADERS = /^(?:content-type|retry-after|location)$/;
+const SECRET = /^(?:authorization|cookie|.*(?:key|token|secret).*)$/i;
+/** What looks like a key, wherever it stands. */
+const ANY_KEY = /\bBearer\s+[\w.-]+|\b(?:sk|ak|pk|key)[-_][\w-]{12,}/g;
+const MASK = '(key)';
+const MAX_BODY_BYTES = 8 * 2 ** 20;
+const MAX_TEXT = 200;
+
+const parsed = (text: string): unknown => {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return text || undefined;
+	}
+};
+
+/** Conditions by which the recorded answer is found again. */
+function conditionsFor(method: string, path: string, body: unknown): When {
+	const { text, model, app, stream, lastRole } = targetIn(body);
+	const { task_id: contains } = (body ?? {}) as { readonly task_id?: unknown };
+	const all = { text: text.slice(0, MAX_TEXT), model, app, stream, lastRole, contains };
+	return {
+		method,
+		path,
+		...Object.fromEntries(Object.entries(all).filter(([, value]) => value)),
+	};
+}
+
+/** A piece of an answer, and when it came. */
+interface Piece {
+	readonly bytes: Buffer;
+	readonly delayMs: number;
+}
+
+/** The answer as a script says it: events with their delays, JSON, text or bytes. */
+function bodyFor(type: string, pieces: readonly Piece[]): ScriptedResponse {
+	const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
+	if (!/json|text|xml|^$/.test(type)) return { base64: bytes.toString('base64') };
+	if (!type.startsWith('text/event-stream')) return { body: parsed(bytes.toString()) ?? '' };
+	let [end, last] = [0, 0];
+	// Whole events, so that a key in one is found.
+	const events = bytes
+		.toString('latin1')
+		.split(/(?<=\n\r?\n)/)
+		.map((event) => {
+			end += event.length;
+			let seen = 0;
+			const index = pieces.findIndex((piece) => (seen += piece.bytes.length) >= end);
+			const delayMs = pieces
+				.slice(last, index + 1)
+				.reduce((sum, piece) => sum + piece.delayMs, 0);
+			last = index + 1;
+			return { raw: Buffer.from(event, 'latin1').toString(), delayMs };
+		});
+	return { events };
+}
+
+/** The script of some replies. The last answer to equal requests also answers those that follow. */
+function scriptOf(name: string, replies: readonly ScriptedReply[]): string {
+	const keys = replies.map(({ when }) => JSON.stringify(when));
+	const numbered = replies.map((reply, index) => {
+		const call = keys.slice(0, index + 1).filter((key) => key === keys[index]).length;
+		const isLast = keys.lastIndexOf(keys[index]!) === index;
+		return isLast ? reply : { ...reply, when: { ...reply.when, call } };
+	});
+	return stringify({ name, replies: numbered }, { lineWidth: 0 });
+}
+
+/** A proxy that passes requests on to a service with the key of the caller, and writes what comes as a script. */
+export async function startRecorder(options: RecorderOptions) {
+	const { upstream, file, log } = options;
+	const secrets = new Set<string>();
+	const replies: ScriptedReply[] = [];
+	const save = (flag: 'w' | 'wx') => {
+		const text = scriptOf(`Recorded from ${new URL(upstream).origin}`, replies);
+		const masked = [...secrets].reduce((all, secret) => all.replaceAll(secret, MASK), text);
+		writeFileSync(file, masked.replace(ANY_KEY, MASK), { flag, mode: 0o600 });
+	};
+	save('wx');
+
+	const server = fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+	addHostCheck(server, options.allowedHosts);
+	addEncodingCheck(server);
+	server.removeAllContentTypeParsers();
+	server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
+		done(null, body);
+	});
+	server.all('/*', async (request, reply) => {
+		const { method } = request;
+		const text = request.body as string | undefined;
+		const url = new URL(upstream.replace(/\/$/, '') + request.url);
+		const sent = Object.entries(request.headers as Readonly<Record<string, string>>).filter(
+			([name]) => !OWN_HEADERS.test(name),
+		);
+		for (const [name, value] of [...sent, ...url.searchParams])
+			if (SECRET.test(name)) secrets.add(value.replace(/^\w+ +/, ''));
+		const response = await fetch(url, {
+			method,
+			headers: { ...Object.fromEntries(sent), 'accept-encoding': 'identity' },
+			...(text !== undefined && { body: text }),
+			redirect: 'manual',
+		});
+		const { status, headers } = response;
+		const came = [...headers].filter(([name]) => !OWN_HEADERS.test(name));
+		const pieces: Piece[] = [];
+		let lastMs = Date.now();
+		const pass = async function* () {
+			for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+				pieces.push({ bytes: Buffer.from(chunk), delayMs: Date.now() - lastMs });
+				lastMs = Date.now();
+				yield chunk;
+			}
+			const [path, body] = [pathOf(request), parsed(text ?? '')];
+			replies.push({
+				when: conditionsFor(method, path, body),
+				request: { method, path, ...(body !== undefined && { body }) },
+				status,
+				headers: Object.fromEntries(came.filter(([name]) => RECORDED_HEADERS.test(name))),
+				...bodyFor(headers.get('content-type') ?? '', pieces),
+			});
+			save('w');
+			log?.(`${method} ${path} ${status} recorded`);
+		};
+		return reply.code(status).headers(Object.fromEntries(came)).send(Readable.from(pass()));
+	});
+	const { port, host } = options;
+	return { url: await server.listen({ port, host }), stop: () => server.close() };
+}
