@@ -85,6 +85,13 @@ it.each<[string, object]>([
 		`As JSON. Review: ${REVIEW}\n{"type":"object","properties":{"mood":{"enum":["negative","positive"]}}}`,
 		{ mood: 'positive' },
 	],
+	[
+		`My parcel has not arrived.
+
+Answer with JSON only. The JSON must match this JSON Schema:
+{"type":"object","properties":{"label":{"type":"string","enum":["billing","shipping","other"]}}}`,
+		{ label: 'shipping' },
+	],
 ])('a value with a list of labels is one of them: %s', async (question, values) => {
 	const { content } = await service.say(question, JSON_MODE);
 	expect(JSON.parse(content ?? '')).toMatchObject(values);

@@ -76,8 +76,9 @@ const STEPS = 40;
 /** Nodes without a second line below their name, whose text is not known here. */
 const WITHOUT_SUBTITLE = /Trigger$|\.(?:code|if|splitInBatches|stopAndError)$/;
 
-/** Output names by type of node, as far as the examples have nodes with several. */
+/** Output names by operation or type of node, as far as the examples have nodes with several. */
 const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
+	checkIfEvaluating: ['Evaluation', 'Normal'],
 	if: ['true', 'false'],
 	splitInBatches: ['done', 'loop'],
 	waitForVideo: ['Completed', 'Failed'],
@@ -181,7 +182,7 @@ function outputsOf({ type, parameters, onError }: INode): readonly string[] {
 		};
 		return ['Answer', 'Stopped', ...tool.map(({ name }) => name)];
 	}
-	const outputs = OUTPUTS[short] ?? [''];
+	const outputs = OUTPUTS[String(parameters['operation'])] ?? OUTPUTS[short] ?? [''];
 	return onError === 'continueErrorOutput' ? ['Success', 'Error'] : outputs;
 }
 

@@ -46,6 +46,9 @@ function requestedSchema(text: string): JsonSchema | undefined {
 		: undefined;
 }
 
+/** A schema in the last line, with the paragraph that introduces it. */
+const SCHEMA_END = /(?:\n+.*[:：])?\n.*$/;
+
 /** The JSON Schema in the last line of a text; undefined if that is something else. */
 function schemaIn(text: string): JsonSchema | undefined {
 	try {
@@ -146,7 +149,7 @@ export function writeJson(
 		requestedSchema(question.text) ??
 		requestedSchema(question.instructions);
 	if (schema !== undefined) {
-		const text = (inText ? question.text.replace(/\n.*$/, '') : question.text)
+		const text = (inText ? question.text.replace(SCHEMA_END, '') : question.text)
 			.replace(/\{[^{}]*\}/g, '')
 			.concat(given.known ?? '');
 		const asked = { ...question, text };

@@ -12,6 +12,7 @@ import {
 	webhookIdOf,
 } from '../../../lab/n8n/readExample';
 import { chatText, chatUrl, streamWebhook } from '../../../lab/n8n/streamChat';
+import type { Workflow } from '../../../lab/n8n/workflow';
 import { node, workflow } from './buildWorkflow';
 import { until } from './ledger';
 import { startMailbox } from './mailbox';
@@ -52,27 +53,6 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		const rows = await lab.client.dataTableRows('chat_requests');
 		expect(rows).toHaveLength(22);
 		expect(new Set(rows!.map(({ visitor }) => visitor)).size).toBe(2);
-	},
-
-	'knowledge-answer.json': async (lab) => {
-		const ref = await publish(lab, 'knowledge-answer.json');
-		const url = await chatUrlOf(lab, 'knowledge-answer.json');
-		const ask = async (question: string) =>
-			(await postWebhook<{ output: string }>(url, message(question, randomUUID()))).data
-				.output;
-
-		const known = await ask('Which aspect ratio do I need for phones?');
-		const execution = await lab.client.lastExecution(ref);
-		const [reply] = outputItems(execution, 'Ask the Application');
-		const { output, suggested_questions: suggested } = reply!.json;
-		expect(output).toContain('9:16');
-		expect(suggested).toHaveLength(3);
-		const questions = (suggested as string[]).map((question) => `- ${question}`);
-		expect(known).toBe([output, '', 'You may ask next:', ...questions].join('\n'));
-		expect(await ask('What is the capital of France?')).toBe(
-			'I have found nothing about this. Please ask our team.',
-		);
-		expect(bodies(lab, CHAT)).toMatchObject(Array(2).fill({ app_code: 'demo-app' }));
 	},
 
 	'agent-with-tools.json': async (lab) => {
@@ -489,6 +469,42 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	'video-gallery.json': watchGallery,
 
 	'money-desk.json': orderAtDesk,
+
+	'evaluate-prompts.json': async (lab) => {
+		const { client } = lab;
+		const { execution } = await runNow(lab, 'evaluate-prompts.json');
+		expect(outputItems(execution, 'Save the Cases')).toHaveLength(4);
+		expect(bodies(lab, CHAT)).toStrictEqual([]);
+
+		// A person chooses the table in the editor.
+		const text = JSON.stringify(await readExampleFile('evaluate-prompts.json'));
+		const unset = '"mode":"list","value":""';
+		expect(text.split(unset)).toHaveLength(2);
+		const id = await client.dataTableId('prompt_tests');
+		const chosen = text.replace(unset, `"mode":"list","value":"${id}"`);
+		const ref = await client.importWorkflow(JSON.parse(chosen) as Workflow);
+		const metrics = await client.evaluate(ref);
+		// The emulator does not know that a person who wants money back writes about billing.
+		expect(metrics).toMatchObject({ Categorization: 0.75 });
+		expect(bodies(lab, CHAT)).toHaveLength(4);
+
+		// A real message takes the other branch.
+		const message = await client.importWorkflow(
+			workflow('Message', [
+				node('Run Now', 'n8n-nodes-base.manualTrigger', 1),
+				node('Fields', 'n8n-nodes-base.set', 3.4, {
+					parameters: { mode: 'raw', jsonOutput: '{ "text": "Where is my parcel?" }' },
+				}),
+				node('Call', 'n8n-nodes-base.executeWorkflow', 1.3, {
+					parameters: { workflowId: { __rl: true, mode: 'id', value: ref.id } },
+				}),
+			]),
+		);
+		await client.activate(ref);
+		expect(outputItems(await run(lab, message), 'Call').map(({ json }) => json)).toStrictEqual([
+			{ label: 'shipping' },
+		]);
+	},
 };
 
 const bySubject = (a: { readonly subject: string }, b: { readonly subject: string }) =>
