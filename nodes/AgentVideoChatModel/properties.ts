@@ -10,11 +10,10 @@ export const chatModelForm = form({
 		'Do not enter the code of a super assistant, which runs its tools itself: use the Super Assistant node for it.',
 		{ displayOptions: { show: { answeredBy: ['app'] } } },
 	),
-	images: changed(imagesField, (property) => ({
-		...property,
+	images: changed(imagesField, {
 		description:
 			'Images to add to the last user message, in place of those that the agent passes on without a URL. Binary fields are read from the item of the agent or chain.',
-	})),
+	}),
 	maximumRequests: maximumRequestsField,
 	options: options({ ...modelRequestFields, retries: retryField, ...callFields }),
 });

@@ -28,9 +28,6 @@ import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters'
 import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/options';
 import { referencesField, videoFields, videoModelItems } from './modelProperties';
 
-/** What the limits count. */
-export type LimitPeriod = 'execution' | 'day' | 'month' | 'projectDay' | 'projectMonth';
-
 const first = videoModelItems()[0]!;
 
 /** An agent decides itself how often it creates a video, so there is always a limit. */
@@ -157,7 +154,7 @@ export const createVideoForm = form({
 		taskLedger: taskLedgerField,
 	}),
 	// No option, though it is about two of them: the form of n8n cannot show a field for options that are added.
-	limitPeriod: choice<LimitPeriod>('Limit Period', {
+	limitPeriod: choice('Limit Period', {
 		noDataExpression: true,
 		help: 'What the options Maximum Videos and Maximum Cost count. A day or month counts all videos in the task ledger since it began in the timezone of the workflow.',
 		default: 'execution',

@@ -68,10 +68,7 @@ export const imagesField = entries<FileEntry>('Images', {
 });
 
 /** The images of a prompt. */
-export const promptImagesField = changed(imagesField, (property) => ({
-	...property,
-	...FOR_PROMPT,
-}));
+export const promptImagesField = changed(imagesField, FOR_PROMPT);
 
 /** A message as the form has it. */
 export interface MessageEntry {
@@ -134,10 +131,7 @@ export const inputFields = {
 					typeOptions: { rows: 3 },
 					placeholder: 'e.g. What is in this picture?',
 				}),
-				images: changed(imagesField, (property) => ({
-					...property,
-					displayOptions: { show: { role: ['user'] } },
-				})),
+				images: changed(imagesField, { displayOptions: { show: { role: ['user'] } } }),
 				toolCallId: text('Tool Call ID', {
 					placeholder: 'e.g. call_1',
 					help: 'ID of the tool call that this result belongs to',

@@ -159,15 +159,11 @@ export function requestQuota(context: NodeContext, limit: number): Quota | undef
 
 type RequestValues = Partial<
 	ValuesOf<typeof requestFields & Pick<typeof modelRequestFields, 'responseFormat'>>
->;
+> & { readonly extraBody: JsonObject };
 
 /** The request fields that options give (spec 2.1), with the extra body fields. */
-export function optionalFields({
-	extraBody,
-	thinking,
-	responseFormat,
-	...options
-}: RequestValues & { readonly extraBody: JsonObject }): JsonObject {
+export function optionalFields(values: RequestValues): JsonObject {
+	const { extraBody, thinking, responseFormat, ...options } = values;
 	const named = Object.keys(requestFields).map((name) => [
 		name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 		(options as JsonObject)[name],
@@ -192,14 +188,10 @@ type Binding = ValuesOf<typeof bindingFields>;
  * @throws InputError as `appField`.
  */
 export function boundFields(
-	{
-		answeredBy,
-		appCode,
-		model,
-		options,
-	}: Binding & { readonly options: Parameters<typeof optionalFields>[0] },
+	values: Binding & { readonly options: RequestValues },
 	service: Service,
 ): Omit<ChatRequest, 'messages'> {
+	const { answeredBy, appCode, model, options } = values;
 	return {
 		...(answeredBy === 'app' ? appField(appCode, service) : {}),
 		...(model === '' ? {} : { model }),

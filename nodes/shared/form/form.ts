@@ -71,16 +71,20 @@ export function field<T>(
 	});
 }
 
-/** The field with other properties. */
+/** The field with other properties, or with what these have instead. */
 export function changed<T>(
 	declared: Declared<T>,
-	change: (property: INodeProperties) => INodeProperties | readonly INodeProperties[],
+	change: Partial<INodeProperties> | ((property: INodeProperties) => Changed),
 ): Declared<T> {
+	const toChanged = (made: INodeProperties): Changed =>
+		typeof change === 'function' ? change(made) : { ...made, ...change };
 	return (name, path) => {
 		const made = declared(name, path);
-		return { ...made, properties: made.properties.flatMap(change) };
+		return { ...made, properties: made.properties.flatMap(toChanged) };
 	};
 }
+
+type Changed = INodeProperties | readonly INodeProperties[];
 
 /** The fields with other properties. */
 export function changedAll<F extends Fields>(

@@ -48,14 +48,6 @@ export function forTools(
 	return withoutUndefined(Object.fromEntries(fields) as IDataObject);
 }
 
-/** One value that a node keeps in n8n's node context. */
-export interface NodeState<T> {
-	get(): T | undefined;
-	/** Returns the stored value: change that one, as n8n may store a copy. */
-	set(value: T): T;
-	clear(): void;
-}
-
 /**
  * State of a node within one execution, in n8n's node context. n8n saves it with the execution, so the value has to be
  * JSON. It survives *Retry On Fail*, a wait that suspends the execution, and the rounds of a loop; nothing removes it by
@@ -63,7 +55,7 @@ export interface NodeState<T> {
  *
  * @param key Name of the value, unique within the node.
  */
-export function nodeState<T>(context: NodeContext, key: string): NodeState<T> {
+export function nodeState<T>(context: NodeContext, key: string) {
 	// n8n gives sub-nodes a node context too, but their type lacks the method.
 	const values = (context as Pick<IExecuteFunctions, 'getContext'>).getContext('node') as Record<
 		string,
@@ -72,7 +64,8 @@ export function nodeState<T>(context: NodeContext, key: string): NodeState<T> {
 	const get = () => values[key] as T | undefined;
 	return {
 		get,
-		set(value) {
+		/** Returns the stored value: change that one, as n8n may store a copy. */
+		set(value: T): T {
 			values[key] = value;
 			return get()!;
 		},
