@@ -19,7 +19,7 @@ import { readCall } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { openCalls } from '../shared/ledger/paidCalls';
-import type { Paid } from '../shared/ledger/recall';
+import type { Paid } from '../shared/ledger/callLog';
 import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { assistantForm } from './properties';

@@ -128,6 +128,24 @@ test('no two folders import each other, directly or through others', () => {
 	expect(circular).toStrictEqual([]);
 });
 
+test('no two files import each other, directly or through others', () => {
+	const imports = new Map(layered.map((file) => [file, importsOf(file).files]));
+	/** The first way back to a file, if there is one. */
+	const wayBack = (file: string) => {
+		const ways = [[file]];
+		const seen = new Set<string>();
+		for (const way of ways) {
+			for (const target of imports.get(way.at(-1)!) ?? []) {
+				if (target === file) return [...way, file].join(' -> ');
+				if (!seen.has(target)) ways.push([...way, target]);
+				seen.add(target);
+			}
+		}
+		return [];
+	};
+	expect(layered.flatMap(wayBack)).toStrictEqual([]);
+});
+
 test('every folder is used: something outside imports from it, or package.json names it', () => {
 	const manifest = readFileSync(join(ROOT, 'package.json'), 'utf8');
 	const folders = [...new Set(['nodes', 'lab', 'emulator'].flatMap(filesBelow).map(dirname))];

@@ -9,7 +9,7 @@ export const STATUS_COLUMNS = {
 
 /** The other columns of every table of calls: who made the call. */
 export const CALLER_COLUMNS = {
-	/** Of the credential, see account.ts. */
+	/** Of the credential, see `accountOf`. */
 	account: 'string',
 	workflow_id: 'string',
 	workflow_name: 'string',
@@ -56,4 +56,16 @@ export interface PlannedCall {
 	readonly row: Row;
 	/** Whether to send the call again if its outcome is unknown. */
 	readonly retryOutcomeUnknown: boolean;
+}
+
+/** A planned call with its ID and all its columns. */
+export interface AskedPaid extends PlannedCall {
+	readonly call: string;
+	readonly fingerprint: string;
+	readonly values: string;
+	readonly place: string;
+	readonly source: string;
+	/** The same for all items that have one video. */
+	readonly lock: string;
+	readonly about: string;
 }

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { toSaved, type SavedError, type ServiceError } from '../../client/errors';
+import type { Settled } from '../../client/concurrency';
+import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../client/errors';
 import { nodeState } from '../run/nodeContext';
 import type { TableSchema } from './dataTable';
 import type { EarlierCall } from './recognize';
@@ -14,6 +15,20 @@ export interface KnownCall<T> extends EarlierCall {
 	readonly about: string;
 	/** The execution that has read the call from the ledger. */
 	readonly readBy?: string;
+}
+
+/** A result, and whether an earlier try or another execution has made the call. */
+export interface Paid<T> {
+	readonly result: T;
+	readonly isReused: boolean;
+}
+
+/** The outcome of a known call. */
+export function outcomeOf<T>(
+	{ result, failure }: KnownCall<T>,
+	isReused: boolean,
+): Settled<Paid<T>> {
+	return result === undefined ? { error: fromSaved(failure!) } : { value: { result, isReused } };
 }
 
 /** Calls in the node's state: n8n keeps it for Retry On Fail and for a saved execution. */

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import type { CallKind } from './callKind';
+import type { AskedPaid, CallKind } from './callKind';
 import { interrupted, type KnownCall } from './callLog';
 import type { Row, Step } from './dataTable';
-import type { AskedPaid } from './ledgerRun';
 import type { Origin } from './origin';
 import type { EarlierCall } from './recognize';
 

@@ -7,23 +7,11 @@ import { mentionOnce } from '../run/hints';
 import { n8nClock } from '../run/clock';
 import { runIndexOf } from '../run/lastRun';
 import { isToolRun } from '../run/nodeContext';
-import type { CallKind, PlannedCall } from './callKind';
+import type { AskedPaid, CallKind, PlannedCall } from './callKind';
 import { runLog, toolLog } from './callLog';
 import { onTable, type Step } from './dataTable';
 import { callId } from './earlierCalls';
 import { originOf } from './origin';
-
-/** A planned call with its ID and all its columns. */
-export interface AskedPaid extends PlannedCall {
-	readonly call: string;
-	readonly fingerprint: string;
-	readonly values: string;
-	readonly place: string;
-	readonly source: string;
-	/** The same for all items that have one video. */
-	readonly lock: string;
-	readonly about: string;
-}
 
 /** One run of a node that makes paid calls: what its parts share. */
 export type LedgerRun<T> = Awaited<ReturnType<typeof ledgerRun<T>>>;

@@ -2,6 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { readResult } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
+import type { AskedPaid } from './callKind';
 import { pauseMs } from './claim';
 import {
 	forRows,
@@ -13,7 +14,7 @@ import {
 	type Step,
 	type TableSchema,
 } from './dataTable';
-import type { AskedPaid, LedgerRun } from './ledgerRun';
+import type { LedgerRun } from './ledgerRun';
 import { RESERVATION_MS, stateOf } from './paidCall';
 import { claimRow, notKept, prolongation, reservationOf } from './reserveKeys';
 import { taskIdOf } from './taskTable';

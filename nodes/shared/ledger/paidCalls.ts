@@ -4,14 +4,14 @@ import { canceledError } from '../../client/http/failures';
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
 import { type Settled, settled, valueOf } from '../../client/concurrency';
 import { callWriter } from './callWriter';
-import type { CallKind, PlannedCall } from './callKind';
-import { interrupted, toFailure } from './callLog';
+import type { AskedPaid, CallKind, PlannedCall } from './callKind';
+import { interrupted, toFailure, type Paid } from './callLog';
 import type { Row, Step } from './dataTable';
 import { isRepeated, ofOtherTries, toKnown } from './earlierCalls';
 import { reserveWithin, type Limit } from './limit';
-import { ledgerRun, type AskedPaid, type LedgerRun } from './ledgerRun';
+import { ledgerRun, type LedgerRun } from './ledgerRun';
 import { attemptOf, isReservation, PROLONG_MS, RESERVATION_MS } from './paidCall';
-import { recall, type Paid } from './recall';
+import { recall } from './recall';
 import { recognize } from './recognize';
 import {
 	keyInUse,

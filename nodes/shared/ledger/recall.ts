@@ -1,24 +1,19 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { keyedMutex, type Settled } from '../../client/concurrency';
-import { fromSaved, InputError } from '../../client/errors';
+import { InputError } from '../../client/errors';
 import { hint } from '../run/hints';
 import { nodeState } from '../run/nodeContext';
-import { type CallLog, type KnownCall } from './callLog';
+import type { AskedPaid } from './callKind';
+import { outcomeOf, type CallLog, type KnownCall, type Paid } from './callLog';
 import { forRows, removals, TableError, type Condition, type Row } from './dataTable';
 import { differs, isRepeated, ofOtherTries, partsOf, toKnown } from './earlierCalls';
-import type { AskedPaid, LedgerRun } from './ledgerRun';
+import type { LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
 import { isReservation } from './paidCall';
 import { recognize } from './recognize';
 import { keyConflict, movedError } from './reserveKeys';
 import { trimTaskIds } from './taskTable';
-
-/** A result, and whether an earlier try or another execution has made the call. */
-export interface Paid<T> {
-	readonly result: T;
-	readonly isReused: boolean;
-}
 
 const runExclusive = keyedMutex();
 
@@ -194,12 +189,4 @@ function otherItem<T>(
 		`is ${about} in this item, and was ${earlier.about} in the earlier try of the execution, which has paid for it`,
 		'Nothing was sent, as a retry knows an item by its values, or by an equal input item at its position. For what the items contain now, execute the workflow again instead of retrying',
 	);
-}
-
-/** The outcome of a known call. */
-export function outcomeOf<T>(
-	{ result, failure }: KnownCall<T>,
-	isReused: boolean,
-): Settled<Paid<T>> {
-	return result === undefined ? { error: fromSaved(failure!) } : { value: { result, isReused } };
 }

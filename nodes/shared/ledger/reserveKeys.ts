@@ -3,14 +3,14 @@ import { InputError, isCanceled } from '../../client/errors';
 import type { Clock } from '../../client/ports';
 import { oneLine } from '../../client/values';
 import { isOwn } from '../run/credential';
-import type { CallKind } from './callKind';
+import type { AskedPaid, CallKind } from './callKind';
+import { outcomeOf, type Paid } from './callLog';
 import { claimKeys, type ClaimRow } from './claim';
 import { forRows, removals, TableError, type Condition, type Row, type Step } from './dataTable';
 import { differs, partsOf, toKnown } from './earlierCalls';
-import type { AskedPaid, LedgerRun } from './ledgerRun';
+import type { LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
 import { attemptOf, hasKeyOf, meaningOf, PROLONG_MS, RESERVATION_MS } from './paidCall';
-import { outcomeOf, type Paid } from './recall';
 
 /** How long to wait for another execution that is sending the call of a key at this moment. */
 export const WAIT_MS = 90_000;
