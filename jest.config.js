@@ -1,3 +1,9 @@
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
+
+// The emulator keeps drawn videos there; tests write nothing into the home folder.
+process.env.XDG_CACHE_HOME ??= join(tmpdir(), 'agent-video-tests');
+
 const base = {
 	transform: {
 		'^.+\\.ts$': [

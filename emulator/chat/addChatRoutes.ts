@@ -131,7 +131,7 @@ export function addChatRoutes(server: FastifyInstance, service: EmulatedService)
 			const result = await replyTo(request, service);
 			const durations = (result.session?.steps ?? []).map((step) => step.durationMs);
 			if (!body.stream) await service.clock.sleep(durations.reduce((sum, ms) => sum + ms, 0));
-			const whole = completionBody(result, service.settings, body.openai?.n);
+			const whole = completionBody(result, service.settings, body.openai);
 			return send(reply, body, events(result, service, body), whole);
 		});
 		if (!service.settings.openai) return;

@@ -1,4 +1,5 @@
 import type { ServiceSettings } from '../service';
+import type { OpenAiOptions } from '../openai/chatRequest';
 import { finishReason, type Reply } from './reply';
 
 function message(reply: Reply, minimal: boolean) {
@@ -36,16 +37,24 @@ function envelope({ id, created, model, session, traceId }: Reply, minimal: bool
 
 /**
  * Body of a non-streamed response (spec 2.4, 2.6).
- * @param n number of choices, which are alike
+ * @param options.n number of choices, which are alike
  */
-export function completionBody(reply: Reply, { minimal }: ServiceSettings, n = 1) {
+export function completionBody(
+	reply: Reply,
+	{ minimal }: ServiceSettings,
+	{ n = 1, functions = false }: Partial<OpenAiOptions> = {},
+) {
+	const [call] = reply.toolCalls;
 	// The specification shows finish_reason in its tool and reasoning examples only.
 	const hasReason = !minimal || reply.toolCalls.length > 0 || reply.reasoning !== undefined;
 	return {
 		...envelope(reply, minimal),
 		choices: Array.from({ length: n }, (_, index) => ({
 			index,
-			message: message(reply, minimal),
+			message: {
+				...message(reply, minimal),
+				...(functions && call && { function_call: call.function }),
+			},
 			...(!minimal && { logprobs: null }),
 			...(hasReason && { finish_reason: finishReason(reply) }),
 		})),

@@ -3,7 +3,7 @@ import { hasTrigger } from '../triggers';
 import { readQuestion, runPlugins, type ChatContext, type DraftReply } from './responder';
 import type { Question } from './generation/question';
 import { languageOf } from './generation/language';
-import { writeJson } from './generation/writeJson';
+import { schemaIn, writeJson } from './generation/writeJson';
 import { writeText } from './generation/writeText';
 import { textOf, type MessageToolCall } from './messages';
 import { imageName, type PluginRun } from './plugins/plugins';
@@ -65,7 +65,9 @@ function writeContent(
 ): string {
 	const { messages, response_format, openai } = context.body;
 	const results = toolResults(messages);
-	const isJson = response_format?.type === 'json_object';
+	const isJson =
+		response_format?.type === 'json_object' ||
+		(openai !== undefined && schemaIn(question.instructions) !== undefined);
 	if (openai?.schema) {
 		const known = results.map(({ label, text }) => `\n${label}: ${text}`).join('');
 		return writeJson(question, { schema: openai.schema, known });

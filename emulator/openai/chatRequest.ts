@@ -8,6 +8,8 @@ export interface OpenAiOptions {
 	readonly n: number;
 	/** Limit of the answer; one that reaches it has the finish reason `length`. */
 	readonly maxTokens: number;
+	/** Whether functions were declared in the field that came before tools; they are called in such a field, too. */
+	readonly functions?: boolean;
 	/** The model that the response names, if the service has no such model. */
 	readonly model?: string;
 }
@@ -33,7 +35,10 @@ function choiceOf({ tool_choice: choice, tools }: Json): Json {
 }
 
 function formatOf({ response_format: format }: Json) {
-	if (!isJson(format) || format['type'] !== 'json_schema') return undefined;
+	if (!isJson(format)) return undefined;
+	// Some services take the schema of a JSON object.
+	if (isJson(format['schema'])) return format['schema'];
+	if (format['type'] !== 'json_schema') return undefined;
 	const { schema } = isJson(format['json_schema']) ? format['json_schema'] : {};
 	return isJson(schema) ? schema : {};
 }
@@ -44,11 +49,24 @@ function formatOf({ response_format: format }: Json) {
  *
  * @param isKnown whether the service has a chat model
  */
-export function serviceRequest(body: Json, isKnown: (model: unknown) => boolean): Json {
+export function serviceRequest(given: Json, isKnown: (model: unknown) => boolean): Json {
+	const { functions, function_call: called, ...rest } = given;
+	const isOld = Array.isArray(functions);
+	const body: Json = isOld
+		? {
+				...rest,
+				tools: functions.map((declared: unknown) => ({
+					type: 'function',
+					function: declared,
+				})),
+				tool_choice: isJson(called) ? { type: 'function', function: called } : called,
+			}
+		: given;
 	const { stop, temperature, model, messages } = body;
 	const schema = formatOf(body);
 	const options: OpenAiOptions = {
 		...(schema && { schema }),
+		...(isOld && { functions: true }),
 		n: Math.min(numberOr(body['n'], 1), MAX_CHOICES),
 		maxTokens: numberOr(body['max_completion_tokens'] ?? body['max_tokens'], Infinity),
 		...(typeof model === 'string' && { model }),

@@ -15,8 +15,8 @@ const run = promisify(execFile);
 const LIMIT_MS = 25_000;
 
 /** Runs a client in its own process, because it is an ES module, which jest cannot load. */
-async function runClient(script: string, key: string): Promise<Json> {
-	const args = [join(__dirname, 'clients', script), `${service.url}/v1`, key];
+async function runClient(script: string, key: string, { url } = service): Promise<Json> {
+	const args = [join(__dirname, 'clients', script), `${url}/v1`, key];
 	const { stdout } = await run(
 		process.execPath,
 		['--disable-warning=ExperimentalWarning', ...args],
@@ -53,4 +53,18 @@ describe.each(['demo-key', 'demo-key-demo-app'])('4 third-party clients with %s'
 			toolInputs: ['Paris', 'Rome'],
 		});
 	});
+});
+
+it('4 gives structured output to instructor, LangChain and AI SDK in all their modes with --openai', async () => {
+	const open = await startService({ openai: true });
+	const results = await runClient('structured.mts', 'demo-key', open);
+	await open.stop();
+	const names = [
+		...['TOOLS', 'FUNCTIONS', 'JSON', 'MD_JSON', 'JSON_SCHEMA'].map((m) => `instructor ${m}`),
+		...['jsonSchema', 'functionCalling', 'jsonMode'].map((m) => `langchain ${m}`),
+		...['schema', 'json'].map((m) => `ai-sdk ${m}`),
+	];
+	const review = { name: 'Ann Lee', email: 'ann@example.com', sentiment: 'positive' };
+	expect(Object.keys(results)).toEqual(names);
+	for (const name of names) expect([name, results[name]]).toMatchObject([name, review]);
 });

@@ -49,16 +49,20 @@ function requestedSchema(text: string): JsonSchema | undefined {
 /** A schema in the last line, with the paragraph that introduces it. */
 const SCHEMA_END = /(?:\n+.*[:：])?\n.*$/;
 
-/** The JSON Schema in the last line of a text; undefined if that is something else. */
-function schemaIn(text: string): JsonSchema | undefined {
+function parseSchema(text: string): JsonSchema | undefined {
 	try {
-		const value: unknown = JSON.parse(text.slice(text.lastIndexOf('\n') + 1));
+		const value: unknown = JSON.parse(text);
 		const isSchema = typeof value === 'object' && value !== null && 'type' in value;
 		return isSchema ? (value as JsonSchema) : undefined;
 	} catch {
 		return undefined;
 	}
 }
+
+/** The JSON Schema in the last line of a text, or between its first and last brace; undefined without one. */
+export const schemaIn = (text: string): JsonSchema | undefined =>
+	parseSchema(text.slice(text.lastIndexOf('\n') + 1)) ??
+	parseSchema(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
 
 /** Length of lists if the text does not specify it. */
 const DEFAULT_LIST_LENGTH = 3;
@@ -86,9 +90,10 @@ function numberFor({ topic, text }: Question, key: string): number {
 /** What the request or an earlier message states for a key. */
 function statedFor({ text, history }: Question, key: string): string | undefined {
 	const content = contentOf(text);
-	const sources = [...(content === text ? [] : [content]), ...history.toReversed()];
+	const [, behind = ''] = /[:：\n]\s*([^]*)$/.exec(text) ?? [];
+	const sources = [...(content === text ? [] : [content, behind]), ...history.toReversed()];
 	const find = (source: string) => fieldIn(source, key) ?? namedValue(key, source);
-	return sources.map(find).find(Boolean);
+	return sources.map(find).find(Boolean) ?? fieldIn(text, key);
 }
 
 /** The text that a request is about; undefined for a request that is not about one. */
@@ -108,7 +113,7 @@ const flag = ({ text }: Question, key: string) => isSo(key.replaceAll('_', ' '),
 const VALUES: readonly ValueRule[] = [
 	[/^(?:is|has|can|should)_?[A-Z_]|^(?:ok|valid|success)$/, flag],
 	[
-		/count|number|total|sum|score|rating|seconds|duration|year|price|amount|quantity|temperature|合计|总|价格|金额|数量|评分/i,
+		/count|number|total|sum|score|stars|rating|seconds|duration|year|price|amount|quantity|temperature|合计|总|价格|金额|数量|评分/i,
 		numberFor,
 	],
 	[/^(?:topic|subject|query)$/i, ({ topic }) => topic],
@@ -146,6 +151,7 @@ export function writeJson(
 	const schema =
 		given.schema ??
 		inText ??
+		schemaIn(question.instructions) ??
 		requestedSchema(question.text) ??
 		requestedSchema(question.instructions);
 	if (schema !== undefined) {
