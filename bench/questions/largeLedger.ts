@@ -124,7 +124,11 @@ async function prepare(n8n: N8nInstance) {
 			options,
 		});
 	return {
-		keyed: await create('keyed', { idempotencyKey: '={{ $json.prompt }}' }),
+		// A limit of the project needs the cost of all videos.
+		keyed: await create('keyed', {
+			idempotencyKey: '={{ $json.prompt }}',
+			pricePerSecond: 0.1,
+		}),
 		limited: await create(
 			'limited',
 			{ pricePerSecond: 0.1, maximumCost: 1_000_000 },
