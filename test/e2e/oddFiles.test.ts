@@ -1,0 +1,238 @@
+// @seconds 40
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { outputItems } from '../../lab/n8n/execution';
+import { N8nClient } from '../../lab/n8n/N8nClient';
+import { Running } from '../../lab/services/Running';
+import { SOUNDS, video } from '../support/mediaFiles';
+import { json, startScriptedServer } from '../support/scriptedServer';
+import { COMPLETED, FAILED } from '../support/waitOutputs';
+import { drawn, node } from './support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { sharedN8nUrl } from './support/sharedN8n';
+
+const CREDENTIAL = 'Odd files';
+const MP4 = video('faststart.mp4').bytes;
+const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2);
+
+/** What the host of a task sends, by the number of requests before. */
+type Host = (response: ServerResponse, nth: number) => void;
+
+const sends =
+	(body: Buffer, headers: Readonly<Record<string, string>> = {}, status = 200): Host =>
+	(response) => {
+		response.writeHead(status, {
+			'content-type': 'video/mp4',
+			'content-length': String(body.length),
+			...headers,
+		});
+		response.end(body);
+	};
+/** A body that ends with its connection, so that nothing tells its length. */
+const untilClosed =
+	(body: Buffer): Host =>
+	({ socket }) => {
+		socket!.end(
+			Buffer.concat([
+				Buffer.from(
+					'HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: video/mp4\r\n\r\n',
+				),
+				body,
+			]),
+		);
+	};
+const digest = (bytes: Buffer) =>
+	`sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`;
+
+interface Task {
+	readonly host?: Host;
+	/** What the service reports, by the number of polls before. Default: completed. */
+	readonly report?: (url: string, nth: number) => object;
+	/** What comes out, and where. */
+	readonly output: typeof COMPLETED | typeof FAILED;
+	readonly item: IDataObject;
+}
+
+const failed = (words: RegExp): Pick<Task, 'output' | 'item'> => ({
+	output: FAILED,
+	item: { reason: 'download', error_message: expect.stringMatching(words) as string },
+});
+const whole = (verified = true): Pick<Task, 'output' | 'item'> => ({
+	output: COMPLETED,
+	item: { file: expect.objectContaining({ verified }) as object },
+});
+
+const TASKS: Readonly<Record<string, Task>> = {
+	'half of a file that ends with its connection': {
+		host: untilClosed(half(MP4)),
+		...failed(/ends too early for video\/mp4/),
+	},
+	'half of a MOV': { host: sends(half(video('h264.mov').bytes)), ...failed(/ends too early/) },
+	'half of a Matroska file': {
+		host: sends(half(video('h264.mkv').bytes)),
+		...failed(/ends too early/),
+	},
+	'two halves': {
+		host: sends(Buffer.concat([half(MP4), half(MP4)])),
+		...failed(/ends too early/),
+	},
+	'24 bytes': { host: sends(MP4.subarray(0, 24)), ...failed(/ends too early/) },
+	'gzip that is cut': {
+		host: sends(gzipSync(MP4).subarray(0, -99), { 'content-encoding': 'gzip' }),
+		...failed(/ends too early|interrupted/),
+	},
+	'another file than its digest': {
+		host: sends(MP4, { 'repr-digest': digest(half(MP4)) }),
+		...failed(/does not match the checksum/),
+	},
+	'sound alone': { host: sends(SOUNDS[0].bytes), ...failed(/only sound/) },
+	'WebM sound alone': { host: sends(SOUNDS[1].bytes), ...failed(/only sound/) },
+	'an archive': {
+		host: sends(Buffer.from('7z\xbc\xaf\x27\x1c\0\x04', 'latin1')),
+		...failed(/bytes that are declared as video\/mp4/),
+	},
+	'a program': {
+		host: sends(Buffer.from('\x7fELF\x02\x01\x01\0', 'latin1')),
+		...failed(/bytes that are declared as video\/mp4/),
+	},
+	'a live WebM without a length': {
+		host: untilClosed(video('live.webm').bytes),
+		...whole(false),
+	},
+	'a live WebM with a length': { host: sends(video('live.webm').bytes), ...whole() },
+	'AV1 until the connection ends': { host: untilClosed(video('av1.mp4').bytes), ...whole() },
+	'503, then the file': {
+		host: (response, nth) => {
+			if (nth === 0) response.writeHead(503).end();
+			else sends(MP4)(response, nth);
+		},
+		...whole(),
+	},
+	'425, then the file': {
+		host: (response, nth) => {
+			if (nth === 0) response.writeHead(425).end();
+			else sends(MP4)(response, nth);
+		},
+		...whole(),
+	},
+	'206 with all of it': {
+		host: sends(MP4, { 'content-range': `bytes 0-${MP4.length - 1}/${MP4.length}` }, 206),
+		...whole(),
+	},
+	'a URL that has expired': {
+		host: (response) => {
+			response.writeHead(403).end();
+		},
+		report: (url, nth) => ({
+			status: 'completed',
+			video_url: nth === 0 ? url : url.replace('a%20URL%20that%20has%20expired', 'fresh'),
+		}),
+		...whole(),
+	},
+	fresh: { host: sends(MP4), ...whole() },
+	'TASK_STATUS_SUCCEED in two wrappers': {
+		report: (url) => ({
+			status: 'success',
+			data: { output: { status: 'TASK_STATUS_SUCCEED', video_url: url } },
+		}),
+		...whole(),
+	},
+	'Video-Generation-Failed': {
+		report: () => ({ status: 'Video-Generation-Failed', error: { message: 'too dark' } }),
+		output: FAILED,
+		item: { reason: 'failed', error_message: 'The service reports: too dark' },
+	},
+	' ABORTED ': {
+		report: () => ({ status: ' ABORTED ', fail_reason: 'no room' }),
+		output: FAILED,
+		item: { reason: 'failed', error_message: 'The service reports: no room' },
+	},
+	'a URL that comes a poll later': {
+		report: (url, nth) => ({ status: 'done', video_url: nth === 0 ? 'pending' : url }),
+		...whole(),
+	},
+	'an unknown word with a URL': {
+		report: (url) => ({ status: 'delivered', video_url: url }),
+		...whole(),
+	},
+};
+
+const running = new Running();
+let client: N8nClient;
+afterAll(async () => {
+	await running.stop();
+}, RUN_LIMIT_MS);
+
+it(
+	'every file and every state of one run comes out as what it is, with default settings',
+	async () => {
+		const counts = new Map<string, number>();
+		const count = (name: string) => {
+			const nth = counts.get(name) ?? 0;
+			counts.set(name, nth + 1);
+			return nth;
+		};
+		const server = running.keep(
+			await startScriptedServer((response, { path, body }) => {
+				if (path.startsWith('/files/')) {
+					const { host = sends(MP4) } = TASKS[decodeURIComponent(path.slice(7))]!;
+					host(response, count(path));
+					return;
+				}
+				const { task_id: id } = body as { task_id: string };
+				// The node trims the ID.
+				const [name, { report }] = Object.entries(TASKS).find(
+					([each]) => each.trim() === id,
+				)!;
+				const url = `${server.url}/files/${encodeURIComponent(name)}`;
+				const done = { status: 'completed', video_url: url };
+				json(response, 200, report?.(url, count(name)) ?? done);
+			}),
+		);
+		client = await N8nClient.signIn(await sharedN8nUrl());
+		running.keep({ stop: () => client.archiveWorkflows() });
+		await client.createCredential({
+			name: CREDENTIAL,
+			type: 'agentVideoApi',
+			data: { baseUrl: server.url, apiKey: 'k' },
+		});
+		const ids = Object.keys(TASKS);
+		const nodes = [
+			node('Start', 'n8n-nodes-base.manualTrigger', 1),
+			node('Tasks', 'n8n-nodes-base.set', 3.4, {
+				parameters: { mode: 'raw', jsonOutput: JSON.stringify({ task_id: ids }) },
+			}),
+			node('Each', 'n8n-nodes-base.splitOut', 1, {
+				parameters: { fieldToSplitOut: 'task_id' },
+			}),
+			node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, { credential: CREDENTIAL }),
+			node('Done', 'n8n-nodes-base.noOp', 1),
+		];
+		const wires = {
+			Start: [['Tasks']],
+			Tasks: [['Each']],
+			Each: [['Wait']],
+			Wait: [['Done'], ['Done']],
+		};
+		const ref = await client.importWorkflow(drawn('Odd files', nodes, wires));
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		const seen = Object.fromEntries(
+			[COMPLETED, FAILED].flatMap((output) =>
+				outputItems(execution, 'Wait', output).map(({ json: { task_id, ...fields } }) => [
+					task_id,
+					{ output, item: fields },
+				]),
+			),
+		) as object;
+		const wanted = Object.entries(TASKS).map(([name, { output, item }]) => [
+			name.trim(),
+			{ output, item },
+		]);
+		expect(seen).toMatchObject(Object.fromEntries(wanted));
+	},
+	SET_UP_LIMIT_MS,
+);
