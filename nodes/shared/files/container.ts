@@ -195,18 +195,12 @@ const CHUNKS: Format = {
 	},
 };
 
-const FORMATS = new Map([
-	['video/mp4', BOXES],
-	['video/quicktime', BOXES],
-	['audio/mp4', BOXES],
-	['image/avif', PICTURE],
-	['image/heic', PICTURE],
-	['video/webm', EBML],
-	['video/x-matroska', EBML],
-	['audio/webm', EBML],
-	['video/x-msvideo', CHUNKS],
-	['image/webp', CHUNKS],
-]);
+const FORMATS: readonly (readonly [format: Format, types: readonly string[]])[] = [
+	[BOXES, ['video/mp4', 'video/quicktime', 'audio/mp4']],
+	[PICTURE, ['image/avif', 'image/heic']],
+	[EBML, ['video/webm', 'video/x-matroska', 'audio/webm']],
+	[CHUNKS, ['video/x-msvideo', 'image/webp']],
+];
 
 /** The elements whose number tells whether a file is whole: no others are kept, as a file may have any number of them. */
 const COUNTED = new Set('ftyp moov moof mdat mfra header segment cluster tracks'.split(' '));
@@ -217,7 +211,7 @@ const COUNTED = new Set('ftyp moov moof mdat mfra header segment cluster tracks'
  * @returns Undefined for a type whose container is not known.
  */
 export function walkContainer(type: string) {
-	const format = FORMATS.get(type);
+	const [format] = FORMATS.find(([, types]) => types.includes(type)) ?? [];
 	if (format === undefined) return undefined;
 	const { read, minHeaderBytes, ids, rules, depth } = format;
 	const found = nothing();
