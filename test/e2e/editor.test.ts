@@ -41,6 +41,7 @@ const NEXT = 'No Operation, do nothing';
 /** Search texts whose first result is the node below that has them. */
 const FIRST: readonly string[] = [
 	...['text to video', 'image to video', 'generate video', 'videos', 'make videos'],
+	...['make a video', 'create a video', 'generate a video'],
 	...['chatbot', 'streaming', 'structured output', 'function calling'],
 ];
 /** Search texts by the node that is their first or second result. */
@@ -48,6 +49,7 @@ const SEARCHES: Readonly<Record<string, readonly string[]>> = {
 	'Create Video': [
 		...['create video', 'text to video', 'image to video', 'generate video', 'ai video'],
 		...['animate', 'animation', 'movie', 'film', 'clip', 'reel', 'videos', 'make videos'],
+		...['make a video', 'create a video', 'generate a video'],
 	],
 	'Wait for Video': [
 		...['wait for video', 'download video', 'video status', 'get video', 'poll', 'polling'],

@@ -1,4 +1,5 @@
 // @seconds 40
+// cspell:ignore faststart
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
