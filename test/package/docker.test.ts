@@ -66,8 +66,11 @@ test.each(COMPOSE_FILES)(
 	},
 );
 
-test('docker/Dockerfile has no mistake that dockerfile-utils knows', () => {
-	expect(validate(DOCKERFILE).map(({ message }) => message)).toStrictEqual([]);
+test.each([
+	['docker/Dockerfile', DOCKERFILE],
+	['emulator/Dockerfile', read('emulator', 'Dockerfile')],
+])('%s has no mistake that dockerfile-utils knows', (_file, text) => {
+	expect(validate(text).map(({ message }) => message)).toStrictEqual([]);
 });
 
 test('one service builds an image, and the others do not look for it in a registry', () => {
