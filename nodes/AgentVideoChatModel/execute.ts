@@ -195,7 +195,8 @@ export function chatModel(
 			if (isLive) throw forVisitor(failure);
 			const { serviceMessage = '' } = error instanceof ServiceError ? error.details : {};
 			// With *On Error: Continue* n8n's agents and chains output nothing but the message, which a refusal has anyway.
-			if (isKnown === undefined && !failure.message.includes(oneLine(serviceMessage)))
+			const isSaid = failure.message.endsWith(`: ${oneLine(serviceMessage)}`);
+			if (isKnown === undefined && serviceMessage !== '' && !isSaid)
 				failure.message += `: ${serviceMessage}`;
 			throw failure;
 		});
