@@ -9,7 +9,9 @@ import { ROOT } from '../lab/paths';
 import { withBuildLock } from '../lab/services/buildLock';
 
 /** What is packed; npm adds package.json itself. */
-const CONTENT = ['dist', 'CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'] as const;
+const CONTENT = ['dist', 'LICENSE', 'README.md', 'package.json'] as const;
+/** Fields of package.json that only a checkout needs. */
+const REPOSITORY_FIELDS = ['scripts', 'devDependencies'] as const;
 /** Texts whose addresses are made absolute. */
 const TEXTS = ['*.md', 'dist/nodes/*/*.node.json'] as const;
 
@@ -63,6 +65,11 @@ export async function packPackage(destination: string): Promise<string> {
 			const file = join(staging, path);
 			await writeFile(file, packedText(await readFile(file, 'utf8'), manifest));
 		}
+		const others = Object.entries(manifest).filter(
+			([name]) => !REPOSITORY_FIELDS.some((field) => field === name),
+		);
+		const packed = JSON.stringify(Object.fromEntries(others), null, 2);
+		await writeFile(join(staging, 'package.json'), `${packed}\n`);
 		const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', destination];
 		const { stdout } = await promisify(execFile)('npm', args, { cwd: staging });
 		const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];

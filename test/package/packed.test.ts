@@ -21,13 +21,18 @@ interface Manifest {
 	readonly n8n: { readonly nodes: string[]; readonly credentials: string[] };
 }
 
+/** Limit of the packed file, in bytes: n8n loads what it unpacks at every start. */
+const MAX_SIZE = 148_000;
+
 let folder: string;
+let size: number;
 let packed: string;
 let files: string[];
 
 beforeAll(async () => {
 	folder = mkdtempSync(join(tmpdir(), 'packed-'));
 	const file = await packPackage(folder);
+	({ size } = statSync(file));
 	execFileSync('tar', ['-xzf', file, '-C', folder]);
 	packed = join(folder, 'package');
 	files = globSync('**/*', { cwd: packed }).filter((path) =>
@@ -48,8 +53,14 @@ const manifest = () => JSON.parse(readFileSync(join(packed, 'package.json'), 'ut
 
 test('publishes only the build and the documents of the package', () => {
 	const others = files.filter((file) => !file.startsWith('dist/'));
-	expect(others.sort()).toStrictEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+	expect(others.sort()).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
 	expect(files.filter((file) => !/\.(js|svg|json|md)$|LICENSE/.test(file))).toStrictEqual([]);
+});
+
+test('the packed file is small, and its manifest is that of a user', () => {
+	expect(size).toBeLessThan(MAX_SIZE);
+	expect(manifest()).not.toHaveProperty('devDependencies');
+	expect(manifest()).not.toHaveProperty('scripts');
 });
 
 test('code that several nodes use is packed once', () => {

@@ -14,7 +14,7 @@ const { version, homepage } = JSON.parse(readFileSync(join(ROOT, 'package.json')
 };
 /** Address of a file of the repository at the tag of this version, with an optional heading. */
 const AT_TAG = new RegExp(`^${homepage}/(?:blob|raw)/v${version}/([^#]+)(?:#(.+))?$`);
-const PAGES = ['README.md', 'CHANGELOG.md'];
+const PAGES = ['README.md'];
 
 let folder: string;
 let packed: string;
