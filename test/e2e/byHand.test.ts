@@ -1,10 +1,10 @@
-// @seconds 150
+// @seconds 200
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Browser, Page } from 'playwright-core';
 
-import { field } from '../../lab/browser/editorParts';
+import { field, foundNode } from '../../lab/browser/editorParts';
 import { Hand } from '../../lab/browser/Hand';
 import { openEditor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
@@ -46,8 +46,10 @@ const OUTPUT = 'outputs/main/0';
 const INPUT = 'inputs/main/0';
 const MODEL = 'inputs/ai_languageModel/0';
 const TOOL = 'inputs/ai_tool/0';
+const MEMORY = 'inputs/ai_memory/0';
 const TRIGGER = 'When chat message received';
 const CLICK = 'When clicking ‘Execute workflow’';
+const CODE = 'Code in JavaScript';
 const QUESTION = 'What time is it? And greet Ann.';
 
 /** The first step: a chat that streams. */
@@ -110,6 +112,18 @@ async function add(
 	await page.getByTestId('credential-edit-button').waitFor();
 }
 
+/** Two prompts, one item each. */
+async function prompts(hand: Hand, page: Page): Promise<void> {
+	await hand.startWith('Trigger manually');
+	await hand.clickPlus(CLICK, OUTPUT);
+	await hand.choose('code', 'Code', CODE);
+	await hand.type(
+		page.locator('.cm-content'),
+		"return [{ json: { prompt: 'A kite' } }, { json: { prompt: 'A boat' } }];",
+	);
+	await hand.closePanel();
+}
+
 /** The last reply in the editor's chat. */
 const reply = (page: Page) => page.locator('.chat-message-from-bot').last();
 
@@ -148,6 +162,31 @@ const DRAWINGS: readonly Drawing[] = [
 		},
 	},
 	{
+		row: 'A chat that remembers',
+		ours: async (hand, page) => {
+			await streamingTrigger(hand, page);
+			await add(hand, page, TRIGGER, 'chatbot', 'Chat Completion');
+			await hand.click(page.getByTestId('parameter-input-memory'));
+			await hand.click(page.locator('li:visible').filter({ hasText: 'This Chat' }).first());
+			await hand.closePanel();
+			await chat(hand, page, 'My name is Ada.');
+			await reply(page).getByText('Noted').waitFor();
+			session.emulator.journal.clear();
+			await chat(hand, page, 'What is my name?');
+			await reply(page).getByText('Your name is Ada.').waitFor();
+		},
+		theirs: async (hand, page) => {
+			await streamingTrigger(hand, page);
+			await aiAgent(hand);
+			await hand.clickPlus('AI Agent', MEMORY);
+			// A list so short that it has no search.
+			await hand.click(foundNode(page, 'Simple Memory').first());
+			await hand.closePanel();
+			await chat(hand, page, 'My name is Ada.');
+			await hand.type(page.getByTestId('chat-input'), 'What is my name?');
+		},
+	},
+	{
 		row: 'An agent with two tool nodes',
 		ours: async (hand, page) => {
 			await chatTrigger(hand);
@@ -183,13 +222,13 @@ const DRAWINGS: readonly Drawing[] = [
 			await hand.closePanel();
 			await hand.connect(['Date & Time', OUTPUT], input);
 			await hand.clickPlus('Agent with Tools', 'outputs/main/3');
-			await hand.choose('code', 'Code', 'Code in JavaScript');
+			await hand.choose('code', 'Code', CODE);
 			await hand.type(
 				page.locator('.cm-content'),
 				"return [{ json: { greeting: 'Hello ' + $json.person } }];",
 			);
 			await hand.closePanel();
-			await hand.connect(['Code in JavaScript', OUTPUT], input);
+			await hand.connect([CODE, OUTPUT], input);
 			await chat(hand, page, QUESTION);
 			await reply(page).getByText('Hello Ann').waitFor();
 		},
@@ -214,6 +253,30 @@ const DRAWINGS: readonly Drawing[] = [
 			await hand.choose('openai', 'OpenAI', 'Generate a video');
 			await hand.type(field(page, 'prompt'), 'A lighthouse at dawn');
 			await hand.click(page.getByTestId('node-execute-button'));
+		},
+	},
+	{
+		row: 'Videos of a list of prompts, as files',
+		ours: async (hand, page) => {
+			await prompts(hand, page);
+			await add(hand, page, CODE, 'video', 'Create Video');
+			await hand.type(field(page, 'prompt'), '{{ $json.prompt }}');
+			await hand.closePanel();
+			await add(hand, page, 'Create Video', 'wait video', 'Wait for Video');
+			await hand.closePanel();
+			expect(paidRequests()).toStrictEqual([]);
+			await hand.click(page.getByTestId('execute-workflow-button'));
+			const done = page.getByText('Workflow executed successfully').first();
+			await done.waitFor({ state: 'attached' });
+			expect(paidRequests()).toHaveLength(2);
+		},
+		theirs: async (hand, page) => {
+			await prompts(hand, page);
+			await hand.clickPlus(CODE, OUTPUT);
+			await hand.choose('openai', 'OpenAI', 'Generate a video');
+			await hand.type(field(page, 'prompt'), '{{ $json.prompt }}');
+			await hand.closePanel();
+			await hand.click(page.getByTestId('execute-workflow-button'));
 		},
 	},
 ];
