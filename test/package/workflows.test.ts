@@ -52,7 +52,7 @@ test('CI runs every command of .ci/run', () => {
 		readFileSync(join(ROOT, '.ci', 'run'), 'utf8'),
 	)![1]!;
 	const commands = [...list.matchAll(/'(.*?)'/g)].map(([, command]) => command!);
-	expect(commands.length).toBeGreaterThanOrEqual(4);
+	expect(commands.length).toBeGreaterThanOrEqual(3);
 	const { text } = workflows.find(({ file }) => file === 'ci.yml')!;
 	const run = [...text.matchAll(/run: (.*)/g)].map(([, command]) => command!);
 	expect(commands.filter((command) => !run.includes(command))).toStrictEqual([]);
