@@ -20,7 +20,7 @@ import { CHAT_SCHEMA, type ChatBody } from './requestSchema';
 import { resolveBinding } from './resolveBinding';
 
 /** Characters that the context of a model holds. */
-const MAX_CONTEXT = 1_000_000;
+const MAX_CONTEXT = 2_000_000;
 
 /** Validates the rules between fields (spec 2.1). */
 function requireConsistentFields({ messages, response_format, tools, openai }: ChatBody): void {

@@ -44,7 +44,7 @@ test('compressed bodies get 415, and messages beyond the context 413', async () 
 		body: gzipSync(body),
 	});
 	expect(status).toBe(415);
-	const long = await service.chat({ messages: [user('a '.repeat(500_001))] });
+	const long = await service.chat({ messages: [user('a '.repeat(1_000_001))] });
 	expect(long.status).toBe(413);
 	const fitting = await service.chat({ messages: [user('a '.repeat(10_000))] });
 	expect(fitting.status).toBe(200);

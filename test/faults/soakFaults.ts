@@ -7,6 +7,9 @@ const CREATION = '/v1/videos/generations';
 const QUERY = '/v1/videos/tasks';
 const FILES = '/cdn/';
 
+/** A status that the specification does not have. */
+export const UNKNOWN_WORD = 'paused';
+
 /** Faults for any path. */
 const ANYWHERE: readonly Fault[] = [
 	{ kind: 'reset' },
@@ -37,7 +40,7 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
 		{ kind: 'duplicate', event: 2 },
 	],
 	[CREATION]: [...ANYWHERE, { kind: 'set', fields: { status: 'dreaming' } }],
-	[QUERY]: [...ANYWHERE, { kind: 'set', fields: { status: 'paused' } }],
+	[QUERY]: [...ANYWHERE, { kind: 'set', fields: { status: UNKNOWN_WORD } }],
 	[FILES]: [
 		{ kind: 'reset' },
 		{ kind: 'status', status: 503, body: 'busy' },
