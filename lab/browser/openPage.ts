@@ -18,7 +18,7 @@ export interface OpenPage {
 	readonly context: BrowserContext;
 	/** URLs of requests to other hosts, which were blocked. */
 	readonly blocked: readonly string[];
-	/** Errors in the page's console, except failed requests. */
+	/** Errors in the page's console, except failed requests and what follows from them. */
 	readonly errors: readonly string[];
 	/** Saves a screenshot, and next to it a text file with the errors and blocked requests. */
 	keepPicture(path: string): Promise<void>;
@@ -27,6 +27,8 @@ export interface OpenPage {
 
 /** Prefix of the browser's own message about a failed request. */
 const NOT_LOADED = 'Failed to load resource';
+/** n8n's editor of a Code node loads the types of JavaScript from another host. */
+const WITHOUT_TYPES = '/assets/typescript.worker-';
 
 /** Opens an empty page in a new browser session. */
 export async function openPage(browser: Browser, options: PageOptions): Promise<OpenPage> {
@@ -44,12 +46,15 @@ export async function openPage(browser: Browser, options: PageOptions): Promise<
 	);
 	const page = await context.newPage();
 	page.setDefaultTimeout(options.showLimitMs);
+	const addError = (text: string) => {
+		if (!text.startsWith(NOT_LOADED) && !text.includes(WITHOUT_TYPES)) errors.push(text);
+	};
 	page.on('console', (message) => {
-		if (message.type() === 'error' && !message.text().startsWith(NOT_LOADED)) {
-			errors.push(message.text());
-		}
+		if (message.type() === 'error') addError(message.text());
 	});
-	page.on('pageerror', (error) => errors.push(String(error)));
+	page.on('pageerror', (error) => {
+		addError(error.stack ?? String(error));
+	});
 	return {
 		page,
 		context,

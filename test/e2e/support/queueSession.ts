@@ -4,9 +4,9 @@ import { Running } from '../../../lab/services/Running';
 import { startQueue, type Queue, type QueueOptions } from '../../../lab/n8n/startQueue';
 import { showProgress } from './session';
 
-/** Intervals after which n8n fails the execution of a dead worker: a fifth of the defaults, and long beside a pause of a busy machine. */
+/** Intervals after which n8n fails the execution of a dead worker: a third of the defaults, and long beside a pause of a busy machine. */
 export const SHORT_INTERVALS = {
-	QUEUE_WORKER_LOCK_DURATION: '12000',
+	QUEUE_WORKER_LOCK_DURATION: '20000',
 	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
 	QUEUE_WORKER_STALLED_INTERVAL: '3000',
 };
