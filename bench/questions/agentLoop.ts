@@ -115,9 +115,9 @@ const COMPARISONS: readonly Comparison[] = [
 export const AGENT_LOOP: Question = {
 	id: 'agent-loop',
 	title: 'Agent loop',
-	method: `The model calls tools in 1 or 11 rounds, with 1 or 5 calls per round. *Per round* is the cost of one more round with one
-call: the difference between 11 rounds and 1, divided by 10. *Per additional call* is the difference between 5 calls and 1
-in 11 rounds, divided by 44. Times are from the end of the trigger to the end of the last node.`,
+	method: `The model calls tools in 1 or 11 rounds, with 1 or 5 calls each. *Per round* is the difference between 11 rounds and 1,
+divided by 10. *Per additional call* is the difference between 5 calls and 1 in 11 rounds, divided by 44. Times are from the end
+of the trigger to the end of the last node.`,
 	run: async ({ quick, server, n8n: shared, onProgress }) => {
 		const n8n = await shared();
 		const runs: (() => Promise<{ round: number; call: number }>)[] = [];

@@ -69,14 +69,14 @@ export const CHAT_CONTENDERS = {
 	},
 	httpBatched: {
 		name: `HTTP Request, batches of ${CONCURRENCY}`,
-		note: `starts a batch after each latency period (at least 1 ms), so about ${CONCURRENCY} requests are in flight`,
+		note: `about ${CONCURRENCY} requests are in flight`,
 		workflow: viaHttpRequest((delayMs) => ({
 			batching: { batch: { batchSize: CONCURRENCY, batchInterval: Math.max(1, delayMs) } },
 		})),
 	},
 	httpUnlimited: {
 		name: 'HTTP Request, no batching',
-		note: 'sends all requests at once; a service with a rate limit would reject them',
+		note: 'sends all requests at once',
 		workflow: viaHttpRequest(() => ({})),
 	},
 	chain: {

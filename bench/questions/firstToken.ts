@@ -96,10 +96,9 @@ const CONTENDERS: readonly Contender[] = [
 export const FIRST_TOKEN: Question = {
 	id: 'first-token',
 	title: 'Time to first token',
-	method: `A client calls a streaming webhook; the model sends 40 chunks, 5 ms apart. *First token* is the time from the request until
-the client has the first text; *until sent* the part of it before the server sends that text. *Per chunk* is the time that a
-later chunk takes from the server to the client. *2,000 at once* is a whole reply of 2,000 chunks without a pause. *Over
-baseline* is what n8n and the node add to a client without n8n.`,
+	method: `A client calls a streaming webhook; the model sends 40 chunks, 5 ms apart. *First token* is the time from the request to the
+client's first text; *until sent* the part of it before the server sends that text. *Per chunk* is a later chunk's time from the
+server to the client. *2,000 at once* is a reply of 2,000 chunks without a pause. *Over baseline* is what n8n and the node add.`,
 	run: async ({ quick, server, n8n: shared, onProgress }) => {
 		const n8n = await shared();
 		/** The URL and the body that make a contender ask this model. */

@@ -34,9 +34,8 @@ export const SCALE: Question = {
 	method: `Items: one node processes 10 to 10,000 items (quick run: up to 500). Time is its execution time; memory (full runs only) the
 peak of n8n's resident set minus its size before, in a new n8n for each contender. Calls: a conversation with 10 to 1,000
 tool calls (quick run: up to 100), one in each round, through one Set node. Tasks: the scheduler of Wait for Video polls 10
-to 5,000 tasks (quick run: up to 500) on a virtual clock on which a poll takes ${POLL_MS} ms; the time is the scheduler's CPU
-time. *Growth* is the time per item at the largest size divided by that at the next smaller one: 1 is linear.
-${WORKERS_METHOD} Full runs only.`,
+to 5,000 tasks (quick run: up to 500) on a virtual clock on which a poll takes ${POLL_MS} ms; the time is its CPU time. *Growth* is the
+time per item at the largest size divided by that at the next smaller one: 1 is linear. ${WORKERS_METHOD}`,
 	run: async (bench) => {
 		const points: Point[] = [];
 		for (const contender of NODES) {
@@ -98,8 +97,7 @@ ${WORKERS_METHOD} Full runs only.`,
 
 const SCHEDULER = 'scheduler of Wait for Video';
 const CONVERSATION = 'Agent with Tools, tool calls';
-const CONVERSATION_REASON =
-	'each round sends the whole conversation again, and n8n passes it on with the items of the node';
+const CONVERSATION_REASON = 'each round sends the whole conversation again';
 const IDS: Readonly<Record<string, string>> = {
 	[CHAT_CONTENDERS.ours.name]: 'chat',
 	[CHAT_CONTENDERS.httpUnlimited.name]: 'http',

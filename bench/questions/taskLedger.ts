@@ -23,8 +23,8 @@ const LEDGERS = [
 export const TASK_LEDGER: Question = {
 	id: 'task-ledger',
 	title: 'Task ledger',
-	method: `One node creates 200 videos (quick run: 40) with its default concurrency, with and without the task ledger; the emulator
-replies at once or after 200 ms. The columns are those of [Many chats](#many-chats).`,
+	method: `One node creates 200 videos (quick run: 40), with and without the task ledger; the emulator replies at once or after 200 ms.
+The columns are those of [Many chats](#many-chats).`,
 	run: async (bench) => {
 		// Each latency has prompts of its own, which the delay recognizes.
 		const emulator = await startEmulatorProcess(
@@ -93,7 +93,7 @@ function ratio({ key, label }: (typeof COLUMNS)[number], [on, off]: readonly Row
 		id: `task-ledger-${key}`,
 		label: `${label}, with the task ledger vs. without`,
 		value: on!.figures[key]!.median / off!.figures[key]!.median,
-		reason: 'every creation is written to a data table of n8n before it is sent, and again with its answer',
+		reason: 'every creation is written to a data table before it is sent, and again with its answer',
 	};
 }
 

@@ -20,9 +20,7 @@ import {
 export interface N8nContender {
 	readonly id: string;
 	readonly name: string;
-	readonly note: string;
-	/** Executions used, and worker slots occupied while waiting. */
-	readonly resources: { readonly executions: number; readonly slots: number };
+	readonly note?: string;
 	/** Whether a quick run skips it. */
 	readonly isSlow?: true;
 	/** Creates the workflow that waits for the tasks in the webhook's body. */
@@ -131,37 +129,27 @@ async function simulate(finishMs: readonly number[]): Promise<WaitFigures> {
 	return waitFigures(runs.observations('virtual'));
 }
 
-const ONE_SLOT = { executions: 1, slots: 1 };
-const REAL = 'real n8n, real time';
-
 /** The strategies that run in n8n. Another strategy is one more row. */
 export const IN_N8N: readonly N8nContender[] = [
 	{
 		id: 'in-place',
 		name: 'Wait for Video, in place',
-		note: REAL,
-		resources: ONE_SLOT,
 		workflow: waitForVideo({ waitMode: 'inPlace' }),
 	},
 	{
 		id: 'loop-10',
 		name: 'HTTP Request + Wait 10 s + IF',
-		note: REAL,
-		resources: ONE_SLOT,
 		workflow: pollingLoop(10),
 	},
 	{
 		id: 'loop-5',
 		name: 'HTTP Request + Wait 5 s + IF',
-		note: REAL,
-		resources: ONE_SLOT,
 		workflow: pollingLoop(5),
 	},
 	{
 		id: 'suspend',
 		name: 'Wait for Video, suspended between polls',
-		note: `${REAL}; n8n looks for executions to resume once a minute, so that half a minute is the least mean delay`,
-		resources: { executions: 1, slots: 0 },
+		note: 'n8n looks for executions to resume once a minute',
 		isSlow: true,
 		workflow: waitForVideo({ waitMode: 'suspend' }),
 	},
@@ -172,7 +160,7 @@ export const PLAIN: readonly PlainContender[] = [
 	{
 		id: 'scheduler',
 		name: 'scheduler of Wait for Video alone',
-		note: 'virtual clock; polls take no time',
+		note: 'on a virtual clock, polls take no time',
 		run: simulate,
 	},
 	{

@@ -12,10 +12,9 @@ export const WAITING: Question = {
 	id: 'waiting',
 	title: 'Waiting for videos',
 	method: `200 tasks start together; their durations are log-normal with a median of 90 s, between 25 s and 5 minutes (quick run: 20
-tasks with a median of 12 s). *Delay* is the time from a task's end to the response that reports it. All
-strategies run in real time, side by side, each in its own n8n (quick run: in the same one); other rows are computed or run on a
-virtual clock. *Delay × polls* is the mean delay times the polls per task, which compares
-strategies with different intervals. *Worker slots* count toward a worker's concurrency.`,
+tasks, 12 s). *Delay* is the time from a task's end to the response that reports it. The strategies that run in n8n do so in real
+time, side by side, each in its own n8n (quick run: in the same one). *Delay × polls* is the mean delay times the polls per task,
+which compares different intervals. Only the suspended wait occupies no worker.`,
 	run: async ({ quick, server, n8n: shared, onProgress }) => {
 		const plan = quick ? QUICK : FULL;
 		const { count } = plan;
@@ -35,8 +34,8 @@ strategies with different intervals. *Worker slots* count toward a worker's conc
 			? await waitIn(await sameForAll(contenders, shared))
 			: await withInstances(contenders.length, server.url, waitIn);
 		const byId = new Map<string, Row>();
-		for (const [index, { id, name, note, resources }] of contenders.entries()) {
-			const figures = toFigures(measured[index]!, count, resources);
+		for (const [index, { id, name, note = '' }] of contenders.entries()) {
+			const figures = toFigures(measured[index]!, count);
 			byId.set(id, { contender: name, note, figures });
 		}
 		for (const { id, name, note, run } of PLAIN) {
@@ -51,8 +50,6 @@ strategies with different intervals. *Worker slots* count toward a worker's conc
 				{ key: 'worstDelay', title: 'worst delay (s)', digits: 1 },
 				{ key: 'polls', title: 'polls', digits: 0 },
 				{ key: 'product', title: 'delay × polls per task', digits: 0 },
-				{ key: 'executions', title: 'executions', digits: 0 },
-				{ key: 'slots', title: 'worker slots', digits: 0 },
 			],
 			rows,
 			ratios: COMPARISONS.flatMap(({ ours, theirs, keys, reason }) =>
@@ -90,19 +87,19 @@ const COMPARISONS = [
 		ours: 'in-place',
 		theirs: 'loop-10',
 		keys: ['product', 'meanDelay', 'polls'],
-		reason: 'up to one task in eight is polled at once and after 5 s, to detect early finishes',
+		reason: 'one task in eight is polled early',
 	},
 	{
 		ours: 'in-place',
 		theirs: 'loop-5',
 		keys: ['product', 'meanDelay', 'polls'],
-		reason: 'the intervals are up to 10 s: fewer polls, and a longer delay',
+		reason: 'intervals of up to 10 s: fewer polls, a longer delay',
 	},
 	{
 		ours: 'scheduler',
 		theirs: 'optimum',
 		keys: ['meanDelay', 'polls'],
-		reason: 'the intervals grow to 10 s: fewer polls, and a longer delay',
+		reason: 'intervals of up to 10 s: fewer polls, a longer delay',
 	},
 ] as const;
 
@@ -117,8 +114,8 @@ async function sameForAll(
 	return contenders.map(() => shared);
 }
 
-function toFigures(figures: WaitFigures, count: number, resources: object = {}): Row['figures'] {
+function toFigures(figures: WaitFigures, count: number): Row['figures'] {
 	const product = (figures.meanDelay * figures.polls) / count;
-	const all = Object.entries({ ...figures, product, ...resources });
+	const all = Object.entries({ ...figures, product });
 	return Object.fromEntries(all.map(([key, value]) => [key, exactFigure(value)]));
 }

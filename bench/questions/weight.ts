@@ -57,9 +57,8 @@ const LABELS = { installed: 'installed size', load: 'load time' } as const;
 export const WEIGHT: Question = {
 	id: 'weight',
 	title: 'Size and load time',
-	method: `Each package is installed as n8n does: without install scripts and peer dependencies. *Load* is the time n8n's loader takes
-for it in a new process that has n8n-core and n8n-workflow. The alternatives are community packages for chat or for polled
-jobs; n8n's own nodes need no installation.`,
+	method: `Each package is installed as n8n does: without install scripts and peer dependencies. *Load* is the time of n8n's loader in a new
+process that has n8n-core and n8n-workflow. The alternatives are community packages for chat or for polled jobs.`,
 	run: async ({ quick, onProgress }) => {
 		const installed: InstalledPackage[] = [];
 		for (const { name, version, id } of PACKAGES) {
@@ -104,7 +103,7 @@ jobs; n8n's own nodes need no installation.`,
 					id: `weight-${key}-vs-${id}`,
 					label: `${LABELS[key]}, vs. ${name}`,
 					value: figure(0, key) / figure(index + 1, key),
-					reason: `${PACKAGES[0]!.nodes} nodes, the other package has ${nodes}; all nodes and the libraries are one bundle`,
+					reason: `${PACKAGES[0]!.nodes} nodes, the other package has ${nodes}; all are one bundle`,
 				})),
 			),
 			plot: barPlot(rows, { title: 'Loading the nodes', key: 'load', unit: 'ms' }),

@@ -19,8 +19,8 @@ export interface WorkersPoint {
 }
 
 /** Describes this measurement in the method text. */
-export const WORKERS_METHOD = `Workers: ${EXECUTIONS} executions of ${ITEMS} items each in queue mode, on workers with a
-concurrency of 2; the time is from the first request to the last response.`;
+export const WORKERS_METHOD = `Workers (full runs only): ${EXECUTIONS} executions of ${ITEMS} items each in queue
+mode, with a concurrency of 2; the time is from the first request to the last response.`;
 
 /**
  * Measures the same executions of Chat Completion in queue mode, with one worker, two and four.

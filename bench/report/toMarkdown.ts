@@ -29,27 +29,24 @@ export function toMarkdown(
 		`${quick ? 'Quick run' : 'Full run'} of ${date}, ${Math.round(seconds / 60)} minutes, on ${machine.processor}, ` +
 			`${machine.memoryGb} GB, ${machine.system}; load average at the start ${machine.load}.`,
 		`Versions: ${versions.join(', ')}.`,
-		'A figure is a median, with its median absolute deviation (±) where that is above 15%. A ratio is the figure of this package divided by that of the ' +
-			'alternative, from the same run: **below 1, this package needs less**. On a shared machine trust ratios more ' +
-			'than figures; differences below 15% are noise.',
+		'A figure is a median, with its median absolute deviation (±) above 15%. A ratio is the figure of this package divided by that of the ' +
+			'alternative: **below 1, this package needs less**. On a shared machine trust ratios more than figures; differences ' +
+			'below 15% are noise.',
 		// The sizes of a quick run say nothing about them.
-		...(quick ? [] : ['## Goals', goalTable(results)]),
+		...(quick ? [] : ['## Goals', goalList(results)]),
 		...results.flatMap(section),
 	].join('\n\n');
 }
 
 /** Each goal with the figure of this run, and the reason where it is missed. */
-function goalTable(results: readonly QuestionResult[]): string {
-	const lines = GOALS.flatMap(({ title, question, unit, goal, digits, read, reason }) => {
+function goalList(results: readonly QuestionResult[]): string {
+	return GOALS.flatMap(({ title, question, unit, goal, digits, read, reason }) => {
 		const result = results.find((each) => each.question.id === question)?.outcome;
 		const value = result === undefined || 'failure' in result ? undefined : read(result);
 		if (value === undefined) return [];
-		const isMissed = Number(value.toFixed(digits)) > goal;
-		return [
-			[title, `${value.toFixed(digits)} ${unit}`, `${goal} ${unit}`, isMissed ? reason : ''],
-		];
-	});
-	return table(['goal', 'measured', 'at most', 'why more'], lines);
+		const why = Number(value.toFixed(digits)) > goal ? `; ${reason}` : '';
+		return [`- ${title}: **${value.toFixed(digits)} ${unit}**, goal ${goal} ${unit}${why}`];
+	}).join('\n');
 }
 
 function section({ question, outcome }: QuestionResult): string[] {
@@ -65,14 +62,11 @@ function section({ question, outcome }: QuestionResult): string[] {
 }
 
 function figureTable({ columns, rows }: Result): string {
-	const hasNotes = rows.some(({ note }) => note !== undefined);
-	const titles = ['', ...columns.map(({ title }) => title), ...(hasNotes ? ['note'] : [])];
 	return table(
-		titles,
+		['', ...columns.map(({ title }) => title)],
 		rows.map((row) => [
-			row.contender,
+			row.note ? `${row.contender}: ${row.note}` : row.contender,
 			...columns.map((column) => cell(row, column)),
-			...(hasNotes ? [row.note ?? ''] : []),
 		]),
 	);
 }
@@ -106,10 +100,5 @@ function cell({ figures }: Row, { key, digits }: Column): string {
 function table(titles: readonly string[], lines: readonly (readonly string[])[]): string {
 	const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 	const rule = titles.map((_title, index) => (index === 0 ? '---' : '---:'));
-	// A reason that holds for the row above as well stands once.
-	const said = lines.map((cells, index) => {
-		const [last = '', above] = [cells.at(-1), lines[index - 1]?.at(-1)];
-		return last === above && last.includes(' ') ? [...cells.slice(0, -1), 'as above'] : cells;
-	});
-	return [line(titles), line(rule), ...said.map(line)].join('\n');
+	return [line(titles), line(rule), ...lines.map(line)].join('\n');
 }

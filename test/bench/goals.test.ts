@@ -19,8 +19,10 @@ function report(value: number, quick = false): string {
 const [first] = GOALS;
 
 test('a goal that is reached has no reason, one that is missed has it', () => {
-	expect(report(1.154)).toContain(`| ${first!.title} | 1.15 × | 1.15 × |  |`);
-	expect(report(1.155)).toContain(`| ${first!.title} | 1.16 × | 1.15 × | ${first!.reason} |`);
+	expect(report(1.154)).toMatch(
+		new RegExp(`- ${first!.title}: \\*\\*1.15 ×\\*\\*, goal 1.15 ×$`, 'm'),
+	);
+	expect(report(1.155)).toContain(`- ${first!.title}: **1.16 ×**, goal 1.15 ×; ${first!.reason}`);
 });
 
 test('a goal that was not measured is left out, and all are in a quick run', () => {

@@ -17,9 +17,9 @@ const CLASSES = [
 const sectionOf = (heading: string) =>
 	TEXT.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
 
-/** The first cells of the table below a heading, without its head. */
+/** The names of the entries below a heading. */
 const idsOf = (heading: string) =>
-	[...sectionOf(heading).matchAll(/^\| ([A-Z]\d) /gm)].map(([, id]) => id!);
+	[...sectionOf(heading).matchAll(/^- \*\*([A-Z]\d)\*\*/gm)].map(([, id]) => id!);
 
 const testsIn = (text: string) =>
 	[...text.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, path]) => path!);
