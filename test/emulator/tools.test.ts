@@ -41,7 +41,11 @@ const FLIGHTS = tool('search_flights', 'Find flights', {
 	adults: { type: 'integer', minimum: 1 },
 });
 const TAGS = tool('tag_file', 'Puts labels on a file', { labels: { type: 'array', items: text } });
-const TOOLS = [WEATHER, TIME, ADD, ORDER, MAIL, FLIGHTS, TAGS];
+const CLIP = tool('record_clip', 'Records a clip', {
+	scene: text,
+	seconds: { type: 'integer', enum: [4, 5, 8, 10, 15] },
+});
+const TOOLS = [CLIP, WEATHER, TIME, ADD, ORDER, MAIL, FLIGHTS, TAGS];
 
 type Call = [name: string, values: Json];
 
@@ -106,6 +110,11 @@ describe('2.3 tool call', () => {
 			'an enumeration',
 			'Weather in Oslo in fahrenheit',
 			[['get_weather', { city: 'Oslo', unit: 'fahrenheit' }]],
+		],
+		[
+			'an enumeration of numbers',
+			'Record a clip of 10 seconds with the scene "a kite"',
+			[['record_clip', { scene: 'a kite', seconds: 10 }]],
 		],
 		['numbers', 'Add 3 and 4.5', [['add', { a: 3, b: 4.5 }]]],
 		[

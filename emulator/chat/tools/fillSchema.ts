@@ -110,7 +110,11 @@ export function fillSchema(value: unknown, name: string, context: FillContext): 
 	const schema = resolveSchema(value, context.root);
 	if (depth > MAX_DEPTH || budget.left-- <= 0) return null;
 	if ('const' in schema) return schema.const;
-	if (schema.enum) return classifyOne(entities.text, schema.enum);
+	if (schema.enum) {
+		const numbers: readonly unknown[] = entities.numbers;
+		const stated = schema.enum.find((value) => numbers.includes(value));
+		return stated ?? classifyOne(entities.text, schema.enum);
+	}
 	const type = schemaType(schema);
 	const next = { ...context, depth: depth + 1, budget };
 	const fill = FILLERS[type] ?? FILLERS['null']!;
