@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { HttpError } from './errors';
 import type { Fault } from './faults/fault';
 import { FAULTS_SCHEMA } from './faults/faultSchema';
 import type { EmulatedService } from './service';
@@ -46,12 +45,6 @@ export function addControlRoutes(server: FastifyInstance, service: EmulatedServi
 		'/__emulator/clock',
 		{ schema: { body: ADVANCE_SCHEMA } },
 		async ({ body }) => {
-			if (clock.kind === 'real') {
-				throw new HttpError(
-					400,
-					'The clock cannot be advanced: it is the real one. Start the emulator with --virtual-clock.',
-				);
-			}
 			await clock.advance(body.advanceMs);
 			return { nowMs: clock.now() };
 		},

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { findCaller } from './accounts';
-import { isTooDeep } from './jsonDepth';
+import { isTooDeep } from './json';
 import type { JournalEntry } from './journal';
 import type { EmulatedService } from './service';
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HttpError } from './errors';
 import { findCaller, type Caller } from './accounts';
-import { isTooDeep } from './jsonDepth';
+import { isObject, isTooDeep } from './json';
 import type { EmulatedService } from './service';
 
 /**
@@ -34,7 +34,7 @@ export function requireAuthentication(server: FastifyInstance, { scripts }: Emul
 		if (isTooDeep(body)) {
 			throw new HttpError(400, 'The body is nested too deeply.');
 		}
-		if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+		if (!isObject(body)) return;
 		request.body = Object.fromEntries(
 			Object.entries(body).filter(([, value]) => value !== null),
 		);

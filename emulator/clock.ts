@@ -1,15 +1,15 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { HttpError } from './errors';
 
 export type ClockKind = 'real' | 'virtual';
 
 /** Time source of the emulator; times are in milliseconds since 1970. */
 export interface EmulatorClock {
-	readonly kind: ClockKind;
 	now(): number;
 	sleep(ms: number): Promise<void>;
 	/**
 	 * Moves a virtual clock forward and resolves every due sleep, in order of due time.
-	 * @throws Error for the real clock
+	 * @throws HttpError 400 for the real clock
 	 */
 	advance(ms: number): Promise<void>;
 }
@@ -19,13 +19,17 @@ export const VIRTUAL_START_MS = Date.UTC(2026, 0, 1);
 
 function realClock(): EmulatorClock {
 	return {
-		kind: 'real',
 		now: Date.now,
 		async sleep(ms) {
 			// `ref: false`: a pending sleep must not keep the process alive after the server has closed.
 			if (ms > 0) await setTimeout(ms, undefined, { ref: false });
 		},
-		advance: () => Promise.reject(new Error('Only a virtual clock can be advanced.')),
+		async advance() {
+			throw new HttpError(
+				400,
+				'The clock cannot be advanced: it is the real one. Start the emulator with --virtual-clock.',
+			);
+		},
 	};
 }
 
@@ -38,7 +42,6 @@ function virtualClock(): EmulatorClock {
 	let sleepers: Sleeper[] = [];
 
 	return {
-		kind: 'virtual',
 		now: () => nowMs,
 		sleep(ms) {
 			if (ms <= 0) return Promise.resolve();

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { HttpError } from '../errors';
+import { isObject } from '../json';
 import { moderate } from '../moderate';
 import { authenticate, requireAuthentication, requireCredit } from '../authentication';
 import { addOpenAiRoutes } from '../openai/addOpenAiRoutes';
@@ -96,8 +97,8 @@ const isKnownModel = (model: unknown): boolean =>
 function addOpenAiRequests(chat: FastifyInstance, { settings }: EmulatedService): void {
 	chat.addHook('preValidation', async (request) => {
 		const { body } = request;
-		if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
-		const { openai: _openai, ...rest } = body as Readonly<Record<string, unknown>>;
+		if (!isObject(body)) return;
+		const { openai: _openai, ...rest } = body;
 		const isResponse = request.routeOptions.url === '/v1/responses';
 		request.body = settings.openai
 			? serviceRequest(isResponse ? chatRequest(rest) : rest, isKnownModel)

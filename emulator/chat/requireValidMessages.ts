@@ -1,15 +1,7 @@
 import { requirePublicUrl } from '../requirePublicUrl';
 import { HttpError } from '../errors';
+import { parseJson } from '../json';
 import type { Message } from './messages';
-
-function isJson(text: string): boolean {
-	try {
-		JSON.parse(text);
-		return true;
-	} catch {
-		return false;
-	}
-}
 
 /** Requires one tool message per tool call, directly after the assistant message (spec 2.3, 4). */
 function requireMatchingToolResults(messages: readonly Message[]): void {
@@ -45,7 +37,7 @@ function requireMatchingToolResults(messages: readonly Message[]): void {
 export function requireValidMessages(messages: readonly Message[]): void {
 	messages.forEach((message, index) => {
 		const { content, tool_calls } = message;
-		if (tool_calls?.some((call) => !isJson(call.function.arguments))) {
+		if (tool_calls?.some((call) => parseJson(call.function.arguments) === undefined)) {
 			throw new HttpError(
 				400,
 				`messages[${index}].tool_calls must have arguments that are valid JSON`,

@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import type { EmulatedService } from '../service';
 import { isResponseFault, applyResponseFault } from './responseFaults';
-import { applyBodyFault, type Connection } from './bodyFaults';
+import { applyBodyFault } from './bodyFaults';
 import type { BodyFault } from './fault';
 
 /** A response payload as a stream of buffers. */
@@ -14,14 +14,6 @@ async function* buffers(payload: unknown): AsyncGenerator<Buffer> {
 	if (payload !== null && payload !== undefined)
 		yield Buffer.from(payload as string | Uint8Array);
 }
-
-const connectionOf = ({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply): Connection => ({
-	flush() {
-		if (!raw.headersSent) raw.flushHeaders();
-	},
-	close: () => void socket.destroy(),
-	reset: () => void socket.resetAndDestroy(),
-});
 
 /** Fault injection: applies pending faults to the requests that they match. */
 export function addFaultInjection(
@@ -52,9 +44,7 @@ export function addFaultInjection(
 		}
 
 		if (fault.kind === 'contentType') reply.header('content-type', fault.type);
-		const connection = connectionOf(request, reply);
-		return Readable.from(applyBodyFault(buffers(payload), fault, connection), {
-			objectMode: false,
-		});
+		const changed = applyBodyFault(buffers(payload), fault, reply.raw);
+		return Readable.from(changed, { objectMode: false });
 	});
 }

@@ -1,71 +1,59 @@
+import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { errorBody } from '../errors';
 import type { BodyFault, BodyFaults, BodyPosition } from './fault';
 
 type Body = AsyncIterable<Buffer>;
 
-/** Connection of a response, as far as faults control it. */
-export interface Connection {
-	/** Sends the headers unless they have been sent. */
-	flush(): void;
-	/** Closes the connection (FIN); bytes already sent still arrive. */
-	close(): void;
-	/** Resets the connection (RST). */
-	reset(): void;
-}
-
 /** Bytes that are neither valid UTF-8 nor JSON, terminated like a server-sent event. */
 const GARBAGE = Buffer.from([0xff, 0xfe, 0x00, 0x7b, 0xc3, 0x28, 0x0a, 0x0a]);
 
-/** Units of a position in a body: events (one per chunk) or bytes. */
-function measure({ afterEvents = 0, afterBytes }: BodyPosition) {
-	const isBytes = afterBytes !== undefined;
-	return {
-		left: isBytes ? afterBytes : afterEvents,
-		length: (chunk: Buffer) => (isBytes ? chunk.length : 1),
-		/** Number of bytes of a chunk before the position, for the remaining distance. */
-		bytes: (left: number) => (isBytes ? left : 0),
-	};
-}
+/** Length of a chunk in the unit of a position: one chunk is one event. */
+const lengthOf = (chunk: Buffer, { afterBytes }: BodyPosition): number =>
+	afterBytes === undefined ? 1 : chunk.length;
 
-/** The part of a body before a position. One chunk is one event. */
+/** The part of a body before a position. */
 async function* takeUntil(body: Body, place: BodyPosition): AsyncGenerator<Buffer> {
-	const { length, bytes, ...start } = measure(place);
-	let { left } = start;
+	let left = place.afterBytes ?? place.afterEvents ?? 0;
 	if (left === 0) return;
 	for await (const chunk of body) {
-		yield left < length(chunk) ? chunk.subarray(0, bytes(left)) : chunk;
-		left -= length(chunk);
+		yield place.afterBytes === undefined ? chunk : chunk.subarray(0, left);
+		left -= lengthOf(chunk, place);
 		if (left <= 0) return;
 	}
 }
 
 /** Inserts bytes into a body at a position, or at the end of a shorter body. */
 async function* insertAt(body: Body, place: BodyPosition, extra: Buffer): AsyncGenerator<Buffer> {
-	const { length, bytes, ...start } = measure(place);
-	let { left } = start;
+	let left = place.afterBytes ?? place.afterEvents ?? 0;
 	for await (const chunk of body) {
-		const cut = left >= 0 && left < length(chunk) ? bytes(left) : undefined;
-		yield cut === undefined
-			? chunk
-			: Buffer.concat([chunk.subarray(0, cut), extra, chunk.subarray(cut)]);
-		left = cut === undefined ? left - length(chunk) : -1;
+		const isHere = left >= 0 && left < lengthOf(chunk, place);
+		yield isHere
+			? Buffer.concat([chunk.subarray(0, left), extra, chunk.subarray(left)])
+			: chunk;
+		left -= lengthOf(chunk, place);
 	}
 	if (left >= 0) yield extra;
 }
 
-/** Sends the headers and `sent`, then calls `end` to break the connection. */
+/** Sends the headers unless they have been sent. */
+function flush(raw: ServerResponse): void {
+	if (!raw.headersSent) raw.flushHeaders();
+}
+
+/** Sends the headers and the part of a body before a position, then breaks the connection. */
 async function* sendThenEnd(
-	sent: Body,
-	connection: Connection,
-	end: () => void,
+	body: Body,
+	place: BodyPosition,
+	raw: ServerResponse,
+	end: 'destroy' | 'resetAndDestroy',
 ): AsyncGenerator<Buffer> {
-	connection.flush();
-	yield* sent;
+	flush(raw);
+	yield* takeUntil(body, place);
 	// Two turns of the event loop, so that the last chunk is written to the socket first.
 	await setImmediate();
 	await setImmediate();
-	end();
+	raw.socket?.[end]();
 }
 
 const errorEvent = (message: string): Buffer =>
@@ -75,22 +63,16 @@ type BodyFaultHandlers = {
 	readonly [Kind in keyof BodyFaults]: (
 		body: Body,
 		fault: BodyFaults[Kind],
-		connection: Connection,
+		raw: ServerResponse,
 	) => Body;
 };
 
 /** Effect of each kind of fault on a body. */
 const HANDLERS: BodyFaultHandlers = {
-	resetBody: (body, fault, connection) =>
-		sendThenEnd(takeUntil(body, fault), connection, () => {
-			connection.reset();
-		}),
-	cut: (body, fault, connection) =>
-		sendThenEnd(takeUntil(body, fault), connection, () => {
-			connection.close();
-		}),
-	async *stallBody(body, fault, connection) {
-		connection.flush();
+	resetBody: (body, fault, raw) => sendThenEnd(body, fault, raw, 'resetAndDestroy'),
+	cut: (body, fault, raw) => sendThenEnd(body, fault, raw, 'destroy'),
+	async *stallBody(body, fault, raw) {
+		flush(raw);
 		yield* takeUntil(body, fault);
 		// Never settles: the client disconnects or the server is closed.
 		await new Promise(() => undefined);
@@ -130,12 +112,8 @@ const HANDLERS: BodyFaultHandlers = {
 	contentType: (body) => body,
 };
 
-/** Applies a fault to a response body. */
-export function applyBodyFault(body: Body, fault: BodyFault, connection: Connection): Body {
-	const change = HANDLERS[fault.kind] as (
-		body: Body,
-		fault: BodyFault,
-		connection: Connection,
-	) => Body;
-	return change(body, fault, connection);
+/** Applies a fault to the body of a response. */
+export function applyBodyFault(body: Body, fault: BodyFault, raw: ServerResponse): Body {
+	const change = HANDLERS[fault.kind] as (...of: Parameters<typeof applyBodyFault>) => Body;
+	return change(body, fault, raw);
 }

@@ -1,3 +1,5 @@
+import { isObject } from '../json';
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** What a request of the third-party schema asks for beyond the service's own fields. */
@@ -16,18 +18,15 @@ export interface OpenAiOptions {
 
 const MAX_CHOICES = 8;
 
-const isJson = (value: unknown): value is Json =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const numberOr = (value: unknown, otherwise: number): number =>
 	typeof value === 'number' && value >= 1 ? Math.floor(value) : otherwise;
 
 const nameOf = (tool: unknown): unknown =>
-	isJson(tool) && isJson(tool['function']) ? tool['function']['name'] : undefined;
+	isObject(tool) && isObject(tool['function']) ? tool['function']['name'] : undefined;
 
 /** The tool that an object in `tool_choice` names is the only one, and must be called. */
 function choiceOf({ tool_choice: choice, tools }: Json): Json {
-	if (!isJson(choice)) return {};
+	if (!isObject(choice)) return {};
 	const chosen = Array.isArray(tools)
 		? tools.filter((tool) => nameOf(tool) === nameOf(choice))
 		: [];
@@ -35,12 +34,12 @@ function choiceOf({ tool_choice: choice, tools }: Json): Json {
 }
 
 function formatOf({ response_format: format }: Json) {
-	if (!isJson(format)) return undefined;
+	if (!isObject(format)) return undefined;
 	// Some services take the schema of a JSON object.
-	if (isJson(format['schema'])) return format['schema'];
+	if (isObject(format['schema'])) return format['schema'];
 	if (format['type'] !== 'json_schema') return undefined;
-	const { schema } = isJson(format['json_schema']) ? format['json_schema'] : {};
-	return isJson(schema) ? schema : {};
+	const { schema } = isObject(format['json_schema']) ? format['json_schema'] : {};
+	return isObject(schema) ? schema : {};
 }
 
 /**
@@ -59,7 +58,7 @@ export function serviceRequest(given: Json, isKnown: (model: unknown) => boolean
 					type: 'function',
 					function: declared,
 				})),
-				tool_choice: isJson(called) ? { type: 'function', function: called } : called,
+				tool_choice: isObject(called) ? { type: 'function', function: called } : called,
 			}
 		: given;
 	const { stop, temperature, model, messages } = body;
@@ -76,7 +75,7 @@ export function serviceRequest(given: Json, isKnown: (model: unknown) => boolean
 		...choiceOf(body),
 		...(Array.isArray(messages) && {
 			messages: messages.map((message: unknown) =>
-				isJson(message) && message['role'] === 'developer'
+				isObject(message) && message['role'] === 'developer'
 					? { ...message, role: 'system' }
 					: message,
 			),

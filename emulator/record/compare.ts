@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import { isObject, parseJson } from '../json';
 import { parseScript } from '../script/parseScript';
 import type { ScriptedReply } from '../script/script';
 import { startEmulator, type EmulatorOptions } from '../startEmulator';
@@ -7,7 +8,7 @@ import { startEmulator, type EmulatorOptions } from '../startEmulator';
 /** The fields of a value with their types: `choices[].index: number`. */
 function fieldsOf(value: unknown, path = ''): readonly string[] {
 	if (Array.isArray(value)) return value.flatMap((item) => fieldsOf(item, `${path}[]`));
-	if (typeof value === 'object' && value !== null)
+	if (isObject(value))
 		return Object.entries(value).flatMap(([name, part]) =>
 			fieldsOf(part, path === '' ? name : `${path}.${name}`),
 		);
@@ -20,11 +21,9 @@ function fieldsIn(text: string): ReadonlySet<string> {
 	const values = events.map((line) => line.replace(/^data: ?/, '')).filter(Boolean);
 	return new Set(
 		values.flatMap((value) => {
-			try {
-				return fieldsOf(JSON.parse(value));
-			} catch {
-				return [/^[\w-]+:/.exec(value)?.[0] ?? `text: ${value.slice(0, 20)}`];
-			}
+			const json = parseJson(value);
+			if (json !== undefined) return fieldsOf(json);
+			return [/^[\w-]+:/.exec(value)?.[0] ?? `text: ${value.slice(0, 20)}`];
 		}),
 	);
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
 
 import { addEncodingCheck, addHostCheck } from '../addHostCheck';
+import { parseJson } from '../json';
 import { pathOf, targetIn } from '../script/addScripts';
 import type { ScriptedReply, ScriptedResponse, When } from '../script/script';
 
@@ -31,11 +32,8 @@ const MAX_BODY_BYTES = 8 * 2 ** 20;
 const MAX_TEXT = 200;
 
 const parsed = (text: string): unknown => {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return text || undefined;
-	}
+	const value = parseJson(text);
+	return value === undefined ? text || undefined : value;
 };
 
 /** Conditions by which the recorded answer is found again. */

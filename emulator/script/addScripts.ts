@@ -9,6 +9,7 @@ import { EMULATED_CHAT_MODELS } from '../chat/models';
 import type { ChatBody } from '../chat/requestSchema';
 import type { DraftReply } from '../chat/responder';
 import { sendStatus } from '../faults/responseFaults';
+import { isObject } from '../json';
 import type { EmulatedService } from '../service';
 import { fillTemplate, type TemplateValues } from './fillTemplate';
 import { kindsOf, type ScriptedEvent } from './script';
@@ -17,8 +18,7 @@ import type { ScriptTarget } from './scriptStore';
 /** A body as far as scripts read it; it has not been validated. */
 type AnyBody = Partial<ChatBody & { readonly prompt: string }>;
 
-const bodyOf = (body: unknown): AnyBody =>
-	typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
+const bodyOf = (body: unknown): AnyBody => (isObject(body) ? body : {});
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 const messagesOf = ({ messages }: AnyBody): readonly Message[] =>

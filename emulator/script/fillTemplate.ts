@@ -1,3 +1,5 @@
+import { isObject } from '../json';
+
 /** Values of the placeholders, by name: a value, or a function that makes it when it is needed. */
 export type TemplateValues = Readonly<Record<string, unknown>>;
 
@@ -14,7 +16,7 @@ export function fillTemplate<T>(value: T, values: TemplateValues): T {
 	};
 	const fill = (part: unknown): unknown => {
 		if (Array.isArray(part)) return part.map(fill);
-		if (typeof part === 'object' && part !== null) {
+		if (isObject(part)) {
 			return Object.fromEntries(Object.entries(part).map(([key, item]) => [key, fill(item)]));
 		}
 		if (typeof part !== 'string') return part;

@@ -110,7 +110,7 @@ describe('control API', () => {
 		const real = await startEmulator();
 		const { status, body } = await control('POST', 'clock', { advanceMs: 1 }, real.url);
 		await expect(real.clock.advance(1)).rejects.toThrow(
-			'Only a virtual clock can be advanced.',
+			'The clock cannot be advanced: it is the real one.',
 		);
 		await real.stop();
 		expect([status, body]).toEqual([

@@ -1,3 +1,4 @@
+import { isObject, parseJson } from '../../json';
 import { chance } from '../../random';
 import { extractEntities } from '../tools/entities';
 import { fillSchema } from '../tools/fillSchema';
@@ -50,13 +51,8 @@ function requestedSchema(text: string): JsonSchema | undefined {
 const SCHEMA_END = /(?:\n+.*[:：])?\n.*$/;
 
 function parseSchema(text: string): JsonSchema | undefined {
-	try {
-		const value: unknown = JSON.parse(text);
-		const isSchema = typeof value === 'object' && value !== null && 'type' in value;
-		return isSchema ? (value as JsonSchema) : undefined;
-	} catch {
-		return undefined;
-	}
+	const value = parseJson(text);
+	return isObject(value) && 'type' in value ? value : undefined;
 }
 
 /** The JSON Schema in the last line of a text, or between its first and last brace; undefined without one. */

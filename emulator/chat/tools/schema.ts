@@ -1,11 +1,9 @@
 import type { JSONSchema7 } from 'json-schema';
+import { isObject } from '../../json';
 import type { Tool } from '../requestSchema';
 
 /** JSON schema, as far as arguments are generated from it. */
 export type JsonSchema = JSONSchema7;
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value as a schema; anything that is not an object counts as the empty schema. */
 const asSchema = (value: unknown): JsonSchema => (isObject(value) ? value : {});

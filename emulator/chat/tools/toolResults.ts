@@ -1,4 +1,4 @@
-import { exceedsDepth } from '../../jsonDepth';
+import { exceedsDepth, isObject, parseJson } from '../../json';
 import { capitalize, type Language } from '../generation/language';
 import { textOf, type Message } from '../messages';
 
@@ -11,19 +11,16 @@ export interface ToolResult {
 const MAX_CHARACTERS = 2_000;
 const MAX_DEPTH = 20;
 
-function parseJson(text: string): unknown {
-	try {
-		const value: unknown = JSON.parse(text);
-		return exceedsDepth(MAX_DEPTH, value) ? text : value;
-	} catch {
-		return text;
-	}
+/** The value of a tool message or of arguments: of JSON, unless it is nested too deeply, or else the text. */
+function valueOf(text: string): unknown {
+	const value = parseJson(text);
+	return value === undefined || exceedsDepth(MAX_DEPTH, value) ? text : value;
 }
 
 /** A JSON value as prose: `temperature: 21, sky: clear`. */
 function toProse(value: unknown): string {
 	if (Array.isArray(value)) return value.map(toProse).join('; ');
-	if (isValues(value)) {
+	if (isObject(value)) {
 		// A completed video: the link is enough.
 		if (typeof value['video_url'] === 'string') return `[the video](${value['video_url']})`;
 		return Object.entries(value)
@@ -35,7 +32,7 @@ function toProse(value: unknown): string {
 
 /** Label of a call: its first string argument, or else the name of the tool. */
 function labelOf(name: string, argumentsJson: string): string {
-	const values = parseJson(argumentsJson);
+	const values = valueOf(argumentsJson);
 	const texts = typeof values === 'object' && values !== null ? Object.values(values) : [];
 	const text = texts.find((value): value is string => typeof value === 'string');
 	return capitalize(text ?? name.replace(/[_-]+/g, ' '));
@@ -43,18 +40,15 @@ function labelOf(name: string, argumentsJson: string): string {
 
 type Values = Readonly<Record<string, unknown>>;
 
-const isValues = (value: unknown): value is Values =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Parsed arguments of a call; empty unless they are a JSON object. */
 export function argumentsOf(json: string): Values {
-	const value = parseJson(json);
-	return isValues(value) ? value : {};
+	const value = valueOf(json);
+	return isObject(value) ? value : {};
 }
 
 /** JSON objects in a tool message: one, or a list of them. */
 export function objectsIn(message: Message): readonly Values[] {
-	return [parseJson(textOf(message))].flat().filter(isValues);
+	return [valueOf(textOf(message))].flat().filter(isObject);
 }
 
 /** Messages after the last user message. */
@@ -78,7 +72,7 @@ export function toolResults(messages: readonly Message[]): readonly ToolResult[]
 		const [{ task_id: taskId } = {}] = objectsIn(message);
 		// A later result of the same task replaces the earlier one.
 		const key = typeof taskId === 'string' ? taskId : message.tool_call_id!;
-		const text = toProse(parseJson(textOf(message))) || 'nothing';
+		const text = toProse(valueOf(textOf(message))) || 'nothing';
 		results.set(key, {
 			label: results.get(key)?.label ?? labelOf(name, asked),
 			text: text.slice(0, MAX_CHARACTERS).replace(/[.。]$/, ''),

@@ -1,3 +1,16 @@
+/** Whether a JSON value is an object, and neither a list nor null. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The value of a JSON text; undefined for any other text. */
+export function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return undefined;
+	}
+}
+
 const MAX_BODY_DEPTH = 100;
 
 /** Whether a body is nested too deeply: serializing it again would overflow the stack. */
