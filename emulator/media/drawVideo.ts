@@ -1,9 +1,15 @@
 import type { H264MP4Encoder } from 'h264-mp4-encoder';
+import type { EncodedPacket, InputTrack } from 'mediabunny' with { 'resolution-mode': 'import' };
+import { readFile } from 'node:fs/promises';
+
+import { assetPath } from '../assets';
 import { chance } from '../random';
 import LAYOUT from './layout.json';
 import { motionFrame, type Motion } from './motionFrame';
 import { pixelText, type Rectangle } from './pixelText';
-import { soundFrames, SOUND, type Sound } from './sounds';
+
+/** Loops of four seconds, in `sounds/`: AAC in ADTS frames, one channel, 16 kHz. */
+export const SOUNDS = ['bells', 'chord', 'waves', 'wind'] as const;
 
 /** A video to draw. Texts are Latin letters without accents, digits and spaces. */
 export interface Drawing {
@@ -18,7 +24,7 @@ export interface Drawing {
 	readonly references?: readonly string[];
 	readonly watermark?: boolean;
 	/** The sound of a track; without it the video is silent. */
-	readonly sound?: Sound | undefined;
+	readonly sound?: (typeof SOUNDS)[number];
 }
 
 const FRAMES_PER_SECOND = 24;
@@ -134,8 +140,11 @@ function pictureOf(drawing: Drawing, { words, label, hasSun, from }: Scene): Buf
 	return picture;
 }
 
-/** Encodes pictures as key frames. */
-async function encodePictures({ width, height }: Drawing, pictures: readonly Buffer[]) {
+/** Encodes pictures as the key frames of an MP4 file. */
+async function encodePictures(
+	{ width, height }: Drawing,
+	pictures: readonly Buffer[],
+): Promise<Uint8Array> {
 	const encoder = await (await (encoders ??= loadEncoder()))();
 	try {
 		const settings = {
@@ -153,12 +162,7 @@ async function encodePictures({ width, height }: Drawing, pictures: readonly Buf
 			await new Promise((resolve) => setImmediate(resolve));
 		}
 		encoder.finalize();
-		const { BufferSource, EncodedPacketSink, Input, MP4 } = await import('mediabunny');
-		const source = new BufferSource(encoder.FS.readFile(encoder.outputFilename));
-		const track = await new Input({ source, formats: [MP4] }).getPrimaryVideoTrack();
-		const packets: Uint8Array[] = [];
-		for await (const { data } of new EncodedPacketSink(track!).packets()) packets.push(data);
-		return { packets, decoderConfig: (await track!.getDecoderConfig())! };
+		return encoder.FS.readFile(encoder.outputFilename);
 	} finally {
 		encoder.delete();
 	}
@@ -186,9 +190,15 @@ async function encode(drawing: Drawing): Promise<Buffer> {
 	const grid = { columns: Math.ceil(width / BLOCK), rows: Math.ceil(height / BLOCK) };
 	const { motionAt } = movement(drawing);
 	const pictures = scenes.map((scene) => pictureOf(drawing, scene));
-	const { packets, decoderConfig } = await encodePictures(drawing, pictures);
 
 	const mp4 = await import('mediabunny');
+	const open = (file: Uint8Array) =>
+		new mp4.Input({ source: new mp4.BufferSource(file), formats: [mp4.MP4, mp4.ADTS] });
+	const packetsOf = async (track: InputTrack) => {
+		const packets: EncodedPacket[] = [];
+		for await (const packet of new mp4.EncodedPacketSink(track).packets()) packets.push(packet);
+		return packets;
+	};
 	const target = new mp4.BufferTarget();
 	const format = new mp4.Mp4OutputFormat({ fastStart: 'in-memory' });
 	const output = new mp4.Output({ format, target });
@@ -197,23 +207,32 @@ async function encode(drawing: Drawing): Promise<Buffer> {
 	const audio = new mp4.EncodedAudioPacketSource('aac');
 	if (sound) output.addAudioTrack(audio);
 	await output.start();
-	const packetOf = (data: Uint8Array, number: number, length: number, isKey = true) =>
-		new mp4.EncodedPacket(data, isKey ? 'key' : 'delta', number * length, length);
-	for (const [index, { from, to }] of scenes.entries()) {
+
+	const shown = await open(await encodePictures(drawing, pictures)).getPrimaryVideoTrack();
+	const config = { decoderConfig: (await shown!.getDecoderConfig())! };
+	const duration = 1 / FRAMES_PER_SECOND;
+	for (const [index, picture] of (await packetsOf(shown!)).entries()) {
+		const { from, to } = scenes[index]!;
 		for (let frame = from; frame < to; frame++) {
-			const isKey = frame === from;
-			const data = isKey
-				? packets[index]!
-				: toSample(motionFrame(grid, motionAt(frame), frame - from));
-			const packet = packetOf(data, frame, 1 / FRAMES_PER_SECOND, isKey);
-			await video.add(packet, { decoderConfig });
+			const time = { timestamp: frame * duration, duration };
+			const moved = () => toSample(motionFrame(grid, motionAt(frame), frame - from));
+			const packet = picture.clone(
+				frame === from ? time : { ...time, data: moved(), type: 'delta' },
+			);
+			await video.add(packet, config);
 			if (frame % 4 === 0) await new Promise((resolve) => setImmediate(resolve));
 		}
 	}
-	for (const [number, data] of (sound ? soundFrames(sound, seconds) : []).entries()) {
-		await audio.add(packetOf(data, number, SOUND.frameSeconds), {
-			decoderConfig: SOUND.decoderConfig,
-		});
+	if (sound) {
+		const file = await readFile(assetPath('media', 'sounds', `${sound}.aac`));
+		const heard = await open(file).getPrimaryAudioTrack();
+		const config = { decoderConfig: (await heard!.getDecoderConfig())! };
+		const loop = await packetsOf(heard!);
+		const { duration } = loop[0]!;
+		for (let number = 0; number < Math.floor(seconds / duration); number++) {
+			const packet = loop[number % loop.length]!;
+			await audio.add(packet.clone({ timestamp: number * duration }), config);
+		}
 	}
 	await output.finalize();
 	return withoutTimes(Buffer.from(target.buffer!));

@@ -8,8 +8,7 @@ import { assetPath } from '../assets';
 import type { CdnVideo } from '../video/cdnVideo';
 import { EMULATED_MODELS } from '../video/models';
 import { pick } from '../random';
-import { drawVideo, type Drawing } from './drawVideo';
-import { SOUNDS } from './sounds';
+import { drawVideo, SOUNDS, type Drawing } from './drawVideo';
 
 /** Number of drawn files to keep in memory: some megabytes. */
 const MAX_KEPT_FILES = 100;
