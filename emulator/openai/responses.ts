@@ -1,4 +1,6 @@
 import { finishReason, type Reply } from '../chat/reply';
+import { isObject } from '../json';
+import { fillTemplate } from '../script/fillTemplate';
 import RESPONSE from './response.json';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -53,10 +55,7 @@ export function chatRequest(body: Json): Json {
 				.filter(({ type }) => type === 'function')
 				.map(({ type, ...rest }) => ({ type, function: rest })),
 		}),
-		tool_choice:
-			typeof choice === 'object' && choice !== null
-				? { type: 'function', function: choice }
-				: choice,
+		tool_choice: isObject(choice) ? { type: 'function', function: choice } : choice,
 		...(format?.['type'] === 'json_schema' && {
 			response_format: { type: 'json_schema', json_schema: format },
 		}),
@@ -64,48 +63,29 @@ export function chatRequest(body: Json): Json {
 	};
 }
 
-const text = (value: string) => ({
-	type: 'output_text',
-	text: value,
-	annotations: [],
-	logprobs: [],
-});
+/** The items of a reply: its text and its calls. */
+function itemsOf({ id, content, toolCalls }: Reply) {
+	const texts = content === null ? [] : [{ id, name: '', text: content, ...RESPONSE.text }];
+	const calls = toolCalls.map(({ id: callId, function: { name, arguments: text } }) => ({
+		...{ id: callId, name, text },
+		...RESPONSE.call,
+	}));
+	return [...texts, ...calls].map(({ item, ...rest }) => ({
+		...rest,
+		item: fillTemplate<typeof item>(item, rest),
+	}));
+}
 
 /** A reply as a response. */
 export function responseBody(reply: Reply) {
-	const { id, created, model, content, toolCalls, usage } = reply;
 	const isCut = finishReason(reply) === 'length';
-	const message = {
-		id: `msg_${id}`,
-		type: 'message',
-		role: 'assistant',
-		status: 'completed',
-		content: [text(content ?? '')],
-	};
-	const calls = toolCalls.map((call) => ({
-		id: `fc_${call.id}`,
-		type: 'function_call',
-		call_id: call.id,
-		name: call.function.name,
-		arguments: call.function.arguments,
-		status: 'completed',
-	}));
-	return {
-		...RESPONSE,
-		id: `resp_${id}`,
-		created_at: created,
+	return fillTemplate(RESPONSE.response, {
+		...reply,
+		...reply.usage,
 		status: isCut ? 'incomplete' : 'completed',
-		incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
-		model,
-		output: [...(content === null ? [] : [message]), ...calls],
-		usage: {
-			input_tokens: usage.prompt_tokens,
-			input_tokens_details: { cached_tokens: 0 },
-			output_tokens: usage.completion_tokens,
-			output_tokens_details: { reasoning_tokens: 0 },
-			total_tokens: usage.total_tokens,
-		},
-	};
+		details: isCut ? { reason: 'max_output_tokens' } : null,
+		output: itemsOf(reply).map(({ item }) => item),
+	});
 }
 
 /** The events of a streamed response; `split` cuts texts into pieces. */
@@ -113,30 +93,14 @@ export function* responseEvents(reply: Reply, split: (text: string) => readonly 
 	const response = responseBody(reply);
 	const started = { ...response, status: 'in_progress', output: [], usage: null };
 	yield { type: 'response.created', response: started };
-	for (const [output_index, item] of response.output.entries()) {
-		const place = { item_id: item.id, output_index };
-		const empty = { ...item, status: 'in_progress' };
-		const isCall = 'arguments' in item;
-		yield {
-			type: 'response.output_item.added',
-			output_index,
-			item: isCall ? { ...empty, arguments: '' } : { ...empty, content: [] },
-		};
-		if (isCall) {
-			const kind = 'response.function_call_arguments';
-			for (const delta of split(item.arguments))
-				yield { type: `${kind}.delta`, ...place, delta };
-			yield { type: `${kind}.done`, ...place, arguments: item.arguments };
-		} else {
-			const [part] = item.content;
-			const inPart = { ...place, content_index: 0 };
-			yield { type: 'response.content_part.added', ...inPart, part: text('') };
-			for (const delta of split(part!.text))
-				yield { type: 'response.output_text.delta', ...inPart, delta, logprobs: [] };
-			yield { type: 'response.output_text.done', ...inPart, text: part!.text, logprobs: [] };
-			yield { type: 'response.content_part.done', ...inPart, part };
+	for (const [output_index, { item, text, events, ...more }] of itemsOf(reply).entries()) {
+		const values = { id: item.id, item, text, started: { ...item, ...more.started } };
+		for (const event of events) {
+			// An event with a part of the text comes once for each of them.
+			for (const piece of 'delta' in event ? split(text) : ['']) {
+				yield { ...fillTemplate<typeof event>(event, { ...values, piece }), output_index };
+			}
 		}
-		yield { type: 'response.output_item.done', output_index, item };
 	}
 	yield { type: `response.${response.status}`, response };
 }
