@@ -48,10 +48,11 @@ function conditionsFor(method: string, path: string, body: unknown): When {
 	};
 }
 
-/** A piece of an answer, and when it came. */
+/** A piece of an answer: where it ends, and when it came. */
 interface Piece {
 	readonly bytes: Buffer;
-	readonly delayMs: number;
+	readonly end: number;
+	readonly ms: number;
 }
 
 /** The answer as a script says it: events with their delays, JSON, text or bytes. */
@@ -59,19 +60,16 @@ function bodyFor(type: string, pieces: readonly Piece[]): ScriptedResponse {
 	const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
 	if (!/json|text|xml|^$/.test(type)) return { base64: bytes.toString('base64') };
 	if (!type.startsWith('text/event-stream')) return { body: parsed(bytes.toString()) ?? '' };
-	let [end, last] = [0, 0];
+	let [end, lastMs] = [0, 0];
 	// Whole events, so that a key in one is found.
 	const events = bytes
 		.toString('latin1')
 		.split(/(?<=\n\r?\n)/)
 		.map((event) => {
 			end += event.length;
-			let seen = 0;
-			const index = pieces.findIndex((piece) => (seen += piece.bytes.length) >= end);
-			const delayMs = pieces
-				.slice(last, index + 1)
-				.reduce((sum, piece) => sum + piece.delayMs, 0);
-			last = index + 1;
+			const ms = pieces.find((piece) => piece.end >= end)?.ms ?? lastMs;
+			const delayMs = ms - lastMs;
+			lastMs = ms;
 			return { raw: Buffer.from(event, 'latin1').toString(), delayMs };
 		});
 	return { events };
@@ -125,11 +123,11 @@ export async function startRecorder(options: RecorderOptions) {
 		const { status, headers } = response;
 		const came = [...headers].filter(([name]) => !OWN_HEADERS.test(name));
 		const pieces: Piece[] = [];
-		let lastMs = Date.now();
+		const startMs = Date.now();
 		const pass = async function* () {
 			for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-				pieces.push({ bytes: Buffer.from(chunk), delayMs: Date.now() - lastMs });
-				lastMs = Date.now();
+				const end = (pieces.at(-1)?.end ?? 0) + chunk.length;
+				pieces.push({ bytes: Buffer.from(chunk), end, ms: Date.now() - startMs });
 				yield chunk;
 			}
 			const [path, body] = [pathOf(request), parsed(text ?? '')];
