@@ -1,14 +1,7 @@
-/** Text part of a multimodal message (spec 2.2). */
-export interface TextPart {
-	readonly type: 'text';
-	readonly text: string;
-}
-
-/** Image part of a multimodal message (spec 2.2). */
-export interface ImagePart {
-	readonly type: 'image_url';
-	readonly image_url: { readonly url: string };
-}
+/** Part of a multimodal message (spec 2.2). */
+type Part =
+	| { readonly type: 'text'; readonly text: string }
+	| { readonly type: 'image_url'; readonly image_url: { readonly url: string } };
 
 /** Tool call of an assistant message (spec 2.3). */
 export interface MessageToolCall {
@@ -20,21 +13,21 @@ export interface MessageToolCall {
 /** Message of a chat request (spec 2.2). */
 export interface Message {
 	readonly role: 'system' | 'user' | 'assistant' | 'tool';
-	readonly content?: string | null | readonly (TextPart | ImagePart)[];
+	readonly content?: string | null | readonly Part[];
 	readonly tool_calls?: readonly MessageToolCall[] | null;
 	readonly tool_call_id?: string | null;
 }
 
+/** Parts of a message; a string is one part. */
+export const partsOf = ({ content }: Message): readonly Part[] =>
+	typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+
 /** Text of a message: its string content, or its text parts joined by newlines. */
-export function textOf({ content }: Message): string {
-	if (typeof content === 'string') return content;
-	return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-}
+export const textOf = (message: Message): string =>
+	partsOf(message)
+		.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+		.join('\n');
 
 /** Image URLs of a message. */
-export function imagesOf({ content }: Message): readonly string[] {
-	if (typeof content === 'string') return [];
-	return (content ?? []).flatMap((part) =>
-		part.type === 'image_url' ? [part.image_url.url] : [],
-	);
-}
+export const imagesOf = (message: Message): readonly string[] =>
+	partsOf(message).flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));

@@ -1,7 +1,7 @@
 import { requirePublicUrl } from '../requirePublicUrl';
 import { HttpError } from '../errors';
 import { parseJson } from '../json';
-import type { Message } from './messages';
+import { partsOf, type Message } from './messages';
 
 /** Requires one tool message per tool call, directly after the assistant message (spec 2.3, 4). */
 function requireMatchingToolResults(messages: readonly Message[]): void {
@@ -36,20 +36,12 @@ function requireMatchingToolResults(messages: readonly Message[]): void {
  */
 export function requireValidMessages(messages: readonly Message[]): void {
 	messages.forEach((message, index) => {
-		const { content, tool_calls } = message;
-		if (tool_calls?.some((call) => parseJson(call.function.arguments) === undefined)) {
-			throw new HttpError(
-				400,
-				`messages[${index}].tool_calls must have arguments that are valid JSON`,
-			);
-		}
-		if (content === null || content === undefined || typeof content === 'string') return;
-		content.forEach((part, place) => {
-			if (part.type !== 'image_url') return;
-			requirePublicUrl(
-				part.image_url.url,
-				`messages[${index}].content[${place}].image_url.url`,
-			);
+		const field = `messages[${index}]`;
+		if (message.tool_calls?.some((call) => parseJson(call.function.arguments) === undefined))
+			throw new HttpError(400, `${field}.tool_calls must have arguments that are valid JSON`);
+		partsOf(message).forEach((part, place) => {
+			if (part.type === 'image_url')
+				requirePublicUrl(part.image_url.url, `${field}.content[${place}].image_url.url`);
 		});
 	});
 	requireMatchingToolResults(messages);
