@@ -6,7 +6,6 @@ import { HttpError } from '../errors';
 import type { EmulatedService } from '../service';
 import type { TaskStore } from '../video/tasks';
 import { parseCdnVideo } from '../video/cdnVideo';
-import { parseRange } from './parseRange';
 import { imageFile, videoFile } from './mediaFiles';
 
 interface CdnFile {
@@ -70,6 +69,21 @@ function isKnown({ headers }: FastifyRequest, tag: string, modified: string | un
 	if (tags !== undefined)
 		return tags.split(/\s*,\s*/).some((each) => each === tag || each === '*');
 	return modified !== undefined && Date.parse(since ?? '') >= Date.parse(modified);
+}
+
+/**
+ * Parses a `Range` header (RFC 9110, section 14), both ends inclusive.
+ * @returns undefined for the whole file: no header, several ranges, or invalid syntax
+ */
+function parseRange(header: string | undefined, length: number) {
+	const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
+	if (!match || match[0] === 'bytes=-') return undefined;
+
+	const [, from, to] = match;
+	const first = from ? Number(from) : Math.max(length - Number(to), 0);
+	const last = from && to ? Math.min(Number(to), length - 1) : length - 1;
+	if (first > last) return from && to && Number(to) < Number(from) ? undefined : 'unsatisfiable';
+	return { first, last };
 }
 
 async function sendFile(

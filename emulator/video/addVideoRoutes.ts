@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { extname } from 'node:path';
+import { languageOf } from '../chat/generation/language';
 import { imageName } from '../chat/plugins/plugins';
 import { HttpError } from '../errors';
 import { moderate } from '../moderate';
+import { pick } from '../random';
 import { authenticate, requireAuthentication, requireCredit } from '../authentication';
 import type { EmulatedService, ServiceSettings } from '../service';
 import { cdnVideoPath } from './cdnVideo';
 import { effectiveVideo, hasSound } from './effectiveVideo';
-import { enhancedPrompt } from './enhancedPrompt';
 import { EMULATED_MODELS, type EmulatedModel } from './models';
 import { TASK_SCHEMA, VIDEO_SCHEMA, type VideoBody } from './requestSchema';
 import type { VideoTask } from './tasks';
@@ -20,6 +21,12 @@ function modelOf(code: string): EmulatedModel {
 		402,
 		`The video model ${code} does not exist, or the account may not use it.`,
 	);
+}
+
+/** `enhanced_prompt`: a more detailed version of a prompt (spec 2.10). */
+function enhancedPrompt(prompt: string, seed: number): string {
+	const more = pick(languageOf(prompt).lists['enhancement']!, seed, prompt);
+	return `${prompt.trim().replace(/[.!。！]+$/, '')}, ${more}.`;
 }
 
 /** Extra response fields of a completed task, including those that only some models return (spec 2.10). */

@@ -1,30 +1,12 @@
 import { requirePublicUrl } from '../requirePublicUrl';
 import { HttpError } from '../errors';
-import { clipReferences, type ReferenceClip } from './clipReferences';
+import { clipReferences } from './clipReferences';
 import { parseCdnVideo } from './cdnVideo';
-import {
-	EMULATED_MODELS,
-	type EmulatedImageMode,
-	type EmulatedModel,
-	type VideoSize,
-} from './models';
+import { EMULATED_MODELS, type EmulatedModel, type VideoSize } from './models';
 import type { VideoBody } from './requestSchema';
 
 /** Effective settings of a creation request, after the model's rules are applied. */
-export interface EffectiveVideo {
-	readonly model: string;
-	readonly prompt: string;
-	readonly size: VideoSize;
-	readonly aspect_ratio: string;
-	/** Seconds. */
-	readonly duration: number;
-	readonly image_mode: EmulatedImageMode | null;
-	readonly images: readonly string[];
-	readonly videos: readonly ReferenceClip[];
-	readonly audios: readonly ReferenceClip[];
-	readonly generate_audio: boolean;
-	readonly watermark: boolean;
-}
+export type EffectiveVideo = ReturnType<typeof effectiveVideo>;
 
 const MODE_SIZES: Readonly<Record<string, VideoSize>> = { std: '720P', pro: '1080P' };
 
@@ -60,10 +42,7 @@ function sizeOf(body: VideoBody, model: EmulatedModel): VideoSize {
 	return model.defaultSize.toUpperCase() as VideoSize;
 }
 
-function imagesOf(
-	body: VideoBody,
-	model: EmulatedModel,
-): Pick<EffectiveVideo, 'image_mode' | 'images'> {
+function imagesOf(body: VideoBody, model: EmulatedModel) {
 	const { images = [] } = body;
 	if (images.length === 0) return { image_mode: null, images };
 
@@ -79,7 +58,7 @@ function imagesOf(
  * and ignored fields (spec 2.8, 2.11).
  * @throws HttpError 400 for values that the model does not support and unreachable references
  */
-export function effectiveVideo(body: VideoBody, model: EmulatedModel): EffectiveVideo {
+export function effectiveVideo(body: VideoBody, model: EmulatedModel) {
 	for (const field of ['images', 'videos', 'audios'] as const) {
 		body[field]?.forEach((url, index) => {
 			requirePublicUrl(url, `${field}[${index}]`);

@@ -3,14 +3,6 @@ import LIFECYCLES from './lifecycles.json';
 import { EMULATED_MODELS } from './models';
 import type { VideoTask } from './tasks';
 
-/** State of a task at a point in time. */
-export interface EmulatedTaskState {
-	/** A scripted task may have any other. */
-	readonly status: string;
-	/** For `failed` only. */
-	readonly error?: string;
-}
-
 /** Status of a task from a fraction of its total time on. */
 type Stage = readonly [from: number, status: string];
 
@@ -44,8 +36,11 @@ function lifecycleOf({ video, script, totalMs }: VideoTask): Lifecycle {
 	return lifecycle ?? (skipsQueue ? unqueued : queued);
 }
 
-/** Status of a task at a given time (spec 3.1). A pure function: nothing runs in the background. */
-export function taskStatus(task: VideoTask, nowMs: number): EmulatedTaskState {
+/** Status of a task at a given time (spec 3.1), and the error of a failed one. A script may say any status. A pure function: nothing runs in the background. */
+export function taskStatus(
+	task: VideoTask,
+	nowMs: number,
+): { readonly status: string; readonly error?: string } {
 	const { stages, error } = lifecycleOf(task);
 	const elapsedMs = nowMs - task.createdMs;
 	const [, status] = stages.findLast(([from]) => from * task.totalMs <= elapsedMs) ?? stages[0]!;
