@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Fault } from './faults/fault';
-import { FAULTS_SCHEMA } from './faults/faultSchema';
+import SCRIPT_SCHEMA from './script/script.schema.json';
 import type { EmulatedService } from './service';
 import { taskStatus } from './video/taskStatus';
+
+/** JSON schema of `POST /__emulator/faults`: a list of faults. */
+export const FAULTS_SCHEMA = { type: 'array', items: SCRIPT_SCHEMA.definitions.fault };
 
 const ADVANCE_SCHEMA = {
 	type: 'object',

@@ -44,7 +44,7 @@ export function addFaultInjection(
 		}
 
 		if (fault.kind === 'contentType') reply.header('content-type', fault.type);
-		const changed = applyBodyFault(buffers(payload), fault, reply.raw);
+		const changed = applyBodyFault(fault, buffers(payload), reply.raw);
 		return Readable.from(changed, { objectMode: false });
 	});
 }

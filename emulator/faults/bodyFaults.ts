@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { errorBody } from '../errors';
-import type { BodyFault, BodyFaults, BodyPosition } from './fault';
+import type { BodyFault, BodyFaults, BodyPosition, Handlers } from './fault';
 
 type Body = AsyncIterable<Buffer>;
 
@@ -59,26 +59,18 @@ async function* sendThenEnd(
 const errorEvent = (message: string): Buffer =>
 	Buffer.from(`data: ${JSON.stringify(errorBody(503, message))}\n\n`);
 
-type BodyFaultHandlers = {
-	readonly [Kind in keyof BodyFaults]: (
-		body: Body,
-		fault: BodyFaults[Kind],
-		raw: ServerResponse,
-	) => Body;
-};
-
 /** Effect of each kind of fault on a body. */
-const HANDLERS: BodyFaultHandlers = {
-	resetBody: (body, fault, raw) => sendThenEnd(body, fault, raw, 'resetAndDestroy'),
-	cut: (body, fault, raw) => sendThenEnd(body, fault, raw, 'destroy'),
-	async *stallBody(body, fault, raw) {
+const HANDLERS: Handlers<BodyFaults, [Body, ServerResponse], Body> = {
+	resetBody: (fault, body, raw) => sendThenEnd(body, fault, raw, 'resetAndDestroy'),
+	cut: (fault, body, raw) => sendThenEnd(body, fault, raw, 'destroy'),
+	async *stallBody(fault, body, raw) {
 		flush(raw);
 		yield* takeUntil(body, fault);
 		// Never settles: the client disconnects or the server is closed.
 		await new Promise(() => undefined);
 	},
-	holdBody: (body) => body,
-	async *split(body, { bytes = 1 }) {
+	holdBody: (_fault, body) => body,
+	async *split({ bytes = 1 }, body) {
 		for await (const chunk of body) {
 			for (let start = 0; start < chunk.length; start += bytes) {
 				yield chunk.subarray(start, start + bytes);
@@ -86,16 +78,16 @@ const HANDLERS: BodyFaultHandlers = {
 			}
 		}
 	},
-	garbage: (body, fault) => insertAt(body, fault, GARBAGE),
-	insert: (body, fault) => insertAt(body, fault, Buffer.from(fault.text)),
-	async *errorEvent(body, { message = 'Interface call abnormal.', ...place }) {
+	garbage: (fault, body) => insertAt(body, fault, GARBAGE),
+	insert: (fault, body) => insertAt(body, fault, Buffer.from(fault.text)),
+	async *errorEvent({ message = 'Interface call abnormal.', ...place }, body) {
 		yield* takeUntil(body, place);
 		yield errorEvent(message);
 	},
-	async *missingDone(body) {
+	async *missingDone(_fault, body) {
 		for await (const chunk of body) if (!chunk.includes('data: [DONE]')) yield chunk;
 	},
-	async *duplicate(body, { event = 1 }) {
+	async *duplicate({ event = 1 }, body) {
 		let number = 0;
 		for await (const chunk of body) {
 			yield chunk;
@@ -103,17 +95,17 @@ const HANDLERS: BodyFaultHandlers = {
 			if (number === event) yield chunk;
 		}
 	},
-	async *set(body, { fields }) {
+	async *set({ fields }, body) {
 		const chunks: Buffer[] = [];
 		for await (const chunk of body) chunks.push(chunk);
 		const json = JSON.parse(Buffer.concat(chunks).toString()) as object;
 		yield Buffer.from(JSON.stringify({ ...json, ...fields }));
 	},
-	contentType: (body) => body,
+	contentType: (_fault, body) => body,
 };
 
 /** Applies a fault to the body of a response. */
-export function applyBodyFault(body: Body, fault: BodyFault, raw: ServerResponse): Body {
+export function applyBodyFault(fault: BodyFault, body: Body, raw: ServerResponse): Body {
 	const change = HANDLERS[fault.kind] as (...of: Parameters<typeof applyBodyFault>) => Body;
-	return change(body, fault, raw);
+	return change(fault, body, raw);
 }

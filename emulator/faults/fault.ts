@@ -1,13 +1,10 @@
-/** Request matcher of a fault. An omitted field matches every request. */
-export interface FaultMatch {
+/** Which requests get a fault. An omitted field matches every request. */
+interface FaultSchedule {
 	/** Prefix of the path, for example `/v1/videos/tasks` or `/cdn/`. */
 	readonly path?: string;
 	readonly method?: string;
 	/** Substring of the JSON body. */
 	readonly contains?: string;
-}
-
-interface FaultSchedule extends FaultMatch {
 	/** Number of matching requests that are left alone first. Default 0. */
 	readonly skip?: number;
 	/** Number of matching requests that get the fault. Default 1. */
@@ -55,6 +52,11 @@ export interface BodyFaults {
 type Kinds<Faults> = {
 	[Kind in keyof Faults]: { readonly kind: Kind } & Faults[Kind];
 }[keyof Faults];
+
+/** The effect of each kind of fault. */
+export type Handlers<Faults, Target extends readonly unknown[], Result> = {
+	readonly [Kind in keyof Faults]: (fault: Faults[Kind], ...target: Target) => Result;
+};
 
 export type ResponseFault = Kinds<ResponseFaults>;
 export type BodyFault = Kinds<BodyFaults>;

@@ -1,17 +1,13 @@
 import { EventEmitter, once } from 'node:events';
+import type { JournalEntry } from '../journal';
 import type { Fault } from './fault';
+
+type FaultTarget = Pick<JournalEntry, 'method' | 'path' | 'body'>;
 
 interface PendingFault {
 	readonly fault: Fault;
 	skip: number;
 	left: number;
-}
-
-/** The parts of a request that faults are matched by. */
-export interface FaultTarget {
-	readonly method: string;
-	readonly path: string;
-	readonly body: unknown;
 }
 
 function matches({ path, method, contains }: Fault, target: FaultTarget): boolean {

@@ -1,24 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EmulatorClock } from '../clock';
 import { errorBody } from '../errors';
-import type { ResponseFault, ResponseFaults } from './fault';
+import type { ScriptedReply } from '../script/script';
+import type { Handlers, ResponseFault, ResponseFaults } from './fault';
 
 const gatewayErrorPage = (status: number): string =>
 	`<!DOCTYPE html>\n<html><head><title>${status}</title></head>` +
 	`<body><center><h1>${status} Bad Gateway</h1></center><hr></body></html>\n`;
 
-/** A response with a status: a text body is sent as it is, any other as JSON; without one, the service's error body. */
+/** A response with a status: a text body is sent as it is, any other as JSON; without one, the service's error body with `text`. */
 export function sendStatus(
 	reply: FastifyReply,
-	answer: {
-		readonly status: number;
-		readonly headers: Readonly<Record<string, string>>;
-		readonly body: unknown;
-		readonly message: string | undefined;
-	},
+	{
+		status = 200,
+		headers = {},
+		text = `Fault: ${status}`,
+		...answer
+	}: Pick<ScriptedReply, 'status' | 'headers' | 'text' | 'body'>,
 ): FastifyReply {
-	const { status, headers, message = `Fault: ${status}` } = answer;
-	const body = answer.body ?? errorBody(status, message);
+	const body = answer.body ?? errorBody(status, text);
 	const isText = typeof body === 'string';
 	return reply
 		.type(isText ? 'text/plain; charset=utf-8' : 'application/json')
@@ -35,19 +35,11 @@ interface Exchange {
 	readonly cleared: Promise<unknown>;
 }
 
-type ResponseFaultHandlers = {
-	readonly [Kind in keyof ResponseFaults]: (
-		fault: ResponseFaults[Kind],
-		target: Exchange,
-	) => unknown;
-};
-
 /** Effect of each kind of fault, applied before the service handles the request. */
-const HANDLERS: ResponseFaultHandlers = {
+const HANDLERS: Handlers<ResponseFaults, [Exchange], unknown> = {
 	delay: ({ ms }, { clock }) => clock.sleep(ms),
 	hold: (_fault, { cleared }) => cleared,
-	status: ({ status, body, headers = {} }, { reply }) =>
-		sendStatus(reply, { status, body, headers, message: undefined }),
+	status: (fault, { reply }) => sendStatus(reply, fault),
 	rateLimit({ retryAfterSeconds, asDate }, { reply, clock }) {
 		const date = new Date(clock.now() + retryAfterSeconds * 1000).toUTCString();
 		return reply

@@ -12,8 +12,7 @@ import { sendStatus } from '../faults/responseFaults';
 import { isObject } from '../json';
 import type { EmulatedService } from '../service';
 import { fillTemplate, type TemplateValues } from './fillTemplate';
-import { kindsOf, type ScriptedEvent } from './script';
-import type { ScriptTarget } from './scriptStore';
+import { kindsOf, type ScriptedEvent, type ScriptTarget } from './script';
 
 /** A body as far as scripts read it; it has not been validated. */
 type AnyBody = Partial<ChatBody & { readonly prompt: string }>;
@@ -148,11 +147,11 @@ export function addScripts(server: FastifyInstance, service: EmulatedService): (
 		if (entry) entry.script = chosen.source;
 		if (!kindsOf(chosen.reply).includes('response')) return;
 
-		const { status = 200, headers = {}, text, base64, body } = reply;
+		const { status = 200, headers = {}, base64 } = reply;
 		sending.set(request, (response) => {
 			response.code(status).headers(headers);
 			if (base64 !== undefined) return response.send(Buffer.from(base64, 'base64'));
-			if (!events) return sendStatus(response, { status, headers, body, message: text });
+			if (!events) return sendStatus(response, reply);
 			if (!response.hasHeader('content-type'))
 				response.type('text/event-stream; charset=utf-8');
 			return response.send(Readable.from(written(events, values, draft, service)));

@@ -43,19 +43,20 @@ function replyProblems(reply: ScriptedReply, index: number): readonly Problem[] 
 	const field = `replies[${index}]`;
 	const kinds = kindsOf(reply);
 	const invalid = patternProblem(reply.when?.pattern);
-	const none = `${field} needs an answer, such as text, body, task or fault`;
-	const mixed = `${field} mixes kinds of answer: ${kinds.join(' and ')}`;
-	return [
-		...(kinds.length === 1 ? [] : [{ path, message: kinds.length === 0 ? none : mixed }]),
-		...(invalid === undefined
-			? []
-			: [
-					{
-						path: [...path, 'when', 'pattern'],
-						message: `${field}.when.pattern: ${invalid}`,
-					},
-				]),
-	];
+	const problems: Problem[] = [];
+	if (kinds.length === 0)
+		problems.push({
+			path,
+			message: `${field} needs an answer, such as text, body, task or fault`,
+		});
+	if (kinds.length > 1)
+		problems.push({ path, message: `${field} mixes kinds of answer: ${kinds.join(' and ')}` });
+	if (invalid !== undefined)
+		problems.push({
+			path: [...path, 'when', 'pattern'],
+			message: `${field}.when.pattern: ${invalid}`,
+		});
+	return problems;
 }
 
 /** Offset of a problem in the text. */

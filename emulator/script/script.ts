@@ -1,17 +1,26 @@
 import type { Fault } from '../faults/fault';
 
+/** The parts of a request that replies are chosen by. */
+export interface ScriptTarget {
+	readonly method: string;
+	readonly path: string;
+	readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+	/** Last user message, or the prompt of a video. */
+	readonly text: string;
+	readonly model: string;
+	readonly app: string;
+	readonly stream: boolean;
+	readonly lastRole: string;
+	readonly body: unknown;
+	/** Whether the emulator would call a tool. */
+	readonly callsTool: () => boolean;
+}
+
 /** Conditions of a reply; all of them must hold. `script.schema.json` describes each field of a script. */
-export interface When {
-	readonly path?: string;
-	readonly method?: string;
-	readonly text?: string;
+export interface When extends Partial<Omit<ScriptTarget, 'headers' | 'body' | 'callsTool'>> {
 	readonly pattern?: string;
-	readonly model?: string;
-	readonly app?: string;
 	readonly headers?: Readonly<Record<string, string>>;
 	readonly contains?: string;
-	readonly stream?: boolean;
-	readonly lastRole?: string;
 	readonly callsTool?: boolean;
 	readonly call?: number | readonly number[];
 }
@@ -58,17 +67,11 @@ export interface ScriptedTask {
 	readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-export interface RecordedRequest {
-	readonly method: string;
-	readonly path: string;
-	readonly body?: unknown;
-}
-
 /** One reply of a script: its conditions, and one kind of answer. */
 export interface ScriptedReply extends ScriptedAnswer, ScriptedResponse {
 	readonly when?: When;
 	/** The request that the answer was recorded for. */
-	readonly request?: RecordedRequest;
+	readonly request?: Pick<ScriptTarget, 'method' | 'path'> & { readonly body?: unknown };
 	readonly delayMs?: number;
 	readonly task?: ScriptedTask;
 	readonly fault?: Fault;

@@ -3,23 +3,7 @@ import { join } from 'node:path';
 
 import { assetPath } from '../assets';
 import { parseScript, type ParsedScript } from './parseScript';
-import { kindsOf, type ScriptedReply, type When } from './script';
-
-/** The parts of a request that replies are chosen by. */
-export interface ScriptTarget {
-	readonly method: string;
-	readonly path: string;
-	readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-	/** Last user message, or the prompt of a video. */
-	readonly text: string;
-	readonly model: string;
-	readonly app: string;
-	readonly stream: boolean;
-	readonly lastRole: string;
-	readonly body: unknown;
-	/** Whether the emulator would call a tool. */
-	readonly callsTool: () => boolean;
-}
+import { kindsOf, type ScriptedReply, type ScriptTarget, type When } from './script';
 
 /** A reply that answers a request. */
 export interface ChosenReply {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { APPS } from '../../emulator/chat/apps';
 import { EMULATED_CHAT_MODELS } from '../../emulator/chat/models';
-import { FAULTS_SCHEMA } from '../../emulator/faults/faultSchema';
+import { FAULTS_SCHEMA } from '../../emulator/addControlRoutes';
 import { ACCOUNTS } from '../../emulator/accounts';
 import { TRIGGERS } from '../../emulator/triggers';
 
