@@ -6,13 +6,9 @@ import { startRecorder } from './record/recorder';
 import { dialects } from './script/scriptStore';
 import { startEmulator, type Emulator, type EmulatorOptions } from './startEmulator';
 
-interface CliOptions extends Pick<
-	EmulatorOptions,
-	'videoSeconds' | 'chunkMs' | 'minimal' | 'openai' | 'cors'
-> {
+interface CliOptions extends EmulatorOptions {
 	readonly port: number;
 	readonly host: string;
-	readonly seed: number;
 	readonly allowHost?: readonly string[];
 	readonly virtualClock?: boolean;
 	readonly script?: readonly string[];

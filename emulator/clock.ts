@@ -34,12 +34,8 @@ function realClock(): EmulatorClock {
 }
 
 function virtualClock(): EmulatorClock {
-	interface Sleeper {
-		readonly dueMs: number;
-		readonly wake: () => void;
-	}
 	let nowMs = VIRTUAL_START_MS;
-	let sleepers: Sleeper[] = [];
+	let sleepers: { readonly dueMs: number; readonly wake: () => void }[] = [];
 
 	return {
 		now: () => nowMs,

@@ -19,15 +19,11 @@ export class HttpError extends Error {
 	}
 }
 
-export interface ErrorBody {
-	readonly error: { readonly message: string; readonly type: string };
-}
-
 /** Limit, because messages quote values of the request. */
 const MAX_CHARACTERS = 500;
 
 /** Error body of the chat and video endpoints (spec 7). */
-export function errorBody(status: number, message: string): ErrorBody {
+export function errorBody(status: number, message: string) {
 	const shown = message.slice(0, MAX_CHARACTERS);
 	return { error: { message: shown, type: ERROR_TYPES[status] ?? 'invalid_request_error' } };
 }

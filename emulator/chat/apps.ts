@@ -1,10 +1,7 @@
 import ROWS from './appRows.json';
 
 /** Record of a knowledge base. */
-export interface KnowledgeRecord {
-	readonly title: string;
-	readonly text: string;
-}
+export type KnowledgeRecord = Readonly<Record<'title' | 'text', string>>;
 
 /** Target of `app_code`: an application, workflow or super assistant (spec 1, 2.1). */
 export interface App extends Omit<typeof ROWS.plain, 'thinking' | 'knowledge' | 'plugins'> {

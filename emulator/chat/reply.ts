@@ -2,11 +2,9 @@ import type { ScriptedAnswer } from '../script/script';
 import type { MessageToolCall } from './messages';
 
 /** Token counts (spec 2.4). */
-export interface TokenUsage {
-	readonly prompt_tokens: number;
-	readonly completion_tokens: number;
-	readonly total_tokens: number;
-}
+export type TokenUsage = Readonly<
+	Record<'prompt_tokens' | 'completion_tokens' | 'total_tokens', number>
+>;
 
 /** Extra response fields of an application: `knowledge_base`, `suggested_questions`, `agent` (spec 2.6). */
 export type Extras = Readonly<Record<string, unknown>>;

@@ -1,12 +1,8 @@
 import { extractKeywords } from './generation/words';
 import type { KnowledgeRecord } from './apps';
 
-/** Result of a knowledge base search (spec 2.6 `knowledge_base`). */
-export interface Retrieval {
-	readonly hits: readonly KnowledgeRecord[];
-	/** Similarity of the best record, from 0 to 1, whether it is a hit or not. */
-	readonly firstSimilarity: number;
-}
+/** Result of a knowledge base search (spec 2.6 `knowledge_base`); the first similarity is that of the best record, hit or not. */
+export type Retrieval = ReturnType<typeof retrieve>;
 
 const MIN_SIMILARITY = 0.4;
 const MAX_HITS = 2;
@@ -23,7 +19,7 @@ function similarity(question: readonly string[], { title, text }: KnowledgeRecor
 }
 
 /** Keyword retrieval: the records of a knowledge base most similar to a question. */
-export function retrieve(question: string, records: readonly KnowledgeRecord[]): Retrieval {
+export function retrieve(question: string, records: readonly KnowledgeRecord[]) {
 	const words = [...new Set(extractKeywords(question))];
 	const ranked = records
 		.map((record) => ({ record, score: similarity(words, record) }))
