@@ -22,13 +22,6 @@ const DROPPED = '(dropped: the journal is full)';
 /** A body takes about this much memory besides its text, in bytes. */
 const BODY_OVERHEAD = 1_000;
 
-export interface JournalLimits {
-	/** Maximum number of entries. Default 10,000. */
-	readonly maxEntries?: number;
-	/** Maximum size of all bodies, in bytes. Default 64 MiB. */
-	readonly maxBytes?: number | undefined;
-}
-
 /** Request journal: list, oldest first, bounded by the number of entries and by the size of their bodies. */
 export class Journal {
 	private list: JournalEntry[] = [];
@@ -36,13 +29,14 @@ export class Journal {
 
 	private bodies: { readonly entry: JournalEntry; readonly bytes: number }[] = [];
 	private bytes = 0;
-	private readonly maxEntries: number;
-	private readonly maxBytes: number;
 
-	constructor({ maxEntries = 10_000, maxBytes = 64 * 2 ** 20 }: JournalLimits = {}) {
-		this.maxEntries = maxEntries;
-		this.maxBytes = maxBytes;
-	}
+	/** @param limits of the number of entries, by default 10,000, and of the bytes of all bodies, by default 64 MiB */
+	constructor(
+		private readonly limits: {
+			readonly maxEntries?: number;
+			readonly maxBytes?: number | undefined;
+		} = {},
+	) {}
 
 	get entries(): readonly JournalEntry[] {
 		return this.list;
@@ -55,8 +49,9 @@ export class Journal {
 
 	/** @param request key for `find` */
 	record(entry: JournalEntry, request: object): void {
+		const { maxEntries = 10_000 } = this.limits;
 		this.byRequest.set(request, entry);
-		if (this.list.length >= this.maxEntries) this.list.shift();
+		if (this.list.length >= maxEntries) this.list.shift();
 		this.list.push(entry);
 	}
 
@@ -65,10 +60,11 @@ export class Journal {
 		const entry = this.find(request);
 		if (entry === undefined) return;
 		entry.body = body;
+		const { maxBytes = 64 * 2 ** 20 } = this.limits;
 		const bytes = size + BODY_OVERHEAD;
 		this.bodies.push({ entry, bytes });
 		this.bytes += bytes;
-		while (this.bytes > this.maxBytes) {
+		while (this.bytes > maxBytes) {
 			const oldest = this.bodies.shift()!;
 			oldest.entry.body = DROPPED;
 			this.bytes -= oldest.bytes;

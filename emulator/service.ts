@@ -23,12 +23,6 @@ export interface ServiceSettings {
 	readonly wordsInVideos: boolean;
 }
 
-/** Turn of a conversation with a super assistant. */
-interface Turn {
-	readonly question: string;
-	readonly answer: string;
-}
-
 export interface ServiceOptions extends Partial<ServiceSettings> {
 	/** Maximum generation time of a video, in seconds. Default 30. */
 	readonly videoSeconds?: number;
@@ -67,7 +61,7 @@ export function createService(options: ServiceOptions) {
 		scripts: new ScriptStore(options.scripts ?? [], options.log),
 		tasks: new TaskStore({ seed, videoSeconds }),
 		/** Turns of the sessions of super assistants, by account and session (spec 2.7). */
-		sessions: new Map<string, readonly Turn[]>(),
+		sessions: new Map<string, readonly Readonly<Record<'question' | 'answer', string>>[]>(),
 		appRateLimits: new AppRateLimits(),
 		/** Next unique identifier; the sequence is determined by the seed. */
 		nextId: (prefix: string) => `${prefix}${hexId(24, seed, prefix, ++ids)}`,
