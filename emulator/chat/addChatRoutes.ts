@@ -15,7 +15,6 @@ import { requireValidTools } from './requireValidTools';
 import { completionBody } from './completionBody';
 import { completionChunks, pieces, type TimedChunk } from './completionChunks';
 import { textOf } from './messages';
-import { EMULATED_CHAT_MODELS } from './models';
 import type { Reply } from './reply';
 import { CHAT_SCHEMA, type ChatBody } from './requestSchema';
 import { resolveBinding } from './resolveBinding';
@@ -90,9 +89,6 @@ async function replyTo(
 	});
 }
 
-const isKnownModel = (model: unknown): boolean =>
-	EMULATED_CHAT_MODELS.some(({ code }) => code === model);
-
 /** Reads requests of the third-party schema if the emulator accepts them. Otherwise the field of their options is removed. */
 function addOpenAiRequests(chat: FastifyInstance, { settings }: EmulatedService): void {
 	chat.addHook('preValidation', async (request) => {
@@ -101,7 +97,7 @@ function addOpenAiRequests(chat: FastifyInstance, { settings }: EmulatedService)
 		const { openai: _openai, ...rest } = body;
 		const isResponse = request.routeOptions.url === '/v1/responses';
 		request.body = settings.openai
-			? serviceRequest(isResponse ? chatRequest(rest) : rest, isKnownModel)
+			? serviceRequest(isResponse ? chatRequest(rest) : rest)
 			: rest;
 	});
 }

@@ -1,3 +1,4 @@
+import { EMULATED_CHAT_MODELS } from '../chat/models';
 import { isObject } from '../json';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -45,10 +46,8 @@ function formatOf({ response_format: format }: Json) {
 /**
  * Turns a chat request of the third-party schema into one of the service: its rules that are wider than the service's own are
  * read here. The result is validated as any other request.
- *
- * @param isKnown whether the service has a chat model
  */
-export function serviceRequest(given: Json, isKnown: (model: unknown) => boolean): Json {
+export function serviceRequest(given: Json): Json {
 	const { functions, function_call: called, ...rest } = given;
 	const isOld = Array.isArray(functions);
 	const body: Json = isOld
@@ -83,7 +82,7 @@ export function serviceRequest(given: Json, isKnown: (model: unknown) => boolean
 		...(schema && { response_format: { type: 'json_object' } }),
 		...(typeof stop === 'string' && { stop: [stop] }),
 		...(typeof temperature === 'number' && { temperature: Math.min(temperature, 1) }),
-		model: isKnown(model) ? model : undefined,
+		model: EMULATED_CHAT_MODELS.find(({ code }) => code === model)?.code,
 		openai: options,
 	};
 }
