@@ -40,8 +40,6 @@ function* deltas({ reasoning, content, toolCalls, chunks }: Reply) {
 	}
 }
 
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;
-
 /** Tool progress of a super assistant, before and after the tool runs (spec 2.7). */
 function* progress(step: ToolStep, { chunkMs, minimal }: ServiceSettings) {
 	const { tool, arguments: values, result, durationMs } = step;
@@ -55,7 +53,7 @@ function* progress(step: ToolStep, { chunkMs, minimal }: ServiceSettings) {
 		arguments: values,
 		result,
 		status: 'success',
-		...(!minimal && { elapsed: seconds(durationMs) }),
+		...(!minimal && { elapsed: `${(durationMs / 1000).toFixed(1)}s` }),
 	};
 	yield { delayMs: durationMs, extension: { type: 'tool_calls', data: { tool_calls: [call] } } };
 }

@@ -7,23 +7,17 @@ import { partsOf, type Message } from './messages';
 function requireMatchingToolResults(messages: readonly Message[]): void {
 	let open: readonly string[] = [];
 	messages.forEach(({ role, tool_calls, tool_call_id }, index) => {
-		if (role === 'tool') {
-			if (!open.includes(tool_call_id!)) {
-				throw new HttpError(
-					400,
-					`messages[${index}].tool_call_id does not match an open tool call of the preceding assistant message`,
-				);
-			}
-			open = open.filter((id) => id !== tool_call_id);
-			return;
+		const field = `messages[${index}]`;
+		if (role === 'tool' && !open.includes(tool_call_id!)) {
+			const call = 'an open tool call of the preceding assistant message';
+			throw new HttpError(400, `${field}.tool_call_id does not match ${call}`);
 		}
-		if (open.length > 0) {
-			throw new HttpError(
-				400,
-				`messages[${index}]: a tool message for the tool call ${open[0]} must come first`,
-			);
+		if (role !== 'tool' && open.length > 0) {
+			const message = `a tool message for the tool call ${open[0]}`;
+			throw new HttpError(400, `${field}: ${message} must come first`);
 		}
-		open = tool_calls?.map(({ id }) => id) ?? [];
+		const left = open.filter((id) => id !== tool_call_id);
+		open = role === 'tool' ? left : (tool_calls ?? []).map(({ id }) => id);
 	});
 	if (open.length > 0) {
 		throw new HttpError(400, `messages: there is no tool message for the tool call ${open[0]}`);
