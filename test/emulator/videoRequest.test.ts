@@ -18,7 +18,7 @@ async function effective(more: Json): Promise<Json> {
 		200,
 		expect.objectContaining({ status: expect.anything() as unknown }),
 	]);
-	return service.tasks.all.at(-1)!.video as unknown as Json;
+	return service.tasks.all.at(-1)!.video;
 }
 
 const urls = (kind: string, count: number) =>
