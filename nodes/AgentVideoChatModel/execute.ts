@@ -34,10 +34,9 @@ import { isShown } from '../shared/chat/identity';
 import { imageUrls } from '../shared/chat/messages';
 import { boundFields, requestQuota } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
-import { n8nClock } from '../shared/run/clock';
 import { n8nService } from '../shared/run/host';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
-import { nodeState } from '../shared/run/nodeContext';
+import { nodeState, n8nClock } from '../shared/run/nodeContext';
 import { chatModelForm } from './properties';
 
 /**

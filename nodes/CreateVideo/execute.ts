@@ -17,12 +17,10 @@ import { checkWithin, type Limit } from '../shared/ledger/limit';
 import { attemptOf } from '../shared/ledger/paidCall';
 import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
 import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
-import { n8nClock } from '../shared/run/clock';
 import { readModelCodes } from '../shared/run/credential';
 import { engineOf, executionOf } from '../shared/run/engine';
-import { hint } from '../shared/run/hints';
 import { mapItems } from '../shared/run/mapItems';
-import { isToolRun, trace } from '../shared/run/nodeContext';
+import { isToolRun, trace, hint, n8nClock } from '../shared/run/nodeContext';
 
 import type { Delivered, Ending } from '../shared/wait/deliver';
 import { endOf, failAtEnd, failsAtEnd, isTriedAgain, notCreated } from '../shared/wait/lostVideos';

@@ -14,12 +14,11 @@ import {
 } from '../shared/chat/chatStream';
 import { askForReply, finishReply } from '../shared/chat/finishReply';
 import { rememberInOrder } from '../shared/chat/memory';
-import { eventLoopTurn } from '../shared/run/clock';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { lastRunMark, postponeLastRun } from '../shared/run/lastRun';
 import { stoppingError } from '../shared/run/mapItems';
-import { nodeState } from '../shared/run/nodeContext';
+import { nodeState, eventLoopTurn } from '../shared/run/nodeContext';
 import {
 	emit,
 	hasOutcome,

@@ -8,9 +8,8 @@ import { hintMissingFiles } from '../shared/files/download';
 import { isLive } from '../shared/chat/chatStream';
 import { setCustomData } from '../shared/chat/finishReply';
 import { engineOf, isConnected } from '../shared/run/engine';
-import { hint } from '../shared/run/hints';
 import { lastRunMark, planLastRun, plannedMarks } from '../shared/run/lastRun';
-import { isInChat, triesOf } from '../shared/run/nodeContext';
+import { isInChat, triesOf, hint } from '../shared/run/nodeContext';
 import { ANSWER, FIRST_TOOL, readDrawing, STOPPED } from './drawing';
 import { placeOf, toEnvelope } from './matching';
 import {

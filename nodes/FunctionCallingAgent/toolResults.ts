@@ -6,7 +6,7 @@ import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { engineOf, sourceOf } from '../shared/run/engine';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
-import { hint } from '../shared/run/hints';
+import { hint } from '../shared/run/nodeContext';
 import { isToolOutput } from './drawing';
 import { envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';

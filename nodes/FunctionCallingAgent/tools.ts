@@ -6,7 +6,7 @@ import { InputError, rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf } from '../shared/chat/schemaForm';
-import { hint } from '../shared/run/hints';
+import { hint } from '../shared/run/nodeContext';
 import { engineOf, sourceOf } from '../shared/run/engine';
 import type { agentForm, ToolEntry } from './properties';
 

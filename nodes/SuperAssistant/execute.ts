@@ -20,7 +20,7 @@ import { clearCallLog } from '../shared/ledger/callLog';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { openCalls } from '../shared/ledger/paidCalls';
 import type { Paid } from '../shared/ledger/callLog';
-import { n8nClock } from '../shared/run/clock';
+import { n8nClock } from '../shared/run/nodeContext';
 import { n8nService } from '../shared/run/host';
 import { assistantForm } from './properties';
 import { ASSISTANT_CALLS, openSession, readSession } from './sessionTable';

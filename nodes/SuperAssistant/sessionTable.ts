@@ -10,9 +10,8 @@ import type { CallKind } from '../shared/ledger/callKind';
 import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
 import { onTable, type Row, type Step, TableError } from '../shared/ledger/dataTable';
 import { CALL_TABLE } from '../shared/ledger/taskTable';
-import { n8nClock } from '../shared/run/clock';
 import { accountOf } from '../shared/run/credential';
-import { hint } from '../shared/run/hints';
+import { hint, n8nClock } from '../shared/run/nodeContext';
 import { errorLine } from '../shared/run/nodeErrors';
 import { checkKey } from '../shared/run/parameters';
 

@@ -12,8 +12,7 @@ import {
 } from '../shared/ledger/dataTable';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
 import { accountOf, hostOf, isOfHost } from '../shared/run/credential';
-import { hint } from '../shared/run/hints';
-import { nodeState } from '../shared/run/nodeContext';
+import { nodeState, hint } from '../shared/run/nodeContext';
 import { checkKey } from '../shared/run/parameters';
 import { waitForm } from './properties';
 

@@ -5,8 +5,7 @@ import type { PollState } from '../client/video/poll/pollTasks';
 
 import { showFailedItems } from '../shared/chat/chatStream';
 import { ignoreAlwaysOutputData } from '../shared/run/engine';
-import { n8nClock } from '../shared/run/clock';
-import { isToolRun } from '../shared/run/nodeContext';
+import { isToolRun, n8nClock } from '../shared/run/nodeContext';
 import { checkNotRounded } from '../shared/run/parameters';
 import { checkTaskId, deliver, type Delivered } from '../shared/wait/deliver';
 import { endOf, failAtEnd, failsAtEnd, refusedCreation } from '../shared/wait/lostVideos';

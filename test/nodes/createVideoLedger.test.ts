@@ -4,7 +4,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Clock } from '../../nodes/client/ports';
 import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
-import * as clockModule from '../../nodes/shared/run/clock';
+import * as contextModule from '../../nodes/shared/run/nodeContext';
 import type { NodeContext } from '../../nodes/shared/run/nodeContext';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
@@ -40,7 +40,7 @@ let skipsPauses: boolean;
 /** Long beside every write, on a busy machine as well: batches stay as small as they can be. */
 const CREATION_MS = 5_000;
 
-const { n8nClock } = clockModule;
+const { n8nClock } = contextModule;
 
 /** The clock of n8n that this file moves. */
 function movedClock(context: NodeContext): Clock {
@@ -63,7 +63,7 @@ beforeEach(async () => {
 	parameters = {};
 	onCreation = () => undefined;
 	[aheadMs, skipsPauses] = [0, false];
-	jest.spyOn(clockModule, 'n8nClock').mockImplementation(movedClock);
+	jest.spyOn(contextModule, 'n8nClock').mockImplementation(movedClock);
 	server = await startScriptedServer((response, { body }) => {
 		const prompt = promptOf(body);
 		aheadMs += CREATION_MS;

@@ -15,10 +15,8 @@ import { asJson, type JsonObject } from '../../client/json';
 import type { HttpPort } from '../../client/ports';
 import type { DownloadLimits } from '../files/downloadLimits';
 import { adviceOf } from '../run/advice';
-import { n8nClock } from '../run/clock';
 import { n8nService } from '../run/host';
-import { hint, mentionOnce } from '../run/hints';
-import { forTools, trace } from '../run/nodeContext';
+import { forTools, trace, hint, mentionOnce, n8nClock } from '../run/nodeContext';
 
 import { isShown } from './identity';
 import type { Output } from './properties';

@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeParameters, IWorkflowBase } f
 
 import { slices } from '../../client/concurrency';
 import { objectOf } from '../../client/json';
-import { n8nClock } from '../run/clock';
+import { n8nClock } from '../run/nodeContext';
 import { isPastTimeLimit } from '../run/engine';
 
 /** A data table of n8n, with the types of its columns. */

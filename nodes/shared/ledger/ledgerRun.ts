@@ -3,10 +3,8 @@ import { hash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { accountOf } from '../run/credential';
-import { mentionOnce } from '../run/hints';
-import { n8nClock } from '../run/clock';
 import { runIndexOf } from '../run/lastRun';
-import { isToolRun } from '../run/nodeContext';
+import { isToolRun, mentionOnce, n8nClock } from '../run/nodeContext';
 import type { AskedPaid, CallKind, PlannedCall } from './callKind';
 import { runLog, toolLog } from './callLog';
 import { onTable, type Step } from './dataTable';

@@ -2,8 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { keyedMutex, type Settled } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
-import { hint } from '../run/hints';
-import { nodeState } from '../run/nodeContext';
+import { nodeState, hint } from '../run/nodeContext';
 import type { AskedPaid } from './callKind';
 import { outcomeOf, type CallLog, type KnownCall, type Paid } from './callLog';
 import { forRows, removals, TableError, type Condition, type Row } from './dataTable';

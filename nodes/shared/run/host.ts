@@ -9,11 +9,9 @@ import type { HttpPort, HttpRequest } from '../../client/ports';
 import { baseUrlHint, isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
 import { checkToolOrder } from './engine';
-import { hint } from './hints';
-import { CREDENTIAL, type NodeContext } from './nodeContext';
+import { CREDENTIAL, type NodeContext, hint, sleepSlice } from './nodeContext';
 import { unevaluatedText } from './parameters';
 import { deadlineError } from '../../client/http/failures';
-import { sleepSlice } from './clock';
 
 /** The service behind the credential. */
 export interface Service {

@@ -11,9 +11,7 @@ import {
 	visitorFacts,
 	visitorText,
 } from './nodeErrors';
-import { eventLoopTurn, n8nClock } from './clock';
-import { hint } from './hints';
-import { isInChat, isToolRun } from './nodeContext';
+import { isInChat, isToolRun, hint, eventLoopTurn, n8nClock } from './nodeContext';
 
 type NodeError = ReturnType<typeof toNodeError>;
 

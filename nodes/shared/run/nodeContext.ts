@@ -1,11 +1,14 @@
 import {
 	CHAT_TRIGGER_NODE_TYPE,
+	sleep,
 	type IDataObject,
 	type IExecuteFunctions,
 	type ISupplyDataFunctions,
 } from 'n8n-workflow';
 
+import { canceledError } from '../../client/http/failures';
 import { withoutUndefined } from '../../client/json';
+import type { Clock } from '../../client/ports';
 
 /** Type name of the credential that all nodes share. */
 export const CREDENTIAL = 'agentVideoApi';
@@ -101,4 +104,58 @@ function joined(
 	if (typeof value === 'number') return (typeof earlier === 'number' ? earlier : 0) + value;
 	const texts = new Set([...(earlier === undefined ? [] : String(earlier).split(', ')), value]);
 	return [...texts].join(', ').slice(0, MAX_TEXT);
+}
+
+/** Shows a message below the output. */
+export function hint(
+	context: Pick<IExecuteFunctions, 'addExecutionHints'>,
+	message: string,
+	type: 'info' | 'warning' = 'warning',
+): void {
+	context.addExecutionHints({ message, type, location: 'outputPane' });
+}
+
+/** Says below the output and in n8n's log what did not work though the node goes on; once per execution and node. */
+export function mentionOnce(context: IExecuteFunctions, message: string): void {
+	const said = nodeState<boolean>(context, 'mentioned');
+	if (said.get() === true) return;
+	said.set(true);
+	context.logger.warn(message, { node: context.getNode().name });
+	hint(context, message);
+}
+
+/** The `sleep` of an older n8n cannot be interrupted, so a sleep is cut into slices of this length. */
+const SLEEP_SLICE_MS = 1_000;
+
+/** Sleeps for a time, at most for the length of a slice. Ends early when the signal is aborted. */
+export async function sleepSlice(ms: number, end?: AbortSignal): Promise<void> {
+	await sleep(Math.min(Math.ceil(ms), SLEEP_SLICE_MS), end).catch(() => undefined);
+}
+
+/** One turn of the event loop, see `mapConcurrent`: requests leave and responses are received. */
+export async function eventLoopTurn(): Promise<void> {
+	await sleep(0);
+}
+
+/**
+ * The client's clock: real time, with a sleep that rejects when the execution is canceled. It is monotonic: it starts at
+ * the wall-clock time and then ignores adjustments of the wall clock, which would end or prolong a wait.
+ */
+export function n8nClock(context: NodeContext): Clock {
+	const signal = context.getExecutionCancelSignal();
+	const startMs = Date.now() - performance.now();
+
+	return {
+		now: () => Math.round(startMs + performance.now()),
+		random: Math.random,
+		async sleep(ms, end) {
+			const both = end && signal ? AbortSignal.any([end, signal]) : (end ?? signal);
+			const endMs = performance.now() + ms;
+			for (let leftMs = ms; leftMs > 0; leftMs = endMs - performance.now()) {
+				await sleepSlice(leftMs, both);
+				if (signal?.aborted) throw canceledError();
+				if (end?.aborted) return;
+			}
+		},
+	};
 }

@@ -10,9 +10,8 @@ import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import { ofService } from '../../client/video/tasks';
 
 import { checkHttpUrl, downloadFile, hintMissingFiles, type StoredFile } from '../files/download';
-import { hint } from '../run/hints';
 import { mapItems } from '../run/mapItems';
-import { forTools, trace } from '../run/nodeContext';
+import { forTools, trace, hint } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 
 import type { WantedFiles } from './options';

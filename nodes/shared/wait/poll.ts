@@ -8,10 +8,8 @@ import type { TaskReport } from '../../client/video/taskState';
 import { startPoll, type TaskPoll, NO_COOLDOWN } from '../../client/video/poll/task';
 
 import { withChatStream } from '../chat/chatStream';
-import { n8nClock } from '../run/clock';
-import { hint } from '../run/hints';
 import { n8nService } from '../run/host';
-import { nodeState } from '../run/nodeContext';
+import { nodeState, hint, n8nClock } from '../run/nodeContext';
 
 /** The service answers status polls immediately: without data for this long, the connection counts as lost. */
 const IDLE_TIMEOUT_MS = 30_000;

@@ -8,7 +8,7 @@ import { MAX_CONDITIONS, onTable, type Row } from '../ledger/dataTable';
 import { ledgerOptions } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
 import { accountOf, isOfHost, isOwn } from '../run/credential';
-import { mentionOnce } from '../run/hints';
+import { mentionOnce } from '../run/nodeContext';
 
 /** The service rejects the ID itself (spec 7.2). Any other error may come from a proxy, a wrong base URL or the account. */
 const REJECTED_ID = 400;
