@@ -16,7 +16,7 @@ import { errorLine } from '../run/nodeErrors';
 
 import type { WantedFiles } from './options';
 import { askOnce, type Progress } from './poll';
-import { recordResults } from './record';
+import { recordResults, type Files } from './record';
 
 const CONCURRENT_DOWNLOADS = 3;
 /** Limits of an error that names many tasks: characters of a reason, and tasks with their URL. */
@@ -55,12 +55,10 @@ export interface Delivered {
 	readonly error?: Error | undefined;
 }
 
-interface Delivery {
-	readonly ending: Ending;
-	readonly result?: PollResult;
-	readonly binary?: IBinaryKeyData;
-	/** Why the video could not be downloaded. Without an ending it is the error of the item. */
-	readonly error?: Error | undefined;
+/** The same with what the task ledger keeps. Without an ending the error is that of the item. */
+interface Delivery extends Delivered {
+	/** What the service said when it was asked for another URL. */
+	readonly report?: TaskReport | undefined;
 	/** Whether there is a file of which something may be missing. */
 	readonly isUnverified?: boolean;
 }
@@ -78,7 +76,6 @@ export async function deliver(
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
 	const pollOf = new Map(polls.map((poll) => [poll.taskId, poll]));
-	const fresh = new Map<string, TaskReport>();
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
 	const failed = failsNode ? failedVideos(polls, advice) : undefined;
@@ -97,59 +94,37 @@ export async function deliver(
 		checkTaskId(taskId);
 		const { outcome } = poll!;
 		const result = pollResult(poll!);
-		if (outcome === undefined) return { ending: 'generating', result };
-		if (outcome.kind === 'completed')
-			return await downloadFiles(context, files!, result, failsNode, fresh);
-		if (failsNode) throw failedVideos([poll!], advice)!;
-		return { ending: 'failed', result };
+		if (outcome?.kind === 'completed')
+			return await downloadFiles(context, files!, result, failsNode);
+		if (outcome !== undefined && failsNode) throw failedVideos([poll!], advice)!;
+		return {
+			item: toItem(context, result),
+			ending: outcome === undefined ? 'generating' : 'failed',
+		};
 	}
 
-	const deliveries = new Map<number, Delivery>();
-	const options = {
-		concurrency: CONCURRENT_DOWNLOADS,
-		describeCompleted: () => describeTasks(taskIds, pollOf),
-	};
+	const deliveries: (Delivery | undefined)[] = taskIds.map(() => undefined);
 	const delivered = await settled(
 		mapItems(
 			context,
-			() => options,
-			async (item) => {
-				const given = withoutTask?.get(item);
-				const delivery: Delivery = given ?? (await deliverItem(item));
-				deliveries.set(item, delivery);
-				const { ending, result, binary, error } = delivery;
+			() => ({
+				concurrency: CONCURRENT_DOWNLOADS,
+				describeCompleted: () => describeTasks(taskIds, pollOf),
+			}),
+			async (index) => {
+				const delivery = withoutTask?.get(index) ?? (await deliverItem(index));
+				deliveries[index] = delivery;
+				const { item, ending, error } = delivery;
 				if (error !== undefined && ending === undefined) throw error;
-				const json = forTools(context, 'video', { ...result });
-				const output = given?.item ?? { json, ...(binary && { binary }) };
-				return { ...output, pairedItem: { item } };
+				return { ...item, pairedItem: { item: index } };
 			},
 		),
 	);
 
 	// What a failing node has downloaded is dropped: it stays open in the ledger.
-	const endings = taskIds.map((_taskId, item) =>
-		'error' in delivered ? undefined : deliveries.get(item)?.ending,
-	);
-	const tasksWith = (...some: readonly Ending[]) =>
-		new Set(taskIds.filter((_taskId, item) => some.includes(endings[item])));
-	const incomplete = tasksWith('failed', 'generating', undefined);
-	const files = [...deliveries].map(([item, each]) => ({ ...each, taskId: taskIds[item]! }));
-	const fileNames = new Map(
-		files.map(({ taskId, binary = {} }) => [taskId, Object.values(binary)[0]?.fileName]),
-	);
-	const errors = new Map(
-		files.flatMap(({ taskId, error }) => (error ? [[taskId, errorLine(error)] as const] : [])),
-	);
-	for (const { taskId, isUnverified } of files) if (isUnverified) errors.set(taskId, UNVERIFIED);
-	const latest = polls.map((poll) => {
-		const report = fresh.get(poll.taskId);
-		return report ? { ...poll, report } : poll;
-	});
-	await recordResults(context, latest, (taskId) => ({
-		isComplete: !incomplete.has(taskId) && errors.get(taskId) !== UNVERIFIED,
-		fileName: fileNames.get(taskId),
-		error: errors.get(taskId),
-	}));
+	const endings = deliveries.map((each) => ('error' in delivered ? undefined : each?.ending));
+	const files = filesByTask(taskIds, deliveries, endings);
+	await recordResults(context, polls, (taskId) => files.get(taskId)!);
 	trace(context, {
 		'agent_video.tasks': pollOf.size,
 		'agent_video.waited_seconds':
@@ -157,14 +132,36 @@ export async function deliver(
 	});
 	const items = valueOf(delivered);
 	hintMissingFiles(context, items, 'missing_files');
-	const unverified = [...errors.values()].filter((error) => error === UNVERIFIED).length;
+	const unverified = [...files.values()].filter(({ error }) => error === UNVERIFIED).length;
 	if (unverified > 0)
 		hint(context, `${counted(unverified, 'video')} not verified. ${UNVERIFIED}`);
-	const lost = tasksWith('failed', undefined);
+	const isLost = (item: number) => ['failed', undefined].includes(endings[item]);
+	const lost = new Set(taskIds.filter((_taskId, item) => isLost(item)));
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
 	return items.map((item, index) => {
-		return { item, ending: endings[index], error: deliveries.get(index)?.error };
+		return { item, ending: endings[index], error: deliveries[index]?.error };
 	});
+}
+
+/** What becomes of the task of each item, of which several may have the same. */
+function filesByTask(
+	taskIds: readonly string[],
+	deliveries: readonly (Delivery | undefined)[],
+	endings: readonly Ending[],
+) {
+	const files = new Map<string, Files>();
+	for (const [index, taskId] of taskIds.entries()) {
+		const { item, error, report, isUnverified = false } = deliveries[index] ?? {};
+		const others = files.get(taskId);
+		const isHere = endings[index] === 'completed' || endings[index] === 'gone';
+		files.set(taskId, {
+			isComplete: isHere && !isUnverified && others?.isComplete !== false,
+			fileName: Object.values(item?.binary ?? {})[0]?.fileName ?? others?.fileName,
+			error: isUnverified ? UNVERIFIED : (others?.error ?? (error && errorLine(error))),
+			report: report ?? others?.report,
+		});
+	}
+	return files;
 }
 
 /** What is said of a video that is not proven to be whole. */
@@ -177,11 +174,11 @@ async function downloadFiles(
 	{ fields, fileName, limits }: WantedFiles,
 	polled: PollResult,
 	failsNode: boolean,
-	fresh: Map<string, TaskReport>,
 ): Promise<Delivery> {
 	const binary: IBinaryKeyData = {};
-	let result = polled;
 	const { task_id } = polled;
+	let result = polled;
+	let report: TaskReport | undefined;
 
 	async function fetchFile(file: 'video' | 'thumbnail'): Promise<StoredFile | undefined> {
 		const [url, field] = [urlOf(result, file), fields[file]];
@@ -206,11 +203,11 @@ async function downloadFiles(
 		const { error } = first;
 		if (!(error instanceof ServiceError) || isCanceled(error)) throw error;
 		const asked = await settled(askOnce(context, task_id));
-		const report = 'value' in asked ? asked.value : undefined;
-		if (!report || !hasVideo(report) || urlOf(report, 'video') === urlOf(result, 'video'))
+		const found = 'value' in asked ? asked.value : undefined;
+		if (!found || !hasVideo(found) || urlOf(found, 'video') === urlOf(result, 'video'))
 			throw error;
-		fresh.set(task_id, report);
-		result = { ...result, ...ofService(report) };
+		report = found;
+		result = { ...result, ...ofService(found) };
 		return await fetchFile('video');
 	}
 
@@ -220,7 +217,7 @@ async function downloadFiles(
 		const ending = failsNode || isCanceled(error) ? undefined : 'failed';
 		// It keeps the URL of the file.
 		const reason = { reason: 'download', error_message: errorLine(error) };
-		return { ending, result: { ...result, ...reason }, error };
+		return { item: toItem(context, { ...result, ...reason }), ending, error, report };
 	}
 	const facts = video.value?.facts;
 	if (facts) result = { ...result, file: withoutUndefined({ ...facts }) };
@@ -233,9 +230,17 @@ async function downloadFiles(
 		if (isCanceled(thumbnail.error)) throw thumbnail.error;
 		result = { ...result, missing_files: [{ file: 'thumbnail', url, error_message }] };
 	}
-	const hasFiles = Object.keys(binary).length > 0;
-	const isUnverified = facts?.verified === false;
-	return { ending: 'completed', result, isUnverified, ...(hasFiles && { binary }) };
+	const item = toItem(context, result, binary);
+	return { item, ending: 'completed', report, isUnverified: facts?.verified === false };
+}
+
+function toItem(
+	context: IExecuteFunctions,
+	result: PollResult,
+	binary: IBinaryKeyData = {},
+): INodeExecutionData {
+	const json = forTools(context, 'video', { ...result });
+	return Object.keys(binary).length === 0 ? { json } : { json, binary };
 }
 
 function urlOf(

@@ -3,6 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { slices } from '../../client/concurrency';
 import { withoutUndefined } from '../../client/json';
 import { pollResult } from '../../client/video/poll/result';
+import type { TaskReport } from '../../client/video/taskState';
 import { isUnknown, type TaskPoll } from '../../client/video/poll/task';
 import { MAX_CONDITIONS, onTable, type Row } from '../ledger/dataTable';
 import { ledgerOptions } from '../ledger/ledgerOption';
@@ -14,12 +15,14 @@ import { mentionOnce } from '../run/nodeContext';
 const REJECTED_ID = 400;
 
 /** What became of the files of a completed task. */
-interface Files {
+export interface Files {
 	/** Whether every item of the task has what was asked for. */
 	readonly isComplete: boolean;
 	readonly fileName: string | undefined;
 	/** Why a file could not be downloaded. */
 	readonly error: string | undefined;
+	/** What the service has said since the last poll. */
+	readonly report: TaskReport | undefined;
 }
 
 /**
@@ -69,9 +72,13 @@ async function rowsOf(context: IExecuteFunctions, polls: readonly TaskPoll[], ac
 	});
 }
 
-function resultRow(poll: TaskPoll, { isComplete, fileName, error }: Files): Row {
+function resultRow(
+	poll: TaskPoll,
+	{ isComplete, fileName, error, report = poll.report }: Files,
+): Row {
 	const { outcome } = poll;
-	const { task_id, status, video_url, reason, error_message } = pollResult(poll);
+	const latest = pollResult(report ? { ...poll, report } : poll);
+	const { task_id, status, video_url, reason, error_message } = latest;
 	const refusal = outcome && 'error' in outcome ? outcome.error.details.status : undefined;
 	const isRejected = refusal === REJECTED_ID;
 	const isFinal = reason === undefined ? isComplete : reason === 'failed' || isRejected;
