@@ -36,13 +36,14 @@ export type Step =
 	| { readonly set: Row; readonly where: Filter }
 	| { readonly remove: Filter }
 	/**
-	 * The rows of the filter, or the first of them: by default the oldest. Where this is `optional`, a missing table is not
-	 * created for it.
+	 * The rows of the filter, or the first of them: by default the oldest, or the `newest`. Where this is `optional`, a missing
+	 * table is not created for it.
 	 */
 	| {
 			readonly find: Filter;
 			readonly limit?: number;
 			readonly orderBy?: string;
+			readonly newest?: true | undefined;
 			readonly optional?: true;
 	  };
 
@@ -67,7 +68,7 @@ export function removals(conditions: readonly Condition[]): Step[] {
  * to it again. In the words of SQLite, PostgreSQL, Node.js, and n8n.
  */
 const TRANSIENT =
-	/SQLITE_(BUSY|LOCKED|PROTOCOL)|is locked|lock timeout|waiting for lock|obtain lock|deadlock|serialize access|transaction (within|already|is not started|is aborted)|statement timeout|conflict with recovery|already (been )?released|not connected|is not established|after calling end|not queryable|connection terminated|terminating connection|database system is|too many clients|connection slots|acquire connection|timed out|timeout (exceeded|expired)|read timeout|E(CONN(RESET|REFUSED|ABORTED)|PIPE|TIMEDOUT|AI_AGAIN)|perhaps it is offline/i;
+	/SQLITE_(BUSY|LOCKED|PROTOCOL)|is locked|lock timeout|waiting for lock|obtain lock|deadlock|serialize access|transaction (within|already|is not started|is aborted)|statement timeout|conflict with recovery|already (been )?released|not connected|is not established|after calling end|not queryable|connection terminated|terminating connection|database system is|too many clients|connection slots|acquire connection|synchronization error|timed out|timeout (exceeded|expired)|read timeout|E(CONN(RESET|REFUSED|ABORTED)|PIPE|TIMEDOUT|AI_AGAIN)|perhaps it is offline/i;
 /** Pauses before such a call is tried again, in milliseconds. */
 const RETRY_PAUSES_MS = [500, 1_000, 2_000, 4_000];
 
@@ -319,8 +320,8 @@ function parametersOf(step: Step): INodeParameters {
 		return { operation: 'update', columns, ...toFilters(step.where) };
 	}
 	if ('remove' in step) return { operation: 'deleteRows', ...toFilters(step.remove) };
-	const { find, limit = 0, orderBy: orderByColumn = 'id' } = step;
-	const order = { orderBy: true, orderByColumn, orderByDirection: 'ASC' };
+	const { find, limit = 0, orderBy: orderByColumn = 'id', newest } = step;
+	const order = { orderBy: true, orderByColumn, orderByDirection: newest ? 'DESC' : 'ASC' };
 	const amount = limit > 0 ? { limit } : { returnAll: true };
 	return { operation: 'get', ...toFilters(find), ...amount, ...order };
 }

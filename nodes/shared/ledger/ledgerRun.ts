@@ -7,9 +7,9 @@ import { runIndexOf } from '../run/lastRun';
 import { isToolRun, mentionOnce, n8nClock } from '../run/nodeContext';
 import type { AskedPaid, CallKind, PlannedCall } from './callKind';
 import { runLog, toolLog } from './callLog';
-import { onTable, type Step } from './dataTable';
 import { callId } from './earlierCalls';
 import { originOf } from './origin';
+import { ownRows } from './ownRows';
 
 /** One run of a node that makes paid calls: what its parts share. */
 export type LedgerRun<T> = Awaited<ReturnType<typeof ledgerRun<T>>>;
@@ -42,6 +42,8 @@ export async function ledgerRun<T>(
 	const origin = isOn && planned.length > 0 ? await originOf(context) : undefined;
 	/** Of the credential; empty where the ledger is off. */
 	const account = origin === undefined ? '' : await accountOf(context);
+	const clock = n8nClock(context);
+	const { run, ...reservations } = ownRows(context, kind.table, clock, origin, planned.length);
 	const { id, name } = context.getWorkflow();
 	/** Who makes the calls: the columns that a person reads, and by which a retry finds them. */
 	const caller = origin && {
@@ -72,7 +74,7 @@ export async function ledgerRun<T>(
 	return {
 		context,
 		kind,
-		clock: n8nClock(context),
+		clock,
 		index,
 		isTool,
 		asked,
@@ -80,7 +82,8 @@ export async function ledgerRun<T>(
 		origin,
 		isRetry: origin?.isRetry === true,
 		account,
-		onLedger: async (steps: readonly Step[]) => await onTable(context, kind.table, ...steps),
+		onLedger: run,
+		...reservations,
 		/** Says that the ledger could not be written. */
 		tell: (error: unknown) => {
 			mentionOnce(context, `The ledger is not written. ${(error as Error).message}`);

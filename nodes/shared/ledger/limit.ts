@@ -15,8 +15,8 @@ import {
 	type TableSchema,
 } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
-import { RESERVATION_MS, stateOf } from './paidCall';
-import { claimRow, notKept, prolongation, reservationOf } from './reserveKeys';
+import { stateOf } from './paidCall';
+import { claimRow, notKept, reservationOf } from './reserveKeys';
 import { taskIdOf } from './taskTable';
 
 /** What calls sum up to. */
@@ -28,6 +28,9 @@ export interface Total {
 	readonly unpriced: number;
 }
 
+/** IDs of the rows that are read at once: n8n counts whatever else a condition finds with each page. */
+const PART = 5 * PAGE;
+
 /** A limit that counts the rows of the ledger. */
 export interface Limit {
 	/** Which rows count. */
@@ -37,7 +40,7 @@ export interface Limit {
 }
 
 /**
- * Sums up the rows of a limit, with one page of them in memory. A call counts once: while its row is replaced, the new one
+ * Sums up the rows of a limit, with one part of them in memory. A call counts once: while its row is replaced, the new one
  * has a higher ID.
  *
  * @param own The calls of this run, which do not count.
@@ -54,10 +57,8 @@ export async function sumUp(
 	const [spent, all] = [{ ...none }, { ...none }];
 	const unanswered = new Set<unknown>();
 	let [isBehind, found] = [false, 0];
-	for (let page: readonly Row[] | undefined; page === undefined || page.length === PAGE;) {
-		const after = Number(page?.at(-1)?.['id'] ?? 0);
-		page = await run([{ find: { all: [...rows, ['id', 'gt', after]] }, limit: PAGE }]);
-		for (const row of page) {
+	function add(part: readonly Row[]): void {
+		for (const row of part) {
 			const { call, status, estimated_cost: cost } = row;
 			if (own.has(call)) found++;
 			if (own.has(call) || unanswered.has(call) || stateOf(row, nowMs) === 'none') continue;
@@ -70,6 +71,17 @@ export async function sumUp(
 			}
 		}
 	}
+	const oldest = await run([{ find: { all: rows }, limit: PAGE }]);
+	add(oldest);
+	if (oldest.length === PAGE) {
+		const [last] = await run([{ find: { all: rows }, limit: 1, newest: true }]);
+		const end = Number(last?.['id']);
+		for (let after = Number(oldest.at(-1)!['id']); after < end; after += PART) {
+			// The last part has no end: a row may become visible meanwhile.
+			const to = after + PART < end ? [['id', 'lt', after + PART + 1] as const] : [];
+			add(await run([{ find: { all: [...rows, ['id', 'gt', after], ...to] } }]));
+		}
+	}
 	return { spent, all, isBehind, isComplete: found >= own.size };
 }
 
@@ -79,27 +91,24 @@ export async function sumUp(
  * later withdraw.
  *
  * @param calls Those with a key have a claim already.
- * @returns When the reservations began; undefined where the claims are withdrawn for others that came before.
+ * @returns Whether it has; otherwise the claims are withdrawn for others that came before.
  * @throws InputError of the limit, or where the ledger cannot be used. All claims are withdrawn then.
  */
 export async function reserveWithin<T>(
-	{ clock, origin, onLedger }: LedgerRun<T>,
+	{ clock, onLedger, isHeld }: LedgerRun<T>,
 	calls: readonly AskedPaid[],
 	limit: Limit,
 	deadlineMs: number,
-): Promise<number | undefined> {
+): Promise<boolean> {
 	const items = calls.map(({ item }) => item);
 	const own = new Set<unknown>(calls.map(({ call }) => call));
 	const claims = calls.map(({ call }): Condition => ['pending', 'eq', reservationOf(call)]);
 
-	async function reserve(): Promise<number | undefined> {
-		let heldAtMs = clock.now();
+	async function reserve(): Promise<boolean> {
 		const withoutKey = calls.filter(({ key }) => key === '');
-		await onLedger([{ insert: withoutKey.map((each) => claimRow(each, heldAtMs)) }]);
-		while (clock.now() - heldAtMs <= RESERVATION_MS) {
-			heldAtMs = clock.now();
-			await onLedger([prolongation(origin!, heldAtMs)]);
-			const sums = await sumUp(onLedger, limit.rows, heldAtMs, own);
+		await onLedger([{ insert: withoutKey.map((each) => claimRow(each, clock.now())) }]);
+		while (isHeld()) {
+			const sums = await sumUp(onLedger, limit.rows, clock.now(), own);
 			if (!sums.isComplete) throw new Error('it does not return the rows that were written');
 			limit.check(sums.spent, items);
 			const fits = readResult(() => {
@@ -108,7 +117,7 @@ export async function reserveWithin<T>(
 			if ('value' in fits) {
 				const set = { status: 'reserved' };
 				await onLedger(forRows(claims, (where) => ({ set, where })));
-				return heldAtMs;
+				return true;
 			}
 			if (clock.now() > deadlineMs) throw new Error('other executions are reserving videos');
 			if (sums.isBehind) break;
@@ -116,7 +125,7 @@ export async function reserveWithin<T>(
 		}
 		await onLedger(removals(claims));
 		await clock.sleep(pauseMs(clock));
-		return undefined;
+		return false;
 	}
 
 	return await reserve().catch(async (error: unknown) => {

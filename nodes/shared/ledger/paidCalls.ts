@@ -7,21 +7,13 @@ import { callWriter } from './callWriter';
 import type { AskedPaid, CallKind, PlannedCall } from './callKind';
 import { interrupted, toFailure, type Paid } from './callLog';
 import type { Row, Step } from './dataTable';
-import { isRepeated, ofOtherTries, toKnown } from './earlierCalls';
+import { isRepeated, toKnown } from './earlierCalls';
 import { reserveWithin, type Limit } from './limit';
 import { ledgerRun, type LedgerRun } from './ledgerRun';
-import { attemptOf, isReservation, PROLONG_MS, RESERVATION_MS } from './paidCall';
+import { attemptOf, isReservation, PROLONG_MS } from './paidCall';
 import { recall } from './recall';
 import { recognize } from './recognize';
-import {
-	keyInUse,
-	movedError,
-	notKept,
-	prolongation,
-	reservationOf,
-	takeKeys,
-	WAIT_MS,
-} from './reserveKeys';
+import { keyInUse, movedError, notKept, reservationOf, takeKeys, WAIT_MS } from './reserveKeys';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
 export type PaidCalls<T extends object> = Awaited<ReturnType<typeof openCalls<T>>>;
@@ -46,12 +38,11 @@ export async function openCalls<T extends object>(
 	const run = await ledgerRun(context, kind, planned, isOn);
 	const recalled = await recall(run);
 	const unknown = run.asked.filter(({ item }) => !recalled.known.has(item));
-	const { toSend, known: ofKeys, heldAtMs } = await reserveCalls(run, unknown, limit);
+	const { toSend, known: ofKeys } = await reserveCalls(run, unknown, limit);
 	const known = new Map([...recalled.known, ...ofKeys]);
 	const sender = callSender(run, toSend, {
 		concurrency,
 		earlierRows: recalled.rows,
-		heldAtMs,
 		isLimited: limit !== undefined,
 	});
 	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
@@ -98,12 +89,12 @@ async function reserveCalls<T>(
 ): Promise<Awaited<ReturnType<typeof takeKeys<T>>>> {
 	const deadlineMs = run.clock.now() + WAIT_MS;
 	for (;;) {
+		if (limit !== undefined || calls.some(({ key }) => key !== '')) run.hold();
 		const taken = await takeKeys(run, calls, limit !== undefined);
 		if (limit === undefined || taken.toSend.length === 0) return taken;
 		if (run.origin === undefined)
 			throw notKept('Limit Period', new Error('Task Ledger is off'));
-		const heldAtMs = await reserveWithin(run, taken.toSend, limit, deadlineMs);
-		if (heldAtMs !== undefined) return { ...taken, heldAtMs };
+		if (await reserveWithin(run, taken.toSend, limit, deadlineMs)) return taken;
 	}
 }
 
@@ -119,7 +110,6 @@ function callSender<T extends object>(
 	given: {
 		readonly concurrency: number;
 		readonly earlierRows: ReadonlySet<unknown>;
-		readonly heldAtMs: number;
 		readonly isLimited: boolean;
 	},
 ) {
@@ -128,53 +118,45 @@ function callSender<T extends object>(
 	const hasReserved = calls.some(isReserved);
 	/** Items whose call another retry of this execution makes at this moment. */
 	const contested = new Set<number>();
-	/** When the reservations of this run began, or were prolonged. */
-	let reservedAtMs = given.heldAtMs;
 	const option = given.isLimited ? 'Limit Period' : 'Idempotency Key';
 	const expired = () =>
 		given.isLimited ? notKept(option, new Error('the reservation has expired')) : keyInUse();
-	const isHeld = () => clock.now() - reservedAtMs <= RESERVATION_MS;
 	const closed = new AbortController();
 	let writeError: unknown;
 	/** Whether a call was sent in this run. */
 	let hasSent = false;
 
+	const rivals = new Map<unknown, Row>();
+
 	/** A retry writes its calls before it looks for those of another one, so that of two at least one sees the other. */
 	function findRivals(rows: readonly Row[]): void {
-		const rivals = rows.filter(
-			(row) =>
-				isRepeated(row, origin!) &&
-				!given.earlierRows.has(row['id']) &&
-				!isReservation(row),
-		);
+		for (const row of rows) {
+			const isOther = row['execution_id'] !== origin!.root && isRepeated(row, origin!);
+			if (isOther && !given.earlierRows.has(row['id']) && !isReservation(row))
+				rivals.set(row['call'], row);
+		}
 		const hasPosition = !run.isTool && origin!.hasPosition;
-		const known = rivals.map((row) => toKnown(kind, row, { hasPosition }));
+		const known = [...rivals.values()].map((row) => toKnown(kind, row, { hasPosition }));
 		const same = recognize(calls, known, run.index);
 		for (const item of same.keys()) contested.add(item);
 	}
 
 	async function write(steps: readonly Step[]): Promise<void> {
-		const nowMs = clock.now();
-		// What has expired may be another execution's by now.
-		const prolongs = hasReserved && isHeld();
-		const prolong = prolongs ? [prolongation(origin!, nowMs)] : [];
-		const look = isRetry ? [ofOtherTries(origin!)] : [];
-		const rows = await run.onLedger([...steps, ...prolong, ...look]).catch((error: unknown) => {
+		const rows = await run.onLedger(steps).catch((error: unknown) => {
 			writeError = error;
 			run.tell(error);
 			throw error;
 		});
 		if (isRetry) findRivals(rows);
-		if (prolongs) reservedAtMs = nowMs;
 	}
 
 	/** Keeps the reservations through long calls and pauses between batches, in which nothing else is written. */
 	async function keepReserved(): Promise<void> {
-		while (hasReserved && isHeld()) {
+		while (hasReserved && run.isHeld()) {
 			await clock.sleep(PROLONG_MS, closed.signal);
 			if (closed.signal.aborted) return;
 			// The write of a call says what is wrong with the table.
-			await write([]).catch(() => undefined);
+			await run.onLedger([]).catch(() => undefined);
 		}
 	}
 	const kept = settled(keepReserved());
@@ -190,7 +172,7 @@ function callSender<T extends object>(
 		async send(position: number, send: (attempt: number) => Promise<T>): Promise<T> {
 			const asked = calls[position]!;
 			const { item, call, key, fingerprint, row } = asked;
-			if (isReserved(asked) && !isHeld()) throw expired();
+			if (isReserved(asked) && !run.isHeld()) throw expired();
 			const isStored = origin !== undefined && (await writer.announce(position));
 			const refusals = [
 				[isReserved(asked) && !isStored, () => notKept(option, writeError, hasSent)],

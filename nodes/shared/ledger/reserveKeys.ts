@@ -9,8 +9,7 @@ import { claimKeys, type ClaimRow } from './claim';
 import { forRows, removals, TableError, type Condition, type Row, type Step } from './dataTable';
 import { differs, partsOf, toKnown } from './earlierCalls';
 import type { LedgerRun } from './ledgerRun';
-import type { Origin } from './origin';
-import { attemptOf, hasKeyOf, meaningOf, PROLONG_MS, RESERVATION_MS } from './paidCall';
+import { attemptOf, hasKeyOf, meaningOf } from './paidCall';
 
 /** How long to wait for another execution that is sending the call of a key at this moment. */
 export const WAIT_MS = 90_000;
@@ -109,7 +108,7 @@ function toClaim(row: Row, nowMs: number, ignoresUnanswered: boolean): ClaimRow[
  * Reserves the idempotency keys of calls for this run.
  *
  * @returns `toSend`: the calls that are left to send; of those with one key the first. `known`: by item, the outcomes of
- *   calls whose key another execution has, and errors. `heldAtMs`: when the reservations began, or were prolonged.
+ *   calls whose key another execution has, and errors.
  * @throws InputError where no key can be reserved, and the error of a canceled execution.
  */
 export async function takeKeys<T>(
@@ -122,23 +121,12 @@ export async function takeKeys<T>(
 		if (each.key !== '' && !leaders.has(each.lock)) leaders.set(each.lock, each);
 	}
 	const known = new Map<number, Settled<Paid<T>>>();
-	let heldAtMs = clock.now();
-	if (leaders.size === 0) return { toSend: calls, known, heldAtMs };
+	if (leaders.size === 0) return { toSend: calls, known };
 	if (origin === undefined) throw notKept('Idempotency Key', new Error('Task Ledger is off'));
-	/** Also prolongs what is reserved while others are waited for, unless it has expired: it may be another execution's. */
-	async function onHeld(steps: readonly Step[]): Promise<readonly Row[]> {
-		const nowMs = clock.now();
-		const ageMs = nowMs - heldAtMs;
-		const isDue = 'find' in steps[0]! && ageMs >= PROLONG_MS && ageMs <= RESERVATION_MS;
-		if (!isDue) return await onLedger(steps);
-		const rows = await onLedger([prolongation(origin!, nowMs), ...steps]);
-		heldAtMs = nowMs;
-		return rows;
-	}
 	const { outcomes, failures } = await reserveKeys(
 		[...leaders.values()],
 		clock,
-		onHeld,
+		onLedger,
 		isLimited,
 	).catch((error: unknown) => {
 		throw isCanceled(error) ? error : notKept('Idempotency Key', error);
@@ -162,18 +150,7 @@ export async function takeKeys<T>(
 		if (outcome !== undefined || each !== leader) return [];
 		return { ...each, row: { ...each.row, attempt: failures.get(each.lock)! + 1 } };
 	});
-	return { toSend, known, heldAtMs };
-}
-
-/** The step that prolongs all claims and reservations of this execution. */
-export function prolongation({ origin, root }: Origin, nowMs: number): Step {
-	const all = [
-		['origin', 'eq', origin],
-		['execution_id', 'eq', root],
-		['status', 'neq', 'sent'],
-		['task_id', 'isEmpty'],
-	] as const;
-	return { set: { sent_at: new Date(nowMs).toISOString() }, where: { all } };
+	return { toSend, known };
 }
 
 /** @param remedy What to do; nothing was sent. */
