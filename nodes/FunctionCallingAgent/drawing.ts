@@ -14,6 +14,19 @@ export const FIRST_TOOL = 2;
 /** Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does. */
 export const LOOP = 'n8n-nodes-base.splitInBatches';
 
+/** Nodes that pass on whatever they get. */
+const PASSING = ['noOp', 'set', 'renameKeys', 'dateTime', 'wait', 'merge', 'aggregate', 'sort'];
+
+/** How often in a row an outcome may lead back, unless Maximum Requests ends that. */
+const MAX_RETURNS = 10;
+
+/** Whether a node passes its items on when a person, or another system, has answered. */
+export function asksPerson({ type, disabled, parameters }: INode): boolean {
+	const { operation, resume } = parameters;
+	const isAnswered = operation === 'sendAndWait' || ['webhook', 'form'].includes(String(resume));
+	return disabled !== true && (isAnswered || type.endsWith('.form'));
+}
+
 type Drawing = NonNullable<ReturnType<typeof readDrawing>>;
 
 /** The node as it is drawn in the workflow; undefined in an n8n that does not show it. */
@@ -34,17 +47,38 @@ export function readDrawing(context: IExecuteFunctions) {
 		wires.filter((wire) => wire.from === node && wire.output === (output ?? wire.output));
 
 	/** The nodes on all ways that begin with these connections. The ways end at the given nodes. */
-	function reach(start: readonly Wire[], ends: readonly string[] = [name]): ReadonlySet<string> {
+	function reach(
+		start: readonly Wire[],
+		ends: readonly string[] = [name],
+		follows: (wire: Wire) => boolean = () => true,
+	): ReadonlySet<string> {
 		const found = new Set(start.map(({ to }) => to));
 		// A set can grow while it is iterated.
 		for (const node of found)
-			if (!ends.includes(node)) for (const { to } of wiresFrom(node)) found.add(to);
+			if (!ends.includes(node))
+				for (const wire of wiresFrom(node)) if (follows(wire)) found.add(wire.to);
 		return found;
+	}
+
+	/** Whether every item that reaches the node leaves it through this connection. */
+	function isPassing({ from, output }: Wire): boolean {
+		const node = nodes[from]!;
+		if (node.disabled === true) return true;
+		const { parameters } = node;
+		const isAll =
+			(parameters['mode'] ?? 'append') === 'append' || !node.type.endsWith('.merge');
+		if (node.type === type) return output === ANSWER;
+		return (
+			PASSING.some((each) => node.type === `n8n-nodes-base.${each}`) &&
+			isAll &&
+			!asksPerson(node)
+		);
 	}
 
 	const inside = reach(wiresFrom(name).filter(({ output }) => isCall(output)));
 	return {
-		...{ name, nodes, wires, destination, toolOutputs, errorOutput, end, wiresFrom, reach },
+		...{ name, nodes, wires, destination, toolOutputs, errorOutput, end },
+		...{ wiresFrom, reach, isPassing },
 		/** Whether the workflow has connections behind the last output, or had some. */
 		hasMore: (connections[name]?.['main'] ?? []).length > end,
 		/** The connections of triggers, and of nodes that nothing leads to. */
@@ -79,13 +113,32 @@ const SHIFTED =
 	'n8n keeps connections by position: after a tool was removed, each later tool leads to the branch of another. Check where each tool output leads';
 const USE = 'Only tool branches lead back. Connect this output to the nodes that use it';
 
+const ENDLESS = 'leads back to the input, and no node on the way can end that';
+const ENDED = 'Use Loop Over Items for a list, or an IF with an exit, or set Maximum Requests';
+
+/**
+ * Ends what the drawing does not.
+ *
+ * @param times How often in a row an outcome has led back.
+ * @throws InputError when that is too often.
+ */
+export function checkReturns(times: number): void {
+	const problem = `has led back to the input ${MAX_RETURNS} times in a row`;
+	rejectMistakes('Answer or Stopped', [[times > MAX_RETURNS, problem, ENDED]]);
+}
+
 /**
  * Checks that every tool call can come back as a result, before the first request is paid for.
  *
  * @param needsBranches Whether tool calls can leave the node.
+ * @param isBounded Whether Maximum Requests ends what the drawing does not.
  * @throws InputError that names the output and says what to draw.
  */
-export function checkDrawing(drawing: Drawing | undefined, needsBranches: boolean): void {
+export function checkDrawing(
+	drawing: Drawing | undefined,
+	needsBranches: boolean,
+	isBounded: boolean,
+): void {
 	if (drawing === undefined) return;
 	const { name, toolOutputs, errorOutput, end, hasMore, wiresFrom, reach } = drawing;
 	const labels = ['Answer', 'Stopped', ...toolOutputs, 'Error'];
@@ -108,13 +161,12 @@ export function checkDrawing(drawing: Drawing | undefined, needsBranches: boolea
 	rejectMistakes('Error', [[leadsBack(failed), branch, SHIFTED]]);
 	for (const output of [ANSWER, STOPPED, errorOutput])
 		rejectMistakes(labels[output]!, [[isStraight(wiresFrom(name, output)), STRAIGHT, USE]]);
-	if (!needsBranches) return;
 	const alone = 'runs this node without the branches of its tools';
-	const isAlone = drawing.destination === name;
+	const isAlone = needsBranches && drawing.destination === name;
 	rejectMistakes('Execute step', [[isAlone, alone, 'Execute the whole workflow instead']]);
 	const between = `Connect its output to the nodes that run it, and the last of them to the input of ${name}`;
 	const back = `Connect the last node of the branch to the input of ${name}`;
-	for (const [index, label] of toolOutputs.entries()) {
+	for (const [index, label] of needsBranches ? toolOutputs.entries() : []) {
 		const targets = wiresFrom(name, FIRST_TOOL + index);
 		rejectMistakes(label, [
 			[targets.length === 0, 'has no branch', between],
@@ -124,6 +176,9 @@ export function checkDrawing(drawing: Drawing | undefined, needsBranches: boolea
 		checkAgents(drawing, label, targets);
 		checkNodes(drawing, label, targets);
 	}
+	const answers = wiresFrom(name, ANSWER);
+	const isEndless = !isBounded && reach(answers, [name], drawing.isPassing).has(name);
+	rejectMistakes('Answer', [[isEndless, ENDLESS, ENDED]]);
 }
 
 /** Rejects a branch that another agent has, too: the results of the calls of one would be questions for the other. */

@@ -18,7 +18,7 @@ import type {
 } from 'n8n-workflow';
 
 import { fromJson, isJsonObject } from '../client/json';
-import { LOOP } from './drawing';
+import { asksPerson, isToolOutput, LOOP } from './drawing';
 import type { Call } from './state';
 import { ENVELOPE } from './tools';
 
@@ -38,13 +38,13 @@ export interface Envelope {
 
 /**
  * What an item is for the node:
- * - `question`, and `outcome`: a question that was made from an answer or another outcome of the node;
+ * - `question`, which begins a conversation;
  * - `result`: the result of the one call;
  * - `late`: every call that it comes from has its result;
  * - `lost`: it may belong to any of the calls, as it has lost its link, or `tool_call` contradicts the link.
  */
 export interface Match {
-	readonly kind: 'question' | 'outcome' | 'result' | 'late' | 'lost';
+	readonly kind: 'question' | 'result' | 'late' | 'lost';
 	/** The open calls that it may belong to. */
 	readonly calls: readonly Call[];
 }
@@ -97,13 +97,58 @@ export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
 		if (asked.length === 0) {
 			left -= 1;
 			if (left < 0) return { kind: 'lost', calls: open };
-			return { kind: origins.length > 0 ? 'outcome' : 'question', calls };
+			return { kind: 'question', calls };
 		}
 		const [first] = calls;
 		if (first === undefined) return { kind: 'late', calls };
 		const ofRun = asked.filter(({ run }) => run === places.get(first.record.place!));
 		return { kind: calls.length === 1 && ofRun.length === 1 ? 'result' : 'lost', calls };
 	});
+}
+
+/** What a time counts in which the questions become more. */
+const GROWTH = 4;
+
+/**
+ * Follows the runs that an arrival has come from, whatever its links say, and counts the outcomes of the node among them. A
+ * way ends where it cannot be endless: where Loop Over Items has its items from, at a call of another agent, which limits
+ * them, and at a person.
+ *
+ * @returns How often in a row an outcome has led back, and whether the last one was an error. A time with more questions than
+ *   outcomes counts more, as their number grows with each.
+ */
+export function countReturns({ runData, nodes, node, isOwn, source, items }: Arrival) {
+	const seen = new Set<string>();
+	const agent = nodes[node]?.type;
+
+	function before(ref: ItemRef): ItemRef[] {
+		const from = nodes[ref.node];
+		const isCall = from?.type === agent && ref.node !== node && isToolOutput(from!)(ref.output);
+		if (isCall || (from && asksPerson(from))) return [];
+		// Links of a run that repeats earlier items.
+		const isBatch = from?.type === LOOP && ref.output === (from.typeVersion < 3 ? 0 : 1);
+		const [link] = isBatch ? linkedRefs(runData, sourcesOf(runData, ref), ref) : [];
+		return link ? [link] : firstRefs(sourcesOf(runData, ref));
+	}
+
+	let [times, isFailure, { length }] = [0, false, items];
+	let ways = firstRefs([source]);
+	for (;;) {
+		const outcomes: ItemRef[] = [];
+		// A list can grow while it is iterated.
+		for (const ref of ways) {
+			if (seen.has(runOf(ref))) continue;
+			seen.add(runOf(ref));
+			if (ref.node === node && !isOwn(ref.output)) outcomes.push(ref);
+			else ways.push(...before(ref));
+		}
+		if (outcomes.length === 0) return { times, isFailure };
+		const ended = outcomes.flatMap((ref) => itemsAt(runData, ref) ?? []);
+		if (times === 0) isFailure = ended.every(({ json }) => json['error'] !== undefined);
+		times += length > ended.length ? GROWTH : 1;
+		length = ended.length;
+		ways = outcomes.flatMap(before);
+	}
 }
 
 /** The position of an item that has left this node, as text. */
@@ -200,7 +245,7 @@ function traceItems({ runData, nodes, node, isOwn }: Arrival, source: ISourceDat
 			const key = `${runOf(ref)}/${ref.item}`;
 			if (seen.has(key)) continue;
 			seen.add(key);
-			const sources = runData[ref.node]?.[ref.run]?.source ?? [];
+			const sources = sourcesOf(runData, ref);
 			const linked = ref.node === node ? [] : linksOf(ref, sources);
 			if (ref.node === node) origins.push(ref);
 			else if (linked.length > 0) queue.push(...linked);
@@ -279,4 +324,9 @@ function runOf({ node, run, output }: ItemRef): string {
 function toRef(source: ISourceData, item: number): ItemRef {
 	const { previousNode, previousNodeOutput = 0, previousNodeRun = 0 } = source;
 	return { node: previousNode, run: previousNodeRun, output: previousNodeOutput, item };
+}
+
+/** The runs that the run of an item received its items from. */
+function sourcesOf(runData: IRunData, { node, run }: Pick<ItemRef, 'node' | 'run'>): Sources {
+	return runData[node]?.[run]?.source ?? [];
 }

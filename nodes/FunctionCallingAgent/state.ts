@@ -18,7 +18,7 @@ import { toJsonFormat } from '../shared/chat/responseFormat';
 import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError } from '../shared/run/nodeErrors';
-import { checkDrawing, readDrawing } from './drawing';
+import { checkDrawing, checkReturns, readDrawing } from './drawing';
 import { agentForm, isSingleOutput, toSettings } from './properties';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 
@@ -52,8 +52,6 @@ export interface ConversationSlot extends Partial<Awaited<ReturnType<typeof read
 	/** The number of the arrival that brought its input item, from 1, and the index of the item there. */
 	readonly arrival: number;
 	readonly item: number;
-	/** Whether that was made from an outcome of this node. */
-	readonly isFromOutcome: boolean;
 	/** The files that the tools have returned, by their field at the outcome. */
 	readonly files: NonNullable<INodeExecutionData['binary']>;
 	/** The same of its last result. */
@@ -78,17 +76,21 @@ export interface Call {
  * from the tool branches.
  *
  * @param slots One for each input item that is a question.
+ * @param returns How often in a row an outcome of the node has led back, and whether the last one was an error.
  * @throws InputError when a field or the drawing of the workflow is invalid, unless the node continues on errors; then
  *   the conversation has a failure.
  */
 export async function beginBatch(
 	context: IExecuteFunctions,
 	slots: readonly ConversationSlot[],
+	{ times, isFailure }: { readonly times: number; readonly isFailure: boolean },
 ): Promise<Batch> {
 	try {
 		// Before the fields: without a credential all of them fail.
 		await n8nService(context);
 		const settings = toSettings(context, agentForm.read(context, slots[0]!.item));
+		const { maximumRequests } = settings;
+		if (!(maximumRequests > 0)) checkReturns(times);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
 			const fields = await settled(readSlot(context, slot.item, toolNodes));
@@ -98,12 +100,13 @@ export async function beginBatch(
 		checkDrawing(
 			readDrawing(context),
 			slots.some(({ toolOutputs = 0 }) => toolOutputs > 0),
+			maximumRequests > 0,
 		);
 		return { settings, slots };
 	} catch (error) {
 		failSlots(context, slots, error);
-		// The error itself may lead back: it would come out again forever.
-		return { settings: undefined, slots: slots.filter((slot) => !slot.isFromOutcome) };
+		// An error that has led back would come out again forever.
+		return { settings: undefined, slots: isFailure ? [] : slots };
 	}
 }
 

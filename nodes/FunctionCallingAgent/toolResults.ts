@@ -8,7 +8,7 @@ import { engineOf, sourceOf } from '../shared/run/engine';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { hint } from '../shared/run/nodeContext';
 import { isToolOutput } from './drawing';
-import { envelopeOf, matchItems, type Match } from './matching';
+import { countReturns, envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
 import {
 	beginBatch,
@@ -57,12 +57,11 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	}
 
 	const slots = matches.flatMap(({ kind }, item): ConversationSlot[] => {
-		const isFromOutcome = kind === 'outcome';
-		if (kind !== 'question' && !isFromOutcome) return [];
-		const number = state.conversations++;
-		return [{ number, source, arrival, item, isFromOutcome, files: {} }];
+		if (kind !== 'question') return [];
+		return [{ number: state.conversations++, source, arrival, item, files: {} }];
 	});
-	if (slots.length > 0) state.batches.push(await beginBatch(context, slots));
+	if (slots.length > 0)
+		state.batches.push(await beginBatch(context, slots, countReturns(arrived)));
 	state.arrivals.push(source);
 	const late = matches.filter(({ kind }) => kind === 'late').length;
 	const text = `${counted(late, 'item')} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`;
