@@ -30,20 +30,24 @@ const NOT_LOADED = 'Failed to load resource';
 /** n8n's editor of a Code node loads the types of JavaScript from another host. */
 const WITHOUT_TYPES = '/assets/typescript.worker-';
 
+const isElsewhere = ({ protocol, hostname }: URL) =>
+	protocol.startsWith('http') && hostname !== '127.0.0.1';
+
 /** Opens an empty page in a new browser session. */
 export async function openPage(browser: Browser, options: PageOptions): Promise<OpenPage> {
 	const { width, height, serve } = options;
 	const context = await browser.newContext({ viewport: { width, height } });
 	const blocked: string[] = [];
 	const errors: string[] = [];
-	await context.route(
-		({ hostname }) => hostname !== '127.0.0.1',
-		async (route) => {
-			if ((await serve?.(route)) === true) return;
-			blocked.push(route.request().url());
-			await route.abort();
-		},
-	);
+	if (serve) {
+		await context.route(isElsewhere, async (route) => {
+			// The browser finds no other host.
+			if (!(await serve(route))) await route.continue();
+		});
+	}
+	context.on('requestfailed', (request) => {
+		if (isElsewhere(new URL(request.url()))) blocked.push(request.url());
+	});
 	const page = await context.newPage();
 	page.setDefaultTimeout(options.showLimitMs);
 	const addError = (text: string) => {

@@ -2,8 +2,12 @@ import { chromium, selectors, type Browser } from 'playwright-core';
 
 import { systemProgram } from '../services/systemProgram';
 
-/** The browser itself sends no requests to the internet. */
+/**
+ * Neither the browser itself nor a page sends requests to the internet. Without names there are no hosts; a route of
+ * Playwright that blocks them would switch off the cache, without which each page compiles n8n's editor again.
+ */
 const QUIET = [
+	'--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 	'--disable-background-networking',
 	'--disable-component-update',
 	'--disable-gpu',

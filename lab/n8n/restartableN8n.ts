@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { N8N_HOME } from '../paths';
@@ -8,6 +7,7 @@ import { runCommand } from '../services/runCommand';
 import { N8nClient } from './N8nClient';
 import { n8nEnvironment } from './n8nEnvironment';
 import { startN8n } from './startN8n';
+import { DATABASE, newUserFolder } from './userFolder';
 
 /** A real n8n that can be killed and started again: same user folder, database and address. */
 export interface RestartableN8n {
@@ -30,13 +30,13 @@ export interface RestartableN8n {
 
 /** Starts n8n with default settings, without its editor. */
 export async function startRestartableN8n(): Promise<RestartableN8n> {
-	const userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));
+	const userFolder = await newUserFolder();
 	let n8n = await startN8n({ userFolder, editor: false });
 	const { url } = n8n;
 	return {
 		url,
 		client: await N8nClient.signIn(url),
-		database: join(userFolder, '.n8n', 'database.sqlite'),
+		database: join(userFolder, DATABASE),
 		kill: () => n8n.kill(),
 		start: async (settings = {}) => {
 			n8n = await startN8n({

@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import axios from 'axios';
@@ -10,6 +9,7 @@ import { installPackage } from './installPackage';
 import { n8nEnvironment, type N8nProcess } from './n8nEnvironment';
 import { N8N_HOME } from '../paths';
 import { startProgram, type Program } from '../services/startProgram';
+import { newUserFolder } from './userFolder';
 
 const START_LIMIT_MS = 120_000;
 
@@ -55,7 +55,9 @@ export interface N8n extends Program {
  * @throws Error if the port is taken; with the end of n8n's log if it exits or is not ready after two minutes.
  */
 export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
-	const userFolder = options.userFolder ?? (await mkdtemp(join(tmpdir(), 'n8n-lab-')));
+	const { withPackage = true } = options;
+	// A test of the installation begins with what a person begins with.
+	const userFolder = options.userFolder ?? (await newUserFolder({ migrated: withPackage }));
 	const isTemporary = options.userFolder === undefined;
 	// If this process ends now, there may be no n8n yet that would remove the folder.
 	const removeAtExit = () => {
@@ -68,7 +70,7 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 		process.off('exit', removeAtExit);
 	};
 	try {
-		if (options.withPackage !== false) await installPackage(userFolder);
+		if (withPackage) await installPackage(userFolder);
 		const port = await freePort(options.port);
 		const n8n = await launch({ userFolder, port, brokerPort: await freePort() }, options);
 		return {

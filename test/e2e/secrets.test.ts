@@ -1,13 +1,12 @@
 // @seconds 60
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { failureOf } from '../../lab/n8n/execution';
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
+import { newUserFolder } from '../../lab/n8n/userFolder';
 import { Running } from '../../lab/services/Running';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
@@ -47,7 +46,7 @@ beforeAll(async () => {
 			json(response, 404, { error: { message: 'Task not found' } });
 		}),
 	);
-	userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));
+	userFolder = await newUserFolder();
 	running.keep({ stop: () => rm(userFolder, { recursive: true, force: true }) });
 	n8n = await start();
 	owner = await N8nClient.signIn(n8n.url);

@@ -1,7 +1,5 @@
 // @seconds 100
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
@@ -10,6 +8,7 @@ import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import { chatText, streamWebhook, type ChatLine } from '../../lab/n8n/streamChat';
+import { newUserFolder } from '../../lab/n8n/userFolder';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { heldReply, text } from './support/heldReply';
@@ -56,7 +55,7 @@ const slowly: Script = (response) => {
 };
 
 beforeAll(async () => {
-	userFolder = await mkdtemp(join(tmpdir(), 'n8n-assistant-'));
+	userFolder = await newUserFolder();
 	emulator = await startEmulator({});
 	scripted = await startScriptedServer((response, request, index) => {
 		const isSlow = JSON.stringify(request.body).includes(SLOW_MESSAGE);

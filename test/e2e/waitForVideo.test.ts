@@ -1,13 +1,12 @@
 // @seconds 150
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { binaryOf, outputItems } from '../../lab/n8n/execution';
 import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
+import { newUserFolder } from '../../lab/n8n/userFolder';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
 import { node, workflow } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
@@ -57,7 +56,7 @@ const started: N8n[] = [];
 beforeAll(async () => {
 	// The tasks progress only when the test advances the clock.
 	emulator = await startEmulator({ clock: 'virtual', videoSeconds: 30 });
-	userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));
+	userFolder = await newUserFolder();
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
