@@ -29,8 +29,7 @@ export function addControlRoutes(server: FastifyInstance, service: EmulatedServi
 		{
 			schema: { body: FAULTS_SCHEMA },
 			preValidation: async (request) => {
-				if (!Array.isArray(request.body))
-					request.body = [request.body] as unknown as Fault[];
+				request.body = [request.body].flat();
 			},
 		},
 		async (request) => {

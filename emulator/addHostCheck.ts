@@ -22,20 +22,15 @@ export function addHostCheck(server: FastifyInstance, allowed: readonly string[]
 		const address = (socket.localAddress ?? '').replace(/^::ffff:/, '');
 		if (LOOPBACK.test(name) || names.has(name) || name.replace(/[[\]]/g, '') === address)
 			return;
-		throw new HttpError(
-			421,
-			`Unknown host "${name}". Start the emulator with --allow-host to accept it.`,
-		);
+		const advice = 'Start the emulator with --allow-host to accept it.';
+		throw new HttpError(421, `Unknown host "${name}". ${advice}`);
 	});
 }
 
 /** Rejects bodies that are compressed, which would be taken for broken JSON. */
 export function addEncodingCheck(server: FastifyInstance): void {
-	server.addHook(
-		'onRequest',
-		async ({ headers: { 'content-encoding': coding = 'identity' } }) => {
-			if (coding !== 'identity')
-				throw new HttpError(415, 'Send the body without Content-Encoding.');
-		},
-	);
+	server.addHook('onRequest', async ({ headers }) => {
+		if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+			throw new HttpError(415, 'Send the body without Content-Encoding.');
+	});
 }

@@ -31,9 +31,7 @@ export function requireAuthentication(server: FastifyInstance, { scripts }: Emul
 	server.addHook('preValidation', async (request) => {
 		authenticate(request);
 		const { body } = request;
-		if (isTooDeep(body)) {
-			throw new HttpError(400, 'The body is nested too deeply.');
-		}
+		if (isTooDeep(body)) throw new HttpError(400, 'The body is nested too deeply.');
 		if (!isObject(body)) return;
 		request.body = Object.fromEntries(
 			Object.entries(body).filter(([, value]) => value !== null),

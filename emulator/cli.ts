@@ -42,36 +42,23 @@ const numberOption =
 
 /** Starts what the options ask for; undefined if there is nothing to stop. */
 async function start(options: CliOptions): Promise<Pick<Emulator, 'url' | 'stop'> | undefined> {
-	const {
-		quiet,
-		virtualClock,
-		record,
-		upstream = '',
-		replay,
-		compare,
-		script,
-		...rest
-	} = options;
-	const shared = {
-		...rest,
-		allowedHosts: options.allowHost ?? [],
-		...(!quiet && { log: console.log }),
-	};
+	const { record, upstream = '', replay, compare, allowHost: allowedHosts = [] } = options;
+	const shared = { ...options, allowedHosts, ...(!options.quiet && { log: console.log }) };
 	if (record !== undefined) {
 		if (!URL.canParse(upstream))
 			throw new Error('--record needs the address of a service in --upstream.');
 		return await startRecorder({ ...shared, file: record, upstream });
 	}
 	if (compare !== undefined) {
-		const differences = await compareRecording(compare, rest);
+		const differences = await compareRecording(compare, options);
 		console.log(differences.join('\n') || 'The emulator answers alike.');
 		return undefined;
 	}
 	const replayed = replay === undefined ? [] : [replay, assetPath('script', 'unrecorded.yaml')];
 	return await startEmulator({
 		...shared,
-		scripts: [...replayed, ...(script ?? [])],
-		clock: virtualClock ? 'virtual' : 'real',
+		scripts: [...replayed, ...(options.script ?? [])],
+		clock: options.virtualClock ? 'virtual' : 'real',
 	});
 }
 

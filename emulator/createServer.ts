@@ -7,7 +7,7 @@ import { addJournal } from './addJournal';
 import { addFaultInjection } from './faults/addFaultInjection';
 import { addCdnRoutes } from './media/addCdnRoutes';
 import { addScripts } from './script/addScripts';
-import type { EmulatedService } from './service';
+import type { EmulatedService, ServiceOptions } from './service';
 import { addVideoRoutes } from './video/addVideoRoutes';
 
 /** Larger bodies are rejected with 413. */
@@ -25,9 +25,7 @@ const STRICT_VALUES = {
 	verbose: true,
 };
 
-export interface ServerOptions {
-	/** Receives one line per request, and what happens to scripts. */
-	readonly log?: (line: string) => void;
+export interface ServerOptions extends Pick<ServiceOptions, 'log'> {
 	/** Host names to accept besides loopback names and the address that was connected to. */
 	readonly allowedHosts?: readonly string[];
 	/** Origins whose web pages may use the emulator, or `*`; without it, browsers keep them out. */

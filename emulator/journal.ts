@@ -32,10 +32,9 @@ export class Journal {
 
 	/** @param limits of the number of entries, by default 10,000, and of the bytes of all bodies, by default 64 MiB */
 	constructor(
-		private readonly limits: {
-			readonly maxEntries?: number;
-			readonly maxBytes?: number | undefined;
-		} = {},
+		private readonly limits: Partial<
+			Record<'maxEntries' | 'maxBytes', number | undefined>
+		> = {},
 	) {}
 
 	get entries(): readonly JournalEntry[] {

@@ -11,12 +11,8 @@ export function parseJson(text: string): unknown {
 	}
 }
 
-const MAX_BODY_DEPTH = 100;
-
 /** Whether a body is nested too deeply: serializing it again would overflow the stack. */
-export function isTooDeep(body: unknown): boolean {
-	return exceedsDepth(MAX_BODY_DEPTH, body);
-}
+export const isTooDeep = (body: unknown): boolean => exceedsDepth(100, body);
 
 /** Whether a JSON value is nested deeper than `maxDepth`. Iterative, so that any depth is safe. */
 export function exceedsDepth(maxDepth: number, value: unknown): boolean {

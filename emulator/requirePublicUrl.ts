@@ -2,10 +2,9 @@ import { HttpError } from './errors';
 
 /** The problem with a reference URL, judged by its syntax alone; undefined for a valid one. */
 function problemOf(address: string): string | undefined {
-	if (!URL.canParse(address)) return 'must be a public URL; base64 is not supported';
-
+	if (!URL.canParse(address) || /^data:/i.test(address))
+		return 'must be a public URL; base64 is not supported';
 	const { protocol, hostname } = new URL(address);
-	if (protocol === 'data:') return 'must be a public URL; base64 is not supported';
 	if (protocol !== 'http:' && protocol !== 'https:') return 'must be an http or https URL';
 	// `.invalid` never resolves (RFC 2606), so it stands for unreachable hosts.
 	if (/(^|\.)invalid$/.test(hostname)) return `cannot be reached: ${hostname}`;

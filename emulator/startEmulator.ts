@@ -29,15 +29,11 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 	await server.listen({ host, port });
 
 	const address = server.server.address() as AddressInfo;
-	const { clock, journal, faults, tasks } = service;
 	const name = host.includes(':') ? `[${host}]` : host;
 	return {
+		...service,
 		url: `http://${name}:${address.port}`,
 		port: address.port,
-		clock,
-		journal,
-		faults,
-		tasks,
 		stop: () => server.close(),
 	};
 }

@@ -15,7 +15,7 @@ function similarity(question: readonly string[], { title, text }: KnowledgeRecor
 		titleWords.includes(word) ? 1 : textWords.includes(word) ? 0.6 : 0,
 	);
 	const sum = weights.reduce<number>((total, weight) => total + weight, 0);
-	return question.length === 0 ? 0 : Number((sum / question.length).toFixed(2));
+	return Number((sum / Math.max(question.length, 1)).toFixed(2));
 }
 
 /** Keyword retrieval: the records of a knowledge base most similar to a question. */

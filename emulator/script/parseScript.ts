@@ -43,20 +43,15 @@ function replyProblems(reply: ScriptedReply, index: number): readonly Problem[] 
 	const field = `replies[${index}]`;
 	const kinds = kindsOf(reply);
 	const invalid = patternProblem(reply.when?.pattern);
-	const problems: Problem[] = [];
-	if (kinds.length === 0)
-		problems.push({
-			path,
-			message: `${field} needs an answer, such as text, body, task or fault`,
-		});
-	if (kinds.length > 1)
-		problems.push({ path, message: `${field} mixes kinds of answer: ${kinds.join(' and ')}` });
-	if (invalid !== undefined)
-		problems.push({
-			path: [...path, 'when', 'pattern'],
-			message: `${field}.when.pattern: ${invalid}`,
-		});
-	return problems;
+	const pattern = { path: [...path, 'when', 'pattern'], name: '' };
+	const mixed = `${field} mixes kinds of answer: ${kinds.join(' and ')}`;
+	const none = `${field} needs an answer, such as text, body, task or fault`;
+	return [
+		...(kinds.length === 1 ? [] : [{ path, message: kinds.length > 1 ? mixed : none }]),
+		...(invalid === undefined
+			? []
+			: [{ ...pattern, message: `${field}.when.pattern: ${invalid}` }]),
+	];
 }
 
 /** Offset of a problem in the text. */

@@ -26,7 +26,7 @@ const CDN_PATH =
 /**
  * The beginning of a text as part of a path: Latin letters without accents, and digits. Empty for a text in another script.
  */
-function slug(text: string, maxLength: number): string {
+export function slug(text: string, maxLength: number): string {
 	const words = text
 		.normalize('NFKD')
 		.replaceAll(/\p{M}/gu, '')

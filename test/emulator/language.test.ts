@@ -1,4 +1,5 @@
 // cspell:ignore chaxun pomme maison chien días Apfel Hund endoftext
+import PHRASINGS from './support/phrasings.json';
 import { startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
@@ -198,6 +199,15 @@ describe('what people ask in workflows', () => {
 			stars: 5,
 			tier: 'silver',
 		});
+	});
+});
+
+describe.each(Object.entries(PHRASINGS))('in other words: %s', (_task, rows) => {
+	it.each(rows.map((row) => [row.at(-2)!, row]))('%s', async (_question, row) => {
+		const [answer, ...messages] = row.toReversed();
+		expect((await service.say('', { messages: messages.toReversed().map(user) })).content).toBe(
+			answer,
+		);
 	});
 });
 

@@ -1,39 +1,65 @@
 import { contentOf } from './classify';
 import { LANGUAGES, match } from './language';
 
-type Operation = (a: number, b: number) => number;
+/** The last term of a sum, and what a sign makes of it with the next number. */
+type Operation = (last: number, next: number) => readonly number[];
 
-const OPERATIONS: readonly (readonly [signs: readonly string[], Operation])[] = [
-	[['+', 'plus', '加', '加上'], (a, b) => a + b],
-	[['-', '−', 'minus', '减', '减去'], (a, b) => a - b],
-	[['*', '×', 'times', '乘', '乘以'], (a, b) => a * b],
-	[['/', '÷', 'divided by', '除以'], (a, b) => a / b],
+const OPERATIONS: readonly (readonly [sign: RegExp, Operation])[] = [
+	[/^(?:\+|plus|加)/i, (last, next) => [last, next]],
+	[/^(?:-|−|minus|减)/i, (last, next) => [last, -next]],
+	[/^(?:\*|×|times|乘)/i, (last, next) => [last * next]],
+	[/^/, (last, next) => [last / next]],
 ];
 
 /** Minus and slash need spaces around them: `24/7` and `2026-01-31` are not expressions. */
-const EXPRESSION =
-	/(-?\d+(?:\.\d+)?)\s*(\+|−|(?<=\s)-(?=\s)|\*|×|(?<=\s)\/(?=\s)|÷|\bplus\b|\bminus\b|\btimes\b|\bdivided by\b|加上?|减去?|乘以?|除以)\s*(-?\d+(?:\.\d+)?)/i;
+const SIGN =
+	/[^\S\n]*(\+|−|(?<=\s)-(?=\s)|\*|×|(?<=\s)\/(?=\s)|÷|\bplus\b|\bminus\b|\btimes\b|\bdivided by\b|加上?|减去?|乘以?|除以)\s*/i;
+const EXPRESSION = new RegExp(`-?\\d+(?:\\.\\d+)?(?:${SIGN.source}-?\\d+(?:\\.\\d+)?)+`, 'i');
 
 const rounded = (value: number): number => Number(value.toPrecision(12));
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b);
 
 /** Evaluates the first arithmetic expression in a text: `17 * 3` → `17 * 3 = 51`; undefined if there is none. */
 export function calculate(text: string): string | undefined {
-	const match = EXPRESSION.exec(text);
-	if (!match) return undefined;
-
-	const [, left, sign, right] = match;
-	const [, operation] = OPERATIONS.find(([signs]) => signs.includes(sign!.toLowerCase()))!;
-	const value = operation(Number(left), Number(right));
-	if (!Number.isFinite(value)) return `${match[0]} has no result.`;
-	return `${left} ${sign} ${right} = ${rounded(value)}`;
+	for (const { percent, product } of LANGUAGES) {
+		const share = match(percent, text);
+		const [whole, a, b] = share ?? match(product, text) ?? [];
+		const value = rounded((Number(a) * Number(b)) / (share ? 100 : 1));
+		if (whole !== undefined) return `${share ? whole : `${a} × ${b}`} = ${value}`;
+	}
+	const [whole] = EXPRESSION.exec(text) ?? [];
+	const [first, ...rest] = whole?.split(SIGN) ?? [];
+	if (whole === undefined) return undefined;
+	let terms: readonly number[] = [Number(first)];
+	for (let i = 0; i < rest.length; i += 2) {
+		const [, apply] = OPERATIONS.find(([sign]) => sign.test(rest[i]!))!;
+		terms = [...terms.slice(0, -1), ...apply(terms.at(-1)!, Number(rest[i + 1]))];
+	}
+	if (!Number.isFinite(sum(terms))) return `${whole} has no result.`;
+	return `${[first, ...rest].join(' ')} = ${rounded(sum(terms))}`;
 }
 
-/** The sum of the numbers of a list, and the text that says it; undefined unless a text asks for one. */
-export function sumUp(text: string): { readonly sum: number; readonly text: string } | undefined {
-	const numbers = contentOf(text).match(/(?<![\w.-])-?\d[\d,]*(?:\.\d+)?(?![\w-])/g) ?? [];
-	const language = LANGUAGES.find(({ sum }) => match(sum, text));
-	if (!language || numbers.length < 2 || EXPRESSION.test(text)) return undefined;
+/** In the order of `aggregates` of a language. */
+const AGGREGATES: readonly ((values: readonly number[]) => number)[] = [
+	sum,
+	(values) => sum(values) / values.length,
+	(values) => Math.max(...values),
+	(values) => Math.min(...values),
+];
+
+/** Sum, mean, largest or smallest number of a list, and the text that says it; undefined unless a text asks for one. */
+export function aggregate(text: string) {
+	const numbersIn = (part: string) =>
+		part.match(/(?<![\w.-])-?\d[\d,]*(?:\.\d+)?(?![\w-])/g) ?? [];
+	const listed = numbersIn(contentOf(text));
+	const numbers = listed.length < 2 ? numbersIn(text) : listed;
+	if (numbers.length < 2 || EXPRESSION.test(text)) return undefined;
 	const values = numbers.map((digits) => Number(digits.replaceAll(',', '')));
-	const sum = rounded(values.reduce((a, b) => a + b));
-	return { sum, text: language.total.replace('{}', String(sum)) };
+	for (const { aggregates } of LANGUAGES) {
+		const index = aggregates.findIndex(([asked]) => match(asked!, text));
+		if (index < 0) continue;
+		const value = rounded(AGGREGATES[index]!(values));
+		return { value, text: aggregates[index]![1]!.replace('{}', String(value)) };
+	}
+	return undefined;
 }

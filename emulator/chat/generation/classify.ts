@@ -1,38 +1,47 @@
 import WORDS from './labels.json';
-import { LANGUAGES, match } from './language';
+import { fieldIn } from './fields';
+import { capitalize, LANGUAGES, languageOf, match, restOf } from './language';
 
 /** Words by label; or `=` and a label of the same meaning. */
 const LABEL_WORDS: Readonly<Record<string, string>> = WORDS;
 /** Labels for a text that no word speaks for. */
-const NEITHER = /^(?:neutral|other|none|unknown|normal|general|low|中性|其他|普通|一般)$/i;
+const NEITHER =
+	/^(?:neutral|other|none|unknown|normal|general|low|中性|其他|普通|一般|正常)$|^(?:not|non)\b|^[非无]|^不(?!是$)/i;
 
 /** The labels of a list: `positive, neutral or negative`. */
 export const labelsIn = (list: string): readonly string[] =>
 	list
-		.split(/\s*(?:,|，|、|\/|\||\bor\b|\band\b|或者?|还是)\s*/i)
-		.map((label) => label.replace(/["'`“”]/g, ''))
+		.split(/\s*(?:,|，|、|\/|\||\bor\b|\band\b|或者?|还是|(?<=”)(?=“))\s*/i)
+		.map((label) => label.replace(/["'`“”]|^an? /g, ''))
 		.filter(Boolean);
 
 /** What a request is about, behind its instruction: what follows the last colon or line break, or a quotation. */
 export const contentOf = (text: string): string =>
 	/[^]*(?::\s|：|\n)([^]{3,})$/.exec(text)?.[1] ?? /["“]([^"”]{3,})["”]/.exec(text)?.[1] ?? text;
 
-/** Words that speak for a label. */
-function wordsFor(label: string): string {
-	const words = LABEL_WORDS[label] ?? '';
-	return words.startsWith('=') ? LABEL_WORDS[words.slice(1)]! : words;
-}
-
+/** Whether a text has a word; a long one also with an ending. */
 const includesWord = (text: string, word: string): boolean =>
 	/\p{Script=Han}/u.test(word)
 		? text.includes(word)
-		: text.split(/[^\p{L}\p{N}']+/u).includes(word);
+		: text
+				.split(/[^\p{L}\p{N}']+|_/u)
+				.some((other) => other === word || (word.length > 4 && other.startsWith(word)));
+
+/** Words that speak for a label, or for a part of its name. */
+function wordsFor(label: string): string {
+	const names = Object.keys(LABEL_WORDS);
+	const name = label in LABEL_WORDS ? label : names.find((part) => includesWord(label, part));
+	const words = NEITHER.test(label) ? '' : (LABEL_WORDS[name ?? ''] ?? '');
+	return words.startsWith('=') ? LABEL_WORDS[words.slice(1)]! : words;
+}
 
 /** Number of words in a text that speak for a label. */
 function points(content: string, label: string): number {
 	const [text, name] = [content.toLowerCase(), label.toLowerCase()];
 	const isNamed = name.split(/[\s_-]+/).every((word) => includesWord(text, word));
-	const words = wordsFor(name).split(' ').filter(Boolean);
+	const words = wordsFor(label in LABEL_WORDS ? label : name)
+		.split(' ')
+		.filter(Boolean);
 	return Number(isNamed) + words.filter((word) => includesWord(text, word)).length;
 }
 
@@ -50,28 +59,38 @@ export const classifyOne = (text: string, allowed: readonly unknown[]): unknown 
 		? classify(text, allowed)
 		: (allowed[0] ?? null);
 
-/** Whether a text is what a question names, such as spam; or else, whether it denies nothing. */
+/** Whether a text has or is what a question names, such as a price or spam; or else, whether it denies nothing. */
 export function isSo(question: string, content: string): boolean {
 	const asked = question.toLowerCase();
+	if (match(languageOf(asked).contains, asked)) return fieldIn(content, asked) !== undefined;
 	const label = Object.keys(LABEL_WORDS).find(
 		(name) => wordsFor(name) !== LABEL_WORDS['no'] && includesWord(asked, name),
 	);
 	return label === undefined ? points(content, 'no') === 0 : points(content, label) > 0;
 }
 
+const firstMatch = (patterns: readonly string[], text: string) =>
+	patterns.map((pattern) => match(pattern, text)).find((found) => found !== null);
+
 /** Answers a request to choose one of some labels, or yes or no; undefined for any other request. */
 export function classifyText({ text }: { readonly text: string }): string | undefined {
 	for (const language of LANGUAGES) {
-		const [yesOrNo] = match(language.yesNo, text) ?? [];
+		const yesOrNo = firstMatch(language.yesNo, text)?.[0];
 		if (yesOrNo !== undefined) {
 			const question = text.replace(yesOrNo, '');
-			const content = contentOf(question);
-			const asked = question.slice(0, question.indexOf(content));
-			return language.labels[isSo(asked, content) ? 0 : 1];
+			const { 0: asked, index } = /[^.。:：!！\n]*[?？]/.exec(question) ?? {
+				0: '',
+				index: 0,
+			};
+			const content = contentOf(restOf(question, question.length, index + asked.length));
+			const labels = labelsIn(yesOrNo).map(capitalize);
+			const which = asked || question.slice(0, question.indexOf(content));
+			return (labels.length > 1 ? labels : language.labels)[isSo(which, content) ? 0 : 1];
 		}
-		const list = match(language.classify, text) && match(language.listed, text)?.[1];
-		const labels = labelsIn(list ?? '');
-		if (labels.length > 1) return classify(text, labels);
+		const found = match(language.classify, text) && firstMatch(language.listed, text);
+		const labels = labelsIn(found?.[1] ?? '');
+		if (!found || labels.length < 2 || !labels.every((label) => /\p{L}/u.test(label))) continue;
+		return classify(restOf(text, found.index, found.index + found[0].length), labels);
 	}
 	return undefined;
 }

@@ -46,7 +46,7 @@ function translate(item: string, column: number): string {
 
 /** The items that a request asks to translate, translated; undefined for any other request. Unknown words stay. */
 export function translateItems(text: string): readonly string[] | undefined {
-	for (const { translate: asked } of LANGUAGES) {
+	for (const asked of LANGUAGES.flatMap(({ translate }) => translate)) {
 		const found = match(asked, text);
 		const { to = '', items = '' } = found?.groups ?? {};
 		const column = COLUMNS[to.toLowerCase()];
@@ -55,7 +55,7 @@ export function translateItems(text: string): readonly string[] | undefined {
 			/[:：\n]\s*([^]+)$/.exec(text.slice(found.index + found[0].length)) ?? [];
 		return list
 			.split(/\s*(?:[,，、;；\n]|\band\b|和)\s*/)
-			.map((item) => item.replace(/^[\s:：把将"“”]+|[\s.。!?"“”]+$/g, ''))
+			.map((item) => item.replace(/^(?:[\s:：把将"“”*-]|\d+\.\s)+|[\s.。!?"“”]+$/g, ''))
 			.filter(Boolean)
 			.map((item) => translate(item, column));
 	}

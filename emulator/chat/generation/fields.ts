@@ -1,7 +1,6 @@
-import { contentOf } from './classify';
 import { toChinese } from './dictionary';
 import FIELDS from './fields.json';
-import { LANGUAGES, match } from './language';
+import { LANGUAGES, match, restOf } from './language';
 import type { Question } from './question';
 
 const VALUE = '(?:["“\']([^"”\']+)["”\']|([\\p{L}\\p{N}_-]+(?:\\s+\\p{Lu}[\\p{L}\\p{N}_-]*)*))';
@@ -24,30 +23,41 @@ export function namedValue(name: string, text: string): string | undefined {
 	return quoted ?? plain?.split(/\s+(?=\p{Ll})/u)[0];
 }
 
-/** Value of a field such as `email` or `姓名` by its form; undefined for a field or a text that has none. */
-export function fieldIn(text: string, name: string): string | undefined {
+/** Values of a field such as `email` or `姓名` by its form; none for a field or a text that has none. */
+function valuesIn(text: string, name: string): readonly string[] {
+	// Chinese does not separate words: a name such as 发票号 has that of the field in it.
 	const isNamed = ([names]: readonly string[]) =>
-		[name, ...wordsOf(name)].some((word) => match(`^(?:${names!})$`, word));
+		match(`(?=\\p{Script=Han})(?:${names!})`, name) ??
+		[name, ...wordsOf(name)].some((word) => match(`^(?:${names!})(?:e?s)?$`, word));
 	const form = FIELDS.find(isNamed)?.[1];
-	if (form === undefined) return undefined;
+	if (form === undefined) return [];
 	// Names begin with a capital letter.
-	const found = new RegExp(form, form.includes('Lu}') ? 'u' : 'iu').exec(text);
-	return found?.slice(1).find(Boolean) ?? found?.[0];
+	const found = text.matchAll(new RegExp(form, form.includes('Lu}') ? 'gu' : 'giu'));
+	return [...found].map((one) => one.slice(1).find(Boolean) ?? one[0]);
 }
+
+/** The first value of a field by its form. */
+export const fieldIn = (text: string, name: string): string | undefined => valuesIn(text, name)[0];
 
 /** Answers a request to extract fields, one a line; undefined for any other request. */
 export function extractFields({ text }: Pick<Question, 'text'>): string | undefined {
-	const content = contentOf(text);
-	for (const { extract, notFound } of LANGUAGES) {
-		const list = content === text ? undefined : match(extract, text)?.[1];
-		const names = list?.split(/\s*(?:,|、|，|\band\b|和|与)\s*(?:the\s+)?/).filter(Boolean);
-		if (names)
-			return names
-				.map((name) => {
-					const value = fieldIn(content, name) ?? namedValue(name, content) ?? notFound;
-					return `${name}: ${value}`;
-				})
-				.join('\n');
+	for (const { extract, find, notFound } of LANGUAGES) {
+		const order = match(extract, text);
+		const [asked, list] = order ?? match(find, text) ?? [];
+		if (asked === undefined) continue;
+		const start = text.indexOf(asked);
+		const content = restOf(text, start, start + asked.length);
+		const names = list!.split(/\s*(?:,|、|，|\band\b|和|与)\s*(?:the\s+)?/).filter(Boolean);
+		const known = names.map((name) => {
+			const values = valuesIn(content, name);
+			const isList = values.length > 1 && (/\Bs$/.test(name) || /所有|全部/.test(asked));
+			return isList ? values.join(', ') : values[0];
+		});
+		// What a question names may have no form: that is not a request to extract it.
+		if (!content.trim() || !(order ?? known.some(Boolean))) continue;
+		return names
+			.map((name, i) => `${name}: ${known[i] ?? namedValue(name, content) ?? notFound}`)
+			.join('\n');
 	}
 	return undefined;
 }

@@ -7,7 +7,10 @@ export type Language = Omit<typeof EN, 'lists' | 'answers' | 'writers' | 'facts'
 	/** Kinds of short texts; the most specific first. */
 	readonly writers: readonly { readonly asked: string; readonly text: string }[];
 	/** What a person states and later asks for; the first group of the statement is the fact. */
-	readonly facts: readonly Readonly<Record<'statement' | 'question' | 'answer', string>>[];
+	readonly facts: readonly (Readonly<Record<'statement' | 'question' | 'answer', string>> & {
+		/** Whether it answers only what was stated: others may ask the same. */
+		readonly only?: boolean;
+	})[];
 	/** Answers to anything else: the first whose pattern matches. */
 	readonly answers: readonly (readonly string[])[];
 };
@@ -36,3 +39,7 @@ export const segments = (text: string): readonly string[] =>
 export function capitalize(text: string): string {
 	return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** What stands behind an index of a text, or before another one if nothing does. */
+export const restOf = (text: string, start: number, end: number): string =>
+	/[\p{L}\p{N}]{2}/u.test(text.slice(end)) ? text.slice(end) : text.slice(0, start);

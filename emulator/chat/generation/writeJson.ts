@@ -3,7 +3,7 @@ import { chance } from '../../random';
 import { extractEntities } from '../tools/entities';
 import { fillSchema } from '../tools/fillSchema';
 import type { JsonSchema } from '../tools/schema';
-import { sumUp } from './calculate';
+import { aggregate } from './calculate';
 import { contentOf, isSo, labelsIn } from './classify';
 import { fieldIn, namedValue } from './fields';
 import { capitalize, languageOf } from './language';
@@ -77,7 +77,9 @@ function listOf(question: Question, key: string): readonly string[] {
 }
 
 function numberFor({ topic, text }: Question, key: string): number {
-	const sum = /sum|total|合计|总/i.test(key) ? sumUp(text)?.sum : undefined;
+	const sum = /sum|total|average|mean|合计|总|平均/i.test(key)
+		? aggregate(text)?.value
+		: undefined;
 	const field = Number(fieldIn(contentOf(text), key)?.replaceAll(',', ''));
 	const first = field || /\d+(?:\.\d+)?/.exec(text)?.[0];
 	return sum ?? Number(first ?? 1 + Math.floor(10 * chance(topic, key)));

@@ -1,4 +1,4 @@
-import { calculate, sumUp } from './calculate';
+import { aggregate, calculate } from './calculate';
 import { classifyText } from './classify';
 import { translateItems } from './dictionary';
 import { extractFields } from './fields';
@@ -97,13 +97,13 @@ const numbered = (pieces: readonly string[]): string =>
 
 /** Answer rules in order of precedence; the first result is the answer. */
 const RULES: readonly Rule[] = [
-	({ text }) => translateItems(text)?.join(', '),
+	({ text }) => translateItems(text)?.join(match(languageOf(text).perLine, text) ? '\n' : ', '),
 	extractFields,
 	(question) => numbered(writePieces(question)) || undefined,
-	recallFact,
 	classifyText,
+	recallFact,
 	({ text }) => calculate(text),
-	({ text }) => sumUp(text)?.text,
+	({ text }) => aggregate(text)?.text,
 	({ knowledge }) => (knowledge.length > 0 ? knowledge.join(' ') : undefined),
 	(question) => {
 		const { answers } = languageOf(question.text);

@@ -1,7 +1,7 @@
 import { unescape } from 'node:querystring';
 import { hexId } from '../../random';
 import { fillTemplate } from '../../script/fillTemplate';
-import { cdnVideoPath } from '../../video/cdnVideo';
+import { cdnVideoPath, slug } from '../../video/cdnVideo';
 import { calculate } from '../generation/calculate';
 import { capitalize, languageOf, LANGUAGES, match } from '../generation/language';
 import type { Question } from '../generation/question';
@@ -41,12 +41,7 @@ interface PluginRow extends Pick<PluginRun, 'name' | 'thought' | 'input' | 'resu
 	readonly content: readonly string[];
 }
 
-const slug = (text: string): string =>
-	text
-		.toLowerCase()
-		.replace(/[^a-z0-9]+/g, '-')
-		.replace(/^-|-$/g, '')
-		.slice(0, 40) || 'result';
+const nameOf = (text: string): string => slug(text, 40).toLowerCase() || 'result';
 
 /** Subject of an image, from the file name in its URL: `…/red-fox_2.jpg` → `red fox 2`. */
 export function imageName(url: string): string {
@@ -62,7 +57,7 @@ function valuesOf({ question, origin, seed }: PluginContext) {
 	const { topic, text, images, nowMs } = question;
 	const [image = ''] = images;
 	const imageUrl = (name: string) =>
-		`${origin}/cdn/images/${slug(topic)}-${hexId(8, seed, name, topic)}.jpg`;
+		`${origin}/cdn/images/${nameOf(topic)}-${hexId(8, seed, name, topic)}.jpg`;
 	const sum = calculate(text) ?? '';
 	const taskId = `skill-${hexId(12, seed, topic)}`;
 	const video = { size: '720P', aspectRatio: '16:9', seconds: 5, words: topic } as const;
@@ -73,8 +68,8 @@ function valuesOf({ question, origin, seed }: PluginContext) {
 		imageUrl: imageUrl('picture'),
 		editedUrl: imageUrl(image),
 		videoUrl: origin + cdnVideoPath({ taskId, ...video }),
-		file: slug(topic),
-		fileUrl: `${origin}/cdn/files/${slug(topic)}.txt`,
+		file: nameOf(topic),
+		fileUrl: `${origin}/cdn/files/${nameOf(topic)}.txt`,
 		expression: sum.split(' = ', 1).join(''),
 		now: new Date(nowMs).toISOString(),
 	};

@@ -85,9 +85,7 @@ export function extractEntities(
 		text,
 		subject,
 		subjects: subjects.length > 0 ? subjects : [subject],
-		numbers: [...text.matchAll(/(?<![\w-])-?\d+(?:\.\d+)?(?!\w)/g)].map(([digits]) =>
-			Number(digits),
-		),
+		numbers: (text.match(/(?<![\w-])-?\d+(?:\.\d+)?(?!\w)/g) ?? []).map(Number),
 		nowMs,
 	};
 }

@@ -14,9 +14,9 @@ const FORMATS: Readonly<Record<string, (entities: Entities) => string>> = {
 	time: ({ nowMs }) => new Date(nowMs).toISOString().slice(11, 19) + 'Z',
 	'date-time': ({ text, nowMs }) =>
 		found(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/, text, new Date(nowMs).toISOString()),
-	email: ({ text }) => found(/[\w.+-]+@[\w-]+\.[\w.]+\w/, text, 'someone@example.com'),
-	uri: ({ text }) => found(/https?:\/\/[^\s"'<>]+[^\s"'<>.,?!)]/, text, 'https://example.com/'),
-	url: ({ text }) => found(/https?:\/\/[^\s"'<>]+[^\s"'<>.,?!)]/, text, 'https://example.com/'),
+	email: ({ text }) => fieldIn(text, 'email') ?? 'someone@example.com',
+	uri: ({ text }) => fieldIn(text, 'url') ?? 'https://example.com/',
+	url: ({ text }) => fieldIn(text, 'url') ?? 'https://example.com/',
 	uuid: ({ text }) =>
 		hexId(32, text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5'),
 	ipv4: ({ text }) => found(/\b\d{1,3}(?:\.\d{1,3}){3}\b/, text, '127.0.0.1'),
