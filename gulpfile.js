@@ -79,5 +79,5 @@ function assets() {
 // One build at a time: two demos in one checkout would remove each other's files.
 const locked = (tasks) => () => withBuildLock(promisify(tasks));
 exports.build = locked(series(types, clean, bundle, assets));
-// For `npm run check`, which checks the types of everything beside it.
+// For `npm run check`, which then checks the types of everything.
 exports.bundle = locked(series(clean, bundle, assets));

@@ -1,4 +1,4 @@
-const { tmpdir } = require('node:os');
+const { availableParallelism, tmpdir } = require('node:os');
 const { join } = require('node:path');
 
 // The emulator keeps drawn videos there; tests write nothing into the home folder.
@@ -20,6 +20,8 @@ const base = {
 module.exports = {
 	// Timeout of a test without its own, in milliseconds. A shared machine may be four times slower.
 	testTimeout: 30_000,
+	// More than cores: tests wait for servers, and for retries.
+	maxWorkers: Math.ceil(availableParallelism() * 1.5),
 	// Tests of one file that run side by side: those of chats, which wait for n8n to poll.
 	maxConcurrency: 3,
 	projects: [
