@@ -11,7 +11,7 @@ import type { Adjustment } from '../client/video/videoRequest';
 import { showFailedItems } from '../shared/chat/chatStream';
 import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
-import type { CallKind } from '../shared/ledger/callKind';
+import type { CallKind } from '../shared/ledger/call';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { checkWithin, type Limit } from '../shared/ledger/limit';
 import { attemptOf } from '../shared/ledger/paidCall';

@@ -21,7 +21,7 @@ import {
 	trimmed,
 	type Fields,
 } from '../shared/form/form';
-import type { KeyConflict } from '../shared/ledger/callKind';
+import type { KeyConflict } from '../shared/ledger/call';
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
 import { isToolRun } from '../shared/run/nodeContext';
 import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters';

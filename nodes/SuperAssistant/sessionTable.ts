@@ -6,7 +6,7 @@ import { InputError, rejectMistakes } from '../client/errors';
 import { fromJson, isJsonObject, objectOf, parseJsonObject } from '../client/json';
 import { oneLine, shown } from '../client/values';
 import { chatOf, isOfVisitor, keyOf } from '../shared/chat/identity';
-import type { CallKind } from '../shared/ledger/callKind';
+import type { CallKind } from '../shared/ledger/call';
 import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
 import { onTable, type Row, type Step, TableError } from '../shared/ledger/dataTable';
 import { CALL_TABLE } from '../shared/ledger/taskTable';

@@ -1,4 +1,5 @@
-import type { CallLog, KnownCall } from '../../nodes/shared/ledger/callLog';
+import type { KnownCall } from '../../nodes/shared/ledger/call';
+import type { CallLog } from '../../nodes/shared/ledger/callLog';
 import { merged } from '../../nodes/shared/ledger/recall';
 
 const failure = { kind: 'network', message: 'broke off', advice: [], details: {} } as const;

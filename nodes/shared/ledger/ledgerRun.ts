@@ -5,9 +5,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { accountOf } from '../run/credential';
 import { runIndexOf } from '../run/lastRun';
 import { isToolRun, mentionOnce, n8nClock } from '../run/nodeContext';
-import type { AskedPaid, CallKind, PlannedCall } from './callKind';
-import { runLog, toolLog } from './callLog';
-import { callId } from './earlierCalls';
+import { callId, type AskedPaid, type CallKind, type PlannedCall } from './call';
+import { callLog } from './callLog';
 import { originOf } from './origin';
 import { ownRows } from './ownRows';
 
@@ -78,7 +77,7 @@ export async function ledgerRun<T>(
 		index,
 		isTool,
 		asked,
-		log: isTool ? toolLog<T>(context) : runLog<T>(context, index),
+		log: callLog<T>(context, isTool ? 'tool' : index),
 		origin,
 		isRetry: origin?.isRetry === true,
 		account,

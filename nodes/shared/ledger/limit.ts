@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { readResult } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
-import type { AskedPaid } from './callKind';
+import type { AskedPaid } from './call';
 import { pauseMs } from './claim';
 import {
 	forRows,

@@ -4,14 +4,13 @@ import { canceledError } from '../../client/http/failures';
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
 import { type Settled, settled, valueOf } from '../../client/concurrency';
 import { callWriter } from './callWriter';
-import type { AskedPaid, CallKind, PlannedCall } from './callKind';
-import { interrupted, toFailure, type Paid } from './callLog';
+import { interrupted, toFailure, toKnown } from './call';
+import type { AskedPaid, CallKind, Paid, PlannedCall } from './call';
 import type { Row, Step } from './dataTable';
-import { isRepeated, toKnown } from './earlierCalls';
 import { reserveWithin, type Limit } from './limit';
 import { ledgerRun, type LedgerRun } from './ledgerRun';
 import { attemptOf, isReservation, PROLONG_MS } from './paidCall';
-import { recall } from './recall';
+import { isRepeated, recall } from './recall';
 import { recognize } from './recognize';
 import { keyInUse, movedError, notKept, reservationOf, takeKeys, WAIT_MS } from './reserveKeys';
 

@@ -3,10 +3,10 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { keyedMutex, type Settled } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
 import { nodeState, hint } from '../run/nodeContext';
-import type { AskedPaid } from './callKind';
-import { outcomeOf, type CallLog, type KnownCall, type Paid } from './callLog';
+import { differs, outcomeOf, partsOf, toKnown } from './call';
+import type { AskedPaid, KnownCall, Paid } from './call';
+import type { CallLog } from './callLog';
 import { forRows, removals, TableError, type Condition, type Row } from './dataTable';
-import { differs, isRepeated, ofOtherTries, partsOf, toKnown } from './earlierCalls';
 import type { LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
 import { isReservation } from './paidCall';
@@ -93,7 +93,11 @@ async function find<T>(run: LedgerRun<T>) {
  *   have any rows has none.
  */
 async function findEarlier<T>({ onLedger }: LedgerRun<T>, origin: Origin): Promise<readonly Row[]> {
-	const rows = await onLedger([ofOtherTries(origin)]).catch((error: unknown): readonly Row[] => {
+	const all = [
+		['origin', 'eq', origin.origin],
+		['execution_id', 'neq', origin.root],
+	] as const;
+	const rows = await onLedger([{ find: { all } }]).catch((error: unknown): readonly Row[] => {
 		if (error instanceof TableError && ['unsupported', 'foreign'].includes(error.reason))
 			return [];
 		throw (
@@ -106,6 +110,11 @@ async function findEarlier<T>({ onLedger }: LedgerRun<T>, origin: Origin): Promi
 		);
 	});
 	return rows.filter((row) => isRepeated(row, origin));
+}
+
+/** Whether a retry repeats the call of a row, of those of the other tries of its execution. */
+export function isRepeated(row: Row, { isAlone, own }: Origin): boolean {
+	return !isAlone || partsOf(row).own === own;
 }
 
 /** The first run of this node in this execution: a retry keeps the runs that succeeded before. */

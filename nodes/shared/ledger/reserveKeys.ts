@@ -3,11 +3,10 @@ import { InputError, isCanceled } from '../../client/errors';
 import type { Clock } from '../../client/ports';
 import { oneLine } from '../../client/values';
 import { isOwn } from '../run/credential';
-import type { AskedPaid, CallKind } from './callKind';
-import { outcomeOf, type Paid } from './callLog';
+import { differs, outcomeOf, partsOf, toKnown } from './call';
+import type { AskedPaid, CallKind, Paid } from './call';
 import { claimKeys, type ClaimRow } from './claim';
 import { forRows, removals, TableError, type Condition, type Row, type Step } from './dataTable';
-import { differs, partsOf, toKnown } from './earlierCalls';
 import type { LedgerRun } from './ledgerRun';
 import { attemptOf, hasKeyOf, meaningOf } from './paidCall';
 

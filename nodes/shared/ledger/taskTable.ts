@@ -1,5 +1,27 @@
 import type { Row, Step, TableSchema } from './dataTable';
-import { CALLER_COLUMNS, STATUS_COLUMNS } from './callKind';
+
+/** The columns of every table of calls that a person reads first: n8n shows about five without scrolling. */
+const STATUS_COLUMNS = {
+	/** `sent` while there is no answer. */
+	status: 'string',
+	sent_at: 'date',
+} as const satisfies TableSchema['columns'];
+
+/** The other columns of every table of calls: who made the call. */
+const CALLER_COLUMNS = {
+	/** Of the credential, see `accountOf`. */
+	account: 'string',
+	workflow_id: 'string',
+	workflow_name: 'string',
+	/** Of a sub-workflow the execution that called it. */
+	execution_id: 'string',
+	node: 'string',
+	item: 'number',
+	// For recognition: the execution and its retries, the call, and the batch in which it was announced.
+	origin: 'string',
+	call: 'string',
+	pending: 'string',
+} as const satisfies TableSchema['columns'];
 
 /**
  * The task ledger: every video that was asked for in a project, in one table that a person can open. A row with status

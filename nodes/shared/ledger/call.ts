@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Settled } from '../../client/concurrency';
+import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../client/errors';
+import type { Condition, Row, TableSchema } from './dataTable';
+import type { Origin } from './origin';
+import type { EarlierCall } from './recognize';
+
+/** A kind of paid calls: their table, and how a result is kept in it. */
+export interface CallKind<T> {
+	readonly table: TableSchema;
+	/** Which rows may go, of those that were sent this many days ago. */
+	readonly expired: { readonly days: number; readonly rows: readonly Condition[] };
+	/** The columns of an answer. */
+	readonly toRow: (result: T) => Row;
+	/** The result in a row; undefined where the row has no answer. */
+	readonly toResult: (row: Row) => T | undefined;
+	/** What a row asks for, in a line for errors. */
+	readonly describe: (row: Row) => string;
+	/** Label of the field with its text. */
+	readonly field: string;
+}
+
+/** What to do with an item whose idempotency key was used with other values. */
+export type KeyConflict = 'fail' | 'reuse' | 'create';
+
+/** A call that an item asks for, with the columns that are known before it is sent. */
+export interface PlannedCall {
+	/** Index of the item. */
+	readonly item: number;
+	/** Idempotency key; empty for none. */
+	readonly key: string;
+	readonly onConflict: KeyConflict;
+	/** What was entered. */
+	readonly entered: unknown;
+	/** Its files: the URL or the content of each. */
+	readonly files: unknown;
+	readonly row: Row;
+	/** Whether to send the call again if its outcome is unknown. */
+	readonly retryOutcomeUnknown: boolean;
+}
+
+/** A planned call with its ID and all its columns. */
+export interface AskedPaid extends PlannedCall {
+	readonly call: string;
+	readonly fingerprint: string;
+	readonly values: string;
+	readonly place: string;
+	readonly source: string;
+	/** The same for all items that have one video. */
+	readonly lock: string;
+	readonly about: string;
+}
+
+/** A call with its outcome: a result, or a failure after which the service may have done the work. */
+export interface KnownCall<T> extends EarlierCall {
+	readonly call: string;
+	readonly result?: T;
+	readonly failure?: SavedError;
+	/** What it asks for, in a line for errors. */
+	readonly about: string;
+	/** The execution that has read the call from the ledger. */
+	readonly readBy?: string;
+}
+
+/** A result, and whether an earlier try or another execution has made the call. */
+export interface Paid<T> {
+	readonly result: T;
+	readonly isReused: boolean;
+}
+
+/** The outcome of a known call. */
+export function outcomeOf<T>(
+	{ result, failure }: KnownCall<T>,
+	isReused: boolean,
+): Settled<Paid<T>> {
+	return result === undefined ? { error: fromSaved(failure!) } : { value: { result, isReused } };
+}
+
+/** Whether an item asks for something else than the call of its key. A row that a person has added has no values. */
+export function differs(
+	asked: Pick<AskedPaid, 'values' | 'place'>,
+	{ values, place }: Pick<EarlierCall, 'values' | 'place'>,
+): boolean {
+	return values !== '' && values !== asked.values && place !== asked.place;
+}
+
+interface CallParts extends Pick<EarlierCall, 'run' | 'fingerprint' | 'values' | 'place'> {
+	/** The execution that makes the call, see `Origin`. */
+	readonly own: string;
+}
+
+/** A unique ID of a call, in one column with what is compared: a table is written the faster the fewer columns it has. */
+export function callId({ run, fingerprint, own, values, place }: CallParts): string {
+	return [run, fingerprint, randomUUID(), own, values, place].join(' ');
+}
+
+/** What the ID of a row's call consists of. */
+export function partsOf({ call }: Row): CallParts {
+	const [run, fingerprint = '', , own = '', values = '', place = ''] = String(call).split(' ');
+	return { run: Number(run), fingerprint, own, values, place };
+}
+
+/**
+ * A row as the call that it stands for.
+ *
+ * @param origin Says whether the position of the call tells which one it is.
+ */
+export function toKnown<T>(
+	{ table, toResult, describe }: CallKind<T>,
+	row: Row,
+	origin?: Pick<Origin, 'hasPosition'>,
+): KnownCall<T> {
+	const result = toResult(row);
+	return {
+		...partsOf(row),
+		...(origin?.hasPosition === false && { run: -1 }),
+		call: row['call'] as string,
+		key: (row['idempotency_key'] as string | null) ?? '',
+		item: row['item'] as number,
+		about: describe(row),
+		...(result === undefined ? { failure: interrupted(table) } : { result }),
+	};
+}
+
+const WARNING =
+	'Its result may exist and be charged, so the call is not sent again without the option Retry If Outcome Is Unknown';
+
+/** The failure of a call that an earlier try has sent, and whose answer nobody has. */
+export function interrupted({ name, columns }: TableSchema): SavedError {
+	const rows = `rows of this execution with status "sent" in the data table ${name}`;
+	const remedy =
+		'task_id' in columns
+			? `In the ${rows}, enter the task_id of each video that exists, and delete the other rows`
+			: `To send calls again, delete their ${rows}`;
+	return {
+		kind: 'network',
+		message: 'An earlier try was stopped after it had sent this call',
+		advice: [WARNING, `Check with the service. ${remedy}. Then retry this execution`],
+		details: { outcomeUnknown: true },
+	};
+}
+
+/** The failure of a call whose outcome is unknown. */
+export function toFailure(error: ServiceError): SavedError {
+	return { ...toSaved(error), advice: [...error.advice, WARNING] };
+}
