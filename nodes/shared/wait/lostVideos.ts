@@ -23,20 +23,23 @@ const RETRY =
 	'The other videos have gone on. Retry this execution in the list of executions: it creates only what is missing';
 /** Limit of a reason, in characters. */
 const MAX_REASON = 300;
-/** Maximum numbers of tasks in the error: with their reason, and of those that have gone on with their URL. */
+/** Maximum numbers of tasks in the error: with their reason, and of a kind with their URL. */
 const [MAX_NAMED, MAX_URLS] = [50, 20] as const;
 
-/** The task of an item. */
-interface Task {
+/** What the error says about tasks. */
+const LABELS = [
+	'Tasks completed',
+	'Tasks created before this error, still generating',
+	'Tasks failed',
+] as const;
+
+/** The video of an item. */
+interface Video {
 	/** Empty where the task was never created. */
 	readonly task_id: string;
 	readonly video_url?: string;
-}
-
-/** A video that the node did not get. */
-interface LostVideo extends Task {
-	readonly reason: string;
-	readonly error_message: string;
+	/** Why the node did not get it. */
+	readonly lost?: { readonly reason: string; readonly error_message: string };
 }
 
 /** What the last run of the node is for: to fail after the videos have gone on that it got. */
@@ -45,11 +48,9 @@ interface Mark {
 	readonly execution: string;
 	/** Index of the run that has lost them. */
 	readonly run: number;
-	readonly videos: number;
-	readonly lost: readonly LostVideo[];
-	/** Indexes of the items that have gone on, and their tasks. */
+	readonly videos: readonly Video[];
+	/** Indexes of the items that have gone on. */
 	readonly gone: readonly number[];
-	readonly kept: readonly (Task & { readonly isCompleted: boolean })[];
 	/** What can be done, first what is free of charge. */
 	readonly advice: readonly Advice[];
 	/** Why a video was not created, and its item. */
@@ -84,35 +85,30 @@ export function failAtEnd(
 	delivered: readonly Delivered[],
 	advice: readonly Advice[],
 ): void {
-	const lost = new Map<unknown, LostVideo>();
-	const videos = new Set<unknown>();
-	const gone: number[] = [];
-	const kept = new Map<unknown, Mark['kept'][number]>();
+	const videos = new Map<unknown, Video>();
 	for (const [index, { item, ending }] of delivered.entries()) {
-		const { task_id = '', reason, error_message, video_url } = item.json as Partial<LostVideo>;
-		const key = task_id === '' ? index : task_id;
-		videos.add(key);
-		const task = { task_id, ...(!isBlank(video_url) && { video_url: shown(video_url) }) };
-		if (ending === 'failed') {
-			const why = shorten(shown(error_message ?? 'no reason given'), MAX_REASON);
-			lost.set(key, { ...task, reason: reason ?? '', error_message: why });
-		} else {
-			gone.push(index);
-			const isCompleted = hasVideo(task);
-			const named = kept.size < MAX_URLS ? task : { task_id };
-			if (task_id !== '') kept.set(key, { ...named, isCompleted });
-		}
+		const { task_id, reason, error_message = 'no reason given', video_url } = item.json;
+		const id = shown(task_id ?? '');
+		const why = shorten(shown(error_message), MAX_REASON);
+		// Of a task in several items one may be lost.
+		if (videos.get(id || index)?.lost !== undefined) continue;
+		videos.set(id || index, {
+			task_id: id,
+			...(!isBlank(video_url) && { video_url: shown(video_url) }),
+			...(ending === 'failed' && {
+				lost: { reason: shown(reason ?? ''), error_message: why },
+			}),
+		});
 	}
-	if (lost.size === 0) return;
+	const gone = delivered.flatMap(({ ending }, index) => (ending === 'failed' ? [] : [index]));
+	if (gone.length === delivered.length) return;
 	const execution = context.getExecutionId();
 	const refused = delivered.findIndex(isRefused);
 	const mark: Mark = {
 		execution,
 		run: runIndexOf(context),
-		videos: videos.size,
-		lost: [...lost.values()],
+		videos: [...videos.values()],
 		gone,
-		kept: [...kept.values()],
 		advice,
 		...(refused >= 0 && {
 			refusal: { error: savedOf(delivered[refused]!.error!), item: refused },
@@ -171,13 +167,12 @@ export function endOf(context: IExecuteFunctions) {
 }
 
 function errorOf(context: IExecuteFunctions, marks: readonly Mark[]) {
-	const lost = marks.flatMap((mark) => mark.lost);
-	const videos = marks.reduce((sum, mark) => sum + mark.videos, 0);
-	const lines = lost.slice(0, MAX_NAMED).map(({ task_id, reason, error_message }) => {
+	const videos = marks.flatMap((mark) => mark.videos);
+	const lost = videos.filter(isLost);
+	const lines = lost.slice(0, MAX_NAMED).map(({ task_id, lost: { reason, error_message } }) => {
 		return `${task_id || 'without a task'} (${reason}): ${error_message}`;
 	});
-	const [first] = lost;
-	const isOne = videos === 1;
+	const isOne = videos.length === 1;
 	const refusal = marks.find((mark) => mark.refusal !== undefined)?.refusal;
 	if (refusal !== undefined) {
 		const { advice = [], ...saved } = refusal.error;
@@ -187,32 +182,32 @@ function errorOf(context: IExecuteFunctions, marks: readonly Mark[]) {
 	}
 	const error = new ServiceError(
 		'failed',
-		isOne ? 'The video failed' : `${lost.length} of ${counted(videos, 'video')} failed`,
+		isOne ? 'The video failed' : `${lost.length} of ${counted(videos.length, 'video')} failed`,
 		marks[0]!.advice,
 		{
 			serviceMessage: lines.join('; '),
-			...(isOne && { subject: { task_id: first!.task_id } }),
+			...(isOne && { subject: { task_id: videos[0]!.task_id } }),
 		},
 	);
 	return stoppingError(context, error, describeTasks(marks));
 }
 
-/** The IDs of all tasks, however long the reasons are; those with a URL are completed. */
+function isLost(video: Video): video is Required<Video> {
+	return video.lost !== undefined;
+}
+
+/** The IDs of all tasks, however long the reasons are; the first that are completed have their URL. */
 function describeTasks(marks: readonly Mark[]): string {
-	const lost = marks.flatMap((mark) => mark.lost).filter(({ task_id }) => task_id !== '');
-	const kept = marks.flatMap((mark) => mark.kept);
-	const isDone = ({ isCompleted }: Mark['kept'][number]) => isCompleted;
-	const isDownload = ({ reason }: LostVideo) => reason === 'download';
-	const groups: readonly (readonly [label: string, tasks: readonly Task[]])[] = [
-		['Tasks completed', [...kept.filter(isDone), ...lost.filter(isDownload)]],
-		['Tasks created before this error, still generating', kept.filter((task) => !isDone(task))],
-		['Tasks failed', lost.filter((task) => !isDownload(task))],
-	];
-	return groups
-		.filter(([, tasks]) => tasks.length > 0)
-		.map(([label, tasks]) => {
-			const ids = tasks.map(({ task_id, video_url: url }) => {
-				return url === undefined ? task_id : `${task_id} (${url})`;
+	const tasks = marks.flatMap(({ videos }) => videos).filter(({ task_id }) => task_id !== '');
+	const labelOf = (video: Video) => {
+		if (isLost(video)) return video.lost.reason === 'download' ? LABELS[0] : LABELS[2];
+		return hasVideo(video) ? LABELS[0] : LABELS[1];
+	};
+	return LABELS.map((label) => [label, tasks.filter((task) => labelOf(task) === label)] as const)
+		.filter(([, group]) => group.length > 0)
+		.map(([label, group]) => {
+			const ids = group.map(({ task_id, video_url: url }, index) => {
+				return url === undefined || index >= MAX_URLS ? task_id : `${task_id} (${url})`;
 			});
 			return `${label}: ${ids.join(', ')}`;
 		})
