@@ -45,16 +45,13 @@ const CLAIM_MS = 15 * 60_000;
 /** The stamp of a run is up to this much earlier than its start. */
 const STAMP_RANGE_MS = 60_000;
 /** Maximum number of rows that a hint or an error names. */
-export const MAX_NAMED = 10;
+const MAX_NAMED = 10;
 
-/** Which tasks to take: the column of the ledger that has to be equal to a field of the form. */
-const CHOICES = {
-	all: undefined,
-	unanswered: undefined,
-	check: undefined,
-	key: { column: 'idempotency_key', field: 'idempotencyKey', label: 'Idempotency Key' },
-	workflow: { column: 'workflow_id', field: 'workflowId', label: 'Workflow ID' },
-} as const;
+/** The first names of a list. */
+export function named(all: readonly string[]): string {
+	const more = all.length > MAX_NAMED ? ' and others' : '';
+	return `${all.slice(0, MAX_NAMED).join(', ')}${more}`;
+}
 
 /**
  * Takes open tasks from the task ledger, those that no run has taken yet first. The tasks stay the same while the
@@ -205,11 +202,14 @@ export function toConditions(values: ReturnType<typeof waitForm.read>): readonly
 		['finished_at', 'isEmpty'],
 		['sent_at', 'lt', new Date(Date.now() - ageMs).toISOString()],
 	] as const;
-	const choice = CHOICES[values.ledgerTasks];
+	const choice = {
+		key: ['idempotency_key', values.idempotencyKey, 'Idempotency Key'] as const,
+		workflow: ['workflow_id', values.workflowId, 'Workflow ID'] as const,
+	}[values.ledgerTasks as string];
 	if (choice === undefined) return isUnfinished;
-	const value = values[choice.field];
-	if (value === '') throw emptyText(choice.label);
-	return [...isUnfinished, [choice.column, 'eq', checkKey(value, choice.label)]];
+	const [column, value, label] = choice;
+	if (value === '') throw emptyText(label);
+	return [...isUnfinished, [column, 'eq', checkKey(value, label)]];
 }
 
 /** Counts the open tasks at other hosts: after a change of the Base URL nobody would collect them. */
@@ -220,7 +220,7 @@ function mentionOtherHosts(
 ): void {
 	const others = rows.filter((row) => taskIdOf(row) && !isOfHost(row, account));
 	if (others.length === 0) return;
-	const hosts = [...new Set(others.map(hostOf))].slice(0, MAX_NAMED).join(', ');
+	const hosts = named([...new Set(others.map(hostOf))]);
 	const todo = `If this Base URL has taken the place of such a host, clear the column account of their rows in the data table ${TASK_TABLE.name}: then they are collected`;
 	hint(context, `Open tasks at other hosts (${hosts}): ${others.length}. ${todo}`, 'info');
 }
@@ -245,11 +245,9 @@ export async function releaseUnknown(
 	const steps = forRows(ofOthers, (where) => ({ set, where }));
 	// Otherwise they are free in 15 minutes.
 	await onTable(context, TASK_TABLE, ...steps).catch(() => undefined);
-	const named = others.slice(0, MAX_NAMED).join(', ');
-	const more = others.length > MAX_NAMED ? ' and others' : '';
 	hint(
 		context,
-		`Tasks that the service does not know with this API key: ${named}${more}. They were created with another one, and stay open for it`,
+		`Tasks that the service does not know with this API key: ${named(others)}. They were created with another one, and stay open for it`,
 	);
 	return tasks.filter((task) => !isOther(task));
 }
@@ -258,16 +256,13 @@ export async function releaseUnknown(
 async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[]): Promise<void> {
 	const unanswered = await unansweredOf(context, rows);
 	if (unanswered.length === 0) return;
-	const named = (unanswered as readonly Record<string, string>[])
-		.slice(0, MAX_NAMED)
-		.map(
-			(row) =>
-				`row ${row.id} (execution ${row.execution_id}, item ${row.item}, ${row.sent_at})`,
-		);
-	const more = unanswered.length > MAX_NAMED ? ' and others' : '';
+	const rowsOf = (unanswered as readonly Record<string, string>[]).map(
+		({ id, execution_id: execution, item, sent_at: sentAt }) =>
+			`row ${id} (execution ${execution}, item ${item}, ${sentAt})`,
+	);
 	hint(
 		context,
-		`Creations without an answer: ${named.join(', ')}${more}. Their videos may exist. Look for them at the service, and settle them with Which Tasks: Unanswered Calls`,
+		`Creations without an answer: ${named(rowsOf)}. Their videos may exist. Look for them at the service, and settle them with Which Tasks: Unanswered Calls`,
 	);
 }
 

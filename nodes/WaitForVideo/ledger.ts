@@ -5,7 +5,7 @@ import { onRenamed, onTable, type Condition, type Row } from '../shared/ledger/d
 import { CALL_TABLE, TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/credential';
 import { mapItems } from '../shared/run/mapItems';
-import { contextOfTasks, MAX_NAMED, toConditions, unansweredOf } from './collect';
+import { contextOfTasks, named, toConditions, unansweredOf } from './collect';
 import { waitForm } from './properties';
 
 /** Columns of the ledger by which a person recognizes a call. */
@@ -150,7 +150,7 @@ async function check(context: IExecuteFunctions): Promise<IDataObject> {
 	if (found.length === 0)
 		return Object.fromEntries(problems.map(([name, rows]) => [name, rows.length]));
 	const lines = found.map(([, rows, problem]) => {
-		const ids = rows.slice(0, MAX_NAMED).map(taskIdOf).filter(Boolean).join(', ');
+		const ids = named(rows.map(taskIdOf).filter(Boolean));
 		return [`${rows.length} ${problem}`, ids].filter(Boolean).join(' – ');
 	});
 	throw new InputError('Task Ledger', 'has paid videos that nobody has', lines.join('. '));

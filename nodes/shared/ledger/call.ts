@@ -4,7 +4,7 @@ import type { Settled } from '../../client/concurrency';
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../client/errors';
 import type { Condition, Row, TableSchema } from './dataTable';
 import type { Origin } from './origin';
-import type { EarlierCall } from './recognize';
+import type { AskedCall, EarlierCall } from './recognize';
 
 /** A kind of paid calls: their table, and how a result is kept in it. */
 export interface CallKind<T> {
@@ -41,12 +41,8 @@ export interface PlannedCall {
 }
 
 /** A planned call with its ID and all its columns. */
-export interface AskedPaid extends PlannedCall {
+export interface AskedPaid extends PlannedCall, Required<AskedCall> {
 	readonly call: string;
-	readonly fingerprint: string;
-	readonly values: string;
-	readonly place: string;
-	readonly source: string;
 	/** The same for all items that have one video. */
 	readonly lock: string;
 	readonly about: string;

@@ -14,6 +14,11 @@ export interface CallLog<T> {
 
 const RUN_LOG = 'callLog';
 
+interface StoredLog<T> {
+	readonly run: number | 'tool';
+	readonly calls: Record<string, KnownCall<T>>;
+}
+
 /**
  * The log of this run of the node. The log of another run is dropped: each round of a loop has other items.
  *
@@ -22,8 +27,7 @@ const RUN_LOG = 'callLog';
  */
 export function callLog<T>(context: IExecuteFunctions, run: number | 'tool'): CallLog<T> {
 	const isTool = run === 'tool';
-	type Stored = { readonly run: typeof run; readonly calls: Record<string, KnownCall<T>> };
-	const state = nodeState<Stored>(context, isTool ? 'unknownCalls' : RUN_LOG);
+	const state = nodeState<StoredLog<T>>(context, isTool ? 'unknownCalls' : RUN_LOG);
 	const stored = state.get();
 	const { calls } = stored?.run === run ? stored : state.set({ run, calls: {} });
 	return {

@@ -119,12 +119,6 @@ export function callWriter(
 		}
 	}
 
-	/** The conditions that find the rows of a call: its own, or before that those which it replaces. */
-	function rowsOf(index: number): readonly Condition[] {
-		const stored = open.get(index);
-		return stored === undefined ? calls[index]!.replaces : [stored];
-	}
-
 	function add(index: number): void {
 		unused.delete(index);
 		open.set(index, undefined);
@@ -146,7 +140,9 @@ export function callWriter(
 		/** Replaces the row of a call; without a row the call leaves none. Written with the next announcement. */
 		settle(index: number, row?: Row): void {
 			callMs = clock.now() - (sentAtMs.get(index) ?? -Infinity);
-			(row === undefined ? unsent : replaced).push(...rowsOf(index));
+			const stored = open.get(index);
+			const rows = stored === undefined ? calls[index]!.replaces : [stored];
+			(row === undefined ? unsent : replaced).push(...rows);
 			open.delete(index);
 			if (row !== undefined) answers.push(row);
 			flushing ??= flush()

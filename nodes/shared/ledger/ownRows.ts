@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../client/ports';
-import { onTable, type Condition, type Row, type Step, type TableSchema } from './dataTable';
+import { onTable } from './dataTable';
+import type { Condition, Filter, Row, Step, TableSchema } from './dataTable';
 import type { Origin } from './origin';
 import { PROLONG_MS, RESERVATION_MS } from './paidCall';
 
@@ -20,8 +21,8 @@ export function ownRows(
 	context: IExecuteFunctions,
 	table: TableSchema,
 	clock: Clock,
-	origin: Origin | undefined,
-	calls: number,
+	{ origin = '', root = '', isRetry = false }: Partial<Origin> = {},
+	calls = 0,
 ) {
 	const ids = new Map<unknown, Set<number>>();
 	/** The rows of this run have higher IDs: all of them, and those that it has not seen. */
@@ -30,25 +31,25 @@ export function ownRows(
 	let heldAtMs = -Infinity;
 	const isHeld = () => clock.now() - heldAtMs <= RESERVATION_MS;
 
-	function byId(conditions: readonly Condition[]): readonly Condition[] {
-		return conditions.flatMap((each): readonly Condition[] => {
+	function byId(rows: Filter): Filter {
+		if ('all' in rows) return rows;
+		const any = rows.any.flatMap((each): readonly Condition[] => {
 			const known = each[0] === 'pending' ? ids.get(each[2]) : undefined;
 			return known === undefined ? [each] : [...known].map((id) => ['id', 'eq', id]);
 		});
+		return { any };
 	}
 
 	function withIds(step: Step): Step {
-		if ('remove' in step && 'any' in step.remove)
-			return { remove: { any: byId(step.remove.any) } };
-		if ('set' in step && 'any' in step.where)
-			return { ...step, where: { any: byId(step.where.any) } };
-		return step;
+		if ('remove' in step) return { remove: byId(step.remove) };
+		return 'set' in step ? { ...step, where: byId(step.where) } : step;
 	}
 
-	function prolongation({ origin: value, root }: Origin, nowMs: number): Step {
+	/** The step that prolongs all claims and reservations of this execution. */
+	function prolongation(nowMs: number): Step {
 		const all = [
 			['id', 'gt', first],
-			['origin', 'eq', value],
+			['origin', 'eq', origin],
 			['execution_id', 'eq', root],
 			['status', 'neq', 'sent'],
 			['task_id', 'isEmpty'],
@@ -65,32 +66,27 @@ export function ownRows(
 	async function run(given: readonly Step[]): Promise<readonly Row[]> {
 		const nowMs = clock.now();
 		const steps = given.map(withIds);
-		const announces = steps.some(
-			(step) => 'insert' in step && step.insert.some(({ pending }) => pending),
-		);
+		const inserted = steps.flatMap((step) => ('insert' in step ? step.insert : []));
+		const looks = (isRetry || calls > FEW) && inserted.some(({ pending }) => pending);
+		const all = [
+			['origin', 'eq', origin],
+			['id', 'gt', after],
+		] as const;
+		if (looks) steps.push({ find: { all } });
 		// What has expired may be another execution's by now.
 		const prolongs = isHeld() && nowMs - heldAtMs >= PROLONG_MS;
-		if (origin !== undefined) {
-			const find = {
-				all: [
-					['origin', 'eq', origin.origin],
-					['id', 'gt', after],
-				],
-			} as const;
-			if (announces && (origin.isRetry || calls > FEW)) steps.push({ find });
-			const end = 'find' in (steps.at(-1) ?? {}) ? steps.length - 1 : steps.length;
-			if (prolongs) steps.splice(end, 0, prolongation(origin, nowMs));
-		}
+		const end = steps.length - Number('find' in (steps.at(-1) ?? {}));
+		if (prolongs) steps.splice(end, 0, prolongation(nowMs));
 		const rows = await onTable(context, table, ...steps);
 		if (prolongs) heldAtMs = nowMs;
 		for (const { id, pending, origin: value } of rows) {
-			if (!pending || value !== origin?.origin) continue;
-			ids.set(pending, (ids.get(pending) ?? new Set()).add(id as number));
+			if (value === origin)
+				ids.set(pending, (ids.get(pending) ?? new Set()).add(id as number));
 		}
-		if (announces && rows.length > 0) {
+		if (looks && rows.length > 0) {
 			first ||= Number(rows[0]!['id']) - 1;
 			const last = Number(rows.at(-1)!['id']);
-			after = Math.max(after, origin?.isRetry === true ? last - LATE_IDS : last);
+			after = Math.max(after, isRetry ? last - LATE_IDS : last);
 		}
 		return rows;
 	}

@@ -114,7 +114,6 @@ function callSender<T extends object>(
 ) {
 	const { kind, clock, origin, isRetry, log } = run;
 	const isReserved = ({ key }: AskedPaid) => key !== '' || given.isLimited;
-	const hasReserved = calls.some(isReserved);
 	/** Items whose call another retry of this execution makes at this moment. */
 	const contested = new Set<number>();
 	const option = given.isLimited ? 'Limit Period' : 'Idempotency Key';
@@ -151,7 +150,7 @@ function callSender<T extends object>(
 
 	/** Keeps the reservations through long calls and pauses between batches, in which nothing else is written. */
 	async function keepReserved(): Promise<void> {
-		while (hasReserved && run.isHeld()) {
+		while (run.isHeld()) {
 			await clock.sleep(PROLONG_MS, closed.signal);
 			if (closed.signal.aborted) return;
 			// The write of a call says what is wrong with the table.
