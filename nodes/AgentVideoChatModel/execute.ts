@@ -208,17 +208,17 @@ export function chatModel(
 			const queue: SdkChunk[] = [];
 			const state: { outcome?: Settled<JudgedReply>; wake?: () => void } = {};
 			const withLinks = imagesInStream(isKnown);
-			const add = (delta: string) => {
-				if (delta !== '') queue.push({ type: 'text-delta', delta });
+			const add = (type: 'text-delta' | 'reasoning-delta', delta: string) => {
+				if (delta !== '') queue.push({ type, delta });
 			};
 			const sent = send(call, ({ content, reasoning }) => {
-				if (reasoning !== '') queue.push({ type: 'reasoning-delta', delta: reasoning });
-				add(withLinks(content));
+				add('reasoning-delta', reasoning);
+				add('text-delta', withLinks(content));
 				state.wake?.();
 				return reasoning !== '' || content !== '';
 			});
 			void settled(sent).then((outcome) => {
-				add(withLinks('', true));
+				add('text-delta', withLinks('', true));
 				state.outcome = outcome;
 				state.wake?.();
 			});

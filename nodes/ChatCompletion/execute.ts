@@ -26,43 +26,37 @@ export async function runChatCompletion(
 	const begin = () => async (item: number, sendText?: SendText) => {
 		const values = chatForm.read(context, item);
 		const key = memoryKeyOf(context, item, values);
-		const run = async () => await runItem(context, item, { values, key, sendText });
-		return await remembered.once(item, key, run);
+		const { options, output, streaming } = values;
+		return await remembered.once(item, key, async () => {
+			const service = await n8nService(context);
+			const asked = readMessages(context, item, service, values);
+			const fields = boundFields(values, service);
+			const wanted = { output, format: toJsonFormat(values), media: toMedia(options) };
+			const call = {
+				stream: streaming !== 'off',
+				...readCall(context, options),
+				maximumRequests: values.maximumRequests,
+				fallbacks: toFallbacks(values, options.retries.fallbacks, service),
+				onDelta: showReply(sendText, { reasoning: streaming === 'reasoning' }),
+				node: 'reply' as const,
+				format: wanted.format,
+				mayBeEmpty: values.answeredBy === 'app' && values.emptyReply === 'output',
+			};
+			const { messages, memory } = await recall(context, key, options.memoryMessages, asked);
+			const request = { messages, ...fields };
+			const completion = await askForReply(context, service.http, request, call);
+			// A reply with calls that the workflow has to run ends no turn.
+			const conversation =
+				memory && applyReply(startConversation(messages), completion, [], NO_LIMITS);
+			const keep = async (ended: Conversation) => {
+				await remember(context, memory, ended);
+			};
+			return await finishReply(context, completion, 'reply', {
+				...wanted,
+				conversation,
+				keep,
+			});
+		});
 	};
 	return await mapChats(context, begin, remembered.clear);
-}
-
-/** What the form of an item says, the key of its memory, and where its reply is shown. */
-interface Asked {
-	readonly values: ReturnType<typeof chatForm.read>;
-	readonly key: string;
-	readonly sendText: SendText | undefined;
-}
-
-async function runItem(context: IExecuteFunctions, item: number, { values, key, sendText }: Asked) {
-	const { options, output, streaming } = values;
-	const service = await n8nService(context);
-	const asked = readMessages(context, item, service, values);
-	const fields = boundFields(values, service);
-	const wanted = { output, format: toJsonFormat(values), media: toMedia(options) };
-	const call = {
-		stream: streaming !== 'off',
-		...readCall(context, options),
-		maximumRequests: values.maximumRequests,
-		fallbacks: toFallbacks(values, options.retries.fallbacks, service),
-		onDelta: showReply(sendText, { reasoning: streaming === 'reasoning' }),
-		node: 'reply' as const,
-		format: wanted.format,
-		mayBeEmpty: values.answeredBy === 'app' && values.emptyReply === 'output',
-	};
-	const { messages, memory } = await recall(context, key, options.memoryMessages, asked);
-	const request = { messages, ...fields };
-	const completion = await askForReply(context, service.http, request, call);
-	// A reply with calls that the workflow has to run ends no turn.
-	const conversation =
-		memory && applyReply(startConversation(messages), completion, [], NO_LIMITS);
-	const keep = async (ended: Conversation) => {
-		await remember(context, memory, ended);
-	};
-	return await finishReply(context, completion, 'reply', { ...wanted, conversation, keep });
 }

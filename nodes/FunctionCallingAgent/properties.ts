@@ -44,7 +44,10 @@ const PARAMETERS = schemaFields({
 	fields: 'Parameters',
 	entry: ['Parameter', 'parameter'],
 	schema: EXAMPLE_SCHEMA,
-	example: ['{\n  "city": "Rome"\n}', 'Example arguments. Their types become the schema.'],
+	example: {
+		default: '{\n  "city": "Rome"\n}',
+		help: 'Example arguments. Their types become the schema.',
+	},
 	required: 'Whether the model must pass this argument',
 	placeholders: ['city', 'Name of the city'],
 });

@@ -1,7 +1,8 @@
 import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
 
 import { schemaProblem } from '../client/chat/jsonSchema';
-import { checkTools, readJson, type ToolDeclaration } from '../client/chat/requestFields';
+import { checkTools, readJson } from '../client/chat/requestFields';
+import type { ToolDeclaration } from '../client/chat/types';
 import { InputError, rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';

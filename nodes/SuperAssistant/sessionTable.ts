@@ -30,14 +30,6 @@ export const SESSION_TABLE = {
 	},
 } as const;
 
-/** The session in which an item calls the assistant. */
-interface AssistantSession {
-	/** The service's `session_id`; none for a new session. */
-	readonly id?: string | undefined;
-	/** Ends the calls: stores the ID of the session that the service used, if any, where later executions need it. Never rejects. */
-	readonly remember: (sessionId?: string) => Promise<void>;
-}
-
 const FORGOTTEN =
 	'The first message of a session key has not been answered in time. The message after it uses a session of its own, which is not remembered for the key. Its session_id is in the output';
 const NOT_REMEMBERED =
@@ -48,16 +40,10 @@ const EMPTY_ID = `${EMPTY}. To get the session_id of another node of this packag
 const OF_VISITOR =
 	'Set Session to This Chat: by an ID, a visitor could continue the session of another one';
 
-const doNothing = async (): Promise<void> => undefined;
-
-/** The session that an item asks for: one with an ID, the one of an identity, see `keyOf`, or a new one. */
-interface AskedSession {
-	readonly id?: string;
-	readonly key?: string;
-}
+const doNothing: (sessionId?: string) => Promise<void> = async () => undefined;
 
 /**
- * The session that the fields of an item ask for (spec 2.7).
+ * The session that the fields of an item ask for (spec 2.7): one with an ID, the one of an identity, see `keyOf`, or a new one.
  *
  * @throws InputError when its ID or key is empty or says nothing.
  */
@@ -65,7 +51,7 @@ export function readSession(
 	context: IExecuteFunctions,
 	item: number,
 	{ session, sessionId, sessionKey }: Record<'session' | 'sessionId' | 'sessionKey', string>,
-): AskedSession {
+): { readonly id?: string; readonly key?: string } {
 	if (session === 'key') return { key: keyOf(context, item, sessionKey, ['Key', EMPTY]) };
 	// This Chat without a chat is a new session.
 	const chat = session === 'chat' ? chatOf(context, item) : '';
@@ -89,13 +75,15 @@ export function readSession(
  * of an execution, so that parallel chats overwrite each other's session, and never saves it in a manual execution.
  *
  * @param callMs How long a first call may take: a claim expires after it, and nobody waits longer.
+ * @returns The service's `session_id`, none for a new session; and what ends the calls: `remember` stores the ID of the session
+ *   that the service used, if any, where later executions need it. It never rejects.
  * @throws InputError when the table of the sessions cannot be used.
  */
 export async function openSession(
 	context: IExecuteFunctions,
-	{ appCode, session }: { readonly appCode: string; readonly session: AskedSession },
+	{ appCode, session }: { appCode: string; session: ReturnType<typeof readSession> },
 	callMs: number,
-): Promise<AssistantSession> {
+) {
 	if (session.key === undefined) return { id: session.id, remember: doNothing };
 
 	const clock = n8nClock(context);
@@ -129,7 +117,7 @@ export async function openSession(
 	const outcome = (await claimKeys(table, [key], clock, callMs)).get(key)!;
 	if (outcome === 'timeout') {
 		hint(context, FORGOTTEN);
-		return { remember: doNothing };
+		return { id: undefined, remember: doNothing };
 	}
 
 	const id = outcome === 'reserved' ? undefined : String(outcome['session_id']);

@@ -8,8 +8,7 @@ import {
 	type Conversation,
 } from '../../nodes/client/chat/conversation';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
-import type { ToolDeclaration } from '../../nodes/client/chat/requestFields';
-import type { ChatCompletion, Usage } from '../../nodes/client/chat/types';
+import type { ChatCompletion, ToolDeclaration, Usage } from '../../nodes/client/chat/types';
 
 const LIMITS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
 const TOOLS: ToolDeclaration[] = [

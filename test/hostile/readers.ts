@@ -741,6 +741,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#applyStarted',
 		'client/chat#lastTurn',
 		'client/chat#withMemory',
+		'client/chat#withMore',
 		'client/chat#userMessage',
 		'client#isCanceled',
 		'client#isOutcomeUnknown',

@@ -8,8 +8,7 @@ import {
 	type RepliedCall,
 } from './toolCalls';
 import { usageOf } from './result';
-import type { ToolDeclaration } from './requestFields';
-import type { ChatCompletion, ChatMessage, Usage } from './types';
+import type { ChatCompletion, ChatMessage, ToolDeclaration, Usage } from './types';
 
 /** The limit that stopped a conversation before its final answer. */
 export type StopReason = 'max_rounds' | 'max_tool_calls' | 'repeated_tool_call';

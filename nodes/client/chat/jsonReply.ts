@@ -2,7 +2,7 @@ import { ServiceError } from '../errors';
 import { asJson, type JsonObject, type JsonValue, parseJson } from '../json';
 import { isBlank, oneLine } from '../values';
 import { addUsage, canonicalJson } from './conversation';
-import { userMessage } from './messages';
+import { userMessage, withMore } from './messages';
 import { usageOf, withReply } from './result';
 import { readToolCalls } from './toolCalls';
 import { findMismatch } from './jsonSchema';
@@ -124,14 +124,7 @@ function withInstruction(
 	if (schema === undefined && asked.some(({ content }) => /json/i.test(JSON.stringify(content))))
 		return messages;
 	const text = schema === undefined ? JSON_ONLY : `${BY_SCHEMA}\n${JSON.stringify(schema)}`;
-	const last = messages.findLastIndex(({ role }) => role === 'user');
-	const message = messages[last];
-	if (message === undefined) return [...messages, userMessage(text)];
-	const { content } = message;
-	if (typeof content === 'string')
-		return messages.with(last, { ...message, content: `${content}\n\n${text}` });
-	const parts = [...(content ?? []), { type: 'text', text } as const];
-	return messages.with(last, { ...message, content: parts });
+	return withMore(messages, text);
 }
 
 /** The first line of a Markdown code fence, and the same at the end of the text before a value. */

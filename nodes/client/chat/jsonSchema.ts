@@ -44,7 +44,7 @@ const LIMIT: Schema = { type: 'number' };
 /** How each keyword is read, and the shape that the validator relies on. Any other keyword may contain schemas. */
 const KEYWORDS: readonly (readonly [read: Read, shape: Schema, ...names: string[]])[] = [
 	[asMap, MAP, 'properties', 'definitions', '$defs', 'dependentSchemas'],
-	[asPatterns, MAP, 'patternProperties'],
+	[(value, reading) => asMap(value, reading, asPattern), MAP, 'patternProperties'],
 	[readSchema, LIST, 'allOf', 'anyOf', 'oneOf', 'prefixItems'],
 	[readSchema, SCHEMA, 'not', 'if', 'then', 'else', 'contains', 'propertyNames'],
 	[readSchema, SCHEMA, 'additionalItems', 'additionalProperties'],
@@ -195,16 +195,12 @@ function mapped(object: JsonObject, change: (key: string, each: Value) => Value)
 	return withoutUndefined(Object.fromEntries(entries));
 }
 
-function asMap(value: Value, reading: Reading): Value {
-	return isJsonObject(value) ? mapped(value, (_key, each) => readSchema(each, reading)) : value;
-}
-
-function asPatterns(value: Value, reading: Reading): Value {
+function asMap(value: Value, reading: Reading, readName: Read = asIs): Value {
 	if (!isJsonObject(value)) return value;
-	const entries = Object.entries(value).map(([pattern, each]) => {
-		return [asPattern(pattern, reading), readSchema(each, reading)] as const;
+	const entries = Object.entries(value).map(([name, each]) => {
+		return [readName(name, reading), readSchema(each, reading)] as const;
 	});
-	return Object.fromEntries(entries.filter(([pattern]) => pattern !== undefined)) as JsonObject;
+	return Object.fromEntries(entries.filter(([name]) => name !== undefined)) as JsonObject;
 }
 
 /** Draft 3 says `true` in the parameter itself. */

@@ -22,11 +22,30 @@ const CALL_HINT =
 
 /** Builds a user message from text and image URLs; without images its content is a plain string (spec 2.2). */
 export function userMessage(text: string, imageUrls: readonly string[] = []): ChatMessage {
-	if (imageUrls.length === 0) return { role: 'user', content: text };
+	return { role: 'user', content: imageUrls.length === 0 ? text : toParts(text, imageUrls) };
+}
 
+/** Adds a text and images to the last message of the user; as a message of its own where there is none. */
+export function withMore(
+	messages: readonly ChatMessage[],
+	text: string,
+	imageUrls: readonly string[] = [],
+): readonly ChatMessage[] {
+	const last = messages.findLastIndex(({ role }) => role === 'user');
+	if (last === -1) return [...messages, userMessage(text, imageUrls)];
+	const message = messages[last]!;
+	const { content } = message;
+	if (typeof content === 'string') {
+		const all = [content, text].filter((each) => each !== '').join('\n\n');
+		return messages.with(last, { ...message, ...userMessage(all, imageUrls) });
+	}
+	const parts = [...(content ?? []), ...toParts(text, imageUrls)];
+	return messages.with(last, { ...message, content: parts });
+}
+
+function toParts(text: string, imageUrls: readonly string[]): ContentPart[] {
 	const images = imageUrls.map((url): ContentPart => ({ type: 'image_url', image_url: { url } }));
-	const texts: ContentPart[] = text.trim() === '' ? [] : [{ type: 'text', text }];
-	return { role: 'user', content: [...texts, ...images] };
+	return isBlank(text) ? images : [{ type: 'text', text }, ...images];
 }
 
 /**

@@ -8,18 +8,7 @@ import {
 	type JsonValue,
 } from '../json';
 import { oneLine, shown } from '../values';
-import type { ChatRequest } from './types';
-
-/** Declaration of a function that the model may call (spec 2.3). */
-export interface ToolDeclaration {
-	readonly type: 'function';
-	readonly function: {
-		readonly name: string;
-		readonly description?: string;
-		/** JSON schema of the arguments, with `type: object`. */
-		readonly parameters?: JsonObject;
-	};
-}
+import type { ChatRequest, ToolDeclaration } from './types';
 
 /** Request fields that no caller may add: the client, or another field of the form, sets them. */
 const RESERVED = ['messages', 'app_code', 'stream'];

@@ -9,8 +9,7 @@ import {
 } from '../json';
 import { isBlank } from '../values';
 import { findMismatch } from './jsonSchema';
-import type { ToolDeclaration } from './requestFields';
-import type { ChatMessage, ReplyMessage, ToolCall } from './types';
+import type { ChatMessage, ReplyMessage, ToolCall, ToolDeclaration } from './types';
 
 /** Far above the ids of services. */
 const MAX_ID_CHARACTERS = 1_000;

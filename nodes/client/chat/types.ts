@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json';
+import type { JsonObject, JsonValue } from '../json';
 
 /** A part of a multimodal message (spec 2.2). */
 export type ContentPart =
@@ -10,6 +10,17 @@ export interface ToolCall {
 	readonly id: string;
 	readonly type: 'function';
 	readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** Declaration of a function that the model may call (spec 2.3). */
+export interface ToolDeclaration {
+	readonly type: 'function';
+	readonly function: {
+		readonly name: string;
+		readonly description?: string;
+		/** JSON schema of the arguments, with `type: object`. */
+		readonly parameters?: JsonObject;
+	};
 }
 
 /** A message of a conversation (spec 2.2). */

@@ -19,59 +19,30 @@ interface Facts {
 	readonly says: boolean;
 }
 
+/** The forms of replies: the first one that a reply has counts. */
+export const FORMS = {
+	failure: ({ end }) => end === 'failure',
+	refusal: ({ refusal }) => !isBlank(refusal),
+	'cut call': ({ asks, end }) => asks && end !== 'whole',
+	calls: ({ asks }) => asks,
+	work: ({ says, hasRun }) => !says && hasRun,
+	nothing: ({ says }) => !says,
+	cut: ({ end }) => end === 'length' || end === 'filter',
+	answer: () => true,
+} as const satisfies Readonly<Record<string, (facts: Facts) => boolean>>;
+
 /** What a reply is. */
-export type Form = (typeof VERDICTS)[number]['form'];
+export type Form = keyof typeof FORMS;
 
-const EVERY: readonly Taker[] = ['reply', 'assistant', 'agent', 'model'];
-/** Who shows more of a reply than its text; a model is asked by agents that do not. */
-const WITH_OUTPUT: readonly Taker[] = ['reply', 'assistant', 'agent'];
-
-/** The verdicts: the first form that a reply has counts. For anyone who does not take the form the reply is an error. */
-export const VERDICTS = [
-	{
-		form: 'failure',
-		has: ({ end }: Facts) => end === 'failure',
-		takenBy: [],
-		message: 'The service reported an error during the reply',
-	},
-	{
-		form: 'refusal',
-		has: ({ refusal }: Facts) => !isBlank(refusal),
-		takenBy: [],
-		message: 'The model refused to answer',
-	},
-	{
-		form: 'cut call',
-		has: ({ asks, end }: Facts) => asks && end !== 'whole',
-		takenBy: [],
-		message: 'The reply was cut off in a tool call',
-	},
-	{ form: 'calls', has: ({ asks }: Facts) => asks, takenBy: EVERY, message: '' },
-	{
-		form: 'work',
-		has: ({ says, hasRun }: Facts) => !says && hasRun,
-		takenBy: WITH_OUTPUT,
-		message: 'The service has run tools, but has not answered',
-	},
-	{
-		form: 'nothing',
-		has: ({ says }: Facts) => !says,
-		takenBy: [],
-		message: 'The model replied with neither an answer nor a tool call',
-	},
-	{
-		form: 'cut',
-		has: ({ end }: Facts) => end === 'length' || end === 'filter',
-		takenBy: WITH_OUTPUT,
-		message: 'The reply was cut off',
-	},
-	{ form: 'answer', has: () => true, takenBy: EVERY, message: '' },
-] as const satisfies readonly {
-	readonly form: string;
-	readonly has: (facts: Facts) => boolean;
-	readonly takenBy: readonly Taker[];
-	readonly message: string;
-}[];
+/** What a reply is to those who do not take its form: an error. */
+const ERRORS: Readonly<Record<Exclude<Form, 'calls' | 'answer'>, string>> = {
+	failure: 'The service reported an error during the reply',
+	refusal: 'The model refused to answer',
+	'cut call': 'The reply was cut off in a tool call',
+	work: 'The service has run tools, but has not answered',
+	nothing: 'The model replied with neither an answer nor a tool call',
+	cut: 'The reply was cut off',
+};
 
 /** What can be done about a reply that is no answer, by its end. */
 const ADVICE: Readonly<Record<End, AdviceCode>> = {
@@ -84,18 +55,13 @@ const ADVICE: Readonly<Record<End, AdviceCode>> = {
 
 /** What a reply is to its taker. */
 export function formOf(reply: ChatCompletion, taker: Taker): Form {
-	return verdictOf(reply, taker).form;
-}
-
-function verdictOf(reply: ChatCompletion, taker: Taker) {
 	const { message, finish_reason: reason } = reply.choices[0]!;
 	const calls = readToolCalls(message);
 	const hasRun = calls.some(({ result }) => taker === 'assistant' || result !== undefined);
 	const asks = taker !== 'assistant' && calls.some(({ result }) => result === undefined);
 	const says = !isBlank(message.content) || findMedia(reply).length > 0;
-	const end = endOf(reason);
-	const facts = { end, refusal: message['refusal'], asks, hasRun, says };
-	return { end, ...VERDICTS.find(({ has }) => has(facts))! };
+	const facts = { end: endOf(reason), refusal: message['refusal'], asks, hasRun, says };
+	return (Object.keys(FORMS) as Form[]).find((form) => FORMS[form](facts))!;
 }
 
 declare const judged: unique symbol;
@@ -111,10 +77,12 @@ export type JudgedReply = ChatCompletion & { readonly [judged]: true };
  */
 export function judge(reply: ChatCompletion, taker: Taker, mayBeEmpty = false): JudgedReply {
 	const choice = reply.choices[0]!;
-	const { form, end, takenBy, message } = verdictOf(reply, taker);
-	const isTaken = (takenBy as readonly Taker[]).includes(taker);
-	if (isTaken || (mayBeEmpty && form === 'nothing' && end === 'whole'))
-		return reply as JudgedReply;
+	const form = formOf(reply, taker);
+	const end = endOf(choice.finish_reason);
+	// A model is asked by agents, which show nothing of a reply but its text.
+	const isTaken = (form === 'work' || form === 'cut') && taker !== 'model';
+	const isEmpty = mayBeEmpty && form === 'nothing' && end === 'whole';
+	if (form === 'calls' || form === 'answer' || isTaken || isEmpty) return reply as JudgedReply;
 
 	const { content, refusal } = choice.message;
 	const isRefusal = form === 'refusal';
@@ -123,7 +91,7 @@ export function judge(reply: ChatCompletion, taker: Taker, mayBeEmpty = false): 
 	const more = isRefusal ? `: ${oneLine(words)}` : form === 'cut' ? `, with ${reason}` : '';
 	const error = new ServiceError(
 		form === 'failure' ? 'stream' : 'protocol',
-		`${message}${more}`,
+		`${ERRORS[form]}${more}`,
 		[`The reply ended with ${reason}`, isRefusal ? 'rephraseQuestion' : ADVICE[end]],
 		{
 			...(words === '' ? {} : { serviceMessage: words }),

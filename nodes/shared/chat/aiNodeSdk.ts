@@ -1,12 +1,16 @@
 import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
-import type { ToolDeclaration } from '../../client/chat/requestFields';
 import { imagesAsLinks, type IsKnown } from '../../client/chat/imagesAsLinks';
-import { userMessage } from '../../client/chat/messages';
+import { userMessage, withMore } from '../../client/chat/messages';
 import { usageOf, isDataUrl, structuredMedia } from '../../client/chat/result';
 import { jsonText, readToolCalls, toolCall } from '../../client/chat/toolCalls';
 
-import type { ChatCompletion, ChatMessage, ContentPart, ToolCall } from '../../client/chat/types';
+import type {
+	ChatCompletion,
+	ChatMessage,
+	ToolCall,
+	ToolDeclaration,
+} from '../../client/chat/types';
 import type { JudgedReply } from '../../client/chat/verdict';
 import { InputError } from '../../client/errors';
 import { objectOf, withoutUndefined, type JsonObject, type JsonValue } from '../../client/json';
@@ -165,13 +169,7 @@ export function toChatMessages(
 		const content = message.content.filter((part) => !isPassedImage(part));
 		return content.length === 0 && message.content.length > 0 ? [] : { ...message, content };
 	});
-	const said = asked.map(toChatMessage).filter(isSaid);
-	const last = said.findLastIndex(({ role }) => role === 'user');
-	if (last === -1) return [...said, userMessage('', imageUrls)];
-	const { content, ...message } = said[last]!;
-	if (typeof content === 'string') return said.with(last, userMessage(content, imageUrls));
-	const images = userMessage('', imageUrls).content as readonly ContentPart[];
-	return said.with(last, { ...message, content: [...(content ?? []), ...images] });
+	return withMore(asked.map(toChatMessage).filter(isSaid), '', imageUrls);
 }
 
 /** n8n's name for each finish reason of the service (spec 3.2). */

@@ -144,8 +144,12 @@ export function showFailure(
 	itemIndex: number,
 	error: ReturnType<typeof toNodeError>,
 ): void {
+	showNotice(context, itemIndex, visitorText(error));
+}
+
+function showNotice(context: IExecuteFunctions, itemIndex: number, text: string): void {
 	context.sendChunk('begin', itemIndex);
-	context.sendChunk('item', itemIndex, toChatNotice(visitorText(error)));
+	context.sendChunk('item', itemIndex, toChatNotice(text));
 	context.sendChunk('end', itemIndex);
 }
 
@@ -156,9 +160,6 @@ export function showFailedItems(
 ): void {
 	if (!isLive(context)) return;
 	for (const [index, { json }] of items.entries()) {
-		if (typeof json['error'] !== 'string') continue;
-		context.sendChunk('begin', index);
-		context.sendChunk('item', index, toChatNotice(json['error']));
-		context.sendChunk('end', index);
+		if (typeof json['error'] === 'string') showNotice(context, index, json['error']);
 	}
 }

@@ -23,22 +23,6 @@ import type { Output } from './properties';
 import { requestQuota } from './requestOptions';
 import { namedFiles, withMedia } from './replyMedia';
 
-/** What is different where the nodes take a reply. */
-interface ReplyKind {
-	/** The fields that an agent's model gets of it, see `forTools`. */
-	readonly tool: 'reply' | 'assistant';
-	/** Whether all tool calls of a reply have run, see `toChatResult`. */
-	readonly hasRunAll?: boolean;
-	/** The field of a raw output that has the response; by default the output is the response. */
-	readonly rawField?: string;
-}
-
-const KINDS: Readonly<Record<Exclude<Taker, 'model'>, ReplyKind>> = {
-	reply: { tool: 'reply' },
-	assistant: { tool: 'assistant', hasRunAll: true },
-	agent: { tool: 'reply', hasRunAll: true, rawField: 'response' },
-};
-
 /** What is said below the output of a reply that is an answer in part only. */
 const PARTLY: Readonly<Partial<Record<Form, string>>> = {
 	cut: `The reply was cut off (finish_reason tells why). ${adviceOf('shortenReply')}`,
@@ -65,10 +49,9 @@ interface ReplyOptions {
 export async function finishReply(
 	context: IExecuteFunctions,
 	reply: JudgedReply,
-	node: keyof typeof KINDS,
+	node: Exclude<Taker, 'model'>,
 	{ format, output, media, conversation, keep }: ReplyOptions,
 ): Promise<INodeExecutionData> {
-	const { tool, hasRunAll = false, rawField } = KINDS[node];
 	const form = formOf(reply, node);
 	const partly = PARTLY[form];
 	if (partly !== undefined) hint(context, partly);
@@ -76,13 +59,14 @@ export async function finishReply(
 		hint(context, said);
 	});
 	const { baseUrl: base, isKnown } = await n8nService(context);
-	const options = { json, details: output === 'detailed', hasRunAll, base };
+	const options = { json, details: output === 'detailed', hasRunAll: node !== 'reply', base };
 	const named = namedFiles(reply, base);
 	const isOurs = (url: string) => named.has(url) || isKnown(url);
 	const result =
 		output === 'raw'
-			? asJson(rawField === undefined ? reply : { [rawField]: reply })
-			: forTools(context, tool, forChat(context, toChatResult(reply, options), isOurs));
+			? // The output of an agent has more than the last response.
+				asJson(node === 'agent' ? { response: reply } : reply)
+			: forTools(context, node, forChat(context, toChatResult(reply, options), isOurs));
 	if (conversation !== undefined)
 		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation);
 	return await withMedia(context, result, reply, media);

@@ -46,11 +46,6 @@ export interface Memory {
 	readonly turn: number;
 }
 
-const NO_CHAT = [
-	'Memory',
-	'is This Chat, but no Chat Trigger has started the workflow',
-	'Start it with a Chat Trigger, or set Memory to By Key',
-] as const;
 const KEY = ['Memory Key', 'Enter a value, or set Memory to None'] as const;
 
 /**
@@ -66,8 +61,10 @@ export function memoryKeyOf(
 	if (memory === 'none') return '';
 	if (memory === 'key') return keyOf(context, item, memoryKey, KEY);
 	const key = chatOf(context, item);
-	if (key === '') throw new InputError(...NO_CHAT);
-	return key;
+	if (key !== '') return key;
+	const problem = 'is This Chat, but no Chat Trigger has started the workflow';
+	const todo = 'Start it with a Chat Trigger, or set Memory to By Key';
+	throw new InputError('Memory', problem, todo);
 }
 
 /**
@@ -105,17 +102,11 @@ export async function remember(
 	});
 }
 
-/** A conversation that may have ended, and its memory. */
-interface Remembered {
-	readonly memory?: Memory | undefined;
-	ended?: Conversation;
-}
-
 /**
  * Remembers the conversations that have ended, in the order of their questions: each waits for those of its memory before it
  * that are not done, as they may be asked again.
  */
-export async function rememberInOrder<T extends Remembered>(
+export async function rememberInOrder<T extends { readonly memory?: Memory; ended?: Conversation }>(
 	context: IExecuteFunctions,
 	conversations: readonly T[],
 	isDone: (conversation: T) => boolean,

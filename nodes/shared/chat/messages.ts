@@ -30,13 +30,14 @@ export function readMessages(
 	service: Service,
 	values: InputValues,
 ): ChatMessage[] {
-	const { input } = values;
-	if (input === 'prompt') return toPrompt(context, item, service, values);
+	const { input, messagesJson } = values;
+	const urlsOf = (entries: readonly FileEntry[]) => imageUrls(context, item, service, entries);
+	if (input === 'prompt') return toPrompt(values, urlsOf(values.images));
 	const isJson = input === 'json';
 	const label = isJson ? 'Messages (JSON)' : 'Messages';
 	const value = isJson
-		? readJson(values.messagesJson, label)
-		: readList(context, item, service, values.messages);
+		? readJson(messagesJson, label)
+		: values.messages.map((entry, index) => toMessage(entry, index, urlsOf));
 	const messages = checkMessages(value, label, { allowPrivate: service.isPrivate });
 	checkOrder(messages, label);
 	return messages;
@@ -65,12 +66,9 @@ export function imageUrls(
 
 /** The messages of a prompt (spec 2.2): system message, user message with images. */
 function toPrompt(
-	context: IExecuteFunctions,
-	item: number,
-	service: Service,
-	{ prompt: text, systemMessage: instructions, images: entries }: InputValues,
+	{ prompt: text, systemMessage: instructions }: InputValues,
+	images: readonly string[],
 ): ChatMessage[] {
-	const images = imageUrls(context, item, service, entries);
 	// The service rejects messages without content (spec 7.1).
 	if (text.trim() === '' && images.length === 0) throw emptyText('Prompt');
 	const system: ChatMessage[] =
@@ -78,22 +76,19 @@ function toPrompt(
 	return [...system, userMessage(text, images)];
 }
 
-/** The messages of the list in the form. */
-function readList(
-	context: IExecuteFunctions,
-	item: number,
-	service: Service,
-	entries: readonly MessageEntry[],
+/** A message of the list in the form. */
+function toMessage(
+	{ role, content, images, toolCallId = '', toolCalls }: MessageEntry,
+	index: number,
+	urlsOf: (entries: readonly FileEntry[]) => readonly string[],
 ): JsonValue {
-	return entries.map(({ role, content, images, toolCallId = '', toolCalls }, index) => {
-		const urls = imageUrls(context, item, service, images?.image ?? []);
-		const text = checkPrompt(content, `Messages: entry ${index + 1}`);
-		const message = { ...userMessage(text, role === 'user' ? urls : []), role };
-		if (role === 'tool') return asJson({ ...message, tool_call_id: toolCallId });
+	const urls = urlsOf(images?.image ?? []);
+	const text = checkPrompt(content, `Messages: entry ${index + 1}`);
+	const message = { ...userMessage(text, role === 'user' ? urls : []), role };
+	if (role === 'tool') return asJson({ ...message, tool_call_id: toolCallId });
 
-		const calls = role === 'assistant' && readJson(toolCalls ?? '[]', 'Messages: Tool Calls');
-		if (calls === false || (Array.isArray(calls) && calls.length === 0)) return asJson(message);
-		const said = message.content === '' ? null : message.content;
-		return asJson({ ...message, content: said, tool_calls: calls });
-	});
+	const calls = role === 'assistant' && readJson(toolCalls ?? '[]', 'Messages: Tool Calls');
+	if (calls === false || (Array.isArray(calls) && calls.length === 0)) return asJson(message);
+	const said = message.content === '' ? null : message.content;
+	return asJson({ ...message, content: said, tool_calls: calls });
 }

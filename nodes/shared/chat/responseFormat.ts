@@ -14,10 +14,10 @@ const SCHEMA = schemaFields({
 	fields: 'Fields',
 	entry: ['Field', 'field'],
 	schema: '{\n  "type": "object",\n  "properties": {\n    "title": { "type": "string" }\n  },\n  "required": ["title"]\n}',
-	example: [
-		'{\n  "title": "A boat on the lake",\n  "tags": ["boat", "lake"]\n}',
-		'Example reply. Its types become the schema.',
-	],
+	example: {
+		default: '{\n  "title": "A boat on the lake",\n  "tags": ["boat", "lake"]\n}',
+		help: 'Example reply. Its types become the schema.',
+	},
 	required: 'Whether the reply must have this field',
 	placeholders: ['title', 'Title of the video'],
 	show: { responseFormat: ['schema'] },

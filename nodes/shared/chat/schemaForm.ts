@@ -1,5 +1,5 @@
 import { readJson } from '../../client/chat/requestFields';
-import { InputError } from '../../client/errors';
+import { InputError, rejectMistakes } from '../../client/errors';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../client/json';
 import { choice, entries, json, text, toggle } from '../form/form';
 
@@ -11,7 +11,7 @@ interface SchemaForm {
 	readonly fields: string;
 	readonly entry: readonly [label: string, name: string];
 	readonly schema: string;
-	readonly example: readonly [initial: string, help: string];
+	readonly example: { readonly default: string; readonly help: string };
 	/** Help text of the switch *Required*. */
 	readonly required: string;
 	/** An example name and its description. */
@@ -21,22 +21,13 @@ interface SchemaForm {
 }
 
 /** The fields of such a form. `SchemaEntry` has their values. */
-export function schemaFields({
-	define: [label, define],
-	fields,
-	entry,
-	schema,
-	example: [example, help],
-	required,
-	placeholders: [name, description],
-	show,
-}: SchemaForm) {
+export function schemaFields({ define, fields, entry, show, ...texts }: SchemaForm) {
 	const when = (choice: string) => ({
-		displayOptions: { show: { ...show, [define]: [choice] } },
+		displayOptions: { show: { ...show, [define[1]]: [choice] } },
 	});
 	/** Not sorted by name: users fill them from top to bottom. */
 	const values = {
-		name: text('Name', { placeholder: `e.g. ${name}` }),
+		name: text('Name', { placeholder: `e.g. ${texts.placeholders[0]}` }),
 		type: choice('Type', {
 			choices: [
 				['Array', 'array'],
@@ -48,15 +39,15 @@ export function schemaFields({
 			],
 			default: 'string',
 		}),
-		description: text('Description', { placeholder: `e.g. ${description}` }),
-		required: toggle('Required', { help: required, default: true }),
+		description: text('Description', { placeholder: `e.g. ${texts.placeholders[1]}` }),
+		required: toggle('Required', { help: texts.required, default: true }),
 		values: text('Allowed Values', {
 			placeholder: 'e.g. celsius, fahrenheit',
 			help: `Separated by commas, in the type of the ${entry[1]}: 5, 10. Leave empty to allow any value.`,
 		}),
 	};
 	return {
-		define: choice(label, {
+		define: choice(define[0], {
 			choices: [
 				['From an Example', 'example'],
 				['Using Fields', 'fields'],
@@ -70,8 +61,8 @@ export function schemaFields({
 			...when('fields'),
 			entry: [...entry, values],
 		}),
-		schema: json('JSON Schema', { default: schema, ...when('schema') }),
-		example: json('Example', { default: example, help, ...when('example') }),
+		schema: json('JSON Schema', { default: texts.schema, ...when('schema') }),
+		example: json('Example', { ...texts.example, ...when('example') }),
 	};
 }
 
@@ -126,11 +117,14 @@ function fieldsSchema(entries: readonly FieldEntry[], label: string, kind: strin
 	const properties = new Map<string, JsonObject>();
 	for (const entry of entries) {
 		const name = textOf(entry.name);
-		const [problem, hint] =
-			name === ''
-				? [`has a ${kind} without a name`, `Name the ${kind}, or remove it`]
-				: [`repeats the ${kind} ${name}`, `Give each ${kind} a unique name`];
-		if (name === '' || properties.has(name)) throw new InputError(label, problem, hint);
+		rejectMistakes(label, [
+			[name === '', `has a ${kind} without a name`, `Name the ${kind}, or remove it`],
+			[
+				properties.has(name),
+				`repeats the ${kind} ${name}`,
+				`Give each ${kind} a unique name`,
+			],
+		]);
 		properties.set(name, fieldSchema(entry, `${label}, ${kind} ${name}`));
 	}
 	const required = entries.filter((entry) => entry.required !== false);

@@ -34,11 +34,13 @@ export function triesOf(context: IExecuteFunctions): number {
 }
 
 /** The fields of a result that an agent's model needs; the others would only fill its context. */
+const REPLY_FIELDS = ['output', 'json', 'tool_calls', 'media', 'session_id'];
 const TOOL_FIELDS = {
-	reply: ['output', 'json', 'tool_calls', 'media', 'session_id'],
+	reply: REPLY_FIELDS,
+	agent: REPLY_FIELDS,
 	assistant: ['output', 'json', 'media', 'session_id'],
 	video: ['task_id', 'status', 'video_url', 'thumbnail_url', 'reason', 'error_message'],
-} as const;
+};
 
 /** The output of a result: all fields, or in a tool run only those the agent's model needs. */
 export function forTools(
