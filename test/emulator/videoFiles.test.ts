@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 
 import { ROOT } from '../../lab/paths';
 import { drawVideo } from '../../emulator/media/drawVideo';
-import { EMULATED_MODELS } from '../../emulator/video/models';
 import { brightestOf, pictureChanges, probe } from './support/probe';
 import { startService, type Json, type TestService } from './support/service';
 
@@ -43,34 +42,112 @@ const drawn = async (prompt: string, more: Json = {}) => {
 };
 
 describe('2.10 video files', () => {
-	it.each<[Json, number, number, number]>([
-		[{ model: 'video-m1', size: '480P', duration: 4 }, 854, 480, 4],
-		[{ model: 'video-m1', aspect_ratio: '9:16', duration: 15 }, 720, 1280, 15],
-		[{ model: 'video-m1', size: '1080P', aspect_ratio: '1:1' }, 1080, 1080, 5],
-		[{ model: 'video-m3', duration: 7 }, 1280, 720, 10],
-		[{ model: 'video-m4', aspect_ratio: '1:1' }, 720, 720, 5],
-		[{ model: 'video-m5', aspect_ratio: '4:3', duration: 3 }, 960, 720, 3],
-		[{ model: 'video-m5', aspect_ratio: '3:4', mode: 'pro' }, 1080, 1440, 5],
-		[{ model: 'video-m6', size: '1080p', duration: 10 }, 1920, 1080, 10],
-		[{ model: 'video-m7', duration: 11 }, 1280, 720, 12],
-		[{ model: 'video-m8' }, 1280, 720, 8],
-	])(
-		'2.11 %j gives a playable file of the right size and duration',
-		async (more, width, height, seconds) => {
-			const { video_url } = await completedTask(more);
-			const { response, bytes } = await download(video_url);
+	/** Longer side in pixels, by the shorter one and the aspect ratio. */
+	const LONGER: Readonly<Record<number, Readonly<Record<string, number>>>> = {
+		480: { '16:9': 854, '1:1': 480 },
+		720: { '16:9': 1280, '4:3': 960, '1:1': 720 },
+		1080: { '16:9': 1920, '4:3': 1440, '1:1': 1080 },
+	};
+	const RATIOS = ['16:9', '1:1', '9:16'];
+	const EACH_SECONDS = [[4], [5], [8], [10], [15]];
+	const FIVE_OR_TEN = [[5], [10], [3, 5], [7, 10]];
 
+	it.each<[string, [Json, number][], string[], number[][], boolean]>([
+		[
+			'video-m1',
+			[
+				[{}, 720],
+				[{ size: '480P' }, 480],
+				[{ size: '720P' }, 720],
+				[{ size: '1080P' }, 1080],
+			],
+			RATIOS,
+			EACH_SECONDS,
+			true,
+		],
+		[
+			'video-m2',
+			[
+				[{}, 720],
+				[{ size: '480P' }, 480],
+				[{ size: '720P' }, 720],
+			],
+			RATIOS,
+			EACH_SECONDS,
+			true,
+		],
+		[
+			'video-m3',
+			[
+				[{}, 720],
+				[{ size: '720P' }, 720],
+				[{ size: '1080P' }, 1080],
+			],
+			RATIOS,
+			FIVE_OR_TEN,
+			false,
+		],
+		['video-m4', [[{ size: '1080P' }, 720]], RATIOS, FIVE_OR_TEN, false],
+		[
+			'video-m5',
+			[
+				[{}, 720],
+				[{ mode: 'std' }, 720],
+				[{ mode: 'pro' }, 1080],
+			],
+			[...RATIOS, '4:3', '3:4'],
+			[[3], [5], [8], [10], [15]],
+			true,
+		],
+		[
+			'video-m6',
+			[
+				[{}, 720],
+				[{ size: '720p' }, 720],
+				[{ size: '1080p' }, 1080],
+				[{ mode: 'std' }, 720],
+				[{ mode: 'pro' }, 1080],
+			],
+			RATIOS,
+			[[5], [10]],
+			false,
+		],
+		['video-m7', [[{}, 720]], RATIOS, [[4], [8], [12], [11, 12]], false],
+		['video-m8', [[{}, 720]], RATIOS, [[8]], false],
+	])('2.11 every size, ratio and duration of %s is that of its file', async (model, ...of) => {
+		const [sizes, ratios, durations, hasSound] = of;
+		const requests = [
+			...sizes.flatMap(([size]) => ratios.map((aspect_ratio) => ({ ...size, aspect_ratio }))),
+			...durations.flatMap(([duration]) =>
+				[true, false].map((on) => ({ duration, generate_audio: on })),
+			),
+		] as Json[];
+		for (const more of requests) {
+			const { aspect_ratio = '16:9', duration, generate_audio = true, ...size } = more;
+			const { video_url } = await completedTask({ model, ...more });
+			const { response, bytes } = await download(video_url);
 			expect(response.headers.get('content-type')).toBe('video/mp4');
 			expect(response.headers.get('content-length')).toBe(String(bytes.length));
-			expect(await probe(bytes)).toMatchObject({
+			const { sound, ...shown } = await probe(bytes);
+			const shorter =
+				sizes.find(([wanted]) => JSON.stringify(wanted) === JSON.stringify(size))?.[1] ??
+				720;
+			const [across, down] = String(aspect_ratio).split(':').map(Number) as [number, number];
+			const longer =
+				LONGER[shorter]![across < down ? `${down}:${across}` : `${across}:${down}`];
+			const seconds =
+				durations.find(([asked]) => asked === duration)?.at(-1) ??
+				(/[78]$/.test(model) ? 8 : 5);
+			expect({ ...more, ...shown, sound }).toMatchObject({
 				codec: 'h264',
-				width,
-				height,
-				seconds,
-				shownSeconds: seconds,
+				...(across < down
+					? { width: shorter, height: longer }
+					: { width: longer, height: shorter }),
+				...{ seconds, shownSeconds: seconds },
+				sound: hasSound && generate_audio ? 'aac' : undefined,
 			});
-		},
-	);
+		}
+	});
 
 	const EDITED = ['https://example.com/a.mp4'];
 
@@ -215,18 +292,6 @@ describe('2.10 video files', () => {
 		const args = ['--import', 'tsx', '--eval', COUNT_HANDLERS];
 		const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
 		expect(JSON.parse(stdout)).toEqual({ drawn: true, handlers: 0 });
-	});
-
-	it('2.11 there is a file for every size and aspect ratio of every model', async () => {
-		const files = EMULATED_MODELS.flatMap(({ ratios, sizes, defaultSize, hasMode }) =>
-			[defaultSize, ...sizes, ...(hasMode ? ['720P', '1080P'] : [])].flatMap((size) =>
-				ratios.map((ratio) => `${size.toUpperCase()}_${ratio.replace(':', 'x')}`),
-			),
-		);
-		for (const file of new Set(files)) {
-			const { response } = await download(`${service.url}/cdn/videos/x_${file}_12s.mp4`);
-			expect([file, response.status]).toEqual([file, 200]);
-		}
 	});
 
 	it('2.10 files are public and survive a restart; the journal records whether a key was sent', async () => {
