@@ -1,5 +1,8 @@
 import 'reflect-metadata';
 
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
 import { ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
 import {
 	createRunExecutionData,
@@ -21,12 +24,8 @@ import {
 } from 'n8n-workflow';
 
 import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
-import { AgentVideoChatModel } from '../../nodes/AgentVideoChatModel/AgentVideoChatModel.node';
-import { FunctionCallingAgent } from '../../nodes/FunctionCallingAgent/FunctionCallingAgent.node';
-import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
-import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
-import { SuperAssistant } from '../../nodes/SuperAssistant/SuperAssistant.node';
-import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
+import { ROOT } from '../../lab/paths';
+import { NODE_NAMES } from '../../scripts/nodePages';
 import { dataTables, type DataTables } from './dataTables';
 import { groupedOptions } from './groupedOptions';
 import { ModelCaller } from './ModelCaller';
@@ -36,14 +35,19 @@ const NODE = 'Tested';
 const STUB = 'test.stub';
 const MODEL_CALLER = 'test.modelCaller';
 
+/** Loads a node of nodes/ at once, as an import of its class does. */
+function packageType(name: string): readonly [type: string, node: INodeType] {
+	const load = createRequire(__filename);
+	const classes = load(join(ROOT, 'nodes', name, `${name}.node.ts`)) as Readonly<
+		Record<string, new () => INodeType>
+	>;
+	const node = new classes[name]!();
+	return [`${PREFIX}.${node.description.name}`, node];
+}
+
 /** The package's nodes by their type in workflows. */
 export const NODE_TYPES: Readonly<Record<string, INodeType>> = {
-	[`${PREFIX}.agentVideoChatModel`]: new AgentVideoChatModel(),
-	[`${PREFIX}.functionCallingAgent`]: new FunctionCallingAgent(),
-	[`${PREFIX}.chatCompletion`]: new ChatCompletion(),
-	[`${PREFIX}.createVideo`]: new CreateVideo(),
-	[`${PREFIX}.superAssistant`]: new SuperAssistant(),
-	[`${PREFIX}.waitForVideo`]: new WaitForVideo(),
+	...Object.fromEntries(NODE_NAMES.map(packageType)),
 	[MODEL_CALLER]: new ModelCaller(),
 };
 
