@@ -36,7 +36,11 @@ const isElsewhere = ({ protocol, hostname }: URL) =>
 /** Opens an empty page in a new browser session. */
 export async function openPage(browser: Browser, options: PageOptions): Promise<OpenPage> {
 	const { width, height, serve } = options;
-	const context = await browser.newContext({ viewport: { width, height } });
+	const context = await browser.newContext({
+		viewport: { width, height },
+		// n8n compresses its editor for each request, and the browser unpacks it.
+		extraHTTPHeaders: { 'accept-encoding': 'identity' },
+	});
 	const blocked: string[] = [];
 	const errors: string[] = [];
 	if (serve) {

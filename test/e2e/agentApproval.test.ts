@@ -1,4 +1,4 @@
-// @seconds 85
+// @seconds 55
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import { SMTP_CREDENTIAL } from '../../lab/n8n/readExample';
 import type { ToolCall } from '../../nodes/client/chat/types';

@@ -1,4 +1,4 @@
-// @seconds 60
+// @seconds 80
 /**
  * What the visitor of a public chat gets: each chat node in each response mode of n8n's Chat Trigger, in the page and in
  * the raw HTTP answer. The service tells secrets in every other field, which must not arrive.

@@ -1,3 +1,4 @@
+// @seconds 45
 import axios from 'axios';
 import type { INode } from 'n8n-workflow';
 

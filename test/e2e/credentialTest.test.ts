@@ -1,4 +1,4 @@
-// @seconds 30
+// @seconds 5
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { Running } from '../../lab/services/Running';
 import { CREDENTIAL_ANSWERS } from '../support/credentialAnswers';

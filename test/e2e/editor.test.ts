@@ -1,4 +1,4 @@
-// @seconds 80
+// @seconds 120
 import type { Browser } from 'playwright-core';
 
 import { canvasNode, field, foundNode } from '../../lab/browser/editorParts';

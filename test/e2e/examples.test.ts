@@ -1,4 +1,4 @@
-// @seconds 125
+// @seconds 175
 import type { Browser } from 'playwright-core';
 
 import { startEmulator } from '../../emulator/startEmulator';

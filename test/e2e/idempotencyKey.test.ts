@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 15
 import { outputItems } from '../../lab/n8n/execution';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { LEDGER } from './support/ledger';

@@ -1,4 +1,4 @@
-// @seconds 130
+// @seconds 185
 import type { Browser } from 'playwright-core';
 
 import { startBrowser } from '../../lab/browser/startBrowser';

@@ -1,23 +1,19 @@
 // @seconds 40
-import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { outputItems } from '../../lab/n8n/execution';
-import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
-import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import type { Workflow } from '../../lab/n8n/workflow';
-import { Running } from '../../lab/services/Running';
 import { CREATIONS, ledgerRows, unanswered, until, VIDEOS, videosWorkflow } from './support/ledger';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
-const running = new Running();
-let emulator: Emulator;
-let n8n: RestartableN8n;
-let client: N8nClient;
+let session: Session;
+let emulator: Session['emulator'];
+let n8n: Session['n8n'];
+let client: Session['client'];
 
 beforeAll(async () => {
-	emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
-	n8n = running.keep(await startRestartableN8n());
-	({ client } = n8n);
+	session = await startSession({ videoSeconds: 0.01 });
+	({ emulator, n8n, client } = session);
 	await client.createCredential({
 		name: 'Emulator',
 		type: 'agentVideoApi',
@@ -26,7 +22,7 @@ beforeAll(async () => {
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
-	await running.stop();
+	await session.stop();
 }, RUN_LIMIT_MS);
 
 afterEach(() => {

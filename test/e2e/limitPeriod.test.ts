@@ -1,4 +1,4 @@
-// @seconds 90
+// @seconds 30
 import { failureOf } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';

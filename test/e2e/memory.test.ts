@@ -1,4 +1,4 @@
-// @seconds 70
+// @seconds 40
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';

@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 10
 // cspell:ignore faststart
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-// @seconds 110
+// @seconds 40
 import type { Browser, Page } from 'playwright-core';
 
 import { canvasNode, field } from '../../lab/browser/editorParts';

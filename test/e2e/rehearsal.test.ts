@@ -1,4 +1,4 @@
-// @seconds 70
+// @seconds 45
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// @seconds 60
+// @seconds 10
 import type { Browser } from 'playwright-core';
 
 import { canvasNode } from '../../lab/browser/editorParts';

@@ -7,7 +7,6 @@ import { serveSharedN8n } from './sharedN8n';
 /** Installs n8n, migrates its database and builds the package once, before jest starts its workers: two of them at a time would collide. */
 export default async function globalSetup(): Promise<void> {
 	await installLab({ onProgress: showProgress });
-	await migrateOnce();
-	await buildPackage();
+	await Promise.all([migrateOnce(), buildPackage()]);
 	await serveSharedN8n();
 }
