@@ -116,7 +116,7 @@ async function runTests(version: string): Promise<Report> {
 void new Command('npm run compatibility --')
 	.description(
 		'Runs the end-to-end tests of all nodes on another n8n version and prints a table of the results.\n' +
-			'That version is installed into .cache/ first: a few minutes, 2.4 GB.',
+			'That version is installed into .cache/ first: a few minutes, 2.2 GB.',
 	)
 	.argument('<version>', 'n8n version, for example 2.20.12, or a tag on npm: latest, next')
 	.action(compatibility)

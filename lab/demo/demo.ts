@@ -171,7 +171,7 @@ void main(
 		.option('--folder <path>', 'folder that keeps what you build', DEMO_FOLDER)
 		.option(
 			'--port <number>',
-			"preferred port of n8n's editor; another one is used if it is taken",
+			"port of n8n's editor; by default that of the last start, or a free one",
 			toPort,
 		)
 		.parse()

@@ -31,12 +31,12 @@ interface Step {
 const STEPS: readonly Step[] = [
 	{
 		name: 'packages',
-		announcement: 'Installing n8n from npm: one to three minutes, 2.4 GB',
+		announcement: 'Installing n8n from npm: one to three minutes, 2.2 GB',
 		run: installPackages,
 	},
 	{
 		name: 'sqlite3',
-		announcement: 'Building its database driver: up to two minutes',
+		announcement: 'Building its database driver: one to six minutes',
 		run: buildDatabaseDriver,
 	},
 ];

@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 
 import { field, foundNode } from '../../lab/browser/editorParts';
 import { Hand } from '../../lab/browser/Hand';
+import { openChat } from '../../lab/browser/openChat';
 import { openEditor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { ROOT } from '../../lab/paths';
@@ -29,6 +30,19 @@ beforeAll(async () => {
 		type: 'openAiApi',
 		data: { url: `${emulator.url}/v1`, apiKey: 'demo-key' },
 	});
+	await client.createCredential({
+		name: 'Gemini account',
+		type: 'googlePalmApi',
+		data: { host: emulator.url, apiKey: 'demo-key' },
+	});
+	await client.createDataTable(
+		ORDERS,
+		['order', 'prompt', 'video', 'error'].map((name) => ({ name, type: 'string' })),
+		[
+			{ order: 'A1', prompt: 'A kite' },
+			{ order: 'A2', prompt: 'A boat, fail-task' },
+		],
+	);
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
@@ -50,16 +64,24 @@ const MEMORY = 'inputs/ai_memory/0';
 const TRIGGER = 'When chat message received';
 const CLICK = 'When clicking ‘Execute workflow’';
 const CODE = 'Code in JavaScript';
+const SCHEDULE = 'Schedule Trigger';
+const ROWS = 'Get row(s)';
+/** A data table with two orders, of which the second one fails. */
+const ORDERS = 'video_orders';
 const QUESTION = 'What time is it? And greet Ann.';
+const WISH = 'Make a video of a lighthouse at dawn';
+
+/** An entry of the list that is open. */
+const choice = (page: Page, text: string) =>
+	page.locator('li:visible').filter({ hasText: text }).first();
 
 /** The first step: a chat that streams. */
 async function streamingTrigger(hand: Hand, page: Page): Promise<void> {
 	await hand.startWith('On chat message');
 	await hand.click(page.getByPlaceholder('Add Field'));
-	const choice = (text: string) => page.locator('li:visible').filter({ hasText: text }).first();
-	await hand.click(choice('Response Mode'));
+	await hand.click(choice(page, 'Response Mode'));
 	await hand.click(page.getByTestId('parameter-input-responseMode'));
-	await hand.click(choice('Streaming'));
+	await hand.click(choice(page, 'Streaming'));
 	await hand.closePanel();
 }
 
@@ -70,6 +92,14 @@ async function aiAgent(hand: Hand): Promise<void> {
 	await hand.closePanel();
 	await hand.clickPlus('AI Agent', MODEL);
 	await hand.choose('openai', 'OpenAI Chat Model');
+	await hand.closePanel();
+}
+
+/** n8n's memory for its AI Agent. */
+async function simpleMemory(hand: Hand, page: Page): Promise<void> {
+	await hand.clickPlus('AI Agent', MEMORY);
+	// A list so short that it has no search.
+	await hand.click(foundNode(page, 'Simple Memory').first());
 	await hand.closePanel();
 }
 
@@ -124,8 +154,85 @@ async function prompts(hand: Hand, page: Page): Promise<void> {
 	await hand.closePanel();
 }
 
+/** The first step: a chat for everyone who has its address, which is returned. */
+async function publicChat(hand: Hand, page: Page): Promise<string> {
+	await hand.startWith('On chat message');
+	await hand.click(page.getByTestId('parameter-input-public'));
+	const address = await page.getByText(/\/webhook\/.*\/chat$/).innerText();
+	await hand.closePanel();
+	return address;
+}
+
+async function publish(hand: Hand, page: Page): Promise<void> {
+	await hand.click(page.getByTestId('workflow-open-publish-modal-button'));
+	const dialog = page.getByRole('dialog');
+	await hand.click(dialog.getByRole('button', { name: 'Publish', exact: true }));
+	await dialog.waitFor({ state: 'hidden' });
+}
+
+/** Chooses the data table with the orders. */
+async function chooseOrders(hand: Hand, page: Page): Promise<void> {
+	await hand.click(page.getByTestId('parameter-input-dataTableId').locator('input').last());
+	await hand.click(page.getByTestId('rlc-item').filter({ hasText: ORDERS }));
+}
+
+/** The first steps: every night the rows of the data table. */
+async function ordersEveryNight(hand: Hand, page: Page): Promise<void> {
+	await hand.startWith('On a schedule');
+	await hand.closePanel();
+	await hand.clickPlus(SCHEDULE, OUTPUT);
+	await hand.choose('data table', 'Data table', ROWS);
+	await chooseOrders(hand, page);
+	await hand.closePanel();
+}
+
+/** After an output: writes a value into the row of the order. */
+async function updateOrder(
+	hand: Hand,
+	page: Page,
+	after: readonly [node: string, output: string],
+	...[column, value]: [column: string, value: string]
+): Promise<void> {
+	await page.keyboard.press('1');
+	await hand.clickPlus(...after);
+	await hand.choose('data table', 'Data table', 'Update row(s)');
+	await chooseOrders(hand, page);
+	// Its column is the ID of the row.
+	await hand.click(page.getByRole('button', { name: 'Add Condition', exact: true }));
+	await hand.type(field(page, 'keyValue'), `{{ $('${ROWS}').item.json.id }}`);
+	await hand.type(field(page, column), value);
+	await hand.closePanel();
+}
+
 /** The last reply in the editor's chat. */
 const reply = (page: Page) => page.locator('.chat-message-from-bot').last();
+
+/** Chooses the model of n8n's own nodes for videos, which have none. The list would need an account: see fillModels. */
+async function chooseVideoModel(hand: Hand, page: Page): Promise<void> {
+	await hand.click(page.getByTestId('parameter-input-modelId').locator('input').last());
+	await hand.click(page.getByTestId('rlc-item').first());
+}
+
+/** Gives n8n's lists of video models an entry. */
+async function fillModels(page: Page): Promise<void> {
+	await page.route('**/resource-locator-results', async (route) => {
+		const { methodName } = route.request().postDataJSON() as { methodName: string };
+		const results = [{ name: 'A video model', value: 'a-video-model' }];
+		await (/^video.*ModelSearch$/.test(methodName)
+			? route.fulfill({ json: { data: { results } } })
+			: route.fallback());
+	});
+}
+
+/** A node of n8n's own that makes a video. */
+const videoOf = (text: string, name: string) => async (hand: Hand, page: Page) => {
+	await hand.startWith('Trigger manually');
+	await hand.clickPlus(CLICK, OUTPUT);
+	await hand.choose(text, name, 'Generate a video');
+	await chooseVideoModel(hand, page);
+	await hand.type(field(page, 'prompt'), 'A lighthouse at dawn');
+	await hand.click(page.getByTestId('node-execute-button'));
+};
 
 /** n8n's nearest drawing for both kinds of tools. */
 async function aiAgentWithTools(hand: Hand, page: Page): Promise<void> {
@@ -142,6 +249,8 @@ interface Drawing {
 	readonly ours: (hand: Hand, page: Page) => Promise<void>;
 	/** The nearest thing from n8n's own nodes, until it is started: a result would need an account. */
 	readonly theirs: (hand: Hand, page: Page) => Promise<void>;
+	/** Another one, which takes as many clicks. */
+	readonly orTheirs?: (hand: Hand, page: Page) => Promise<void>;
 }
 
 const DRAWINGS: readonly Drawing[] = [
@@ -167,7 +276,7 @@ const DRAWINGS: readonly Drawing[] = [
 			await streamingTrigger(hand, page);
 			await add(hand, page, TRIGGER, 'chatbot', 'Chat Completion');
 			await hand.click(page.getByTestId('parameter-input-memory'));
-			await hand.click(page.locator('li:visible').filter({ hasText: 'This Chat' }).first());
+			await hand.click(choice(page, 'This Chat'));
 			await hand.closePanel();
 			await chat(hand, page, 'My name is Ada.');
 			await reply(page).getByText('Noted').waitFor();
@@ -178,10 +287,7 @@ const DRAWINGS: readonly Drawing[] = [
 		theirs: async (hand, page) => {
 			await streamingTrigger(hand, page);
 			await aiAgent(hand);
-			await hand.clickPlus('AI Agent', MEMORY);
-			// A list so short that it has no search.
-			await hand.click(foundNode(page, 'Simple Memory').first());
-			await hand.closePanel();
+			await simpleMemory(hand, page);
 			await chat(hand, page, 'My name is Ada.');
 			await hand.type(page.getByTestId('chat-input'), 'What is my name?');
 		},
@@ -247,13 +353,8 @@ const DRAWINGS: readonly Drawing[] = [
 			await output.getByText('video/mp4').waitFor();
 			expect(paidRequests()).toHaveLength(1);
 		},
-		theirs: async (hand, page) => {
-			await hand.startWith('Trigger manually');
-			await hand.clickPlus(CLICK, OUTPUT);
-			await hand.choose('openai', 'OpenAI', 'Generate a video');
-			await hand.type(field(page, 'prompt'), 'A lighthouse at dawn');
-			await hand.click(page.getByTestId('node-execute-button'));
-		},
+		theirs: videoOf('openai', 'OpenAI'),
+		orTheirs: videoOf('gemini', 'Google Gemini'),
 	},
 	{
 		row: 'Videos of a list of prompts, as files',
@@ -274,16 +375,133 @@ const DRAWINGS: readonly Drawing[] = [
 			await prompts(hand, page);
 			await hand.clickPlus(CODE, OUTPUT);
 			await hand.choose('openai', 'OpenAI', 'Generate a video');
+			await chooseVideoModel(hand, page);
 			await hand.type(field(page, 'prompt'), '{{ $json.prompt }}');
 			await hand.closePanel();
 			await hand.click(page.getByTestId('execute-workflow-button'));
+		},
+	},
+	{
+		row: 'A nightly batch from a data table, with keys and failures',
+		ours: async (hand, page) => {
+			await ordersEveryNight(hand, page);
+			await add(hand, page, ROWS, 'video', 'Create Video');
+			await hand.type(field(page, 'prompt'), '{{ $json.prompt }}');
+			await hand.click(page.getByPlaceholder('Add option'));
+			await hand.click(choice(page, 'Idempotency Key'));
+			const key = page.getByTestId('parameter-input-idempotencyKey');
+			await hand.type(key.locator('.cm-content'), '{{ $json.order }}');
+			await page.getByText('[Execute previous nodes for preview]').waitFor();
+			await hand.closePanel();
+			await page.keyboard.press('1');
+			await add(hand, page, 'Create Video', 'wait video', 'Wait for Video');
+			await hand.closePanel();
+			const wait = 'Wait for Video';
+			await updateOrder(hand, page, [wait, OUTPUT], 'video', '{{ $json.video_url }}');
+			const failed = [wait, 'outputs/main/1'] as const;
+			await updateOrder(hand, page, failed, 'error', '{{ $json.error_message }}');
+			expect(paidRequests()).toStrictEqual([]);
+			await hand.click(page.getByTestId('execute-workflow-button'));
+			const done = page.getByText('Workflow executed successfully').first();
+			await done.waitFor({ state: 'attached' });
+			expect(paidRequests()).toHaveLength(2);
+			// The key of each row, by which a second night creates no video again.
+			const ledger = await session.client.dataTableRows('agent_video_tasks');
+			expect(ledger?.map((row) => row['idempotency_key'])).toEqual(
+				expect.arrayContaining(['A1', 'A2']),
+			);
+			const rows = await session.client.dataTableRows(ORDERS);
+			expect(rows).toMatchObject([
+				{ order: 'A1', video: expect.stringMatching(/^http.*mp4/) as string, error: null },
+				{ order: 'A2', video: null, error: expect.stringMatching(/\w/) as string },
+			]);
+			await publish(hand, page);
+		},
+		theirs: async (hand, page) => {
+			await ordersEveryNight(hand, page);
+			await hand.clickPlus(ROWS, OUTPUT);
+			const video = 'Generate a video';
+			await hand.choose('openai', 'OpenAI', video);
+			await chooseVideoModel(hand, page);
+			await hand.type(field(page, 'prompt'), '{{ $json.prompt }}');
+			await hand.click(page.getByTestId('ndv').getByText('Settings', { exact: true }));
+			await hand.click(page.getByTestId('parameter-input-onError'));
+			await hand.click(choice(page, 'Continue (using error output)'));
+			await hand.closePanel();
+			await updateOrder(hand, page, [video, OUTPUT], 'video', '{{ $json.url }}');
+			const failed = [video, 'outputs/main/1'] as const;
+			await updateOrder(hand, page, failed, 'error', '{{ $json.error }}');
+			await hand.click(page.getByTestId('execute-workflow-button'));
+			await publish(hand, page);
+		},
+	},
+	{
+		row: 'A public chat that remembers each visitor',
+		ours: async (hand, page) => {
+			const address = await publicChat(hand, page);
+			await add(hand, page, TRIGGER, 'super assistant', 'Super Assistant');
+			await hand.type(field(page, 'appCode'), 'demo-assistant');
+			await hand.closePanel();
+			expect(paidRequests()).toStrictEqual([]);
+			await publish(hand, page);
+			const visitor = await openChat(browser, address);
+			await inPage(visitor, 'by-hand-visitor', async () => {
+				await visitor.ask('My name is Ada.');
+				await visitor.shows('Noted');
+				await visitor.ask('What is my name?');
+				await visitor.shows('Your name is Ada.');
+			});
+		},
+		theirs: async (hand, page) => {
+			await publicChat(hand, page);
+			await aiAgent(hand);
+			await simpleMemory(hand, page);
+			await publish(hand, page);
+		},
+	},
+	{
+		row: 'An AI Agent that creates the video that you ask for',
+		ours: async (hand, page) => {
+			await chatTrigger(hand);
+			await hand.clickPlus(TRIGGER, OUTPUT);
+			await hand.choose('ai agent', 'AI Agent');
+			await hand.closePanel();
+			await hand.clickPlus('AI Agent', MODEL);
+			await hand.choose('agent video', 'Agent Video Chat Model', 'Add to workflow');
+			await hand.closePanel();
+			await hand.clickPlus('AI Agent', TOOL);
+			await hand.choose('video', 'Create Video Tool');
+			await page.getByTestId('credential-edit-button').waitFor();
+			await hand.closePanel();
+			await chat(hand, page, WISH);
+			await reply(page).getByRole('link', { name: 'the video' }).waitFor();
+			expect(paidRequests().map(({ path }) => path)).toStrictEqual([
+				'/v1/chat/completions',
+				'/v1/videos/generations',
+				'/v1/chat/completions',
+			]);
+		},
+		theirs: async (hand, page) => {
+			await chatTrigger(hand);
+			await aiAgent(hand);
+			await hand.clickPlus('AI Agent', TOOL);
+			await hand.choose('video', 'Google Gemini Tool');
+			await hand.click(page.getByTestId('parameter-input-resource'));
+			await hand.click(choice(page, 'Video'));
+			await hand.click(page.getByTestId('parameter-input-operation'));
+			await hand.click(choice(page, 'Generate'));
+			await chooseVideoModel(hand, page);
+			await hand.click(page.getByTestId('from-ai-override-button').first());
+			await page.getByText('Defined automatically by the').waitFor();
+			await hand.closePanel();
+			await chat(hand, page, WISH);
 		},
 	},
 ];
 
 it.each(DRAWINGS)(
 	'$row is built by hand with the clicks in bench/clicks.md',
-	async ({ row, ours, theirs }) => {
+	async ({ row, ours, theirs, orTheirs }) => {
 		const count = async (name: string, draw: Drawing['ours']) => {
 			let clicks = 0;
 			session.emulator.journal.clear();
@@ -291,6 +509,7 @@ it.each(DRAWINGS)(
 			const file = `by-hand-${row.replace(/\W+/g, '-')}-${name}`;
 			await inPage(opened, file, async ({ page, goTo, errors }) => {
 				const hand = await Hand.of(page);
+				await fillModels(page);
 				await goTo('/workflow/new');
 				await draw(hand, page);
 				clicks = await hand.clicks();
@@ -299,6 +518,7 @@ it.each(DRAWINGS)(
 			return clicks;
 		};
 		const clicks = [await count('ours', ours), await count('n8n', theirs)];
+		if (orTheirs !== undefined) expect(await count('or-n8n', orTheirs)).toBe(clicks[1]);
 		const page = await readFile(join(ROOT, 'bench/clicks.md'), 'utf8');
 		const cells =
 			page
@@ -307,5 +527,5 @@ it.each(DRAWINGS)(
 				?.split('|') ?? [];
 		expect({ row, clicks }).toStrictEqual({ row, clicks: cells.slice(2, 4).map(Number) });
 	},
-	2 * BROWSER_LIMIT_MS,
+	3 * BROWSER_LIMIT_MS,
 );
