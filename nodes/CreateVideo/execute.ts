@@ -101,7 +101,8 @@ async function createTasks(
 	const videos = [...planned.values()];
 	const dryRuns = videos.filter(({ options }) => options.dryRun);
 	const limit = periodLimit(context, videos);
-	const opened = await settled(openTasks(context, videos, limit));
+	const created = videos.filter(({ options }) => !options.dryRun);
+	const opened = await settled(openTasks(context, created, dryRuns, limit));
 	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
 	/** The videos that are counted, but not created so far. A creation that certainly failed comes back. */
 	const pending = new Set<PlannedVideo>();
@@ -198,37 +199,35 @@ const CREATIONS: CallKind<CreatedVideo> = {
 	},
 };
 
-/** Opens the creations of a run in the task ledger: all but the dry runs, which are only compared with the limit. */
+/** Opens the creations of a run in the task ledger. The dry runs are only compared with the limit. */
 async function openTasks(
 	context: IExecuteFunctions,
 	videos: readonly PlannedVideo[],
+	dryRuns: readonly PlannedVideo[],
 	limit: Limit | undefined,
 ) {
-	const dryRuns = videos.filter(({ options }) => options.dryRun).map(({ item }) => item);
-	if (limit !== undefined && dryRuns.length > 0)
-		await checkWithin(context, TASK_TABLE, limit, dryRuns);
-	const planned = videos
-		.filter(({ options }) => !options.dryRun)
-		.map(({ plan: { request, adjustments }, options, ...video }) => ({
-			item: video.item,
-			key: options.idempotencyKey,
-			onConflict: options.keyConflict,
-			entered: video.entered,
-			files: video.sources,
-			retryOutcomeUnknown: options.retryOutcomeUnknown,
-			row: {
-				model: request.model,
-				prompt: request.prompt,
-				duration: request.duration ?? null,
-				size: request.size ?? '',
-				audio: request.generate_audio ?? null,
-				details: JSON.stringify({ request }),
-				adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
-				estimated_cost: video.estimatedCost ?? null,
-				idempotency_key: options.idempotencyKey,
-				key_scope: options.idempotencyKey && options.keyScope,
-			},
-		}));
+	const free = dryRuns.map(({ item }) => item);
+	if (limit !== undefined && free.length > 0) await checkWithin(context, TASK_TABLE, limit, free);
+	const planned = videos.map(({ plan: { request, adjustments }, options, ...video }) => ({
+		item: video.item,
+		key: options.idempotencyKey,
+		onConflict: options.keyConflict,
+		entered: video.entered,
+		files: video.sources,
+		retryOutcomeUnknown: options.retryOutcomeUnknown,
+		row: {
+			model: request.model,
+			prompt: request.prompt,
+			duration: request.duration ?? null,
+			size: request.size ?? '',
+			audio: request.generate_audio ?? null,
+			details: JSON.stringify({ request }),
+			adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
+			estimated_cost: video.estimatedCost ?? null,
+			idempotency_key: options.idempotencyKey,
+			key_scope: options.idempotencyKey && options.keyScope,
+		},
+	}));
 	const { concurrency } = readBatching(context);
 	const isOn = ledgerOptions.taskLedger.read(context, 0);
 	return await openCalls(context, CREATIONS, planned, { isOn, concurrency }, limit);

@@ -55,7 +55,7 @@ const noBatches = () => ({ concurrency: 1 });
 /** The calls that were sent long ago and never answered, of videos and of super assistants. */
 async function list(context: IExecuteFunctions): Promise<readonly IDataObject[]> {
 	const rows = [
-		...(await unansweredOf(context, await openRows(context))),
+		...(await unansweredOf(context, await onTable(context, TASK_TABLE, openOnes(context)))),
 		...(await onTable(context, CALL_TABLE, {
 			find: { all: sentBefore(context) },
 			optional: true,
@@ -66,10 +66,9 @@ async function list(context: IExecuteFunctions): Promise<readonly IDataObject[]>
 	);
 }
 
-async function openRows(context: IExecuteFunctions): Promise<readonly Row[]> {
-	const all = toConditions(waitForm.read(context, 0));
-	return await onTable(context, TASK_TABLE, { find: { all } });
-}
+const openOnes = (context: IExecuteFunctions) => ({
+	find: { all: toConditions(waitForm.read(context, 0)) },
+});
 
 function sentBefore(context: IExecuteFunctions): readonly Condition[] {
 	const { minimumAge } = waitForm.read(context, 0).options;
@@ -126,12 +125,11 @@ function notUnanswered(): InputError {
 async function check(context: IExecuteFunctions): Promise<IDataObject> {
 	const account = await accountOf(context);
 	const hasTask = (row: Row) => taskIdOf(row) !== '';
-	const all = toConditions(waitForm.read(context, 0));
-	const open = (await openRows(context)).filter(hasTask);
+	const open = (await onTable(context, TASK_TABLE, openOnes(context))).filter(hasTask);
 	const own = open.filter((row) => isOwn(row, account));
 	const others = open.filter((row) => !isOwn(row, account));
 	const unanswered = await list(context);
-	const renamed = (await onRenamed(context, TASK_TABLE, { find: { all } })).filter(hasTask);
+	const renamed = (await onRenamed(context, TASK_TABLE, openOnes(context))).filter(hasTask);
 	const problems = [
 		['open', own, 'open: collect them'],
 		[

@@ -1,3 +1,4 @@
+import { settled, valueOf } from '../../client/concurrency';
 import type { Clock } from '../../client/ports';
 import type { Row } from './dataTable';
 
@@ -101,11 +102,6 @@ export async function claimKeys<K extends Pick<ClaimRow, 'claim'>>(
 		return todo.claim.length > 0;
 	}
 
-	/** A claim that stays behind, as after a kill, only blocks the key until it expires. */
-	async function withdraw(left: readonly K[]): Promise<void> {
-		if (left.length > 0) await table.withdraw(left).catch(() => undefined);
-	}
-
 	async function takeSteps(): Promise<void> {
 		for (let open = keys; open.length > 0;) {
 			const isClaimed = await takeStep(open);
@@ -120,10 +116,10 @@ export async function claimKeys<K extends Pick<ClaimRow, 'claim'>>(
 		}
 	}
 
-	await takeSteps().catch(async (error: unknown) => {
-		await withdraw([...held]);
-		throw error;
-	});
-	await withdraw([...held].filter((key) => outcomes.get(key) !== 'reserved'));
+	const ended = await settled(takeSteps());
+	const left = [...held].filter((key) => 'error' in ended || outcomes.get(key) !== 'reserved');
+	// A claim that stays behind, as after a kill, only blocks the key until it expires.
+	if (left.length > 0) await table.withdraw(left).catch(() => undefined);
+	valueOf(ended);
 	return outcomes;
 }

@@ -39,11 +39,8 @@ export async function openCalls<T extends object>(
 	const unknown = run.asked.filter(({ item }) => !recalled.known.has(item));
 	const { toSend, known: ofKeys } = await reserveCalls(run, unknown, limit);
 	const known = new Map([...recalled.known, ...ofKeys]);
-	const sender = callSender(run, toSend, {
-		concurrency,
-		earlierRows: recalled.rows,
-		isLimited: limit !== undefined,
-	});
+	const option = limit === undefined ? 'Idempotency Key' : 'Limit Period';
+	const sender = callSender(run, toSend, concurrency, recalled.rows, option);
 	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
 	const locks = new Map(run.asked.map(({ item, lock }) => [item, lock]));
 	const positions = new Map(toSend.map(({ item }, position) => [item, position]));
@@ -102,23 +99,24 @@ function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: Input
 	return 'error' in known && known.error instanceof InputError;
 }
 
-/** Sends calls, named by their position, and writes each into the ledger before and after. */
+/**
+ * Sends calls, named by their position, and writes each into the ledger before and after.
+ *
+ * @param earlierRows IDs of the rows of earlier tries.
+ * @param option For what the calls are reserved, those that are.
+ */
 function callSender<T extends object>(
 	run: LedgerRun<T>,
 	calls: readonly AskedPaid[],
-	given: {
-		readonly concurrency: number;
-		readonly earlierRows: ReadonlySet<unknown>;
-		readonly isLimited: boolean;
-	},
+	concurrency: number,
+	earlierRows: ReadonlySet<unknown>,
+	option: 'Idempotency Key' | 'Limit Period',
 ) {
 	const { kind, clock, origin, isRetry, log } = run;
-	const isReserved = ({ key }: AskedPaid) => key !== '' || given.isLimited;
+	const isLimited = option === 'Limit Period';
+	const isReserved = ({ key }: AskedPaid) => key !== '' || isLimited;
 	/** Items whose call another retry of this execution makes at this moment. */
 	const contested = new Set<number>();
-	const option = given.isLimited ? 'Limit Period' : 'Idempotency Key';
-	const expired = () =>
-		given.isLimited ? notKept(option, new Error('the reservation has expired')) : keyInUse();
 	const closed = new AbortController();
 	let writeError: unknown;
 	/** Whether a call was sent in this run. */
@@ -130,7 +128,7 @@ function callSender<T extends object>(
 	function findRivals(rows: readonly Row[]): void {
 		for (const row of rows) {
 			const isOther = row['execution_id'] !== origin!.root && isRepeated(row, origin!);
-			if (isOther && !given.earlierRows.has(row['id']) && !isReservation(row))
+			if (isOther && !earlierRows.has(row['id']) && !isReservation(row))
 				rivals.set(row['call'], row);
 		}
 		const hasPosition = !run.isTool && origin!.hasPosition;
@@ -163,14 +161,17 @@ function callSender<T extends object>(
 		row: each.row,
 		replaces: isReserved(each) ? ([['pending', 'eq', reservationOf(each.call)]] as const) : [],
 	}));
-	const writer = callWriter(announcements, given.concurrency, clock, write);
+	const writer = callWriter(announcements, concurrency, clock, write);
 
 	return {
 		/** @throws ServiceError as `send`; InputError where the call is not sent. */
 		async send(position: number, send: (attempt: number) => Promise<T>): Promise<T> {
 			const asked = calls[position]!;
 			const { item, call, key, fingerprint, row } = asked;
-			if (isReserved(asked) && !run.isHeld()) throw expired();
+			if (isReserved(asked) && !run.isHeld())
+				throw isLimited
+					? notKept(option, new Error('the reservation has expired'))
+					: keyInUse();
 			const isStored = origin !== undefined && (await writer.announce(position));
 			const refusals = [
 				[isReserved(asked) && !isStored, () => notKept(option, writeError, hasSent)],
