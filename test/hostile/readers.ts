@@ -758,6 +758,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#checkTaskId',
 		'client/video#maxReferences',
 		'SuperAssistant#readSession',
+		'WaitForVideo#named',
 		'client#requestError',
 		'shared/chat#isOfVisitor',
 		'shared/chat#keyOf',
