@@ -28,6 +28,7 @@ function fieldsIn(text: string): ReadonlySet<string> {
 	);
 }
 
+const BASE_PATH = /^.*?(?=\/(?:chat|videos|responses|embeddings|models)\b)/;
 const recordedText = ({ body, events = [] }: ScriptedReply): string =>
 	typeof body === 'object'
 		? JSON.stringify(body)
@@ -46,10 +47,7 @@ export async function compareRecording(
 		if (!request) continue;
 		const place = `${file}:${lines[index]}: ${request.method} ${request.path}`;
 		// The service may have its endpoints below another path.
-		const path = request.path.replace(
-			/^.*?(?=\/(?:chat|videos|responses|embeddings|models)\b)/,
-			'/v1',
-		);
+		const path = request.path.replace(BASE_PATH, '/v1');
 		const response = await fetch(emulator.url + path, {
 			method: request.method,
 			headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },

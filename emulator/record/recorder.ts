@@ -4,19 +4,20 @@ import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
 
 import { addEncodingCheck, addHostCheck } from '../addHostCheck';
+import { HttpError } from '../errors';
 import { parseJson } from '../json';
 import { pathOf, targetIn } from '../script/addScripts';
 import type { ScriptedReply, ScriptedResponse, When } from '../script/script';
+import type { EmulatorOptions } from '../startEmulator';
 
-export interface RecorderOptions {
-	readonly port: number;
-	readonly host: string;
-	readonly allowedHosts: readonly string[];
+export interface RecorderOptions extends Pick<
+	EmulatorOptions,
+	'port' | 'host' | 'allowedHosts' | 'log'
+> {
 	/** Base URL of the service that answers. */
 	readonly upstream: string;
 	/** The script to write; it must not exist. */
 	readonly file: string;
-	readonly log?: (line: string) => void;
 }
 
 /** Headers that belong to a connection, or that the request to the service has of its own. */
@@ -88,7 +89,7 @@ function scriptOf(name: string, replies: readonly ScriptedReply[]): string {
 
 /** A proxy that passes requests on to a service with the key of the caller, and writes what comes as a script. */
 export async function startRecorder(options: RecorderOptions) {
-	const { upstream, file, log } = options;
+	const { upstream, file, log, allowedHosts = [], port = 0, host = '127.0.0.1' } = options;
 	const secrets = new Set<string>();
 	const replies: ScriptedReply[] = [];
 	const save = (flag: 'w' | 'wx') => {
@@ -99,7 +100,7 @@ export async function startRecorder(options: RecorderOptions) {
 	save('wx');
 
 	const server = fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
-	addHostCheck(server, options.allowedHosts);
+	addHostCheck(server, allowedHosts);
 	addEncodingCheck(server);
 	server.removeAllContentTypeParsers();
 	server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
@@ -119,6 +120,11 @@ export async function startRecorder(options: RecorderOptions) {
 			headers: { ...Object.fromEntries(sent), 'accept-encoding': 'identity' },
 			...(text !== undefined && { body: text }),
 			redirect: 'manual',
+		}).catch((error: unknown) => {
+			throw new HttpError(
+				502,
+				`${url.origin} cannot be reached: ${String((error as Error).cause)}`,
+			);
 		});
 		const { status, headers } = response;
 		const came = [...headers].filter(([name]) => !OWN_HEADERS.test(name));
@@ -143,6 +149,5 @@ export async function startRecorder(options: RecorderOptions) {
 		};
 		return reply.code(status).headers(Object.fromEntries(came)).send(Readable.from(pass()));
 	});
-	const { port, host } = options;
 	return { url: await server.listen({ port, host }), stop: () => server.close() };
 }

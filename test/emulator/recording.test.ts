@@ -120,3 +120,14 @@ test('records what a service answers without the key, replays it, and reports ho
 	expect(differences).toMatch(/POST \/v1\/videos\/tasks: status 200, the emulator's 400/);
 	expect(differences).toMatch(/only in the emulator: usage\.total_tokens: number/);
 });
+
+test('names the service that cannot be reached', async () => {
+	const missing = `${file}.unreachable`;
+	const recorder = await startRecorder({ upstream: 'http://127.0.0.1:2', file: missing });
+	const [status, , answer] = await ask(recorder.url, chat('Hello'), KEY);
+	await recorder.stop();
+	expect([status, answer]).toEqual([
+		502,
+		expect.stringMatching(/http:\/\/127.0.0.1:2 cannot be reached: .+/),
+	]);
+});
