@@ -1,6 +1,8 @@
 const { execFile } = require('node:child_process');
 const { mkdir, rm, writeFile } = require('node:fs/promises');
 const { basename, dirname, join, posix } = require('node:path');
+const { Buffer } = require('node:buffer');
+const { Transform } = require('node:stream');
 const { promisify } = require('node:util');
 
 const { build: esbuild } = require('esbuild');
@@ -73,8 +75,19 @@ async function writeEntry(path) {
 
 function assets() {
 	const files = ['icons/*.svg', 'nodes/*/*.node.json', 'nodes/*/__schema__/*.json'];
-	return src(files, { base: '.', encoding: false }).pipe(dest('dist'));
+	return src(files, { base: '.', encoding: false }).pipe(withoutWhiteSpace()).pipe(dest('dist'));
 }
+
+/** JSON without white space: the package stays small. */
+const withoutWhiteSpace = () =>
+	new Transform({
+		objectMode: true,
+		transform(file, _encoding, done) {
+			if (file.extname === '.json')
+				file.contents = Buffer.from(JSON.stringify(JSON.parse(file.contents.toString())));
+			done(null, file);
+		},
+	});
 
 // One build at a time: two demos in one checkout would remove each other's files.
 const locked = (tasks) => () => withBuildLock(promisify(tasks));
