@@ -28,6 +28,7 @@ export const SESSION_TABLE = {
 		claim: 'string',
 		claimed_until: 'date',
 	},
+	finished: [['session_id', 'isNotEmpty']],
 } as const;
 
 const FORGOTTEN =
@@ -152,7 +153,7 @@ function toClaim(row: Row, nowMs: number): ClaimRow[] {
 export const ASSISTANT_CALLS: CallKind<ChatCompletion> = {
 	table: CALL_TABLE,
 	// As long as n8n keeps executions by default.
-	expired: { days: 14, rows: [['status', 'eq', 'answered']] },
+	expired: { days: 14, rows: CALL_TABLE.finished },
 	field: 'Message',
 	describe: ({ message }) => `the message "${oneLine(shown(message))}"`,
 	toRow: (reply) => {

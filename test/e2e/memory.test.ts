@@ -7,6 +7,9 @@ import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restarta
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import { Running } from '../../lab/services/Running';
 import type { ChatMessage } from '../../nodes/client/chat/types';
+import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
+import { CALL_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
 import { drawn, node, workflow } from './support/buildWorkflow';
 import { agentNode, set, WEATHER } from './support/drawAgent';
 import { until } from './support/ledger';
@@ -235,6 +238,56 @@ it(
 			const id = await n8n.client.run(ref, 'Chat');
 			expect(failureOf(await n8n.client.waitForExecution(id))).toBe('');
 			expect(lastRequest()).toHaveLength(2 * turns + 1);
+		}
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'keeps a bounded number of rows of chats, and every row that somebody waits for or that is not theirs',
+	async () => {
+		model.replyWith(() => 'Hello');
+		const ref = await publish(
+			workflow('flood', [
+				chatTrigger('flood'),
+				node('Assistant', 'n8n-nodes-agent-video.superAssistant', 1, {
+					parameters: { appCode: 'demo-assistant', message: '={{ $json.chatInput }}' },
+					credential: 'Emulator',
+				}),
+				node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
+					parameters: { prompt: 'Hello', memory: 'chat' },
+					credential: 'Model',
+				}),
+			]),
+		);
+		const keys = ['key customer', 'chat other visitor', `chat ${ref.id} open`];
+		const flood = Array.from({ length: 5_300 }, (_each, n) => `chat ${ref.id} ${n}`);
+		const stored = [
+			[MEMORY_TABLE, { messages: '[]' }, { messages: '[]' }],
+			[SESSION_TABLE, { session_id: 's' }, { status: 'reserved' }],
+			[CALL_TABLE, { status: 'answered' }, { status: 'sent' }],
+		] as const;
+		for (const [{ name, columns }, finished, open] of stored) {
+			const types = Object.entries(columns).map(([column, type]) => ({ name: column, type }));
+			const rows = [...keys, ...flood].map((session_key) => ({
+				session_key,
+				...(session_key === keys[2] ? open : finished),
+			}));
+			await n8n.client.removeDataTables(name);
+			await n8n.client.createDataTable(name, types, rows);
+		}
+		await say('flood', 'Hello', 'visitor');
+		for (const [{ name }] of stored) {
+			const rows = (await n8n.client.dataTableRows(name))!;
+			const left = rows.map((row) => row['session_key']);
+			const waits = name === TABLE ? keys.slice(0, 2) : keys;
+			expect({ name, left: left.slice(0, waits.length) }).toStrictEqual({
+				name,
+				left: waits,
+			});
+			expect(left).toContain(`chat ${ref.id} visitor`);
+			expect(left.length).toBeGreaterThan(4_900);
+			expect(left.length).toBeLessThan(5_010);
 		}
 	},
 	RUN_LIMIT_MS,

@@ -111,7 +111,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'It counts for chats of its workflow',
 			'nodes/shared/chat/identity.ts',
-			"`chat ${context.getWorkflow().id ?? ''} ${nameOf(id)}`",
+			'`${chatPrefix(context)}${nameOf(id)}`',
 			'`chat ${nameOf(id)}`',
 			'nodes/memory',
 		],
@@ -203,8 +203,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'Only a verified file closes its row',
 			'nodes/shared/wait/deliver.ts',
-			'!incomplete.has(taskId) && errors.get(taskId) !== UNVERIFIED',
-			'!incomplete.has(taskId)',
+			'isHere && !isUnverified &&',
+			'isHere &&',
 			'nodes/wholeVideos',
 		],
 	],

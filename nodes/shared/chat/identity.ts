@@ -7,6 +7,7 @@ import {
 
 import { InputError } from '../../client/errors';
 import { isBlank, shown } from '../../client/values';
+import { chatPrefix } from '../ledger/dataTable';
 import { engineOf } from '../run/engine';
 import type { NodeContext } from '../run/nodeContext';
 import { checkKey } from '../run/parameters';
@@ -44,7 +45,7 @@ function chatIds(context: IExecuteFunctions, item: number): string[] {
 }
 
 const chatIdentity = (context: IExecuteFunctions, id: string) =>
-	`chat ${context.getWorkflow().id ?? ''} ${nameOf(id)}`;
+	`${chatPrefix(context)}${nameOf(id)}`;
 
 /**
  * The identity of the conversation in n8n's chat, found anywhere in the workflow; empty if there is none. A table finds

@@ -9,6 +9,8 @@ import { isPastTimeLimit } from '../run/engine';
 export interface TableSchema {
 	readonly name: string;
 	readonly columns: Readonly<Record<string, 'string' | 'number' | 'boolean' | 'date'>>;
+	/** Which rows nobody waits for; by default all. */
+	readonly finished?: readonly Condition[];
 }
 
 /** A row by column. Dates are ISO 8601 text; n8n adds `id`, which grows with every inserted row, `createdAt` and `updatedAt`. */
@@ -115,7 +117,10 @@ export async function onTable(
 	const pausesMs = [...RETRY_PAUSES_MS];
 	for (;;) {
 		try {
-			return await tryOnTable(context, schema, steps);
+			const rows = await tryOnTable(context, schema, steps);
+			// The next time does it.
+			await trimChats(context, schema, steps).catch(() => undefined);
+			return rows;
 		} catch (error) {
 			const { message } = error as Error;
 			const pauseMs = TRANSIENT.test(message) ? pausesMs.shift() : undefined;
@@ -124,6 +129,39 @@ export async function onTable(
 			await clock.sleep(pauseMs).catch(() => undefined);
 		}
 	}
+}
+
+/** The rows of a table, counted back from the newest of a workflow's chats, after which those of its chats go. */
+const CHAT_ROWS = 5_000;
+const TRIM_EVERY = 50;
+/** How often this process has inserted rows of chats, by workflow and table. */
+const writes = new Map<string, number>();
+
+/** Removes the oldest finished rows of the workflow's chats, now and then when it inserts some: visitors begin as many as they like. */
+async function trimChats(
+	context: IExecuteFunctions,
+	schema: TableSchema,
+	steps: readonly Step[],
+): Promise<void> {
+	const chats = chatPrefix(context);
+	const isAdded = (step: Step) =>
+		'insert' in step && step.insert.some((row) => String(row['session_key']).startsWith(chats));
+	if (!steps.some(isAdded)) return;
+	const key = chats + schema.name;
+	const count = writes.get(key) ?? 0;
+	writes.set(key, count + 1);
+	if (count % TRIM_EVERY > 0) return;
+	const { finished = [] } = schema;
+	const all = [['session_key', 'like', `${chats}%`], ...finished] as const;
+	const find = { find: { all }, newest: true, limit: 1 } as const;
+	const [newest] = await tryOnTable(context, schema, [find]);
+	const old = ['id', 'lt', Number(newest?.['id'] ?? 0) - CHAT_ROWS] as const;
+	await tryOnTable(context, schema, [{ remove: { all: [...all, old] } }]);
+}
+
+/** What the keys of the chats of this workflow begin with, and no key of another workflow. */
+export function chatPrefix(context: IExecuteFunctions): string {
+	return `chat ${context.getWorkflow().id ?? ''} `;
 }
 
 /** The rows that a step finds in the tables that n8n has renamed, see `findTable`, but for the one of this workflow. */

@@ -65,6 +65,7 @@ export const CALL_TABLE = {
 		session_id: 'string',
 		...CALLER_COLUMNS,
 	},
+	finished: [['status', 'eq', 'answered']],
 } as const satisfies TableSchema;
 
 /** The task ID of a row; empty for none. A person may have pasted it with white space. */
