@@ -27,7 +27,7 @@ export function addHostCheck(server: FastifyInstance, allowed: readonly string[]
 	});
 }
 
-/** Rejects bodies that are compressed, which would be taken for broken JSON. */
+/** Rejects compressed bodies, which would be taken for broken JSON. */
 export function addEncodingCheck(server: FastifyInstance): void {
 	server.addHook('onRequest', async ({ headers }) => {
 		if ((headers['content-encoding'] ?? 'identity') !== 'identity')

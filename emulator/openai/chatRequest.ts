@@ -28,10 +28,8 @@ const nameOf = (tool: unknown): unknown =>
 /** The tool that an object in `tool_choice` names is the only one, and must be called. */
 function choiceOf({ tool_choice: choice, tools }: Json): Json {
 	if (!isObject(choice)) return {};
-	const chosen = Array.isArray(tools)
-		? tools.filter((tool) => nameOf(tool) === nameOf(choice))
-		: [];
-	return { tool_choice: 'required', tools: chosen };
+	const isChosen = (tool: unknown) => nameOf(tool) === nameOf(choice);
+	return { tool_choice: 'required', tools: Array.isArray(tools) ? tools.filter(isChosen) : [] };
 }
 
 function formatOf({ response_format: format }: Json) {

@@ -121,10 +121,8 @@ export async function startRecorder(options: RecorderOptions) {
 			...(text !== undefined && { body: text }),
 			redirect: 'manual',
 		}).catch((error: unknown) => {
-			throw new HttpError(
-				502,
-				`${url.origin} cannot be reached: ${String((error as Error).cause)}`,
-			);
+			const { cause } = error as Error;
+			throw new HttpError(502, `${url.origin} cannot be reached: ${String(cause)}`);
 		});
 		const { status, headers } = response;
 		const came = [...headers].filter(([name]) => !OWN_HEADERS.test(name));
