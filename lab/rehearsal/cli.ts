@@ -66,10 +66,17 @@ function toScenarios(text: string): readonly string[] {
 }
 
 async function main(files: readonly string[], options: CliOptions): Promise<void> {
+	let isStopping = false;
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-		process.on(signal, () => void running.stop().finally(() => process.exit(130)));
+		process.on(signal, () => {
+			if (!isStopping) console.error('\nStopping …');
+			isStopping = true;
+			void running.stop().finally(() => process.exit(130));
+		});
 	}
 	const code = await run(files, options).catch((error: unknown) => {
+		// Its n8n is gone: that is no failure of the rehearsal.
+		if (isStopping) return 130;
 		console.error(`\nThe rehearsal failed: ${(error as Error).message}`);
 		return 2;
 	});

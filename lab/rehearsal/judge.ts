@@ -108,19 +108,29 @@ type Connections = Readonly<Record<string, readonly (readonly { readonly node: s
 /** What came out of this package's nodes in an execution. */
 function itemsOf({ data }: Execution, { workflow, starts }: Copy): readonly Said[] {
 	const find = (name: string) => workflow.nodes.find((node) => node.name === name);
+	const { runData } = data.resultData;
+	/** A node that does nothing, or that drops an item, tells nobody about it. */
+	const hears = (name: string, item: INodeExecutionData) => {
+		const type = find(name)?.type;
+		if (type === `${BASE}noOp`) return workflow.connections[name] !== undefined;
+		// Its second output, which nothing can be connected to, has what it drops.
+		const passed = JSON.stringify(runData[name]?.map((run) => run.data?.['main']?.[0]) ?? []);
+		return type !== `${BASE}filter` || passed.includes(JSON.stringify(item.json));
+	};
 	const { byPerson, kind } = starts.at(-1)!;
-	return Object.entries(data.resultData.runData).flatMap(([name, runs]) => {
+	return Object.entries(runData).flatMap(([name, runs]) => {
 		const node = find(name);
 		if (node === undefined || !isOwn(node)) return [];
 		const connections = (workflow.connections[name] ?? {}) as Connections;
 		// The person who has asked in a chat or a form reads the result.
 		const isAnswer = byPerson && kind !== 'webhook' && Object.keys(connections).length === 0;
 		const toSaid = (item: INodeExecutionData, type: string, output: number): Said => {
-			const to = (connections[type]?.[output] ?? []).map((each) => each.node);
+			const all = (connections[type]?.[output] ?? []).map((each) => each.node);
+			const failed = isFailed(item);
+			const to = failed ? all.filter((each) => hears(each, item)) : all;
 			const isMixed =
 				type === 'main' && output === 0 && node.onError === 'continueRegularOutput';
 			const isTold = to.every((each) => !isMixed || TELLING.includes(find(each)?.type ?? ''));
-			const failed = isFailed(item);
 			const isUnheard = failed && !(to.length > 0 ? isTold : isAnswer);
 			const label = node.type === `${OWN}waitForVideo` && output === 1 ? 'Failed' : 'Error';
 			return {

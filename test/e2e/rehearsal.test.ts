@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { IConnections, INode } from 'n8n-workflow';
+
 import { startRestartableN8n } from '../../lab/n8n/restartableN8n';
 import { ROOT } from '../../lab/paths';
 import type { ExportedWorkflow } from '../../lab/rehearsal/copyWorkflow';
@@ -16,6 +18,54 @@ const BAD = ['failed-leads-nowhere', 'webhook-without-key', 'no-ledger'];
 
 const running = new Running();
 let rehearsals: readonly Rehearsal[];
+let deaf: readonly Rehearsal[];
+
+/** Nodes behind Failed that nobody hears of it from. */
+const DEAF: Readonly<Record<string, Pick<INode, 'typeVersion' | 'parameters'>>> = {
+	noOp: { typeVersion: 1, parameters: {} },
+	filter: {
+		typeVersion: 2.2,
+		parameters: {
+			conditions: {
+				conditions: [
+					{
+						leftValue: '={{ $json.status }}',
+						rightValue: 'completed',
+						operator: { type: 'string', operation: 'equals' },
+					},
+					{
+						leftValue: '={{ $json.reason }}',
+						operator: { type: 'string', operation: 'notExists', singleValue: true },
+					},
+				],
+				combinator: 'and',
+				options: { version: 2, typeValidation: 'loose' },
+			},
+		},
+	},
+};
+
+/** The workflow with such a node behind Failed; what it lets through goes where the completed videos go. */
+function withDeafNode(workflow: ExportedWorkflow, type: string): ExportedWorkflow {
+	const name = 'Behind Failed';
+	const deafNode: INode = {
+		...{ id: type, name, type: `n8n-nodes-base.${type}`, position: [880, 200] },
+		...DEAF[type]!,
+	};
+	const connections = workflow.connections as IConnections;
+	const completed = connections['Wait for Video']!['main']![0]!;
+	const failed = [{ node: name, type: 'main', index: 0 } as const];
+	return {
+		...workflow,
+		name: `${workflow.name} ${type}`,
+		nodes: [...workflow.nodes, deafNode],
+		connections: {
+			...connections,
+			'Wait for Video': { main: [completed, failed] },
+			...(type === 'filter' && { [name]: { main: [completed] } }),
+		},
+	};
+}
 
 beforeAll(async () => {
 	const files = [
@@ -30,6 +80,9 @@ beforeAll(async () => {
 	);
 	const n8n = running.keep(await startRestartableN8n());
 	rehearsals = await rehearse(workflows, { n8n, only: ONLY });
+	const [badOne] = workflows.slice(EXAMPLES.length);
+	const deafOnes = Object.keys(DEAF).map((type) => withDeafNode(badOne!, type));
+	deaf = await rehearse(deafOnes, { n8n, only: ['expired-url'] });
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
@@ -105,6 +158,14 @@ it('an output Failed that leads nowhere loses a paid video', () => {
 		type: 'n8n-nodes-base.slack',
 		by: 'a stub that returns {}',
 	});
+});
+
+it.each(Object.keys(DEAF))('nobody is told of a failed video by a node of type %s', (type) => {
+	const { results } = deaf[Object.keys(DEAF).indexOf(type)]!;
+	const [normal, expired] = results;
+	expect(normal).toMatchObject({ delivered: 2, problems: [] });
+	expect(expired).toMatchObject({ created: 2, lost: 1, isGreen: true });
+	expect(expired!.problems.join()).toContain('1 paid video was lost under green');
 });
 
 it('a webhook without an Idempotency Key pays twice for a request that arrives twice', () => {
