@@ -86,6 +86,21 @@ const REQUESTS: readonly (readonly [string, readonly string[], readonly string[]
 		['FunctionCallingAgent'],
 	],
 	[
+		'Describe the picture that a visitor sends',
+		['image description', 'vision'],
+		['ChatCompletion'],
+	],
+	[
+		'Check whether my video is done, and mail me the mp4',
+		['check task', 'mp4'],
+		['WaitForVideo'],
+	],
+	[
+		'A commercial for each product, no more than ten a day',
+		['video commercial'],
+		['CreateVideo', 'WaitForVideo'],
+	],
+	[
 		'A super assistant that remembers each customer',
 		['super assistant', 'remember'],
 		['SuperAssistant'],

@@ -49,14 +49,14 @@ const SEARCHES: Readonly<Record<string, readonly string[]>> = {
 	'Create Video': [
 		...['create video', 'text to video', 'image to video', 'generate video', 'ai video'],
 		...['animate', 'animation', 'movie', 'film', 'clip', 'reel', 'videos', 'make videos'],
-		...['make a video', 'create a video', 'generate a video'],
+		...['make a video', 'create a video', 'generate a video', 'video from photo', 'commercial'],
 	],
 	'Wait for Video': [
 		...['wait for video', 'download video', 'video status', 'get video', 'poll', 'polling'],
 	],
 	'Chat Completion': [
 		...['chat completion', 'chatbot', 'bot', 'ask', 'gpt', 'knowledge base', 'rag'],
-		...['summarize', 'extract data', 'streaming', 'structured output'],
+		...['summarize', 'extract data', 'streaming', 'structured output', 'ask ai'],
 	],
 	'Agent with Tools': ['agent with tools', 'function calling', 'tool calling', 'tools'],
 	'Super Assistant': ['super assistant', 'memory', 'session'],
@@ -67,6 +67,7 @@ const SHARED_SEARCHES = {
 	...{ video: 'Create Video', llm: 'Chat Completion', agent: 'Agent with Tools' },
 	...{
 		ai: 'Chat Completion',
+		vision: 'Chat Completion',
 		assistant: 'Super Assistant',
 		'chat model': 'Agent Video Chat Model',
 	},
