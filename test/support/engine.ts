@@ -1,8 +1,5 @@
 import 'reflect-metadata';
 
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-
 import { ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
 import {
 	createRunExecutionData,
@@ -24,7 +21,6 @@ import {
 } from 'n8n-workflow';
 
 import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
-import { ROOT } from '../../lab/paths';
 import { NODE_NAMES } from '../../scripts/nodePages';
 import { dataTables, type DataTables } from './dataTables';
 import { groupedOptions } from './groupedOptions';
@@ -35,10 +31,10 @@ const NODE = 'Tested';
 const STUB = 'test.stub';
 const MODEL_CALLER = 'test.modelCaller';
 
-/** Loads a node of nodes/ at once, as an import of its class does. */
+/** Loads a node of nodes/ at once, as an import of its class does. A bundler takes the path for a pattern. */
 function packageType(name: string): readonly [type: string, node: INodeType] {
-	const load = createRequire(__filename);
-	const classes = load(join(ROOT, 'nodes', name, `${name}.node.ts`)) as Readonly<
+	// eslint-disable-next-line @typescript-eslint/no-require-imports -- `import` with a path is asynchronous
+	const classes = require(`../../nodes/${name}/${name}.node.ts`) as Readonly<
 		Record<string, new () => INodeType>
 	>;
 	const node = new classes[name]!();
