@@ -22,6 +22,11 @@ const MAX_CHOICES = 8;
 const numberOr = (value: unknown, otherwise: number): number =>
 	typeof value === 'number' && value >= 1 ? Math.floor(value) : otherwise;
 
+const asTool = (declared: unknown) => ({ type: 'function', function: declared });
+
+const withKnownRole = (message: unknown) =>
+	isObject(message) && message['role'] === 'developer' ? { ...message, role: 'system' } : message;
+
 const nameOf = (tool: unknown): unknown =>
 	isObject(tool) && isObject(tool['function']) ? tool['function']['name'] : undefined;
 
@@ -51,11 +56,8 @@ export function serviceRequest(given: Json): Json {
 	const body: Json = isOld
 		? {
 				...rest,
-				tools: functions.map((declared: unknown) => ({
-					type: 'function',
-					function: declared,
-				})),
-				tool_choice: isObject(called) ? { type: 'function', function: called } : called,
+				tools: functions.map(asTool),
+				tool_choice: isObject(called) ? asTool(called) : called,
 			}
 		: given;
 	const { stop, temperature, model, messages } = body;
@@ -70,13 +72,7 @@ export function serviceRequest(given: Json): Json {
 	return {
 		...body,
 		...choiceOf(body),
-		...(Array.isArray(messages) && {
-			messages: messages.map((message: unknown) =>
-				isObject(message) && message['role'] === 'developer'
-					? { ...message, role: 'system' }
-					: message,
-			),
-		}),
+		...(Array.isArray(messages) && { messages: messages.map(withKnownRole) }),
 		...(schema && { response_format: { type: 'json_object' } }),
 		...(typeof stop === 'string' && { stop: [stop] }),
 		...(typeof temperature === 'number' && { temperature: Math.min(temperature, 1) }),

@@ -170,6 +170,18 @@ describe('what people ask in workflows', () => {
 			'Translate to German as JSON with key translations: apple, dog',
 			{ translations: ['Apfel', 'Hund'] },
 		],
+		[
+			'As JSON with keys invoice_number, date and total: invoice INV-2041 of 2026-03-15, 3 lamps at $20, total $210.50',
+			{ invoice_number: 'INV-2041', date: '2026-03-15', total: 210.5 },
+		],
+		[
+			'As JSON with keys author and duration_minutes: a talk of 2026, 45 minutes, author Jane Doe',
+			{ author: 'Jane Doe', duration_minutes: 45 },
+		],
+		[
+			'用JSON回答，字段为 sentiment（正面、负面）和 priority（高、低）：系统崩溃了，太糟糕了',
+			{ sentiment: '负面', priority: '高' },
+		],
 	])('in JSON mode: %s', async (question, answer) => {
 		const { content } = await service.say(question, {
 			response_format: { type: 'json_object' },
@@ -200,6 +212,19 @@ describe('what people ask in workflows', () => {
 			tier: 'silver',
 		});
 	});
+});
+
+it.each([
+	['a talk on April 7, 2026 in Berlin, online: false', '2026-04-07', false],
+	['日期 2026年3月18日，online: true', '2026-03-18', true],
+	['the 1st February 2026', '2026-02-01', true],
+])('dates and flags of a schema hold in: %s', async (fact, date, online) => {
+	const properties = { date: { ...text, format: 'date' }, online: { type: 'boolean' } };
+	const { content } = await service.say(
+		`As JSON: ${fact}\n${JSON.stringify({ type: 'object', properties })}`,
+		{ response_format: { type: 'json_object' } },
+	);
+	expect(JSON.parse(content ?? '')).toEqual({ date, online });
 });
 
 describe.each(Object.entries(PHRASINGS))('in other words: %s', (_task, rows) => {

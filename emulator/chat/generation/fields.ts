@@ -23,6 +23,16 @@ export function namedValue(name: string, text: string): string | undefined {
 	return quoted ?? plain?.split(/\s+(?=\p{Ll})/u)[0];
 }
 
+/** Number after or before a word of a name in the text, unless it begins a list: `total: $210`, `总额 ¥300`, `45 minutes`. */
+export function namedNumber(name: string, text: string): string | undefined {
+	const words = wordsOf(name).flatMap((word) => [word, ...toChinese(word)]);
+	const any = `(?<!\\p{Script=Latin})(?:${words.join('|') || '(?!)'})`;
+	const number = '(\\d+(?:,\\d{3})*(?:\\.\\d+)?)(?![.,]?\\d|\\s*[,，、+]\\s*\\d|\\s+and\\s\\d)';
+	const after = `${any}(?:\\s|is\\b|of\\b|[为是=:：$€£¥￥])*${number}`;
+	const found = new RegExp(`${after}|(?<![\\w.-])(\\d+(?:\\.\\d+)?)[ -]?${any}`, 'iu').exec(text);
+	return found?.slice(1).find(Boolean);
+}
+
 /** Values of a field such as `email` or `姓名` by its form; none for a field or a text that has none. */
 function valuesIn(text: string, name: string): readonly string[] {
 	// Chinese does not separate words: a name such as 发票号 has that of the field in it.

@@ -5,14 +5,14 @@ import { fillSchema } from '../tools/fillSchema';
 import type { JsonSchema } from '../tools/schema';
 import { aggregate } from './calculate';
 import { contentOf, isSo, labelsIn } from './classify';
-import { fieldIn, namedValue } from './fields';
+import { fieldIn, namedNumber, namedValue } from './fields';
 import { capitalize, languageOf } from './language';
 import type { Question } from './question';
 import { extractKeywords } from './words';
 import { writeNamed, writePieces, writeText, writeVideoPrompt } from './writeText';
 
 const KEY_LIST =
-	/(?:\b(?:keys?|fields?|properties|attributes)\b|字段|键)[\s:：]*(?:named|called|are|为|是)?[\s:：]*((?:[`"'*“]*[\p{L}\p{N}_]+?[`"'*”]*(?:\s*[(（][^)）]*[)）])?(?:\s*[,，、]\s*(?:and\s+)?|\s+and\s+|和|(?![\p{L}\p{N}_])))+)/iu;
+	/(?:\b(?:keys?|fields?|properties|attributes)\b|字段|键)[\s:：]*(?:named|called|are|为|是)?[\s:：]*((?:[`"'*“]*[\p{L}\p{N}_]+?[`"'*”]*(?:\s*[(（][^)）]*[)）])?(?:\s*[,，、]\s*(?:and\s+)?|\s+and\s+|\s*和\s*|(?![\p{L}\p{N}_])))+)/iu;
 const SEPARATOR = /\s*[,，、]\s*(?![^(（]*[)）])|\s+and\s+(?![^(]*\))|和(?![^(（]*[)）])/;
 
 /** Types by the first character of a value in a JSON template; any other value is a text. */
@@ -77,12 +77,13 @@ function listOf(question: Question, key: string): readonly string[] {
 }
 
 function numberFor({ topic, text }: Question, key: string): number {
-	const sum = /sum|total|average|mean|合计|总|平均/i.test(key)
-		? aggregate(text)?.value
-		: undefined;
-	const field = Number(fieldIn(contentOf(text), key)?.replaceAll(',', ''));
-	const first = field || /\d+(?:\.\d+)?/.exec(text)?.[0];
-	return sum ?? Number(first ?? 1 + Math.floor(10 * chance(topic, key)));
+	const toNumber = (found = '') => Number(found.replaceAll(',', '')) || undefined;
+	const named = toNumber(namedNumber(key, text));
+	const isSum = named === undefined && /sum|total|average|mean|合计|总|平均/i.test(key);
+	const field = toNumber(fieldIn(contentOf(text), key) ?? fieldIn(text, key));
+	const stated = named ?? (isSum ? aggregate(text)?.value : undefined) ?? field;
+	const first = /\d+(?:\.\d+)?/.exec(text)?.[0];
+	return stated ?? Number(first ?? 1 + Math.floor(10 * chance(topic, key)));
 }
 
 /** What the request or an earlier message states for a key. */
@@ -111,7 +112,7 @@ const flag = ({ text }: Question, key: string) => isSo(key.replaceAll('_', ' '),
 const VALUES: readonly ValueRule[] = [
 	[/^(?:is|has|can|should)_?[A-Z_]|^(?:ok|valid|success)$/, flag],
 	[
-		/count|number|total|sum|score|stars|rating|seconds|duration|year|price|amount|quantity|temperature|合计|总|价格|金额|数量|评分/i,
+		/count|^number|total|sum|score|stars|rating|seconds|duration|year|price|amount|quantity|temperature|合计|总|价格|金额|数量|评分/i,
 		numberFor,
 	],
 	[/^(?:topic|subject|query)$/i, ({ topic }) => topic],

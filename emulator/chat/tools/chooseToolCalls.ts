@@ -18,22 +18,19 @@ interface ToolMatch {
 	readonly text: string;
 }
 
-/** Score of a keyword, by its place in the tool declaration. */
-const NAME_WEIGHT = 3;
-const DESCRIPTION_WEIGHT = 2;
-const PARAMETER_WEIGHT = 1;
+/** A keyword of a description is enough; one of a parameter is not. */
 const MIN_SCORE = 2;
 
-/** Keywords of a tool declaration, with their scores. */
+/** Keywords of a tool declaration, with their scores by the place. */
 function vocabulary(tool: Tool): ReadonlyMap<string, number> {
 	const { name, description = '' } = tool.function;
 	const { properties } = parametersOf(tool);
 	const weighted = (text: string, weight: number) =>
 		extractKeywords(text).map((word): [string, number] => [word, weight]);
 	return new Map([
-		...weighted(Object.keys(properties).join(' '), PARAMETER_WEIGHT),
-		...weighted(description, DESCRIPTION_WEIGHT),
-		...weighted(name, NAME_WEIGHT),
+		...weighted(Object.keys(properties).join(' '), 1),
+		...weighted(description, 2),
+		...weighted(name, 3),
 	]);
 }
 
@@ -108,12 +105,10 @@ const MAX_CALLS = 16;
 /** A call with arguments that satisfy the JSON schema of the tool, from a text where possible. */
 function toCall({ tool, text }: ToolMatch, nowMs: number): ChosenToolCall {
 	const { name, parameters = {} } = tool.function;
-	const context = {
-		entities: extractEntities(text, nowMs, vocabulary(tool)),
-		root: parameters,
-	};
+	const entities = extractEntities(text, nowMs, vocabulary(tool));
 	const schema = { ...resolveSchema(parameters, parameters), type: 'object' };
-	return { name, arguments: fillSchema(schema, name, context) as ChosenToolCall['arguments'] };
+	const filled = fillSchema(schema, name, { entities, root: parameters });
+	return { name, arguments: filled as ChosenToolCall['arguments'] };
 }
 
 /** Instructions about the format of the answer, not for a tool: `…, answer in JSON`. */

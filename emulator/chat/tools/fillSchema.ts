@@ -1,7 +1,8 @@
 import { classifyOne } from '../generation/classify';
 import type { Entities } from './entities';
 import { namedValue } from '../generation/fields';
-import { fillString, findMentioned, namedList } from './fillString';
+import { extractKeywords } from '../generation/words';
+import { fillString, namedList } from './fillString';
 import { resolveSchema, schemaType, type JsonSchema } from './schema';
 
 /** State of the generation of one set of arguments. */
@@ -56,7 +57,10 @@ function fillArray(schema: JsonSchema, name: string, context: FillContext): read
 /** Whether the message mentions an optional property. */
 function isMentioned(name: string, value: unknown, { entities, root }: FillContext): boolean {
 	const schema = resolveSchema(value, root);
-	if (schema.enum) return findMentioned(schema.enum, entities) !== undefined;
+	const known = extractKeywords(entities.text);
+	const wanted = schema.enum?.map((one) => extractKeywords(String(one)));
+	if (wanted)
+		return wanted.some((words) => words[0] && words.every((word) => known.includes(word)));
 	if (schemaType(schema) === 'string') return namedValue(name, entities.text) !== undefined;
 	return (
 		schemaType(schema) !== 'object' && entities.text.toLowerCase().includes(name.toLowerCase())
@@ -98,7 +102,7 @@ const FILLERS: Readonly<
 
 /** Entities with a written value in the place of what a value of its type is made from. */
 function withWritten(entities: Entities, value: unknown): Entities {
-	if (typeof value === 'number') return { ...entities, numbers: [value] };
+	if (typeof value === 'number') return { ...entities, numbers: [value], subject: String(value) };
 	if (Array.isArray(value)) return { ...entities, subjects: value.map(String) };
 	if (typeof value === 'boolean') return { ...entities, text: value ? '' : 'no' };
 	return { ...entities, subject: String(value) };

@@ -5,21 +5,25 @@ import { splitList, type Entities } from './entities';
 import type { JsonSchema } from './schema';
 
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-const found = (pattern: RegExp, text: string, otherwise: string): string =>
-	pattern.exec(text)?.[0] ?? otherwise;
+/** The first date of a text with its year, also of one such as `2026年3月15日` or `March 15, 2026`. */
+function dateIn(text: string): number {
+	const date = /.*\d{4}.*/.exec(fieldIn(text, 'date') ?? '')?.[0];
+	return Date.parse(`${date?.replace(/[年月]/g, '-').replace(/日|(?<=\d)[a-z]+/, '')} UTC`);
+}
 
 /** Generators by JSON schema `format`. */
 const FORMATS: Readonly<Record<string, (entities: Entities) => string>> = {
-	date: ({ text, nowMs }) => found(/\d{4}-\d\d-\d\d/, text, isoDay(nowMs)),
+	date: ({ text, nowMs }) => isoDay(dateIn(text) || nowMs),
 	time: ({ nowMs }) => new Date(nowMs).toISOString().slice(11, 19) + 'Z',
 	'date-time': ({ text, nowMs }) =>
-		found(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/, text, new Date(nowMs).toISOString()),
+		/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/.exec(text)?.[0] ??
+		new Date(nowMs).toISOString(),
 	email: ({ text }) => fieldIn(text, 'email') ?? 'someone@example.com',
 	uri: ({ text }) => fieldIn(text, 'url') ?? 'https://example.com/',
 	url: ({ text }) => fieldIn(text, 'url') ?? 'https://example.com/',
 	uuid: ({ text }) =>
 		hexId(32, text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5'),
-	ipv4: ({ text }) => found(/\b\d{1,3}(?:\.\d{1,3}){3}\b/, text, '127.0.0.1'),
+	ipv4: ({ text }) => /\b\d{1,3}(?:\.\d{1,3}){3}\b/.exec(text)?.[0] ?? '127.0.0.1',
 	hostname: () => 'example.com',
 };
 
@@ -34,15 +38,6 @@ export function namedList(name: string, { text }: Entities): readonly string[] {
 /** Whether a property is named like an identifier, such as an order number. */
 export const isIdentifierName = (name: string): boolean =>
 	/(?:^|[_-])(?:id|code|number|no|sku|key)$|Id$|Code$|Number$/.test(name);
-
-/** First value of an enumeration that the text mentions. */
-export function findMentioned(values: readonly unknown[], { text }: Entities): unknown {
-	const words = extractKeywords(text);
-	return values.find((value) => {
-		const wanted = extractKeywords(String(value));
-		return wanted.length > 0 && wanted.every((word) => words.includes(word));
-	});
-}
 
 /** What the patterns of identifiers often match. */
 const SAMPLES = ['1', '12', '123', '1234', 'a', 'A', 'abc', 'ABC'];
