@@ -27,6 +27,7 @@ export interface Copy {
 }
 
 const WEBHOOK = `${BASE}webhook`;
+const WITHOUT_BODY = 'a request without a body: pin data to the trigger, and its body is sent';
 const CALLED = `${BASE}executeWorkflowTrigger`;
 const { triggers: TRIGGERS } = NODES;
 const { rank: SCHEDULE_RANK } = TRIGGERS[`${BASE}scheduleTrigger`]!;
@@ -68,6 +69,8 @@ export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
 		const json = ('json' in first ? first.json : first) as Start['pinned'];
 		if (kind.kind !== 'webhook' || node.type === WEBHOOK) {
 			starts.push({ ...kind, pinned: json, node: opened(own, kind.kind) });
+			if (node.type === WEBHOOK && json['body'] === undefined)
+				replaced.push({ node: node.name, type: node.type, by: WITHOUT_BODY });
 			return [starts.at(-1)!.node];
 		}
 		const as = { name: `Start of ${node.name}`, type: WEBHOOK, typeVersion: 2.1 };

@@ -118,6 +118,20 @@ describe('the copy', () => {
 		expect(copy.credentials).toEqual({ agentVideoApi: { id: '', name: 'normal_0' } });
 	});
 
+	it('says that a webhook gets no body, unless one is pinned to it', () => {
+		const hook = node('Hook', 'n8n-nodes-base.webhook');
+		const pinned = { Hook: [{ json: { body: { prompt: 'a fox' } } }] };
+		const replacedWith = (more: Partial<ExportedWorkflow>) =>
+			copyWorkflow(workflowOf([hook, CREATE], more), 'normal_0').replaced;
+		expect(replacedWith({})[0]).toMatchObject({
+			node: 'Hook',
+			by: 'a request without a body: pin data to the trigger, and its body is sent',
+		});
+		expect(replacedWith({ pinData: pinned })).not.toContainEqual(
+			expect.objectContaining({ node: 'Hook' }),
+		);
+	});
+
 	it('starts a form before a schedule, and needs a trigger', () => {
 		const form = node('Form', 'n8n-nodes-base.formTrigger');
 		const { starts } = copyWorkflow(workflowOf([SCHEDULE, form]), 'normal_0');
