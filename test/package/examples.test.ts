@@ -9,7 +9,7 @@ import {
 	readExampleFile,
 	SMTP_CREDENTIAL,
 } from '../../lab/n8n/readExample';
-import type { Workflow } from '../../lab/n8n/workflow';
+import type { ExportedWorkflow } from '../../lab/rehearsal/copyWorkflow';
 import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
 import { layOut } from '../support/canvas';
 import { canvasFaults } from '../support/canvasFaults';
@@ -17,7 +17,7 @@ import { canvasFaults } from '../support/canvasFaults';
 const NOTE = 'n8n-nodes-base.stickyNote';
 const README = readFileSync(join(ROOT, 'examples', 'README.md'), 'utf8');
 let files: readonly string[];
-let examples: readonly Workflow[];
+let examples: readonly ExportedWorkflow[];
 
 beforeAll(async () => {
 	files = await exampleFiles();
@@ -55,6 +55,12 @@ test('the nodes use the credential name that n8n suggests first, without an ID',
 			: others[type];
 		expect({ name, credentials }).toStrictEqual({ name, credentials: wanted });
 	}
+});
+
+test('pinned data are items, whose fields expressions read', () => {
+	for (const { name, pinData = {} } of examples)
+		for (const item of Object.values(pinData).flat())
+			expect({ name, fields: Object.keys(item) }).toStrictEqual({ name, fields: ['json'] });
 });
 
 test('the first node is a green note that says what the workflow does and how to try it', () => {

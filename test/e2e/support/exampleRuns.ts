@@ -461,6 +461,14 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			}
 			expect(failureOf(await lab.client.lastExecution(errors))).toBe('');
 			expect(mailbox.letters).toHaveLength(1);
+
+			// A night that fails before it has paid for anything.
+			lab.emulator.faults.add({ kind: 'status', status: 401, path: CHAT });
+			await postWebhook(`${lab.n8n.url}/webhook/${path}`, {});
+			await until(() => mailbox.letters.length > 1);
+			expect(mailbox.letters[1]!.text).toMatch(
+				/^Write Prompt: .*\n.*\n\nVideos of this execution:\nnone$/,
+			);
 		} finally {
 			await mailbox.stop();
 		}

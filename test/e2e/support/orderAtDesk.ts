@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 
+import { goTo } from '../../../lab/browser/openChat';
 import { openEditor } from '../../../lab/browser/openEditor';
 import { openPage } from '../../../lab/browser/openPage';
 import { failureOf } from '../../../lab/n8n/execution';
@@ -91,7 +92,7 @@ export async function orderAtDesk(lab: ExampleLab): Promise<void> {
 
 /** Fills in the form. Returns what its last page shows: figures by customer. */
 async function fillIn(page: Page, form: string, customer: string, prompt: string) {
-	await page.goto(form);
+	await goTo(page, form);
 	// n8n asks whether the form may use the account.
 	const allow = page.getByText('Allow access');
 	const name = page.locator('input[type="text"]').first();
