@@ -38,6 +38,33 @@ const TEXTS: Readonly<Record<string, readonly [said: string, shown: string]>> = 
 	'a tag in capitals': ['!<IMG/SRC=//tracker.example/>', '[image](<//tracker.example/>)'],
 	'another tag': [`<image href="${AT}">`, `&lt;image href="${AT}">`],
 	'a tag without an end': [`<img src="${AT}"`, `[image](<${AT}>)`],
+	'a title in parentheses': [`![x](${AT} (a title))`, `[x](${AT} (a title))`],
+	'an escaped bracket': [`![a \\] b](${AT})`, `[a \\] b](${AT})`],
+	'a definition before its image': [`[r]: ${AT}\n\n![x][R]`, `[r]: ${AT}\n\n[x][R]`],
+	'a title in the next line': [`![x](${AT}\n'title')`, `[x](${AT}\n'title')`],
+	'a link without an image': [`${AT} <${AT}>`, `${AT} <${AT}>`],
+	'entities below a file host': [
+		'![x](http://tracker.example&sol;.cdn.example.com/)',
+		'[x](http://tracker.example&sol;.cdn.example.com/)',
+	],
+	'entities behind a long user': [
+		`![x](http://${'a'.repeat(1_000)}@tracker.example&sol;.cdn.example.com/)`,
+		`[x](http://${'a'.repeat(1_000)}@tracker.example&sol;.cdn.example.com/)`,
+	],
+	'a tag with a tab between slashes': [
+		'<img src="/\t/tracker.example/">',
+		'&lt;img src="/\t/tracker.example/">',
+	],
+	'a tag with line breaks between slashes': [
+		'<img src="/\r\n/tracker.example/">',
+		'&lt;img src="/\r\n/tracker.example/">',
+	],
+	'a tag with a set of sources': [`<img srcset="${AT} 2x">`, `&lt;img srcset="${AT} 2x">`],
+	'a tag with a comment in it': [`<img <!-- --> src="${AT}">`, `&lt;img <!-- --> src="${AT}">`],
+	'an image of a file host': [
+		'![x](http://eu.cdn.example.com/a&b.png?c&d)',
+		'![x](http://eu.cdn.example.com/a&b.png?c&d)',
+	],
 	'an image of the service': ['![x]($own/a_1.png "a")', '![x]($own/a_1.png "a")'],
 	'an image in the text': [`![x](${FILE})`, `![x](${FILE})`],
 	'no image': ['Hi! [a](b)! 1 < 2 <b>!</b>', 'Hi! [a](b)! 1 < 2 <b>!</b>'],
@@ -94,7 +121,11 @@ describe.each(COLUMNS)('$title', ({ title, node, streaming }) => {
 		];
 		const { run, chunks } = await runWorkflow(nodes, { Chat: [['Answer']] }, 'Chat', {
 			items: [{ chatInput: 'Hi' }],
-			credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+			credential: {
+				baseUrl: server.url,
+				apiKey: 'k-secret-key',
+				fileHosts: '*.cdn.example.com',
+			},
 			streaming,
 			...(isModel && { model: { name: 'Model', of: 'Answer' } }),
 		});

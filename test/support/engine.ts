@@ -53,7 +53,12 @@ export interface EnvironmentOptions {
 	readonly items?: readonly IDataObject[];
 	/** The binary fields of each input item. */
 	readonly binaries?: readonly IBinaryKeyData[];
-	readonly credential: { readonly baseUrl: string; readonly apiKey: string };
+	readonly credential: {
+		readonly baseUrl: string;
+		readonly apiKey: string;
+		/** Hosts whose files are trusted, separated by commas. */
+		readonly fileHosts?: string;
+	};
 	/** Whether the trigger accepts a streamed response, as a chat or webhook does. */
 	readonly streaming?: boolean;
 	/** Which execution this is, so that a later run can play its retry. A retry has the token of the execution it repeats. */

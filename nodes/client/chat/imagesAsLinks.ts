@@ -8,9 +8,12 @@ const MAX_HELD = 2_000;
 const ALT = '[^[\\]<\\n]{0,1000}';
 const FILE = 'data:image/(?:png|jpe?g|gif|webp);base64,';
 const IN_URL = '[^\\s()<>[\\]\\\\]';
-/** What follows the exclamation mark of an image in the one form that may stay: up to the end of its URL, or to the data of a file. */
+/**
+ * What follows the exclamation mark of an image in the one form that may stay: up to the end of its URL, or to the data of a
+ * file. An entity in a host, such as `&sol;`, is the end of its name for Markdown.
+ */
 const SIMPLE = new RegExp(
-	`\\[${ALT}\\]\\((?:(https?://${IN_URL}{1,4000})|${FILE}(?=[\\w+/=]))`,
+	`\\[${ALT}\\]\\((?:(https?://(?![^/?#]{0,4000}&)${IN_URL}{1,4000})|${FILE}(?=[\\w+/=]))`,
 	'iy',
 );
 const DATA_END = /[^\w+/=]/g;
@@ -55,8 +58,8 @@ export function imagesAsLinks(text: string, isKnown?: IsKnown): string {
 			const url = simpleUrl(text, at + image.length);
 			return url !== undefined && (url === 'data:' || isKnown(url)) ? image : '';
 		}
-		// Whole, and without any way to name another host.
-		if (/^[^:&\\]*>$/.test(image) && !image.includes('//')) return image;
+		// Whole, and without any way to name another host. A browser skips white space between slashes.
+		if (/^[^:&\\]*>$/.test(image) && !/\/\s*\//.test(image)) return image;
 		const [, source] = /\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"']+)/i.exec(attributes) ?? [];
 		return source === undefined ? image.replace('<', '&lt;') : `[image](<${source}>)`;
 	});

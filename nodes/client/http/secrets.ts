@@ -69,12 +69,12 @@ function spellingOf(character: string, anyCharacter = false): string {
 	const spellings = [
 		// As it is, a special character also behind backslashes.
 		isWord ? character : `\\\\{0,3}[\\x${hex}${inBase64url}]`,
-		// In a URL.
-		`%${anyCase}`,
-		// In JSON, also in JSON within JSON.
-		`\\\\{1,3}u00${anyCase}`,
+		// In a URL, also in a URL within a URL.
+		`%(?:25){0,2}${anyCase}`,
+		// In JSON, also in JSON within JSON, and in JavaScript.
+		`\\\\{1,3}(?:u00|x)${anyCase}`,
 		// In HTML, by its number or its name.
-		`&#(?:[xX]0{0,6}${anyCase}|0{0,6}${character.charCodeAt(0)});`,
+		`&(?:amp;)?#(?:[xX]0{0,6}${anyCase}|0{0,6}${character.charCodeAt(0)});?`,
 		...(isWord ? [] : ['&[a-z]{2,8};']),
 	];
 	return `(?:${spellings.join('|')})`;
