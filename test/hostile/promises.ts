@@ -309,8 +309,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'URL-encoded',
 			'nodes/client/http/secrets.ts',
-			'`%${anyCase}`',
-			'`%%${anyCase}`',
+			'`%(?:25){0,2}${anyCase}`',
+			'`%%(?:25){0,2}${anyCase}`',
 			'nodes/keyMasking',
 		],
 		[
@@ -399,6 +399,13 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'nodes/client/chat/imagesAsLinks.ts',
 			"return url !== undefined && (url === 'data:' || isKnown(url)) ? image : '';",
 			'return image;',
+			'client/imagesAsLinks',
+		],
+		[
+			'An entity in a host ends its name',
+			'nodes/client/chat/imagesAsLinks.ts',
+			'(?![^/?#]{0,4000}&)',
+			'',
 			'client/imagesAsLinks',
 		],
 		[

@@ -401,6 +401,20 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		{ skip: chatsOnly },
 	),
 	quote(
+		'the name of a field',
+		changed((fields, exchange) => ({ ...fields, [bearer(exchange)]: 1 })),
+		{ ends: 'badly' },
+	),
+	quote(
+		'arguments of a tool call, split over two events',
+		(exchange) => {
+			const text = JSON.stringify({ customerId: bearer(exchange) });
+			const more = { index: 0, function: { arguments: text.slice(27) } };
+			toolCalls([call(text.slice(0, 27)), more])(exchange);
+		},
+		{ ends: 'badly', skip: toolsOnly, count: 1 },
+	),
+	quote(
 		'an error message, every character percent-encoded or escaped',
 		(exchange) => {
 			const key = bearer(exchange);
@@ -525,6 +539,36 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 			response.writeHead(400, { 'content-type': 'application/json' });
 			response.end(`{"error":{"message":${DEEP}},"trace_id":${DEEP}}`);
 		},
+	},
+	{
+		title: 'an error event of a hundred thousand levels',
+		ends: 'badly',
+		act: (exchange) => {
+			const error = `{"error":{"message":"${STRANGER}","code":${DEEP}},"trace_id":${DEEP}}`;
+			send(exchange, exchange.answer.isStream ? `event: error\ndata: ${error}\n\n` : error);
+		},
+	},
+	{
+		title: 'texts of a hundred thousand levels beside a large number',
+		act: replaced(
+			(fields) => ({ ...(withText(fields, 'deep-value') as object), task_id: 'id' }),
+			/"(?:deep-value|id)"/,
+			(marker) => (marker === '"id"' ? LARGE_ID : nested(20_000)),
+		),
+		count: 3,
+	},
+	{
+		title: 'results of tools of twenty thousand objects, with a large number in the last one',
+		act: replaced(
+			(fields) => ({ ...fields, extension: 'deep-value' }),
+			MARKER,
+			() => {
+				const levels = 20_000;
+				const deepest = `${'{"a":'.repeat(levels)}${LARGE_ID}${'}'.repeat(levels)}`;
+				return `{"type":"tool_calls","data":{"tool_calls":[{"result":${deepest}}]}}`;
+			},
+		),
+		count: 3,
 	},
 	{
 		title: 'tool arguments of a hundred thousand levels',
