@@ -17,7 +17,7 @@ import { showMails } from './showMails';
 import { startN8n, type N8n } from '../n8n/startN8n';
 import { freePort } from '../services/freePort';
 import { Running } from '../services/Running';
-import { step } from '../services/step';
+import { expectFailures, step } from '../services/step';
 import { chatUrl } from '../n8n/streamChat';
 
 interface DemoOptions {
@@ -138,6 +138,7 @@ async function main(options: DemoOptions): Promise<void> {
 		process.on(signal, () => {
 			if (!isStopping) console.log('\nStopping …');
 			isStopping = true;
+			expectFailures();
 			void running.stop().finally(() => process.exit(interruptedCode));
 		});
 	}

@@ -8,7 +8,7 @@ import { buildPackage } from '../n8n/buildPackage';
 import { installLab } from '../n8n/installLab';
 import { startRestartableN8n } from '../n8n/restartableN8n';
 import { Running } from '../services/Running';
-import { step } from '../services/step';
+import { expectFailures, step } from '../services/step';
 import type { ExportedWorkflow } from './copyWorkflow';
 import { rehearse } from './rehearse';
 import { isGood, toPage, toTable } from './report';
@@ -71,6 +71,7 @@ async function main(files: readonly string[], options: CliOptions): Promise<void
 		process.on(signal, () => {
 			if (!isStopping) console.error('\nStopping …');
 			isStopping = true;
+			expectFailures();
 			void running.stop().finally(() => process.exit(130));
 		});
 	}

@@ -3,6 +3,13 @@ import { Listr } from 'listr2';
 /** Interval of progress updates in milliseconds. A log file gets fewer than a terminal. */
 const REFRESH_MS = process.stdout.isTTY ? 1_000 : 15_000;
 
+let isStopping = false;
+
+/** Before a program stops what its steps use: a step that fails from now on does not end, and shows no error. */
+export function expectFailures(): void {
+	isStopping = true;
+}
+
 /**
  * Runs one step of a program and shows its title, its progress and its duration.
  *
@@ -34,6 +41,9 @@ export async function step<T>(
 							show();
 						}),
 					);
+				} catch (error) {
+					if (isStopping) await new Promise(() => undefined);
+					throw error;
 				} finally {
 					clearInterval(timer);
 				}
