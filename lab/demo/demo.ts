@@ -17,7 +17,7 @@ import { showMails } from './showMails';
 import { startN8n, type N8n } from '../n8n/startN8n';
 import { freePort } from '../services/freePort';
 import { Running } from '../services/Running';
-import { expectFailures, step } from '../services/step';
+import { isInterrupted, step, stopOnSignals } from '../services/step';
 import { chatUrl } from '../n8n/streamChat';
 
 interface DemoOptions {
@@ -33,7 +33,6 @@ const VIDEO_SECONDS = 12;
 const QUESTION = 'Give me one idea for a short video about the sea.';
 
 const running = new Running();
-let isStopping = false;
 /** Exit code after Ctrl+C: an error until there is a result. */
 let interruptedCode = 130;
 
@@ -134,21 +133,13 @@ async function showExamples(
 }
 
 async function main(options: DemoOptions): Promise<void> {
-	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-		process.on(signal, () => {
-			if (!isStopping) console.log('\nStopping …');
-			isStopping = true;
-			expectFailures();
-			void running.stop().finally(() => process.exit(interruptedCode));
-		});
-	}
+	stopOnSignals(running, () => interruptedCode);
 	try {
 		await demo(options);
 		interruptedCode = 0;
 		if (options.once) await running.stop();
 	} catch (error) {
-		// After Ctrl+C a failure is expected.
-		if (!isStopping) console.error(`\nThe demo failed: ${(error as Error).message}`);
+		if (!isInterrupted()) console.error(`\nThe demo failed: ${(error as Error).message}`);
 		await running.stop();
 		process.exitCode = 1;
 	}

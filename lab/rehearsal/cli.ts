@@ -8,7 +8,7 @@ import { buildPackage } from '../n8n/buildPackage';
 import { installLab } from '../n8n/installLab';
 import { startRestartableN8n } from '../n8n/restartableN8n';
 import { Running } from '../services/Running';
-import { expectFailures, step } from '../services/step';
+import { step, stopOnSignals } from '../services/step';
 import type { ExportedWorkflow } from './copyWorkflow';
 import { rehearse } from './rehearse';
 import { isGood, toPage, toTable } from './report';
@@ -66,18 +66,8 @@ function toScenarios(text: string): readonly string[] {
 }
 
 async function main(files: readonly string[], options: CliOptions): Promise<void> {
-	let isStopping = false;
-	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-		process.on(signal, () => {
-			if (!isStopping) console.error('\nStopping …');
-			isStopping = true;
-			expectFailures();
-			void running.stop().finally(() => process.exit(130));
-		});
-	}
+	stopOnSignals(running, () => 130);
 	const code = await run(files, options).catch((error: unknown) => {
-		// Its n8n is gone: that is no failure of the rehearsal.
-		if (isStopping) return 130;
 		console.error(`\nThe rehearsal failed: ${(error as Error).message}`);
 		return 2;
 	});

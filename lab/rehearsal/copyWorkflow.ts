@@ -27,10 +27,9 @@ export interface Copy {
 }
 
 const WEBHOOK = `${BASE}webhook`;
-const WITHOUT_BODY = 'a request without a body: pin data to the trigger, and its body is sent';
 const CALLED = `${BASE}executeWorkflowTrigger`;
+const WITHOUT_BODY = 'a request without a body: pin data to the trigger, and its body is sent';
 const { triggers: TRIGGERS } = NODES;
-const { rank: SCHEDULE_RANK } = TRIGGERS[`${BASE}scheduleTrigger`]!;
 
 /** Undefined for a node that is no trigger. */
 const kindOf = ({ type, disabled }: INode): TriggerKind | undefined =>
@@ -49,36 +48,35 @@ export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
 	const nodes = exported.nodes.filter(({ type }) => type !== `${BASE}stickyNote`);
 	const ranks = nodes.flatMap((node) => kindOf(node)?.rank ?? []);
 	if (ranks.length === 0) throw new Error(`"${exported.name}" has no trigger`);
-	const isStarted = (rank: number) => rank === Math.min(...ranks) || rank === SCHEDULE_RANK;
+	const started = [Math.min(...ranks), TRIGGERS[`${BASE}scheduleTrigger`]!.rank];
 
 	const begins: Record<string, unknown> = {};
 	const starts: Start[] = [];
 	const replaced: Replacement[] = [];
 	const copied = nodes.flatMap((node): readonly INode[] => {
+		const note = (by: string) => replaced.push({ node: node.name, type: node.type, by });
 		const kind = kindOf(node);
 		const pinned = exported.pinData?.[node.name];
 		const own = { ...node, ...(node.webhookId && { webhookId: randomUUID() }) };
 		const connection = Object.keys(exported.connections[node.name] ?? { main: [] })[0]!;
 		if (kind === undefined) {
 			const [copy, by] = replaceNode(own, connection, pinned);
-			if (by !== undefined) replaced.push({ node: node.name, type: node.type, by });
+			if (by !== undefined) note(by);
 			return [apart(copy, id)];
 		}
-		if (!isStarted(kind.rank)) return node.type === CALLED ? [node] : [];
+		if (!started.includes(kind.rank)) return node.type === CALLED ? [node] : [];
 		const first = pinned?.[0] ?? {};
 		const json = ('json' in first ? first.json : first) as Start['pinned'];
 		if (kind.kind !== 'webhook' || node.type === WEBHOOK) {
 			starts.push({ ...kind, pinned: json, node: opened(own, kind.kind) });
-			if (node.type === WEBHOOK && json['body'] === undefined)
-				replaced.push({ node: node.name, type: node.type, by: WITHOUT_BODY });
+			if (node.type === WEBHOOK && json['body'] === undefined) note(WITHOUT_BODY);
 			return [starts.at(-1)!.node];
 		}
 		const as = { name: `Start of ${node.name}`, type: WEBHOOK, typeVersion: 2.1 };
 		const begin = { ...opened(own, 'webhook'), ...as };
 		starts.push({ ...kind, pinned: {}, node: begin });
 		begins[begin.name] = { main: [[{ node: node.name, type: 'main', index: 0 }]] };
-		const by = pinned ? 'a start with its pinned data' : 'a start';
-		replaced.push({ node: node.name, type: node.type, by });
+		note(pinned ? 'a start with its pinned data' : 'a start');
 		const { credentials, ...rest } = node;
 		const parameters = stub(pinned ?? [{ timestamp: new Date().toISOString() }]);
 		return [begin, { ...rest, type: `${BASE}code`, typeVersion: 2, parameters }];

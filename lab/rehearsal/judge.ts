@@ -73,6 +73,7 @@ export function judge({ copy, emulator, executions, ledger }: Traces): Outcome {
 	const paid = tasks.all.filter(
 		(task) => !failedIds.includes(task.id) && taskStatus(task, clock.now()).status !== 'failed',
 	);
+	const sent = ledger.filter(({ status }) => status === 'sent');
 	const became = paid.map(({ id, video }) => {
 		const about = said.filter(({ text }) => text.includes(id));
 		const isFinished = (text: string) =>
@@ -82,10 +83,9 @@ export function judge({ copy, emulator, executions, ledger }: Traces): Outcome {
 		if (about.some((each) => each.unheard)) return 'lost';
 		const row = ledger.find((each) => each['task_id'] === id);
 		if (row !== undefined) return row['finished_at'] === null ? 'open' : 'lost';
-		const mayBe = ({ status, prompt }: DataTableRow) =>
-			status === 'sent' && prompt === video.prompt;
-		const mayExist = heard.some((text) => text.includes('may exist'));
-		return ledger.some(mayBe) || mayExist || about.length > 0 ? 'open' : 'lost';
+		const isSent = sent.some(({ prompt }) => prompt === video.prompt);
+		const mayExist = isSent || heard.some((text) => text.includes('may exist'));
+		return mayExist || about.length > 0 ? 'open' : 'lost';
 	});
 	const count = (what: string) => became.filter((each) => each === what).length;
 	return {

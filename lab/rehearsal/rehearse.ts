@@ -67,7 +67,10 @@ export async function rehearse(
 				const emulator = running.keep(await startEmulator(options));
 				const id = `${scenario.name}_${index}`;
 				const copy = copyWorkflow(exported, id);
-				const ref = await publish(copy, id, { client: n8n.client, emulator });
+				const data = { baseUrl: emulator.url, apiKey: 'demo-key' };
+				await n8n.client.createCredential({ name: id, type: 'agentVideoApi', data });
+				const ref = await n8n.client.importWorkflow(copy.workflow);
+				await n8n.client.activate(ref);
 				runs.push({ scenario, emulator, retried: [], copy, ref });
 			}
 		}
@@ -92,19 +95,6 @@ export async function rehearse(
 		const results = own.map((run) => toResult(run.scenario, run.copy, [run.outcome!, normal!]));
 		return { workflow: name, replaced: copy.replaced, results };
 	});
-}
-
-/** Publishes a copy for a run. */
-async function publish(
-	{ workflow }: Copy,
-	name: string,
-	{ client, emulator }: { readonly client: N8nClient; readonly emulator: Emulator },
-): Promise<WorkflowRef> {
-	const data = { baseUrl: emulator.url, apiKey: 'demo-key' };
-	await client.createCredential({ name, type: 'agentVideoApi', data });
-	const ref = await client.importWorkflow(workflow);
-	await client.activate(ref);
-	return ref;
 }
 
 /** Starts a run. Resolves when it has ended, or when the moment of the kill has come. */

@@ -1,13 +1,29 @@
 import { Listr } from 'listr2';
 
+import type { Running } from './Running';
+
 /** Interval of progress updates in milliseconds. A log file gets fewer than a terminal. */
 const REFRESH_MS = process.stdout.isTTY ? 1_000 : 15_000;
 
 let isStopping = false;
 
-/** Before a program stops what its steps use: a step that fails from now on does not end, and shows no error. */
-export function expectFailures(): void {
-	isStopping = true;
+/** Whether a person has interrupted the program: then failures are expected. */
+export const isInterrupted = () => isStopping;
+
+/**
+ * Stops what a program has started when a person interrupts it. A step that fails from then on does not end, and shows no
+ * error.
+ *
+ * @param exitCode The exit code of the program, at its end.
+ */
+export function stopOnSignals(running: Running, exitCode: () => number): void {
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+		process.on(signal, () => {
+			if (!isStopping) console.error('\nStopping …');
+			isStopping = true;
+			void running.stop().finally(() => process.exit(exitCode()));
+		});
+	}
 }
 
 /**
