@@ -101,8 +101,8 @@ async function createTasks(
 	const videos = [...planned.values()];
 	const dryRuns = videos.filter(({ options }) => options.dryRun);
 	const limit = periodLimit(context, videos);
-	const created = videos.filter(({ options }) => !options.dryRun);
-	const opened = await settled(openTasks(context, created, dryRuns, limit));
+	const toCreate = videos.filter(({ options }) => !options.dryRun);
+	const opened = await settled(openTasks(context, toCreate, dryRuns, limit));
 	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
 	/** The videos that are counted, but not created so far. A creation that certainly failed comes back. */
 	const pending = new Set<PlannedVideo>();
