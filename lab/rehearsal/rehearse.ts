@@ -31,8 +31,8 @@ interface RehearsalOptions {
 const CONCURRENCY = 6;
 const LOOK_MS = 20;
 const ASK_MS = 200;
-/** n8n finds what has crashed while it starts. */
-const RECOVERY_MS = 30_000;
+/** Without this entry of its log, n8n also finds crashed what was killed before its first node was logged. */
+const STARTED = 'n8n.workflow.started';
 
 /** One workflow in one scenario, with an emulator and a copy of its own. */
 interface Run {
@@ -82,6 +82,7 @@ export async function rehearse(
 		if (killed.length > 0) {
 			await n8n.kill();
 			for (const { emulator } of killed) emulator.faults.clear();
+			await n8n.editEventLog((lines) => lines.filter((line) => !line.includes(STARTED)));
 			await n8n.start();
 		}
 		const retryAndFinish = async (run: Run) => retry(run, n8n.client).then(() => finish(run));
@@ -124,24 +125,20 @@ async function untilEnded(client: N8nClient, ref: WorkflowRef, started: number):
 	throw new Error(`An execution has not ended after ${RUN_LIMIT_MS / 60_000} minutes`);
 }
 
-/** Retries what has crashed. n8n takes an execution for running that was killed before its first node was logged. */
+/** Retries what has crashed, without what nodes had started within it. */
 async function retry({ ref, retried }: Run, client: N8nClient): Promise<void> {
-	const before = await client.allExecutions(ref);
-	for (const { id } of before) {
-		const crashed = client.waitForExecution(id, { limitMs: RECOVERY_MS }).catch(async () => {
-			await client.stop(id);
-			return await client.waitForExecution(id);
-		});
-		if ((await crashed).status === 'success') continue;
+	for (const { id } of await client.executions(ref)) {
+		const { status } = await client.waitForExecution(id);
+		if (status === 'success') continue;
 		retried.push(id);
 		await client.retry(id);
 	}
-	await untilEnded(client, ref, before.length);
+	await untilEnded(client, ref, retried.length);
 }
 
 async function outcomeOf({ ref, retried, ...run }: Run, client: N8nClient): Promise<Outcome> {
 	const executions: Execution[] = [];
-	for (const { id } of await client.allExecutions(ref))
+	for (const { id } of await client.executions(ref))
 		if (!retried.includes(id)) executions.push(await client.readExecution(id));
 	const rows = (await client.dataTableRows('agent_video_tasks')) ?? [];
 	const ledger = rows.filter((row) => row['workflow_id'] === ref.id);
