@@ -3,7 +3,7 @@ import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-
 import { settled, valueOf, type Settled } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { shorten, withoutUndefined } from '../../client/json';
-import { counted, shown } from '../../client/values';
+import { counted, isBlank, shown } from '../../client/values';
 import { pollResult, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
@@ -76,9 +76,11 @@ export async function deliver(
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
 	const pollOf = new Map(polls.map((poll) => [poll.taskId, poll]));
+	const resultOf = new Map(polls.map((poll) => [poll.taskId, pollResult(poll)]));
+	const videos = [...new Set(taskIds)].map((id) => ({ task_id: id, ...resultOf.get(id) }));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
-	const failed = failsNode ? failedVideos(polls, advice) : undefined;
+	const failed = failsNode ? failedVideos([...resultOf.values()], advice) : undefined;
 	const stop = continues ? undefined : ((pollError as Error | undefined) ?? failed);
 
 	async function deliverItem(item: number): Promise<Delivery> {
@@ -93,10 +95,10 @@ export async function deliver(
 		}
 		checkTaskId(taskId);
 		const { outcome } = poll!;
-		const result = pollResult(poll!);
+		const result = resultOf.get(taskId)!;
 		if (outcome?.kind === 'completed')
 			return await downloadFiles(context, files!, result, failsNode);
-		if (outcome !== undefined && failsNode) throw failedVideos([poll!], advice)!;
+		if (outcome !== undefined && failsNode) throw failedVideos([result], advice)!;
 		return {
 			item: toItem(context, result),
 			ending: outcome === undefined ? 'generating' : 'failed',
@@ -109,7 +111,7 @@ export async function deliver(
 			context,
 			() => ({
 				concurrency: CONCURRENT_DOWNLOADS,
-				describeCompleted: () => describeTasks(taskIds, pollOf),
+				describeCompleted: () => describeTasks(videos, 'not finished'),
 			}),
 			async (index) => {
 				const delivery = withoutTask?.get(index) ?? (await deliverItem(index));
@@ -270,21 +272,30 @@ export function checkTaskId(taskId: string): string {
 	throw new InputError('Task ID', 'is empty', hint);
 }
 
-/** The error for tasks without a video, with the reason of each; `undefined` where all tasks are completed. */
-function failedVideos(
-	polls: readonly TaskPoll[],
+/** What an error says of a video: IDs and videos must not be lost with it. It is lost if it has a `reason`. */
+export interface Video {
+	readonly task_id: string;
+	readonly video_url?: unknown;
+	readonly reason?: unknown;
+	readonly error_message?: unknown;
+}
+
+/** The error for the lost videos among these, with the reason of each; `undefined` where none is lost. */
+export function failedVideos(
+	videos: readonly Video[],
 	advice: readonly Advice[],
 ): ServiceError | undefined {
-	const failed = polls.map(pollResult).filter(({ reason }) => reason !== undefined);
-	const [first] = failed;
+	const lost = videos.filter(({ reason }) => reason !== undefined);
+	const [first] = lost;
 	if (first === undefined) return undefined;
-	const lines = failed.map(({ task_id, reason, error_message = 'no reason given' }) => {
-		return `${task_id} (${reason}): ${shorten(shown(error_message), MAX_REASON)}`;
+	const lines = lost.map(({ task_id, reason, error_message = 'no reason given' }) => {
+		const why = shorten(shown(error_message), MAX_REASON);
+		return `${task_id || 'without a task'} (${shown(reason)}): ${why}`;
 	});
-	const isOne = polls.length === 1;
+	const isOne = videos.length === 1;
 	return new ServiceError(
 		'failed',
-		isOne ? 'The video failed' : `${failed.length} of ${counted(polls.length, 'video')} failed`,
+		isOne ? 'The video failed' : `${lost.length} of ${counted(videos.length, 'video')} failed`,
 		advice,
 		{
 			serviceMessage: lines.join('; '),
@@ -293,16 +304,26 @@ function failedVideos(
 	);
 }
 
-/** All task IDs of the run by their outcome, for the error that stops the node: IDs and videos must not be lost. */
-function describeTasks(taskIds: readonly string[], pollOf: ReadonlyMap<string, TaskPoll>): string {
-	const groups = new Map<string, string[]>();
-	for (const taskId of new Set(taskIds.filter((each) => each !== ''))) {
-		const { outcome, report } = pollOf.get(taskId) ?? {};
-		const kind = outcome?.kind ?? 'not finished';
-		const group = groups.get(kind) ?? [];
-		const url = outcome?.kind === 'completed' ? report?.video_url : undefined;
-		group.push(url === undefined || group.length >= MAX_URLS ? taskId : `${taskId} (${url})`);
-		groups.set(kind, group);
+/**
+ * The IDs of all tasks by what became of them, for the error that stops the node; the first of each kind with their URL.
+ *
+ * @param generating What is said of those that have no video yet.
+ */
+export function describeTasks(videos: readonly Video[], generating: string): string {
+	const groups = new Map(
+		['completed', generating, 'failed'].map((kind) => [kind, [] as string[]]),
+	);
+	for (const video of videos) {
+		const { task_id, reason, video_url: url } = video;
+		const isDone = reason === 'download' || (reason === undefined && hasVideo(video));
+		const ids = groups.get(
+			isDone ? 'completed' : reason === undefined ? generating : 'failed',
+		)!;
+		const where = isBlank(url) || ids.length >= MAX_URLS ? '' : ` (${shown(url)})`;
+		if (task_id !== '') ids.push(`${task_id}${where}`);
 	}
-	return [...groups].map(([kind, ids]) => `Tasks ${kind}: ${ids.join(', ')}`).join('. ');
+	return [...groups]
+		.filter(([, ids]) => ids.length > 0)
+		.map(([kind, ids]) => `Tasks ${kind}: ${ids.join(', ')}`)
+		.join('. ');
 }

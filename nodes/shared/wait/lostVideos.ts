@@ -8,39 +8,18 @@ import {
 	type Advice,
 	type SavedError,
 } from '../../client/errors';
-import { shorten } from '../../client/json';
-import { hasVideo } from '../../client/video/taskState';
-import { counted, isBlank, shown } from '../../client/values';
+import { isBlank, shown } from '../../client/values';
 import { engineOf } from '../run/engine';
 import { addLastRun, lastRunMark, plannedMarks, postponeLastRun, runIndexOf } from '../run/lastRun';
 import { stoppingError } from '../run/mapItems';
 import { isToolRun } from '../run/nodeContext';
 import { toNodeError } from '../run/nodeErrors';
-import type { Delivered } from './deliver';
+import { describeTasks, failedVideos, type Delivered, type Video } from './deliver';
 
 /** First of the advice about a creation that failed: it is free of charge. */
 const RETRY =
 	'The other videos have gone on. Retry this execution in the list of executions: it creates only what is missing';
-/** Limit of a reason, in characters. */
-const MAX_REASON = 300;
-/** Maximum numbers of tasks in the error: with their reason, and of a kind with their URL. */
-const [MAX_NAMED, MAX_URLS] = [50, 20] as const;
-
-/** What the error says about tasks. */
-const LABELS = [
-	'Tasks completed',
-	'Tasks created before this error, still generating',
-	'Tasks failed',
-] as const;
-
-/** The video of an item. */
-interface Video {
-	/** Empty where the task was never created. */
-	readonly task_id: string;
-	readonly video_url?: string;
-	/** Why the node did not get it. */
-	readonly lost?: { readonly reason: string; readonly error_message: string };
-}
+const STILL_GENERATING = 'created before this error, still generating';
 
 /** What the last run of the node is for: to fail after the videos have gone on that it got. */
 interface Mark {
@@ -87,18 +66,12 @@ export function failAtEnd(
 ): void {
 	const videos = new Map<unknown, Video>();
 	for (const [index, { item, ending }] of delivered.entries()) {
-		const { task_id, reason, error_message = 'no reason given', video_url } = item.json;
-		const id = shown(task_id ?? '');
-		const why = shorten(shown(error_message), MAX_REASON);
+		const { video_url, reason = '', error_message } = item.json;
+		const task_id = shown(item.json['task_id'] ?? '');
 		// Of a task in several items one may be lost.
-		if (videos.get(id || index)?.lost !== undefined) continue;
-		videos.set(id || index, {
-			task_id: id,
-			...(!isBlank(video_url) && { video_url: shown(video_url) }),
-			...(ending === 'failed' && {
-				lost: { reason: shown(reason ?? ''), error_message: why },
-			}),
-		});
+		if (videos.get(task_id || index)?.reason !== undefined) continue;
+		const lost = ending === 'failed' && { reason, error_message };
+		videos.set(task_id || index, { task_id, video_url, ...lost });
 	}
 	const gone = delivered.flatMap(({ ending }, index) => (ending === 'failed' ? [] : [index]));
 	if (gone.length === delivered.length) return;
@@ -117,7 +90,7 @@ export function failAtEnd(
 	const [only] = delivered;
 	// Its own error says more.
 	if (videos.size === 1 && only?.error !== undefined)
-		throw stoppingError(context, only.error, describeTasks([mark]));
+		throw stoppingError(context, only.error, describe([mark]));
 	if (gone.length === 0) {
 		const { error } = delivered[refused] ?? {};
 		throw error === undefined
@@ -168,51 +141,21 @@ export function endOf(context: IExecuteFunctions) {
 
 function errorOf(context: IExecuteFunctions, marks: readonly Mark[]) {
 	const videos = marks.flatMap((mark) => mark.videos);
-	const lost = videos.filter(isLost);
-	const lines = lost.slice(0, MAX_NAMED).map(({ task_id, lost: { reason, error_message } }) => {
-		return `${task_id || 'without a task'} (${reason}): ${error_message}`;
-	});
-	const isOne = videos.length === 1;
 	const refusal = marks.find((mark) => mark.refusal !== undefined)?.refusal;
 	if (refusal !== undefined) {
 		const { advice = [], ...saved } = refusal.error;
 		const error = fromSaved({ ...saved, advice: [RETRY, ...advice] });
 		const failure = toNodeError(context.getNode(), error, refusal.item);
-		return stoppingError(context, failure, describeTasks(marks));
+		return stoppingError(context, failure, describe(marks));
 	}
-	const error = new ServiceError(
-		'failed',
-		isOne ? 'The video failed' : `${lost.length} of ${counted(videos.length, 'video')} failed`,
-		marks[0]!.advice,
-		{
-			serviceMessage: lines.join('; '),
-			...(isOne && { subject: { task_id: videos[0]!.task_id } }),
-		},
+	return stoppingError(context, failedVideos(videos, marks[0]!.advice), describe(marks));
+}
+
+const describe = (marks: readonly Mark[]) =>
+	describeTasks(
+		marks.flatMap(({ videos }) => videos),
+		STILL_GENERATING,
 	);
-	return stoppingError(context, error, describeTasks(marks));
-}
-
-function isLost(video: Video): video is Required<Video> {
-	return video.lost !== undefined;
-}
-
-/** The IDs of all tasks, however long the reasons are; the first that are completed have their URL. */
-function describeTasks(marks: readonly Mark[]): string {
-	const tasks = marks.flatMap(({ videos }) => videos).filter(({ task_id }) => task_id !== '');
-	const labelOf = (video: Video) => {
-		if (isLost(video)) return video.lost.reason === 'download' ? LABELS[0] : LABELS[2];
-		return hasVideo(video) ? LABELS[0] : LABELS[1];
-	};
-	return LABELS.map((label) => [label, tasks.filter((task) => labelOf(task) === label)] as const)
-		.filter(([, group]) => group.length > 0)
-		.map(([label, group]) => {
-			const ids = group.map(({ task_id, video_url: url }, index) => {
-				return url === undefined || index >= MAX_URLS ? task_id : `${task_id} (${url})`;
-			});
-			return `${label}: ${ids.join(', ')}`;
-		})
-		.join('. ');
-}
 
 /** The error of an item whose video was never created: Create Video continues on errors, and passes them on in this form. */
 export function refusedCreation({ json }: INodeExecutionData): INodeExecutionData | undefined {
