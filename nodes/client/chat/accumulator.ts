@@ -50,6 +50,7 @@ const CHOICE_FIELDS = new Set(['index', 'delta', 'message', 'finish_reason', 'us
 /** Fields that have the same value in every fragment. */
 const CONSTANT_FIELDS = new Set(['role', 'id', 'type', 'index', 'name', 'format']);
 
+const NO_FIELDS: ReadonlySet<string> = new Set();
 const NO_PARTS: readonly JsonValue[] = [];
 const NO_PROGRESS: readonly ToolProgressEvent[] = [];
 
@@ -73,7 +74,7 @@ type Accumulator = Readonly<ReturnType<typeof startAccumulator>>;
  * @returns The text that the chunk adds to the first choice, and its tool progress.
  */
 export function applyChunk(accumulator: Accumulator, chunk: JsonObject): ChatDelta {
-	mergeFields(accumulator.envelope, chunk, EXCLUDED_FIELDS);
+	mergeFields(accumulator.envelope, chunk, EXCLUDED_FIELDS, 'nothing');
 	const { choices, extension } = chunk;
 	const progress = isJsonObject(extension) ? toolProgressEvents(extension) : NO_PROGRESS;
 	for (const event of progress) if (event.type === 'tool_calls') accumulator.executed.push(event);
@@ -108,50 +109,34 @@ export function toCompletion({ envelope, choices, executed }: Accumulator): Chat
 }
 
 /**
- * Copies fields that are not null; the last value wins. Runs for every chunk, so it allocates nothing.
+ * Adds the fields of a chunk that are not null. Runs for every chunk, so it allocates nothing.
  *
- * @param joinsLists Whether the lists of all chunks are one.
+ * @param joins Which values are added to the ones before: lists; or texts and objects as well, and to the last entry of a list
+ *   one with its index. Any other value replaces the last one.
  */
 function mergeFields(
 	target: Record<string, unknown>,
 	fields: JsonObject,
 	except: ReadonlySet<string>,
-	joinsLists = false,
+	joins: 'nothing' | 'lists' | 'fragments',
 ): void {
 	for (const key in fields) {
 		const value = fields[key];
 		if (value === null || value === undefined || except.has(key)) continue;
 		const old = target[key];
-		if (joinsLists && Array.isArray(value) && Array.isArray(old))
-			for (const entry of value) old.push(entry);
-		else target[key] = value;
-	}
-}
-
-/**
- * Adds fragments of fields: texts are joined, lists appended, where an entry with the index of the last one is a fragment
- * of that, and objects joined. Any other value replaces the last one.
- */
-function joinFields(
-	target: Record<string, unknown>,
-	fields: JsonObject,
-	except: ReadonlySet<string> = CONSTANT_FIELDS,
-): void {
-	for (const key in fields) {
-		const value = fields[key];
-		if (value === null || value === undefined) continue;
-		const old = target[key];
-		if (CONSTANT_FIELDS.has(key)) target[key] = value;
-		else if (except.has(key)) continue;
-		else if (typeof old === 'string' && typeof value === 'string') target[key] = old + value;
-		else if (isJsonObject(old) && isJsonObject(value)) joinFields(old, value);
-		else if (!Array.isArray(old) || !Array.isArray(value)) target[key] = value;
+		const isFragment = joins === 'fragments' && !CONSTANT_FIELDS.has(key);
+		if (isFragment && typeof old === 'string' && typeof value === 'string')
+			target[key] = old + value;
+		else if (isFragment && isJsonObject(old) && isJsonObject(value))
+			mergeFields(old, value, NO_FIELDS, joins);
+		else if (joins === 'nothing' || !Array.isArray(old) || !Array.isArray(value))
+			target[key] = value;
 		else {
 			for (const entry of value) {
-				const last: unknown = old.at(-1);
-				const isFragment = isJsonObject(entry) && entry['index'] !== undefined;
-				if (isFragment && objectOf(last)['index'] === entry['index'])
-					joinFields(objectOf(last), entry);
+				const last = objectOf(old.at(-1));
+				const isNext = isFragment && isJsonObject(entry) && entry['index'] !== undefined;
+				if (isNext && last['index'] === entry['index'])
+					mergeFields(last, entry, NO_FIELDS, joins);
 				else old.push(entry);
 			}
 		}
@@ -173,8 +158,8 @@ function applyChoice(partial: PartialChoice, sent: JsonObject): Omit<ChatDelta, 
 	// Servers that do not stream a reply send it whole, as one event.
 	const isNew = message.content === null && partial.current === undefined;
 	const fields = isJsonObject(delta) || !isNew ? objectOf(delta) : objectOf(whole);
-	mergeFields(choice, sent, CHOICE_FIELDS, true);
-	joinFields(message, fields, COMPOSED_FIELDS);
+	mergeFields(choice, sent, CHOICE_FIELDS, 'lists');
+	mergeFields(message, fields, COMPOSED_FIELDS, 'fragments');
 	const { content, reasoning: thought, reasoning_content = thought, tool_calls } = fields;
 	for (const call of objectsOf(tool_calls)) applyToolCall(partial, call);
 	const { text, parts, refusal } = readContent(content);

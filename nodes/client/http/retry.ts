@@ -116,7 +116,8 @@ export async function withRetryUntil<T>(
 	);
 }
 
-function startDeadline({ now }: Pick<Clock, 'now'>, limitMs: number): Deadline {
+/** A total timeout that starts now. */
+export function startDeadline({ now }: Pick<Clock, 'now'>, limitMs: number): Deadline {
 	const endMs = now() + limitMs;
 	return { limitMs, leftMs: () => endMs - now() };
 }

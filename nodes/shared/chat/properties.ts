@@ -1,6 +1,7 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import { shown } from '../../client/values';
+import { maximumFileSizeField } from '../files/downloadLimits';
 import { fileSource, type FileEntry } from '../files/fileSource';
 import { searchItems } from '../form/fields';
 import {
@@ -260,10 +261,7 @@ export const replyOptions = {
 	downloadMedia: toggle('Download Media', {
 		help: 'Whether to download the images, videos and files that the reply links to as binary data',
 	}),
-	maximumFileSize: number('Maximum File Size', {
-		unit: 'MB',
-		help: 'Larger files are not downloaded. 0 means no limit.',
-		default: 500,
+	maximumFileSize: changed(maximumFileSizeField, {
 		displayOptions: { show: { downloadMedia: [true] } },
 	}),
 };

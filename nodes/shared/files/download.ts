@@ -11,12 +11,12 @@ import { settled } from '../../client/concurrency';
 import { isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { hostOf, isPrivateAddress, isPrivateUrl } from '../../client/http/publicUrl';
 import { excerpt } from '../../client/http/request';
-import { withRetry } from '../../client/http/retry';
+import { startDeadline, withRetry } from '../../client/http/retry';
 import { transportError } from '../../client/http/failures';
 import { isJsonObject } from '../../client/json';
 import { counted } from '../../client/values';
 import { hint, n8nClock } from '../run/nodeContext';
-import { blocked, n8nService } from '../run/host';
+import { blocked, n8nService, watchRequest } from '../run/host';
 import { countBytes, type DownloadLimits } from './downloadLimits';
 import { inspectFile, type FileFacts } from './inspectFile';
 import { fileNameOf, judgeFile, OPEN_URL } from './judgeFile';
@@ -76,19 +76,14 @@ export async function downloadFile(
 	const { name, expected, limits, subject, advice = OPEN_URL, retries = 5 } = download;
 	const clock = n8nClock(context);
 	const canceled = context.getExecutionCancelSignal();
-	const [late, done] = [new AbortController(), new AbortController()];
-	const signal = AbortSignal.any([late.signal, ...(canceled ? [canceled] : [])]);
-	const abort = () => {
-		if (!done.signal.aborted) late.abort();
-	};
-	// The sleep rejects when the execution is canceled.
-	void clock.sleep(MAX_MINUTES * 60_000, done.signal).then(abort, () => undefined);
+	const deadline = startDeadline(clock, MAX_MINUTES * 60_000);
+	const watch = watchRequest({ idleTimeoutMs: Infinity, deadline }, canceled);
 
 	const policy = { retries, retryOutcomeUnknown: true, delaysMs: RETRY_DELAYS_MS };
 	let attempts = 0;
 	const stored = withRetry(clock, policy, async (): Promise<StoredFile> => {
 		const isFirst = ++attempts === 1;
-		const { headers, body, close } = await openFile(context, download, signal, isFirst);
+		const { headers, body, close } = await openFile(context, download, watch.signal, isFirst);
 		try {
 			const count = countBytes.bind(undefined, context, limits);
 			count(Number(headers['content-length'] ?? 0), 0);
@@ -115,10 +110,10 @@ export async function downloadFile(
 		}
 	});
 	const file = await settled(stored);
-	done.abort();
+	watch.end();
 	if ('value' in file) return file.value;
 	const { error } = file;
-	const isLate = late.signal.aborted && canceled?.aborted !== true;
+	const isLate = watch.signal.aborted && canceled?.aborted !== true;
 	if (!(error instanceof ServiceError) || (isCanceled(error) && !isLate)) throw error;
 	if (isLate) {
 		const message = `The download took more than ${MAX_MINUTES} minutes`;

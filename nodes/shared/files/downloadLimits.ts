@@ -2,13 +2,16 @@ import { InputError } from '../../client/errors';
 import { group, number, type ValuesOf } from '../form/form';
 import type { NodeContext } from '../run/nodeContext';
 
-/** How large a downloaded file may be, and how much one run of the node may download. */
+/** How large a downloaded file may be. */
+export const maximumFileSizeField = number('Maximum File Size', {
+	unit: 'MB',
+	help: 'Larger files are not downloaded. 0 means no limit.',
+	default: 500,
+});
+
+/** With how much one run of the node may download. */
 const sizeFields = {
-	maximumFileSize: number('Maximum File Size', {
-		unit: 'MB',
-		help: 'Larger files are not downloaded. 0 means no limit.',
-		default: 500,
-	}),
+	maximumFileSize: maximumFileSizeField,
 	maximumTotalSize: number('Maximum Total Size', {
 		unit: 'MB',
 		help: 'Limit for all files of one run of the node together. 0 means no limit.',

@@ -12,7 +12,7 @@ import { isBlank, shown } from '../../client/values';
 import { engineOf } from '../run/engine';
 import { addLastRun, lastRunMark, plannedMarks, postponeLastRun, runIndexOf } from '../run/lastRun';
 import { stoppingError } from '../run/mapItems';
-import { isToolRun } from '../run/nodeContext';
+import { isToolRun, triesOf } from '../run/nodeContext';
 import { toNodeError } from '../run/nodeErrors';
 import { describeTasks, failedVideos, type Delivered, type Video } from './deliver';
 
@@ -51,11 +51,9 @@ export function failsAtEnd(context: IExecuteFunctions): boolean {
 /** Whether n8n tries this run again if it fails. Call it once in each try. */
 export function isTriedAgain(context: IExecuteFunctions): boolean {
 	const data = context.getExecuteData();
-	const { retryOnFail, maxTries } = data.node;
 	const count = (tries.get(data) ?? 0) + 1;
 	tries.set(data, count);
-	// The bounds are n8n's.
-	return retryOnFail === true && count < Math.min(5, Math.max(2, maxTries ?? 3));
+	return count < triesOf(context);
 }
 
 /** Adds a run that fails with the lost videos when everything else has run; fails at once if there is nothing else. */
