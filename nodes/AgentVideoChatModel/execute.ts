@@ -6,7 +6,13 @@ import { checkMessages } from '../client/chat/messages';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { usageOf } from '../client/chat/result';
 import { sendChat, type SendOptions } from '../client/chat/sendChat';
-import { callProblem, closeCalls, toReplay, restoreReplies } from '../client/chat/toolCalls';
+import {
+	callProblem,
+	closeCalls,
+	restoreReplies,
+	splitCalls,
+	toReplay,
+} from '../client/chat/toolCalls';
 
 import type { ChatMessage, ChatRequest, ToolCall, Usage } from '../client/chat/types';
 import { judge, type JudgedReply } from '../client/chat/verdict';
@@ -16,7 +22,6 @@ import { asJson, fromJson } from '../client/json';
 import type { HttpPort } from '../client/ports';
 import { oneLine } from '../client/values';
 import {
-	callsOf,
 	fileLinks,
 	loadAiNodeSdk,
 	toChatMessages,
@@ -164,11 +169,12 @@ export function chatModel(
 			usage = addUsage(usage, usageOf(completion));
 			const reply = { ...completion, ...(usage && { usage }) };
 			const stored = replies().get() ?? [];
-			const calls = callsOf(completion, `call_${stored.length + 1}`, taken);
-			const [first] = calls;
-			if (first === undefined) return reply;
 			const choice = completion.choices[0]!;
-			const said = toReplay(choice.message, calls);
+			const prefix = `call_${stored.length + 1}`;
+			const { asked } = splitCalls(choice.message, false, prefix, taken);
+			const [first] = asked;
+			if (first === undefined) return reply;
+			const said = toReplay(choice.message, asked);
 			// Some agents would ask the same again, or run the tool with other arguments: `closeCalls` answers the others.
 			const tool_calls = said.tool_calls!.filter(isRunnable);
 			if (tool_calls.length > 0) {

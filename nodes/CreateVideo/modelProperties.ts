@@ -124,9 +124,7 @@ const TITLES = { image: 'Image', video: 'Video', audio: 'Audio' } as const;
 
 /** The reference files: for each model the kinds and counts that it supports. */
 export const referencesField = changed(references(undefined), (property) => [
-	...MODELS.flatMap((model) =>
-		references(model)(property.name).properties.map((each) => forModel(each, model)),
-	),
+	...MODELS.flatMap((model) => references(model).properties.map((each) => forModel(each, model))),
 	forOtherModels(property),
 ]);
 

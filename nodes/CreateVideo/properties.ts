@@ -34,13 +34,13 @@ const first = videoModelItems()[0]!;
 const videosOfTool = count('Maximum Videos', {
 	help: 'How many videos the agent may create in one execution, or in the Limit Period, because each of them costs money',
 	default: 5,
-})('maximumVideos');
+});
 
 const videosOfNode = number('Maximum Videos', {
 	help: 'How many videos this node may create in one execution of the workflow, over all its runs, or in the Limit Period. More fail before anything is sent. 0 means no limit.',
 	default: 0,
 	integer: true,
-})('maximumVideos');
+});
 
 const WAIT_OF_TOOL =
 	'Whether to wait for the video and return its URL. If not, the agent gets the task_id at once, and needs Wait for Video as another tool.';

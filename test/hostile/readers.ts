@@ -56,6 +56,7 @@ import {
 	readToolCall,
 	readToolCalls,
 	restoreReplies,
+	splitCalls,
 	toReplay,
 } from '../../nodes/client/chat/toolCalls';
 import {
@@ -88,7 +89,7 @@ import { pollResult } from '../../nodes/client/video/poll/result';
 import { unwrapped } from '../../nodes/client/video/taskState';
 import { createVideo, queryTask } from '../../nodes/client/video/tasks';
 import { closestRatio, closestSize, sameWord } from '../../nodes/client/video/fields';
-import { callsOf, fileLinks, toChatMessages, toSdkResult } from '../../nodes/shared/chat/aiNodeSdk';
+import { fileLinks, toChatMessages, toSdkResult } from '../../nodes/shared/chat/aiNodeSdk';
 import { toErrorText } from '../../nodes/shared/run/errorText';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
 import { showReply, toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
@@ -233,7 +234,7 @@ export const READERS: readonly Reader[] = [
 		const completion = reply({ content: `-${text}`, tool_calls: calls(text) });
 		return () => [
 			toSdkResult(judge(completion, 'model'), BASE),
-			callsOf(completion),
+			splitCalls(completion.choices[0]!.message),
 			fileLinks(completion, BASE),
 		];
 	}),
@@ -692,7 +693,7 @@ export const READERS: readonly Reader[] = [
 /** Functions that need no row of their own, by the reason. A folder stands for all of its functions. */
 export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	'another row runs it': [
-		'shared/chat#callsOf',
+		'client/chat#splitCalls',
 		'shared/chat#fileLinks',
 		'client/chat#applyResult',
 		'client/chat#canonicalJson',

@@ -1,7 +1,14 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../../nodes/client/errors';
-import { choice as choiceOf, number, toggle, trimmed } from '../../nodes/shared/form/form';
+import {
+	choice as choiceOf,
+	form,
+	number,
+	toggle,
+	trimmed,
+	type Declared,
+} from '../../nodes/shared/form/form';
 
 /** A context whose Options collection has this value. */
 function contextWith(value: unknown): IExecuteFunctions {
@@ -11,19 +18,28 @@ function contextWith(value: unknown): IExecuteFunctions {
 	} as unknown as IExecuteFunctions;
 }
 
-const seconds = number('Timeout', {
-	unit: 'Seconds',
-	help: 'Idle timeout',
-	default: 60,
-	min: 0.5,
-	max: 100,
-})('timeout');
-const count = number('Retries', {
-	help: 'How often',
-	default: 2,
-	min: 0,
-	integer: true,
-})('retries');
+/** The field as a form has it. */
+function inForm<T>(field: Declared<T>) {
+	return form({ field }).fields.field;
+}
+
+const seconds = inForm(
+	number('Timeout', {
+		unit: 'Seconds',
+		help: 'Idle timeout',
+		default: 60,
+		min: 0.5,
+		max: 100,
+	}),
+);
+const count = inForm(
+	number('Retries', {
+		help: 'How often',
+		default: 2,
+		min: 0,
+		integer: true,
+	}),
+);
 
 test('a number option has its bounds in the form', () => {
 	expect(seconds.properties[0]).toMatchObject({
@@ -58,14 +74,16 @@ test.each([
 	expect(read).toThrow(expect.objectContaining({ message, hint }) as Error);
 });
 
-const choice = choiceOf<'a' | 'b'>('Mode', {
-	help: 'Which one',
-	default: 'a',
-	choices: [
-		['First', 'a'],
-		['Second', 'b'],
-	],
-})('mode');
+const choice = inForm(
+	choiceOf<'a' | 'b'>('Mode', {
+		help: 'Which one',
+		default: 'a',
+		choices: [
+			['First', 'a'],
+			['Second', 'b'],
+		],
+	}),
+);
 
 test('a choice is one of its values, and the default where it is empty', () => {
 	expect(choice.read(contextWith('b'), 0)).toBe('b');
@@ -79,7 +97,7 @@ test('a choice is one of its values, and the default where it is empty', () => {
 });
 
 test('a switch is on only for true, also as text or a number', () => {
-	const option = toggle('On', { help: 'Whether it is on' })('on');
+	const option = inForm(toggle('On', { help: 'Whether it is on' }));
 	const values = [true, 'TRUE', ' true ', 1, '1', false, 'FALSE', 0, 'yes', undefined];
 	expect(values.map((value) => option.read(contextWith(value), 0))).toEqual([
 		...Array<boolean>(5).fill(true),
@@ -88,7 +106,7 @@ test('a switch is on only for true, also as text or a number', () => {
 });
 
 test('a strict switch rejects what is neither on nor off', () => {
-	const option = toggle('On', { help: 'Whether it is on', isStrict: true })('on');
+	const option = inForm(toggle('On', { help: 'Whether it is on', isStrict: true }));
 	const values = ['TRUE', 1, false, '0', undefined];
 	expect(values.map((value) => option.read(contextWith(value), 0))).toEqual([
 		true,
@@ -103,9 +121,9 @@ test('a strict switch rejects what is neither on nor off', () => {
 });
 
 test('a text is trimmed, and an empty one means its default, but not that of an expression', () => {
-	const name = trimmed('Name', { default: 'media' })('name');
+	const name = inForm(trimmed('Name', { default: 'media' }));
 	expect(name.read(contextWith(' x '), 0)).toBe('x');
 	expect(name.read(contextWith('  '), 0)).toBe('media');
-	const key = trimmed('Key', { default: '={{ $json.id }}' })('key');
+	const key = inForm(trimmed('Key', { default: '={{ $json.id }}' }));
 	expect(key.read(contextWith(undefined), 0)).toBe('');
 });

@@ -4,7 +4,7 @@ import { isBlank, oneLine } from '../values';
 import { addUsage, canonicalJson } from './conversation';
 import { userMessage, withMore } from './messages';
 import { usageOf, withReply } from './result';
-import { readToolCalls } from './toolCalls';
+import { splitCalls } from './toolCalls';
 import { findMismatch } from './jsonSchema';
 import type { Chat } from './sendChat';
 import { endOf, type ChatCompletion, type ChatMessage } from './types';
@@ -86,9 +86,9 @@ function tryToRead(
 	{ schema, hasRunAll = false }: JsonFormat,
 ): { readonly value?: JsonValue; readonly isRounded?: boolean; readonly error?: ServiceError } {
 	const { message, finish_reason: reason } = completion.choices[0]!;
-	const calls = readToolCalls(message);
-	const asks = reason === 'tool_calls' || calls.some(({ result }) => result === undefined);
-	if (calls.length > 0 && asks && !hasRunAll && endOf(reason) === 'whole') return {};
+	const { asked, ran } = splitCalls(message);
+	const asks = asked.length > 0 || (reason === 'tool_calls' && ran.length > 0);
+	if (asks && !hasRunAll && endOf(reason) === 'whole') return {};
 
 	const text = message.content ?? '';
 	const found = salvageJson(text);

@@ -10,7 +10,7 @@ import {
 } from '../json';
 import { mimeTypeOf } from '../fileTypes';
 import { isBlank, oneLine } from '../values';
-import { idText, readToolCalls, type RepliedCall } from './toolCalls';
+import { idText, splitCalls } from './toolCalls';
 import type { ChatCompletion, Usage } from './types';
 
 /** Maximum characters of a text around the reply. */
@@ -45,12 +45,10 @@ export function toChatResult(
 	const { message, finish_reason } = body.choices[0]!;
 	const media = findMedia(body, base);
 	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
-	const calls = readToolCalls(message);
-	const hasRun = ({ result }: RepliedCall) => hasRunAll === true || result !== undefined;
-	const asked = calls.filter((each) => !hasRun(each)).map(({ call }) => call);
-	const ran = calls.filter(hasRun).map(({ call }) => oneLine(call.function.name));
+	const { asked, ran } = splitCalls(message, hasRunAll);
 	const isWork = isBlank(message.content) && media.length === 0 && ran.length > 0;
-	const work = isWork && asked.length === 0 ? `Done without an answer: ${ran.join(', ')}` : '';
+	const names = ran.map(({ call }) => oneLine(call.function.name));
+	const work = isWork && asked.length === 0 ? `Done without an answer: ${names.join(', ')}` : '';
 	const shown = withoutUndefined({
 		// A chat may show the whole item if the text is empty.
 		output:
@@ -67,7 +65,7 @@ export function toChatResult(
 	});
 	if (details !== true) return asJson(shown);
 	// With their results: they must not be run again (spec 2.4, 2.7).
-	const executed = calls.filter(hasRun).map(({ call: { id, function: called }, result }) => {
+	const executed = ran.map(({ call: { id, function: called }, result }) => {
 		const { name, arguments: args } = called;
 		const read = parseJsonObject(args, true) ?? args;
 		return withoutUndefined({ id, name, arguments: read, result });

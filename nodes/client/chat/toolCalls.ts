@@ -52,6 +52,22 @@ export function readToolCalls(
 
 export type RepliedCall = ReturnType<typeof readToolCalls>[number];
 
+/**
+ * The tool calls of a reply that somebody has to run, and those that have run.
+ *
+ * @param hasRunAll Whether all have, also those without a result: those of a super assistant (spec 2.7).
+ */
+export function splitCalls(
+	message: ReplyMessage,
+	hasRunAll = false,
+	...ids: [prefix?: string, taken?: readonly string[]]
+) {
+	const calls = readToolCalls(message, ...ids);
+	const hasRun = ({ result }: RepliedCall) => hasRunAll || result !== undefined;
+	const asked = calls.flatMap((each) => (hasRun(each) ? [] : each.call));
+	return { asked, ran: calls.filter(hasRun) };
+}
+
 /** A tool call in the service's form (spec 2.3). */
 export function toolCall(id: string, name: string, args: string): ToolCall {
 	return { id, type: 'function', function: { name, arguments: args } };

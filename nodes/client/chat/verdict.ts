@@ -2,7 +2,7 @@ import { ServiceError, type AdviceCode } from '../errors';
 import { asJson } from '../json';
 import { isBlank, oneLine } from '../values';
 import { findMedia, withReply } from './result';
-import { readToolCalls } from './toolCalls';
+import { splitCalls } from './toolCalls';
 import { endOf, type ChatCompletion, type End } from './types';
 
 /** Who takes a reply. An assistant has run all tool calls of its reply itself (spec 2.7). */
@@ -56,11 +56,10 @@ const ADVICE: Readonly<Record<End, AdviceCode>> = {
 /** What a reply is to its taker. */
 export function formOf(reply: ChatCompletion, taker: Taker): Form {
 	const { message, finish_reason: reason } = reply.choices[0]!;
-	const calls = readToolCalls(message);
-	const hasRun = calls.some(({ result }) => taker === 'assistant' || result !== undefined);
-	const asks = taker !== 'assistant' && calls.some(({ result }) => result === undefined);
+	const { asked, ran } = splitCalls(message, taker === 'assistant');
 	const says = !isBlank(message.content) || findMedia(reply).length > 0;
-	const facts = { end: endOf(reason), refusal: message['refusal'], asks, hasRun, says };
+	const calls = { asks: asked.length > 0, hasRun: ran.length > 0 };
+	const facts = { end: endOf(reason), refusal: message['refusal'], ...calls, says };
 	return (Object.keys(FORMS) as Form[]).find((form) => FORMS[form](facts))!;
 }
 

@@ -3,14 +3,9 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 import { imagesAsLinks, type IsKnown } from '../../client/chat/imagesAsLinks';
 import { userMessage, withMore } from '../../client/chat/messages';
 import { usageOf, isDataUrl, structuredMedia } from '../../client/chat/result';
-import { jsonText, readToolCalls, toolCall } from '../../client/chat/toolCalls';
+import { jsonText, splitCalls, toolCall } from '../../client/chat/toolCalls';
 
-import type {
-	ChatCompletion,
-	ChatMessage,
-	ToolCall,
-	ToolDeclaration,
-} from '../../client/chat/types';
+import type { ChatCompletion, ChatMessage, ToolDeclaration } from '../../client/chat/types';
 import type { JudgedReply } from '../../client/chat/verdict';
 import { InputError } from '../../client/errors';
 import { objectOf, withoutUndefined, type JsonObject, type JsonValue } from '../../client/json';
@@ -190,7 +185,7 @@ export function toSdkResult(
 	const content: SdkContent[] = [];
 	if (thought !== '') content.push({ type: 'reasoning', text: thought });
 	if (said !== null || text !== '') content.push({ type: 'text', text });
-	for (const { id: toolCallId, function: called } of callsOf(completion)) {
+	for (const { id: toolCallId, function: called } of splitCalls(message).asked) {
 		const { name: toolName, arguments: input } = called;
 		content.push({ type: 'tool-call', toolCallId, toolName, input });
 	}
@@ -218,15 +213,4 @@ export function fileLinks(completion: ChatCompletion, base: string): string {
 		.map(({ kind, url }) => `\n\n${kind === 'image' ? '!' : ''}[${kind}](${url})`);
 	const isLost = media.length > 0 && isBlank(completion.choices[0]!.message.content);
 	return links.length === 0 && isLost ? DATA_ONLY : links.join('');
-}
-
-/** The tool calls to run: those that the service has not executed, see `readToolCalls`. */
-export function callsOf(
-	{ choices }: ChatCompletion,
-	...ids: [prefix?: string, taken?: readonly string[]]
-): readonly ToolCall[] {
-	const { message } = choices[0]!;
-	return readToolCalls(message, ...ids).flatMap(({ call, result }) =>
-		result === undefined ? call : [],
-	);
 }

@@ -2,7 +2,7 @@ import type { CallLimits, RetryPolicy } from '../../client/http/retry';
 import type { Batching } from '../run/mapItems';
 import { type NodeContext, trace } from '../run/nodeContext';
 
-import { count, group, number, texts, toggle, type Declared, type ValuesOf } from './form';
+import { count, form, group, number, texts, toggle, type Declared, type ValuesOf } from './form';
 
 export const concurrencyField = count('Concurrency', {
 	help: 'Maximum number of items that are processed at the same time',
@@ -20,7 +20,7 @@ export const batchingField = group('Batching', {
 	}),
 });
 
-const batching = batchingField('batching', 'options.batching');
+const { batching } = form({ batching: batchingField }, 'options.').fields;
 
 /**
  * The batch options of a run. n8n evaluates them for the first item, and they apply to all.

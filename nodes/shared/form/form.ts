@@ -7,9 +7,9 @@ import type { NodeContext } from '../run/nodeContext';
 import { checkPrompt } from '../run/parameters';
 import { fromAi, inTools, notInTools, property, type FromAiArgument, type More } from './fields';
 
-/** A field of a form, declared once: its properties in the editor, and the typed reader of its value. */
-export interface Field<T> {
-	/** Usually one; two where the field of a tool differs. */
+/** A field, declared once; its name and path come from the form that has it. */
+export interface Declared<T> {
+	/** Its properties in the editor: usually one; two where the field of a tool differs. */
 	readonly properties: readonly INodeProperties[];
 	/**
 	 * Makes the value from what was entered. An empty value (undefined, null, blank text) means the default, as an expression
@@ -18,12 +18,13 @@ export interface Field<T> {
 	 * @throws InputError that names the field and the values it takes.
 	 */
 	readonly parse: (entered: unknown) => T;
+}
+
+/** A field of a form. */
+export interface Field<T> extends Declared<T> {
 	/** Reads the value of an item; otherwise as `parse`. */
 	readonly read: (context: NodeContext, itemIndex: number) => T;
 }
-
-/** A field that gets its name from its key in the form, and its path from where the form has it. */
-export type Declared<T> = (name: string, path?: string) => Field<T>;
 
 export type Fields = Readonly<Record<string, Declared<unknown>>>;
 
@@ -37,9 +38,12 @@ export type ValuesOf<F> = { readonly [K in keyof F]: F[K] extends Declared<infer
  * @returns The fields by name, and all of them as one: their properties in this order, and the reader of all values.
  */
 export function form<F extends Fields>(declared: F, start = '') {
-	const fields = mapValues(declared, (each, name) => each(name, `${start}${name}`)) as {
-		readonly [K in keyof F]: ReturnType<F[K]>;
-	};
+	const fields = mapValues(declared, ({ properties, parse }, name): Field<unknown> => ({
+		properties: properties.map((property) => ({ ...property, name })),
+		parse,
+		read: (context, itemIndex) =>
+			parse(context.getNodeParameter(`${start}${name}`, itemIndex, '')),
+	})) as { readonly [K in keyof F]: Field<ValuesOf<F>[K]> };
 	const all = Object.entries<Field<unknown>>(fields);
 	const readAll = (read: (field: Field<unknown>, name: string) => unknown) =>
 		Object.fromEntries(all.map(([name, field]) => [name, read(field, name)])) as ValuesOf<F>;
@@ -63,12 +67,10 @@ export function field<T>(
 	properties: INodeProperties | readonly INodeProperties[],
 	parse: (entered: unknown) => T,
 ): Declared<T> {
-	const parseEntered = (entered: unknown) => parse(isBlank(entered) ? undefined : entered);
-	return (name, path = name) => ({
-		properties: [properties].flat().map((property) => ({ ...property, name })),
-		parse: parseEntered,
-		read: (context, itemIndex) => parseEntered(context.getNodeParameter(path, itemIndex, '')),
-	});
+	return {
+		properties: [properties].flat(),
+		parse: (entered) => parse(isBlank(entered) ? undefined : entered),
+	};
 }
 
 /** The field with other properties, or with what these have instead. */
@@ -78,10 +80,7 @@ export function changed<T>(
 ): Declared<T> {
 	const toChanged = (made: INodeProperties): Changed =>
 		typeof change === 'function' ? change(made) : { ...made, ...change };
-	return (name, path) => {
-		const made = declared(name, path);
-		return { ...made, properties: made.properties.flatMap(toChanged) };
-	};
+	return { ...declared, properties: declared.properties.flatMap(toChanged) };
 }
 
 type Changed = INodeProperties | readonly INodeProperties[];
@@ -102,10 +101,9 @@ export function filledByModel<T>(declared: Declared<T>, argument: FromAiArgument
 
 /** The fields without a value where nothing was entered: then their defaults do not apply. */
 export function optional<F extends Fields>(declared: F) {
-	return mapValues(declared, (each, name) => {
-		const { properties, parse } = each(name);
-		return field(properties, (entered) => (entered === undefined ? entered : parse(entered)));
-	}) as { readonly [K in keyof F]: Declared<ValuesOf<F>[K] | undefined> };
+	return mapValues(declared, ({ properties, parse }) =>
+		field(properties, (entered) => (entered === undefined ? entered : parse(entered))),
+	) as { readonly [K in keyof F]: Declared<ValuesOf<F>[K] | undefined> };
 }
 
 /** A notice, which has no value. */
