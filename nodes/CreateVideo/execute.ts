@@ -210,7 +210,6 @@ async function openTasks(
 	if (limit !== undefined && free.length > 0) await checkWithin(context, TASK_TABLE, limit, free);
 	const planned = videos.map(({ plan: { request, adjustments }, options, ...video }) => ({
 		item: video.item,
-		key: options.idempotencyKey,
 		onConflict: options.keyConflict,
 		entered: video.entered,
 		files: video.sources,

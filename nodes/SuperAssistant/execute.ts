@@ -83,7 +83,6 @@ export function planCall(context: IExecuteFunctions, item: number) {
 		media: toMedia(options),
 		call: {
 			item,
-			key: '',
 			onConflict: 'reuse' as const,
 			// Not what is sent: the signed URLs of binary files differ on every run.
 			entered: [appCode, message, session, images],

@@ -278,9 +278,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 		[
 			'Also after a crash',
-			'nodes/shared/ledger/paidCalls.ts',
-			'const known = new Map([...recalled.known, ...ofKeys]);',
-			'const known = new Map(ofKeys);',
+			'nodes/shared/ledger/recall.ts',
+			'known.set(item, outcomeOf(call, isRetry));',
+			'void outcomeOf(call, isRetry);',
 			'nodes/createVideoTwice',
 		],
 	],
@@ -529,8 +529,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'A call with a key fails before it is paid',
 			'nodes/shared/ledger/paidCalls.ts',
-			'isReserved(asked) && !isStored,',
-			'isReserved(asked) && asked.item < 0,',
+			'if (replaces.length > 0 && !isStored)',
+			'if (replaces.length > 0 && item < 0)',
 			'nodes/createVideoLedger',
 		],
 		[

@@ -1,5 +1,5 @@
 import { mapConcurrent, slices } from '../../nodes/client/concurrency';
-import { callWriter, type Announcement } from '../../nodes/shared/ledger/callWriter';
+import { callWriter } from '../../nodes/shared/ledger/callWriter';
 import type { Condition, Row, Step } from '../../nodes/shared/ledger/dataTable';
 import { fakeClock } from '../support/fakeClock';
 
@@ -22,10 +22,11 @@ function start(
 	};
 	const matches = (row: Row, [column, condition, value]: Condition) =>
 		condition === 'eq' && row[column] === value;
-	const calls = Array.from({ length: count }, (_, call): Announcement => {
+	const calls = Array.from({ length: count }, (_, call) => {
 		const pending = `key of ${call}`;
 		if (reserved) rows.push({ call, status: 'reserved', pending });
-		return { row: { call, ...more }, replaces: reserved ? [['pending', 'eq', pending]] : [] };
+		const replaces = reserved ? [['pending', 'eq', pending] as const] : [];
+		return { row: { call, ...more }, replaces };
 	});
 	const writer = callWriter(calls, concurrency, clock, async (steps) => {
 		await clock.sleep(writeMs);

@@ -1,6 +1,7 @@
-import { recognize, type AskedCall, type EarlierCall } from '../../nodes/shared/ledger/recognize';
+import type { Call } from '../../nodes/shared/ledger/call';
+import { recognize } from '../../nodes/shared/ledger/recognize';
 
-interface Named extends EarlierCall {
+interface Named extends Call {
 	readonly name: string;
 }
 
@@ -10,6 +11,8 @@ const namesOf = (text: string, key: string) => ({
 	values: text,
 	place: text.replace(/ at .*| \d.*/, ''),
 	key,
+	call: '',
+	about: '',
 });
 
 /** A call of an earlier try: what was entered, then the position of its item and of its run. */
@@ -19,18 +22,18 @@ const earlier = (text: string, item: number, run = 0, key = ''): Named => ({
 	run,
 	item,
 });
-const asked = (text: string, item: number, key = ''): AskedCall => ({
+const asked = (text: string, item: number, key = ''): Call => ({
 	...namesOf(text, key),
+	run: 0,
 	item,
 });
 
 const recognizedNames = (found: ReadonlyMap<number, Named>) =>
 	Object.fromEntries([...found].map(([item, { name }]) => [item, name]));
-const recognized = (
-	items: readonly AskedCall[],
-	calls: readonly Named[],
-	run: number | 'tool' = 0,
-) => recognizedNames(recognize(items, calls, run));
+const recognized = (items: readonly Call[], calls: readonly Named[], run: number | 'tool' = 0) => {
+	const ofRun = items.map((each) => ({ ...each, run: Number(run) }));
+	return recognizedNames(recognize(ofRun, calls, run === 'tool'));
+};
 
 test('an item has the call with its text, wherever its item was', () => {
 	const calls = [earlier('boat', 0), earlier('kite', 1), earlier('lamp', 2)];
@@ -142,7 +145,7 @@ describe('the effort grows with the number of items, not with its square', () =>
 		const calls = indexes.map((index) => watch(earlier(textOf(index), index + 1)));
 		const items = indexes.map((index) => watch(asked(textOf(count - index), index)));
 		const lookUps = jest.spyOn(Set.prototype, 'has');
-		const found = recognize(items, calls, 0);
+		const found = recognize(items, calls);
 		total += lookUps.mock.calls.length;
 		lookUps.mockRestore();
 		expect(found.size).toBeGreaterThan(count - 2);

@@ -1,6 +1,6 @@
 import type { Condition, Filter, Row, Step } from '../../nodes/shared/ledger/dataTable';
 import type { Reservation } from '../../nodes/shared/ledger/claim';
-import { reservationOf, reserveKeys } from '../../nodes/shared/ledger/reserveKeys';
+import { reserveKeys } from '../../nodes/shared/ledger/reserveKeys';
 import { fakeClock, type FakeClock } from '../support/fakeClock';
 import { seededRandom } from '../support/seededRandom';
 
@@ -58,6 +58,7 @@ type Table = ReturnType<typeof slowTable>;
 
 const at = (ms: number) => new Date(ms).toISOString();
 const callOf = (name: string, key: string) => `${name} ${key}`;
+const reservationOf = (call: string) => `key ${call}`;
 
 /** Reserves keys for an execution, as a node does. */
 const reserve = async (
@@ -73,7 +74,7 @@ const reserve = async (
 				const call = callOf(name, key);
 				const row = { call, idempotency_key: key };
 				const names = { key, lock: key, values: '', onConflict: 'fail' } as const;
-				return { ...names, call, retryOutcomeUnknown, row };
+				return { ...names, claim: reservationOf(call), retryOutcomeUnknown, row };
 			}),
 			clock,
 			table.run,

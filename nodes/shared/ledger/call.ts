@@ -4,7 +4,6 @@ import type { Settled } from '../../client/concurrency';
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../client/errors';
 import type { Condition, Row, TableSchema } from './dataTable';
 import type { Origin } from './origin';
-import type { AskedCall, EarlierCall } from './recognize';
 
 /** A kind of paid calls: their table, and how a result is kept in it. */
 export interface CallKind<T> {
@@ -24,37 +23,57 @@ export interface CallKind<T> {
 /** What to do with an item whose idempotency key was used with other values. */
 export type KeyConflict = 'fail' | 'reuse' | 'create';
 
-/** A call that an item asks for, with the columns that are known before it is sent. */
+/** A call that an item asks for. */
 export interface PlannedCall {
 	/** Index of the item. */
 	readonly item: number;
-	/** Idempotency key; empty for none. */
-	readonly key: string;
 	readonly onConflict: KeyConflict;
 	/** What was entered. */
 	readonly entered: unknown;
 	/** Its files: the URL or the content of each. */
 	readonly files: unknown;
+	/** The columns that are known before it is sent. */
 	readonly row: Row;
 	/** Whether to send the call again if its outcome is unknown. */
 	readonly retryOutcomeUnknown: boolean;
 }
 
-/** A planned call with its ID and all its columns. */
-export interface AskedPaid extends PlannedCall, Required<AskedCall> {
+/** A call as its row shows it, whether it is asked for or was made. */
+export interface Call {
+	/** Unique ID. */
 	readonly call: string;
-	/** The same for all items that have one video. */
-	readonly lock: string;
+	/** Hash of the key and what was entered, as all others. */
+	readonly fingerprint: string;
+	/** The same without the queries of URLs: a signed URL differs every time. */
+	readonly values: string;
+	/** Of the input item and the form, where the form reads nothing but this item. */
+	readonly place: string;
+	/** Of the input item and the form; only of a call that n8n has kept with the data of all nodes. */
+	readonly source?: string;
+	/** Idempotency key; empty for none. */
+	readonly key: string;
+	/** Index of the node's run; -1 where it tells nothing. */
+	readonly run: number;
+	/** Index of the item. */
+	readonly item: number;
+	/** What it asks for, in a line for errors. */
 	readonly about: string;
 }
 
+/** A planned call of a run. Its row has all columns. */
+export interface AskedCall extends Omit<PlannedCall, 'entered' | 'files'>, Required<Call> {
+	/** The same for all items that have one video. */
+	readonly lock: string;
+	/** ID of its reservation, by which it claims its key or its place within a limit. */
+	readonly claim: string;
+	/** The reservation, if there is one. */
+	readonly replaces: readonly Condition[];
+}
+
 /** A call with its outcome: a result, or a failure after which the service may have done the work. */
-export interface KnownCall<T> extends EarlierCall {
-	readonly call: string;
+export interface KnownCall<T> extends Call {
 	readonly result?: T;
 	readonly failure?: SavedError;
-	/** What it asks for, in a line for errors. */
-	readonly about: string;
 	/** The execution that has read the call from the ledger. */
 	readonly readBy?: string;
 }
@@ -74,48 +93,53 @@ export function outcomeOf<T>(
 }
 
 /** Whether an item asks for something else than the call of its key. A row that a person has added has no values. */
-export function differs(
-	asked: Pick<AskedPaid, 'values' | 'place'>,
-	{ values, place }: Pick<EarlierCall, 'values' | 'place'>,
-): boolean {
+export function differs(asked: Call, { values, place }: Call): boolean {
 	return values !== '' && values !== asked.values && place !== asked.place;
 }
 
-interface CallParts extends Pick<EarlierCall, 'run' | 'fingerprint' | 'values' | 'place'> {
-	/** The execution that makes the call, see `Origin`. */
-	readonly own: string;
-}
-
 /** A unique ID of a call, in one column with what is compared: a table is written the faster the fewer columns it has. */
-export function callId({ run, fingerprint, own, values, place }: CallParts): string {
+export function callId({
+	run,
+	fingerprint,
+	own,
+	values,
+	place,
+}: ReturnType<typeof partsOf>): string {
 	return [run, fingerprint, randomUUID(), own, values, place].join(' ');
 }
 
-/** What the ID of a row's call consists of. */
-export function partsOf({ call }: Row): CallParts {
+/** What the ID of a row's call consists of; `own` is the execution that makes it, see `Origin`. */
+export function partsOf({ call }: Row) {
 	const [run, fingerprint = '', , own = '', values = '', place = ''] = String(call).split(' ');
 	return { run: Number(run), fingerprint, own, values, place };
 }
 
+/** A row as the call that it stands for. */
+export function toCall({ describe }: Pick<CallKind<never>, 'describe'>, row: Row): Call {
+	return {
+		...partsOf(row),
+		call: row['call'] as string,
+		key: (row['idempotency_key'] as string | null | undefined) ?? '',
+		item: row['item'] as number,
+		about: describe(row),
+	};
+}
+
 /**
- * A row as the call that it stands for.
+ * A row as its call with the outcome.
  *
  * @param origin Says whether the position of the call tells which one it is.
  */
 export function toKnown<T>(
-	{ table, toResult, describe }: CallKind<T>,
+	kind: CallKind<T>,
 	row: Row,
 	origin?: Pick<Origin, 'hasPosition'>,
 ): KnownCall<T> {
-	const result = toResult(row);
+	const result = kind.toResult(row);
 	return {
-		...partsOf(row),
+		...toCall(kind, row),
 		...(origin?.hasPosition === false && { run: -1 }),
-		call: row['call'] as string,
-		key: (row['idempotency_key'] as string | null) ?? '',
-		item: row['item'] as number,
-		about: describe(row),
-		...(result === undefined ? { failure: interrupted(table) } : { result }),
+		...(result === undefined ? { failure: interrupted(kind.table) } : { result }),
 	};
 }
 

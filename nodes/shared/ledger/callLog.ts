@@ -4,13 +4,7 @@ import { nodeState } from '../run/nodeContext';
 import type { KnownCall } from './call';
 
 /** Calls in the node's state: n8n keeps it for Retry On Fail and for a saved execution. */
-export interface CallLog<T> {
-	known(): readonly KnownCall<T>[];
-	/** Adds or replaces a call. */
-	keep(call: KnownCall<T>): void;
-	/** Removes a call that is sent again. */
-	drop(call: KnownCall<T>): void;
-}
+export type CallLog<T> = ReturnType<typeof callLog<T>>;
 
 const RUN_LOG = 'callLog';
 
@@ -25,21 +19,25 @@ interface StoredLog<T> {
  * @param run Index of the run; `tool` for all calls of a tool whose outcome is unknown: neither Retry On Fail nor the model
  *   may send them again. Calls with a result are not in it, because a model may want the same again.
  */
-export function callLog<T>(context: IExecuteFunctions, run: number | 'tool'): CallLog<T> {
+export function callLog<T>(context: IExecuteFunctions, run: number | 'tool') {
 	const isTool = run === 'tool';
 	const state = nodeState<StoredLog<T>>(context, isTool ? 'unknownCalls' : RUN_LOG);
 	const stored = state.get();
 	const { calls } = stored?.run === run ? stored : state.set({ run, calls: {} });
 	return {
-		known: () =>
+		known: (): readonly KnownCall<T>[] =>
 			Object.values(calls).map((each) =>
 				// Nothing but the text tells them: a call of another text is another call.
 				isTool ? { ...each, key: each.fingerprint, run: -1 } : each,
 			),
-		keep(call) {
+		/** Adds or replaces a call. */
+		keep(call: KnownCall<T>): void {
 			if (!isTool || call.failure !== undefined) calls[call.call] = call;
 		},
-		drop: ({ call }) => Reflect.deleteProperty(calls, call),
+		/** Removes a call that is sent again. */
+		drop({ call }: KnownCall<T>): void {
+			Reflect.deleteProperty(calls, call);
+		},
 	};
 }
 

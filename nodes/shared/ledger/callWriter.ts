@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../../client/ports';
+import type { AskedCall } from './call';
 import { removals, TableError, type Condition, type Row, type Step } from './dataTable';
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
@@ -9,14 +10,6 @@ const FLUSH_MS = 1_000;
 const GATHER_MS = 10;
 /** Calls are announced before their turn where a write takes more than this share of the time of a call. */
 const LONG_WRITE = 0.1;
-
-/** A call before it is sent. */
-export interface Announcement {
-	/** Its row, without the columns `status`, `pending` and `sent_at`. */
-	readonly row: Row;
-	/** The rows that this one replaces. */
-	readonly replaces: readonly Condition[];
-}
 
 /**
  * Writes the calls of a run into the ledger. Calls are named by their index. Those under way have a row `sent`. Where
@@ -29,7 +22,7 @@ export interface Announcement {
  * @param write Runs the steps. What it could not write goes into the next write, unless the table cannot be used at all.
  */
 export function callWriter(
-	calls: readonly Announcement[],
+	calls: readonly Pick<AskedCall, 'row' | 'replaces'>[],
 	concurrency: number,
 	clock: Clock,
 	write: (steps: readonly Step[]) => Promise<unknown>,

@@ -5,7 +5,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { accountOf } from '../run/credential';
 import { runIndexOf } from '../run/lastRun';
 import { isToolRun, mentionOnce, n8nClock } from '../run/nodeContext';
-import { callId, type AskedPaid, type CallKind, type PlannedCall } from './call';
+import type { Settled } from '../../client/concurrency';
+import { callId, toCall } from './call';
+import type { AskedCall, CallKind, Paid, PlannedCall } from './call';
 import { callLog } from './callLog';
 import { originOf } from './origin';
 import { ownRows } from './ownRows';
@@ -55,8 +57,9 @@ export async function ledgerRun<T>(
 	};
 	const { options: _, ...form } = context.getNode().parameters;
 	const readsOthers = OTHER_NODES.test(JSON.stringify(form));
-	const asked = planned.map((each): AskedPaid => {
-		const { item, key, entered, files } = each;
+	const asked = planned.map(({ entered, files, ...each }): AskedCall => {
+		const { item, onConflict } = each;
+		const { idempotency_key: key = '' } = each.row;
 		const values = hashOf(entered);
 		const source = [key, context.getInputData()[item]!.json, form, files];
 		const hashes = {
@@ -66,9 +69,10 @@ export async function ledgerRun<T>(
 		};
 		const call = callId({ run: index, own: origin?.own ?? '', ...hashes });
 		const row = { ...each.row, ...caller, call, item };
-		const lock = each.onConflict === 'create' ? `${key} ${values}` : key;
-		const about = kind.describe(row);
-		return { ...each, ...hashes, source: hashOf(source), call, row, lock, about };
+		const known = toCall(kind, row);
+		const lock = onConflict === 'create' ? `${known.key} ${values}` : known.key;
+		const claim = `key ${call}`;
+		return { ...each, ...known, source: hashOf(source), row, lock, claim, replaces: [] };
 	});
 	return {
 		context,
@@ -77,6 +81,8 @@ export async function ledgerRun<T>(
 		index,
 		isTool,
 		asked,
+		/** The outcomes that are known before anything is sent, by item. */
+		known: new Map<number, Settled<Paid<T>>>(),
 		log: callLog<T>(context, isTool ? 'tool' : index),
 		origin,
 		isRetry: origin?.isRetry === true,

@@ -2,21 +2,14 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { readResult } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
-import type { AskedPaid } from './call';
+import type { AskedCall } from './call';
 import { pauseMs } from './claim';
-import {
-	forRows,
-	onTable,
-	PAGE,
-	removals,
-	type Condition,
-	type Row,
-	type Step,
-	type TableSchema,
-} from './dataTable';
+import { forRows, onTable, PAGE, removals } from './dataTable';
+import type { Condition, Row, Step, TableSchema } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
 import { stateOf } from './paidCall';
-import { claimRow, notKept, reservationOf } from './reserveKeys';
+import { notKept } from './refusals';
+import { claimAll, ofClaim, takeKeys, WAIT_MS } from './reserveKeys';
 import { taskIdOf } from './taskTable';
 
 /** What calls sum up to. */
@@ -86,27 +79,62 @@ export async function sumUp(
 }
 
 /**
+ * Reserves the keys of calls, and the places within a limit of those that are left to send.
+ *
+ * @returns The calls to send. The outcomes of the others are known.
+ * @throws InputError of the limit, or where the ledger cannot be used. All claims are withdrawn then.
+ */
+export async function reserveCalls<T>(
+	run: LedgerRun<T>,
+	calls: readonly AskedCall[],
+	limit: Limit | undefined,
+): Promise<readonly AskedCall[]> {
+	const deadlineMs = run.clock.now() + WAIT_MS;
+	const hasKeys = calls.some(({ key }) => key !== '');
+	if (calls.length === 0 || (limit === undefined && !hasKeys)) return calls;
+	if (run.origin === undefined)
+		throw notKept(
+			hasKeys ? 'Idempotency Key' : 'Limit Period',
+			new Error('Task Ledger is off'),
+		);
+	for (;;) {
+		run.hold();
+		const left = calls.filter(({ item }) => !run.known.has(item));
+		const toSend = await takeKeys(run, left, limit !== undefined);
+		if (toSend.length > 0 && limit && !(await reserveWithin(run, toSend, limit, deadlineMs)))
+			continue;
+		const isReserved = ({ key }: AskedCall) => key !== '' || limit !== undefined;
+		return toSend.map((each) =>
+			isReserved(each) ? { ...each, replaces: [ofClaim(each)] } : each,
+		);
+	}
+}
+
+/**
  * Reserves a place within a limit for all calls of a run, so that executions at the same time do not exceed it together.
  * Each inserts its claims before it reads: of two at least one sees the other. Where not all of them fit, those that came
  * later withdraw.
  *
  * @param calls Those with a key have a claim already.
  * @returns Whether it has; otherwise the claims are withdrawn for others that came before.
- * @throws InputError of the limit, or where the ledger cannot be used. All claims are withdrawn then.
  */
-export async function reserveWithin<T>(
+async function reserveWithin<T>(
 	{ clock, onLedger, isHeld }: LedgerRun<T>,
-	calls: readonly AskedPaid[],
+	calls: readonly AskedCall[],
 	limit: Limit,
 	deadlineMs: number,
 ): Promise<boolean> {
 	const items = calls.map(({ item }) => item);
 	const own = new Set<unknown>(calls.map(({ call }) => call));
-	const claims = calls.map(({ call }): Condition => ['pending', 'eq', reservationOf(call)]);
+	const claims = calls.map(ofClaim);
 
 	async function reserve(): Promise<boolean> {
-		const withoutKey = calls.filter(({ key }) => key === '');
-		await onLedger([{ insert: withoutKey.map((each) => claimRow(each, clock.now())) }]);
+		await onLedger([
+			claimAll(
+				calls.filter(({ key }) => key === ''),
+				clock.now(),
+			),
+		]);
 		while (isHeld()) {
 			const sums = await sumUp(onLedger, limit.rows, clock.now(), own);
 			if (!sums.isComplete) throw new Error('it does not return the rows that were written');

@@ -3,16 +3,16 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { canceledError } from '../../client/http/failures';
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
 import { type Settled, settled, valueOf } from '../../client/concurrency';
+import { interrupted, toCall, toFailure, toKnown } from './call';
+import type { AskedCall, CallKind, Paid, PlannedCall } from './call';
 import { callWriter } from './callWriter';
-import { interrupted, toFailure, toKnown } from './call';
-import type { AskedPaid, CallKind, Paid, PlannedCall } from './call';
 import type { Row, Step } from './dataTable';
-import { reserveWithin, type Limit } from './limit';
 import { ledgerRun, type LedgerRun } from './ledgerRun';
+import { reserveCalls, type Limit } from './limit';
 import { attemptOf, isReservation, PROLONG_MS } from './paidCall';
 import { isRepeated, recall } from './recall';
 import { recognize } from './recognize';
-import { keyInUse, movedError, notKept, reservationOf, takeKeys, WAIT_MS } from './reserveKeys';
+import { alreadyRetried, keyInUse, movedError, notKept, type ReservedFor } from './refusals';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
 export type PaidCalls<T extends object> = Awaited<ReturnType<typeof openCalls<T>>>;
@@ -35,14 +35,14 @@ export async function openCalls<T extends object>(
 	limit?: Limit,
 ) {
 	const run = await ledgerRun(context, kind, planned, isOn);
-	const recalled = await recall(run);
-	const unknown = run.asked.filter(({ item }) => !recalled.known.has(item));
-	const { toSend, known: ofKeys } = await reserveCalls(run, unknown, limit);
-	const known = new Map([...recalled.known, ...ofKeys]);
+	const { asked, known } = run;
+	const earlier = await recall(run);
+	const unknown = asked.filter(({ item }) => !known.has(item));
+	const toSend = await reserveCalls(run, unknown, limit);
 	const option = limit === undefined ? 'Idempotency Key' : 'Limit Period';
-	const sender = callSender(run, toSend, concurrency, recalled.rows, option);
+	const sender = callSender(run, toSend, concurrency, earlier.rows, option);
 	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
-	const locks = new Map(run.asked.map(({ item, lock }) => [item, lock]));
+	const locks = new Map(asked.map(({ item, lock }) => [item, lock]));
 	const positions = new Map(toSend.map(({ item }, position) => [item, position]));
 	const sentByLock = new Map<string, Promise<T>>();
 	return {
@@ -51,7 +51,7 @@ export async function openCalls<T extends object>(
 		/** Whether an earlier try has made the call of an item, so that its result costs nothing. */
 		isKnown: (item: number) => 'value' in (known.get(item) ?? {}),
 		/** Whether only the ledger has the call of an item, which an earlier try made. */
-		isFromLedger: (item: number) => recalled.fromLedger.has(item),
+		isFromLedger: (item: number) => earlier.fromLedger.has(item),
 		/**
 		 * Makes the call of an item, or takes it from an earlier try.
 		 *
@@ -77,23 +77,6 @@ export async function openCalls<T extends object>(
 	};
 }
 
-/** Reserves the keys of calls, and the place of those that are left to send within a limit. */
-async function reserveCalls<T>(
-	run: LedgerRun<T>,
-	calls: readonly AskedPaid[],
-	limit: Limit | undefined,
-): Promise<Awaited<ReturnType<typeof takeKeys<T>>>> {
-	const deadlineMs = run.clock.now() + WAIT_MS;
-	for (;;) {
-		if (limit !== undefined || calls.some(({ key }) => key !== '')) run.hold();
-		const taken = await takeKeys(run, calls, limit !== undefined);
-		if (limit === undefined || taken.toSend.length === 0) return taken;
-		if (run.origin === undefined)
-			throw notKept('Limit Period', new Error('Task Ledger is off'));
-		if (await reserveWithin(run, taken.toSend, limit, deadlineMs)) return taken;
-	}
-}
-
 /** Whether an item must not be sent: then a node that stops on errors sends nothing. */
 function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: InputError } {
 	return 'error' in known && known.error instanceof InputError;
@@ -107,14 +90,12 @@ function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: Input
  */
 function callSender<T extends object>(
 	run: LedgerRun<T>,
-	calls: readonly AskedPaid[],
+	calls: readonly AskedCall[],
 	concurrency: number,
 	earlierRows: ReadonlySet<unknown>,
-	option: 'Idempotency Key' | 'Limit Period',
+	option: ReservedFor,
 ) {
 	const { kind, clock, origin, isRetry, log } = run;
-	const isLimited = option === 'Limit Period';
-	const isReserved = ({ key }: AskedPaid) => key !== '' || isLimited;
 	/** Items whose call another retry of this execution makes at this moment. */
 	const contested = new Set<number>();
 	const closed = new AbortController();
@@ -133,8 +114,7 @@ function callSender<T extends object>(
 		}
 		const hasPosition = !run.isTool && origin!.hasPosition;
 		const known = [...rivals.values()].map((row) => toKnown(kind, row, { hasPosition }));
-		const same = recognize(calls, known, run.index);
-		for (const item of same.keys()) contested.add(item);
+		for (const item of recognize(calls, known).keys()) contested.add(item);
 	}
 
 	async function write(steps: readonly Step[]): Promise<void> {
@@ -157,37 +137,33 @@ function callSender<T extends object>(
 	}
 	const kept = settled(keepReserved());
 
-	const announcements = calls.map((each) => ({
-		row: each.row,
-		replaces: isReserved(each) ? ([['pending', 'eq', reservationOf(each.call)]] as const) : [],
-	}));
-	const writer = callWriter(announcements, concurrency, clock, write);
+	const writer = callWriter(calls, concurrency, clock, write);
+
+	/** Why a call must not be sent, if so. */
+	function refusalOf({ item, replaces }: AskedCall, isStored: boolean): Error | undefined {
+		if (replaces.length > 0 && !isStored) return notKept(option, writeError, hasSent);
+		if (contested.has(item)) return alreadyRetried();
+		// It would break off without having been sent, and nobody could tell.
+		if (run.context.getExecutionCancelSignal()?.aborted) return canceledError();
+		return movedError(writeError);
+	}
 
 	return {
 		/** @throws ServiceError as `send`; InputError where the call is not sent. */
 		async send(position: number, send: (attempt: number) => Promise<T>): Promise<T> {
 			const asked = calls[position]!;
-			const { item, call, key, fingerprint, row } = asked;
-			if (isReserved(asked) && !run.isHeld())
-				throw isLimited
+			const { row, source, replaces } = asked;
+			if (replaces.length > 0 && !run.isHeld())
+				throw option === 'Limit Period'
 					? notKept(option, new Error('the reservation has expired'))
 					: keyInUse();
 			const isStored = origin !== undefined && (await writer.announce(position));
-			const refusals = [
-				[isReserved(asked) && !isStored, () => notKept(option, writeError, hasSent)],
-				[movedError(writeError) !== undefined, () => movedError(writeError)!],
-				[contested.has(item), alreadyRetried],
-				// It would break off without having been sent, and nobody could tell.
-				[run.context.getExecutionCancelSignal()?.aborted, canceledError],
-			] as const;
-			const [, refusal] = refusals.find(([isRefused]) => isRefused) ?? [];
+			const refusal = refusalOf(asked, isStored);
 			if (refusal !== undefined) {
 				writer.settle(position);
-				throw refusal();
+				throw refusal;
 			}
-			const { about, values, place, source } = asked;
-			const names = { fingerprint, values, place, source };
-			const logged = { call, key, ...names, about, run: run.index, item };
+			const logged = { ...toCall(kind, row), source };
 			const sentAt = new Date(clock.now()).toISOString();
 			hasSent = true;
 			const result = await send(attemptOf(row)).catch((error: unknown) => {
@@ -212,14 +188,6 @@ function callSender<T extends object>(
 			if (origin !== undefined && calls.length > 0) await writer.close(expiry(run));
 		},
 	};
-}
-
-function alreadyRetried(): InputError {
-	return new InputError(
-		'Another retry',
-		'of this execution is making the same call',
-		'Nothing was sent by this one. Retry again only if the other one fails',
-	);
 }
 
 /** When expired rows were removed last, in this process, by workflow and table. */

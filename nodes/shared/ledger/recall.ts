@@ -1,26 +1,25 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { keyedMutex, type Settled } from '../../client/concurrency';
-import { InputError } from '../../client/errors';
+import { keyedMutex } from '../../client/concurrency';
 import { nodeState, hint } from '../run/nodeContext';
-import { differs, outcomeOf, partsOf, toKnown } from './call';
-import type { AskedPaid, KnownCall, Paid } from './call';
+import { differs, outcomeOf, partsOf, toKnown, type KnownCall } from './call';
 import type { CallLog } from './callLog';
 import { forRows, removals, TableError, type Condition, type Row } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
 import { isReservation } from './paidCall';
 import { recognize } from './recognize';
-import { keyConflict, movedError } from './reserveKeys';
+import { keyConflict, otherItem, unreadable } from './refusals';
 import { trimTaskIds } from './taskTable';
 
 const runExclusive = keyedMutex();
 
 /**
- * Finds the calls that earlier tries have made for the items of this run, and takes over their rows.
+ * Finds the calls that earlier tries have made for the items of this run, and takes over their rows. Their outcomes are
+ * known then.
  *
- * @returns `known`: the outcomes of the calls, by item. `fromLedger`: the items whose calls only the ledger has: n8n has lost
- *   the state of the node, as after a kill, or a tool made them. `rows`: the IDs of all rows of earlier tries.
+ * @returns `fromLedger`: the items whose calls only the ledger has: n8n has lost the state of the node, as after a kill, or
+ *   a tool made them. `rows`: the IDs of all rows of earlier tries.
  * @throws InputError when the table cannot be read in a retry.
  */
 export async function recall<T>(run: LedgerRun<T>) {
@@ -29,7 +28,7 @@ export async function recall<T>(run: LedgerRun<T>) {
 }
 
 async function find<T>(run: LedgerRun<T>) {
-	const { context, kind, index, isTool, asked, log, origin, isRetry } = run;
+	const { context, kind, index, isTool, asked, known, log, origin, isRetry } = run;
 	const found = isRetry ? await findEarlier(run, origin!) : [];
 	// Calls of the runs before are not repeated.
 	const fromRun = isRetry && !isTool ? firstRun(context, index) : 0;
@@ -40,20 +39,23 @@ async function find<T>(run: LedgerRun<T>) {
 	const logged = new Set(log.known().map(({ call }) => call));
 	const all = merged(log, inLedger, origin?.root);
 	// In a sub-workflow whose caller is retried, the calls of a tool are not all repeated.
-	const isToolRetry = isTool && origin?.hasPosition !== false;
-	const earlier = recognize(asked, all, isToolRetry ? 'tool' : index);
-	const passed = atPositions(run, all, new Set(earlier.values()));
-	const known = new Map<number, Settled<Paid<T>>>();
+	const earlier = recognize(asked, all, isTool && origin?.hasPosition !== false);
+	const taken = new Set(earlier.values());
+	/** The calls without a key that no item has, by their position. */
+	const passed = new Map<number, KnownCall<T>>();
+	for (const call of isTool ? [] : all)
+		if (call.run === index && call.key === '' && !taken.has(call)) passed.set(call.item, call);
 	const fromLedger = new Set<number>();
 	const used = new Set<unknown>();
-	const again: string[] = [];
+	const again: Condition[] = [];
 	let others = 0;
 	for (const each of asked) {
-		const { item, key, onConflict, fingerprint, retryOutcomeUnknown } = each;
+		const { item, key, onConflict } = each;
 		const call = earlier.get(item);
-		const other = passed.get(item);
+		const other = call ?? passed.get(item);
+		if (other === undefined) continue;
 		if (call === undefined) {
-			if (other !== undefined) known.set(item, { error: otherItem(run, each, other) });
+			known.set(item, { error: otherItem(kind, each, other) });
 			continue;
 		}
 		if (key !== '' && onConflict !== 'reuse' && differs(each, call)) {
@@ -62,20 +64,18 @@ async function find<T>(run: LedgerRun<T>) {
 		}
 		used.add(call.call);
 		if (!logged.has(call.call)) fromLedger.add(item);
-		if (call.result === undefined && retryOutcomeUnknown) {
+		if (call.result === undefined && each.retryOutcomeUnknown) {
 			// It gives up its row without an answer.
-			again.push(call.call);
+			again.push(['call', 'eq', call.call]);
 			log.drop(call);
 			continue;
 		}
-		if (call.fingerprint !== fingerprint) others += 1;
+		if (call.fingerprint !== each.fingerprint) others += 1;
 		known.set(item, outcomeOf(call, isRetry));
 		// For Retry On Fail within this execution: by then the row is one of this execution.
 		log.keep({ ...call, run: index, item });
 	}
-	if (origin !== undefined) {
-		await takeOver(run, origin, rows, { used, again }).catch(run.tell);
-	}
+	if (origin !== undefined) await takeOver(run, origin, rows, used, again).catch(run.tell);
 	if (others > 0) {
 		const items = others === 1 ? '1 item has' : `${others} items have`;
 		hint(
@@ -83,7 +83,7 @@ async function find<T>(run: LedgerRun<T>) {
 			`A retry pays for nothing twice: ${items} the result of the earlier try, which had other values. For the values of now, execute the workflow again instead of retrying.`,
 		);
 	}
-	return { known, fromLedger, rows: new Set(found.map(({ id }) => id)) };
+	return { fromLedger, rows: new Set(found.map(({ id }) => id)) };
 }
 
 /**
@@ -100,14 +100,7 @@ async function findEarlier<T>({ onLedger }: LedgerRun<T>, origin: Origin): Promi
 	const rows = await onLedger([{ find: { all } }]).catch((error: unknown): readonly Row[] => {
 		if (error instanceof TableError && ['unsupported', 'foreign'].includes(error.reason))
 			return [];
-		throw (
-			movedError(error) ??
-			new InputError(
-				'Task Ledger',
-				`cannot be read, so this retry does not know what the earlier try paid for: ${(error as Error).message}`,
-				'Nothing was sent. Make the data table available and retry, or turn off the option Task Ledger or Call Ledger',
-			)
-		);
+		throw unreadable(error);
 	});
 	return rows.filter((row) => isRepeated(row, origin));
 }
@@ -153,13 +146,14 @@ export function merged<T>(
  * reserve a key, or announce a call that has a later row.
  *
  * @param used The recognized calls.
- * @param again The calls whose rows go, because they are sent again.
+ * @param again The rows that go, because their calls are sent again.
  */
 async function takeOver<T>(
 	{ onLedger }: LedgerRun<T>,
 	{ root }: Origin,
 	rows: readonly Row[],
-	{ used, again }: { readonly used: ReadonlySet<unknown>; readonly again: readonly string[] },
+	used: ReadonlySet<unknown>,
+	again: readonly Condition[],
 ): Promise<void> {
 	const last = new Map(rows.map((row) => [row['call'], row]));
 	const isGone = (row: Row) =>
@@ -167,34 +161,11 @@ async function takeOver<T>(
 		// With a task ID a person has answered it.
 		(row['status'] === 'sent' && !row['task_id'] && last.get(row['call']) !== row);
 	const byId = (of: readonly Row[]) => of.map(({ id }): Condition => ['id', 'eq', id as number]);
-	const resent = again.map((call): Condition => ['call', 'eq', call]);
 	const own = rows.filter(({ call }) => used.has(call));
 	const set = { execution_id: root };
 	await onLedger([
 		trimTaskIds(own),
-		...removals([...byId(rows.filter(isGone)), ...resent]),
+		...removals([...byId(rows.filter(isGone)), ...again]),
 		...forRows(byId(own), (where) => ({ set, where })),
 	]);
-}
-
-/** The earlier calls at the positions of a run, of those that no item has. */
-function atPositions<T>(
-	{ index, isTool }: LedgerRun<T>,
-	calls: readonly KnownCall<T>[],
-	taken: ReadonlySet<KnownCall<T>>,
-): ReadonlyMap<number, KnownCall<T>> {
-	const left = calls.filter(({ run, key }) => run === index && key === '' && !isTool);
-	return new Map(left.filter((call) => !taken.has(call)).map((call) => [call.item, call]));
-}
-
-function otherItem<T>(
-	{ kind }: LedgerRun<T>,
-	{ about }: AskedPaid,
-	earlier: { readonly about: string },
-) {
-	return new InputError(
-		kind.field,
-		`is ${about} in this item, and was ${earlier.about} in the earlier try of the execution, which has paid for it`,
-		'Nothing was sent, as a retry knows an item by its values, or by an equal input item at its position. For what the items contain now, execute the workflow again instead of retrying',
-	);
 }

@@ -1,33 +1,32 @@
 import type { Settled } from '../../client/concurrency';
-import { InputError, isCanceled } from '../../client/errors';
+import { isCanceled } from '../../client/errors';
 import type { Clock } from '../../client/ports';
-import { oneLine } from '../../client/values';
 import { isOwn } from '../run/credential';
-import { differs, outcomeOf, partsOf, toKnown } from './call';
-import type { AskedPaid, CallKind, Paid } from './call';
+import { differs, outcomeOf, partsOf, toKnown, type AskedCall, type Paid } from './call';
 import { claimKeys, type ClaimRow } from './claim';
-import { forRows, removals, TableError, type Condition, type Row, type Step } from './dataTable';
+import { forRows, removals, type Condition, type Row, type Step } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
 import { attemptOf, hasKeyOf, meaningOf } from './paidCall';
+import { keyConflict, keyInUse, keyOfOther, notKept } from './refusals';
 
 /** How long to wait for another execution that is sending the call of a key at this moment. */
 export const WAIT_MS = 90_000;
 
-/** A call whose idempotency key is to be reserved. */
+/** What of a call its key needs. */
 type KeyedCall = Pick<
-	AskedPaid,
-	'key' | 'lock' | 'onConflict' | 'values' | 'retryOutcomeUnknown' | 'row' | 'call'
+	AskedCall,
+	'key' | 'lock' | 'onConflict' | 'values' | 'retryOutcomeUnknown' | 'row' | 'claim'
 >;
 
-/** The content of the column `pending` of a reservation. */
-export function reservationOf(call: string): string {
-	return `key ${call}`;
+/** The condition that finds the reservation of a call. */
+export function ofClaim({ claim }: Pick<AskedCall, 'claim'>): Condition {
+	return ['pending', 'eq', claim];
 }
 
-/** The row with which a call claims its key, or its place within a limit. */
-export function claimRow({ row, call }: Pick<AskedPaid, 'row' | 'call'>, nowMs: number): Row {
-	const sent_at = new Date(nowMs).toISOString();
-	return { ...row, status: 'claimed', pending: reservationOf(call), sent_at };
+/** The step that claims the keys of calls, or their places within a limit. */
+export function claimAll(calls: readonly Pick<AskedCall, 'row' | 'claim'>[], nowMs: number): Step {
+	const common = { status: 'claimed', sent_at: new Date(nowMs).toISOString() };
+	return { insert: calls.map(({ row, claim }) => ({ ...row, ...common, pending: claim })) };
 }
 
 /**
@@ -47,9 +46,6 @@ export async function reserveKeys(
 	isLimited = false,
 ) {
 	const failures = new Map<string, number>();
-	const ofClaims = (all: readonly { readonly claim: string }[]) =>
-		all.map(({ claim }): Condition => ['pending', 'eq', claim]);
-
 	const outcomes = await claimKeys(
 		{
 			find: async (all) => {
@@ -58,25 +54,22 @@ export async function reserveKeys(
 				for (const step of forRows(ofKeys, (find) => ({ find })))
 					rows.push(...(await run([step])));
 				return all.map((call) => {
+					const nowMs = clock.now();
 					const known = rows.filter((row) => isOfCall(row, call));
-					const attempts = known
-						.filter((row) => meaningOf(row, clock.now()) === 'again')
-						.map(attemptOf);
-					failures.set(call.lock, Math.max(0, ...attempts));
-					return known.flatMap((row) =>
-						toClaim(row, clock.now(), call.retryOutcomeUnknown),
-					);
+					const failed = known.filter((row) => meaningOf(row, nowMs) === 'again');
+					failures.set(call.lock, Math.max(0, ...failed.map(attemptOf)));
+					return known.flatMap((row) => toClaim(row, nowMs, call));
 				});
 			},
-			claim: async (all) =>
-				await run([{ insert: all.map((each) => claimRow(each, clock.now())) }]),
+			claim: async (all) => await run([claimAll(all, clock.now())]),
 			async reserve(all) {
 				const set = { status: 'reserved', sent_at: new Date(clock.now()).toISOString() };
-				if (!isLimited) await run(forRows(ofClaims(all), (where) => ({ set, where })));
+				const steps = forRows(all.map(ofClaim), (where) => ({ set, where }));
+				if (!isLimited) await run(steps);
 			},
-			withdraw: async (all) => await run(removals(ofClaims(all))),
+			withdraw: async (all) => await run(removals(all.map(ofClaim))),
 		},
-		calls.map((call) => ({ ...call, claim: reservationOf(call.call) })),
+		calls,
 		clock,
 		WAIT_MS,
 	);
@@ -92,9 +85,9 @@ function isOfCall(row: Row, { row: own, onConflict, values }: KeyedCall): boolea
 }
 
 /** The row as a claim; none for a reservation or a call that is not to be waited for. */
-function toClaim(row: Row, nowMs: number, ignoresUnanswered: boolean): ClaimRow[] {
+function toClaim(row: Row, nowMs: number, { retryOutcomeUnknown }: KeyedCall): ClaimRow[] {
 	const meaning = meaningOf(row, nowMs);
-	const isIgnored = meaning === 'report' && ignoresUnanswered;
+	const isIgnored = meaning === 'report' && retryOutcomeUnknown;
 	if (meaning === 'free' || meaning === 'again' || isIgnored) return [];
 	const held = row['status'] === 'claimed' ? 'claimed' : 'reserved';
 	const state = meaning === 'wait' ? held : 'settled';
@@ -104,24 +97,21 @@ function toClaim(row: Row, nowMs: number, ignoresUnanswered: boolean): ClaimRow[
 }
 
 /**
- * Reserves the idempotency keys of calls for this run.
+ * Reserves the idempotency keys of calls for this run. Known then are the outcomes of calls whose key another execution has,
+ * and errors.
  *
- * @returns `toSend`: the calls that are left to send; of those with one key the first. `known`: by item, the outcomes of
- *   calls whose key another execution has, and errors.
+ * @returns The calls that are left to send; of those with one key the first.
  * @throws InputError where no key can be reserved, and the error of a canceled execution.
  */
 export async function takeKeys<T>(
-	{ kind, clock, origin, account, onLedger }: LedgerRun<T>,
-	calls: readonly AskedPaid[],
+	{ kind, clock, account, known, onLedger }: LedgerRun<T>,
+	calls: readonly AskedCall[],
 	isLimited: boolean,
-) {
-	const leaders = new Map<string, AskedPaid>();
+): Promise<readonly AskedCall[]> {
+	const leaders = new Map<string, AskedCall>();
 	for (const each of calls) {
 		if (each.key !== '' && !leaders.has(each.lock)) leaders.set(each.lock, each);
 	}
-	const known = new Map<number, Settled<Paid<T>>>();
-	if (leaders.size === 0) return { toSend: calls, known };
-	if (origin === undefined) throw notKept('Idempotency Key', new Error('Task Ledger is off'));
 	const { outcomes, failures } = await reserveKeys(
 		[...leaders.values()],
 		clock,
@@ -130,7 +120,7 @@ export async function takeKeys<T>(
 	).catch((error: unknown) => {
 		throw isCanceled(error) ? error : notKept('Idempotency Key', error);
 	});
-	function outcomeFor(each: AskedPaid, leader: AskedPaid): Settled<Paid<T>> | undefined {
+	function outcomeFor(each: AskedCall, leader: AskedCall): Settled<Paid<T>> | undefined {
 		const outcome = outcomes.get(each.lock)!;
 		if (outcome === 'timeout') return { error: keyInUse() };
 		const earlier = outcome === 'reserved' ? undefined : toKnown(kind, outcome);
@@ -141,7 +131,7 @@ export async function takeKeys<T>(
 			return { error: keyConflict(each, first) };
 		return earlier && outcomeOf(earlier, true);
 	}
-	const toSend = calls.flatMap((each) => {
+	return calls.flatMap((each) => {
 		const leader = leaders.get(each.lock);
 		if (leader === undefined) return each;
 		const outcome = outcomeFor(each, leader);
@@ -149,56 +139,4 @@ export async function takeKeys<T>(
 		if (outcome !== undefined || each !== leader) return [];
 		return { ...each, row: { ...each.row, attempt: failures.get(each.lock)! + 1 } };
 	});
-	return { toSend, known };
-}
-
-/** @param remedy What to do; nothing was sent. */
-function keyError(problem: string, remedy: string): InputError {
-	return new InputError('Idempotency Key', problem, `Nothing was sent. ${remedy}`);
-}
-
-/** The workflow was moved away from its ledger: nobody can tell what it has paid for. */
-export function movedError(error: unknown): InputError | undefined {
-	if (!(error instanceof TableError && error.reason === 'moved')) return undefined;
-	return new InputError('Task Ledger', 'was left behind', `Nothing was sent. ${error.message}`);
-}
-
-/**
- * The ledger cannot be used, without which an option holds nothing.
- *
- * @param hasSent Whether calls before this one were sent.
- */
-export function notKept(
-	option: 'Idempotency Key' | 'Limit Period',
-	error: unknown,
-	hasSent = false,
-): InputError {
-	const problem = `cannot be kept: ${(error as Error).message}`;
-	const hint = hasSent
-		? 'This item was not sent, others of this run were. Make the data table available, then retry this execution, which knows their tasks'
-		: `Nothing was sent. Make the data table available, or go on without ${option}`;
-	return movedError(error) ?? new InputError(option, problem, hint);
-}
-
-/** The key is that of a call with other values. */
-export function keyConflict({ key, about }: AskedPaid, earlier: { readonly about: string }) {
-	return keyError(
-		`${oneLine(key)} was used for ${earlier.about}, and this item has ${about}, or other fields that differ`,
-		'To get the existing video, set Idempotency Key Conflict to Use Existing Video. For a new video use another key, or set it to Create Another Video',
-	);
-}
-
-/** Another execution has, or had, the key. */
-export function keyInUse(): InputError {
-	return keyError(
-		'is in use: another execution reserved it and has no answer yet',
-		'Run this again in a few minutes: a reservation ends a minute after its execution, and a call without an answer is reported after three',
-	);
-}
-
-function keyOfOther<T>({ table }: CallKind<T>, { id }: Row): InputError {
-	return keyError(
-		`was used with another API key or Base URL: row ${String(id)} of the data table ${table.name}`,
-		'Use another Idempotency Key. If only the API key of the account has changed, clear the column account of the row',
-	);
 }
