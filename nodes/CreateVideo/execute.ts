@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../client/concurrency';
-import { isCanceled, isOutcomeUnknown } from '../client/errors';
+import { isCanceled } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';
 import { asJson, fromJson, parseJson, parseJsonObject, withoutUndefined } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
@@ -104,8 +104,8 @@ async function createTasks(
 	const toCreate = videos.filter(({ options }) => !options.dryRun);
 	const opened = await settled(openTasks(context, toCreate, dryRuns, limit));
 	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
-	/** The videos that are counted, but not created so far. A creation that certainly failed comes back. */
-	const pending = new Set<PlannedVideo>();
+	/** The videos that are counted for a limit of the execution. */
+	let counted: readonly PlannedVideo[] = [];
 	/** The items whose video was not created. After the first one, only what costs nothing comes out. */
 	const failed = new Map<number, Delivered>();
 	try {
@@ -114,8 +114,10 @@ async function createTasks(
 			() => {
 				const calls = valueOf(opened);
 				const earlier = videos.filter(({ item }) => calls.isFromLedger(item));
-				if (limit === undefined) spend(context, earlier, dryRuns, toSend);
-				toSend.forEach((video) => pending.add(video));
+				if (limit === undefined) {
+					spend(context, earlier, dryRuns, toSend);
+					counted = toSend;
+				}
 				const batching = readBatching(context);
 				return {
 					...batching,
@@ -135,7 +137,7 @@ async function createTasks(
 					failed.set(item, notCreated(new Error('Not sent, because another one failed')));
 					return { json: {} };
 				}
-				const made = await settled(outputOf(context, video, calls, pending));
+				const made = await settled(outputOf(context, video, calls));
 				if ('value' in made || !failsLater || isCanceled(made.error))
 					return { json: valueOf(made), pairedItem };
 				failed.set(item, notCreated(made.error as Error));
@@ -148,8 +150,13 @@ async function createTasks(
 			return failed.get(index) ?? { item, ending };
 		});
 	} finally {
-		if (limit === undefined) countSpent(context, [...pending], -1);
-		if ('value' in opened) await opened.value.close();
+		if ('value' in opened) {
+			const { isSent, close } = opened.value;
+			// What certainly failed, or was never sent, counts no more.
+			const free = counted.filter(({ item }) => !isSent(item));
+			if (free.length > 0) countSpent(context, free, -1);
+			await close();
+		}
 	}
 }
 
@@ -161,14 +168,7 @@ function describeCompleted(tasks: readonly IDataObject[]): string {
 /** Creations of videos in the task ledger. */
 const CREATIONS: CallKind<CreatedVideo> = {
 	table: TASK_TABLE,
-	// Keys are kept: they promise that no second video is created.
-	expired: {
-		days: 90,
-		rows: [
-			['finished_at', 'isNotEmpty'],
-			['idempotency_key', 'isEmpty'],
-		],
-	},
+	keptDays: 90,
 	field: 'Prompt',
 	describe: ({ prompt, model, duration, size }) =>
 		`the prompt "${oneLine(shown(prompt))}" (${[model, duration && `${shown(duration)} s`, size].filter(Boolean).join(', ')})`,
@@ -244,7 +244,6 @@ async function outputOf(
 	context: IExecuteFunctions,
 	video: PlannedVideo,
 	calls: PaidCalls<CreatedVideo>,
-	pending: Set<PlannedVideo>,
 ): Promise<IDataObject> {
 	const { http, options, estimatedCost, plan } = video;
 	const { request, adjustments } = plan;
@@ -253,16 +252,12 @@ async function outputOf(
 
 	const { result, isReused } = await calls.make(video.item, async (attempt) => {
 		const toSend = video.sign();
-		pending.delete(video);
 		const task = await withRetryUntil(
 			n8nClock(context),
 			http,
 			options,
 			async (port) => await createVideo(port, toSend, options.idleTimeoutMs),
-		).catch((error: unknown) => {
-			if (!isOutcomeUnknown(error)) pending.add(video);
-			throw error;
-		});
+		);
 		const changes = adjustments.length > 0 && { adjustments };
 		return { ...task, request, ...changes, ...cost, ...(attempt > 1 && { attempt }) };
 	});

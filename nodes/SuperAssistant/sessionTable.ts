@@ -153,7 +153,7 @@ function toClaim(row: Row, nowMs: number): ClaimRow[] {
 export const ASSISTANT_CALLS: CallKind<ChatCompletion> = {
 	table: CALL_TABLE,
 	// As long as n8n keeps executions by default.
-	expired: { days: 14, rows: CALL_TABLE.finished },
+	keptDays: 14,
 	field: 'Message',
 	describe: ({ message }) => `the message "${oneLine(shown(message))}"`,
 	toRow: (reply) => {

@@ -7,9 +7,9 @@ import type { Origin } from './origin';
 
 /** A kind of paid calls: their table, and how a result is kept in it. */
 export interface CallKind<T> {
-	readonly table: TableSchema;
-	/** Which rows may go, of those that were sent this many days ago. */
-	readonly expired: { readonly days: number; readonly rows: readonly Condition[] };
+	readonly table: TableSchema & Required<Pick<TableSchema, 'finished'>>;
+	/** After how many days the finished rows go. */
+	readonly keptDays: number;
 	/** The columns of an answer. */
 	readonly toRow: (result: T) => Row;
 	/** The result in a row; undefined where the row has no answer. */

@@ -45,7 +45,6 @@ export function callWriter(
 	let replaced: Condition[] = [];
 	let unsent: Condition[] = [];
 	let running: Promise<void> | undefined;
-	let flushing: Promise<void> | undefined;
 
 	/** How many calls are announced before their turn. */
 	const ahead = () => (writeMs > LONG_WRITE * callMs ? concurrency : 0);
@@ -106,10 +105,8 @@ export function callWriter(
 
 	/** Writes answers for which no announcement comes: the next one may be minutes away. */
 	async function flush(): Promise<void> {
-		while (answers.length > 0 && !hasFailed && !closed.signal.aborted) {
-			await clock.sleep(FLUSH_MS, closed.signal);
-			await written(() => answers.length > 0 && !closed.signal.aborted);
-		}
+		await clock.sleep(FLUSH_MS, closed.signal);
+		await written(() => answers.length > 0 && !hasFailed && !closed.signal.aborted);
 	}
 
 	function add(index: number): void {
@@ -137,13 +134,8 @@ export function callWriter(
 			const rows = stored === undefined ? calls[index]!.replaces : [stored];
 			(row === undefined ? unsent : replaced).push(...rows);
 			open.delete(index);
-			if (row !== undefined) answers.push(row);
-			flushing ??= flush()
-				// The execution is canceled: `close` writes the rest.
-				.catch(() => undefined)
-				.finally(() => {
-					flushing = undefined;
-				});
+			// Where the execution is canceled, `close` writes the answers.
+			if (row && answers.push(row) === 1) void flush().catch(() => undefined);
 		},
 		/** Writes what is left, then runs more steps. Calls that were not sent leave no row, and what their rows would have replaced goes. */
 		async close(more: readonly Step[]): Promise<void> {

@@ -72,6 +72,8 @@ export async function openCalls<T extends object>(
 			sentByLock.set(lock, sent);
 			return { result: await sent, isReused: false };
 		},
+		/** Whether the service may have done the work of an item in this run. */
+		isSent: sender.isSent,
 		/** Writes what is left to the ledger. Call it however the run ends. */
 		close: sender.close,
 	};
@@ -100,8 +102,8 @@ function callSender<T extends object>(
 	const contested = new Set<number>();
 	const closed = new AbortController();
 	let writeError: unknown;
-	/** Whether a call was sent in this run. */
-	let hasSent = false;
+	/** The items whose call was sent in this run, without those that certainly failed. */
+	const sent = new Set<number>();
 
 	const rivals = new Map<unknown, Row>();
 
@@ -141,7 +143,7 @@ function callSender<T extends object>(
 
 	/** Why a call must not be sent, if so. */
 	function refusalOf({ item, replaces }: AskedCall, isStored: boolean): Error | undefined {
-		if (replaces.length > 0 && !isStored) return notKept(option, writeError, hasSent);
+		if (replaces.length > 0 && !isStored) return notKept(option, writeError, sent.size > 0);
 		if (contested.has(item)) return alreadyRetried();
 		// It would break off without having been sent, and nobody could tell.
 		if (run.context.getExecutionCancelSignal()?.aborted) return canceledError();
@@ -165,9 +167,10 @@ function callSender<T extends object>(
 			}
 			const logged = { ...toCall(kind, row), source };
 			const sentAt = new Date(clock.now()).toISOString();
-			hasSent = true;
+			sent.add(asked.item);
 			const result = await send(attemptOf(row)).catch((error: unknown) => {
 				if (!isOutcomeUnknown(error)) {
+					sent.delete(asked.item);
 					writer.settle(position);
 					throw error;
 				}
@@ -181,6 +184,7 @@ function callSender<T extends object>(
 			writer.settle(position, { ...row, ...kind.toRow(result), sent_at: sentAt });
 			return result;
 		},
+		isSent: (item: number) => sent.has(item),
 		/** Writes what is left. */
 		close: async () => {
 			closed.abort();
@@ -196,11 +200,11 @@ const DAY_MS = 86_400_000;
 
 /** Once a day: the step that removes expired rows. */
 function expiry<T>({ context, kind, clock }: LedgerRun<T>): readonly Step[] {
-	const { table, expired } = kind;
+	const { table, keptDays } = kind;
 	const key = `${context.getWorkflow().id} ${table.name}`;
 	const nowMs = clock.now();
 	if (nowMs - (removedAtMs.get(key) ?? 0) < DAY_MS) return [];
 	removedAtMs.set(key, nowMs);
-	const before = new Date(nowMs - expired.days * DAY_MS).toISOString();
-	return [{ remove: { all: [...expired.rows, ['sent_at', 'lt', before]] } }];
+	const before = new Date(nowMs - keptDays * DAY_MS).toISOString();
+	return [{ remove: { all: [...table.finished, ['sent_at', 'lt', before]] } }];
 }

@@ -51,6 +51,11 @@ export const TASK_TABLE = {
 		collected_at: 'date',
 		...CALLER_COLUMNS,
 	},
+	// Keys are kept: they promise that no second video is created.
+	finished: [
+		['finished_at', 'isNotEmpty'],
+		['idempotency_key', 'isEmpty'],
+	],
 } as const satisfies TableSchema;
 
 /** The calls of super assistants, with their replies. */
