@@ -203,9 +203,11 @@ export function periodLimit(
 	context: IExecuteFunctions,
 	videos: readonly PlannedVideo[],
 ): Limit | undefined {
+	// Without a valid period there is no video: each item has failed.
+	if (!LIMITS.some(([option]) => videos.some(({ options }) => options[option] > 0)))
+		return undefined;
 	const period = createVideoForm.fields.limitPeriod.read(context, 0);
-	const isSet = LIMITS.some(([option]) => videos.some(({ options }) => options[option] > 0));
-	if (period === 'execution' || !isSet) return undefined;
+	if (period === 'execution') return undefined;
 	const [unit, who, when] = PERIODS[period];
 	const start = context.evaluateExpression(`{{ $now.startOf('${unit}').toMillis() }}`, 0);
 	const since = new Date(start as number).toISOString();

@@ -4,13 +4,13 @@ import { readResult, type Settled, valueOf } from '../client/concurrency';
 import type { PollState } from '../client/video/poll/pollTasks';
 
 import { showFailedItems } from '../shared/chat/chatStream';
-import { ignoreAlwaysOutputData } from '../shared/run/engine';
+import { ignoreAlwaysOutputData, isConnected } from '../shared/run/engine';
 import { isToolRun, n8nClock } from '../shared/run/nodeContext';
 import { checkNotRounded } from '../shared/run/parameters';
 import { checkTaskId, deliver, type Delivered } from '../shared/wait/deliver';
 import { endOf, failAtEnd, failsAtEnd, refusedCreation } from '../shared/wait/lostVideos';
 import { toWantedFiles, type WantedFiles } from '../shared/wait/options';
-import { poll, type Progress, type WaitMode, withProgress } from '../shared/wait/poll';
+import { poll, type Progress, withProgress } from '../shared/wait/poll';
 import {
 	collectTasks,
 	contextOfTasks,
@@ -20,14 +20,7 @@ import {
 	withLedger,
 } from './collect';
 import { useLedger } from './ledger';
-import {
-	checkConnections,
-	FAILED,
-	isFailedConnected,
-	readWaitMode,
-	suspendUntil,
-	toOutputs,
-} from './outputs';
+import { checkConnections, FAILED, readWaitMode, suspendUntil, toOutputs } from './outputs';
 import { runForm, waitForm } from './properties';
 
 /** What can be done, first what is free of charge. */
@@ -50,13 +43,7 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 	const ofLedger = await useLedger(context);
 	if (ofLedger !== undefined) return [ofLedger];
 	const outputs = await withProgress(context, async (progress) => {
-		const mode = readWaitMode(context);
-		const { collected, isSuspended, ...polled } = await pollItems(
-			context,
-			mode,
-			progress,
-			gone,
-		);
+		const { collected, isSuspended, ...polled } = await pollItems(context, progress, gone);
 		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. Copies:
 		// with an error output n8n empties the list that a node returns. With Retry On Fail an `error` of the first item would
 		// make it run the node again, whose entry has no items any more.
@@ -91,19 +78,14 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 function readFailsNode(context: IExecuteFunctions): boolean {
 	const choice = runForm.fields.onFailed.read(context, 0);
 	if (choice !== 'auto') return choice === 'fail';
-	return !isToolRun(context) && !isFailedConnected(context);
+	return !isToolRun(context) && !isConnected(context, FAILED);
 }
 
 /**
  * Polls the tasks of all items, or those that were collected from the task ledger. An error is part of the result, so that
  * the task IDs are not lost with it.
  */
-async function pollItems(
-	context: IExecuteFunctions,
-	mode: WaitMode,
-	progress: Progress,
-	gone: readonly number[],
-) {
+async function pollItems(context: IExecuteFunctions, progress: Progress, gone: readonly number[]) {
 	let wanted: readonly Settled<WaitItem>[] = [];
 	let taskIds: readonly string[] = [];
 	let collected: readonly LedgerTask[] | undefined;
@@ -114,6 +96,7 @@ async function pollItems(
 		taskIds = wanted.map((item) => ('value' in item ? item.value.taskId : ''));
 	}
 	try {
+		const mode = readWaitMode(context);
 		checkConnections(context, mode);
 		take(await collectTasks(context));
 		for (const [index, item] of wanted.entries())

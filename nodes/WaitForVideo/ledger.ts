@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import { readResult } from '../client/concurrency';
 import { emptyText, InputError } from '../client/errors';
 import { onRenamed, onTable, type Condition, type Row } from '../shared/ledger/dataTable';
 import { CALL_TABLE, TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
@@ -26,13 +27,16 @@ const LISTED = [
 export async function useLedger(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[] | undefined> {
-	const { fields } = waitForm;
-	if (fields.tasks.read(context, 0) !== 'ledger') return undefined;
-	const ledgerTasks = fields.ledgerTasks.read(context, 0);
+	// An invalid choice is reported where all fields are read: by the wait, or for each item.
+	const chosen = (name: 'tasks' | 'ledgerTasks' | 'settle') => {
+		const read = readResult(() => waitForm.fields[name].read(context, 0));
+		return 'value' in read ? read.value : undefined;
+	};
+	if (chosen('tasks') !== 'ledger') return undefined;
+	const ledgerTasks = chosen('ledgerTasks');
 	if (ledgerTasks === 'check') return await once(context, async () => [await check(context)]);
 	if (ledgerTasks !== 'unanswered') return undefined;
-	if (fields.settle.read(context, 0) === 'list')
-		return await once(context, async () => await list(context));
+	if (chosen('settle') === 'list') return await once(context, async () => await list(context));
 	return await mapItems(context, noBatches, async (item) => ({
 		json: await settleCall(context, item),
 		pairedItem: { item },

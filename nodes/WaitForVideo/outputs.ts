@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
-import { engineOf } from '../shared/run/engine';
+import { engineOf, isConnected } from '../shared/run/engine';
 import { isToolRun } from '../shared/run/nodeContext';
 import type { deliver } from '../shared/wait/deliver';
 import type { WaitMode } from '../shared/wait/poll';
@@ -41,7 +41,7 @@ export function toOutputs(
 	if (isToolRun(context)) return [delivered.map(({ item }) => item)];
 	// n8n itself moves errors to an error output. Without one the node continues, in the older form of On Error as well.
 	const hasErrorOutput = context.getNode().onError === 'continueErrorOutput';
-	const errorOutput = hasErrorOutput || isFailedConnected(context) ? 'failed' : 'completed';
+	const errorOutput = hasErrorOutput || isConnected(context, FAILED) ? 'failed' : 'completed';
 	const outputs = ENDINGS.map((output) =>
 		delivered.flatMap(({ item, ending = errorOutput }) => (ending === output ? [item] : [])),
 	);
@@ -59,16 +59,6 @@ export async function suspendUntil(context: IExecuteFunctions, resumeMs: number)
 	engineOf(context).stack!.unshift({ ...entry, node: context.getNode() });
 	entry.data = { main: [] };
 	await context.putExecutionToWait(new Date(resumeMs));
-}
-
-/**
- * Whether the output Failed leads to a node. In an execution up to a certain node, n8n leaves out the connections that
- * do not lead there, so that none can be said to be missing.
- */
-export function isFailedConnected(context: IExecuteFunctions): boolean {
-	const { connections, destination } = engineOf(context);
-	if (connections === undefined || destination !== undefined) return true;
-	return (connections[context.getNode().name]?.['main']?.[FAILED] ?? []).length > 0;
 }
 
 /**

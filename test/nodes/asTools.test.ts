@@ -132,7 +132,7 @@ test.each([
 
 test.each([
 	['createVideo', { prompt: ' ' }, /^Prompt is empty\. /],
-	['waitForVideo', { task_id: '' }, /^Task ID is empty\. Connect Create Video/],
+	['waitForVideo', { task_id: '' }, /^Task ID is empty\. Create Video outputs it as task_id/],
 	['chatCompletion', { prompt: '' }, /^Prompt is empty\. Enter a text/],
 ])('%s tells the model in one message what is wrong and what to do', async (node, args, text) => {
 	const { error } = await call(node, args);

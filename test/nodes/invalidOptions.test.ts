@@ -99,6 +99,40 @@ describe.each(NODES)('%s with a Concurrency that is no number', (name, parameter
 	);
 });
 
+/** What a language model writes for a choice: its label, its plural, a boolean. */
+test.each<[string, IDataObject, string]>([
+	['waitForVideo', { waitMode: 'Suspend' }, 'Wait Mode is Suspend'],
+	['waitForVideo', { tasks: 'Ledger' }, 'Tasks is Ledger'],
+	['waitForVideo', { tasks: 'ledger', ledgerTasks: 'open' }, 'Which Tasks is open'],
+	[
+		'waitForVideo',
+		{ tasks: 'ledger', ledgerTasks: 'unanswered', settle: 'None' },
+		'What to Do is None',
+	],
+	['createVideo', { limitPeriod: 'daily' }, 'Limit Period is daily'],
+	['chatCompletion', { streaming: true }, 'Streaming is true'],
+	['chatCompletion', { answeredBy: 'application' }, 'Answered By is application'],
+	['superAssistant', { session: 'Remembered per Key' }, 'Session is Remembered per Key'],
+	['functionCallingAgent', { memory: true }, 'Memory is true'],
+])(
+	'%s with the invented choice %j fails by name before any request',
+	async (name, more, message) => {
+		const [, own] = NODES.find(([each]) => each === name)!;
+		const parameters = { ...own, ...more };
+		const { error } = await run(name, {}, { parameters });
+		expect(error).toMatchObject({
+			name: 'NodeOperationError',
+			message,
+			description: expect.stringMatching(/^Choose one of: /) as string,
+		});
+		const { outputs } = await run(name, {}, { parameters, onError: 'continueErrorOutput' });
+		const errors = outputs.flat().map(({ json: { error: said } }) => said);
+		expect(errors.length).toBeGreaterThan(0);
+		expect(new Set(errors)).toStrictEqual(new Set([message]));
+		expect(server.requests).toHaveLength(0);
+	},
+);
+
 const ENTRY = 'Images: entry 1';
 const NO_URL = `${ENTRY} is not a valid URL`;
 const image = (entry: IDataObject) => ({ prompt: 'Hi', images: { image: [entry] } });

@@ -268,7 +268,7 @@ function checkUrl(url: string): void {
  */
 export function checkTaskId(taskId: string): string {
 	if (taskId !== '') return taskId;
-	const hint = 'Connect Create Video to this node, or enter the ID of a task';
+	const hint = 'Create Video outputs it as task_id: connect it, or enter the ID of a task';
 	throw new InputError('Task ID', 'is empty', hint);
 }
 
