@@ -72,11 +72,15 @@ interface HintFile extends Omit<IBuilderHint, 'extraTypeDefContent'> {
 	readonly example: string[];
 }
 
+/** n8n checks the names of its own nodes only; of others it drops what is unknown or hidden before the node sees it. */
+const NAMES_NOTE =
+	'n8n drops other names, and fields whose @displayOptions are not met, without an error.';
+
 /**
  * What n8n's AI builder and its MCP server read about a node: when to use it, what must follow, and in its type
  * definition a workflow to start from.
  */
 export function builderHint({ example, ...hint }: HintFile): IBuilderHint {
-	const content = ['<patterns>', ...example, '</patterns>'].join('\n');
+	const content = [NAMES_NOTE, '<patterns>', ...example, '</patterns>'].join('\n');
 	return { ...hint, extraTypeDefContent: [{ content }] };
 }
