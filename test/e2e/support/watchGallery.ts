@@ -3,13 +3,17 @@ import type { Page } from 'playwright-core';
 
 import { openPage } from '../../../lab/browser/openPage';
 import { failureOf, outputItems } from '../../../lab/n8n/execution';
+import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { readExampleFile } from '../../../lab/n8n/readExample';
+import type { Workflow } from '../../../lab/n8n/workflow';
 import { node, workflow } from './buildWorkflow';
 import type { ExampleLab } from './exampleRuns';
 import { inPage } from './inPage';
 import { until } from './ledger';
 
+const FILE = 'video-gallery.json';
 const WIDTH = 900;
+const PHONE = 390;
 const FILM = "document.getElementById('film')";
 /** A prompt from outside that is also markup, a script, and the end of one. */
 const HOSTILE = `A kite <img src=x onerror="document.title='mine'"></script><script>document.title='mine'</script>`;
@@ -24,13 +28,14 @@ const get = async (url: string) =>
 
 /** Makes a link to the gallery, and watches its videos in the browser, in both themes; then ends the link. */
 export async function watchGallery(lab: ExampleLab): Promise<void> {
-	const { client, n8n, browser } = lab;
-	const ref = await client.importWorkflow(await readExampleFile('video-gallery.json'));
+	const { client, browser } = lab;
+	await expectEmpty(lab);
+	const ref = await client.importWorkflow(await readExampleFile(FILE));
 	await client.activate(ref);
 	const { id, status } = await createVideos(lab);
 	expect(status).toBe('error');
 
-	const address = `${n8n.url}/webhook/video-gallery`;
+	const address = addressOf(lab);
 	const isClosed = async (query: string) => {
 		const { status: code, data } = await get(address + query);
 		expect({ query, code, data }).toStrictEqual({
@@ -41,12 +46,9 @@ export async function watchGallery(lab: ExampleLab): Promise<void> {
 	};
 	await waitForWebhook(address);
 	await isClosed('?key=1');
-	const made = await client.waitForExecution(await client.run(ref, 'Run Now'));
-	const link = outputItems(made, 'Link')[0]!.json['link'] as string;
+	const link = await makeLink(lab, ref);
 	expect(link).toMatch(new RegExp(`^${address}\\?key=[0-9a-f]{48}$`));
-	const [{ secret_hash: hash }] = (await client.dataTableRows('gallery_links')) as [
-		{ secret_hash: string },
-	];
+	const hash = await onlyHash(lab);
 	expect(link).not.toContain(hash);
 	for (const query of ['', '?key=', `?key=${hash}`, '?key=%25', '?key[]=1', '?execution=1'])
 		await isClosed(query);
@@ -68,6 +70,63 @@ export async function watchGallery(lab: ExampleLab): Promise<void> {
 
 	await client.deleteDataTableRows('gallery_links', 'secret_hash', hash);
 	await isClosed(link.slice(address.length));
+}
+
+const addressOf = ({ n8n }: ExampleLab) => `${n8n.url}/webhook/video-gallery`;
+
+async function makeLink({ client }: ExampleLab, ref: WorkflowRef): Promise<string> {
+	const made = await client.waitForExecution(await client.run(ref, 'Run Now'));
+	return outputItems(made, 'Link')[0]!.json['link'] as string;
+}
+
+/** The hash of the only link. */
+async function onlyHash({ client }: ExampleLab): Promise<string> {
+	const rows = await client.dataTableRows('gallery_links');
+	expect(rows).toHaveLength(1);
+	return String(rows![0]!['secret_hash']);
+}
+
+/** Opens the gallery of a project that has no ledger yet, and then of an execution that has made no videos. */
+async function expectEmpty(lab: ExampleLab): Promise<void> {
+	const { client, browser } = lab;
+	const example = JSON.stringify(await readExampleFile(FILE));
+	const ref = await client.importWorkflow(
+		JSON.parse(example.replaceAll('agent_video_tasks', 'no_such_ledger')) as Workflow,
+	);
+	await client.activate(ref);
+	await waitForWebhook(addressOf(lab));
+	// There is no table of links yet.
+	expect((await get(`${addressOf(lab)}?key=1`)).status).toBe(403);
+	const link = await makeLink(lab, ref);
+	for (const [colorScheme, width] of [
+		['light', WIDTH],
+		['dark', PHONE],
+	] as const) {
+		const opened = await openPage(browser, { width, height: 800, showLimitMs: 20_000 });
+		await inPage(opened, `gallery-empty-${colorScheme}`, async ({ page, errors, blocked }) => {
+			await page.emulateMedia({ colorScheme });
+			const seen = async () => (await page.locator('body').innerText()).split(/\n+/);
+			await page.goto(link);
+			expect(await seen()).toStrictEqual([
+				'Videos',
+				'No videos yet',
+				'Each video that Create Video sends appears here, also before it is finished.',
+			]);
+			expect(await page.locator('.empty svg').isVisible()).toBe(true);
+			const overflow = 'document.documentElement.scrollWidth - innerWidth';
+			expect(await page.evaluate(overflow)).toBe(0);
+			await page.goto(`${link}&execution=<b>0</b>`);
+			expect(await seen()).toStrictEqual([
+				'Film',
+				'No videos',
+				'Execution <b>0</b> has created none. Check the number at the end of the address.',
+			]);
+			expect({ errors, blocked }).toStrictEqual({ errors: [], blocked: [] });
+		});
+	}
+	await client.deleteDataTableRows('gallery_links', 'secret_hash', await onlyHash(lab));
+	// The address is free for the example itself.
+	await client.archiveWorkflows();
 }
 
 async function expectGallery(page: Page): Promise<void> {
