@@ -35,6 +35,8 @@ export interface Canvas {
 const NOTE = 'n8n-nodes-base.stickyNote';
 const AGENT = 'functionCallingAgent';
 
+/** What is left of a window of 1440 x 900 for the nodes and notes, measured in n8n 2.41.1. */
+const FIT_VIEW = { width: 1166, height: 666 } as const;
 /** n8n moves everything to this grid. */
 const GRID = 16;
 const NODE = 96;
@@ -74,7 +76,7 @@ const BACK = { below: 130, aside: 40 } as const;
 const STEPS = 40;
 
 /** Nodes without a second line below their name, whose text is not known here. */
-const WITHOUT_SUBTITLE = /Trigger$|\.(?:code|if|splitInBatches|stopAndError)$/;
+const WITHOUT_SUBTITLE = /Trigger$|\.(?:code|dataTable|if|splitInBatches|stopAndError)$/;
 
 /** Output names by operation or type of node, as far as the examples have nodes with several. */
 const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
@@ -139,6 +141,16 @@ export function layOut({ nodes, connections }: Workflow): Canvas {
 			return { from, to, output, points };
 		}),
 	};
+}
+
+/** The zoom with which n8n first shows a workflow in a window of 1440 x 900, its side bar closed. */
+export function fitViewZoom({ nodes, notes }: Canvas): number {
+	const boxes = [...nodes, ...notes];
+	const edge = (side: 'left' | 'top' | 'right' | 'bottom', best: 'min' | 'max') =>
+		Math[best](...boxes.map((box) => box[side]));
+	const width = edge('right', 'max') - edge('left', 'min');
+	const height = edge('bottom', 'max') - edge('top', 'min');
+	return Math.min(1, FIT_VIEW.width / width, FIT_VIEW.height / height);
 }
 
 /** Whether two rectangles overlap. */
