@@ -144,8 +144,12 @@ function nameOf(value: unknown, options: INodeProperties['options']): string {
 
 function literal(value: unknown): string {
 	if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-	// The editor does not show the equals sign of an expression.
-	if (typeof value === 'string') return code(value.replace(/^=/, ''));
+	if (typeof value === 'string') {
+		// The editor shows such a field as one that the model fills in.
+		if (value.includes('$fromAI')) return 'as a tool: the model decides';
+		// The editor does not show the equals sign of an expression.
+		return code(value.replace(/^=/, ''));
+	}
 	const { value: selected = '' } = (value ?? {}) as { readonly value?: string };
 	return code(selected);
 }
