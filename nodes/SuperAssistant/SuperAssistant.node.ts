@@ -23,7 +23,7 @@ export class SuperAssistant implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle: `={{ ${shownAs('appCode', 'assistant of the API key')} + ", " + ({ id: "session by ID", key: "session per key", new: "new session" }[$parameter.session] ?? "session of the chat") }}`,
+		subtitle: `={{ ${shownAs('appCode', 'code in API key')} + ", " + ({ id: "session by ID", key: "session per key", new: "new session" }[$parameter.session] ?? "chat session") }}`,
 		description: 'Let an assistant with its own memory and tools do a task',
 		defaults: { name: 'Super Assistant' },
 		inputs: [NodeConnectionTypes.Main],

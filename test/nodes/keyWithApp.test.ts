@@ -95,7 +95,7 @@ test('Super Assistant asks for an App Code or such a key', async () => {
 		parameters: { message: 'Hi' },
 	});
 	expect(error!.message).toBe('App Code is empty');
-	expect(error!.description).toContain('use a key that ends with it');
+	expect(error!.description).toContain('switch on API Key Ends With an App Code');
 	expect(emulator.journal.entries).toStrictEqual([]);
 });
 

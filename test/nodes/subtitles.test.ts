@@ -65,8 +65,8 @@ test.each<[INodeType, IDataObject, string]>([
 		'2 tools, chat-m1',
 	],
 	[new FunctionCallingAgent(), { toolSource: 'json' }, 'tools, default model'],
-	[new SuperAssistant(), {}, 'assistant of the API key, session of the chat'],
-	[new SuperAssistant(), { session: 'new' }, 'assistant of the API key, new session'],
+	[new SuperAssistant(), {}, 'code in API key, chat session'],
+	[new SuperAssistant(), { session: 'new' }, 'code in API key, new session'],
 	[
 		new SuperAssistant(),
 		{ appCode: 'demo-assistant', session: 'key' },

@@ -212,6 +212,8 @@ export function toFallbacks(
 	return codes.map((code) => (answeredBy === 'app' ? appField(code, service) : { model: code }));
 }
 
+const NO_APP_CODE = 'Enter it, or switch on API Key Ends With an App Code in the credential';
+
 /**
  * The app code as a field of the request; none where the key ends with one. The specification does not say which of two
  * app codes the service takes, so one beside that of the key is an error.
@@ -220,8 +222,7 @@ export function toFallbacks(
  */
 export function appField(entered: string, { hasApp }: Service): Pick<ChatRequest, 'app_code'> {
 	const appCode = entered.trim();
-	if (appCode === '' && !hasApp)
-		throw new InputError('App Code', 'is empty', 'Enter it, or use a key that ends with it');
+	if (appCode === '' && !hasApp) throw new InputError('App Code', 'is empty', NO_APP_CODE);
 	if (appCode !== '' && hasApp) {
 		throw new InputError(
 			'App Code',
