@@ -138,7 +138,11 @@ async function add(
 ): Promise<void> {
 	await hand.clickPlus(after, OUTPUT);
 	await hand.choose(...found, 'Add to workflow');
-	// n8n chooses the only credential a moment after the panel has opened.
+	await hasCredential(page);
+}
+
+/** n8n chooses the only credential a moment after the panel has opened. A list that is opened before loads forever. */
+async function hasCredential(page: Page): Promise<void> {
 	await page.getByTestId('credential-edit-button').waitFor();
 }
 
@@ -209,6 +213,7 @@ const reply = (page: Page) => page.locator('.chat-message-from-bot').last();
 
 /** Chooses the model of n8n's own nodes for videos, which have none. The list would need an account: see fillModels. */
 async function chooseVideoModel(hand: Hand, page: Page): Promise<void> {
+	await hasCredential(page);
 	await hand.click(page.getByTestId('parameter-input-modelId').locator('input').last());
 	await hand.click(page.getByTestId('rlc-item').first());
 }
@@ -471,7 +476,7 @@ const DRAWINGS: readonly Drawing[] = [
 			await hand.closePanel();
 			await hand.clickPlus('AI Agent', TOOL);
 			await hand.choose('video', 'Create Video Tool');
-			await page.getByTestId('credential-edit-button').waitFor();
+			await hasCredential(page);
 			await hand.closePanel();
 			await chat(hand, page, WISH);
 			await reply(page).getByRole('link', { name: 'the video' }).waitFor();
