@@ -225,6 +225,7 @@ describe('several videos', () => {
 		const { error, status } = await run(['a', 'b', 'c']);
 		expect(status).toBe('error');
 		expect(error!.message).toBe('1 of 3 videos failed');
+		expect(error).toMatchObject({ context: { itemIndex: 1 } });
 		expect(error!.description).toContain('task-b (failed): moderation');
 		expect(error!.description).toContain('a retry goes on with them');
 		expect(error!.description).toContain('Wait for Video gets them by their task_id');

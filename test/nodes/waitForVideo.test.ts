@@ -182,6 +182,7 @@ describe('with On Failed Videos: Fail the Node', () => {
 		const { status, error } = result;
 		expect(status).toBe('error');
 		expect(error!.message).toBe('1 of 3 videos failed');
+		expect(error).toMatchObject({ context: { itemIndex: 1 } });
 		expect(error!.description).toContain('task-2 (failed): moderation');
 		expect(error!.description).toContain('Tasks failed: task-2');
 		expect(allItems(result, 'Tested').map(idsOf)).toStrictEqual([['task-1', 'task-3'], []]);

@@ -105,8 +105,13 @@ export function failureJson(
  *
  * @param note Appended to its description.
  */
-export function stoppingError(context: IExecuteFunctions, error: unknown, note = ''): NodeError {
-	const failure = toNodeError(context.getNode(), error, 0);
+export function stoppingError(
+	context: IExecuteFunctions,
+	error: unknown,
+	note = '',
+	item = 0,
+): NodeError {
+	const failure = toNodeError(context.getNode(), error, item);
 	const text = visitorText(failure);
 	if (note !== '') failure.description = [failure.description, note].filter(Boolean).join('. ');
 	if (isToolRun(context)) inOneLine(failure);

@@ -143,10 +143,12 @@ function errorOf(context: IExecuteFunctions, marks: readonly Mark[]) {
 	if (refusal !== undefined) {
 		const { advice = [], ...saved } = refusal.error;
 		const error = fromSaved({ ...saved, advice: [RETRY, ...advice] });
-		const failure = toNodeError(context.getNode(), error, refusal.item);
-		return stoppingError(context, failure, describe(marks));
+		return stoppingError(context, error, describe(marks), refusal.item);
 	}
-	return stoppingError(context, failedVideos(videos, marks[0]!.advice), describe(marks));
+	const { advice, gone } = marks[0]!;
+	// The first item that has not gone on.
+	const item = [...gone, -1].findIndex((each, index) => each !== index);
+	return stoppingError(context, failedVideos(videos, advice), describe(marks), item);
 }
 
 const describe = (marks: readonly Mark[]) =>
