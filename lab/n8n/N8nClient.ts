@@ -315,6 +315,20 @@ export class N8nClient {
 	}
 
 	/**
+	 * Waits until all executions of a workflow have ended, at least as many as were started.
+	 *
+	 * @throws Error if they have not after `limitMs`.
+	 */
+	async untilEnded(ref: WorkflowRef, started: number, limitMs: number): Promise<void> {
+		for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {
+			const all = await this.allExecutions(ref);
+			if (all.length >= started && all.every(isFinal)) return;
+			await sleep(LAST_POLL_MS / 2);
+		}
+		throw new Error(`An execution has not ended after ${limitMs / 60_000} minutes`);
+	}
+
+	/**
 	 * Runs the evaluation of a workflow, as the button on its tab does. Returns the mean of each metric.
 	 *
 	 * @throws Error if the evaluation does not complete.

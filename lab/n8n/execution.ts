@@ -39,6 +39,53 @@ export function outputItems(
 	return runs.flatMap(({ data: outputs }) => outputs?.['main']?.[output] ?? []);
 }
 
+/** Where an item came out: in an output of a run of a node. */
+export type Place = readonly [node: string, run: number, output: number, item: number];
+
+/** An item that came out of a node, to connections of a type such as `main`. */
+export interface PlacedItem {
+	readonly item: INodeExecutionData;
+	readonly type: string;
+	readonly place: Place;
+}
+
+/** All items that came out of a node. */
+export function placedItems({ data }: Execution, node: string): readonly PlacedItem[] {
+	const runs = data.resultData.runData[node] ?? [];
+	return runs.flatMap(({ data: outputs = {} }, run) =>
+		Object.entries(outputs).flatMap(([type, list]) =>
+			list.flatMap((items, output) =>
+				(items ?? []).map((item, index) => ({
+					item,
+					type,
+					place: [node, run, output, index],
+				})),
+			),
+		),
+	);
+}
+
+/** The nodes that an item went into, with the places of the items that came of it. */
+export function nodesBehind(execution: Execution, [from, fromRun, output, index]: Place) {
+	const isFrom = ({ pairedItem = index }: INodeExecutionData) =>
+		[pairedItem].flat().some((each) => index === (typeof each === 'object' ? each.item : each));
+	return Object.entries(execution.data.resultData.runData).flatMap(([name, runs]) => {
+		const first = runs.findIndex(({ source }) =>
+			source.some(
+				(each) =>
+					each?.previousNode === from &&
+					(each.previousNodeRun ?? 0) === fromRun &&
+					(each.previousNodeOutput ?? 0) === output,
+			),
+		);
+		// A loop gives items out in later runs, too.
+		const after = placedItems(execution, name).filter(
+			({ item, type, place: [, run] }) => type === 'main' && run >= first && isFrom(item),
+		);
+		return first < 0 ? [] : [{ name, places: after.map(({ place }) => place) }];
+	});
+}
+
 /** Item counts and duration of a node in an execution. */
 export interface NodeSummary {
 	readonly node: string;

@@ -2,9 +2,10 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Emulator } from '../../emulator/startEmulator';
 import { taskStatus } from '../../emulator/video/taskStatus';
-import { failureOf, type Execution } from '../n8n/execution';
+import { failureOf, placedItems, type Execution, type PlacedItem } from '../n8n/execution';
 import type { DataTableRow } from '../n8n/N8nClient';
 import type { Copy } from './copyWorkflow';
+import { findHearers } from './hearers';
 import { BASE, isOwn, OWN } from './replacements';
 
 /** What one run of a workflow has left behind. */
@@ -30,8 +31,8 @@ export interface Outcome {
 	readonly wasFaulty: boolean;
 }
 
-/** An output whose failed items nobody gets; `mixed`: they are among the good ones. */
-export type Unheard = readonly [node: string, output: 'Failed' | 'Error' | 'mixed'];
+/** An output whose failed items nobody gets: where it leads; `mixed`: they are among the good ones. */
+export type Unheard = readonly [node: string, output: string, leads: string];
 
 /** Everything that a run has left behind; without executions that were retried. */
 export interface Traces {
@@ -54,6 +55,11 @@ export const hasHappened = ({ journal }: Emulator) =>
 	journal.entries.some(({ fault }) => fault !== undefined);
 
 const LIST = "n8n's list of executions";
+/** Second outputs that failures leave through. */
+const LABELS: Readonly<Record<string, string>> = {
+	[`${OWN}waitForVideo`]: 'Failed',
+	[`${OWN}functionCallingAgent`]: 'Stopped',
+};
 /** Nodes that tell a failed item from a good one. */
 const TELLING = [`${OWN}functionCallingAgent`, `${BASE}if`, `${BASE}switch`, `${BASE}filter`];
 
@@ -106,44 +112,31 @@ export function judge({ copy, emulator, executions, ledger }: Traces): Outcome {
 type Connections = Readonly<Record<string, readonly (readonly { readonly node: string }[])[]>>;
 
 /** What came out of this package's nodes in an execution. */
-function itemsOf({ data }: Execution, { workflow, starts }: Copy): readonly Said[] {
-	const find = (name: string) => workflow.nodes.find((node) => node.name === name);
-	const { runData } = data.resultData;
-	/** A node that does nothing, or that drops an item, tells nobody about it. */
-	const hears = (name: string, item: INodeExecutionData) => {
-		const type = find(name)?.type;
-		if (type === `${BASE}noOp`) return workflow.connections[name] !== undefined;
-		// Its second output, which nothing can be connected to, has what it drops.
-		const passed = JSON.stringify(runData[name]?.map((run) => run.data?.['main']?.[0]) ?? []);
-		return type !== `${BASE}filter` || passed.includes(JSON.stringify(item.json));
-	};
-	const { byPerson, kind } = starts.at(-1)!;
-	return Object.entries(runData).flatMap(([name, runs]) => {
-		const node = find(name);
-		if (node === undefined || !isOwn(node)) return [];
-		const connections = (workflow.connections[name] ?? {}) as Connections;
-		// The person who has asked in a chat or a form reads the result.
-		const isAnswer = byPerson && kind !== 'webhook' && Object.keys(connections).length === 0;
-		const toSaid = (item: INodeExecutionData, type: string, output: number): Said => {
+function itemsOf(execution: Execution, copy: Copy): readonly Said[] {
+	const { hearers, isAnswer } = findHearers(copy, execution);
+	const find = (name: string) => copy.workflow.nodes.find((node) => node.name === name);
+	return copy.workflow.nodes.filter(isOwn).flatMap(({ name, type: nodeType, onError }) => {
+		const connections = (copy.workflow.connections[name] ?? {}) as Connections;
+		const toSaid = ({ item, type, place }: PlacedItem): Said => {
+			const [, , output] = place;
 			const all = (connections[type]?.[output] ?? []).map((each) => each.node);
-			const failed = isFailed(item);
-			const to = failed ? all.filter((each) => hears(each, item)) : all;
-			const isMixed =
-				type === 'main' && output === 0 && node.onError === 'continueRegularOutput';
+			const label = (output === 1 ? LABELS[nodeType] : undefined) ?? 'Error';
+			const failed = isFailed(item) || label === 'Stopped';
+			// A node that failed has kept others from running, and n8n shows that.
+			const isTraced = failed && type === 'main' && execution.status === 'success';
+			const to = isTraced ? hearers(place) : all;
+			const leads = all.length > 0 ? 'leads to nobody' : 'is not connected';
+			const isMixed = type === 'main' && output === 0 && onError === 'continueRegularOutput';
 			const isTold = to.every((each) => !isMixed || TELLING.includes(find(each)?.type ?? ''));
-			const isUnheard = failed && !(to.length > 0 ? isTold : isAnswer);
-			const label = node.type === `${OWN}waitForVideo` && output === 1 ? 'Failed' : 'Error';
+			const isUnheard = failed && !(to.length > 0 ? isTold : isAnswer(place));
 			return {
 				text: JSON.stringify([item.json, item.error]),
 				failed,
 				to: to.length > 0 ? to : ['the person who has asked'],
-				unheard: isUnheard ? [name, isMixed ? 'mixed' : label] : undefined,
+				unheard: isUnheard ? [name, isMixed ? 'mixed' : label, leads] : undefined,
 			};
 		};
-		const outputs = runs.flatMap(({ data: given = {} }) => Object.entries(given));
-		return outputs.flatMap(([type, list]) =>
-			list.flatMap((items, output) => items?.map((item) => toSaid(item, type, output)) ?? []),
-		);
+		return placedItems(execution, name).map(toSaid);
 	});
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
-import { isFinal, type Execution } from '../n8n/execution';
+import type { Execution } from '../n8n/execution';
 import type { N8nClient, WorkflowRef } from '../n8n/N8nClient';
 import type { RestartableN8n } from '../n8n/restartableN8n';
 import { copyWorkflow, type Copy, type ExportedWorkflow, type Start } from './copyWorkflow';
@@ -30,7 +30,6 @@ interface RehearsalOptions {
 /** Runs at the same time. */
 const CONCURRENCY = 6;
 const LOOK_MS = 20;
-const ASK_MS = 200;
 /** Without this entry of its log, n8n also finds crashed what was killed before its first node was logged. */
 const STARTED = 'n8n.workflow.started';
 
@@ -104,7 +103,7 @@ async function start({ copy, scenario, emulator, ref }: Run, n8n: RestartableN8n
 	const begin = async (each: Start, times: number) => {
 		started += times;
 		await Promise.all(Array.from({ length: times }, () => startCopy(n8n.url, each)));
-		await untilEnded(n8n.client, ref, started);
+		await n8n.client.untilEnded(ref, started, RUN_LIMIT_MS);
 	};
 	for (const each of copy.starts.slice(0, -1)) await begin(each, 1);
 	emulator.faults.add(...scenario.faults);
@@ -115,16 +114,6 @@ async function start({ copy, scenario, emulator, ref }: Run, n8n: RestartableN8n
 	while (!(await Promise.race([ended, look()])));
 }
 
-/** Waits until all executions of a workflow have ended, at least as many as were started. */
-async function untilEnded(client: N8nClient, ref: WorkflowRef, started: number): Promise<void> {
-	for (const deadline = Date.now() + RUN_LIMIT_MS; Date.now() < deadline;) {
-		const all = await client.allExecutions(ref);
-		if (all.length >= started && all.every(isFinal)) return;
-		await sleep(ASK_MS);
-	}
-	throw new Error(`An execution has not ended after ${RUN_LIMIT_MS / 60_000} minutes`);
-}
-
 /** Retries what has crashed, without what nodes had started within it. */
 async function retry({ ref, retried }: Run, client: N8nClient): Promise<void> {
 	for (const { id } of await client.executions(ref)) {
@@ -133,7 +122,7 @@ async function retry({ ref, retried }: Run, client: N8nClient): Promise<void> {
 		retried.push(id);
 		await client.retry(id);
 	}
-	await untilEnded(client, ref, retried.length);
+	await client.untilEnded(ref, retried.length, RUN_LIMIT_MS);
 }
 
 async function outcomeOf({ ref, retried, ...run }: Run, client: N8nClient): Promise<Outcome> {

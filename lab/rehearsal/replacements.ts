@@ -9,6 +9,9 @@ export const OWN = 'n8n-nodes-agent-video.';
 export const BASE = 'n8n-nodes-base.';
 export const LANGCHAIN = '@n8n/n8n-nodes-langchain.';
 
+/** Beginning of what is said of a node that has a stub in its place. */
+export const STUB = 'a stub that';
+
 /** Nodes of n8n that work without a credential and stay on the machine. Every other node is replaced. */
 const LOCAL = Object.entries(NODES.local).flatMap(([prefix, names]) =>
 	names.split(' ').map((name) => `${prefix}.${name}`),
@@ -30,7 +33,7 @@ export type Pinned = readonly object[] | undefined;
 type Replaced = readonly [node: INode, by?: string];
 
 /** Type and version of a node. */
-type Version = readonly [string, number];
+export type Version = readonly [string, number];
 const CODE: Version = [`${BASE}code`, 2];
 
 /** Whether a node is one of this package, also as a tool. */
@@ -45,21 +48,18 @@ export function replaceNode(node: INode, connection: string, pinned: Pinned): Re
 	const { credentials, ...rest } = node;
 	const as = (by: string, [type, typeVersion]: Version, parameters: INode['parameters'] = {}) =>
 		[{ ...rest, type, typeVersion, parameters }, by] as const;
-	const stubbed = `a stub that returns ${pinned ? 'its pinned data' : '{}'}`;
+	const stubbed = `${STUB} returns ${pinned ? 'its pinned data' : '{}'}`;
 	if (isOwn(node)) return withKnownCodes(node);
-	if (node.type === `${BASE}wait`) return as('a step without a wait', [`${BASE}noOp`, 1]);
 	if (isLocal(node)) return [node];
-	if (connection === 'ai_languageModel')
-		return as('a model of the emulator', [`${OWN}agentVideoChatModel`, 1]);
-	if (connection === 'ai_memory')
-		return as('a memory in n8n', [`${LANGCHAIN}memoryBufferWindow`, 1.3]);
+	const other = NODES.others[node.type] ?? NODES.others[connection];
+	if (other) return as(other.by, other.as);
 	if (connection === 'ai_tool')
 		return as(stubbed, [`${LANGCHAIN}toolCode`, 1.3], {
 			description: node.parameters['toolDescription'] ?? node.name,
 			jsCode: `return ${JSON.stringify(JSON.stringify(pinned ?? {}))};`,
 		});
 	if (node.parameters['operation'] === 'sendAndWait' && pinned === undefined)
-		return as('a stub that approves', CODE, stub([{ data: { approved: true } }]));
+		return as(`${STUB} approves`, CODE, stub([{ data: { approved: true } }]));
 	return as(stubbed, CODE, stub(pinned));
 }
 
@@ -83,8 +83,6 @@ function isLocal({ type, credentials, parameters }: INode): boolean {
 
 /** Replaces codes of a person's account by codes that the emulator knows. Expressions stay as they are. */
 function withKnownCodes(node: INode): Replaced {
-	const { model, appCode, ...parameters } = node.parameters;
-	const isVideo = /(?:create|waitFor)Video/.test(node.type);
 	const changes: string[] = [];
 	const known = (code: unknown, rows: readonly { readonly code: string }[], fallback: string) => {
 		const parts = String(code).split('=');
@@ -94,16 +92,18 @@ function withKnownCodes(node: INode): Replaced {
 		changes.push(`${code} → ${other}`);
 		return other;
 	};
-	if (model !== undefined) {
-		const entered = typeof model === 'object' ? model : { mode: 'id', value: model };
-		const locator = entered as { value: unknown };
-		const value = isVideo
-			? known(locator.value, EMULATED_MODELS, 'video-m1')
-			: known(locator.value, EMULATED_CHAT_MODELS, 'chat-m2');
-		Object.assign(parameters, { model: { __rl: true, ...locator, value } });
-	}
+	const { model, appCode } = node.parameters;
+	const entered = typeof model === 'object' ? model : { mode: 'id', value: model };
+	const locator = entered as { value: unknown };
+	const value = /(?:create|waitFor)Video/.test(node.type)
+		? known(locator.value, EMULATED_MODELS, 'video-m1')
+		: known(locator.value, EMULATED_CHAT_MODELS, 'chat-m2');
 	const app = node.type.includes('superAssistant') ? 'demo-assistant' : 'demo-app';
-	if (appCode !== undefined) parameters['appCode'] = known(appCode, APPS, app) as string;
+	const parameters = {
+		...node.parameters,
+		...(model !== undefined && { model: { __rl: true, ...locator, value } }),
+		...(appCode !== undefined && { appCode: known(appCode, APPS, app) }),
+	} as INode['parameters'];
 	const copy = { ...node, parameters };
 	return changes.length > 0 ? [copy, `other codes: ${changes.join(', ')}`] : [copy];
 }

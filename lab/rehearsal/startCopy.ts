@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto';
 
 import { imageFile } from '../../emulator/media/mediaFiles';
+import { formData } from '../n8n/formData';
 import { postWebhook } from '../n8n/postWebhook';
 import type { Start } from './copyWorkflow';
-import { NODES } from './tables';
 
 /** Message of a chat without a pinned one. */
 const MESSAGE = 'Make a video of "a lighthouse at dawn" for the email "ada@example.com".';
+const PICTURE = new File([imageFile()], 'picture.jpg', { type: 'image/jpeg' });
 /** A suspended execution goes on after a minute. */
 export const RUN_LIMIT_MS = 6 * 60_000;
-
-/** A field of n8n's form. */
-interface FormField extends Readonly<Record<'fieldName' | 'fieldLabel' | 'fieldType', string>> {
-	readonly fieldOptions?: { readonly values?: readonly { readonly option: string }[] };
-}
 
 /** Starts a copy as its caller does. Resolves when n8n has answered, with any status, or has been killed. */
 export async function startCopy(n8nUrl: string, { kind, node, pinned }: Start): Promise<void> {
@@ -23,24 +19,11 @@ export async function startCopy(n8nUrl: string, { kind, node, pinned }: Start): 
 		webhook: () =>
 			[`webhook/${node.webhookId}?${query.toString()}`, pinned['body'] ?? {}] as const,
 		chat: () => [`webhook/${node.webhookId}/chat`, { ...chat, ...pinned }] as const,
-		form: () => [`form/${node.webhookId}`, formData(node, pinned)] as const,
+		form: () => [`form/${node.webhookId}`, formData(node, pinned, PICTURE)] as const,
 	}[kind]();
 	const answer = postWebhook(`${n8nUrl}/${path}`, body, 'text', RUN_LIMIT_MS);
 	await answer.catch((error: unknown) => {
 		if (!String(error).includes('status 404')) return;
 		throw new Error(`n8n does not know the ${kind} of ${node.name}`);
 	});
-}
-
-function formData({ parameters }: Start['node'], pinned: Start['pinned']): FormData {
-	const { values = [] } = (parameters['formFields'] ?? {}) as { values?: readonly FormField[] };
-	const form = new FormData();
-	const picture = new File([imageFile()], 'picture.jpg', { type: 'image/jpeg' });
-	for (const [index, { fieldName, fieldLabel, fieldType, fieldOptions }] of values.entries()) {
-		const entry = NODES.entries[fieldType] ?? 'A lighthouse at dawn';
-		const choice = fieldOptions?.values?.[0]?.option ?? entry;
-		const text = String(pinned[fieldName] ?? pinned[fieldLabel] ?? choice);
-		form.append(`field-${index}`, fieldType === 'file' ? picture : text);
-	}
-	return form;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 
 import type { Fault } from '../../emulator/faults/fault';
+import type { Version } from './replacements';
 
 /** What goes wrong in one run of a workflow; scenarios.yaml describes the fields. */
 export interface Scenario {
@@ -20,9 +21,8 @@ export interface TriggerKind {
 	readonly kind: 'webhook' | 'chat' | 'form';
 	readonly byPerson: boolean;
 	readonly rank: number;
+	readonly answers?: string;
 }
-
-type Triggers = Readonly<Record<string, TriggerKind>>;
 
 const read = (name: string): unknown => parse(readFileSync(join(__dirname, name), 'utf8'));
 
@@ -32,7 +32,12 @@ export const SCENARIOS = (read('scenarios.yaml') as readonly Scenario[]).map((ro
 	...row,
 }));
 
-/** What is known of n8n's own nodes; nodes.yaml describes the fields. */
-export const NODES = read('nodes.yaml') as Readonly<
-	Record<'local' | 'entries', Readonly<Record<string, string>>> & { triggers: Triggers }
->;
+type Table<T> = Readonly<Record<string, T>>;
+
+/** What is known of nodes; nodes.yaml describes the fields. */
+export const NODES = read('nodes.yaml') as {
+	readonly local: Table<string>;
+	readonly others: Table<{ readonly by: string; readonly as: Version }>;
+	readonly tells: Table<readonly string[]>;
+	readonly triggers: Table<TriggerKind>;
+};

@@ -57,12 +57,12 @@ const paidVideos = (count: number) => `${count} paid video${count === 1 ? ' was'
 const nodesOf = ({ workflow }: Copy, type: string) =>
 	workflow.nodes.filter((node) => node.type.startsWith(OWN + type));
 
-function describeUnheard([node, output]: Unheard, { lost, isGreen }: Outcome): string {
+function describeUnheard([node, output, leads]: Unheard, { lost, isGreen }: Outcome): string {
 	const lostUnder = `${paidVideos(lost)} lost under ${isGreen ? 'green' : 'red'}.`;
 	const effect = lost > 0 ? lostUnder : 'something failed, and nobody was told.';
 	return output === 'mixed'
 		? `${node} has what failed among the good items: ${effect} Set its On Error to "Continue (using error output)", and connect that.`
-		: `${output} of ${node} is not connected: ${effect} Connect it to a node that tells somebody.`;
+		: `${output} of ${node} ${leads}: ${effect} Connect it to a node that tells somebody.`;
 }
 
 function describeTwice(starts: number, copy: Copy, paidTwice: number): string {

@@ -2,13 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { IConnections, INode } from 'n8n-workflow';
+import type { INode } from 'n8n-workflow';
 
 import { startRestartableN8n } from '../../lab/n8n/restartableN8n';
 import { ROOT } from '../../lab/paths';
 import type { ExportedWorkflow } from '../../lab/rehearsal/copyWorkflow';
 import { rehearse, type Rehearsal } from '../../lab/rehearsal/rehearse';
 import { Running } from '../../lab/services/Running';
+import { drawn, node, type Wires } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 /** Those in which the workflows below differ; the normal night is always run. */
@@ -18,54 +19,123 @@ const BAD = ['failed-leads-nowhere', 'webhook-without-key', 'no-ledger'];
 
 const running = new Running();
 let rehearsals: readonly Rehearsal[];
-let deaf: readonly Rehearsal[];
+let told: readonly Rehearsal[];
+let refused: readonly Rehearsal[];
 let early: readonly Rehearsal[];
 
-/** Nodes behind Failed that nobody hears of it from. */
-const DEAF: Readonly<Record<string, Pick<INode, 'typeVersion' | 'parameters'>>> = {
-	noOp: { typeVersion: 1, parameters: {} },
-	filter: {
-		typeVersion: 2.2,
-		parameters: {
-			conditions: {
-				conditions: [
-					{
-						leftValue: '={{ $json.status }}',
-						rightValue: 'completed',
-						operator: { type: 'string', operation: 'equals' },
-					},
-					{
-						leftValue: '={{ $json.reason }}',
-						operator: { type: 'string', operation: 'notExists', singleValue: true },
-					},
-				],
-				combinator: 'and',
-				options: { version: 2, typeValidation: 'loose' },
+const base = (name: string, type: string, version: number, parameters: object = {}) =>
+	node(name, `n8n-nodes-base.${type}`, version, { parameters });
+const HAS_NO_REASON = {
+	conditions: {
+		conditions: [
+			{
+				leftValue: '={{ $json.reason }}',
+				rightValue: '',
+				operator: { type: 'string', operation: 'notExists', singleValue: true },
 			},
+		],
+		combinator: 'and',
+		options: { version: 2, typeValidation: 'loose' },
+	},
+};
+const EDIT = base('Edit', 'set', 3.4, { includeOtherFields: true, options: {} });
+const DISABLED = { ...base('Off', 'slack', 2.3), disabled: true };
+
+/** Nodes behind the output Failed, their wires, and who hears of a failed video. */
+interface Behind {
+	readonly nodes: readonly INode[];
+	readonly wires: Wires;
+	readonly told?: readonly string[];
+}
+const BEHIND: Readonly<Record<string, Behind>> = {
+	'a No Operation': { nodes: [base('Nothing', 'noOp', 1)], wires: { Failed: [['Nothing']] } },
+	'a Filter that drops it': {
+		nodes: [base('Filter', 'filter', 2.2, HAS_NO_REASON)],
+		wires: { Failed: [['Filter']], Filter: [['Post Videos']] },
+	},
+	'an IF that sends it to an output without connection': {
+		nodes: [base('If', 'if', 2.2, HAS_NO_REASON)],
+		wires: { Failed: [['If']], If: [['Post Videos']] },
+	},
+	'nodes that only work on items': {
+		nodes: [
+			EDIT,
+			base('Limit', 'limit', 1),
+			base('Sort', 'sort', 1, { type: 'random' }),
+			base('Aggregate', 'aggregate', 1, { aggregate: 'aggregateAllItemData' }),
+			base('Code', 'code', 2, { jsCode: 'return $input.all();' }),
+		],
+		wires: {
+			Failed: [['Edit']],
+			Edit: [['Limit']],
+			Limit: [['Sort']],
+			Sort: [['Aggregate']],
+			Aggregate: [['Code']],
 		},
+	},
+	'a disabled node': { nodes: [DISABLED], wires: { Failed: [['Off']] } },
+	'a node before a disabled one': {
+		nodes: [EDIT, DISABLED],
+		wires: { Failed: [['Edit']], Edit: [['Off']] },
+	},
+	'a data table that is read': {
+		nodes: [
+			base('Table', 'dataTable', 1, {
+				operation: 'get',
+				dataTableId: { __rl: true, mode: 'name', value: 'agent_video_tasks' },
+			}),
+		],
+		wires: { Failed: [['Table']] },
+	},
+	'a disabled node before one that sends': {
+		nodes: [DISABLED],
+		wires: { Failed: [['Off']], Off: [['Post Videos']] },
+		told: ['Off'],
+	},
+	'a Merge with what has completed': {
+		nodes: [base('Merge', 'merge', 3.2)],
+		wires: { Completed: [['Merge']], Failed: [['Merge#1']], Merge: [['Post Videos']] },
+		told: ['Merge'],
+	},
+	'a loop before a node that sends': {
+		nodes: [base('Loop', 'splitInBatches', 3), EDIT],
+		wires: { Failed: [['Loop']], Loop: [['Post Videos'], ['Edit']], Edit: [['Loop']] },
+		told: ['Loop'],
 	},
 };
 
-/** The workflow with such a node behind Failed; what it lets through goes where the completed videos go. */
-function withDeafNode(workflow: ExportedWorkflow, type: string): ExportedWorkflow {
-	const name = 'Behind Failed';
-	const deafNode: INode = {
-		...{ id: type, name, type: `n8n-nodes-base.${type}`, position: [880, 200] },
-		...DEAF[type]!,
-	};
-	const connections = workflow.connections as IConnections;
-	const completed = connections['Wait for Video']!['main']![0]!;
-	const failed = [{ node: name, type: 'main', index: 0 } as const];
-	return {
-		...workflow,
-		name: `${workflow.name} ${type}`,
-		nodes: [...workflow.nodes, deafNode],
-		connections: {
-			...connections,
-			'Wait for Video': { main: [completed, failed] },
-			...(type === 'filter' && { [name]: { main: [completed] } }),
-		},
-	};
+/** The workflow with these nodes and wires; Completed and Failed are the outputs of Wait for Video. */
+function withNodes(workflow: ExportedWorkflow, name: string, { nodes, wires }: Behind) {
+	const { Completed = [['Post Videos']], Failed = [], ...others } = wires;
+	return drawn(`${workflow.name}: ${name}`, [...workflow.nodes, ...nodes], {
+		'Every Night at 2': [['Topics']],
+		Topics: [['Create Video']],
+		'Create Video': [['Wait for Video']],
+		'Wait for Video': [...Completed, ...Failed],
+		...others,
+	});
+}
+
+/** The workflow with an output for errors that leads to a node which only works on items. */
+function withErrorOutput(workflow: ExportedWorkflow): ExportedWorkflow {
+	const changed = withNodes(workflow, 'error output', {
+		nodes: [EDIT],
+		wires: { 'Create Video': [['Wait for Video'], ['Edit']] },
+	});
+	const nodes = changed.nodes.map((each) => ({
+		...each,
+		...(each.name === 'Create Video' && { onError: 'continueErrorOutput' as const }),
+	}));
+	return { ...changed, nodes };
+}
+
+/** The workflow started by a caller who gets what its last node returns. */
+function withCaller(workflow: ExportedWorkflow): ExportedWorkflow {
+	const changed = withNodes(workflow, 'caller', { nodes: [EDIT], wires: { Failed: [['Edit']] } });
+	const parameters = { path: 'videos', responseMode: 'lastNode', responseData: 'allEntries' };
+	const caller = base('Every Night at 2', 'webhook', 2.1, parameters);
+	const nodes = [{ ...caller, webhookId: 'videos' }, ...changed.nodes.slice(1)];
+	return { ...changed, nodes };
 }
 
 beforeAll(async () => {
@@ -82,8 +152,9 @@ beforeAll(async () => {
 	const n8n = running.keep(await startRestartableN8n());
 	rehearsals = await rehearse(workflows, { n8n, only: ONLY });
 	const [badOne] = workflows.slice(EXAMPLES.length);
-	const deafOnes = Object.keys(DEAF).map((type) => withDeafNode(badOne!, type));
-	deaf = await rehearse(deafOnes, { n8n, only: ['expired-url'] });
+	const behind = Object.entries(BEHIND).map(([name, each]) => withNodes(badOne!, name, each));
+	told = await rehearse([...behind, withCaller(badOne!)], { n8n, only: ['expired-url'] });
+	refused = await rehearse([withErrorOutput(badOne!)], { n8n, only: ['refused-prompt'] });
 	// As after a kill when n8n had logged the start of an execution, and none of its nodes yet.
 	const kill = async () => {
 		await n8n.kill();
@@ -114,7 +185,7 @@ function linesOf(
 it('the nightly batch loses nothing and pays for nothing twice', () => {
 	expect(linesOf('nightly-video-batch')).toStrictEqual({
 		normal: [3, 3, 3, 0, 0, 0, 'green'],
-		'expired-url': [3, 3, 2, 1, 0, 0, 'green'],
+		'expired-url': [3, 3, 2, 1, 0, 0, expect.stringMatching(/^red: Failed Videos: .*403/)],
 		'kill-creation': [3, 3, 0, 3, 0, 0, expect.stringMatching(/^red: .*may exist/)],
 		'kill-wait': [3, 3, 3, 0, 0, 0, 'green'],
 		twice: [3, 3, 3, 0, 0, 0, 'green'],
@@ -127,6 +198,7 @@ it('the nightly batch loses nothing and pays for nothing twice', () => {
 	);
 	expect(results.find(({ scenario }) => scenario === 'expired-url')!.told).toStrictEqual([
 		'Failed Videos',
+		"n8n's list of executions",
 	]);
 });
 
@@ -169,12 +241,27 @@ it('an output Failed that leads nowhere loses a paid video', () => {
 	});
 });
 
-it.each(Object.keys(DEAF))('nobody is told of a failed video by a node of type %s', (type) => {
-	const { results } = deaf[Object.keys(DEAF).indexOf(type)]!;
-	const [normal, expired] = results;
-	expect(normal).toMatchObject({ delivered: 2, problems: [] });
-	expect(expired).toMatchObject({ created: 2, lost: 1, isGreen: true });
-	expect(expired!.problems.join()).toContain('1 paid video was lost under green');
+it.each(Object.keys(BEHIND))('who is told of a failed video behind which is %s', (name) => {
+	const names = Object.keys(BEHIND);
+	const [normal, expired] = told[names.indexOf(name)]!.results;
+	const hearers = BEHIND[name]!.told ?? [];
+	expect(normal).toMatchObject({ delivered: 2, isGreen: true, problems: [] });
+	expect(expired).toMatchObject({ created: 2, delivered: 1, isGreen: true, told: hearers });
+	expect(expired!.lost).toBe(hearers.length > 0 ? 0 : 1);
+	const problem = hearers.length > 0 ? '' : '1 paid video was lost under green.';
+	expect(expired!.problems.join()).toContain(problem);
+	expect(expired!.problems).toHaveLength(hearers.length > 0 ? 0 : 1);
+});
+
+it('a caller who gets what the last node returns is told', () => {
+	const [, expired] = told.at(-1)!.results;
+	expect(expired).toMatchObject({ lost: 0, isGreen: true, told: ['Edit'], problems: [] });
+});
+
+it('nobody is told of a rejected prompt by an error output that leads to Edit Fields', () => {
+	expect(refused[0]!.results[1]!.problems).toStrictEqual([
+		'Error of Create Video leads to nobody: something failed, and nobody was told. Connect it to a node that tells somebody.',
+	]);
 });
 
 it('a webhook without an Idempotency Key pays twice for a request that arrives twice', () => {

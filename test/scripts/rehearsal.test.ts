@@ -164,13 +164,13 @@ describe('the verdict', () => {
 		[
 			'an output that leads nowhere',
 			'failed-video',
-			{ ...LOST, unheard: [['Wait for Video', 'Failed']] },
+			{ ...LOST, unheard: [['Wait for Video', 'Failed', 'is not connected']] },
 			'Failed of Wait for Video is not connected: 1 paid video was lost under green. Connect it to a node that tells somebody.',
 		],
 		[
 			'failed items among the good ones',
 			'refused-prompt',
-			{ delivered: 1, unheard: [['Create Video', 'mixed']] },
+			{ delivered: 1, unheard: [['Create Video', 'mixed', 'leads to nobody']] },
 			'Create Video has what failed among the good items: something failed, and nobody was told. Set its On Error to "Continue (using error output)", and connect that.',
 		],
 		[
