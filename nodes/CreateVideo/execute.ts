@@ -13,7 +13,7 @@ import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { CallKind } from '../shared/ledger/call';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
-import { checkWithin, type Limit } from '../shared/ledger/limit';
+import type { Limit } from '../shared/ledger/limit';
 import { attemptOf } from '../shared/ledger/paidCall';
 import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
 import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
@@ -101,8 +101,7 @@ async function createTasks(
 	const videos = [...planned.values()];
 	const dryRuns = videos.filter(({ options }) => options.dryRun);
 	const limit = periodLimit(context, videos);
-	const toCreate = videos.filter(({ options }) => !options.dryRun);
-	const opened = await settled(openTasks(context, toCreate, dryRuns, limit));
+	const opened = await settled(openTasks(context, videos, limit));
 	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
 	/** The videos that are counted for a limit of the execution. */
 	let counted: readonly PlannedVideo[] = [];
@@ -199,37 +198,16 @@ const CREATIONS: CallKind<CreatedVideo> = {
 	},
 };
 
-/** Opens the creations of a run in the task ledger. The dry runs are only compared with the limit. */
+/** Opens the creations of a run in the task ledger. */
 async function openTasks(
 	context: IExecuteFunctions,
 	videos: readonly PlannedVideo[],
-	dryRuns: readonly PlannedVideo[],
 	limit: Limit | undefined,
 ) {
-	const free = dryRuns.map(({ item }) => item);
-	if (limit !== undefined && free.length > 0) await checkWithin(context, TASK_TABLE, limit, free);
-	const planned = videos.map(({ plan: { request, adjustments }, options, ...video }) => ({
-		item: video.item,
-		onConflict: options.keyConflict,
-		entered: video.entered,
-		files: video.sources,
-		retryOutcomeUnknown: options.retryOutcomeUnknown,
-		row: {
-			model: request.model,
-			prompt: request.prompt,
-			duration: request.duration ?? null,
-			size: request.size ?? '',
-			audio: request.generate_audio ?? null,
-			details: JSON.stringify({ request }),
-			adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
-			estimated_cost: video.estimatedCost ?? null,
-			idempotency_key: options.idempotencyKey,
-			key_scope: options.idempotencyKey && options.keyScope,
-		},
-	}));
+	const calls = videos.flatMap(({ options, call }) => (options.dryRun ? [] : call));
 	const { concurrency } = readBatching(context);
 	const isOn = ledgerOptions.taskLedger.read(context, 0);
-	return await openCalls(context, CREATIONS, planned, { isOn, concurrency }, limit);
+	return await openCalls(context, CREATIONS, calls, { isOn, concurrency }, limit);
 }
 
 /**

@@ -62,17 +62,35 @@ export async function planVideo(
 			'url' in source ? source.url : await hashOfFile(context, source.id),
 		]),
 	);
-	const { request, seconds = 0 } = plan;
+	const { request, adjustments, seconds = 0 } = plan;
+	const { idempotencyKey, keyConflict, keyScope, pricePerSecond, retryOutcomeUnknown } = options;
+	const estimatedCost = roundCost(pricePerSecond * seconds) || undefined;
 	const signed = (urls?: readonly string[]) => urls?.map((url) => signers.get(url)?.() ?? url);
 	return {
 		/** Index of the item. */
 		item,
-		/** What was entered, to recognize the same video later: files by their content, as each execution stores them under another ID. */
-		entered: { ...input, references: sources },
-		/** The references, binary files by a hash of their content. */
-		sources,
+		call: {
+			item,
+			onConflict: keyConflict,
+			// Files by their content, as each execution stores them under another ID.
+			entered: { ...input, references: sources },
+			files: sources,
+			retryOutcomeUnknown,
+			row: {
+				model: request.model,
+				prompt: request.prompt,
+				duration: request.duration ?? null,
+				size: request.size ?? '',
+				audio: request.generate_audio ?? null,
+				details: JSON.stringify({ request }),
+				adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
+				estimated_cost: estimatedCost ?? null,
+				idempotency_key: idempotencyKey,
+				key_scope: idempotencyKey && keyScope,
+			},
+		},
 		/** Price per Second times the seconds of the video; undefined where one of them is unknown. */
-		estimatedCost: roundCost(options.pricePerSecond * seconds) || undefined,
+		estimatedCost,
 		/** The files to download when the node waits; undefined if it does not. */
 		files: values.waitUntilFinished ? toWantedFiles(context, values) : undefined,
 		http,
@@ -213,6 +231,7 @@ export function periodLimit(
 	const since = new Date(start as number).toISOString();
 	const ofWorkflow = ['workflow_id', 'eq', context.getWorkflow().id ?? ''] as const;
 	return {
+		dryRuns: videos.filter(({ options }) => options.dryRun).map(({ item }) => item),
 		rows: [['sent_at', 'gte', since], ...(who === 'workflow' ? [ofWorkflow] : [])],
 		check(spent, items) {
 			const asked = videos.filter(({ item }) => items.includes(item));

@@ -1,11 +1,8 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
-import { readResult } from '../../client/concurrency';
+import { readResult, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import type { AskedCall } from './call';
 import { pauseMs } from './claim';
-import { forRows, onTable, PAGE, removals } from './dataTable';
-import type { Condition, Row, Step, TableSchema } from './dataTable';
+import { forRows, PAGE, removals, type Condition, type Row, type Step } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
 import { stateOf } from './paidCall';
 import { notKept } from './refusals';
@@ -24,12 +21,16 @@ export interface Total {
 /** IDs of the rows that are read at once: n8n counts whatever else a condition finds with each page. */
 const PART = 5 * PAGE;
 
+const OFF = 'Task Ledger is off';
+
 /** A limit that counts the rows of the ledger. */
 export interface Limit {
 	/** Which rows count. */
 	readonly rows: readonly Condition[];
 	/** @throws InputError where these items exceed the limit, beside what has been spent. */
 	readonly check: (spent: Total, items: readonly number[]) => void;
+	/** The items that are only checked. */
+	readonly dryRuns: readonly number[];
 }
 
 /**
@@ -79,28 +80,31 @@ export async function sumUp(
 }
 
 /**
- * Reserves the keys of calls, and the places within a limit of those that are left to send.
+ * Reserves the keys of the calls that are not known, and the places within a limit of those that are left to send.
  *
  * @returns The calls to send. The outcomes of the others are known.
  * @throws InputError of the limit, or where the ledger cannot be used. All claims are withdrawn then.
  */
 export async function reserveCalls<T>(
 	run: LedgerRun<T>,
-	calls: readonly AskedCall[],
 	limit: Limit | undefined,
 ): Promise<readonly AskedCall[]> {
-	const deadlineMs = run.clock.now() + WAIT_MS;
+	const { asked, clock, known, onLedger, origin } = run;
+	const unknown = () => asked.filter(({ item }) => !known.has(item));
+	const deadlineMs = clock.now() + WAIT_MS;
+	if (limit !== undefined && limit.dryRuns.length > 0) {
+		const sums = await settled(sumUp(onLedger, limit.rows, clock.now()));
+		if ('error' in sums) throw notKept('Limit Period', sums.error);
+		limit.check(sums.value.spent, limit.dryRuns);
+	}
+	const calls = unknown();
 	const hasKeys = calls.some(({ key }) => key !== '');
 	if (calls.length === 0 || (limit === undefined && !hasKeys)) return calls;
-	if (run.origin === undefined)
-		throw notKept(
-			hasKeys ? 'Idempotency Key' : 'Limit Period',
-			new Error('Task Ledger is off'),
-		);
+	if (origin === undefined)
+		throw notKept(hasKeys ? 'Idempotency Key' : 'Limit Period', new Error(OFF));
 	for (;;) {
 		run.hold();
-		const left = calls.filter(({ item }) => !run.known.has(item));
-		const toSend = await takeKeys(run, left, limit !== undefined);
+		const toSend = await takeKeys(run, unknown(), limit !== undefined);
 		if (toSend.length > 0 && limit && !(await reserveWithin(run, toSend, limit, deadlineMs)))
 			continue;
 		const isReserved = ({ key }: AskedCall) => key !== '' || limit !== undefined;
@@ -129,12 +133,8 @@ async function reserveWithin<T>(
 	const claims = calls.map(ofClaim);
 
 	async function reserve(): Promise<boolean> {
-		await onLedger([
-			claimAll(
-				calls.filter(({ key }) => key === ''),
-				clock.now(),
-			),
-		]);
+		const withoutKey = calls.filter(({ key }) => key === '');
+		await onLedger([claimAll(withoutKey, clock.now())]);
 		while (isHeld()) {
 			const sums = await sumUp(onLedger, limit.rows, clock.now(), own);
 			if (!sums.isComplete) throw new Error('it does not return the rows that were written');
@@ -162,22 +162,4 @@ async function reserveWithin<T>(
 			? error
 			: notKept('Limit Period', error);
 	});
-}
-
-/**
- * Checks a limit for items that will not be sent.
- *
- * @throws InputError as `reserveWithin`.
- */
-export async function checkWithin(
-	context: IExecuteFunctions,
-	table: TableSchema,
-	{ rows, check }: Limit,
-	items: readonly number[],
-): Promise<void> {
-	const run = async (steps: readonly Step[]) => await onTable(context, table, ...steps);
-	const { spent } = await sumUp(run, rows, Date.now()).catch((error: unknown) => {
-		throw notKept('Limit Period', error);
-	});
-	check(spent, items);
 }

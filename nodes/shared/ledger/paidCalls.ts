@@ -37,8 +37,7 @@ export async function openCalls<T extends object>(
 	const run = await ledgerRun(context, kind, planned, isOn);
 	const { asked, known } = run;
 	const earlier = await recall(run);
-	const unknown = asked.filter(({ item }) => !known.has(item));
-	const toSend = await reserveCalls(run, unknown, limit);
+	const toSend = await reserveCalls(run, limit);
 	const option = limit === undefined ? 'Idempotency Key' : 'Limit Period';
 	const sender = callSender(run, toSend, concurrency, earlier.rows, option);
 	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
