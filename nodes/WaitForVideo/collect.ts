@@ -266,14 +266,12 @@ async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[
 	);
 }
 
-/** The creations without an answer, of these rows. */
+/** The creations without an answer, of these rows with the status `sent`. */
 export async function unansweredOf(
 	context: IExecuteFunctions,
 	rows: readonly Row[],
 ): Promise<readonly Row[]> {
-	const sent = rows
-		.filter((row) => row['status'] === 'sent' && taskIdOf(row) === '')
-		.slice(0, MAX_CONDITIONS);
+	const sent = rows.filter((row) => taskIdOf(row) === '').slice(0, MAX_CONDITIONS);
 	if (sent.length === 0) return [];
 	// Where n8n was killed while it replaced the row by the one with the answer, both are there.
 	const sameCall = await onTable(context, TASK_TABLE, {

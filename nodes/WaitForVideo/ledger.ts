@@ -58,21 +58,17 @@ const noBatches = () => ({ concurrency: 1 });
 
 /** The calls that were sent long ago and never answered, of videos and of super assistants. */
 async function list(context: IExecuteFunctions): Promise<readonly IDataObject[]> {
+	const open = toConditions(waitForm.read(context, 0));
+	const sent = { find: { all: [...open, ['status', 'eq', 'sent'] as const] } };
+	const calls = { find: { all: sentBefore(context) }, optional: true } as const;
 	const rows = [
-		...(await unansweredOf(context, await onTable(context, TASK_TABLE, openOnes(context)))),
-		...(await onTable(context, CALL_TABLE, {
-			find: { all: sentBefore(context) },
-			optional: true,
-		})),
+		...(await unansweredOf(context, await onTable(context, TASK_TABLE, sent))),
+		...(await onTable(context, CALL_TABLE, calls)),
 	];
 	return rows.map((row) =>
 		Object.fromEntries(LISTED.flatMap((name) => (name in row ? [[name, row[name]]] : []))),
 	);
 }
-
-const openOnes = (context: IExecuteFunctions) => ({
-	find: { all: toConditions(waitForm.read(context, 0)) },
-});
 
 function sentBefore(context: IExecuteFunctions): readonly Condition[] {
 	const { minimumAge } = waitForm.read(context, 0).options;
@@ -90,25 +86,21 @@ function sentBefore(context: IExecuteFunctions): readonly Condition[] {
  */
 async function settleCall(context: IExecuteFunctions, item: number): Promise<IDataObject> {
 	const { settle, call, foundTaskId } = waitForm.read(context, item);
+	const exists = settle === 'exists';
 	if (call === '') throw emptyText('Call');
-	if (settle === 'exists' && foundTaskId === '') throw emptyText('Found Task');
+	if (exists && foundTaskId === '') throw emptyText('Found Task');
 	const same = [...sentBefore(context), ['call', 'eq', call] as const];
+	const set = { task_id: foundTaskId };
 	const video = { all: [...same, ['task_id', 'isEmpty'] as const] };
-	if (settle === 'exists') {
-		const set = { task_id: foundTaskId };
-		const rows = await onTable(context, TASK_TABLE, { set, where: video });
-		if (rows.length === 0) throw notUnanswered();
-		return { call, settled: 'exists', task_id: foundTaskId };
-	}
 	const places = [
 		[TASK_TABLE, video],
 		[CALL_TABLE, { all: same }],
 	] as const;
-	for (const [table, where] of places) {
+	for (const [table, where] of exists ? places.slice(0, 1) : places) {
 		const rows = await onTable(context, table, { find: where, optional: true });
 		if (rows.length === 0) continue;
-		await onTable(context, table, { remove: where });
-		return { call, settled: 'none' };
+		await onTable(context, table, exists ? { set, where } : { remove: where });
+		return exists ? { call, settled: 'exists', ...set } : { call, settled: 'none' };
 	}
 	throw notUnanswered();
 }
@@ -129,11 +121,12 @@ function notUnanswered(): InputError {
 async function check(context: IExecuteFunctions): Promise<IDataObject> {
 	const account = await accountOf(context);
 	const hasTask = (row: Row) => taskIdOf(row) !== '';
-	const open = (await onTable(context, TASK_TABLE, openOnes(context))).filter(hasTask);
+	const openOnes = { find: { all: toConditions(waitForm.read(context, 0)) } };
+	const open = (await onTable(context, TASK_TABLE, openOnes)).filter(hasTask);
 	const own = open.filter((row) => isOwn(row, account));
 	const others = open.filter((row) => !isOwn(row, account));
 	const unanswered = await list(context);
-	const renamed = (await onRenamed(context, TASK_TABLE, openOnes(context))).filter(hasTask);
+	const renamed = (await onRenamed(context, TASK_TABLE, openOnes)).filter(hasTask);
 	const problems = [
 		['open', own, 'open: collect them'],
 		[
