@@ -233,12 +233,6 @@ async function tryOnTable(
 /** Columns that only ledgers of paid calls have. */
 const RECOGNITION: readonly string[] = ['origin', 'call', 'pending'];
 
-/** Where the rows of a workflow are. */
-interface KnownTable {
-	readonly id: unknown;
-	readonly project: unknown;
-}
-
 /**
  * The ledgers of a workflow, by name, in its static data, which goes with it into another project. n8n saves it in production
  * executions. Undefined for a table that is no ledger, such as a memory.
@@ -246,7 +240,7 @@ interface KnownTable {
 function knownTables(context: IExecuteFunctions, { columns }: TableSchema) {
 	if (!RECOGNITION.every((name) => name in columns)) return undefined;
 	const data = context.getWorkflowStaticData('global');
-	return (data['agentVideoTables'] ??= {}) as Record<string, KnownTable | undefined>;
+	return (data['agentVideoTables'] ??= {}) as Partial<Record<string, Row>>;
 }
 
 /**
@@ -278,37 +272,31 @@ async function findTable(
 		for (const table of tables) if (await isUsed(table)) return table;
 		return main;
 	}
-	const found = await find();
-	if (found === undefined && isOptional) return undefined;
 	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
-	const create = {
-		resource: 'table',
-		operation: 'create',
-		tableName: schema.name,
-		columns: { column: wanted },
-		options: { createIfNotExists: false },
-	};
-	const table =
-		found ??
+	async function create(): Promise<Row | undefined> {
+		const tableName = schema.name;
+		const columns = { column: wanted };
+		const options = { createIfNotExists: false };
+		const step = { resource: 'table', operation: 'create', tableName, columns, options };
+		return (await runNodes(context, [step]))[0];
+	}
+	let table = await find();
+	if (table === undefined && isOptional) return undefined;
+	table ??= await create().catch(async (error: unknown) => {
 		// Of several executions that create the missing table at once, one succeeds.
-		(await runNodes(context, [create]).then(
-			([created]) => created,
-			async (error: unknown) => {
-				const other = await find();
-				if (other === undefined) throw error;
-				return other;
-			},
-		));
+		const other = await find();
+		if (other === undefined) throw error;
+		return other;
+	});
 	const columns = table!['columns'] as typeof wanted | undefined;
 	const isMissing = ({ name, type }: (typeof wanted)[number]) =>
 		columns?.every((column) => column.name !== name || column.type !== type) === true;
-	const missing = wanted.filter(isMissing);
+	const missing = wanted.filter(isMissing).map(({ name, type }) => `${name} (${type})`);
 	if (missing.length > 0) {
 		// A table of ours that a person has changed: its rows may be of calls that a retry must know.
 		const isChanged = columns!.some(({ name }) => RECOGNITION.includes(name));
-		const names = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
 		throw new TableError(
-			`The data table ${schema.name} has other columns than this node writes. It needs also ${names}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
+			`The data table ${schema.name} has other columns than this node writes. It needs also ${missing.join(', ')}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
 			isChanged ? 'failed' : 'foreign',
 		);
 	}
