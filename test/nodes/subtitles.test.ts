@@ -45,6 +45,11 @@ test.each<[INodeType, IDataObject, string]>([
 		'JSON from demo-app',
 	],
 	[new ChatCompletion(), { model: model('={{ $json.model }}') }, 'reply from $json.model'],
+	[
+		new ChatCompletion(),
+		{ model: model("={{ $('My topics').item.json.model }}") },
+		'reply from model',
+	],
 	[new ChatCompletion(), { answeredBy: 'app' }, 'reply from the app'],
 	[
 		new ChatCompletion(),

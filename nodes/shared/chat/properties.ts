@@ -19,9 +19,9 @@ import {
 import { readModelCodes } from '../run/credential';
 import { parseModel } from '../run/parameters';
 
-/** Expression for a subtitle: a parameter as it is entered, an expression without its braces. */
+/** Expression for a subtitle: a parameter as it is entered, an expression without its braces and the node that it names. */
 export const shownAs = (name: string, fallback: string) =>
-	`String($rawParameter.${name} || "${fallback}").replace(/^=|[{}]/g, "").trim()`;
+	`String($rawParameter.${name} || "${fallback}").replace(/^=|[{}]|\\$\\('.*json\\./g, "").trim()`;
 
 /** Expression for the end of a subtitle: the app code, model or default that answers. */
 export const ANSWERER = `($parameter.answeredBy === "app" ? ${shownAs('appCode', 'the app')} : ${shownAs('model', 'default model')})`;
