@@ -1,7 +1,7 @@
 import type { IConnections, IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { rejectMistakes } from '../client/errors';
-import { objectOf } from '../client/json';
+import { isJsonObject, objectOf } from '../client/json';
 import { textOf } from '../shared/chat/schemaForm';
 import { engineOf } from '../shared/run/engine';
 import { isSingleOutput, type ToolEntry } from './properties';
@@ -14,8 +14,9 @@ export const FIRST_TOOL = 2;
 /** Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does. */
 export const LOOP = 'n8n-nodes-base.splitInBatches';
 
-/** Nodes that pass on whatever they get. */
-const PASSING = ['noOp', 'set', 'renameKeys', 'dateTime', 'wait', 'merge', 'aggregate', 'sort'];
+/** The type and mode of nodes that pass on whatever they get. */
+const PASSING =
+	/^n8n-nodes-base\.((noOp|set|renameKeys|dateTime|wait|aggregate|sort) |merge append$)/;
 
 /** How often in a row an outcome may lead back, unless Maximum Requests ends that. */
 const MAX_RETURNS = 10;
@@ -23,8 +24,15 @@ const MAX_RETURNS = 10;
 /** Whether a node passes its items on when a person, or another system, has answered. */
 export function asksPerson({ type, disabled, parameters }: INode): boolean {
 	const { operation, resume } = parameters;
-	const isAnswered = operation === 'sendAndWait' || ['webhook', 'form'].includes(String(resume));
-	return disabled !== true && (isAnswered || type.endsWith('.form'));
+	const text = `${String(operation)} ${String(resume)} ${type}`;
+	const answered = /^(sendAndWait|dispatchAndWait) | (webhook|form) |\.(form|respondToWebhook)$/;
+	return disabled !== true && answered.test(text);
+}
+
+/** Whether such a node goes on by itself after a time. */
+function hasTimeLimit({ parameters }: INode): boolean {
+	const { limitWaitTime = objectOf(parameters['options'])['limitWaitTime'] } = parameters;
+	return limitWaitTime === true || isJsonObject(limitWaitTime);
 }
 
 type Drawing = NonNullable<ReturnType<typeof readDrawing>>;
@@ -61,19 +69,14 @@ export function readDrawing(context: IExecuteFunctions) {
 	}
 
 	/** Whether every item that reaches the node leaves it through this connection. */
-	function isPassing({ from, output }: Wire): boolean {
+	const isPassing = ({ from, output }: Wire) => {
 		const node = nodes[from]!;
-		if (node.disabled === true) return true;
-		const { parameters } = node;
-		const isAll =
-			(parameters['mode'] ?? 'append') === 'append' || !node.type.endsWith('.merge');
-		if (node.type === type) return output === ANSWER;
-		return (
-			PASSING.some((each) => node.type === `n8n-nodes-base.${each}`) &&
-			isAll &&
-			!asksPerson(node)
-		);
-	}
+		const { mode = 'append' } = node.parameters;
+		const passes = asksPerson(node)
+			? hasTimeLimit(node)
+			: node.type === type || PASSING.test(`${node.type} ${String(mode)}`);
+		return node.disabled === true || (output === ANSWER && passes);
+	};
 
 	const inside = reach(wiresFrom(name).filter(({ output }) => isCall(output)));
 	return {
@@ -124,7 +127,7 @@ const ENDED = 'Use Loop Over Items for a list, or an IF with an exit, or set Max
  */
 export function checkReturns(times: number): void {
 	const problem = `has led back to the input ${MAX_RETURNS} times in a row`;
-	rejectMistakes('Answer or Stopped', [[times > MAX_RETURNS, problem, ENDED]]);
+	rejectMistakes('Answer, Stopped or Error', [[times > MAX_RETURNS, problem, ENDED]]);
 }
 
 /**
@@ -174,7 +177,7 @@ export function checkDrawing(
 			[!leadsBack(targets), 'has a branch that does not lead back', back],
 		]);
 		checkAgents(drawing, label, targets);
-		checkNodes(drawing, label, targets);
+		checkNodes(drawing, label, targets, back);
 	}
 	const answers = wiresFrom(name, ANSWER);
 	const isEndless = !isBounded && reach(answers, [name], drawing.isPassing).has(name);
@@ -214,9 +217,8 @@ function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): 
 }
 
 /** Rejects nodes on the way back that n8n runs right for the first call only. */
-function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[]): void {
+function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[], back: string): void {
 	const { name, nodes, wires, entries, isBranch, wiresFrom, reach } = drawing;
-	const back = `Connect the last node of the branch to the input of ${name}`;
 	for (const node of reach(branch)) {
 		const after = reach(wiresFrom(node));
 		if (node === name || !after.has(name)) continue;

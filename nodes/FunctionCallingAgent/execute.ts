@@ -19,17 +19,9 @@ import { n8nService } from '../shared/run/host';
 import { lastRunMark, postponeLastRun } from '../shared/run/lastRun';
 import { stoppingError } from '../shared/run/mapItems';
 import { nodeState, eventLoopTurn } from '../shared/run/nodeContext';
-import {
-	emit,
-	hasOutcome,
-	lostAtStopped,
-	missingResults,
-	requestToolNodes,
-	STOPPED_TEXTS,
-} from './outputs';
+import { emit, endOpen, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
 import {
 	askingSlots,
-	branchCalls,
 	failSlots,
 	slotsOf,
 	type AgentState,
@@ -57,10 +49,7 @@ export async function runAgent(
 	try {
 		if (lastRunMark(context) !== undefined) {
 			if (postponeLastRun(context)) return null;
-			const open = branchCalls(state);
-			if (open.length > 0) failSlots(context, slotsOf(open), missingResults(open));
-			const lost = lostAtStopped(context);
-			if (lost !== undefined) throw lost;
+			endOpen(context, state);
 		} else if (response !== undefined && response.actionResponses.length > 0) {
 			state.retries = 0;
 			applyToolResponses(state, response);

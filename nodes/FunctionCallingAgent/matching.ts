@@ -10,6 +10,7 @@
  * guessed.
  */
 import type {
+	IExecuteFunctions,
 	INode,
 	INodeExecutionData,
 	IPairedItemData,
@@ -17,7 +18,8 @@ import type {
 	ISourceData,
 } from 'n8n-workflow';
 
-import { fromJson, isJsonObject } from '../client/json';
+import { isJsonObject } from '../client/json';
+import { engineOf, sourceOf } from '../shared/run/engine';
 import { asksPerson, isToolOutput, LOOP } from './drawing';
 import type { Call } from './state';
 import { ENVELOPE } from './tools';
@@ -25,16 +27,6 @@ import { ENVELOPE } from './tools';
 /** The types of the fields of an envelope: a tool's own field of this name may have some of them. */
 const TYPES = { id: 'string', tool: 'string', round: 'number', conversation: 'number' } as const;
 const FIELDS = Object.keys(TYPES) as (keyof typeof TYPES)[];
-
-/** A tool call as it leaves the node: identifies it in the JSON of its item. */
-export interface Envelope {
-	readonly id: string;
-	readonly tool: string;
-	/** Number of the model's reply that requested the call, from 1. */
-	readonly round: number;
-	/** Number of the conversation, from 0. */
-	readonly conversation: number;
-}
 
 /**
  * What an item is for the node:
@@ -50,31 +42,38 @@ export interface Match {
 }
 
 /** The items that have reached the node, and what they are matched by. */
-interface Arrival {
-	/** The runs of this execution so far. */
-	readonly runData: IRunData;
-	/** The nodes of the workflow by name. */
-	readonly nodes: Readonly<Record<string, INode | undefined>>;
-	/** Name of this node. */
-	readonly node: string;
-	/** Whether what came from this output of the node belongs to it, and to nothing else. */
-	readonly isOwn: (output: number) => boolean;
-	/** The run that the items come from; null without one. */
-	readonly source: ISourceData | null;
-	readonly items: readonly INodeExecutionData[];
-	/** Number of conversations under way. */
-	readonly conversations: number;
+export function arrivalOf(context: IExecuteFunctions) {
+	const { runData = {}, nodes } = engineOf(context);
+	const agent = context.getNode();
+	const { name } = agent;
+	return {
+		...{ runData, nodes, name },
+		/** The nodes that it leads to, and itself. */
+		behind: [name, ...context.getChildNodes(name).map((child) => child.name)],
+		/** Whether what came from this output of the node belongs to it, and to nothing else. */
+		isOwn: isToolOutput(agent),
+		/** The run that the items come from; null without one. */
+		source: sourceOf(context),
+		items: context.getInputData(),
+	};
 }
+
+type Arrival = ReturnType<typeof arrivalOf>;
 
 /**
  * Matches the items of an arrival to the open calls.
  *
  * @param open The calls that wait for their result.
+ * @param conversations Number of conversations so far.
  * @returns One match per item.
  */
-export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
-	const { runData, node, isOwn, source, items, conversations } = arrival;
-	const isFirstRun = source === null || runData[node] === undefined;
+export function matchItems(
+	arrival: Arrival,
+	open: readonly Call[],
+	conversations: number,
+): Match[] {
+	const { runData, name, isOwn, source, items } = arrival;
+	const isFirstRun = source === null || runData[name] === undefined;
 	if (isFirstRun) return items.map(() => ({ kind: 'question', calls: [] }));
 	const { ends, originsOf } = traceItems(arrival, source);
 	// Whatever the links say, no loop through the tools asks more than has come in.
@@ -87,11 +86,11 @@ export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
 			return isCall ? [{ envelope, run: ref.run, place: placeOf(ref) }] : [];
 		});
 		const carried = envelopeOf(item);
-		const named = sent.filter(({ envelope }) => isSame(envelope, carried));
+		const named = sent.filter(({ envelope }) => envelope === carried);
 		const asked = named.length > 0 ? named : sent;
 		const places = new Map(asked.map(({ place, run }) => [place, run]));
 		const calls = open.filter(({ record }) => places.has(record.place!));
-		const others = open.filter((call) => isSame(toEnvelope(call), carried));
+		const others = open.filter((call) => envelopeOf({ json: toCallJson(call) }) === carried);
 		if (named.length === 0 && others.length > 0)
 			return { kind: 'lost', calls: [...calls, ...others] };
 		if (asked.length === 0) {
@@ -112,26 +111,31 @@ const GROWTH = 4;
 /**
  * Follows the runs that an arrival has come from, whatever its links say, and counts the outcomes of the node among them. A
  * way ends where it cannot be endless: where Loop Over Items has its items from, at a call of another agent, which limits
- * them, and at a person.
+ * them, and at the answer of a person.
  *
- * @returns How often in a row an outcome has led back, and whether the last one was an error. A time with more questions than
- *   outcomes counts more, as their number grows with each.
+ * @returns How often in a row an outcome has led back, and how often of these an error, since the last answer. A time with more
+ *   questions than outcomes counts more, as their number grows with each.
  */
-export function countReturns({ runData, nodes, node, isOwn, source, items }: Arrival) {
+export function countReturns({ runData, nodes, name, isOwn, source, items }: Arrival) {
 	const seen = new Set<string>();
-	const agent = nodes[node]?.type;
+	const jsonOf = (ref: ItemRef) => JSON.stringify(itemsAt(runData, ref)?.map(({ json }) => json));
 
 	function before(ref: ItemRef): ItemRef[] {
-		const from = nodes[ref.node];
-		const isCall = from?.type === agent && ref.node !== node && isToolOutput(from!)(ref.output);
-		if (isCall || (from && asksPerson(from))) return [];
-		// Links of a run that repeats earlier items.
-		const isBatch = from?.type === LOOP && ref.output === (from.typeVersion < 3 ? 0 : 1);
-		const [link] = isBatch ? linkedRefs(runData, sourcesOf(runData, ref), ref) : [];
-		return link ? [link] : firstRefs(sourcesOf(runData, ref));
+		const from = nodes[ref.node]!;
+		const isOther = from.type === nodes[name]!.type && ref.node !== name;
+		const sources = sourcesOf(runData, ref);
+		const received = firstRefs(sources);
+		// When its time limit is over, such a node passes on what it got.
+		const isAnswered =
+			asksPerson(from) && received.every((each) => jsonOf(each) !== jsonOf(ref));
+		if ((isOther && isToolOutput(from)(ref.output)) || isAnswered) return [];
+		// Loop Over Items links what it repeats.
+		const isBatch = from.type === LOOP && ref.output === (from.typeVersion < 3 ? 0 : 1);
+		const [link] = isBatch ? linkedRefs(runData, sources, ref) : [];
+		return link ? [link] : received;
 	}
 
-	let [times, isFailure, { length }] = [0, false, items];
+	let [times, failures, isFailing, { length }] = [0, 0, true, items];
 	let ways = firstRefs([source]);
 	for (;;) {
 		const outcomes: ItemRef[] = [];
@@ -139,13 +143,14 @@ export function countReturns({ runData, nodes, node, isOwn, source, items }: Arr
 		for (const ref of ways) {
 			if (seen.has(runOf(ref))) continue;
 			seen.add(runOf(ref));
-			if (ref.node === node && !isOwn(ref.output)) outcomes.push(ref);
+			if (ref.node === name && !isOwn(ref.output)) outcomes.push(ref);
 			else ways.push(...before(ref));
 		}
-		if (outcomes.length === 0) return { times, isFailure };
+		if (outcomes.length === 0) return { times, failures };
 		const ended = outcomes.flatMap((ref) => itemsAt(runData, ref) ?? []);
-		if (times === 0) isFailure = ended.every(({ json }) => json['error'] !== undefined);
 		times += length > ended.length ? GROWTH : 1;
+		isFailing &&= ended.every(({ json }) => json['error'] !== undefined);
+		if (isFailing) failures = times;
 		length = ended.length;
 		ways = outcomes.flatMap(before);
 	}
@@ -156,24 +161,24 @@ export function placeOf({ run, output, item }: Omit<ItemRef, 'node'>): string {
 	return `${run}/${output}/${item}`;
 }
 
-/** The `tool_call` of an item; undefined if the field is missing or of another shape, as a tool's own field is. */
-export function envelopeOf(item: INodeExecutionData | undefined): Envelope | undefined {
-	const value = item?.json[ENVELOPE];
+/** The `tool_call` of an item as text; undefined if the field is missing or of another shape, as a tool's own field is. */
+export function envelopeOf(item: Partial<INodeExecutionData> = {}): string | undefined {
+	const value = item.json?.[ENVELOPE];
 	const isEnvelope =
 		isJsonObject(value) &&
 		Object.keys(value).length === FIELDS.length &&
 		FIELDS.every((name) => typeof value[name] === TYPES[name]);
-	return isEnvelope ? fromJson<Envelope>(value) : undefined;
+	return isEnvelope ? JSON.stringify(FIELDS.map((name) => value[name])) : undefined;
 }
 
-/** The `tool_call` of the item of a call. */
-export function toEnvelope({ slot, record }: Call): Envelope {
+/**
+ * The JSON of the item of a call, with what identifies it: the number of the model's reply that requested it, from 1, and the
+ * number of the conversation, from 0.
+ */
+export function toCallJson({ slot, record }: Call) {
 	const { id, name: tool, round } = record;
-	return { id, tool, round, conversation: slot.number };
-}
-
-function isSame(a: Envelope, b: Envelope | undefined): boolean {
-	return FIELDS.every((name) => a[name] === b?.[name]);
+	const envelope = { id, tool, round, conversation: slot.number };
+	return { ...(record.arguments as object), [ENVELOPE]: envelope };
 }
 
 /** Position of an item among the outputs of the runs of a node. */
@@ -205,7 +210,7 @@ const CODE_NODES = new Map([
  * 2. Items: n8n records for each item the items it was made from (item linking). Where a node has lost the link of an item,
  *    or may have reordered the items, every item that its run received is a possible origin.
  */
-function traceItems({ runData, nodes, node, isOwn }: Arrival, source: ISourceData) {
+function traceItems({ runData, nodes, name, isOwn }: Arrival, source: ISourceData) {
 	/** The origins of all items that a run received, for the runs that have lost links. */
 	const ofRuns = new Map<Sources, readonly ItemRef[]>();
 	/** Whether runs end at own outputs only. */
@@ -216,10 +221,10 @@ function traceItems({ runData, nodes, node, isOwn }: Arrival, source: ISourceDat
 		const seen = new Map([[runOf(start), start]]);
 		const ends = { own: false, other: false };
 		for (const ref of seen.values()) {
-			const isBuffer = [LOOP, nodes[node]?.type].includes(nodes[ref.node]?.type);
+			const isBuffer = [LOOP, nodes[name]?.type].includes(nodes[ref.node]?.type);
 			const ran = (runData[ref.node] ?? []).slice(isBuffer ? 0 : ref.run, ref.run + 1);
 			const refs = ran.flatMap((run) => firstRefs(run.source));
-			if (ref.node === node) ends[isOwn(ref.output) ? 'own' : 'other'] = true;
+			if (ref.node === name) ends[isOwn(ref.output) ? 'own' : 'other'] = true;
 			else if (refs.length === 0) ends.other = true;
 			else for (const each of refs) if (!seen.has(runOf(each))) seen.set(runOf(each), each);
 		}
@@ -246,8 +251,8 @@ function traceItems({ runData, nodes, node, isOwn }: Arrival, source: ISourceDat
 			if (seen.has(key)) continue;
 			seen.add(key);
 			const sources = sourcesOf(runData, ref);
-			const linked = ref.node === node ? [] : linksOf(ref, sources);
-			if (ref.node === node) origins.push(ref);
+			const linked = ref.node === name ? [] : linksOf(ref, sources);
+			if (ref.node === name) origins.push(ref);
 			else if (linked.length > 0) queue.push(...linked);
 			else {
 				const known = ofRuns.get(sources) ?? originsOf(receivedRefs(runData, sources));
@@ -265,18 +270,11 @@ function traceItems({ runData, nodes, node, isOwn }: Arrival, source: ISourceDat
 	};
 }
 
-/** Number of items in the runs of all nodes that the node has not led to. */
-function countItemsBefore({ runData, node }: Arrival): number {
-	const behind = new Set([node]);
-	const runs = Object.entries(runData);
-	// A set can grow while it is iterated.
-	for (const name of behind) {
-		for (const [next, ran] of runs) {
-			const sources = ran.flatMap((run) => run.source);
-			if (sources.some((source) => source?.previousNode === name)) behind.add(next);
-		}
-	}
-	const before = runs.flatMap(([name, ran]) => (behind.has(name) ? [] : ran));
+/** Number of items in the runs of all nodes that the node does not lead to. */
+function countItemsBefore({ runData, behind }: Arrival): number {
+	const before = Object.entries(runData).flatMap(([name, ran]) =>
+		behind.includes(name) ? [] : ran,
+	);
 	return before.flatMap(({ data }) => (data?.['main'] ?? []).flat()).length;
 }
 

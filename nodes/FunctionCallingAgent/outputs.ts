@@ -1,7 +1,7 @@
 import type { EngineRequest, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { applyStarted, type CallRecord, type StopReason } from '../client/chat/conversation';
-import { InputError } from '../client/errors';
+import { InputError, rejectMistakes } from '../client/errors';
 import { asJson, parseJson } from '../client/json';
 import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
@@ -11,17 +11,17 @@ import { engineOf, isConnected } from '../shared/run/engine';
 import { lastRunMark, planLastRun, plannedMarks } from '../shared/run/lastRun';
 import { isInChat, triesOf, hint } from '../shared/run/nodeContext';
 import { ANSWER, FIRST_TOOL, readDrawing, STOPPED } from './drawing';
-import { placeOf, toEnvelope } from './matching';
+import { placeOf, toCallJson } from './matching';
 import {
 	branchCalls,
 	dueCalls,
+	failSlots,
 	slotsOf,
 	stepOf,
 	type AgentState,
 	type Call,
 	type ConversationSlot,
 } from './state';
-import { ENVELOPE } from './tools';
 
 /** Index of an action that uses no input item. */
 const NO_ITEM = -1;
@@ -98,10 +98,7 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 		const tool = slot.tools!.findIndex(({ function: { name } }) => name === record.name);
 		const output = FIRST_TOOL + Math.min(tool, slot.toolOutputs! - 1);
 		start(call, placeOf({ run, output, item: outputs[output]!.length }));
-		outputs[output]!.push({
-			json: { ...(record.arguments as object), [ENVELOPE]: { ...toEnvelope(call) } },
-			pairedItem: linkToOrigin(slot),
-		});
+		outputs[output]!.push({ json: toCallJson(call), pairedItem: linkToOrigin(slot) });
 	}
 
 	// Failures never leave together with tool calls: *Retry On Fail* would run the node again and repeat the calls.
@@ -182,25 +179,24 @@ function planEnd(
 		setCustomData(context, OPEN_CALLS, [...missing].join(', ') || 'none');
 }
 
-/** The error about the missing results. */
-export function missingResults(open: readonly Call[]): InputError {
+/**
+ * The last run of the node: fails the conversations whose results are missing.
+ *
+ * @throws InputError for them, unless the node continues on errors, and for conversations that were lost at Stopped.
+ */
+export function endOpen(context: IExecuteFunctions, state: AgentState): void {
+	const open = branchCalls(state);
 	const names = toolsOf(open);
-	return new InputError(
+	const missing = new InputError(
 		names.length === 1 ? `Tool ${names[0]}` : `Tools ${names.join(', ')}`,
 		`returned no item for ${counted(open.length, 'call')}`,
 		'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, and connect every output of its nodes, error outputs as well',
 	);
-}
-
-/** The error about the conversations that were lost at Stopped; undefined if there are none. */
-export function lostAtStopped(context: IExecuteFunctions): InputError | undefined {
+	failSlots(context, slotsOf(open), missing);
 	const { stopped = [] } = lastRunMark<Mark>(context) ?? {};
-	if (stopped.length === 0) return undefined;
-	return new InputError(
-		'Stopped',
-		`has no connection, and ${counted(stopped.length, 'conversation')} left through it`,
-		`Connect it, or prevent what has stopped them (${[...new Set(stopped)].join(', ')}): raise Maximum Rounds or Maximum Tool Calls under Options, or ask for less at once`,
-	);
+	const lost = `has no connection, and ${counted(stopped.length, 'conversation')} left through it`;
+	const connect = `Connect it, or prevent what has stopped them (${[...new Set(stopped)].join(', ')}): raise Maximum Rounds or Maximum Tool Calls under Options, or ask for less at once`;
+	rejectMistakes('Stopped', [[stopped.length > 0, lost, connect]]);
 }
 
 function toolsOf(calls: readonly Call[]): string[] {

@@ -15,6 +15,7 @@ import { memoryKeyOf, recall } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
 import { boundFields, toFallbacks } from '../shared/chat/requestOptions';
 import { toJsonFormat } from '../shared/chat/responseFormat';
+import { stopOnError } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError } from '../shared/run/nodeErrors';
@@ -76,21 +77,21 @@ export interface Call {
  * from the tool branches.
  *
  * @param slots One for each input item that is a question.
- * @param returns How often in a row an outcome of the node has led back, and whether the last one was an error.
+ * @param returns How often in a row an outcome of the node has led back, and an error.
  * @throws InputError when a field or the drawing of the workflow is invalid, unless the node continues on errors; then
- *   the conversation has a failure.
+ *   the conversation has a failure. One that has led back would come out again forever: it is thrown.
  */
 export async function beginBatch(
 	context: IExecuteFunctions,
 	slots: readonly ConversationSlot[],
-	{ times, isFailure }: { readonly times: number; readonly isFailure: boolean },
+	{ times, failures }: { readonly times: number; readonly failures: number },
 ): Promise<Batch> {
 	try {
 		// Before the fields: without a credential all of them fail.
 		await n8nService(context);
 		const settings = toSettings(context, agentForm.read(context, slots[0]!.item));
-		const { maximumRequests } = settings;
-		if (!(maximumRequests > 0)) checkReturns(times);
+		const isBounded = settings.maximumRequests > 0;
+		checkReturns(isBounded ? failures : times);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
 			const fields = await settled(readSlot(context, slot.item, toolNodes));
@@ -100,13 +101,13 @@ export async function beginBatch(
 		checkDrawing(
 			readDrawing(context),
 			slots.some(({ toolOutputs = 0 }) => toolOutputs > 0),
-			maximumRequests > 0,
+			isBounded,
 		);
 		return { settings, slots };
 	} catch (error) {
+		if (failures > 0) stopOnError(context);
 		failSlots(context, slots, error);
-		// An error that has led back would come out again forever.
-		return { settings: undefined, slots: isFailure ? [] : slots };
+		return { settings: undefined, slots };
 	}
 }
 

@@ -4,11 +4,9 @@ import { applyResult } from '../client/chat/conversation';
 import { InputError } from '../client/errors';
 import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
-import { engineOf, sourceOf } from '../shared/run/engine';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { hint } from '../shared/run/nodeContext';
-import { isToolOutput } from './drawing';
-import { countReturns, envelopeOf, matchItems, type Match } from './matching';
+import { arrivalOf, countReturns, envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
 import {
 	beginBatch,
@@ -31,16 +29,11 @@ const KEEP_LINKING =
  * @throws InputError when an item cannot be matched to its call.
  */
 export async function receive(context: IExecuteFunctions, state: AgentState): Promise<void> {
-	const source = sourceOf(context);
+	const arrived = arrivalOf(context);
+	const { runData, source, items } = arrived;
 	const arrival = state.arrivals.length + 1;
-	const items = context.getInputData();
-	const { runData = {}, nodes } = engineOf(context);
-	const agent = context.getNode();
-	const isOwn = isToolOutput(agent);
 	const open = branchCalls(state);
-	const { conversations } = state;
-	const arrived = { runData, nodes, node: agent.name, isOwn, source, items, conversations };
-	const matches = matchItems(arrived, open);
+	const matches = matchItems(arrived, open, state.conversations);
 	const lost = matches.filter(({ kind }) => kind === 'lost').flatMap(({ calls }) => calls);
 	const problem = `came back without the link to their tool call (from ${source?.previousNode})`;
 	failSlots(context, slotsOf(lost), new InputError('Tool results', problem, KEEP_LINKING));

@@ -28,12 +28,17 @@ beforeAll(async () => {
 	agent = await startAgentSession();
 }, SET_UP_LIMIT_MS);
 
-/** Calls weather for Rome, ask for several cities, and weather again and again for Endless; else it answers with the question. */
+/**
+ * Calls weather for Rome, ask for several cities, and weather again and again for Endless. Fails for Fail, and twice for Third; else
+ * it answers with the question.
+ */
 beforeEach(() => {
 	agent.model.replyWith((messages) => {
 		if (agent.model.requests.length > MAX_REQUESTS) return undefined;
 		const question = String(messages[0]!.content);
 		const found = results(messages).length;
+		if (question === 'Fail') return undefined;
+		if (question === 'Third' && agent.model.requests.length < 3) return undefined;
 		if (question.startsWith('Endless')) return [call(`c${found}`, 'weather', { city: 'Rome' })];
 		if (found > 0) return `${question}:`;
 		if (question === 'Rome') return [call('c1', 'weather', { city: 'Rome' })];
@@ -69,6 +74,13 @@ const run = async (name: string, row: Row) =>
 		draw(name, { tools: [], questions: ['Hello'], parameters: FIXED, ...row }),
 	);
 
+const TIMED = node('Asked', base('wait'), 1.1, {
+	parameters: { resume: 'webhook', limitWaitTime: true, resumeAmount: 1, resumeUnit: 'seconds' },
+});
+const SEPARATE = { onError: 'continueErrorOutput' } as const;
+/** Errors come back. */
+const ERRORS: Wires = { Agent: [['Answers'], ['Stops'], ['Again']], Again: [['Agent']] };
+
 const ENDLESS = /^Agent: Answer leads back to the input, and no node on the way can end that\b/;
 
 /** Every answer would be a question. No request leaves the node. */
@@ -89,6 +101,23 @@ const REFUSED: readonly [string, Row][] = [
 				{ ...when('Skipped', 'if', 'a', 'b'), disabled: true },
 			],
 			wires: through('Pause', 'Skipped'),
+		},
+	],
+	['a Wait for a webhook with a time limit', { nodes: [TIMED], wires: through('Asked') }],
+	[
+		'a form and a question in a chat, with time limits',
+		{
+			nodes: [
+				node('Page', base('form'), 2.5, { parameters: { limitWaitTime: true } }),
+				node('Chat', '@n8n/n8n-nodes-langchain.chat', 1.3, {
+					parameters: {
+						operation: 'sendAndWait',
+						message: 'And now?',
+						options: { limitWaitTime: { values: { resumeAmount: 1 } } },
+					},
+				}),
+			],
+			wires: through('Page', 'Chat'),
 		},
 	],
 	[
@@ -128,7 +157,22 @@ it.each(REFUSED)(
 );
 
 const BOUND =
-	/^(Agent|Other): Answer or Stopped has led back to the input 10 times in a row\b.*Loop Over Items.*Maximum Requests/;
+	/^(Agent|Other): Answer, Stopped or Error has led back to the input 10 times in a row\b.*Loop Over Items.*Maximum Requests/;
+
+it(
+	'reports a drawing that cannot work also where errors lead back',
+	async () => {
+		const execution = await run('Shared', {
+			tools: ['weather'],
+			nodeSettings: SEPARATE,
+			nodes: [AGAIN],
+			wires: { Agent: [['Answers'], ['Stops'], [], ['Again']], Again: [['Agent']] },
+		});
+		expect(failureOf(execution)).toMatch(/^Agent: Tool weather has no branch/);
+		expect(agent.model.requests).toHaveLength(0);
+	},
+	RUN_LIMIT_MS,
+);
 
 /** Ways back that have an end, which is never reached. One conversation has the first question, ten have an outcome. */
 const BOUNDED: readonly [string, Row, number][] = [
@@ -191,6 +235,97 @@ const BOUNDED: readonly [string, Row, number][] = [
 			wires: { Stops: [['Again']], Again: [['Agent']], weather: [['Agent']] },
 		},
 		11,
+	],
+	[
+		'Remove Duplicates and Limit',
+		{
+			nodes: [node('Unique', base('removeDuplicates'), 2), node('One', base('limit'), 1)],
+			wires: through('Unique', 'One'),
+		},
+		11,
+	],
+	[
+		'the error output of HTTP Request, v0',
+		{
+			executionOrder: 'v0',
+			nodes: [
+				node('Get', base('httpRequest'), 4.2, {
+					parameters: { url: 'http://127.0.0.1:9/' },
+					onError: 'continueErrorOutput',
+				}),
+			],
+			wires: { Answers: [['Get']], Get: [[], ['Agent']] },
+		},
+		11,
+	],
+	[
+		'Stopped of another agent',
+		{
+			nodes: [
+				other('Other', { prompt: 'Endless', options: { maxRounds: 1 } }, ['weather']),
+				WEATHER,
+				AGAIN,
+			],
+			wires: {
+				Answers: [['Other']],
+				Other: [[], ['Again'], ['weather']],
+				weather: [['Other']],
+				Again: [['Agent']],
+			},
+		},
+		22,
+	],
+	[
+		'its error output',
+		{
+			parameters: { ...FIXED, prompt: 'Fail' },
+			nodeSettings: SEPARATE,
+			nodes: [AGAIN],
+			wires: ERRORS,
+		},
+		11,
+	],
+	[
+		'its error output, with an empty prompt',
+		{
+			parameters: { prompt: '={{ "" }}' },
+			nodeSettings: SEPARATE,
+			nodes: [AGAIN],
+			wires: ERRORS,
+		},
+		0,
+	],
+	[
+		'its error output, after Maximum Requests',
+		{
+			parameters: { ...FIXED, prompt: 'Fail', maximumRequests: 3 },
+			nodeSettings: SEPARATE,
+			nodes: [AGAIN],
+			wires: ERRORS,
+		},
+		3,
+	],
+	[
+		'an IF in Loop Over Items, for one item of several, with On Error: Continue',
+		{
+			questions: ['Hello', 'Fail', 'Hello'],
+			parameters: { ...FIXED, prompt: '={{ $json.question }}' },
+			nodeSettings: { onError: 'continueRegularOutput' },
+			nodes: [
+				loop('Outer'),
+				noOp('All'),
+				when('Good', 'if', "={{ $json.output ?? '' }}", 'Hello:'),
+				set('Again', '{ "question": "Fail" }'),
+			],
+			wires: {
+				Questions: [['Outer']],
+				Outer: [['All'], ['Agent']],
+				Answers: [['Good']],
+				Good: [['Outer'], ['Again']],
+				Again: [['Agent']],
+			},
+		},
+		12,
 	],
 	[
 		'a ring of two agents with an IF',
@@ -262,7 +397,7 @@ describe('an outcome that leads back is a question at most ten times in a row', 
 	);
 
 	it(
-		'then comes out as an error once, with On Error: Continue',
+		'then comes out as an error once, with On Error: Continue, and fails when that has led back',
 		async () => {
 			const execution = await run('Continue', {
 				nodes: [when('Bad', 'if', 'a', 'a'), AGAIN],
@@ -270,7 +405,7 @@ describe('an outcome that leads back is a question at most ten times in a row', 
 				nodeSettings: { onError: 'continueRegularOutput' },
 			});
 			const answers = outputItems(execution, 'Answers').map(({ json }) => json['error']);
-			expect(failureOf(execution)).toBe('');
+			expect(failureOf(execution)).toMatch(BOUND);
 			expect(answers).toStrictEqual([
 				...Array<undefined>(11).fill(undefined),
 				expect.stringMatching('has led back to the input 10 times'),
@@ -343,6 +478,50 @@ const ENDING: readonly [string, Row, requests: number, answersAt: string, answer
 		18,
 		'Answers',
 		18,
+	],
+	[
+		'Loop Over Items with 12 questions, each of which is asked twice',
+		{
+			questions: CITIES.slice(0, 12),
+			nodes: [
+				loop('Outer'),
+				noOp('All'),
+				when('Second', 'if', '={{ $runIndex % 2 + "" }}', '1'),
+				AGAIN,
+			],
+			wires: {
+				Questions: [['Outer']],
+				Outer: [['All'], ['Agent']],
+				Answers: [['Second']],
+				Second: [['Outer'], ['Again']],
+				Again: [['Agent']],
+			},
+		},
+		24,
+		'All',
+		12,
+	],
+	[
+		'the error output of Edit Fields',
+		{
+			nodes: [{ ...AGAIN, ...SEPARATE }, noOp('Done')],
+			wires: { Answers: [['Again']], Again: [['Done'], ['Agent']] },
+		},
+		1,
+		'Done',
+		1,
+	],
+	[
+		'its error output, until the service is back',
+		{
+			parameters: { ...FIXED, prompt: 'Third' },
+			nodeSettings: SEPARATE,
+			nodes: [AGAIN],
+			wires: ERRORS,
+		},
+		3,
+		'Answers',
+		1,
 	],
 	[
 		'another agent, which calls this one as its tool',

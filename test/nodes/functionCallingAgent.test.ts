@@ -270,7 +270,7 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 	});
 });
 
-test('an invalid option whose error is led back from Answer ends, and asks nothing', async () => {
+test('an invalid option whose error is led back from Answer fails, and asks nothing', async () => {
 	let answers = 0;
 	const result = await runWorkflow(
 		[
@@ -294,13 +294,43 @@ test('an invalid option whose error is led back from Answer ends, and asks nothi
 		AGENT,
 		{ credential: { baseUrl: server.url, apiKey: 'k' } },
 	);
-	expect(result.status).toBe('success');
+	expect(result.error).toMatchObject({
+		message: expect.stringContaining('Maximum Rounds') as string,
+	});
 	expect(server.requests).toHaveLength(0);
 	const [failed = []] = allItems(result, AGENT);
 	expect(failed.map(({ json: { error } }) => error)).toStrictEqual([
 		expect.stringContaining('Maximum Rounds'),
 	]);
 	expect(answers).toBe(1);
+});
+
+test.each([
+	['a new item: a person has answered', () => ({ data: { approved: false } }), 15],
+	['what it got: its time limit is over', ({ json: got }: INodeExecutionData) => got, 11],
+])('Send and Wait that leads back with %s', async (_name, toJson, wanted) => {
+	model = () => 'Hello';
+	let answers = 0;
+	const result = await runWorkflow(
+		[
+			packageNode(AGENT, 'functionCallingAgent', {
+				parameters: { prompt: 'x', streaming: 'off' },
+			}),
+			stubNode('Enough', (items) => {
+				answers += 1;
+				return answers === 15 ? [] : items;
+			}),
+			{
+				...stubNode('Ask', (items) => items.map((each) => ({ json: toJson(each) }))),
+				parameters: { operation: 'sendAndWait' },
+			},
+		],
+		{ [AGENT]: [['Enough']], Enough: [['Ask']], Ask: [[AGENT]] },
+		AGENT,
+		{ credential: { baseUrl: server.url, apiKey: 'k' } },
+	);
+	expect(server.requests).toHaveLength(wanted);
+	expect(result.status).toBe(wanted === 15 ? 'success' : 'error');
 });
 
 test('a late result of one call is not applied to another', async () => {

@@ -336,7 +336,10 @@ function stubType(nodes: readonly (INode & { readonly work?: StubWork })[]): INo
 			defaults: { name: 'Stub' },
 			inputs: ['main'],
 			outputs: ['main', 'main'],
-			properties: [],
+			// A stub can play a node that asks a person.
+			properties: [
+				{ displayName: 'Operation', name: 'operation', type: 'string', default: '' },
+			],
 		},
 		execute(this: IExecuteFunctions) {
 			const { name } = this.getNode();

@@ -124,6 +124,13 @@ export function ignoreAlwaysOutputData(context: IExecuteFunctions): void {
 	data.node = { ...data.node, alwaysOutputData: false };
 }
 
+/** Makes an error of this run end the execution, whatever *On Error* says. */
+export function stopOnError(context: IExecuteFunctions): void {
+	const data = context.getExecuteData();
+	data.node = { ...data.node, onError: 'stopWorkflow' };
+	context.continueOnFail = () => false;
+}
+
 /**
  * Checks that an agent gets the result of this tool. In the legacy order n8n continues the agent before it runs the tool, so
  * that the model is given an empty text. n8n passes over the errors of tools: this one is to stop the execution.
@@ -134,8 +141,7 @@ export function checkToolOrder(context: NodeContext): void {
 	// An older agent, and n8n's MCP trigger, run the tool within their own run.
 	if (!isToolRun(context) || context.isToolExecution() || !('getExecuteData' in context)) return;
 	if (!engineOf(context).isLegacyOrder) return;
-	const data = context.getExecuteData();
-	data.node = { ...data.node, onError: 'stopWorkflow' };
+	stopOnError(context);
 	throw new InputError(
 		'Execution Order',
 		'is v0 (legacy), in which n8n gives the agent no result of a tool',
