@@ -152,9 +152,9 @@ export class ServiceError extends Error {
 		});
 	}
 
-	/** The same error with more details. */
-	with(details: ErrorDetails): ServiceError {
-		return new ServiceError(this.kind, this.message, this.advice, {
+	/** The same error with more details, and in other words. */
+	with(details: ErrorDetails, { message, advice }: Partial<ServiceError> = {}): ServiceError {
+		return new ServiceError(this.kind, message ?? this.message, advice ?? this.advice, {
 			...this.details,
 			...details,
 		});

@@ -167,10 +167,6 @@ export async function askAssistant(
 function explainServiceLimit(error: ServiceError, elapsedMs: number): ServiceError {
 	const isDisconnect = error.kind === 'stream' || error.kind === 'network';
 	if (!isDisconnect || elapsedMs < SERVICE_LIMIT_MS - TOLERANCE_MS) return error;
-	return new ServiceError(
-		error.kind,
-		'The assistant exceeded the 600-second limit of the service',
-		'continueSession',
-		error.details,
-	);
+	const message = 'The assistant exceeded the 600-second limit of the service';
+	return error.with({}, { message, advice: ['continueSession'] });
 }

@@ -60,12 +60,19 @@ export async function createVideo(
 	}
 }
 
-function withOutcomeUnknown({ kind, message, advice, details }: ServiceError): ServiceError {
-	const doubt = `${message}; the task may have been created`;
-	const unknown = { ...details, outcomeUnknown: true };
-	return new ServiceError(kind, doubt, [...advice, 'checkTask'], unknown);
+function withOutcomeUnknown(error: ServiceError): ServiceError {
+	const message = `${error.message}; the task may have been created`;
+	return error.with(
+		{ outcomeUnknown: true },
+		{ message, advice: [...error.advice, 'checkTask'] },
+	);
 }
 
+/** The words for a poll that took too long. No option limits it. */
+const TOO_SLOW = {
+	message: 'The service took too long to answer a status poll',
+	advice: ['tryLaterOrContact'],
+} as const;
 /** Maximum length of a status word: every change of it is kept. */
 const MAX_STATUS = 100;
 
@@ -107,7 +114,7 @@ export async function queryTask(
 	const body = await postVideo(http, path, { task_id: taskId }, idleTimeoutMs).catch(
 		(error: unknown) => {
 			const isLate = error instanceof ServiceError && error.kind === 'deadline';
-			throw isLate ? tooSlow(error) : error;
+			throw isLate ? error.with({}, TOO_SLOW) : error;
 		},
 	);
 	const status = idText(body['status']);
@@ -121,12 +128,6 @@ export async function queryTask(
 		);
 	}
 	return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
-}
-
-/** The error for a poll that took too long. No option limits it. */
-function tooSlow({ kind, details }: ServiceError): ServiceError {
-	const message = 'The service took too long to answer a status poll';
-	return new ServiceError(kind, message, 'tryLaterOrContact', details);
 }
 
 /**

@@ -167,12 +167,6 @@ export function toChatMessages(
 	return withMore(asked.map(toChatMessage).filter(isSaid), '', imageUrls);
 }
 
-/** n8n's name for each finish reason of the service (spec 3.2). */
-const FINISH_REASONS: ReadonlyMap<unknown, SdkEnd['finishReason']> = new Map([
-	['stop', 'stop'],
-	['tool_calls', 'tool-calls'],
-]);
-
 /** Converts a reply of the service to n8n's form, see `imagesAsLinks`. */
 export function toSdkResult(
 	completion: JudgedReply,
@@ -189,7 +183,9 @@ export function toSdkResult(
 		const { name: toolName, arguments: input } = called;
 		content.push({ type: 'tool-call', toolCallId, toolName, input });
 	}
-	const end: SdkEnd = { finishReason: FINISH_REASONS.get(reason) ?? 'other' };
+	// n8n has no name for the other reasons of the service (spec 3.2).
+	const named = reason === 'stop' ? reason : reason === 'tool_calls' && 'tool-calls';
+	const end: SdkEnd = { finishReason: named || 'other' };
 	const usage = usageOf(completion);
 	if (usage !== undefined) {
 		const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage;

@@ -73,10 +73,9 @@ export function failAtEnd(
 	}
 	const gone = delivered.flatMap(({ ending }, index) => (ending === 'failed' ? [] : [index]));
 	if (gone.length === delivered.length) return;
-	const execution = context.getExecutionId();
 	const refused = delivered.findIndex(isRefused);
 	const mark: Mark = {
-		execution,
+		execution: context.getExecutionId(),
 		run: runIndexOf(context),
 		videos: [...videos.values()],
 		gone,
@@ -88,7 +87,7 @@ export function failAtEnd(
 	const [only] = delivered;
 	// Its own error says more.
 	if (videos.size === 1 && only?.error !== undefined)
-		throw stoppingError(context, only.error, describe([mark]));
+		throw stoppingError(context, only.error, describeTasks(mark.videos, STILL_GENERATING));
 	if (gone.length === 0) {
 		const { error } = delivered[refused] ?? {};
 		throw error === undefined
@@ -139,23 +138,18 @@ export function endOf(context: IExecuteFunctions) {
 
 function errorOf(context: IExecuteFunctions, marks: readonly Mark[]) {
 	const videos = marks.flatMap((mark) => mark.videos);
-	const refusal = marks.find((mark) => mark.refusal !== undefined)?.refusal;
+	const note = describeTasks(videos, STILL_GENERATING);
+	const [refusal] = marks.flatMap((mark) => mark.refusal ?? []);
 	if (refusal !== undefined) {
 		const { advice = [], ...saved } = refusal.error;
 		const error = fromSaved({ ...saved, advice: [RETRY, ...advice] });
-		return stoppingError(context, error, describe(marks), refusal.item);
+		return stoppingError(context, error, note, refusal.item);
 	}
 	const { advice, gone } = marks[0]!;
 	// The first item that has not gone on.
 	const item = [...gone, -1].findIndex((each, index) => each !== index);
-	return stoppingError(context, failedVideos(videos, advice), describe(marks), item);
+	return stoppingError(context, failedVideos(videos, advice), note, item);
 }
-
-const describe = (marks: readonly Mark[]) =>
-	describeTasks(
-		marks.flatMap(({ videos }) => videos),
-		STILL_GENERATING,
-	);
 
 /** The error of an item whose video was never created: Create Video continues on errors, and passes them on in this form. */
 export function refusedCreation({ json }: INodeExecutionData): INodeExecutionData | undefined {
