@@ -50,7 +50,6 @@ export async function waitForCreated(
 ): Promise<readonly Delivered[]> {
 	const taskIds = created.map(({ item }) => shown(item.json['task_id'] ?? ''));
 	if (taskIds.every((taskId) => taskId === '')) return created;
-	const withoutTask = new Map([...created.entries()].filter(([index]) => taskIds[index] === ''));
 	const isTool = isToolRun(context);
 	return await withProgress(context, async (progress) => {
 		const options = {
@@ -64,13 +63,15 @@ export async function waitForCreated(
 				return { item: { ...item, json: { ...item.json, error_message } }, ending };
 			});
 		}
-		// Items without a task have none.
-		const wanted = taskIds.map((_id, item) => ({ value: planned.get(item)?.files }));
+		const items = created.map((given, item) => {
+			const taskId = taskIds[item]!;
+			return taskId ? { taskId, files: planned.get(item)!.files } : { taskId, given };
+		});
 		const failsNode = !isTool && !failsLater;
-		const tasks = { ...polled, taskIds, wanted, withoutTask, ...ADVICE, failsNode };
+		const tasks = { ...polled, items, ...ADVICE, failsNode };
 		const delivered = await deliver(context, progress, tasks);
 		return delivered.map((each, index) => {
-			if (each.ending === undefined || withoutTask.has(index)) return each;
+			if (each.ending === undefined || taskIds[index] === '') return each;
 			// The fields of the result come first, as from Wait for Video.
 			const { item } = each;
 			const json = { ...item.json, ...created[index]!.item.json, ...item.json };

@@ -1,15 +1,15 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { readResult, type Settled, valueOf } from '../client/concurrency';
+import { readResult, valueOf } from '../client/concurrency';
 import type { PollState } from '../client/video/poll/pollTasks';
 
 import { showFailedItems } from '../shared/chat/chatStream';
 import { ignoreAlwaysOutputData, isConnected } from '../shared/run/engine';
 import { isToolRun, n8nClock } from '../shared/run/nodeContext';
 import { checkNotRounded } from '../shared/run/parameters';
-import { checkTaskId, deliver, type Delivered } from '../shared/wait/deliver';
+import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';
 import { endOf, failAtEnd, failsAtEnd, refusedCreation } from '../shared/wait/lostVideos';
-import { toWantedFiles, type WantedFiles } from '../shared/wait/options';
+import { toWantedFiles } from '../shared/wait/options';
 import { poll, type Progress, withProgress } from '../shared/wait/poll';
 import {
 	collectTasks,
@@ -86,21 +86,17 @@ function readFailsNode(context: IExecuteFunctions): boolean {
  * the task IDs are not lost with it.
  */
 async function pollItems(context: IExecuteFunctions, progress: Progress, gone: readonly number[]) {
-	let wanted: readonly Settled<WaitItem>[] = [];
-	let taskIds: readonly string[] = [];
+	let items: readonly WaitItem[] = [];
 	let collected: readonly LedgerTask[] | undefined;
-	const withoutTask = new Map<number, Delivered>();
 	function take(tasks: readonly LedgerTask[] | undefined): void {
 		collected = tasks;
-		wanted = readItems(context, tasks, gone);
-		taskIds = wanted.map((item) => ('value' in item ? item.value.taskId : ''));
+		items = readItems(context, tasks, gone);
 	}
 	try {
 		const mode = readWaitMode(context);
 		checkConnections(context, mode);
 		take(await collectTasks(context));
-		for (const [index, item] of wanted.entries())
-			if ('value' in item && item.value.given) withoutTask.set(index, item.value.given);
+		const taskIds = items.map(({ taskId }) => taskId);
 		const options = runForm.read(context, 0);
 		const polled = await poll(context, taskIds, progress, mode, options);
 		if (polled.isSuspended) {
@@ -112,19 +108,12 @@ async function pollItems(context: IExecuteFunctions, progress: Progress, gone: r
 		} else if (collected !== undefined) {
 			take(await releaseUnknown(context, collected, polled.polls));
 		}
-		const kept = new Set(taskIds);
+		const kept = new Set(items.map(({ taskId }) => taskId));
 		const polls = polled.polls.filter(({ taskId }) => kept.has(taskId));
-		return { collected, taskIds, wanted, withoutTask, ...polled, polls };
+		return { collected, items, ...polled, polls };
 	} catch (error) {
-		return { collected, taskIds, wanted, withoutTask, polls: [], isSuspended: false, error };
+		return { collected, items, polls: [], isSuspended: false, error };
 	}
-}
-
-/** What the form of an item asks for. */
-interface WaitItem extends WantedFiles {
-	readonly taskId: string;
-	/** What becomes of an item without a task to wait for. */
-	readonly given?: Delivered | undefined;
 }
 
 /**
@@ -140,23 +129,23 @@ function readItems(
 	const read = (item: number): WaitItem => {
 		const values = waitForm.read(context, item);
 		if (collected === undefined) checkNotRounded(context, item, 'taskId', 'Task ID');
-		return { taskId: values.taskId, ...toWantedFiles(context, values) };
+		return { taskId: values.taskId, files: toWantedFiles(context, values) };
 	};
 	if (collected !== undefined)
-		return collected.map(({ task_id: taskId }) => ({ value: { ...read(0), taskId } }));
-	const items = context.getInputData().map((item, index) =>
-		readResult((): WaitItem => {
+		return collected.map(({ task_id: taskId }) => ({ ...read(0), taskId }));
+	return context.getInputData().map((item, index): WaitItem => {
+		const result = readResult((): WaitItem => {
 			const value = read(index);
-			if (gone.includes(index))
-				return { ...value, taskId: '', given: { item, ending: 'gone' } };
+			if (gone.includes(index)) return { taskId: '', given: { item, ending: 'gone' } };
 			const refused = value.taskId === '' ? refusedCreation(item) : undefined;
-			return { ...value, given: refused && { item: refused, ending: 'failed' } };
-		}),
-	);
-	if (context.continueOnFail()) return items;
-	for (const item of items)
-		if (valueOf(item).given === undefined) checkTaskId(valueOf(item).taskId);
-	return items;
+			if (refused) return { taskId: '', given: { item: refused, ending: 'failed' } };
+			if (!context.continueOnFail()) checkTaskId(value.taskId);
+			return value;
+		});
+		if ('value' in result || !context.continueOnFail()) return valueOf(result);
+		const error = result.error as Error;
+		return { taskId: '', given: { item, ending: undefined, error } };
+	});
 }
 
 /**

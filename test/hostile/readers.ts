@@ -96,6 +96,7 @@ import { showReply, toChatNotice, withChatStream } from '../../nodes/shared/chat
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
 import { inspectFile } from '../../nodes/shared/files/inspectFile';
 import { walkContainer } from '../../nodes/shared/files/container';
+import { describeTasks, failedVideos } from '../../nodes/shared/wait/deliver';
 import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { maskIn, secretsOf } from '../../nodes/client/http/secrets';
@@ -683,6 +684,11 @@ export const READERS: readonly Reader[] = [
 		errorFacts(failure(text)),
 		errorLine(new Error(text)),
 	]),
+	row('shared/wait#describeTasks', (text) => {
+		const lost = { task_id: 'a', reason: text, error_message: text };
+		const videos = [{ task_id: text, video_url: text }, lost];
+		return () => [describeTasks(videos, 'not finished'), failedVideos(videos, [])];
+	}),
 	jsonRow('client/chat#extraFields', (text) => () => [
 		extraFields(text),
 		isJsonMode({ response_format: text }),

@@ -1,6 +1,6 @@
 import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { settled, valueOf, type Settled } from '../../client/concurrency';
+import { settled, valueOf } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { shorten, withoutUndefined } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
@@ -22,17 +22,23 @@ const CONCURRENT_DOWNLOADS = 3;
 /** Limits of an error that names many tasks: characters of a reason, and tasks with their URL. */
 const [MAX_REASON, MAX_URLS] = [300, 20] as const;
 
+/** What an item waits for. */
+export interface WaitItem {
+	/** Empty without a task. */
+	readonly taskId: string;
+	/** Undefined where its video is not to be delivered. */
+	readonly files?: WantedFiles | undefined;
+	/** What becomes of an item without a task to wait for, or with an error of its fields. */
+	readonly given?: Delivered | undefined;
+}
+
 /** The tasks of all items after polling, and what a failed video means to the node. */
 export interface PolledItems {
-	/** The task of each item. */
-	readonly taskIds: readonly string[];
+	/** None where polling could not begin. */
+	readonly items: readonly WaitItem[];
 	readonly polls: readonly TaskPoll[];
 	/** The error that ended polling: every item fails with it whose task has no outcome. */
 	readonly error?: unknown;
-	/** What the form of an item says about its files, or the error of its fields. */
-	readonly wanted: readonly Settled<WantedFiles | undefined>[];
-	/** The items that have no task to wait for, by index, and what becomes of them. */
-	readonly withoutTask?: ReadonlyMap<number, Delivered>;
 	/** Whether a failed video fails the node, or with *On Error: Continue* its item; otherwise it is a result. */
 	readonly failsNode: boolean;
 	/** How to get what is completed, for the error of a failed video. */
@@ -71,10 +77,11 @@ interface Delivery extends Delivered {
 export async function deliver(
 	context: IExecuteFunctions,
 	progress: Progress,
-	{ taskIds, wanted, polls, error: pollError, withoutTask, failsNode, ...rule }: PolledItems,
+	{ items: tasks, polls, error: pollError, failsNode, ...rule }: PolledItems,
 ): Promise<readonly Delivered[]> {
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
+	const taskIds = tasks.map(({ taskId }) => taskId);
 	const pollOf = new Map(polls.map((poll) => [poll.taskId, poll]));
 	const resultOf = new Map(polls.map((poll) => [poll.taskId, pollResult(poll)]));
 	const videos = [...new Set(taskIds)].map((id) => ({ task_id: id, ...resultOf.get(id) }));
@@ -84,9 +91,9 @@ export async function deliver(
 	const stop = continues ? undefined : ((pollError as Error | undefined) ?? failed);
 
 	async function deliverItem(item: number): Promise<Delivery> {
+		const { taskId = '', files, given } = tasks[item] ?? {};
+		if (given !== undefined) return given;
 		if (stop !== undefined) throw stop;
-		const files = wanted[item] && valueOf(wanted[item]);
-		const taskId = taskIds[item] ?? '';
 		const poll = pollOf.get(taskId);
 		if (pollError !== undefined && poll?.outcome === undefined) {
 			// So that the ID is not lost.
@@ -114,7 +121,7 @@ export async function deliver(
 				describeCompleted: () => describeTasks(videos, 'not finished'),
 			}),
 			async (index) => {
-				const delivery = withoutTask?.get(index) ?? (await deliverItem(index));
+				const delivery = await deliverItem(index);
 				deliveries[index] = delivery;
 				const { item, ending, error } = delivery;
 				if (error !== undefined && ending === undefined) throw error;
