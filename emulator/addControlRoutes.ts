@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import ADVANCE_SCHEMA from './advanceSchema.json';
 import type { Fault } from './faults/fault';
 import SCRIPT_SCHEMA from './script/script.schema.json';
 import type { EmulatedService } from './service';
@@ -6,12 +7,6 @@ import { taskStatus } from './video/taskStatus';
 
 /** JSON schema of `POST /__emulator/faults`: a list of faults. */
 export const FAULTS_SCHEMA = { type: 'array', items: SCRIPT_SCHEMA.definitions.fault };
-
-const ADVANCE_SCHEMA = {
-	type: 'object',
-	required: ['advanceMs'],
-	properties: { advanceMs: { type: 'integer', minimum: 0 } },
-} as const;
 
 /** The emulator's control API, which the real service does not have. `emulator/README.md` documents it. */
 export function addControlRoutes(server: FastifyInstance, service: EmulatedService): void {

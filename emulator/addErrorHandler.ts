@@ -1,17 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { errorBody, HttpError } from './errors';
+import TEXTS from './httpMessages.json';
 import { pathOf } from './script/addScripts';
 import type { EmulatedService } from './service';
 import { validationMessage } from './validationMessage';
 
 /** Messages for requests that Fastify rejects itself, by Fastify error code. */
-const HTTP_MESSAGES: Readonly<Record<string, string>> = {
-	FST_ERR_CTP_EMPTY_JSON_BODY: 'The body is empty. Send a JSON object.',
-	FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
-	FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large.',
-	FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body with Content-Type: application/json.',
-};
+const HTTP_MESSAGES: Readonly<Record<string, string>> = TEXTS;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -51,10 +47,8 @@ export function addErrorHandler(
 		if (!(error instanceof HttpError) && status === 503)
 			log?.(`Internal error: ${error.stack}`);
 		// The specification shows no header of an error.
-		return reply
-			.code(status)
-			.headers(minimal ? {} : headers)
-			.send(errorBody(status, message));
+		reply.code(status).headers(minimal ? {} : headers);
+		return reply.send(errorBody(status, message));
 	});
 	server.setNotFoundHandler((request) => {
 		throw routeError(server, request);

@@ -6,16 +6,13 @@ import { startRecorder } from './record/recorder';
 import { dialects } from './script/scriptStore';
 import { startEmulator, type Emulator, type EmulatorOptions } from './startEmulator';
 
-interface CliOptions extends EmulatorOptions {
+type FileOption = 'record' | 'upstream' | 'replay' | 'compare';
+interface CliOptions extends EmulatorOptions, Readonly<Partial<Record<FileOption, string>>> {
 	readonly port: number;
 	readonly host: string;
 	readonly allowHost?: readonly string[];
 	readonly virtualClock?: boolean;
 	readonly script?: readonly string[];
-	readonly record?: string;
-	readonly upstream?: string;
-	readonly replay?: string;
-	readonly compare?: string;
 	readonly quiet?: boolean;
 }
 

@@ -8,22 +8,12 @@ import { addFaultInjection } from './faults/addFaultInjection';
 import { addCdnRoutes } from './media/addCdnRoutes';
 import { addScripts } from './script/addScripts';
 import type { EmulatedService, ServiceOptions } from './service';
+// No type coercion, no defaults, unknown fields are allowed, and a rule has its message in the schema.
+import AJV_OPTIONS from './ajvOptions.json';
 import { addVideoRoutes } from './video/addVideoRoutes';
 
 /** Larger bodies are rejected with 413. */
 const MAX_BODY_BYTES = 8 * 2 ** 20;
-
-/** Ajv options: no type coercion, no defaults, and unknown fields are allowed. */
-const STRICT_VALUES = {
-	coerceTypes: false,
-	removeAdditional: false,
-	useDefaults: false,
-	allowUnionTypes: true,
-	discriminator: true,
-	// The message of a rule is in its schema.
-	keywords: ['problem'],
-	verbose: true,
-};
 
 export interface ServerOptions extends Pick<ServiceOptions, 'log'> {
 	/** Host names to accept besides loopback names and the address that was connected to. */
@@ -55,7 +45,7 @@ export function createServer(
 	const server = fastify({
 		bodyLimit: MAX_BODY_BYTES,
 		forceCloseConnections: true,
-		ajv: { customOptions: STRICT_VALUES },
+		ajv: { customOptions: AJV_OPTIONS },
 		clientErrorHandler: handleClientError,
 	});
 	server.removeContentTypeParser('text/plain');

@@ -52,12 +52,6 @@ function requestToolCalls(
 	}));
 }
 
-/** Reply to images when the image recognition plugin is not enabled (spec 2.2). */
-function unseenImages({ images, text }: Question): string {
-	const { and, unseen } = languageOf(text);
-	return unseen.replace('{names}', () => images.map(imageName).join(and));
-}
-
 function writeContent(
 	context: ChatContext,
 	question: Question,
@@ -78,8 +72,11 @@ function writeContent(
 	}
 	if (isJson) return writeJson(question);
 	if (plugins.length > 0) return plugins.map(({ content }) => content).join('\n\n');
-	if (question.images.length > 0) return `${unseenImages(question)} ${writeText(question)}`;
-	return writeText(question);
+	if (question.images.length === 0) return writeText(question);
+	// The image recognition plugin is not enabled (spec 2.2).
+	const { and, unseen } = languageOf(question.text);
+	const names = question.images.map(imageName).join(and);
+	return `${unseen.replace('{names}', () => names)} ${writeText(question)}`;
 }
 
 /** Extra response fields of an application (spec 2.6). */

@@ -36,11 +36,6 @@ async function* insertAt(body: Body, place: BodyPosition, extra: Buffer): AsyncG
 	if (left >= 0) yield extra;
 }
 
-/** Sends the headers unless they have been sent. */
-function flush(raw: ServerResponse): void {
-	if (!raw.headersSent) raw.flushHeaders();
-}
-
 /** Sends the headers and the part of a body before a position, then breaks the connection. */
 async function* sendThenEnd(
 	body: Body,
@@ -48,7 +43,7 @@ async function* sendThenEnd(
 	raw: ServerResponse,
 	end: 'destroy' | 'resetAndDestroy',
 ): AsyncGenerator<Buffer> {
-	flush(raw);
+	raw.flushHeaders();
 	yield* takeUntil(body, place);
 	// Two turns of the event loop, so that the last chunk is written to the socket first.
 	await setImmediate();
@@ -64,7 +59,7 @@ const HANDLERS: Handlers<BodyFaults, [Body, ServerResponse], Body> = {
 	resetBody: (fault, body, raw) => sendThenEnd(body, fault, raw, 'resetAndDestroy'),
 	cut: (fault, body, raw) => sendThenEnd(body, fault, raw, 'destroy'),
 	async *stallBody(fault, body, raw) {
-		flush(raw);
+		raw.flushHeaders();
 		yield* takeUntil(body, fault);
 		// Never settles: the client disconnects or the server is closed.
 		await new Promise(() => undefined);

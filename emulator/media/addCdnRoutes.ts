@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import FILE_TYPES from './fileTypes.json';
 import { HttpError } from '../errors';
 import type { EmulatedService } from '../service';
 import type { TaskStore } from '../video/tasks';
@@ -15,12 +16,7 @@ interface CdnFile {
 	readonly modifiedMs?: number;
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-	'.mp4': 'video/mp4',
-	'.webm': 'video/webm',
-	'.mov': 'video/quicktime',
-	'.html': 'text/html; charset=utf-8',
-};
+const TYPES: Readonly<Record<string, string>> = FILE_TYPES;
 
 type CdnKind = (
 	path: string,

@@ -40,15 +40,14 @@ function messagesOf(input: readonly Json[]): readonly Json[] {
 
 /** Turns a request for a response into one for a chat completion. */
 export function chatRequest(body: Json): Json {
-	const { input, instructions, tools, tool_choice: choice, text, max_output_tokens } = body;
+	const { model, stream, temperature, input, instructions, tools, text } = body;
+	const { tool_choice: choice, max_output_tokens: max_tokens } = body;
 	const items = typeof input === 'string' ? [{ role: 'user', content: input }] : list(input);
 	const system =
 		typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : [];
 	const { format } = (text ?? {}) as { readonly format?: Json };
 	return {
-		model: body['model'],
-		stream: body['stream'],
-		temperature: body['temperature'],
+		...{ model, stream, temperature, max_tokens },
 		messages: [...system, ...messagesOf(items)],
 		...(Array.isArray(tools) && {
 			tools: list(tools)
@@ -59,7 +58,6 @@ export function chatRequest(body: Json): Json {
 		...(format?.['type'] === 'json_schema' && {
 			response_format: { type: 'json_schema', json_schema: format },
 		}),
-		max_tokens: max_output_tokens,
 	};
 }
 

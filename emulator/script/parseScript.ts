@@ -17,6 +17,8 @@ interface Problem {
 }
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, discriminator: true });
+const BASE64 = /^(?:(?:[\w+/-]\s*){4})*(?:(?:[\w+/-]\s*){2}(?:==)?|(?:[\w+/-]\s*){3}=?)?\s*$/;
+ajv.addFormat('base64', BASE64);
 const isScript = ajv.compile<Script>(SCRIPT_SCHEMA);
 
 function problemOf(error: ErrorObject): Problem {

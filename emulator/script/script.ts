@@ -1,16 +1,11 @@
 import type { Fault } from '../faults/fault';
 
-/** The parts of a request that replies are chosen by. */
-export interface ScriptTarget {
-	readonly method: string;
-	readonly path: string;
+/** The parts of a request that replies are chosen by; `text` is the last user message, or the prompt of a video. */
+export interface ScriptTarget extends Readonly<
+	Record<'method' | 'path' | 'text' | 'model' | 'app' | 'lastRole', string>
+> {
 	readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-	/** Last user message, or the prompt of a video. */
-	readonly text: string;
-	readonly model: string;
-	readonly app: string;
 	readonly stream: boolean;
-	readonly lastRole: string;
 	readonly body: unknown;
 	/** Whether the emulator would call a tool. */
 	readonly callsTool: () => boolean;

@@ -132,6 +132,12 @@ describe('what people ask in workflows', () => {
 		['What is the total of 12.5, 7 and 3?', 'The total is 22.5.'],
 		['求和：3、4、5', '合计是 12。'],
 		['1,200 元和 300 元一共多少', '合计是 1500。'],
+		['Answer yes or no: 7 is less than 3?', 'No'],
+		['Is 7 less than 30?', 'Yes'],
+		['True or false: 1,200 is at least 1200', 'True'],
+		['Is 12.5 greater than 13? Answer yes or no.', 'No'],
+		['7 是否小于 3？回答是或否', '否'],
+		['12比7大吗？', '是'],
 	])('%s', async (question, answer) => {
 		expect((await service.say(question)).content).toBe(answer);
 	});
@@ -184,6 +190,55 @@ describe('what people ask in workflows', () => {
 		],
 	])('in JSON mode: %s', async (question, answer) => {
 		const { content } = await service.say(question, {
+			response_format: { type: 'json_object' },
+		});
+		expect(JSON.parse(content ?? '')).toEqual(answer);
+	});
+
+	const day = { ...text, format: 'date' };
+	const objectOf = (properties: Json) => ({ type: 'object', properties });
+	const linesOf = (properties: Json) =>
+		objectOf({ items: { type: 'array', items: objectOf(properties) } });
+	const LINE = { name: text, quantity: { type: 'integer' }, price: { type: 'number' } };
+	const PERSON = { name: text, email: { ...text, format: 'email' } };
+	it.each<[string, Json, Json]>([
+		[
+			'The stay is from 2026-01-05 to 2026-02-07',
+			objectOf({ end_date: day, start_date: day }),
+			{ end_date: '2026-02-07', start_date: '2026-01-05' },
+		],
+		[
+			'Invoice of 2026-03-01, shipped 2026-03-04, due 2026-03-31',
+			objectOf({ invoice_date: day, due_date: day, shipped_date: day }),
+			{ invoice_date: '2026-03-01', due_date: '2026-03-31', shipped_date: '2026-03-04' },
+		],
+		[
+			'会议从2026年3月5日到2026年3月7日',
+			objectOf({ start_date: day, end_date: day }),
+			{ start_date: '2026-03-05', end_date: '2026-03-07' },
+		],
+		[
+			'Order: 2 x Lamp at $5, 3 x Chair at $7.50',
+			linesOf(LINE),
+			{
+				items: [
+					{ name: 'Lamp', quantity: 2, price: 5 },
+					{ name: 'Chair', quantity: 3, price: 7.5 },
+				],
+			},
+		],
+		[
+			'Guests: Ann Lee (ann@example.com), Bob Ray (bob@example.com)',
+			linesOf(PERSON),
+			{
+				items: [
+					{ name: 'Ann Lee', email: 'ann@example.com' },
+					{ name: 'Bob Ray', email: 'bob@example.com' },
+				],
+			},
+		],
+	])('fills the fields of %s apart', async (fact, schema, answer) => {
+		const { content } = await service.say(`As JSON. ${fact}\n${JSON.stringify(schema)}`, {
 			response_format: { type: 'json_object' },
 		});
 		expect(JSON.parse(content ?? '')).toEqual(answer);

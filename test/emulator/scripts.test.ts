@@ -251,6 +251,8 @@ describe('the file', () => {
 		['replies:\n  - when: { pattern: "(" }\n    text: Hi', /:2:22: .*when\.pattern: Invalid/],
 		['replies:\n  - when: {}', /:2:5: replies\[0\] needs an answer/],
 		['replies:\n  - text: Hi\n    body: {}', /:2:5: replies\[0\] mixes kinds of answer/],
+		['replies:\n  - base64: A*B', /:2:13: replies\[0\]\.base64 must match format "base64"$/],
+		['replies:\n  - events: [{ base64: AAA== }]', /:2:24: .*base64/],
 		['replies:\n  - fault: { kind: flood }', /:2:12: .*fault/],
 		['answers: []', /:1:1: (replies is required|answers is unknown)/],
 	])('has errors with line and column: %j', async (text, message) => {

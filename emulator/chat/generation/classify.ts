@@ -69,6 +69,15 @@ export function isSo(question: string, content: string): boolean {
 	return label === undefined ? points(content, 'no') === 0 : points(content, label) > 0;
 }
 
+/** Whether a comparison of two numbers in a text is true; undefined without one. */
+function isTrue(text: string): boolean | undefined {
+	for (const [pattern, signs] of LANGUAGES.flatMap(({ comparisons }) => comparisons)) {
+		const [whole, a, b] = match(pattern!, text.replace(/(?<=\d),(?=\d{3})/g, '')) ?? [];
+		if (whole) return signs!.includes('<=>'[1 + Math.sign(Number(a) - Number(b))]!);
+	}
+	return undefined;
+}
+
 const firstMatch = (patterns: readonly string[], text: string) =>
 	patterns.map((pattern) => match(pattern, text)).find((found) => found !== null);
 
@@ -85,12 +94,14 @@ export function classifyText({ text }: { readonly text: string }): string | unde
 			const content = contentOf(restOf(question, question.length, index + asked.length));
 			const labels = labelsIn(yesOrNo).map(capitalize);
 			const which = asked || question.slice(0, question.indexOf(content));
-			return (labels.length > 1 ? labels : language.labels)[isSo(which, content) ? 0 : 1];
+			const so = isTrue(question) ?? isSo(which, content);
+			return (labels.length > 1 ? labels : language.labels)[so ? 0 : 1];
 		}
 		const found = match(language.classify, text) && firstMatch(language.listed, text);
 		const labels = labelsIn(found?.[1] ?? '');
 		if (!found || labels.length < 2 || !labels.every((label) => /\p{L}/u.test(label))) continue;
 		return classify(restOf(text, found.index, found.index + found[0].length), labels);
 	}
-	return undefined;
+	const compared = /[?？]\s*$/.test(text) ? isTrue(text) : undefined;
+	return compared === undefined ? undefined : languageOf(text).labels[compared ? 0 : 1];
 }

@@ -1,5 +1,6 @@
 import { toChinese } from './dictionary';
 import FIELDS from './fields.json';
+import WORDS_BEFORE from './wordsBefore.json';
 import { LANGUAGES, match, restOf } from './language';
 import type { Question } from './question';
 
@@ -33,8 +34,14 @@ export function namedNumber(name: string, text: string): string | undefined {
 	return found?.slice(1).find(Boolean);
 }
 
+/** Words that stand before a value, by a word of the name of its field. */
+const BEFORE: Readonly<Record<string, string>> = WORDS_BEFORE;
+
+/** A value, and the text between it and the one before. */
+type Found = Readonly<Record<'value' | 'before', string>>;
+
 /** Values of a field such as `email` or `姓名` by its form; none for a field or a text that has none. */
-function valuesIn(text: string, name: string): readonly string[] {
+function valuesIn(text: string, name: string): readonly Found[] {
 	// Chinese does not separate words: a name such as 发票号 has that of the field in it.
 	const isNamed = ([names]: readonly string[]) =>
 		match(`(?=\\p{Script=Han})(?:${names!})`, name) ??
@@ -43,11 +50,22 @@ function valuesIn(text: string, name: string): readonly string[] {
 	if (form === undefined) return [];
 	// Names begin with a capital letter.
 	const found = text.matchAll(new RegExp(form, form.includes('Lu}') ? 'gu' : 'giu'));
-	return [...found].map((one) => one.slice(1).find(Boolean) ?? one[0]);
+	let end = 0;
+	return [...found].map((one) => {
+		const before = text.slice(end, one.index);
+		end = one.index + one[0].length;
+		return { value: one.slice(1).find(Boolean) ?? one[0], before };
+	});
 }
 
-/** The first value of a field by its form. */
-export const fieldIn = (text: string, name: string): string | undefined => valuesIn(text, name)[0];
+/** The value of a field by its form: of several the one behind the name of the field, or the first. */
+export function fieldIn(text: string, name: string, kind = name): string | undefined {
+	const found = valuesIn(text, kind);
+	const words = wordsOf(name.replace(/date|email|日期|时间/giu, ' '));
+	const all = [...words, ...words.map((word) => BEFORE[word.toLowerCase()] ?? '(?!)'), '(?!)'];
+	const own = new RegExp(`(?<!\\p{Script=Latin})(?:${all.join('|')})`, 'iu');
+	return (found.find(({ before }) => own.test(before)) ?? found[0])?.value;
+}
 
 /** Answers a request to extract fields, one a line; undefined for any other request. */
 export function extractFields({ text }: Pick<Question, 'text'>): string | undefined {
@@ -59,9 +77,9 @@ export function extractFields({ text }: Pick<Question, 'text'>): string | undefi
 		const content = restOf(text, start, start + asked.length);
 		const names = list!.split(/\s*(?:,|、|，|\band\b|和|与)\s*(?:the\s+)?/).filter(Boolean);
 		const known = names.map((name) => {
-			const values = valuesIn(content, name);
+			const values = valuesIn(content, name).map(({ value }) => value);
 			const isList = values.length > 1 && (/\Bs$/.test(name) || /所有|全部/.test(asked));
-			return isList ? values.join(', ') : values[0];
+			return isList ? values.join(', ') : fieldIn(content, name);
 		});
 		// What a question names may have no form: that is not a request to extract it.
 		if (!content.trim() || !(order ?? known.some(Boolean))) continue;

@@ -158,12 +158,16 @@ export function writeJson(
 			.replace(/\{[^{}]*\}/g, '')
 			.concat(given.known ?? '');
 		const asked = { ...question, text };
-		const write = (key: string, type: string | undefined, turn: number) =>
-			type !== undefined && BY_TYPE[type]
-				? BY_TYPE[type](asked, key)
-				: VALUES.flatMap(([name, value]) =>
-						name.test(key) ? [value(asked, key, turn)] : [],
-					).find((value) => value !== undefined);
+		const write = (key: string, type: string | undefined, turn: number, part: string) => {
+			const subject = part
+				.replace(/\p{Sc}?\d[\d.,]*(?:\s*[x×个件台本箱份]\b)?|\b(?:at|each)\b|[@(].*/giu, '')
+				.trim();
+			const about = part === text ? asked : { ...asked, text: part, topic: subject || part };
+			if (type !== undefined && BY_TYPE[type]) return BY_TYPE[type](about, key);
+			return VALUES.flatMap(([name, value]) =>
+				name.test(key) ? [value(about, key, turn)] : [],
+			).find((value) => value !== undefined);
+		};
 		const entities = extractEntities(text, question.nowMs);
 		return JSON.stringify(fillSchema(schema, 'answer', { entities, root: schema, write }));
 	}

@@ -70,6 +70,17 @@ export function splitList(text: string): readonly string[] {
 		.filter(Boolean);
 }
 
+const SEPARATORS = [/\n+/, /[;；]/, /(?<=\D)[.。!！](?:\s+|$)/, /,(?!\d)|[，、]|\band\b|和/];
+/** The records of a text, one a line, a sentence or a part of a list: `2 lamps at $5, 3 chairs at $7`; none in a text with one. */
+export function recordsIn(text: string): readonly string[] {
+	const [, content = text] = /[:：\n]\s*([^]+)$/.exec(text) ?? [];
+	for (const separator of SEPARATORS) {
+		const records = content.split(separator).filter((part) => /[\d@]/.test(part));
+		if (records.length > 1) return records.map((record) => record.trim());
+	}
+	return [];
+}
+
 /** Extracts the entities of a text. */
 export function extractEntities(
 	text: string,

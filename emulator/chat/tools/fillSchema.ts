@@ -1,5 +1,5 @@
 import { classifyOne } from '../generation/classify';
-import type { Entities } from './entities';
+import { recordsIn, type Entities } from './entities';
 import { namedValue } from '../generation/fields';
 import { extractKeywords } from '../generation/words';
 import { fillString, namedList } from './fillString';
@@ -11,7 +11,7 @@ interface FillContext {
 	/** Root schema, for `$ref`. */
 	readonly root: unknown;
 	/** Writes the value of a key instead of taking it from the entities: of an answer, and not of arguments. */
-	readonly write?: (key: string, type: string | undefined, turn: number) => unknown;
+	readonly write?: (key: string, type: string | undefined, turn: number, text: string) => unknown;
 	/** Position in a list, so that its values differ. */
 	readonly turn?: number;
 	readonly depth?: number;
@@ -40,16 +40,18 @@ function fillNumber(schema: JsonSchema, { numbers }: Entities, step: number): nu
 function fillArray(schema: JsonSchema, name: string, context: FillContext): readonly unknown[] {
 	const { minItems = 0, maxItems = Infinity } = schema;
 	const named = context.write ? [] : namedList(name, context.entities);
-	const subjects = named.length > 0 ? named : context.entities.subjects;
+	const isObject = schemaType(resolveSchema(schema.items, context.root)) === 'object';
+	const parts = isObject && context.write ? recordsIn(context.entities.text) : named;
+	const subjects = parts.length > 0 ? parts : context.entities.subjects;
 	const count = Math.min(Math.max(subjects.length, minItems, 1), maxItems);
 	return Array.from({ length: count }, (_, index) => {
 		const subject = subjects[index] ?? `${subjects[0]!} ${index + 1}`;
 		const entities = { ...context.entities, text: subject, subject, subjects: [subject] };
 		const { write, ...rest } = context;
-		const isObject = schemaType(resolveSchema(schema.items, context.root)) === 'object';
 		return fillSchema(schema.items, name.replace(/s$/, ''), {
 			...rest,
-			...(isObject && write ? { write, turn: index } : { entities }),
+			...(isObject && write ? { write, turn: index } : {}),
+			entities: isObject && write && parts.length === 0 ? context.entities : entities,
 		});
 	});
 }
@@ -123,7 +125,7 @@ export function fillSchema(value: unknown, name: string, context: FillContext): 
 	const next = { ...context, depth: depth + 1, budget };
 	const fill = FILLERS[type] ?? FILLERS['null']!;
 	if (!write || type === 'object') return fill(schema, name, next);
-	const written = write(name, schema.type === undefined ? undefined : type, turn);
+	const written = write(name, schema.type === undefined ? undefined : type, turn, entities.text);
 	if (schema.type === undefined && !schema.items) return written;
 	return fill(schema, type === 'string' ? '' : name, {
 		...next,

@@ -5,15 +5,16 @@ import { splitList, type Entities } from './entities';
 import type { JsonSchema } from './schema';
 
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-/** The first date of a text with its year, also of one such as `2026年3月15日` or `March 15, 2026`. */
-function dateIn(text: string): number {
-	const date = /.*\d{4}.*/.exec(fieldIn(text, 'date') ?? '')?.[0];
+/** The date of a field with its year, also one such as `2026年3月15日` or `March 15, 2026`. */
+function dateIn(text: string, name: string): number {
+	const date = /.*\d{4}.*/.exec(fieldIn(text, name, 'date') ?? '')?.[0];
 	return Date.parse(`${date?.replace(/[年月]/g, '-').replace(/日|(?<=\d)[a-z]+/, '')} UTC`);
 }
 
 /** Generators by JSON schema `format`. */
-const FORMATS: Readonly<Record<string, (entities: Entities) => string>> = {
-	date: ({ text, nowMs }) => isoDay(dateIn(text) || nowMs),
+const FORMATS: Readonly<Record<string, (entities: Entities, name: string) => string>> = {
+	date: ({ text, subject, nowMs }, name) =>
+		isoDay(dateIn(subject, name) || dateIn(text, name) || nowMs),
 	time: ({ nowMs }) => new Date(nowMs).toISOString().slice(11, 19) + 'Z',
 	'date-time': ({ text, nowMs }) =>
 		/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/.exec(text)?.[0] ??
@@ -60,7 +61,7 @@ function findMatching(pattern: string, candidates: readonly string[]): string | 
 /** Generates a string within the limits of the schema, from the entities of the message where possible. */
 export function fillString(schema: JsonSchema, name: string, entities: Entities): string {
 	const format = FORMATS[schema.format ?? ''];
-	if (format) return format(entities);
+	if (format) return format(entities, name);
 
 	const code = isIdentifierName(name) ? /\b[\w-]*\d[\w-]*/.exec(entities.text)?.[0] : undefined;
 	const { text: source, subject } = entities;
