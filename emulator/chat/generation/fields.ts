@@ -62,8 +62,8 @@ function valuesIn(text: string, name: string): readonly Found[] {
 export function fieldIn(text: string, name: string, kind = name): string | undefined {
 	const found = valuesIn(text, kind);
 	const words = wordsOf(name.replace(/date|email|日期|时间/giu, ' '));
-	const all = [...words, ...words.map((word) => BEFORE[word.toLowerCase()] ?? '(?!)'), '(?!)'];
-	const own = new RegExp(`(?<!\\p{Script=Latin})(?:${all.join('|')})`, 'iu');
+	const either = `${words.join('[ _-]?') || '(?!)'}|${BEFORE[words.join(' ').toLowerCase()] ?? '(?!)'}`;
+	const own = new RegExp(`(?<!\\p{Script=Latin})(?:${either})`, 'iu');
 	return (found.find(({ before }) => own.test(before)) ?? found[0])?.value;
 }
 
