@@ -1,4 +1,4 @@
-// @seconds 120
+// @seconds 190
 import type { Browser } from 'playwright-core';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
@@ -45,6 +45,18 @@ afterAll(async () => {
 	await running.stop();
 }, RUN_LIMIT_MS);
 
+const CREDENTIAL = 'Emulator';
+
+const video = (parameters: object, prompt = 'A lighthouse at dawn') =>
+	workflow('Video', [
+		node('Start', 'n8n-nodes-base.manualTrigger', 1),
+		node('Create', `${PACKAGE}.createVideo`, 1, {
+			parameters: { prompt },
+			credential: CREDENTIAL,
+		}),
+		node('Wait', `${PACKAGE}.waitForVideo`, 1, { credential: CREDENTIAL, parameters }),
+	]);
+
 let ref: WorkflowRef;
 /** The same workflow with a wait that suspends its execution. */
 let sleeping: WorkflowRef;
@@ -70,21 +82,11 @@ test(
 			await settings.install(versions.first);
 			expect(await settings.descriptions()).toContain(TEXT);
 		});
-		const credential = 'Emulator';
 		await client.createCredential({
-			name: credential,
+			name: CREDENTIAL,
 			type: 'agentVideoApi',
 			data: { baseUrl: emulator.url, apiKey: 'demo-key' },
 		});
-		const video = (parameters: object) =>
-			workflow('Video', [
-				node('Start', 'n8n-nodes-base.manualTrigger', 1),
-				node('Create', `${PACKAGE}.createVideo`, 1, {
-					parameters: { prompt: 'A lighthouse at dawn' },
-					credential,
-				}),
-				node('Wait', `${PACKAGE}.waitForVideo`, 1, { credential, parameters }),
-			]);
 		ref = await client.importWorkflow(video({}));
 		sleeping = await client.importWorkflow(video({ waitMode: 'suspend' }));
 		await expectVideo(await runVideo());
@@ -112,13 +114,27 @@ test(
 );
 
 test(
-	'after an uninstallation from the page, workflows say which nodes are missing',
+	'after an uninstallation from the page, workflows say which nodes are missing; what waits goes on after another installation',
 	async () => {
+		const short = await client.importWorkflow(video({ options: { maximumWait: 1 } }));
+		const suspended = await client.run(sleeping, 'Start');
+		await client.waitForExecution(suspended, { orWaiting: true });
+		emulator.faults.add({ kind: 'holdBody', path: '/v1/videos/tasks', count: 99 });
+		const waiting = await runVideo();
+		const ending = await client.run(short, 'Start');
 		await onCommunityNodes(browser, n8n.url, 'uninstall', async (settings) => {
 			await settings.uninstall();
 			expect(await settings.descriptions()).not.toContain(TEXT);
 		});
 		await expect(runVideo()).rejects.toThrow(/createVideo/);
+		const ended = await client.waitForExecution(ending);
+		await onCommunityNodes(browser, n8n.url, 'install-again', async (settings) => {
+			await settings.install(versions.second);
+		});
+		emulator.faults.clear();
+		await expectVideo(waiting);
+		await expectVideo(suspended);
+		expect(failureOf(ended)).toMatch(/Unrecognized node type: n8n-nodes-agent-video/);
 	},
 	BROWSER_LIMIT_MS,
 );
