@@ -68,11 +68,6 @@ function withOutcomeUnknown(error: ServiceError): ServiceError {
 	);
 }
 
-/** The words for a poll that took too long. No option limits it. */
-const TOO_SLOW = {
-	message: 'The service took too long to answer a status poll',
-	advice: ['tryLaterOrContact'],
-} as const;
 /** Maximum length of a status word: every change of it is kept. */
 const MAX_STATUS = 100;
 
@@ -114,7 +109,9 @@ export async function queryTask(
 	const body = await postVideo(http, path, { task_id: taskId }, idleTimeoutMs).catch(
 		(error: unknown) => {
 			const isLate = error instanceof ServiceError && error.kind === 'deadline';
-			throw isLate ? error.with({}, TOO_SLOW) : error;
+			// No option limits it.
+			const message = 'The service took too long to answer a status poll';
+			throw isLate ? error.with({}, { message, advice: ['tryLaterOrContact'] }) : error;
 		},
 	);
 	const status = idText(body['status']);

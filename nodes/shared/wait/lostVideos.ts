@@ -73,7 +73,9 @@ export function failAtEnd(
 	}
 	const gone = delivered.flatMap(({ ending }, index) => (ending === 'failed' ? [] : [index]));
 	if (gone.length === delivered.length) return;
-	const refused = delivered.findIndex(isRefused);
+	const refused = delivered.findIndex(
+		({ item, error }) => error !== undefined && item.json['reason'] === 'creation',
+	);
 	const mark: Mark = {
 		execution: context.getExecutionId(),
 		run: runIndexOf(context),
@@ -102,9 +104,6 @@ export function notCreated(error: Error): Delivered {
 	const json = { task_id: '', reason: 'creation', error_message: error.message };
 	return { item: { json }, ending: 'failed', error };
 }
-
-const isRefused = ({ item, error }: Delivered) =>
-	error !== undefined && item.json['reason'] === 'creation';
 
 function savedOf(error: Error): SavedError {
 	if (error instanceof ServiceError) return toSaved(error);
