@@ -51,11 +51,8 @@ export async function runChatCompletion(
 			const keep = async (ended: Conversation) => {
 				await remember(context, memory, ended);
 			};
-			return await finishReply(context, completion, 'reply', {
-				...wanted,
-				conversation,
-				keep,
-			});
+			const reply = { ...wanted, conversation, keep };
+			return await finishReply(context, completion, 'reply', reply);
 		});
 	};
 	return await mapChats(context, begin, remembered.clear);

@@ -1,11 +1,10 @@
 import {
 	NodeConnectionTypes,
-	type EngineRequest,
 	type EngineResponse,
 	type IExecuteFunctions,
-	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
+	type NodeOutput,
 } from 'n8n-workflow';
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
@@ -59,10 +58,7 @@ export class FunctionCallingAgent implements INodeType {
 
 	methods = { credentialTest, listSearch: chatListSearch };
 
-	async execute(
-		this: IExecuteFunctions,
-		response?: EngineResponse,
-	): Promise<INodeExecutionData[][] | EngineRequest | null> {
+	async execute(this: IExecuteFunctions, response?: EngineResponse): Promise<NodeOutput> {
 		return await runAgent(this, response);
 	}
 }

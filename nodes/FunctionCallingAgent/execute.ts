@@ -79,11 +79,9 @@ export async function runAgent(
 
 /** Whether n8n runs the node again with the items of an earlier run: *Retry On Fail*, or after connected tool nodes. */
 function isRepeated(context: IExecuteFunctions, { arrivals }: AgentState): boolean {
-	const source = sourceOf(context);
-	const fields = ['previousNode', 'previousNodeOutput', 'previousNodeRun'] as const;
-	const isSame = (arrival: typeof source) =>
-		fields.every((field) => arrival?.[field] === source?.[field]);
-	return context.getExecuteData().metadata?.nodeWasResumed === true || arrivals.some(isSame);
+	const source = JSON.stringify(sourceOf(context));
+	const isKnown = arrivals.some((arrival) => JSON.stringify(arrival) === source);
+	return context.getExecuteData().metadata?.nodeWasResumed === true || isKnown;
 }
 
 /**
@@ -104,11 +102,11 @@ async function ask(
 		const later = conversation.rounds === 0 ? {} : laterToolChoice(slot.request!);
 		const toolFields = tools.length === 0 ? { tool_choice: undefined } : { tools, ...later };
 		const request = { ...slot.request, ...toolFields, messages: conversation.messages };
-		const onDelta = showReply(sendText, { reasoning: settings.showReasoning });
+		const onDelta = showReply(sendText, { reasoning: settings.streaming === 'reasoning' });
 		const options = { ...settings, node: 'agent', format, fallbacks, onDelta } as const;
 		const completion = await askForReply(context, http, request, options);
 		const next = applyReply(conversation, completion, tools, settings.limits);
-		for (const { name } of settings.showTools ? openCalls(next) : []) {
+		for (const { name } of settings.streaming === 'text' ? [] : openCalls(next)) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
 			sendText?.(toChatNotice(line));
 		}

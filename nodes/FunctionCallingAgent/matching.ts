@@ -76,6 +76,9 @@ export function matchItems(
 	const isFirstRun = source === null || runData[name] === undefined;
 	if (isFirstRun) return items.map(() => ({ kind: 'question', calls: [] }));
 	const { ends, originsOf } = traceItems(arrival, source);
+	const byEnvelope = new Map(
+		open.map((call) => [envelopeOf({ json: toCallJson(call) }), call] as const),
+	);
 	// Whatever the links say, no loop through the tools asks more than has come in.
 	let left = ends.own ? (ends.other ? countItemsBefore(arrival) : 0) - conversations : Infinity;
 	return items.map((item, index): Match => {
@@ -90,9 +93,8 @@ export function matchItems(
 		const asked = named.length > 0 ? named : sent;
 		const places = new Map(asked.map(({ place, run }) => [place, run]));
 		const calls = open.filter(({ record }) => places.has(record.place!));
-		const others = open.filter((call) => envelopeOf({ json: toCallJson(call) }) === carried);
-		if (named.length === 0 && others.length > 0)
-			return { kind: 'lost', calls: [...calls, ...others] };
+		const other = byEnvelope.get(carried);
+		if (named.length === 0 && other) return { kind: 'lost', calls: [...calls, other] };
 		if (asked.length === 0) {
 			left -= 1;
 			if (left < 0) return { kind: 'lost', calls: open };

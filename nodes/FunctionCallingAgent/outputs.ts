@@ -42,8 +42,7 @@ export const STOPPED_TEXTS: Readonly<Record<StopReason, string>> = {
 	max_tool_calls: `${NO_ANSWER} it took too many tool calls. Ask for less at once`,
 	repeated_tool_call: `${NO_ANSWER} I repeated the same tool call. Ask in other words`,
 };
-const UNSEEN =
-	'A conversation has reached a limit. It left through Stopped, which has no connection.';
+const UNSEEN = ['Conversations left through', 'which has no connection'] as const;
 
 /**
  * The request to n8n's engine to run the pending calls of connected tool nodes; undefined if there are none.
@@ -131,7 +130,10 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 
 	const stopped = outputs[STOPPED]!.map(({ json }) => String(json['reason']));
 	const isUnseen = stopped.length > 0 && !isConnected(context, STOPPED);
-	if (isUnseen) hint(context, UNSEEN);
+	if (isUnseen) hint(context, UNSEEN.join(' Stopped, '));
+	const hasLostErrors = hasErrorOutput && slotsOf(due).some(({ failure }) => failure);
+	const errorOutput = readDrawing(context)?.errorOutput ?? ANSWER;
+	if (hasLostErrors && !isConnected(context, errorOutput)) hint(context, UNSEEN.join(' Error, '));
 	const isRead = (isLive(context) || isInChat(context)) && !isConnected(context, ANSWER);
 	const isLost = isUnseen && !isRead && !context.continueOnFail();
 	planEnd(context, branchCalls(state), called.length > 0, isLost ? stopped : []);

@@ -161,9 +161,7 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 		allAtOnce: values.runCalls === 'allAtOnce',
 		stream: streaming !== 'off',
-		showReasoning: streaming === 'reasoning',
-		/** Whether a streaming chat shows the tool calls. */
-		showTools: streaming !== 'text',
+		streaming,
 		concurrency: options.concurrency,
 		media: toMedia(options),
 		...readCall(context, options),

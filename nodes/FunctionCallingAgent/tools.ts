@@ -3,7 +3,7 @@ import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
 import { schemaProblem } from '../client/chat/jsonSchema';
 import { checkTools, readJson } from '../client/chat/requestFields';
 import type { ToolDeclaration } from '../client/chat/types';
-import { InputError, rejectMistakes } from '../client/errors';
+import { rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf } from '../shared/chat/schemaForm';
@@ -34,11 +34,12 @@ export function readTools(
 		const isTaken = Object.hasOwn(Object(parameters?.['properties']) as object, ENVELOPE);
 		const problem = `has a parameter ${ENVELOPE}, which the node adds to each call itself`;
 		rejectMistakes(`${label}: ${name}`, [[isTaken, problem, 'Rename the parameter']]);
+		const repeat = `repeat the name ${name} of a tool of this node`;
+		rejectMistakes(NODES_LABEL, [
+			[Object.hasOwn(nodes, name), repeat, 'Rename one of the two'],
+		]);
 	}
-	const repeated = tools.find((tool) => Object.hasOwn(nodes, tool.function.name));
-	if (repeated === undefined) return tools;
-	const problem = `repeat the name ${repeated.function.name} of a tool of this node`;
-	throw new InputError(NODES_LABEL, problem, 'Rename one of the two');
+	return tools;
 }
 
 function readEntry(entry: ToolEntry, label: string) {

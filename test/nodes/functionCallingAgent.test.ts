@@ -333,6 +333,19 @@ test.each([
 	expect(result.status).toBe(wanted === 15 ? 'success' : 'error');
 });
 
+test('a failure that leaves through an error output without a connection is told in a hint', async () => {
+	model = () => 'BROKEN';
+	const { status, run: execution } = await run({
+		branches: {},
+		onError: 'continueErrorOutput',
+		parameters: { options: { retries: { value: { retries: 0 } } } },
+	});
+	expect(status).toBe('success');
+	expect(execution.data.resultData.runData[AGENT]![0]!.hints).toMatchObject([
+		{ message: 'Conversations left through Error, which has no connection' },
+	]);
+});
+
 test('a late result of one call is not applied to another', async () => {
 	model = () => [
 		call('c1', 'weather', { city: 'Rome' }),
