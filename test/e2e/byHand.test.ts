@@ -169,9 +169,12 @@ async function publicChat(hand: Hand, page: Page): Promise<string> {
 
 async function publish(hand: Hand, page: Page): Promise<void> {
 	await hand.click(page.getByTestId('workflow-open-publish-modal-button'));
-	const dialog = page.getByRole('dialog');
-	await hand.click(dialog.getByRole('button', { name: 'Publish', exact: true }));
-	await dialog.waitFor({ state: 'hidden' });
+	const publishButton = page
+		.getByRole('dialog')
+		.getByRole('button', { name: 'Publish', exact: true });
+	await hand.click(publishButton);
+	// Another dialog, that it is published, may take the place of the first one at once.
+	await publishButton.waitFor({ state: 'hidden' });
 }
 
 /** Chooses the data table with the orders. */
