@@ -78,8 +78,8 @@ function toError(value: JsonValue | undefined): JsonObject | undefined {
 export function errorDetails(value: unknown): ErrorDetails {
 	const body = objectOf(value);
 	const error = errorIn(body) ?? {};
-	const isText = typeof body['error'] === 'string' && body['error'] !== '';
-	const isServiceForm = isJsonObject(body['error']) || isText || isId(body['trace_id']);
+	const isServiceForm =
+		isJsonObject(body['error']) || isText(body['error']) || isText(body['trace_id']);
 	return withoutUndefined({
 		serviceMessage: partOf(error, 'message'),
 		// Other services have a code in its place.
@@ -89,7 +89,7 @@ export function errorDetails(value: unknown): ErrorDetails {
 	});
 }
 
-const isId = (value: JsonValue | undefined) => typeof value === 'string' && value !== '';
+const isText = (value: JsonValue | undefined) => typeof value === 'string' && value !== '';
 
 /** The HTTP status that an error names: its own, or that of the body around it. */
 export function namedStatus(body: JsonObject): number | undefined {

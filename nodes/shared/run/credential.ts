@@ -49,10 +49,8 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 	const keys = [key, ...hyphens.map(({ index }) => key.slice(0, index))];
 	const named = keys.map((each) => ['API Key', each] as const);
 	// A URL may have been pasted.
-	const hosts = text(data['fileHosts'])
-		.toLowerCase()
-		.split(/[\s,]+/);
-	const fileHosts = hosts.map((each) => each.replace(/^https?:\/\/|\/.*/g, ''));
+	const hosts = text(data['fileHosts']).split(/[\s,]+/);
+	const fileHosts = hosts.map((each) => each.toLowerCase().replace(/^https?:\/\/|\/.*/g, ''));
 	const secrets = secretsOf([...named, ...hidden]);
 	return { baseUrl, key, hasApp, headers, fileHosts, secrets };
 }
@@ -87,10 +85,9 @@ function readHeaders(rows: unknown) {
 	return {
 		headers: Object.fromEntries(entries),
 		// The first word may be a scheme, such as Basic.
-		hidden: hidden.flatMap(([name, value]) => [
-			[name, value] as const,
-			[name, value.replace(/^\S+\s+/, '')] as const,
-		]),
+		hidden: hidden.flatMap(([name, value]) =>
+			[value, value.replace(/^\S+\s+/, '')].map((each) => [name, each] as const),
+		),
 	};
 }
 

@@ -35,8 +35,7 @@ function inSentences(text: string): string {
 		.replace(STACK, '')
 		.replace(SERVER_PATH, '(path)')
 		.split(/\n|(?<=\w\w[.!?])\s/)
-		.map((sentence) => sentence.trim())
-		.filter((sentence) => sentence !== '');
+		.flatMap((sentence) => sentence.trim() || []);
 	return [...new Set(sentences)].slice(0, MAX_SENTENCES).join(' ').slice(0, MAX_ERROR_CHARACTERS);
 }
 

@@ -10,6 +10,7 @@ import { baseUrlHint, isPrivateUrl, knownHosts } from '../../client/http/publicU
 import { readCredential } from './credential';
 import { checkToolOrder } from './engine';
 import { CREDENTIAL, type NodeContext, hint, sleepSlice } from './nodeContext';
+import { errorLine } from './nodeErrors';
 import { unevaluatedText } from './parameters';
 import { deadlineError } from '../../client/http/failures';
 
@@ -46,10 +47,7 @@ async function readService(context: NodeContext): Promise<Service> {
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const { baseUrl, hasApp, fileHosts } = readCredential(data);
 	const mistake = unevaluatedText(context.getNode().parameters);
-	for (const said of [
-		baseUrlHint(data['baseUrl']),
-		mistake && `${mistake.message}. ${mistake.hint}`,
-	])
+	for (const said of [baseUrlHint(data['baseUrl']), mistake && errorLine(mistake)])
 		// A sub-node has no output below which it could be shown.
 		if (said !== undefined && 'addExecutionHints' in context) hint(context, said);
 	const http = n8nHttp(context, data);

@@ -31,10 +31,7 @@ export function checkPrompt(value: unknown, label: string): string {
 }
 
 /** What an expression gives in place of a value, as text, beside a list or an object of nothing. */
-const NO_VALUES: readonly string[] = [
-	...['undefined', 'null', 'NaN', 'true', 'false'],
-	'[object Object]',
-];
+const NO_VALUE = /^(undefined|null|NaN|true|false|\[object Object\])$/;
 
 /**
  * The first text of a form that was meant as an expression, or has more braces than its expression: n8n's editor closes them itself.
@@ -102,7 +99,7 @@ export function checkNotRounded(
 }
 
 function isNoValue(text: string): boolean {
-	return NO_VALUES.includes(text) || isHollow(parseJson(text));
+	return NO_VALUE.test(text) || isHollow(parseJson(text));
 }
 
 /** Whether a value is a list or an object with nothing in it, at any depth, such as `[null]`. */
