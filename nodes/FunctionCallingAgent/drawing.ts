@@ -3,13 +3,12 @@ import type { IConnections, IExecuteFunctions, INode } from 'n8n-workflow';
 import { rejectMistakes } from '../client/errors';
 import { isJsonObject, objectOf } from '../client/json';
 import { textOf } from '../shared/chat/schemaForm';
-import { engineOf } from '../shared/run/engine';
+import { engineOf, FIRST_TOOL } from '../shared/run/engine';
 import { isSingleOutput, type ToolEntry } from './properties';
 
-/** Indexes of the outputs. */
+/** Indexes of the outputs before those of the tools. */
 export const ANSWER = 0;
 export const STOPPED = 1;
-export const FIRST_TOOL = 2;
 
 /** Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does. */
 export const LOOP = 'n8n-nodes-base.splitInBatches';

@@ -7,10 +7,10 @@ import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
 import { isLive } from '../shared/chat/chatStream';
 import { setCustomData } from '../shared/chat/finishReply';
-import { engineOf, isConnected } from '../shared/run/engine';
+import { engineOf, FIRST_TOOL, isConnected, isInChat } from '../shared/run/engine';
 import { lastRunMark, planLastRun, plannedMarks } from '../shared/run/lastRun';
-import { isInChat, triesOf, hint } from '../shared/run/nodeContext';
-import { ANSWER, FIRST_TOOL, readDrawing, STOPPED } from './drawing';
+import { triesOf, hint } from '../shared/run/nodeContext';
+import { ANSWER, readDrawing, STOPPED } from './drawing';
 import { placeOf, toCallJson } from './matching';
 import {
 	branchCalls,

@@ -1,4 +1,5 @@
 // @seconds 20
+import { postWebhook } from '../../lab/n8n/postWebhook';
 import { chatText, chatUrl, streamChat } from '../../lab/n8n/streamChat';
 import { drawn, node } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
@@ -20,12 +21,22 @@ afterAll(async () => {
 	await session.stop();
 }, RUN_LIMIT_MS);
 
-/** What a streaming chat shows of a workflow with this node. */
-async function shownIn(name: string, type: string, parameters: object, onError: string) {
+/** Activates a chat with this node, and returns its URL. */
+async function publish(
+	responseMode: string,
+	[title, type, parameters]: readonly [
+		title: string,
+		type: string,
+		parameters: object,
+		...unknown[],
+	],
+	onError: string,
+) {
 	const { client, n8n } = session;
+	const name = `${title} ${onError} ${responseMode}`;
 	const webhookId = name.replace(/\W+/g, '-');
 	const chat = node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
-		parameters: { public: true, options: { responseMode: 'streaming' } },
+		parameters: { public: true, options: { responseMode } },
 		webhookId,
 	});
 	const video = node('Video', `${PACKAGE}.${type}`, 1, { parameters, credential: POOR, onError });
@@ -34,44 +45,56 @@ async function shownIn(name: string, type: string, parameters: object, onError: 
 		drawn(name, [chat, video, next], { Chat: [['Video']], Video: [['Next'], ['Next']] }),
 	);
 	await client.activate(ref);
-	const lines = await streamChat(chatUrl(n8n.url, webhookId), 'A lake at dawn');
-	const failure = lines.find((line) => line.type === 'error')?.content ?? '';
-	return chatText(lines) + failure;
+	return chatUrl(n8n.url, webhookId);
 }
 
 const PROMPT = { prompt: '={{ $json.chatInput }}' };
 
+/** Nodes that fail, and what a chat is told. */
+const FAILING = [
+	['Create Video without a prompt', 'createVideo', { prompt: '={{ "" }}' }, /Prompt is empty/],
+	['Create Video without credit', 'createVideo', PROMPT, /Insufficient credit/],
+	[
+		'Create Video that waits, without credit',
+		'createVideo',
+		{ ...PROMPT, waitUntilFinished: true },
+		/Insufficient credit/,
+	],
+	['Wait for Video without a task', 'waitForVideo', {}, /Task ID is empty/],
+	[
+		'Wait for Video for a task that does not exist',
+		'waitForVideo',
+		{ taskId: 'task-none' },
+		/does not know this task|0 of 1 video finished, 1 failed/,
+	],
+] as const;
+
 describe.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'])(
 	'with On Error %s',
 	(onError) => {
-		it.each([
-			[
-				'Create Video without a prompt',
-				'createVideo',
-				{ prompt: '={{ "" }}' },
-				/Prompt is empty/,
-			],
-			['Create Video without credit', 'createVideo', PROMPT, /Insufficient credit/],
-			[
-				'Create Video that waits, without credit',
-				'createVideo',
-				{ ...PROMPT, waitUntilFinished: true },
-				/Insufficient credit/,
-			],
-			['Wait for Video without a task', 'waitForVideo', {}, /Task ID is empty/],
-			[
-				'Wait for Video for a task that does not exist',
-				'waitForVideo',
-				{ taskId: 'task-none' },
-				/does not know this task|0 of 1 video finished, 1 failed/,
-			],
-		] as const)(
+		it.each(FAILING)(
 			'a streaming chat is told why %s has no video',
-			async (title, type, parameters, words) => {
-				const shown = await shownIn(`${title} ${onError}`, type, parameters, onError);
-				expect(shown).toMatch(words);
+			async (...failing) => {
+				const url = await publish('streaming', failing, onError);
+				const lines = await streamChat(url, 'A lake at dawn');
+				const failure = lines.find((line) => line.type === 'error')?.content ?? '';
+				expect(chatText(lines) + failure).toMatch(failing[3]);
 			},
 			RUN_LIMIT_MS,
 		);
 	},
 );
+
+describe.each(['continueRegularOutput', 'continueErrorOutput'])('with On Error %s', (onError) => {
+	it.each(FAILING)(
+		'the answer of the last node has no details of %s',
+		async (...failing) => {
+			const url = await publish('lastNode', failing, onError);
+			const message = { action: 'sendMessage', sessionId: 'v', chatInput: 'A lake at dawn' };
+			const { data } = await postWebhook<object>(url, message);
+			expect(JSON.stringify(data)).toMatch(failing[3]);
+			expect(data).not.toHaveProperty('details');
+		},
+		RUN_LIMIT_MS,
+	);
+});

@@ -343,6 +343,22 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'	return { ...failure, details: errorFacts(cause) };\n}',
 			'hostile/visitor',
 		],
+		[
+			'Video nodes have no option that shows details',
+			'nodes/shared/run/mapItems.ts',
+			'hasDetails ?? !isShown',
+			'hasDetails ?? true',
+			'hostile/visitor',
+			'details',
+		],
+		[
+			'The answer of an agent is no tool call',
+			'nodes/shared/run/engine.ts',
+			'previousNodeOutput >= FIRST_TOOL && ',
+			'',
+			'hostile/visitor',
+			'details',
+		],
 	],
 	"A file host or another node's URL gets the key or a header": [
 		[

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
 import { dataTables, type DataTables } from '../support/dataTables';
-import { packageNode, runWorkflow } from '../support/engine';
+import { packageNode, runWorkflow, stubNode } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { printMatrix } from './printMatrix';
 import { FAILURE } from '../support/failureTexts';
@@ -189,17 +189,77 @@ describe.each(CHATS)('$type', ({ type, inChat }) => {
 		expect(run.data.resultData.error!.message).toContain(`Images: entry 1 ${problem}`);
 		expect(server.requests).toHaveLength(0);
 	});
+});
 
-	test('gives a visitor no details of an error, which the execution keeps', async () => {
+/** What each node asks the service for, and the words with which it fails. */
+const FAILING = [
+	...CHATS.map(({ type, inChat }) => [type, inChat, FAILURE.malformed] as const),
+	['createVideo', { prompt: '={{ $json.chatInput }}' }, FAILURE.badParameter],
+	['waitForVideo', { taskId: 'task-1', onFailed: 'fail' }, 'The video failed'],
+] as const;
+
+test.each(FAILING)(
+	'%s gives a visitor no details of an error, which the execution keeps',
+	async (type, parameters, words) => {
 		fails = { message: 'internal host db-7.corp', type: 'db-7' };
 		const item = { chatInput: 'Hi', sessionId: 'v' };
-		const { run } = await talk(type, inChat, item, 'continueRegularOutput');
+		const { run } = await talk(type, parameters, item, 'continueRegularOutput');
 		const [task] = run.data.resultData.runData['Tested']!;
 		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
 		expect(shown!.json).toStrictEqual({
-			error: FAILURE.malformed,
-			message: `${FAILURE.malformed}. Tell the owner of this chat`,
+			error: words,
+			message: `${words}. Tell the owner of this chat`,
 		});
-		expect(JSON.stringify(task!.hints)).toContain('The service said: internal host db-7.corp');
+		expect(JSON.stringify(task!.hints)).toMatch(/The service said: .*internal host db-7\.corp/);
+	},
+);
+
+test.each([
+	['its model reads the details of a tool that has failed', 'tool_calls', 'No clip'],
+	[
+		'a visitor reads no details of what follows its answer',
+		'stop',
+		'Tell the owner of this chat',
+	],
+])('an agent: %s', async (_title, ending, words) => {
+	const asked: unknown[] = [];
+	await server.stop();
+	server = await startScriptedServer((response, { path, body }) => {
+		if (path.includes('videos')) {
+			json(response, 400, { error: { message: 'No clip' } });
+			return;
+		}
+		asked.push((body as IDataObject)['messages']);
+		const call = { id: 'c-1', type: 'function', function: { name: 'show', arguments: '{}' } };
+		const [message, finish_reason] =
+			asked.length === 1 && ending === 'tool_calls'
+				? [{ tool_calls: [call] }, ending]
+				: [{ content: 'Done' }, 'stop'];
+		json(response, 200, { choices: [{ index: 0, message, finish_reason }] });
 	});
+	const tools = { tool: [{ name: 'show', description: 'Shows a video' }] };
+	const nodes = [
+		chatTrigger('Chat'),
+		packageNode('Agent', 'functionCallingAgent', { parameters: { ...ASK, tools } }),
+		packageNode('Tested', 'createVideo', {
+			parameters: { prompt: 'A kite' },
+			onError: 'continueRegularOutput',
+		}),
+		stubNode('Leave', () => []),
+	];
+	// Its answer leads to the same node, and back where that is allowed: by way of a node that may end it.
+	const wires = {
+		Chat: [['Agent']],
+		Agent: [['Tested'], [], ['Tested']],
+		Tested: [[ending === 'stop' ? 'Leave' : 'Agent']],
+		Leave: [['Agent']],
+	};
+	const credential = { baseUrl: server.url, apiKey: 'k-secret-key' };
+	const items = [{ chatInput: 'Hi', tool_call: { id: 'c-1' } }];
+	const { run } = await runWorkflow(nodes, wires, 'Chat', { items, credential, tables });
+	const [task] = run.data.resultData.runData['Tested'] ?? [];
+	const [failed] = task?.data?.['main']?.flatMap((items) => items ?? []) ?? [];
+	const read = ending === 'stop' ? JSON.stringify(failed!.json) : JSON.stringify(asked[1]);
+	expect(read).toContain(words);
+	expect(read.includes('No clip')).toBe(ending === 'tool_calls');
 });

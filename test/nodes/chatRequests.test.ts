@@ -1,7 +1,7 @@
 import type { IDataObject, INode, ISupplyDataFunctions } from 'n8n-workflow';
 
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
-import { FIRST_TOOL } from '../../nodes/FunctionCallingAgent/drawing';
+import { FIRST_TOOL } from '../../nodes/shared/run/engine';
 import type { AiNodeSdk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { startService, type TestService } from '../emulator/support/service';
 import { axiosHttp } from '../support/axiosHttp';

@@ -1,12 +1,13 @@
-import type {
-	IExecuteFunctions,
-	INode,
-	IRunExecutionData,
-	ISourceData,
-	ITaskData,
-	ITaskDataConnections,
-	IWorkflowExecuteAdditionalData,
-	Workflow,
+import {
+	CHAT_TRIGGER_NODE_TYPE,
+	type IExecuteFunctions,
+	type INode,
+	type IRunExecutionData,
+	type ISourceData,
+	type ITaskData,
+	type ITaskDataConnections,
+	type IWorkflowExecuteAdditionalData,
+	type Workflow,
 } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
@@ -181,6 +182,29 @@ export function sourceOf(context: IExecuteFunctions): ISourceData | null {
 export function isPastTimeLimit(context: IExecuteFunctions): boolean {
 	const { additionalData } = context as unknown as Internals;
 	return Date.now() >= (additionalData?.executionTimeoutTimestamp ?? Infinity);
+}
+
+/** Index of the first output of Agent with Tools that has tool calls. */
+export const FIRST_TOOL = 2;
+
+/** Whether the items of this run come from a tool call of Agent with Tools, whose model reads what goes back. */
+function isToolCall(context: IExecuteFunctions): boolean {
+	const { runData = {}, nodes } = engineOf(context);
+	const own = context.getNode().name;
+	const after = context.getChildNodes(own);
+	for (let from = sourceOf(context); from;) {
+		const { previousNode: name, previousNodeOutput = 0, previousNodeRun = 0 } = from;
+		if (name !== own && nodes[name]?.type.endsWith('.functionCallingAgent') === true)
+			return previousNodeOutput >= FIRST_TOOL && after.some((node) => node.name === name);
+		from = runData[name]?.[previousNodeRun]?.source[0] ?? null;
+	}
+	return false;
+}
+
+/** Whether the visitor of a chat may read the output of the node: n8n's Chat Trigger comes before it. */
+export function isInChat(context: IExecuteFunctions): boolean {
+	const before = context.getParentNodes(context.getNode().name);
+	return before.some(({ type }) => type === CHAT_TRIGGER_NODE_TYPE) && !isToolCall(context);
 }
 
 /** What identifies an execution; undefined where n8n does not tell. */

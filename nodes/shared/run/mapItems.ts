@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { mapConcurrent, readResult, slices } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
+import { isInChat } from './engine';
 import {
 	errorFacts,
 	errorLine,
@@ -11,7 +12,7 @@ import {
 	visitorFacts,
 	visitorText,
 } from './nodeErrors';
-import { isInChat, isToolRun, hint, eventLoopTurn, n8nClock } from './nodeContext';
+import { isToolRun, hint, eventLoopTurn, n8nClock } from './nodeContext';
 
 type NodeError = ReturnType<typeof toNodeError>;
 
@@ -26,7 +27,7 @@ export interface Batching {
 export interface ItemOptions extends Batching {
 	/** Describes the side effects of completed items (e.g. created task IDs); appended to the error that stops the node. */
 	readonly describeCompleted?: (completed: readonly IDataObject[]) => string;
-	/** Whether a failed item has all details; default: it has. A visitor of a chat must not read all of them, see `visitorFacts`. */
+	/** Whether a failed item has all details, which the visitor of a chat must not read; default: outside of chats. */
 	readonly hasDetails?: (itemIndex: number) => boolean;
 }
 
@@ -50,8 +51,7 @@ export async function mapItems<O extends ItemOptions>(
 		return context.getInputData().map((_item, item) => failedItem(context, read.error, item));
 	}
 	const options: O = read.value;
-	const { concurrency, batchInterval = 0, describeCompleted = () => '' } = options;
-	const { hasDetails = () => true } = options;
+	const { concurrency, batchInterval = 0, describeCompleted = () => '', hasDetails } = options;
 	const clock = n8nClock(context);
 	const completed: IDataObject[] = [];
 
@@ -62,7 +62,7 @@ export async function mapItems<O extends ItemOptions>(
 			return result;
 		} catch (error) {
 			const continues = context.continueOnFail() && !isCanceled(error);
-			const details = readResult(() => hasDetails(itemIndex));
+			const details = readResult(() => hasDetails?.(itemIndex));
 			if (continues)
 				return failedItem(context, error, itemIndex, 'value' in details && details.value);
 			throw toNodeError(context.getNode(), error, itemIndex);
@@ -87,13 +87,14 @@ export function failureJson(
 	context: IExecuteFunctions,
 	error: NodeError,
 	cause: unknown,
-	hasDetails = true,
+	hasDetails?: boolean,
 ): IDataObject {
 	const isShown = isInChat(context);
 	// n8n's chat shows the field `message`, or the whole item.
 	const message = isShown ? visitorText(error) : (error.description ?? error.message);
 	const failure = { error: error.message, message };
-	if (hasDetails) return { ...failure, details: errorFacts(cause) };
+	const hasAll = hasDetails ?? !isShown;
+	if (hasAll) return { ...failure, details: errorFacts(cause) };
 	if (!isShown) return { ...failure, details: visitorFacts(cause) };
 	// The execution keeps them.
 	hint(context, errorLine(cause as Error, true));

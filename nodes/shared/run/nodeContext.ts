@@ -1,5 +1,4 @@
 import {
-	CHAT_TRIGGER_NODE_TYPE,
 	sleep,
 	type IDataObject,
 	type IExecuteFunctions,
@@ -19,12 +18,6 @@ export type NodeContext = IExecuteFunctions | ISupplyDataFunctions;
 /** Whether the node runs as a tool of an AI agent: n8n gives such a node a type name that ends in "Tool". */
 export function isToolRun(context: NodeContext): boolean {
 	return context.getNode().type.endsWith('Tool');
-}
-
-/** Whether the visitor of a chat may read the output of the node: n8n's Chat Trigger comes before it. */
-export function isInChat(context: IExecuteFunctions): boolean {
-	const before = context.getParentNodes(context.getNode().name);
-	return before.some(({ type }) => type === CHAT_TRIGGER_NODE_TYPE);
 }
 
 /** How often n8n runs the node until it succeeds. It takes 0 for the default. */

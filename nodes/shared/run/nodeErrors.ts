@@ -19,10 +19,8 @@ export function toNodeError(
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
 	if (error instanceof ServiceError) return serviceNodeError(node, error, itemIndex);
 	if (error instanceof InputError) {
-		return new NodeOperationError(node, error.message, {
-			itemIndex,
-			description: error.hint,
-		});
+		const { message, hint: description } = error;
+		return new NodeOperationError(node, message, { itemIndex, description });
 	}
 	return new NodeOperationError(node, error as Error, { itemIndex });
 }
@@ -76,7 +74,7 @@ export function errorFacts(error: unknown): IDataObject {
 	if (!(error instanceof ServiceError)) return {};
 
 	const { status, partial, outcomeUnknown, subject } = error.details;
-	const texts = TEXTS.map(([name, fact]) => [fact, error.details[name]] as const);
+	const texts = TEXTS.map(([name, fact]) => [fact, error.details[name]]);
 	return withoutUndefined({
 		kind: error.kind,
 		status,
@@ -90,9 +88,7 @@ export function errorFacts(error: unknown): IDataObject {
 /** The details of an error without what the visitor of a chat must not read: of a partial reply they have the text. */
 export function visitorFacts(error: unknown): IDataObject {
 	const { partial, session_id, ...facts } = errorFacts(error);
-	const { choices } = objectOf(partial);
-	const [choice] = Array.isArray(choices) ? choices : [];
-	const { message } = objectOf(choice);
+	const { message } = objectOf([objectOf(partial)['choices']].flat()[0]);
 	const { content } = objectOf(message);
 	if (typeof content !== 'string') return facts;
 	return { ...facts, partial: { choices: [{ message: { content } }] } };
