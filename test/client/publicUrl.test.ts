@@ -2,6 +2,9 @@ import { checkPublicUrl, isPrivateUrl } from '../../nodes/client/http/publicUrl'
 
 test.each([
 	'http://localhost/a',
+	'http://localhost../a',
+	'http://localhost..example.com/a',
+	'http://127.0.0.1../a',
 	'http://LOCALHOST./a',
 	'http://files.localhost/a',
 	'http://127.0.0.1/a',

@@ -67,6 +67,15 @@ const TEXTS: Readonly<Record<string, readonly [said: string, shown: string]>> = 
 	],
 	'an image of the service': ['![x]($own/a_1.png "a")', '![x]($own/a_1.png "a")'],
 	'an image in the text': [`![x](${FILE})`, `![x](${FILE})`],
+	// n8n's page reads such a text as JSON, and draws what is in it.
+	'an escape in JSON': [
+		`{"type":"x","text":"\\u0021[x](${AT})"}`,
+		`{"type":"x","text":"[x](${AT})"}`,
+	],
+	'escapes in a row': [`\\u0021!\\u0021\\u005Bx](${AT})`, `[x](${AT})`],
+	'an escaped bracket in JSON': [`{"text":"!\\u005bx](${AT})"}`, `{"text":"[x](${AT})"}`],
+	'an escaped end of its text': [`![a\\u005d(${AT}) b](${FILE})`, `[a\\u005d(${AT}) b](${FILE})`],
+	'an escape of no image': ['In JSON ! is \\u0021 or \\', 'In JSON ! is \\u0021 or \\'],
 	'no image': ['Hi! [a](b)! 1 < 2 <b>!</b>', 'Hi! [a](b)! 1 < 2 <b>!</b>'],
 };
 

@@ -31,6 +31,7 @@ const QUOTES: Readonly<Record<string, string>> = {
 	'with each character as HTML': `Bearer ${everyCharacter('&#x', ';')}`,
 	'with each character URL-encoded twice': `Bearer ${everyCharacter('%25')}`,
 	'with each character as JavaScript': `Bearer ${everyCharacter('\\x')}`,
+	'with each character as a code point': `Bearer ${everyCharacter('\\u{', '}')}`,
 	'with each character as HTML without an end': `Bearer ${everyCharacter('&#x')}`,
 	'with each character as HTML within HTML': `Bearer ${everyCharacter('&amp;#x', ';')}`,
 	'URL-encoded': encodeURIComponent(BEARER),
@@ -155,6 +156,19 @@ test('the key is masked wherever two chunks split it', async () => {
 		const shown = await replyTo([`before ${KEY.slice(0, at)}`, `${KEY.slice(at)} after`]);
 		expect(shown).toContain('before [masked: API Key] after');
 	}
+});
+
+test('a key of 9,000 characters is masked', async () => {
+	const apiKey = Array.from({ length: 1_000 }, (_, index) => `${index}`.padStart(9, 'k')).join(
+		'',
+	);
+	respond = (response) => response.writeHead(400).end(`The key ${apiKey} is unknown`);
+	const { outputs } = await runNode('chatCompletion', {
+		credential: { baseUrl: server.url, apiKey },
+		parameters: { prompt: 'Hi' },
+		onError: 'continueErrorOutput',
+	});
+	expect(JSON.stringify(outputs)).toMatch(/The key (\[masked: API Key\])+ is unknown/);
 });
 
 test('a short key masks nothing: it may be a word', async () => {

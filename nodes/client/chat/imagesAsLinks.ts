@@ -5,7 +5,7 @@ export type IsKnown = (url: string) => boolean;
 const MAX_HELD = 2_000;
 
 /* Loops are bounded, or read the end of a text: one over megabytes would exceed the stack of the regular expression. */
-const ALT = '[^[\\]<\\n]{0,1000}';
+const ALT = '[^[\\]<\\n\\\\]{0,1000}';
 const FILE = 'data:image/(?:png|jpe?g|gif|webp);base64,';
 const IN_URL = '[^\\s()<>[\\]\\\\]';
 /**
@@ -22,12 +22,17 @@ const SIMPLE_END = /(?: "[^"!<\n]{0,1000}")?\)/y;
 const IMAGE = /(?<!!)(?:!+(?=\[)|!*<im(?:g|age)\b([^<>!]{0,4000})>?)/gi;
 /** The end of a text that may become an image which stays, or an image in HTML. */
 const BEGUN = new RegExp(
-	`(?<!!)(?:!+(?:\\[${ALT}(?:\\](?:\\(${IN_URL}*(?: "?[^"!<\\n]*"?)?)?)?)?|!*<(?:i|im(?:[ag][^<>!]*)?)?)$`,
+	`(?<!!)(?:!+(?:\\[${ALT}(?:\\](?:\\(${IN_URL}*(?: "?[^"!<\\n]*"?)?)?)?)?|!*<(?:i|im(?:[ag][^<>!]*)?)?|!*\\\\(?:u0{0,2}(?:21?|5b?)?)?)$`,
 	'i',
 );
 const FILE_BEGUN = new RegExp(`(?<!!)!+\\[${ALT}\\]\\(${FILE}`, 'gi');
 /** What may follow the data of a file before its end. */
 const FILE_REST = /^(?: "?[^"!<\n]{0,1000}"?)?$/;
+
+/** With the escapes that are the beginning of an image: n8n's chat page draws the text in a JSON text of some types. */
+function unescaped(text: string): string {
+	return text.replace(/\\u0021(?=[![\\])/g, '!').replace(/(?<=!)\\u005b/gi, '[');
+}
 
 /** Where the data of a file ends that begins here. */
 function dataEnd(text: string, at: number): number {
@@ -53,16 +58,20 @@ function simpleUrl(text: string, at: number): string | undefined {
  */
 export function imagesAsLinks(text: string, isKnown?: IsKnown): string {
 	if (isKnown === undefined) return text;
-	return text.replace(IMAGE, (image: string, attributes: string | undefined, at: number) => {
-		if (attributes === undefined) {
-			const url = simpleUrl(text, at + image.length);
-			return url !== undefined && (url === 'data:' || isKnown(url)) ? image : '';
-		}
-		// Whole, and without any way to name another host. A browser skips white space between slashes.
-		if (/^[^:&\\]*>$/.test(image) && !/\/\s*\//.test(image)) return image;
-		const [, source] = /\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"']+)/i.exec(attributes) ?? [];
-		return source === undefined ? image.replace('<', '&lt;') : `[image](<${source}>)`;
-	});
+	return unescaped(text).replace(
+		IMAGE,
+		(image: string, attributes: string | undefined, at: number) => {
+			if (attributes === undefined) {
+				const url = simpleUrl(text, at + image.length);
+				return url !== undefined && (url === 'data:' || isKnown(url)) ? image : '';
+			}
+			// Whole, and without any way to name another host. A browser skips white space between slashes.
+			if (/^[^:&\\]*>$/.test(image) && !/\/\s*\//.test(image)) return image;
+			const [, source] =
+				/\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"']+)/i.exec(attributes) ?? [];
+			return source === undefined ? image.replace('<', '&lt;') : `[image](<${source}>)`;
+		},
+	);
 }
 
 /** Where a file begins whose end is still to come; -1 where none does. */
@@ -82,6 +91,7 @@ export function imagesInStream(isKnown?: IsKnown) {
 		held += text;
 		// A file is long: it is not read again with each piece.
 		if (isFile && !isLast && dataEnd(text, 0) === text.length) return '';
+		held = unescaped(held);
 		const file = isLast ? -1 : beginOfFile(held);
 		isFile = file !== -1;
 		const begun = isLast ? '' : (BEGUN.exec(held.slice(-MAX_HELD))?.[0] ?? '');

@@ -2,9 +2,12 @@ import ipaddr from 'ipaddr.js';
 
 import { rejectMistakes } from '../errors';
 
-/** Names of private networks: reserved ones (RFC 6761, 6762, 8375), and those that are common in companies and clusters. */
+/**
+ * Names of private networks: reserved ones (RFC 6761, 6762, 8375), and those that are common in companies and clusters. No host
+ * has an empty part: DNS would be asked for it again and again.
+ */
 const LOCAL_NAMES =
-	/(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|home\.arpa|lan|svc|test|invalid)$/;
+	/(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|home\.arpa|lan|svc|test|invalid)?$|\.\./;
 /** Everything else of IPv6 is not on the Internet. */
 const IPV6_INTERNET = ipaddr.IPv6.parseCIDR('2000::/3');
 /** IPv4 addresses for hosts that have IPv6 only (RFC 6052). */

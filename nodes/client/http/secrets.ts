@@ -4,6 +4,8 @@ import type { Secrets } from '../ports';
 
 /** Shorter secrets are not masked: they may be ordinary words of a reply. */
 const MIN_CHARACTERS = 8;
+/** A longer secret is masked in parts: its pattern would be too large to compile. */
+const PARTS = /[^]{1,1000}/g;
 
 /**
  * The API key and other secrets that are sent: some services and proxies quote the headers of a request. Finds each as it
@@ -15,6 +17,9 @@ const MIN_CHARACTERS = 8;
 export function secretsOf(named: readonly (readonly [name: string, secret: string])[]): Secrets {
 	// The longest first: of two that match, it counts.
 	const secrets = named
+		.flatMap(([name, secret]) =>
+			[...secret.matchAll(PARTS)].map(([part]) => [name, part] as const),
+		)
 		.filter(([, { length }]) => length >= MIN_CHARACTERS)
 		.toSorted(([, one], [, other]) => other.length - one.length);
 	const rows = secrets.map(([name, secret]) => {
@@ -72,7 +77,7 @@ function spellingOf(character: string, anyCharacter = false): string {
 		// In a URL, also in a URL within a URL.
 		`%(?:25){0,2}${anyCase}`,
 		// In JSON, also in JSON within JSON, and in JavaScript.
-		`\\\\{1,3}(?:u00|x)${anyCase}`,
+		`\\\\{1,3}(?:u00|u\\{0{0,4}|x)${anyCase}\\}?`,
 		// In HTML, by its number or its name.
 		`&(?:amp;)?#(?:[xX]0{0,6}${anyCase}|0{0,6}${character.charCodeAt(0)});?`,
 		...(isWord ? [] : ['&[a-z]{2,8};']),
