@@ -114,9 +114,9 @@ async function start({ copy, scenario, emulator, ref }: Run, n8n: RestartableN8n
 	while (!(await Promise.race([ended, look()])));
 }
 
-/** Retries what has crashed, without what nodes had started within it. */
+/** Retries what has crashed, also what a workflow has called. */
 async function retry({ ref, retried }: Run, client: N8nClient): Promise<void> {
-	for (const { id } of await client.executions(ref)) {
+	for (const { id } of await client.allExecutions(ref)) {
 		const { status } = await client.waitForExecution(id);
 		if (status === 'success') continue;
 		retried.push(id);
@@ -127,7 +127,7 @@ async function retry({ ref, retried }: Run, client: N8nClient): Promise<void> {
 
 async function outcomeOf({ ref, retried, ...run }: Run, client: N8nClient): Promise<Outcome> {
 	const executions: Execution[] = [];
-	for (const { id } of await client.executions(ref))
+	for (const { id } of await client.allExecutions(ref))
 		if (!retried.includes(id)) executions.push(await client.readExecution(id));
 	const rows = (await client.dataTableRows('agent_video_tasks')) ?? [];
 	const ledger = rows.filter((row) => row['workflow_id'] === ref.id);
