@@ -17,14 +17,14 @@ const WAIT = 'Wait';
 let server: ScriptedServer;
 /** Status by task; every other task is processing. */
 let states: Record<string, string>;
-/** Offset of the clock of this process, in milliseconds. */
+/** How far the clock of this process, which stands still, is ahead, in milliseconds. */
 let aheadMs: number;
 
 beforeEach(async () => {
 	states = {};
 	aheadMs = 0;
-	const now = Date.now.bind(Date);
-	jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+	const startMs = Date.now();
+	jest.spyOn(Date, 'now').mockImplementation(() => startMs + aheadMs);
 	server = await startScriptedServer((response, { body }) => {
 		const { task_id } = body as { task_id: string };
 		const status = states[task_id] ?? 'processing';
