@@ -3,7 +3,7 @@ import type { INode } from 'n8n-workflow';
 import { APPS } from '../../emulator/chat/apps';
 import { EMULATED_CHAT_MODELS } from '../../emulator/chat/models';
 import { EMULATED_MODELS } from '../../emulator/video/models';
-import { NODES } from './tables';
+import { NODES, type Version } from './tables';
 
 export const OWN = 'n8n-nodes-agent-video.';
 export const BASE = 'n8n-nodes-base.';
@@ -33,7 +33,6 @@ export type Pinned = readonly object[] | undefined;
 type Replaced = readonly [node: INode, by?: string];
 
 /** Type and version of a node. */
-export type Version = readonly [string, number];
 const CODE: Version = [`${BASE}code`, 2];
 
 /** Whether a node is one of this package, also as a tool. */

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 
 import type { Fault } from '../../emulator/faults/fault';
-import type { Version } from './replacements';
 
 /** What goes wrong in one run of a workflow; scenarios.yaml describes the fields. */
 export interface Scenario {
@@ -32,6 +31,7 @@ export const SCENARIOS = (read('scenarios.yaml') as readonly Scenario[]).map((ro
 	...row,
 }));
 
+export type Version = readonly [type: string, version: number];
 type Table<T> = Readonly<Record<string, T>>;
 
 /** What is known of nodes; nodes.yaml describes the fields. */

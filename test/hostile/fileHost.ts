@@ -63,7 +63,9 @@ const redirect = (title: string, target: (hosts: Hosts, path: string) => string)
 	title: `redirect to ${title}`,
 	ends: 'badly',
 	act: ({ response, request, hosts }) => {
-		response.writeHead(302, { location: target(hosts!, request.path) }).end();
+		// Node rejects other characters in a header: their bytes are sent.
+		const location = Buffer.from(target(hosts!, request.path)).toString('latin1');
+		response.writeHead(302, { location }).end();
 	},
 });
 
@@ -86,6 +88,26 @@ const INSIDE: Readonly<Record<string, string>> = {
 	'a name of the home network': 'router.home.arpa',
 	'a number': '2130706433',
 	'octal numbers': '0177.0.0.1',
+	'a hexadecimal number': '0x7f000001',
+	'an octal number': '017700000001',
+	'hexadecimal and short': '0x7F.1',
+	'an address with a dot at its end': '127.0.0.1.',
+	'a name with a dot at its end': 'localhost.',
+	'a name with two dots at its end': 'localhost..',
+	'a name with two dots in it': 'localhost..example.com',
+	'an address with two dots at its end': '127.0.0.1..',
+	'a name in capitals': 'LOCALHOST',
+	'full-width letters': '\uff4c\uff4f\uff43\uff41\uff4c\uff48\uff4f\uff53\uff54',
+	'digits in circles': '\u2460\u2461\u2466.\u24ea.\u24ea.\u2460',
+	'percent-encoded letters': '%6c%6f%63%61%6c%68%6f%73%74',
+	'metadata of a cloud': '169.254.169.254',
+	'addresses of a carrier': '100.64.0.1',
+	'IPv4 in IPv6 in hexadecimal': '[::ffff:7f00:1]',
+	'IPv4 in old IPv6': '[::127.0.0.1]',
+	'IPv4 in 6to4': '[2002:7f00:1::]',
+	'IPv6 of a link': '[fe80::1]',
+	'no IPv6 address': '[::]',
+	'a user before an address': 'user:pass@127.0.0.1',
 	'IPv6 loopback': '[::1]',
 	'IPv4 in IPv6': '[::ffff:127.0.0.1]',
 	'IPv4 in IPv6 for NAT64': '[64:ff9b::7f00:1]',

@@ -29,7 +29,7 @@ const FILE_BEGUN = new RegExp(`(?<!!)!+\\[${ALT}\\]\\(${FILE}`, 'gi');
 /** What may follow the data of a file before its end. */
 const FILE_REST = /^(?: "?[^"!<\n]{0,1000}"?)?$/;
 
-/** With the escapes that are the beginning of an image: n8n's chat page draws the text in a JSON text of some types. */
+/** With the escapes that are the beginning of an image: a chat page may draw the text that is in a JSON text. */
 function unescaped(text: string): string {
 	return text.replace(/\\u0021(?=[![\\])/g, '!').replace(/(?<=!)\\u005b/gi, '[');
 }
