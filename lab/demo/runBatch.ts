@@ -46,9 +46,7 @@ export async function runBatch(
 	const expected = outputItems(execution, 'Topics').length;
 	const finished = outputItems(execution, batch.finished).length;
 	if (finished === expected) return execution;
-
-	const reasons = outputItems(execution, batch.failed).map(({ json }) => json['error_message']);
-	throw new Error(`${finished} of ${expected} videos were generated. ${reasons.join('; ')}`);
+	throw new Error(`${finished} of ${expected} videos were generated`);
 }
 
 /**

@@ -12,7 +12,6 @@ export const EXAMPLES = {
 		file: 'nightly-video-batch.json',
 		trigger: 'Run Now',
 		finished: 'Finished Videos',
-		failed: 'Failed Videos',
 	},
 	agent: {
 		file: 'ai-agent-video.json',

@@ -78,7 +78,7 @@ export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
 		begins[begin.name] = { main: [[{ node: node.name, type: 'main', index: 0 }]] };
 		note(pinned ? 'a start with its pinned data' : 'a start');
 		const { credentials, ...rest } = node;
-		const parameters = stub(pinned ?? [{ timestamp: new Date().toISOString() }]);
+		const parameters = stub(pinned ?? [kind.gives ?? { timestamp: new Date().toISOString() }]);
 		return [begin, { ...rest, type: `${BASE}code`, typeVersion: 2, parameters }];
 	});
 	const kept = Object.entries(exported.connections).filter(([name]) =>

@@ -21,6 +21,7 @@ export interface TriggerKind {
 	readonly byPerson: boolean;
 	readonly rank: number;
 	readonly answers?: string;
+	readonly gives?: object;
 }
 
 const read = (name: string): unknown => parse(readFileSync(join(__dirname, name), 'utf8'));

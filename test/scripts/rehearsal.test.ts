@@ -132,6 +132,17 @@ describe('the copy', () => {
 		);
 	});
 
+	it('starts an error workflow with an error such as n8n gives it', () => {
+		const trigger = node('On Error', 'n8n-nodes-base.errorTrigger');
+		const { workflow } = copyWorkflow(workflowOf([trigger, CREATE]), 'normal_0');
+		const copy = workflow.nodes.find(({ name }) => name === 'On Error')!;
+		const [started] = run(copy, [{}]) as [{ json: object }];
+		expect(started.json).toMatchObject({
+			workflow: { id: '1' },
+			execution: { error: { message: 'It has failed.' } },
+		});
+	});
+
 	it('starts a form before a schedule, and needs a trigger', () => {
 		const form = node('Form', 'n8n-nodes-base.formTrigger');
 		const { starts } = copyWorkflow(workflowOf([SCHEDULE, form]), 'normal_0');
