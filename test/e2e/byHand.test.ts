@@ -67,7 +67,7 @@ const CODE = 'Code in JavaScript';
 const SCHEDULE = 'Schedule Trigger';
 const ROWS = 'Get row(s)';
 /** A data table with two orders, of which the second one fails. */
-const ORDERS = 'video_orders';
+const ORDERS = 'clips_to_make';
 const QUESTION = 'What time is it? And greet Ann.';
 const WISH = 'Make a video of a lighthouse at dawn';
 
