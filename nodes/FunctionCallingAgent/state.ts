@@ -105,7 +105,10 @@ export async function beginBatch(
 		);
 		return { settings, slots };
 	} catch (error) {
-		if (failures > 0) stopOnError(context);
+		if (failures > 0) {
+			stopOnError(context);
+			throw toNodeError(context.getNode(), error, slots[0]!.item);
+		}
 		failSlots(context, slots, error);
 		return { settings: undefined, slots };
 	}
