@@ -127,9 +127,11 @@ export function countReturns({ runData, nodes, name, isOwn, source, items }: Arr
 		const isOther = from.type === nodes[name]!.type && ref.node !== name;
 		const sources = sourcesOf(runData, ref);
 		const received = firstRefs(sources);
-		// When its time limit is over, such a node passes on what it got.
+		// When its time limit is over, such a node passes on what it got. Its other outputs have no answer.
 		const isAnswered =
-			asksPerson(from) && received.every((each) => jsonOf(each) !== jsonOf(ref));
+			asksPerson(from) &&
+			ref.output === 0 &&
+			received.every((each) => jsonOf(each) !== jsonOf(ref));
 		if ((isOther && isToolOutput(from)(ref.output)) || isAnswered) return [];
 		// Loop Over Items links what it repeats.
 		const isBatch = from.type === LOOP && ref.output === (from.typeVersion < 3 ? 0 : 1);

@@ -237,6 +237,21 @@ const BOUNDED: readonly [string, Row, number][] = [
 		11,
 	],
 	[
+		'the second output of Respond to Webhook',
+		{
+			nodes: [
+				node('Hook', base('webhook'), 2.1, {
+					parameters: { path: 'ring', responseMode: 'responseNode' },
+				}),
+				node('Respond', base('respondToWebhook'), 1.5, {
+					parameters: { respondWith: 'allIncomingItems', enableResponseOutput: true },
+				}),
+			],
+			wires: { Hook: [['Agent']], Answers: [['Respond']], Respond: [[], ['Agent']] },
+		},
+		11,
+	],
+	[
 		'Remove Duplicates and Limit',
 		{
 			nodes: [node('Unique', base('removeDuplicates'), 2), node('One', base('limit'), 1)],
