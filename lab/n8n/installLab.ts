@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -120,6 +120,12 @@ async function installPackages(): Promise<void> {
  */
 async function buildDatabaseDriver(): Promise<void> {
 	const folder = await mkdtemp(join(tmpdir(), 'sqlite3-'));
+	// Ctrl+C ends this process before `finally`.
+	const removeFolder = () => {
+		// A compiler that ends at the same time may still write.
+		rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+	};
+	process.once('exit', removeFolder);
 	try {
 		for (const path of packagesFor('sqlite3'))
 			await cp(join(MODULES, path), join(folder, 'node_modules', path), { recursive: true });
@@ -140,7 +146,8 @@ async function buildDatabaseDriver(): Promise<void> {
 			{ cause: error },
 		);
 	} finally {
-		await rm(folder, { recursive: true, force: true });
+		process.off('exit', removeFolder);
+		removeFolder();
 	}
 }
 

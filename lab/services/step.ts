@@ -5,6 +5,9 @@ import type { Running } from './Running';
 /** Interval of progress updates in milliseconds. A log file gets fewer than a terminal. */
 const REFRESH_MS = process.stdout.isTTY ? 1_000 : 15_000;
 
+/** What a step shows from then on, too: its output hides what else is written to a terminal. */
+const STOPPING = 'Stopping …';
+
 let isStopping = false;
 
 /** Whether a person has interrupted the program: then failures are expected. */
@@ -19,7 +22,7 @@ export const isInterrupted = () => isStopping;
 export function stopOnSignals(running: Running, exitCode: () => number): void {
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 		process.on(signal, () => {
-			if (!isStopping) console.error('\nStopping …');
+			if (!isStopping) console.error(`\n${STOPPING}`);
 			isStopping = true;
 			void running.stop().finally(() => process.exit(exitCode()));
 		});
@@ -47,7 +50,9 @@ export async function step<T>(
 			task: async (_context, task) => {
 				let progress = '';
 				const show = () =>
-					(task.output = [progress, seconds()].filter(Boolean).join(' · '));
+					(task.output = [isStopping ? STOPPING : progress, seconds()]
+						.filter(Boolean)
+						.join(' · '));
 				const timer = setInterval(show, REFRESH_MS);
 				try {
 					results.push(

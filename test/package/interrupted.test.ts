@@ -1,7 +1,7 @@
 /** What the lab leaves when it is interrupted. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ import { ROOT } from '../../lab/paths';
 
 const TSX = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 /** Ends, as after Ctrl+C, while the package is copied into n8n's folder: the lock keeps the copy from going on. */
-const SCRIPT = `
+const STARTING = `
 	import { existsSync, readdirSync } from 'node:fs';
 	import { tmpdir } from 'node:os';
 	import { join } from 'node:path';
@@ -27,6 +27,26 @@ const SCRIPT = `
 	});
 `;
 
+/** Ends, as after Ctrl+C, while npm compiles the database driver. */
+const INSTALLING = `
+	import { existsSync, readdirSync } from 'node:fs';
+	import { tmpdir } from 'node:os';
+	import { join } from 'node:path';
+	import { installLab } from '${ROOT}/lab/n8n/installLab';
+	void installLab();
+	const look = () => {
+		const folder = readdirSync(tmpdir()).find((name) => name.startsWith('sqlite3-'));
+		if (folder === undefined || !existsSync(join(tmpdir(), folder, 'compiling'))) return void setTimeout(look, 10);
+		console.log(folder);
+		process.exit(130);
+	};
+	look();
+`;
+/** In place of npm: installs nothing, and compiles without end. */
+const NPM = `#!/bin/sh
+case "$*" in *rebuild*) touch compiling; exec sleep 60;; esac
+`;
+
 let folder: string;
 
 beforeEach(() => {
@@ -36,16 +56,71 @@ afterEach(() => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-test('a start of n8n that is interrupted before n8n runs leaves no folder', async () => {
-	const child = spawn(process.execPath, [TSX, '--eval', SCRIPT], {
+/**
+ * Runs a script that ends itself with 130, with the test's folder for temporary files.
+ *
+ * @returns What it prints, and which of its temporary folders are left.
+ */
+async function interrupt(script: string, prefix: string, env: NodeJS.ProcessEnv = {}) {
+	const child = spawn(process.execPath, [TSX, '--eval', script], {
 		cwd: ROOT,
-		env: { ...process.env, TMPDIR: folder },
+		env: { ...process.env, TMPDIR: folder, ...env },
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
 	let said = '';
 	child.stdout.on('data', (data: Buffer) => (said += data.toString()));
 	const [code] = (await once(child, 'close')) as [number];
+	return { said, code, left: readdirSync(folder).filter((name) => name.startsWith(prefix)) };
+}
+
+test('a start of n8n that is interrupted before n8n runs leaves no folder', async () => {
+	const { said, code, left } = await interrupt(STARTING, 'n8n-lab-');
 	expect(said).toMatch(/^n8n-lab-/);
-	expect(code).toBe(130);
-	expect(readdirSync(folder).filter((name) => name.startsWith('n8n-lab-'))).toStrictEqual([]);
+	expect({ code, left }).toStrictEqual({ code: 130, left: [] });
+}, 60_000);
+
+test('an installation that is interrupted while the database driver is compiled leaves no folder', async () => {
+	const bin = join(folder, 'bin');
+	mkdirSync(bin);
+	writeFileSync(join(bin, 'npm'), NPM, { mode: 0o755 });
+	const version = `0.0.${process.pid}`;
+	try {
+		const { said, code, left } = await interrupt(INSTALLING, 'sqlite3-', {
+			LAB_N8N_VERSION: version,
+			PATH: `${bin}:${process.env['PATH']}`,
+		});
+		expect(said).toMatch(/^sqlite3-/);
+		expect({ code, left }).toStrictEqual({ code: 130, left: [] });
+	} finally {
+		rmSync(join(ROOT, '.cache', `n8n-${version}`), { recursive: true, force: true });
+	}
+}, 60_000);
+
+/** Is interrupted in the middle of a step, and needs a moment to stop. */
+const IN_A_STEP = `
+	import { setTimeout } from 'node:timers/promises';
+	import { Running } from '${ROOT}/lab/services/Running';
+	import { step, stopOnSignals } from '${ROOT}/lab/services/step';
+	const running = new Running();
+	running.keep({ stop: () => setTimeout(1_500) });
+	stopOnSignals(running, () => 130);
+	void step('Work', async (showProgress) => {
+		showProgress('busy');
+		process.kill(process.pid, 'SIGINT');
+		await setTimeout(60_000);
+	});
+`;
+
+test('Ctrl+C in the middle of a step shows in a terminal that the program stops', () => {
+	const command = [process.execPath, TSX, '--eval', IN_A_STEP].map(
+		(part) => `'${part.replaceAll("'", String.raw`'\''`)}'`,
+	);
+	const line = `stty rows 40 columns 120; exec ${command.join(' ')}`;
+	const { stdout, status } = spawnSync('script', ['-qefc', line, '/dev/null'], {
+		cwd: ROOT,
+		encoding: 'utf8',
+		input: '',
+	});
+	expect(stdout).toMatch(/› Stopping … · \d s/);
+	expect(status).toBe(130);
 }, 60_000);
