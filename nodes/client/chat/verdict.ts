@@ -19,30 +19,28 @@ interface Facts {
 	readonly says: boolean;
 }
 
-/** The forms of replies: the first one that a reply has counts. */
+type FormRow = readonly [has: (facts: Facts) => boolean, error?: string];
+
+/** The forms of replies: the first one that a reply has counts. Then the error that it is to those who do not take it. */
 export const FORMS = {
-	failure: ({ end }) => end === 'failure',
-	refusal: ({ refusal }) => !isBlank(refusal),
-	'cut call': ({ asks, end }) => asks && end !== 'whole',
-	calls: ({ asks }) => asks,
-	work: ({ says, hasRun }) => !says && hasRun,
-	nothing: ({ says }) => !says,
-	cut: ({ end }) => end === 'length' || end === 'filter',
-	answer: () => true,
-} as const satisfies Readonly<Record<string, (facts: Facts) => boolean>>;
+	failure: [({ end }) => end === 'failure', 'The service reported an error during the reply'],
+	refusal: [({ refusal }) => !isBlank(refusal), 'The model refused to answer'],
+	'cut call': [
+		({ asks, end }) => asks && end !== 'whole',
+		'The reply was cut off in a tool call',
+	],
+	calls: [({ asks }) => asks],
+	work: [
+		({ says, hasRun }) => !says && hasRun,
+		'The service has run tools, but has not answered',
+	],
+	nothing: [({ says }) => !says, 'The model replied with neither an answer nor a tool call'],
+	cut: [({ end }) => end === 'length' || end === 'filter', 'The reply was cut off'],
+	answer: [() => true],
+} as const satisfies Readonly<Record<string, FormRow>>;
 
 /** What a reply is. */
 export type Form = keyof typeof FORMS;
-
-/** What a reply is to those who do not take its form: an error. */
-const ERRORS: Readonly<Record<Exclude<Form, 'calls' | 'answer'>, string>> = {
-	failure: 'The service reported an error during the reply',
-	refusal: 'The model refused to answer',
-	'cut call': 'The reply was cut off in a tool call',
-	work: 'The service has run tools, but has not answered',
-	nothing: 'The model replied with neither an answer nor a tool call',
-	cut: 'The reply was cut off',
-};
 
 /** What can be done about a reply that is no answer, by its end. */
 const ADVICE: Readonly<Record<End, AdviceCode>> = {
@@ -60,7 +58,7 @@ export function formOf(reply: ChatCompletion, taker: Taker): Form {
 	const says = !isBlank(message.content) || findMedia(reply).length > 0;
 	const calls = { asks: asked.length > 0, hasRun: ran.length > 0 };
 	const facts = { end: endOf(reason), refusal: message['refusal'], ...calls, says };
-	return (Object.keys(FORMS) as Form[]).find((form) => FORMS[form](facts))!;
+	return (Object.keys(FORMS) as Form[]).find((form) => FORMS[form][0](facts))!;
 }
 
 declare const judged: unique symbol;
@@ -90,7 +88,7 @@ export function judge(reply: ChatCompletion, taker: Taker, mayBeEmpty = false): 
 	const more = isRefusal ? `: ${oneLine(words)}` : form === 'cut' ? `, with ${reason}` : '';
 	const error = new ServiceError(
 		form === 'failure' ? 'stream' : 'protocol',
-		`${ERRORS[form]}${more}`,
+		`${FORMS[form][1]}${more}`,
 		[`The reply ended with ${reason}`, isRefusal ? 'rephraseQuestion' : ADVICE[end]],
 		{
 			...(words === '' ? {} : { serviceMessage: words }),
