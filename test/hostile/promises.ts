@@ -599,8 +599,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'A limit on requests in one execution',
 			'nodes/shared/chat/requestOptions.ts',
-			'if (sent >= limit) throw',
-			'if (sent < 0) throw',
+			'if (count.sent >= limit) throw',
+			'if (count.sent < 0) throw',
 			'nodes/maximumRequests',
 		],
 		[

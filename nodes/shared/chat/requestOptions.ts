@@ -2,7 +2,7 @@ import { extraFields, readJson, checkTools } from '../../client/chat/requestFiel
 import type { Answerer, Quota } from '../../client/chat/sendChat';
 
 import type { ChatRequest } from '../../client/chat/types';
-import { InputError, ServiceError } from '../../client/errors';
+import { rejectMistakes, ServiceError } from '../../client/errors';
 import { asJson, type JsonObject, withoutUndefined } from '../../client/json';
 import { shown } from '../../client/values';
 import { property } from '../form/fields';
@@ -14,11 +14,8 @@ import { type bindingFields, reasoningEffortField } from './properties';
 
 const MAX_STOP_WORDS = 4;
 
-/**
- * The optional request fields (spec 2.1, 8), by their names in camel case. An option that is not added, or is blank, is not
- * sent. Super Assistant and the chat model have these: the tools are their own, or their agent's.
- */
-export const assistantRequestFields = optional({
+/** The optional request fields (spec 2.1, 8), by their names in camel case. One that is not added, or is blank, is not sent. */
+const { toolChoice, responseFormat, ...common } = optional({
 	temperature: number('Temperature', {
 		help: 'Higher values are more creative, lower values more rigorous. Overrides the temperature of the application.',
 		default: 0.7,
@@ -42,13 +39,13 @@ export const assistantRequestFields = optional({
 			typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Stop Word' },
 		}),
 		(entered) => {
-			const words = [entered]
-				.flat()
-				.map((word) => shown(word ?? ''))
-				.filter((word) => word !== '');
-			const problem = `has ${words.length} entries`;
-			if (words.length > MAX_STOP_WORDS)
-				throw new InputError('Stop Words', problem, `Enter at most ${MAX_STOP_WORDS}`);
+			const all = [entered].flat().map((word) => shown(word ?? ''));
+			const words = all.filter((word) => word !== '');
+			const [problem, hint] = [
+				`has ${words.length} entries`,
+				`Enter at most ${MAX_STOP_WORDS}`,
+			];
+			rejectMistakes('Stop Words', [[words.length > MAX_STOP_WORDS, problem, hint]]);
 			return words.length === 0 ? undefined : words;
 		},
 	),
@@ -69,23 +66,31 @@ export const assistantRequestFields = optional({
 		min: -2,
 		max: 2,
 	}),
+	toolChoice: choice('Tool Choice', {
+		help: 'Whether the model may call tools',
+		default: 'auto',
+		choices: [
+			['Auto', 'auto', 'The model decides'],
+			['None', 'none', 'The model must not call a tool'],
+			['Required', 'required', 'The model must call at least one tool'],
+		],
+	}),
+	responseFormat: choice('Response Format', {
+		help: 'Format of the reply',
+		default: 'json_object',
+		choices: [
+			['JSON', 'json_object', 'The reply is JSON. Also ask for JSON in the prompt.'],
+			['Text', 'text', 'The reply is text'],
+		],
+	}),
 });
 
-/** With the choice of tools, which Agent with Tools declares in fields of its own. */
-export const agentRequestFields = {
-	...assistantRequestFields,
-	...optional({
-		toolChoice: choice('Tool Choice', {
-			help: 'Whether the model may call tools',
-			default: 'auto',
-			choices: [
-				['Auto', 'auto', 'The model decides'],
-				['None', 'none', 'The model must not call a tool'],
-				['Required', 'required', 'The model must call at least one tool'],
-			],
-		}),
-	}),
-};
+/** Super Assistant has its own tools. */
+export const assistantRequestFields = common;
+/** The tools of the chat model are those of its agent, which also reads the reply. */
+export const modelRequestFields = { ...common, responseFormat };
+/** Agent with Tools declares its tools in fields of its own. */
+export const agentRequestFields = { ...common, toolChoice };
 
 /** The optional request fields of Chat Completion. */
 export const requestFields = {
@@ -101,21 +106,6 @@ export const requestFields = {
 			return tools.length === 0 ? undefined : tools.map(asJson);
 		},
 	),
-};
-
-/** The format of the reply for a chat model, whose caller reads the reply. */
-export const modelRequestFields = {
-	...assistantRequestFields,
-	...optional({
-		responseFormat: choice('Response Format', {
-			help: 'Format of the reply',
-			default: 'json_object',
-			choices: [
-				['JSON', 'json_object', 'The reply is JSON. Also ask for JSON in the prompt.'],
-				['Text', 'text', 'The reply is text'],
-			],
-		}),
-	}),
 };
 
 /** How a chat call is made, apart from the fields of the request. */
@@ -142,24 +132,21 @@ export function requestQuota(context: NodeContext, limit: number): Quota | undef
 	if (!(limit > 0)) return undefined;
 	const state = nodeState<{ readonly execution: string; sent: number }>(context, 'requests');
 	const execution = context.getExecutionId();
-	const current = () => {
-		const kept = state.get();
-		return kept?.execution === execution ? kept : state.set({ execution, sent: 0 });
-	};
+	const kept = state.get();
+	const count = kept?.execution === execution ? kept : state.set({ execution, sent: 0 });
 	return {
-		isLeft: () => current().sent < limit,
+		isLeft: () => count.sent < limit,
 		take() {
-			const { sent } = current();
-			const message = `Maximum Requests is ${limit}, and this node has sent ${sent} in this execution`;
-			if (sent >= limit) throw new ServiceError('limit', message, QUOTA_HINT);
-			state.set({ execution, sent: sent + 1 });
+			const message = `Maximum Requests is ${limit}, and this node has sent ${count.sent} in this execution`;
+			if (count.sent >= limit) throw new ServiceError('limit', message, QUOTA_HINT);
+			count.sent += 1;
 		},
 	};
 }
 
-type RequestValues = Partial<
-	ValuesOf<typeof requestFields & Pick<typeof modelRequestFields, 'responseFormat'>>
-> & { readonly extraBody: JsonObject };
+type RequestValues = Partial<ValuesOf<typeof requestFields & typeof modelRequestFields>> & {
+	readonly extraBody: JsonObject;
+};
 
 /** The request fields that options give (spec 2.1), with the extra body fields. */
 export function optionalFields(values: RequestValues): JsonObject {
@@ -213,6 +200,8 @@ export function toFallbacks(
 }
 
 const NO_APP_CODE = 'Enter it, or switch on API Key Ends With an App Code in the credential';
+const TWO_APP_CODES = 'is entered, but the API Key of the credential ends with an app code as well';
+const ONE_APP_CODE = 'Leave App Code empty, or use a credential whose key has none';
 
 /**
  * The app code as a field of the request; none where the key ends with one. The specification does not say which of two
@@ -222,13 +211,9 @@ const NO_APP_CODE = 'Enter it, or switch on API Key Ends With an App Code in the
  */
 export function appField(entered: string, { hasApp }: Service): Pick<ChatRequest, 'app_code'> {
 	const appCode = entered.trim();
-	if (appCode === '' && !hasApp) throw new InputError('App Code', 'is empty', NO_APP_CODE);
-	if (appCode !== '' && hasApp) {
-		throw new InputError(
-			'App Code',
-			'is entered, but the API Key of the credential ends with an app code as well',
-			'Leave App Code empty, or use a credential whose key has none',
-		);
-	}
+	rejectMistakes('App Code', [
+		[appCode === '' && !hasApp, 'is empty', NO_APP_CODE],
+		[appCode !== '' && hasApp, TWO_APP_CODES, ONE_APP_CODE],
+	]);
 	return appCode === '' ? {} : { app_code: appCode };
 }
