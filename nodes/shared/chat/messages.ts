@@ -13,7 +13,7 @@ import type { ValuesOf } from '../form/form';
 import type { Service } from '../run/host';
 import type { NodeContext } from '../run/nodeContext';
 import { checkPrompt } from '../run/parameters';
-import type { inputFields, MessageEntry } from './properties';
+import { imagesField, type inputFields, type MessageEntry } from './properties';
 
 interface InputValues extends ValuesOf<typeof inputFields> {
 	readonly images: readonly FileEntry[];
@@ -82,7 +82,7 @@ function toMessage(
 	index: number,
 	urlsOf: (entries: readonly FileEntry[]) => readonly string[],
 ): JsonValue {
-	const urls = urlsOf(images?.image ?? []);
+	const urls = urlsOf(imagesField.parse(images));
 	const text = checkPrompt(content, `Messages: entry ${index + 1}`);
 	const message = { ...userMessage(text, role === 'user' ? urls : []), role };
 	if (role === 'tool') return asJson({ ...message, tool_call_id: toolCallId });

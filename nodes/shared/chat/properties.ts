@@ -15,6 +15,7 @@ import {
 	prompt,
 	text,
 	toggle,
+	type Entry,
 } from '../form/form';
 import { readModelCodes } from '../run/credential';
 import { parseModel } from '../run/parameters';
@@ -71,14 +72,35 @@ export const imagesField = entries<FileEntry>('Images', {
 /** The images of a prompt. */
 export const promptImagesField = changed(imagesField, FOR_PROMPT);
 
-/** A message as the form has it. */
-export interface MessageEntry {
-	readonly role: 'system' | 'user' | 'assistant' | 'tool';
-	readonly content?: unknown;
-	readonly images?: { readonly image?: readonly FileEntry[] };
-	readonly toolCallId?: string;
-	readonly toolCalls?: unknown;
-}
+/** The fields of a message. */
+const message = {
+	role: choice('Role', {
+		choices: [
+			['Assistant', 'assistant', 'A reply of the model'],
+			['System', 'system', 'Instructions for the model'],
+			['Tool', 'tool', 'The result of a tool call'],
+			['User', 'user', 'A message of the user'],
+		],
+		default: 'user',
+	}),
+	content: text('Content', {
+		typeOptions: { rows: 3 },
+		placeholder: 'e.g. What is in this picture?',
+	}),
+	images: changed(imagesField, { displayOptions: { show: { role: ['user'] } } }),
+	toolCallId: text('Tool Call ID', {
+		placeholder: 'e.g. call_1',
+		help: 'ID of the tool call that this result belongs to',
+		displayOptions: { show: { role: ['tool'] } },
+	}),
+	toolCalls: json('Tool Calls', {
+		default: '[]',
+		help: 'The tool calls of the model, as it sent them',
+		displayOptions: { show: { role: ['assistant'] } },
+	}),
+};
+
+export type MessageEntry = Entry<keyof typeof message>;
 
 /** The input: one prompt, a list of messages, or messages as JSON. */
 export const inputFields = {
@@ -115,36 +137,7 @@ export const inputFields = {
 		typeOptions: { sortable: true },
 		default: { message: [{ role: 'user', content: '' }] },
 		displayOptions: { show: { input: ['messages'] } },
-		entry: [
-			'Message',
-			'message',
-			{
-				role: choice('Role', {
-					choices: [
-						['Assistant', 'assistant', 'A reply of the model'],
-						['System', 'system', 'Instructions for the model'],
-						['Tool', 'tool', 'The result of a tool call'],
-						['User', 'user', 'A message of the user'],
-					],
-					default: 'user',
-				}),
-				content: text('Content', {
-					typeOptions: { rows: 3 },
-					placeholder: 'e.g. What is in this picture?',
-				}),
-				images: changed(imagesField, { displayOptions: { show: { role: ['user'] } } }),
-				toolCallId: text('Tool Call ID', {
-					placeholder: 'e.g. call_1',
-					help: 'ID of the tool call that this result belongs to',
-					displayOptions: { show: { role: ['tool'] } },
-				}),
-				toolCalls: json('Tool Calls', {
-					default: '[]',
-					help: 'The tool calls of the model, as it sent them',
-					displayOptions: { show: { role: ['assistant'] } },
-				}),
-			},
-		],
+		entry: ['Message', 'message', message],
 	}),
 	messagesJson: json('Messages (JSON)', {
 		typeOptions: { rows: 6 },

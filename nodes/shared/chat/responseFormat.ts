@@ -1,12 +1,13 @@
 import type { JsonFormat } from '../../client/chat/jsonReply';
 import { isJsonMode } from '../../client/chat/requestFields';
 import { schemaProblem } from '../../client/chat/jsonSchema';
-import { InputError } from '../../client/errors';
-import { isJsonObject, type JsonObject } from '../../client/json';
+import { rejectMistakes } from '../../client/errors';
+import { isJsonObject, objectOf, type JsonObject } from '../../client/json';
 import { choice, type ValuesOf } from '../form/form';
 import { readSchema, schemaFields } from './schemaForm';
 
 const LABEL = 'Response Format';
+const EMPTY_HINT = 'Add the fields of the reply, or set Response Format to JSON';
 
 /** The definition of a schema. */
 const SCHEMA = schemaFields({
@@ -57,13 +58,11 @@ export function toJsonFormat(values: FormatValues): JsonFormat | undefined {
 
 	const { defineSchema: define, fields, jsonSchema: schema, jsonExample: example } = values;
 	// Such a schema would only allow an empty object.
-	if (define === 'fields' && fields.length === 0) {
-		const hint = 'Add the fields of the reply, or set Response Format to JSON';
-		throw new InputError(LABEL, 'is JSON by Schema, but no field is defined', hint);
-	}
+	const isEmpty = define === 'fields' && fields.length === 0;
+	rejectMistakes(LABEL, [[isEmpty, 'is JSON by Schema, but no field is defined', EMPTY_HINT]]);
 	const found = readSchema({ define, fields, schema, example }, LABEL, 'field');
 	const problem = isJsonObject(found) ? schemaProblem(found) : 'it is not a JSON object';
-	if (isJsonObject(found) && problem === undefined) return { schema: found, repairAttempts };
 	const unusable = `has a schema that cannot be used: ${problem!}`;
-	throw new InputError(LABEL, unusable, 'Correct the JSON Schema');
+	rejectMistakes(LABEL, [[problem !== undefined, unusable, 'Correct the JSON Schema']]);
+	return { schema: objectOf(found), repairAttempts };
 }

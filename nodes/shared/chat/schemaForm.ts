@@ -1,7 +1,13 @@
 import { readJson } from '../../client/chat/requestFields';
 import { InputError, rejectMistakes } from '../../client/errors';
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../client/json';
-import { choice, entries, json, text, toggle } from '../form/form';
+import {
+	asJson,
+	isJsonObject,
+	parseJson,
+	type JsonObject,
+	type JsonValue,
+} from '../../client/json';
+import { choice, entries, json, text, toggle, type Entry } from '../form/form';
 
 /** The texts of a form that defines a JSON Schema by fields, as JSON or by an example. */
 interface SchemaForm {
@@ -67,21 +73,11 @@ export function schemaFields({ define, fields, entry, show, ...texts }: SchemaFo
 }
 
 /** A field as entered in the form or returned by expressions. */
-export interface FieldEntry {
-	readonly name?: unknown;
-	readonly type?: string;
-	readonly description?: unknown;
-	readonly required?: boolean;
-	/** Allowed values, separated by commas. */
-	readonly values?: unknown;
-}
+type FieldEntry = Entry<'name' | 'type' | 'description' | 'required' | 'values'>;
 
 /** The values of the form. */
-export interface SchemaEntry {
-	readonly define?: 'fields' | 'schema' | 'example' | null | undefined;
+export interface SchemaEntry extends Entry<'define' | 'schema' | 'example'> {
 	readonly fields?: readonly FieldEntry[] | null | undefined;
-	readonly schema?: unknown;
-	readonly example?: unknown;
 }
 
 /**
@@ -94,7 +90,7 @@ export function readSchema(
 	{ define, fields, schema, example }: SchemaEntry,
 	label: string,
 	kind: 'field' | 'parameter',
-): JsonValue {
+): JsonValue | undefined {
 	switch (define ?? 'fields') {
 		case 'fields':
 			return fieldsSchema(fields ?? [], label, kind);
@@ -102,28 +98,31 @@ export function readSchema(
 			return readJson(schema ?? '{}', `${label}, its schema`);
 		case 'example':
 			return inferSchema(readJson(example ?? '{}', `${label}, its example`));
+		default:
+			return undefined;
 	}
 }
 
+const ALLOWED_HINT =
+	'Correct Allowed Values, or leave it empty. An object can have no allowed values';
 /** Types whose Allowed Values are not texts: what a value is, and whether a JSON value is one. */
-const VALUE_TYPES = new Map<string, readonly [kind: string, isValid: (value: unknown) => boolean]>([
-	['integer', ['an integer', Number.isInteger]],
-	['number', ['a number', Number.isFinite]],
-	['boolean', ['true or false', (value) => typeof value === 'boolean']],
-	['object', ['an object', () => false]],
-]);
+const VALUE_TYPES = new Map<unknown, readonly [kind: string, isValid: (value: unknown) => boolean]>(
+	[
+		['integer', ['an integer', Number.isInteger]],
+		['number', ['a number', Number.isFinite]],
+		['boolean', ['true or false', (value) => typeof value === 'boolean']],
+		['object', ['an object', () => false]],
+	],
+);
 
 function fieldsSchema(entries: readonly FieldEntry[], label: string, kind: string): JsonObject {
 	const properties = new Map<string, JsonObject>();
 	for (const entry of entries) {
 		const name = textOf(entry.name);
+		const repeats = `repeats the ${kind} ${name}`;
 		rejectMistakes(label, [
 			[name === '', `has a ${kind} without a name`, `Name the ${kind}, or remove it`],
-			[
-				properties.has(name),
-				`repeats the ${kind} ${name}`,
-				`Give each ${kind} a unique name`,
-			],
+			[properties.has(name), repeats, `Give each ${kind} a unique name`],
 		]);
 		properties.set(name, fieldSchema(entry, `${label}, ${kind} ${name}`));
 	}
@@ -144,23 +143,19 @@ function fieldSchema(
 	const allowed = texts.filter(Boolean).map((text) => readAllowed(text, type, label));
 	const choice = allowed.length === 0 ? {} : { enum: allowed };
 	const isList = type === 'array' && allowed.length > 0;
-	return {
+	return asJson({
 		type,
 		...(textOf(description) === '' ? {} : { description: textOf(description) }),
 		...(isList ? { items: { type: 'string', ...choice } } : choice),
-	};
+	});
 }
 
-function readAllowed(text: string, type: string, label: string): JsonValue {
+function readAllowed(text: string, type: unknown, label: string): JsonValue {
 	const [kind, isValid] = VALUE_TYPES.get(type) ?? [];
 	if (isValid === undefined) return text;
 	const value = parseJson(text.toLowerCase());
 	if (value !== undefined && isValid(value)) return value;
-	throw new InputError(
-		label,
-		`allows ${text}, which is not ${kind!}`,
-		'Correct Allowed Values, or leave it empty. An object can have no allowed values',
-	);
+	throw new InputError(label, `allows ${text}, which is not ${kind!}`, ALLOWED_HINT);
 }
 
 /** The text of a field, whatever its expression returns. */
@@ -175,19 +170,16 @@ export function textOf(value: unknown): string {
 export function inferSchema(example: JsonValue): JsonObject {
 	if (Array.isArray(example)) {
 		const [first] = example;
-		return first === undefined
-			? { type: 'array' }
-			: { type: 'array', items: inferSchema(first) };
+		return { type: 'array', ...(first !== undefined && { items: inferSchema(first) }) };
 	}
 	if (isJsonObject(example)) {
 		const entries = Object.entries(example);
+		const schemas = entries.map(([key, value]) => [key, inferSchema(value ?? null)] as const);
 		return {
 			type: 'object',
-			properties: Object.fromEntries(
-				entries.map(([key, value]) => [key, inferSchema(value ?? null)]),
-			),
-			required: entries.map(([key]) => key),
-			...(entries.length === 0 ? {} : { additionalProperties: false }),
+			properties: Object.fromEntries(schemas),
+			required: Object.keys(example),
+			...(entries.length > 0 && { additionalProperties: false }),
 		};
 	}
 	if (example === null) return {};

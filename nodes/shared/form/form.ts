@@ -150,6 +150,9 @@ interface Entries extends More {
 	readonly entry: readonly [label: string, name: string, fields: Fields];
 }
 
+/** The fields of an entry as they were entered: an expression may return anything. */
+export type Entry<F extends string> = Readonly<Partial<Record<F, unknown>>>;
+
 /** A list of entries with several fields each, as they were entered; empty unless it has a default. */
 export function entries<T>(label: string, { entry, ...more }: Entries): Declared<readonly T[]> {
 	const [title, name, fields] = entry;
