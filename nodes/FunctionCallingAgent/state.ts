@@ -10,7 +10,7 @@ import {
 import { settled } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
-import { isLive, showFailure } from '../shared/chat/chatStream';
+import { isLive, showNotice } from '../shared/chat/chatStream';
 import { memoryKeyOf, recall } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
 import { boundFields, toFallbacks } from '../shared/chat/requestOptions';
@@ -18,7 +18,7 @@ import { toJsonFormat } from '../shared/chat/responseFormat';
 import { stopOnError } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
-import { toNodeError } from '../shared/run/nodeErrors';
+import { toNodeError, visitorText } from '../shared/run/nodeErrors';
 import { checkDrawing, checkReturns, readDrawing } from './drawing';
 import { agentForm, isSingleOutput, toSettings } from './properties';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
@@ -167,7 +167,7 @@ export function failSlots(
 		const { item, conversation, hasDetails = false } = slot;
 		const nodeError = toNodeError(context.getNode(), error, item);
 		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
-		if (!isShown && isLive(context)) showFailure(context, item, nodeError);
+		if (!isShown && isLive(context)) showNotice(context, item, visitorText(nodeError));
 		const failure = failureJson(context, nodeError, error, hasDetails);
 		if (conversation !== undefined && failure['details'] !== undefined) {
 			const { rounds, messages } = closeOpenCalls(conversation, 'the conversation failed');

@@ -138,16 +138,14 @@ async function ask(
 	const chat: Chat = async ({ messages, ...rest }) => {
 		const inSession = id === undefined ? {} : { session_id: id };
 		// The assistant remembers the others.
-		const sent = { ...inSession, ...rest, messages: messages.slice(-1) };
-		const reply = reportCall(context, await send(sent));
+		const question = { ...inSession, ...rest, messages: messages.slice(-1) };
+		const reply = reportCall(context, await send(question));
 		id = reply.session_id ?? id;
 		events.push(...[reply['events'] ?? []].flat());
 		return reply;
 	};
-	const completion = await withJson(
-		chat,
-		format,
-	)(request).catch(async (error: unknown) => {
+	const sent = withJson(chat, format)(request);
+	const completion = await sent.catch(async (error: unknown) => {
 		// Also when the reply broke off: the assistant remembers what it did in the session.
 		const { subject } = error instanceof ServiceError ? error.details : {};
 		await session.remember(subject?.['session_id']);

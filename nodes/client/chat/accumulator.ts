@@ -248,14 +248,9 @@ function toChoice(
 
 /**
  * Reads the content of a reply or of a delta (spec 2.4, 2.5), which some servers send as parts, one or a list: all its text,
- * null without content, and the parts that are not text, such as images, as the service sent them.
+ * null without content; the parts that are not text, such as images, as the service sent them; and the words of a refusal.
  */
-export function readContent(content: JsonValue = null): {
-	readonly text: string | null;
-	readonly parts: readonly JsonValue[];
-	/** The words of the parts with a refusal. */
-	readonly refusal: string;
-} {
+export function readContent(content: JsonValue = null) {
 	if (content === null || typeof content === 'string')
 		return { text: content, parts: NO_PARTS, refusal: '' };
 	let all = '';

@@ -195,16 +195,11 @@ function readBody(body: JsonObject, endpoint: Endpoint, onDelta: OnDelta): ChatC
 	const { reasoning_content = thought } = said;
 	// Beside an answer an error tells of something else, unless the choice itself has it.
 	const isAnswered = tool_calls !== undefined || !isBlank(content);
-	if (
-		errorIn(isAnswered ? { ...body, error: null } : body) ||
-		(!isEmpty && !isJsonObject(message))
-	) {
-		// An empty list of choices is nothing that has arrived.
-		throw withReply(
-			bodyError(endpoint, body),
-			isEmpty ? { ...body, choices: undefined } : body,
-		);
-	}
+	const error = errorIn(isAnswered ? { ...body, error: null } : body);
+	// An empty list of choices is nothing that has arrived.
+	const arrived = isEmpty ? { ...body, choices: undefined } : body;
+	if (error || (!isEmpty && !isJsonObject(message)))
+		throw withReply(bodyError(endpoint, body), arrived);
 	if (!isJsonObject(message)) return { ...body, ...toCompletion(startAccumulator()) };
 	const { text, parts, refusal } = readContent(content);
 	const { text: reasoning } = readContent(reasoning_content);

@@ -74,34 +74,25 @@ export function checkMessages(
  * @throws InputError with the number of the misplaced entry and the reason.
  */
 export function checkOrder(messages: readonly ChatMessage[], label: string): void {
-	let openCallIds = new Set<string>();
-	for (const [index, { role, tool_call_id: id, tool_calls }] of messages.entries()) {
+	let open = new Set<string>();
+	for (const [index, { role, tool_call_id: id, tool_calls: calls }] of messages.entries()) {
 		const isResult = role === 'tool';
-		const isLost = isResult && !openCallIds.delete(id ?? '');
-		const [first] = isResult ? [] : openCallIds;
-		rejectMistakes(
-			`${label}: entry ${index + 1}`,
-			[
-				[isLost, 'is a tool result without a matching tool call', CALLED_HINT],
-				[
-					first !== undefined,
-					`comes before the result of the tool call ${oneLine(first ?? '')}`,
-				],
-			],
-			TOOL_RESULT_HINT,
-		);
-		if (!isResult) openCallIds = new Set((tool_calls ?? []).map((call) => call.id));
+		const isLost = isResult && !open.delete(id ?? '');
+		const [first] = isResult ? [] : open;
+		const isEarly = `comes before the result of the tool call ${oneLine(first ?? '')}`;
+		rejectMistakes(`${label}: entry ${index + 1}`, [
+			[isLost, 'is a tool result without a matching tool call', CALLED_HINT],
+			[first !== undefined, isEarly, TOOL_RESULT_HINT],
+		]);
+		if (!isResult) open = new Set((calls ?? []).map((call) => call.id));
 	}
 	const { role = '' } = messages.at(-1) ?? {};
-	const [open] = openCallIds;
-	rejectMistakes(
-		label,
-		[
-			[role === '', 'is empty', LAST_HINT],
-			[open !== undefined, `has no result for the tool call ${oneLine(open ?? '')}`],
-		],
-		TOOL_RESULT_HINT,
-	);
+	const [first] = open;
+	const isOpen = `has no result for the tool call ${oneLine(first ?? '')}`;
+	rejectMistakes(label, [
+		[role === '', 'is empty', LAST_HINT],
+		[first !== undefined, isOpen, TOOL_RESULT_HINT],
+	]);
 	const isLast = role === 'system' || role === 'assistant';
 	rejectMistakes(`${label}: the last entry`, [[isLast, `has the role ${role}`, LAST_HINT]]);
 }

@@ -145,7 +145,8 @@ export async function askAssistant(
 		onDelta?.(delta);
 	}
 
-	function withProgress(error: unknown): never {
+	const sent = completeChat(http, request, { ...options, onDelta: collect });
+	const completion = await sent.catch((error: unknown) => {
 		if (!(error instanceof ServiceError)) throw error;
 		const explained = explainServiceLimit(error, clock.now() - startMs);
 		const { partial, subject } = explained.details;
@@ -156,10 +157,7 @@ export async function askAssistant(
 			// A canceled request may have reached the service, like one whose connection broke.
 			...(isCanceled(explained) && { outcomeUnknown: true }),
 		});
-	}
-
-	const sent = completeChat(http, request, { ...options, onDelta: collect });
-	const completion = await sent.catch(withProgress);
+	});
 	return events.length === 0 ? completion : { ...completion, events };
 }
 

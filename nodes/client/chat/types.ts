@@ -76,13 +76,11 @@ const REASONS: Readonly<Record<Exclude<End, 'unknown'>, readonly unknown[]>> = {
 	filter: ['content_filter', 'sensitive'],
 	failure: ['error', 'network_error', 'insufficient_system_resource'],
 };
-const ENDS = new Map(
-	Object.entries(REASONS).flatMap(([end, reasons]) => reasons.map((each) => [each, end as End])),
-);
 
 /** How a reply with this finish reason ended. Only one that ended as a whole has tool calls that can be run. */
 export function endOf(finishReason: unknown): End {
-	return ENDS.get(finishReason) ?? 'unknown';
+	const ends = Object.keys(REASONS) as (keyof typeof REASONS)[];
+	return ends.find((end) => REASONS[end].includes(finishReason)) ?? 'unknown';
 }
 
 /** A non-streamed chat body, or a stream accumulated into the same form (spec 2.4 to 2.6). */

@@ -40,22 +40,18 @@ export function showReply(
 	sendText: SendText | undefined,
 	show: { readonly reasoning: boolean; readonly tools?: boolean },
 ): ((delta: ChatDelta) => boolean) | undefined {
+	if (sendText === undefined) return undefined;
 	let isReasoning = false;
-	return (
-		sendText &&
-		(({ content, reasoning, progress }) => {
-			if (show.tools === true) {
-				for (const line of progress.map(progressLine))
-					if (line !== '') sendText(toChatNotice(line));
-			}
-			const thought = show.reasoning ? reasoning : '';
-			const hasThought = isReasoning || thought !== '';
-			isReasoning = hasThought && content === '';
-			const text = thought + (hasThought && content !== '' ? '\n\n' : '') + content;
-			if (text !== '') sendText(text);
-			return text !== '';
-		})
-	);
+	return ({ content, reasoning, progress }) => {
+		for (const line of show.tools === true ? progress.map(progressLine) : [])
+			if (line !== '') sendText(toChatNotice(line));
+		const thought = show.reasoning ? reasoning : '';
+		const hasThought = isReasoning || thought !== '';
+		isReasoning = hasThought && content === '';
+		const text = thought + (hasThought && content !== '' ? '\n\n' : '') + content;
+		if (text !== '') sendText(text);
+		return text !== '';
+	};
 }
 
 const { streaming, output } = form(replyFields()).fields;
@@ -138,16 +134,8 @@ export async function withChatStream<T>(
 	}
 }
 
-/** Shows the failure of an item that nothing was shown of. With *On Error: Continue* nobody else does. */
-export function showFailure(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	error: ReturnType<typeof toNodeError>,
-): void {
-	showNotice(context, itemIndex, visitorText(error));
-}
-
-function showNotice(context: IExecuteFunctions, itemIndex: number, text: string): void {
+/** Shows what has become of an item that nothing was shown of. With *On Error: Continue* nobody else does. */
+export function showNotice(context: IExecuteFunctions, itemIndex: number, text: string): void {
 	context.sendChunk('begin', itemIndex);
 	context.sendChunk('item', itemIndex, toChatNotice(text));
 	context.sendChunk('end', itemIndex);

@@ -13,18 +13,17 @@ import { mimeTypeOf } from '../../client/fileTypes';
 import { decodeFile, downloadFile, type Download } from '../files/download';
 import { type DownloadLimits, toDownloadLimits } from '../files/downloadLimits';
 import { ANY_FILE } from '../files/judgeFile';
+import type { ValuesOf } from '../form/form';
 import { n8nService } from '../run/host';
 import { isToolRun } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
+import type { replyOptions } from './properties';
 
 /** Limit for the files of all replies of one run, in megabytes. */
 const MAX_TOTAL_SIZE = 10_000;
 
 /** How the files of a reply are downloaded; undefined where they are not. */
-export const toMedia = (options: {
-	readonly downloadMedia: boolean;
-	readonly maximumFileSize: number;
-}) =>
+export const toMedia = (options: ValuesOf<typeof replyOptions>) =>
 	options.downloadMedia
 		? toDownloadLimits({ ...options, maximumTotalSize: MAX_TOTAL_SIZE })
 		: undefined;
@@ -63,11 +62,8 @@ export async function withMedia(
 	const named = namedFiles(reply, baseUrl);
 
 	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {
-		const fetched = fetchFile(context, entry, index, {
-			limits: download,
-			isFromModel: !named.has(entry.url),
-		});
-		const file = await settled(fetched);
+		const how = { limits: download, isFromModel: !named.has(entry.url) };
+		const file = await settled(fetchFile(context, entry, index, how));
 		if ('error' in file && isCanceled(file.error)) throw file.error;
 		return file;
 	});
