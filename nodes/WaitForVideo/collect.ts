@@ -2,14 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { emptyText, InputError } from '../client/errors';
 import { isUnknown, type TaskPoll } from '../client/video/poll/task';
-import {
-	forRows,
-	MAX_CONDITIONS,
-	onTable,
-	PAGE,
-	type Condition,
-	type Row,
-} from '../shared/ledger/dataTable';
+import { oneOf, onTable, PAGE, type Condition, type Row } from '../shared/ledger/dataTable';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
 import { accountOf, hostOf, isOfHost } from '../shared/run/credential';
 import { nodeState, hint } from '../shared/run/nodeContext';
@@ -241,10 +234,9 @@ export async function releaseUnknown(
 	const others = tasks.filter(isOther).map(({ task_id: id }) => id);
 	if (others.length === 0) return tasks;
 	const set = { collected_at: new Date(0).toISOString() };
-	const ofOthers = others.map((id): Condition => ['task_id', 'eq', id]);
-	const steps = forRows(ofOthers, (where) => ({ set, where }));
 	// Otherwise they are free in 15 minutes.
-	await onTable(context, TASK_TABLE, ...steps).catch(() => undefined);
+	const release = { set, where: oneOf('task_id', others) };
+	await onTable(context, TASK_TABLE, release).catch(() => undefined);
 	hint(
 		context,
 		`Tasks that the service does not know with this API key: ${named(others)}. They were created with another one, and stay open for it`,
@@ -271,12 +263,10 @@ export async function unansweredOf(
 	context: IExecuteFunctions,
 	rows: readonly Row[],
 ): Promise<readonly Row[]> {
-	const sent = rows.filter((row) => taskIdOf(row) === '').slice(0, MAX_CONDITIONS);
-	if (sent.length === 0) return [];
+	const sent = rows.filter((row) => taskIdOf(row) === '');
 	// Where n8n was killed while it replaced the row by the one with the answer, both are there.
-	const sameCall = await onTable(context, TASK_TABLE, {
-		find: { any: sent.map(({ call }) => ['call', 'eq', call as string] as const) },
-	});
+	const calls = sent.map(({ call }) => call);
+	const sameCall = await onTable(context, TASK_TABLE, { find: oneOf('call', calls) });
 	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
 	return sent.filter(({ call }) => !answered.has(call));
 }

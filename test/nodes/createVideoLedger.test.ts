@@ -261,6 +261,13 @@ describe('the rows of an execution', () => {
 		expect(outputs[0]).toHaveLength(1);
 		expect(tables.calls).toBe(0);
 	});
+
+	test('Task Ledger is off: none, also where the creations take longer than a second', async () => {
+		skipsPauses = true;
+		await run(['a', 'b'], { taskLedger: false, concurrency: 1 });
+		expect(sent()).toStrictEqual(['a', 'b']);
+		expect(tables.calls).toBe(0);
+	});
 });
 
 describe('a retry after a kill', () => {

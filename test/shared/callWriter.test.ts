@@ -25,7 +25,7 @@ function start(
 	const calls = Array.from({ length: count }, (_, call) => {
 		const pending = `key of ${call}`;
 		if (reserved) rows.push({ call, status: 'reserved', pending });
-		const replaces = reserved ? [['pending', 'eq', pending] as const] : [];
+		const replaces = reserved ? [pending] : [];
 		return { row: { call, ...more }, replaces };
 	});
 	const writer = callWriter(calls, concurrency, clock, async (steps) => {

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, IWorkflowBase } from 'n8n-workflow';
 
+import { oneOf } from '../../nodes/shared/ledger/dataTable';
 import type { Origin } from '../../nodes/shared/ledger/origin';
 import { ownRows } from '../../nodes/shared/ledger/ownRows';
 import { RESERVATION_MS } from '../../nodes/shared/ledger/paidCall';
@@ -58,6 +59,19 @@ test('a row that n8n has inserted twice is removed twice', async () => {
 	await insert('a', 'a');
 	await rows.run([REMOVAL]);
 	expect(tables.rows).toStrictEqual([]);
+});
+
+test('many values are looked for in parts, as a database limits the conditions of a statement', async () => {
+	const { tables, rows, insert } = start(1);
+	const names = Array.from({ length: 450 }, (_, index) => `${index}`);
+	await insert(...names);
+	const [found, removed] = [names.slice(1), names.slice(0, 449)];
+	const read = await rows.run([{ find: oneOf('pending', found) }]);
+	expect(read.map(({ pending }) => pending)).toStrictEqual(found);
+	await rows.run([{ remove: oneOf('pending', removed) }]);
+	expect(tables.rows.map(({ pending }) => pending)).toStrictEqual(['449']);
+	const three = (name: string) => [name, name, name];
+	expect(tables.operations).toStrictEqual(['insert', ...three('get'), ...three('deleteRows')]);
 });
 
 test('of few calls the IDs are not read', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Settled } from '../../client/concurrency';
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../client/errors';
-import type { Condition, Row, TableSchema } from './dataTable';
+import type { Row, TableSchema } from './dataTable';
 import type { Origin } from './origin';
 
 /** A kind of paid calls: their table, and how a result is kept in it. */
@@ -66,8 +66,8 @@ export interface AskedCall extends Omit<PlannedCall, 'entered' | 'files'>, Requi
 	readonly lock: string;
 	/** ID of its reservation, by which it claims its key or its place within a limit. */
 	readonly claim: string;
-	/** The reservation, if there is one. */
-	readonly replaces: readonly Condition[];
+	/** `pending` of its reservation, if there is one. */
+	readonly replaces: readonly string[];
 }
 
 /** A call with its outcome: a result, or a failure after which the service may have done the work. */

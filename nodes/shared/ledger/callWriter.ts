@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
+import { settled } from '../../client/concurrency';
 import type { Clock } from '../../client/ports';
 import type { AskedCall } from './call';
-import { removals, TableError, type Condition, type Row, type Step } from './dataTable';
+import { oneOf, TableError, type Row, type Step } from './dataTable';
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
 const FLUSH_MS = 1_000;
@@ -27,24 +28,24 @@ export function callWriter(
 	clock: Clock,
 	write: (steps: readonly Step[]) => Promise<unknown>,
 ) {
-	/** The announced calls without an answer, each with the condition that finds its row; undefined before it is stored. */
-	const open = new Map<number, Condition | undefined>();
+	/** The rows that each call has, or may have, in the table, by `pending`. */
+	const rows = calls.map(({ replaces }) => replaces);
+	/** What takes the place of these rows with the next write: a row, or none. */
+	const due = new Map<number, Row | undefined>();
+	/** The announced calls without an answer, each with the time when it was sent. */
+	const open = new Map<number, number>();
 	/** The calls that are not announced, in their order. */
 	const unused = new Set(calls.keys());
 	/** The announced calls that are not under way. */
 	const next = new Set<number>();
 	const closed = new AbortController();
-	const sentAtMs = new Map<number, number>();
 	/** How long the last write and the last call took. */
 	let [writeMs, callMs] = [0, Infinity];
 	let isBroken = false;
 	/** Whether the last write failed. */
 	let hasFailed = false;
-	/** What the next write inserts, removes after that, and removes in any case. */
-	let answers: Row[] = [];
-	let replaced: Condition[] = [];
-	let unsent: Condition[] = [];
 	let running: Promise<void> | undefined;
+	let isFlushing = false;
 
 	/** How many calls are announced before their turn. */
 	const ahead = () => (writeMs > LONG_WRITE * callMs ? concurrency : 0);
@@ -56,35 +57,20 @@ export function callWriter(
 			next.add(index);
 		}
 		const startMs = clock.now();
-		const [inserted, removed, freed] = [answers, replaced, unsent];
-		[answers, replaced, unsent] = [[], [], []];
-		const added = [...open.keys()].filter((index) => open.get(index) === undefined);
-		const columns = { status: 'sent', sent_at: new Date(startMs).toISOString() };
-		const rows = added.map((index) => ({
-			...calls[index]!.row,
-			...columns,
-			pending: randomUUID(),
-		}));
-		const old = [...removed, ...freed, ...added.flatMap((index) => calls[index]!.replaces)];
-		const stored = rows.map(({ pending }): Condition => ['pending', 'eq', pending]);
-		hasFailed = await write([{ insert: [...inserted, ...rows] }, ...removals(old), ...more])
-			.then(() => false)
-			.catch((error: unknown) => {
-				isBroken = !(error instanceof TableError && error.reason === 'failed');
-				return true;
-			});
+		const batch = [...due].map(([index, row]) => ({ index, row, pending: randomUUID() }));
+		const insert = batch.flatMap(({ row, pending }) => (row ? { ...row, pending } : []));
+		const replaced = batch.flatMap(({ index }) => rows[index]!);
+		const steps = [{ insert }, { remove: oneOf('pending', replaced) }, ...more];
+		const outcome = await settled(write(steps));
+		hasFailed = 'error' in outcome;
+		const { error } = outcome as { readonly error?: unknown };
+		isBroken = hasFailed && !(error instanceof TableError && error.reason === 'failed');
 		writeMs = clock.now() - startMs;
-		if (hasFailed) {
-			answers.unshift(...inserted);
-			// It may have been written in part.
-			replaced.push(...removed, ...stored);
-			unsent.push(...freed);
-			return;
+		for (const { index, row, pending } of batch) {
+			// A write that failed may have been done in part.
+			rows[index] = [...(hasFailed ? rows[index]! : []), ...(row ? [pending] : [])];
+			if (!hasFailed && due.get(index) === row) due.delete(index);
 		}
-		added.forEach((index, position) => {
-			if (open.has(index)) open.set(index, stored[position]);
-			else replaced.push(stored[position]!);
-		});
 	}
 
 	/** Calls that are under way together often end together. */
@@ -105,13 +91,17 @@ export function callWriter(
 
 	/** Writes answers for which no announcement comes: the next one may be minutes away. */
 	async function flush(): Promise<void> {
-		await clock.sleep(FLUSH_MS, closed.signal);
-		await written(() => answers.length > 0 && !hasFailed && !closed.signal.aborted);
+		isFlushing = true;
+		await clock.sleep(FLUSH_MS, closed.signal).catch(() => undefined);
+		isFlushing = false;
+		await written(() => due.size > 0 && !hasFailed && !closed.signal.aborted);
 	}
 
 	function add(index: number): void {
 		unused.delete(index);
-		open.set(index, undefined);
+		open.set(index, -Infinity);
+		const sent_at = new Date(clock.now()).toISOString();
+		due.set(index, { ...calls[index]!.row, status: 'sent', sent_at });
 	}
 
 	return {
@@ -120,33 +110,31 @@ export function callWriter(
 			next.delete(index);
 			if (unused.has(index)) add(index);
 			if (isBroken) return false;
-			const isStored = () => open.get(index) !== undefined;
 			const isNextDue = () => unused.size > 0 && next.size === 0 && ahead() > 0;
-			if (!isStored()) await written(() => !isStored());
+			if (due.has(index)) await written(() => due.has(index));
 			else if (isNextDue()) void written(() => isNextDue() && !closed.signal.aborted);
-			sentAtMs.set(index, clock.now());
-			return isStored();
+			open.set(index, clock.now());
+			return !due.has(index);
 		},
 		/** Replaces the row of a call; without a row the call leaves none. Written with the next announcement. */
 		settle(index: number, row?: Row): void {
-			callMs = clock.now() - (sentAtMs.get(index) ?? -Infinity);
-			const stored = open.get(index);
-			const rows = stored === undefined ? calls[index]!.replaces : [stored];
-			(row === undefined ? unsent : replaced).push(...rows);
+			callMs = clock.now() - open.get(index)!;
 			open.delete(index);
-			// Where the execution is canceled, `close` writes the answers.
-			if (row && answers.push(row) === 1) void flush().catch(() => undefined);
+			due.set(index, row);
+			if (row !== undefined && !isFlushing) void flush();
 		},
 		/** Writes what is left, then runs more steps. Calls that were not sent leave no row, and what their rows would have replaced goes. */
 		async close(more: readonly Step[]): Promise<void> {
 			closed.abort();
 			while (running !== undefined) await running;
-			for (const index of [...next, ...unused]) this.settle(index);
+			for (const index of [...next, ...unused])
+				if (next.has(index) || rows[index]!.length > 0) due.set(index, undefined);
 			unused.clear();
-			if (replaced.length + unsent.length + answers.length > 0) await writeAll(more);
+			if (due.size > 0) await writeAll(more);
+			if (!hasFailed) return;
 			// A table that is full takes no rows, but gives them back.
-			if (hasFailed && unsent.length > 0)
-				await write(removals(unsent)).catch(() => undefined);
+			for (const [index, row] of due) if (row) due.delete(index);
+			await writeAll();
 		},
 	};
 }

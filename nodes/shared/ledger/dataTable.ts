@@ -53,17 +53,22 @@ export type Step =
 export const PAGE = 1_000;
 
 /** Conditions of one filter: a database limits the depth of an expression. */
-export const MAX_CONDITIONS = 200;
+const MAX_CONDITIONS = 200;
 
-/** The steps for all rows of which one of these conditions holds. */
-export function forRows(conditions: readonly Condition[], toStep: (rows: Filter) => Step): Step[] {
-	return slices(conditions, MAX_CONDITIONS).map((any) => toStep({ any }));
+/** The rows whose column has one of these values. */
+export function oneOf(column: string, values: readonly unknown[]): Filter {
+	return { any: values.map((value) => [column, 'eq', value as string | number]) };
 }
 
-/** The steps that remove these rows. */
-export function removals(conditions: readonly Condition[]): Step[] {
-	return forRows(conditions, (remove) => ({ remove }));
+/** The step for other rows: one step for each filter. */
+export function forRows(step: Step, change: (rows: Filter) => readonly Filter[]): readonly Step[] {
+	if ('find' in step) return change(step.find).map((find) => ({ ...step, find }));
+	if ('set' in step) return change(step.where).map((where) => ({ ...step, where }));
+	return 'remove' in step ? change(step.remove).map((remove) => ({ remove })) : [step];
 }
+
+const inParts = (rows: Filter): readonly Filter[] =>
+	'all' in rows ? [rows] : slices(rows.any, MAX_CONDITIONS).map((any) => ({ any }));
 
 /**
  * Errors that pass by themselves: the database is locked, too busy for another connection or transaction, or n8n connects
@@ -103,7 +108,7 @@ const UNSUPPORTED =
  * Community nodes have no access to data tables themselves: n8n's Data Table node runs in a sub-workflow. A call takes 25
  * to 65 ms whatever it does, so several steps and many rows go into one.
  *
- * @returns The rows that the last step finds or sets; none for another step. Steps without rows to write are left out.
+ * @returns The rows that the last step finds or sets; none for another step. Steps without rows are left out.
  * @throws TableError when this n8n has no data tables a node can create, or when the table has other columns.
  */
 export async function onTable(
@@ -111,8 +116,22 @@ export async function onTable(
 	schema: TableSchema,
 	...given: readonly Step[]
 ): Promise<readonly Row[]> {
-	const steps = given.filter((step) => rowsOf(step)?.length !== 0);
-	if (steps.length === 0) return [];
+	const due = given.filter((step) => rowsOf(step)?.length !== 0);
+	const parts = due.map((step) => [...forRows(step, inParts)]);
+	// A sub-workflow returns the rows of its last step.
+	const more = 'find' in (due.at(-1) ?? {}) ? parts.at(-1)!.splice(1) : [];
+	const rows: Row[] = [];
+	for (const steps of [parts.flat(), ...more.map((step) => [step])])
+		if (steps.length > 0) rows.push(...(await runAgain(context, schema, steps)));
+	return rows;
+}
+
+/** Runs steps, and again after an error that passes by itself. */
+async function runAgain(
+	context: IExecuteFunctions,
+	schema: TableSchema,
+	steps: readonly Step[],
+): Promise<readonly Row[]> {
 	const clock = n8nClock(context);
 	const pausesMs = [...RETRY_PAUSES_MS];
 	for (;;) {

@@ -2,11 +2,11 @@ import { readResult, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import type { AskedCall } from './call';
 import { pauseMs } from './claim';
-import { forRows, PAGE, removals, type Condition, type Row, type Step } from './dataTable';
+import { PAGE, type Condition, type Row, type Step } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
 import { stateOf } from './paidCall';
 import { notKept } from './refusals';
-import { claimAll, ofClaim, takeKeys, WAIT_MS } from './reserveKeys';
+import { claimAll, claimsOf, takeKeys, WAIT_MS } from './reserveKeys';
 import { taskIdOf } from './taskTable';
 
 /** What calls sum up to. */
@@ -109,7 +109,7 @@ export async function reserveCalls<T>(
 			continue;
 		const isReserved = ({ key }: AskedCall) => key !== '' || limit !== undefined;
 		return toSend.map((each) =>
-			isReserved(each) ? { ...each, replaces: [ofClaim(each)] } : each,
+			isReserved(each) ? { ...each, replaces: [each.claim] } : each,
 		);
 	}
 }
@@ -130,7 +130,7 @@ async function reserveWithin<T>(
 ): Promise<boolean> {
 	const items = calls.map(({ item }) => item);
 	const own = new Set<unknown>(calls.map(({ call }) => call));
-	const claims = calls.map(ofClaim);
+	const claims = claimsOf(calls);
 
 	async function reserve(): Promise<boolean> {
 		const withoutKey = calls.filter(({ key }) => key === '');
@@ -143,21 +143,20 @@ async function reserveWithin<T>(
 				limit.check(sums.all, items);
 			});
 			if ('value' in fits) {
-				const set = { status: 'reserved' };
-				await onLedger(forRows(claims, (where) => ({ set, where })));
+				await onLedger([{ set: { status: 'reserved' }, where: claims }]);
 				return true;
 			}
 			if (clock.now() > deadlineMs) throw new Error('other executions are reserving videos');
 			if (sums.isBehind) break;
 			await clock.sleep(pauseMs(clock));
 		}
-		await onLedger(removals(claims));
+		await onLedger([{ remove: claims }]);
 		await clock.sleep(pauseMs(clock));
 		return false;
 	}
 
 	return await reserve().catch(async (error: unknown) => {
-		await onLedger(removals(claims)).catch(() => undefined);
+		await onLedger([{ remove: claims }]).catch(() => undefined);
 		throw error instanceof InputError || isCanceled(error)
 			? error
 			: notKept('Limit Period', error);

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../client/ports';
-import { onTable } from './dataTable';
+import { forRows, onTable } from './dataTable';
 import type { Condition, Filter, Row, Step, TableSchema } from './dataTable';
 import type { Origin } from './origin';
 import { PROLONG_MS, RESERVATION_MS } from './paidCall';
@@ -40,11 +40,6 @@ export function ownRows(
 		return { any };
 	}
 
-	function withIds(step: Step): Step {
-		if ('remove' in step) return { remove: byId(step.remove) };
-		return 'set' in step ? { ...step, where: byId(step.where) } : step;
-	}
-
 	/** The step that prolongs all claims and reservations of this execution. */
 	function prolongation(nowMs: number): Step {
 		const all = [
@@ -65,9 +60,9 @@ export function ownRows(
 	 */
 	async function run(given: readonly Step[]): Promise<readonly Row[]> {
 		const nowMs = clock.now();
-		const steps = given.map(withIds);
-		const inserted = steps.flatMap((step) => ('insert' in step ? step.insert : []));
-		const looks = (isRetry || calls > FEW) && inserted.some(({ pending }) => pending);
+		const steps = given.flatMap((step) => forRows(step, (rows) => [byId(rows)]));
+		const inserts = steps.some((step) => 'insert' in step && step.insert.length > 0);
+		const looks = inserts && (isRetry || calls > FEW);
 		const all = [
 			['origin', 'eq', origin],
 			['id', 'gt', after],

@@ -138,7 +138,7 @@ function callSender<T extends object>(
 	}
 	const kept = settled(keepReserved());
 
-	const writer = callWriter(calls, concurrency, clock, write);
+	const writer = origin && callWriter(calls, concurrency, clock, write);
 
 	/** Why a call must not be sent, if so. */
 	function refusalOf({ item, replaces }: AskedCall, isStored: boolean): Error | undefined {
@@ -158,10 +158,10 @@ function callSender<T extends object>(
 				throw option === 'Limit Period'
 					? notKept(option, new Error('the reservation has expired'))
 					: keyInUse();
-			const isStored = origin !== undefined && (await writer.announce(position));
+			const isStored = (await writer?.announce(position)) === true;
 			const refusal = refusalOf(asked, isStored);
 			if (refusal !== undefined) {
-				writer.settle(position);
+				writer?.settle(position);
 				throw refusal;
 			}
 			const logged = { ...toCall(kind, row), source };
@@ -170,7 +170,7 @@ function callSender<T extends object>(
 			const result = await send(attemptOf(row)).catch((error: unknown) => {
 				if (!isOutcomeUnknown(error)) {
 					sent.delete(asked.item);
-					writer.settle(position);
+					writer?.settle(position);
 					throw error;
 				}
 				const failure = toFailure(error);
@@ -180,7 +180,7 @@ function callSender<T extends object>(
 				throw isStopped ? error : fromSaved(failure);
 			});
 			log.keep({ ...logged, result });
-			writer.settle(position, { ...row, ...kind.toRow(result), sent_at: sentAt });
+			writer?.settle(position, { ...row, ...kind.toRow(result), sent_at: sentAt });
 			return result;
 		},
 		isSent: (item: number) => sent.has(item),
@@ -188,7 +188,7 @@ function callSender<T extends object>(
 		close: async () => {
 			closed.abort();
 			await kept;
-			if (origin !== undefined && calls.length > 0) await writer.close(expiry(run));
+			if (calls.length > 0) await writer?.close(expiry(run));
 		},
 	};
 }

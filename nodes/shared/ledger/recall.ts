@@ -4,7 +4,7 @@ import { keyedMutex } from '../../client/concurrency';
 import { nodeState, hint } from '../run/nodeContext';
 import { differs, outcomeOf, partsOf, toKnown, type KnownCall } from './call';
 import type { CallLog } from './callLog';
-import { forRows, removals, TableError, type Condition, type Row } from './dataTable';
+import { oneOf, TableError, type Row } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
 import { isReservation } from './paidCall';
@@ -47,7 +47,7 @@ async function find<T>(run: LedgerRun<T>) {
 		if (call.run === index && call.key === '' && !taken.has(call)) passed.set(call.item, call);
 	const fromLedger = new Set<number>();
 	const used = new Set<unknown>();
-	const again: Condition[] = [];
+	const again = new Set<unknown>();
 	let others = 0;
 	for (const each of asked) {
 		const { item, key, onConflict } = each;
@@ -66,7 +66,7 @@ async function find<T>(run: LedgerRun<T>) {
 		if (!logged.has(call.call)) fromLedger.add(item);
 		if (call.result === undefined && each.retryOutcomeUnknown) {
 			// It gives up its row without an answer.
-			again.push(['call', 'eq', call.call]);
+			again.add(call.call);
 			log.drop(call);
 			continue;
 		}
@@ -146,26 +146,27 @@ export function merged<T>(
  * reserve a key, or announce a call that has a later row.
  *
  * @param used The recognized calls.
- * @param again The rows that go, because their calls are sent again.
+ * @param again The calls that are sent again: their rows go.
  */
 async function takeOver<T>(
 	{ onLedger }: LedgerRun<T>,
 	{ root }: Origin,
 	rows: readonly Row[],
 	used: ReadonlySet<unknown>,
-	again: readonly Condition[],
+	again: ReadonlySet<unknown>,
 ): Promise<void> {
 	const last = new Map(rows.map((row) => [row['call'], row]));
 	const isGone = (row: Row) =>
 		isReservation(row) ||
 		// With a task ID a person has answered it.
 		(row['status'] === 'sent' && !row['task_id'] && last.get(row['call']) !== row);
-	const byId = (of: readonly Row[]) => of.map(({ id }): Condition => ['id', 'eq', id as number]);
+	const idsOf = (of: readonly Row[]) => of.map(({ id }) => id);
 	const own = rows.filter(({ call }) => used.has(call));
 	const set = { execution_id: root };
 	await onLedger([
 		trimTaskIds(own),
-		...removals([...byId(rows.filter(isGone)), ...again]),
-		...forRows(byId(own), (where) => ({ set, where })),
+		{ remove: oneOf('id', idsOf(rows.filter(isGone))) },
+		{ remove: oneOf('call', [...again]) },
+		{ set, where: oneOf('id', idsOf(own)) },
 	]);
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../client/ports';
 import { isOwn } from '../run/credential';
 import { differs, outcomeOf, partsOf, toKnown, type AskedCall, type Paid } from './call';
 import { claimKeys, type ClaimRow } from './claim';
-import { forRows, removals, type Condition, type Row, type Step } from './dataTable';
+import { oneOf, type Filter, type Row, type Step } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
 import { attemptOf, hasKeyOf, meaningOf } from './paidCall';
 import { keyConflict, keyInUse, keyOfOther, notKept } from './refusals';
@@ -18,9 +18,10 @@ type KeyedCall = Pick<
 	'key' | 'lock' | 'onConflict' | 'values' | 'retryOutcomeUnknown' | 'row' | 'claim'
 >;
 
-/** The condition that finds the reservation of a call. */
-export function ofClaim({ claim }: Pick<AskedCall, 'claim'>): Condition {
-	return ['pending', 'eq', claim];
+/** The reservations of calls. */
+export function claimsOf(calls: readonly Pick<AskedCall, 'claim'>[]): Filter {
+	const claims = calls.map(({ claim }) => claim);
+	return oneOf('pending', claims);
 }
 
 /** The step that claims the keys of calls, or their places within a limit. */
@@ -49,10 +50,8 @@ export async function reserveKeys(
 	const outcomes = await claimKeys(
 		{
 			find: async (all) => {
-				const ofKeys = all.map(({ key }): Condition => ['idempotency_key', 'eq', key]);
-				const rows: Row[] = [];
-				for (const step of forRows(ofKeys, (find) => ({ find })))
-					rows.push(...(await run([step])));
+				const keys = all.map(({ key }) => key);
+				const rows = await run([{ find: oneOf('idempotency_key', keys) }]);
 				return all.map((call) => {
 					const nowMs = clock.now();
 					const known = rows.filter((row) => isOfCall(row, call));
@@ -64,10 +63,9 @@ export async function reserveKeys(
 			claim: async (all) => await run([claimAll(all, clock.now())]),
 			async reserve(all) {
 				const set = { status: 'reserved', sent_at: new Date(clock.now()).toISOString() };
-				const steps = forRows(all.map(ofClaim), (where) => ({ set, where }));
-				if (!isLimited) await run(steps);
+				if (!isLimited) await run([{ set, where: claimsOf(all) }]);
 			},
-			withdraw: async (all) => await run(removals(all.map(ofClaim))),
+			withdraw: async (all) => await run([{ remove: claimsOf(all) }]),
 		},
 		calls,
 		clock,

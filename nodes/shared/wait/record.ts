@@ -1,11 +1,10 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { slices } from '../../client/concurrency';
 import { withoutUndefined } from '../../client/json';
 import { pollResult } from '../../client/video/poll/result';
 import type { TaskReport } from '../../client/video/taskState';
 import { isUnknown, type TaskPoll } from '../../client/video/poll/task';
-import { MAX_CONDITIONS, onTable, type Row } from '../ledger/dataTable';
+import { oneOf, onTable, type Row } from '../ledger/dataTable';
 import { ledgerOptions } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
 import { accountOf, isOfHost, isOwn } from '../run/credential';
@@ -39,15 +38,13 @@ export async function recordResults(
 	const finished = polls.filter(({ outcome }) => outcome !== undefined);
 	try {
 		const account = await accountOf(context);
-		for (const part of slices(finished, MAX_CONDITIONS)) {
-			const rows = await rowsOf(context, part, account);
-			const update = rows.map(({ row, poll }) => ({
-				id: row['id'],
-				...resultRow(poll, filesOf(poll.taskId)),
-				...(!isUnknown(poll) && { account }),
-			}));
-			await onTable(context, TASK_TABLE, { update });
-		}
+		const rows = await rowsOf(context, finished, account);
+		const update = rows.map(({ row, poll }) => ({
+			id: row['id'],
+			...resultRow(poll, filesOf(poll.taskId)),
+			...(!isUnknown(poll) && { account }),
+		}));
+		await onTable(context, TASK_TABLE, { update });
 	} catch (error) {
 		const { message } = error as Error;
 		mentionOnce(context, `The results are not in the task ledger. ${message}`);
@@ -60,8 +57,8 @@ export async function recordResults(
  */
 async function rowsOf(context: IExecuteFunctions, polls: readonly TaskPoll[], account: string) {
 	const byTask = new Map<unknown, TaskPoll>(polls.map((poll) => [poll.taskId, poll]));
-	const any = polls.map(({ taskId }) => ['task_id', 'eq', taskId] as const);
-	const found = await onTable(context, TASK_TABLE, { find: { any } });
+	const find = oneOf('task_id', [...byTask.keys()]);
+	const found = await onTable(context, TASK_TABLE, { find });
 	const isOfAccount = (row: Row) => row['account'] === account;
 	const own = new Set(found.filter(isOfAccount).map((row) => row['task_id']));
 	return found.flatMap((row) => {
