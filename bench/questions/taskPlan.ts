@@ -1,5 +1,5 @@
-import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
-import type { PollState } from '../../nodes/client/video/poll/pollTasks';
+import { startPoll } from '../../nodes/client/video/poll/task';
+import { NO_COOLDOWN, type PollState } from '../../nodes/client/video/poll/pollTasks';
 import { taskIdOf, type TaskObservation } from '../server/taskRuns';
 
 /** The service asks clients to poll a task every 5 to 10 seconds. */

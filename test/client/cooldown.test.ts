@@ -1,12 +1,12 @@
 import { ServiceError } from '../../nodes/client/errors';
+import type { TaskReport } from '../../nodes/client/video/taskState';
 import {
 	NO_COOLDOWN,
 	nextCooldown,
+	pollTasks,
 	type RateLimitCooldown,
-	startPoll,
-} from '../../nodes/client/video/poll/task';
-import type { TaskReport } from '../../nodes/client/video/taskState';
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+} from '../../nodes/client/video/poll/pollTasks';
+import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { fakeClock } from '../support/fakeClock';
 

@@ -1,6 +1,6 @@
 import { ServiceError, type ErrorDetails } from '../../nodes/client/errors';
-import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
-import { pollTasks, type PollState } from '../../nodes/client/video/poll/pollTasks';
+import { startPoll } from '../../nodes/client/video/poll/task';
+import { NO_COOLDOWN, pollTasks, type PollState } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { fakeClock } from '../support/fakeClock';
 

@@ -1,5 +1,5 @@
-import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { startPoll } from '../../nodes/client/video/poll/task';
+import { NO_COOLDOWN, pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { fakeClock } from '../support/fakeClock';
 import { seededRandom } from '../support/seededRandom';
 
@@ -38,7 +38,7 @@ async function poll(finishMs: readonly number[], latencyMs: number) {
 		},
 		OPTIONS,
 	);
-	const isAll = done.polls.every(({ outcome }) => outcome?.kind === 'completed');
+	const isAll = done.polls.every(({ outcome }) => outcome === 'completed');
 	const makespanMs = Math.max(...done.polls.map(({ elapsedMs }) => elapsedMs));
 	return { isAll, startedAtMs, makespanMs, maxSleeping };
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
+import { startPoll } from '../../nodes/client/video/poll/task';
 import type { TaskReport } from '../../nodes/client/video/taskState';
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { NO_COOLDOWN, pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { fakeClock } from '../support/fakeClock';
 
@@ -163,7 +163,7 @@ test('tasks are polled concurrently and returned in their order', async () => {
 		b: finishesAt(5_000),
 		c: finishesAt(20_000, 'failed'),
 	});
-	expect(polls.map(({ taskId, outcome }) => `${taskId} ${outcome!.kind}`)).toStrictEqual([
+	expect(polls.map(({ taskId, outcome }) => `${taskId} ${outcome!}`)).toStrictEqual([
 		'a completed',
 		'b completed',
 		'c failed',

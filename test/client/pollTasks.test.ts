@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
 import { ServiceError } from '../../nodes/client/errors';
-import { NO_COOLDOWN, startPoll } from '../../nodes/client/video/poll/task';
+import { startPoll } from '../../nodes/client/video/poll/task';
 import type { TaskReport } from '../../nodes/client/video/taskState';
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { NO_COOLDOWN, pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { seededRandom } from '../support/seededRandom';
 import { fakeClock } from '../support/fakeClock';

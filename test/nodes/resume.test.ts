@@ -1,4 +1,5 @@
-import { NO_COOLDOWN, type RateLimitCooldown, startPoll } from '../../nodes/client/video/poll/task';
+import { NO_COOLDOWN, type RateLimitCooldown } from '../../nodes/client/video/poll/pollTasks';
+import { startPoll } from '../../nodes/client/video/poll/task';
 import { nextResumeMs } from '../../nodes/WaitForVideo/execute';
 
 /** Seconds until the next step of a task that has been polled for `elapsed` seconds. */
@@ -24,10 +25,7 @@ test('a step lasts at least until the end of a cooldown, up to the deadline', ()
 });
 
 test('the deadline of the oldest unfinished task decides', () => {
-	const finished = {
-		...startPoll('a', 0),
-		outcome: { kind: 'failed', reason: 'timeout' } as const,
-	};
+	const finished = { ...startPoll('a', 0), outcome: 'timeout' as const };
 	const polls = [finished, startPoll('b', 100_000)];
 	expect(nextResumeMs({ polls, cooldown: NO_COOLDOWN }, 100_000, 600_000)).toBe(160_000);
 });

@@ -103,8 +103,7 @@ export async function deliver(
 		checkTaskId(taskId);
 		const { outcome } = poll!;
 		const result = resultOf.get(taskId)!;
-		if (outcome?.kind === 'completed')
-			return await downloadFiles(context, files!, result, failsNode);
+		if (outcome === 'completed') return await downloadFiles(context, files!, result, failsNode);
 		if (outcome !== undefined && failsNode) throw failedVideos([result], advice)!;
 		return {
 			item: toItem(context, result),

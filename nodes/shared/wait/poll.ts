@@ -1,11 +1,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { withDeadline } from '../../client/http/retry';
-import { type PollState, pollTasks } from '../../client/video/poll/pollTasks';
+import { NO_COOLDOWN, type PollState, pollTasks } from '../../client/video/poll/pollTasks';
 import { pollSummary } from '../../client/video/poll/result';
 import { queryTask } from '../../client/video/tasks';
 import type { TaskReport } from '../../client/video/taskState';
-import { startPoll, type TaskPoll, NO_COOLDOWN } from '../../client/video/poll/task';
+import { startPoll, type TaskPoll } from '../../client/video/poll/task';
 
 import { withChatStream } from '../chat/chatStream';
 import { n8nService } from '../run/host';

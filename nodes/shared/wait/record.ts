@@ -73,11 +73,9 @@ function resultRow(
 	poll: TaskPoll,
 	{ isComplete, fileName, error, report = poll.report }: Files,
 ): Row {
-	const { outcome } = poll;
 	const latest = pollResult(report ? { ...poll, report } : poll);
 	const { task_id, status, video_url, reason, error_message } = latest;
-	const refusal = outcome && 'error' in outcome ? outcome.error.details.status : undefined;
-	const isRejected = refusal === REJECTED_ID;
+	const isRejected = reason === 'refused' && poll.lastError?.details.status === REJECTED_ID;
 	const isFinal = reason === undefined ? isComplete : reason === 'failed' || isRejected;
 	return withoutUndefined({
 		task_id,

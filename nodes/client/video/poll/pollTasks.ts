@@ -1,16 +1,7 @@
 import { isCanceled, ServiceError } from '../../errors';
 import type { Clock } from '../../ports';
 import type { TaskReport } from '../taskState';
-import {
-	applyError,
-	applyReport,
-	applyTimeout,
-	firstInterval,
-	nextCooldown,
-	wrongServiceError,
-	type RateLimitCooldown,
-	type TaskPoll,
-} from './task';
+import { applyError, applyReport, applyTimeout, wrongServiceError, type TaskPoll } from './task';
 
 /** Polling state of all tasks: a JSON value that can be saved between two runs. */
 export interface PollState {
@@ -64,8 +55,8 @@ export async function pollTasks(
 	const deadlineOf = ({ startedAtMs }: TaskPoll) => startedAtMs + timeoutMs;
 	/** When a task is due: later than it could be as long as its first poll may wait. */
 	function dueOf(index: number): number {
-		const { dueAtMs, pollCount } = polls[index]!;
-		const isLate = isPatient && pollCount === 0;
+		const { dueAtMs, askedMs } = polls[index]!;
+		const isLate = isPatient && askedMs === undefined;
 		return isLate ? dueAtMs + firstInterval(index, polls.length) : dueAtMs;
 	}
 	/** The next poll of each unfinished task, or its deadline if that comes first. The earliest is the first. */
@@ -153,4 +144,63 @@ function taskErrorOf(error: unknown): ServiceError {
 		error.details.status !== REJECTED_KEY;
 	if (isAboutTask) return error;
 	throw error;
+}
+
+/** Of a batch at least so many tasks are asked at once, and at least one in so many. */
+const SCOUTS = 8;
+/** When the others are asked for the first time, at the latest; and how much earlier some are, as a fraction of it. */
+const [LATEST_START_MS, SPREAD] = [10_000, 0.1];
+
+/**
+ * Milliseconds until the first poll of a task. Videos that were begun together are ready at similar times: some tasks of
+ * a large batch, spread over it, are asked at once, and the others about ten seconds later, unless one of the batch is
+ * finished before.
+ *
+ * @param index Position in a batch of `count` tasks.
+ */
+function firstInterval(index: number, count: number): number {
+	const stride = Math.min(SCOUTS, Math.ceil(count / SCOUTS));
+	return index % stride === 0 ? 0 : Math.round(LATEST_START_MS * (1 - (SPREAD * index) / count));
+}
+
+/** After a 429 no task is polled until `untilMs`: rate limits are per account, not per task. */
+export interface RateLimitCooldown {
+	/** Milliseconds since the epoch; no poll starts before. */
+	readonly untilMs: number;
+	/** Cooldowns since the last successful response; the exponent of the backoff. */
+	readonly consecutive: number;
+}
+
+export const NO_COOLDOWN: RateLimitCooldown = { untilMs: 0, consecutive: 0 };
+
+/**
+ * Length of the first cooldown without Retry-After; each further one is twice as long, up to MAX_MS. A Retry-After is
+ * heeded up to MAX_MS as well: it may be about one task, and the others finish meanwhile.
+ */
+const FIRST_MS = 10_000;
+const MAX_MS = 60_000;
+
+/**
+ * The cooldown after a poll. A 429, or any retryable error with Retry-After, starts or extends it; a successful
+ * response after its end resets it. It never keeps a task from its last poll, at the deadline.
+ *
+ * @param error The error of the poll; undefined after a successful response.
+ */
+export function nextCooldown(
+	cooldown: RateLimitCooldown,
+	error: ServiceError | undefined,
+	nowMs: number,
+): RateLimitCooldown {
+	const { untilMs, consecutive } = cooldown;
+	const isActive = nowMs < untilMs;
+	if (error === undefined) return isActive ? cooldown : NO_COOLDOWN;
+
+	const { status, retryable, retryAfterMs } = error.details;
+	if (status !== 429 && (retryable !== true || retryAfterMs === undefined)) return cooldown;
+	// Concurrent polls get the same 429: it counts once.
+	const backoffMs = isActive ? 0 : FIRST_MS * 2 ** consecutive;
+	return {
+		untilMs: Math.max(untilMs, nowMs + Math.min(MAX_MS, retryAfterMs ?? backoffMs)),
+		consecutive: isActive ? consecutive : consecutive + 1,
+	};
 }

@@ -41,8 +41,7 @@ export function pollResult(poll: TaskPoll): PollResult {
 		const status = last.status || 'unknown';
 		return { ...last, status, ...(cause && { error_message: cause }), ...ours };
 	}
-	if (outcome.kind === 'completed') return { ...last, ...ours };
-	const { reason } = outcome;
+	if (outcome === 'completed') return { ...last, ...ours };
 	const said = report && reasonOf(report);
 	const [waited, asked] = [elapsedMs, askedMs].map((ms) => Math.round(ms / 1000));
 	const timeout = `Not finished after ${waited} seconds; the task may still complete`;
@@ -55,9 +54,10 @@ export function pollResult(poll: TaskPoll): PollResult {
 		failed: said,
 		refused: cause,
 		timeout: [timeout, lastPoll, said].filter(Boolean).join('. '),
-	}[reason];
-	const last_asked_seconds = reason === 'timeout' ? toTenths(askedMs) : undefined;
-	return { ...last, ...withoutUndefined({ error_message, reason, last_asked_seconds }), ...ours };
+	}[outcome];
+	const last_asked_seconds = outcome === 'timeout' ? toTenths(askedMs) : undefined;
+	const facts = withoutUndefined({ error_message, reason: outcome, last_asked_seconds });
+	return { ...last, ...facts, ...ours };
 }
 
 function toTenths(ms: number): number {
@@ -82,23 +82,18 @@ export function pollSummary(
 	elapsedMs: number,
 	lost: ReadonlySet<string> = new Set(),
 ): string {
-	const counts = new Map([['finished', 0]]);
-	for (const poll of polls) {
-		const word = lost.has(poll.taskId) ? 'failed' : wordOf(poll);
-		counts.set(word, (counts.get(word) ?? 0) + 1);
-	}
-	const { finished, failed, ...others } = Object.fromEntries(counts);
+	const words = polls.map((poll) => (lost.has(poll.taskId) ? 'failed' : wordOf(poll)));
+	const count = (word: string) => words.filter((each) => each === word).length;
+	const others = [...new Set(['failed', ...words])].filter((word) => word !== 'finished');
 	return [
-		`${finished} of ${counted(polls.length, 'video')} finished`,
-		...Object.entries({ ...(failed && { failed }), ...others }).map(
-			([word, count]) => `${count} ${word}`,
-		),
+		`${count('finished')} of ${counted(polls.length, 'video')} finished`,
+		...others.flatMap((word) => (count(word) === 0 ? [] : `${count(word)} ${word}`)),
 		`after ${formatDuration(elapsedMs)}`,
 	].join(', ');
 }
 
 function wordOf({ outcome, report }: TaskPoll): string {
-	if (outcome !== undefined) return outcome.kind === 'failed' ? 'failed' : 'finished';
+	if (outcome !== undefined) return outcome === 'completed' ? 'finished' : 'failed';
 	if (report === undefined) return 'without a status yet';
 	if (taskState(report) === 'completed') return 'without a URL yet';
 	return statusWord(report.status) ?? 'with another status';

@@ -25,14 +25,11 @@ const TASK_WORDS: Readonly<Record<number, string>> = {
 	405: UNKNOWN_TASK,
 };
 
-/** How polling a task ended. */
-export type PollOutcome =
-	| { readonly kind: 'completed' }
-	| { readonly kind: 'failed'; readonly reason: 'failed' }
-	/** Not finished at the deadline. */
-	| { readonly kind: 'failed'; readonly reason: 'timeout' }
-	/** The service rejects status polls for this task, and another one would be rejected, too. */
-	| { readonly kind: 'failed'; readonly reason: 'refused'; readonly error: SavedError };
+/**
+ * How polling a task ended. `timeout`: not finished at the deadline. `refused`: the service rejects status polls for this
+ * task with `lastError`, and another one would be rejected, too.
+ */
+export type PollOutcome = 'completed' | 'failed' | 'timeout' | 'refused';
 
 /** A status transition, with its time. */
 export interface StatusChange {
@@ -51,7 +48,6 @@ export interface TaskPoll {
 	readonly startedAtMs: number;
 	/** When the next poll is due. */
 	readonly dueAtMs: number;
-	readonly pollCount: number;
 	/** Rejected polls since the service last reported a status, or reports of a completed video without its URL. */
 	readonly rejections: number;
 	/** What the service last reported; whatever the outcome, it is part of the result. */
@@ -62,7 +58,7 @@ export interface TaskPoll {
 	readonly history: readonly StatusChange[];
 	/** Milliseconds from the start of polling to the latest event. */
 	readonly elapsedMs: number;
-	/** Milliseconds from the start of polling to the last answer, or the last error in its place. */
+	/** Milliseconds from the start of polling to the last answer, or the last error in its place; undefined before. */
 	readonly askedMs?: number;
 	readonly outcome?: PollOutcome;
 }
@@ -82,7 +78,6 @@ export function startPoll(taskId: string, nowMs: number): TaskPoll {
 		taskId,
 		startedAtMs: nowMs,
 		dueAtMs: nowMs,
-		pollCount: 0,
 		rejections: 0,
 		history: [],
 		elapsedMs: 0,
@@ -91,7 +86,7 @@ export function startPoll(taskId: string, nowMs: number): TaskPoll {
 
 /** State after a poll that returned the status of the task. */
 export function applyReport(task: TaskPoll, report: TaskReport, context: PollContext): TaskPoll {
-	const polled = countPoll(task, context.nowMs);
+	const polled = asked(task, context.nowMs);
 	const history = withStatus(polled, report.status);
 	const kind = taskState(report);
 	// The URL of a video may come a little later than its status.
@@ -100,36 +95,28 @@ export function applyReport(task: TaskPoll, report: TaskReport, context: PollCon
 	const next = { ...polled, rejections, lastError: undefined, history, report };
 	const isOpen = isWithoutUrl && rejections < LAST_REJECTION.known;
 	if (kind === 'unfinished' || isOpen) return reschedule(next, context);
-	return { ...next, outcome: kind === 'completed' ? { kind } : { kind, reason: kind } };
+	return { ...next, outcome: kind };
 }
 
 /** State after a poll that failed: the next poll, or the end of polling as LAST_REJECTION says. */
 export function applyError(task: TaskPoll, error: ServiceError, context: PollContext): TaskPoll {
 	const lastError = toSaved(error);
-	const polled = { ...countPoll(task, context.nowMs), lastError };
+	const polled = { ...asked(task, context.nowMs), lastError };
 	if (error.details.retryable === true) return reschedule(polled, context);
 	const rejections = task.rejections + 1;
 	const about = task.history.length > 0 ? 'known' : isDoubtful(error) ? 'doubtful' : 'other';
 	if (rejections < LAST_REJECTION[about]) return reschedule({ ...polled, rejections }, context);
-	return {
-		...polled,
-		rejections,
-		outcome: { kind: 'failed', reason: 'refused', error: lastError },
-	};
+	return { ...polled, rejections, outcome: 'refused' };
 }
 
 /** Whether the service has rejected the ID of the task, and never said anything else about it. */
 export function isUnknown({ outcome, history }: TaskPoll): boolean {
-	return outcome !== undefined && 'error' in outcome && history.length === 0;
+	return outcome === 'refused' && history.length === 0;
 }
 
 /** State at the deadline, where no further poll is allowed. */
 export function applyTimeout(task: TaskPoll, nowMs: number): TaskPoll {
-	return {
-		...task,
-		elapsedMs: nowMs - task.startedAtMs,
-		outcome: { kind: 'failed', reason: 'timeout' },
-	};
+	return { ...task, elapsedMs: nowMs - task.startedAtMs, outcome: 'timeout' };
 }
 
 /** The error in words about one task, for a service that answers about others. */
@@ -160,9 +147,9 @@ function isDoubtful({ kind, details }: SavedError): boolean {
 	return kind === 'protocol' || DOUBTFUL.includes(details.status);
 }
 
-function countPoll(task: TaskPoll, nowMs: number): TaskPoll {
+function asked(task: TaskPoll, nowMs: number): TaskPoll {
 	const elapsedMs = nowMs - task.startedAtMs;
-	return { ...task, pollCount: task.pollCount + 1, elapsedMs, askedMs: elapsedMs };
+	return { ...task, elapsedMs, askedMs: elapsedMs };
 }
 
 function withStatus({ history, elapsedMs }: TaskPoll, status: string): readonly StatusChange[] {
@@ -200,64 +187,4 @@ function nextInterval(elapsedMs: number, random: number, remainingMs: number): n
 	// Too long for one interval: split the rest into two equal ones.
 	if (remainingMs > MAX_INTERVAL_MS) return Math.round(remainingMs / 2);
 	return Math.max(remainingMs, MIN_INTERVAL_MS);
-}
-
-/** Of a batch at least so many tasks are asked at once, and at least one in so many. */
-const SCOUTS = 8;
-
-/**
- * Milliseconds until the first poll of a task. Videos that were begun together are ready at similar times: some tasks of
- * a large batch, spread over it, are asked at once, and the others after the maximum interval, unless one of the batch is
- * finished before.
- *
- * @param index Position in a batch of `count` tasks.
- */
-export function firstInterval(index: number, count: number): number {
-	const stride = Math.min(SCOUTS, Math.ceil(count / SCOUTS));
-	return index % stride === 0 ? 0 : Math.round(MAX_INTERVAL_MS * (1 - (JITTER * index) / count));
-}
-
-/** After a 429 no task is polled until `untilMs`: rate limits are per account, not per task. */
-export interface RateLimitCooldown {
-	/** Milliseconds since the epoch; no poll starts before. */
-	readonly untilMs: number;
-	/** Cooldowns since the last successful response; the exponent of the backoff. */
-	readonly consecutive: number;
-}
-
-export const NO_COOLDOWN: RateLimitCooldown = { untilMs: 0, consecutive: 0 };
-
-/**
- * Length of the first cooldown without Retry-After; each further one is twice as long, up to MAX_MS. A Retry-After is
- * heeded up to MAX_MS as well: it may be about one task, and the others finish meanwhile.
- */
-const FIRST_MS = 10_000;
-const MAX_MS = 60_000;
-
-/**
- * The cooldown after a poll. A 429, or any retryable error with Retry-After, starts or extends it; a successful
- * response after its end resets it. It never keeps a task from its last poll, at the deadline.
- *
- * @param error The error of the poll; undefined after a successful response.
- */
-export function nextCooldown(
-	cooldown: RateLimitCooldown,
-	error: ServiceError | undefined,
-	nowMs: number,
-): RateLimitCooldown {
-	const isActive = nowMs < cooldown.untilMs;
-	if (error === undefined) return isActive ? cooldown : NO_COOLDOWN;
-
-	const { status, retryable, retryAfterMs } = error.details;
-	if (status !== 429 && (retryable !== true || retryAfterMs === undefined)) return cooldown;
-	// Concurrent polls get the same 429: it counts once.
-	if (isActive) {
-		const untilMs = Math.max(cooldown.untilMs, nowMs + Math.min(MAX_MS, retryAfterMs ?? 0));
-		return { ...cooldown, untilMs };
-	}
-	const backoffMs = FIRST_MS * 2 ** cooldown.consecutive;
-	return {
-		untilMs: nowMs + Math.min(MAX_MS, retryAfterMs ?? backoffMs),
-		consecutive: cooldown.consecutive + 1,
-	};
 }
