@@ -22,8 +22,8 @@ import { engineOf, executionOf } from '../shared/run/engine';
 import { mapItems } from '../shared/run/mapItems';
 import { isToolRun, trace, hint, n8nClock } from '../shared/run/nodeContext';
 
-import type { Delivered, Ending } from '../shared/wait/deliver';
 import { endOf, failAtEnd, failsAtEnd, isTriedAgain, notCreated } from '../shared/wait/lostVideos';
+import type { Delivered, Ending } from '../shared/wait/record';
 
 import {
 	checkCostKnown,

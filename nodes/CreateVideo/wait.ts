@@ -6,9 +6,10 @@ import { readBatching } from '../shared/form/callOptions';
 import { form } from '../shared/form/form';
 import { isToolRun } from '../shared/run/nodeContext';
 import { errorLine } from '../shared/run/nodeErrors';
-import { deliver, type Delivered } from '../shared/wait/deliver';
+import { deliver } from '../shared/wait/deliver';
 import { maximumWaitField } from '../shared/wait/options';
 import { poll, withProgress } from '../shared/wait/poll';
+import type { Delivered } from '../shared/wait/record';
 import type { PlannedVideo } from './plan';
 import { createVideoForm } from './properties';
 

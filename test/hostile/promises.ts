@@ -202,9 +202,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 		[
 			'Only a verified file closes its row',
-			'nodes/shared/wait/deliver.ts',
-			'isHere && !isUnverified &&',
-			'isHere &&',
+			'nodes/shared/wait/record.ts',
+			'isHere && !isUnverified',
+			'isHere',
 			'nodes/wholeVideos',
 		],
 	],

@@ -16,7 +16,7 @@ import { errorLine } from '../run/nodeErrors';
 
 import type { WantedFiles } from './options';
 import { askOnce, type Progress } from './poll';
-import { recordResults, type Files } from './record';
+import { recordResults, UNVERIFIED, type Delivered } from './record';
 
 const CONCURRENT_DOWNLOADS = 3;
 /** Limits of an error that names many tasks: characters of a reason, and tasks with their URL. */
@@ -48,28 +48,6 @@ export interface PolledItems {
 }
 
 /**
- * What became of the video of an item: a task without an outcome is still generating, the item of an earlier run is gone.
- * Undefined for an error of the item.
- */
-export type Ending = 'completed' | 'failed' | 'generating' | 'gone' | undefined;
-
-/** The output of an item, and what became of its video. */
-export interface Delivered {
-	readonly item: INodeExecutionData;
-	readonly ending: Ending;
-	/** Why the video could not be downloaded. */
-	readonly error?: Error | undefined;
-}
-
-/** The same with what the task ledger keeps. Without an ending the error is that of the item. */
-interface Delivery extends Delivered {
-	/** What the service said when it was asked for another URL. */
-	readonly report?: TaskReport | undefined;
-	/** Whether there is a file of which something may be missing. */
-	readonly isUnverified?: boolean;
-}
-
-/**
  * The results of all items, with their files. What becomes of the tasks is written into the task ledger.
  *
  * @throws NodeApiError or NodeOperationError for what stops the node.
@@ -82,36 +60,35 @@ export async function deliver(
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
 	const taskIds = tasks.map(({ taskId }) => taskId);
-	const pollOf = new Map(polls.map((poll) => [poll.taskId, poll]));
-	const resultOf = new Map(polls.map((poll) => [poll.taskId, pollResult(poll)]));
-	const videos = [...new Set(taskIds)].map((id) => ({ task_id: id, ...resultOf.get(id) }));
+	const known = new Map(
+		polls.map((poll) => [poll.taskId, { outcome: poll.outcome, result: pollResult(poll) }]),
+	);
+	const results = [...known.values()].map(({ result }) => result);
+	const videos = [...new Set(taskIds)].map((id) => ({ task_id: id, ...known.get(id)?.result }));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
-	const failed = failsNode ? failedVideos([...resultOf.values()], advice) : undefined;
+	const failed = failsNode ? failedVideos(results, advice) : undefined;
 	const stop = continues ? undefined : ((pollError as Error | undefined) ?? failed);
 
-	async function deliverItem(item: number): Promise<Delivery> {
+	async function deliverItem(item: number): Promise<Delivered> {
 		const { taskId = '', files, given } = tasks[item] ?? {};
 		if (given !== undefined) return given;
 		if (stop !== undefined) throw stop;
-		const poll = pollOf.get(taskId);
-		if (pollError !== undefined && poll?.outcome === undefined) {
+		const { outcome, result } = known.get(taskId) ?? {};
+		if (pollError !== undefined && outcome === undefined) {
 			// So that the ID is not lost.
 			if (!(pollError instanceof ServiceError) || taskId === '') throw pollError as Error;
 			throw pollError.with({ subject: { task_id: taskId } });
 		}
 		checkTaskId(taskId);
-		const { outcome } = poll!;
-		const result = resultOf.get(taskId)!;
-		if (outcome === 'completed') return await downloadFiles(context, files!, result, failsNode);
-		if (outcome !== undefined && failsNode) throw failedVideos([result], advice)!;
-		return {
-			item: toItem(context, result),
-			ending: outcome === undefined ? 'generating' : 'failed',
-		};
+		if (outcome === 'completed')
+			return await downloadFiles(context, files!, result!, failsNode);
+		if (outcome !== undefined && failsNode) throw failedVideos([result!], advice)!;
+		const ending = outcome === undefined ? 'generating' : 'failed';
+		return { item: toItem(context, result!), ending };
 	}
 
-	const deliveries: (Delivery | undefined)[] = taskIds.map(() => undefined);
+	let deliveries = taskIds.map((): Delivered => ({ item: { json: {} }, ending: undefined }));
 	const delivered = await settled(
 		mapItems(
 			context,
@@ -130,51 +107,27 @@ export async function deliver(
 	);
 
 	// What a failing node has downloaded is dropped: it stays open in the ledger.
-	const endings = deliveries.map((each) => ('error' in delivered ? undefined : each?.ending));
-	const files = filesByTask(taskIds, deliveries, endings);
-	await recordResults(context, polls, (taskId) => files.get(taskId)!);
+	if ('error' in delivered)
+		deliveries = deliveries.map((each) => ({ ...each, ending: undefined }));
+	const ofTask = new Map(taskIds.map((taskId): [string, Delivered[]] => [taskId, []]));
+	for (const [item, taskId] of taskIds.entries()) ofTask.get(taskId)!.push(deliveries[item]!);
+	await recordResults(context, polls, ofTask);
 	trace(context, {
-		'agent_video.tasks': pollOf.size,
+		'agent_video.tasks': known.size,
 		'agent_video.waited_seconds':
 			Math.max(0, ...polls.map(({ elapsedMs }) => elapsedMs)) / 1000,
 	});
 	const items = valueOf(delivered);
 	hintMissingFiles(context, items, 'missing_files');
-	const unverified = [...files.values()].filter(({ error }) => error === UNVERIFIED).length;
+	const isUnverified = (each: Delivered) => each.isUnverified === true;
+	const unverified = [...ofTask.values()].filter((each) => each.some(isUnverified)).length;
 	if (unverified > 0)
 		hint(context, `${counted(unverified, 'video')} not verified. ${UNVERIFIED}`);
-	const isLost = (item: number) => ['failed', undefined].includes(endings[item]);
-	const lost = new Set(taskIds.filter((_taskId, item) => isLost(item)));
+	const isLost = ({ ending }: Delivered) => ending === undefined || ending === 'failed';
+	const lost = new Set([...ofTask.keys()].filter((taskId) => ofTask.get(taskId)!.some(isLost)));
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
-	return items.map((item, index) => {
-		return { item, ending: endings[index], error: deliveries[index]?.error };
-	});
+	return items.map((item, index) => ({ ending: undefined, ...deliveries[index], item }));
 }
-
-/** What becomes of the task of each item, of which several may have the same. */
-function filesByTask(
-	taskIds: readonly string[],
-	deliveries: readonly (Delivery | undefined)[],
-	endings: readonly Ending[],
-) {
-	const files = new Map<string, Files>();
-	for (const [index, taskId] of taskIds.entries()) {
-		const { item, error, report, isUnverified = false } = deliveries[index] ?? {};
-		const others = files.get(taskId);
-		const isHere = endings[index] === 'completed' || endings[index] === 'gone';
-		files.set(taskId, {
-			isComplete: isHere && !isUnverified && others?.isComplete !== false,
-			fileName: Object.values(item?.binary ?? {})[0]?.fileName ?? others?.fileName,
-			error: isUnverified ? UNVERIFIED : (others?.error ?? (error && errorLine(error))),
-			report: report ?? others?.report,
-		});
-	}
-	return files;
-}
-
-/** What is said of a video that is not proven to be whole. */
-const UNVERIFIED =
-	'Neither the file nor its host says where it ends, so it may be cut. The task stays open';
 
 /** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
 async function downloadFiles(
@@ -182,7 +135,7 @@ async function downloadFiles(
 	{ fields, fileName, limits }: WantedFiles,
 	polled: PollResult,
 	failsNode: boolean,
-): Promise<Delivery> {
+): Promise<Delivered> {
 	const binary: IBinaryKeyData = {};
 	const { task_id } = polled;
 	let result = polled;
@@ -316,20 +269,16 @@ export function failedVideos(
  * @param generating What is said of those that have no video yet.
  */
 export function describeTasks(videos: readonly Video[], generating: string): string {
-	const groups = new Map(
-		['completed', generating, 'failed'].map((kind) => [kind, [] as string[]]),
-	);
-	for (const video of videos) {
-		const { task_id, reason, video_url: url } = video;
-		const isDone = reason === 'download' || (reason === undefined && hasVideo(video));
-		const ids = groups.get(
-			isDone ? 'completed' : reason === undefined ? generating : 'failed',
-		)!;
-		const where = isBlank(url) || ids.length >= MAX_URLS ? '' : ` (${shown(url)})`;
-		if (task_id !== '') ids.push(`${task_id}${where}`);
-	}
-	return [...groups]
-		.filter(([, ids]) => ids.length > 0)
-		.map(([kind, ids]) => `Tasks ${kind}: ${ids.join(', ')}`)
-		.join('. ');
+	const kindOf = ({ reason, ...video }: Video) => {
+		if (reason === 'download' || (reason === undefined && hasVideo(video))) return 'completed';
+		return reason === undefined ? generating : 'failed';
+	};
+	const groups = ['completed', generating, 'failed'].flatMap((kind) => {
+		const own = videos.filter((video) => video.task_id !== '' && kindOf(video) === kind);
+		const ids = own.map(({ task_id, video_url: url }, index) =>
+			isBlank(url) || index >= MAX_URLS ? task_id : `${task_id} (${shown(url)})`,
+		);
+		return ids.length === 0 ? [] : [`Tasks ${kind}: ${ids.join(', ')}`];
+	});
+	return groups.join('. ');
 }

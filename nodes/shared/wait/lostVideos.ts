@@ -14,7 +14,8 @@ import { addLastRun, lastRunMark, plannedMarks, postponeLastRun, runIndexOf } fr
 import { stoppingError } from '../run/mapItems';
 import { isToolRun, triesOf } from '../run/nodeContext';
 import { toNodeError } from '../run/nodeErrors';
-import { describeTasks, failedVideos, type Delivered, type Video } from './deliver';
+import { describeTasks, failedVideos, type Video } from './deliver';
+import type { Delivered } from './record';
 
 /** First of the advice about a creation that failed: it is free of charge. */
 const RETRY =

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { withoutUndefined } from '../../client/json';
 import { pollResult } from '../../client/video/poll/result';
@@ -9,20 +9,32 @@ import { ledgerOptions } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
 import { accountOf, isOfHost, isOwn } from '../run/credential';
 import { mentionOnce } from '../run/nodeContext';
+import { errorLine } from '../run/nodeErrors';
 
 /** The service rejects the ID itself (spec 7.2). Any other error may come from a proxy, a wrong base URL or the account. */
 const REJECTED_ID = 400;
 
-/** What became of the files of a completed task. */
-export interface Files {
-	/** Whether every item of the task has what was asked for. */
-	readonly isComplete: boolean;
-	readonly fileName: string | undefined;
-	/** Why a file could not be downloaded. */
-	readonly error: string | undefined;
-	/** What the service has said since the last poll. */
-	readonly report: TaskReport | undefined;
+/**
+ * What became of the video of an item: a task without an outcome is still generating, the item of an earlier run is gone.
+ * Undefined for an error of the item.
+ */
+export type Ending = 'completed' | 'failed' | 'generating' | 'gone' | undefined;
+
+/** The output of an item, and what became of its video. */
+export interface Delivered {
+	readonly item: INodeExecutionData;
+	readonly ending: Ending;
+	/** Why the video could not be downloaded; without an ending the error of the item. */
+	readonly error?: Error | undefined;
+	/** What the service said when it was asked for another URL. */
+	readonly report?: TaskReport | undefined;
+	/** Whether there is a file of which something may be missing. */
+	readonly isUnverified?: boolean;
 }
+
+/** What is said of a video that is not proven to be whole. */
+export const UNVERIFIED =
+	'Neither the file nor its host says where it ends, so it may be cut. The task stays open';
 
 /**
  * Writes the results of tasks into the task ledger, all at once. Without `finished_at` a task stays open, so that it can
@@ -32,7 +44,7 @@ export interface Files {
 export async function recordResults(
 	context: IExecuteFunctions,
 	polls: readonly TaskPoll[],
-	filesOf: (taskId: string) => Files,
+	ofTask: ReadonlyMap<string, readonly Delivered[]>,
 ): Promise<void> {
 	if (!ledgerOptions.taskLedger.read(context, 0)) return;
 	const finished = polls.filter(({ outcome }) => outcome !== undefined);
@@ -41,7 +53,7 @@ export async function recordResults(
 		const rows = await rowsOf(context, finished, account);
 		const update = rows.map(({ row, poll }) => ({
 			id: row['id'],
-			...resultRow(poll, filesOf(poll.taskId)),
+			...resultRow(poll, ofTask.get(poll.taskId)!),
 			...(!isUnknown(poll) && { account }),
 		}));
 		await onTable(context, TASK_TABLE, { update });
@@ -69,21 +81,26 @@ async function rowsOf(context: IExecuteFunctions, polls: readonly TaskPoll[], ac
 	});
 }
 
-function resultRow(
-	poll: TaskPoll,
-	{ isComplete, fileName, error, report = poll.report }: Files,
-): Row {
+/** What the ledger has of a task, which may be that of several items. */
+function resultRow(poll: TaskPoll, deliveries: readonly Delivered[]): Row {
+	const { report } = deliveries.findLast((each) => each.report) ?? poll;
 	const latest = pollResult(report ? { ...poll, report } : poll);
 	const { task_id, status, video_url, reason, error_message } = latest;
 	const isRejected = reason === 'refused' && poll.lastError?.details.status === REJECTED_ID;
+	const isUnverified = deliveries.some((each) => each.isUnverified);
+	const isHere = deliveries.every(({ ending }) => ending === 'completed' || ending === 'gone');
+	const isComplete = isHere && !isUnverified;
 	const isFinal = reason === undefined ? isComplete : reason === 'failed' || isRejected;
+	const { error } = deliveries.find((each) => each.error) ?? {};
+	const problem = isUnverified ? UNVERIFIED : error && errorLine(error);
+	const names = deliveries.map(({ item }) => Object.values(item.binary ?? {})[0]?.fileName);
 	return withoutUndefined({
 		task_id,
 		status: isRejected ? 'refused' : status || undefined,
 		video_url,
 		// Also removes the error of an earlier wait.
-		error: (reason === undefined ? error : (error_message ?? reason)) ?? null,
-		file_name: fileName,
+		error: (reason === undefined ? problem : (error_message ?? reason)) ?? null,
+		file_name: names.findLast(Boolean),
 		finished_at: isFinal ? new Date().toISOString() : undefined,
 	});
 }
