@@ -476,6 +476,7 @@ const DRAWINGS: readonly Drawing[] = [
 			await hand.closePanel();
 			await hand.clickPlus('AI Agent', MODEL);
 			await hand.choose('agent video', 'Agent Video Chat Model', 'Add to workflow');
+			await hasCredential(page);
 			await hand.closePanel();
 			await hand.clickPlus('AI Agent', TOOL);
 			await hand.choose('video', 'Create Video Tool');
