@@ -18,10 +18,13 @@ export class Hand {
 		private readonly onStep?: OnStep,
 	) {}
 
-	/** Takes hold of a page before it opens an address. */
+	/**
+	 * Takes hold of a page before it opens an address. Presses are counted in the document: those that hit another element,
+	 * and are tried again, are stopped in the window.
+	 */
 	static async of(page: Page, onStep?: OnStep): Promise<Hand> {
 		await page.addInitScript(
-			`clicks = 0; addEventListener('pointerdown', () => clicks++, { capture: true });`,
+			`clicks = 0; document.addEventListener('pointerdown', () => clicks++, { capture: true });`,
 		);
 		return new Hand(page, onStep);
 	}

@@ -588,28 +588,6 @@ test('reasoning is shown when Streaming says so, and tokens are counted', async 
 	});
 });
 
-describe('Timeout', () => {
-	const soon = { options: { timeout: 0.7 } };
-
-	test('ends a call without data', async () => {
-		script = () => undefined;
-		const { error } = await assist({ parameters: soon });
-		expect(error!.message).toBe(FAILURE.silent);
-	});
-
-	test('ends a call that only receives keep-alive bytes', async () => {
-		script = (response) => {
-			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			const beat = setInterval(() => response.write(': keep-alive\n\n'), 20);
-			response.on('close', () => {
-				clearInterval(beat);
-			});
-		};
-		const { error } = await assist({ parameters: soon });
-		expect(error!.message).toBe('The call exceeded its Timeout of 0.7 seconds');
-	});
-});
-
 describe('a paid call is not sent again', () => {
 	const cut: Script = (response) => {
 		events(response, [{ session_id: 's-1' }, started, text('Half')]);
