@@ -268,7 +268,7 @@ function hintUnattended(context: IExecuteFunctions, items: readonly INodeExecuti
 /** Whether a node waits for the videos of this one, or may do so: of a sub-workflow the caller, and after "Execute step" a later run. */
 function isAwaited(context: IExecuteFunctions): boolean {
 	const { nodes, destination } = engineOf(context);
-	if (destination !== undefined || executionOf(context).current.parentId) return true;
+	if (destination !== undefined || executionOf(context).current.parent) return true;
 	const after = context.getChildNodes(context.getNode().name).map(({ name }) => name);
 	return Object.values(nodes).some((node) => {
 		const { name, type, disabled, parameters } = node!;

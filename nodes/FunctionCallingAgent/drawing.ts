@@ -3,8 +3,8 @@ import type { IConnections, IExecuteFunctions, INode } from 'n8n-workflow';
 import { rejectMistakes } from '../client/errors';
 import { isJsonObject, objectOf } from '../client/json';
 import { textOf } from '../shared/chat/schemaForm';
-import { engineOf, FIRST_TOOL } from '../shared/run/engine';
-import { isSingleOutput, type ToolEntry } from './properties';
+import { engineOf, FIRST_TOOL, isSingleOutput, isToolOutput } from '../shared/run/engine';
+import type { ToolEntry } from './properties';
 
 /** Indexes of the outputs before those of the tools. */
 export const ANSWER = 0;
@@ -104,12 +104,6 @@ function toolOutputsOf({ parameters }: INode): string[] {
 	return tool.map(({ name }, index) => `Tool ${textOf(name) || index + 1}`);
 }
 
-/** Tells by its index whether tool calls leave an agent through an output, which excludes the error output. */
-export function isToolOutput(agent: INode): (output: number) => boolean {
-	const end = FIRST_TOOL + toolOutputsOf(agent).length;
-	return (output) => output >= FIRST_TOOL && output < end;
-}
-
 const STRAIGHT = 'leads straight back to the input';
 const SHIFTED =
 	'n8n keeps connections by position: after a tool was removed, each later tool leads to the branch of another. Check where each tool output leads';
@@ -118,15 +112,25 @@ const USE = 'Only tool branches lead back. Connect this output to the nodes that
 const ENDLESS = 'leads back to the input, and no node on the way can end that';
 const ENDED = 'Use Loop Over Items for a list, or an IF with an exit, or set Maximum Requests';
 
+/** Maximum Requests counts no errors that come before a request. */
+const ENDED_ERRORS = 'Lead its errors to an IF with an exit, or to nodes that do not lead back';
+
 /**
  * Ends what the drawing does not.
  *
- * @param times How often in a row an outcome has led back.
+ * @param times How often in a row an outcome has led back, and `failures`: how often of these an error.
+ * @param isBounded Whether Maximum Requests ends all but errors.
  * @throws InputError when that is too often.
  */
-export function checkReturns(times: number): void {
+export function checkReturns(
+	{ times, failures }: { readonly times: number; readonly failures: number },
+	isBounded: boolean,
+): void {
 	const problem = `has led back to the input ${MAX_RETURNS} times in a row`;
-	rejectMistakes('Answer, Stopped or Error', [[times > MAX_RETURNS, problem, ENDED]]);
+	rejectMistakes('Answer, Stopped or Error', [
+		[failures > MAX_RETURNS, problem, ENDED_ERRORS],
+		[times > MAX_RETURNS && !isBounded, problem, ENDED],
+	]);
 }
 
 /**

@@ -19,8 +19,8 @@ import type {
 } from 'n8n-workflow';
 
 import { isJsonObject } from '../client/json';
-import { engineOf, sourceOf } from '../shared/run/engine';
-import { asksPerson, isToolOutput, LOOP } from './drawing';
+import { engineOf, isToolOutput, sourceOf } from '../shared/run/engine';
+import { asksPerson, LOOP } from './drawing';
 import type { Call } from './state';
 import { ENVELOPE } from './tools';
 

@@ -169,10 +169,5 @@ export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof
 	};
 }
 
-/** Whether the calls of all tools leave through one output. */
-export function isSingleOutput(values: { toolSource?: unknown; outputMode?: unknown }): boolean {
-	return values.toolSource === 'json' || values.outputMode === 'single';
-}
-
 /** Maximum calls of the same tool with the same arguments in a conversation. */
 const MAX_REPEATS = 3;

@@ -15,12 +15,12 @@ import { memoryKeyOf, recall } from '../shared/chat/memory';
 import { readMessages } from '../shared/chat/messages';
 import { boundFields, toFallbacks } from '../shared/chat/requestOptions';
 import { toJsonFormat } from '../shared/chat/responseFormat';
-import { stopOnError } from '../shared/run/engine';
+import { isSingleOutput, stopOnError } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError, visitorText } from '../shared/run/nodeErrors';
 import { checkDrawing, checkReturns, readDrawing } from './drawing';
-import { agentForm, isSingleOutput, toSettings } from './properties';
+import { agentForm, toSettings } from './properties';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 
 /**
@@ -84,14 +84,14 @@ export interface Call {
 export async function beginBatch(
 	context: IExecuteFunctions,
 	slots: readonly ConversationSlot[],
-	{ times, failures }: { readonly times: number; readonly failures: number },
+	returns: Parameters<typeof checkReturns>[0],
 ): Promise<Batch> {
 	try {
 		// Before the fields: without a credential all of them fail.
 		await n8nService(context);
 		const settings = toSettings(context, agentForm.read(context, slots[0]!.item));
 		const isBounded = settings.maximumRequests > 0;
-		checkReturns(isBounded ? failures : times);
+		checkReturns(returns, isBounded);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
 			const fields = await settled(readSlot(context, slot.item, toolNodes));
@@ -105,7 +105,7 @@ export async function beginBatch(
 		);
 		return { settings, slots };
 	} catch (error) {
-		if (failures > 0) {
+		if (returns.failures > 0) {
 			stopOnError(context);
 			throw toNodeError(context.getNode(), error, slots[0]!.item);
 		}

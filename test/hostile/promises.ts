@@ -123,6 +123,14 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'hostile/visitor',
 		],
 		[
+			'What tells no visitors apart is no ID',
+			'nodes/shared/chat/identity.ts',
+			' && id !== false && !isHollow(id)',
+			'',
+			'hostile/visitor',
+			'share nothing',
+		],
+		[
 			'By ID takes no ID of the visitor',
 			'nodes/SuperAssistant/sessionTable.ts',
 			'[isOfVisitor(context, id),',
@@ -354,7 +362,15 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'The answer of an agent is no tool call',
 			'nodes/shared/run/engine.ts',
-			'previousNodeOutput >= FIRST_TOOL && ',
+			'isToolOutput(node)(previousNodeOutput) && ',
+			'',
+			'hostile/visitor',
+			'details',
+		],
+		[
+			'The error of an agent is no tool call',
+			'nodes/shared/run/engine.ts',
+			' && output < FIRST_TOOL + count',
 			'',
 			'hostile/visitor',
 			'details',
@@ -623,6 +639,13 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'limits.maxRepeats',
 			'limits.maxRepeats + 1e9',
 			'nodes/functionCallingAgent',
+		],
+		[
+			'A limit on calls of a workflow by itself',
+			'nodes/shared/run/selfCalls.ts',
+			'own.length > MAX_CALLS',
+			'own.length > 1e9',
+			'nodes/selfCalls',
 		],
 	],
 	'A link of a model, or a redirect, makes n8n open a private address': [

@@ -39,6 +39,9 @@ const IDS: Readonly<Record<string, unknown>> = {
 	true: true,
 };
 
+/** What tells no visitors apart. */
+const NO_IDS = [undefined, null, '', ' \n', false, {}, [], [null], [{}]];
+
 interface Column {
 	readonly title: string;
 	readonly type: string;
@@ -163,6 +166,27 @@ describe.each(COLUMNS)('$title', ({ title, type, inChat, byKey }) => {
 	});
 });
 
+describe.each(COLUMNS)('$title', ({ type, inChat }) => {
+	test.each(NO_IDS)('visitors with the sessionId %j share nothing', async (sessionId) => {
+		const said = await Promise.all(
+			['planted', 'other'].map(async (chatInput) => {
+				const sent = { chatInput, sessionId } as IDataObject;
+				const { run } = await talk(type, inChat, sent);
+				return run.data.resultData.error?.message ?? '';
+			}),
+		);
+		const isNew = type === 'superAssistant' && inChat['session'] === undefined;
+		const reason =
+			inChat['memory'] === 'chat'
+				? `Memory is This Chat, but its sessionId is ${JSON.stringify(sessionId ?? null)}`
+				: (expect.stringMatching(/^(Memory )?Key is (empty|false|[[{])/) as string);
+		expect(said).toStrictEqual(isNew ? ['', ''] : [reason, reason]);
+		const begun = JSON.stringify([undefined, []]);
+		expect(server.requests.map(contextOf)).toStrictEqual(isNew ? [begun, begun] : []);
+		expect(tables.rows.filter(({ session_key: key }) => key)).toHaveLength(0);
+	});
+});
+
 test('a visitor names no session of the service', async () => {
 	const parameters = { ...ASSIST, session: 'id' };
 	const sent = { chatInput: 'Hi', sessionId: 'v', session_id: 's-of-another' };
@@ -221,11 +245,16 @@ test.each([
 		'stop',
 		'Tell the owner of this chat',
 	],
+	[
+		'a visitor reads no details of what follows its error',
+		'error',
+		'Tell the owner of this chat',
+	],
 ])('an agent: %s', async (_title, ending, words) => {
 	const asked: unknown[] = [];
 	await server.stop();
 	server = await startScriptedServer((response, { path, body }) => {
-		if (path.includes('videos')) {
+		if (path.includes('videos') || ending === 'error') {
 			json(response, 400, { error: { message: 'No clip' } });
 			return;
 		}
@@ -240,18 +269,23 @@ test.each([
 	const tools = { tool: [{ name: 'show', description: 'Shows a video' }] };
 	const nodes = [
 		chatTrigger('Chat'),
-		packageNode('Agent', 'functionCallingAgent', { parameters: { ...ASK, tools } }),
+		packageNode('Agent', 'functionCallingAgent', {
+			parameters: { ...ASK, tools },
+			...(ending === 'error' ? { onError: 'continueErrorOutput' } : {}),
+		}),
 		packageNode('Tested', 'createVideo', {
 			parameters: { prompt: 'A kite' },
 			onError: 'continueRegularOutput',
 		}),
 		stubNode('Leave', () => []),
+		stubNode('Tool', (items) => items),
 	];
-	// Its answer leads to the same node, and back where that is allowed: by way of a node that may end it.
+	// Its answer, or its error, leads to the same node, and back where that is allowed: by way of a node that may end it.
 	const wires = {
 		Chat: [['Agent']],
-		Agent: [['Tested'], [], ['Tested']],
-		Tested: [[ending === 'stop' ? 'Leave' : 'Agent']],
+		Agent: ending === 'error' ? [[], [], ['Tool'], ['Tested']] : [['Tested'], [], ['Tested']],
+		Tested: [[ending === 'tool_calls' ? 'Agent' : 'Leave']],
+		Tool: [['Agent']],
 		Leave: [['Agent']],
 	};
 	const credential = { baseUrl: server.url, apiKey: 'k-secret-key' };
@@ -259,7 +293,7 @@ test.each([
 	const { run } = await runWorkflow(nodes, wires, 'Chat', { items, credential, tables });
 	const [task] = run.data.resultData.runData['Tested'] ?? [];
 	const [failed] = task?.data?.['main']?.flatMap((items) => items ?? []) ?? [];
-	const read = ending === 'stop' ? JSON.stringify(failed!.json) : JSON.stringify(asked[1]);
+	const read = JSON.stringify(ending === 'tool_calls' ? asked[1] : failed!.json);
 	expect(read).toContain(words);
 	expect(read.includes('No clip')).toBe(ending === 'tool_calls');
 });

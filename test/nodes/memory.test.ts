@@ -298,6 +298,16 @@ describe('Chat Completion', () => {
 		expect(server.requests).toHaveLength(0);
 	});
 
+	test('a chat that sends no ID is told so before anything is paid', async () => {
+		const items = [{ chatInput: 'Hi', sessionId: null }];
+		const { error } = await chat('Hi', { items });
+		expect(error).toMatchObject({
+			message: 'Memory is This Chat, but its sessionId is null',
+			description: 'Send the ID of the conversation, or set Memory to By Key',
+		});
+		expect(server.requests).toHaveLength(0);
+	});
+
 	test('a memory that cannot be read is an error before anything is paid', async () => {
 		tables.disabled = true;
 		const { error } = await chat('Hi');

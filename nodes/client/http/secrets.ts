@@ -32,10 +32,7 @@ export function secretsOf(named: readonly (readonly [name: string, secret: strin
 	const longest = Math.max(0, ...forms.map(({ length }) => length));
 	const firsts = new Set(forms.map(([first]) => first));
 	return {
-		mask: (text) =>
-			text.length < MIN_CHARACTERS
-				? text
-				: rows.reduce((masked, [pattern, by]) => masked.replace(pattern, by), text),
+		mask: (text) => rows.reduce((masked, [pattern, by]) => masked.replace(pattern, by), text),
 		tailOf(text) {
 			for (let at = Math.max(0, text.length - longest); at < text.length; at++) {
 				if (!firsts.has(text[at])) continue;

@@ -10,7 +10,7 @@ import { isBlank, shown } from '../../client/values';
 import { chatPrefix } from '../ledger/dataTable';
 import { engineOf } from '../run/engine';
 import type { NodeContext } from '../run/nodeContext';
-import { checkKey } from '../run/parameters';
+import { checkKey, isHollow } from '../run/parameters';
 
 /** Texts that every database and every parameter of n8n keeps as they are. */
 const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N} ._@+:/-]{0,99}$/u;
@@ -37,11 +37,18 @@ export function isShown(context: NodeContext): boolean {
 	return node.isStreaming() || chatMessages(node).length > 0;
 }
 
-/** The values of `sessionId` that a visitor may have chosen: of the item, and of the chat. */
+/** What is sent as `sessionId`, which a visitor may have chosen: in the item, and in the chat, null where it has none. */
+export function sessionIds(context: IExecuteFunctions, item: number): unknown[] {
+	const ofChat = chatMessages(context).map(({ json }) => json['sessionId'] ?? null);
+	const ofItem = context.getInputData()[item]?.json['sessionId'];
+	return ofItem === undefined ? ofChat : [ofItem, ...ofChat];
+}
+
+/** Those that tell conversations apart. */
 function chatIds(context: IExecuteFunctions, item: number): string[] {
-	const items = [context.getInputData()[item], ...chatMessages(context)];
-	const ids = items.map((each) => each?.json['sessionId']);
-	return ids.filter((id) => !isBlank(id)).map((id) => shown(id).trim());
+	return sessionIds(context, item)
+		.filter((id) => !isBlank(id) && id !== false && !isHollow(id))
+		.map((id) => shown(id).trim());
 }
 
 const chatIdentity = (context: IExecuteFunctions, id: string) =>

@@ -6,6 +6,7 @@ import type { Conversation } from '../../client/chat/conversation';
 import type { ChatMessage } from '../../client/chat/types';
 import { keyedMutex, settled, valueOf, type Settled } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
+import { oneLine } from '../../client/values';
 import { isSignedUrl } from '../files/signedFileUrl';
 import type { ValuesOf } from '../form/form';
 import { type Condition, onTable, type Row, type TableSchema } from '../ledger/dataTable';
@@ -13,7 +14,7 @@ import { accountOf } from '../run/credential';
 import { runsOf } from '../run/engine';
 import { isToolRun, nodeState, triesOf, hint } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
-import { chatOf, keyOf } from './identity';
+import { chatOf, keyOf, sessionIds } from './identity';
 import type { memoryFields } from './properties';
 
 /** The conversations of a project; users can view them and delete rows. A key is one of an account, workflow and node. */
@@ -62,9 +63,16 @@ export function memoryKeyOf(
 	if (memory === 'key') return keyOf(context, item, memoryKey, KEY);
 	const key = chatOf(context, item);
 	if (key !== '') return key;
-	const problem = 'is This Chat, but no Chat Trigger has started the workflow';
-	const todo = 'Start it with a Chat Trigger, or set Memory to By Key';
-	throw new InputError('Memory', problem, todo);
+	const [id] = sessionIds(context, item);
+	const [why, todo] =
+		id === undefined
+			? ['no Chat Trigger has started the workflow', 'Start it with a Chat Trigger']
+			: [
+					`its sessionId is ${oneLine(JSON.stringify(id))}`,
+					'Send the ID of the conversation',
+				];
+	const hint = `${todo}, or set Memory to By Key`;
+	throw new InputError('Memory', `is This Chat, but ${why}`, hint);
 }
 
 /**

@@ -12,12 +12,8 @@ export type Origin = Awaited<ReturnType<typeof originOf>>;
  * hashed. In an n8n without it a retry is recognized by the execution that it retries.
  */
 export async function originOf(context: IExecuteFunctions) {
-	const { current, isRetry, isRetried, read } = executionOf(context);
-	let root = current;
-	for (const seen = new Set<string>(); root.parentId !== undefined && !seen.has(root.parentId);) {
-		seen.add(root.parentId);
-		root = await read(root.parentId);
-	}
+	const { current, isRetry, isRetried, chain } = executionOf(context);
+	const root = (await chain()).at(-1)!;
 	const secretOf = ({ token, retryOf, id }: typeof current) => token ?? retryOf ?? id;
 	const isAlone = isRetried && root !== current;
 	return {

@@ -11,6 +11,7 @@ import {
 } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
+import { objectOf } from '../../client/json';
 import { isToolRun, type NodeContext } from './nodeContext';
 
 /** What n8n's context has, though its type does not declare it. */
@@ -152,12 +153,12 @@ export function checkToolOrder(context: NodeContext): void {
 
 /** The runs of this node in this execution so far, without those that n8n invents for an execution that crashed. */
 export function runsOf(context: IExecuteFunctions): readonly ITaskData[] {
-	return (engineOf(context).runData?.[context.getNode().name] ?? []).filter(isReal);
-}
-
-function isReal({ data, executionStatus }: ITaskData): boolean {
-	const [item] = data?.['main']?.[0] ?? [];
-	return executionStatus !== 'crashed' && item?.json['isArtificialRecoveredEventItem'] !== true;
+	const runs = engineOf(context).runData?.[context.getNode().name] ?? [];
+	return runs.filter(({ data, executionStatus }) => {
+		const [item] = data?.['main']?.[0] ?? [];
+		const isInvented = item?.json['isArtificialRecoveredEventItem'] === true;
+		return executionStatus !== 'crashed' && !isInvented;
+	});
 }
 
 /** Whether a run called sub-workflows before the execution of this ID began: IDs grow. Without their IDs it counts as one. */
@@ -187,6 +188,18 @@ export function isPastTimeLimit(context: IExecuteFunctions): boolean {
 /** Index of the first output of Agent with Tools that has tool calls. */
 export const FIRST_TOOL = 2;
 
+/** Whether the calls of all tools of an Agent with Tools leave through one output, by its form. */
+export function isSingleOutput(values: { toolSource?: unknown; outputMode?: unknown }): boolean {
+	return values.toolSource === 'json' || values.outputMode === 'single';
+}
+
+/** Tells by its index whether an output of an Agent with Tools has tool calls. The one for errors comes after them. */
+export function isToolOutput({ parameters }: INode): (output: number) => boolean {
+	const { tool } = objectOf(parameters['tools']);
+	const count = isSingleOutput(parameters) ? 1 : [tool ?? []].flat().length;
+	return (output) => output >= FIRST_TOOL && output < FIRST_TOOL + count;
+}
+
 /** Whether the items of this run come from a tool call of Agent with Tools, whose model reads what goes back. */
 function isToolCall(context: IExecuteFunctions): boolean {
 	const { runData = {}, nodes } = engineOf(context);
@@ -194,8 +207,11 @@ function isToolCall(context: IExecuteFunctions): boolean {
 	const after = context.getChildNodes(own);
 	for (let from = sourceOf(context); from;) {
 		const { previousNode: name, previousNodeOutput = 0, previousNodeRun = 0 } = from;
-		if (name !== own && nodes[name]?.type.endsWith('.functionCallingAgent') === true)
-			return previousNodeOutput >= FIRST_TOOL && after.some((node) => node.name === name);
+		const node = nodes[name];
+		if (name !== own && node?.type.endsWith('.functionCallingAgent') === true)
+			return (
+				isToolOutput(node)(previousNodeOutput) && after.some((each) => each.name === name)
+			);
 		from = runData[name]?.[previousNodeRun]?.source[0] ?? null;
 	}
 	return false;
@@ -215,8 +231,8 @@ function factsOf(id: string, data: Partial<IRunExecutionData> | undefined, retry
 		token: data?.resumeToken,
 		/** The execution that this one retries. */
 		retryOf,
-		/** The execution that called this one as a sub-workflow. */
-		parentId: data?.parentExecution?.executionId,
+		/** The execution that called this one as a sub-workflow, and its workflow. */
+		parent: data?.parentExecution,
 		/** Whether n8n has kept node runs from before its start that called sub-workflows, as a retry does. */
 		keepsCalls: Object.values(data?.resultData?.runData ?? {})
 			.flat()
@@ -224,15 +240,28 @@ function factsOf(id: string, data: Partial<IRunExecutionData> | undefined, retry
 	};
 }
 
-/** The running execution, and a reader for the executions that called it. */
-export function executionOf(context: IExecuteFunctions) {
+/** The running execution, and those that called it. */
+export function executionOf(context: NodeContext) {
 	const { runExecutionData, additionalData = {} } = context as unknown as Internals;
 	const rootMode = additionalData.rootExecutionMode ?? context.getMode();
+	const current = factsOf(
+		context.getExecutionId(),
+		runExecutionData,
+		additionalData.hooks?.retryOf,
+	);
 	return {
-		current: factsOf(context.getExecutionId(), runExecutionData, additionalData.hooks?.retryOf),
+		current,
 		isRetry: rootMode === 'retry',
 		/** Whether this execution itself is the retry, and not one that called it. */
 		isRetried: context.getMode() === 'retry',
-		read: async (id: string) => factsOf(id, await additionalData.getRunExecutionData?.(id)),
+		/** This execution, the one that called it, and so on. */
+		chain: async () => {
+			const chain = [current];
+			for (;;) {
+				const id = chain.at(-1)!.parent?.executionId;
+				if (id === undefined || chain.some((each) => each.id === id)) return chain;
+				chain.push(factsOf(id, await additionalData.getRunExecutionData?.(id)));
+			}
+		},
 	};
 }

@@ -12,6 +12,7 @@ import { checkToolOrder } from './engine';
 import { CREDENTIAL, type NodeContext, hint, sleepSlice } from './nodeContext';
 import { errorLine } from './nodeErrors';
 import { unevaluatedText } from './parameters';
+import { checkSelfCalls } from './selfCalls';
 import { deadlineError } from '../../client/http/failures';
 
 /** The service behind the credential. */
@@ -44,13 +45,14 @@ export async function n8nService(context: NodeContext): Promise<Service> {
 
 async function readService(context: NodeContext): Promise<Service> {
 	checkToolOrder(context);
+	const checkCalls = await checkSelfCalls(context);
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const { baseUrl, hasApp, fileHosts } = readCredential(data);
 	const mistake = unevaluatedText(context.getNode().parameters);
 	for (const said of [baseUrlHint(data['baseUrl']), mistake && errorLine(mistake)])
 		// A sub-node has no output below which it could be shown.
 		if (said !== undefined && 'addExecutionHints' in context) hint(context, said);
-	const http = n8nHttp(context, data);
+	const http = n8nHttp(context, data, checkCalls);
 	const isKnown = knownHosts(baseUrl, fileHosts);
 	return { http, baseUrl, isPrivate: isPrivateUrl(baseUrl), isKnown, hasApp };
 }
@@ -62,11 +64,16 @@ async function readService(context: NodeContext): Promise<Service> {
  * n8n's helper applies the proxy, TLS and SSRF settings of the instance, and stops with the execution. Every status
  * resolves and every body is a stream, because n8n otherwise drops error bodies and Retry-After.
  */
-function n8nHttp(context: NodeContext, data: ICredentialDataDecryptedObject): HttpPort {
+function n8nHttp(
+	context: NodeContext,
+	data: ICredentialDataDecryptedObject,
+	checkCalls: () => void,
+): HttpPort {
 	const { baseUrl: baseURL, headers: extraHeaders, secrets } = readCredential(data);
 	const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
 	const canceled = context.getExecutionCancelSignal();
 	return async (request) => {
+		checkCalls();
 		const { method, path, body, idleTimeoutMs } = request;
 		const watch = watchRequest(request, canceled);
 

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { mapConcurrent, readResult, slices } from '../../client/concurrency';
+import { mapConcurrent, readResult, slices, valueOf } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
 import { isInChat } from './engine';
 import {
@@ -45,19 +45,15 @@ export async function mapItems<O extends ItemOptions>(
 	readOptions: () => O,
 	work: (itemIndex: number, options: O) => Promise<INodeExecutionData>,
 ): Promise<INodeExecutionData[]> {
-	const read = readResult(readOptions);
-	if ('error' in read) {
-		if (!context.continueOnFail()) throw stoppingError(context, read.error);
-		return context.getInputData().map((_item, item) => failedItem(context, read.error, item));
-	}
-	const options: O = read.value;
-	const { concurrency, batchInterval = 0, describeCompleted = () => '', hasDetails } = options;
+	const options = readResult(readOptions);
+	const read: ItemOptions = 'value' in options ? options.value : { concurrency: 1 };
+	const { concurrency, batchInterval = 0, describeCompleted = () => '', hasDetails } = read;
 	const clock = n8nClock(context);
 	const completed: IDataObject[] = [];
 
 	async function one(itemIndex: number): Promise<INodeExecutionData> {
 		try {
-			const result = await work(itemIndex, options);
+			const result = await work(itemIndex, valueOf(options));
 			completed.push(result.json);
 			return result;
 		} catch (error) {
@@ -73,7 +69,7 @@ export async function mapItems<O extends ItemOptions>(
 		const results: INodeExecutionData[] = [];
 		const indexes = [...context.getInputData().keys()];
 		for (const batch of slices(indexes, batchInterval > 0 ? concurrency : indexes.length)) {
-			if (results.length > 0) await clock.sleep(options.batchInterval ?? 0);
+			if (results.length > 0) await clock.sleep(batchInterval);
 			results.push(...(await mapConcurrent(batch, concurrency, one, eventLoopTurn)));
 		}
 		return results;

@@ -103,7 +103,7 @@ function isNoValue(text: string): boolean {
 }
 
 /** Whether a value is a list or an object with nothing in it, at any depth, such as `[null]`. */
-function isHollow(value: unknown): boolean {
+export function isHollow(value: unknown): boolean {
 	const isGroup = typeof value === 'object' && value !== null;
 	return isGroup && Object.values(value).every((each) => isBlank(each) || isHollow(each));
 }

@@ -1,0 +1,35 @@
+import { ServiceError } from '../../client/errors';
+import { executionOf, stopOnError } from './engine';
+import type { NodeContext } from './nodeContext';
+
+/** How often in a row a workflow may be called by its own calls. */
+const MAX_CALLS = 10;
+
+/** The executions that have begun calls without an end. */
+const endless = new Set<string>();
+
+/**
+ * Ends a workflow that calls itself without an end, as a sub-workflow or a tool, also through other workflows: each call is
+ * an execution of its own. Then all that the first one has begun ends: an agent would call such a tool again.
+ *
+ * @returns What checks the same before each request, as other calls of the execution may have gone on.
+ * @throws ServiceError when it has been called too often.
+ */
+export async function checkSelfCalls(context: NodeContext): Promise<() => void> {
+	const chain = await executionOf(context).chain();
+	const { id } = context.getWorkflow();
+	const own = chain.filter(({ parent }) => parent !== undefined && parent.workflowId === id);
+	const root = chain.at(-1)!.id;
+	if (own.length > MAX_CALLS) endless.add(root);
+	function check(): void {
+		if (!endless.has(root)) return;
+		if ('getExecuteData' in context) stopOnError(context);
+		throw new ServiceError(
+			'limit',
+			`A workflow has called itself ${MAX_CALLS} times in a row`,
+			'Nothing was sent. Use Loop Over Items in place of the call, or call another workflow',
+		);
+	}
+	check();
+	return check;
+}
