@@ -135,6 +135,17 @@ export function shorten(text: string, max: number): string {
 	return text.length > max ? `${text.slice(0, max)}…` : text;
 }
 
+/** A copy with other values, without the keys whose value becomes `undefined`. */
+export function mapValues<V, R>(
+	fields: Readonly<Record<string, V>>,
+	change: (value: V, key: string) => R,
+): Record<string, Exclude<R, undefined>> {
+	const changed = Object.entries(fields).map(
+		([key, value]) => [key, change(value, key)] as const,
+	);
+	return withoutUndefined(Object.fromEntries(changed));
+}
+
 /** A copy without the keys whose value is `undefined`. */
 export function withoutUndefined<T extends object>(
 	fields: T,

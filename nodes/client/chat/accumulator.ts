@@ -7,8 +7,8 @@ import {
 	type JsonObject,
 	type JsonValue,
 } from '../json';
-import { oneLine } from '../values';
-import { idText, jsonText, objectsOf, toolCall } from './toolCalls';
+import { oneLine, shown } from '../values';
+import { idText, objectsOf, toolCall } from './toolCalls';
 import {
 	endOf,
 	type ChatCompletion,
@@ -199,7 +199,7 @@ function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 	if (call.id === '') call.id = id;
 	latest.set(call.id, call);
 	if (isNamed && call.name === '') call.name = name;
-	call.arguments += jsonText(args ?? '');
+	call.arguments += shown(args ?? '');
 }
 
 /** An index, which some servers send as text. */
@@ -228,7 +228,7 @@ function toChoice(
 	const { message, finish_reason: reason } = choice;
 	const hasRun = executed.length > 0 && message['tool_results'] === undefined;
 	const ran = (hasRun ? executed : []).map(({ tool = '', arguments: args = {} }, at) =>
-		toolCall(`call_${at + 1}`, tool, jsonText(args)),
+		toolCall(`call_${at + 1}`, tool, shown(args)),
 	);
 	// Beside executed calls, those of the model are requested only if the finish reason says so.
 	const asked = (hasRun && reason !== 'tool_calls' ? [] : calls)
@@ -261,7 +261,7 @@ export function readContent(content: JsonValue = null) {
 		if (typeof text === 'string') all += text;
 		else if (typeof refusal === 'string') refused += refusal;
 		else if (isJsonObject(part)) parts.push(part);
-		else if (part !== null) all += jsonText(part);
+		else if (part !== null) all += shown(part);
 	}
 	return { text: all, parts, refusal: refused };
 }
@@ -278,7 +278,7 @@ export function toolProgressEvents({ type: sent, data }: JsonObject): ToolProgre
 
 function toolEvent(type: string, fields: JsonObject): ToolProgressEvent {
 	const { name, arguments: args, result, status, elapsed } = fields;
-	const text = (value: JsonValue = null) => (value === null ? undefined : jsonText(value));
+	const text = (value: JsonValue = null) => (value === null ? undefined : shown(value));
 	return withoutUndefined({
 		type,
 		tool: typeof name === 'string' ? name : '',

@@ -6,7 +6,7 @@ import {
 	type SchemaDraft,
 } from '@cfworker/json-schema';
 
-import { isJsonObject, objectOf, withoutUndefined, type JsonObject, type JsonValue } from '../json';
+import { isJsonObject, mapValues, objectOf, type JsonObject, type JsonValue } from '../json';
 import { oneLine } from '../values';
 
 type Value = JsonValue | undefined;
@@ -147,7 +147,7 @@ function readRoot(schema: JsonObject) {
 function readSchema(schema: Value, reading: Reading): Value {
 	if (Array.isArray(schema)) return schema.map((each) => readSchema(each, reading) ?? null);
 	if (!isJsonObject(schema)) return schema;
-	const read = mapped(withoutDialect(schema, reading), (keyword, value) =>
+	const read = mapValues(withoutDialect(schema, reading), (value, keyword) =>
 		(READ.get(keyword) ?? readSchema)(value, reading),
 	);
 	return withBounds(read);
@@ -172,7 +172,7 @@ function withoutDialect({ nullable, ...schema }: JsonObject, reading: Reading): 
 	}
 	if (nullable !== true) return schema;
 	const pick = (isMoved: boolean) =>
-		mapped(schema, (name, value) => (NOT_NULL.test(name) === isMoved ? value : undefined));
+		mapValues(schema, (value, name) => (NOT_NULL.test(name) === isMoved ? value : undefined));
 	return { ...pick(false), if: { not: { type: 'null' } }, then: pick(true) };
 }
 
@@ -187,12 +187,6 @@ function withBounds({ format, uniqueItems, ...schema }: JsonObject): JsonObject 
 		more.push({ if: { maxItems: MAX_UNIQUE_ITEMS }, then: { uniqueItems } });
 	const isList = Array.isArray(allOf) && more.length > 0;
 	return { ...schema, ...(isList && { allOf: [...allOf, ...more] }) };
-}
-
-/** A copy of an object with other values, without those that become undefined. Any other value stays as it is. */
-function mapped(object: JsonObject, change: (key: string, each: Value) => Value): JsonObject {
-	const entries = Object.entries(object).map(([key, each]) => [key, change(key, each)] as const);
-	return withoutUndefined(Object.fromEntries(entries));
 }
 
 function asMap(value: Value, reading: Reading, readName: Read = asIs): Value {

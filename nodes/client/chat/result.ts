@@ -2,6 +2,7 @@ import { ServiceError } from '../errors';
 import {
 	asJson,
 	isJsonObject,
+	mapValues,
 	parseJsonObject,
 	shorten,
 	withoutUndefined,
@@ -110,13 +111,12 @@ function readUsage(usage: unknown): Usage | undefined {
  * above it is left out: cut, it would be another ID.
  */
 export function boundedFields(fields: JsonObject): JsonObject {
-	const bound = ([name, value]: [string, JsonValue | undefined]) => {
+	return mapValues(fields, (value, name) => {
 		if (name === 'choices' && Array.isArray(value))
-			return [name, value.map((each) => (isJsonObject(each) ? boundedFields(each) : each))];
-		if (typeof value !== 'string' || value.length <= MAX_FIELD) return [name, value];
-		return [name, /(^|_)id$/.test(name) ? undefined : shorten(value, MAX_FIELD)];
-	};
-	return withoutUndefined(Object.fromEntries(Object.entries(fields).map(bound)) as JsonObject);
+			return value.map((each) => (isJsonObject(each) ? boundedFields(each) : each));
+		if (typeof value !== 'string' || value.length <= MAX_FIELD) return value;
+		return /(^|_)id$/.test(name) ? undefined : shorten(value, MAX_FIELD);
+	});
 }
 
 /** Adds to a ServiceError what has arrived of the reply, which is paid for: its body so far, and its session. */
@@ -199,13 +199,10 @@ export function isDataUrl(url: string): boolean {
 export function structuredMedia({ choices, ...body }: ChatCompletion, base?: string): Media[] {
 	const { message, ...choice } = choices[0]!;
 	const fields = Object.entries({ ...body, ...choice, ...message });
-	const named = fields
-		.filter(([name]) => MEDIA_FIELD.test(name))
-		.flatMap(([type, value]) => {
-			return [value]
-				.flat()
-				.map((url) => (isJsonObject(url) ? { type, ...url } : { type, url }));
-		});
+	const named = fields.flatMap(([type, value]) => {
+		const urls = MEDIA_FIELD.test(type) ? [value].flat() : [];
+		return urls.map((url) => (isJsonObject(url) ? { type, ...url } : { type, url }));
+	});
 	return [...(message.parts ?? []), ...named].filter(isJsonObject).flatMap((part) => {
 		for (const [name, value] of [['', part] as const, ...Object.entries(part)]) {
 			const url = partUrl(value, /url$/i.test(name));

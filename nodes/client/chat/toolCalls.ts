@@ -7,7 +7,7 @@ import {
 	type JsonObject,
 	type JsonValue,
 } from '../json';
-import { isBlank } from '../values';
+import { isBlank, shown } from '../values';
 import { findMismatch } from './jsonSchema';
 import type { ChatMessage, ReplyMessage, ToolCall, ToolDeclaration } from './types';
 
@@ -45,7 +45,7 @@ export function readToolCalls(
 		const result = executed.get(sent)?.pop();
 		return {
 			call: { ...call, id, type: 'function', function: readFunction(call['function']) },
-			...(result === undefined ? {} : { result: jsonText(result['content'] ?? '') }),
+			...(result === undefined ? {} : { result: shown(result['content'] ?? '') }),
 		};
 	});
 }
@@ -82,7 +82,7 @@ export function toolMessage(id: string, content: string): ChatMessage {
 export function readFunction(value: unknown): ToolCall['function'] {
 	const called = objectOf(value);
 	const { name, arguments: args } = called;
-	const text = jsonText(args ?? '');
+	const text = shown(args ?? '');
 	return {
 		...called,
 		// A longer name is not one of a declared tool, but it would be repeated in errors and to the model.
@@ -171,11 +171,6 @@ function toReplayedCall({ function: called, ...call }: ToolCall): ToolCall {
 export function idText(id: JsonValue | undefined): string {
 	const text = typeof id === 'string' || typeof id === 'number' ? String(id) : '';
 	return text.length > MAX_ID_CHARACTERS ? '' : text;
-}
-
-/** A text as it is, any other value as JSON. */
-export function jsonText(value: JsonValue): string {
-	return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** @param taken The ids so far, each with the number of the last call that asked for it. */

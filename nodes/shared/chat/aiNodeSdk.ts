@@ -3,7 +3,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 import { imagesAsLinks, type IsKnown } from '../../client/chat/imagesAsLinks';
 import { userMessage, withMore } from '../../client/chat/messages';
 import { usageOf, isDataUrl, structuredMedia } from '../../client/chat/result';
-import { jsonText, splitCalls, toolCall } from '../../client/chat/toolCalls';
+import { splitCalls, toolCall } from '../../client/chat/toolCalls';
 
 import type { ChatCompletion, ChatMessage, ToolDeclaration } from '../../client/chat/types';
 import type { JudgedReply } from '../../client/chat/verdict';
@@ -116,7 +116,7 @@ function toChatMessage(message: SdkMessage): ChatMessage {
 	if (role === 'user') return userMessage(text, partsOf(message, 'file').map(imageUrl));
 	if (role === 'tool') {
 		const { toolCallId, result } = partsOf(message, 'tool-result')[0]!;
-		return { role, tool_call_id: toolCallId, content: jsonText((result ?? '') as JsonValue) };
+		return { role, tool_call_id: toolCallId, content: shown(result ?? '') };
 	}
 	const thoughts = partsOf(message, 'reasoning');
 	const calls = partsOf(message, 'tool-call').map(({ toolCallId = '', toolName, input }) =>

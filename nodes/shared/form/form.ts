@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
-import { isJsonObject, objectOf, withoutUndefined } from '../../client/json';
+import { isJsonObject, mapValues, objectOf, withoutUndefined } from '../../client/json';
 import { isBlank, readChoice, readNumber, shown, type NumberRange } from '../../client/values';
 import type { NodeContext } from '../run/nodeContext';
 import { checkPrompt } from '../run/parameters';
@@ -54,12 +54,6 @@ export function form<F extends Fields>(declared: F, start = '') {
 		read: (context: NodeContext, itemIndex: number) =>
 			readAll(({ read }) => read(context, itemIndex)),
 	};
-}
-
-function mapValues<V, R>(table: Readonly<Record<string, V>>, map: (value: V, name: string) => R) {
-	return Object.fromEntries(
-		Object.entries(table).map(([name, value]) => [name, map(value, name)]),
-	);
 }
 
 /** A field of any kind; `properties` get their name from the form. */
