@@ -88,21 +88,15 @@ export function withRetries(
 ): Chat {
 	return async (request) => {
 		let isShown = false;
-		const show =
-			onDelta &&
-			((delta: ChatDelta) => {
-				if (onDelta(delta)) isShown = true;
-			});
-		return await withRetryUntil(
-			clock,
-			http,
-			{ limitMs, retry },
-			async (port) => {
-				quota?.take();
-				return await call(port, request, { ...options, onDelta: show }, clock);
-			},
-			() => !isShown && quota?.isLeft() !== false,
-		);
+		const show = (delta: ChatDelta) => {
+			if (onDelta?.(delta) === true) isShown = true;
+		};
+		const sendOnce = async (port: HttpPort) => {
+			quota?.take();
+			return await call(port, request, { ...options, onDelta: onDelta && show }, clock);
+		};
+		const mayRetry = () => !isShown && quota?.isLeft() !== false;
+		return await withRetryUntil(clock, http, { limitMs, retry }, sendOnce, mayRetry);
 	};
 }
 

@@ -90,10 +90,7 @@ export function judge(reply: ChatCompletion, taker: Taker, mayBeEmpty = false): 
 		form === 'failure' ? 'stream' : 'protocol',
 		`${FORMS[form][1]}${more}`,
 		[`The reply ended with ${reason}`, isRefusal ? 'rephraseQuestion' : ADVICE[end]],
-		{
-			...(words === '' ? {} : { serviceMessage: words }),
-			...(isRefusal ? { subject: { refusal: words } } : {}),
-		},
+		{ serviceMessage: words, ...(isRefusal && { subject: { refusal: words } }) },
 	);
 	throw withReply(error, asJson(reply));
 }
