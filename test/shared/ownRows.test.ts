@@ -65,13 +65,14 @@ test('many values are looked for in parts, as a database limits the conditions o
 	const { tables, rows, insert } = start(1);
 	const names = Array.from({ length: 450 }, (_, index) => `${index}`);
 	await insert(...names);
+	tables.operations.length = 0;
 	const [found, removed] = [names.slice(1), names.slice(0, 449)];
 	const read = await rows.run([{ find: oneOf('pending', found) }]);
 	expect(read.map(({ pending }) => pending)).toStrictEqual(found);
 	await rows.run([{ remove: oneOf('pending', removed) }]);
 	expect(tables.rows.map(({ pending }) => pending)).toStrictEqual(['449']);
 	const three = (name: string) => [name, name, name];
-	expect(tables.operations).toStrictEqual(['insert', ...three('get'), ...three('deleteRows')]);
+	expect(tables.operations).toStrictEqual([...three('get'), ...three('deleteRows')]);
 });
 
 test('of few calls the IDs are not read', async () => {

@@ -60,8 +60,9 @@ export function oneOf(column: string, values: readonly unknown[]): Filter {
 	return { any: values.map((value) => [column, 'eq', value as string | number]) };
 }
 
-/** The step for other rows: one step for each filter. */
+/** The step for other rows: one step for each filter. None where it has no rows to write. */
 export function forRows(step: Step, change: (rows: Filter) => readonly Filter[]): readonly Step[] {
+	if (rowsOf(step)?.length === 0) return [];
 	if ('find' in step) return change(step.find).map((find) => ({ ...step, find }));
 	if ('set' in step) return change(step.where).map((where) => ({ ...step, where }));
 	return 'remove' in step ? change(step.remove).map((remove) => ({ remove })) : [step];
@@ -71,11 +72,11 @@ const inParts = (rows: Filter): readonly Filter[] =>
 	'all' in rows ? [rows] : slices(rows.any, MAX_CONDITIONS).map((any) => ({ any }));
 
 /**
- * Errors that pass by themselves: the database is locked, too busy for another connection or transaction, or n8n connects
- * to it again. In the words of SQLite, PostgreSQL, Node.js, and n8n.
+ * Errors that pass by themselves: the database is locked, too busy for another connection or transaction, n8n connects
+ * to it again, or another execution creates the missing table. In the words of SQLite, PostgreSQL, Node.js, and n8n.
  */
 const TRANSIENT =
-	/SQLITE_(BUSY|LOCKED|PROTOCOL)|is locked|lock timeout|waiting for lock|obtain lock|deadlock|serialize access|transaction (within|already|is not started|is aborted)|statement timeout|conflict with recovery|already (been )?released|not connected|is not established|after calling end|not queryable|connection terminated|terminating connection|database system is|too many clients|connection slots|acquire connection|synchronization error|timed out|timeout (exceeded|expired)|read timeout|E(CONN(RESET|REFUSED|ABORTED)|PIPE|TIMEDOUT|AI_AGAIN)|perhaps it is offline/i;
+	/SQLITE_(BUSY|LOCKED|PROTOCOL)|is locked|lock timeout|waiting for lock|obtain lock|deadlock|serialize access|transaction (within|already|is not started|is aborted)|statement timeout|conflict with recovery|already (been )?released|not connected|is not established|after calling end|not queryable|connection terminated|terminating connection|database system is|too many clients|connection slots|acquire connection|synchronization error|timed out|timeout (exceeded|expired)|read timeout|E(CONN(RESET|REFUSED|ABORTED)|PIPE|TIMEDOUT|AI_AGAIN)|perhaps it is offline|already exists/i;
 /** Pauses before such a call is tried again, in milliseconds. */
 const RETRY_PAUSES_MS = [500, 1_000, 2_000, 4_000];
 
@@ -116,32 +117,41 @@ export async function onTable(
 	schema: TableSchema,
 	...given: readonly Step[]
 ): Promise<readonly Row[]> {
-	const due = given.filter((step) => rowsOf(step)?.length !== 0);
-	const parts = due.map((step) => [...forRows(step, inParts)]);
+	const parts = given.map((step) => [...forRows(step, inParts)]);
 	// A sub-workflow returns the rows of its last step.
-	const more = 'find' in (due.at(-1) ?? {}) ? parts.at(-1)!.splice(1) : [];
+	const more = 'find' in (given.at(-1) ?? {}) ? parts.at(-1)!.splice(1) : [];
 	const rows: Row[] = [];
 	for (const steps of [parts.flat(), ...more.map((step) => [step])])
-		if (steps.length > 0) rows.push(...(await runAgain(context, schema, steps)));
+		if (steps.length > 0) rows.push(...(await runSteps(context, schema, steps)));
+	// The next time does it.
+	await trimChats(context, schema, given).catch(() => undefined);
 	return rows;
 }
 
 /** Runs steps, and again after an error that passes by itself. */
-async function runAgain(
+async function runSteps(
 	context: IExecuteFunctions,
 	schema: TableSchema,
 	steps: readonly Step[],
 ): Promise<readonly Row[]> {
 	const clock = n8nClock(context);
 	const pausesMs = [...RETRY_PAUSES_MS];
+	const key = tableKey(context, schema);
 	for (;;) {
+		const known = tableIds.get(key);
 		try {
-			const rows = await tryOnTable(context, schema, steps);
-			// The next time does it.
-			await trimChats(context, schema, steps).catch(() => undefined);
-			return rows;
+			const isOptional = steps.every((step) => 'optional' in step);
+			const id = known ?? (await findTable(context, schema, isOptional));
+			if (id === undefined) return [];
+			tableIds.set(key, id);
+			return await runOn(context, id, schema, steps);
 		} catch (error) {
 			const { message } = error as Error;
+			if (known !== undefined && /not (be found|find)/i.test(message)) {
+				// Somebody has deleted the table since, or moved the workflow to another project.
+				tableIds.delete(key);
+				continue;
+			}
 			const pauseMs = TRANSIENT.test(message) ? pausesMs.shift() : undefined;
 			if (pauseMs === undefined) throw toTableError(schema, error as Error);
 			// Also after Stop: what is paid for has to be written.
@@ -163,19 +173,16 @@ async function trimChats(
 	steps: readonly Step[],
 ): Promise<void> {
 	const chats = chatPrefix(context);
-	const isAdded = (step: Step) =>
-		'insert' in step && step.insert.some((row) => String(row['session_key']).startsWith(chats));
-	if (!steps.some(isAdded)) return;
-	const key = chats + schema.name;
+	const inserted = steps.flatMap((step) => ('insert' in step ? step.insert : []));
+	if (!inserted.some((row) => String(row['session_key']).startsWith(chats))) return;
+	const key = tableKey(context, schema);
 	const count = writes.get(key) ?? 0;
 	writes.set(key, count + 1);
 	if (count % TRIM_EVERY > 0) return;
-	const { finished = [] } = schema;
-	const all = [['session_key', 'like', `${chats}%`], ...finished] as const;
-	const find = { find: { all }, newest: true, limit: 1 } as const;
-	const [newest] = await tryOnTable(context, schema, [find]);
+	const all = [['session_key', 'like', `${chats}%`], ...(schema.finished ?? [])] as const;
+	const [newest] = await onTable(context, schema, { find: { all }, newest: true, limit: 1 });
 	const old = ['id', 'lt', Number(newest?.['id'] ?? 0) - CHAT_ROWS] as const;
-	await tryOnTable(context, schema, [{ remove: { all: [...all, old] } }]);
+	await onTable(context, schema, { remove: { all: [...all, old] } });
 }
 
 /** What the keys of the chats of this workflow begin with, and no key of another workflow. */
@@ -194,7 +201,7 @@ export async function onRenamed(
 	const rows: Row[] = [];
 	for (const { id, name } of tables)
 		if (id !== own && name !== schema.name)
-			rows.push(...(await runSteps(context, id as string, schema, [step])));
+			rows.push(...(await runOn(context, id as string, schema, [step])));
 	return rows;
 }
 
@@ -228,27 +235,6 @@ function toTableError({ name }: TableSchema, error: Error): TableError {
 	);
 }
 
-async function tryOnTable(
-	context: IExecuteFunctions,
-	schema: TableSchema,
-	steps: readonly Step[],
-): Promise<readonly Row[]> {
-	const key = tableKey(context, schema);
-	const known = tableIds.get(key);
-	if (known !== undefined) {
-		// Somebody may have deleted the table since, or moved the workflow to another project.
-		const rows = await runSteps(context, known, schema, steps).catch((error: unknown) => {
-			if (!/not (be found|find)/i.test((error as Error).message)) throw error;
-		});
-		if (rows !== undefined) return rows;
-	}
-	const isOptional = steps.every((step) => 'optional' in step);
-	const id = await findTable(context, schema, isOptional);
-	if (id === undefined) return [];
-	tableIds.set(key, id);
-	return await runSteps(context, id, schema, steps);
-}
-
 /** Columns that only ledgers of paid calls have. */
 const RECOGNITION: readonly string[] = ['origin', 'call', 'pending'];
 
@@ -278,52 +264,42 @@ async function findTable(
 	const known = ledgers?.[schema.name];
 	/** Whether a table has rows of this workflow. */
 	const isUsed = async ({ id }: Row) => {
-		const all = [['workflow_id', 'eq', context.getWorkflow().id ?? '']] as const;
-		const find = { all };
-		return (await runSteps(context, id as string, schema, [{ find, limit: 1 }])).length > 0;
+		const find = { all: [['workflow_id', 'eq', context.getWorkflow().id ?? ''] as const] };
+		return (await runOn(context, id as string, schema, [{ find, limit: 1 }])).length > 0;
 	};
-	async function find(): Promise<Row | undefined> {
-		const tables = await listTables(context, schema);
-		const main = tables.find(({ name }) => name === schema.name);
-		if (ledgers === undefined) return main;
-		const same = tables.find(({ id }) => id === known?.id);
-		if (same !== undefined || tables.length < 2) return same ?? main;
-		for (const table of tables) if (await isUsed(table)) return table;
-		return main;
-	}
-	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
-	async function create(): Promise<Row | undefined> {
-		const tableName = schema.name;
-		const columns = { column: wanted };
-		const options = { createIfNotExists: false };
-		const step = { resource: 'table', operation: 'create', tableName, columns, options };
-		return (await runNodes(context, [step]))[0];
-	}
-	let table = await find();
+	const tables = await listTables(context, schema);
+	let table = ledgers && tables.find(({ id }) => id === known?.id);
+	for (const each of ledgers && tables.length > 1 ? tables : [])
+		if (table === undefined && (await isUsed(each))) table = each;
+	table ??= tables.find(({ name }) => name === schema.name);
 	if (table === undefined && isOptional) return undefined;
-	table ??= await create().catch(async (error: unknown) => {
-		// Of several executions that create the missing table at once, one succeeds.
-		const other = await find();
-		if (other === undefined) throw error;
-		return other;
-	});
-	const columns = table!['columns'] as typeof wanted | undefined;
-	const isMissing = ({ name, type }: (typeof wanted)[number]) =>
-		columns?.every((column) => column.name !== name || column.type !== type) === true;
-	const missing = wanted.filter(isMissing).map(({ name, type }) => `${name} (${type})`);
+	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
+	const creation = {
+		resource: 'table',
+		operation: 'create',
+		tableName: schema.name,
+		columns: { column: wanted },
+		options: { createIfNotExists: false },
+	};
+	table ??= (await runNodes(context, [creation]))[0]!;
+	const columns = table['columns'] as typeof wanted | undefined;
+	const missing = wanted.filter(({ name, type }) =>
+		columns?.every((column) => column.name !== name || column.type !== type),
+	);
 	if (missing.length > 0) {
 		// A table of ours that a person has changed: its rows may be of calls that a retry must know.
 		const isChanged = columns!.some(({ name }) => RECOGNITION.includes(name));
+		const texts = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
 		throw new TableError(
-			`The data table ${schema.name} has other columns than this node writes. It needs also ${missing.join(', ')}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
+			`The data table ${schema.name} has other columns than this node writes. It needs also ${texts}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
 			isChanged ? 'failed' : 'foreign',
 		);
 	}
-	const id = table!['id'] as string;
-	const { id: project } = objectOf(table!['project']);
+	const id = table['id'] as string;
+	const { id: project } = objectOf(table['project']);
 	if (ledgers !== undefined && known?.id !== id) {
 		const hasMoved = known !== undefined && known.project !== project;
-		if (hasMoved && !(await isUsed(table!)))
+		if (hasMoved && !(await isUsed(table)))
 			throw new TableError(movedText(context, schema), 'moved');
 		ledgers[schema.name] = { id, project };
 	}
@@ -335,7 +311,8 @@ function movedText(context: IExecuteFunctions, { name }: TableSchema): string {
 	return `The data table ${name} with the paid calls of this workflow is in the project from which it was moved. Move the workflow back; or download that table as CSV, and import it into ${name} of this project. To start without them, add a row here with the workflow_id ${id}`;
 }
 
-async function runSteps(
+/** Runs steps on the table with this ID. */
+async function runOn(
 	context: IExecuteFunctions,
 	tableId: string,
 	{ columns }: TableSchema,
