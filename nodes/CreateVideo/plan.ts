@@ -161,14 +161,18 @@ const costOf = (videos: readonly PlannedVideo[]) =>
 
 /** What this node has sent in this execution, in all its runs. A creation that certainly failed is not in it. */
 interface Spent {
-	readonly videos: number;
+	videos: number;
 	/** Sum of the estimated costs. */
-	readonly cost: number;
+	cost: number;
 	/** The execution in which counting began: an earlier one if n8n has kept the state of the node for a retry. */
 	readonly execution: string;
 }
 
-const spentState = (context: IExecuteFunctions) => nodeState<Spent>(context, 'spent');
+function spentOf(context: IExecuteFunctions): Spent {
+	const state = nodeState<Spent>(context, 'spent');
+	const none = { videos: 0, cost: 0, execution: context.getExecutionId() };
+	return state.get() ?? state.set(none);
+}
 
 /** The limits, each with the sum that it holds for, and the words of its error. */
 const LIMITS = [
@@ -254,19 +258,17 @@ export function periodLimit(
  */
 export function checkCostKnown({ estimatedCost, options }: PlannedVideo): void {
 	if (estimatedCost !== undefined) return;
-	const [field, problem, hint] =
-		options.pricePerSecond === 0
-			? ([
-					'Price per Second',
-					'is not set',
-					'Maximum Cost needs it: add the option with a price above 0 for every item, or remove Maximum Cost',
-				] as const)
-			: ([
-					'Maximum Cost',
-					'cannot be checked: the length of the video is unknown',
-					'Enter a Duration for a model that is not in the list. A video to edit keeps its own length: create it without Maximum Cost',
-				] as const);
-	throw new InputError(field, problem, hint);
+	if (options.pricePerSecond === 0)
+		throw new InputError(
+			'Price per Second',
+			'is not set',
+			'Maximum Cost needs it: add the option with a price above 0 for every item, or remove Maximum Cost',
+		);
+	throw new InputError(
+		'Maximum Cost',
+		'cannot be checked: the length of the video is unknown',
+		'Enter a Duration for a model that is not in the list. A video to edit keeps its own length: create it without Maximum Cost',
+	);
 }
 
 /**
@@ -281,9 +283,8 @@ export function spend(
 	dryRuns: readonly PlannedVideo[],
 	toSend: readonly PlannedVideo[],
 ): void {
-	const now = context.getExecutionId();
-	if ((spentState(context).get()?.execution ?? now) === now) countSpent(context, earlier);
-	const spent = spentState(context).get() ?? { videos: 0, cost: 0 };
+	const spent = spentOf(context);
+	if (spent.execution === context.getExecutionId()) countSpent(context, earlier);
 	checkLimits(context, dryRuns, spent);
 	checkLimits(context, toSend, spent);
 	countSpent(context, toSend);
@@ -295,11 +296,7 @@ export function countSpent(
 	videos: readonly PlannedVideo[],
 	sign: 1 | -1 = 1,
 ): void {
-	const state = spentState(context);
-	const spent = state.get() ?? { videos: 0, cost: 0, execution: context.getExecutionId() };
-	state.set({
-		...spent,
-		videos: spent.videos + sign * videos.length,
-		cost: roundCost(spent.cost + sign * costOf(videos)),
-	});
+	const spent = spentOf(context);
+	spent.videos += sign * videos.length;
+	spent.cost = roundCost(spent.cost + sign * costOf(videos));
 }

@@ -188,13 +188,14 @@ async function findFree(
 	return [...chosen.values()].slice(0, count);
 }
 
+/** The condition of what is not too young. */
+export function olderThan({ options }: ReturnType<typeof waitForm.read>): Condition {
+	return ['sent_at', 'lt', new Date(Date.now() - options.minimumAge * 60_000).toISOString()];
+}
+
 /** The conditions of the tasks to collect: those that are open, and not too young. */
 export function toConditions(values: ReturnType<typeof waitForm.read>): readonly Condition[] {
-	const ageMs = values.options.minimumAge * 60_000;
-	const isUnfinished = [
-		['finished_at', 'isEmpty'],
-		['sent_at', 'lt', new Date(Date.now() - ageMs).toISOString()],
-	] as const;
+	const isUnfinished = [['finished_at', 'isEmpty'] as const, olderThan(values)];
 	const choice = {
 		key: ['idempotency_key', values.idempotencyKey, 'Idempotency Key'] as const,
 		workflow: ['workflow_id', values.workflowId, 'Workflow ID'] as const,

@@ -6,7 +6,7 @@ import { onRenamed, onTable, type Condition, type Row } from '../shared/ledger/d
 import { CALL_TABLE, TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/credential';
 import { mapItems } from '../shared/run/mapItems';
-import { contextOfTasks, named, toConditions, unansweredOf } from './collect';
+import { contextOfTasks, named, olderThan, toConditions, unansweredOf } from './collect';
 import { waitForm } from './properties';
 
 /** Columns of the ledger by which a person recognizes a call. */
@@ -71,12 +71,7 @@ async function list(context: IExecuteFunctions): Promise<readonly IDataObject[]>
 }
 
 function sentBefore(context: IExecuteFunctions): readonly Condition[] {
-	const { minimumAge } = waitForm.read(context, 0).options;
-	const before = new Date(Date.now() - minimumAge * 60_000).toISOString();
-	return [
-		['status', 'eq', 'sent'],
-		['sent_at', 'lt', before],
-	];
+	return [['status', 'eq', 'sent'], olderThan(waitForm.read(context, 0))];
 }
 
 /**

@@ -28,7 +28,7 @@ function start(
 		const replaces = reserved ? [pending] : [];
 		return { row: { call, ...more }, replaces };
 	});
-	const writer = callWriter(calls, concurrency, clock, async (steps) => {
+	const byCall = callWriter(calls, concurrency, clock, async (steps) => {
 		await clock.sleep(writeMs);
 		for (const [index, step] of steps.entries()) {
 			if (table.fails?.afterSteps === index) throw new Error(table.fails.message);
@@ -44,6 +44,15 @@ function start(
 		}
 		if (table.fails?.afterSteps === steps.length) throw new Error(table.fails.message);
 	});
+	const writer = {
+		announce: async (index: number) => await byCall.announce(calls[index]!),
+		settle: (index: number, row?: Row) => {
+			byCall.settle(calls[index]!, row);
+		},
+		close: async (more: readonly Step[]) => {
+			await byCall.close(more);
+		},
+	};
 	const answer = (index: number, status = 'queued') => {
 		writer.settle(index, { call: index, status });
 	};

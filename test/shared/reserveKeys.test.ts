@@ -1,3 +1,4 @@
+import type { AskedCall } from '../../nodes/shared/ledger/call';
 import type { Condition, Filter, Row, Step } from '../../nodes/shared/ledger/dataTable';
 import type { Reservation } from '../../nodes/shared/ledger/claim';
 import { reserveKeys } from '../../nodes/shared/ledger/reserveKeys';
@@ -67,19 +68,17 @@ const reserve = async (
 	name: string,
 	keys: readonly string[],
 	retryOutcomeUnknown = false,
-): Promise<ReadonlyMap<string, Reservation>> =>
-	(
-		await reserveKeys(
-			keys.map((key) => {
-				const call = callOf(name, key);
-				const row = { call, idempotency_key: key };
-				const names = { key, lock: key, values: '', onConflict: 'fail' } as const;
-				return { ...names, claim: reservationOf(call), retryOutcomeUnknown, row };
-			}),
-			clock,
-			table.run,
-		)
-	).outcomes;
+): Promise<ReadonlyMap<string, Reservation>> => {
+	const calls = keys.map((key) => {
+		const call = callOf(name, key);
+		const row = { call, idempotency_key: key };
+		const names = { key, lock: key, values: '', onConflict: 'fail' } as const;
+		const asked = { ...names, claim: reservationOf(call), retryOutcomeUnknown, row };
+		return asked as Partial<AskedCall> as AskedCall;
+	});
+	const { outcomes } = await reserveKeys(calls, clock, table.run);
+	return new Map([...outcomes].map(([{ key }, outcome]) => [key, outcome]));
+};
 
 /** Sends the call of a reserved key: its row is `sent`, then answered. */
 async function send(table: Table, clock: FakeClock, name: string, key: string, ms: number) {

@@ -13,8 +13,8 @@ const GATHER_MS = 10;
 const LONG_WRITE = 0.1;
 
 /**
- * Writes the calls of a run into the ledger. Calls are named by their index. Those under way have a row `sent`. Where
- * the service answers about as fast as the table, so have as many that are next.
+ * Writes the calls of a run into the ledger. Those under way have a row `sent`. Where the service answers about as fast as
+ * the table, so have as many that are next.
  *
  * One write at a time: what comes meanwhile goes together into the next one. A write inserts rows, and then removes those
  * that they replace: whatever ends this process, one row of each call is there.
@@ -22,22 +22,22 @@ const LONG_WRITE = 0.1;
  * @param concurrency How many calls are under way at the same time; 0 where none is announced before its turn.
  * @param write Runs the steps. What it could not write goes into the next write, unless the table cannot be used at all.
  */
-export function callWriter(
-	calls: readonly Pick<AskedCall, 'row' | 'replaces'>[],
+export function callWriter<C extends Pick<AskedCall, 'row' | 'replaces'>>(
+	calls: readonly C[],
 	concurrency: number,
 	clock: Clock,
 	write: (steps: readonly Step[]) => Promise<unknown>,
 ) {
 	/** The rows that each call has, or may have, in the table, by `pending`. */
-	const rows = calls.map(({ replaces }) => replaces);
+	const rows = new Map(calls.map((call) => [call, call.replaces]));
 	/** What takes the place of these rows with the next write: a row, or none. */
-	const due = new Map<number, Row | undefined>();
+	const due = new Map<C, Row | undefined>();
 	/** The announced calls without an answer, each with the time when it was sent. */
-	const open = new Map<number, number>();
+	const open = new Map<C, number>();
 	/** The calls that are not announced, in their order. */
-	const unused = new Set(calls.keys());
+	const unused = new Set(calls);
 	/** The announced calls that are not under way. */
-	const next = new Set<number>();
+	const next = new Set<C>();
 	const closed = new AbortController();
 	/** How long the last write and the last call took. */
 	let [writeMs, callMs] = [0, Infinity];
@@ -51,25 +51,26 @@ export function callWriter(
 	const ahead = () => (writeMs > LONG_WRITE * callMs ? concurrency : 0);
 
 	async function writeAll(more: readonly Step[] = []): Promise<void> {
-		for (const index of unused) {
+		for (const call of unused) {
 			if (next.size >= ahead()) break;
-			add(index);
-			next.add(index);
+			add(call);
+			next.add(call);
 		}
 		const startMs = clock.now();
-		const batch = [...due].map(([index, row]) => ({ index, row, pending: randomUUID() }));
+		const batch = [...due].map(([call, row]) => ({ call, row, pending: randomUUID() }));
 		const insert = batch.flatMap(({ row, pending }) => (row ? { ...row, pending } : []));
-		const replaced = batch.flatMap(({ index }) => rows[index]!);
+		const replaced = batch.flatMap(({ call }) => rows.get(call)!);
 		const steps = [{ insert }, { remove: oneOf('pending', replaced) }, ...more];
 		const outcome = await settled(write(steps));
 		hasFailed = 'error' in outcome;
 		const { error } = outcome as { readonly error?: unknown };
 		isBroken = hasFailed && !(error instanceof TableError && error.reason === 'failed');
 		writeMs = clock.now() - startMs;
-		for (const { index, row, pending } of batch) {
+		for (const { call, row, pending } of batch) {
 			// A write that failed may have been done in part.
-			rows[index] = [...(hasFailed ? rows[index]! : []), ...(row ? [pending] : [])];
-			if (!hasFailed && due.get(index) === row) due.delete(index);
+			const kept = hasFailed ? rows.get(call)! : [];
+			rows.set(call, row ? [...kept, pending] : kept);
+			if (!hasFailed && due.get(call) === row) due.delete(call);
 		}
 	}
 
@@ -97,43 +98,43 @@ export function callWriter(
 		await written(() => due.size > 0 && !hasFailed && !closed.signal.aborted);
 	}
 
-	function add(index: number): void {
-		unused.delete(index);
-		open.set(index, -Infinity);
+	function add(call: C): void {
+		unused.delete(call);
+		open.set(call, -Infinity);
 		const sent_at = new Date(clock.now()).toISOString();
-		due.set(index, { ...calls[index]!.row, status: 'sent', sent_at });
+		due.set(call, { ...call.row, status: 'sent', sent_at });
 	}
 
 	return {
 		/** Resolves right before the call is sent, to whether its row is stored. */
-		async announce(index: number): Promise<boolean> {
-			next.delete(index);
-			if (unused.has(index)) add(index);
+		async announce(call: C): Promise<boolean> {
+			next.delete(call);
+			if (unused.has(call)) add(call);
 			if (isBroken) return false;
 			const isNextDue = () => unused.size > 0 && next.size === 0 && ahead() > 0;
-			if (due.has(index)) await written(() => due.has(index));
+			if (due.has(call)) await written(() => due.has(call));
 			else if (isNextDue()) void written(() => isNextDue() && !closed.signal.aborted);
-			open.set(index, clock.now());
-			return !due.has(index);
+			open.set(call, clock.now());
+			return !due.has(call);
 		},
 		/** Replaces the row of a call; without a row the call leaves none. Written with the next announcement. */
-		settle(index: number, row?: Row): void {
-			callMs = clock.now() - open.get(index)!;
-			open.delete(index);
-			due.set(index, row);
+		settle(call: C, row?: Row): void {
+			callMs = clock.now() - open.get(call)!;
+			open.delete(call);
+			due.set(call, row);
 			if (row !== undefined && !isFlushing) void flush();
 		},
 		/** Writes what is left, then runs more steps. Calls that were not sent leave no row, and what their rows would have replaced goes. */
 		async close(more: readonly Step[]): Promise<void> {
 			closed.abort();
 			while (running !== undefined) await running;
-			for (const index of [...next, ...unused])
-				if (next.has(index) || rows[index]!.length > 0) due.set(index, undefined);
+			for (const call of [...next, ...unused])
+				if (next.has(call) || rows.get(call)!.length > 0) due.set(call, undefined);
 			unused.clear();
 			if (due.size > 0) await writeAll(more);
 			if (!hasFailed) return;
 			// A table that is full takes no rows, but gives them back.
-			for (const [index, row] of due) if (row) due.delete(index);
+			for (const [call, row] of due) if (row) due.delete(call);
 			await writeAll();
 		},
 	};

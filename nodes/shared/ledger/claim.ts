@@ -94,10 +94,9 @@ export async function claimKeys<K extends Pick<ClaimRow, 'claim'>>(
 		if (todo.claim.some((key) => held.has(key)))
 			throw new Error('it does not return the claim that was written');
 		todo.claim.forEach((key) => held.add(key));
-		if (todo.claim.length > 0) await table.claim(todo.claim);
-		if (todo.reserve.length > 0) await table.reserve(todo.reserve);
+		for (const step of ['claim', 'reserve', 'withdraw'] as const)
+			if (todo[step].length > 0) await table[step](todo[step]);
 		todo.reserve.forEach((key) => outcomes.set(key, 'reserved'));
-		if (todo.withdraw.length > 0) await table.withdraw(todo.withdraw);
 		todo.withdraw.forEach((key) => held.delete(key));
 		return todo.claim.length > 0;
 	}

@@ -42,11 +42,11 @@ export async function openCalls<T extends object>(
 	const sender = callSender(run, toSend, concurrency, earlier.rows, option);
 	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
 	const locks = new Map(asked.map(({ item, lock }) => [item, lock]));
-	const positions = new Map(toSend.map(({ item }, position) => [item, position]));
+	const left = new Map(toSend.map((call) => [call.item, call]));
 	const sentByLock = new Map<string, Promise<T>>();
 	return {
 		/** Whether the call of an item has to be sent. */
-		isNew: (item: number) => refusal === undefined && positions.has(item),
+		isNew: (item: number) => refusal === undefined && left.has(item),
 		/** Whether an earlier try has made the call of an item, so that its result costs nothing. */
 		isKnown: (item: number) => 'value' in (known.get(item) ?? {}),
 		/** Whether only the ledger has the call of an item, which an earlier try made. */
@@ -64,10 +64,9 @@ export async function openCalls<T extends object>(
 			if (found !== undefined) return valueOf(found);
 			if (refusal !== undefined) throw refusal.error;
 			const lock = locks.get(item)!;
-			const position = positions.get(item);
-			if (position === undefined)
-				return { result: await sentByLock.get(lock)!, isReused: true };
-			const sent = sender.send(position, send);
+			const call = left.get(item);
+			if (call === undefined) return { result: await sentByLock.get(lock)!, isReused: true };
+			const sent = sender.send(call, send);
 			sentByLock.set(lock, sent);
 			return { result: await sent, isReused: false };
 		},
@@ -84,7 +83,7 @@ function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: Input
 }
 
 /**
- * Sends calls, named by their position, and writes each into the ledger before and after.
+ * Sends calls, and writes each into the ledger before and after.
  *
  * @param earlierRows IDs of the rows of earlier tries.
  * @param option For what the calls are reserved, those that are.
@@ -151,17 +150,16 @@ function callSender<T extends object>(
 
 	return {
 		/** @throws ServiceError as `send`; InputError where the call is not sent. */
-		async send(position: number, send: (attempt: number) => Promise<T>): Promise<T> {
-			const asked = calls[position]!;
+		async send(asked: AskedCall, send: (attempt: number) => Promise<T>): Promise<T> {
 			const { row, source, replaces } = asked;
 			if (replaces.length > 0 && !run.isHeld())
 				throw option === 'Limit Period'
 					? notKept(option, new Error('the reservation has expired'))
 					: keyInUse();
-			const isStored = (await writer?.announce(position)) === true;
+			const isStored = (await writer?.announce(asked)) === true;
 			const refusal = refusalOf(asked, isStored);
 			if (refusal !== undefined) {
-				writer?.settle(position);
+				writer?.settle(asked);
 				throw refusal;
 			}
 			const logged = { ...toCall(kind, row), source };
@@ -170,7 +168,7 @@ function callSender<T extends object>(
 			const result = await send(attemptOf(row)).catch((error: unknown) => {
 				if (!isOutcomeUnknown(error)) {
 					sent.delete(asked.item);
-					writer?.settle(position);
+					writer?.settle(asked);
 					throw error;
 				}
 				const failure = toFailure(error);
@@ -180,7 +178,7 @@ function callSender<T extends object>(
 				throw isStopped ? error : fromSaved(failure);
 			});
 			log.keep({ ...logged, result });
-			writer?.settle(position, { ...row, ...kind.toRow(result), sent_at: sentAt });
+			writer?.settle(asked, { ...row, ...kind.toRow(result), sent_at: sentAt });
 			return result;
 		},
 		isSent: (item: number) => sent.has(item),

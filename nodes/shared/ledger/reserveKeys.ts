@@ -12,12 +12,6 @@ import { keyConflict, keyInUse, keyOfOther, notKept } from './refusals';
 /** How long to wait for another execution that is sending the call of a key at this moment. */
 export const WAIT_MS = 90_000;
 
-/** What of a call its key needs. */
-type KeyedCall = Pick<
-	AskedCall,
-	'key' | 'lock' | 'onConflict' | 'values' | 'retryOutcomeUnknown' | 'row' | 'claim'
->;
-
 /** The reservations of calls. */
 export function claimsOf(calls: readonly Pick<AskedCall, 'claim'>[]): Filter {
 	const claims = calls.map(({ claim }) => claim);
@@ -36,17 +30,17 @@ export function claimAll(calls: readonly Pick<AskedCall, 'row' | 'claim'>[], now
  *
  * @param calls One call per key.
  * @param isLimited Whether the rows stay `claimed`, until they are also within a limit.
- * @returns By lock: the outcomes, in which a row without a result is a call that was sent and never answered; and how many
+ * @returns By call: the outcomes, in which a row without a result is a call that was sent and never answered; and how many
  *   videos of the key have failed.
  * @throws The errors of `run`.
  */
 export async function reserveKeys(
-	calls: readonly KeyedCall[],
+	calls: readonly AskedCall[],
 	clock: Clock,
 	run: (steps: readonly Step[]) => Promise<readonly Row[]>,
 	isLimited = false,
 ) {
-	const failures = new Map<string, number>();
+	const failures = new Map<AskedCall, number>();
 	const outcomes = await claimKeys(
 		{
 			find: async (all) => {
@@ -56,7 +50,7 @@ export async function reserveKeys(
 					const nowMs = clock.now();
 					const known = rows.filter((row) => isOfCall(row, call));
 					const failed = known.filter((row) => meaningOf(row, nowMs) === 'again');
-					failures.set(call.lock, Math.max(0, ...failed.map(attemptOf)));
+					failures.set(call, Math.max(0, ...failed.map(attemptOf)));
 					return known.flatMap((row) => toClaim(row, nowMs, call));
 				});
 			},
@@ -71,19 +65,16 @@ export async function reserveKeys(
 		clock,
 		WAIT_MS,
 	);
-	return {
-		outcomes: new Map([...outcomes].map(([{ lock }, outcome]) => [lock, outcome])),
-		failures,
-	};
+	return { outcomes, failures };
 }
 
 /** Whether a row is one of the key of a call; one with other values is not, where these make another video. */
-function isOfCall(row: Row, { row: own, onConflict, values }: KeyedCall): boolean {
+function isOfCall(row: Row, { row: own, onConflict, values }: AskedCall): boolean {
 	return hasKeyOf(row, own) && (onConflict !== 'create' || partsOf(row).values === values);
 }
 
 /** The row as a claim; none for a reservation or a call that is not to be waited for. */
-function toClaim(row: Row, nowMs: number, { retryOutcomeUnknown }: KeyedCall): ClaimRow[] {
+function toClaim(row: Row, nowMs: number, { retryOutcomeUnknown }: AskedCall): ClaimRow[] {
 	const meaning = meaningOf(row, nowMs);
 	const isIgnored = meaning === 'report' && retryOutcomeUnknown;
 	if (meaning === 'free' || meaning === 'again' || isIgnored) return [];
@@ -119,7 +110,7 @@ export async function takeKeys<T>(
 		throw isCanceled(error) ? error : notKept('Idempotency Key', error);
 	});
 	function outcomeFor(each: AskedCall, leader: AskedCall): Settled<Paid<T>> | undefined {
-		const outcome = outcomes.get(each.lock)!;
+		const outcome = outcomes.get(leader)!;
 		if (outcome === 'timeout') return { error: keyInUse() };
 		const earlier = outcome === 'reserved' ? undefined : toKnown(kind, outcome);
 		if (earlier !== undefined && !isOwn(outcome as Row, account))
@@ -135,6 +126,6 @@ export async function takeKeys<T>(
 		const outcome = outcomeFor(each, leader);
 		if (outcome !== undefined) known.set(each.item, outcome);
 		if (outcome !== undefined || each !== leader) return [];
-		return { ...each, row: { ...each.row, attempt: failures.get(each.lock)! + 1 } };
+		return { ...each, row: { ...each.row, attempt: failures.get(each)! + 1 } };
 	});
 }
