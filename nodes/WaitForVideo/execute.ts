@@ -54,10 +54,6 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 					.map(({ json: { error, ...json }, ...item }) => ({ ...item, json })),
 			];
 		}
-		if (collected?.length === 0) {
-			forgetTasks(context);
-			return [[]];
-		}
 		const own = collected === undefined ? context : contextOfTasks(context, collected);
 		const fails = readFailsNode(own);
 		const failsLater = fails && failsAtEnd(context);

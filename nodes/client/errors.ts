@@ -162,19 +162,15 @@ export class ServiceError extends Error {
 }
 
 /** A ServiceError as plain JSON, without its cause, so that it can be saved with the execution. */
-export interface SavedError extends Pick<ServiceError, 'kind' | 'message' | 'details'> {
-	readonly advice?: readonly Advice[];
-	/** In place of `advice` in what version 0.1.0 has saved. */
-	readonly hint?: Advice;
-}
+export type SavedError = Pick<ServiceError, 'kind' | 'message' | 'advice' | 'details'>;
 
 export function toSaved({ kind, message, advice, details }: ServiceError): SavedError {
 	const { cause, ...plain } = details;
 	return { kind, message, advice, details: plain };
 }
 
-export function fromSaved({ kind, message, hint, advice, details }: SavedError): ServiceError {
-	return new ServiceError(kind, message, advice ?? hint ?? [], details);
+export function fromSaved({ kind, message, advice, details }: SavedError): ServiceError {
+	return new ServiceError(kind, message, advice, details);
 }
 
 /** The error of a request: any other one than ours was thrown while its response was read. */

@@ -2,20 +2,20 @@
 // cspell:ignore cxms ftyp ftypqt mdat msvideo openxmlformats officedocument presentationml spreadsheetml wordprocessingml
 
 /**
- * Media types with their file extension and, where the first bytes tell the type, its signature (one character per byte). The
+ * Media types with their file extensions, the usual one first, and, where the first bytes tell the type, its signature (one character per byte). The
  * first match counts. The signatures are those of the WHATWG MIME Sniffing Standard (section 6), and of more containers.
  */
 export const FILE_TYPES: readonly (readonly [
 	type: string,
-	extension: string,
+	extensions: string,
 	signature?: RegExp,
 ])[] = [
 	// A general brand of images comes first, and the compatible brands tell which one it is.
 	['image/avif', 'avif', /^.{4}ftyp(avi[fs]|m[is]f1.{4}(.{4}){0,8}?avi[fs])/s],
-	['image/heic', 'heic', /^.{4}ftyp(hei[cxms]|hev[cx]|m[is]f1)/s],
+	['image/heic', 'heic heif', /^.{4}ftyp(hei[cxms]|hev[cx]|m[is]f1)/s],
 	['audio/mp4', 'm4a', /^.{4}ftypM4[AB]/s],
 	['video/quicktime', 'mov', /^\x00.{3}(ftypqt|moov|mdat|wide|free|skip)/s],
-	['video/mp4', 'mp4', /^\x00.{3}ftyp/s],
+	['video/mp4', 'mp4 m4v', /^\x00.{3}ftyp/s],
 	['video/webm', 'webm', /^\x1aE\xdf\xa3.{0,60}webm/s],
 	['video/x-matroska', 'mkv', /^\x1aE\xdf\xa3/],
 	['audio/webm', 'webm'],
@@ -26,17 +26,17 @@ export const FILE_TYPES: readonly (readonly [
 	['video/x-flv', 'flv', /^FLV\x01/],
 	['video/x-ms-wmv', 'wmv', /^0&\xb2u\x8ef\xcf\x11/],
 	['video/ogg', 'ogv', /^OggS.{24}\x80theora/s],
-	['image/jpeg', 'jpg', /^\xff\xd8\xff/],
+	['image/jpeg', 'jpg jpeg', /^\xff\xd8\xff/],
 	['image/png', 'png', /^\x89PNG\r\n\x1a\n/],
 	['image/webp', 'webp', /^RIFF.{4}WEBP/s],
 	['image/gif', 'gif', /^GIF8[79]a/],
 	['image/bmp', 'bmp', /^BM.{4}\x00{4}/s],
-	['image/tiff', 'tiff', /^(II\*\x00|MM\x00\*)/],
+	['image/tiff', 'tiff tif', /^(II\*\x00|MM\x00\*)/],
 	['image/svg+xml', 'svg', /^\s*(<\?xml[^>]*>\s*)?(<![^>]*>\s*)*<svg[\s>]/],
 	['audio/mpeg', 'mp3', /^(ID3[\x02-\x04]|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/],
 	['audio/aac', 'aac', /^\xff[\xf0\xf1\xf8\xf9]/],
 	['audio/wav', 'wav', /^RIFF.{4}WAVE/s],
-	['audio/ogg', 'ogg', /^OggS/],
+	['audio/ogg', 'ogg oga opus', /^OggS/],
 	['audio/flac', 'flac', /^fLaC/],
 	['application/pdf', 'pdf', /^%PDF-/],
 	['application/zip', 'zip', /^PK\x03\x04/],
@@ -56,19 +56,8 @@ export const FILE_TYPES: readonly (readonly [
 	['text/plain', 'txt'],
 ];
 
-/** Other file extensions, by that of FILE_TYPES. */
-const SAME_EXTENSIONS = new Map([
-	['jpeg', 'jpg'],
-	['heif', 'heic'],
-	['tif', 'tiff'],
-	['m4v', 'mp4'],
-	['oga', 'ogg'],
-	['opus', 'ogg'],
-]);
-
 /** Media type by the extension of a file name; undefined where the extension is unknown. */
 export function mimeTypeOf(name: string): string | undefined {
 	const written = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
-	const extension = SAME_EXTENSIONS.get(written) ?? written;
-	return FILE_TYPES.find(([, known]) => known === extension)?.[0];
+	return FILE_TYPES.find(([, known]) => known.split(' ').includes(written))?.[0];
 }

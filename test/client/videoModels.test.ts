@@ -101,7 +101,7 @@ describe.each(SPEC_ROWS)('%s', (model, spec) => {
 			defaultDuration: row.defaultDuration,
 			sizes: row.sizes,
 			defaultSize: row.defaultSize,
-			modes: row.modes,
+			modes: Object.entries(row.modes),
 			images: row.imageModes,
 			videos: row.maxVideos,
 			audios: row.maxAudios,
@@ -113,7 +113,7 @@ describe.each(SPEC_ROWS)('%s', (model, spec) => {
 			defaultDuration: spec.defaultDuration,
 			sizes: spec.sizes,
 			defaultSize: spec.defaultSize,
-			modes: specModes,
+			modes: Object.entries(spec.modes),
 			images: spec.images,
 			videos: spec.videos,
 			audios: spec.audios,
@@ -144,7 +144,7 @@ describe.each(SPEC_ROWS)('%s', (model, spec) => {
 	test.each([
 		['Aspect Ratio', 'aspectRatio', 'wide', row.aspectRatios],
 		['Size', 'size', 'big', row.sizes],
-		['Quality Mode', 'qualityMode', 'best', row.modes],
+		['Quality Mode', 'qualityMode', 'best', Object.keys(row.modes)],
 	] as const)('%s: a text that is near to no value is rejected', (label, key, text, values) => {
 		if (values.length === 0) return;
 		const supported = listed(values);

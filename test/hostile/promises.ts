@@ -220,8 +220,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'Of a video the first bytes must be known',
 			'nodes/shared/files/judgeFile.ts',
-			"kind === 'video' || FILE_TYPES",
-			'FILE_TYPES',
+			"kind === 'video' || hasSignature",
+			'hasSignature',
 			'nodes/downloadTypes',
 		],
 		[

@@ -52,8 +52,8 @@ const NAMES: Readonly<Record<string, string>> = {
 const named = (value: VideoValue) => NAMES[String(value)] ?? String(value);
 
 /** The sizes that a model takes, by `size` or by `mode`. */
-function sizesOf({ sizes, sizeByMode = {} }: VideoModel): readonly string[] {
-	return sizes.length > 0 ? sizes : Object.values(sizeByMode);
+function sizesOf({ sizes, modes }: VideoModel): readonly string[] {
+	return sizes.length > 0 ? sizes : Object.values(modes);
 }
 
 const FLAG = [true, false] as const;
@@ -103,11 +103,11 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		help: 'Standard (std) is faster and cheaper, Pro (pro) is sharper',
 		type: 'text',
 		placeholder: 'e.g. std',
-		values: (model) => model.modes,
-		defaultValue: (model) => model.modes[0] ?? 'std',
+		values: (model) => Object.keys(model.modes),
+		defaultValue: (model) => Object.keys(model.modes)[0] ?? 'std',
 		show: named,
 		isSetBy: (model) => model.sizes.length > 0,
-		closest: (mode, model) => sameWord(String(mode), model.modes),
+		closest: (mode, model) => sameWord(String(mode), Object.keys(model.modes)),
 	},
 	{
 		key: 'imageMode',

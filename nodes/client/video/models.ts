@@ -18,10 +18,11 @@ export interface VideoModel {
 	readonly sizes: readonly string[];
 	/** The size that holds where none is sent. */
 	readonly defaultSize?: string;
-	/** The first is the default; empty where it takes no `mode`. The form has no field for it where the model takes a size. */
-	readonly modes: readonly string[];
-	/** The size that each mode means. */
-	readonly sizeByMode?: Readonly<Record<string, string>>;
+	/**
+	 * The size that each `mode` means, the default mode first; empty where it takes none. The form has no field for it where
+	 * the model takes a size.
+	 */
+	readonly modes: Readonly<Record<string, string>>;
 	/** Maximum number of images for each `image_mode`; the first mode is the default. */
 	readonly imageModes: Readonly<Partial<Record<ImageMode, number>>>;
 	readonly maxVideos: number;
@@ -41,7 +42,7 @@ const COMMON = {
 	defaultDuration: 5,
 	durationRule: 'nearest',
 	sizes: [],
-	modes: [],
+	modes: {},
 	maxVideos: 0,
 	maxAudios: 0,
 	generatesAudio: false,
@@ -96,8 +97,7 @@ export const VIDEO_MODELS = [
 		input: 'Text, images, or a video to edit; with sound',
 		aspectRatios: ['16:9', '9:16', '1:1', '4:3', '3:4'],
 		durations: [3, 5, 8, 10, 15],
-		modes: ['std', 'pro'],
-		sizeByMode: { std: '720P', pro: '1080P' },
+		modes: { std: '720P', pro: '1080P' },
 		imageModes: { reference: 7, first_last_frame: 2 },
 		maxVideos: 1,
 		generatesAudio: true,
@@ -110,8 +110,7 @@ export const VIDEO_MODELS = [
 		// This model spells its sizes with a lowercase letter.
 		sizes: ['720p', '1080p'],
 		defaultSize: '720p',
-		modes: ['std', 'pro'],
-		sizeByMode: { std: '720p', pro: '1080p' },
+		modes: { std: '720p', pro: '1080p' },
 		imageModes: { first_last_frame: 2 },
 	},
 	{

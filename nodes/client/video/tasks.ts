@@ -1,4 +1,4 @@
-import { isCanceled, isOutcomeUnknown, requestError, ServiceError } from '../errors';
+import { isCanceled, requestError, ServiceError } from '../errors';
 import { bodyError, readJsonObject, send } from '../http/request';
 import {
 	asJson,
@@ -56,16 +56,11 @@ export async function createVideo(
 	} catch (thrown) {
 		const error = requestError(thrown);
 		// A canceled request may have reached the service, like one whose connection broke.
-		throw isCanceled(error) || isOutcomeUnknown(error) ? withOutcomeUnknown(error) : error;
+		if (error.details.outcomeUnknown !== true && !isCanceled(error)) throw error;
+		const message = `${error.message}; the task may have been created`;
+		const advice = [...error.advice, 'checkTask'] as const;
+		throw error.with({ outcomeUnknown: true }, { message, advice });
 	}
-}
-
-function withOutcomeUnknown(error: ServiceError): ServiceError {
-	const message = `${error.message}; the task may have been created`;
-	return error.with(
-		{ outcomeUnknown: true },
-		{ message, advice: [...error.advice, 'checkTask'] },
-	);
 }
 
 /** Maximum length of a status word: every change of it is kept. */

@@ -7,7 +7,6 @@ import {
 	REFERENCES,
 	VIDEO_FIELDS,
 	type Reference,
-	type ReferenceKind,
 	type VideoField,
 	type VideoRequest,
 	type VideoValue,
@@ -65,35 +64,22 @@ export function videoRequest(entered: EnteredVideo, unsupported: UnsupportedValu
 }
 
 function enteredRequest({ model, prompt, fields, references }: EnteredVideo): VideoRequest {
-	const files = referenceFields(references);
+	const files = REFERENCES.map(({ kind, apiName }) => {
+		const urls = references.filter((each) => each.kind === kind).map(({ url }) => url);
+		return [apiName, urls.length > 0 ? urls : undefined] as const;
+	});
+	const hasImages = references.some(({ kind }) => kind === 'image');
 	const values = VIDEO_FIELDS.filter(
 		// Without images the image mode has no meaning.
-		({ apiName }) => apiName !== 'image_mode' || files.images !== undefined,
-	).map((field) => [field.apiName, valueOf(field, fields[field.key] ?? '')]);
-	return withoutUndefined({
-		model,
-		prompt,
-		...files,
-		...Object.fromEntries(values),
-	}) as VideoRequest;
+		({ apiName }) => apiName !== 'image_mode' || hasImages,
+	).map((field) => [field.apiName, valueOf(field, fields[field.key] ?? '')] as const);
+	const entries = Object.fromEntries<string[] | VideoValue | undefined>([...files, ...values]);
+	return withoutUndefined({ model, prompt, ...entries });
 }
 
 function valueOf({ label, type }: VideoField, entered: string): VideoValue | undefined {
 	const text = entered.trim();
 	return text === '' ? undefined : PARSERS[type](text, label);
-}
-
-/** The URLs by request field, in their order; a kind without a file has no field. */
-export function referenceFields(
-	references: readonly Reference[],
-): Pick<VideoRequest, 'images' | 'videos' | 'audios'> {
-	const urlsOf = (kind: ReferenceKind) =>
-		references.filter((reference) => reference.kind === kind).map(({ url }) => url);
-	return Object.fromEntries(
-		REFERENCES.map(({ kind, apiName }) => [apiName, urlsOf(kind)] as const).filter(
-			([, urls]) => urls.length > 0,
-		),
-	);
 }
 
 /** What to do with values that the model does not support: adjust and report them, or reject them. */
@@ -186,17 +172,18 @@ const editedVideo: Rule = ({ videos = [], duration = null, generate_audio: sound
 };
 
 const sizeAndMode: Rule = ({ size, mode }, model) => {
-	if (model?.sizeByMode === undefined || size === undefined) return [];
-	const { code, modes, sizes, sizeByMode } = model;
-	const isModeSet = mode !== undefined && mode !== modes[0];
-	const meant = isModeSet ? mode : modes.find((each) => sizeByMode[each] === size)!;
+	const { code, modes = {}, sizes = [] } = model ?? {};
+	const [first, ...others] = Object.keys(modes);
+	if (first === undefined || size === undefined) return [];
+	const isSet = mode !== undefined && mode !== first;
+	const meant = isSet ? mode : (others.find((each) => modes[each] === size) ?? first);
 	const hasSize = sizes.length > 0;
-	const reason = `${code}: Quality Mode ${meant} means Size ${sizeByMode[meant]}`;
+	const reason = `${code}: Quality Mode ${meant} means Size ${modes[meant]}`;
 	return [
 		...(hasSize && mode === undefined
 			? []
 			: [{ field: 'mode', from: mode ?? null, to: meant, reason }]),
-		{ field: 'size', from: size, to: hasSize ? sizeByMode[meant]! : null, reason },
+		{ field: 'size', from: size, to: hasSize ? modes[meant]! : null, reason },
 	].filter(({ from, to }) => from !== to);
 };
 

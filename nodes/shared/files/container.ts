@@ -16,7 +16,8 @@ const nothing = () => ({
 	/** Width and height of the latest track. */
 	trackSize: [] as readonly number[],
 	/** Those of the video. */
-	size: [] as readonly (number | undefined)[],
+	width: undefined as number | undefined,
+	height: undefined as number | undefined,
 	duration: 0,
 	/** Units of `duration` per second. */
 	timescale: 1_000,
@@ -87,10 +88,10 @@ const BOXES: Format = {
 		'moov/trak': 'walk',
 		'trak/tkhd': (box) => ({ trackSize: [8, 4].map((end) => uint(box, box.length - end, 2)) }),
 		'trak/mdia': 'walk',
-		'mdia/hdlr': (box, { hasVideo = false, trackSize }) =>
+		'mdia/hdlr': (box, { hasVideo = false, trackSize: [width, height] }) =>
 			hasVideo || nameAt(box, 8) !== 'vide'
 				? { hasVideo }
-				: { hasVideo: true, size: trackSize },
+				: { hasVideo: true, width, height },
 		'mdia/minf': 'walk',
 		'minf/stbl': 'walk',
 		'stbl/stsz': (box, { listedBytes }) => {
@@ -169,12 +170,8 @@ const EBML: Format = {
 		}),
 		'track/video': 'walk',
 		// The first of several tracks.
-		'video/width': (content, { size: [width = uint(content), height] }) => ({
-			size: [width, height],
-		}),
-		'video/height': (content, { size: [width, height = uint(content)] }) => ({
-			size: [width, height],
-		}),
+		'video/width': (content, { width = uint(content) }) => ({ width }),
+		'video/height': (content, { height = uint(content) }) => ({ height }),
 	},
 	depth: 1,
 	isWhole({ counts: { header, segment, cluster, tracks }, last, isOpen }) {
@@ -276,10 +273,7 @@ export function walkContainer(type: string) {
 				parents.some(({ end }) => end !== Infinity && end > position);
 			if (found.isOpen) found.mediaBytes += total;
 			const seconds = found.duration / found.timescale;
-			const {
-				hasVideo,
-				size: [width, height],
-			} = found;
+			const { hasVideo, width, height } = found;
 			const isWhole =
 				elements > MAX_ELEMENTS ? undefined : !isDamaged && !isCut && format.isWhole(found);
 			return {

@@ -25,15 +25,14 @@ const TAIL_BYTES = 4_096;
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Checksums of the file that its host states (RFC 9530, and `Content-MD5`). */
-function checksumsOf(headers: Headers): readonly (readonly [algorithm: string, base64: string])[] {
-	const digests = headers['repr-digest'] ?? '';
-	return [
-		...[...digests.matchAll(/(sha)-(256|512)=:([\w+/]+=*):/g)].map(
-			([, family, bits, base64]) => [`${family}${bits}`, base64!] as const,
-		),
-		...[headers['content-md5']].flatMap((base64) => (base64 ? [['md5', base64] as const] : [])),
-	];
+/** Checksums of the file that its host states (RFC 9530, and `Content-MD5`), each with what computes it. */
+function checksumsOf({ 'repr-digest': digests = '', 'content-md5': md5 = '' }: Headers) {
+	const sums = [...digests.matchAll(/sha-(256|512)=:([\w+/]+=*):/g)].map(
+		([, bits, base64]) => [`sha${bits}`, base64] as const,
+	);
+	return [...sums, ['md5', md5] as const].flatMap(([algorithm, base64]) =>
+		base64 ? [[createHash(algorithm), base64] as const] : [],
+	);
 }
 
 /**
@@ -48,9 +47,7 @@ function checksumsOf(headers: Headers): readonly (readonly [algorithm: string, b
 export function inspectFile(type: string, expected: string, headers: Headers, mayRetry = false) {
 	const walk = walkContainer(type);
 	const end = ENDS.get(type);
-	const checks = checksumsOf(headers).map(
-		([algorithm, base64]) => [createHash(algorithm), base64] as const,
-	);
+	const checks = checksumsOf(headers);
 	let bytes = 0;
 	let tail = Buffer.alloc(0);
 

@@ -56,9 +56,7 @@ export function judgeFile(
 
 /** Of a video the bytes tell its type: hosts declare anything as one. So do they of a type whose first bytes are known. */
 function mediaType(found: string | undefined, declared: string, kind: string): string | undefined {
-	const isProvable =
-		kind === 'video' || FILE_TYPES.some(([type, , bytes]) => bytes && type === declared);
-	const type = found ?? (isProvable ? '' : declared);
+	const type = found ?? (kind === 'video' || hasSignature(declared) ? '' : declared);
 	// These containers also hold sound alone.
 	const real = kind === 'audio' ? type.replace(/^video\/(mp4|webm)$/, 'audio/$1') : type;
 	return real.startsWith(`${kind}/`) ? real : undefined;
@@ -69,8 +67,7 @@ function anyType(found: string | undefined, declared: string): string | undefine
 	if (found === 'text/html') return declared.includes('html') ? found : undefined;
 	if (found !== undefined && !isText(found) && found !== 'application/zip') return found;
 	// Text that is declared as a PDF, for example, is none; YAML is text that only its declaration tells.
-	const isBinary =
-		!isText(declared) && FILE_TYPES.some(([type, , bytes]) => bytes && type === declared);
+	const isBinary = !isText(declared) && hasSignature(declared);
 	const isWrong = UNSPECIFIC.test(declared) || (isText(found) && isBinary);
 	return isWrong ? (found ?? 'application/octet-stream') : declared;
 }
@@ -95,6 +92,10 @@ const MAX_NAME_LENGTH = 120;
 
 /** Whether a media type is one of text. */
 const isText = (type = '') => /^text\/|^application\/(.*\+)?(json|xml)$/.test(type);
+
+/** Whether the first bytes tell that a file has this media type. */
+const hasSignature = (type: string) =>
+	FILE_TYPES.some(([known, , signature]) => signature && known === type);
 
 /** Media type by the first bytes of a file; undefined for binary data of an unknown type. */
 export function detectType(head: Buffer): string | undefined {
@@ -123,7 +124,7 @@ export function fileNameOf(wanted: string, type: string): string {
 
 /** The name without its extension, and the extension of the media type, with a dot. */
 function splitName(name: string, type: string): [stem: string, end: string] {
-	const extension = FILE_TYPES.find(([known]) => known === type)?.[1];
+	const extension = FILE_TYPES.find(([known]) => known === type)?.[1].split(' ')[0];
 	const named = mimeTypeOf(name);
 	const [written = ''] = /\.[a-z0-9]{1,10}$/i.exec(name) ?? [];
 	const stem = name.slice(0, name.length - written.length);
@@ -136,10 +137,7 @@ function splitName(name: string, type: string): [stem: string, end: string] {
 
 /** The text up to a length, without a part of a visible character at its end. */
 function cut(text: string, maxLength: number): string {
-	let kept = '';
-	for (const { segment } of new Intl.Segmenter().segment(text.slice(0, 2 * maxLength))) {
-		if (kept.length + segment.length > maxLength) break;
-		kept += segment;
-	}
-	return kept;
+	// A line break is never a part of the character before it.
+	const characters = [...new Intl.Segmenter().segment(`${text.slice(0, 2 * maxLength)}\n`)];
+	return text.slice(0, characters.findLast(({ index }) => index <= maxLength)!.index);
 }

@@ -141,9 +141,9 @@ function errorOf(context: IExecuteFunctions, marks: readonly Mark[]) {
 	const note = describeTasks(videos, STILL_GENERATING);
 	const [refusal] = marks.flatMap((mark) => mark.refusal ?? []);
 	if (refusal !== undefined) {
-		const { advice = [], ...saved } = refusal.error;
-		const error = fromSaved({ ...saved, advice: [RETRY, ...advice] });
-		return stoppingError(context, error, note, refusal.item);
+		const { error, item } = refusal;
+		const advice = [RETRY, ...error.advice] as const;
+		return stoppingError(context, fromSaved({ ...error, advice }), note, item);
 	}
 	const { advice, gone } = marks[0]!;
 	// The first item that has not gone on.
