@@ -44,7 +44,7 @@ const INSTALLING = `
 `;
 /** In place of npm: installs nothing, and compiles without end. */
 const NPM = `#!/bin/sh
-case "$*" in *rebuild*) touch compiling; exec sleep 60;; esac
+if [ "$3" = rebuild ]; then touch compiling; exec sleep 60; fi
 `;
 
 let folder: string;
@@ -116,11 +116,15 @@ test('Ctrl+C in the middle of a step shows in a terminal that the program stops'
 		(part) => `'${part.replaceAll("'", String.raw`'\''`)}'`,
 	);
 	const line = `stty rows 40 columns 120; exec ${command.join(' ')}`;
-	const { stdout, status } = spawnSync('script', ['-qefc', line, '/dev/null'], {
-		cwd: ROOT,
-		encoding: 'utf8',
-		input: '',
-	});
+	const { stdout, status } = spawnSync(
+		'script',
+		['--quiet', '--return', '--flush', '--command', line, '/dev/null'],
+		{
+			cwd: ROOT,
+			encoding: 'utf8',
+			input: '',
+		},
+	);
 	expect(stdout).toMatch(/› Stopping … · \d s/);
 	expect(status).toBe(130);
 }, 60_000);
