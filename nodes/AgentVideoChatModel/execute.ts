@@ -160,8 +160,8 @@ export function chatModel(
 		const chat = sendChat(n8nClock(context), http, options);
 		let request = toRequest(call);
 		// The agent tells the calls of all rounds apart by id: it would take a repeated one for answered, and ask again.
-		const taken = request.messages.flatMap(({ tool_calls: made = [] }) =>
-			made.map(({ id }) => id),
+		const taken = request.messages.flatMap(({ tool_calls = [] }) =>
+			tool_calls.map(({ id }) => id),
 		);
 		let usage: Usage | undefined;
 		for (let left = MAX_CORRECTIONS; ; left -= 1) {
@@ -184,9 +184,8 @@ export function chatModel(
 			}
 			if (left === 0) {
 				const message = `The model made an invalid call to the tool ${oneLine(first.function.name)}`;
-				throw new ServiceError('protocol', message, INVALID_HINT, {
-					partial: asJson(completion),
-				});
+				const details = { partial: asJson(completion) };
+				throw new ServiceError('protocol', message, INVALID_HINT, details);
 			}
 			request = { ...request, messages: closeCalls([...request.messages, said], names) };
 		}

@@ -41,7 +41,6 @@ const TOOL_TITLE = `={{ ((tool) => {
 
 const PARAMETERS = schemaFields({
 	define: ['Define Parameters', 'define'],
-	fields: 'Parameters',
 	entry: ['Parameter', 'parameter'],
 	schema: EXAMPLE_SCHEMA,
 	example: {

@@ -34,9 +34,8 @@ export async function runSuperAssistant(
 ): Promise<INodeExecutionData[][]> {
 	// The ledger keeps the replies.
 	const sessions = itemsInOrder<Paid<ChatCompletion>>(context, false);
-	const planned = context
-		.getInputData()
-		.map((_item, item) => readResult(() => planCall(context, item)));
+	const items = [...context.getInputData().keys()];
+	const planned = items.map((item) => readResult(() => planCall(context, item)));
 	const sent = planned.flatMap((each) => ('value' in each ? [each.value.call] : []));
 	// A call may wait for another one of its session.
 	const ledger = { isOn: ledgerOptions.callLedger.read(context, 0), concurrency: 0 };
@@ -120,16 +119,14 @@ async function ask(
 		...optionalFields(plan.options),
 	};
 	const call = readCall(context, plan.options);
+	const show = { reasoning: streaming === 'reasoning', tools: streaming !== 'text' };
 	const options = {
 		...call,
 		quota: requestQuota(context, plan.maximumRequests),
 		stream: streaming !== 'off',
 		// Never sent twice within one run, whatever the option says.
 		retry: { ...call.retry, retryOutcomeUnknown: false },
-		onDelta: showReply(sendText, {
-			reasoning: streaming === 'reasoning',
-			tools: streaming !== 'text',
-		}),
+		onDelta: showReply(sendText, show),
 	};
 	const send = withRetries(n8nClock(context), service.http, options, askAssistant);
 	const session = await openSession(context, plan, options.limitMs);

@@ -65,17 +65,9 @@ const KEYWORDS: readonly (readonly [read: Read, shape: Schema, ...names: string[
 	// The validator takes a field `id` in it for the id of a schema.
 	[() => undefined, ANY, 'example'],
 ];
-const READ = new Map(KEYWORDS.flatMap(([read, , ...names]) => names.map((name) => [name, read])));
-const META_SCHEMA = new Validator(
-	{
-		type: ['object', 'boolean'],
-		properties: Object.fromEntries(
-			KEYWORDS.flatMap(([, shape, ...names]) => names.map((name) => [name, shape])),
-		),
-	},
-	'7',
-	false,
-);
+const ROWS = new Map(KEYWORDS.flatMap((row) => row.slice(2).map((name) => [String(name), row])));
+const SHAPES = Object.fromEntries([...ROWS].map(([name, [, shape]]) => [name, shape]));
+const META = new Validator({ type: ['object', 'boolean'], properties: SHAPES }, '7', false);
 
 /** The draft by `$schema`, newest first. The first is also that of a schema without one; draft 4 is read as draft 7. */
 const DRAFTS: readonly (readonly [uri: RegExp, draft: SchemaDraft])[] = [
@@ -100,7 +92,7 @@ export function findMismatch(schema: JsonObject, value: JsonValue): string | und
 	try {
 		const { draft, readable } = readRoot(schema);
 		// Nothing matches a schema with mistakes, such as a type that does not exist.
-		if (!META_SCHEMA.validate(readable).valid) return undefined;
+		if (!META.validate(readable).valid) return undefined;
 		const { errors } = new Validator(readable as Schema, draft, false).validate(value);
 		return errors.length === 0 ? undefined : describe(errors);
 	} catch {
@@ -113,7 +105,7 @@ export function findMismatch(schema: JsonObject, value: JsonValue): string | und
 export function schemaProblem(schema: JsonObject): string | undefined {
 	try {
 		const { readable, lost } = readRoot(schema);
-		const { errors } = META_SCHEMA.validate(readable);
+		const { errors } = META.validate(readable);
 		if (errors.length > 0) return describe(errors).trim();
 		if (lost.length > 0) return `${oneLine(lost[0]!)} cannot be checked`;
 
@@ -148,7 +140,7 @@ function readSchema(schema: Value, reading: Reading): Value {
 	if (Array.isArray(schema)) return schema.map((each) => readSchema(each, reading) ?? null);
 	if (!isJsonObject(schema)) return schema;
 	const read = mapValues(withoutDialect(schema, reading), (value, keyword) =>
-		(READ.get(keyword) ?? readSchema)(value, reading),
+		(ROWS.get(keyword)?.[0] ?? readSchema)(value, reading),
 	);
 	return withBounds(read);
 }

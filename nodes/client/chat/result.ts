@@ -47,15 +47,13 @@ export function toChatResult(
 	const media = findMedia(body, base);
 	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
 	const { asked, ran } = splitCalls(message, hasRunAll);
-	const isWork = isBlank(message.content) && media.length === 0 && ran.length > 0;
-	const names = ran.map(({ call }) => oneLine(call.function.name));
-	const work = isWork && asked.length === 0 ? `Done without an answer: ${names.join(', ')}` : '';
+	const isSilent = isBlank(message.content) && asked.length === 0;
+	const isWork = media.length === 0 && ran.length > 0;
+	const names = ran.map(({ call }) => oneLine(call.function.name)).join(', ');
+	// A chat may show the whole item if the text is empty.
+	const instead = isWork ? `Done without an answer: ${names}` : links.join('\n');
 	const shown = withoutUndefined({
-		// A chat may show the whole item if the text is empty.
-		output:
-			isBlank(message.content) && asked.length === 0
-				? work || links.join('\n')
-				: message.content,
+		output: isSilent ? instead : message.content,
 		json,
 		media: ifAny(media),
 		tool_calls: ifAny(asked),

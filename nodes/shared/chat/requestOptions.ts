@@ -13,6 +13,7 @@ import { nodeState, type NodeContext } from '../run/nodeContext';
 import { type bindingFields, reasoningEffortField } from './properties';
 
 const MAX_STOP_WORDS = 4;
+const PENALTY = { default: 0, min: -2, max: 2 };
 
 /** The optional request fields (spec 2.1, 8), by their names in camel case. One that is not added, or is blank, is not sent. */
 const { toolChoice, responseFormat, ...common } = optional({
@@ -55,16 +56,12 @@ const { toolChoice, responseFormat, ...common } = optional({
 		max: 1,
 	}),
 	frequencyPenalty: number('Frequency Penalty', {
+		...PENALTY,
 		help: 'Penalizes tokens by how often they already occur. Higher values reduce repetition.',
-		default: 0,
-		min: -2,
-		max: 2,
 	}),
 	presencePenalty: number('Presence Penalty', {
+		...PENALTY,
 		help: 'Penalizes tokens that already occur. Higher values encourage new topics.',
-		default: 0,
-		min: -2,
-		max: 2,
 	}),
 	toolChoice: choice('Tool Choice', {
 		help: 'Whether the model may call tools',

@@ -12,7 +12,6 @@ const EMPTY_HINT = 'Add the fields of the reply, or set Response Format to JSON'
 /** The definition of a schema. */
 const SCHEMA = schemaFields({
 	define: ['Define Schema', 'defineSchema'],
-	fields: 'Fields',
 	entry: ['Field', 'field'],
 	schema: '{\n  "type": "object",\n  "properties": {\n    "title": { "type": "string" }\n  },\n  "required": ["title"]\n}',
 	example: {

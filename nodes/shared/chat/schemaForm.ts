@@ -13,8 +13,7 @@ import { choice, entries, json, text, toggle, type Entry } from '../form/form';
 interface SchemaForm {
 	/** Label and name of the choice between the three. */
 	readonly define: readonly [label: string, name: string];
-	/** Label of the list of fields, and label and name of an entry in it. */
-	readonly fields: string;
+	/** Label and name of an entry in the list of fields. */
 	readonly entry: readonly [label: string, name: string];
 	readonly schema: string;
 	readonly example: { readonly default: string; readonly help: string };
@@ -27,7 +26,7 @@ interface SchemaForm {
 }
 
 /** The fields of such a form. `SchemaEntry` has their values. */
-export function schemaFields({ define, fields, entry, show, ...texts }: SchemaForm) {
+export function schemaFields({ define, entry, show, ...texts }: SchemaForm) {
 	const when = (choice: string) => ({
 		displayOptions: { show: { ...show, [define[1]]: [choice] } },
 	});
@@ -62,7 +61,7 @@ export function schemaFields({ define, fields, entry, show, ...texts }: SchemaFo
 			default: 'fields',
 			...(show && { displayOptions: { show } }),
 		}),
-		fields: entries<FieldEntry>(fields, {
+		fields: entries<FieldEntry>(`${entry[0]}s`, {
 			typeOptions: { fixedCollection: { itemTitle: '={{ $collection.item.value.name }}' } },
 			...when('fields'),
 			entry: [...entry, values],
