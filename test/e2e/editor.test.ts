@@ -118,9 +118,11 @@ it(
 
 			await field(page, 'baseUrl').fill(session.emulator.url);
 			await field(page, 'apiKey').fill('not-a-key');
+			const dialog = page.getByTestId('credential-edit-dialog');
+			// n8n asks its server for the name, and saves nothing without one.
+			await dialog.getByText('Agent Video account').waitFor();
 			const save = page.getByTestId('credential-save-button');
 			await save.click();
-			const dialog = page.getByTestId('credential-edit-dialog');
 			await dialog.getByText('Couldn’t connect with these settings').waitFor();
 			await dialog.getByText('More details').click();
 			await dialog.getByText(FAILURE.badKey).waitFor();

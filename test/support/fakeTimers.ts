@@ -137,20 +137,30 @@ function countRequests() {
 	};
 }
 
+/** The functions that decompress a response; older versions of Node lack the last one. */
+const DECOMPRESSORS = ['createUnzip', 'createBrotliDecompress', 'createZstdDecompress'] as const;
+
 /** Counts the compressed responses that are not read to their end; Node does not list this work. */
 function countDecompressions() {
-	const { createUnzip } = zlib;
 	let pending = 0;
-	// The property is read-only, so that jest cannot spy on it.
-	const set = (value: typeof createUnzip) =>
-		Object.defineProperty(zlib, 'createUnzip', { value });
-	set((options) => {
-		const stream = createUnzip(options);
-		pending++;
-		stream.once('close', () => pending--);
-		return stream;
+	const restore = DECOMPRESSORS.filter((name) => name in zlib).map((name) => {
+		const create = zlib[name] as (options?: object) => EventEmitter;
+		// The property is read-only, so that jest cannot spy on it.
+		const set = (value: typeof create) => Object.defineProperty(zlib, name, { value });
+		set((options) => {
+			const stream = create(options);
+			pending++;
+			stream.once('close', () => pending--);
+			return stream;
+		});
+		return () => set(create);
 	});
-	return { pending: () => pending, stop: () => set(createUnzip) };
+	return {
+		pending: () => pending,
+		stop: () => {
+			restore.forEach((each) => each());
+		},
+	};
 }
 
 /** Counts the calls of scrypt that have not ended; Node does not list this work either. */
