@@ -81,7 +81,11 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		values: (model) => model.durations,
 		defaultValue: (model) => model.defaultDuration,
 		show: (seconds) => `${seconds} Seconds`,
-		closest: (seconds, model) => closestDuration(Number(seconds), model),
+		closest(entered, { durationRule, durations }) {
+			const longer = durations.find((seconds) => seconds >= Number(entered));
+			if (durationRule === 'longer') return longer ?? durations.at(-1);
+			return nearest(Number(entered), durations, Number);
+		},
 	},
 	{
 		key: 'size',
@@ -188,15 +192,6 @@ export function maxReferences(
 
 /** Distances that differ by less count as equal: ratios are compared by logarithms, which are not exact. */
 const TOLERANCE = 1e-6;
-
-/** The model's duration for an unsupported one, in seconds (spec 2.11). */
-export function closestDuration(
-	entered: number,
-	{ durationRule, durations }: Pick<VideoModel, 'durationRule' | 'durations'>,
-): number | undefined {
-	if (durationRule === 'fiveUpToFiveElseTen') return entered <= 5 ? 5 : 10;
-	return nearest(entered, durations, (seconds) => seconds);
-}
 
 /**
  * The model's ratio with the nearest shape; of two at the same distance the one further from a square, so that portrait

@@ -12,8 +12,8 @@ export interface VideoModel {
 	/** Seconds. */
 	readonly durations: readonly number[];
 	readonly defaultDuration: number;
-	/** How it maps an unsupported duration to one of its own; of two at the same distance, to the shorter. */
-	readonly durationRule: 'nearest' | 'fiveUpToFiveElseTen';
+	/** How it maps an unsupported duration to one of its own: of two at the same distance to the shorter, or to the next longer. */
+	readonly durationRule: 'nearest' | 'longer';
 	/** Empty where it takes no `size`. */
 	readonly sizes: readonly string[];
 	/** The size that holds where none is sent. */
@@ -79,7 +79,7 @@ export const VIDEO_MODELS = [
 		...COMMON,
 		code: 'video-m3',
 		input: 'Text, or first and last frame',
-		durationRule: 'fiveUpToFiveElseTen',
+		durationRule: 'longer',
 		sizes: ['720P', '1080P'],
 		defaultSize: '720P',
 		imageModes: { first_last_frame: 2 },
@@ -88,7 +88,7 @@ export const VIDEO_MODELS = [
 		...COMMON,
 		code: 'video-m4',
 		input: 'Text, or a single frame',
-		durationRule: 'fiveUpToFiveElseTen',
+		durationRule: 'longer',
 		imageModes: { first_last_frame: 1 },
 	},
 	{

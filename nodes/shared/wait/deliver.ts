@@ -163,8 +163,7 @@ async function downloadFiles(
 		if ('value' in first) return first.value;
 		const { error } = first;
 		if (!(error instanceof ServiceError) || isCanceled(error)) throw error;
-		const asked = await settled(askOnce(context, task_id));
-		const found = 'value' in asked ? asked.value : undefined;
+		const found = await askOnce(context, task_id).catch(() => undefined);
 		if (!found || !hasVideo(found) || urlOf(found, 'video') === urlOf(result, 'video'))
 			throw error;
 		report = found;

@@ -34,7 +34,7 @@ interface Mark {
 	/** What can be done, first what is free of charge. */
 	readonly advice: readonly Advice[];
 	/** Why a video was not created, and its item. */
-	readonly refusal?: { readonly error: SavedError; readonly item: number };
+	readonly refusal: { readonly error: SavedError; readonly item: number } | undefined;
 }
 
 /** Tries of a run, by the entry of the engine: it is the same for all. */
@@ -77,26 +77,21 @@ export function failAtEnd(
 	const refused = delivered.findIndex(
 		({ item, error }) => error !== undefined && item.json['reason'] === 'creation',
 	);
+	const { error } = delivered[refused] ?? {};
 	const mark: Mark = {
 		execution: context.getExecutionId(),
 		run: runIndexOf(context),
 		videos: [...videos.values()],
 		gone,
 		advice,
-		...(refused >= 0 && {
-			refusal: { error: savedOf(delivered[refused]!.error!), item: refused },
-		}),
+		refusal: error && { error: savedOf(error), item: refused },
 	};
 	const [only] = delivered;
 	// Its own error says more.
 	if (videos.size === 1 && only?.error !== undefined)
 		throw stoppingError(context, only.error, describeTasks(mark.videos, STILL_GENERATING));
-	if (gone.length === 0) {
-		const { error } = delivered[refused] ?? {};
-		throw error === undefined
-			? errorOf(context, [mark])
-			: toNodeError(context.getNode(), error, refused);
-	}
+	if (gone.length === 0)
+		throw error ? toNodeError(context.getNode(), error, refused) : errorOf(context, [mark]);
 	addLastRun(context, mark, context.getInputData());
 }
 
