@@ -52,7 +52,7 @@ async function run(
 }
 
 async function read(path: string): Promise<ExportedWorkflow> {
-	const text = await readFile(fromHere(path), 'utf8').catch(() => '');
+	const text = await readFile(fromHere(path), 'utf8');
 	const workflow = jsonParse<Partial<ExportedWorkflow>>(text, { fallbackValue: {} });
 	const { nodes, connections = {}, name } = workflow;
 	if (Array.isArray(nodes)) return { ...workflow, nodes, connections, name: name ?? path };

@@ -45,6 +45,20 @@ test(
 	LIMIT_MS,
 );
 
+test.each([
+	['nowhere.json', 'no such file'],
+	['package.json', 'package.json is no workflow: export it in n8n'],
+])(
+	'a rehearsal of %s says what is wrong with the file',
+	(file, problem) => {
+		const { status, said } = runScript('lab/rehearsal/cli.ts', file);
+		expect(said).toContain(problem);
+		expect(said).not.toContain('Prepare n8n');
+		expect(status).toBe(2);
+	},
+	LIMIT_MS,
+);
+
 test(
 	'a picture that does not exist is an error that lists those that do',
 	() => {
