@@ -38,7 +38,7 @@ function start(calls: number, origin: Partial<Origin> = {}) {
 	} as unknown as IExecuteFunctions;
 	const rows = ownRows(context, TASK_TABLE, clock, { ...ORIGIN, ...origin }, calls);
 	const insert = async (...pending: readonly string[]) =>
-		await rows.run([
+		await rows.onLedger([
 			{ insert: pending.map((each) => ({ ...OWN, status: 'sent', pending: each })) },
 		]);
 	return { tables, clock, rows, insert, columns: () => columns };
@@ -49,7 +49,7 @@ const REMOVAL = { remove: { any: [['pending', 'eq', 'a'] as const] } };
 test('of many calls a row is removed by its ID', async () => {
 	const { tables, rows, insert, columns } = start(100);
 	await insert('a', 'b');
-	await rows.run([REMOVAL]);
+	await rows.onLedger([REMOVAL]);
 	expect(columns()).toStrictEqual(['id']);
 	expect(tables.rows.map(({ pending }) => pending)).toStrictEqual(['b']);
 });
@@ -57,7 +57,7 @@ test('of many calls a row is removed by its ID', async () => {
 test('a row that n8n has inserted twice is removed twice', async () => {
 	const { tables, rows, insert } = start(100);
 	await insert('a', 'a');
-	await rows.run([REMOVAL]);
+	await rows.onLedger([REMOVAL]);
 	expect(tables.rows).toStrictEqual([]);
 });
 
@@ -67,9 +67,9 @@ test('many values are looked for in parts, as a database limits the conditions o
 	await insert(...names);
 	tables.operations.length = 0;
 	const [found, removed] = [names.slice(1), names.slice(0, 449)];
-	const read = await rows.run([{ find: oneOf('pending', found) }]);
+	const read = await rows.onLedger([{ find: oneOf('pending', found) }]);
 	expect(read.map(({ pending }) => pending)).toStrictEqual(found);
-	await rows.run([{ remove: oneOf('pending', removed) }]);
+	await rows.onLedger([{ remove: oneOf('pending', removed) }]);
 	expect(tables.rows.map(({ pending }) => pending)).toStrictEqual(['449']);
 	const three = (name: string) => [name, name, name];
 	expect(tables.operations).toStrictEqual([...three('get'), ...three('deleteRows')]);
@@ -79,7 +79,7 @@ test('of few calls the IDs are not read', async () => {
 	const { tables, rows, insert, columns } = start(1);
 	await insert('a');
 	expect(tables.operations).not.toContain('get');
-	await rows.run([REMOVAL]);
+	await rows.onLedger([REMOVAL]);
 	expect(columns()).toStrictEqual(['pending']);
 	expect(tables.rows).toStrictEqual([]);
 });
@@ -95,7 +95,7 @@ test('reservations are prolonged from time to time, by IDs, until they have expi
 	const { tables, clock, rows } = start(100);
 	rows.hold();
 	const reserved = { ...OWN, status: 'reserved', pending: 'key a' };
-	await rows.run([{ insert: [{ ...reserved, sent_at: new Date(0).toISOString() }] }]);
+	await rows.onLedger([{ insert: [{ ...reserved, sent_at: new Date(0).toISOString() }] }]);
 	const sentAtMs = () => Date.parse(String(tables.rows[0]!['sent_at']));
 	for (const [waitedMs, expectedMs] of [
 		[1_000, 0],
@@ -103,7 +103,7 @@ test('reservations are prolonged from time to time, by IDs, until they have expi
 		[RESERVATION_MS + 1, 30_000],
 	] as const) {
 		await clock.sleep(waitedMs);
-		await rows.run([]);
+		await rows.onLedger([]);
 		expect(sentAtMs()).toBe(expectedMs);
 	}
 	expect(rows.isHeld()).toBe(false);

@@ -44,7 +44,6 @@ export async function ledgerRun<T>(
 	/** Of the credential; empty where the ledger is off. */
 	const account = origin === undefined ? '' : await accountOf(context);
 	const clock = n8nClock(context);
-	const { run, ...reservations } = ownRows(context, kind.table, clock, origin, planned.length);
 	const { id, name } = context.getWorkflow();
 	/** Who makes the calls: the columns that a person reads, and by which a retry finds them. */
 	const caller = origin && {
@@ -87,8 +86,7 @@ export async function ledgerRun<T>(
 		origin,
 		isRetry: origin?.isRetry === true,
 		account,
-		onLedger: run,
-		...reservations,
+		...ownRows(context, kind.table, clock, origin, planned.length),
 		/** Says that the ledger could not be written. */
 		tell: (error: unknown) => {
 			mentionOnce(context, `The ledger is not written. ${(error as Error).message}`);

@@ -107,9 +107,8 @@ export async function reserveCalls<T>(
 		const toSend = await takeKeys(run, unknown(), limit !== undefined);
 		if (toSend.length > 0 && limit && !(await reserveWithin(run, toSend, limit, deadlineMs)))
 			continue;
-		const isReserved = ({ key }: AskedCall) => key !== '' || limit !== undefined;
 		return toSend.map((each) =>
-			isReserved(each) ? { ...each, replaces: [each.claim] } : each,
+			each.key !== '' || limit ? { ...each, replaces: [each.claim] } : each,
 		);
 	}
 }

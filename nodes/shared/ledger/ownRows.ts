@@ -58,7 +58,7 @@ export function ownRows(
 	 * @returns The rows that the last step finds. In a retry, and where there are many, after calls are inserted the new rows
 	 *   of all tries of the execution.
 	 */
-	async function run(given: readonly Step[]): Promise<readonly Row[]> {
+	async function onLedger(given: readonly Step[]): Promise<readonly Row[]> {
 		const nowMs = clock.now();
 		const steps = given.flatMap((step) => forRows(step, (rows) => [byId(rows)]));
 		const inserts = steps.some((step) => 'insert' in step && step.insert.length > 0);
@@ -87,8 +87,8 @@ export function ownRows(
 	}
 
 	return {
-		run,
-		/** Begins with reservations: `run` prolongs them from now on. */
+		onLedger,
+		/** Begins with reservations: `onLedger` prolongs them from now on. */
 		hold: () => {
 			heldAtMs = clock.now();
 		},

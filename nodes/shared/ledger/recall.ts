@@ -52,10 +52,9 @@ async function find<T>(run: LedgerRun<T>) {
 	for (const each of asked) {
 		const { item, key, onConflict } = each;
 		const call = earlier.get(item);
-		const other = call ?? passed.get(item);
-		if (other === undefined) continue;
+		const other = passed.get(item);
 		if (call === undefined) {
-			known.set(item, { error: otherItem(kind, each, other) });
+			if (other) known.set(item, { error: otherItem(kind, each, other) });
 			continue;
 		}
 		if (key !== '' && onConflict !== 'reuse' && differs(each, call)) {

@@ -17,7 +17,7 @@ const CALLER_COLUMNS = {
 	execution_id: 'string',
 	node: 'string',
 	item: 'number',
-	// For recognition: the execution and its retries, the call, and the batch in which it was announced.
+	// For recognition: the execution and its retries, the call, and the write that the row came with.
 	origin: 'string',
 	call: 'string',
 	pending: 'string',
