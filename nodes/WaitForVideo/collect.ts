@@ -132,9 +132,19 @@ async function takeRows(context: IExecuteFunctions, account: string): Promise<re
 	mentionOtherHosts(context, await find([...waiting, ['account', 'neq', account]]), account);
 
 	const freeBefore = new Date(Date.now() - CLAIM_MS).toISOString();
-	const chosen = await findFree(account, freeBefore, maximumTasks, async (all, orderBy) =>
-		(await find([...waiting, ...all], maximumTasks, orderBy)).filter(taskIdOf),
-	);
+	const free = new Map<unknown, Row>();
+	// Of today's API key or of none before those of others, and what no run has ever had before the rest.
+	const own = [['account', 'eq', account] as const, ['account', 'isEmpty'] as const];
+	const ofHost = [['account', 'like', `${hostOf({ account })} %`] as const];
+	for (const owners of [own, ofHost])
+		for (const isFree of [
+			['collected_at', 'isEmpty'] as const,
+			['collected_at', 'lt', freeBefore] as const,
+		])
+			for (const owner of free.size < maximumTasks ? owners : [])
+				for (const row of await find([...waiting, owner, isFree], maximumTasks, isFree[0]))
+					if (taskIdOf(row) !== '') free.set(row['id'], row);
+	const chosen = [...free.values()].slice(0, maximumTasks);
 	if (chosen.length === 0) {
 		const taken = await find([...waiting, ['collected_at', 'gte', freeBefore]]);
 		const { length } = taken.filter((row) => isOfHost(row, account));
@@ -161,31 +171,8 @@ async function takeRows(context: IExecuteFunctions, account: string): Promise<re
 		const set = { collected_at: stamp };
 		taken.push(...(await onTable(context, TASK_TABLE, { set, where })));
 	}
-	const own = taken.filter((row) => isOfHost(row, account));
-	return [...new Map(own.map((row) => [row['task_id'], row])).values()];
-}
-
-/** The tasks that come next: of today's API key or of none before those of others, and what no run has ever had before the rest. */
-async function findFree(
-	account: string,
-	freeBefore: string,
-	count: number,
-	find: (all: readonly Condition[], orderBy: string) => Promise<readonly Row[]>,
-): Promise<readonly Row[]> {
-	const own: readonly Condition[] = [
-		['account', 'eq', account],
-		['account', 'isEmpty'],
-	];
-	const ofHost = ['account', 'like', `${hostOf({ account })} %`] as const;
-	const neverTaken = ['collected_at', 'isEmpty'] as const;
-	const givenUp = ['collected_at', 'lt', freeBefore] as const;
-	const chosen = new Map<unknown, Row>();
-	for (const owners of [own, [ofHost]])
-		for (const isFree of [neverTaken, givenUp])
-			for (const owner of chosen.size < count ? owners : [])
-				for (const row of await find([owner, isFree], isFree[0]))
-					chosen.set(row['id'], row);
-	return [...chosen.values()].slice(0, count);
+	const mine = taken.filter((row) => isOfHost(row, account));
+	return [...new Map(mine.map((row) => [row['task_id'], row])).values()];
 }
 
 /** The condition of what is not too young. */

@@ -1,7 +1,9 @@
-import type { AskedCall } from '../../nodes/shared/ledger/call';
+import type { Settled } from '../../nodes/client/concurrency';
+import type { AskedCall, CallKind, Paid } from '../../nodes/shared/ledger/call';
 import type { Condition, Filter, Row, Step } from '../../nodes/shared/ledger/dataTable';
 import type { Reservation } from '../../nodes/shared/ledger/claim';
-import { reserveKeys } from '../../nodes/shared/ledger/reserveKeys';
+import { takeKeys } from '../../nodes/shared/ledger/reserveKeys';
+import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
 import { fakeClock, type FakeClock } from '../support/fakeClock';
 import { seededRandom } from '../support/seededRandom';
 
@@ -61,24 +63,49 @@ const at = (ms: number) => new Date(ms).toISOString();
 const callOf = (name: string, key: string) => `${name} ${key}`;
 const reservationOf = (call: string) => `key ${call}`;
 
-/** Reserves keys for an execution, as a node does. */
-const reserve = async (
+/** The result of a call is its row. */
+const KIND: CallKind<Row> = {
+	table: TASK_TABLE,
+	keptDays: 0,
+	field: '',
+	describe: () => '',
+	toRow: (row) => row,
+	toResult: (row) => row,
+};
+
+/** Reserves keys for an execution, as a node does; returns for each key the row that another one has, or what was found out. */
+async function reserve(
 	table: Table,
 	clock: FakeClock,
 	name: string,
 	keys: readonly string[],
 	retryOutcomeUnknown = false,
-): Promise<ReadonlyMap<string, Reservation>> => {
-	const calls = keys.map((key) => {
+): Promise<ReadonlyMap<string, Reservation>> {
+	const calls = keys.map((key, item) => {
 		const call = callOf(name, key);
 		const row = { call, idempotency_key: key };
-		const names = { key, lock: key, values: '', onConflict: 'fail' } as const;
+		const names = { item, key, lock: key, values: '', onConflict: 'fail' } as const;
 		const asked = { ...names, claim: reservationOf(call), retryOutcomeUnknown, row };
 		return asked as Partial<AskedCall> as AskedCall;
 	});
-	const { outcomes } = await reserveKeys(calls, clock, table.run);
-	return new Map([...outcomes].map(([{ key }, outcome]) => [key, outcome]));
-};
+	const known = new Map<number, Settled<Paid<Row>>>();
+	const run = { kind: KIND, clock, account: '', known, onLedger: table.run };
+	const left = await takeKeys(run, calls, false);
+	expect(left.map(({ item }) => item)).toStrictEqual(
+		calls.flatMap(({ item }) => (known.has(item) ? [] : [item])),
+	);
+	return new Map(
+		calls.map(({ key, item }): [string, Reservation] => {
+			const outcome = known.get(item);
+			if (outcome === undefined) return [key, 'reserved'];
+			if ('value' in outcome) return [key, outcome.value.result];
+			expect(outcome.error).toMatchObject({
+				message: expect.stringMatching(/in use/) as string,
+			});
+			return [key, 'timeout'];
+		}),
+	);
+}
 
 /** Sends the call of a reserved key: its row is `sent`, then answered. */
 async function send(table: Table, clock: FakeClock, name: string, key: string, ms: number) {

@@ -2,7 +2,7 @@ import { readResult, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import type { AskedCall } from './call';
 import { pauseMs } from './claim';
-import { PAGE, type Condition, type Row, type Step } from './dataTable';
+import { PAGE, type Condition, type Row } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
 import { stateOf } from './paidCall';
 import { notKept } from './refusals';
@@ -41,12 +41,12 @@ export interface Limit {
  * @returns `spent`: what is paid for or reserved. `all`: with what others want to reserve at this moment. `isBehind`: whether
  *   one of these has claimed before this run. `isComplete`: whether all own calls have a row.
  */
-export async function sumUp(
-	run: (steps: readonly Step[]) => Promise<readonly Row[]>,
-	rows: Limit['rows'],
-	nowMs: number,
+async function sumUp<T>(
+	{ onLedger, clock }: LedgerRun<T>,
+	{ rows }: Limit,
 	own: ReadonlySet<unknown> = new Set(),
 ) {
+	const nowMs = clock.now();
 	const none = { videos: 0, cost: 0, unpriced: 0 };
 	const [spent, all] = [{ ...none }, { ...none }];
 	const unanswered = new Set<unknown>();
@@ -65,15 +65,15 @@ export async function sumUp(
 			}
 		}
 	}
-	const oldest = await run([{ find: { all: rows }, limit: PAGE }]);
+	const oldest = await onLedger([{ find: { all: rows }, limit: PAGE }]);
 	add(oldest);
 	if (oldest.length === PAGE) {
-		const [last] = await run([{ find: { all: rows }, limit: 1, newest: true }]);
+		const [last] = await onLedger([{ find: { all: rows }, limit: 1, newest: true }]);
 		const end = Number(last?.['id']);
 		for (let after = Number(oldest.at(-1)!['id']); after < end; after += PART) {
 			// The last part has no end: a row may become visible meanwhile.
 			const to = after + PART < end ? [['id', 'lt', after + PART + 1] as const] : [];
-			add(await run([{ find: { all: [...rows, ['id', 'gt', after], ...to] } }]));
+			add(await onLedger([{ find: { all: [...rows, ['id', 'gt', after], ...to] } }]));
 		}
 	}
 	return { spent, all, isBehind, isComplete: found >= own.size };
@@ -89,11 +89,11 @@ export async function reserveCalls<T>(
 	run: LedgerRun<T>,
 	limit: Limit | undefined,
 ): Promise<readonly AskedCall[]> {
-	const { asked, clock, known, onLedger, origin } = run;
+	const { asked, clock, known, origin } = run;
 	const unknown = () => asked.filter(({ item }) => !known.has(item));
 	const deadlineMs = clock.now() + WAIT_MS;
 	if (limit !== undefined && limit.dryRuns.length > 0) {
-		const sums = await settled(sumUp(onLedger, limit.rows, clock.now()));
+		const sums = await settled(sumUp(run, limit));
 		if ('error' in sums) throw notKept('Limit Period', sums.error);
 		limit.check(sums.value.spent, limit.dryRuns);
 	}
@@ -122,11 +122,12 @@ export async function reserveCalls<T>(
  * @returns Whether it has; otherwise the claims are withdrawn for others that came before.
  */
 async function reserveWithin<T>(
-	{ clock, onLedger, isHeld }: LedgerRun<T>,
+	run: LedgerRun<T>,
 	calls: readonly AskedCall[],
 	limit: Limit,
 	deadlineMs: number,
 ): Promise<boolean> {
+	const { clock, onLedger, isHeld } = run;
 	const items = calls.map(({ item }) => item);
 	const own = new Set<unknown>(calls.map(({ call }) => call));
 	const claims = claimsOf(calls);
@@ -135,7 +136,7 @@ async function reserveWithin<T>(
 		const withoutKey = calls.filter(({ key }) => key === '');
 		await onLedger([claimAll(withoutKey, clock.now())]);
 		while (isHeld()) {
-			const sums = await sumUp(onLedger, limit.rows, clock.now(), own);
+			const sums = await sumUp(run, limit, own);
 			if (!sums.isComplete) throw new Error('it does not return the rows that were written');
 			limit.check(sums.spent, items);
 			const fits = readResult(() => {

@@ -1,9 +1,8 @@
 import type { Settled } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
-import type { Clock } from '../../client/ports';
 import { isOwn } from '../run/credential';
 import { differs, outcomeOf, partsOf, toKnown, type AskedCall, type Paid } from './call';
-import { claimKeys, type ClaimRow } from './claim';
+import { claimKeys, type ClaimRow, type ClaimTable } from './claim';
 import { oneOf, type Filter, type Row, type Step } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
 import { attemptOf, hasKeyOf, meaningOf } from './paidCall';
@@ -24,50 +23,6 @@ export function claimAll(calls: readonly Pick<AskedCall, 'row' | 'claim'>[], now
 	return { insert: calls.map(({ row, claim }) => ({ ...row, ...common, pending: claim })) };
 }
 
-/**
- * Reserves idempotency keys, so that one call at most is sent for each of them: in all executions of the workflow, and on
- * all workers that use the same database. n8n's tables have no unique constraint; `claimKeys` says how it is held.
- *
- * @param calls One call per key.
- * @param isLimited Whether the rows stay `claimed`, until they are also within a limit.
- * @returns By call: the outcomes, in which a row without a result is a call that was sent and never answered; and how many
- *   videos of the key have failed.
- * @throws The errors of `run`.
- */
-export async function reserveKeys(
-	calls: readonly AskedCall[],
-	clock: Clock,
-	run: (steps: readonly Step[]) => Promise<readonly Row[]>,
-	isLimited = false,
-) {
-	const failures = new Map<AskedCall, number>();
-	const outcomes = await claimKeys(
-		{
-			find: async (all) => {
-				const keys = all.map(({ key }) => key);
-				const rows = await run([{ find: oneOf('idempotency_key', keys) }]);
-				return all.map((call) => {
-					const nowMs = clock.now();
-					const known = rows.filter((row) => isOfCall(row, call));
-					const failed = known.filter((row) => meaningOf(row, nowMs) === 'again');
-					failures.set(call, Math.max(0, ...failed.map(attemptOf)));
-					return known.flatMap((row) => toClaim(row, nowMs, call));
-				});
-			},
-			claim: async (all) => await run([claimAll(all, clock.now())]),
-			async reserve(all) {
-				const set = { status: 'reserved', sent_at: new Date(clock.now()).toISOString() };
-				if (!isLimited) await run([{ set, where: claimsOf(all) }]);
-			},
-			withdraw: async (all) => await run([{ remove: claimsOf(all) }]),
-		},
-		calls,
-		clock,
-		WAIT_MS,
-	);
-	return { outcomes, failures };
-}
-
 /** Whether a row is one of the key of a call; one with other values is not, where these make another video. */
 function isOfCall(row: Row, { row: own, onConflict, values }: AskedCall): boolean {
 	return hasKeyOf(row, own) && (onConflict !== 'create' || partsOf(row).values === values);
@@ -86,14 +41,22 @@ function toClaim(row: Row, nowMs: number, { retryOutcomeUnknown }: AskedCall): C
 }
 
 /**
- * Reserves the idempotency keys of calls for this run. Known then are the outcomes of calls whose key another execution has,
- * and errors.
+ * Reserves the idempotency keys of calls, so that one call at most is sent for each of them: in all executions of the workflow,
+ * and on all workers that use the same database. n8n's tables have no unique constraint; `claimKeys` says how it is held.
+ * Known then are the outcomes of calls whose key another execution has, and errors.
  *
- * @returns The calls that are left to send; of those with one key the first.
+ * @param isLimited Whether the rows stay `claimed`, until they are also within a limit.
+ * @returns The calls that are left to send; of those with one key the first, with how many videos its key has had.
  * @throws InputError where no key can be reserved, and the error of a canceled execution.
  */
 export async function takeKeys<T>(
-	{ kind, clock, account, known, onLedger }: LedgerRun<T>,
+	{
+		kind,
+		clock,
+		account,
+		known,
+		onLedger,
+	}: Pick<LedgerRun<T>, 'kind' | 'clock' | 'account' | 'known' | 'onLedger'>,
 	calls: readonly AskedCall[],
 	isLimited: boolean,
 ): Promise<readonly AskedCall[]> {
@@ -101,14 +64,32 @@ export async function takeKeys<T>(
 	for (const each of calls) {
 		if (each.key !== '' && !leaders.has(each.lock)) leaders.set(each.lock, each);
 	}
-	const { outcomes, failures } = await reserveKeys(
-		[...leaders.values()],
-		clock,
-		onLedger,
-		isLimited,
-	).catch((error: unknown) => {
-		throw isCanceled(error) ? error : notKept('Idempotency Key', error);
-	});
+	/** How many videos of the key have failed. */
+	const failures = new Map<AskedCall, number>();
+	const table: ClaimTable<AskedCall> = {
+		async find(all) {
+			const keys = all.map(({ key }) => key);
+			const rows = await onLedger([{ find: oneOf('idempotency_key', keys) }]);
+			return all.map((call) => {
+				const nowMs = clock.now();
+				const ofKey = rows.filter((row) => isOfCall(row, call));
+				const failed = ofKey.filter((row) => meaningOf(row, nowMs) === 'again');
+				failures.set(call, Math.max(0, ...failed.map(attemptOf)));
+				return ofKey.flatMap((row) => toClaim(row, nowMs, call));
+			});
+		},
+		claim: async (all) => await onLedger([claimAll(all, clock.now())]),
+		async reserve(all) {
+			const set = { status: 'reserved', sent_at: new Date(clock.now()).toISOString() };
+			if (!isLimited) await onLedger([{ set, where: claimsOf(all) }]);
+		},
+		withdraw: async (all) => await onLedger([{ remove: claimsOf(all) }]),
+	};
+	const outcomes = await claimKeys(table, [...leaders.values()], clock, WAIT_MS).catch(
+		(error: unknown) => {
+			throw isCanceled(error) ? error : notKept('Idempotency Key', error);
+		},
+	);
 	function outcomeFor(each: AskedCall, leader: AskedCall): Settled<Paid<T>> | undefined {
 		const outcome = outcomes.get(leader)!;
 		if (outcome === 'timeout') return { error: keyInUse() };
