@@ -461,6 +461,9 @@ describe('Download Media', () => {
 		['logo.svg', 'image/svg+xml', sampleFile('image/svg+xml'), ['logo.svg', 'image/svg+xml']],
 		['song.mp3', undefined, sampleFile('audio/mpeg'), ['song.mp3', 'audio/mpeg']],
 		['song.m4a', 'video/mp4', MP4, ['song.m4a', 'audio/mp4']],
+		['song.opus', undefined, sampleFile('audio/ogg'), ['song.opus', 'audio/ogg']],
+		['scan.tif', undefined, sampleFile('image/tiff'), ['scan.tif', 'image/tiff']],
+		['photo.heif', undefined, sampleFile('image/heic'), ['photo.heif', 'image/heic']],
 		['song.wav', 'audio/x-wav', sampleFile('audio/wav'), ['song.wav', 'audio/wav']],
 		[
 			'report.pdf',

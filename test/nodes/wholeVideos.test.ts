@@ -102,6 +102,19 @@ test.each(VIDEOS)('$name comes out with what its container tells', async ({ byte
 	expect(seen('/cdn/')).toHaveLength(1);
 });
 
+test('a task of two items stays open while one of them has no file', async () => {
+	host = (response, index, path) => {
+		withLength(index === 0 ? FILE : HALF)(response, index, path);
+	};
+	const items = [{ task_id: 'task-1' }, { task_id: 'task-1' }];
+	expect(await wait({}, { items })).toMatchObject({
+		isCompleted: true,
+		isClosed: false,
+		row: { error: expect.stringContaining('The file ends too early for video/mp4') as string },
+		bytes: FILE.toString('base64'),
+	});
+});
+
 test.each<[string, Host]>([
 	['half of a file that ends with its connection', untilClosed(HALF)],
 	['a Content-Length that is too small', withLength(HALF)],
