@@ -100,7 +100,7 @@ import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { maskIn, secretsOf } from '../../nodes/client/http/secrets';
 import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';
-import { checkNotRounded, unevaluatedText } from '../../nodes/shared/run/parameters';
+import { checkNotRounded, unevaluatedText, isHollow } from '../../nodes/shared/run/parameters';
 
 /**
  * Prepares the reading of a text; only the returned function is measured. A reader that throws an error of its own has
@@ -547,6 +547,7 @@ export const READERS: readonly Reader[] = [
 		return () => normalizeBaseUrl(url);
 	}),
 	row('client/http#baseUrlHint', (text) => () => baseUrlHint(text)),
+	jsonRow('shared/run#isHollow', (text) => () => isHollow(parseJson(text) ?? [text])),
 	row('shared/run#checkNotRounded', (text) => {
 		const context = {
 			getNodeParameter: () => `1234567890123456 ${text}`,
@@ -789,7 +790,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#checkKey',
 		'shared/run#checkPrompt',
 		'shared/run#parseModel',
-		'FunctionCallingAgent#isSingleOutput',
+		'shared/run#isSingleOutput',
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',
