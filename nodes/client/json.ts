@@ -120,11 +120,8 @@ export function bounded(body: JsonObject, first: readonly string[]): JsonObject 
 		if (Array.isArray(text))
 			return text.slice(0, MAX.entries).map((each) => copy(each, level + 1) ?? null);
 		const entries = Object.entries(text).slice(0, MAX.entries);
-		return withoutUndefined(
-			Object.fromEntries(
-				entries.map(([name, each]) => [shorten(name, 100), copy(each, level + 1)]),
-			),
-		);
+		const copies = entries.map(([name, each]) => [shorten(name, 100), copy(each, level + 1)]);
+		return withoutUndefined(Object.fromEntries(copies) as JsonObject);
 	}
 	const ordered = Object.fromEntries(first.map((name) => [name, undefined]));
 	return copy({ ...ordered, ...body }, 0) as JsonObject;
@@ -147,9 +144,7 @@ export function mapValues<V, R>(
 }
 
 /** A copy without the keys whose value is `undefined`. */
-export function withoutUndefined<T extends object>(
-	fields: T,
-): { [K in keyof T]: Exclude<T[K], undefined> } {
+export function withoutUndefined<T extends object>(fields: T) {
 	const present = Object.entries(fields).filter(([, value]) => value !== undefined);
 	return Object.fromEntries(present) as { [K in keyof T]: Exclude<T[K], undefined> };
 }

@@ -75,6 +75,11 @@ const TEXTS: Readonly<Record<string, readonly [said: string, shown: string]>> = 
 	'escapes in a row': [`\\u0021!\\u0021\\u005Bx](${AT})`, `[x](${AT})`],
 	'an escaped bracket in JSON': [`{"text":"!\\u005bx](${AT})"}`, `{"text":"[x](${AT})"}`],
 	'an escaped end of its text': [`![a\\u005d(${AT}) b](${FILE})`, `[a\\u005d(${AT}) b](${FILE})`],
+	// Eight escapes make the text as much shorter as the image is long that stays.
+	'an image behind escapes and one that stays': [
+		`${'\\u0021['.repeat(8)}![k](${FILE})![x](${AT})`,
+		`${'['.repeat(8)}![k](${FILE})[x](${AT})`,
+	],
 	'an escape of no image': ['In JSON ! is \\u0021 or \\', 'In JSON ! is \\u0021 or \\'],
 	'no image': ['Hi! [a](b)! 1 < 2 <b>!</b>', 'Hi! [a](b)! 1 < 2 <b>!</b>'],
 };

@@ -104,7 +104,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'The sessionId never opens a key',
 			'nodes/shared/chat/identity.ts',
-			'if (chatIds(context, item).includes(key)) return chatIdentity(context, key);',
+			'chatsOf(context, item).get(key) ??',
 			'',
 			'hostile/visitor',
 		],
@@ -310,8 +310,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'In base64 and hexadecimal',
 			'nodes/client/http/secrets.ts',
-			'[spelled, ...coded]',
-			'[spelled]',
+			'[patternOf(secret, true), ...coded]',
+			'[patternOf(secret, true)]',
 			'nodes/keyMasking',
 		],
 		[
@@ -429,7 +429,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'Images become links',
 			'nodes/client/chat/imagesAsLinks.ts',
-			"return url !== undefined && (url === 'data:' || isKnown(url)) ? image : '';",
+			"return stays(plain, at + image.length, isKnown) ? image : '';",
 			'return image;',
 			'client/imagesAsLinks',
 		],

@@ -40,14 +40,14 @@ function dataEnd(text: string, at: number): number {
 	return DATA_END.exec(text)?.index ?? text.length;
 }
 
-/** The URL of an image in the simple form, by the place of its bracket; `data:` of a file. */
-function simpleUrl(text: string, at: number): string | undefined {
+/** Whether an image, by the place of its bracket, has the simple form, and a file or a known URL. */
+function stays(text: string, at: number, isKnown: IsKnown): boolean {
 	SIMPLE.lastIndex = at;
 	const [begin, url] = SIMPLE.exec(text) ?? [];
-	if (begin === undefined) return undefined;
+	if (begin === undefined) return false;
 	const end = at + begin.length;
 	SIMPLE_END.lastIndex = url === undefined ? dataEnd(text, end) : end;
-	return SIMPLE_END.test(text) ? (url ?? 'data:') : undefined;
+	return SIMPLE_END.test(text) && (url === undefined || isKnown(url));
 }
 
 /**
@@ -58,20 +58,14 @@ function simpleUrl(text: string, at: number): string | undefined {
  */
 export function imagesAsLinks(text: string, isKnown?: IsKnown): string {
 	if (isKnown === undefined) return text;
-	return unescaped(text).replace(
-		IMAGE,
-		(image: string, attributes: string | undefined, at: number) => {
-			if (attributes === undefined) {
-				const url = simpleUrl(text, at + image.length);
-				return url !== undefined && (url === 'data:' || isKnown(url)) ? image : '';
-			}
-			// Whole, and without any way to name another host. A browser skips white space between slashes.
-			if (/^[^:&\\]*>$/.test(image) && !/\/\s*\//.test(image)) return image;
-			const [, source] =
-				/\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"']+)/i.exec(attributes) ?? [];
-			return source === undefined ? image.replace('<', '&lt;') : `[image](<${source}>)`;
-		},
-	);
+	const plain = unescaped(text);
+	return plain.replace(IMAGE, (image: string, attributes: string | undefined, at: number) => {
+		if (attributes === undefined) return stays(plain, at + image.length, isKnown) ? image : '';
+		// Whole, and without any way to name another host. A browser skips white space between slashes.
+		if (/^[^:&\\]*>$/.test(image) && !/\/\s*\//.test(image)) return image;
+		const [, source] = /\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"']+)/i.exec(attributes) ?? [];
+		return source === undefined ? image.replace('<', '&lt;') : `[image](<${source}>)`;
+	});
 }
 
 /** Where a file begins whose end is still to come; -1 where none does. */

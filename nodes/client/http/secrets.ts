@@ -23,10 +23,9 @@ export function secretsOf(named: readonly (readonly [name: string, secret: strin
 		.filter(([, { length }]) => length >= MIN_CHARACTERS)
 		.toSorted(([, one], [, other]) => other.length - one.length);
 	const rows = secrets.map(([name, secret]) => {
-		const spelled = Array.from(secret, (each) => spellingOf(each, true));
-		const coded = codesOf(secret).map((code) => Array.from(code, (each) => spellingOf(each)));
-		const patterns = [spelled, ...coded].map((characters) => characters.join(''));
-		return [new RegExp(patterns.join('|'), 'g'), `[masked: ${name}]`] as const;
+		const coded = codesOf(secret).map((code) => patternOf(code));
+		const pattern = [patternOf(secret, true), ...coded].join('|');
+		return [new RegExp(pattern, 'g'), `[masked: ${name}]`] as const;
 	});
 	const forms = secrets.flatMap(([, secret]) => [secret, ...codesOf(secret)]);
 	const longest = Math.max(0, ...forms.map(({ length }) => length));
@@ -52,34 +51,33 @@ function codesOf(secret: string): readonly string[] {
 
 /** The base64 characters that depend on the secret alone, where it begins `offset` bytes after a group of three. */
 function base64(secret: string, offset: number): string {
-	const bits = 8 * (offset + secret.length);
-	return btoa('\0'.repeat(offset) + secret).slice(
-		Math.ceil((8 * offset) / 6),
-		Math.floor(bits / 6),
-	);
+	const end = Math.floor((4 * (offset + secret.length)) / 3);
+	return btoa('\0'.repeat(offset) + secret).slice(Math.ceil((4 * offset) / 3), end);
 }
 
 const hexOf = (character: string) => character.charCodeAt(0).toString(16).padStart(2, '0');
 
-/** A pattern for the ways to write a character, a letter or digit only if `anyCharacter` says so. */
-function spellingOf(character: string, anyCharacter = false): string {
-	const isWord = /[A-Za-z0-9]/.test(character);
-	if (isWord && !anyCharacter) return character;
-	const hex = hexOf(character);
-	const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-	const inBase64url = { '+': '-', '/': '_' }[character] ?? '';
-	const spellings = [
-		// As it is, a special character also behind backslashes.
-		isWord ? character : `\\\\{0,3}[\\x${hex}${inBase64url}]`,
-		// In a URL, also in a URL within a URL.
-		`%(?:25){0,2}${anyCase}`,
-		// In JSON, also in JSON within JSON, and in JavaScript.
-		`\\\\{1,3}(?:u00|u\\{0{0,4}|x)${anyCase}\\}?`,
-		// In HTML, by its number or its name.
-		`&(?:amp;)?#(?:[xX]0{0,6}${anyCase}|0{0,6}${character.charCodeAt(0)});?`,
-		...(isWord ? [] : ['&[a-z]{2,8};']),
-	];
-	return `(?:${spellings.join('|')})`;
+/** A pattern for the ways to write each character of a text, a letter or digit only if `anyCharacter` says so. */
+function patternOf(text: string, anyCharacter = false): string {
+	return text.replace(/[^]/g, (character) => {
+		const isWord = /[A-Za-z0-9]/.test(character);
+		if (isWord && !anyCharacter) return character;
+		const hex = hexOf(character);
+		const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+		const inBase64url = { '+': '-', '/': '_' }[character] ?? '';
+		const spellings = [
+			// As it is, a special character also behind backslashes.
+			isWord ? character : `\\\\{0,3}[\\x${hex}${inBase64url}]`,
+			// In a URL, also in a URL within a URL.
+			`%(?:25){0,2}${anyCase}`,
+			// In JSON, also in JSON within JSON, and in JavaScript.
+			`\\\\{1,3}(?:u00|u\\{0{0,4}|x)${anyCase}\\}?`,
+			// In HTML, by its number or its name.
+			`&(?:amp;)?#(?:[xX]0{0,6}${anyCase}|0{0,6}${character.charCodeAt(0)});?`,
+			...(isWord ? [] : ['&[a-z]{2,8};']),
+		];
+		return `(?:${spellings.join('|')})`;
+	});
 }
 
 /** Of a port that knows no secrets. */
@@ -102,12 +100,10 @@ export function maskIn<T>(value: T, secrets: Secrets, field?: string): T {
 	if (typeof value === 'string') {
 		const masked = secrets.mask(value);
 		if (masked === value || field === undefined || TEXTS.test(field)) return masked as T;
-		throw new ServiceError(
-			'protocol',
-			`The service has put a secret into the field ${field}`,
-			'replaceSecret',
-			{ serviceMessage: `${field}: ${masked}`, isServiceForm: true, outcomeUnknown: true },
-		);
+		const problem = `The service has put a secret into the field ${field}`;
+		const serviceMessage = `${field}: ${masked}`;
+		const details = { serviceMessage, isServiceForm: true, outcomeUnknown: true };
+		throw new ServiceError('protocol', problem, 'replaceSecret', details);
 	}
 	if (typeof value !== 'object' || value === null) return value;
 	if (Array.isArray(value))

@@ -44,23 +44,21 @@ export function sessionIds(context: IExecuteFunctions, item: number): unknown[] 
 	return ofItem === undefined ? ofChat : [ofItem, ...ofChat];
 }
 
-/** Those that tell conversations apart. */
-function chatIds(context: IExecuteFunctions, item: number): string[] {
-	return sessionIds(context, item)
+/** The identities of the chat's conversations, by those that tell them apart. */
+function chatsOf(context: IExecuteFunctions, item: number): ReadonlyMap<string, string> {
+	const ids = sessionIds(context, item)
 		.filter((id) => !isBlank(id) && id !== false && !isHollow(id))
 		.map((id) => shown(id).trim());
+	return new Map(ids.map((id) => [id, `${chatPrefix(context)}${nameOf(id)}`]));
 }
-
-const chatIdentity = (context: IExecuteFunctions, id: string) =>
-	`${chatPrefix(context)}${nameOf(id)}`;
 
 /**
  * The identity of the conversation in n8n's chat, found anywhere in the workflow; empty if there is none. A table finds
  * rows by it. A visitor chooses the `sessionId`, so that it counts for chats of this workflow only, and never as a key.
  */
 export function chatOf(context: IExecuteFunctions, item: number): string {
-	const [id] = chatIds(context, item);
-	return id === undefined ? '' : chatIdentity(context, id);
+	const [identity = ''] = chatsOf(context, item).values();
+	return identity;
 }
 
 /**
@@ -77,8 +75,7 @@ export function keyOf(
 ): string {
 	const key = entered.trim();
 	if (key === '') throw new InputError(label, 'is empty', ifEmpty);
-	if (chatIds(context, item).includes(key)) return chatIdentity(context, key);
-	return `key ${nameOf(checkKey(key, label))}`;
+	return chatsOf(context, item).get(key) ?? `key ${nameOf(checkKey(key, label))}`;
 }
 
 /** Whether the visitor of the chat has sent this value, in any field. */

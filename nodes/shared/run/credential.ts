@@ -9,6 +9,7 @@ import { hash, scrypt } from 'node:crypto';
 import { rejectMistakes } from '../../client/errors';
 import { secretsOf } from '../../client/http/secrets';
 import { normalizeBaseUrl } from '../../client/http/publicUrl';
+import { objectOf, type JsonObject } from '../../client/json';
 import { shown } from '../../client/values';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
 
@@ -47,11 +48,10 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 	// Both parts may contain hyphens: everything before any of them may be the API key.
 	const hyphens = hasApp ? [...key.matchAll(/-/g)] : [];
 	const keys = [key, ...hyphens.map(({ index }) => key.slice(0, index))];
-	const named = keys.map((each) => ['API Key', each] as const);
 	// A URL may have been pasted.
 	const hosts = text(data['fileHosts']).split(/[\s,]+/);
 	const fileHosts = hosts.map((each) => each.toLowerCase().replace(/^https?:\/\/|\/.*/g, ''));
-	const secrets = secretsOf([...named, ...hidden]);
+	const secrets = secretsOf([...keys.map((each) => ['API Key', each] as const), ...hidden]);
 	return { baseUrl, key, hasApp, headers, fileHosts, secrets };
 }
 
@@ -59,9 +59,7 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 const SECRET_NAME = /key|token|secret|auth|pass|cookie|credential|signature|session|jwt/i;
 
 function readHeaders(rows: unknown) {
-	const { header = [] } = (rows ?? {}) as {
-		readonly header?: readonly Record<string, unknown>[];
-	};
+	const { header = [] } = objectOf(rows) as { header?: readonly JsonObject[] };
 	const entries = header.map((row) => [text(row['name']), text(row['value'])] as const);
 	const names = entries.map(([name]) => name.toLowerCase());
 	entries.forEach(([name, value], index) => {
@@ -78,17 +76,17 @@ function readHeaders(rows: unknown) {
 			[/[^\t -~]/.test(value), `has a special character in its value`, 'Use ASCII only'],
 		]);
 	});
-	const hidden = entries.filter(([name], index) => {
+	const isHidden = ([name]: readonly [string, string], index: number) => {
 		const { secret = 'auto' } = header[index]!;
 		return secret === 'auto' ? SECRET_NAME.test(name) : secret === 'yes';
-	});
-	return {
-		headers: Object.fromEntries(entries),
-		// The first word may be a scheme, such as Basic.
-		hidden: hidden.flatMap(([name, value]) =>
-			[value, value.replace(/^\S+\s+/, '')].map((each) => [name, each] as const),
-		),
 	};
+	// The first word may be a scheme, such as Basic.
+	const hidden = entries
+		.filter(isHidden)
+		.flatMap(([name, value]) =>
+			[value, value.replace(/^\S+\s+/, '')].map((each) => [name, each] as const),
+		);
+	return { headers: Object.fromEntries(entries), hidden };
 }
 
 /** Names of accounts in this process, by a hash of the credential's data. */
@@ -144,9 +142,6 @@ export function hostOf({ account }: IDataObject): string {
 
 const LISTS = { chatModels: 'Chat Models', videoModels: 'Video Models' } as const;
 
-/** A row as n8n keeps it; an expression can make anything of its values. */
-type Row = Readonly<Record<'code' | 'name' | 'like', unknown>>;
-
 /**
  * The model codes of a list in the credential: a chat model with its display name, a video model with the row of the table
  * that it behaves like.
@@ -156,18 +151,18 @@ type Row = Readonly<Record<'code' | 'name' | 'like', unknown>>;
 export async function readModelCodes(
 	context: NodeContext | ILoadOptionsFunctions,
 	list: keyof typeof LISTS,
-): Promise<Readonly<Record<keyof Row, string>>[]> {
+) {
 	const data = await context.getCredentials(CREDENTIAL, 0);
-	const { model = [] } = (data[list] ?? {}) as { readonly model?: readonly Row[] };
-	const codes = model.map(({ code }) => text(code));
-	return model.map(({ name, like }, index) => {
-		const code = codes[index]!;
-		const first = codes.indexOf(code);
+	const { model = [] } = objectOf(data[list]) as { model?: readonly JsonObject[] };
+	// An expression can make anything of a value.
+	const rows = model.map((row) => ['code', 'name', 'like'].map((each) => text(row[each])));
+	return rows.map(([code = '', name = '', like = ''], index) => {
+		const first = rows.findIndex((row) => row[0] === code);
 		const repeats = `has the code ${code}, as row ${first + 1} has`;
 		rejectMistakes(`${LISTS[list]} in the credential: row ${index + 1}`, [
 			[code === '', 'has no code', 'Enter it, or remove the row'],
 			[first !== index, repeats, 'Remove one of the two rows'],
 		]);
-		return { code, name: text(name) || code, like: text(like) };
+		return { code, name: name || code, like };
 	});
 }
