@@ -38,7 +38,7 @@ type Drawing = NonNullable<ReturnType<typeof readDrawing>>;
 
 /** The node as it is drawn in the workflow; undefined in an n8n that does not show it. */
 export function readDrawing(context: IExecuteFunctions) {
-	const { connections, nodes, isTrigger, destination } = engineOf(context);
+	const { connections, nodes, descriptionOf, destination } = engineOf(context);
 	if (connections === undefined) return undefined;
 	const agent = context.getNode();
 	const { name, type, onError } = agent;
@@ -48,6 +48,7 @@ export function readDrawing(context: IExecuteFunctions) {
 	const wires = wiresOf(connections, nodes);
 	const entered = new Set(wires.map(({ to }) => to));
 	const isCall = isToolOutput(agent);
+	const isTrigger = (node: string) => descriptionOf(node)?.group.includes('trigger') === true;
 
 	/** The connections of a node, or of one of its outputs. */
 	const wiresFrom = (node: string, output?: number) =>

@@ -133,8 +133,5 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		const { sourceNodeName: nodeName = name, isFromToolkit = false } = metadata;
 		return [name, { nodeName, isFromToolkit }] as const;
 	});
-	return {
-		declarations: checked,
-		nodes: Object.fromEntries(nodes),
-	};
+	return { declarations: checked, nodes: Object.fromEntries(nodes) };
 }

@@ -37,14 +37,13 @@ const MAX_DEPTH = 200;
  * Removes `__proto__` keys: they would change the prototype of an object that the value is copied to. Replaces what is nested
  * too deep by null. The rest is kept: it may be paid for.
  */
-function tidy(value: JsonValue, levels = MAX_DEPTH): void {
+function tidy(value: JsonValue | undefined, levels = MAX_DEPTH): void {
+	if (typeof value !== 'object' || value === null) return;
 	const list = value as JsonObject;
 	delete list['__proto__'];
-	for (const [name, each] of Object.entries(list)) {
-		if (typeof each !== 'object' || each === null) continue;
-		else if (levels > 1) tidy(each, levels - 1);
-		else list[name] = null;
-	}
+	for (const [name, each] of Object.entries(list))
+		if (levels > 1) tidy(each, levels - 1);
+		else if (typeof each === 'object') list[name] = null;
 }
 
 /**
@@ -60,7 +59,7 @@ export function parseJson(text: string, isExact = false): JsonValue | undefined 
 		// The key may occur literally or with escaped letters. A level takes two characters.
 		const isSuspect =
 			text.length > 2 * MAX_DEPTH || text.includes('__proto__') || text.includes('\\u00');
-		if (isSuspect && typeof value === 'object' && value !== null) tidy(value);
+		if (isSuspect) tidy(value);
 		return value;
 	} catch {
 		return undefined;

@@ -45,8 +45,7 @@ function stays(text: string, at: number, isKnown: IsKnown): boolean {
 	SIMPLE.lastIndex = at;
 	const [begin, url] = SIMPLE.exec(text) ?? [];
 	if (begin === undefined) return false;
-	const end = at + begin.length;
-	SIMPLE_END.lastIndex = url === undefined ? dataEnd(text, end) : end;
+	SIMPLE_END.lastIndex = url === undefined ? dataEnd(text, SIMPLE.lastIndex) : SIMPLE.lastIndex;
 	return SIMPLE_END.test(text) && (url === undefined || isKnown(url));
 }
 

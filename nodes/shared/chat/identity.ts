@@ -21,13 +21,11 @@ const nameOf = (value: string) =>
 /** The first item of each run of the Chat Trigger that has started this execution. */
 function chatMessages(context: IExecuteFunctions): INodeExecutionData[] {
 	const { runData = {}, nodes } = engineOf(context);
-	const triggers = Object.entries(runData).filter(
-		([name]) => nodes[name]?.type === CHAT_TRIGGER_NODE_TYPE,
+	const runs = Object.entries(runData).flatMap(([name, each]) =>
+		nodes[name]?.type === CHAT_TRIGGER_NODE_TYPE ? each : [],
 	);
 	// In the retry of a crashed execution, n8n has invented the first run.
-	return triggers
-		.flatMap(([, runs]) => runs)
-		.flatMap(({ data }) => data?.['main']?.[0]?.[0] ?? []);
+	return runs.flatMap(({ data }) => data?.['main']?.[0]?.[0] ?? []);
 }
 
 /** Whether somebody in n8n's chat, or before a streamed response, reads the texts of this execution. */

@@ -43,11 +43,11 @@ export function engineOf(context: IExecuteFunctions) {
 		connections: workflow?.connectionsBySourceNode,
 		/** Whether nodes run in the legacy order v0, breadth-first. */
 		isLegacyOrder: workflow?.settings?.executionOrder !== 'v1',
-		/** Whether the node of this name starts executions. */
-		isTrigger: (name: string) => {
+		/** What the type of a node declares. */
+		descriptionOf: (name: string) => {
 			const { type, typeVersion } = workflow?.nodes?.[name] ?? { type: '', typeVersion: 1 };
 			const found = workflow?.nodeTypes?.getByNameAndVersion(type, typeVersion);
-			return found?.description.group.includes('trigger') === true;
+			return found?.description;
 		},
 	};
 }
@@ -100,18 +100,15 @@ function canStart(
 	node: INode,
 	inputs: ITaskDataConnections[string],
 ): boolean {
-	const { workflow, isLegacyOrder } = engineOf(context);
-	const mode = context.getMode();
+	const { workflow, isLegacyOrder, descriptionOf } = engineOf(context);
 	const given = inputs.flatMap((items, index) => (items?.length ? [index] : []));
-	const { requiredInputs = [] } = workflow!.nodeTypes!.getByNameAndVersion(
-		node.type,
-		node.typeVersion,
-	).description;
+	if (given.length === 0 || isLegacyOrder) return given.length > 0;
+	const { requiredInputs = [] } = descriptionOf(node.name) ?? {};
+	const mode = context.getMode();
 	const required: unknown =
 		typeof requiredInputs === 'string'
 			? workflow!.expression!.getSimpleParameterValue(node, requiredInputs, mode, {})
 			: requiredInputs;
-	if (given.length === 0 || isLegacyOrder) return given.length > 0;
 	return Array.isArray(required)
 		? required.every((index) => given.includes(index as number))
 		: given.length >= Number(required);
@@ -243,15 +240,11 @@ function factsOf(id: string, data: Partial<IRunExecutionData> | undefined, retry
 /** The running execution, and those that called it. */
 export function executionOf(context: NodeContext) {
 	const { runExecutionData, additionalData = {} } = context as unknown as Internals;
-	const rootMode = additionalData.rootExecutionMode ?? context.getMode();
-	const current = factsOf(
-		context.getExecutionId(),
-		runExecutionData,
-		additionalData.hooks?.retryOf,
-	);
+	const { hooks, rootExecutionMode = context.getMode() } = additionalData;
+	const current = factsOf(context.getExecutionId(), runExecutionData, hooks?.retryOf);
 	return {
 		current,
-		isRetry: rootMode === 'retry',
+		isRetry: rootExecutionMode === 'retry',
 		/** Whether this execution itself is the retry, and not one that called it. */
 		isRetried: context.getMode() === 'retry',
 		/** This execution, the one that called it, and so on. */

@@ -175,7 +175,7 @@ export function watchRequest(
 	const cancel = () => {
 		request.abort();
 	};
-	canceled?.addEventListener('abort', cancel);
+	canceled?.addEventListener('abort', cancel, { signal: done.signal });
 	if (canceled?.aborted) cancel();
 
 	return {
@@ -196,7 +196,6 @@ export function watchRequest(
 		},
 		/** Ends the watch. Call it however the request ends. */
 		end() {
-			canceled?.removeEventListener('abort', cancel);
 			// Without a reason an error with a stack trace would be made for each request.
 			done.abort('done');
 		},

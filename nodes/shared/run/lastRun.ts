@@ -29,13 +29,12 @@ export function addLastRun(
 ): void {
 	const { stack = [] } = engineOf(context);
 	const { node } = context.getExecuteData();
-	const metadata: object = { [MARK]: mark };
 	const entry: IExecuteData = {
 		// A try would bring the same error again.
 		node: { ...node, retryOnFail: false },
 		data: { main: [items] },
 		source: { main: [sourceOf(context)] },
-		metadata,
+		metadata: { [MARK]: mark } as object,
 	};
 	// The run of an agent in the branch of another one comes before the run of that one.
 	const first = stack.findIndex(isLastRun);

@@ -48,7 +48,6 @@ export async function mapItems<O extends ItemOptions>(
 	const options = readResult(readOptions);
 	const read: ItemOptions = 'value' in options ? options.value : { concurrency: 1 };
 	const { concurrency, batchInterval = 0, describeCompleted = () => '', hasDetails } = read;
-	const clock = n8nClock(context);
 	const completed: IDataObject[] = [];
 
 	async function one(itemIndex: number): Promise<INodeExecutionData> {
@@ -57,11 +56,12 @@ export async function mapItems<O extends ItemOptions>(
 			completed.push(result.json);
 			return result;
 		} catch (error) {
-			const continues = context.continueOnFail() && !isCanceled(error);
+			const failure = toNodeError(context.getNode(), error, itemIndex);
+			if (!context.continueOnFail() || isCanceled(error)) throw failure;
 			const details = readResult(() => hasDetails?.(itemIndex));
-			if (continues)
-				return failedItem(context, error, itemIndex, 'value' in details && details.value);
-			throw toNodeError(context.getNode(), error, itemIndex);
+			const hasAll = 'value' in details && details.value;
+			const json = failureJson(context, failure, error, hasAll);
+			return { json, pairedItem: { item: itemIndex } };
 		}
 	}
 
@@ -69,7 +69,7 @@ export async function mapItems<O extends ItemOptions>(
 		const results: INodeExecutionData[] = [];
 		const indexes = [...context.getInputData().keys()];
 		for (const batch of slices(indexes, batchInterval > 0 ? concurrency : indexes.length)) {
-			if (results.length > 0) await clock.sleep(batchInterval);
+			if (results.length > 0) await n8nClock(context).sleep(batchInterval);
 			results.push(...(await mapConcurrent(batch, concurrency, one, eventLoopTurn)));
 		}
 		return results;
@@ -113,15 +113,4 @@ export function stoppingError(
 	if (note !== '') failure.description = [failure.description, note].filter(Boolean).join('. ');
 	if (isToolRun(context)) inOneLine(failure);
 	return context.isStreaming() ? forVisitor(failure, text) : failure;
-}
-
-function failedItem(
-	context: IExecuteFunctions,
-	error: unknown,
-	itemIndex: number,
-	hasDetails?: boolean,
-): INodeExecutionData {
-	const failure = toNodeError(context.getNode(), error, itemIndex);
-	const json = failureJson(context, failure, error, hasDetails);
-	return { json, pairedItem: { item: itemIndex } };
 }

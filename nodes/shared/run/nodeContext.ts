@@ -92,10 +92,7 @@ export function trace(
 	context.setMetadata?.({ tracing: Object.fromEntries(tracing) });
 }
 
-function joined(
-	earlier: string | number | boolean | undefined,
-	value: string | number,
-): string | number {
+function joined(earlier: unknown, value: string | number): string | number {
 	if (typeof value === 'number') return (typeof earlier === 'number' ? earlier : 0) + value;
 	const texts = new Set([...(earlier === undefined ? [] : String(earlier).split(', ')), value]);
 	return [...texts].join(', ').slice(0, MAX_TEXT);

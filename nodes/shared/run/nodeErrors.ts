@@ -18,10 +18,8 @@ export function toNodeError(
 ): NodeApiError | NodeOperationError {
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
 	if (error instanceof ServiceError) return serviceNodeError(node, error, itemIndex);
-	if (error instanceof InputError) {
-		const { message, hint: description } = error;
-		return new NodeOperationError(node, message, { itemIndex, description });
-	}
+	if (error instanceof InputError)
+		return new NodeOperationError(node, error.message, { itemIndex, description: error.hint });
 	return new NodeOperationError(node, error as Error, { itemIndex });
 }
 

@@ -12,11 +12,8 @@ import { isBlank, oneLine, shown } from '../../client/values';
 export function parseModel(value: unknown): string {
 	const model = shown(value ?? '').trim();
 	if (typeof (value ?? '') !== 'object') return model;
-	throw new InputError(
-		'Model',
-		`is ${oneLine(model)}`,
-		'Enter a code, or an expression that returns one',
-	);
+	const todo = 'Enter a code, or an expression that returns one';
+	throw new InputError('Model', `is ${oneLine(model)}`, todo);
 }
 
 /**
@@ -40,14 +37,13 @@ const NO_VALUE = /^(undefined|null|NaN|true|false|\[object Object\])$/;
  * @returns The error that says what to change; undefined where there is no such text.
  */
 export function unevaluatedText(parameters: unknown, field = ''): InputError | undefined {
-	if (typeof parameters === 'object' && parameters !== null) {
-		for (const [key, value] of Object.entries(parameters)) {
-			const isName = !/^(\d+|options|values?)$/.test(key);
-			const found = unevaluatedText(value, isName ? key : field);
-			if (found !== undefined) return found;
-		}
-		return undefined;
-	}
+	if (typeof parameters === 'object' && parameters !== null)
+		return Object.entries(parameters)
+			.map(([key, each]) => {
+				const isName = !/^(\d+|options|values?)$/.test(key);
+				return unevaluatedText(each, isName ? key : field);
+			})
+			.find((found) => found !== undefined);
 	if (typeof parameters !== 'string') return undefined;
 	const label = field.replace(/[A-Z]/g, ' $&').replace(/^./, (first) => first.toUpperCase());
 	const [start = '', ...others] = parameters.split('{{');

@@ -5,6 +5,10 @@ import type { NodeContext } from './nodeContext';
 /** How often in a row a workflow may be called by its own calls. */
 const MAX_CALLS = 10;
 
+const MESSAGE = `A workflow has called itself ${MAX_CALLS} times in a row`;
+const ADVICE =
+	'Nothing was sent. Use Loop Over Items in place of the call, or call another workflow';
+
 /** The executions that have begun calls without an end. */
 const endless = new Set<string>();
 
@@ -24,11 +28,7 @@ export async function checkSelfCalls(context: NodeContext): Promise<() => void> 
 	function check(): void {
 		if (!endless.has(root)) return;
 		if ('getExecuteData' in context) stopOnError(context);
-		throw new ServiceError(
-			'limit',
-			`A workflow has called itself ${MAX_CALLS} times in a row`,
-			'Nothing was sent. Use Loop Over Items in place of the call, or call another workflow',
-		);
+		throw new ServiceError('limit', MESSAGE, ADVICE);
 	}
 	check();
 	return check;

@@ -35,9 +35,8 @@ async function testCredential(
 	let asked = '';
 	try {
 		const credential = readCredential(data);
-		const said = baseUrlHint(data['baseUrl']) ?? '';
-		const words = [`. Asked: ${toAddress(credential, TASKS)}`, said].filter(Boolean);
-		asked = credential.secrets.mask(words.join('. '));
+		const words = [`. Asked: ${toAddress(credential, TASKS)}`, baseUrlHint(data['baseUrl'])];
+		asked = credential.secrets.mask(words.filter(Boolean).join('. '));
 		const late = sleep(TIMEOUT_MS, end.signal).then(() => {
 			throw Object.assign(new Error('Timeout'), { code: 'ETIMEDOUT' });
 		});
