@@ -64,13 +64,11 @@ export function memoryKeyOf(
 	const key = chatOf(context, item);
 	if (key !== '') return key;
 	const [id] = sessionIds(context, item);
+	const sent = oneLine(JSON.stringify(id ?? null));
 	const [why, todo] =
 		id === undefined
 			? ['no Chat Trigger has started the workflow', 'Start it with a Chat Trigger']
-			: [
-					`its sessionId is ${oneLine(JSON.stringify(id))}`,
-					'Send the ID of the conversation',
-				];
+			: [`its sessionId is ${sent}`, 'Send the ID of the conversation'];
 	const hint = `${todo}, or set Memory to By Key`;
 	throw new InputError('Memory', `is This Chat, but ${why}`, hint);
 }

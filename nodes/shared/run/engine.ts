@@ -68,12 +68,8 @@ export function isConnected(context: IExecuteFunctions, output: number): boolean
  * @returns Whether there is such a node.
  */
 export function startWaitingNode(context: IExecuteFunctions): boolean {
-	const { workflow, executionData } = engineOf(context);
-	const {
-		nodeExecutionStack = [],
-		waitingExecution = {},
-		waitingExecutionSource,
-	} = executionData ?? {};
+	const { workflow, executionData, stack = [] } = engineOf(context);
+	const { waitingExecution = {}, waitingExecutionSource } = executionData ?? {};
 	const names = Object.keys(waitingExecution);
 	for (const [name, runs] of Object.entries(waitingExecution)) {
 		const [run = 0] = Object.keys(runs).map(Number);
@@ -81,7 +77,7 @@ export function startWaitingNode(context: IExecuteFunctions): boolean {
 		const isBlocked = workflow!.getParentNodes!(name).some((parent) => names.includes(parent));
 		const node = workflow!.nodes![name]!;
 		if (isBlocked || !canStart(context, node, inputs)) continue;
-		nodeExecutionStack.push({
+		stack.push({
 			node,
 			data: { main: inputs.map((items) => items ?? []) },
 			source: waitingExecutionSource?.[name]?.[run] ?? null,

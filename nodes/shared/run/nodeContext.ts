@@ -55,10 +55,8 @@ export function forTools(
  */
 export function nodeState<T>(context: NodeContext, key: string) {
 	// n8n gives sub-nodes a node context too, but their type lacks the method.
-	const values = (context as Pick<IExecuteFunctions, 'getContext'>).getContext('node') as Record<
-		string,
-		unknown
-	>;
+	const node = context as Pick<IExecuteFunctions, 'getContext'>;
+	const values: Record<string, unknown> = node.getContext('node');
 	const get = () => values[key] as T | undefined;
 	return {
 		get,

@@ -76,10 +76,8 @@ function verdict(error: ServiceError): string {
 
 	const isGeneral = status < 400 || (status >= 500 && status !== 501) || GENERAL.includes(status);
 	const isService = isGeneral && (status !== 406 || isOwn);
-	return errorLine(
-		isService ? error : unexpectedResponse(serviceMessage || '(nothing)').with({ status }),
-		true,
-	);
+	const other = unexpectedResponse(serviceMessage || '(nothing)').with({ status });
+	return errorLine(isService ? error : other, true);
 }
 
 /** The address of an endpoint. */
