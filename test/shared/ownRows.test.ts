@@ -75,6 +75,18 @@ test('many values are looked for in parts, as a database limits the conditions o
 	expect(tables.operations).toStrictEqual([...three('get'), ...three('deleteRows')]);
 });
 
+test('a table that another execution has created at the same moment is used', async () => {
+	const { tables, insert } = start(1);
+	tables.fails = (operation) => {
+		if (operation !== 'create') return undefined;
+		tables.insert(TASK_TABLE);
+		// As PostgreSQL says it.
+		return 'duplicate key value violates unique constraint "UQ_b23"';
+	};
+	await insert('a');
+	expect(tables.rows.map(({ pending }) => pending)).toStrictEqual(['a']);
+});
+
 test('of few calls the IDs are not read', async () => {
 	const { tables, rows, insert, columns } = start(1);
 	await insert('a');

@@ -72,11 +72,11 @@ const inParts = (rows: Filter): readonly Filter[] =>
 	'all' in rows ? [rows] : slices(rows.any, MAX_CONDITIONS).map((any) => ({ any }));
 
 /**
- * Errors that pass by themselves: the database is locked, too busy for another connection or transaction, n8n connects
- * to it again, or another execution creates the missing table. In the words of SQLite, PostgreSQL, Node.js, and n8n.
+ * Errors that pass by themselves: the database is locked, too busy for another connection or transaction, or n8n connects
+ * to it again. In the words of SQLite, PostgreSQL, Node.js, and n8n.
  */
 const TRANSIENT =
-	/SQLITE_(BUSY|LOCKED|PROTOCOL)|is locked|lock timeout|waiting for lock|obtain lock|deadlock|serialize access|transaction (within|already|is not started|is aborted)|statement timeout|conflict with recovery|already (been )?released|not connected|is not established|after calling end|not queryable|connection terminated|terminating connection|database system is|too many clients|connection slots|acquire connection|synchronization error|timed out|timeout (exceeded|expired)|read timeout|E(CONN(RESET|REFUSED|ABORTED)|PIPE|TIMEDOUT|AI_AGAIN)|perhaps it is offline|already exists/i;
+	/SQLITE_(BUSY|LOCKED|PROTOCOL)|is locked|lock timeout|waiting for lock|obtain lock|deadlock|serialize access|transaction (within|already|is not started|is aborted)|statement timeout|conflict with recovery|already (been )?released|not connected|is not established|after calling end|not queryable|connection terminated|terminating connection|database system is|too many clients|connection slots|acquire connection|synchronization error|timed out|timeout (exceeded|expired)|read timeout|E(CONN(RESET|REFUSED|ABORTED)|PIPE|TIMEDOUT|AI_AGAIN)|perhaps it is offline/i;
 /** Pauses before such a call is tried again, in milliseconds. */
 const RETRY_PAUSES_MS = [500, 1_000, 2_000, 4_000];
 
@@ -271,7 +271,8 @@ async function findTable(
 	let table = ledgers && tables.find(({ id }) => id === known?.id);
 	for (const each of ledgers && tables.length > 1 ? tables : [])
 		if (table === undefined && (await isUsed(each))) table = each;
-	table ??= tables.find(({ name }) => name === schema.name);
+	const isMain = ({ name }: Row) => name === schema.name;
+	table ??= tables.find(isMain);
 	if (table === undefined && isOptional) return undefined;
 	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
 	const creation = {
@@ -281,7 +282,15 @@ async function findTable(
 		columns: { column: wanted },
 		options: { createIfNotExists: false },
 	};
-	table ??= (await runNodes(context, [creation]))[0]!;
+	table ??= await runNodes(context, [creation]).then(
+		([created]) => created!,
+		async (error: unknown) => {
+			// Of several executions that create the missing table at once, one succeeds.
+			const other = (await listTables(context, schema)).find(isMain);
+			if (other === undefined) throw error;
+			return other;
+		},
+	);
 	const columns = table['columns'] as typeof wanted | undefined;
 	const missing = wanted.filter(({ name, type }) =>
 		columns?.every((column) => column.name !== name || column.type !== type),
