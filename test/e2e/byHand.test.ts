@@ -68,6 +68,8 @@ const SCHEDULE = 'Schedule Trigger';
 const ROWS = 'Get row(s)';
 /** A data table with two orders, of which the second one fails. */
 const ORDERS = 'clips_to_make';
+/** Milliseconds after which a list without entries is opened again. */
+const REOPEN_MS = 10_000;
 const QUESTION = 'What time is it? And greet Ann.';
 const WISH = 'Make a video of a lighthouse at dawn';
 
@@ -179,8 +181,16 @@ async function publish(hand: Hand, page: Page): Promise<void> {
 
 /** Chooses the data table with the orders. */
 async function chooseOrders(hand: Hand, page: Page): Promise<void> {
-	await hand.click(page.getByTestId('parameter-input-dataTableId').locator('input').last());
-	await hand.click(page.getByTestId('rlc-item').filter({ hasText: ORDERS }));
+	const list = page.getByTestId('parameter-input-dataTableId').locator('input').last();
+	const orders = page.getByTestId('rlc-item').filter({ hasText: ORDERS });
+	await hand.click(list);
+	// A list that is opened before n8n has completed the node's parameters loads forever; opened again it has entries.
+	await orders.waitFor({ timeout: REOPEN_MS }).catch(async () => {
+		await page.keyboard.press('Escape');
+		await list.blur();
+		await list.focus();
+	});
+	await hand.click(orders);
 }
 
 /** The first steps: every night the rows of the data table. */
