@@ -120,7 +120,8 @@ it(
 			await field(page, 'apiKey').fill('not-a-key');
 			const dialog = page.getByTestId('credential-edit-dialog');
 			// n8n asks its server for the name, and saves nothing without one.
-			await dialog.getByText('Agent Video account').waitFor();
+			const name = page.getByTestId('credential-name').getByTestId('inline-edit-preview');
+			await name.filter({ hasText: 'Agent Video account' }).waitFor();
 			const save = page.getByTestId('credential-save-button');
 			await save.click();
 			await dialog.getByText('Couldn’t connect with these settings').waitFor();
