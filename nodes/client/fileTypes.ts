@@ -2,8 +2,9 @@
 // cspell:ignore cxms ftyp ftypqt mdat msvideo openxmlformats officedocument presentationml spreadsheetml wordprocessingml
 
 /**
- * Media types with their file extensions, the usual one first, and, where the first bytes tell the type, its signature (one character per byte). The
- * first match counts. The signatures are those of the WHATWG MIME Sniffing Standard (section 6), and of more containers.
+ * Media types with their file extensions, the usual one first, and, where the first bytes tell the type, its signature (one
+ * character per byte). The first match counts. The signatures are those of the WHATWG MIME Sniffing Standard (section 6), and
+ * of more containers.
  */
 export const FILE_TYPES: readonly (readonly [
 	type: string,

@@ -8,39 +8,33 @@ import { join } from 'node:path';
 import { ROOT } from '../../lab/paths';
 
 const TSX = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
-/** Ends, as after Ctrl+C, while the package is copied into n8n's folder: the lock keeps the copy from going on. */
-const STARTING = `
+/** Ends the script, as Ctrl+C does, as soon as a temporary folder whose name begins so has a file. */
+const END_AT = `
 	import { existsSync, readdirSync } from 'node:fs';
 	import { tmpdir } from 'node:os';
 	import { join } from 'node:path';
+	function endAt(prefix, file) {
+		const folder = readdirSync(tmpdir()).find((name) => name.startsWith(prefix));
+		if (folder === undefined || !existsSync(join(tmpdir(), folder, file))) return void setTimeout(endAt, 10, prefix, file);
+		console.log(folder);
+		process.exit(130);
+	}
+`;
+/** Ends while the package is copied into n8n's folder: the lock keeps the copy from going on. */
+const STARTING = `${END_AT}
 	import { withBuildLock } from '${ROOT}/lab/services/buildLock';
 	import { startN8n } from '${ROOT}/lab/n8n/startN8n';
 	void withBuildLock(async () => {
 		void startN8n();
-		const look = () => {
-			const folder = readdirSync(tmpdir()).find((name) => name.startsWith('n8n-lab-'));
-			if (folder === undefined || !existsSync(join(tmpdir(), folder, '.n8n'))) return void setTimeout(look, 10);
-			console.log(folder);
-			process.exit(130);
-		};
-		look();
+		endAt('n8n-lab-', '.n8n');
 	});
 `;
 
-/** Ends, as after Ctrl+C, while npm compiles the database driver. */
-const INSTALLING = `
-	import { existsSync, readdirSync } from 'node:fs';
-	import { tmpdir } from 'node:os';
-	import { join } from 'node:path';
+/** Ends while npm compiles the database driver. */
+const INSTALLING = `${END_AT}
 	import { installLab } from '${ROOT}/lab/n8n/installLab';
 	void installLab();
-	const look = () => {
-		const folder = readdirSync(tmpdir()).find((name) => name.startsWith('sqlite3-'));
-		if (folder === undefined || !existsSync(join(tmpdir(), folder, 'compiling'))) return void setTimeout(look, 10);
-		console.log(folder);
-		process.exit(130);
-	};
-	look();
+	endAt('sqlite3-', 'compiling');
 `;
 /** In place of npm: installs nothing, and compiles without end. */
 const NPM = `#!/bin/sh
