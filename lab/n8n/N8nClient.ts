@@ -55,6 +55,11 @@ interface EvaluationRun {
 	readonly metrics?: Readonly<Record<string, number>>;
 }
 
+/** How far n8n has published an activated workflow. */
+interface Publication {
+	readonly data?: { readonly status: string };
+}
+
 interface DataTableRef {
 	readonly id: string;
 	readonly projectId: string;
@@ -198,9 +203,16 @@ export class N8nClient {
 		for (const id of this.workflowIds.splice(0)) await this.archive(id);
 	}
 
-	/** Activates a workflow. Its webhooks are available about 100 ms later. */
+	/** Activates a workflow. n8n answers before others can call it: this returns when they can. */
 	async activate({ id, versionId }: WorkflowRef): Promise<void> {
 		await this.call('POST', `/workflows/${id}/activate`, { versionId });
+		const url = `/workflows/${id}/publication-status`;
+		for (;;) {
+			const { status, data } = await this.http.get<Publication>(url);
+			// An older n8n has no such status, and nothing to wait for.
+			if (status === 404 || data.data?.status !== 'in_progress') return;
+			await sleep(FIRST_POLL_MS);
+		}
 	}
 
 	/**
@@ -320,12 +332,16 @@ export class N8nClient {
 	 * @throws Error if they have not after `limitMs`.
 	 */
 	async untilEnded(ref: WorkflowRef, started: number, limitMs: number): Promise<void> {
+		let statuses: readonly string[] = [];
 		for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {
 			const all = await this.allExecutions(ref);
 			if (all.length >= started && all.every(isFinal)) return;
+			statuses = all.map(({ status }) => status);
 			await sleep(LAST_POLL_MS / 2);
 		}
-		throw new Error(`An execution has not ended after ${limitMs / 60_000} minutes`);
+		throw new Error(
+			`${started} executions have not ended after ${limitMs / 60_000} minutes: ${statuses.join(', ')}`,
+		);
 	}
 
 	/**

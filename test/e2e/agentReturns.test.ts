@@ -674,7 +674,7 @@ it.each(CALLING)(
 		);
 		await client.activate(ref);
 		await client.run(ref, 'Start');
-		await client.untilEnded(ref, 12, RUN_LIMIT_MS);
+		await client.untilEnded(ref, 12, RUN_LIMIT_MS / 2);
 		const failures = await Promise.all(
 			(await client.allExecutions(ref)).map(async ({ id }) =>
 				failureOf(await client.waitForExecution(id)),
