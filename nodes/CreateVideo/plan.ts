@@ -11,7 +11,7 @@ import { videoRequest } from '../client/video/videoRequest';
 import { binaryFile, fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
 import { unevaluatedText } from '../shared/run/parameters';
-import type { Limit, Total } from '../shared/ledger/limit';
+import type { Limit } from '../shared/ledger/limit';
 import { TASK_TABLE } from '../shared/ledger/taskTable';
 import { isToolRun, nodeState } from '../shared/run/nodeContext';
 
@@ -189,7 +189,7 @@ const LIMITS = [
 function checkLimits(
 	context: IExecuteFunctions,
 	videos: readonly PlannedVideo[],
-	spent: Omit<Total, 'unpriced'>,
+	spent: Pick<Spent, 'videos' | 'cost'>,
 	{ who, when } = { who: 'execution', when: 'so far' },
 ): void {
 	const added = { videos: videos.length, cost: costOf(videos) };

@@ -1,9 +1,9 @@
-import type { KnownCall } from '../../nodes/shared/ledger/call';
+import type { Call } from '../../nodes/shared/ledger/call';
 import type { CallLog } from '../../nodes/shared/ledger/callLog';
 import { merged } from '../../nodes/shared/ledger/recall';
 
 const failure = { kind: 'network', message: 'broke off', advice: [], details: {} } as const;
-const call: KnownCall<string> = {
+const call: Call<string> = {
 	call: 'c',
 	fingerprint: 'f',
 	values: 'v',
@@ -13,7 +13,7 @@ const call: KnownCall<string> = {
 	run: 0,
 	item: 0,
 };
-const logOf = (...calls: KnownCall<string>[]): CallLog<string> => ({
+const logOf = (...calls: Call<string>[]): CallLog<string> => ({
 	known: () => calls,
 	keep: () => undefined,
 	drop: () => undefined,

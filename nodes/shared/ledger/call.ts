@@ -38,8 +38,8 @@ export interface PlannedCall {
 	readonly retryOutcomeUnknown: boolean;
 }
 
-/** A call as its row shows it, whether it is asked for or was made. */
-export interface Call {
+/** A call as its row or the log shows it, whether it is asked for or was made. */
+export interface Call<T = unknown> {
 	/** Unique ID. */
 	readonly call: string;
 	/** Hash of the key and what was entered, as all others. */
@@ -58,24 +58,22 @@ export interface Call {
 	readonly item: number;
 	/** What it asks for, in a line for errors. */
 	readonly about: string;
+	/** Its outcome once it is known: a result, or a failure after which the service may have done the work. */
+	readonly result?: T;
+	readonly failure?: SavedError;
+	/** The execution that has read the call from the ledger. */
+	readonly readBy?: string;
 }
 
 /** A planned call of a run. Its row has all columns. */
-export interface AskedCall extends Omit<PlannedCall, 'entered' | 'files'>, Required<Call> {
+export interface AskedCall extends PlannedCall, Call<never> {
+	readonly source: string;
 	/** The same for all items that have one video. */
 	readonly lock: string;
 	/** ID of its reservation, by which it claims its key or its place within a limit. */
 	readonly claim: string;
 	/** `pending` of its reservation, if there is one. */
 	readonly replaces: readonly string[];
-}
-
-/** A call with its outcome: a result, or a failure after which the service may have done the work. */
-export interface KnownCall<T> extends Call {
-	readonly result?: T;
-	readonly failure?: SavedError;
-	/** The execution that has read the call from the ledger. */
-	readonly readBy?: string;
 }
 
 /** A result, and whether an earlier try or another execution has made the call. */
@@ -85,10 +83,7 @@ export interface Paid<T> {
 }
 
 /** The outcome of a known call. */
-export function outcomeOf<T>(
-	{ result, failure }: KnownCall<T>,
-	isReused: boolean,
-): Settled<Paid<T>> {
+export function outcomeOf<T>({ result, failure }: Call<T>, isReused: boolean): Settled<Paid<T>> {
 	return result === undefined ? { error: fromSaved(failure!) } : { value: { result, isReused } };
 }
 
@@ -115,7 +110,7 @@ export function partsOf({ call }: Row) {
 }
 
 /** A row as the call that it stands for. */
-export function toCall({ describe }: Pick<CallKind<never>, 'describe'>, row: Row): Call {
+export function toCall({ describe }: Pick<CallKind<never>, 'describe'>, row: Row): Call<never> {
 	return {
 		...partsOf(row),
 		call: row['call'] as string,
@@ -134,7 +129,7 @@ export function toKnown<T>(
 	kind: CallKind<T>,
 	row: Row,
 	origin?: Pick<Origin, 'hasPosition'>,
-): KnownCall<T> {
+): Call<T> {
 	const result = kind.toResult(row);
 	return {
 		...toCall(kind, row),

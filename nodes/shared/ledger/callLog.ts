@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { nodeState } from '../run/nodeContext';
-import type { KnownCall } from './call';
+import type { Call } from './call';
 
 /** Calls in the node's state: n8n keeps it for Retry On Fail and for a saved execution. */
 export type CallLog<T> = ReturnType<typeof callLog<T>>;
@@ -10,7 +10,7 @@ const RUN_LOG = 'callLog';
 
 interface StoredLog<T> {
 	readonly run: number | 'tool';
-	readonly calls: Record<string, KnownCall<T>>;
+	readonly calls: Record<string, Call<T>>;
 }
 
 /**
@@ -25,17 +25,17 @@ export function callLog<T>(context: IExecuteFunctions, run: number | 'tool') {
 	const stored = state.get();
 	const { calls } = stored?.run === run ? stored : state.set({ run, calls: {} });
 	return {
-		known: (): readonly KnownCall<T>[] =>
+		known: (): readonly Call<T>[] =>
 			Object.values(calls).map((each) =>
 				// Nothing but the text tells them: a call of another text is another call.
 				isTool ? { ...each, key: each.fingerprint, run: -1 } : each,
 			),
 		/** Adds or replaces a call. */
-		keep(call: KnownCall<T>): void {
+		keep(call: Call<T>): void {
 			if (!isTool || call.failure !== undefined) calls[call.call] = call;
 		},
 		/** Removes a call that is sent again. */
-		drop({ call }: KnownCall<T>): void {
+		drop({ call }: Call<T>): void {
 			Reflect.deleteProperty(calls, call);
 		},
 	};

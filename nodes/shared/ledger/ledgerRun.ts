@@ -56,8 +56,8 @@ export async function ledgerRun<T>(
 	};
 	const { options: _, ...form } = context.getNode().parameters;
 	const readsOthers = OTHER_NODES.test(JSON.stringify(form));
-	const asked = planned.map(({ entered, files, ...each }): AskedCall => {
-		const { item, onConflict } = each;
+	const asked = planned.map((each): AskedCall => {
+		const { item, onConflict, entered, files } = each;
 		const { idempotency_key: key = '' } = each.row;
 		const values = hashOf(entered);
 		const source = [key, context.getInputData()[item]!.json, form, files];

@@ -9,15 +9,6 @@ import { notKept } from './refusals';
 import { claimAll, claimsOf, takeKeys, WAIT_MS } from './reserveKeys';
 import { taskIdOf } from './taskTable';
 
-/** What calls sum up to. */
-export interface Total {
-	readonly videos: number;
-	/** Sum of the estimated costs. */
-	readonly cost: number;
-	/** Calls without an estimated cost. */
-	readonly unpriced: number;
-}
-
 /** IDs of the rows that are read at once: n8n counts whatever else a condition finds with each page. */
 const PART = 5 * PAGE;
 
@@ -27,8 +18,14 @@ const OFF = 'Task Ledger is off';
 export interface Limit {
 	/** Which rows count. */
 	readonly rows: readonly Condition[];
-	/** @throws InputError where these items exceed the limit, beside what has been spent. */
-	readonly check: (spent: Total, items: readonly number[]) => void;
+	/**
+	 * @param spent How many videos, the sum of their estimated costs, and how many of them have none.
+	 * @throws InputError where these items exceed the limit, beside what has been spent.
+	 */
+	readonly check: (
+		spent: Readonly<Record<'videos' | 'cost' | 'unpriced', number>>,
+		items: readonly number[],
+	) => void;
 	/** The items that are only checked. */
 	readonly dryRuns: readonly number[];
 }

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { keyedMutex } from '../../client/concurrency';
 import { nodeState, hint } from '../run/nodeContext';
-import { differs, outcomeOf, partsOf, toKnown, type KnownCall } from './call';
+import { differs, outcomeOf, partsOf, toKnown, type Call } from './call';
 import type { CallLog } from './callLog';
 import { oneOf, TableError, type Row } from './dataTable';
 import type { LedgerRun } from './ledgerRun';
@@ -42,7 +42,7 @@ async function find<T>(run: LedgerRun<T>) {
 	const earlier = recognize(asked, all, isTool && origin?.hasPosition !== false);
 	const taken = new Set(earlier.values());
 	/** The calls without a key that no item has, by their position. */
-	const passed = new Map<number, KnownCall<T>>();
+	const passed = new Map<number, Call<T>>();
 	for (const call of isTool ? [] : all)
 		if (call.run === index && call.key === '' && !taken.has(call)) passed.set(call.item, call);
 	const fromLedger = new Set<number>();
@@ -125,11 +125,11 @@ function firstRun(context: IExecuteFunctions, run: number): number {
  */
 export function merged<T>(
 	log: CallLog<T>,
-	rows: readonly KnownCall<T>[],
+	rows: readonly Call<T>[],
 	root: string | undefined,
-): readonly KnownCall<T>[] {
-	const calls = new Map<string, KnownCall<T>>();
-	const isOutdated = ({ failure, readBy = root }: KnownCall<T>) =>
+): readonly Call<T>[] {
+	const calls = new Map<string, Call<T>>();
+	const isOutdated = ({ failure, readBy = root }: Call<T>) =>
 		failure !== undefined && root !== undefined && readBy !== root;
 	const logged = log.known().filter((call) => !isOutdated(call));
 	for (const each of [...rows, ...logged]) {
