@@ -15,18 +15,21 @@ let tables: DataTables;
 let failures: Record<string, string>;
 /** Number of tasks so far. */
 let tasks: string[];
+/** The status of a task that was created. */
+let status: string;
 
 beforeEach(async () => {
 	tables = dataTables();
 	failures = {};
 	tasks = [];
+	status = 'queued';
 	server = await startScriptedServer((response, { path, body }) => {
 		const { prompt = '', task_id = '' } = body as Record<string, string>;
 		if (path === '/v1/videos/generations') {
 			const id = `task-${tasks.push(prompt)}`;
 			json(response, 200, {
 				task_id: id,
-				status: 'queued',
+				status,
 				model: 'video-m1',
 				created_at: 5,
 			});
@@ -171,17 +174,40 @@ describe('the same key with other values', () => {
 		parameters: { references: { file: [{ kind: 'image', source: 'url', url }] } },
 	});
 
-	test('a URL that was signed again is the same value, another file is not', async () => {
+	test.each([
+		['signature=1', 'signature=2'],
+		['X-Amz-Date=1&X-Amz-Expires=9&X-Amz-Signature=1', 'X-Amz-Date=2&X-Amz-Signature=2'],
+		['AWSAccessKeyId=a&Expires=1&Signature=1', 'AWSAccessKeyId=b&Expires=2&Signature=2'],
+		['X-Goog-Credential=a&X-Goog-Signature=1', 'X-Goog-Credential=b&X-Goog-Signature=2'],
+		['sv=1&se=1&sr=b&sp=r&skoid=1&sig=1', 'sv=2&se=2&sr=b&sp=r&skoid=2&sig=2'],
+		['Policy=a&Key-Pair-Id=1&Signature=a', 'Policy=b&Key-Pair-Id=2&Signature=b'],
+		['q-sign-algorithm=sha1&q-ak=1&q-key-time=1', 'q-sign-algorithm=sha1&q-ak=2&q-key-time=2'],
+		['ex=1&is=1&hm=1', 'ex=2&is=2&hm=2'],
+		['alt=media&token=1', 'alt=media&token=2'],
+	])('a URL that was signed again is the same value: %s', async (first, second) => {
 		const items = [{ id: 1, prompt: 'A wedding' }];
-		await create(items, KEYED, withUrl('https://files.example/a.png?signature=1'));
-		const again = withUrl('https://files.example/a.png?signature=2');
+		await create(items, KEYED, withUrl(`https://files.example/a.png?${first}`));
+		const again = withUrl(`https://files.example/a.png?${second}`);
 		expect(shownOf((await create(items, KEYED, again)).outputs[0])).toStrictEqual([
 			'task-1, reused',
 		]);
-		const other = withUrl('https://files.example/b.png?signature=1');
-		expect((await create(items, KEYED, other)).error!.message).toMatch(
-			/^Idempotency Key 1 was/,
-		);
+	});
+
+	test.each([
+		['a.png?signature=1', 'b.png?signature=1'],
+		['uc?export=download&id=AAA', 'uc?export=download&id=BBB'],
+		['image?url=a.png&token=1', 'image?url=b.png&token=2'],
+		['view?file=7&v=1', 'view?file=8&v=1'],
+		['picture?sku=7&expires=1', 'picture?sku=8&expires=2'],
+		['preview?design_id=7', 'preview?design_id=8'],
+		['next?src=%2Fa.png&w=640', 'next?src=%2Fb.png&w=640'],
+		['download?key=a.png', 'download?key=b.png'],
+		['chart?date=2026-11-25', 'chart?date=2026-11-26'],
+	])('the URL of another file is another value: %s', async (first, second) => {
+		const items = [{ id: 1, prompt: 'A wedding' }];
+		await create(items, KEYED, withUrl(`https://files.example/${first}`));
+		const { error } = await create(items, KEYED, withUrl(`https://files.example/${second}`));
+		expect(error!.message).toMatch(/^Idempotency Key 1 was/);
 	});
 });
 
@@ -238,6 +264,19 @@ describe('where a key is the same', () => {
 		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
 	});
 });
+
+test.each(['claimed', 'reserved', 'sent'])(
+	'a task that the service calls %s, as the ledger calls something else, keeps its key',
+	async (word) => {
+		status = word;
+		await create([{ id: 1, prompt: 'A wedding' }], KEYED);
+		// The time of a reservation would be over.
+		change((row) => ({ ...row, sent_at: new Date(Date.now() - 3_600_000).toISOString() }));
+		const { outputs } = await create([{ id: 1, prompt: 'A wedding' }], KEYED);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
+		expect(tasks).toStrictEqual(['A wedding']);
+	},
+);
 
 test('a key applies only where the option is added', async () => {
 	const items = [{ id: 1, prompt: 'A wedding' }];
@@ -334,6 +373,20 @@ describe('a retry after a kill', () => {
 		expect(error!.message).toMatch(
 			/^Prompt is the prompt "1 in 12" .* was the prompt "1 in 11"/,
 		);
+	});
+
+	test('does not give an item the video of another file, whose ID is in the query of its URL', async () => {
+		const parameters = {
+			references: { file: [{ kind: 'image', source: 'url', url: '={{ $json.url }}' }] },
+		};
+		const item = (id: string) => ({
+			prompt: 'Storm',
+			url: `https://files.example/uc?id=${id}`,
+		});
+		await create([item('1')], {}, { ...first, parameters });
+		const { error } = await create([item('2')], {}, { ...retry, parameters });
+		expect(error!.message).toMatch(/"Storm" .* was the same with other fields in the earlier/);
+		expect(tasks).toStrictEqual(['Storm']);
 	});
 
 	test('knows a binary file by its content', async () => {

@@ -44,7 +44,7 @@ export interface Call<T = unknown> {
 	readonly call: string;
 	/** Hash of the key and what was entered, as all others. */
 	readonly fingerprint: string;
-	/** The same without the queries of URLs: a signed URL differs every time. */
+	/** The same without what signs URLs: it differs every time. */
 	readonly values: string;
 	/** Of the input item and the form, where the form reads nothing but this item. */
 	readonly place: string;

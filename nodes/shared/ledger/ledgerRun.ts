@@ -18,15 +18,19 @@ export type LedgerRun<T> = Awaited<ReturnType<typeof ledgerRun<T>>>;
 /** An expression that reads more than the input item. */
 const OTHER_NODES = /\$\(|\$(node|items|input|prevNode)\b/;
 
-/** A hash of values, by default without the queries of URLs: a signed URL differs every time. */
-function hashOf(values: unknown, replacer = withoutQuery): string {
+/** Names of the parameters by which hosts sign a URL, or limit its time. Any other one may tell which file it is. */
+const SIGNING =
+	/^(x-(amz|goog|oss|cos)-.*|q-.*|_nc_.*|hdn.*|.*(token|signature|accesskeyid|accessid|credential)|(.*[-_])?(auth|sig|sign|nonce|timestamp)|auth[-_]key|tempauth|exp|expir.*|key-pair-id|policy|s[eiprstv]?|srt|sk(oid|tid|[estv])|spr|ex|is|hm|oh|oe|ts?|_)$/i;
+
+/** A hash of values, by default without what differs each time that a URL is signed. */
+function hashOf(values: unknown, replacer = withoutSignature): string {
 	return hash('sha256', JSON.stringify(values, replacer)).slice(0, 32);
 }
 
-function withoutQuery(_name: string, value: unknown): unknown {
-	return typeof value === 'string' && /^https?:\S+$/i.test(value)
-		? value.replace(/[?#].*/, '')
-		: value;
+function withoutSignature(_name: string, value: unknown): unknown {
+	if (typeof value !== 'string' || !/^https?:\S+$/i.test(value)) return value;
+	const [address, ...fields] = value.replace(/#.*/, '').split(/[?&]/);
+	return [address, ...fields.filter((field) => !SIGNING.test(field.replace(/=.*/, '')))].join();
 }
 
 /** Reads what identifies this run and its calls. */

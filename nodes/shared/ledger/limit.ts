@@ -50,12 +50,13 @@ async function sumUp<T>(
 	let [isBehind, found] = [false, 0];
 	function add(part: readonly Row[]): void {
 		for (const row of part) {
-			const { call, status, estimated_cost: cost } = row;
+			const { call, estimated_cost: cost } = row;
+			const state = stateOf(row, nowMs);
 			if (own.has(call)) found++;
-			if (own.has(call) || unanswered.has(call) || stateOf(row, nowMs) === 'none') continue;
+			if (own.has(call) || unanswered.has(call) || state === 'none') continue;
 			if (taskIdOf(row) === '') unanswered.add(call);
-			isBehind ||= status === 'claimed' && found === 0;
-			for (const sum of status === 'claimed' ? [all] : [all, spent]) {
+			isBehind ||= state === 'claimed' && found === 0;
+			for (const sum of state === 'claimed' ? [all] : [all, spent]) {
 				sum.videos += 1;
 				if (typeof cost === 'number') sum.cost += cost;
 				else sum.unpriced += 1;

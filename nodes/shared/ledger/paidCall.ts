@@ -71,9 +71,9 @@ export function stateOf(row: Row, nowMs: number): State {
 	return row['finished_at'] ? 'done' : 'open';
 }
 
-/** Whether a row is the reservation of an idempotency key. */
-export function isReservation({ status }: Row): boolean {
-	return status === 'claimed' || status === 'reserved';
+/** Whether a row is the reservation of an idempotency key. With a task ID the word is one of the service. */
+export function isReservation(row: Row): boolean {
+	return ['claimed', 'reserved'].includes(String(row['status'])) && taskIdOf(row) === '';
 }
 
 /** What the video of a row means to an execution with the same key. */

@@ -64,9 +64,10 @@ export function keyOfOther<T>({ table }: CallKind<T>, { id }: Row): InputError {
 
 /** The earlier try has made another call at the position of an item. */
 export function otherItem<T>({ field }: CallKind<T>, { about }: Call, earlier: Call): InputError {
+	const was = about === earlier.about ? 'the same with other fields' : earlier.about;
 	return new InputError(
 		field,
-		`is ${about} in this item, and was ${earlier.about} in the earlier try of the execution, which has paid for it`,
+		`is ${about} in this item, and was ${was} in the earlier try of the execution, which has paid for it`,
 		'Nothing was sent, as a retry knows an item by its values, or by an equal input item at its position. For what the items contain now, execute the workflow again instead of retrying',
 	);
 }
