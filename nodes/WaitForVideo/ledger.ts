@@ -2,10 +2,12 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { readResult } from '../client/concurrency';
 import { emptyText, InputError } from '../client/errors';
-import { onRenamed, onTable, type Condition, type Row } from '../shared/ledger/dataTable';
+import { oneLine, shown } from '../client/values';
+import { onRenamed, oneOf, onTable, type Condition, type Row } from '../shared/ledger/dataTable';
 import { CALL_TABLE, TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/credential';
 import { mapItems } from '../shared/run/mapItems';
+import { checkNotRounded } from '../shared/run/parameters';
 import { contextOfTasks, named, olderThan, toConditions, unansweredOf } from './collect';
 import { waitForm } from './properties';
 
@@ -84,6 +86,7 @@ async function settleCall(context: IExecuteFunctions, item: number): Promise<IDa
 	const exists = settle === 'exists';
 	if (call === '') throw emptyText('Call');
 	if (exists && foundTaskId === '') throw emptyText('Found Task');
+	if (exists) checkNotRounded(context, item, 'foundTaskId', 'Found Task');
 	const same = [...sentBefore(context), ['call', 'eq', call] as const];
 	const set = { task_id: foundTaskId };
 	const video = { all: [...same, ['task_id', 'isEmpty'] as const] };
@@ -94,10 +97,21 @@ async function settleCall(context: IExecuteFunctions, item: number): Promise<IDa
 	for (const [table, where] of exists ? places.slice(0, 1) : places) {
 		const rows = await onTable(context, table, { find: where, optional: true });
 		if (rows.length === 0) continue;
+		const used = { find: oneOf('task_id', exists ? [foundTaskId] : []), limit: 1 };
+		const [other] = await onTable(context, TASK_TABLE, used);
+		if (other !== undefined) throw taskOfOther(foundTaskId, other);
 		await onTable(context, table, exists ? { set, where } : { remove: where });
 		return exists ? { call, settled: 'exists', ...set } : { call, settled: 'none' };
 	}
 	throw notUnanswered();
+}
+
+function taskOfOther(taskId: string, { id, prompt }: Row): InputError {
+	return new InputError(
+		'Found Task',
+		`is ${oneLine(taskId)}, which is the task of another call: row ${String(id)} with the prompt "${oneLine(shown(prompt))}"`,
+		'Enter the ID of a task that no row has, or choose There Is No Video',
+	);
 }
 
 function notUnanswered(): InputError {

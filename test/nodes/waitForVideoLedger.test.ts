@@ -203,6 +203,21 @@ describe('results', () => {
 		expect(rowOf('b')).toMatchObject({ status: 'failed', finished_at: DATE });
 	});
 
+	test.each([
+		['no longer knows', { status_code: 400, error: { message: 'Unknown task' } }],
+		['lets expire', { status: 'expired' }],
+	])('a delivered video stays delivered that the service %s', async (_name, report) => {
+		tables.insert(TASK_TABLE, asked('a', { idempotency_key: 'order 1' }));
+		const again = { items: [{ task_id: 'a' }], parameters: { onFailed: 'output' } };
+		await wait(again);
+		const delivered = rowOf('a');
+		expect(delivered).toMatchObject({ status: 'completed', finished_at: DATE });
+		reports = { a: report };
+		const { outputs } = await wait(again);
+		expect(idsOf(outputs[FAILED])).toStrictEqual(['a']);
+		expect(rowOf('a')).toStrictEqual(delivered);
+	});
+
 	test('a task of a timeout stays open', async () => {
 		reports = { a: { status: 'processing' } };
 		tables.insert(TASK_TABLE, asked('a'));
@@ -458,6 +473,39 @@ async function suspended(more: Partial<RunOptions>): Promise<RunResult> {
 	const wires = { Wait: [['Done'], ['Lost']] };
 	return await runWorkflow(nodes, wires, 'Wait', { credential: credential(), tables, ...more });
 }
+
+describe('a call without an answer is not settled with', () => {
+	const settle = async (items: IDataObject[]) => {
+		tables.insert(
+			TASK_TABLE,
+			asked('a', { prompt: 'A kite' }),
+			asked('', { prompt: 'A sofa' }),
+		);
+		const parameters = { ledgerTasks: 'unanswered', settle: 'exists' };
+		return await collect({ ...parameters, foundTaskId: '={{ $json.found }}' }, { items });
+	};
+
+	test.each([
+		[
+			'the task of another call',
+			'a',
+			/^Found Task is a, .*: row \d+ with the prompt "A kite"$/,
+		],
+		['a number that was rounded', 9_007_199_254_740_992, /above 9007199254740991 is rounded/],
+	])('%s', async (_name, found, message) => {
+		const { error } = await settle([{ call: 'call-', found }]);
+		expect(error!.message).toMatch(message);
+		expect(tables.rows.map(({ task_id }) => task_id)).toStrictEqual(['a', '']);
+	});
+
+	test('a task that two items have found', async () => {
+		tables.insert(TASK_TABLE, asked('', { call: 'call-2', prompt: 'A lamp' }));
+		const items = ['call-', 'call-2'].map((call) => ({ call, found: 'b' }));
+		const { error } = await settle(items);
+		expect(error!.message).toMatch(/^Found Task is b, which is the task of another call/);
+		expect(tables.rows.filter(({ task_id }) => task_id === 'b')).toHaveLength(1);
+	});
+});
 
 describe('suspended', () => {
 	test('the tasks of the first step are kept until all are delivered', async () => {

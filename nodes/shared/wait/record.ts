@@ -75,6 +75,8 @@ async function rowsOf(context: IExecuteFunctions, polls: readonly TaskPoll[], ac
 	const own = new Set(found.filter(isOfAccount).map((row) => row['task_id']));
 	return found.flatMap((row) => {
 		const poll = byTask.get(row['task_id'])!;
+		// What was delivered stays so: services forget their tasks.
+		if (row['finished_at'] && poll.outcome !== 'completed') return [];
 		const isAnswered = !isUnknown(poll) && isOfHost(row, account);
 		const isTaken = isOwn(row, account) || !own.has(row['task_id']);
 		return isOfAccount(row) || (isAnswered && isTaken) ? [{ row, poll }] : [];
