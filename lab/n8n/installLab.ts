@@ -111,6 +111,9 @@ async function installPackages(): Promise<void> {
 	await npm(N8N_HOME, ['install', '--legacy-peer-deps', '--ignore-scripts', '--no-save']);
 }
 
+/** Added to the flags of the compiler: with those of the package alone, it works twice as long. */
+const FAST_COMPILATION = { CFLAGS: '-O1', CXXFLAGS: '-O1' } as const;
+
 /**
  * Runs the install script of sqlite3, the only package that needs its own: it downloads the driver, or compiles it.
  *
@@ -133,7 +136,7 @@ async function buildDatabaseDriver(): Promise<void> {
 			join(folder, 'package.json'),
 			JSON.stringify({ dependencies: { sqlite3: '*' } }),
 		);
-		const env = await headersOfThisNode(folder);
+		const env = { ...FAST_COMPILATION, ...(await headersOfThisNode(folder)) };
 		await npm(folder, ['rebuild', 'sqlite3', '--no-ignore-scripts'], env);
 		const built = join('sqlite3', 'build');
 		await rm(join(MODULES, built), { recursive: true, force: true });

@@ -1,5 +1,4 @@
-import { inspect } from 'node:util';
-
+import { placesWith } from '../faults/leaks';
 import type { Operation, Outcome, Way } from '../faults/operations';
 import { allItems } from '../support/engine';
 import { MEGABYTE } from './exchange';
@@ -59,13 +58,7 @@ function leaksOf(seen: Seen): string[] {
 		log: seen.printed,
 		'the file host': seen.toFileHost,
 	};
-	const all = { depth: 50, maxArrayLength: Infinity, maxStringLength: Infinity };
-	return Object.entries(places)
-		.filter(([, held]) => {
-			const text = inspect(held, all);
-			return KEY_FORMS.some((form) => text.includes(form));
-		})
-		.map(([name]) => name);
+	return placesWith(KEY_FORMS, places);
 }
 
 /** The deepest level of a value, found without recursion. */
