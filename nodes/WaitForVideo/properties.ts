@@ -64,7 +64,7 @@ export const waitForm = form({
 			default: '={{ $json.task_id }}',
 			placeholder: 'e.g. task-0001',
 			help: 'The task to wait for, as returned by Create Video',
-			displayOptions: { show: { tasks: ['input'] } },
+			displayOptions: { hide: { tasks: ['ledger'] } },
 		}),
 		{ key: 'task_id', help: 'The task_id that was returned when the video was created' },
 	),

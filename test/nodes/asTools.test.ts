@@ -162,7 +162,7 @@ test('nodes that need connections of their own are not offered as tools', () => 
 });
 
 test.each(Object.entries(NODE_TYPES))(
-	'%s: every field stands in the form once, as a node and as a tool',
+	'%s: every field stands in the form once, as a node and as a tool, which shows what its model fills in',
 	(_name, { description }) => {
 		for (const name of [description.name, `${description.name}Tool`]) {
 			const type = { ...description, name };
@@ -178,6 +178,13 @@ test.each(Object.entries(NODE_TYPES))(
 				.filter((property) => NodeHelpers.displayParameter(values, property, null, type))
 				.map((property) => property.name);
 			expect(shown).toStrictEqual([...new Set(shown)]);
+			const filled = type.properties.filter((property) =>
+				String(property.default).includes('$fromAI'),
+			);
+			if (name !== description.name && description.usableAsTool === true)
+				expect(shown).toStrictEqual(
+					expect.arrayContaining(filled.map((each) => each.name)),
+				);
 		}
 	},
 );
