@@ -9,11 +9,11 @@ import {
 
 import { shownAs } from '../shared/chat/properties';
 import { readModelCodes } from '../shared/run/credential';
-import { builderHint, searchItems } from '../shared/form/fields';
+import { builderHint, searchItems, toolNote } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
 import hint from './builderHint.json';
 import { createVideos } from './execute';
-import { videoModelItems } from './modelProperties';
+import { valuesByModel, videoModelItems } from './modelProperties';
 import { createVideoForm } from './properties';
 
 export class CreateVideo implements INodeType {
@@ -33,7 +33,7 @@ export class CreateVideo implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
-		builderHint: builderHint(hint),
+		builderHint: builderHint(hint, toolNote(createVideoForm.properties), ...valuesByModel),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: createVideoForm.properties,
 	};

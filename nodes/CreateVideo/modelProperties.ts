@@ -81,15 +81,16 @@ const FREE: Readonly<Record<VideoField['type'], Omit<INodeProperties, 'displayNa
 	},
 };
 
+const isInForm = (row: VideoField, model: VideoModel) =>
+	row.values(model).length > 0 && row.isSetBy?.(model) !== true;
+
 /**
  * The fields whose values depend on the model: a list of values for each model that supports the field, and a free
  * field for a model that is typed or comes from an expression. An agent's model fills some when the node is its tool.
  */
 export const videoFields = Object.fromEntries(
 	VIDEO_FIELDS.map((row) => {
-		const models = MODELS.filter(
-			(model) => row.values(model).length > 0 && row.isSetBy?.(model) !== true,
-		);
+		const models = MODELS.filter((model) => isInForm(row, model));
 		const argument = FROM_AI[row.key];
 		const properties = [
 			...models.map((model) => forModel(listed(row, model), model)),
@@ -156,3 +157,14 @@ function help(rows: readonly ReferenceRow[], model: VideoModel | undefined): str
 	].filter(Boolean);
 	return sentences.join('. ') + (sentences.length > 1 ? '.' : '');
 }
+
+/** What the form has for each model, for an AI that builds workflows: n8n shows it the fields of the first model only. */
+export const valuesByModel: readonly string[] = [
+	'Each model has other values, whatever @displayOptions say; the first is the default. A code of the account has those of the model that it behaves like.',
+	...MODELS.map((model) => {
+		const fields = VIDEO_FIELDS.filter((row) => isInForm(row, model)).map((row) =>
+			[row.key, ...new Set([row.defaultValue(model), ...row.values(model)])].join(' '),
+		);
+		return `${model.code}: ${fields.join(', ')}. ${references(model).properties[0]!.description}`;
+	}),
+];

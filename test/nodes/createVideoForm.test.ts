@@ -51,6 +51,28 @@ test.each(MODELS.map((model): [string, VideoModel] => [model.code, model]))(
 	},
 );
 
+test.each(SPEC_ROWS)('an AI that builds workflows reads the values of %s', (code, row) => {
+	const [{ content }] = description.builderHint?.extraTypeDefContent as [{ content: string }];
+	const line = content.split('\n').find((each) => each.startsWith(`${code}: `)) ?? '';
+	const [fields, files = ''] = line.split('. ');
+	const of = (key: string) =>
+		new RegExp(`\\b${key} ([^,]+)`).exec(fields!)?.[1]?.split(' ') ?? [];
+	expect(of('aspectRatio')).toStrictEqual(row.ratios);
+	expect(of('duration')[0]).toBe(String(row.defaultDuration));
+	expect(of('duration').toSorted()).toStrictEqual(row.durations.map(String).toSorted());
+	expect(of('size').toSorted()).toStrictEqual(row.sizes.toSorted());
+	const modes = row.sizes.length > 0 ? [] : Object.keys(row.modes);
+	expect(of('qualityMode')).toStrictEqual(modes);
+	expect(of('imageMode')).toStrictEqual(Object.keys(row.images));
+	expect(of('generateAudio')).toStrictEqual(row.generatesAudio ? ['true', 'false'] : []);
+	for (const [noun, max] of [
+		['image', maxImages(row)],
+		['video', row.videos],
+		['audio file', row.audios],
+	] as const)
+		expect([noun, files.includes(`${max} ${noun}`)]).toStrictEqual([noun, max > 0]);
+});
+
 test.each([
 	['entered by ID', 'id', 'video-x9'],
 	['an expression', 'id', '={{ $json.model }}'],

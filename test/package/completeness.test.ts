@@ -49,6 +49,15 @@ describe.each(NODE_NAMES)('%s', (name) => {
 		expect(description.subtitle ?? '').toMatch(/^=/);
 	});
 
+	test('tells an AI that builds workflows which fields of a tool the model of the agent fills in', () => {
+		const { builderHint, properties, usableAsTool } = node.description;
+		const [{ content }] = builderHint?.extraTypeDefContent as [{ content: string }];
+		const filled = properties.filter(({ default: value }) => String(value).includes('$fromAI'));
+		const [, named = ''] = /fills in: (.*)\.\n/.exec(content) ?? [];
+		const expected = usableAsTool === true ? filled : [];
+		expect(named).toBe(expected.map((each) => each.name).join(', '));
+	});
+
 	test('has a light and a dark icon', () => {
 		const { icon } = node.description;
 		const icons = typeof icon === 'object' ? [icon.light, icon.dark] : [];
