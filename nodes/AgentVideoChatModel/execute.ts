@@ -159,10 +159,6 @@ export function chatModel(
 		const options = { ...settings, stream: onDelta !== undefined, onDelta };
 		const chat = sendChat(n8nClock(context), http, options);
 		let request = toRequest(call);
-		// The agent tells the calls of all rounds apart by id: it would take a repeated one for answered, and ask again.
-		const taken = request.messages.flatMap(({ tool_calls = [] }) =>
-			tool_calls.map(({ id }) => id),
-		);
 		let usage: Usage | undefined;
 		for (let left = MAX_CORRECTIONS; ; left -= 1) {
 			const completion = judge(await chat(request), 'model');
@@ -171,6 +167,10 @@ export function chatModel(
 			const stored = replies().get() ?? [];
 			const choice = completion.choices[0]!;
 			const prefix = `call_${stored.length + 1}`;
+			// The agent takes a repeated ID for answered, and asks again; the reply of another item would be restored by it.
+			const taken = [...stored, ...request.messages].flatMap(({ tool_calls: calls = [] }) =>
+				calls.map(({ id }) => id),
+			);
 			const { asked } = splitCalls(choice.message, false, prefix, taken);
 			const [first] = asked;
 			if (first === undefined) return reply;

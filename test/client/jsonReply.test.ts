@@ -35,6 +35,7 @@ describe('the value of a reply', () => {
 	test.each<[string, string, unknown]>([
 		['the whole text', ADA_JSON, ADA],
 		['white space around it', `\n ${ADA_JSON}\n\n`, ADA],
+		['reasoning before it', `<think>{"name": "Bob"} or {x</think>\n${ADA_JSON}`, ADA],
 		['prose before it', `Sure! Here's the person: ${ADA_JSON}`, ADA],
 		['prose after it', `${ADA_JSON}\nLet me know if I can help.`, ADA],
 		['a fence around it', `\`\`\`json\n${ADA_JSON}\n\`\`\``, ADA],
@@ -184,6 +185,7 @@ describe('a schema', () => {
 test.each([
 	['stop', 'describeFields'],
 	['length', 'shortenReply'],
+	['content_filter', 'rephraseQuestion'],
 ])('an invalid reply that ended with %s is an error that keeps it', (reason, advice) => {
 	const completion = reply('{"a": ', reason);
 	expect(() => readJsonReply(completion, ANY)).toThrow(

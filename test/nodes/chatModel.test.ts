@@ -414,6 +414,25 @@ test('ids that a model repeats in the next round are made unique', async () => {
 	});
 });
 
+test('ids that a model repeats for another item are made unique', async () => {
+	const ask = async (text: string, thought: string) => {
+		const reply = { content: null, reasoning_content: thought, tool_calls: CALLS.slice(0, 1) };
+		script = replies(reply, 'tool_calls');
+		const question = says(text);
+		const { message } = await model().generate([question]);
+		const call = message.content.find(({ type }) => type === 'tool-call');
+		const { toolCallId } = call as { toolCallId: string };
+		const result = { type: 'tool-result', toolCallId, result: 'ok' } as const;
+		return [question, message, { role: 'tool' as const, content: [result] }];
+	};
+	const first = await ask('Hi', 'Of the first');
+	await ask('Ho', 'Of the second');
+	await model().generate(first);
+	expect(server.requests[2]!.body).toMatchObject({
+		messages: [{ content: 'Hi' }, { reasoning_content: 'Of the first' }, { role: 'tool' }],
+	});
+});
+
 test('images are attached to the last user message, in every round', async () => {
 	script = replies({ content: 'A cat' });
 	const url = 'https://n8n.example.com/cat.png';

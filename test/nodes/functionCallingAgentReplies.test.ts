@@ -187,10 +187,12 @@ describe.each([false, true])('arguments, streamed: %s', (streamed) => {
 	});
 
 	test.each([[{}], ['weather'], [[null, 'weather']]])(
-		'tool_calls %j are no calls',
+		'tool_calls %j are no calls, and an error where some are announced',
 		async (calls) => {
-			replies = [asks(calls, { content: 'Hello' })];
+			replies = [asks(calls, { content: 'Hello' }, 'stop')];
 			expect((await run({}, streamed)).answer).toMatchObject({ output: 'Hello', rounds: 1 });
+			replies = [asks(calls, { content: 'Hello' })];
+			expect((await run({}, streamed)).status).toBe('error');
 		},
 	);
 });

@@ -86,12 +86,20 @@ const ROWS: readonly Row[] = [
 	),
 	fails('nothing', { content: '', reasoning_content: 'I think so' }, 'stop'),
 	fails('nothing', {}, 'stop'),
+	fails('nothing', { content: '<think>I think so</think>' }, 'stop'),
+	fails('nothing', { content: ' <think>I think' }, 'stop'),
+	fails('nothing', { content: '\u200B\u2060' }, 'stop'),
+	fails('nothing', { content: [{ type: 'reasoning', text: 'I think so' }] }, 'stop'),
 	fails('refusal', { content: null, refusal: 'I cannot' }, 'stop'),
 	fails('refusal', { content: 'Well.', refusal: 'I cannot' }, 'stop'),
 	fails('refusal', { content: [{ type: 'refusal', refusal: 'I cannot' }] }, 'stop'),
-	...['length', 'content_filter', 'odd'].map((finish): Row => [
+	...[
+		...['length', 'content_filter', 'odd'].map((finish) => [finish, CUT_CALL] as const),
+		// Calls that are announced, and missing.
+		...['tool_calls', 'function_call'].map((finish) => [finish] as const),
+	].map(([finish, ...calls]): Row => [
 		'cut call',
-		{ content: 'Let me see', tool_calls: [CUT_CALL] },
+		{ content: 'Let me see', tool_calls: calls },
 		finish,
 		{
 			...{ reply: { error: IN_CALL }, agent: { error: IN_CALL } },
@@ -100,8 +108,17 @@ const ROWS: readonly Row[] = [
 			assistant: { output: 'Let me see' },
 		},
 	]),
+	...['<tool_call>{}</tool_call>', '<think>Hm</think>\n[TOOL_CALLS][{}]'].map((content): Row => [
+		'cut call',
+		{ content },
+		'stop',
+		{
+			...{ reply: { output: content }, assistant: { output: content } },
+			...{ agent: { error: IN_CALL }, model: { error: IN_CALL } },
+		},
+	]),
 	...['error', 'network_error'].map((finish) => fails('failure', { content: 'Half' }, finish)),
-	...['length', 'content_filter', 'max_tokens'].map((finish): Row => [
+	...['length', 'content_filter', 'MAX_TOKENS', 'model_length'].map((finish): Row => [
 		'cut',
 		{ content: 'Half' },
 		finish,
@@ -120,11 +137,17 @@ const ROWS: readonly Row[] = [
 		},
 	],
 	['answer', { content: 'All' }, 'stop', { output: 'All' }],
+	['answer', { content: '<think>Hm</think>All' }, 'stop', { output: '<think>Hm</think>All' }],
 	['answer', { content: 'All', refusal: '' }, 'stop', { output: 'All' }],
 	['answer', { content: 'All' }, null, { output: 'All' }],
 	['answer', { content: 'All' }, 'odd', { output: 'All' }],
 	['answer', { content: [PICTURE] }, 'stop', { output: 'https://cdn.example/1.png' }],
-	['calls', { content: null, tool_calls: [CALL] }, 'tool_calls', { reply: { output: null } }],
+	...['tool_calls', 'tool_use', 'STOP'].map((finish): Row => [
+		'calls',
+		{ content: null, tool_calls: [CALL] },
+		finish,
+		{ reply: { output: null } },
+	]),
 ];
 
 /** The text that a node puts out; a chat model's in pieces. */
@@ -184,6 +207,25 @@ test.each([true, false])(
 	},
 );
 
+describe.each(['reply', 'assistant', 'agent'] as const)('%s', (node) => {
+	test.each<[object, string]>([
+		[{ content: null, refusal: 'I cannot' }, 'stop'],
+		[{ content: '{"a' }, 'content_filter'],
+		[{ content: '{"a' }, 'error'],
+		[{ content: 'Let me see', tool_calls: [CUT_CALL] }, 'odd'],
+	])('pays for no repair of %j, finish %s', async (message, finish) => {
+		answer = toAnswer({ ...message }, finish, false);
+		const before = server.requests.length;
+		const options = { repairAttempts: 2 };
+		const format = { responseFormat: 'json', options };
+		const { error } = await askThrough(node, false, server.url, format);
+		expect(error).not.toBe('');
+		// All calls of an assistant have run: its text is the answer.
+		const isAnswer = node === 'assistant' && finish === 'odd';
+		expect(server.requests.length - before).toBe(isAnswer ? 3 : 1);
+	});
+});
+
 describe.each(CHAT_NODE_NAMES)('%s reads what was not asked for as what it is', (node) => {
 	const chunk = (delta: object, finish_reason: string | null = null) => ({
 		choices: [{ index: 0, delta, finish_reason }],
@@ -212,6 +254,12 @@ describe.each(CHAT_NODE_NAMES)('%s reads what was not asked for as what it is', 
 			expect(error).toBe('');
 			expect(textOf(json)).toBe('All');
 		}
+	});
+
+	test.each(['', 'null'])('the finish reason "%s" does not end a stream', async (reason) => {
+		answer = [STREAM_TYPE, eventsOf([chunk({ content: 'A' }, reason)])];
+		const { error } = await askThrough(node, true, server.url);
+		expect(error).toContain('The stream ended before the reply was complete');
 	});
 
 	test('such a word does not end a stream that has not ended', async () => {

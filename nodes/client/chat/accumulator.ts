@@ -11,6 +11,7 @@ import { oneLine, shown } from '../values';
 import { idText, objectsOf, toolCall } from './toolCalls';
 import {
 	endOf,
+	isReason,
 	type ChatCompletion,
 	type ChatDelta,
 	type Choice,
@@ -49,6 +50,9 @@ const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'refusal', 'too
 const CHOICE_FIELDS = new Set(['index', 'delta', 'message', 'finish_reason', 'usage']);
 /** Fields that have the same value in every fragment. */
 const CONSTANT_FIELDS = new Set(['role', 'id', 'type', 'index', 'name', 'format']);
+
+/** Types of the parts that have reasoning, and not the answer. */
+const THOUGHTS: readonly unknown[] = ['reasoning', 'thinking'];
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const NO_PARTS: readonly JsonValue[] = [];
@@ -92,8 +96,8 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject): ChatDel
 
 /** Whether the first choice has a finish reason (spec 3.2), and not one that tells of a failure. */
 export function isFinished({ choices }: Accumulator): boolean {
-	const reason = choices.get(0)?.choice.finish_reason;
-	return typeof reason === 'string' && endOf(reason) !== 'failure';
+	const reason = choices.get(0)?.choice.finish_reason ?? null;
+	return reason !== null && endOf(reason) !== 'failure';
 }
 
 /** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
@@ -152,7 +156,7 @@ function applyChoice(partial: PartialChoice, sent: JsonObject): Omit<ChatDelta, 
 	const { choice } = partial;
 	const { message } = choice;
 	const { finish_reason: reason, usage, delta, message: whole } = sent;
-	if (typeof reason === 'string') choice.finish_reason = reason;
+	if (isReason(reason)) choice.finish_reason = reason;
 	if (isJsonObject(usage)) choice.usage = usage;
 
 	// Servers that do not stream a reply send it whole, as one event.
@@ -257,8 +261,9 @@ export function readContent(content: JsonValue = null) {
 	let refused = '';
 	const parts: JsonValue[] = [];
 	for (const part of [content].flat()) {
-		const { text = part, refusal } = objectOf(part);
-		if (typeof text === 'string') all += text;
+		const { text = part, refusal, type } = objectOf(part);
+		if (THOUGHTS.includes(type)) parts.push(part);
+		else if (typeof text === 'string') all += text;
 		else if (typeof refusal === 'string') refused += refusal;
 		else if (isJsonObject(part)) parts.push(part);
 		else if (part !== null) all += shown(part);

@@ -3,11 +3,12 @@ import { asJson, type JsonObject, type JsonValue, parseJson } from '../json';
 import { isBlank, oneLine } from '../values';
 import { addUsage, canonicalJson } from './conversation';
 import { userMessage, withMore } from './messages';
-import { usageOf, withReply } from './result';
+import { usageOf, withoutThought, withReply } from './result';
 import { splitCalls } from './toolCalls';
 import { findMismatch } from './jsonSchema';
 import type { Chat } from './sendChat';
 import { endOf, type ChatCompletion, type ChatMessage } from './types';
+import { END_ADVICE, formOf, type Form } from './verdict';
 
 const JSON_MODE = { response_format: { type: 'json_object' } };
 const JSON_ONLY = 'Answer with JSON only, without any text around it.';
@@ -45,7 +46,7 @@ export function withJson(chat: Chat, format: JsonFormat | undefined): Chat {
 		let reply = await send();
 		for (let left = format.repairAttempts; left > 0; left -= 1) {
 			const { error } = tryToRead(reply, format);
-			if (error === undefined || isCutOff(reply)) break;
+			if (error === undefined || !isRepairable(reply, format)) break;
 			const { content } = reply.choices[0]!.message;
 			// The service takes no empty message.
 			const said: ChatMessage[] = isBlank(content) ? [] : [{ role: 'assistant', content }];
@@ -90,7 +91,7 @@ function tryToRead(
 	const asks = asked.length > 0 || (reason === 'tool_calls' && ran.length > 0);
 	if (asks && !hasRunAll && endOf(reason) === 'whole') return {};
 
-	const text = message.content ?? '';
+	const text = withoutThought(message.content ?? '');
 	const found = salvageJson(text);
 	const mismatch = (value: JsonValue) => schema && findMismatch(schema, value);
 	// The schema speaks of numbers, also where the output has a text.
@@ -106,13 +107,21 @@ function tryToRead(
 			: different.size > 1
 				? 'has several JSON values'
 				: `does not match the schema${oneLine(mismatch(found.at(-1)!)!).replace(/\.$/, '')}`;
-	const advice = isCutOff(completion) ? 'shortenReply' : 'describeFields';
+	const advice = isWhole(completion) ? 'describeFields' : END_ADVICE[endOf(reason)];
 	const details = { serviceMessage: text.trim() };
 	return { error: new ServiceError('protocol', `The reply ${problem}`, advice, details) };
 }
 
-function isCutOff({ choices }: ChatCompletion): boolean {
-	return endOf(choices[0]!.finish_reason) === 'length';
+/** What a reply in another format may be. The others would only be paid for again. */
+const REPAIRABLE: readonly Form[] = ['answer', 'work', 'nothing'];
+
+function isRepairable(reply: ChatCompletion, { hasRunAll = false }: JsonFormat): boolean {
+	return REPAIRABLE.includes(formOf(reply, hasRunAll ? 'assistant' : 'reply')) && isWhole(reply);
+}
+
+/** Whether nothing has ended a reply early. */
+function isWhole({ choices }: ChatCompletion): boolean {
+	return ['whole', 'unknown'].includes(endOf(choices[0]!.finish_reason));
 }
 
 /** The messages with what the model has to do. A prompt that already asks for JSON without a schema stays as it is. */

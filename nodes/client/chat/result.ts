@@ -78,6 +78,14 @@ export function toChatResult(
 	return asJson({ ...shown, ...more });
 }
 
+/** Reasoning in front of the answer, where a server does not tell the two apart. */
+const THOUGHT = /^\s*<think>[^]*?(?:<\/think>|$)/;
+
+/** A text without its reasoning. */
+export function withoutThought(text: string): string {
+	return text.replace(THOUGHT, '');
+}
+
 function fieldsOf(body: ChatCompletion, names: readonly string[]): Record<string, unknown> {
 	return Object.fromEntries(names.map((name) => [name, body[name] ?? undefined]));
 }

@@ -1,9 +1,9 @@
 import { ServiceError, type AdviceCode } from '../errors';
 import { asJson } from '../json';
 import { isBlank, oneLine } from '../values';
-import { findMedia, withReply } from './result';
+import { findMedia, withoutThought, withReply } from './result';
 import { splitCalls } from './toolCalls';
-import { endOf, type ChatCompletion, type End } from './types';
+import { announcesCalls, endOf, type ChatCompletion, type End } from './types';
 
 /** Who takes a reply. An assistant has run all tool calls of its reply itself (spec 2.7). */
 export type Taker = 'reply' | 'assistant' | 'agent' | 'model';
@@ -12,10 +12,11 @@ export type Taker = 'reply' | 'assistant' | 'agent' | 'model';
 interface Facts {
 	readonly end: End;
 	readonly refusal: unknown;
-	/** Whether there are tool calls that nobody has run, and whether there are some that the service has. */
+	/** Whether there are tool calls that nobody has run, or are missing, and whether there are some that the service has run. */
 	readonly asks: boolean;
+	readonly lacksCalls: boolean;
 	readonly hasRun: boolean;
-	/** Whether there is text, or a file. */
+	/** Whether there is text that is no reasoning, or a file. */
 	readonly says: boolean;
 }
 
@@ -26,7 +27,7 @@ export const FORMS = {
 	failure: [({ end }) => end === 'failure', 'The service reported an error during the reply'],
 	refusal: [({ refusal }) => !isBlank(refusal), 'The model refused to answer'],
 	'cut call': [
-		({ asks, end }) => asks && end !== 'whole',
+		({ asks, end, says, lacksCalls }) => (asks ? end !== 'whole' : says && lacksCalls),
 		'The reply was cut off in a tool call',
 	],
 	calls: [({ asks }) => asks],
@@ -43,7 +44,7 @@ export const FORMS = {
 export type Form = keyof typeof FORMS;
 
 /** What can be done about a reply that is no answer, by its end. */
-const ADVICE: Readonly<Record<End, AdviceCode>> = {
+export const END_ADVICE: Readonly<Record<End, AdviceCode>> = {
 	whole: 'shortenConversation',
 	length: 'shortenReply',
 	filter: 'rephraseQuestion',
@@ -51,12 +52,23 @@ const ADVICE: Readonly<Record<End, AdviceCode>> = {
 	unknown: 'shortenConversation',
 };
 
+/** A character that is neither white space nor without width. */
+const VISIBLE = /[^\s\p{Cf}]/u;
+/** A tool call in the words of open models, which their server has not read. */
+const CALL_AS_TEXT = /^\s*(?:<tool_call>|<\|tool_call|<\uFF5Ctool\u2581call|\[TOOL_CALLS\])/;
+
 /** What a reply is to its taker. */
 export function formOf(reply: ChatCompletion, taker: Taker): Form {
 	const { message, finish_reason: reason } = reply.choices[0]!;
 	const { asked, ran } = splitCalls(message, taker === 'assistant');
-	const says = !isBlank(message.content) || findMedia(reply).length > 0;
-	const calls = { asks: asked.length > 0, hasRun: ran.length > 0 };
+	const text = withoutThought(message.content ?? '');
+	const says = VISIBLE.test(text) || findMedia(reply).length > 0;
+	const hasRun = ran.length > 0;
+	// An assistant has run them, whether it tells them or not.
+	const isAnnounced = taker !== 'assistant' && announcesCalls(reason);
+	const isText = (taker === 'agent' || taker === 'model') && CALL_AS_TEXT.test(text);
+	const lacksCalls = !hasRun && (isAnnounced || isText);
+	const calls = { asks: asked.length > 0, lacksCalls, hasRun };
 	const facts = { end: endOf(reason), refusal: message['refusal'], ...calls, says };
 	return (Object.keys(FORMS) as Form[]).find((form) => FORMS[form][0](facts))!;
 }
@@ -89,7 +101,7 @@ export function judge(reply: ChatCompletion, taker: Taker, mayBeEmpty = false): 
 	const error = new ServiceError(
 		form === 'failure' ? 'stream' : 'protocol',
 		`${FORMS[form][1]}${more}`,
-		[`The reply ended with ${reason}`, isRefusal ? 'rephraseQuestion' : ADVICE[end]],
+		[`The reply ended with ${reason}`, isRefusal ? 'rephraseQuestion' : END_ADVICE[end]],
 		{ serviceMessage: words, ...(isRefusal && { subject: { refusal: words } }) },
 	);
 	throw withReply(error, asJson(reply));
