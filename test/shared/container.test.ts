@@ -86,6 +86,14 @@ test('an index that lists more bytes than there are is cut, also where the size 
 	expect(walk('video/mp4', open.subarray(0, -1)).isWhole).toBe(false);
 });
 
+test('an index beside no media is no video, in one part or in fragments', () => {
+	const empty = sampleFile('video/mp4', '');
+	expect(empty.includes('mdat')).toBe(true);
+	expect(walk('video/mp4', empty).isWhole).toBe(false);
+	const fragment = Buffer.from('\0\0\0\x08moof\0\0\0\x08mdat', 'latin1');
+	expect(walk('video/mp4', Buffer.concat([empty, fragment])).isWhole).toBe(false);
+});
+
 test('a size of 64 bits is a size, and zeros at the end of a file fill it up', () => {
 	const whole = sampleFile('video/mp4', 'frames');
 	const at = whole.length - 'frames'.length - 8;

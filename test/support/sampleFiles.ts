@@ -94,7 +94,7 @@ const ENDS: Partial<Record<SampleType, string>> = {
 };
 
 /** A whole file of this type with `rest` in it. Players show nothing of it. */
-export function sampleFile(type: SampleType, rest: string | Buffer = ''): Buffer {
+export function sampleFile(type: SampleType, rest: string | Buffer = 'frames'): Buffer {
 	const media = Buffer.from(rest as string);
 	const file = FILES[type];
 	if (typeof file === 'function') return file(media);

@@ -103,8 +103,8 @@ const BOXES: Format = {
 	},
 	depth: 0,
 	isWhole({ counts, last, mediaBytes, listedBytes, isOpen }) {
-		const { ftyp = 0, moov = 0, moof = 0, mdat = 0, mfra = 0 } = counts;
-		if (moov === 0 || mdat === 0 || last === 'moof') return false;
+		const { ftyp = 0, moov = 0, moof = 0, mfra = 0 } = counts;
+		if (moov === 0 || mediaBytes <= 0 || last === 'moof') return false;
 		// Several files in one, or fragments whose number is not stated. `mfra` lists them, at the end.
 		if (moof > 0) return moov + mfra === 2 && last === 'mfra' ? true : undefined;
 		if (moov > 1 || ftyp > 1 || listedBytes > mediaBytes) return false;
