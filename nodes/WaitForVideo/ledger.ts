@@ -99,23 +99,16 @@ async function settleCall(context: IExecuteFunctions, item: number): Promise<IDa
 		if (rows.length === 0) continue;
 		const used = { find: oneOf('task_id', exists ? [foundTaskId] : []), limit: 1 };
 		const [other] = await onTable(context, TASK_TABLE, used);
-		if (other !== undefined) throw taskOfOther(foundTaskId, other);
+		if (other !== undefined)
+			throw new InputError(
+				'Found Task',
+				`is ${oneLine(foundTaskId)}, which is the task of another call: row ${String(other['id'])} with the prompt "${oneLine(shown(other['prompt']))}"`,
+				'Enter the ID of a task that no row has, or choose There Is No Video',
+			);
 		await onTable(context, table, exists ? { set, where } : { remove: where });
 		return exists ? { call, settled: 'exists', ...set } : { call, settled: 'none' };
 	}
-	throw notUnanswered();
-}
-
-function taskOfOther(taskId: string, { id, prompt }: Row): InputError {
-	return new InputError(
-		'Found Task',
-		`is ${oneLine(taskId)}, which is the task of another call: row ${String(id)} with the prompt "${oneLine(shown(prompt))}"`,
-		'Enter the ID of a task that no row has, or choose There Is No Video',
-	);
-}
-
-function notUnanswered(): InputError {
-	return new InputError(
+	throw new InputError(
 		'Call',
 		'has no row without an answer',
 		'List the calls again: this one was settled, or is younger than Minimum Age',

@@ -1,5 +1,4 @@
 import { readResult, settled } from '../../client/concurrency';
-import { InputError, isCanceled } from '../../client/errors';
 import type { AskedCall } from './call';
 import { pauseMs } from './claim';
 import { PAGE, type Condition, type Row } from './dataTable';
@@ -103,11 +102,11 @@ export async function reserveCalls<T>(
 	for (;;) {
 		run.hold();
 		const toSend = await takeKeys(run, unknown(), limit !== undefined);
-		if (toSend.length > 0 && limit && !(await reserveWithin(run, toSend, limit, deadlineMs)))
-			continue;
-		return toSend.map((each) =>
-			each.key !== '' || limit ? { ...each, replaces: [each.claim] } : each,
-		);
+		const isFree = toSend.length === 0 || limit === undefined;
+		if (isFree || (await reserveWithin(run, toSend, limit, deadlineMs)))
+			return toSend.map((each) =>
+				each.key !== '' || limit ? { ...each, replaces: [each.claim] } : each,
+			);
 	}
 }
 
@@ -130,7 +129,7 @@ async function reserveWithin<T>(
 	const own = new Set<unknown>(calls.map(({ call }) => call));
 	const claims = claimsOf(calls);
 
-	async function reserve(): Promise<boolean> {
+	try {
 		const withoutKey = calls.filter(({ key }) => key === '');
 		await onLedger([claimAll(withoutKey, clock.now())]);
 		while (isHeld()) {
@@ -151,12 +150,8 @@ async function reserveWithin<T>(
 		await onLedger([{ remove: claims }]);
 		await clock.sleep(pauseMs(clock));
 		return false;
-	}
-
-	return await reserve().catch(async (error: unknown) => {
+	} catch (error) {
 		await onLedger([{ remove: claims }]).catch(() => undefined);
-		throw error instanceof InputError || isCanceled(error)
-			? error
-			: notKept('Limit Period', error);
-	});
+		throw notKept('Limit Period', error);
+	}
 }

@@ -1,4 +1,4 @@
-import { InputError } from '../../client/errors';
+import { InputError, isCanceled } from '../../client/errors';
 import { oneLine } from '../../client/values';
 import type { Call, CallKind } from './call';
 import { TableError, type Row } from './dataTable';
@@ -18,11 +18,12 @@ export function movedError(error: unknown): InputError | undefined {
 }
 
 /**
- * The ledger cannot be used, without which an option holds nothing.
+ * The ledger cannot be used, without which an option holds nothing. An error that says something else stays as it is.
  *
  * @param hasSent Whether calls before this one were sent.
  */
-export function notKept(option: ReservedFor, error: unknown, hasSent = false): InputError {
+export function notKept(option: ReservedFor, error: unknown, hasSent = false): Error {
+	if (error instanceof InputError || isCanceled(error)) return error as Error;
 	const problem = `cannot be kept: ${(error as Error).message}`;
 	const hint = hasSent
 		? 'This item was not sent, others of this run were. Make the data table available, then retry this execution, which knows their tasks'

@@ -1,5 +1,4 @@
 import type { Settled } from '../../client/concurrency';
-import { isCanceled } from '../../client/errors';
 import { isOwn } from '../run/credential';
 import { differs, outcomeOf, partsOf, toKnown, type AskedCall, type Paid } from './call';
 import { claimKeys, type ClaimRow, type ClaimTable } from './claim';
@@ -87,7 +86,7 @@ export async function takeKeys<T>(
 	};
 	const outcomes = await claimKeys(table, [...leaders.values()], clock, WAIT_MS).catch(
 		(error: unknown) => {
-			throw isCanceled(error) ? error : notKept('Idempotency Key', error);
+			throw notKept('Idempotency Key', error);
 		},
 	);
 	function outcomeFor(each: AskedCall, leader: AskedCall): Settled<Paid<T>> | undefined {
