@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
-import { builderHint, toolNote } from '../shared/form/fields';
+import { builderHint } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
 import hint from './builderHint.json';
 import { runChatCompletion } from './execute';
@@ -26,7 +26,7 @@ export class ChatCompletion implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
-		builderHint: builderHint(hint, toolNote(chatForm.properties)),
+		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: chatForm.properties,
 	};

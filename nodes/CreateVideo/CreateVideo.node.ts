@@ -9,7 +9,7 @@ import {
 
 import { shownAs } from '../shared/chat/properties';
 import { readModelCodes } from '../shared/run/credential';
-import { builderHint, searchItems, toolNote } from '../shared/form/fields';
+import { builderHint, searchItems } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
 import hint from './builderHint.json';
 import { createVideos } from './execute';
@@ -33,7 +33,7 @@ export class CreateVideo implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
-		builderHint: builderHint(hint, toolNote(createVideoForm.properties), ...valuesByModel),
+		builderHint: builderHint(hint, ...valuesByModel),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: createVideoForm.properties,
 	};

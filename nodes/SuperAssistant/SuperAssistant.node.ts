@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { chatListSearch, shownAs } from '../shared/chat/properties';
-import { builderHint, toolNote } from '../shared/form/fields';
+import { builderHint } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
 import hint from './builderHint.json';
 import { runSuperAssistant } from './execute';
@@ -29,7 +29,7 @@ export class SuperAssistant implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
-		builderHint: builderHint(hint, toolNote(assistantForm.properties)),
+		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: assistantForm.properties,
 	};

@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { builderHint, toolNote } from '../shared/form/fields';
+import { builderHint } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
 import hint from './builderHint.json';
 import { WAIT_OUTPUTS } from './outputs';
@@ -41,7 +41,7 @@ export class WaitForVideo implements INodeType {
 		waitingNodeTooltip:
 			'The videos are still generating. This node polls them again about once a minute, until all are finished.',
 		usableAsTool: true,
-		builderHint: builderHint(hint, toolNote(waitForm.properties)),
+		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
 		properties: waitForm.properties,
 	};

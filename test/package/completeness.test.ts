@@ -51,9 +51,8 @@ describe.each(NODE_NAMES)('%s', (name) => {
 
 	test('tells an AI that builds workflows which fields of a tool the model of the agent fills in', () => {
 		const { builderHint, properties, usableAsTool } = node.description;
-		const [{ content }] = builderHint?.extraTypeDefContent as [{ content: string }];
 		const filled = properties.filter(({ default: value }) => String(value).includes('$fromAI'));
-		const [, named = ''] = /fills in: (.*)\.\n/.exec(content) ?? [];
+		const [, named = ''] = /fills in: (.*)\.$/.exec(builderHint?.searchHint ?? '') ?? [];
 		const expected = usableAsTool === true ? filled : [];
 		expect(named).toBe(expected.map((each) => each.name).join(', '));
 	});

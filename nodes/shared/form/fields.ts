@@ -76,12 +76,6 @@ interface HintFile extends Omit<IBuilderHint, 'extraTypeDefContent'> {
 const NAMES_NOTE =
 	'n8n drops other names, and fields whose @displayOptions are not met, without an error.';
 
-/** For a node that can be a tool: of two properties with one name n8n shows only the first, which is not the tool's. */
-export function toolNote(properties: readonly INodeProperties[]): string {
-	const filled = properties.filter(({ default: initial }) => String(initial).includes('$fromAI'));
-	return `As an agent's tool leave out what the agent's model fills in: ${filled.map(({ name }) => name).join(', ')}.`;
-}
-
 /**
  * What n8n's AI builder and its MCP server read about a node: when to use it, what must follow, and in its type
  * definition a workflow to start from.
