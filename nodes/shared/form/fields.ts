@@ -74,7 +74,7 @@ interface HintFile extends Omit<IBuilderHint, 'extraTypeDefContent'> {
 
 /** n8n checks the names of its own nodes only; of others it drops what is unknown or hidden before the node sees it. */
 const NAMES_NOTE =
-	'n8n drops other names, and fields whose @displayOptions are not met, without an error.';
+	'n8n drops other names and shapes, and fields whose @displayOptions are not met, without an error.';
 
 /**
  * What n8n's AI builder and its MCP server read about a node: when to use it, what must follow, and in its type
