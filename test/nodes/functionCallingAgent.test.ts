@@ -913,3 +913,29 @@ test('a conversation that reaches a limit is told in the chat, and in a hint whe
 		{ message: expect.stringContaining('through Stopped') as string },
 	]);
 });
+
+test.each(['chatCompletion', 'functionCallingAgent'])(
+	'a chat does not show what %s in a tool branch tells the model',
+	async (type) => {
+		model = (messages) => {
+			if (messages[0]!.content === 'Rome') return 'Mild';
+			return isFirstRound(messages)
+				? [call('c1', 'weather', { city: 'Rome' })]
+				: 'It is mild';
+		};
+		const tools = { tool: [tool('weather', 'city')] };
+		const { chunks } = await runWorkflow(
+			[
+				packageNode(AGENT, 'functionCallingAgent', { parameters: { prompt: 'x', tools } }),
+				packageNode('weather', type, { parameters: { prompt: '={{ $json.city }}' } }),
+				stubNode('Answers', (items) => items),
+			],
+			{ [AGENT]: [['Answers'], [], ['weather']], weather: [[AGENT]] },
+			AGENT,
+			{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
+		);
+		expect(requests()).toHaveLength(3);
+		const text = chunks.map(({ content = '' }) => content).join('');
+		expect(text.trim()).toMatch(/^> Running weather\s+It is mild$/);
+	},
+);

@@ -6,6 +6,7 @@ import type { ChatDelta } from '../../client/chat/types';
 import { settled } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
 import { readBatching } from '../form/callOptions';
+import { isToolCall } from '../run/engine';
 import { mapItems } from '../run/mapItems';
 import { n8nService } from '../run/host';
 import { isToolRun } from '../run/nodeContext';
@@ -17,11 +18,11 @@ import { replyFields } from './properties';
 export type SendText = (text: string) => void;
 
 /**
- * Whether this execution shows text while it arrives: its trigger streams, and this is no tool run, whose result goes to
- * an agent.
+ * Whether this execution shows text while it arrives: its trigger streams, and the result does not go to an agent, as that
+ * of a tool run and of a tool branch does.
  */
 export function isLive(context: IExecuteFunctions): boolean {
-	return context.isStreaming() && !isToolRun(context);
+	return context.isStreaming() && !isToolRun(context) && !isToolCall(context);
 }
 
 /** A line of text apart from the reply: the chat page shows Markdown, where a block quote is a paragraph of its own. */

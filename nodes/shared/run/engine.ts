@@ -194,7 +194,7 @@ export function isToolOutput({ parameters }: INode): (output: number) => boolean
 }
 
 /** Whether the items of this run come from a tool call of Agent with Tools, whose model reads what goes back. */
-function isToolCall(context: IExecuteFunctions): boolean {
+export function isToolCall(context: IExecuteFunctions): boolean {
 	const { runData = {}, nodes } = engineOf(context);
 	const own = context.getNode().name;
 	const after = context.getChildNodes(own);
