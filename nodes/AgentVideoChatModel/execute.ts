@@ -15,8 +15,8 @@ import {
 } from '../client/chat/toolCalls';
 
 import type { ChatMessage, ChatRequest, ToolCall, Usage } from '../client/chat/types';
-import { judge, type JudgedReply } from '../client/chat/verdict';
-import { settled, valueOf, type Settled } from '../client/concurrency';
+import { judge } from '../client/chat/verdict';
+import { settled, valueOf } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
 import { asJson, fromJson } from '../client/json';
 import type { HttpPort } from '../client/ports';
@@ -210,29 +210,25 @@ export function chatModel(
 		modelId: String(fields.model ?? fields.app_code ?? 'default'),
 		generate: async (...call) => toSdkResult(await send(call), baseUrl, isKnown),
 		async *stream(...call) {
-			const queue: SdkChunk[] = [];
-			const state: { outcome?: Settled<JudgedReply>; wake?: () => void } = {};
 			const withLinks = imagesInStream(isKnown);
+			const deltas = new TransformStream<SdkChunk>(undefined, undefined, {
+				highWaterMark: Infinity,
+			});
+			const writer = deltas.writable.getWriter();
 			const add = (type: 'text-delta' | 'reasoning-delta', delta: string) => {
-				if (delta !== '') queue.push({ type, delta });
+				if (delta !== '') void settled(writer.write({ type, delta }));
 			};
 			const sent = send(call, ({ content, reasoning }) => {
 				add('reasoning-delta', reasoning);
 				add('text-delta', withLinks(content));
-				state.wake?.();
 				return reasoning !== '' || content !== '';
 			});
-			void settled(sent).then((outcome) => {
+			const outcome = settled(sent).finally(() => {
 				add('text-delta', withLinks('', true));
-				state.outcome = outcome;
-				state.wake?.();
+				void settled(writer.close());
 			});
-			while (state.outcome === undefined || queue.length > 0) {
-				if (queue.length === 0)
-					await new Promise<void>((resolve) => (state.wake = resolve));
-				yield* queue.splice(0);
-			}
-			const completion = valueOf(state.outcome);
+			yield* deltas.readable;
+			const completion = valueOf(await outcome);
 			const links = fileLinks(completion, baseUrl);
 			if (links !== '') yield { type: 'text-delta', delta: links };
 			const { message, ...end } = toSdkResult(completion, baseUrl);

@@ -8,19 +8,7 @@ import { announcesCalls, endOf, type ChatCompletion, type End } from './types';
 /** Who takes a reply. An assistant has run all tool calls of its reply itself (spec 2.7). */
 export type Taker = 'reply' | 'assistant' | 'agent' | 'model';
 
-/** What a verdict depends on. */
-interface Facts {
-	readonly end: End;
-	readonly refusal: unknown;
-	/** Whether there are tool calls that nobody has run, or are missing, and whether there are some that the service has run. */
-	readonly asks: boolean;
-	readonly lacksCalls: boolean;
-	readonly hasRun: boolean;
-	/** Whether there is text that is no reasoning, or a file. */
-	readonly says: boolean;
-}
-
-type FormRow = readonly [has: (facts: Facts) => boolean, error?: string];
+type FormRow = readonly [has: (facts: ReturnType<typeof factsOf>) => boolean, error?: string];
 
 /** The forms of replies: the first one that a reply has counts. Then the error that it is to those who do not take it. */
 export const FORMS = {
@@ -57,19 +45,31 @@ const VISIBLE = /[^\s\p{Cf}]/u;
 /** A tool call in the words of open models, which their server has not read. */
 const CALL_AS_TEXT = /^\s*(?:<tool_call>|<\|tool_call|<\uFF5Ctool\u2581call|\[TOOL_CALLS\])/;
 
-/** What a reply is to its taker. */
-export function formOf(reply: ChatCompletion, taker: Taker): Form {
+/** What a verdict depends on. */
+function factsOf(reply: ChatCompletion, taker: Taker) {
 	const { message, finish_reason: reason } = reply.choices[0]!;
 	const { asked, ran } = splitCalls(message, taker === 'assistant');
 	const text = withoutThought(message.content ?? '');
-	const says = VISIBLE.test(text) || findMedia(reply).length > 0;
-	const hasRun = ran.length > 0;
 	// An assistant has run them, whether it tells them or not.
 	const isAnnounced = taker !== 'assistant' && announcesCalls(reason);
 	const isText = (taker === 'agent' || taker === 'model') && CALL_AS_TEXT.test(text);
-	const lacksCalls = !hasRun && (isAnnounced || isText);
-	const calls = { asks: asked.length > 0, lacksCalls, hasRun };
-	const facts = { end: endOf(reason), refusal: message['refusal'], ...calls, says };
+	const hasRun = ran.length > 0;
+	return {
+		end: endOf(reason),
+		refusal: message['refusal'],
+		hasRun,
+		/** Whether there are tool calls that nobody has run. */
+		asks: asked.length > 0,
+		/** Whether some are missing. */
+		lacksCalls: !hasRun && (isAnnounced || isText),
+		/** Whether there is text that is no reasoning, or a file. */
+		says: VISIBLE.test(text) || findMedia(reply).length > 0,
+	};
+}
+
+/** What a reply is to its taker. */
+export function formOf(reply: ChatCompletion, taker: Taker): Form {
+	const facts = factsOf(reply, taker);
 	return (Object.keys(FORMS) as Form[]).find((form) => FORMS[form][0](facts))!;
 }
 
