@@ -375,6 +375,19 @@ describe('a retry after a kill', () => {
 		);
 	});
 
+	test('does not give an equal item the video of another file by the name of which it asks', async () => {
+		const withFile = (fileName: string) => ({
+			parameters: { prompt: '=A clip about {{ $binary.data.fileName }}' },
+			binaries: [{ data: { data: '', fileName, mimeType: 'image/png' } }],
+		});
+		await create([{}], {}, { ...first, ...withFile('cat.png') });
+		const { error } = await create([{}], {}, { ...retry, ...withFile('dog.png') });
+		expect(error!.message).toMatch(
+			/^Prompt is the prompt "A clip about dog.png" .* "A clip about cat/,
+		);
+		expect(tasks).toStrictEqual(['A clip about cat.png']);
+	});
+
 	test('does not give an item the video of another file, whose ID is in the query of its URL', async () => {
 		const parameters = {
 			references: { file: [{ kind: 'image', source: 'url', url: '={{ $json.url }}' }] },

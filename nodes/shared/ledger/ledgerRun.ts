@@ -15,8 +15,8 @@ import { ownRows } from './ownRows';
 /** One run of a node that makes paid calls: what its parts share. */
 export type LedgerRun<T> = Awaited<ReturnType<typeof ledgerRun<T>>>;
 
-/** An expression that reads more than the input item. */
-const OTHER_NODES = /\$\(|\$(node|items|input|prevNode)\b/;
+/** An expression that reads more than the JSON of the input item. */
+const READS_MORE = /\$\(|\$(node|items|input|prevNode|binary|vars|env)\b/;
 
 /** Names of the parameters by which hosts sign a URL, or limit its time. Any other one may tell which file it is. */
 const SIGNING =
@@ -59,7 +59,7 @@ export async function ledgerRun<T>(
 		account,
 	};
 	const { options: _, ...form } = context.getNode().parameters;
-	const readsOthers = OTHER_NODES.test(JSON.stringify(form));
+	const readsOthers = READS_MORE.test(JSON.stringify(form));
 	const asked = planned.map((each): AskedCall => {
 		const { item, onConflict, entered, files } = each;
 		const { idempotency_key: key = '' } = each.row;
