@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../client/concurrency';
-import { isCanceled } from '../client/errors';
+import { isCanceled, ServiceError } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';
 import { asJson, fromJson, parseJson, parseJsonObject, withoutUndefined } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
@@ -105,6 +105,7 @@ async function createTasks(
 	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
 	/** The videos that are counted for a limit of the execution. */
 	let counted: readonly PlannedVideo[] = [];
+	const tasks = new Map<string, string>();
 	/** The items whose video was not created. After the first one, only what costs nothing comes out. */
 	const failed = new Map<number, Delivered>();
 	try {
@@ -136,7 +137,7 @@ async function createTasks(
 					failed.set(item, notCreated(new Error('Not sent, because another one failed')));
 					return { json: {} };
 				}
-				const made = await settled(outputOf(context, video, calls));
+				const made = await settled(outputOf(context, video, calls, tasks));
 				if ('value' in made || !failsLater || isCanceled(made.error))
 					return { json: valueOf(made), pairedItem };
 				failed.set(item, notCreated(made.error as Error));
@@ -216,12 +217,14 @@ async function openTasks(
  * @returns The service's response with `request`, which an agent's model does not need, and `adjustments` where the
  *   request differs from the input; for a dry run `request` and `adjustments`. Both with `estimated_cost` where it is
  *   known. A video that was created before has `reused`.
+ * @param tasks What was sent for the tasks of this run.
  * @throws ServiceError when the creation failed, now or in an earlier try.
  */
 async function outputOf(
 	context: IExecuteFunctions,
 	video: PlannedVideo,
 	calls: PaidCalls<CreatedVideo>,
+	tasks: Map<string, string>,
 ): Promise<IDataObject> {
 	const { http, options, estimatedCost, plan } = video;
 	const { request, adjustments } = plan;
@@ -236,6 +239,9 @@ async function outputOf(
 			options,
 			async (port) => await createVideo(port, toSend, options.idleTimeoutMs),
 		);
+		const sent = JSON.stringify(request);
+		if ((tasks.get(task.task_id) ?? sent) !== sent) throw taskOfOther(task.task_id);
+		tasks.set(task.task_id, sent);
 		const changes = adjustments.length > 0 && { adjustments };
 		return { ...task, request, ...changes, ...cost, ...(attempt > 1 && { attempt }) };
 	});
@@ -254,6 +260,12 @@ async function outputOf(
 		...((isReused || !isToolRun(context)) && { request: sent }),
 		...(isReused && { reused: true }),
 	});
+}
+
+function taskOfOther(taskId: string): ServiceError {
+	const message = 'The service answered with the task of another video of this run';
+	const details = { outcomeUnknown: true, serviceMessage: taskId };
+	return new ServiceError('protocol', message, ['findMixingProxy', 'checkTask'], details);
 }
 
 /** Says in a hint below the output that videos are generated which nothing in the workflow waits for. */

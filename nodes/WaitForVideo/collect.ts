@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { emptyText, InputError } from '../client/errors';
+import { shown } from '../client/values';
 import { isUnknown, type TaskPoll } from '../client/video/poll/task';
 import { oneOf, onTable, PAGE, type Condition, type Row } from '../shared/ledger/dataTable';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
@@ -172,6 +173,9 @@ async function takeRows(context: IExecuteFunctions, account: string): Promise<re
 		taken.push(...(await onTable(context, TASK_TABLE, { set, where })));
 	}
 	const mine = taken.filter((row) => isOfHost(row, account));
+	const workflows = new Set(mine.map((row) => shown(row['workflow_name'])));
+	if (values.ledgerTasks === 'key' && workflows.size > 1)
+		hint(context, `Several workflows have a video of this key: ${named([...workflows])}`);
 	return [...new Map(mine.map((row) => [row['task_id'], row])).values()];
 }
 

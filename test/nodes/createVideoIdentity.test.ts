@@ -15,20 +15,20 @@ let tables: DataTables;
 let failures: Record<string, string>;
 /** Number of tasks so far. */
 let tasks: string[];
-/** The status of a task that was created. */
-let status: string;
+/** The status of a task that was created, and its ID if all have the same. */
+let [status, taskId]: [string, string?] = [''];
 
 beforeEach(async () => {
 	tables = dataTables();
 	failures = {};
 	tasks = [];
-	status = 'queued';
+	[status, taskId] = ['queued'];
 	server = await startScriptedServer((response, { path, body }) => {
 		const { prompt = '', task_id = '' } = body as Record<string, string>;
 		if (path === '/v1/videos/generations') {
 			const id = `task-${tasks.push(prompt)}`;
 			json(response, 200, {
-				task_id: id,
+				task_id: taskId ?? id,
 				status,
 				model: 'video-m1',
 				created_at: 5,
@@ -262,6 +262,35 @@ describe('where a key is the same', () => {
 		await create(ITEM, { ...KEYED, keyScope: 'project' });
 		const { outputs } = await create(ITEM, KEYED);
 		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
+	});
+});
+
+describe('a service that answers two requests with one task', () => {
+	const ONE = 'task of all';
+	beforeEach(() => {
+		taskId = ONE;
+	});
+
+	test('has not made the second video, as far as anybody knows', async () => {
+		const items = [{ prompt: 'A wedding' }, { prompt: 'A sofa' }];
+		const { outputs } = await create(
+			items,
+			{ concurrency: 1 },
+			{ onError: 'continueErrorOutput' },
+		);
+		expect(shownOf(outputs[0])).toStrictEqual([ONE]);
+		expect(shownOf(outputs[1])).toStrictEqual([
+			'The service answered with the task of another video of this run',
+		]);
+		expect(tables.rows).toMatchObject([
+			{ prompt: 'A wedding', task_id: ONE, status: 'queued' },
+			{ prompt: 'A sofa', status: 'sent' },
+		]);
+	});
+
+	test('may have made one for two equal requests', async () => {
+		const { outputs } = await create([{ prompt: 'A sofa' }, { prompt: 'A sofa' }]);
+		expect(shownOf(outputs[0])).toStrictEqual([ONE, ONE]);
 	});
 });
 

@@ -355,6 +355,17 @@ describe('tasks from the ledger', () => {
 		);
 	});
 
+	test('of one key in several workflows are said to be those of several', async () => {
+		const row = { idempotency_key: 'order 1', workflow_name: 'Adverts' };
+		tables.insert(TASK_TABLE, asked('a', row));
+		tables.insert(TASK_TABLE, asked('b', { ...row, workflow_name: 'Weddings' }));
+		const byKey = await collect({ ledgerTasks: 'key', idempotencyKey: 'order 1' });
+		expect(idsOf(byKey.outputs[0])).toStrictEqual(['a', 'b']);
+		expect(hintsOf(byKey)).toContain(
+			'Several workflows have a video of this key: Adverts, Weddings',
+		);
+	});
+
 	test('of two runs at the same moment one gets the task', async () => {
 		tables.insert(TASK_TABLE, asked('a'), asked('b'));
 		let random = 0;
