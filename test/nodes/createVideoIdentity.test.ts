@@ -16,13 +16,15 @@ let failures: Record<string, string>;
 /** Number of tasks so far. */
 let tasks: string[];
 /** The status of a task that was created, and its ID if all have the same. */
-let [status, taskId]: [string, string?] = [''];
+let status: string;
+let taskId: string | undefined;
 
 beforeEach(async () => {
 	tables = dataTables();
 	failures = {};
 	tasks = [];
-	[status, taskId] = ['queued'];
+	status = 'queued';
+	taskId = undefined;
 	server = await startScriptedServer((response, { path, body }) => {
 		const { prompt = '', task_id = '' } = body as Record<string, string>;
 		if (path === '/v1/videos/generations') {
