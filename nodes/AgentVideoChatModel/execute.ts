@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { addUsage } from '../client/chat/conversation';
-import { imagesInStream, type IsKnown } from '../client/chat/imagesAsLinks';
+import { imagesInStream, type IsKnown } from '../client/imagesAsLinks';
 import { checkMessages } from '../client/chat/messages';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { usageOf } from '../client/chat/result';

@@ -8,7 +8,7 @@ import { counted, oneLine, shown } from '../client/values';
 import { createVideo, type CreatedTask } from '../client/video/tasks';
 import type { Adjustment } from '../client/video/videoRequest';
 
-import { showFailedItems } from '../shared/chat/chatStream';
+import { showItems } from '../shared/chat/chatStream';
 import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { CallKind } from '../shared/ledger/call';
@@ -72,10 +72,9 @@ export async function createVideos(
 	const lost = new Set<Ending>(run.failsLater ? ['gone', 'failed'] : ['gone']);
 	const items = delivered.flatMap(({ item, ending }) => (lost.has(ending) ? [] : [item]));
 	if (!waits) hintUnattended(context, items);
-	showFailedItems(context, items);
 	const hasAll = items.length + gone.length === delivered.length;
 	if (hasAll && items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
-	return [items];
+	return [showItems(context, items)];
 }
 
 /**

@@ -8,7 +8,7 @@ import { oneLine, shown } from '../client/values';
 import { chatOf, isOfVisitor, keyOf } from '../shared/chat/identity';
 import type { CallKind } from '../shared/ledger/call';
 import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
-import { onTable, type Row, type Step, TableError } from '../shared/ledger/dataTable';
+import { onTable, type Row, type Step } from '../shared/ledger/dataTable';
 import { CALL_TABLE } from '../shared/ledger/taskTable';
 import { accountOf } from '../shared/run/credential';
 import { hint, n8nClock } from '../shared/run/nodeContext';
@@ -97,8 +97,7 @@ export async function openSession(
 
 	async function write(...steps: readonly Step[]): Promise<readonly Row[]> {
 		return await onTable(context, SESSION_TABLE, ...steps).catch((error: unknown) => {
-			if (!(error instanceof TableError)) throw error;
-			const problem = `cannot be remembered: ${error.message}`;
+			const problem = `cannot be remembered: ${(error as Error).message}`;
 			throw new InputError('Session', problem, NOT_REMEMBERED);
 		});
 	}
@@ -128,11 +127,8 @@ export async function openSession(
 		async remember(sessionId = '') {
 			if (sessionId === id || (sessionId === '' && id !== undefined)) return;
 			// The new row first: without one the key would be free.
-			const row = { ...owner, session_id: sessionId };
-			const steps =
-				sessionId === ''
-					? [{ remove: ofClaim }]
-					: [{ insert: [row] }, { remove: replaced }];
+			const stored = { insert: [{ ...owner, session_id: sessionId }] };
+			const steps = sessionId === '' ? [{ remove: ofClaim }] : [stored, { remove: replaced }];
 			// The reply is paid for: a failure here must not lose it.
 			await write(...steps).catch((error: unknown) => {
 				hint(context, errorLine(error as Error));

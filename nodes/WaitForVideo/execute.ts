@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { readResult, valueOf } from '../client/concurrency';
 import type { PollState } from '../client/video/poll/pollTasks';
 
-import { showFailedItems } from '../shared/chat/chatStream';
+import { showItems } from '../shared/chat/chatStream';
 import { ignoreAlwaysOutputData, isConnected } from '../shared/run/engine';
 import { isToolRun, n8nClock } from '../shared/run/nodeContext';
 import { checkNotRounded } from '../shared/run/parameters';
@@ -66,8 +66,7 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		forgetTasks(context);
 		return withLedger(outputs, collected);
 	});
-	showFailedItems(context, outputs.flat());
-	return outputs;
+	return outputs.map((items) => showItems(context, items));
 }
 
 /** Whether a failed video fails the node instead of leaving through the output Failed. */

@@ -1,3 +1,4 @@
+import { imagesAsLinksIn } from './imagesAsLinks';
 import { shorten, withoutUndefined, type JsonObject } from './json';
 
 /** Invalid input: a value or a connection that the user has to change. */
@@ -14,7 +15,7 @@ export class InputError extends Error {
 		problem: string,
 		readonly hint: string,
 	) {
-		super(`${field} ${problem}`);
+		super(imagesAsLinksIn(`${field} ${problem}`));
 	}
 }
 
@@ -142,7 +143,8 @@ export class ServiceError extends Error {
 		advice: Advice | readonly Advice[],
 		details: ErrorDetails = {},
 	) {
-		super(message, { cause: details.cause });
+		// It may quote a model, and a chat may show it.
+		super(imagesAsLinksIn(message), { cause: details.cause });
 		this.advice = [advice].flat();
 		this.details = withoutUndefined({
 			...details,

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { withDeadline, withRetryUntil } from '../../nodes/client/http/retry';
+import { startDeadline, withDeadline, withRetryUntil } from '../../nodes/client/http/retry';
 import type { Clock, HttpPort, HttpRequest } from '../../nodes/client/ports';
 import { fakeClock } from '../support/fakeClock';
 
@@ -66,7 +66,7 @@ test('after a pause that ended too late nothing is sent', async () => {
 test('a deadline without retries starts at once', async () => {
 	const clock = fakeClock();
 	const { http, leftMs } = busy([]);
-	const port = withDeadline(http, clock, 60_000);
+	const port = withDeadline(http, startDeadline(clock, 60_000));
 	await clock.sleep(5_000);
 	await port(REQUEST);
 	expect(leftMs).toStrictEqual([55_000]);

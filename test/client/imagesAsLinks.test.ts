@@ -1,4 +1,4 @@
-import { imagesAsLinks, imagesInStream } from '../../nodes/client/chat/imagesAsLinks';
+import { imagesAsLinks, imagesInStream } from '../../nodes/client/imagesAsLinks';
 import { knownHosts } from '../../nodes/client/http/publicUrl';
 
 const isKnown = knownHosts('https://api.example.com/v1', [

@@ -1,6 +1,6 @@
 import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
 import { modelCallerNode, packageNode, runWorkflow } from '../support/engine';
-import { chunk, reply, stream } from '../faults/answers';
+import { body, chunk, reply, stream } from '../faults/answers';
 import { answerWell } from '../faults/acts';
 import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { printMatrix } from './printMatrix';
@@ -150,6 +150,73 @@ describe.each(COLUMNS)('$title', ({ title, node, streaming }) => {
 		// What was paid for is kept as it was.
 		if (!isModel) expect(item!.json['content'] ?? item!.json['output']).toBe(said);
 		results.set(`${title} ${name}`, wanted === text ? 'drawn' : 'link');
+	});
+});
+
+const IMAGE = `![x](${AT})`;
+const LINK = `[x](${AT})`;
+const REFUSED = { content: null, refusal: `No ${IMAGE}` };
+const CALL = { name: 'show', arguments: `{"clip":"${IMAGE}"}` };
+const ASSIST = NODES.superAssistant;
+const VIDEO = { task_id: 'task-1', model: 'video-m1' };
+
+/** What else a chat shows than the text of a reply: its page draws a whole item that has no text. */
+const OTHERS: readonly [title: string, node: string, parameters: object, answer: object][] = [
+	['a refusal', 'chatCompletion', ASK, { message: REFUSED }],
+	['a refusal', 'functionCallingAgent', ASK, { message: REFUSED }],
+	['a refusal', 'superAssistant', ASSIST, { message: REFUSED }],
+	[
+		'a tool call that nobody has declared',
+		'chatCompletion',
+		ASK,
+		{
+			message: { content: null, tool_calls: [{ id: 'c', type: 'function', function: CALL }] },
+			finish_reason: 'tool_calls',
+		},
+	],
+	['a prompt', 'createVideo', { prompt: `A kite ${IMAGE}` }, { ...VIDEO, status: 'queued' }],
+	[
+		'a prompt that the service has changed',
+		'waitForVideo',
+		{ taskId: 'task-1', download: false },
+		{ ...VIDEO, status: 'completed', video_url: `${AT}.mp4`, enhanced_prompt: IMAGE },
+	],
+	[
+		'the reason of a failure',
+		'waitForVideo',
+		{ taskId: 'task-1', options: { onFailed: 'output' } },
+		{ ...VIDEO, status: 'failed', error_message: IMAGE },
+	],
+];
+
+describe.each(['continueRegularOutput', 'stopWorkflow'] as const)('On Error: %s', (onError) => {
+	test.each(OTHERS)('%s of %s', async (_title, node, parameters, answer) => {
+		await server.stop();
+		server = await startScriptedServer((response) => {
+			const { message, finish_reason = 'stop' } = answer as Record<string, unknown>;
+			const choices = [{ index: 0, message, finish_reason }];
+			answerWell(response, body(message === undefined ? answer : { choices }));
+		});
+		const isChat = 'message' in answer;
+		const values = { ...parameters, ...(isChat && { streaming: 'off' }) };
+		const nodes = [
+			chatTrigger('Chat'),
+			packageNode('Answer', node, { parameters: values, onError }),
+		];
+		const shown: string[] = [];
+		for (const streaming of [false, true]) {
+			const { run, chunks } = await runWorkflow(nodes, { Chat: [['Answer']] }, 'Chat', {
+				items: [{ chatInput: 'Hi' }],
+				credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+				streaming,
+			});
+			const [task] = run.data.resultData.runData['Answer']!;
+			const texts = chunks.map(({ content = '' }) => content);
+			// A chat that streams shows no item, and another one no error that stops the workflow.
+			shown.push(JSON.stringify(streaming ? texts : (task!.data?.['main'] ?? [])));
+		}
+		expect(shown.join('')).toContain(LINK);
+		expect(shown.join('')).not.toContain(IMAGE);
 	});
 });
 

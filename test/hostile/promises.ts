@@ -137,6 +137,14 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			"[id === 'none',",
 			'hostile/visitor',
 		],
+		[
+			'Anywhere in a message',
+			'nodes/shared/chat/identity.ts',
+			'Object.entries(sent).flat().some(sends)',
+			'false',
+			'hostile/visitor',
+			'names no session',
+		],
 	],
 	'A web page signs in to the demo, or uses the emulator': [
 		[
@@ -360,6 +368,14 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'details',
 		],
 		[
+			'No words of a database',
+			'nodes/shared/run/nodeErrors.ts',
+			"message.replace(/: The data table [^]*/, '')",
+			'message',
+			'hostile/visitor',
+			'words of the database',
+		],
+		[
 			'The answer of an agent is no tool call',
 			'nodes/shared/run/engine.ts',
 			'isToolOutput(node)(previousNodeOutput) && ',
@@ -428,28 +444,44 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 	'An image in a reply tells its host what the chat has': [
 		[
 			'Images become links',
-			'nodes/client/chat/imagesAsLinks.ts',
+			'nodes/client/imagesAsLinks.ts',
 			"return stays(plain, at + image.length, isKnown) ? image : '';",
 			'return image;',
 			'client/imagesAsLinks',
 		],
 		[
+			'In the words of an error',
+			'nodes/client/errors.ts',
+			'super(imagesAsLinksIn(message), {',
+			'super(message, {',
+			'hostile/images',
+			'refusal',
+		],
+		[
+			'In an item that a chat shows whole',
+			'nodes/shared/chat/chatStream.ts',
+			'toShown(item.json)',
+			'item.json',
+			'hostile/images',
+			'On Error',
+		],
+		[
 			'An entity in a host ends its name',
-			'nodes/client/chat/imagesAsLinks.ts',
+			'nodes/client/imagesAsLinks.ts',
 			'(?![^/?#]{0,4000}&)',
 			'',
 			'client/imagesAsLinks',
 		],
 		[
 			'As a tag',
-			'nodes/client/chat/imagesAsLinks.ts',
+			'nodes/client/imagesAsLinks.ts',
 			"return source === undefined ? image.replace('<', '&lt;') : `[image](<${source}>)`;",
 			'return image;',
 			'client/imagesAsLinks',
 		],
 		[
 			'Split over events',
-			'nodes/client/chat/imagesAsLinks.ts',
+			'nodes/client/imagesAsLinks.ts',
 			"BEGUN.exec(held.slice(-MAX_HELD))?.[0] ?? ''",
 			"''",
 			'client/imagesAsLinks',

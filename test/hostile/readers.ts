@@ -45,7 +45,7 @@ import {
 	withReply,
 } from '../../nodes/client/chat/result';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
-import { imagesAsLinks, imagesInStream } from '../../nodes/client/chat/imagesAsLinks';
+import { imagesAsLinks, imagesAsLinksIn, imagesInStream } from '../../nodes/client/imagesAsLinks';
 import { findMismatch, schemaProblem } from '../../nodes/client/chat/jsonSchema';
 import {
 	callProblem,
@@ -99,7 +99,7 @@ import { describeTasks, failedVideos } from '../../nodes/shared/wait/deliver';
 import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { maskIn, secretsOf } from '../../nodes/client/http/secrets';
-import { errorFacts, errorLine, toNodeError } from '../../nodes/shared/run/nodeErrors';
+import { errorFacts, errorLine, toNodeError, visitorMessage } from '../../nodes/shared/run/nodeErrors';
 import { checkNotRounded, unevaluatedText, isHollow } from '../../nodes/shared/run/parameters';
 
 /**
@@ -627,10 +627,12 @@ export const READERS: readonly Reader[] = [
 			return Promise.resolve();
 		});
 	}),
-	row('client/chat#imagesAsLinks', (text) => () => {
+	row('client#imagesAsLinks', (text) => () => {
 		const shown = imagesInStream(() => false);
 		return [imagesAsLinks(text, () => false), pieces(text).map((piece) => shown(piece))];
 	}),
+	row('client#imagesAsLinks', (text) => () => imagesAsLinksIn({ text }), 'in an item'),
+	row('shared/run#visitorMessage', (text) => () => visitorMessage(new Error(text))),
 	row('shared/chat#toChatNotice', (text) => () => toChatNotice(text)),
 	row('shared/run#unevaluatedText', (text) => () => unevaluatedText({ prompt: text })),
 	row(
@@ -828,7 +830,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'SuperAssistant#openSession',
 		'shared/chat#mapChats',
 		'shared/chat#finishReply',
-		'shared/chat#showFailedItems',
+		'shared/chat#showItems',
 		'shared/chat#askForReply',
 		'shared/files#hintMissingFiles',
 		'shared/chat#appField',

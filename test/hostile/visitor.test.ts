@@ -187,10 +187,18 @@ describe.each(COLUMNS)('$title', ({ type, inChat }) => {
 	});
 });
 
-test('a visitor names no session of the service', async () => {
-	const parameters = { ...ASSIST, session: 'id' };
-	const sent = { chatInput: 'Hi', sessionId: 'v', session_id: 's-of-another' };
-	const { run } = await talk('superAssistant', parameters, sent);
+test.each<[sessionId: string, sent: IDataObject]>([
+	['={{ $json.session_id }}', { session_id: 's-of-another' }],
+	['={{ $json.session_id }}', { session_id: '\u00a0s-of-another\n' }],
+	['={{ $json.session_id }}', { session_id: 4711 }],
+	['={{ $json.metadata.id }}', { metadata: { id: 's-of-another' } }],
+	['={{ $json.metadata.ids[0][0] }}', { metadata: { ids: [['s-of-another']] } }],
+	['={{ Object.keys($json.metadata)[0] }}', { metadata: { 's-of-another': true } }],
+	['={{ $json.chatInput.trim() }}', { chatInput: ' s-of-another ' }],
+])('a visitor names no session of the service: %s of %j', async (sessionId, sent) => {
+	const parameters = { ...ASSIST, session: 'id', sessionId };
+	const item = { chatInput: 'Hi', sessionId: 'v', ...sent };
+	const { run } = await talk('superAssistant', parameters, item);
 	expect(run.data.resultData.error!.message).toBe(
 		'Session ID was sent by the visitor of the chat',
 	);
@@ -235,6 +243,32 @@ test.each(FAILING)(
 			message: `${words}. Tell the owner of this chat`,
 		});
 		expect(JSON.stringify(task!.hints)).toMatch(/The service said: .*internal host db-7\.corp/);
+	},
+);
+
+test.each<[type: string, parameters: IDataObject, words: string]>([
+	['chatCompletion', { ...ASK, memory: 'chat' }, 'Memory cannot be read'],
+	['functionCallingAgent', { ...ASK, memory: 'chat' }, 'Memory cannot be read'],
+	['superAssistant', ASSIST, 'Session cannot be remembered'],
+	['superAssistant', { ...ASSIST, ...byKey }, 'Session cannot be remembered'],
+	[
+		'createVideo',
+		{ prompt: 'A kite', options: { idempotencyKey: 'kite-1' } },
+		'Idempotency Key cannot be kept',
+	],
+])(
+	'%s with %j gives a visitor no words of the database, which the execution keeps',
+	async (type, parameters, words) => {
+		tables.fails = () => 'no space on db-7.corp';
+		const item = { chatInput: 'Hi', sessionId: 'v' };
+		const { run } = await talk(type, parameters, item, 'continueRegularOutput');
+		const [task] = run.data.resultData.runData['Tested']!;
+		expect(task!.data!['main']![0]![0]!.json).toStrictEqual({
+			error: words,
+			message: `${words}. Tell the owner of this chat`,
+		});
+		expect(JSON.stringify(task!.hints)).toContain('no space on db-7.corp');
+		expect(server.requests).toHaveLength(0);
 	},
 );
 

@@ -48,9 +48,8 @@ export function knownHosts(baseUrl: string, named: readonly string[]): (url: str
 		if (!URL.canParse(text)) return false;
 		const { origin, protocol, host, hostname } = new URL(text);
 		const isNamed = (name: string) =>
-			name.startsWith('*.')
-				? hostname.endsWith(name.slice(1))
-				: [host, hostname].includes(name);
+			[host, hostname].includes(name) ||
+			(name.startsWith('*.') && hostname.endsWith(name.slice(1)));
 		return origin === own.origin || (/^https?:$/.test(protocol) && named.some(isNamed));
 	};
 }

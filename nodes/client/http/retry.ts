@@ -79,9 +79,8 @@ export interface CallLimits {
 	readonly limitMs: number;
 }
 
-/** Adds a total timeout to the requests of one call. It starts now: bytes that keep arriving do not extend it. */
-export function withDeadline(http: HttpPort, clock: Pick<Clock, 'now'>, limitMs: number): HttpPort {
-	const deadline = startDeadline(clock, limitMs);
+/** Adds a total timeout to the requests of one call: bytes that keep arriving do not extend it. */
+export function withDeadline(http: HttpPort, deadline: Deadline): HttpPort {
 	return async (request) => await http({ ...request, deadline });
 }
 
@@ -100,7 +99,7 @@ export async function withRetryUntil<T>(
 	mayRetry: () => boolean = () => true,
 ): Promise<T> {
 	const deadline = startDeadline(clock, limitMs);
-	const port: HttpPort = async (request) => await http({ ...request, deadline });
+	const port = withDeadline(http, deadline);
 	return await withRetry(
 		clock,
 		retry,

@@ -1,6 +1,6 @@
 import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
-import { imagesAsLinks, type IsKnown } from '../../client/chat/imagesAsLinks';
+import { imagesAsLinks, type IsKnown } from '../../client/imagesAsLinks';
 import { userMessage, withMore } from '../../client/chat/messages';
 import { usageOf, isDataUrl, structuredMedia } from '../../client/chat/result';
 import { splitCalls, toolCall } from '../../client/chat/toolCalls';

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { progressLine } from '../../client/chat/accumulator';
-import { imagesInStream } from '../../client/chat/imagesAsLinks';
+import { imagesAsLinksIn, imagesInStream } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
 import { settled } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
@@ -12,6 +12,7 @@ import { n8nService } from '../run/host';
 import { isToolRun } from '../run/nodeContext';
 import { toNodeError, visitorText } from '../run/nodeErrors';
 import { form } from '../form/form';
+import { isShown } from './identity';
 import { replyFields } from './properties';
 
 /** Sends text to the chat of this execution. */
@@ -142,13 +143,13 @@ export function showNotice(context: IExecuteFunctions, itemIndex: number, text: 
 	context.sendChunk('end', itemIndex);
 }
 
-/** Shows the failures of items that a video node continues with: nobody else does. */
-export function showFailedItems(
+/** The items of a video node as a chat shows them: all of their JSON, and while it streams those that have failed. */
+export function showItems(
 	context: IExecuteFunctions,
 	items: readonly INodeExecutionData[],
-): void {
-	if (!isLive(context)) return;
-	for (const [index, { json }] of items.entries()) {
+): INodeExecutionData[] {
+	for (const [index, { json }] of isLive(context) ? items.entries() : [])
 		if (typeof json['error'] === 'string') showNotice(context, index, json['error']);
-	}
+	const toShown = isShown(context) ? imagesAsLinksIn : <T>(json: T) => json;
+	return items.map((item) => ({ ...item, json: toShown(item.json) }));
 }

@@ -6,7 +6,7 @@ import {
 
 import type { Conversation } from '../../client/chat/conversation';
 import { readJsonReply, withJson, type JsonFormat } from '../../client/chat/jsonReply';
-import { imagesAsLinks, type IsKnown } from '../../client/chat/imagesAsLinks';
+import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
 import { toChatResult, usageOf } from '../../client/chat/result';
 import { sendChat, type SendOptions } from '../../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest } from '../../client/chat/types';
@@ -78,7 +78,9 @@ export async function finishReply(
  */
 function forChat(context: IExecuteFunctions, result: JsonObject, isKnown: IsKnown): JsonObject {
 	const { output: content } = result;
-	if (typeof content !== 'string' || context.isStreaming() || !isShown(context)) return result;
+	if (context.isStreaming() || !isShown(context)) return result;
+	// Without a text the chat shows all of it.
+	if (typeof content !== 'string' || content === '') return imagesAsLinksIn(result, isKnown);
 	const output = imagesAsLinks(content, isKnown);
 	return output === content ? result : { ...result, output, content };
 }

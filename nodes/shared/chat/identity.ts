@@ -76,7 +76,11 @@ export function keyOf(
 	return chatsOf(context, item).get(key) ?? `key ${nameOf(checkKey(key, label))}`;
 }
 
-/** Whether the visitor of the chat has sent this value, in any field. */
+/** Whether the visitor of the chat has sent this value, anywhere in a message, in any spelling that a field trims. */
 export function isOfVisitor(context: IExecuteFunctions, value: string): boolean {
-	return chatMessages(context).some(({ json }) => Object.values(json).includes(value));
+	const sends = (sent: unknown): boolean =>
+		typeof sent === 'object' && sent !== null
+			? Object.entries(sent).flat().some(sends)
+			: String(sent).trim() === value;
+	return chatMessages(context).some(({ json }) => sends(json));
 }

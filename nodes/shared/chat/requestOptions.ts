@@ -42,11 +42,9 @@ const { toolChoice, responseFormat, ...common } = optional({
 		(entered) => {
 			const all = [entered].flat().map((word) => shown(word ?? ''));
 			const words = all.filter((word) => word !== '');
-			const [problem, hint] = [
-				`has ${words.length} entries`,
-				`Enter at most ${MAX_STOP_WORDS}`,
-			];
-			rejectMistakes('Stop Words', [[words.length > MAX_STOP_WORDS, problem, hint]]);
+			const hint = `Enter at most ${MAX_STOP_WORDS}`;
+			const mistake = [words.length > MAX_STOP_WORDS, `has ${words.length} entries`] as const;
+			rejectMistakes('Stop Words', [mistake], hint);
 			return words.length === 0 ? undefined : words;
 		},
 	),

@@ -90,16 +90,11 @@ export function readSchema(
 	label: string,
 	kind: 'field' | 'parameter',
 ): JsonValue | undefined {
-	switch (define ?? 'fields') {
-		case 'fields':
-			return fieldsSchema(fields ?? [], label, kind);
-		case 'schema':
-			return readJson(schema ?? '{}', `${label}, its schema`);
-		case 'example':
-			return inferSchema(readJson(example ?? '{}', `${label}, its example`));
-		default:
-			return undefined;
-	}
+	if (define === 'schema') return readJson(schema ?? '{}', `${label}, its schema`);
+	if (define === 'example')
+		return inferSchema(readJson(example ?? '{}', `${label}, its example`));
+	const isByFields = (define ?? 'fields') === 'fields';
+	return isByFields ? fieldsSchema(fields ?? [], label, kind) : undefined;
 }
 
 const ALLOWED_HINT =

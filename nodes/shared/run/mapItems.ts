@@ -10,6 +10,7 @@ import {
 	inOneLine,
 	toNodeError,
 	visitorFacts,
+	visitorMessage,
 	visitorText,
 } from './nodeErrors';
 import { isToolRun, hint, eventLoopTurn, n8nClock } from './nodeContext';
@@ -87,8 +88,9 @@ export function failureJson(
 ): IDataObject {
 	const isShown = isInChat(context);
 	// n8n's chat shows the field `message`, or the whole item.
-	const message = isShown ? visitorText(error) : (error.description ?? error.message);
-	const failure = { error: error.message, message };
+	const failure = isShown
+		? { error: visitorMessage(error), message: visitorText(error) }
+		: { error: error.message, message: error.description ?? error.message };
 	const hasAll = hasDetails ?? !isShown;
 	if (hasAll) return { ...failure, details: errorFacts(cause) };
 	if (!isShown) return { ...failure, details: visitorFacts(cause) };

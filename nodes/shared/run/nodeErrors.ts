@@ -27,9 +27,12 @@ const ASK_OWNER = 'Tell the owner of this chat';
 /** What the visitor of a chat can do about an error of the service. */
 const visitorHints = new WeakMap<Error, string>();
 
-/** What happened, and what the visitor of a chat can do: the hint, and what the service said, are for the owner. */
+/** What happened, for the visitor of a chat: without the words of a database. */
+export const visitorMessage = ({ message }: Error) => message.replace(/: The data table [^]*/, '');
+
+/** The same, and what the visitor can do: the hint, and what the service said, are for the owner. */
 export function visitorText(error: NodeApiError | NodeOperationError): string {
-	return `${error.message}. ${visitorHints.get(error) ?? ASK_OWNER}`;
+	return `${visitorMessage(error)}. ${visitorHints.get(error) ?? ASK_OWNER}`;
 }
 
 /** Makes an error fit for a streaming chat, to which n8n sends the description. The owner finds it among the messages. */

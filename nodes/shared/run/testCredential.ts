@@ -5,7 +5,7 @@ import {
 	type INodeCredentialTestResult,
 } from 'n8n-workflow';
 
-import { InputError, type ServiceError } from '../../client/errors';
+import { InputError } from '../../client/errors';
 import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
 import { baseUrlHint } from '../../client/http/publicUrl';
 import { transportError } from '../../client/http/failures';
@@ -42,10 +42,7 @@ async function testCredential(
 		});
 		await Promise.race([poll(testPort(this, credential, end.signal)), late]);
 	} catch (error) {
-		const words =
-			error instanceof InputError
-				? errorLine(error)
-				: verdict(blocked(error) ?? transportError(error));
+		const words = verdict(error);
 		if (words !== '') return { status: 'Error', message: `${words}${asked}` };
 	} finally {
 		end.abort();
@@ -69,7 +66,9 @@ async function poll(http: HttpPort): Promise<void> {
 }
 
 /** What is wrong, as sentences; empty if the service rejected only the task ID, and so accepted the key. */
-function verdict(error: ServiceError): string {
+function verdict(thrown: unknown): string {
+	if (thrown instanceof InputError) return errorLine(thrown);
+	const error = blocked(thrown) ?? transportError(thrown);
 	const { status = 0, serviceMessage = '', serviceType } = error.details;
 	const isOwn = serviceType !== undefined && !ABOUT_PATH.test(serviceMessage);
 	if (isOwn && [400, 404].includes(status)) return '';

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { withDeadline } from '../../client/http/retry';
+import { startDeadline, withDeadline } from '../../client/http/retry';
 import { NO_COOLDOWN, type PollState, pollTasks } from '../../client/video/poll/pollTasks';
 import { pollSummary } from '../../client/video/poll/result';
 import { queryTask } from '../../client/video/tasks';
@@ -76,7 +76,7 @@ export async function poll(
 /** Asks the service for the status of a task, within a total timeout. */
 export async function askOnce(context: IExecuteFunctions, taskId: string): Promise<TaskReport> {
 	const { http } = await n8nService(context);
-	const timed = withDeadline(http, n8nClock(context), QUERY_TIMEOUT_MS);
+	const timed = withDeadline(http, startDeadline(n8nClock(context), QUERY_TIMEOUT_MS));
 	return await queryTask(timed, taskId, IDLE_TIMEOUT_MS);
 }
 

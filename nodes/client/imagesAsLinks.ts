@@ -67,6 +67,13 @@ export function imagesAsLinks(text: string, isKnown?: IsKnown): string {
 	});
 }
 
+/** A copy of JSON with `imagesAsLinks` in all its texts: a chat shows the whole item where it has no text to show. */
+export function imagesAsLinksIn<T>(json: T, isKnown: IsKnown = () => false): T {
+	const withLinks = (_name: string, value: unknown) =>
+		typeof value === 'string' ? imagesAsLinks(value, isKnown) : value;
+	return JSON.parse(JSON.stringify(json, withLinks)) as T;
+}
+
 /** Where a file begins whose end is still to come; -1 where none does. */
 function beginOfFile(text: string): number {
 	const last = [...text.matchAll(FILE_BEGUN)].at(-1);
