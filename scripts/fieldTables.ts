@@ -117,7 +117,7 @@ function variantsOf(properties: readonly INodeProperties[]) {
 		const inForm = all.filter((property) => !isForTools(property));
 		const variants = inForm.length === 0 ? all : inForm;
 		// The last variant is for a model entered by ID: its description names no model's own values.
-		return [variants.at(-1)!, variants.length > 1] as const;
+		return [variants.at(-1)!, variants.some(isOfModel)] as const;
 	});
 }
 
@@ -174,6 +174,10 @@ function describe({ description = '', type, options = [] }: INodeProperties): st
 function isForTools({ displayOptions }: INodeProperties): boolean {
 	return displayOptions?.show?.[TOOL] !== undefined;
 }
+
+/** Whether a field is shown for one model, or for those that are in no list. */
+const isOfModel = ({ displayOptions }: INodeProperties) =>
+	displayOptions?.hide?.['model'] !== undefined;
 
 const sentence = (text: string | undefined) => (text ?? '').replace(/(?<![.!?])$/, '.');
 

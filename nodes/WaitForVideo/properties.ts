@@ -1,6 +1,9 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
 import { displayed, fromAi, inTools, notInTools, property } from '../shared/form/fields';
 import {
+	changed,
 	changedAll,
 	choice,
 	count,
@@ -24,8 +27,11 @@ import type { WaitMode } from '../shared/wait/poll';
 const inNode = <F extends Fields>(fields: F, show: Readonly<Record<string, string[]>> = {}) =>
 	changedAll((property) => notInTools(displayed(property, { show })), fields);
 
-/** Hides what belongs to waiting where the node looks after the ledger. */
-const whereItWaits = { hide: { ledgerTasks: ['check', 'unanswered'] } };
+/** Hides what belongs to waiting where the node looks after the ledger. Twice: n8n's editor keeps what was chosen there before. */
+const whereItWaits = (property: INodeProperties) => [
+	displayed(property, { show: { tasks: ['input'] } }),
+	displayed(property, { show: { tasks: ['ledger'], ledgerTasks: ['all', 'key', 'workflow'] } }),
+];
 
 const runFields = {
 	maximumWait: maximumWaitField,
@@ -121,8 +127,8 @@ export const waitForm = form({
 		},
 		{ tasks: ['ledger'] },
 	),
-	...inNode({
-		waitMode: choice<WaitMode>('Wait Mode', {
+	waitMode: changed(
+		choice<WaitMode>('Wait Mode', {
 			noDataExpression: true,
 			choices: [
 				['Poll in Place', 'inPlace', 'Every few seconds. A restart ends the execution.'],
@@ -135,9 +141,9 @@ export const waitForm = form({
 			],
 			default: 'inPlace',
 			help: 'How to wait for videos that are still generating. In a streaming chat and with "Execute step", a node that is to suspend polls in place.',
-			displayOptions: whereItWaits,
 		}),
-	}),
+		(property) => whereItWaits(notInTools(property)),
+	),
 	waitUntilFinished: field(
 		inTools(
 			property('boolean', 'Wait Until Finished', {
@@ -153,7 +159,7 @@ export const waitForm = form({
 		// A text where the model leaves it out: the default of its expression.
 		(entered = true) => String(entered) !== 'false',
 	),
-	...changedAll((property) => displayed(property, whereItWaits), downloadFields),
+	...changedAll(whereItWaits, downloadFields),
 	options: options({
 		...runFields,
 		...fileFields,

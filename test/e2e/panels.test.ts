@@ -123,7 +123,7 @@ it(
 );
 
 it(
-	'a video has no list with one entry, and its result fits into a row of the table',
+	'a video has no list with one entry, its result fits into a row of the table, and Wait Mode is back after a look at the ledger',
 	async () => {
 		await inEditor('video', async ({ page, goTo, errors }) => {
 			const { client } = session;
@@ -151,6 +151,15 @@ it(
 			const row = output.locator('tbody tr').first();
 			await row.getByText(/completed [\d.]+ s/).waitFor();
 			expect((await row.boundingBox())!.height).toBeLessThan(200);
+
+			const fields = await labelsIn(page);
+			expect(fields).toContain('Wait Mode');
+			await choose(page, 'tasks', 'From the Task Ledger');
+			await choose(page, 'ledgerTasks', 'Check the Ledger');
+			await page.getByText('Wait Mode').waitFor({ state: 'detached' });
+			await choose(page, 'tasks', 'From Input');
+			await page.getByText('Wait Mode').waitFor();
+			expect(await labelsIn(page)).toStrictEqual(fields);
 			expect(errors).toStrictEqual([]);
 		});
 	},

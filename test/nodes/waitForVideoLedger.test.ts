@@ -555,11 +555,16 @@ test.each([
 	['unanswered', false],
 ])('with Which Tasks: %s the form has fields for waiting: %s', (ledgerTasks, expected) => {
 	const { description } = new WaitForVideo();
-	const values = { tasks: 'ledger', ledgerTasks, download: true };
-	const shown = description.properties
-		.filter((property) => NodeHelpers.displayParameter(values, property, null, description))
-		.map(({ name }) => name);
-	for (const name of ['waitMode', 'download', 'binaryProperty'])
-		expect(shown.includes(name)).toBe(expected);
-	expect(shown).toContain('options');
+	const shown = (tasks: string) => {
+		const values = { tasks, ledgerTasks, download: true };
+		return description.properties
+			.filter((property) => NodeHelpers.displayParameter(values, property, null, description))
+			.map(({ name }) => name);
+	};
+	for (const name of ['waitMode', 'download', 'binaryProperty']) {
+		expect(shown('ledger').includes(name)).toBe(expected);
+		// The editor keeps Which Tasks of somebody who goes back to Tasks: From Input.
+		expect(shown('input').filter((each) => each === name)).toStrictEqual([name]);
+	}
+	expect(shown('ledger')).toContain('options');
 });

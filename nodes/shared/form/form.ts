@@ -81,7 +81,7 @@ type Changed = INodeProperties | readonly INodeProperties[];
 
 /** The fields with other properties. */
 export function changedAll<F extends Fields>(
-	change: (property: INodeProperties) => INodeProperties,
+	change: (property: INodeProperties) => Changed,
 	declared: F,
 ): F {
 	return mapValues(declared, (each) => changed(each, change)) as F;
