@@ -198,11 +198,9 @@ export async function onRenamed(
 ): Promise<readonly Row[]> {
 	const own = tableIds.get(tableKey(context, schema));
 	const tables = await listTables(context, schema);
-	const rows: Row[] = [];
-	for (const { id, name } of tables)
-		if (id !== own && name !== schema.name)
-			rows.push(...(await runOn(context, id as string, schema, [step])));
-	return rows;
+	const renamed = tables.filter(({ id, name }) => id !== own && name !== schema.name);
+	const found = renamed.map(async ({ id }) => await runOn(context, id as string, schema, [step]));
+	return (await Promise.all(found)).flat();
 }
 
 const tableKey = (context: IExecuteFunctions, { name }: TableSchema) =>

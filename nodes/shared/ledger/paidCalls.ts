@@ -12,13 +12,14 @@ import { reserveCalls, type Limit } from './limit';
 import { attemptOf, isReservation, PROLONG_MS } from './paidCall';
 import { isRepeated, recall } from './recall';
 import { recognize } from './recognize';
-import { alreadyRetried, keyInUse, movedError, notKept, type ReservedFor } from './refusals';
+import { alreadyRetried, keyInUse, movedError, notKept } from './refusals';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
 export type PaidCalls<T extends object> = Awaited<ReturnType<typeof openCalls<T>>>;
 
 /**
- * Opens the paid calls of a run: finds out which of them an earlier try has made.
+ * Opens the paid calls of a run: finds out which of them an earlier try has made. The others it writes into the ledger
+ * before they are sent and after.
  *
  * Each call is kept twice. The call log in the node's state serves *Retry On Fail* and the retry of an execution that n8n
  * has saved. The ledger, a data table, also serves the retry of an execution that was killed, and a person. Where n8n has
@@ -35,86 +36,32 @@ export async function openCalls<T extends object>(
 	limit?: Limit,
 ) {
 	const run = await ledgerRun(context, kind, planned, isOn);
-	const { asked, known } = run;
+	const { asked, known, clock, origin, isRetry, log } = run;
 	const earlier = await recall(run);
 	const toSend = await reserveCalls(run, limit);
 	const option = limit === undefined ? 'Idempotency Key' : 'Limit Period';
-	const sender = callSender(run, toSend, concurrency, earlier.rows, option);
 	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
 	const locks = new Map(asked.map(({ item, lock }) => [item, lock]));
 	const left = new Map(toSend.map((call) => [call.item, call]));
 	const sentByLock = new Map<string, Promise<T>>();
-	return {
-		/** Whether the call of an item has to be sent. */
-		isNew: (item: number) => refusal === undefined && left.has(item),
-		/** Whether an earlier try has made the call of an item, so that its result costs nothing. */
-		isKnown: (item: number) => 'value' in (known.get(item) ?? {}),
-		/** Whether only the ledger has the call of an item, which an earlier try made. */
-		isFromLedger: (item: number) => earlier.fromLedger.has(item),
-		/**
-		 * Makes the call of an item, or takes it from an earlier try.
-		 *
-		 * @param send Gets how many videos its key has had with this one.
-		 *
-		 * @throws ServiceError as `send`; or where the outcome of an earlier try is unknown. InputError for an item that must not be
-		 *   sent, and then for all whose call is not known, unless the node continues on errors.
-		 */
-		async make(item: number, send: (attempt: number) => Promise<T>): Promise<Paid<T>> {
-			const found = known.get(item);
-			if (found !== undefined) return valueOf(found);
-			if (refusal !== undefined) throw refusal.error;
-			const lock = locks.get(item)!;
-			const call = left.get(item);
-			if (call === undefined) return { result: await sentByLock.get(lock)!, isReused: true };
-			const sent = sender.send(call, send);
-			sentByLock.set(lock, sent);
-			return { result: await sent, isReused: false };
-		},
-		/** Whether the service may have done the work of an item in this run. */
-		isSent: sender.isSent,
-		/** Writes what is left to the ledger. Call it however the run ends. */
-		close: sender.close,
-	};
-}
-
-/** Whether an item must not be sent: then a node that stops on errors sends nothing. */
-function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: InputError } {
-	return 'error' in known && known.error instanceof InputError;
-}
-
-/**
- * Sends calls, and writes each into the ledger before and after.
- *
- * @param earlierRows IDs of the rows of earlier tries.
- * @param option For what the calls are reserved, those that are.
- */
-function callSender<T extends object>(
-	run: LedgerRun<T>,
-	calls: readonly AskedCall[],
-	concurrency: number,
-	earlierRows: ReadonlySet<unknown>,
-	option: ReservedFor,
-) {
-	const { kind, clock, origin, isRetry, log } = run;
 	/** Items whose call another retry of this execution makes at this moment. */
 	const contested = new Set<number>();
 	const closed = new AbortController();
 	let writeError: unknown;
 	/** The items whose call was sent in this run, without those that certainly failed. */
 	const sent = new Set<number>();
-
 	const rivals = new Map<unknown, Row>();
 
 	/** A retry writes its calls before it looks for those of another one, so that of two at least one sees the other. */
 	function findRivals(rows: readonly Row[]): void {
 		for (const row of rows) {
 			const isOther = row['execution_id'] !== origin!.root && isRepeated(row, origin!);
-			if (isOther && !earlierRows.has(row['id']) && !isReservation(row))
+			if (isOther && !earlier.rows.has(row['id']) && !isReservation(row))
 				rivals.set(row['call'], row);
 		}
 		const hasPosition = !run.isTool && origin!.hasPosition;
-		const known = [...rivals.values()].map((row) => toKnown(kind, row, { hasPosition }));
-		for (const item of recognize(calls, known).keys()) contested.add(item);
+		const others = [...rivals.values()].map((row) => toKnown(kind, row, { hasPosition }));
+		for (const item of recognize(toSend, others).keys()) contested.add(item);
 	}
 
 	async function write(steps: readonly Step[]): Promise<void> {
@@ -137,58 +84,90 @@ function callSender<T extends object>(
 	}
 	const kept = settled(keepReserved());
 
-	const writer = origin && callWriter(calls, concurrency, clock, write);
+	const writer = origin && callWriter(toSend, concurrency, clock, write);
 
 	/** Why a call must not be sent, if so. */
 	function refusalOf({ item, replaces }: AskedCall, isStored: boolean): Error | undefined {
 		if (replaces.length > 0 && !isStored) return notKept(option, writeError, sent.size > 0);
 		if (contested.has(item)) return alreadyRetried();
 		// It would break off without having been sent, and nobody could tell.
-		if (run.context.getExecutionCancelSignal()?.aborted) return canceledError();
+		if (context.getExecutionCancelSignal()?.aborted) return canceledError();
 		return movedError(writeError);
 	}
 
-	return {
-		/** @throws ServiceError as `send`; InputError where the call is not sent. */
-		async send(asked: AskedCall, send: (attempt: number) => Promise<T>): Promise<T> {
-			const { row, source, replaces } = asked;
-			if (replaces.length > 0 && !run.isHeld())
-				throw option === 'Limit Period'
-					? notKept(option, new Error('the reservation has expired'))
-					: keyInUse();
-			const isStored = (await writer?.announce(asked)) === true;
-			const refusal = refusalOf(asked, isStored);
-			if (refusal !== undefined) {
+	/** @throws ServiceError as `send`; InputError where the call is not sent. */
+	async function sendCall(asked: AskedCall, send: (attempt: number) => Promise<T>): Promise<T> {
+		const { row, source, replaces } = asked;
+		if (replaces.length > 0 && !run.isHeld())
+			throw option === 'Limit Period'
+				? notKept(option, new Error('the reservation has expired'))
+				: keyInUse();
+		const isStored = (await writer?.announce(asked)) === true;
+		const problem = refusalOf(asked, isStored);
+		if (problem !== undefined) {
+			writer?.settle(asked);
+			throw problem;
+		}
+		const logged = { ...toCall(kind, row), source };
+		const sentAt = new Date(clock.now()).toISOString();
+		sent.add(asked.item);
+		const result = await send(attemptOf(row)).catch((error: unknown) => {
+			if (!isOutcomeUnknown(error)) {
+				sent.delete(asked.item);
 				writer?.settle(asked);
-				throw refusal;
+				throw error;
 			}
-			const logged = { ...toCall(kind, row), source };
-			const sentAt = new Date(clock.now()).toISOString();
-			sent.add(asked.item);
-			const result = await send(attemptOf(row)).catch((error: unknown) => {
-				if (!isOutcomeUnknown(error)) {
-					sent.delete(asked.item);
-					writer?.settle(asked);
-					throw error;
-				}
-				const failure = toFailure(error);
-				// A retry with the error of a canceled execution would count as canceled, too.
-				const isStopped = isCanceled(error);
-				log.keep({ ...logged, failure: isStopped ? interrupted(kind.table) : failure });
-				throw isStopped ? error : fromSaved(failure);
-			});
-			log.keep({ ...logged, result });
-			writer?.settle(asked, { ...row, ...kind.toRow(result), sent_at: sentAt });
-			return result;
+			const failure = toFailure(error);
+			// A retry with the error of a canceled execution would count as canceled, too.
+			const isStopped = isCanceled(error);
+			log.keep({ ...logged, failure: isStopped ? interrupted(kind.table) : failure });
+			throw isStopped ? error : fromSaved(failure);
+		});
+		log.keep({ ...logged, result });
+		writer?.settle(asked, { ...row, ...kind.toRow(result), sent_at: sentAt });
+		return result;
+	}
+
+	return {
+		/** Whether the call of an item has to be sent. */
+		isNew: (item: number) => refusal === undefined && left.has(item),
+		/** Whether an earlier try has made the call of an item, so that its result costs nothing. */
+		isKnown: (item: number) => 'value' in (known.get(item) ?? {}),
+		/** Whether only the ledger has the call of an item, which an earlier try made. */
+		isFromLedger: (item: number) => earlier.fromLedger.has(item),
+		/**
+		 * Makes the call of an item, or takes it from an earlier try.
+		 *
+		 * @param send Gets how many videos its key has had with this one.
+		 *
+		 * @throws ServiceError as `send`; or where the outcome of an earlier try is unknown. InputError for an item that must not be
+		 *   sent, and then for all whose call is not known, unless the node continues on errors.
+		 */
+		async make(item: number, send: (attempt: number) => Promise<T>): Promise<Paid<T>> {
+			const found = known.get(item);
+			if (found !== undefined) return valueOf(found);
+			if (refusal !== undefined) throw refusal.error;
+			const lock = locks.get(item)!;
+			const call = left.get(item);
+			if (call === undefined) return { result: await sentByLock.get(lock)!, isReused: true };
+			const result = sendCall(call, send);
+			sentByLock.set(lock, result);
+			return { result: await result, isReused: false };
 		},
+		/** Whether the service may have done the work of an item in this run. */
 		isSent: (item: number) => sent.has(item),
-		/** Writes what is left. */
+		/** Writes what is left to the ledger. Call it however the run ends. */
 		close: async () => {
 			closed.abort();
 			await kept;
-			if (calls.length > 0) await writer?.close(expiry(run));
+			if (toSend.length > 0) await writer?.close(expiry(run));
 		},
 	};
+}
+
+/** Whether an item must not be sent: then a node that stops on errors sends nothing. */
+function isRefusal<T>(known: Settled<Paid<T>>): known is { readonly error: InputError } {
+	return 'error' in known && known.error instanceof InputError;
 }
 
 /** When expired rows were removed last, in this process, by workflow and table. */

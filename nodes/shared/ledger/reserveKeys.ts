@@ -34,9 +34,7 @@ function toClaim(row: Row, nowMs: number, { retryOutcomeUnknown }: AskedCall): C
 	if (meaning === 'free' || meaning === 'again' || isIgnored) return [];
 	const held = row['status'] === 'claimed' ? 'claimed' : 'reserved';
 	const state = meaning === 'wait' ? held : 'settled';
-	return [
-		{ id: row['id'] as number, claim: (row['pending'] as string | null) ?? '', state, row },
-	];
+	return [{ id: row['id'] as number, claim: String(row['pending']), state, row }];
 }
 
 /**
