@@ -1,4 +1,4 @@
-import Ajv, { type ErrorObject } from 'ajv';
+import Ajv, { type ErrorObject, type ValidateFunction } from 'ajv';
 import { dirname, resolve } from 'node:path';
 import { isMap, LineCounter, parseDocument, type Document } from 'yaml';
 
@@ -19,7 +19,7 @@ interface Problem {
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, discriminator: true });
 const BASE64 = /^(?:(?:[\w+/-]\s*){4})*(?:(?:[\w+/-]\s*){2}(?:==)?|(?:[\w+/-]\s*){3}=?)?\s*$/;
 ajv.addFormat('base64', BASE64);
-const isScript = ajv.compile<Script>(SCRIPT_SCHEMA);
+let isScript: ValidateFunction<Script> | undefined;
 
 function problemOf(error: ErrorObject): Problem {
 	const path = error.instancePath
@@ -89,6 +89,8 @@ export function parseScript(text: string, file: string): ParsedScript {
 		fail(document.errors.map(({ pos: [offset], message }) => [offset, message]));
 
 	const script: unknown = document.toJS();
+	// With the first script: most emulators have none.
+	isScript ??= ajv.compile<Script>(SCRIPT_SCHEMA);
 	const problems = isScript(script)
 		? script.replies.flatMap(replyProblems)
 		: isScript.errors!.map(problemOf);
