@@ -11,12 +11,11 @@ import type { EmulatedService } from './service';
 export function authenticate({ headers: { authorization } }: FastifyRequest): Caller {
 	const caller = findCaller(authorization);
 	if (caller) return caller;
-	throw new HttpError(
-		401,
-		authorization === undefined
-			? 'Authentication failed: send the header Authorization: Bearer <API_KEY>.'
-			: 'Authentication failed: the API key is wrong.',
-	);
+	const isMissing = authorization === undefined;
+	const problem = isMissing
+		? 'send the header Authorization: Bearer <API_KEY>'
+		: 'the API key is wrong';
+	throw new HttpError(401, `Authentication failed: ${problem}.`);
 }
 
 /**

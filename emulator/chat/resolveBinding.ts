@@ -25,20 +25,13 @@ function findApp(
 	const app = APPS.find((row) => row.code === code);
 	if (!app) throw new HttpError(402, `The application ${code} does not exist.`);
 	if (app.onlyFor !== undefined && app.onlyFor !== caller) {
-		throw new HttpError(
-			403,
-			'No access: only its creator can call an unpublished application.',
-		);
+		const message = 'No access: only its creator can call an unpublished application.';
+		throw new HttpError(403, message);
 	}
 	const waitMs = app.access === 'rateLimited' ? busyApps.waitMs(code, clock.now()) : 0;
 	if (waitMs > 0) {
-		throw new HttpError(
-			429,
-			'The call-frequency limit of the application is exceeded. Retry later.',
-			{
-				'retry-after': String(Math.ceil(waitMs / 1000)),
-			},
-		);
+		const message = 'The call-frequency limit of the application is exceeded. Retry later.';
+		throw new HttpError(429, message, { 'retry-after': String(Math.ceil(waitMs / 1000)) });
 	}
 	return app;
 }

@@ -37,6 +37,13 @@ const parsed = (text: string): unknown => {
 	return value === undefined ? text || undefined : value;
 };
 
+/** The keys in a value, none if it is short: the whole, and what may be a key before an app code. */
+function keysIn(value: string): readonly string[] {
+	const key = value.replace(/^\w+ +/, '');
+	const ends = [...key.matchAll(/-/g)].flatMap(({ index }) => (index < 16 ? [] : index));
+	return key.length < 8 ? [] : [key, ...ends.map((end) => key.slice(0, end))];
+}
+
 /** Conditions by which the recorded answer is found again. */
 function conditionsFor(method: string, path: string, body: unknown): When {
 	const { text, model, app, stream, lastRole } = targetIn(body);
@@ -94,7 +101,8 @@ export async function startRecorder(options: RecorderOptions) {
 	const replies: ScriptedReply[] = [];
 	const save = (flag: 'w' | 'wx') => {
 		const text = scriptOf(`Recorded from ${new URL(upstream).origin}`, replies);
-		const masked = [...secrets].reduce((all, secret) => all.replaceAll(secret, MASK), text);
+		const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
+		const masked = longestFirst.reduce((all, secret) => all.replaceAll(secret, MASK), text);
 		writeFileSync(file, masked.replace(ANY_KEY, MASK), { flag, mode: 0o600 });
 	};
 	save('wx');
@@ -114,7 +122,7 @@ export async function startRecorder(options: RecorderOptions) {
 			([name]) => !OWN_HEADERS.test(name),
 		);
 		for (const [name, value] of [...sent, ...url.searchParams])
-			if (SECRET.test(name)) secrets.add(value.replace(/^\w+ +/, ''));
+			if (SECRET.test(name)) keysIn(value).forEach((key) => secrets.add(key));
 		const response = await fetch(url, {
 			method,
 			headers: { ...Object.fromEntries(sent), 'accept-encoding': 'identity' },

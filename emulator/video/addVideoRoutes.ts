@@ -75,9 +75,7 @@ export function addVideoRoutes(server: FastifyInstance, service: EmulatedService
 				const video = effectiveVideo(body, modelOf(body.model));
 				requireCredit(caller);
 				moderate('the prompt', body.prompt);
-				const references = [body.images, body.videos, body.audios].flatMap(
-					(urls) => urls ?? [],
-				);
+				const references = [body.images, body.videos, body.audios].flat();
 				moderate('a reference resource', references.join('\n'));
 
 				const script = scripts.find(request)?.reply.task;

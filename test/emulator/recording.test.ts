@@ -121,6 +121,25 @@ test('records what a service answers without the key, replays it, and reports ho
 	expect(differences).toMatch(/only in the emulator: usage\.total_tokens: number/);
 });
 
+test('masks a key also without its app code, and no short value of a name like that of a key', async () => {
+	const echo = createServer(({ headers }, response) => {
+		const error = { message: `No access for ${headers.authorization?.split(/ |-demo/)[1]}` };
+		response.writeHead(403, JSON_TYPE).end(JSON.stringify({ error, limit: 5 }));
+	});
+	await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
+	const { port } = echo.address() as AddressInfo;
+	const masked = `${file}.masked`;
+	const recorder = await startRecorder({ upstream: `http://127.0.0.1:${port}`, file: masked });
+	const [path, body] = chat('Hello');
+	const [, , answer] = await ask(recorder.url, [`${path}?max_tokens=5`, body], `${KEY}-demo-app`);
+	await recorder.stop();
+	echo.close();
+	expect(answer).toContain(`No access for ${KEY}"`);
+	const script = readFileSync(masked, 'utf8');
+	expect(script).toContain('No access for (key)');
+	expect(script).toContain('limit: 5');
+});
+
 test('names the service that cannot be reached', async () => {
 	const missing = `${file}.unreachable`;
 	const recorder = await startRecorder({ upstream: 'http://127.0.0.1:2', file: missing });

@@ -99,7 +99,12 @@ import { describeTasks, failedVideos } from '../../nodes/shared/wait/deliver';
 import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { maskIn, secretsOf } from '../../nodes/client/http/secrets';
-import { errorFacts, errorLine, toNodeError, visitorMessage } from '../../nodes/shared/run/nodeErrors';
+import {
+	errorFacts,
+	errorLine,
+	toNodeError,
+	visitorMessage,
+} from '../../nodes/shared/run/nodeErrors';
 import { checkNotRounded, unevaluatedText, isHollow } from '../../nodes/shared/run/parameters';
 
 /**
