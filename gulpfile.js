@@ -1,11 +1,11 @@
 const { execFile } = require('node:child_process');
-const { mkdir, rm, writeFile } = require('node:fs/promises');
+const { mkdir, readFile, rm, writeFile } = require('node:fs/promises');
 const { basename, dirname, join, posix } = require('node:path');
 const { Buffer } = require('node:buffer');
 const { Transform } = require('node:stream');
 const { promisify } = require('node:util');
 
-const { build: esbuild } = require('esbuild');
+const { build: esbuild, transform } = require('esbuild');
 const { dest, series, src } = require('gulp');
 
 const { n8n } = require('./package.json');
@@ -29,6 +29,18 @@ async function types() {
 	});
 }
 
+/** Short names in the libraries, whose sources are published: the package stays small. */
+const shortNames = {
+	name: 'short names',
+	setup(build) {
+		build.onLoad({ filter: /[/\\]node_modules[/\\].*\.js$/ }, async ({ path }) => {
+			const source = await readFile(path, 'utf8');
+			const { code } = await transform(source, { minify: true, legalComments: 'inline' });
+			return { contents: code };
+		});
+	},
+};
+
 /**
  * Bundles all nodes and the credential into one file, so that what they share is packed and loaded once, and writes the
  * files that n8n loads. The libraries are bundled; n8n provides n8n-workflow and its AI SDK. Their licenses are kept in a
@@ -43,6 +55,7 @@ async function bundle() {
 		outfile: join('dist', 'bundle.js'),
 		bundle: true,
 		metafile: true,
+		plugins: [shortNames],
 		external: ['n8n-workflow', '@n8n/ai-node-sdk'],
 		platform: 'node',
 		format: 'cjs',
