@@ -1,3 +1,4 @@
+// cspell:ignore skoid
 import { Readable } from 'node:stream';
 
 import { Container } from '@n8n/di';

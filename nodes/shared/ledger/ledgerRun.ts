@@ -20,6 +20,7 @@ const READS_MORE = /\$\(|\$(node|items|input|prevNode|binary|vars|env)\b/;
 
 /** Names of the parameters by which hosts sign a URL, or limit its time. Any other one may tell which file it is. */
 const SIGNING =
+	// cspell:disable-next-line
 	/^(x-(amz|goog|oss|cos)-.*|q-.*|_nc_.*|hdn.*|.*(token|signature|accesskeyid|accessid|credential)|(.*[-_])?(auth|sig|sign|nonce|timestamp)|auth[-_]key|tempauth|exp|expir.*|key-pair-id|policy|s[eiprstv]?|srt|sk(oid|tid|[estv])|spr|ex|is|hm|oh|oe|ts?|_)$/i;
 
 /** A hash of values, by default without what differs each time that a URL is signed. */

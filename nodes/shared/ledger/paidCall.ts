@@ -18,41 +18,36 @@ export const MAX_ATTEMPTS = 3;
 /** What a state means to another execution with the same key. */
 type Meaning = 'free' | 'wait' | 'report' | 'reuse' | 'again';
 
-/** A state: what it means, and what each event makes of it. */
-interface StateRow {
-	readonly toOthers: Meaning;
-	readonly next: Readonly<Record<string, State>>;
-}
-
 type State =
 	'none' | 'claimed' | 'reserved' | 'sent' | 'unknown' | 'open' | 'done' | 'rejected' | 'failed';
 
 /**
- * The states of a paid call, as its row in the ledger shows them; docs/architecture.md has them as a diagram. A call in the
- * state `none` has no row, or one that is void.
+ * The states of a paid call, as its row in the ledger shows them, and what each event makes of it: docs/architecture.md has
+ * them as a diagram. A call in the state `none` has no row, or one that is void.
  */
-export const STATES: Readonly<Record<State, StateRow>> = {
-	none: { toOthers: 'free', next: { 'has a key or a limit': 'claimed', 'has neither': 'sent' } },
-	claimed: {
-		toOthers: 'wait',
-		next: { 'is the first, within the limit': 'reserved', 'yields, expires': 'none' },
-	},
-	reserved: { toOthers: 'wait', next: { 'is sent': 'sent', 'is given back, expires': 'none' } },
-	sent: {
-		toOthers: 'wait',
-		next: { 'is answered': 'open', 'certainly fails': 'none', 'is not answered': 'unknown' },
-	},
-	unknown: {
-		toOthers: 'report',
-		next: { 'gets its task ID': 'open', 'is deleted, sent again': 'none' },
-	},
-	open: {
-		toOthers: 'reuse',
-		next: { 'is completed': 'done', fails: 'failed', 'is moderated': 'rejected' },
-	},
-	done: { toOthers: 'reuse', next: {} },
-	rejected: { toOthers: 'reuse', next: {} },
-	failed: { toOthers: 'again', next: { 'is tried again': 'claimed' } },
+export const STATES: Readonly<Record<State, Readonly<Record<string, State>>>> = {
+	none: { 'has a key or a limit': 'claimed', 'has neither': 'sent' },
+	claimed: { 'is the first, within the limit': 'reserved', 'yields, expires': 'none' },
+	reserved: { 'is sent': 'sent', 'is given back, expires': 'none' },
+	sent: { 'is answered': 'open', 'certainly fails': 'none', 'is not answered': 'unknown' },
+	unknown: { 'gets its task ID': 'open', 'is deleted, sent again': 'none' },
+	open: { 'is completed': 'done', fails: 'failed', 'is moderated': 'rejected' },
+	done: {},
+	rejected: {},
+	failed: { 'is tried again': 'claimed' },
+};
+
+/** What a call in each state means to another execution with the same key. */
+const TO_OTHERS: Readonly<Record<State, Meaning>> = {
+	none: 'free',
+	claimed: 'wait',
+	reserved: 'wait',
+	sent: 'wait',
+	unknown: 'report',
+	open: 'reuse',
+	done: 'reuse',
+	rejected: 'reuse',
+	failed: 'again',
 };
 
 /** The specification has no status for it: the same prompt would fail again. */
@@ -78,7 +73,7 @@ export function isReservation(row: Row): boolean {
 
 /** What the video of a row means to an execution with the same key. */
 export function meaningOf(row: Row, nowMs: number): Meaning {
-	const { toOthers } = STATES[stateOf(row, nowMs)];
+	const toOthers = TO_OTHERS[stateOf(row, nowMs)];
 	return toOthers === 'again' && attemptOf(row) >= MAX_ATTEMPTS ? 'reuse' : toOthers;
 }
 
