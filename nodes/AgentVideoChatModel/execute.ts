@@ -159,6 +159,7 @@ export function chatModel(
 		const options = { ...settings, stream: onDelta !== undefined, onDelta };
 		const chat = sendChat(n8nClock(context), http, options);
 		let request = toRequest(call);
+		const { messages } = request;
 		let usage: Usage | undefined;
 		for (let left = MAX_CORRECTIONS; ; left -= 1) {
 			const completion = judge(await chat(request), 'model');
@@ -168,7 +169,7 @@ export function chatModel(
 			const choice = completion.choices[0]!;
 			const prefix = `call_${stored.length + 1}`;
 			// The agent takes a repeated ID for answered, and asks again; the reply of another item would be restored by it.
-			const taken = [...stored, ...request.messages].flatMap(({ tool_calls: calls = [] }) =>
+			const taken = [...stored, ...messages].flatMap(({ tool_calls: calls = [] }) =>
 				calls.map(({ id }) => id),
 			);
 			const { asked } = splitCalls(choice.message, false, prefix, taken);

@@ -1,4 +1,5 @@
 import { completeChat } from '../../nodes/client/chat/completeChat';
+import type { ChatCompletion } from '../../nodes/client/chat/types';
 import { ServiceError } from '../../nodes/client/errors';
 import { axiosHttp } from '../support/axiosHttp';
 import { startScriptedServer } from '../support/scriptedServer';
@@ -262,6 +263,25 @@ describe('nothing of a response is lost', () => {
 				},
 			],
 		});
+	});
+
+	test('a tool call keeps what its service wants back', async () => {
+		const called = (extra: object) => ({
+			choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...extra }] } }],
+		});
+		const thought = (signature: string) => ({ extra_content: { google: { signature } } });
+		const head = { id: 'c', type: 'function', function: { name: 'a', arguments: '' } };
+		const chunks = [
+			called({ ...head, ...thought('si') }),
+			called({ function: { arguments: '{}' }, ...thought('gn') }),
+			{ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+		];
+		const { choices } = (await outcome(
+			chunks.map((chunk) => event(chunk)).join('') + DONE,
+		)) as ChatCompletion;
+		expect(choices[0]!.message.tool_calls).toStrictEqual([
+			{ ...head, function: { name: 'a', arguments: '{}' }, ...thought('sign') },
+		]);
 	});
 
 	test('an error beside an empty message', async () => {

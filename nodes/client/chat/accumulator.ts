@@ -11,7 +11,6 @@ import { oneLine, shown } from '../values';
 import { idText, objectsOf, toolCall } from './toolCalls';
 import {
 	endOf,
-	isReason,
 	type ChatCompletion,
 	type ChatDelta,
 	type Choice,
@@ -25,6 +24,8 @@ interface PartialCall {
 	id: string;
 	name: string;
 	arguments: string;
+	/** Its other fields, which some services want back, such as the signature of a thought. */
+	readonly more: JsonObject;
 	/** How often the arguments so far were parsed. */
 	parses: number;
 }
@@ -48,6 +49,8 @@ const EXCLUDED_FIELDS = new Set(['choices', 'extension']);
 const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'refusal', 'tool_calls', 'parts']);
 /** Fields of a choice that are not copied as they are. */
 const CHOICE_FIELDS = new Set(['index', 'delta', 'message', 'finish_reason', 'usage']);
+/** Fields of a tool call that are not copied as they are. */
+const CALL_FIELDS = new Set(['index', 'id', 'type', 'function']);
 /** Fields that have the same value in every fragment. */
 const CONSTANT_FIELDS = new Set(['role', 'id', 'type', 'index', 'name', 'format']);
 
@@ -156,7 +159,8 @@ function applyChoice(partial: PartialChoice, sent: JsonObject): Omit<ChatDelta, 
 	const { choice } = partial;
 	const { message } = choice;
 	const { finish_reason: reason, usage, delta, message: whole } = sent;
-	if (isReason(reason)) choice.finish_reason = reason;
+	// Some servers send one that says nothing with each chunk.
+	if (typeof reason === 'string' && !['', 'null'].includes(reason)) choice.finish_reason = reason;
 	if (isJsonObject(usage)) choice.usage = usage;
 
 	// Servers that do not stream a reply send it whole, as one event.
@@ -195,13 +199,21 @@ function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 		if ((index === undefined || isWhole) && isComplete(call)) call = undefined;
 	}
 	if (call === undefined) {
-		call = { index: index ?? calls.length, id: '', name: '', arguments: '', parses: 0 };
+		call = {
+			index: index ?? calls.length,
+			id: '',
+			name: '',
+			arguments: '',
+			more: {},
+			parses: 0,
+		};
 		calls.push(call);
 		latest.set(call.index, call);
 	}
 	partial.current = call;
 	if (call.id === '') call.id = id;
 	latest.set(call.id, call);
+	mergeFields(call.more, fragment, CALL_FIELDS, 'fragments');
 	if (isNamed && call.name === '') call.name = name;
 	call.arguments += shown(args ?? '');
 }
@@ -237,7 +249,7 @@ function toChoice(
 	// Beside executed calls, those of the model are requested only if the finish reason says so.
 	const asked = (hasRun && reason !== 'tool_calls' ? [] : calls)
 		.toSorted(byIndex)
-		.map(({ id, name, arguments: args }) => toolCall(id, name, args));
+		.map(({ id, name, arguments: args, more }) => ({ ...more, ...toolCall(id, name, args) }));
 	const text = message.content ?? '';
 	const content = text === '' && asked.length > 0 ? null : text;
 	const tool_calls = [...ran, ...asked];

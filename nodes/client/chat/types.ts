@@ -69,34 +69,21 @@ export interface Choice {
 /** How a reply ended: as a whole, at a maximum length, at a filter, by a failure, or for a reason that nobody lists. */
 export type End = 'whole' | 'length' | 'filter' | 'failure' | 'unknown';
 
-/** Values of a finish reason that say nothing: some servers send them with each chunk of a stream. */
-const NO_REASONS = ['', 'null', 'undefined'];
 /** Those that announce tool calls. */
-const CALLING = ['tool_calls', 'function_call', 'tool_use'];
+export const CALLS: readonly string[] = ['tool_calls', 'function_call', 'tool_use'];
 /** What a finish reason says (spec 3.2), also those of other servers. Some end a reply with `stop` or nothing whatever is in it. */
 const REASONS: Readonly<Record<Exclude<End, 'unknown'>, readonly string[]>> = {
-	whole: [...NO_REASONS, ...CALLING, 'stop', 'end_turn', 'eos', 'eos_token', 'stop_sequence'],
+	whole: ['', 'null', 'stop', 'end_turn', 'eos', 'eos_token', 'stop_sequence', ...CALLS],
 	length: ['length', 'max_tokens', 'model_length', 'model_context_window_exceeded'],
 	filter: ['content_filter', 'sensitive', 'safety'],
 	failure: ['error', 'network_error', 'insufficient_system_resource'],
 };
 
-const lowerCase = (finishReason: unknown) => String(finishReason).toLowerCase();
-
 /** How a reply with this finish reason ended. Only one that ended as a whole has tool calls that can be run. */
 export function endOf(finishReason: unknown): End {
+	const reason = String(finishReason ?? '').toLowerCase();
 	const ends = Object.keys(REASONS) as (keyof typeof REASONS)[];
-	return ends.find((end) => REASONS[end].includes(lowerCase(finishReason))) ?? 'unknown';
-}
-
-/** Whether a chunk with this finish reason is the last one of a reply. */
-export function isReason(finishReason: unknown): finishReason is string {
-	return typeof finishReason === 'string' && !NO_REASONS.includes(lowerCase(finishReason));
-}
-
-/** Whether a finish reason says that the reply has tool calls. */
-export function announcesCalls(finishReason: unknown): boolean {
-	return CALLING.includes(lowerCase(finishReason));
+	return ends.find((end) => REASONS[end].includes(reason)) ?? 'unknown';
 }
 
 /** A non-streamed chat body, or a stream accumulated into the same form (spec 2.4 to 2.6). */

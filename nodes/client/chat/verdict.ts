@@ -3,7 +3,7 @@ import { asJson } from '../json';
 import { isBlank, oneLine } from '../values';
 import { findMedia, withoutThought, withReply } from './result';
 import { splitCalls } from './toolCalls';
-import { announcesCalls, endOf, type ChatCompletion, type End } from './types';
+import { CALLS, endOf, type ChatCompletion, type End } from './types';
 
 /** Who takes a reply. An assistant has run all tool calls of its reply itself (spec 2.7). */
 export type Taker = 'reply' | 'assistant' | 'agent' | 'model';
@@ -51,7 +51,7 @@ function factsOf(reply: ChatCompletion, taker: Taker) {
 	const { asked, ran } = splitCalls(message, taker === 'assistant');
 	const text = withoutThought(message.content ?? '');
 	// An assistant has run them, whether it tells them or not.
-	const isAnnounced = taker !== 'assistant' && announcesCalls(reason);
+	const isAnnounced = taker !== 'assistant' && CALLS.includes(String(reason).toLowerCase());
 	const isText = (taker === 'agent' || taker === 'model') && CALL_AS_TEXT.test(text);
 	const hasRun = ran.length > 0;
 	return {
