@@ -24,10 +24,15 @@ test.each([
 	expect(imagesAsLinks(`![a](${url})`, isKnown)).toBe(`${stays ? '!' : ''}[a](${url})`);
 });
 
-test('a host with a port is that port alone', () => {
-	const isOfPort = knownHosts('https://api.example.com', ['files.example.com:8080']);
-	expect(isOfPort('http://files.example.com:8080/a')).toBe(true);
-	expect(isOfPort('http://files.example.com/a')).toBe(false);
+test.each([
+	['files.example.com:8080', 'http://files.example.com:8080/a', true],
+	['files.example.com:8080', 'http://files.example.com/a', false],
+	['files.example.com:443', 'https://files.example.com/a', true],
+	['files.example.com:443', 'https://files.example.com:443/a', true],
+	['files.example.com:443', 'http://files.example.com/a', false],
+	['files.example.com:80', 'http://files.example.com/a', true],
+])('the host %s with its port has %s: %s', (name, url, isOfPort) => {
+	expect(knownHosts('https://api.example.com', [name])(url)).toBe(isOfPort);
 });
 
 test('a stream holds back only what may begin an image', () => {

@@ -46,9 +46,11 @@ export function knownHosts(baseUrl: string, named: readonly string[]): (url: str
 	const own = new URL(baseUrl);
 	return (text) => {
 		if (!URL.canParse(text)) return false;
-		const { origin, protocol, host, hostname } = new URL(text);
+		const { origin, protocol, hostname, port } = new URL(text);
+		// A URL is read without the port that its protocol has by default.
+		const withPort = `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`;
 		const isNamed = (name: string) =>
-			[host, hostname].includes(name) ||
+			[hostname, withPort].includes(name) ||
 			(name.startsWith('*.') && hostname.endsWith(name.slice(1)));
 		return origin === own.origin || (/^https?:$/.test(protocol) && named.some(isNamed));
 	};
