@@ -2,6 +2,7 @@ import type { IDataObject, INode, ISupplyDataFunctions } from 'n8n-workflow';
 
 import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
+import { isShown } from '../../nodes/shared/chat/identity';
 import { axiosHttp } from '../support/axiosHttp';
 import {
 	events,
@@ -70,6 +71,10 @@ async function collect(chunks: AsyncIterable<SdkChunk>): Promise<SdkChunk[]> {
 	for await (const chunk of chunks) all.push(chunk);
 	return all;
 }
+
+test('a sub-node of n8n 2.20, whose context does not tell whether a response is streamed, works', () => {
+	expect(isShown({} as ISupplyDataFunctions)).toBe(false);
+});
 
 test('every kind of message is sent in the form of the service', async () => {
 	script = replies({ content: 'Yes' });

@@ -30,9 +30,11 @@ function chatMessages(context: IExecuteFunctions): INodeExecutionData[] {
 
 /** Whether somebody in n8n's chat, or before a streamed response, reads the texts of this execution. */
 export function isShown(context: NodeContext): boolean {
-	// n8n's type of a sub-node lacks what its context has.
-	const node = context as IExecuteFunctions;
-	return node.isStreaming() || chatMessages(node).length > 0;
+	// n8n's type of a sub-node lacks what its context has. That of n8n 2.20 has no such method.
+	const { isStreaming } = context as Partial<IExecuteFunctions>;
+	return (
+		isStreaming?.call(context) === true || chatMessages(context as IExecuteFunctions).length > 0
+	);
 }
 
 /** What is sent as `sessionId`, which a visitor may have chosen: in the item, and in the chat, null where it has none. */
