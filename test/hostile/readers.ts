@@ -42,6 +42,7 @@ import {
 	structuredMedia,
 	toChatResult,
 	usageOf,
+	withoutThought,
 	withReply,
 } from '../../nodes/client/chat/result';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
@@ -632,6 +633,7 @@ export const READERS: readonly Reader[] = [
 			return Promise.resolve();
 		});
 	}),
+	row('client/chat#withoutThought', (text) => () => withoutThought(`<think>${text}`)),
 	row('client#imagesAsLinks', (text) => () => {
 		const shown = imagesInStream(() => false);
 		return [imagesAsLinks(text, () => false), pieces(text).map((piece) => shown(piece))];
