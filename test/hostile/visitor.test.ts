@@ -195,6 +195,8 @@ test.each<[sessionId: string, sent: IDataObject]>([
 	['={{ $json.metadata.ids[0][0] }}', { metadata: { ids: [['s-of-another']] } }],
 	['={{ Object.keys($json.metadata)[0] }}', { metadata: { 's-of-another': true } }],
 	['={{ $json.chatInput.trim() }}', { chatInput: ' s-of-another ' }],
+	['={{ $json.chatInput.split(" ")[1] }}', { chatInput: 'Continue s-of-another please' }],
+	['={{ JSON.parse($json.chatInput).id }}', { chatInput: '{"id":"s-of-another"}' }],
 ])('a visitor names no session of the service: %s of %j', async (sessionId, sent) => {
 	const parameters = { ...ASSIST, session: 'id', sessionId };
 	const item = { chatInput: 'Hi', sessionId: 'v', ...sent };

@@ -78,11 +78,11 @@ export function keyOf(
 	return chatsOf(context, item).get(key) ?? `key ${nameOf(checkKey(key, label))}`;
 }
 
-/** Whether the visitor of the chat has sent this value, anywhere in a message, in any spelling that a field trims. */
+/** Whether the visitor of the chat has sent this value, anywhere in a message: an expression may take it out of a text. */
 export function isOfVisitor(context: IExecuteFunctions, value: string): boolean {
 	const sends = (sent: unknown): boolean =>
 		typeof sent === 'object' && sent !== null
 			? Object.entries(sent).flat().some(sends)
-			: String(sent).trim() === value;
+			: String(sent).includes(value);
 	return chatMessages(context).some(({ json }) => sends(json));
 }
