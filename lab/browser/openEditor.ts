@@ -32,6 +32,8 @@ export async function openEditor(
 	const answer = await context.request.post(`${url}/rest/login`, {
 		headers: { 'browser-id': BROWSER_ID },
 		data: { emailOrLdapLoginId: OWNER.email, password: OWNER.password },
+		// The connection may be one of an earlier page, which n8n closes just now.
+		maxRetries: 2,
 	});
 	if (!answer.ok()) {
 		await opened.close();

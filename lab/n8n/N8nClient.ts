@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import axios, { type AxiosInstance, type AxiosResponse, type Method } from 'axios';
@@ -103,6 +104,8 @@ export class N8nClient {
 			proxy: false,
 			timeout: 60_000,
 			validateStatus: () => true,
+			// n8n may close an idle connection just when it is used again.
+			httpAgent: new Agent({ keepAlive: false }),
 			// n8n binds a session to the ID of the browser that signed in.
 			headers: { 'browser-id': 'n8n-lab' },
 		});

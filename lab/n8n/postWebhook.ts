@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +8,8 @@ import axios, { type ResponseType } from 'axios';
 /** The webhook of a workflow answers 404 for a moment after activation. */
 const REGISTRATION_LIMIT_MS = 60_000;
 const ANSWER_LIMIT_MS = 120_000;
+/** A new connection for each request: n8n may close an idle one just when it is used again. */
+const httpAgent = new Agent({ keepAlive: false });
 
 export interface WebhookAnswer<T> {
 	readonly data: T;
@@ -30,6 +33,7 @@ export async function postWebhook<T>(
 		const sentAtMs = Date.now();
 		const { status, data } = await axios.post<T>(url, body, {
 			proxy: false,
+			httpAgent,
 			responseType,
 			timeout: limitMs,
 			validateStatus: () => true,

@@ -119,7 +119,9 @@ export async function onCommunityNodes(
 				await card.waitFor({ state: 'detached' });
 			},
 			descriptions: async () => {
-				const answer = await page.context().request.get(`${url}/types/nodes.json`);
+				// n8n may close an idle connection just when it is used again.
+				const { request } = page.context();
+				const answer = await request.get(`${url}/types/nodes.json`, { maxRetries: 2 });
 				return await answer.text();
 			},
 		});
