@@ -8,7 +8,7 @@ import {
 	replyOptions,
 } from '../shared/chat/properties';
 import { callFields, requestFields } from '../shared/chat/requestOptions';
-import { formatFields } from '../shared/chat/responseFormat';
+import { formatFields } from '../shared/chat/schemaForm';
 import { batchingField, chatRetryField } from '../shared/form/callOptions';
 import { choice, form, options } from '../shared/form/form';
 

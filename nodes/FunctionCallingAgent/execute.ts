@@ -3,19 +3,14 @@ import type { EngineResponse, IExecuteFunctions, NodeOutput } from 'n8n-workflow
 import { applyReply, openCalls, type Conversation } from '../client/chat/conversation';
 import { progressLine } from '../client/chat/accumulator';
 import { laterToolChoice } from '../client/chat/requestFields';
+import { judge } from '../client/chat/verdict';
 import { mapConcurrent } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
-import {
-	isLive,
-	showReply,
-	toChatNotice,
-	withChatStream,
-	type SendText,
-} from '../shared/chat/chatStream';
-import { askForReply, finishReply } from '../shared/chat/finishReply';
+import { askForReply } from '../shared/chat/askForReply';
+import { isLive, toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
+import { finishReply } from '../shared/chat/finishReply';
 import { rememberInOrder } from '../shared/chat/memory';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
-import { n8nService } from '../shared/run/host';
 import { lastRunMark, postponeLastRun } from '../shared/run/lastRun';
 import { stoppingError } from '../shared/run/mapItems';
 import { nodeState, eventLoopTurn } from '../shared/run/nodeContext';
@@ -98,13 +93,11 @@ async function ask(
 	const conversation = slot.conversation!;
 	const { tools = [], fallbacks, format } = slot;
 	const send = async (sendText?: SendText) => {
-		const { http } = await n8nService(context);
 		const later = conversation.rounds === 0 ? {} : laterToolChoice(slot.request!);
 		const toolFields = tools.length === 0 ? { tool_choice: undefined } : { tools, ...later };
 		const request = { ...slot.request, ...toolFields, messages: conversation.messages };
-		const onDelta = showReply(sendText, { reasoning: settings.streaming === 'reasoning' });
-		const options = { ...settings, node: 'agent', format, fallbacks, onDelta } as const;
-		const completion = await askForReply(context, http, request, options);
+		const options = { ...settings, format, fallbacks, sendText };
+		const completion = judge(await askForReply(context, request, 'agent', options), 'agent');
 		const next = applyReply(conversation, completion, tools, settings.limits);
 		for (const { name } of settings.streaming === 'text' ? [] : openCalls(next)) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
@@ -115,7 +108,7 @@ async function ask(
 		const keep = (ended: Conversation) => {
 			slot.ended = ended;
 		};
-		const reply = { ...slot, media: settings.media, conversation: next, keep };
+		const reply = { ...slot, options: settings.options, conversation: next, keep };
 		if (phase.kind === 'answered')
 			slot.answer = await finishReply(context, completion, 'agent', reply);
 		else if (phase.kind === 'stopped') keep(next);

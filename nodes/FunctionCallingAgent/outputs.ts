@@ -6,7 +6,7 @@ import { asJson, parseJson } from '../client/json';
 import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
 import { isLive } from '../shared/chat/chatStream';
-import { setCustomData } from '../shared/chat/finishReply';
+import { setCustomData } from '../shared/chat/askForReply';
 import { engineOf, FIRST_TOOL, isConnected, isInChat } from '../shared/run/engine';
 import { lastRunMark, planLastRun, plannedMarks } from '../shared/run/lastRun';
 import { triesOf, hint } from '../shared/run/nodeContext';

@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import {
 	bindingFields,
 	inputFields,
@@ -9,11 +7,9 @@ import {
 	replyFields,
 	replyOptions,
 } from '../shared/chat/properties';
-import { toMedia } from '../shared/chat/replyMedia';
 import { agentRequestFields, callFields } from '../shared/chat/requestOptions';
-import { formatFields } from '../shared/chat/responseFormat';
-import { schemaFields, type SchemaEntry } from '../shared/chat/schemaForm';
-import { chatRetryField, concurrencyField, readCall } from '../shared/form/callOptions';
+import { formatFields, schemaFields, type SchemaEntry } from '../shared/chat/schemaForm';
+import { chatRetryField, concurrencyField } from '../shared/form/callOptions';
 import { choice, count, entries, form, json, notice, options, text } from '../shared/form/form';
 
 const EXAMPLE_SCHEMA =
@@ -152,18 +148,16 @@ export const agentForm = form({
  * The settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. n8n
  * evaluates them for its first item, and they apply to all.
  */
-export function toSettings(context: IExecuteFunctions, values: ReturnType<typeof agentForm.read>) {
+export function toSettings(values: ReturnType<typeof agentForm.read>) {
 	const { options, streaming, maximumRequests } = values;
 	const { maxRounds, maxCalls } = options;
 	return {
 		limits: { maxRounds, maxCalls, maxRepeats: MAX_REPEATS },
 		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
 		allAtOnce: values.runCalls === 'allAtOnce',
-		stream: streaming !== 'off',
 		streaming,
 		concurrency: options.concurrency,
-		media: toMedia(options),
-		...readCall(context, options),
+		options,
 		maximumRequests,
 	};
 }

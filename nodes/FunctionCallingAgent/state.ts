@@ -3,7 +3,6 @@ import type { IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-wor
 import {
 	closeOpenCalls,
 	openCalls,
-	startConversation,
 	type CallRecord,
 	type Conversation,
 } from '../client/chat/conversation';
@@ -11,10 +10,8 @@ import { settled } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
 import { isLive, showNotice } from '../shared/chat/chatStream';
-import { memoryKeyOf, recall } from '../shared/chat/memory';
-import { readMessages } from '../shared/chat/messages';
-import { boundFields, toFallbacks } from '../shared/chat/requestOptions';
-import { toJsonFormat } from '../shared/chat/responseFormat';
+import { memoryKeyOf } from '../shared/chat/memory';
+import { readQuestion } from '../shared/chat/messages';
 import { isSingleOutput, stopOnError } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
@@ -89,7 +86,7 @@ export async function beginBatch(
 	try {
 		// Before the fields: without a credential all of them fail.
 		await n8nService(context);
-		const settings = toSettings(context, agentForm.read(context, slots[0]!.item));
+		const settings = toSettings(agentForm.read(context, slots[0]!.item));
 		const isBounded = settings.maximumRequests > 0;
 		checkReturns(returns, isBounded);
 		const toolNodes = await readToolNodes(context);
@@ -116,17 +113,13 @@ export async function beginBatch(
 
 /** The fields of an item. */
 async function readSlot(context: IExecuteFunctions, item: number, toolNodes: ToolNodes) {
-	const service = await n8nService(context);
 	const { declarations, nodes } = toolNodes;
 	const values = agentForm.read(context, item);
-	const { output, options } = values;
+	const { output } = values;
 	const own = readTools(values, toolNodes);
-	const request = boundFields(values, service);
-	const asked = readMessages(context, item, service, values);
 	const key = memoryKeyOf(context, item, values);
-	const format = toJsonFormat(values);
-	const { messages, memory } = await recall(context, key, options.memoryMessages, asked);
 	return {
+		...(await readQuestion(context, item, key, values)),
 		/** The fields of the item, for the expressions of connected tool nodes; empty if there are none. */
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
 		/** Those that run in branches, then those of the connected tool nodes. */
@@ -138,15 +131,6 @@ async function readSlot(context: IExecuteFunctions, item: number, toolNodes: Too
 		output,
 		/** Whether the outcome has all of the conversation. */
 		hasDetails: output !== 'simple',
-		/** The request without its messages. */
-		request,
-		/** What it is sent to in turn if it is rejected. */
-		fallbacks: toFallbacks(values, options.retries.fallbacks, service),
-		/** The format of the answer; undefined for a text. */
-		format,
-		/** What remembers the conversation, if anything. */
-		memory,
-		conversation: startConversation(messages),
 	};
 }
 

@@ -1,26 +1,23 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { withJson } from '../client/chat/jsonReply';
 import { userMessage } from '../client/chat/messages';
-import { askAssistant, withRetries, type Chat } from '../client/chat/sendChat';
-import type { ChatCompletion, ChatRequest } from '../client/chat/types';
+import { askAssistant } from '../client/chat/sendChat';
+import type { ChatCompletion } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
 import { readResult, settled, valueOf } from '../client/concurrency';
 import { emptyText, ServiceError } from '../client/errors';
 import { shorten } from '../client/json';
-import { mapChats, showReply, type SendText } from '../shared/chat/chatStream';
-import { finishReply, reportCall } from '../shared/chat/finishReply';
+import { askForReply } from '../shared/chat/askForReply';
+import { mapChats, type SendText } from '../shared/chat/chatStream';
+import { finishReply } from '../shared/chat/finishReply';
 import { itemsInOrder } from '../shared/chat/memory';
 import { imageUrls } from '../shared/chat/messages';
-import { toMedia } from '../shared/chat/replyMedia';
-import { appField, optionalFields, requestQuota } from '../shared/chat/requestOptions';
-import { toJsonFormat } from '../shared/chat/responseFormat';
-import { readCall } from '../shared/form/callOptions';
+import { appField, optionalFields } from '../shared/chat/requestOptions';
+import { toJsonFormat } from '../shared/chat/schemaForm';
 import type { Paid } from '../shared/ledger/call';
 import { clearCallLog } from '../shared/ledger/callLog';
 import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { openCalls } from '../shared/ledger/paidCalls';
-import { n8nClock } from '../shared/run/nodeContext';
 import { n8nService } from '../shared/run/host';
 import { assistantForm } from './properties';
 import { ASSISTANT_CALLS, openSession, readSession } from './sessionTable';
@@ -40,19 +37,17 @@ export async function runSuperAssistant(
 	// A call may wait for another one of its session.
 	const ledger = { isOn: ledgerOptions.callLedger.read(context, 0), concurrency: 0 };
 	const opened = await settled(openCalls(context, ASSISTANT_CALLS, sent, ledger));
-	const begin = () => {
+	const work = async (item: number, sendText?: SendText) => {
 		const calls = valueOf(opened);
-		return async (item: number, sendText?: SendText) => {
-			const plan = valueOf(planned[item]!);
-			const send = async () => await ask(context, plan, sendText);
-			const make = async () => await calls.make(item, send);
-			const key = plan.session.key ?? plan.session.id ?? '';
-			const { result } = await sessions.once(item, key, make);
-			return await finishReply(context, judge(result, 'assistant'), 'assistant', plan);
-		};
+		const plan = valueOf(planned[item]!);
+		const send = async () => await ask(context, plan, sendText);
+		const make = async () => await calls.make(item, send);
+		const key = plan.session.key ?? plan.session.id ?? '';
+		const { result } = await sessions.once(item, key, make);
+		return await finishReply(context, judge(result, 'assistant'), 'assistant', plan);
 	};
 	try {
-		return await mapChats(context, begin, () => {
+		return await mapChats(context, work, () => {
 			clearCallLog(context);
 			sessions.clear();
 		});
@@ -73,13 +68,10 @@ export function planCall(context: IExecuteFunctions, item: number) {
 	const values = assistantForm.read(context, item);
 	const { appCode, message, images, options } = values;
 	const session = readSession(context, item, values);
-	const format = toJsonFormat(values);
 	return {
 		...values,
 		session,
-		// All calls in a reply of an assistant have run.
-		format: format && { ...format, hasRunAll: true },
-		media: toMedia(options),
+		format: toJsonFormat(values),
 		call: {
 			item,
 			onConflict: 'reuse' as const,
@@ -107,41 +99,33 @@ async function ask(
 	plan: ReturnType<typeof planCall>,
 	sendText: SendText | undefined,
 ): Promise<ChatCompletion> {
-	const { message, streaming, format } = plan;
+	const { message, options } = plan;
 	const service = await n8nService(context);
 	const app = appField(plan.appCode, service);
 	const images = imageUrls(context, plan.call.item, service, plan.images);
 	if (message.trim() === '' && images.length === 0) throw emptyText('Message');
-	// Without a session (spec 2.7).
-	const request: ChatRequest = {
-		...app,
-		messages: [userMessage(message, images)],
-		...optionalFields(plan.options),
-	};
-	const call = readCall(context, plan.options);
-	const show = { reasoning: streaming === 'reasoning', tools: streaming !== 'text' };
-	const options = {
-		...call,
-		quota: requestQuota(context, plan.maximumRequests),
-		stream: streaming !== 'off',
-		// Never sent twice within one run, whatever the option says.
-		retry: { ...call.retry, retryOutcomeUnknown: false },
-		onDelta: showReply(sendText, show),
-	};
-	const send = withRetries(n8nClock(context), service.http, options, askAssistant);
-	const session = await openSession(context, plan, options.limitMs);
+	const session = await openSession(context, plan, options.timeout * 1000);
 	let { id } = session;
 	const events: unknown[] = [];
-	const chat: Chat = async ({ messages, ...rest }) => {
+	const call: typeof askAssistant = async (http, { messages, ...rest }, ...more) => {
 		const inSession = id === undefined ? {} : { session_id: id };
 		// The assistant remembers the others.
 		const question = { ...inSession, ...rest, messages: messages.slice(-1) };
-		const reply = reportCall(context, await send(question));
+		const reply = await askAssistant(http, question, ...more);
 		id = reply.session_id ?? id;
 		events.push(...[reply['events'] ?? []].flat());
 		return reply;
 	};
-	const sent = withJson(chat, format)(request);
+	// Without a session (spec 2.7).
+	const request = {
+		...app,
+		messages: [userMessage(message, images)],
+		...optionalFields(options),
+	};
+	// Never sent twice within one run, whatever the option says.
+	const retries = { ...options.retries, retryOutcomeUnknown: false };
+	const asking = { ...plan, options: { ...options, retries }, sendText, call };
+	const sent = askForReply(context, request, 'assistant', asking);
 	const completion = await sent.catch(async (error: unknown) => {
 		// Also when the reply broke off: the assistant remembers what it did in the session.
 		const { subject } = error instanceof ServiceError ? error.details : {};

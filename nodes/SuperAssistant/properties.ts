@@ -1,6 +1,6 @@
 import { imagesField, replyFields, replyOptions } from '../shared/chat/properties';
 import { assistantRequestFields, callFields } from '../shared/chat/requestOptions';
-import { formatFields } from '../shared/chat/responseFormat';
+import { formatFields } from '../shared/chat/schemaForm';
 import { batchingField, safeRetryField } from '../shared/form/callOptions';
 import { choice, filledByModel, form, options, prompt, text } from '../shared/form/form';
 import { callLedgerField } from '../shared/ledger/ledgerOption';

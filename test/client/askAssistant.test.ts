@@ -308,7 +308,7 @@ test('calls and results of a non-streamed body are joined by id (spec 2.4)', () 
 		],
 	};
 	const completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
-	const options = { details: true, hasRunAll: true };
+	const options = { details: true, taker: 'assistant' } as const;
 	expect(toChatResult(completion, options)['tool_calls']).toStrictEqual([
 		{ id: '1', name: 'a', arguments: { n: 1 }, result: 'one' },
 		{ id: '2', name: 'b', arguments: 'odd', result: 'two' },

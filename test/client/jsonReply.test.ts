@@ -202,7 +202,7 @@ const CALL = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}'
 test('a reply that asks for tools is no answer, unless they have run', () => {
 	const asks = reply('One moment', 'tool_calls', { tool_calls: [CALL] });
 	expect(readJsonReply(asks, ANY)).toBeUndefined();
-	expect(() => readJsonReply(asks, { ...ANY, hasRunAll: true })).toThrow('not valid JSON');
+	expect(() => readJsonReply(asks, ANY, 'assistant')).toThrow('not valid JSON');
 	const ran = { tool_calls: [CALL], tool_results: [{ tool_call_id: 'c', content: '1' }] };
 	expect(readJsonReply(reply('[1]', 'stop', ran), ANY)).toStrictEqual([1]);
 	expect(readJsonReply(reply('Hi'), undefined)).toBeUndefined();

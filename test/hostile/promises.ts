@@ -630,7 +630,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 		[
 			'20 files for a reply',
-			'nodes/shared/chat/replyMedia.ts',
+			'nodes/shared/chat/finishReply.ts',
 			'MAX_FILES = 20',
 			'MAX_FILES = 2000',
 			'nodes/downloadBounds',

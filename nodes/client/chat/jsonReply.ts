@@ -7,7 +7,7 @@ import { usageOf, withoutThought, withReply } from './result';
 import { splitCalls } from './toolCalls';
 import { findMismatch } from './jsonSchema';
 import type { Chat } from './sendChat';
-import { endOf, type ChatCompletion, type ChatMessage } from './types';
+import { endOf, type ChatCompletion, type ChatMessage, type Taker } from './types';
 import { END_ADVICE, formOf, type Form } from './verdict';
 
 const JSON_MODE = { response_format: { type: 'json_object' } };
@@ -24,8 +24,6 @@ export interface JsonFormat {
 	readonly schema?: JsonObject | undefined;
 	/** How often the model may correct an invalid reply. Each attempt is a call. */
 	readonly repairAttempts: number;
-	/** Whether all tool calls of a reply have run, see `toChatResult`; otherwise a reply with other calls is no answer. */
-	readonly hasRunAll?: boolean;
 }
 
 /**
@@ -35,18 +33,24 @@ export interface JsonFormat {
  *
  * @param chat Sends one request. The messages of an attempt to repair end with the invalid reply and a new user message.
  * @param format Undefined for a text: then requests are sent as they are.
+ * @param taker A reply with tool calls is no answer, unless an assistant has run them.
  * @returns A chat that returns the last reply, valid or not: see `readJsonReply`. It throws what `chat` throws; a
  *   ServiceError then has the invalid reply in `details.partial`.
  */
-export function withJson(chat: Chat, format: JsonFormat | undefined): Chat {
+export function withJson(chat: Chat, format: JsonFormat | undefined, taker: Taker = 'reply'): Chat {
 	if (format === undefined) return chat;
 	return async (request) => {
 		let messages = withInstruction(request.messages, format);
 		const send = async () => await chat({ ...JSON_MODE, ...request, messages });
 		let reply = await send();
 		for (let left = format.repairAttempts; left > 0; left -= 1) {
-			const { error } = tryToRead(reply, format);
-			if (error === undefined || !isRepairable(reply, format)) break;
+			const { error } = tryToRead(reply, format, taker);
+			if (
+				error === undefined ||
+				!REPAIRABLE.includes(formOf(reply, taker)) ||
+				!isWhole(reply)
+			)
+				break;
 			const { content } = reply.choices[0]!.message;
 			// The service takes no empty message.
 			const said: ChatMessage[] = isBlank(content) ? [] : [{ role: 'assistant', content }];
@@ -73,10 +77,11 @@ export function withJson(chat: Chat, format: JsonFormat | undefined): Chat {
 export function readJsonReply(
 	completion: ChatCompletion,
 	format: JsonFormat | undefined,
+	taker: Taker = 'reply',
 	onHint?: (hint: string) => void,
 ): JsonValue | undefined {
 	if (format === undefined) return undefined;
-	const { value, isRounded, error } = tryToRead(completion, format);
+	const { value, isRounded, error } = tryToRead(completion, format, taker);
 	if (error !== undefined) throw withReply(error, asJson(completion));
 	if (isRounded === true) onHint?.(LONG_INTEGERS);
 	return value;
@@ -84,12 +89,13 @@ export function readJsonReply(
 
 function tryToRead(
 	completion: ChatCompletion,
-	{ schema, hasRunAll = false }: JsonFormat,
+	{ schema }: JsonFormat,
+	taker: Taker,
 ): { readonly value?: JsonValue; readonly isRounded?: boolean; readonly error?: ServiceError } {
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const { asked, ran } = splitCalls(message);
 	const asks = asked.length > 0 || (reason === 'tool_calls' && ran.length > 0);
-	if (asks && !hasRunAll && endOf(reason) === 'whole') return {};
+	if (asks && taker !== 'assistant' && endOf(reason) === 'whole') return {};
 
 	const text = withoutThought(message.content ?? '');
 	const found = salvageJson(text);
@@ -114,10 +120,6 @@ function tryToRead(
 
 /** What a reply in another format may be. The others would only be paid for again. */
 const REPAIRABLE: readonly Form[] = ['answer', 'work', 'nothing'];
-
-function isRepairable(reply: ChatCompletion, { hasRunAll = false }: JsonFormat): boolean {
-	return REPAIRABLE.includes(formOf(reply, hasRunAll ? 'assistant' : 'reply')) && isWhole(reply);
-}
 
 /** Whether nothing has ended a reply early. */
 function isWhole({ choices }: ChatCompletion): boolean {

@@ -12,7 +12,7 @@ import {
 import { mimeTypeOf } from '../fileTypes';
 import { isBlank, oneLine } from '../values';
 import { idText, splitCalls } from './toolCalls';
-import type { ChatCompletion, Usage } from './types';
+import type { ChatCompletion, Taker, Usage } from './types';
 
 /** Maximum characters of a text around the reply. */
 const MAX_FIELD = 1_000;
@@ -29,8 +29,8 @@ interface ResultOptions {
 	readonly json?: unknown;
 	/** Whether to include what repeats tool results, thoughts and the session: not for the visitor of a chat. */
 	readonly details?: boolean;
-	/** Whether all tool calls have run, also those without a result: a super assistant's. */
-	readonly hasRunAll?: boolean;
+	/** Default: `reply`. */
+	readonly taker?: Taker;
 	/** What relative URLs of files belong to. */
 	readonly base?: string | undefined;
 }
@@ -41,12 +41,12 @@ interface ResultOptions {
  */
 export function toChatResult(
 	body: ChatCompletion,
-	{ json, details, hasRunAll, base }: ResultOptions = {},
+	{ json, details, taker, base }: ResultOptions = {},
 ): JsonObject {
 	const { message, finish_reason } = body.choices[0]!;
 	const media = findMedia(body, base);
 	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
-	const { asked, ran } = splitCalls(message, hasRunAll);
+	const { asked, ran } = splitCalls(message, taker === 'assistant');
 	const isSilent = isBlank(message.content) && asked.length === 0;
 	const isWork = media.length === 0 && ran.length > 0;
 	const names = ran.map(({ call }) => oneLine(call.function.name)).join(', ');

@@ -13,11 +13,7 @@ export type Chat = (request: ChatRequest) => Promise<ChatCompletion>;
 /** What a request is sent to (spec 2.1): a model, or an application or workflow. */
 export type Answerer = Pick<ChatRequest, 'model' | 'app_code'>;
 
-/** Which code has answered, and why those before it have not. */
-export interface Fallback {
-	readonly answered_by: string;
-	readonly failed: readonly { readonly code: string; readonly error: string }[];
-}
+type Failed = Readonly<Record<'code' | 'error', string>>;
 
 /** A limit of requests over many calls. */
 export interface Quota {
@@ -37,14 +33,16 @@ export interface SendOptions extends CompleteOptions, CallLimits {
 	readonly onDelta?: ((delta: ChatDelta) => boolean) | undefined;
 	/** Asked in turn when a request was certainly not carried out. Default: none. */
 	readonly fallbacks?: readonly Answerer[] | undefined;
-	/** Called when one of them has answered. */
-	readonly onFallback?: (fallback: Fallback) => void;
+	/** Called when one of them has answered, with its code, and why those before it have not. */
+	readonly onFallback?: (code: string, failed: readonly Failed[]) => void;
+	/** Sends a request once. Default: `completeChat`. */
+	readonly call?: typeof askAssistant | undefined;
 }
 
 /**
  * A chat with retries and fallbacks. Failures are retried as the policy says, but never after something was shown: the
- * reply would start again from the beginning. After its retries, a request that was certainly not carried out goes to the
- * next fallback; the reply then has the field `fallback`.
+ * reply would start again from the beginning. The timeout includes the retries. After them, a request that was certainly
+ * not carried out goes to the next fallback; the reply then has the field `fallback`.
  *
  * @returns A chat that throws InputError if a request forces a tool call without tools; the error of the last request,
  *   see `completeChat`; whatever `clock.sleep` throws when the execution is canceled.
@@ -52,41 +50,11 @@ export interface SendOptions extends CompleteOptions, CallLimits {
 export function sendChat(
 	clock: Clock,
 	http: HttpPort,
-	{ fallbacks = [], onFallback, ...options }: SendOptions,
+	{ fallbacks = [], onFallback, call = completeChat, ...sending }: SendOptions,
 ): Chat {
-	const send = withRetries(clock, http, options, completeChat);
-	return async (request) => {
-		checkToolChoice(request);
-		const failed: Fallback['failed'][number][] = [];
-		for (let each = request; ; each = { ...request, ...fallbacks[failed.length - 1] }) {
-			const code = each.app_code ?? each.model ?? 'The default model';
-			const outcome = await settled(send(each));
-			if ('error' in outcome) {
-				const { error } = outcome;
-				if (failed.length === fallbacks.length || !wasNotCarriedOut(error)) throw error;
-				failed.push({ code, error: error.message });
-				continue;
-			}
-			if (failed.length === 0) return outcome.value;
-			const fallback = { answered_by: code, failed };
-			onFallback?.(fallback);
-			return { ...outcome.value, fallback };
-		}
-	};
-}
+	const { limitMs, retry, quota, onDelta, ...options } = sending;
 
-/**
- * A chat whose failures are retried, see `sendChat`. Its timeout includes the retries.
- *
- * @param call Sends a request once.
- */
-export function withRetries(
-	clock: Clock,
-	http: HttpPort,
-	{ limitMs, retry, quota, onDelta, ...options }: SendOptions,
-	call: typeof askAssistant,
-): Chat {
-	return async (request) => {
+	async function send(request: ChatRequest): Promise<ChatCompletion> {
 		let isShown = false;
 		const show = (delta: ChatDelta) => {
 			if (onDelta?.(delta) === true) isShown = true;
@@ -97,6 +65,24 @@ export function withRetries(
 		};
 		const mayRetry = () => !isShown && quota?.isLeft() !== false;
 		return await withRetryUntil(clock, http, { limitMs, retry }, sendOnce, mayRetry);
+	}
+
+	return async (request) => {
+		checkToolChoice(request);
+		const failed: Failed[] = [];
+		for (let each = request; ; each = { ...request, ...fallbacks[failed.length - 1] }) {
+			const code = each.app_code ?? each.model ?? 'The default model';
+			const outcome = await settled(send(each));
+			if ('error' in outcome) {
+				const { error } = outcome;
+				if (failed.length === fallbacks.length || !wasNotCarriedOut(error)) throw error;
+				failed.push({ code, error: error.message });
+				continue;
+			}
+			if (failed.length === 0) return outcome.value;
+			onFallback?.(code, failed);
+			return { ...outcome.value, fallback: { answered_by: code, failed } };
+		}
 	};
 }
 

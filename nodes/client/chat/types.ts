@@ -66,6 +66,9 @@ export interface Choice {
 	usage?: unknown;
 }
 
+/** Who takes a reply. An assistant has run all tool calls of its reply itself (spec 2.7). */
+export type Taker = 'reply' | 'assistant' | 'agent' | 'model';
+
 /** How a reply ended: as a whole, at a maximum length, at a filter, by a failure, or for a reason that nobody lists. */
 export type End = 'whole' | 'length' | 'filter' | 'failure' | 'unknown';
 

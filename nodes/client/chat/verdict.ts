@@ -3,10 +3,7 @@ import { asJson } from '../json';
 import { isBlank, oneLine } from '../values';
 import { findMedia, withoutThought, withReply } from './result';
 import { splitCalls } from './toolCalls';
-import { CALLS, endOf, type ChatCompletion, type End } from './types';
-
-/** Who takes a reply. An assistant has run all tool calls of its reply itself (spec 2.7). */
-export type Taker = 'reply' | 'assistant' | 'agent' | 'model';
+import { CALLS, endOf, type ChatCompletion, type End, type Taker } from './types';
 
 type FormRow = readonly [has: (facts: ReturnType<typeof factsOf>) => boolean, error?: string];
 

@@ -61,13 +61,12 @@ const { streaming, output } = form(replyFields()).fields;
 /**
  * Runs `work` for each input item of a chat node. A live chat shows one reply after the other, so that texts do not mix.
  *
- * @param begin Returns `work`. If it throws, every item fails, see `mapItems`.
  * @param onSuccess Called when all items have succeeded.
  * @returns The output of the node.
  */
 export async function mapChats(
 	context: IExecuteFunctions,
-	begin: () => (item: number, sendText: SendText | undefined) => Promise<INodeExecutionData>,
+	work: (item: number, sendText?: SendText) => Promise<INodeExecutionData>,
 	onSuccess: () => void,
 ): Promise<INodeExecutionData[][]> {
 	const readOptions = () => {
@@ -75,9 +74,9 @@ export async function mapChats(
 		const live = !isHidden && isLive(context);
 		const hasDetails = (item: number) => output.read(context, item) !== 'simple';
 		const batching = { ...readBatching(context), ...(live && { concurrency: 1 }) };
-		return { ...batching, hasDetails, live, work: begin() };
+		return { ...batching, hasDetails, live };
 	};
-	const items = await mapItems(context, readOptions, async (item, { live, work }) => {
+	const items = await mapItems(context, readOptions, async (item, { live }) => {
 		const run = async (sendText?: SendText) => await work(item, sendText);
 		return { ...(await withChatStream(context, item, live, run)), pairedItem: { item } };
 	});

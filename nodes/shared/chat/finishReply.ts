@@ -1,27 +1,36 @@
-import {
-	accumulateTokenUsage,
-	type IExecuteFunctions,
-	type INodeExecutionData,
+import type {
+	IBinaryKeyData,
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
 } from 'n8n-workflow';
 
 import type { Conversation } from '../../client/chat/conversation';
-import { readJsonReply, withJson, type JsonFormat } from '../../client/chat/jsonReply';
+import { readJsonReply, type JsonFormat } from '../../client/chat/jsonReply';
+import {
+	findMedia,
+	isDataUrl,
+	structuredMedia,
+	toChatResult,
+	type Media,
+} from '../../client/chat/result';
+import type { Taker } from '../../client/chat/types';
+import { formOf, type Form, type JudgedReply } from '../../client/chat/verdict';
+import { mapConcurrent, settled } from '../../client/concurrency';
+import { InputError, isCanceled } from '../../client/errors';
+import { mimeTypeOf } from '../../client/fileTypes';
 import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
-import { toChatResult, usageOf } from '../../client/chat/result';
-import { sendChat, type SendOptions } from '../../client/chat/sendChat';
-import type { ChatCompletion, ChatRequest } from '../../client/chat/types';
-import { formOf, judge, type Taker, type Form, type JudgedReply } from '../../client/chat/verdict';
 import { asJson, type JsonObject } from '../../client/json';
-import type { HttpPort } from '../../client/ports';
-import type { DownloadLimits } from '../files/downloadLimits';
+import { decodeFile, downloadFile, type Download } from '../files/download';
+import { type DownloadLimits, toDownloadLimits } from '../files/downloadLimits';
+import { ANY_FILE } from '../files/judgeFile';
+import type { ValuesOf } from '../form/form';
 import { adviceOf } from '../run/advice';
 import { n8nService } from '../run/host';
-import { forTools, trace, hint, mentionOnce, n8nClock } from '../run/nodeContext';
-
+import { forTools, hint, isToolRun } from '../run/nodeContext';
+import { errorLine } from '../run/nodeErrors';
 import { isShown } from './identity';
-import type { Output } from './properties';
-import { requestQuota } from './requestOptions';
-import { namedFiles, withMedia } from './replyMedia';
+import type { Output, replyOptions } from './properties';
 
 /** What is said below the output of a reply that is an answer in part only. */
 const PARTLY: Readonly<Partial<Record<Form, string>>> = {
@@ -35,7 +44,7 @@ const CUT_MARK = '\n\n[The reply was cut off here]';
 interface ReplyOptions {
 	readonly output?: Output;
 	readonly format?: JsonFormat | undefined;
-	readonly media?: DownloadLimits | undefined;
+	readonly options: ValuesOf<typeof replyOptions>;
 	/** The conversation with the reply, and what keeps it. */
 	readonly conversation?: Conversation | undefined;
 	readonly keep?: (conversation: Conversation) => Promise<void> | void;
@@ -50,26 +59,37 @@ export async function finishReply(
 	context: IExecuteFunctions,
 	reply: JudgedReply,
 	node: Exclude<Taker, 'model'>,
-	{ format, output, media, conversation, keep }: ReplyOptions,
+	{ format, output, options, conversation, keep }: ReplyOptions,
 ): Promise<INodeExecutionData> {
 	const form = formOf(reply, node);
 	const partly = PARTLY[form];
 	if (partly !== undefined) hint(context, partly);
-	const json = readJsonReply(reply, format, (said) => {
+	const json = readJsonReply(reply, format, node, (said) => {
 		hint(context, said);
 	});
 	const { baseUrl: base, isKnown } = await n8nService(context);
-	const options = { json, details: output === 'detailed', hasRunAll: node !== 'reply', base };
-	const named = namedFiles(reply, base);
+	const shown = { json, details: output === 'detailed', taker: node, base };
+	// A model has not written them.
+	const named = new Set(structuredMedia(reply, base).map(({ url }) => url));
 	const isOurs = (url: string) => named.has(url) || isKnown(url);
 	const result =
 		output === 'raw'
 			? // The output of an agent has more than the last response.
 				asJson(node === 'agent' ? { response: reply } : reply)
-			: forTools(context, node, forChat(context, toChatResult(reply, options), isOurs));
+			: forTools(context, node, forChat(context, toChatResult(reply, shown), isOurs));
 	if (conversation !== undefined)
 		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation);
-	return await withMedia(context, result, reply, media);
+
+	const found = findMedia(reply, base);
+	// An agent only takes URLs.
+	if (!options.downloadMedia || found.length === 0 || isToolRun(context)) return { json: result };
+	const limits = toDownloadLimits({ ...options, maximumTotalSize: MAX_TOTAL_SIZE });
+	const files = await downloadMedia(context, found, named, limits);
+	const hasFiles = Object.keys(files.binary).length > 0;
+	return {
+		json: { ...result, media: files.media },
+		...(hasFiles && { binary: files.binary }),
+	};
 }
 
 /**
@@ -93,81 +113,73 @@ function withCutMark(conversation: Conversation): Conversation {
 	return { ...conversation, messages: messages.with(-1, { ...said, content }) };
 }
 
-/** Who asks, and what is an answer. */
-interface AskOptions extends SendOptions {
-	readonly node: Taker;
-	readonly format: JsonFormat | undefined;
-	readonly maximumRequests: number;
-	/** Whether nothing is an answer. */
-	readonly mayBeEmpty?: boolean;
-}
+/** Limit for the files of all replies of one run, in megabytes. */
+const MAX_TOTAL_SIZE = 10_000;
+
+/** Maximum number of files of one reply. */
+const MAX_FILES = 20;
+
+/** The binary field of an entry of `media`. */
+const fieldName = (index: number) => `media_${index}`;
+
+const CONCURRENT_DOWNLOADS = 3;
+/** A model may write links that lead nowhere, so a lost one must not take long. */
+const MAX_RETRIES = 2;
 
 /**
- * Asks for a reply and judges it, in a JSON format also the repair of one. Each call is reported by itself, and a fallback
- * that has answered is named in the panel.
+ * Downloads the files of a reply.
  *
- * @throws InputError and ServiceError as `sendChat` and `judge`.
+ * @returns Its field `media`, and the binary fields that this names. A failed download does not fail the item, as the reply
+ *   is paid for: its error goes to the entry of the file.
+ * @throws ServiceError when the execution is canceled.
  */
-export async function askForReply(
+async function downloadMedia(
 	context: IExecuteFunctions,
-	http: HttpPort,
-	request: ChatRequest,
-	{ node, format, mayBeEmpty, maximumRequests, ...options }: AskOptions,
-): Promise<JudgedReply> {
-	const send = sendChat(n8nClock(context), http, {
-		...options,
-		quota: requestQuota(context, maximumRequests),
-		onFallback: ({ answered_by: code, failed: [first] }) => {
-			const why = `${first!.code}: ${first!.error}`;
-			mentionOnce(context, `${code} has answered instead of ${first!.code}. ${why}`);
-		},
+	found: readonly Media[],
+	named: ReadonlySet<string>,
+	limits: DownloadLimits,
+) {
+	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {
+		const how = { limits, isFromModel: !named.has(entry.url) };
+		const file = await settled(fetchFile(context, entry, index, how));
+		if ('error' in file && isCanceled(file.error)) throw file.error;
+		return file;
 	});
-	const chat = withJson(async (each) => reportCall(context, await send(each), request), format);
-	return judge(await chat(request), node, mayBeEmpty);
+	const binary: IBinaryKeyData = {};
+	const media = found.map(({ kind, url }, index): IDataObject => {
+		const file = files[index]!;
+		if ('error' in file) return { kind, url, error_message: errorLine(file.error as Error) };
+		const name = fieldName(index);
+		binary[name] = file.value;
+		// The content of a data: URL is in the binary field.
+		const shown = isDataUrl(url) ? url.slice(0, url.indexOf(',') + 1) : url;
+		return { kind, url: shown, binary: name };
+	});
+	return { media, binary };
 }
 
-const INSTEAD = 'Remove what it ignores, or use the Super Assistant node';
-
-/**
- * Adds the tokens of a call to the node's token count in n8n and to its span, and the model and session to the execution's
- * custom data and to the span.
- *
- * @param request What was sent: a hint says what a super assistant has ignored of it (spec 2.1, 2.7).
- * @returns The reply.
- */
-export function reportCall(
+async function fetchFile(
 	context: IExecuteFunctions,
-	completion: ChatCompletion,
-	{ model, tools, messages = [] }: Partial<ChatRequest> = {},
-): ChatCompletion {
-	const earlier = messages.length > 1 && 'all messages before the last one';
-	const ignored = [model && 'Model', tools && 'the tools', earlier].filter(Boolean).join(', ');
-	// Only the replies of super assistants have both (spec 2.4, 2.5).
-	if (ignored !== '' && completion.session_id && completion.model)
-		mentionOnce(context, `A super assistant has answered. It ignores: ${ignored}. ${INSTEAD}`);
-	const usage = usageOf(completion);
-	if (usage !== undefined)
-		accumulateTokenUsage(context, usage.prompt_tokens, usage.completion_tokens);
-	const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
-	const sender = textOf(completion.model);
-	const session = textOf(completion.session_id);
-	// Executions can be filtered by them in n8n's list.
-	setCustomData(context, 'agent_video_model', sender);
-	setCustomData(context, 'agent_video_session', session);
-	trace(context, {
-		'gen_ai.usage.input_tokens': usage?.prompt_tokens,
-		'gen_ai.usage.output_tokens': usage?.completion_tokens,
-		'gen_ai.response.model': sender,
-		'gen_ai.conversation.id': session,
-	});
-	return completion;
+	{ kind, url }: Media,
+	index: number,
+	how: Pick<Download, 'limits' | 'isFromModel'>,
+) {
+	const problem = `has more than ${MAX_FILES} files`;
+	if (index >= MAX_FILES) throw new InputError('A reply', problem, 'Open the URL of the file');
+	const name = (isDataUrl(url) ? '' : lastSegment(url)) || fieldName(index);
+	const expected = kind === 'file' ? (mimeTypeOf(name) ?? ANY_FILE) : kind;
+	const file = { ...how, url, name, expected };
+	if (isDataUrl(url)) return await decodeFile(context, file);
+	const download = { ...file, retries: MAX_RETRIES, subject: { url } };
+	return (await downloadFile(context, download)).data;
 }
 
-/** Values are cut to n8n's maximum of 255 characters, empty ones left out. Does nothing in an n8n without custom data. */
-export function setCustomData(
-	context: Partial<IExecuteFunctions>,
-	key: string,
-	value: string,
-): void {
-	if (value !== '') context.customData?.set(key, value.slice(0, 255));
+function lastSegment(url: string): string {
+	// A relative URL has a name, too; the download then says that nobody can open it.
+	const part = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1)! : '';
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		return part;
+	}
 }

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { startConversation } from '../../client/chat/conversation';
 import { readJson } from '../../client/chat/requestFields';
 import { checkMessages, checkOrder, userMessage } from '../../client/chat/messages';
 import type { ChatMessage } from '../../client/chat/types';
@@ -10,21 +11,56 @@ import { shown } from '../../client/values';
 import type { FileEntry } from '../files/fileSource';
 import { fieldNames, signedFileUrl } from '../files/signedFileUrl';
 import type { ValuesOf } from '../form/form';
-import type { Service } from '../run/host';
+import { n8nService, type Service } from '../run/host';
 import type { NodeContext } from '../run/nodeContext';
 import { checkPrompt } from '../run/parameters';
+import { recall } from './memory';
 import { imagesField, type inputFields, type MessageEntry } from './properties';
+import { appField, boundFields } from './requestOptions';
+import { toJsonFormat } from './schemaForm';
 
 interface InputValues extends ValuesOf<typeof inputFields> {
 	readonly images: readonly FileEntry[];
 }
 
+type QuestionValues = InputValues &
+	Parameters<typeof boundFields>[0] &
+	Parameters<typeof toJsonFormat>[0] & {
+		readonly options: { memoryMessages: number; retries: { fallbacks: readonly string[] } };
+	};
+
 /**
- * The messages of an item's input fields (spec 2.2).
+ * What an item asks, and of whom.
  *
- * @throws InputError that names the invalid field or entry.
+ * @param key Key of its memory, see `memoryKeyOf`.
+ * @throws InputError that names the invalid field, or the memory that cannot be read.
  */
-export function readMessages(
+export async function readQuestion(
+	context: IExecuteFunctions,
+	item: number,
+	key: string,
+	values: QuestionValues,
+) {
+	const { memoryMessages, retries } = values.options;
+	const service = await n8nService(context);
+	const isApp = values.answeredBy === 'app';
+	const asked = readMessages(context, item, service, values);
+	const question = {
+		/** The request without its messages. */
+		request: boundFields(values, service),
+		/** What it is sent to in turn if it is rejected. */
+		fallbacks: retries.fallbacks.map((code) =>
+			isApp ? appField(code, service) : { model: code },
+		),
+		/** The format of the answer; undefined for a text. */
+		format: toJsonFormat(values),
+	};
+	const { messages, memory } = await recall(context, key, memoryMessages, asked);
+	return { ...question, memory, conversation: startConversation(messages) };
+}
+
+/** The messages of an item's input fields (spec 2.2). */
+function readMessages(
 	context: IExecuteFunctions,
 	item: number,
 	service: Service,

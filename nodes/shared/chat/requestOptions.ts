@@ -1,5 +1,5 @@
 import { extraFields, readJson, checkTools } from '../../client/chat/requestFields';
-import type { Answerer, Quota } from '../../client/chat/sendChat';
+import type { Quota } from '../../client/chat/sendChat';
 
 import type { ChatRequest } from '../../client/chat/types';
 import { rejectMistakes, ServiceError } from '../../client/errors';
@@ -179,19 +179,6 @@ export function boundFields(
 		...(model === '' ? {} : { model }),
 		...optionalFields(options),
 	};
-}
-
-/**
- * What a request is sent to in turn when Model or App Code cannot take it: more codes of the same kind.
- *
- * @throws InputError as `appField`.
- */
-export function toFallbacks(
-	{ answeredBy }: Binding,
-	codes: readonly string[],
-	service: Service,
-): readonly Answerer[] {
-	return codes.map((code) => (answeredBy === 'app' ? appField(code, service) : { model: code }));
 }
 
 const NO_APP_CODE = 'Enter it, or switch on API Key Ends With an App Code in the credential';
