@@ -834,7 +834,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat#mapChats',
 		'shared/chat#finishReply',
 		'shared/chat#showItems',
-		'shared/chat#askForReply',
 		'shared/files#hintMissingFiles',
 		'shared/chat#appField',
 		'shared/run#isOwn',
