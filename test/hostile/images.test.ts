@@ -2,7 +2,7 @@ import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
 import { modelCallerNode, packageNode, runWorkflow } from '../support/engine';
 import { body, chunk, reply, stream } from '../faults/answers';
 import { answerWell } from '../faults/acts';
-import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { printMatrix } from './printMatrix';
 
 /** A host that is told what a conversation has when a browser draws its image. Nothing opens it here. */
@@ -218,6 +218,35 @@ describe.each(['continueRegularOutput', 'stopWorkflow'] as const)('On Error: %s'
 		expect(shown.join('')).toContain(LINK);
 		expect(shown.join('')).not.toContain(IMAGE);
 	});
+});
+
+/** Where the editor of n8n draws images: in the hints below an output, and in the description of an error. */
+describe.each(['continueRegularOutput', 'stopWorkflow'] as const)('On Error: %s', (onError) => {
+	test.each(Object.entries(NODES).filter(([name]) => name !== 'agentVideoChatModel'))(
+		'no image of %s is in what the owner of the workflow reads',
+		async (node, parameters) => {
+			await server.stop();
+			const words = `No: <img src="${AT}"> ${IMAGE}`;
+			server = await startScriptedServer((response) => {
+				json(response, 400, { error: { message: words, type: words }, trace_id: words });
+			});
+			const nodes = [
+				chatTrigger('Chat'),
+				packageNode('Answer', node, {
+					parameters: { ...parameters, streaming: 'off' },
+					onError,
+				}),
+			];
+			const { run } = await runWorkflow(nodes, { Chat: [['Answer']] }, 'Chat', {
+				items: [{ chatInput: 'Hi' }],
+				credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+			});
+			const [{ hints, error } = {}] = run.data.resultData.runData['Answer'] ?? [];
+			const drawn = JSON.stringify([hints, error?.description]);
+			expect(drawn).toContain('The service said: No');
+			expect(drawn).not.toMatch(/<img|!\[/);
+		},
+	);
 });
 
 /** The text of an item: of a node, or of the stub that calls a model. */

@@ -6,6 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import { canceledError } from '../../client/http/failures';
+import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { withoutUndefined } from '../../client/json';
 import type { Clock } from '../../client/ports';
 
@@ -96,13 +97,14 @@ function joined(earlier: unknown, value: string | number): string | number {
 	return [...texts].join(', ').slice(0, MAX_TEXT);
 }
 
-/** Shows a message below the output. */
+/** Shows a message below the output, where n8n draws the images of a text. */
 export function hint(
 	context: Pick<IExecuteFunctions, 'addExecutionHints'>,
 	message: string,
 	type: 'info' | 'warning' = 'warning',
 ): void {
-	context.addExecutionHints({ message, type, location: 'outputPane' });
+	const plain = imagesAsLinksIn(message);
+	context.addExecutionHints({ message: plain, type, location: 'outputPane' });
 }
 
 /** Says below the output and in n8n's log what did not work though the node goes on; once per execution and node. */

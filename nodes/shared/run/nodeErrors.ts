@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { InputError, ServiceError } from '../../client/errors';
+import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { sentencesOf } from './advice';
 
@@ -31,9 +32,8 @@ const visitorHints = new WeakMap<Error, string>();
 export const visitorMessage = ({ message }: Error) => message.replace(/: The data table [^]*/, '');
 
 /** The same, and what the visitor can do: the hint, and what the service said, are for the owner. */
-export function visitorText(error: NodeApiError | NodeOperationError): string {
-	return `${visitorMessage(error)}. ${visitorHints.get(error) ?? ASK_OWNER}`;
-}
+export const visitorText = (error: NodeApiError | NodeOperationError) =>
+	`${visitorMessage(error)}. ${visitorHints.get(error) ?? ASK_OWNER}`;
 
 /** Makes an error fit for a streaming chat, to which n8n sends the description. The owner finds it among the messages. */
 export function forVisitor<E extends NodeApiError | NodeOperationError>(
@@ -101,7 +101,8 @@ function description(error: ServiceError, withDetails = true): string {
 	const texts = TEXTS.map(([name, , label]) => [label, details[name]]);
 	const labeled = [...Object.entries(subject), ...texts].filter(([, text]) => text);
 	const parts = [...sentencesOf(error), ...labeled.map(([label, text]) => `${label}: ${text}`)];
-	return parts.map((part) => part.replace(/\.$/, '')).join('. ');
+	// n8n draws the images of a description.
+	return imagesAsLinksIn(parts.map((part) => part.replace(/\.$/, '')).join('. '));
 }
 
 function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): NodeApiError {
