@@ -62,7 +62,8 @@ export function readSession(
 		[id === '', 'is empty', EMPTY_ID],
 		[isOfVisitor(context, id), 'was sent by the visitor of the chat', OF_VISITOR],
 	]);
-	return { id: checkKey(id, 'Session ID') };
+	checkKey(id, 'Session ID');
+	return { id };
 }
 
 /**

@@ -225,6 +225,20 @@ describe.each(CHATS)('$type', ({ type, inChat }) => {
 	});
 });
 
+test.each(COLUMNS)('$title has one conversation, however an accent is written', async (column) => {
+	const keys = { sessionKey: '={{ $json.name }}', memoryKey: '={{ $json.name }}' };
+	const isChat = column.title.endsWith('This Chat');
+	const parameters = isChat ? column.inChat : { ...column.byKey, ...keys };
+	for (const name of ['Jose\u0301', 'Jos\u00e9'])
+		await talk(column.type, parameters, {
+			chatInput: 'Hi',
+			sessionId: isChat ? name : 's',
+			name,
+		});
+	expect(new Set(tables.rows.map((row) => row['session_key'])).size).toBe(1);
+	expect(contextOf(server.requests[1]!)).toMatch(/s-0|Hi/);
+});
+
 /** What each node asks the service for, and the words with which it fails. */
 const FAILING = [
 	...CHATS.map(({ type, inChat }) => [type, inChat, FAILURE.malformed] as const),

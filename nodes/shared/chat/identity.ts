@@ -48,7 +48,7 @@ export function sessionIds(context: IExecuteFunctions, item: number): unknown[] 
 function chatsOf(context: IExecuteFunctions, item: number): ReadonlyMap<string, string> {
 	const ids = sessionIds(context, item)
 		.filter((id) => !isBlank(id) && id !== false && !isHollow(id))
-		.map((id) => shown(id).trim());
+		.map((id) => shown(id).trim().normalize());
 	return new Map(ids.map((id) => [id, `${chatPrefix(context)}${nameOf(id)}`]));
 }
 
@@ -56,10 +56,8 @@ function chatsOf(context: IExecuteFunctions, item: number): ReadonlyMap<string, 
  * The identity of the conversation in n8n's chat, found anywhere in the workflow; empty if there is none. A table finds
  * rows by it. A visitor chooses the `sessionId`, so that it counts for chats of this workflow only, and never as a key.
  */
-export function chatOf(context: IExecuteFunctions, item: number): string {
-	const [identity = ''] = chatsOf(context, item).values();
-	return identity;
-}
+export const chatOf = (context: IExecuteFunctions, item: number): string =>
+	[...chatsOf(context, item).values()][0] ?? '';
 
 /**
  * The identity of a key that the workflow has chosen; that of the chat if it is the `sessionId` of the chat.
@@ -73,7 +71,7 @@ export function keyOf(
 	entered: string,
 	[label, ifEmpty]: readonly [label: string, ifEmpty: string],
 ): string {
-	const key = entered.trim();
+	const key = entered.trim().normalize();
 	if (key === '') throw new InputError(label, 'is empty', ifEmpty);
 	return chatsOf(context, item).get(key) ?? `key ${nameOf(checkKey(key, label))}`;
 }

@@ -110,7 +110,8 @@ export function isHollow(value: unknown): boolean {
  * @throws InputError for the text of a missing value: all items without one would have the same key.
  */
 export function checkKey(key: string, label: string): string {
-	if (!isNoValue(key)) return key;
+	// One text, however its accents are written.
+	if (!isNoValue(key)) return key.normalize();
 	throw new InputError(
 		label,
 		`is ${oneLine(key)}, as for every item without a value`,
