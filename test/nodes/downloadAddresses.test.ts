@@ -245,9 +245,15 @@ describe('with a service on a private network, a link that a model has written',
 		expect(await download()).toContain('leads to a private network: vault.corp');
 	});
 
-	test('to a host that the credential names is opened', async () => {
-		fileUrl = 'http://vault.corp:$port/files/a.mp4';
-		expect(await download({ fileHosts: 'https://VAULT.corp/, other.corp' })).toBe('');
+	test.each([
+		['http://vault.corp:$port', 'https://VAULT.corp/, other.corp'],
+		['http://b\u00fccher.corp:$port', 'b\u00fccher.corp'],
+		['http://xn--bcher-kva.corp:$port', '*.corp:1 BU\u0308CHER.corp'],
+		['http://files.b\u00fccher.corp:$port', '*.b\u00fccher.corp'],
+	])('to %s is opened if the credential names %s', async (host, fileHosts) => {
+		fileUrl = `${host}/files/a.mp4`;
+		network.resolve(new URL(host.replace(':$port', '')).hostname, ['10.0.0.5']);
+		expect(await download({ fileHosts })).toBe('');
 		expect(network.contacted.at(-1)).toBe('10.0.0.5');
 	});
 });

@@ -48,9 +48,10 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 	// Both parts may contain hyphens: everything before any of them may be the API key.
 	const hyphens = hasApp ? [...key.matchAll(/-/g)] : [];
 	const keys = [key, ...hyphens.map(({ index }) => key.slice(0, index))];
-	// A URL may have been pasted.
-	const hosts = text(data['fileHosts']).split(/[\s,]+/);
-	const fileHosts = hosts.map((each) => each.toLowerCase().replace(/^https?:\/\/|\/.*/g, ''));
+	// A URL may have been pasted. A host is read as that of a URL, with a protocol that leaves out no port of the web.
+	const entered = text(data['fileHosts']).split(/[\s,]+/);
+	const urls = entered.map((each) => each.replace(/^(https?:\/\/)?/i, 'ftp://'));
+	const fileHosts = urls.flatMap((url) => (URL.canParse(url) ? new URL(url).host : []));
 	const secrets = secretsOf([...keys.map((each) => ['API Key', each] as const), ...hidden]);
 	return { baseUrl, key, hasApp, headers, fileHosts, secrets };
 }
@@ -63,14 +64,11 @@ function readHeaders(rows: unknown) {
 	const entries = header.map((row) => [text(row['name']), text(row['value'])] as const);
 	const names = entries.map(([name]) => name.toLowerCase());
 	entries.forEach(([name, value], index) => {
+		const named = `has the name ${name}`;
 		rejectMistakes(`Extra Headers in the credential: row ${index + 1}`, [
 			[!HEADER_NAME.test(name), 'has no valid name', 'Use letters, digits and hyphens'],
-			[RESERVED.test(name), `has the name ${name}, which n8n sets itself`, 'Remove the row'],
-			[
-				NOT_SENT.test(name),
-				`has the name ${name}, which n8n cannot send`,
-				'Use another name',
-			],
+			[RESERVED.test(name), `${named}, which n8n sets itself`, 'Remove the row'],
+			[NOT_SENT.test(name), `${named}, which n8n cannot send`, 'Use another name'],
 			[names.indexOf(names[index]!) !== index, `repeats the name ${name}`, 'Remove the row'],
 			[value === '', `has no value for ${name}`, 'Enter it, or remove the row'],
 			[/[^\t -~]/.test(value), `has a special character in its value`, 'Use ASCII only'],
