@@ -15,7 +15,8 @@ export class InputError extends Error {
 		problem: string,
 		readonly hint: string,
 	) {
-		super(imagesAsLinksIn(`${field} ${problem}`));
+		// It may quote a value of any length.
+		super(imagesAsLinksIn(shorten(`${field} ${problem}`, 1_000)));
 	}
 }
 

@@ -65,6 +65,9 @@ test.each([
 	['javascript:alert(1)', 'Images: entry 1 is not a valid URL'],
 	['example.com/a.png', 'Images: entry 1 is not a valid URL'],
 	['', 'Images: entry 1 is not a valid URL'],
+	['https://example.com\\@10.0.0.1/a.png', 'Images: entry 1 is not a valid URL'],
+	['https:\\\\example.com/a.png', 'Images: entry 1 is not a valid URL'],
+	['https:example.com/a.png', 'Images: entry 1 is not a valid URL'],
 	['http://192.168.1.1/a.png', 'Images: entry 1 points to a private network'],
 ])('%j is rejected: %s', (url, message) => {
 	expect(() => checkPublicUrl(url, { field, allowPrivate: false })).toThrow(message);

@@ -99,6 +99,16 @@ describe.each(NODES)('%s with a Concurrency that is no number', (name, parameter
 	);
 });
 
+test.each(NODES)('%s quotes the beginning of a value of any length', async (name, parameters) => {
+	const concurrency = '={{ "x".repeat(1_000_000) }}';
+	const { error } = await run(
+		name,
+		{},
+		{ parameters: { ...parameters, options: { concurrency } } },
+	);
+	expect(error!.message).toMatch(/^Concurrency is x{900,1000}…$/);
+});
+
 /** What a language model writes for a choice: its label, its plural, a boolean. */
 test.each<[string, IDataObject, string]>([
 	['waitForVideo', { waitMode: 'Suspend' }, 'Wait Mode is Suspend'],

@@ -70,7 +70,8 @@ export interface PublicUrlOptions {
  */
 export function checkPublicUrl(text: string, { field, allowPrivate }: PublicUrlOptions): string {
 	const url = text.trim();
-	const isValid = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+	// Behind a backslash some read another host than others.
+	const isValid = URL.canParse(url) && /^https?:\/\/[^/?#\\]+(?:[/?#]|$)/i.test(url);
 	rejectMistakes(field, [
 		[/^data:/i.test(url), 'is a data: URL', FILE_HINT],
 		[!isValid, 'is not a valid URL', 'Start it with https:// or http://'],
