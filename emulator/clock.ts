@@ -35,8 +35,22 @@ function realClock(): EmulatorClock {
 
 function virtualClock(): EmulatorClock {
 	let nowMs = VIRTUAL_START_MS;
+	let advanced = Promise.resolve();
 	let sleepers: { readonly dueMs: number; readonly wake: () => void }[] = [];
 
+	async function advanceBy(ms: number): Promise<void> {
+		const targetMs = nowMs + ms;
+		for (;;) {
+			const [due] = sleepers.sort((a, b) => a.dueMs - b.dueMs);
+			if (!due || due.dueMs > targetMs) break;
+			sleepers = sleepers.filter((sleeper) => sleeper !== due);
+			nowMs = due.dueMs;
+			due.wake();
+			// Let the resumed code run first; it may call `sleep` again before the target time.
+			await setImmediate();
+		}
+		nowMs = targetMs;
+	}
 	return {
 		now: () => nowMs,
 		sleep(ms) {
@@ -45,19 +59,8 @@ function virtualClock(): EmulatorClock {
 				sleepers.push({ dueMs: nowMs + ms, wake });
 			});
 		},
-		async advance(ms) {
-			const targetMs = nowMs + ms;
-			for (;;) {
-				const [due] = sleepers.sort((a, b) => a.dueMs - b.dueMs);
-				if (!due || due.dueMs > targetMs) break;
-				sleepers = sleepers.filter((sleeper) => sleeper !== due);
-				nowMs = due.dueMs;
-				due.wake();
-				// Let the resumed code run first; it may call `sleep` again before the target time.
-				await setImmediate();
-			}
-			nowMs = targetMs;
-		},
+		// One after another: the clock must not go back.
+		advance: (ms) => (advanced = advanced.then(() => advanceBy(ms))),
 	};
 }
 

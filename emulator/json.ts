@@ -2,6 +2,10 @@
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** A table in which texts from outside are looked up: without the names that each object has. */
+export const bare = <T extends object>(rows: T): T =>
+	Object.assign(Object.create(null) as object, rows);
+
 /** The value of a JSON text; undefined for any other text. */
 export function parseJson(text: string): unknown {
 	try {

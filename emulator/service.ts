@@ -45,13 +45,9 @@ export type EmulatedService = ReturnType<typeof createService>;
  */
 export function createService(options: ServiceOptions) {
 	const { seed = 1, videoSeconds = 30, clock: kind = 'real' } = options;
-	const settings: ServiceSettings = {
-		seed,
-		chunkMs: options.chunkMs ?? (kind === 'real' ? 20 : 0),
-		minimal: options.minimal ?? false,
-		openai: options.openai ?? false,
-		wordsInVideos: options.wordsInVideos ?? true,
-	};
+	const { chunkMs = kind === 'real' ? 20 : 0, wordsInVideos = true } = options;
+	const { minimal = false, openai = false } = options;
+	const settings: ServiceSettings = { seed, chunkMs, minimal, openai, wordsInVideos };
 	let ids = 0;
 	return {
 		settings,

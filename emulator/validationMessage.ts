@@ -32,8 +32,8 @@ export function validationMessage(violation: Violation): string {
 		parent: field && `${field}.`,
 		problem: parentSchema?.['problem'],
 	};
-	return (MESSAGES[keyword] ?? `{subject} ${message}`).replace(
-		/\{(\w+)\}/g,
-		(_whole, name: string) => [values[name]].flat().join(', '),
+	const rule = MESSAGES[`${keyword} ${String(params['pattern'])}`] ?? MESSAGES[keyword];
+	return (rule ?? `{subject} ${message}`).replace(/\{(\w+)\}/g, (_whole, name: string) =>
+		[values[name]].flat().join(', '),
 	);
 }

@@ -1,5 +1,4 @@
-import { HttpError } from '../errors';
-import { hasTrigger } from '../triggers';
+import { moderate } from '../moderate';
 import { readQuestion, runPlugins, type ChatContext, type DraftReply } from './responder';
 import type { Question } from './generation/question';
 import { languageOf } from './generation/language';
@@ -22,12 +21,7 @@ function searchKnowledge({ body, binding: { app } }: ChatContext): Retrieval | u
 	if (!app || app.knowledge.length === 0) return undefined;
 	const last = body.messages.findLast(({ role }) => role === 'user');
 	const retrieval = retrieve(last ? textOf(last).slice(0, 4_000) : '', app.knowledge);
-	if (retrieval.hits.some(({ text }) => hasTrigger(text, 'forbiddenQuestion'))) {
-		throw new HttpError(
-			409,
-			'Content moderation failed: the retrieved knowledge contains sensitive words.',
-		);
-	}
+	moderate('the retrieved knowledge', retrieval.hits.map(({ text }) => text).join('\n'));
 	return retrieval;
 }
 

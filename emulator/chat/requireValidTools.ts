@@ -17,9 +17,7 @@ export function requireValidTools(tools: readonly Tool[]): void {
 		};
 		const unknown = required?.find((name) => !Object.hasOwn(properties ?? {}, name));
 		if (unknown === undefined) return;
-		throw new HttpError(
-			400,
-			`tools[${index}].function.parameters.required: ${unknown} is not in properties`,
-		);
+		const field = `tools[${index}].function.parameters.required`;
+		throw new HttpError(400, `${field}: ${unknown} is not in properties`);
 	});
 }

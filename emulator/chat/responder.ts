@@ -38,18 +38,14 @@ export function readQuestion(
 	messages: readonly Message[],
 	knowledge: readonly string[] = [],
 ): Question {
-	const { temperature, top_p = 1, frequency_penalty = 0, presence_penalty = 0 } = body;
+	const { temperature = app?.temperature ?? 0.7, top_p = 1 } = body;
+	const { frequency_penalty = 0, presence_penalty = 0 } = body;
 	return parseQuestion(messages, {
 		setting: app?.setting ?? '',
 		knowledge,
 		seed: settings.seed,
 		nowMs: clock.now(),
-		sampling: [
-			temperature ?? app?.temperature ?? 0.7,
-			top_p,
-			frequency_penalty,
-			presence_penalty,
-		],
+		sampling: [temperature, top_p, frequency_penalty, presence_penalty],
 	});
 }
 

@@ -19,10 +19,8 @@ export function requireSupportedEffort(
 	{ model }: Binding,
 ): void {
 	if (effort === undefined || !model.efforts || model.efforts.includes(effort)) return;
-	throw new HttpError(
-		400,
-		`reasoning_effort must be one of ${model.efforts.join(', ')} for ${model.code}`,
-	);
+	const efforts = model.efforts.join(', ');
+	throw new HttpError(400, `reasoning_effort must be one of ${efforts} for ${model.code}`);
 }
 
 /** Writes `reasoning_content`; a higher effort gives a longer text. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { errorBody } from '../errors';
 import type { BodyFault, BodyFaults, BodyPosition, Handlers } from './fault';
@@ -91,10 +92,8 @@ const HANDLERS: Handlers<BodyFaults, [Body, ServerResponse], Body> = {
 		}
 	},
 	async *set({ fields }, body) {
-		const chunks: Buffer[] = [];
-		for await (const chunk of body) chunks.push(chunk);
-		const json = JSON.parse(Buffer.concat(chunks).toString()) as object;
-		yield Buffer.from(JSON.stringify({ ...json, ...fields }));
+		const whole = (await json(body)) as object;
+		yield Buffer.from(JSON.stringify({ ...whole, ...fields }));
 	},
 	contentType: (_fault, body) => body,
 };

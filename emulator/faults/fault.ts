@@ -1,21 +1,13 @@
-/** Which requests get a fault. An omitted field matches every request. */
-interface FaultSchedule {
-	/** Prefix of the path, for example `/v1/videos/tasks` or `/cdn/`. */
-	readonly path?: string;
-	readonly method?: string;
-	/** Substring of the JSON body. */
-	readonly contains?: string;
-	/** Number of matching requests that are left alone first. Default 0. */
-	readonly skip?: number;
-	/** Number of matching requests that get the fault. Default 1. */
-	readonly count?: number;
-}
+/**
+ * Which requests get a fault: `path` is the beginning of theirs, `contains` a part of the JSON body; `skip` of them (default 0)
+ * are left alone first, and `count` (default 1) get it. An omitted field matches every request.
+ */
+type FaultSchedule = Readonly<
+	Partial<Record<'path' | 'method' | 'contains', string> & Record<'skip' | 'count', number>>
+>;
 
 /** Position in a response body: after a number of stream events, or of bytes. Default: the beginning. */
-export interface BodyPosition {
-	readonly afterEvents?: number;
-	readonly afterBytes?: number;
-}
+export type BodyPosition = Readonly<Partial<Record<'afterEvents' | 'afterBytes', number>>>;
 
 /** Fields of the faults that replace or delay the whole response. `script.schema.json` says what each kind does. */
 export interface ResponseFaults {

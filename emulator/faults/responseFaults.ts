@@ -1,12 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EmulatorClock } from '../clock';
 import { errorBody } from '../errors';
+import TEXTS from '../httpMessages.json';
+import { fillTemplate } from '../script/fillTemplate';
 import type { ScriptedReply } from '../script/script';
 import type { Handlers, ResponseFault, ResponseFaults } from './fault';
-
-const gatewayErrorPage = (status: number): string =>
-	`<!DOCTYPE html>\n<html><head><title>${status}</title></head>` +
-	`<body><center><h1>${status} Bad Gateway</h1></center><hr></body></html>\n`;
 
 /** A response with a status: a text body is sent as it is, any other as JSON; without one, the service's error body with `text`. */
 export function sendStatus(
@@ -48,7 +46,10 @@ const HANDLERS: Handlers<ResponseFaults, [Exchange], unknown> = {
 			.send(errorBody(429, 'Call-frequency limit exceeded. Retry later.'));
 	},
 	html: ({ status = 502 }, { reply }) =>
-		reply.code(status).type('text/html; charset=utf-8').send(gatewayErrorPage(status)),
+		reply
+			.code(status)
+			.type('text/html; charset=utf-8')
+			.send(fillTemplate(TEXTS.gatewayPage, { status })),
 	redirect: ({ location, status = 302 }, { reply }) => reply.redirect(location, status),
 	reset(_fault, { request, reply }) {
 		reply.hijack();

@@ -18,10 +18,7 @@ interface CdnFile {
 
 const TYPES: Readonly<Record<string, string>> = FILE_TYPES;
 
-type CdnKind = (
-	path: string,
-	tasks: TaskStore,
-) => CdnFile | undefined | Promise<CdnFile | undefined>;
+type CdnKind = (path: string, tasks: TaskStore) => Promise<CdnFile | undefined>;
 
 /** Files of the CDN: the first entry that recognizes a path serves it. */
 const KINDS: readonly CdnKind[] = [
@@ -32,11 +29,11 @@ const KINDS: readonly CdnKind[] = [
 		const modifiedMs = task && task.createdMs + task.totalMs;
 		return bytes && { type: 'video/mp4', bytes, ...(modifiedMs && { modifiedMs }) };
 	},
-	(path) =>
+	async (path) =>
 		/^\/cdn\/(thumbnails|images)\/[\w-]+\.jpg$/.test(path)
 			? { type: 'image/jpeg', bytes: imageFile() }
 			: undefined,
-	(path) => {
+	async (path) => {
 		const name = /^\/cdn\/files\/([\w-]+)\.txt$/.exec(path)?.[1];
 		if (name === undefined) return undefined;
 		const text = `${name.replaceAll('-', ' ')}\n`;

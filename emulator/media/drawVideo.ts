@@ -147,14 +147,7 @@ async function encodePictures(
 ): Promise<Uint8Array> {
 	const encoder = await (await (encoders ??= loadEncoder()))();
 	try {
-		const settings = {
-			width,
-			height,
-			frameRate: FRAMES_PER_SECOND,
-			speed: 10,
-			quantizationParameter: 38,
-		};
-		Object.assign(encoder, settings, { groupOfPictures: 1 });
+		Object.assign(encoder, { width, height, frameRate: FRAMES_PER_SECOND, ...LAYOUT.encoder });
 		encoder.initialize();
 		for (const picture of pictures) {
 			encoder.addFrameYuv(picture);

@@ -9,7 +9,8 @@ import EMBEDDING_SCHEMA from './embeddingSchema.json';
 const DIMENSIONS = 1536;
 
 interface EmbeddingBody {
-	readonly input: string | readonly string[];
+	/** One text or several, each as it is or as a list of tokens. */
+	readonly input: string | readonly (string | number | readonly number[])[];
 	readonly model?: string;
 	readonly dimensions?: number;
 	readonly encoding_format?: string;
@@ -29,20 +30,21 @@ function embed(text: string, dimensions: number): Float32Array {
 
 /** Models and embeddings of the third-party schema, which the service does not have. */
 export function addOpenAiRoutes(server: FastifyInstance): void {
+	const modelOf = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'emulator' });
 	server.get('/v1/models', async () => ({
 		object: 'list',
-		data: EMULATED_CHAT_MODELS.map(({ code }) => ({
-			id: code,
-			object: 'model',
-			created: 0,
-			owned_by: 'emulator',
-		})),
+		data: EMULATED_CHAT_MODELS.map(({ code }) => modelOf(code)),
 	}));
+	// Any model is accepted.
+	server.get<{ Params: { id: string } }>('/v1/models/:id', async ({ params }) =>
+		modelOf(params.id),
+	);
 	server.post<{ Body: EmbeddingBody }>(
 		'/v1/embeddings',
 		{ schema: { body: EMBEDDING_SCHEMA } },
 		async ({ body: { input, model = 'embedding', dimensions = DIMENSIONS, ...rest } }) => {
-			const texts = [input].flat();
+			const isOne = typeof input === 'string' || typeof input[0] === 'number';
+			const texts = (isOne ? [input] : input).map(String);
 			await loadTokenizer();
 			const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
 			return {

@@ -24,8 +24,15 @@ const numberOr = (value: unknown, otherwise: number): number =>
 
 const asTool = (declared: unknown) => ({ type: 'function', function: declared });
 
-const withKnownRole = (message: unknown) =>
-	isObject(message) && message['role'] === 'developer' ? { ...message, role: 'system' } : message;
+/** A message with a role of the service; the result of a tool is a text there. */
+function toMessage(message: unknown): unknown {
+	if (!isObject(message)) return message;
+	const { role, content } = message;
+	if (role === 'developer') return { ...message, role: 'system' };
+	if (role !== 'tool' || !Array.isArray(content)) return message;
+	const texts = content.map((part: unknown) => (isObject(part) ? part['text'] : part));
+	return { ...message, content: texts.join('\n') };
+}
 
 const nameOf = (tool: unknown): unknown =>
 	isObject(tool) && isObject(tool['function']) ? tool['function']['name'] : undefined;
@@ -72,7 +79,7 @@ export function serviceRequest(given: Json): Json {
 	return {
 		...body,
 		...choiceOf(body),
-		...(Array.isArray(messages) && { messages: messages.map(withKnownRole) }),
+		...(Array.isArray(messages) && { messages: messages.map(toMessage) }),
 		...(schema && { response_format: { type: 'json_object' } }),
 		...(typeof stop === 'string' && { stop: [stop] }),
 		...(typeof temperature === 'number' && { temperature: Math.min(temperature, 1) }),

@@ -37,12 +37,19 @@ const parsed = (text: string): unknown => {
 	return value === undefined ? text || undefined : value;
 };
 
-/** The keys in a value, none if it is short: the whole, and what may be a key before an app code. */
+/** The keys in a value, none if it is short: the whole, and what may be a key before an app code; each also within base64. */
 function keysIn(value: string): readonly string[] {
 	const key = value.replace(/^\w+ +/, '');
 	const ends = [...key.matchAll(/-/g)].flatMap(({ index }) => (index < 16 ? [] : index));
-	return key.length < 8 ? [] : [key, ...ends.map((end) => key.slice(0, end))];
+	const keys = key.length < 8 ? [] : [key, ...ends.map((end) => key.slice(0, end))];
+	return keys.flatMap((each) => [each, ...[0, 1, 2].map((offset) => inBase64(each, offset))]);
 }
+
+/** The characters of base64 that a text alone decides, `offset` bytes after a group of three. */
+const inBase64 = (text: string, offset: number): string =>
+	Buffer.from('\0'.repeat(offset) + text)
+		.toString('base64')
+		.slice(Math.ceil((4 * offset) / 3), Math.floor((4 * (offset + text.length)) / 3));
 
 /** Conditions by which the recorded answer is found again. */
 function conditionsFor(method: string, path: string, body: unknown): When {
@@ -117,6 +124,8 @@ export async function startRecorder(options: RecorderOptions) {
 	server.all('/*', async (request, reply) => {
 		const { method } = request;
 		const text = request.body as string | undefined;
+		// The address of another host, as for a proxy, would become a part of the name of this one.
+		if (!request.url.startsWith('/')) throw new HttpError(400, 'Send only a path.');
 		const url = new URL(upstream.replace(/\/$/, '') + request.url);
 		const sent = Object.entries(request.headers as Readonly<Record<string, string>>).filter(
 			([name]) => !OWN_HEADERS.test(name),

@@ -17,10 +17,8 @@ import { taskStatus } from './taskStatus';
 function modelOf(code: string): EmulatedModel {
 	const model = EMULATED_MODELS.find((row) => row.code === code);
 	if (model) return model;
-	throw new HttpError(
-		402,
-		`The video model ${code} does not exist, or the account may not use it.`,
-	);
+	const problem = `The video model ${code} does not exist, or the account may not use it.`;
+	throw new HttpError(402, problem);
 }
 
 /** `enhanced_prompt`: a more detailed version of a prompt (spec 2.10). */

@@ -9,11 +9,8 @@ export type EffectiveVideo = ReturnType<typeof effectiveVideo>;
 
 const MODE_SIZES: Readonly<Record<string, VideoSize>> = { std: '720P', pro: '1080P' };
 
-function requireOneOf(
-	field: string,
-	value: string | number,
-	allowed: readonly (string | number)[],
-) {
+type Value = string | number;
+function requireOneOf(field: string, value: Value, allowed: readonly Value[]): void {
 	if (allowed.includes(value)) return;
 	throw new HttpError(400, `${field} must be one of ${allowed.join(', ')} for this model`);
 }

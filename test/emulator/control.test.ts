@@ -104,6 +104,8 @@ describe('control API', () => {
 		});
 		expect((await service.queryTask(body['task_id'])).body['status']).toBe('completed');
 		expect((await control('POST', 'clock', { advanceMs: -1 })).status).toBe(400);
+		// No date is that far.
+		expect((await control('POST', 'clock', { advanceMs: 1e300 })).status).toBe(400);
 	});
 
 	it('does not advance the real clock', async () => {
@@ -150,6 +152,16 @@ describe('journal', () => {
 });
 
 describe('clock', () => {
+	it('advances by all that is asked at the same time, and never goes back', async () => {
+		const clock = createClock('virtual');
+		const start = clock.now();
+		const woken: number[] = [];
+		for (const ms of [10, 20, 30, 40])
+			void clock.sleep(ms).then(() => woken.push(clock.now() - start));
+		await Promise.all([clock.advance(30), clock.advance(5), clock.advance(25)]);
+		expect([woken, clock.now() - start]).toEqual([[10, 20, 30, 40], 60]);
+	});
+
 	it('resolves sleeps in order of due time, including those started meanwhile', async () => {
 		const clock = createClock('virtual');
 		const start = clock.now();

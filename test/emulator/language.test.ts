@@ -300,3 +300,37 @@ test.each([
 	const { body } = await service.chat({ messages: [user(content)] });
 	expect(body.usage.prompt_tokens).toBe(tokens);
 });
+
+describe.each(['constructor', 'toString', 'valueOf', 'hasOwnProperty'])(
+	'the name %s, which every object has,',
+	(name) => {
+		it.each<[string, Json?]>([
+			[`Classify as ${name} or driver: He drives a car.`],
+			[`Extract ${name} and driver: The ${name} is Ada.`],
+			[`Translate to ${name}: dog`],
+			[`What is the ${name}?`],
+			[
+				`Answer in JSON with keys ${name} and driver.`,
+				{ response_format: { type: 'json_object' } },
+			],
+		])('is a word as any other: %s', async (question, more = {}) => {
+			const { status } = await service.chat({
+				messages: [user(question)],
+				...more,
+			});
+			expect(status).toBe(200);
+		});
+
+		it('is a format, a field and a type as any other', async () => {
+			const properties = { [name]: { type: 'string', format: name } };
+			const parameters = { type: 'object', properties, required: [name] };
+			const called = { type: 'function', function: { name: 'find', parameters } };
+			const { tool_calls: calls } = await service.say('Find Ada', {
+				tools: [called],
+				tool_choice: 'required',
+			});
+			const values = JSON.parse(calls![0]!.function.arguments) as Json;
+			expect(typeof Object.values(values)[0]).toBe('string');
+		});
+	},
+);

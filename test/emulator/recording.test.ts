@@ -1,5 +1,5 @@
 import { readFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -138,6 +138,42 @@ test('masks a key also without its app code, and no short value of a name like t
 	const script = readFileSync(masked, 'utf8');
 	expect(script).toContain('No access for (key)');
 	expect(script).toContain('limit: 5');
+});
+
+test.each([0, 1, 2])('masks a key within base64, %i bytes after its beginning', async (offset) => {
+	const told = Buffer.from(`${'.'.repeat(offset)}Bearer ${KEY}, and more`);
+	const echo = createServer(({ url }, response) => {
+		const type = url === '/binary' ? { 'content-type': 'application/octet-stream' } : JSON_TYPE;
+		response.writeHead(200, type);
+		response.end(url === '/binary' ? told : JSON.stringify({ seen: told.toString('base64') }));
+	});
+	await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
+	const { port } = echo.address() as AddressInfo;
+	const masked = `${file}.base64.${offset}`;
+	const recorder = await startRecorder({ upstream: `http://127.0.0.1:${port}`, file: masked });
+	for (const path of ['/binary', '/text']) await ask(recorder.url, [path, {}]);
+	await recorder.stop();
+	echo.close();
+	const found = readFileSync(masked, 'utf8').match(/[\w+/=]{16,}/g) ?? [];
+	const read = found.map((text) => Buffer.from(text, 'base64').toString('latin1')).join('');
+	expect(read).not.toContain(KEY.slice(4, -4));
+});
+
+test('sends no key to another host than that of the service', async () => {
+	const elsewhere = `${file}.elsewhere`;
+	const recorder = await startRecorder({ upstream, file: elsewhere });
+	const { port } = new URL(recorder.url);
+	const status = await new Promise((resolve, reject) => {
+		const headers = { authorization: `Bearer ${KEY}`, host: `127.0.0.1:${port}` };
+		request({ port, host: '127.0.0.1', path: 'http://service.example/v1', headers })
+			.on('response', (response) => {
+				resolve(response.resume().statusCode);
+			})
+			.on('error', reject)
+			.end();
+	});
+	await recorder.stop();
+	expect(status).toBe(400);
 });
 
 test('names the service that cannot be reached', async () => {

@@ -254,6 +254,10 @@ describe('the file', () => {
 		['replies:\n  - base64: A*B', /:2:13: replies\[0\]\.base64 must match format "base64"$/],
 		['replies:\n  - events: [{ base64: AAA== }]', /:2:24: .*base64/],
 		['replies:\n  - fault: { kind: flood }', /:2:12: .*fault/],
+		[
+			'replies:\n  - when: { path: v1/x }\n    text: Hi',
+			/:2:19: .*when\.path must begin with \/$/,
+		],
 		['answers: []', /:1:1: (replies is required|answers is unknown)/],
 	])('has errors with line and column: %j', async (text, message) => {
 		expect(await failure(text)).toMatch(message);

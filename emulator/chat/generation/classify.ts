@@ -1,9 +1,10 @@
+import { bare } from '../../json';
 import WORDS from './labels.json';
 import { fieldIn } from './fields';
 import { capitalize, LANGUAGES, languageOf, match, restOf } from './language';
 
 /** Words by label; or `=` and a label of the same meaning. */
-const LABEL_WORDS: Readonly<Record<string, string>> = WORDS;
+const LABEL_WORDS: Readonly<Record<string, string>> = bare(WORDS);
 /** Labels for a text that no word speaks for. */
 const NEITHER =
 	/^(?:neutral|other|none|unknown|normal|general|low|中性|其他|普通|一般|正常)$|^(?:not|non)\b|^[非无]|^不(?!是$)/i;
@@ -87,10 +88,7 @@ export function classifyText({ text }: { readonly text: string }): string | unde
 		const yesOrNo = firstMatch(language.yesNo, text)?.[0];
 		if (yesOrNo !== undefined) {
 			const question = text.replace(yesOrNo, '');
-			const { 0: asked, index } = /[^.。:：!！\n]*[?？]/.exec(question) ?? {
-				0: '',
-				index: 0,
-			};
+			const { 0: asked, index } = /[^.。:：!！\n]*[?？]|$/.exec(question)!;
 			const content = contentOf(restOf(question, question.length, index + asked.length));
 			const labels = labelsIn(yesOrNo).map(capitalize);
 			const which = asked || question.slice(0, question.indexOf(content));

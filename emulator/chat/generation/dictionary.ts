@@ -1,8 +1,9 @@
+import { bare } from '../../json';
 import DICTIONARY from './dictionary.json';
 import { LANGUAGES, match, segments } from './language';
 
 /** Columns by the name of their language: English first, then Chinese. */
-const COLUMNS: Readonly<Record<string, number>> = DICTIONARY.languages;
+const COLUMNS: Readonly<Record<string, number>> = bare(DICTIONARY.languages);
 const CHINESE = 1;
 
 /** Words of one meaning, by language; the first of several is the one to write. */

@@ -1,3 +1,4 @@
+import { bare } from '../../json';
 import { toChinese } from './dictionary';
 import FIELDS from './fields.json';
 import WORDS_BEFORE from './wordsBefore.json';
@@ -35,7 +36,7 @@ export function namedNumber(name: string, text: string): string | undefined {
 }
 
 /** Words that stand before a value, by a word of the name of its field. */
-const BEFORE: Readonly<Record<string, string>> = WORDS_BEFORE;
+const BEFORE: Readonly<Record<string, string>> = bare(WORDS_BEFORE);
 
 /** A value, and the text between it and the one before. */
 type Found = Readonly<Record<'value' | 'before', string>>;

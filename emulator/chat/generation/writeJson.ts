@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../../json';
+import { bare, isObject, parseJson } from '../../json';
 import { chance } from '../../random';
 import { extractEntities } from '../tools/entities';
 import { fillSchema } from '../tools/fillSchema';
@@ -129,12 +129,12 @@ const VALUES: readonly ValueRule[] = [
 ];
 
 /** Values by type, if the name of the key is not asked. */
-const BY_TYPE: Readonly<Record<string, ValueRule[1]>> = {
+const BY_TYPE = bare<Readonly<Record<string, ValueRule[1]>>>({
 	array: listOf,
 	number: numberFor,
 	integer: numberFor,
 	boolean: flag,
-};
+});
 
 /**
  * Writes the answer as JSON: by a schema, or with the keys requested in the messages (spec 2.1 `response_format`).

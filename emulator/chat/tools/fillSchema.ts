@@ -1,3 +1,4 @@
+import { bare } from '../../json';
 import { classifyOne } from '../generation/classify';
 import { recordsIn, type Entities } from './entities';
 import { namedValue } from '../generation/fields';
@@ -90,9 +91,9 @@ function fillObject(schema: JsonSchema, context: FillContext): Readonly<Record<s
 }
 
 /** Generators by JSON schema type. */
-const FILLERS: Readonly<
-	Record<string, (schema: JsonSchema, name: string, context: FillContext) => unknown>
-> = {
+const FILLERS = bare<
+	Readonly<Record<string, (schema: JsonSchema, name: string, context: FillContext) => unknown>>
+>({
 	string: (schema, name, { entities }) => fillString(schema, name, entities),
 	integer: (schema, _name, { entities }) => fillNumber(schema, entities, 1),
 	number: (schema, _name, { entities }) => fillNumber(schema, entities, 0),
@@ -100,7 +101,7 @@ const FILLERS: Readonly<
 	null: () => null,
 	array: fillArray,
 	object: (schema, _name, context) => fillObject(schema, context),
-};
+});
 
 /** Entities with a written value in the place of what a value of its type is made from. */
 function withWritten(entities: Entities, value: unknown): Entities {

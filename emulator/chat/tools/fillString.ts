@@ -1,3 +1,4 @@
+import { bare } from '../../json';
 import { hexId } from '../../random';
 import { fieldIn, namedValue } from '../generation/fields';
 import { extractKeywords } from '../generation/words';
@@ -12,7 +13,7 @@ function dateIn(text: string, name: string): number {
 }
 
 /** Generators by JSON schema `format`. */
-const FORMATS: Readonly<Record<string, (entities: Entities, name: string) => string>> = {
+const FORMATS = bare<Readonly<Record<string, (entities: Entities, name: string) => string>>>({
 	date: ({ text, subject, nowMs }, name) =>
 		isoDay(dateIn(subject, name) || dateIn(text, name) || nowMs),
 	time: ({ nowMs }) => new Date(nowMs).toISOString().slice(11, 19) + 'Z',
@@ -26,7 +27,7 @@ const FORMATS: Readonly<Record<string, (entities: Entities, name: string) => str
 		hexId(32, text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5'),
 	ipv4: ({ text }) => /\b\d{1,3}(?:\.\d{1,3}){3}\b/.exec(text)?.[0] ?? '127.0.0.1',
 	hostname: () => 'example.com',
-};
+});
 
 /** List after a name in the text: `labels red, green and blue`. */
 export function namedList(name: string, { text }: Entities): readonly string[] {
