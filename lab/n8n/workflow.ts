@@ -1,4 +1,6 @@
-import type { INode } from 'n8n-workflow';
+import { readFile } from 'node:fs/promises';
+
+import { jsonParse, type INode } from 'n8n-workflow';
 
 /** A workflow as n8n exports it. */
 export interface Workflow {
@@ -6,6 +8,27 @@ export interface Workflow {
 	readonly nodes: readonly INode[];
 	readonly connections: Readonly<Record<string, unknown>>;
 	readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/** A workflow with the items that a person has pinned to nodes. */
+export type ExportedWorkflow = Workflow & {
+	readonly pinData?: Readonly<Record<string, readonly object[]>>;
+};
+
+/**
+ * The workflows in a file: one, or a list as `n8n export:workflow --all` writes it.
+ *
+ * @throws Error if it has anything else.
+ */
+export async function readWorkflows(path: string): Promise<readonly ExportedWorkflow[]> {
+	// Some editors begin a file with a byte order mark, which a decoder leaves out.
+	const text = new TextDecoder().decode(await readFile(path));
+	const found = jsonParse<Partial<ExportedWorkflow> | null>(text, { fallbackValue: null });
+	return [found].flat().map((workflow) => {
+		const { nodes, connections = {}, name = path } = workflow ?? {};
+		if (Array.isArray(nodes)) return { ...workflow, nodes, connections, name };
+		throw new Error(`${path} is no workflow: export it in n8n with ⋯ → Download`);
+	});
 }
 
 /**

@@ -1,17 +1,16 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 import { Command, InvalidArgumentError } from 'commander';
-import { jsonParse } from 'n8n-workflow';
 
 import { buildPackage } from '../n8n/buildPackage';
 import { installLab } from '../n8n/installLab';
 import { startRestartableN8n } from '../n8n/restartableN8n';
+import { readWorkflows } from '../n8n/workflow';
 import { Running } from '../services/Running';
 import { step, stopOnSignals } from '../services/step';
-import type { ExportedWorkflow } from './copyWorkflow';
 import { rehearse } from './rehearse';
-import { isGood, toPage, toTable } from './report';
+import { isGood, plain, toPage, toTable } from './report';
 import { SCENARIOS } from './tables';
 
 interface CliOptions {
@@ -33,30 +32,23 @@ async function run(
 ): Promise<number> {
 	const names = all === undefined ? [] : (await readdir(fromHere(all))).sort();
 	const found = names.filter((name) => name.endsWith('.json')).map((name) => join(all!, name));
-	const paths = [...files, ...found];
-	if (paths.length === 0) throw new Error('Name the files of workflows, or a folder with --all');
-	const workflows = await Promise.all(paths.map(read));
+	const paths = [...files, ...found].map(fromHere);
+	const workflows = (await Promise.all(paths.map(readWorkflows))).flat();
+	if (workflows.length === 0)
+		throw new Error('Name the files of workflows, or a folder with --all');
 	// What is printed as JSON has no lines of progress between it.
 	const show: typeof step = json ? (_title, work) => work(() => undefined) : step;
 	await show('Prepare n8n', (onProgress) => installLab({ onProgress }));
 	await show('Build the package', buildPackage);
 	const n8n = await show('Start n8n', async () => running.keep(await startRestartableN8n()));
 	const rehearsals = await show(
-		`Rehearse ${workflows.map(({ name }) => name).join(', ')}`,
+		`Rehearse ${plain(workflows.map(({ name }) => name).join(', '))}`,
 		(onProgress) => rehearse(workflows, { n8n, only, onProgress }),
 	);
-	await writeFile(fromHere(page), toPage(rehearsals));
 	const table = `\n${toTable(rehearsals)}\n\nAs a page: ${page}`;
 	console.log(json ? JSON.stringify(rehearsals, null, 2) : table);
+	await writeFile(fromHere(page), toPage(rehearsals));
 	return rehearsals.every(({ results }) => results.every(isGood)) ? 0 : 1;
-}
-
-async function read(path: string): Promise<ExportedWorkflow> {
-	const text = await readFile(fromHere(path), 'utf8');
-	const workflow = jsonParse<Partial<ExportedWorkflow>>(text, { fallbackValue: {} });
-	const { nodes, connections = {}, name } = workflow;
-	if (Array.isArray(nodes)) return { ...workflow, nodes, connections, name: name ?? path };
-	throw new Error(`${path} is no workflow: export it in n8n with ⋯ → Download`);
 }
 
 function toScenarios(text: string): readonly string[] {
@@ -68,7 +60,7 @@ function toScenarios(text: string): readonly string[] {
 async function main(files: readonly string[], options: CliOptions): Promise<void> {
 	stopOnSignals(running, () => 130);
 	const code = await run(files, options).catch((error: unknown) => {
-		console.error(`\nThe rehearsal failed: ${(error as Error).message}`);
+		console.error(`\nThe rehearsal failed: ${plain((error as Error).message)}`);
 		return 2;
 	});
 	await running.stop();

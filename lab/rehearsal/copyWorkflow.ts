@@ -2,14 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { INode } from 'n8n-workflow';
 
-import type { Workflow } from '../n8n/workflow';
+import type { ExportedWorkflow, Workflow } from '../n8n/workflow';
 import { BASE, isOwn, replaceNode, stub, type Replacement } from './replacements';
 import { NODES, type TriggerKind } from './tables';
-
-/** A workflow as n8n exports it, with the items that a person has pinned to nodes. */
-export type ExportedWorkflow = Workflow & {
-	readonly pinData?: Readonly<Record<string, readonly object[]>>;
-};
 
 /** How the copy is started: by a request to one of its nodes. */
 export interface Start extends TriggerKind {
@@ -45,7 +40,12 @@ const kindOf = ({ type, disabled }: INode): TriggerKind | undefined =>
  * @throws Error if nothing starts the workflow.
  */
 export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
-	const nodes = exported.nodes.filter(({ type }) => type !== `${BASE}stickyNote`);
+	const nodes = exported.nodes
+		.filter(({ type }) => type !== `${BASE}stickyNote`)
+		.map((node) => ({ ...{ parameters: {} }, ...node }));
+	// A node may have the name of a prototype.
+	const pinData = new Map(Object.entries(exported.pinData ?? {}));
+	const wires = new Map(Object.entries(exported.connections));
 	const ranks = nodes.flatMap((node) => kindOf(node)?.rank ?? []);
 	if (ranks.length === 0) throw new Error(`"${exported.name}" has no trigger`);
 	const started = [Math.min(...ranks), TRIGGERS[`${BASE}scheduleTrigger`]!.rank];
@@ -56,9 +56,9 @@ export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
 	const copied = nodes.flatMap((node): readonly INode[] => {
 		const note = (by: string) => replaced.push({ node: node.name, type: node.type, by });
 		const kind = kindOf(node);
-		const pinned = exported.pinData?.[node.name];
+		const pinned = pinData.get(node.name);
 		const own = { ...node, ...(node.webhookId && { webhookId: randomUUID() }) };
-		const connection = Object.keys(exported.connections[node.name] ?? { main: [] })[0]!;
+		const connection = Object.keys(wires.get(node.name) ?? { main: [] })[0]!;
 		if (kind === undefined) {
 			const [copy, by] = replaceNode(own, connection, pinned);
 			if (by !== undefined) note(by);
@@ -81,9 +81,7 @@ export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
 		const parameters = stub(pinned ?? [kind.gives ?? { timestamp: new Date().toISOString() }]);
 		return [begin, { ...rest, type: `${BASE}code`, typeVersion: 2, parameters }];
 	});
-	const kept = Object.entries(exported.connections).filter(([name]) =>
-		copied.some((node) => node.name === name),
-	);
+	const kept = [...wires].filter(([name]) => copied.some((node) => node.name === name));
 	const connections = { ...Object.fromEntries(kept), ...begins };
 	const settings = { executionOrder: exported.settings?.['executionOrder'] ?? 'v1' };
 	return {
@@ -100,7 +98,8 @@ function opened({ credentials, ...node }: INode, kind: Start['kind']): INode {
 		...(kind === 'webhook' && node.type !== WEBHOOK ? {} : node.parameters),
 		authentication: 'none',
 		...(kind === 'chat' ? { public: true } : { path }),
-		...(kind === 'webhook' && { httpMethod: 'POST' }),
+		// With several methods each has an output of its own.
+		...(kind === 'webhook' && !node.parameters['multipleMethods'] && { httpMethod: 'POST' }),
 	} as INode['parameters'];
 	return { ...node, id: path, webhookId: path, parameters };
 }

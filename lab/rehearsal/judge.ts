@@ -6,7 +6,8 @@ import { failureOf, placedItems, type Execution, type PlacedItem } from '../n8n/
 import type { DataTableRow } from '../n8n/N8nClient';
 import type { Copy } from './copyWorkflow';
 import { findHearers } from './hearers';
-import { BASE, isOwn, OWN } from './replacements';
+import { isOwn } from './replacements';
+import { NODES } from './tables';
 
 /** What one run of a workflow has left behind. */
 export interface Outcome {
@@ -25,7 +26,7 @@ export interface Outcome {
 	readonly unheard: readonly Unheard[];
 	/** The error of the execution, if it is red. */
 	readonly error: string;
-	/** What was asked for, for each video. */
+	/** What was asked for, for each paid video. */
 	readonly requests: readonly string[];
 	/** Whether anything of the scenario has happened to it. */
 	readonly wasFaulty: boolean;
@@ -55,13 +56,7 @@ export const hasHappened = ({ journal }: Emulator) =>
 	journal.entries.some(({ fault }) => fault !== undefined);
 
 const LIST = "n8n's list of executions";
-/** Second outputs that failures leave through. */
-const LABELS: Readonly<Record<string, string>> = {
-	[`${OWN}waitForVideo`]: 'Failed',
-	[`${OWN}functionCallingAgent`]: 'Stopped',
-};
-/** Nodes that tell a failed item from a good one. */
-const TELLING = [`${OWN}functionCallingAgent`, `${BASE}if`, `${BASE}switch`, `${BASE}filter`];
+const JUDGES = NODES.judges.split(' ');
 
 /** Counts what became of the videos of a run, and finds out who was told of what failed. */
 export function judge({ copy, emulator, executions, ledger }: Traces): Outcome {
@@ -104,7 +99,7 @@ export function judge({ copy, emulator, executions, ledger }: Traces): Outcome {
 		told: [...new Set([...told.flatMap(({ to }) => to), ...red.map(() => LIST)])],
 		unheard: [...new Map(unheard.map((each) => [each.join(), each])).values()],
 		error: red.map((each) => failureOf(each) || each.status).join('; '),
-		requests: tasks.all.map(({ video }) => JSON.stringify(video)),
+		requests: paid.map(({ video }) => JSON.stringify(video)),
 		wasFaulty: hasHappened(emulator),
 	};
 }
@@ -120,14 +115,14 @@ function itemsOf(execution: Execution, copy: Copy): readonly Said[] {
 		const toSaid = ({ item, type, place }: PlacedItem): Said => {
 			const [, , output] = place;
 			const all = (connections[type]?.[output] ?? []).map((each) => each.node);
-			const label = (output === 1 ? LABELS[nodeType] : undefined) ?? 'Error';
+			const label = (output === 1 ? NODES.failures[nodeType] : undefined) ?? 'Error';
 			const failed = isFailed(item) || label === 'Stopped';
 			// A node that failed has kept others from running, and n8n shows that.
 			const isTraced = failed && type === 'main' && execution.status === 'success';
 			const to = isTraced ? hearers(place) : all;
 			const leads = all.length > 0 ? 'leads to nobody' : 'is not connected';
 			const isMixed = type === 'main' && output === 0 && onError === 'continueRegularOutput';
-			const isTold = to.every((each) => !isMixed || TELLING.includes(find(each)?.type ?? ''));
+			const isTold = to.every((each) => !isMixed || JUDGES.includes(find(each)?.type ?? ''));
 			const isUnheard = failed && !(to.length > 0 ? isTold : isAnswer(place));
 			return {
 				text: JSON.stringify([item.json, item.error]),

@@ -3,6 +3,7 @@ import type { INode } from 'n8n-workflow';
 import { APPS } from '../../emulator/chat/apps';
 import { EMULATED_CHAT_MODELS } from '../../emulator/chat/models';
 import { EMULATED_MODELS } from '../../emulator/video/models';
+import { entriesOf } from '../n8n/formData';
 import { NODES, type Version } from './tables';
 
 export const OWN = 'n8n-nodes-agent-video.';
@@ -17,7 +18,8 @@ const LOCAL = Object.entries(NODES.local).flatMap(([prefix, names]) =>
 	names.split(' ').map((name) => `${prefix}.${name}`),
 );
 /** Code that sends requests. */
-const REQUESTS = /helpers\s*\.\s*(?:httpRequest|request)|\bfetch\s*\(|\brequire\s*\(/;
+const REQUESTS =
+	/\bhttpRequest|\bhelpers\W+request|\brequest\w*\b[^;]*\}\s*=[\s\w.]*\bhelpers\b|\bfetch\b|\brequire\s*\(|\bimport\s*\(/;
 
 /** What is in the place of a node in the copy. */
 export interface Replacement {
@@ -32,6 +34,8 @@ export type Pinned = readonly object[] | undefined;
 /** The node of the copy, and what it is if it is another one. */
 type Replaced = readonly [node: INode, by?: string];
 
+/** A further page of a form, or its last one. */
+const FORM = `${BASE}form`;
 /** Type and version of a node. */
 const CODE: Version = [`${BASE}code`, 2];
 
@@ -45,11 +49,14 @@ export const isOwn = ({ type }: Pick<INode, 'type'>) => type.startsWith(OWN);
  */
 export function replaceNode(node: INode, connection: string, pinned: Pinned): Replaced {
 	const { credentials, ...rest } = node;
+	const { operation } = node.parameters;
 	const as = (by: string, [type, typeVersion]: Version, parameters: INode['parameters'] = {}) =>
 		[{ ...rest, type, typeVersion, parameters }, by] as const;
 	const stubbed = `${STUB} returns ${pinned ? 'its pinned data' : '{}'}`;
 	if (isOwn(node)) return withKnownCodes(node);
 	if (isLocal(node)) return [node];
+	if (node.type === FORM && operation !== 'completion' && pinned === undefined)
+		return as(`${STUB} fills it in`, CODE, stub([entriesOf(node)]));
 	const other = NODES.others[node.type] ?? NODES.others[connection];
 	if (other) return as(other.by, other.as);
 	if (connection === 'ai_tool')
@@ -57,7 +64,7 @@ export function replaceNode(node: INode, connection: string, pinned: Pinned): Re
 			description: node.parameters['toolDescription'] ?? node.name,
 			jsCode: `return ${JSON.stringify(JSON.stringify(pinned ?? {}))};`,
 		});
-	if (node.parameters['operation'] === 'sendAndWait' && pinned === undefined)
+	if (operation === 'sendAndWait' && pinned === undefined)
 		return as(`${STUB} approves`, CODE, stub([{ data: { approved: true } }]));
 	return as(stubbed, CODE, stub(pinned));
 }
@@ -77,7 +84,8 @@ function isLocal({ type, credentials, parameters }: INode): boolean {
 	const named = JSON.stringify(parameters['workflowId'] ?? parameters['dataTableId'] ?? '');
 	if (/executeWorkflow$|toolWorkflow$/.test(type)) return named.includes('$workflow.id');
 	if (credentials !== undefined || /"mode":"(?:list|id)"/.test(named)) return false;
-	return LOCAL.includes(type) && !REQUESTS.test(JSON.stringify(parameters));
+	const isCode = /code$/i.test(type);
+	return LOCAL.includes(type) && !(isCode && REQUESTS.test(JSON.stringify(parameters)));
 }
 
 /** Replaces codes of a person's account by codes that the emulator knows. Expressions stay as they are. */

@@ -14,6 +14,9 @@ const WIDTHS = [24, 8, 5, 10, 5, 5, 6, 6];
 /** Whether nothing is lost, paid twice, or green when it is wrong. */
 export const isGood = ({ problems }: Result) => problems.length === 0;
 
+/** A text for a terminal, which obeys some characters and hides others. */
+export const plain = (text: string) => text.replace(/(?!\n)[\p{Cc}\p{Bidi_Control}]/gu, '·');
+
 /** The table of all workflows, for the terminal: two rows for each scenario, of which one is its verdict. */
 export function toTable(rehearsals: readonly Rehearsal[]): string {
 	const table = new Table({
@@ -35,7 +38,7 @@ export function toTable(rehearsals: readonly Rehearsal[]): string {
 			);
 		}
 	}
-	return table.toString();
+	return plain(table.toString());
 }
 
 /** The page of all workflows: one file that needs no other. */

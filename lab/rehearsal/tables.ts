@@ -40,5 +40,7 @@ export const NODES = read('nodes.yaml') as {
 	readonly local: Table<string>;
 	readonly others: Table<{ readonly by: string; readonly as: Version }>;
 	readonly tells: Table<readonly string[]>;
+	readonly failures: Table<string>;
+	readonly judges: string;
 	readonly triggers: Table<TriggerKind>;
 };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { INode } from 'n8n-workflow';
 
 import { startRestartableN8n } from '../../lab/n8n/restartableN8n';
+import type { ExportedWorkflow } from '../../lab/n8n/workflow';
 import { ROOT } from '../../lab/paths';
-import type { ExportedWorkflow } from '../../lab/rehearsal/copyWorkflow';
 import { rehearse, type Rehearsal } from '../../lab/rehearsal/rehearse';
 import { Running } from '../../lab/services/Running';
 import { drawn, node, type Wires } from './support/buildWorkflow';

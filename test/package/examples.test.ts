@@ -9,7 +9,7 @@ import {
 	readExampleFile,
 	SMTP_CREDENTIAL,
 } from '../../lab/n8n/readExample';
-import type { ExportedWorkflow } from '../../lab/rehearsal/copyWorkflow';
+import type { ExportedWorkflow } from '../../lab/n8n/workflow';
 import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
 import { fitViewZoom, layOut } from '../support/canvas';
 import { canvasFaults } from '../support/canvasFaults';

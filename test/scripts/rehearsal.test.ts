@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 
 import type { INode } from 'n8n-workflow';
 
-import { copyWorkflow, type ExportedWorkflow } from '../../lab/rehearsal/copyWorkflow';
+import { readWorkflows, type ExportedWorkflow } from '../../lab/n8n/workflow';
+import { copyWorkflow } from '../../lab/rehearsal/copyWorkflow';
 import type { Outcome } from '../../lab/rehearsal/judge';
 import { isGood, toPage, toTable } from '../../lab/rehearsal/report';
 import { SCENARIOS } from '../../lab/rehearsal/tables';
@@ -89,6 +93,23 @@ describe('the copy', () => {
 		['n8n-nodes-base.set', {}, undefined],
 		['n8n-nodes-base.code', { jsCode: 'return $input.all();' }, undefined],
 		['n8n-nodes-base.code', { jsCode: 'await fetch(url)' }, 'a stub that returns {}'],
+		[
+			'n8n-nodes-base.code',
+			{ jsCode: 'const { httpRequest } = this.helpers;' },
+			'a stub that returns {}',
+		],
+		[
+			'n8n-nodes-base.code',
+			{ jsCode: 'const { request: ask } = this.helpers;' },
+			'a stub that returns {}',
+		],
+		[
+			'n8n-nodes-base.code',
+			{ jsCode: 'return this.helpers["request"](url)' },
+			'a stub that returns {}',
+		],
+		['n8n-nodes-base.code', { jsCode: 'return { request: this.helpers.id };' }, undefined],
+		['n8n-nodes-base.set', { value: 'Dogs fetch (a ball)' }, undefined],
 		['n8n-nodes-base.httpRequest', {}, 'a stub that returns {}'],
 		['n8n-nodes-base.wait', {}, 'a step without a wait'],
 		['n8n-nodes-base.dataTable', { dataTableId: { mode: 'name', value: 'orders' } }, undefined],
@@ -116,6 +137,45 @@ describe('the copy', () => {
 		expect(by).toBe('other codes: their-model → video-m1');
 		expect(copy.parameters['model']).toMatchObject({ value: 'video-m1' });
 		expect(copy.credentials).toEqual({ agentVideoApi: { id: '', name: 'normal_0' } });
+	});
+
+	it.each(['constructor', 'toString', 'valueOf'])('has a node with the name %s', (name) => {
+		const pinned = { pinData: {}, connections: {} };
+		const { copy, by } = replacementOf({ ...slack, name }, pinned);
+		expect([copy.name, by]).toEqual([name, 'a stub that returns {}']);
+	});
+
+	it('has a node without parameters', () => {
+		const { parameters, ...bare } = slack;
+		expect(replacementOf(bare as INode).by).toBe('a stub that returns {}');
+	});
+
+	it('fills in a further page of a form', () => {
+		const values = [
+			{ fieldLabel: 'Prompt' },
+			{
+				fieldLabel: 'Size',
+				fieldType: 'dropdown',
+				fieldOptions: { values: [{ option: 'L' }] },
+			},
+		];
+		const page = node('Page', 'n8n-nodes-base.form', {
+			parameters: { formFields: { values } },
+		});
+		const { copy, by } = replacementOf(page);
+		expect(by).toBe('a stub that fills it in');
+		expect(run(copy, [{}])).toMatchObject([
+			{ json: { Prompt: 'A lighthouse at dawn', Size: 'L' } },
+		]);
+		const end = { ...page, parameters: { operation: 'completion' } };
+		expect(replacementOf(end).by).toBe('a stub that returns {}');
+	});
+
+	it('starts a webhook of several methods with the one that it has', () => {
+		const parameters = { multipleMethods: true, httpMethod: ['GET', 'POST'] };
+		const hook = node('Hook', 'n8n-nodes-base.webhook', { parameters });
+		const { starts } = copyWorkflow(workflowOf([hook]), 'normal_0');
+		expect(starts[0]!.node.parameters['httpMethod']).toEqual(['GET', 'POST']);
 	});
 
 	it('says that a webhook gets no body, unless one is pinned to it', () => {
@@ -247,7 +307,43 @@ describe('the verdict', () => {
 	});
 });
 
+describe('a file', () => {
+	const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+	const read = async (text: string) => {
+		const path = join(folder, 'file.json');
+		writeFileSync(path, text);
+		return (await readWorkflows(path)).map(({ name }) => name);
+	};
+	const [mine, other] = [workflowOf([SCHEDULE]), { ...workflowOf([]), name: 'Other' }];
+	afterAll(() => {
+		rmSync(folder, { recursive: true });
+	});
+
+	it.each<[string, string, string[]]>([
+		['one workflow', JSON.stringify(mine), ['Mine']],
+		['a byte order mark', `\ufeff${JSON.stringify(mine)}`, ['Mine']],
+		['a list, as n8n exports it', JSON.stringify([mine, other]), ['Mine', 'Other']],
+	])('may have %s', async (_title, text, names) => {
+		expect(await read(text)).toEqual(names);
+	});
+
+	it.each(['', 'null', '5', '{}', '[{}]', '[null]', '{"nodes":{}}'])(
+		'that is %j is no workflow',
+		async (text) => {
+			await expect(read(text)).rejects.toThrow('is no workflow: export it in n8n');
+		},
+	);
+});
+
 describe('the report', () => {
+	it('obeys no control characters', () => {
+		const results = [resultOf('normal', { isGreen: false, error: '\u001b[2J\u202eSet' })];
+		const replaced = [{ node: '\u001b]0;x\u0007Post', type: 'slack', by: 'a stub' }];
+		const table = toTable([{ workflow: 'Mi\u009bne', replaced, results }]);
+		expect(table).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
+		expect(table).toContain('Post');
+	});
+
 	const results = [
 		...SCENARIOS.map(({ name }) => resultOf(name, {})),
 		resultOf('expired-url', { wasFaulty: false }),
