@@ -130,14 +130,13 @@ function mergeFields(
 	for (const key in fields) {
 		const value = fields[key];
 		if (value === null || value === undefined || except.has(key)) continue;
-		const old = target[key];
+		const old = joins === 'nothing' ? undefined : target[key];
 		const isFragment = joins === 'fragments' && !CONSTANT_FIELDS.has(key);
 		if (isFragment && typeof old === 'string' && typeof value === 'string')
 			target[key] = old + value;
 		else if (isFragment && isJsonObject(old) && isJsonObject(value))
 			mergeFields(old, value, NO_FIELDS, joins);
-		else if (joins === 'nothing' || !Array.isArray(old) || !Array.isArray(value))
-			target[key] = value;
+		else if (!Array.isArray(old) || !Array.isArray(value)) target[key] = value;
 		else {
 			for (const entry of value) {
 				const last = objectOf(old.at(-1));

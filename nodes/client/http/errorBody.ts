@@ -14,21 +14,23 @@ const NAMES = {
 /** Codes of a success. */
 const GOOD = /^(0|20\d|ok|success|succeeded)$/i;
 
-/** Where a body tells of an error. Read for every chunk of a stream, so without lists that would be built each time. */
-const PLACES: readonly ((body: JsonObject) => JsonValue | undefined)[] = [
-	({ error }) => error,
-	({ choices }) => (Array.isArray(choices) ? objectOf(choices[0])['error'] : undefined),
-	({ Error: error }) => error,
-	({ errors }) => errors,
-	({ ResponseMetadata: metadata }) => objectOf(metadata)['Error'],
-	({ extension }) => {
-		const { type, data = extension } = objectOf(extension);
-		return type === 'error' ? data : undefined;
-	},
-	// They tell of a success, too.
-	({ base_resp: status }) => (isJsonObject(status) && isFailure(status) ? status : undefined),
-	({ header }) => (isJsonObject(header) && isFailure(header) ? header : undefined),
-];
+/** What a body has in the places for errors. Read for every chunk of a stream, so without functions for each place. */
+function reportsIn(body: JsonObject): readonly (JsonValue | undefined)[] {
+	const { error, choices, Error: other, errors, ResponseMetadata: metadata, extension } = body;
+	const { base_resp: status, header } = body;
+	const { type, data = extension } = objectOf(extension);
+	return [
+		error,
+		Array.isArray(choices) ? objectOf(choices[0])['error'] : undefined,
+		other,
+		errors,
+		objectOf(metadata)['Error'],
+		type === 'error' ? data : undefined,
+		// They tell of a success, too.
+		isJsonObject(status) && isFailure(status) ? status : undefined,
+		isJsonObject(header) && isFailure(header) ? header : undefined,
+	];
+}
 
 /** The first of these parts that is a text, or a number. */
 function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefined {
@@ -48,8 +50,7 @@ function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefine
  * an error, and so is one in a field that is only there for errors.
  */
 export function errorIn(body: JsonObject): JsonObject | undefined {
-	for (const place of PLACES) {
-		const value = place(body);
+	for (const value of reportsIn(body)) {
 		if (value === undefined || value === null) continue;
 		const error = value === true ? body : toError(value);
 		if (error !== undefined) return error;
