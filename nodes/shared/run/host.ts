@@ -47,12 +47,13 @@ async function readService(context: NodeContext): Promise<Service> {
 	checkToolOrder(context);
 	const checkCalls = await checkSelfCalls(context);
 	const data = await context.getCredentials(CREDENTIAL, 0);
-	const { baseUrl, hasApp, fileHosts } = readCredential(data);
+	const credential = readCredential(data);
+	const { baseUrl, hasApp, fileHosts } = credential;
 	const mistake = unevaluatedText(context.getNode().parameters);
 	for (const said of [baseUrlHint(data['baseUrl']), mistake && errorLine(mistake)])
 		// A sub-node has no output below which it could be shown.
 		if (said !== undefined && 'addExecutionHints' in context) hint(context, said);
-	const http = n8nHttp(context, data, checkCalls);
+	const http = n8nHttp(context, data, credential, checkCalls);
 	const isKnown = knownHosts(baseUrl, fileHosts);
 	return { http, baseUrl, isPrivate: isPrivateUrl(baseUrl), isKnown, hasApp };
 }
@@ -67,9 +68,9 @@ async function readService(context: NodeContext): Promise<Service> {
 function n8nHttp(
 	context: NodeContext,
 	data: ICredentialDataDecryptedObject,
+	{ baseUrl: baseURL, headers: extraHeaders, secrets }: ReturnType<typeof readCredential>,
 	checkCalls: () => void,
 ): HttpPort {
-	const { baseUrl: baseURL, headers: extraHeaders, secrets } = readCredential(data);
 	const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
 	const canceled = context.getExecutionCancelSignal();
 	return async (request) => {
