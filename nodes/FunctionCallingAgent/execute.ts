@@ -55,7 +55,7 @@ export async function runAgent(
 		for (const batch of batches) {
 			const one = (slot: ConversationSlot) => ask(context, batch, slot);
 			for (let slots = askingSlots(batch); slots.length > 0; slots = askingSlots(batch)) {
-				const limit = isLive(context) ? 1 : batch.settings!.concurrency;
+				const limit = isLive(context) ? 1 : batch.settings!.options.concurrency;
 				await mapConcurrent(slots, limit, one, eventLoopTurn);
 			}
 		}
@@ -98,7 +98,7 @@ async function ask(
 		const request = { ...slot.request, ...toolFields, messages: conversation.messages };
 		const options = { ...settings, format, fallbacks, sendText };
 		const completion = judge(await askForReply(context, request, 'agent', options), 'agent');
-		const next = applyReply(conversation, completion, tools, settings.limits);
+		const next = applyReply(conversation, completion, tools, settings.options);
 		for (const { name } of settings.streaming === 'text' ? [] : openCalls(next)) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
 			sendText?.(toChatNotice(line));

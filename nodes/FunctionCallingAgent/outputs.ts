@@ -89,7 +89,7 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 	const length = FIRST_TOOL + Math.max(0, ...counts);
 	const outputs = Array.from({ length }, (): INodeExecutionData[] => []);
 	const called = dueCalls(state).flatMap((calls) =>
-		calls[0]?.batch.settings?.allAtOnce === true ? calls : calls.slice(0, 1),
+		calls[0]?.batch.settings?.runCalls === 'allAtOnce' ? calls : calls.slice(0, 1),
 	);
 	const run = context.getWorkflowDataProxy(0).$runIndex as number;
 	for (const call of called) {

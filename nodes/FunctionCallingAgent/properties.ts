@@ -143,24 +143,3 @@ export const agentForm = form({
 		...callFields,
 	}),
 });
-
-/**
- * The settings of a batch of conversations, read once when it begins: in later runs of the node the input items differ. n8n
- * evaluates them for its first item, and they apply to all.
- */
-export function toSettings(values: ReturnType<typeof agentForm.read>) {
-	const { options, streaming, maximumRequests } = values;
-	const { maxRounds, maxCalls } = options;
-	return {
-		limits: { maxRounds, maxCalls, maxRepeats: MAX_REPEATS },
-		/** Whether all tool calls of a round leave the node together; otherwise one at a time. */
-		allAtOnce: values.runCalls === 'allAtOnce',
-		streaming,
-		concurrency: options.concurrency,
-		options,
-		maximumRequests,
-	};
-}
-
-/** Maximum calls of the same tool with the same arguments in a conversation. */
-const MAX_REPEATS = 3;

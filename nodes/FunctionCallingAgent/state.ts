@@ -17,7 +17,7 @@ import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError, visitorText } from '../shared/run/nodeErrors';
 import { checkDrawing, checkReturns, readDrawing } from './drawing';
-import { agentForm, toSettings } from './properties';
+import { agentForm } from './properties';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 
 /**
@@ -34,10 +34,16 @@ export interface AgentState {
 	retries: number;
 }
 
+type FormValues = ReturnType<typeof agentForm.read>;
+
 /** The conversations of the items that reached the node together. */
 export interface Batch {
-	/** Undefined if they are invalid: then every conversation has failed. */
-	readonly settings: ReturnType<typeof toSettings> | undefined;
+	/**
+	 * Read once when it begins: in later runs of the node the input items differ. n8n evaluates them for its first item, and
+	 * they apply to all. Undefined if they are invalid: then every conversation has failed.
+	 */
+	readonly settings:
+		Pick<FormValues, 'options' | 'streaming' | 'maximumRequests' | 'runCalls'> | undefined;
 	readonly slots: readonly ConversationSlot[];
 }
 
@@ -86,8 +92,10 @@ export async function beginBatch(
 	try {
 		// Before the fields: without a credential all of them fail.
 		await n8nService(context);
-		const settings = toSettings(agentForm.read(context, slots[0]!.item));
-		const isBounded = settings.maximumRequests > 0;
+		const values = agentForm.read(context, slots[0]!.item);
+		const { options, streaming, maximumRequests, runCalls } = values;
+		const settings = { options, streaming, maximumRequests, runCalls };
+		const isBounded = maximumRequests > 0;
 		checkReturns(returns, isBounded);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {

@@ -668,8 +668,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'A limit on repeated calls',
 			'nodes/client/chat/conversation.ts',
-			'limits.maxRepeats',
-			'limits.maxRepeats + 1e9',
+			'maxRepeats = 3 }',
+			'maxRepeats = 3e9 }',
 			'nodes/functionCallingAgent',
 		],
 		[

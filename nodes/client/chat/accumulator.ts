@@ -1,4 +1,5 @@
 import {
+	asJson,
 	bounded,
 	isJsonObject,
 	objectOf,
@@ -14,6 +15,7 @@ import {
 	type ChatCompletion,
 	type ChatDelta,
 	type Choice,
+	type ToolCall,
 	type ToolProgressEvent,
 } from './types';
 
@@ -21,11 +23,8 @@ import {
 interface PartialCall {
 	/** Position among the calls. */
 	readonly index: number;
-	id: string;
-	name: string;
-	arguments: string;
-	/** Its other fields, which some services want back, such as the signature of a thought. */
-	readonly more: JsonObject;
+	/** With other fields, which some services want back, such as the signature of a thought. */
+	readonly sent: ToolCall;
 	/** How often the arguments so far were parsed. */
 	parses: number;
 }
@@ -191,30 +190,25 @@ function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 	const isNamed = typeof name === 'string';
 	let call = index === undefined && id === '' ? partial.current : latest.get(index ?? id);
 	// Some servers number all calls 0, with ids, or each whole in one fragment.
-	if (call !== undefined && id !== '' && call.id !== '' && id !== call.id) call = latest.get(id);
+	const known = call?.sent.id ?? '';
+	if (id !== '' && known !== '' && id !== known) call = latest.get(id);
 	else if (call !== undefined && isNamed) {
-		const isWhole = id === '' && call.id === '' && isObjectText(args);
+		const isWhole = id === '' && known === '' && isObjectText(args);
 		// A name begins another call once the last one is complete.
 		if ((index === undefined || isWhole) && isComplete(call)) call = undefined;
 	}
 	if (call === undefined) {
-		call = {
-			index: index ?? calls.length,
-			id: '',
-			name: '',
-			arguments: '',
-			more: {},
-			parses: 0,
-		};
+		call = { index: index ?? calls.length, sent: toolCall('', '', ''), parses: 0 };
 		calls.push(call);
 		latest.set(call.index, call);
 	}
 	partial.current = call;
-	if (call.id === '') call.id = id;
-	latest.set(call.id, call);
-	mergeFields(call.more, fragment, CALL_FIELDS, 'fragments');
-	if (isNamed && call.name === '') call.name = name;
-	call.arguments += shown(args ?? '');
+	const { sent } = call;
+	if (sent.id === '') sent.id = id;
+	latest.set(sent.id, call);
+	mergeFields(asJson(sent), fragment, CALL_FIELDS, 'fragments');
+	if (isNamed && sent.function.name === '') sent.function.name = name;
+	sent.function.arguments += shown(args ?? '');
 }
 
 /** An index, which some servers send as text. */
@@ -228,7 +222,7 @@ const stringOf = (value: unknown) => (typeof value === 'string' ? value : '');
 const byIndex = (a: { index: number }, b: { index: number }) => a.index - b.index;
 
 function isComplete(call: PartialCall): boolean {
-	return call.parses++ < MAX_PARSES && isObjectText(call.arguments);
+	return call.parses++ < MAX_PARSES && isObjectText(call.sent.function.arguments);
 }
 
 function isObjectText(value: JsonValue | undefined): boolean {
@@ -248,17 +242,19 @@ function toChoice(
 	// Beside executed calls, those of the model are requested only if the finish reason says so.
 	const asked = (hasRun && reason !== 'tool_calls' ? [] : calls)
 		.toSorted(byIndex)
-		.map(({ id, name, arguments: args, more }) => ({ ...more, ...toolCall(id, name, args) }));
+		.map(({ sent }) => sent);
 	const text = message.content ?? '';
 	const content = text === '' && asked.length > 0 ? null : text;
 	const tool_calls = [...ran, ...asked];
-	const told = ran.map(({ id }, at) => ({
+	const tool_results = ran.map(({ id }, at) => ({
 		tool_call_id: id,
 		content: executed[at]!.result ?? '',
 	}));
-	const results = hasRun ? { tool_results: told } : {};
-	const called = tool_calls.length === 0 ? {} : { tool_calls };
-	return { ...choice, message: { ...message, content, ...called, ...results } };
+	const called = {
+		...(tool_calls.length > 0 && { tool_calls }),
+		...(hasRun && { tool_results }),
+	};
+	return { ...choice, message: { ...message, content, ...called } };
 }
 
 /**

@@ -18,8 +18,8 @@ export interface ConversationLimits {
 	readonly maxRounds: number;
 	/** Maximum tool calls in total. */
 	readonly maxCalls: number;
-	/** Maximum calls of the same tool with the same arguments. */
-	readonly maxRepeats: number;
+	/** Maximum calls of the same tool with the same arguments. Default: 3. */
+	readonly maxRepeats?: number;
 }
 
 /** A tool call as a conversation keeps it: what the model has asked for, where that is, and its result. */
@@ -197,6 +197,7 @@ function completeRound(conversation: Conversation): Conversation {
 }
 
 function exceededLimit({ rounds, calls }: Conversation, limits: ConversationLimits) {
+	const { maxRepeats = 3 } = limits;
 	if (rounds >= limits.maxRounds) return 'max_rounds';
 	if (calls.length > limits.maxCalls) return 'max_tool_calls';
 	const counts = new Map<string, number>();
@@ -204,7 +205,7 @@ function exceededLimit({ rounds, calls }: Conversation, limits: ConversationLimi
 		const key = `${name} ${typeof args === 'string' ? args : canonicalJson(args)}`;
 		counts.set(key, (counts.get(key) ?? 0) + 1);
 	}
-	const isRepeated = [...counts.values()].some((count) => count > limits.maxRepeats);
+	const isRepeated = [...counts.values()].some((count) => count > maxRepeats);
 	return isRepeated ? 'repeated_tool_call' : undefined;
 }
 

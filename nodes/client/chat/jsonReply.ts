@@ -1,3 +1,4 @@
+import { readResult } from '../concurrency';
 import { ServiceError } from '../errors';
 import { asJson, type JsonObject, type JsonValue, parseJson } from '../json';
 import { isBlank, oneLine } from '../values';
@@ -44,18 +45,18 @@ export function withJson(chat: Chat, format: JsonFormat | undefined, taker: Take
 		const send = async () => await chat({ ...JSON_MODE, ...request, messages });
 		let reply = await send();
 		for (let left = format.repairAttempts; left > 0; left -= 1) {
-			const { error } = tryToRead(reply, format, taker);
-			if (
-				error === undefined ||
-				!REPAIRABLE.includes(formOf(reply, taker)) ||
-				!isWhole(reply)
-			)
-				break;
+			const invalid = reply;
+			const read = readResult(() => readJsonReply(invalid, format, taker));
+			const isRepairable = REPAIRABLE.includes(formOf(reply, taker)) && isWhole(reply);
+			if ('value' in read || !isRepairable) break;
 			const { content } = reply.choices[0]!.message;
 			// The service takes no empty message.
 			const said: ChatMessage[] = isBlank(content) ? [] : [{ role: 'assistant', content }];
-			messages = [...messages, ...said, userMessage(`${error.message}. ${JSON_ONLY}`)];
-			const invalid = reply;
+			messages = [
+				...messages,
+				...said,
+				userMessage(`${(read.error as Error).message}. ${JSON_ONLY}`),
+			];
 			const next = await send().catch((failure: unknown) => {
 				throw withReply(failure, asJson(invalid));
 			});
@@ -81,21 +82,11 @@ export function readJsonReply(
 	onHint?: (hint: string) => void,
 ): JsonValue | undefined {
 	if (format === undefined) return undefined;
-	const { value, isRounded, error } = tryToRead(completion, format, taker);
-	if (error !== undefined) throw withReply(error, asJson(completion));
-	if (isRounded === true) onHint?.(LONG_INTEGERS);
-	return value;
-}
-
-function tryToRead(
-	completion: ChatCompletion,
-	{ schema }: JsonFormat,
-	taker: Taker,
-): { readonly value?: JsonValue; readonly isRounded?: boolean; readonly error?: ServiceError } {
+	const { schema } = format;
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const { asked, ran } = splitCalls(message);
 	const asks = asked.length > 0 || (reason === 'tool_calls' && ran.length > 0);
-	if (asks && taker !== 'assistant' && endOf(reason) === 'whole') return {};
+	if (asks && taker !== 'assistant' && endOf(reason) === 'whole') return undefined;
 
 	const text = withoutThought(message.content ?? '');
 	const found = salvageJson(text);
@@ -104,8 +95,10 @@ function tryToRead(
 	const exact = /\d{16}/.test(text) ? salvageJson(text, true) : found;
 	const fitting = exact.filter((_value, index) => mismatch(found[index]!) === undefined);
 	const different = new Set(fitting.map(canonicalJson));
-	const isRounded = canonicalJson(found) !== canonicalJson(exact);
-	if (different.size === 1) return { value: fitting[0]!, isRounded };
+	if (different.size === 1) {
+		if (canonicalJson(found) !== canonicalJson(exact)) onHint?.(LONG_INTEGERS);
+		return fitting[0]!;
+	}
 
 	const problem =
 		found.length === 0
@@ -115,7 +108,8 @@ function tryToRead(
 				: `does not match the schema${oneLine(mismatch(found.at(-1)!)!).replace(/\.$/, '')}`;
 	const advice = isWhole(completion) ? 'describeFields' : END_ADVICE[endOf(reason)];
 	const details = { serviceMessage: text.trim() };
-	return { error: new ServiceError('protocol', `The reply ${problem}`, advice, details) };
+	const error = new ServiceError('protocol', `The reply ${problem}`, advice, details);
+	throw withReply(error, asJson(completion));
 }
 
 /** What a reply in another format may be. The others would only be paid for again. */

@@ -7,9 +7,9 @@ export type ContentPart =
 
 /** A tool call requested by the model; `arguments` is a JSON string (spec 2.3). */
 export interface ToolCall {
-	readonly id: string;
+	id: string;
 	readonly type: 'function';
-	readonly function: { readonly name: string; readonly arguments: string };
+	readonly function: { name: string; arguments: string };
 }
 
 /** Declaration of a function that the model may call (spec 2.3). */
