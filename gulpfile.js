@@ -88,16 +88,19 @@ async function writeEntry(path) {
 
 function assets() {
 	const files = ['icons/*.svg', 'nodes/*/*.node.json', 'nodes/*/__schema__/*.json'];
-	return src(files, { base: '.', encoding: false }).pipe(withoutWhiteSpace()).pipe(dest('dist'));
+	return src(files, { base: '.', encoding: false }).pipe(compact()).pipe(dest('dist'));
 }
 
-/** JSON without white space: the package stays small. */
-const withoutWhiteSpace = () =>
+/** JSON without white space, and without what the bundle has of a codex file: the package stays small. */
+const compact = () =>
 	new Transform({
 		objectMode: true,
 		transform(file, _encoding, done) {
-			if (file.extname === '.json')
-				file.contents = Buffer.from(JSON.stringify(JSON.parse(file.contents.toString())));
+			if (file.extname === '.json') {
+				const content = JSON.parse(file.contents.toString());
+				delete content.builderHint;
+				file.contents = Buffer.from(JSON.stringify(content));
+			}
 			done(null, file);
 		},
 	});

@@ -9,7 +9,7 @@ import {
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
-import hint from './builderHint.json';
+import { builderHint as hint } from './ChatCompletion.node.json';
 import { runChatCompletion } from './execute';
 import { chatForm } from './properties';
 

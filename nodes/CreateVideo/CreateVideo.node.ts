@@ -11,7 +11,7 @@ import { shownAs } from '../shared/chat/properties';
 import { readModelCodes } from '../shared/run/credential';
 import { builderHint, searchItems } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
-import hint from './builderHint.json';
+import { builderHint as hint } from './CreateVideo.node.json';
 import { createVideos } from './execute';
 import { valuesByModel, videoModelItems } from './modelProperties';
 import { createVideoForm } from './properties';

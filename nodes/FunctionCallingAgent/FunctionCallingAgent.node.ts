@@ -10,7 +10,7 @@ import {
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
-import hint from './builderHint.json';
+import { builderHint as hint } from './FunctionCallingAgent.node.json';
 import { runAgent } from './execute';
 import { agentForm } from './properties';
 

@@ -9,7 +9,7 @@ import {
 import { chatListSearch, shownAs } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
-import hint from './builderHint.json';
+import { builderHint as hint } from './SuperAssistant.node.json';
 import { runSuperAssistant } from './execute';
 import { assistantForm } from './properties';
 

@@ -8,7 +8,7 @@ import {
 
 import { builderHint } from '../shared/form/fields';
 import { credentialTest } from '../shared/run/testCredential';
-import hint from './builderHint.json';
+import { builderHint as hint } from './WaitForVideo.node.json';
 import { WAIT_OUTPUTS } from './outputs';
 import { waitForm } from './properties';
 import { runWait } from './execute';

@@ -15,7 +15,7 @@ import { OPERATIONS, type Operation } from '../faults/operations';
 import { NODE_TYPES } from '../support/engine';
 
 /** The files that every node folder has, besides the node itself and its codex. */
-const FILES = ['properties.ts', 'execute.ts', 'builderHint.json'];
+const FILES = ['properties.ts', 'execute.ts'];
 /** Display names begin with it where n8n has a node of the same name; running text leaves it out. */
 const BRAND = 'Agent Video ';
 

@@ -66,7 +66,7 @@ export function searchItems(
 	return Promise.resolve({ results });
 }
 
-/** `builderHint.json` of a node. */
+/** `builderHint` in the codex file of a node. */
 interface HintFile extends Omit<IBuilderHint, 'extraTypeDefContent'> {
 	/** A workflow by n8n's SDK, as lines. */
 	readonly example: string[];
