@@ -13,17 +13,13 @@ const image = { kind: 'image', url: 'https://example.com/a.png' };
 
 /** What the canvas shows below a node with these settings. */
 test.each<[INodeType, IDataObject, string]>([
-	[new CreateVideo(), {}, 'video-m1 from text, not waiting'],
-	[new CreateVideo(), { references: { file: [image] } }, 'video-m1 from files, not waiting'],
+	[new CreateVideo(), {}, 'no wait: video-m1 from text'],
+	[new CreateVideo(), { references: { file: [image] } }, 'no wait: video-m1 from files'],
 	[new CreateVideo(), { options: { dryRun: true } }, 'dry run: video-m1 from text'],
-	[new CreateVideo(), { model: model('') }, 'no model from text, not waiting'],
-	[
-		new CreateVideo(),
-		{ model: model('={{ $json.model }}') },
-		'$json.model from text, not waiting',
-	],
-	[new CreateVideo(), { model: model('video-m2=my-video') }, 'my-video from text, not waiting'],
-	[new CreateVideo(), { waitUntilFinished: true }, 'video-m1 from text, wait'],
+	[new CreateVideo(), { model: model('') }, 'no wait: no model from text'],
+	[new CreateVideo(), { model: model('={{ $json.model }}') }, 'no wait: $json.model from text'],
+	[new CreateVideo(), { model: model('video-m2=my-video') }, 'no wait: my-video from text'],
+	[new CreateVideo(), { waitUntilFinished: true }, 'wait: video-m1 from text'],
 	[
 		new CreateVideo(),
 		{ waitUntilFinished: true, options: { dryRun: true } },
@@ -42,7 +38,7 @@ test.each<[INodeType, IDataObject, string]>([
 	[asTool(new WaitForVideo()), {}, 'wait or ask once'],
 	[asTool(new WaitForVideo()), { waitUntilFinished: true }, 'wait'],
 	[asTool(new WaitForVideo()), { waitUntilFinished: false }, 'ask once'],
-	[asTool(new CreateVideo()), { waitUntilFinished: true }, 'video-m1 from text, wait'],
+	[asTool(new CreateVideo()), { waitUntilFinished: true }, 'wait: video-m1 from text'],
 	[new ChatCompletion(), {}, 'reply from default model'],
 	[new ChatCompletion(), { model: model('chat-m1') }, 'reply from chat-m1'],
 	[

@@ -61,9 +61,6 @@ const LABEL = {
 	subtitleLine: 16,
 	subtitle: 168,
 } as const;
-/** A node whose subtitle may fill the width of a label, such as `video-m1 from files, not waiting`. */
-const LONG_SUBTITLE = '.createVideo';
-const LONGEST_SUBTITLE = 190;
 const LABEL_WIDTH = { node: 192, subNode: 160 } as const;
 const HANDLE_LABEL = { gap: 12, height: 12, size: 12 } as const;
 const NOTE_TEXT = { margin: 13, top: 9, gap: 8, line: 19, size: 14 } as const;
@@ -208,8 +205,7 @@ function labelOf({ type }: INode, { name, left, right, bottom }: Box, isSubNode:
 	const width = isSubNode ? LABEL_WIDTH.subNode : LABEL_WIDTH.node;
 	const { count, widest } = wrap(name, LABEL.size, width);
 	const hasSubtitle = !WITHOUT_SUBTITLE.test(type);
-	const subtitle = type.endsWith(LONG_SUBTITLE) ? LONGEST_SUBTITLE : LABEL.subtitle;
-	const half = Math.max(widest, hasSubtitle ? Math.min(subtitle, width) : 0) / 2;
+	const half = Math.max(widest, hasSubtitle ? Math.min(LABEL.subtitle, width) : 0) / 2;
 	const [center, top] = [(left + right) / 2, bottom + LABEL.gap];
 	const height = count * LABEL.line + (hasSubtitle ? LABEL.subtitleGap + LABEL.subtitleLine : 0);
 	return { name, left: center - half, right: center + half, top, bottom: top + height };
