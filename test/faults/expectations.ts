@@ -1,5 +1,5 @@
 import type { FaultId } from './faults';
-import type { OperationId } from './operations';
+import { OPERATIONS, type OperationId } from './operations';
 import { FAILURE } from '../support/failureTexts';
 
 /** How an operation ends under a fault. */
@@ -52,18 +52,8 @@ const NOT_FINISHED = 'Not finished after 600 seconds; the task may still complet
 
 /** One expectation for all operations, except those given in `others`. */
 function row(all: Cell, others: Partial<Record<OperationId, Cell>> = {}): Row {
-	return {
-		chatStreamed: all,
-		chat: all,
-		agent: all,
-		assistantStreamed: all,
-		assistant: all,
-		createVideo: all,
-		waitForVideo: ARRIVES,
-		modelStreamed: all,
-		model: all,
-		...others,
-	};
+	const same = Object.keys(OPERATIONS).map((id) => [id, all]);
+	return { ...(Object.fromEntries(same) as Row), waitForVideo: ARRIVES, ...others };
 }
 
 /** One expectation for streamed responses, and one for responses in a single body. */
