@@ -1,4 +1,4 @@
-// cspell:ignore faststart mdat mfra moof
+// cspell:ignore faststart mdat mfra moof movi msvideo
 import { walkContainer } from '../../nodes/shared/files/container';
 import { PICTURES, SOUNDS, VIDEOS, video, type MediaFile } from '../support/mediaFiles';
 import { sampleFile } from '../support/sampleFiles';
@@ -92,6 +92,14 @@ test('an index beside no media is no video, in one part or in fragments', () => 
 	expect(walk('video/mp4', empty).isWhole).toBe(false);
 	const fragment = Buffer.from('\0\0\0\x08moof\0\0\0\x08mdat', 'latin1');
 	expect(walk('video/mp4', Buffer.concat([empty, fragment])).isWhole).toBe(false);
+});
+
+test.each([
+	['video/x-msvideo', 'RIFF\x04\0\0\0AVI '],
+	['video/x-msvideo', 'RIFF\x10\0\0\0AVI LIST\x04\0\0\0movi'],
+	['image/webp', 'RIFF\x04\0\0\0WEBP'],
+])('%s without media is no such file: %j', (type, bytes) => {
+	expect(walk(type, Buffer.from(bytes, 'latin1')).isWhole).toBe(false);
 });
 
 test('a size of 64 bits is a size, and zeros at the end of a file fill it up', () => {

@@ -34,12 +34,12 @@ function webm(docType: string, media: Buffer): Buffer {
 	return Buffer.concat([header, element('\x18S\x80g', tracks, element('\x1fC\xb6u', media))]);
 }
 
-/** A RIFF file, whose chunks have an even length. */
-function riff(type: string, media: Buffer): Buffer {
+/** A chunk of a RIFF file, with its size; its length is even. */
+function chunk(id: string, type: string, content: Buffer): Buffer {
 	const size = Buffer.alloc(4);
-	const body = Buffer.concat([latin1(type), media, Buffer.alloc(media.length % 2)]);
-	size.writeUInt32LE(body.length);
-	return Buffer.concat([latin1('RIFF'), size, body]);
+	const body = Buffer.concat([latin1(type), content, Buffer.alloc(content.length % 2)]);
+	size.writeUInt32LE(type.length + content.length);
+	return Buffer.concat([latin1(id), size, body]);
 }
 
 const ISOM = box('ftyp', 'isom\0\0\x02\0isomiso2avc1mp41');
@@ -58,11 +58,11 @@ const FILES = {
 		Buffer.concat([box('ftyp', 'qt  \0\0\x02\0qt  '), box('mdat', rest), movieBox('vide')]),
 	'video/webm': (rest: Buffer) => webm('webm', rest),
 	'video/x-matroska': (rest: Buffer) => webm('matroska', rest),
-	'video/x-msvideo': (rest: Buffer) => riff('AVI LIST', rest),
+	'video/x-msvideo': (rest: Buffer) => chunk('RIFF', 'AVI ', chunk('LIST', 'movi', rest)),
 	'image/jpeg': '\xff\xd8\xff\xe0\0\x10JFIF\0\x01',
 	'image/png': '\x89PNG\r\n\x1a\n\0\0\0\rIHDR',
 	'image/gif': 'GIF89a\x01\0\x01\0',
-	'image/webp': (rest: Buffer) => riff('WEBPVP8 ', rest),
+	'image/webp': (rest: Buffer) => chunk('RIFF', 'WEBP', chunk('VP8 ', '', rest)),
 	'image/avif': (rest: Buffer) =>
 		Buffer.concat([box('ftyp', 'avif\0\0\0\0mif1avif'), box('mdat', rest)]),
 	'image/heic': (rest: Buffer) =>

@@ -1,4 +1,4 @@
-// cspell:ignore EBML ftyp hdlr mdat mdia mehd mfra minf moof moov msvideo mvex mvhd stbl stsz tkhd trak vide
+// cspell:ignore ANMF EBML ftyp hdlr mdat mdia mehd mfra minf moof moov movi msvideo mvex mvhd stbl stsz tkhd trak vide
 /** What a walk has found so far. */
 type Found = ReturnType<typeof nothing>;
 
@@ -51,6 +51,9 @@ const MAX_CONTENT = 1_000_000;
 const MAX_ELEMENTS = 1_000_000;
 /** Longer videos are none: the number is wrong. */
 const MAX_SECONDS = 1_000_000;
+
+/** The elements with pictures and sound. */
+const MEDIA = /^(mdat|movi|VP8[ L]|ANMF)$/;
 
 /** A number without sign; bytes that are missing count as none. */
 const uint = (bytes: Uint8Array, at = 0, length = 8) =>
@@ -181,14 +184,18 @@ const EBML: Format = {
 	},
 };
 
-/** AVI and WebP: chunks of an even length. */
+/** AVI and WebP: chunks of an even length. Those that have chunks in them begin with a name of their own. */
 const CHUNKS: Format = {
 	...PICTURE,
-	isWhole: ({ last }) => last !== '',
+	rules: { 'top/AVI ': 'walk', 'top/WEBP': 'walk' },
+	depth: 1,
+	isWhole: ({ mediaBytes }) => mediaBytes > 0,
 	read(bytes) {
-		if (bytes.length < 8) return undefined;
+		const headerBytes = /^(RIFF|LIST)/.test(nameAt(bytes, 0)) ? 12 : 8;
+		if (bytes.length < headerBytes) return undefined;
 		const size = bytes.readUInt32LE(4);
-		return [nameAt(bytes, 0), 8, size + (size % 2)];
+		const name = nameAt(bytes, headerBytes === 12 ? 8 : 0);
+		return [name, headerBytes, size + (size % 2) + 8 - headerBytes];
 	},
 };
 
@@ -238,7 +245,7 @@ export function walkContainer(type: string) {
 		if (parents.length <= depth) {
 			found.last = id;
 			if (COUNTED.has(id)) found.counts[id] = (found.counts[id] ?? 0) + 1;
-			if (id === 'mdat') found.mediaBytes += isOpen ? -position - headerBytes : size;
+			if (MEDIA.test(id)) found.mediaBytes += isOpen ? -position - headerBytes : size;
 			found.isOpen ||= isOpen && COUNTED.has(id) && parent === 'top';
 		}
 		const rule = rules[`${parent}/${id}`];
