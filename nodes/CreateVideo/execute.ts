@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { settled, valueOf } from '../client/concurrency';
 import { isCanceled, ServiceError } from '../client/errors';
 import { withRetryUntil } from '../client/http/retry';
-import { asJson, fromJson, parseJson, parseJsonObject, withoutUndefined } from '../client/json';
+import { asJson, parseJsonObject } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
 import { createVideo, type CreatedTask } from '../client/video/tasks';
 import type { Adjustment } from '../client/video/videoRequest';
@@ -180,19 +180,15 @@ const CREATIONS: CallKind<CreatedVideo> = {
 	toResult(row) {
 		const task_id = taskIdOf(row);
 		if (task_id === '') return undefined;
-		const { prompt, model, duration, size, audio: generate_audio, estimated_cost } = row;
+		const { prompt, model, duration, size, audio: generate_audio } = row;
 		const sent = Object.entries({ prompt, model, duration, size, generate_audio });
-		// A person can change any cell.
-		const adjustments = parseJson(String(row['adjustments']));
 		return {
 			task_id,
 			status: String(row['status']),
 			model: String(model),
 			request: Object.fromEntries(sent.filter(([, value]) => value !== null && value !== '')),
-			...(typeof estimated_cost === 'number' && { estimated_cost }),
 			...(attemptOf(row) > 1 && { attempt: attemptOf(row) }),
-			...(Array.isArray(adjustments) && { adjustments: fromJson(adjustments) }),
-			// What no column has, so that a reused video has the fields of a new one.
+			// So that a reused video has the fields of a new one; a person can change any cell.
 			...parseJsonObject(String(row['details'])),
 		};
 	},
@@ -227,8 +223,7 @@ async function outputOf(
 ): Promise<IDataObject> {
 	const { http, options, estimatedCost, plan } = video;
 	const { request, adjustments } = plan;
-	const cost = withoutUndefined({ estimated_cost: estimatedCost });
-	if (options.dryRun) return { request, adjustments, ...cost };
+	if (options.dryRun) return { ...video.details, adjustments };
 
 	const { result, isReused } = await calls.make(video.item, async (attempt) => {
 		const toSend = video.sign();
@@ -241,8 +236,7 @@ async function outputOf(
 		const sent = JSON.stringify(request);
 		if ((tasks.get(task.task_id) ?? sent) !== sent) throw taskOfOther(task.task_id);
 		tasks.set(task.task_id, sent);
-		const changes = adjustments.length > 0 && { adjustments };
-		return { ...task, request, ...changes, ...cost, ...(attempt > 1 && { attempt }) };
+		return { ...task, ...video.details, ...(attempt > 1 && { attempt }) };
 	});
 	if (!isReused) {
 		trace(context, {

@@ -65,6 +65,9 @@ export async function planVideo(
 	const { request, adjustments, seconds = 0 } = plan;
 	const { idempotencyKey, keyConflict, keyScope, pricePerSecond, retryOutcomeUnknown } = options;
 	const estimatedCost = roundCost(pricePerSecond * seconds) || undefined;
+	const cost = withoutUndefined({ estimated_cost: estimatedCost });
+	/** What the output of a video has beside the answer of the service. */
+	const details = { request, ...(adjustments.length > 0 && { adjustments }), ...cost };
 	const signed = (urls?: readonly string[]) => urls?.map((url) => signers.get(url)?.() ?? url);
 	return {
 		/** Index of the item. */
@@ -82,13 +85,14 @@ export async function planVideo(
 				duration: request.duration ?? null,
 				size: request.size ?? '',
 				audio: request.generate_audio ?? null,
-				details: JSON.stringify({ request }),
+				details: JSON.stringify(details),
 				adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
 				estimated_cost: estimatedCost ?? null,
 				idempotency_key: idempotencyKey,
 				key_scope: idempotencyKey && keyScope,
 			},
 		},
+		details,
 		/** Price per Second times the seconds of the video; undefined where one of them is unknown. */
 		estimatedCost,
 		/** The files to download when the node waits; undefined if it does not. */

@@ -93,13 +93,8 @@ export function differs(asked: Call, { values, place }: Call): boolean {
 }
 
 /** A unique ID of a call, in one column with what is compared: a table is written the faster the fewer columns it has. */
-export function callId({
-	run,
-	fingerprint,
-	own,
-	values,
-	place,
-}: ReturnType<typeof partsOf>): string {
+export function callId(parts: ReturnType<typeof partsOf>): string {
+	const { run, fingerprint, own, values, place } = parts;
 	return [run, fingerprint, randomUUID(), own, values, place].join(' ');
 }
 

@@ -8,11 +8,6 @@ import { notKept } from './refusals';
 import { claimAll, claimsOf, takeKeys, WAIT_MS } from './reserveKeys';
 import { taskIdOf } from './taskTable';
 
-/** IDs of the rows that are read at once: n8n counts whatever else a condition finds with each page. */
-const PART = 5 * PAGE;
-
-const OFF = 'Task Ledger is off';
-
 /** A limit that counts the rows of the ledger. */
 export interface Limit {
 	/** Which rows count. */
@@ -30,7 +25,7 @@ export interface Limit {
 }
 
 /**
- * Sums up the rows of a limit, with one part of them in memory. A call counts once: while its row is replaced, the new one
+ * Sums up the rows of a limit, with one page of them in memory. A call counts once: while its row is replaced, the new one
  * has a higher ID.
  *
  * @param own The calls of this run, which do not count.
@@ -62,16 +57,12 @@ async function sumUp<T>(
 			}
 		}
 	}
-	const oldest = await onLedger([{ find: { all: rows }, limit: PAGE }]);
-	add(oldest);
-	if (oldest.length === PAGE) {
-		const [last] = await onLedger([{ find: { all: rows }, limit: 1, newest: true }]);
-		const end = Number(last?.['id']);
-		for (let after = Number(oldest.at(-1)!['id']); after < end; after += PART) {
-			// The last part has no end: a row may become visible meanwhile.
-			const to = after + PART < end ? [['id', 'lt', after + PART + 1] as const] : [];
-			add(await onLedger([{ find: { all: [...rows, ['id', 'gt', after], ...to] } }]));
-		}
+	for (let [after, hasMore] = [0, true]; hasMore;) {
+		const page = { all: [...rows, ['id', 'gt', after] as const] };
+		const part = await onLedger([{ find: page, limit: PAGE }]);
+		add(part);
+		hasMore = part.length === PAGE;
+		after = Number(part.at(-1)?.['id']);
 	}
 	return { spent, all, isBehind, isComplete: found >= own.size };
 }
@@ -97,8 +88,8 @@ export async function reserveCalls<T>(
 	const calls = unknown();
 	const hasKeys = calls.some(({ key }) => key !== '');
 	if (calls.length === 0 || (limit === undefined && !hasKeys)) return calls;
-	if (origin === undefined)
-		throw notKept(hasKeys ? 'Idempotency Key' : 'Limit Period', new Error(OFF));
+	const option = hasKeys ? 'Idempotency Key' : 'Limit Period';
+	if (origin === undefined) throw notKept(option, new Error('Task Ledger is off'));
 	for (;;) {
 		run.hold();
 		const toSend = await takeKeys(run, unknown(), limit !== undefined);

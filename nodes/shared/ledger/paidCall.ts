@@ -21,33 +21,26 @@ type Meaning = 'free' | 'wait' | 'report' | 'reuse' | 'again';
 type State =
 	'none' | 'claimed' | 'reserved' | 'sent' | 'unknown' | 'open' | 'done' | 'rejected' | 'failed';
 
-/**
- * The states of a paid call, as its row in the ledger shows them, and what each event makes of it: docs/architecture.md has
- * them as a diagram. A call in the state `none` has no row, or one that is void.
- */
-export const STATES: Readonly<Record<State, Readonly<Record<string, State>>>> = {
-	none: { 'has a key or a limit': 'claimed', 'has neither': 'sent' },
-	claimed: { 'is the first, within the limit': 'reserved', 'yields, expires': 'none' },
-	reserved: { 'is sent': 'sent', 'is given back, expires': 'none' },
-	sent: { 'is answered': 'open', 'certainly fails': 'none', 'is not answered': 'unknown' },
-	unknown: { 'gets its task ID': 'open', 'is deleted, sent again': 'none' },
-	open: { 'is completed': 'done', fails: 'failed', 'is moderated': 'rejected' },
-	done: {},
-	rejected: {},
-	failed: { 'is tried again': 'claimed' },
-};
+/** What a call in this state means to another execution with the same key, and what each event makes of it. */
+type StateRow = readonly [toOthers: Meaning, events: Readonly<Record<string, State>>];
 
-/** What a call in each state means to another execution with the same key. */
-const TO_OTHERS: Readonly<Record<State, Meaning>> = {
-	none: 'free',
-	claimed: 'wait',
-	reserved: 'wait',
-	sent: 'wait',
-	unknown: 'report',
-	open: 'reuse',
-	done: 'reuse',
-	rejected: 'reuse',
-	failed: 'again',
+/**
+ * The states of a paid call, as its row in the ledger shows them: docs/architecture.md has them as a diagram. A call in the
+ * state `none` has no row, or one that is void.
+ */
+export const STATES: Readonly<Record<State, StateRow>> = {
+	none: ['free', { 'has a key or a limit': 'claimed', 'has neither': 'sent' }],
+	claimed: ['wait', { 'is the first, within the limit': 'reserved', 'yields, expires': 'none' }],
+	reserved: ['wait', { 'is sent': 'sent', 'is given back, expires': 'none' }],
+	sent: [
+		'wait',
+		{ 'is answered': 'open', 'certainly fails': 'none', 'is not answered': 'unknown' },
+	],
+	unknown: ['report', { 'gets its task ID': 'open', 'is deleted, sent again': 'none' }],
+	open: ['reuse', { 'is completed': 'done', fails: 'failed', 'is moderated': 'rejected' }],
+	done: ['reuse', {}],
+	rejected: ['reuse', {}],
+	failed: ['again', { 'is tried again': 'claimed' }],
 };
 
 /** The specification has no status for it: the same prompt would fail again. */
@@ -73,7 +66,7 @@ export function isReservation(row: Row): boolean {
 
 /** What the video of a row means to an execution with the same key. */
 export function meaningOf(row: Row, nowMs: number): Meaning {
-	const toOthers = TO_OTHERS[stateOf(row, nowMs)];
+	const [toOthers] = STATES[stateOf(row, nowMs)];
 	return toOthers === 'again' && attemptOf(row) >= MAX_ATTEMPTS ? 'reuse' : toOthers;
 }
 

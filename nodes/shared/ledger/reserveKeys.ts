@@ -47,16 +47,11 @@ function toClaim(row: Row, nowMs: number, { retryOutcomeUnknown }: AskedCall): C
  * @throws InputError where no key can be reserved, and the error of a canceled execution.
  */
 export async function takeKeys<T>(
-	{
-		kind,
-		clock,
-		account,
-		known,
-		onLedger,
-	}: Pick<LedgerRun<T>, 'kind' | 'clock' | 'account' | 'known' | 'onLedger'>,
+	run: Pick<LedgerRun<T>, 'kind' | 'clock' | 'account' | 'known' | 'onLedger'>,
 	calls: readonly AskedCall[],
 	isLimited: boolean,
 ): Promise<readonly AskedCall[]> {
+	const { kind, clock, account, known, onLedger } = run;
 	const leaders = new Map<string, AskedCall>();
 	for (const each of calls) {
 		if (each.key !== '' && !leaders.has(each.lock)) leaders.set(each.lock, each);
