@@ -825,7 +825,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'WaitForVideo#withLedger',
 		'shared/wait#poll',
 		'shared/wait#pollProgress',
-		'shared/wait#recordResults',
 		'client/http#withDeadline',
 		'client/http#withRetryUntil',
 		'client/video/poll#pollTasks',

@@ -213,9 +213,32 @@ describe('results', () => {
 		const delivered = rowOf('a');
 		expect(delivered).toMatchObject({ status: 'completed', finished_at: DATE });
 		reports = { a: report };
-		const { outputs } = await wait(again);
-		expect(idsOf(outputs[FAILED])).toStrictEqual(['a']);
+		const result = await wait(again);
+		expect(idsOf(result.outputs[FAILED])).toStrictEqual([]);
+		expect(result.outputs[COMPLETED]).toMatchObject([
+			{
+				json: { task_id: 'a', status: 'completed', video_url: urlOf('a') },
+				binary: { data: { mimeType: 'video/mp4' } },
+			},
+		]);
+		expect(hintsOf(result)).toContainEqual(
+			expect.stringMatching(/^1 video delivered before, which the service does not have/),
+		);
 		expect(rowOf('a')).toStrictEqual(delivered);
+	});
+
+	test.each<[string, () => IDataObject]>([
+		['is not finished', () => ({ finished_at: null })],
+		['has failed', () => ({ status: 'failed' })],
+		['is of another API key', () => ({ account: account.replace(/ .*/, ' other') })],
+		['has no URL', () => ({ video_url: null })],
+	])('a row that %s delivers nothing in place of the service', async (_name, change) => {
+		const row = { status: 'completed', finished_at: ago(5), video_url: urlOf('a') };
+		tables.insert(TASK_TABLE, asked('a', { ...row, ...change() }));
+		reports = { a: { status: 'expired' } };
+		const items = [{ task_id: 'a' }];
+		const { outputs } = await wait({ items, parameters: { onFailed: 'output' } });
+		expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'failed' } }]);
 	});
 
 	test('a task of a timeout stays open', async () => {

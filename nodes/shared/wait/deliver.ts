@@ -16,7 +16,7 @@ import { errorLine } from '../run/nodeErrors';
 
 import type { WantedFiles } from './options';
 import { askOnce, type Progress } from './poll';
-import { recordResults, UNVERIFIED, type Delivered } from './record';
+import { openRecords, UNVERIFIED, type Delivered } from './record';
 
 const CONCURRENT_DOWNLOADS = 3;
 /** Limits of an error that names many tasks: characters of a reason, and tasks with their URL. */
@@ -55,11 +55,12 @@ export interface PolledItems {
 export async function deliver(
 	context: IExecuteFunctions,
 	progress: Progress,
-	{ items: tasks, polls, error: pollError, failsNode, ...rule }: PolledItems,
+	{ items: tasks, polls: polled, error: pollError, failsNode, ...rule }: PolledItems,
 ): Promise<readonly Delivered[]> {
 	// Where the workflow continues on errors, nobody needs advice on how to go on.
 	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
 	const taskIds = tasks.map(({ taskId }) => taskId);
+	const { polls, write } = await openRecords(context, polled);
 	const known = new Map(
 		polls.map((poll) => [poll.taskId, { outcome: poll.outcome, result: pollResult(poll) }]),
 	);
@@ -111,7 +112,7 @@ export async function deliver(
 		deliveries = deliveries.map((each) => ({ ...each, ending: undefined }));
 	const ofTask = new Map(taskIds.map((taskId): [string, Delivered[]] => [taskId, []]));
 	for (const [item, taskId] of taskIds.entries()) ofTask.get(taskId)!.push(deliveries[item]!);
-	await recordResults(context, polls, ofTask);
+	await write(ofTask);
 	trace(context, {
 		'agent_video.tasks': known.size,
 		'agent_video.waited_seconds':

@@ -1,14 +1,15 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { withoutUndefined } from '../../client/json';
+import { counted } from '../../client/values';
 import { pollResult } from '../../client/video/poll/result';
-import type { TaskReport } from '../../client/video/taskState';
+import { hasVideo, taskState, type TaskReport } from '../../client/video/taskState';
 import { isUnknown, type TaskPoll } from '../../client/video/poll/task';
 import { oneOf, onTable, type Row } from '../ledger/dataTable';
 import { ledgerOptions } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
 import { accountOf, isOfHost, isOwn } from '../run/credential';
-import { mentionOnce } from '../run/nodeContext';
+import { hint, mentionOnce } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 
 /** The service rejects the ID itself (spec 7.2). Any other error may come from a proxy, a wrong base URL or the account. */
@@ -36,50 +37,67 @@ export interface Delivered {
 export const UNVERIFIED =
 	'Neither the file nor its host says where it ends, so it may be cut. The task stays open';
 
+/** Services forget their tasks, and keep the files longer. */
+const FORGOTTEN =
+	'delivered before, which the service does not have any more: as the task ledger knows them';
+
 /**
- * Writes the results of tasks into the task ledger, all at once. Without `finished_at` a task stays open, so that it can
- * be collected: after a timeout or a failed download. Tasks that are not in the table change nothing, and a write that
- * fails changes nothing in the output.
+ * The rows of polled tasks in the task ledger. A table that cannot be used changes nothing in the output, and tasks that are
+ * not in it change nothing.
  */
-export async function recordResults(
-	context: IExecuteFunctions,
-	polls: readonly TaskPoll[],
-	ofTask: ReadonlyMap<string, readonly Delivered[]>,
-): Promise<void> {
-	if (!ledgerOptions.taskLedger.read(context, 0)) return;
-	const finished = polls.filter(({ outcome }) => outcome !== undefined);
-	try {
-		const account = await accountOf(context);
-		const rows = await rowsOf(context, finished, account);
-		const update = rows.map(({ row, poll }) => ({
-			id: row['id'],
-			...resultRow(poll, ofTask.get(poll.taskId)!),
-			...(!isUnknown(poll) && { account }),
-		}));
-		await onTable(context, TASK_TABLE, { update });
-	} catch (error) {
-		const { message } = error as Error;
+export async function openRecords(context: IExecuteFunctions, polls: readonly TaskPoll[]) {
+	const isOn = ledgerOptions.taskLedger.read(context, 0);
+	const tell = ({ message }: Error) => {
 		mentionOnce(context, `The results are not in the task ledger. ${message}`);
+		return [];
+	};
+	const rows = isOn ? await rowsOf(context, polls).catch(tell) : [];
+	const lost = rows.filter(({ row, poll }) => row['finished_at'] && poll.outcome !== 'completed');
+	const known = new Map<TaskPoll, TaskPoll>();
+	for (const { row, poll, account } of lost) {
+		const [status, video_url] = [String(row['status']), String(row['video_url'])];
+		const report = { task_id: poll.taskId, status, video_url };
+		if (isOwn(row, account) && hasVideo(report) && taskState(report) === 'completed')
+			known.set(poll, { ...poll, outcome: 'completed', report });
 	}
+	if (known.size > 0) hint(context, `${counted(known.size, 'video')} ${FORGOTTEN}`);
+	return {
+		/** The polls. A video that was delivered once is still completed, whatever the service says of its task now. */
+		polls: polls.map((poll) => known.get(poll) ?? poll),
+		/**
+		 * Writes the results, all at once. Without `finished_at` a task stays open, so that it can be collected: after a
+		 * timeout or a failed download.
+		 */
+		write: async (ofTask: ReadonlyMap<string, readonly Delivered[]>): Promise<void> => {
+			const update = rows
+				.filter((each) => !lost.includes(each))
+				.map(({ row, poll, account }) => ({
+					id: row['id'],
+					...resultRow(poll, ofTask.get(poll.taskId)!),
+					...(!isUnknown(poll) && { account }),
+				}));
+			await onTable(context, TASK_TABLE, { update }).catch(tell);
+		},
+	};
 }
 
 /**
- * The rows of tasks. Those of another API key at the same host are of this account, too, if the service has answered; to
- * another account it says that the task does not exist.
+ * The rows of tasks with an outcome. Those of another API key at the same host are of this account, too, if the service has
+ * answered; to another account it says that the task does not exist.
  */
-async function rowsOf(context: IExecuteFunctions, polls: readonly TaskPoll[], account: string) {
-	const byTask = new Map<unknown, TaskPoll>(polls.map((poll) => [poll.taskId, poll]));
+async function rowsOf(context: IExecuteFunctions, polls: readonly TaskPoll[]) {
+	const finished = polls.filter(({ outcome }) => outcome !== undefined);
+	const byTask = new Map<unknown, TaskPoll>(finished.map((poll) => [poll.taskId, poll]));
+	const account = await accountOf(context);
 	const find = oneOf('task_id', [...byTask.keys()]);
 	const found = await onTable(context, TASK_TABLE, { find });
 	const isOfAccount = (row: Row) => row['account'] === account;
 	const own = new Set(found.filter(isOfAccount).map((row) => row['task_id']));
 	return found.flatMap((row) => {
 		const poll = byTask.get(row['task_id'])!;
-		// What was delivered stays so: services forget their tasks.
-		if (row['finished_at'] && poll.outcome !== 'completed') return [];
 		const isAnswered = !isUnknown(poll) && isOfHost(row, account);
 		const isTaken = isOwn(row, account) || !own.has(row['task_id']);
-		return isOfAccount(row) || (isAnswered && isTaken) ? [{ row, poll }] : [];
+		return isOfAccount(row) || (isAnswered && isTaken) ? [{ row, poll, account }] : [];
 	});
 }
 
