@@ -23,7 +23,7 @@ const collectedState = (context: IExecuteFunctions) =>
 	nodeState<{ executionId: string; tasks: readonly LedgerTask[] }>(context, 'collected');
 
 /** Columns of the ledger that an output item has. */
-const OUTPUT_COLUMNS = [
+export const OUTPUT_COLUMNS = [
 	'prompt',
 	'model',
 	'idempotency_key',
@@ -194,7 +194,7 @@ export function toConditions(values: ReturnType<typeof waitForm.read>): readonly
 	if (choice === undefined) return isUnfinished;
 	const [column, value, label] = choice;
 	if (value === '') throw emptyText(label);
-	return [...isUnfinished, [column, 'eq', checkKey(value, label)]];
+	return [...isUnfinished, [column, 'eq', checkKey(value, label).normalize()]];
 }
 
 /** Counts the open tasks at other hosts: after a change of the Base URL nobody would collect them. */

@@ -8,22 +8,18 @@ import { CALL_TABLE, TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/credential';
 import { mapItems } from '../shared/run/mapItems';
 import { checkNotRounded } from '../shared/run/parameters';
-import { contextOfTasks, named, olderThan, toConditions, unansweredOf } from './collect';
+import {
+	contextOfTasks,
+	named,
+	olderThan,
+	OUTPUT_COLUMNS,
+	toConditions,
+	unansweredOf,
+} from './collect';
 import { waitForm } from './properties';
 
 /** Columns of the ledger by which a person recognizes a call. */
-const LISTED = [
-	'call',
-	'prompt',
-	'message',
-	'model',
-	'sent_at',
-	'idempotency_key',
-	'workflow_id',
-	'workflow_name',
-	'execution_id',
-	'item',
-] as const;
+const LISTED = ['call', 'message', ...OUTPUT_COLUMNS, 'workflow_name'] as const;
 
 /** The run of a node that lists or settles unanswered calls, or checks the ledger; undefined where it waits for videos. */
 export async function useLedger(

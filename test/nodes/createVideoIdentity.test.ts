@@ -187,6 +187,8 @@ describe('the same key with other values', () => {
 		['q-sign-algorithm=sha1&q-ak=1&q-key-time=1', 'q-sign-algorithm=sha1&q-ak=2&q-key-time=2'],
 		['ex=1&is=1&hm=1', 'ex=2&is=2&hm=2'],
 		['alt=media&token=1', 'alt=media&token=2'],
+		['X-Tos-Date=1&X-Tos-Signature=1', 'X-Tos-Date=2&X-Tos-Signature=2'],
+		['authorization=bce-auth-v1%2Fa', 'authorization=bce-auth-v1%2Fb'],
 	])('a URL that was signed again is the same value: %s', async (first, second) => {
 		const items = [{ id: 1, prompt: 'A wedding' }];
 		await create(items, KEYED, withUrl(`https://files.example/a.png?${first}`));
@@ -206,6 +208,7 @@ describe('the same key with other values', () => {
 		['next?src=%2Fa.png&w=640', 'next?src=%2Fb.png&w=640'],
 		['download?key=a.png', 'download?key=b.png'],
 		['chart?date=2026-11-25', 'chart?date=2026-11-26'],
+		['a.png?x-oss-process=image/crop,w_1', 'a.png?x-oss-process=image/crop,w_2'],
 	])('the URL of another file is another value: %s', async (first, second) => {
 		const items = [{ id: 1, prompt: 'A wedding' }];
 		await create(items, KEYED, withUrl(`https://files.example/${first}`));
@@ -309,6 +312,18 @@ test.each(['claimed', 'reserved', 'sent'])(
 		expect(tasks).toStrictEqual(['A wedding']);
 	},
 );
+
+test('a key is the same whether an accent is a character of its own or not', async () => {
+	const keys = ['Caf\u00e9', 'Cafe\u0301'];
+	const items = keys.map((id) => ({ id, prompt: 'A wedding' }));
+	const { outputs } = await create(items, KEYED);
+	const later = await create(items.slice(1), KEYED);
+	expect([...shownOf(outputs[0]), ...shownOf(later.outputs[0])]).toStrictEqual([
+		'task-1',
+		'task-1, reused',
+		'task-1, reused',
+	]);
+});
 
 test('a key applies only where the option is added', async () => {
 	const items = [{ id: 1, prompt: 'A wedding' }];
@@ -432,6 +447,33 @@ describe('a retry after a kill', () => {
 		const { error } = await create([item('2')], {}, { ...retry, parameters });
 		expect(error!.message).toMatch(/"Storm" .* was the same with other fields in the earlier/);
 		expect(tasks).toStrictEqual(['Storm']);
+	});
+
+	test.each([
+		'={{ $execution.id }} {{ $json.prompt }}',
+		'={{ $now.toMillis() }} {{ $json.prompt }}',
+		'={{ Math.random() }}',
+	])('knows an equal item whose key is another one in every try: %s', async (idempotencyKey) => {
+		await create(items('Storm', 'Election'), { idempotencyKey }, first);
+		const { outputs } = await create(
+			items('Storm', 'Election', 'Music'),
+			{ idempotencyKey },
+			retry,
+		);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused', 'task-2, reused', 'task-3']);
+	});
+
+	test('knows an equal item whose key was added since', async () => {
+		await create(items('Storm'), {}, first);
+		const { outputs } = await create(items('Storm'), { idempotencyKey: 'order 1' }, retry);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
+	});
+
+	test('does not give an equal item the video of another key that came from another node', async () => {
+		const idempotencyKey = '={{ $input.all().length }} {{ $execution.id }}';
+		await create(items('Storm'), { idempotencyKey }, first);
+		const { outputs } = await create(items('Storm'), { idempotencyKey }, retry);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-2']);
 	});
 
 	test('knows a binary file by its content', async () => {

@@ -110,14 +110,24 @@ test('a position is one of a run', () => {
 });
 
 test('a key never gets the call of another key, nor one without a key', () => {
-	const calls = [earlier('boat', 0, 0, 'order 1'), earlier('kite', 1)];
+	// The key is in the item.
+	const withItem = <C extends Call>(call: C): C => ({ ...call, place: `item of ${call.key}` });
+	const calls = [earlier('boat', 0, 0, 'order 1'), earlier('kite', 1)].map(withItem);
 	expect(
-		recognized([asked('boat', 0, 'order 2'), asked('kite', 1, 'order 3')], calls),
+		recognized([asked('boat', 0, 'order 2'), asked('kite', 1, 'order 3')].map(withItem), calls),
 	).toStrictEqual({});
-	expect(recognized([asked('boat', 0)], calls)).toStrictEqual({});
-	expect(recognized([asked('lamp', 1, 'order 1')], calls)).toStrictEqual({
+	expect(recognized([asked('boat', 0)].map(withItem), calls)).toStrictEqual({});
+	expect(recognized([asked('lamp', 1, 'order 1')].map(withItem), calls)).toStrictEqual({
 		1: 'boat of run 0, item 0',
 	});
+});
+
+test('an equal item has its call whatever its key is now, as one with a time in it', () => {
+	const calls = [earlier('boat', 0, 0, 'key at 12:00'), earlier('kite', 1, 0, 'key at 12:01')];
+	expect(recognized([asked('boat', 0, 'key at 13:00')], calls)).toStrictEqual({
+		0: 'boat of run 0, item 0',
+	});
+	expect(recognized([asked('boat', 1, 'key at 13:00')], calls)).toStrictEqual({});
 });
 
 test('tools: the call with the text, or the oldest one, whatever the position', () => {

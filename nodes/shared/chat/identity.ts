@@ -73,7 +73,7 @@ export function keyOf(
 ): string {
 	const key = entered.trim().normalize();
 	if (key === '') throw new InputError(label, 'is empty', ifEmpty);
-	return chatsOf(context, item).get(key) ?? `key ${nameOf(checkKey(key, label))}`;
+	return chatsOf(context, item).get(key) ?? `key ${nameOf(checkKey(key, label).normalize())}`;
 }
 
 /** Whether the visitor of the chat has sent this value, anywhere in a message: an expression may take it out of a text. */

@@ -6,6 +6,7 @@ import { accountOf } from '../run/credential';
 import { runIndexOf } from '../run/lastRun';
 import { isToolRun, mentionOnce, n8nClock } from '../run/nodeContext';
 import type { Settled } from '../../client/concurrency';
+import { objectOf } from '../../client/json';
 import { callId, toCall } from './call';
 import type { AskedCall, CallKind, Paid, PlannedCall } from './call';
 import { callLog } from './callLog';
@@ -21,7 +22,7 @@ const READS_MORE = /\$\(|\$(node|items|input|prevNode|binary|vars|env)\b/;
 /** Names of the parameters by which hosts sign a URL, or limit its time. Any other one may tell which file it is. */
 const SIGNING =
 	// cspell:disable-next-line
-	/^(x-(amz|goog|oss|cos)-.*|q-.*|_nc_.*|hdn.*|.*(token|signature|accesskeyid|accessid|credential)|(.*[-_])?(auth|sig|sign|nonce|timestamp)|auth[-_]key|tempauth|exp|expir.*|key-pair-id|policy|s[eiprstv]?|srt|sk(oid|tid|[estv])|spr|ex|is|hm|oh|oe|ts?|_)$/i;
+	/^(x-(amz|goog|oss|cos|tos|obs)-(?!process).*|q-.*|_nc_.*|hdn.*|.*(token|signature|accesskeyid|accessid|credential)|(.*[-_])?(auth(orization)?|sig|sign|nonce|timestamp)|auth[-_]key|tempauth|exp|expir.*|key-pair-id|policy|s[eiprstv]?|srt|sk(oid|tid|[estv])|spr|ex|is|hm|oh|oe|ts?|_)$/i;
 
 /** A hash of values, by default without what differs each time that a URL is signed. */
 function hashOf(values: unknown, replacer = withoutSignature): string {
@@ -59,17 +60,20 @@ export async function ledgerRun<T>(
 		origin: origin.origin,
 		account,
 	};
-	const { options: _, ...form } = context.getNode().parameters;
-	const readsOthers = READS_MORE.test(JSON.stringify(form));
+	const { options, ...form } = context.getNode().parameters;
+	const readsOthers = READS_MORE.test(
+		JSON.stringify([form, objectOf(options)['idempotencyKey']]),
+	);
 	const asked = planned.map((each): AskedCall => {
 		const { item, onConflict, entered, files } = each;
 		const { idempotency_key: key = '' } = each.row;
 		const values = hashOf(entered);
-		const source = [key, context.getInputData()[item]!.json, form, files];
+		// Without the key: one with a time or the ID of the execution in it differs in every try.
+		const source = [context.getInputData()[item]!.json, form, files];
 		const hashes = {
 			fingerprint: hashOf([key, entered], (_name, value: unknown) => value),
 			values,
-			place: hashOf([...source, readsOthers && values]),
+			place: hashOf([...source, readsOthers && [key, values]]),
 		};
 		const call = callId({ run: index, own: origin?.own ?? '', ...hashes });
 		const row = { ...each.row, ...caller, call, item };

@@ -7,7 +7,7 @@ const RULES: readonly Rule[] = [
 	({ fingerprint, run, item }) => [fingerprint, run, item],
 	({ fingerprint }) => [fingerprint],
 	({ key }) => (key === '' ? [] : [key]),
-	({ key, place, run, item }) => [key, place, run, item],
+	({ place, run, item }) => [place, run, item],
 	({ source, run, item }) => (source === undefined ? [] : [source, run, item]),
 ];
 const TOOL_RULES: readonly Rule[] = [({ fingerprint }) => [fingerprint], ({ key }) => [key]];
