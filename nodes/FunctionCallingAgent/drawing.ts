@@ -17,6 +17,13 @@ export const LOOP = 'n8n-nodes-base.splitInBatches';
 const PASSING =
 	/^n8n-nodes-base\.((noOp|set|renameKeys|dateTime|wait|aggregate|sort) |merge append$)/;
 
+/** The type and modes of nodes that output nothing without items at each of their inputs. */
+const JOINING =
+	/^n8n-nodes-base\.merge (chooseBranch|combine (combineAll|combineByPosition (?!.*true)|combineByFields (keepMatches|enrich)))/;
+
+/** An expression for Reset of Loop Over Items that can differ between the rounds of the loop and a new list. */
+const RESETTING = /^=.*\$(?!(runIndex|itemIndex|now|today|vars|env|workflow)\b)/s;
+
 /** How often in a row an outcome may lead back, unless Maximum Requests ends that. */
 const MAX_RETURNS = 10;
 
@@ -36,18 +43,24 @@ function hasTimeLimit({ parameters }: INode): boolean {
 
 type Drawing = NonNullable<ReturnType<typeof readDrawing>>;
 
-/** The node as it is drawn in the workflow; undefined in an n8n that does not show it. */
-export function readDrawing(context: IExecuteFunctions) {
+/** This node, or another agent, as it is drawn in the workflow; undefined in an n8n that does not show it. */
+export function readDrawing(context: IExecuteFunctions, agent = context.getNode()) {
 	const { connections, nodes, descriptionOf, destination } = engineOf(context);
 	if (connections === undefined) return undefined;
-	const agent = context.getNode();
-	const { name, type, onError } = agent;
-	const toolOutputs = toolOutputsOf(agent);
+	const { name, type, onError, parameters } = agent;
+	const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
+	const of = name === context.getNode().name ? '' : ` of ${name}`;
+	const toolOutputs = isSingleOutput(parameters)
+		? [`Tool Calls${of}`]
+		: tool.map((each, index) => `Tool ${textOf(each.name) || index + 1}${of}`);
 	const errorOutput = FIRST_TOOL + toolOutputs.length;
 	const end = errorOutput + (onError === 'continueErrorOutput' ? 1 : 0);
 	const wires = wiresOf(connections, nodes);
 	const entered = new Set(wires.map(({ to }) => to));
 	const isCall = isToolOutput(agent);
+	const agents = Object.values(nodes).flatMap((node) =>
+		node?.type === type && node.name !== name && node.disabled !== true ? [node] : [],
+	);
 	const isTrigger = (node: string) => descriptionOf(node)?.group.includes('trigger') === true;
 
 	/** The connections of a node, or of one of its outputs. */
@@ -81,28 +94,22 @@ export function readDrawing(context: IExecuteFunctions) {
 	const inside = reach(wiresFrom(name).filter(({ output }) => isCall(output)));
 	return {
 		...{ name, nodes, wires, destination, toolOutputs, errorOutput, end },
-		...{ wiresFrom, reach, isPassing },
+		...{ wiresFrom, reach, isPassing, of },
 		/** Whether the workflow has connections behind the last output, or had some. */
 		hasMore: (connections[name]?.['main'] ?? []).length > end,
 		/** The connections of triggers, and of nodes that nothing leads to. */
 		entries: wires.filter(({ from }) => isTrigger(from) || !entered.has(from)),
 		isTrigger,
 		/** The other agents of this type. */
-		agents: Object.values(nodes).flatMap((node) =>
-			node?.type === type && node.name !== name && node.disabled !== true ? [node.name] : [],
-		),
+		agents,
+		/** Whether a connection is for the tool calls of another agent. */
+		isForeign: ({ from, output }: Wire) =>
+			agents.some((other) => other.name === from && isToolOutput(other)(output)),
 		/** The nodes in the branches of the tools. */
 		inside,
 		/** Whether a connection is in the branch of a tool. */
 		isBranch: ({ from, output }: Wire) => (from === name ? isCall(output) : inside.has(from)),
 	};
-}
-
-/** What the errors call the outputs of an agent for tool calls, in their order. */
-function toolOutputsOf({ parameters }: INode): string[] {
-	if (isSingleOutput(parameters)) return ['Tool Calls'];
-	const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
-	return tool.map(({ name }, index) => `Tool ${textOf(name) || index + 1}`);
 }
 
 const STRAIGHT = 'leads straight back to the input';
@@ -135,20 +142,37 @@ export function checkReturns(
 }
 
 /**
+ * Checks the drawing of this node, and of the agents behind it, which would fail after this one was paid for.
+ *
+ * @throws InputError that names the output and says what to draw.
+ */
+export function checkDrawings(context: IExecuteFunctions, ...how: [boolean, boolean]): void {
+	const own = readDrawing(context);
+	checkDrawing(own, ...how);
+	const behind = own?.reach(own.wiresFrom(own.name)) ?? new Set();
+	for (const { name, onError = '', parameters } of own?.agents ?? []) {
+		const isStopping = !onError.startsWith('continue');
+		const drawing = readDrawing(context, own!.nodes[name]);
+		const hasTools = parameters['toolSource'] !== 'json' && drawing!.toolOutputs.length > 0;
+		if (isStopping && behind.has(name)) checkDrawing(drawing, hasTools, true);
+	}
+}
+
+/**
  * Checks that every tool call can come back as a result, before the first request is paid for.
  *
  * @param needsBranches Whether tool calls can leave the node.
  * @param isBounded Whether Maximum Requests ends what the drawing does not.
  * @throws InputError that names the output and says what to draw.
  */
-export function checkDrawing(
+function checkDrawing(
 	drawing: Drawing | undefined,
 	needsBranches: boolean,
 	isBounded: boolean,
 ): void {
 	if (drawing === undefined) return;
-	const { name, toolOutputs, errorOutput, end, hasMore, wiresFrom, reach } = drawing;
-	const labels = ['Answer', 'Stopped', ...toolOutputs, 'Error'];
+	const { name, of, toolOutputs, errorOutput, end, hasMore, wiresFrom, reach } = drawing;
+	const labels = [`Answer${of}`, `Stopped${of}`, ...toolOutputs, `Error${of}`];
 	const leadsBack = (start: readonly Wire[]) => reach(start).has(name);
 	const isStraight = (start: readonly Wire[]) => start.some(({ to }) => to === name);
 	// A removed tool leaves its connection, or an additional empty slot and the branch of the last tool, to which nothing
@@ -190,20 +214,16 @@ export function checkDrawing(
 
 /** Rejects a branch that another agent has, too: the results of the calls of one would be questions for the other. */
 function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): void {
-	const { name, nodes, agents, wiresFrom, reach } = drawing;
-	const ends = [name, ...agents];
+	const { name, agents, isForeign, wiresFrom, reach } = drawing;
+	const ends = [name, ...agents.map((agent) => agent.name)];
 	const own = reach(branch, ends);
-	for (const agent of agents) {
-		const isCall = isToolOutput(nodes[agent]!);
-		const [calls, outcomes] = [true, false].map((is) =>
-			wiresFrom(agent).filter(({ output }) => isCall(output) === is),
+	for (const { name: agent } of agents) {
+		const theirs = reach(wiresFrom(agent).filter(isForeign), ends);
+		const outcomes = wiresFrom(agent).filter((wire) => !isForeign(wire));
+		const returns = (node: string) => ends.some((end) => reach(wiresFrom(node), ends).has(end));
+		const shared = [...own].find(
+			(node) => !ends.includes(node) && theirs.has(node) && returns(node),
 		);
-		const theirs = reach(calls!, ends);
-		const shared = [...own].find((node) => {
-			if (ends.includes(node) || !theirs.has(node)) return false;
-			const after = reach(wiresFrom(node), ends);
-			return ends.some((end) => after.has(end));
-		});
 		const isForked = own.has(name) && own.has(agent);
 		rejectMistakes(label, [
 			[
@@ -212,7 +232,7 @@ function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): 
 				'Each result would be a question for the other agent. Give each agent nodes of its own, or call a sub-workflow from both branches',
 			],
 			[
-				isForked && !reach(outcomes!, [name, agent]).has(name),
+				isForked && !reach(outcomes, [name, agent]).has(name),
 				`leads to the agent ${agent} as well`,
 				`Each result would be a question for it. Connect ${agent} behind Answer, or lead its answers back to ${name}`,
 			],
@@ -220,38 +240,75 @@ function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): 
 	}
 }
 
-/** Rejects nodes on the way back that n8n runs right for the first call only. */
+/** Rejects nodes on the way back that n8n runs right for the first call only, or that bring no result. */
 function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[], back: string): void {
-	const { name, nodes, wires, entries, isBranch, wiresFrom, reach } = drawing;
-	for (const node of reach(branch)) {
+	const { name, nodes, wires, entries, isBranch, isForeign, wiresFrom } = drawing;
+	// The branches of other agents are checked as their own.
+	const reach = (start: readonly Wire[], ends = [name]) =>
+		drawing.reach(start, ends, (wire) => !isForeign(wire));
+	const own = reach(branch);
+	for (const node of own) {
 		const after = reach(wiresFrom(node));
-		if (node === name || !after.has(name)) continue;
-		const { type, disabled, parameters } = nodes[node] ?? {};
-		const { reset } = objectOf(parameters?.['options']);
-		// One that names nothing gives the same in each round.
-		const isEndless = type === LOOP && disabled !== true && !/^=.*\$/s.test(String(reset));
+		const { type, typeVersion, disabled, parameters } = nodes[node]!;
+		if (node === name || disabled === true || !after.has(name)) continue;
+		const { mode, combineBy, joinMode, numberInputs = 2 } = parameters;
+		const { reset, waitForSubWorkflow, includeUnpaired } = objectOf(parameters['options']);
 		const received = wires.filter(({ to }) => to === node);
 		const ways = received.filter(isBranch).map(({ from }) => from);
 		const isBefore = (from: string) => from === name || (from !== node && !after.has(from));
-		const before = ways.find(isBefore) ?? ways[0];
+		const before = ways.some(isBefore) ? ways.filter(isBefore) : ways;
+		const text = String(reset).replaceAll('\\', '');
+		const isNamed = (from: string) => !text.includes('$prevNode') || text.includes(from);
+		const isRight =
+			before.every(isNamed) || ways.some((way) => !before.includes(way) && isNamed(way));
+		const isEndless = type === LOOP && !(RESETTING.test(text) && isRight);
 		const isOuter = isEndless && reach(entries).has(node);
 		rejectMistakes(label, [[isOuter, `leads to ${node}, which the questions pass`, back]]);
+		const isNew = before.map((from) => `$prevNode.name === ${JSON.stringify(from)}`);
+		const batch = reach(wiresFrom(node, batchOutput(typeVersion)));
 		const isJoin = received.some(({ input }) => input > 0);
 		const other = isJoin ? received.find((wire) => !isBranch(wire)) : undefined;
+		const brought = received.filter((wire) =>
+			wire.from === name ? branch.includes(wire) : own.has(wire.from),
+		);
+		const inputs = new Set(brought.map(({ input }) => input));
+		const isShort =
+			JOINING.test([type, mode, combineBy, joinMode, includeUnpaired].join(' ')) &&
+			inputs.size < Number(numberInputs);
 		rejectMistakes(node, [
 			[
 				isEndless,
-				'has no expression for Reset',
-				`Without it, n8n returns the calls of the next round at once. Set its option Reset to {{ $prevNode.name === '${before}' }}`,
+				`has no expression for Reset that tells the items of ${before.join(' and ')} from those of the loop`,
+				`Without it, n8n returns the calls of the next round at once. Set its option Reset to {{ ${isNew.join(' || ')} }}`,
+			],
+			[
+				type === LOOP && batch.has(name) && !batch.has(node),
+				`leads to ${name} from its output loop, and not back to itself`,
+				`n8n would pass on the first batch only. Lead the last node of the loop to ${node}, and the output done to ${name}`,
+			],
+			[
+				waitForSubWorkflow === false && wiresFrom(node).some(({ to }) => to === name),
+				'does not wait for its sub-workflow, so that the result would be the call itself',
+				'Switch on Wait For Sub-Workflow Completion, or add Edit Fields behind it, with what the model is to know',
 			],
 			[
 				// A Merge through which the questions come is no part of the branch.
 				other !== undefined && reach(entries, [name, node]).has(name),
 				`gets items of ${other?.from}, which no tool call brings`,
-				`They come once, and not again with the next call. Delete that connection, and read them by an expression such as {{ $('${other?.from}').all() }}, or in a sub-workflow`,
+				`They come once, and not again with the next call. Delete that connection, and read them by an expression such as {{ $(${JSON.stringify(other?.from)}).all() }}, or in a sub-workflow`,
+			],
+			[
+				isShort && !reach(branch, [name, node]).has(name),
+				`outputs nothing before it has items at each input, and a call of ${label} does not bring them`,
+				`Set its Mode to Append, or lead each tool back to ${name} by itself`,
 			],
 		]);
 	}
+}
+
+/** The output of Loop Over Items for the items of a batch. */
+export function batchOutput(typeVersion: number): number {
+	return typeVersion < 3 ? 0 : 1;
 }
 
 /** A connection from an output of a node to an input of another one. */

@@ -16,7 +16,7 @@ import { isSingleOutput, stopOnError } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { failureJson } from '../shared/run/mapItems';
 import { toNodeError, visitorText } from '../shared/run/nodeErrors';
-import { checkDrawing, checkReturns, readDrawing } from './drawing';
+import { checkDrawings, checkReturns } from './drawing';
 import { agentForm } from './properties';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 
@@ -103,8 +103,8 @@ export async function beginBatch(
 			if ('value' in fields) Object.assign(slot, fields.value);
 			else failSlots(context, [slot], fields.error);
 		}
-		checkDrawing(
-			readDrawing(context),
+		checkDrawings(
+			context,
 			slots.some(({ toolOutputs = 0 }) => toolOutputs > 0),
 			isBounded,
 		);
