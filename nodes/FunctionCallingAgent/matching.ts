@@ -10,6 +10,7 @@
  * guessed.
  */
 import type {
+	ExecutionError,
 	IExecuteFunctions,
 	INode,
 	INodeExecutionData,
@@ -20,7 +21,7 @@ import type {
 
 import { isJsonObject } from '../client/json';
 import { engineOf, isToolOutput, sourceOf } from '../shared/run/engine';
-import { asksPerson, LOOP } from './drawing';
+import { asksPerson, batchOutput, LOOP } from './drawing';
 import type { Call } from './state';
 import { ENVELOPE } from './tools';
 
@@ -39,6 +40,8 @@ export interface Match {
 	readonly kind: 'question' | 'result' | 'late' | 'lost';
 	/** The open calls that it may belong to. */
 	readonly calls: readonly Call[];
+	/** Why the item of a result is none. */
+	readonly error?: ExecutionError | undefined;
 }
 
 /** The items that have reached the node, and what they are matched by. */
@@ -46,6 +49,7 @@ export function arrivalOf(context: IExecuteFunctions) {
 	const { runData = {}, nodes } = engineOf(context);
 	const agent = context.getNode();
 	const { name } = agent;
+	const source = sourceOf(context);
 	return {
 		...{ runData, nodes, name },
 		/** The nodes that it leads to, and itself. */
@@ -53,8 +57,9 @@ export function arrivalOf(context: IExecuteFunctions) {
 		/** Whether what came from this output of the node belongs to it, and to nothing else. */
 		isOwn: isToolOutput(agent),
 		/** The run that the items come from; null without one. */
-		source: sourceOf(context),
-		items: context.getInputData(),
+		source,
+		/** Its items; also those that n8n leaves out with *Execute Once*. */
+		items: (source && itemsAt(runData, toRef(source, 0))) ?? context.getInputData(),
 	};
 }
 
@@ -75,23 +80,22 @@ export function matchItems(
 	const { runData, name, isOwn, source, items } = arrival;
 	const isFirstRun = source === null || runData[name] === undefined;
 	if (isFirstRun) return items.map(() => ({ kind: 'question', calls: [] }));
-	const { ends, originsOf } = traceItems(arrival, source);
+	const { isCalled, isAsked, errorOf, originsOf } = traceItems(arrival, source);
 	const byEnvelope = new Map(
 		open.map((call) => [envelopeOf({ json: toCallJson(call) }), call] as const),
 	);
 	// Whatever the links say, no loop through the tools asks more than has come in.
-	let left = ends.own ? (ends.other ? countItemsBefore(arrival) : 0) - conversations : Infinity;
+	const most = isAsked ? countItemsBefore(arrival) : 0;
+	let left = isCalled ? most - conversations : Infinity;
 	return items.map((item, index): Match => {
 		const origins = originsOf(index);
-		const sent = origins.flatMap((ref) => {
-			const envelope = envelopeOf(itemAt(runData, ref));
-			const isCall = envelope !== undefined && isOwn(ref.output);
-			return isCall ? [{ envelope, run: ref.run, place: placeOf(ref) }] : [];
-		});
+		const sent = origins
+			.filter(({ output }) => isOwn(output))
+			.map((ref) => ({ ...ref, envelope: envelopeOf(itemsAt(runData, ref)?.[ref.item]) }));
 		const carried = envelopeOf(item);
 		const named = sent.filter(({ envelope }) => envelope === carried);
 		const asked = named.length > 0 ? named : sent;
-		const places = new Map(asked.map(({ place, run }) => [place, run]));
+		const places = new Map(asked.map((ref) => [placeOf(ref), ref.run]));
 		const calls = open.filter(({ record }) => places.has(record.place!));
 		const other = byEnvelope.get(carried);
 		if (named.length === 0 && other) return { kind: 'lost', calls: [...calls, other] };
@@ -103,7 +107,8 @@ export function matchItems(
 		const [first] = calls;
 		if (first === undefined) return { kind: 'late', calls };
 		const ofRun = asked.filter(({ run }) => run === places.get(first.record.place!));
-		return { kind: calls.length === 1 && ofRun.length === 1 ? 'result' : 'lost', calls };
+		const isOne = calls.length === 1 && ofRun.length === 1;
+		return isOne ? { kind: 'result', calls, error: errorOf(item) } : { kind: 'lost', calls };
 	});
 }
 
@@ -134,7 +139,7 @@ export function countReturns({ runData, nodes, name, isOwn, source, items }: Arr
 			received.every((each) => jsonOf(each) !== jsonOf(ref));
 		if ((isOther && isToolOutput(from)(ref.output)) || isAnswered) return [];
 		// Loop Over Items links what it repeats.
-		const isBatch = from.type === LOOP && ref.output === (from.typeVersion < 3 ? 0 : 1);
+		const isBatch = from.type === LOOP && ref.output === batchOutput(from.typeVersion);
 		const [link] = isBatch ? linkedRefs(runData, sources, ref) : [];
 		return link ? [link] : received;
 	}
@@ -197,78 +202,71 @@ interface ItemRef {
 type Sources = readonly (ISourceData | null)[];
 
 /**
- * Nodes that run foreign code once for all items, or with this mode for each item. Where the code makes no links, n8n links
- * what comes out by position.
+ * The type and mode of nodes that run foreign code once for all items. Where the code makes no links, n8n links what comes out
+ * by position.
  */
-const CODE_NODES = new Map([
-	['n8n-nodes-base.code', 'runOnceForEachItem'],
-	['n8n-nodes-base.executeWorkflow', 'each'],
-	['n8n-nodes-base.function', 'never'],
-]);
+const FOREIGN = /^n8n-nodes-base\.(code (?!runOnceForEachItem)|executeWorkflow (?!each)|function )/;
+
 /**
  * Creates a trace of the items that a run has output, back to the items of the node that they were made from.
  *
  * 1. Runs: n8n records for each run the runs that it received its items from. Followed backwards, they end at an output of
- *    the node, or at a trigger. If all end at own outputs, links to runs that end elsewhere are ignored: an item of
- *    `$('Node').first()`, for example, brings its link along.
+ *    the node, or at a trigger. Links to other runs are ignored: an item of `$('Node').first()`, for example, brings its link
+ *    along.
  * 2. Items: n8n records for each item the items it was made from (item linking). Where a node has lost the link of an item,
  *    or may have reordered the items, every item that its run received is a possible origin.
  */
 function traceItems({ runData, nodes, name, isOwn }: Arrival, source: ISourceData) {
+	/** The runs of the trace, by name. */
+	const runs = walk([toRef(source, 0)], runOf, (ref) => {
+		if (ref.node === name) return [];
+		const isBuffer = [LOOP, nodes[name]?.type].includes(nodes[ref.node]?.type);
+		const ran = (runData[ref.node] ?? []).slice(isBuffer ? 0 : ref.run, ref.run + 1);
+		return ran.flatMap((run) => firstRefs(run.source));
+	});
+	const ends = [...runs.values()].filter(
+		(ref) => ref.node === name || firstRefs(sourcesOf(runData, ref)).length === 0,
+	);
+	const itemsOf = (ref: ItemRef) =>
+		(itemsAt(runData, ref) ?? []).map((_each, item) => ({ ...ref, item }));
 	/** The origins of all items that a run received, for the runs that have lost links. */
 	const ofRuns = new Map<Sources, readonly ItemRef[]>();
-	/** Whether runs end at own outputs only. */
-	const owned = new Map<string, boolean>();
-
-	/** Where the way of an item ends: at own outputs, and elsewhere. */
-	function endsOf(start: ItemRef) {
-		const seen = new Map([[runOf(start), start]]);
-		const ends = { own: false, other: false };
-		for (const ref of seen.values()) {
-			const isBuffer = [LOOP, nodes[name]?.type].includes(nodes[ref.node]?.type);
-			const ran = (runData[ref.node] ?? []).slice(isBuffer ? 0 : ref.run, ref.run + 1);
-			const refs = ran.flatMap((run) => firstRefs(run.source));
-			if (ref.node === name) ends[isOwn(ref.output) ? 'own' : 'other'] = true;
-			else if (refs.length === 0) ends.other = true;
-			else for (const each of refs) if (!seen.has(runOf(each))) seen.set(runOf(each), each);
-		}
-		for (const key of ends.other ? [runOf(start)] : seen.keys()) owned.set(key, !ends.other);
-		return ends;
-	}
-
-	const ends = endsOf(toRef(source, 0));
-	const isOwned = (ref: ItemRef) => owned.get(runOf(ref)) ?? !endsOf(ref).other;
-
-	/** The items that an item is linked to, as far as its links can be true. */
-	function linksOf(ref: ItemRef, sources: Sources): ItemRef[] {
-		if (isReordering(nodes[ref.node])) return [];
-		const links = linkedRefs(runData, sources, ref);
-		return ends.other ? links : links.filter(isOwned);
-	}
 
 	function originsOf(start: readonly ItemRef[]): readonly ItemRef[] {
-		const origins: ItemRef[] = [];
-		const seen = new Set<string>();
-		const queue = [...start];
-		for (const ref of queue) {
-			const key = `${runOf(ref)}/${ref.item}`;
-			if (seen.has(key)) continue;
-			seen.add(key);
-			const sources = sourcesOf(runData, ref);
-			const linked = ref.node === name ? [] : linksOf(ref, sources);
-			if (ref.node === name) origins.push(ref);
-			else if (linked.length > 0) queue.push(...linked);
-			else {
-				const known = ofRuns.get(sources) ?? originsOf(receivedRefs(runData, sources));
+		const traced = walk(
+			start,
+			(ref) => `${runOf(ref)}/${ref.item}`,
+			(ref) => {
+				if (ref.node === name) return [];
+				const sources = sourcesOf(runData, ref);
+				const links = isReordering(nodes[ref.node])
+					? []
+					: linkedRefs(runData, sources, ref);
+				const linked = links.filter((link) => runs.has(runOf(link)));
+				if (linked.length > 0) return linked;
+				const known = ofRuns.get(sources) ?? originsOf(firstRefs(sources).flatMap(itemsOf));
 				ofRuns.set(sources, known);
-				queue.push(...known);
-			}
-		}
-		return origins;
+				return known;
+			},
+		);
+		return [...traced.values()].filter((ref) => ref.node === name);
 	}
 
 	return {
-		ends,
+		/** Whether a run of the trace is one of the node that called tools, and whether one is anything else. */
+		isCalled: ends.some((ref) => ref.node === name && isOwn(ref.output)),
+		isAsked: ends.some((ref) => ref.node !== name || !isOwn(ref.output)),
+		/**
+		 * The error of a node that an item has passed: with *On Error: Continue* a node that fails passes its input on, which may
+		 * be the tool call. Undefined if a later node has changed the item.
+		 */
+		errorOf: ({ json }: INodeExecutionData) => {
+			const text = JSON.stringify(json);
+			const isPassed = (ref: ItemRef) =>
+				itemsAt(runData, ref)?.some((each) => JSON.stringify(each.json) === text);
+			const passed = [...runs.values()].filter((ref) => ref.node !== name && isPassed(ref));
+			return passed.map(({ node, run }) => runData[node]?.[run]?.error).find(Boolean);
+		},
 		/** The items of the node that an item of the run was made from. */
 		originsOf: (item: number) => originsOf([toRef(source, item)]),
 	};
@@ -282,40 +280,37 @@ function countItemsBefore({ runData, behind }: Arrival): number {
 	return before.flatMap(({ data }) => (data?.['main'] ?? []).flat()).length;
 }
 
-/** The JSON of an item and all that n8n keeps with it. */
-function itemAt(runData: IRunData, ref: ItemRef) {
-	return itemsAt(runData, ref)?.[ref.item];
-}
-
-function isReordering({ type = '', disabled, parameters = {} }: Partial<INode> = {}): boolean {
+function isReordering({ type, disabled, parameters = {} }: Partial<INode> = {}): boolean {
 	const { mode, functionCode, jsCode, pythonCode } = parameters;
-	const eachMode = CODE_NODES.get(type);
-	if (eachMode === undefined || mode === eachMode || disabled === true) return false;
-	return ![functionCode, jsCode, pythonCode].join('\n').includes('pairedItem');
+	const isForeign = disabled !== true && FOREIGN.test(`${type} ${String(mode)}`);
+	return isForeign && ![functionCode, jsCode, pythonCode].join('\n').includes('pairedItem');
 }
 
 function firstRefs(sources: Sources): ItemRef[] {
 	return sources.flatMap((source) => (source === null ? [] : toRef(source, 0)));
 }
 
-function receivedRefs(runData: IRunData, sources: Sources): ItemRef[] {
-	return firstRefs(sources).flatMap((ref) =>
-		[...(itemsAt(runData, ref) ?? []).keys()].map((item) => ({ ...ref, item })),
-	);
-}
-
 /** The items that an item is linked to; none if a link is missing or leads to nothing, as one of pinned data may. */
 function linkedRefs(runData: IRunData, sources: Sources, ref: ItemRef): ItemRef[] {
-	return [itemAt(runData, ref)?.pairedItem ?? []].flat().flatMap((each) => {
+	return [itemsAt(runData, ref)?.[ref.item]?.pairedItem ?? []].flat().flatMap((each) => {
 		const link: IPairedItemData = typeof each === 'number' ? { item: each } : each;
 		const source = link.sourceOverwrite ?? sources[link.input ?? 0];
 		const linked = source && toRef(source, link.item);
-		return linked && itemAt(runData, linked) ? [linked] : [];
+		return linked && itemsAt(runData, linked)?.[linked.item] ? [linked] : [];
 	});
 }
 
 function itemsAt(runData: IRunData, { node, run, output }: ItemRef) {
 	return runData[node]?.[run]?.data?.['main']?.[output];
+}
+
+/** All that is found on the ways from a start, by its key. */
+function walk<T>(start: readonly T[], keyOf: (each: T) => string, next: (each: T) => readonly T[]) {
+	const found = new Map(start.map((each) => [keyOf(each), each]));
+	// A map can grow while it is iterated.
+	for (const each of found.values())
+		for (const more of next(each)) if (!found.has(keyOf(more))) found.set(keyOf(more), more);
+	return found;
 }
 
 /** Names the output of a run. */

@@ -192,7 +192,7 @@ export function endOpen(context: IExecuteFunctions, state: AgentState): void {
 	const missing = new InputError(
 		names.length === 1 ? `Tool ${names[0]}` : `Tools ${names.join(', ')}`,
 		`returned no item for ${counted(open.length, 'call')}`,
-		'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, and connect every output of its nodes, error outputs as well',
+		'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, connect every output of its nodes, error outputs as well, and let no Merge wait for two ways of which only one has items',
 	);
 	failSlots(context, slotsOf(open), missing);
 	const { stopped = [] } = lastRunMark<Mark>(context) ?? {};

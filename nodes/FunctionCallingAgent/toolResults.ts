@@ -6,7 +6,14 @@ import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { hint } from '../shared/run/nodeContext';
-import { arrivalOf, countReturns, envelopeOf, matchItems, type Match } from './matching';
+import {
+	arrivalOf,
+	countReturns,
+	envelopeOf,
+	matchItems,
+	toCallJson,
+	type Match,
+} from './matching';
 import { actionId } from './outputs';
 import {
 	beginBatch,
@@ -23,6 +30,8 @@ import { ENVELOPE } from './tools';
 const KEEP_LINKING =
 	'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), or set Run Tool Calls to One at a Time';
 
+const UNCHANGED = 'The result is the call itself: no node has changed it in the branch of';
+
 /**
  * Reads the input items of this run: applies the results among them, and begins a conversation for each question.
  *
@@ -30,7 +39,7 @@ const KEEP_LINKING =
  */
 export async function receive(context: IExecuteFunctions, state: AgentState): Promise<void> {
 	const arrived = arrivalOf(context);
-	const { runData, source, items } = arrived;
+	const { source, items } = arrived;
 	const arrival = state.arrivals.length + 1;
 	const open = branchCalls(state);
 	const matches = matchItems(arrived, open, state.conversations);
@@ -38,19 +47,21 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	const problem = `came back without the link to their tool call (from ${source?.previousNode})`;
 	failSlots(context, slotsOf(lost), new InputError('Tool results', problem, KEEP_LINKING));
 
-	// With On Error: Continue a node that fails passes its input on, which here is the tool call.
-	const failure = source && runData[source.previousNode]?.[source.previousNodeRun ?? 0]?.error;
 	for (const call of open) {
 		const isResult = ({ kind, calls }: Match) => kind === 'result' && calls[0] === call;
 		const item = matches.findIndex(isResult);
 		if (item < 0 || call.slot.failure !== undefined) continue;
 		call.slot.returned = { arrival, item };
+		const { error: failure } = matches[item]!;
 		const error = failure && [{ json: { error: toErrorText(failure) } }];
-		applyItems(call, error ?? items.filter((_item, index) => isResult(matches[index]!)));
+		const result = error ?? items.filter((_item, index) => isResult(matches[index]!));
+		const isCall = JSON.stringify(result[0]!.json) === JSON.stringify(toCallJson(call));
+		if (isCall) hint(context, `${UNCHANGED} ${call.record.name}`);
+		applyItems(call, result);
 	}
 
 	const slots = matches.flatMap(({ kind }, item): ConversationSlot[] => {
-		if (kind !== 'question') return [];
+		if (kind !== 'question' || item >= context.getInputData().length) return [];
 		return [{ number: state.conversations++, source, arrival, item, files: {} }];
 	});
 	if (slots.length > 0)

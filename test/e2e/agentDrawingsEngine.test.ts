@@ -86,6 +86,14 @@ const INNER: INode = {
 	name: 'ask',
 };
 
+/** A node that throws and passes its input on. */
+const FAILING = onError(
+	node('weather', base('wait'), 1.1, {
+		parameters: { amount: '={{ "soon" }}', unit: 'seconds' },
+	}),
+	'continueRegularOutput',
+);
+
 const SILENT_ENDS: readonly SilentEnd[] = [
 	{ name: 'a Filter', nodes: [FILTER] },
 	{ name: 'a Filter, v0', nodes: [FILTER], executionOrder: 'v0' },
@@ -646,16 +654,7 @@ describe('results', () => {
 			onError(code('weather', "throw new Error('No such city');"), 'continueRegularOutput'),
 			/No such city/,
 		],
-		[
-			'a node that throws and passes its input on, On Error: Continue',
-			onError(
-				node('weather', base('wait'), 1.1, {
-					parameters: { amount: '={{ "soon" }}', unit: 'seconds' },
-				}),
-				'continueRegularOutput',
-			),
-			/wait amount/i,
-		],
+		['a node that throws and passes its input on, On Error: Continue', FAILING, /wait amount/i],
 		[
 			'a branch that returns an error with its stack',
 			code(
@@ -682,6 +681,71 @@ describe('results', () => {
 			expect([error, result]).toStrictEqual([like(told), expect.any(String)]);
 			expect(result).not.toMatch(/\bat .*:\d+|node_modules|\.js\b|stack/);
 			expect(String(result).length).toBeLessThan(300);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it.each([
+		['one at a time', 'oneAtATime', [noOp('Then')], { Then: [['Agent']] }],
+		['all at once', 'allAtOnce', [noOp('Then')], { Then: [['Agent']] }],
+		[
+			'on two ways into a Merge',
+			'oneAtATime',
+			[noOp('Then'), node('Both', base('merge'), 3.2)],
+			{ weather: [['Then', 'Both']], Then: [['Both#1']], Both: [['Agent']] },
+		],
+	] as const)(
+		'tells the error of a node that has passed the call on, %s',
+		async (_name, runCalls, nodes, wires) => {
+			const { execution } = await agent.run({
+				tools: ['weather'],
+				questions: ['Rome, Oslo'],
+				nodes: [FAILING, ...nodes],
+				wires: { weather: [['Then']], ...wires },
+				parameters: { runCalls },
+			});
+			expect(failureOf(execution)).toBe('');
+			const error = { error: like(/wait amount/i) };
+			expect(agent.toolResults().map((text) => JSON.parse(String(text)) as unknown)).toEqual([
+				error,
+				error,
+			]);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'says that the result is the call itself where the node of a tool is disabled',
+		async () => {
+			const { execution } = await agent.run({
+				tools: ['weather'],
+				questions: ['Rome'],
+				nodes: [{ ...set('weather', '{ "degrees": 4 }'), disabled: true }],
+				wires: BACK,
+			});
+			expect(hints(execution)).toContain(
+				'The result is the call itself: no node has changed it in the branch of weather',
+			);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it.each([
+		['oneAtATime', 'Rome, Oslo: {"city":"Rome"} {"city":"Oslo"}'],
+		['allAtOnce', 'Rome, Oslo: {"city":"Rome"} {"city":"Oslo"}'],
+	])(
+		'loses none with Execute Once, which asks the first question, %s',
+		async (runCalls, answer) => {
+			const { answers, execution } = await agent.run({
+				tools: ['weather'],
+				questions: ['Rome, Oslo', 'Athens'],
+				nodes: [noOp('weather')],
+				wires: BACK,
+				parameters: { runCalls },
+				nodeSettings: { executeOnce: true },
+			});
+			expect(failureOf(execution)).toBe('');
+			expect(answers.map(({ output }) => output)).toStrictEqual([answer]);
 		},
 		RUN_LIMIT_MS,
 	);

@@ -116,6 +116,15 @@ const RESULTS: readonly [string, Row, string | RegExp][] = [
 		LOST,
 	],
 	[
+		'an item of an earlier run of the branch',
+		{
+			nodes: [noOp('weather'), code('Told', 'return [$("weather").first(0, 0)];')],
+			wires: { weather: [['Told']], Told: [['Agent']] },
+			questions: [TWO],
+		},
+		'Rome, Athens: {"city":"Rome"} {"city":"Rome"}',
+	],
+	[
 		'links to the question in a node that the questions pass, too',
 		{
 			nodes: [
@@ -276,7 +285,7 @@ it(
 				WEATHER,
 				asks('Second', 'Athens'),
 				INNER_LOOP({ reset: "={{ ['weather', 'Second'].includes($prevNode.name) }}" }),
-				code('Each', LINKED_TO_QUESTION),
+				code('Each', LINKED_TO_QUESTION.replace('Questions', 'Second')),
 			],
 			wires: { Start: [['Questions', 'Second']], Second: [['Inner']], ...EACH },
 			parameters: FIXED,
@@ -296,7 +305,7 @@ const OUTSIDE: Wires = {
 	weather: [['Both']],
 	Both: [['Agent']],
 };
-const ONCE = /^Agent: Both gets items of Reference, which no tool call brings\b.*\$\('Reference'\)/;
+const ONCE = /^Agent: Both gets items of Reference, which no tool call brings\b.*\$\("Reference"\)/;
 const byFields = (joinMode: string) => ({
 	mode: 'combine',
 	combineBy: 'combineByFields',
@@ -306,8 +315,28 @@ const byFields = (joinMode: string) => ({
 
 const INNER_LOOP = (options: object, typeVersion = 3) =>
 	node('Inner', base('splitInBatches'), typeVersion, { parameters: { batchSize: 1, options } });
+const RESET = "={{ $prevNode.name === 'weather' }}";
 const EACH: Wires = { weather: [['Inner']], Inner: [['Agent'], ['Each']], Each: [['Inner']] };
-const NO_RESET = /^Agent: Inner has no expression for Reset\b.*\$prevNode\.name === 'weather'/;
+const NO_RESET = /^Agent: Inner has no expression for Reset\b.*\$prevNode\.name === "weather"/;
+/** Each tool leads to an input of its own. */
+const JOINED: Wires = { weather: [['Both']], time: [['Both#1']], Both: [['Agent']] };
+const joined = (both: ReturnType<typeof merge>, more: Partial<Row> = {}) => ({
+	tools: ['weather', 'time'],
+	nodes: [WEATHER, set('time', '{ "noon": true }'), both],
+	wires: JOINED,
+	...more,
+});
+const SHORT =
+	/^Agent: Both outputs nothing before it has items at each input, and a call of Tool weather\b.*Append/;
+const position = (options: object = {}) => ({
+	mode: 'combine',
+	combineBy: 'combineByPosition',
+	options,
+});
+const detached = (mode: string) => {
+	const flow = subWorkflow(mode);
+	return { ...flow, parameters: { ...flow.parameters, options: { waitForSubWorkflow: false } } };
+};
 
 const second = (name: string, tools: readonly string[], more: object = {}) => ({
 	...agentNode({ tools, parameters: more }),
@@ -437,6 +466,77 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 		NO_RESET,
 	],
 	[
+		'Loop Over Items with a Reset that names a node by its former name',
+		{
+			nodes: [
+				WEATHER,
+				INNER_LOOP({ reset: "={{ $prevNode.name === 'Sun' }}" }),
+				noOp('Each'),
+			],
+			wires: EACH,
+		},
+		NO_RESET,
+	],
+	[
+		'Loop Over Items of two tools with a Reset that names one',
+		{
+			tools: ['weather', 'time'],
+			nodes: [
+				WEATHER,
+				noOp('time'),
+				INNER_LOOP({ reset: "={{ $prevNode.name === 'time' }}" }),
+				noOp('Each'),
+			],
+			wires: { ...EACH, time: [['Inner']] },
+		},
+		NO_RESET,
+	],
+	[
+		'Loop Over Items with Reset in its first run only',
+		{
+			nodes: [WEATHER, INNER_LOOP({ reset: '={{ $runIndex === 0 }}' }), noOp('Each')],
+			wires: EACH,
+		},
+		NO_RESET,
+	],
+	[
+		'Loop Over Items that leads to the agent for each batch, and not back to itself',
+		{
+			nodes: [WEATHER, INNER_LOOP({ reset: RESET }), noOp('Each')],
+			wires: { ...EACH, Each: [['Agent']] },
+		},
+		/^Agent: Inner leads to Agent from its output loop, and not back to itself\b.*first batch/,
+	],
+	...(
+		[
+			['Combine by position', merge(position())],
+			['Combine All', merge({ mode: 'combine', combineBy: 'combineAll' })],
+			['Combine, keep matches', merge(byFields('keepMatches'))],
+			['Combine, enrich input 1', merge(byFields('enrichInput1'))],
+			['Choose Branch', merge({ mode: 'chooseBranch' })],
+		] as const
+	).map(([name, both]): [string, Row, RegExp] => [`${name} of two tools`, joined(both), SHORT]),
+	[
+		'Combine by position of two tools, all at once',
+		joined(merge(position()), { parameters: ALL_AT_ONCE }),
+		SHORT,
+	],
+	[
+		'Combine by position of two tools, v0',
+		joined(merge(position()), { executionOrder: 'v0' }),
+		SHORT,
+	],
+	[
+		'Combine by position with one connection',
+		{ nodes: [WEATHER, merge(position())], wires: { weather: [['Both']], Both: [['Agent']] } },
+		SHORT,
+	],
+	...['once', 'each'].map((mode): [string, Row, RegExp] => [
+		`a sub-workflow that nobody waits for, ${mode}`,
+		{ nodes: [detached(mode)], wires: BACK },
+		/^Agent: weather does not wait for its sub-workflow\b.*Wait For Sub-Workflow Completion/,
+	]),
+	[
 		'a branch that leads to the Loop Over Items around the agent',
 		{
 			nodes: [WEATHER, node('Loop', base('splitInBatches'), 3), noOp('All')],
@@ -536,6 +636,22 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 		/^\w+: Tool \w+ shares the node Told with the agent \w+\b/,
 	],
 	[
+		'an agent behind Answer, whose tool cannot come back',
+		{
+			nodes: [WEATHER, second('Other', ['time'], { prompt: 'Hello' }), noOp('time')],
+			wires: { ...BACK, Answers: [['Other']], Other: [[], [], ['time']] },
+		},
+		/^Agent: Tool time of Other has a branch that does not lead back\b.*the input of Other$/,
+	],
+	[
+		'an agent in the branch, whose tool cannot come back',
+		{
+			nodes: [second('weather', ['time'], { prompt: 'Hello' })],
+			wires: { weather: [['Agent'], [], []] },
+		},
+		/^Agent: Tool time of weather has no branch\b/,
+	],
+	[
 		'a branch that leads to another agent as well',
 		{
 			nodes: [second('Other', ['time']), WEATHER, noOp('time'), noOp('Told')],
@@ -581,7 +697,7 @@ describe('drawings that are refused before the first request', () => {
 });
 
 /** Drawings that look like a refused one, and work. */
-const ACCEPTED: readonly [string, Row, string][] = [
+const ACCEPTED: readonly [string, Row & { readonly requests?: number }, string][] = [
 	[
 		'a Merge of the questions and the branch',
 		{
@@ -611,6 +727,101 @@ const ACCEPTED: readonly [string, Row, string][] = [
 			wires: { Start: [['Reference']], Reference: [['Questions']], ...BACK },
 		},
 		'Rome: {"degrees":4,"unit":"C"}',
+	],
+	...(
+		[
+			['Append', merge({ mode: 'append' })],
+			[
+				'Combine by position, with unpaired items',
+				merge(position({ includeUnpaired: true })),
+			],
+			['Combine, keep everything', merge(byFields('keepEverything'))],
+		] as const
+	).map(([name, both]): [string, Row, string] => [`${name} of two tools`, joined(both), RIGHT]),
+	[
+		'Combine by position of two tools, which also lead back by themselves',
+		joined(merge(position()), {
+			wires: { ...JOINED, weather: [['Agent', 'Both']], time: [['Agent', 'Both#1']] },
+		}),
+		RIGHT,
+	],
+	...[
+		"={{ $('Inner').context.done }}",
+		"={{ $prevNode.name !== 'Each' }}",
+		"={{ ['weather', 'time'].includes($prevNode.name) }}",
+	].map((reset): [string, Row, string] => [
+		`Loop Over Items with Reset ${reset}`,
+		{
+			nodes: [WEATHER, INNER_LOOP({ reset }), set('Each', '={{ { "n": $json.degrees } }}')],
+			wires: EACH,
+			questions: [TWO],
+		},
+		'Rome, Athens: {"n":4} {"n":6}',
+	]),
+	[
+		'a sub-workflow that nobody waits for, and what the model is to know',
+		{
+			nodes: [detached('once'), set('Told', '{ "degrees": 4 }')],
+			wires: { weather: [['Told']], Told: [['Agent']] },
+		},
+		RIGHT,
+	],
+	[
+		'Loop Over Items with Reset in the branch of an agent in the branch',
+		{
+			nodes: [
+				second('weather', ['time'], { prompt: 'Hello' }),
+				noOp('time'),
+				INNER_LOOP({ reset: "={{ $prevNode.name === 'time' }}" }),
+				noOp('Each'),
+				set('Told', '{ "degrees": 4 }'),
+			],
+			wires: {
+				weather: [['Told'], [], ['time']],
+				time: [['Inner']],
+				Inner: [['weather'], ['Each']],
+				Each: [['Inner']],
+				Told: [['Agent']],
+			},
+			requests: 3,
+		},
+		RIGHT,
+	],
+	[
+		'an agent in the loop of a Loop Over Items in the branch',
+		{
+			nodes: [
+				noOp('weather'),
+				INNER_LOOP({ reset: RESET }),
+				second('Other', ['time'], { prompt: 'Hello' }),
+				noOp('time'),
+				set('Told', '{ "degrees": 4 }'),
+			],
+			wires: {
+				weather: [['Inner']],
+				Inner: [['Agent'], ['Other']],
+				Other: [['Told'], [], ['time']],
+				time: [['Other']],
+				Told: [['Inner']],
+			},
+			requests: 3,
+		},
+		RIGHT,
+	],
+	[
+		'an agent behind Answer whose errors go on',
+		{
+			nodes: [
+				WEATHER,
+				{
+					...second('Other', ['time'], { prompt: 'Hello' }),
+					onError: 'continueRegularOutput',
+				},
+				noOp('time'),
+			],
+			wires: { ...BACK, Answers: [['Other']], Other: [[], [], ['time']] },
+		},
+		RIGHT,
 	],
 	[
 		'a disabled Loop Over Items',
@@ -650,7 +861,7 @@ const ACCEPTED: readonly [string, Row, string][] = [
 
 it.each(ACCEPTED)(
 	'accepts %s',
-	async (_name, row, expected) => {
+	async (_name, { requests = 2, ...row }, expected) => {
 		const { answers, execution } = await agent.run({
 			tools: ['weather'],
 			questions: ['Rome'],
@@ -660,7 +871,7 @@ it.each(ACCEPTED)(
 			answers: answers.map(({ output }) => output),
 			failure: failureOf(execution),
 			requests: agent.model.requests.length,
-		}).toStrictEqual({ answers: [expected], failure: '', requests: 2 });
+		}).toStrictEqual({ answers: [expected], failure: '', requests });
 	},
 	RUN_LIMIT_MS,
 );

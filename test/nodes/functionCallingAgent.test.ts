@@ -722,7 +722,9 @@ test('late items have no effect, also without their link, and the run has a hint
 					runCalls: 'allAtOnce',
 				},
 			}),
-			stubNode('weather', (items) => items),
+			stubNode('weather', (items) =>
+				items.map((item) => ({ ...item, json: { ...item.json, degrees: 4 } })),
+			),
 			// n8n runs the upper branches first.
 			{
 				...stubNode('first', (items) => items.slice(0, 1)),
@@ -744,8 +746,8 @@ test('late items have no effect, also without their link, and the run has a hint
 	);
 	expect(result.error).toBeUndefined();
 	expect(toolMessages(requests()[1]!.messages).map(({ content }) => content)).toStrictEqual([
-		'{"city":"Rome"}',
-		'[{"city":"Oslo"},{"city":"Oslo"}]',
+		'{"city":"Rome","degrees":4}',
+		'[{"city":"Oslo","degrees":4},{"city":"Oslo","degrees":4}]',
 	]);
 	const hints = result.run.data.resultData.runData[AGENT]!.map(({ hints: each = [] }) =>
 		each.map(({ message }) => message),
