@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { settled, valueOf } from '../client/concurrency';
 import { isCanceled, ServiceError } from '../client/errors';
-import { withRetryUntil } from '../client/http/retry';
+import { withDeadline, withRetry } from '../client/http/retry';
 import { asJson, parseJsonObject } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
 import { createVideo, type CreatedTask } from '../client/video/tasks';
@@ -123,7 +123,7 @@ async function createTasks(
 					describeCompleted,
 					calls,
 					get batchInterval() {
-						return failed.size > 0 ? 0 : (batching.batchInterval ?? 0);
+						return failed.size > 0 ? 0 : batching.batchInterval;
 					},
 				};
 			},
@@ -227,11 +227,12 @@ async function outputOf(
 
 	const { result, isReused } = await calls.make(video.item, async (attempt) => {
 		const toSend = video.sign();
-		const task = await withRetryUntil(
+		const { retry, limitMs, idleTimeoutMs } = options;
+		const task = await withRetry(
 			n8nClock(context),
-			http,
-			options,
-			async (port) => await createVideo(port, toSend, options.idleTimeoutMs),
+			{ ...retry, limitMs },
+			async (deadline) =>
+				await createVideo(withDeadline(http, deadline), toSend, idleTimeoutMs),
 		);
 		const sent = JSON.stringify(request);
 		if ((tasks.get(task.task_id) ?? sent) !== sent) throw taskOfOther(task.task_id);

@@ -156,11 +156,8 @@ export class ServiceError extends Error {
 	}
 
 	/** The same error with more details, and in other words. */
-	with(details: ErrorDetails, { message, advice }: Partial<ServiceError> = {}): ServiceError {
-		return new ServiceError(this.kind, message ?? this.message, advice ?? this.advice, {
-			...this.details,
-			...details,
-		});
+	with(details: ErrorDetails, words: Partial<SavedError> = {}): ServiceError {
+		return fromSaved({ ...toSaved(this), ...words, details: this.details }, details);
 	}
 }
 
@@ -172,8 +169,12 @@ export function toSaved({ kind, message, advice, details }: ServiceError): Saved
 	return { kind, message, advice, details: plain };
 }
 
-export function fromSaved({ kind, message, advice, details }: SavedError): ServiceError {
-	return new ServiceError(kind, message, advice, details);
+/** The error of a saved one, with `more` details. */
+export function fromSaved(
+	{ kind, message, advice, details }: SavedError,
+	more: ErrorDetails = {},
+): ServiceError {
+	return new ServiceError(kind, message, advice, { ...details, ...more });
 }
 
 /** The error of a request: any other one than ours was thrown while its response was read. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { startDeadline, withDeadline, withRetryUntil } from '../../nodes/client/http/retry';
+import { startDeadline, withDeadline, withRetry } from '../../nodes/client/http/retry';
 import type { Clock, HttpPort, HttpRequest } from '../../nodes/client/ports';
 import { fakeClock } from '../support/fakeClock';
 
@@ -21,11 +21,10 @@ function busy(retryAfterMs: readonly number[]) {
 }
 
 async function send(http: HttpPort, limitMs: number, clock: Clock = fakeClock()) {
-	return await withRetryUntil(
+	return await withRetry(
 		clock,
-		http,
-		{ limitMs, retry: RETRY },
-		async (port) => await port(REQUEST),
+		{ ...RETRY, limitMs },
+		async (deadline) => await withDeadline(http, deadline)(REQUEST),
 	).then(
 		({ status }) => status,
 		(error: unknown) => {

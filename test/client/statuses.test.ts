@@ -2,7 +2,7 @@ import { ServiceError } from '../../nodes/client/errors';
 import { sentencesOf } from '../../nodes/shared/run/advice';
 import {
 	STATUSES,
-	statusFailure,
+	statusError,
 	TRANSPORT_ERRORS,
 	type Endpoint,
 } from '../../nodes/client/http/failures';
@@ -32,7 +32,9 @@ const ROWS: readonly (readonly [Endpoint, number, boolean, boolean])[] = [
 test.each(ROWS)(
 	'%s %i: retryable %s, outcomeUnknown %s',
 	(endpoint, status, retryable, outcomeUnknown) => {
-		expect(STATUSES[endpoint][status]).toMatchObject({ retryable, outcomeUnknown });
+		expect(STATUSES[endpoint][status]).toMatchObject({
+			details: { retryable, outcomeUnknown },
+		});
 	},
 );
 
@@ -50,7 +52,7 @@ test('there are no other rows, and each has a message and says what can be done'
 
 test('403 speaks of an application only where a chat names one', () => {
 	const textOf = (endpoint: Endpoint) => {
-		const { message, advice } = statusFailure(endpoint, 403);
+		const { message, advice } = statusError(endpoint, 403);
 		return [message, ...sentencesOf(new ServiceError('http', message, advice))];
 	};
 	expect(textOf('chat')[0]).toMatch(/application/);
@@ -76,7 +78,7 @@ test.each([
 	[502, true, true],
 	[504, true, true],
 ])('%i, not in the specification: retryable %s, outcomeUnknown %s', (status, ...flags) => {
-	const { retryable, outcomeUnknown } = statusFailure('chat', status);
+	const { retryable, outcomeUnknown } = statusError('chat', status).details;
 	expect([retryable, outcomeUnknown]).toStrictEqual(flags);
 });
 
@@ -87,7 +89,7 @@ const N8N_ERROR_CODES =
 test.each(
 	[
 		...Object.values(STATUSES).flatMap((rows) => Object.values(rows)),
-		...[404, 418, 500].map((status) => statusFailure('chat', status)),
+		...[404, 418, 500].map((status) => statusError('chat', status)),
 		...TRANSPORT_ERRORS.map(([, failure]) => failure),
 	].map(({ message }) => message),
 )('n8n shows "%s" unchanged', (message) => {

@@ -624,8 +624,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'A limit for a run',
 			'nodes/shared/files/downloadLimits.ts',
-			'if (total > maxTotalBytes)',
-			'if (total > 1e15)',
+			"checkSize('Total', total, maximumTotalSize,",
+			"checkSize('Total', total, 0,",
 			'nodes/downloadBounds',
 		],
 		[

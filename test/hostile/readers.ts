@@ -826,7 +826,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#poll',
 		'shared/wait#pollProgress',
 		'client/http#withDeadline',
-		'client/http#withRetryUntil',
 		'client/video/poll#pollTasks',
 		'client/chat#sendChat',
 		'SuperAssistant#openSession',

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { ROOT } from '../../lab/paths';
-import { STATUSES, statusFailure, TRANSPORT_ERRORS } from '../../nodes/client/http/failures';
+import { STATUSES, statusError, TRANSPORT_ERRORS } from '../../nodes/client/http/failures';
 import { fieldNames } from '../../scripts/fieldTables';
 import { GENERATED_PARTS, splitPage } from '../../scripts/generatedDocs';
 import { loadNode, NODE_NAMES, pageOf } from '../../scripts/nodePages';
@@ -103,7 +103,7 @@ describe('docs/troubleshooting.md', () => {
 		...new Set(
 			[
 				...Object.values(STATUSES).flatMap((rows) => Object.values(rows)),
-				...[404, 418, 500].map((status) => statusFailure('chat', status)),
+				...[404, 418, 500].map((status) => statusError('chat', status)),
 				...TRANSPORT_ERRORS.map(([, failure]) => failure),
 			].map(({ message }) => message),
 		),

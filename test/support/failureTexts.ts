@@ -1,7 +1,7 @@
-import { statusFailure, TRANSPORT_ERRORS } from '../../nodes/client/http/failures';
+import { statusError, TRANSPORT_ERRORS } from '../../nodes/client/http/failures';
 
-const chat = (status?: number) => statusFailure('chat', status).message;
-const video = (status: number) => statusFailure('video', status).message;
+const chat = (status?: number) => statusError('chat', status).message;
+const video = (status: number) => statusError('video', status).message;
 const transport = (code: string) =>
 	TRANSPORT_ERRORS.find(([pattern]) => pattern.test(code))![1].message;
 
@@ -15,12 +15,12 @@ export const FAILURE = {
 	malformed: chat(400),
 	moderated: chat(409),
 	appNotOpen: chat(403),
-	noAccess: statusFailure('model', 403).message,
+	noAccess: statusError('model', 403).message,
 	noApp: chat(402),
 	noCredit: chat(406),
 	noModel: video(402),
 	noName: transport('ENOTFOUND'),
-	notPaid: statusFailure('model', 402).message,
+	notPaid: statusError('model', 402).message,
 	noStatus: chat(),
 	notFound: chat(404),
 	proxy: chat(502),

@@ -1,8 +1,8 @@
 import { settled } from '../concurrency';
-import { isCanceled, ServiceError } from '../errors';
-import { type CallLimits, type RetryPolicy, withRetryUntil } from '../http/retry';
+import { isCanceled, requestError, ServiceError } from '../errors';
+import { type RetryPolicy, withDeadline, withRetry } from '../http/retry';
 import { asJson, type JsonObject } from '../json';
-import type { Clock, HttpPort } from '../ports';
+import type { Clock, Deadline, HttpPort } from '../ports';
 import { completeChat, type CompleteOptions } from './completeChat';
 import { checkToolChoice } from './requestFields';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
@@ -22,7 +22,9 @@ export interface Quota {
 	readonly take: () => void;
 }
 
-export interface SendOptions extends CompleteOptions, CallLimits {
+export interface SendOptions extends CompleteOptions {
+	/** Total timeout in milliseconds, with all retries. */
+	readonly limitMs: number;
 	readonly retry: RetryPolicy;
 	/** How many requests may be sent, with retries, repairs and fallbacks. */
 	readonly quota?: Quota | undefined;
@@ -59,12 +61,16 @@ export function sendChat(
 		const show = (delta: ChatDelta) => {
 			if (onDelta?.(delta) === true) isShown = true;
 		};
-		const sendOnce = async (port: HttpPort) => {
+		const sendOnce = async (deadline: Deadline) => {
 			quota?.take();
-			return await call(port, request, { ...options, onDelta: onDelta && show }, clock);
+			const how = { ...options, onDelta: onDelta && show };
+			const port = withDeadline(http, deadline);
+			return await call(port, request, how, clock).catch((error: unknown) => {
+				throw requestError(error);
+			});
 		};
 		const mayRetry = () => !isShown && quota?.isLeft() !== false;
-		return await withRetryUntil(clock, http, { limitMs, retry }, sendOnce, mayRetry);
+		return await withRetry(clock, { ...retry, limitMs }, sendOnce, mayRetry);
 	}
 
 	return async (request) => {

@@ -1,4 +1,11 @@
-import { ServiceError, type Advice, type ErrorDetails, type ErrorKind } from '../errors';
+import {
+	fromSaved,
+	ServiceError,
+	type Advice,
+	type ErrorDetails,
+	type ErrorKind,
+	type SavedError,
+} from '../errors';
 import { shorten } from '../json';
 import { oneLine } from '../values';
 import type { Deadline } from '../ports';
@@ -6,29 +13,27 @@ import type { Deadline } from '../ports';
 /** Endpoint group: some statuses have different meanings for chat and for video (spec 7), and in a chat without an app code. */
 export type Endpoint = 'chat' | 'model' | 'video';
 
-/** What a status or a transport error means. */
-export interface Failure {
-	readonly kind: ErrorKind;
-	/** Must not contain an error code such as EPERM, in any case: the host replaces such a message with its own. */
-	readonly message: string;
-	readonly advice: Advice | readonly Advice[];
-	/** Whether the same request may succeed a little later. */
-	readonly retryable: boolean;
-	/** Whether the service may have processed the request: a retry may then be charged twice. */
-	readonly outcomeUnknown: boolean;
-}
-
+/**
+ * What a status or a transport error means.
+ *
+ * @param message Must not contain an error code such as EPERM, in any case: the host replaces such a message with its own.
+ */
 const row = (
 	message: string,
 	advice: Advice,
-	more: Partial<Omit<Failure, 'message' | 'advice'>> = {},
-): Failure => ({ kind: 'http', message, advice, retryable: false, outcomeUnknown: false, ...more });
+	{ kind = 'http', ...flags }: ErrorDetails & { readonly kind?: ErrorKind } = {},
+): SavedError => ({
+	kind,
+	message,
+	advice: [advice],
+	details: { retryable: false, outcomeUnknown: false, ...flags },
+});
 
 const PASSES = { retryable: true } as const;
 const MAY_BE_DONE = { retryable: true, outcomeUnknown: true } as const;
 
 /** Statuses with the same meaning for chat and for video. */
-const COMMON: Readonly<Record<number, Failure>> = {
+const COMMON: Readonly<Record<number, SavedError>> = {
 	401: row('The service rejected the API key', 'checkKey'),
 	406: row('Insufficient credit', 'topUp'),
 	429: row('Too many requests: rate limit reached', 'slowDown', PASSES),
@@ -38,7 +43,7 @@ const COMMON: Readonly<Record<number, Failure>> = {
 const MODERATED = 'Content moderation rejected the request';
 const NO_MODEL = 'The video model does not exist, or the account has no access to it';
 
-const CHAT: Readonly<Record<number, Failure>> = {
+const CHAT: Readonly<Record<number, SavedError>> = {
 	...COMMON,
 	400: row('The service rejected the request as malformed', 'correctWhatIsNamed'),
 	402: row('There is no application with this app code', 'checkAppCode'),
@@ -47,7 +52,7 @@ const CHAT: Readonly<Record<number, Failure>> = {
 };
 
 /** Error statuses by endpoint group (spec 7.1, 7.2). */
-export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, Failure>>>> = {
+export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, SavedError>>>> = {
 	chat: CHAT,
 	model: {
 		...CHAT,
@@ -66,7 +71,7 @@ export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, Failure
 const NO_STATUS = row('The service returned an error', 'seeDetails');
 
 /** Failures by a pattern: the first match counts. */
-type Rows = readonly (readonly [RegExp, Failure])[];
+type Rows = readonly (readonly [RegExp, SavedError])[];
 
 const REDIRECTS = [
 	'The service redirects the request to another address',
@@ -116,7 +121,7 @@ export const TRANSPORT_ERRORS: Rows = [
 	[/^/, row('The connection to the service was lost', 'checkConnection', LOST)],
 ];
 
-function firstOf(rows: Rows, text: string): Failure {
+function firstOf(rows: Rows, text: string): SavedError {
 	return rows.find(([pattern]) => pattern.test(text))![1];
 }
 
@@ -151,31 +156,27 @@ const MEANINGS: Rows = [
 const CLEAR: readonly (number | undefined)[] = [401, 406, 409];
 
 /**
- * What an error status means; undefined stands for an error in a response with status 200. The words of the error decide
+ * The error for an error status; undefined stands for an error in a response with status 200. The words of the error decide
  * before a status that others use differently, and the advice quotes those that did.
+ *
+ * @param known What is known of the error.
  */
-export function statusFailure(
+export function statusError(
 	endpoint: Endpoint,
 	status: number | undefined,
-	{ serviceMessage = '', serviceType = '' }: ErrorDetails = {},
-): Failure {
+	known: ErrorDetails = {},
+): ServiceError {
 	const listed = status === undefined ? NO_STATUS : STATUSES[endpoint][status];
 	const failure = listed ?? firstOf(UNLISTED, String(status));
 	const isClear = CLEAR.includes(status) || (endpoint === 'video' && listed !== undefined);
+	const { serviceMessage = '', serviceType = '' } = known;
 	const words = shorten(`${serviceMessage} ${serviceType}`, 2_000);
 	const meaning = isClear ? undefined : MEANINGS.find(([pattern]) => pattern.test(words));
-	if (meaning === undefined) return failure;
-	const [pattern, { message, advice, retryable }] = meaning;
+	if (meaning === undefined) return fromSaved(failure, known);
+	const [pattern, { message, advice }] = meaning;
 	const quoted = `Seen in its message: "${oneLine(pattern.exec(words)![0].trim())}"` as const;
-	return { ...failure, message, retryable, advice: [quoted, ...[advice].flat()] };
-}
-
-/** The error for a failure, with what is known of it. */
-export function failureError(
-	{ kind, message, advice, ...flags }: Failure,
-	details: ErrorDetails,
-): ServiceError {
-	return new ServiceError(kind, message, advice, { ...flags, ...details });
+	const details = { ...failure.details, retryable: false, ...known };
+	return new ServiceError(failure.kind, message, [quoted, ...advice], details);
 }
 
 /** The error for a call that exceeded its total timeout. */
@@ -193,7 +194,7 @@ export function canceledError(): ServiceError {
 export function transportError(cause: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
 	const code = codeOf(cause);
-	return failureError(firstOf(TRANSPORT_ERRORS, code), { code, cause });
+	return fromSaved(firstOf(TRANSPORT_ERRORS, code), { code, cause });
 }
 
 /** The first error code in the chain of causes: a host may wrap it. */

@@ -2,7 +2,7 @@ import { type ErrorDetails, ServiceError } from '../errors';
 import { type JsonObject, parseBody, parseJson, shorten } from '../json';
 import type { HttpPort, HttpRequest, HttpResponse } from '../ports';
 import { errorDetails, errorIn, namedStatus } from './errorBody';
-import { failureError, statusFailure, transportError, type Endpoint } from './failures';
+import { statusError, transportError, type Endpoint } from './failures';
 import { maskIn, NO_SECRETS } from './secrets';
 
 /** Memory limit: far above any body of the service, reached only when the base URL leads to something else. */
@@ -67,11 +67,14 @@ export function unexpectedResponse(text: string): ServiceError {
  *
  * @throws ServiceError `network` when the connection breaks.
  */
-export async function* readBytes(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* readBytes(
+	body: AsyncIterable<Uint8Array>,
+	toError = transportError,
+): AsyncGenerator<Uint8Array, undefined> {
 	try {
 		yield* body;
 	} catch (error) {
-		throw transportError(error);
+		throw toError(error);
 	}
 }
 
@@ -105,8 +108,8 @@ function httpError(
 		...errorDetails(maskIn(parseJson(text), secrets)),
 		...retryAfter(headers),
 	};
-	const failure = statusFailure(endpoint, status, details);
-	return failureError(isRedirect ? { ...failure, kind: 'protocol' } : failure, details);
+	const error = statusError(endpoint, status, details);
+	return isRedirect ? error.with({}, { kind: 'protocol' }) : error;
 }
 
 /**
@@ -170,8 +173,8 @@ export function reportedError(
 		serviceMessage: excerpt(text),
 		...errorDetails(fields),
 	};
-	const failure = statusFailure(endpoint, status, details);
+	const error = statusError(endpoint, status, details);
 	return isInReply
-		? new ServiceError('stream', IN_REPLY, failure.advice, { ...details, outcomeUnknown: true })
-		: failureError(failure, details);
+		? new ServiceError('stream', IN_REPLY, error.advice, { ...details, outcomeUnknown: true })
+		: error;
 }

@@ -1,4 +1,4 @@
-import { requestError, ServiceError } from '../errors';
+import { ServiceError } from '../errors';
 import type { Clock, Deadline, HttpPort } from '../ports';
 import { settled } from '../concurrency';
 import { deadlineError } from './failures';
@@ -8,6 +8,8 @@ export interface RetryPolicy {
 	readonly retries: number;
 	/** Whether to retry requests that the service may have processed. They may be charged twice. */
 	readonly retryOutcomeUnknown: boolean;
+	/** Maximum milliseconds from the first request to the last byte of the last one, with the pauses before retries. */
+	readonly limitMs?: number;
 	/** The delay before each retry, in place of the backoff. */
 	readonly delaysMs?: readonly number[];
 	/** Called before each retry. */
@@ -26,19 +28,21 @@ const MAX_TOTAL_DELAY_MS = 120_000;
  * never sooner than Retry-After. Failures with an unknown outcome are retried only if the policy says so; 400, 401,
  * 402, 403, 406 and 409 never are.
  *
- * @param mayRetry Asked before each retry, with its delay in milliseconds; `false` forbids it, e.g. when text has been
- *   streamed to the user.
- * @throws The last failure; the rejection of `clock.sleep` when the execution is canceled.
+ * @param call Sends a request, which ends at the total timeout. No retry starts after it.
+ * @param mayRetry Asked before each retry; `false` forbids it, e.g. when text has been streamed to the user.
+ * @throws The last failure; ServiceError `deadline` after a pause that ended too late; the rejection of `clock.sleep` when
+ *   the execution is canceled.
  */
 export async function withRetry<T>(
 	clock: Clock,
-	{ retries, retryOutcomeUnknown, delaysMs = [], onRetry }: RetryPolicy,
-	call: () => Promise<T>,
-	mayRetry: (delayMs: number) => boolean = () => true,
+	{ retries, retryOutcomeUnknown, limitMs = Infinity, delaysMs = [], onRetry }: RetryPolicy,
+	call: (deadline: Deadline) => Promise<T>,
+	mayRetry: () => boolean = () => true,
 ): Promise<T> {
+	const deadline = startDeadline(clock, limitMs);
 	let totalDelayMs = 0;
 	for (let retry = 0; ; retry++) {
-		const outcome = await settled(call());
+		const outcome = await settled(call(deadline));
 		if ('value' in outcome) return outcome.value;
 
 		const { error: failure } = outcome;
@@ -49,9 +53,12 @@ export async function withRetry<T>(
 		const isRetryable = failure.details.retryable === true;
 		const isSafe = failure.details.outcomeUnknown !== true || retryOutcomeUnknown;
 		const isInBudget = retry < retries && leftMs > 0 && delayMs <= leftMs;
-		if (!isRetryable || !isSafe || !isInBudget || !mayRetry(delayMs)) throw failure;
+		const isInTime = delayMs < deadline.leftMs();
+		if (!isRetryable || !isSafe || !isInBudget || !isInTime || !mayRetry()) throw failure;
 
 		await clock.sleep(delayMs);
+		if (deadline.leftMs() <= 0)
+			throw deadlineError(deadline).with({ outcomeUnknown: retryOutcomeUnknown });
 		totalDelayMs += delayMs;
 		onRetry?.();
 	}
@@ -71,48 +78,9 @@ function retryDelay(
 	return Math.max(retryAfterMs ?? 0, Math.min(backoffMs, leftMs));
 }
 
-/** The timeouts of a call, in milliseconds. */
-export interface CallLimits {
-	/** Maximum time without a byte. */
-	readonly idleTimeoutMs: number;
-	/** Maximum time from the first request to the last byte of the last one, with the pauses before retries. */
-	readonly limitMs: number;
-}
-
 /** Adds a total timeout to the requests of one call: bytes that keep arriving do not extend it. */
 export function withDeadline(http: HttpPort, deadline: Deadline): HttpPort {
 	return async (request) => await http({ ...request, deadline });
-}
-
-/**
- * Runs a call with retries under one total timeout. No retry starts after the deadline.
- *
- * @param call Sends the call through the port it receives.
- * @param mayRetry As in `withRetry`.
- * @throws ServiceError As `withRetry`; `deadline` when the call exceeds `limitMs`.
- */
-export async function withRetryUntil<T>(
-	clock: Clock,
-	http: HttpPort,
-	{ limitMs, retry }: Pick<CallLimits, 'limitMs'> & { readonly retry: RetryPolicy },
-	call: (http: HttpPort) => Promise<T>,
-	mayRetry: () => boolean = () => true,
-): Promise<T> {
-	const deadline = startDeadline(clock, limitMs);
-	const port = withDeadline(http, deadline);
-	return await withRetry(
-		clock,
-		retry,
-		async () => {
-			// The pause before a retry may have ended too late.
-			if (deadline.leftMs() > 0)
-				return await call(port).catch((error: unknown) => {
-					throw requestError(error);
-				});
-			throw deadlineError(deadline).with({ outcomeUnknown: retry.retryOutcomeUnknown });
-		},
-		(delayMs) => delayMs < deadline.leftMs() && mayRetry(),
-	);
 }
 
 /** A total timeout that starts now. */

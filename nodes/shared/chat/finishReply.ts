@@ -22,7 +22,7 @@ import { mimeTypeOf } from '../../client/fileTypes';
 import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
 import { asJson, type JsonObject } from '../../client/json';
 import { decodeFile, downloadFile, type Download } from '../files/download';
-import { type DownloadLimits, toDownloadLimits } from '../files/downloadLimits';
+import type { DownloadLimits } from '../files/downloadLimits';
 import { ANY_FILE } from '../files/judgeFile';
 import type { ValuesOf } from '../form/form';
 import { adviceOf } from '../run/advice';
@@ -83,7 +83,7 @@ export async function finishReply(
 	const found = findMedia(reply, base);
 	// An agent only takes URLs.
 	if (!options.downloadMedia || found.length === 0 || isToolRun(context)) return { json: result };
-	const limits = toDownloadLimits({ ...options, maximumTotalSize: MAX_TOTAL_SIZE });
+	const limits = { ...options, maximumTotalSize: MAX_TOTAL_SIZE };
 	const files = await downloadMedia(context, found, named, limits);
 	const hasFiles = Object.keys(files.binary).length > 0;
 	return {

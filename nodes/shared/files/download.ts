@@ -10,7 +10,7 @@ import type {
 import { settled } from '../../client/concurrency';
 import { isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { hostOf, isPrivateAddress, isPrivateUrl } from '../../client/http/publicUrl';
-import { excerpt } from '../../client/http/request';
+import { excerpt, readBytes } from '../../client/http/request';
 import { startDeadline, withRetry } from '../../client/http/retry';
 import { transportError } from '../../client/http/failures';
 import { isJsonObject } from '../../client/json';
@@ -120,7 +120,7 @@ export async function downloadFile(
 		throw new ServiceError('deadline', message, advice, { subject });
 	}
 	const own = error.advice.map((each) => (each === OPEN_URL ? advice : each));
-	throw new ServiceError(error.kind, error.message, own, { ...error.details, subject });
+	throw error.with({ subject }, { advice: own });
 }
 
 /**
@@ -270,12 +270,8 @@ async function* chunksOf(
 	body: Readable,
 	count: (fileBytes: number, newBytes: number) => void,
 ): AsyncGenerator<Uint8Array, undefined> {
-	const reader = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-	for (let bytes = 0; ;) {
-		const read = await settled(reader.next());
-		if ('error' in read) throw downloadInterrupted(read.error);
-		if (read.value.done === true) return undefined;
-		const chunk = read.value.value;
+	let bytes = 0;
+	for await (const chunk of readBytes(body as AsyncIterable<Uint8Array>, downloadInterrupted)) {
 		bytes += chunk.byteLength;
 		count(bytes, chunk.byteLength);
 		yield chunk;

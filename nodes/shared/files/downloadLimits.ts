@@ -21,21 +21,8 @@ const sizeFields = {
 
 export const fileGroupField = group('Downloaded Files', sizeFields);
 
-/** How much may be downloaded, in bytes; Infinity means no limit. */
-export interface DownloadLimits {
-	readonly maxBytes: number;
-	/** For all files of the run. */
-	readonly maxTotalBytes: number;
-}
-
-/** The limits as the form has them. */
-export function toDownloadLimits({
-	maximumFileSize,
-	maximumTotalSize,
-}: ValuesOf<typeof sizeFields>): DownloadLimits {
-	const bytes = (size: number) => size * 1_000_000 || Infinity;
-	return { maxBytes: bytes(maximumFileSize), maxTotalBytes: bytes(maximumTotalSize) };
-}
+/** How much may be downloaded, as the form has it. */
+export type DownloadLimits = ValuesOf<typeof sizeFields>;
 
 /** Bytes downloaded so far, per node context, that is per run of a node. */
 const totals = new WeakMap<NodeContext, number>();
@@ -49,21 +36,22 @@ const totals = new WeakMap<NodeContext, number>();
  */
 export function countBytes(
 	context: NodeContext,
-	{ maxBytes, maxTotalBytes }: DownloadLimits,
+	{ maximumFileSize, maximumTotalSize }: DownloadLimits,
 	fileBytes: number,
 	newBytes: number,
 ): void {
 	const total = (totals.get(context) ?? 0) + newBytes;
 	totals.set(context, total);
 	const size = newBytes === 0 ? `has ${megabytes(fileBytes)}` : 'is larger';
-	if (fileBytes > maxBytes) throw exceeded('File', maxBytes, `the file ${size}`);
-	if (total > maxTotalBytes)
-		throw exceeded('Total', maxTotalBytes, 'the files of this run have more');
+	checkSize('File', fileBytes, maximumFileSize, `the file ${size}`);
+	checkSize('Total', total, maximumTotalSize, 'the files of this run have more');
 }
 
-function exceeded(which: 'File' | 'Total', limit: number, size: string): InputError {
-	const problem = `is ${megabytes(limit)}, but ${size}`;
-	return new InputError(`Maximum ${which} Size`, problem, 'Raise the limit under Options');
+function checkSize(which: 'File' | 'Total', bytes: number, limit: number, size: string): void {
+	const maxBytes = limit * 1_000_000;
+	if (limit === 0 || bytes <= maxBytes) return;
+	const problem = `is ${megabytes(maxBytes)}, but ${size}`;
+	throw new InputError(`Maximum ${which} Size`, problem, 'Raise the limit under Options');
 }
 
 const megabytes = (bytes: number) => `${Number((bytes / 1_000_000).toPrecision(3))} MB`;

@@ -1,5 +1,3 @@
-import type { CallLimits, RetryPolicy } from '../../client/http/retry';
-import type { Batching } from '../run/mapItems';
 import { type NodeContext, trace } from '../run/nodeContext';
 
 import { count, form, group, number, texts, toggle, type Declared, type ValuesOf } from './form';
@@ -27,7 +25,7 @@ const { batching } = form({ batching: batchingField }, 'options.').fields;
  *
  * @throws InputError when one of them is out of range.
  */
-export function readBatching(context: NodeContext): Batching {
+export function readBatching(context: NodeContext) {
 	return batching.read(context, 0);
 }
 
@@ -67,7 +65,7 @@ export const safeRetryField = group('Retries', {
 export function readCall(
 	context: NodeContext,
 	{ retries: retry, timeout }: { retries: ValuesOf<typeof retryFields>; timeout: number },
-): CallLimits & { readonly retry: RetryPolicy } {
+) {
 	const onRetry = () => {
 		trace(context, { 'http.request.resend_count': 1 });
 	};

@@ -16,16 +16,7 @@ import { checkSelfCalls } from './selfCalls';
 import { deadlineError } from '../../client/http/failures';
 
 /** The service behind the credential. */
-export interface Service {
-	readonly http: HttpPort;
-	readonly baseUrl: string;
-	/** Whether it is on a private network, so that private addresses are allowed in what it is sent. */
-	readonly isPrivate: boolean;
-	/** Whether a URL is one of the service, or of a host that the credential names. */
-	readonly isKnown: (url: string) => boolean;
-	/** Whether the key ends with the app code of every chat (spec 4). */
-	readonly hasApp: boolean;
-}
+export type Service = Awaited<ReturnType<typeof readService>>;
 
 /** One service per node context, that is per run of a node. */
 const services = new WeakMap<NodeContext, Promise<Service>>();
@@ -43,7 +34,7 @@ export async function n8nService(context: NodeContext): Promise<Service> {
 	return await service;
 }
 
-async function readService(context: NodeContext): Promise<Service> {
+async function readService(context: NodeContext) {
 	checkToolOrder(context);
 	const checkCalls = await checkSelfCalls(context);
 	const data = await context.getCredentials(CREDENTIAL, 0);
@@ -53,9 +44,16 @@ async function readService(context: NodeContext): Promise<Service> {
 	for (const said of [baseUrlHint(data['baseUrl']), mistake && errorLine(mistake)])
 		// A sub-node has no output below which it could be shown.
 		if (said !== undefined && 'addExecutionHints' in context) hint(context, said);
-	const http = n8nHttp(context, data, credential, checkCalls);
-	const isKnown = knownHosts(baseUrl, fileHosts);
-	return { http, baseUrl, isPrivate: isPrivateUrl(baseUrl), isKnown, hasApp };
+	return {
+		http: n8nHttp(context, data, credential, checkCalls),
+		baseUrl,
+		/** Whether it is on a private network, so that private addresses are allowed in what it is sent. */
+		isPrivate: isPrivateUrl(baseUrl),
+		/** Whether a URL is one of the service, or of a host that the credential names. */
+		isKnown: knownHosts(baseUrl, fileHosts),
+		/** Whether the key ends with the app code of every chat (spec 4). */
+		hasApp,
+	};
 }
 
 /**

@@ -18,14 +18,11 @@ import { isToolRun, hint, eventLoopTurn, n8nClock } from './nodeContext';
 type NodeError = ReturnType<typeof toNodeError>;
 
 /** How the items of a run are processed. */
-export interface Batching {
+export interface ItemOptions {
 	/** Maximum number of items that are processed at the same time. */
 	readonly concurrency: number;
 	/** Pause between batches of `concurrency` items in milliseconds; 0 means no batches. */
 	readonly batchInterval?: number;
-}
-
-export interface ItemOptions extends Batching {
 	/** Describes the side effects of completed items (e.g. created task IDs); appended to the error that stops the node. */
 	readonly describeCompleted?: (completed: readonly IDataObject[]) => string;
 	/** Whether a failed item has all details, which the visitor of a chat must not read; default: outside of chats. */

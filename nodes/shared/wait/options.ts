@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
-import { fileGroupField, toDownloadLimits } from '../files/downloadLimits';
+import { fileGroupField } from '../files/downloadLimits';
 import { notInTools } from '../form/fields';
 import { changedAll, count, number, toggle, trimmed, type ValuesOf } from '../form/form';
 import { isToolRun } from '../run/nodeContext';
@@ -75,7 +75,7 @@ export function toWantedFiles(
 	const thumbnail = downloadThumbnail && !isTool ? thumbnailProperty : undefined;
 	checkFieldName(binaryProperty, 'Put Output File in Field');
 	checkFieldName(thumbnailProperty, 'Put Thumbnail in Field', thumbnail && video);
-	return { fields: { video, thumbnail }, fileName, limits: toDownloadLimits(files) };
+	return { fields: { video, thumbnail }, fileName, limits: files };
 }
 
 function checkFieldName(name: string, label: string, taken?: string): void {
