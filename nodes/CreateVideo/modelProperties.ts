@@ -2,6 +2,7 @@ import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
 import { counted, shown } from '../client/values';
 import {
+	isInForm,
 	VIDEO_FIELDS,
 	type VideoField,
 	maxReferences,
@@ -81,9 +82,6 @@ const FREE: Readonly<Record<VideoField['type'], Omit<INodeProperties, 'displayNa
 	},
 };
 
-const isInForm = (row: VideoField, model: VideoModel) =>
-	row.values(model).length > 0 && row.isSetBy?.(model) !== true;
-
 /**
  * The fields whose values depend on the model: a list of values for each model that supports the field, and a free
  * field for a model that is typed or comes from an expression. An agent's model fills some when the node is its tool.
@@ -113,11 +111,12 @@ function listed(row: VideoField, model: VideoModel): INodeProperties {
 	return property(kind, label, { help, options, default: initial });
 }
 
-function free({ label, help, type, placeholder }: VideoField): INodeProperties {
+function free({ label, help, type, defaultValue }: VideoField): INodeProperties {
+	const placeholder = `e.g. ${defaultValue(MODELS[0]!)}`;
 	return {
 		...property('string', label, { help }),
 		...FREE[type],
-		...(placeholder && { placeholder }),
+		...(type !== 'flag' && { placeholder }),
 	};
 }
 

@@ -4,7 +4,7 @@ import { effectiveVideo } from '../../emulator/video/effectiveVideo';
 import { EMULATED_MODELS as SERVICE_MODELS } from '../../emulator/video/models';
 import { InputError } from '../../nodes/client/errors';
 import { REFERENCES, type Reference } from '../../nodes/client/video/fields';
-import { videoRequest, type VideoPlan } from '../../nodes/client/video/videoRequest';
+import { videoRequest } from '../../nodes/client/video/videoRequest';
 import { SPEC_VIDEO_MODELS } from '../support/specVideoModels';
 
 const oneOf = (...values: string[]) => fc.constantFrom('', ...values);
@@ -38,7 +38,9 @@ const entered = fc.record({
 });
 
 /** The plan; undefined where the input is rejected. */
-function planned(input: Parameters<typeof videoRequest>[0]): VideoPlan | undefined {
+function planned(
+	input: Parameters<typeof videoRequest>[0],
+): ReturnType<typeof videoRequest> | undefined {
 	try {
 		return videoRequest(input, 'adjust');
 	} catch (error) {

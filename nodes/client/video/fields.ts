@@ -29,16 +29,12 @@ export interface VideoField {
 	readonly label: string;
 	readonly help: string;
 	readonly type: 'text' | 'seconds' | 'flag';
-	/** An example, shown for a model that is not in the table. */
-	readonly placeholder?: string;
 	/** The values that the model supports; empty where it does not support the field. */
 	readonly values: (model: VideoModel) => readonly VideoValue[];
 	/** What the form fills in. Where the model ignores the field, what it may have kept of another model. */
 	readonly defaultValue: (model: VideoModel) => VideoValue | undefined;
 	/** Label of a value in the form; the value itself without one. */
 	readonly show?: (value: VideoValue, model: VideoModel) => string;
-	/** Whether another field of the form sets the same: size and quality mode could contradict each other. */
-	readonly isSetBy?: (model: VideoModel) => boolean;
 	/** The supported value that means nearly the same as an unsupported one. Without any, that one is rejected. */
 	readonly closest?: (value: VideoValue, model: VideoModel) => VideoValue | undefined;
 }
@@ -66,7 +62,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Aspect Ratio',
 		help: 'Width to height of the picture, e.g. 16:9 for wide or 9:16 for upright',
 		type: 'text',
-		placeholder: 'e.g. 16:9',
 		values: (model) => model.aspectRatios,
 		defaultValue: (model) => model.aspectRatios[0],
 		closest: (ratio, model) => closestRatio(String(ratio), model.aspectRatios),
@@ -77,7 +72,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Duration',
 		help: 'Length of the video in seconds',
 		type: 'seconds',
-		placeholder: 'e.g. 5',
 		values: (model) => model.durations,
 		defaultValue: (model) => model.defaultDuration,
 		show: (seconds) => `${seconds} Seconds`,
@@ -93,11 +87,9 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Size',
 		help: 'Resolution of the video, e.g. 720P',
 		type: 'text',
-		placeholder: 'e.g. 720P',
 		values: sizesOf,
 		defaultValue: (model) => model.defaultSize ?? '720P',
 		closest: (size, model) => closestSize(String(size), sizesOf(model)),
-		isSetBy: (model) => model.sizes.length === 0,
 	},
 	{
 		// Not "mode": the host lists each value of a field of that name as a separate action.
@@ -106,11 +98,9 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Quality Mode',
 		help: 'Standard (std) is faster and cheaper, Pro (pro) is sharper',
 		type: 'text',
-		placeholder: 'e.g. std',
 		values: (model) => Object.keys(model.modes),
 		defaultValue: (model) => Object.keys(model.modes)[0] ?? 'std',
 		show: named,
-		isSetBy: (model) => model.sizes.length > 0,
 		closest: (mode, model) => sameWord(String(mode), Object.keys(model.modes)),
 	},
 	{
@@ -119,7 +109,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Image Mode',
 		help: 'How images are used: as a reference for the content (reference), or as the first and the last frame, in this order (first_last_frame)',
 		type: 'text',
-		placeholder: 'e.g. reference',
 		values: (model) => Object.keys(model.imageModes),
 		defaultValue: (model) => Object.keys(model.imageModes)[0],
 		show: (mode, { imageModes }) =>
@@ -145,30 +134,26 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 	},
 ];
 
+/** Whether the form has a field for the model: not for size and quality mode both, which could contradict each other. */
+export function isInForm({ apiName, values }: VideoField, model: VideoModel): boolean {
+	const other = model.sizes.length > 0 ? 'mode' : 'size';
+	return values(model).length > 0 && apiName !== other;
+}
+
 /** Whether a value is the model's default, in any spelling. */
 export function isDefault(field: VideoField, value: unknown, model: VideoModel): boolean {
 	return String(value).toLowerCase() === String(field.defaultValue(model)).toLowerCase();
 }
 
-export type ReferenceKind = 'image' | 'video' | 'audio';
-
-/** A kind of reference file. */
-export interface ReferenceRow {
-	readonly kind: ReferenceKind;
-	/** Field name in the request (spec 2.8). */
-	readonly apiName: `${ReferenceKind}s`;
-	readonly label: string;
-	readonly noun: string;
-	/** Maximum number of files of this kind for any model (spec 8). */
-	readonly max: number;
-}
-
-/** Every kind of reference file (spec 2.8). */
-export const REFERENCES: readonly ReferenceRow[] = [
+/** Every kind of reference file (spec 2.8). `max`: maximum number of files of this kind for any model (spec 8). */
+export const REFERENCES = [
 	{ kind: 'image', apiName: 'images', label: 'Images', noun: 'image', max: 9 },
 	{ kind: 'video', apiName: 'videos', label: 'Videos', noun: 'video', max: 3 },
 	{ kind: 'audio', apiName: 'audios', label: 'Audios', noun: 'audio file', max: 3 },
-];
+] as const;
+
+export type ReferenceRow = (typeof REFERENCES)[number];
+export type ReferenceKind = ReferenceRow['kind'];
 
 /** A reference file. */
 export interface Reference {

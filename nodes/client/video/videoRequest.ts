@@ -24,15 +24,6 @@ export interface EnteredVideo {
 	readonly references: readonly Reference[];
 }
 
-/** A request that is ready to be sent. */
-export interface VideoPlan {
-	readonly request: VideoRequest;
-	/** Values that are not sent as they were entered. */
-	readonly adjustments: readonly Adjustment[];
-	/** Length of the video; undefined for one to edit, which keeps its length, and where nothing says it. */
-	readonly seconds: number | undefined;
-}
-
 /** Parsers of the entered texts, by the type of the field. */
 const PARSERS: Readonly<
 	Record<VideoField['type'], (text: string, label: string) => VideoValue | undefined>
@@ -52,7 +43,7 @@ const PARSERS: Readonly<
  *
  * @throws InputError when the input is invalid, or when a value is unsupported and `unsupported` is `reject`.
  */
-export function videoRequest(entered: EnteredVideo, unsupported: UnsupportedValues): VideoPlan {
+export function videoRequest(entered: EnteredVideo, unsupported: UnsupportedValues) {
 	const { model: code, like = code } = entered;
 	const model = findModel({ code, like });
 	const all = enteredRequest(entered);
@@ -60,7 +51,14 @@ export function videoRequest(entered: EnteredVideo, unsupported: UnsupportedValu
 	const { request, adjustments } = normalize(all, model, unsupported);
 	const isEdited = model?.editsVideos === true && request.videos !== undefined;
 	const seconds = isEdited ? undefined : (request.duration ?? model?.defaultDuration);
-	return { request, adjustments, seconds };
+	return {
+		/** Ready to be sent. */
+		request,
+		/** Values that are not sent as they were entered. */
+		adjustments,
+		/** Length of the video; undefined for one to edit, which keeps its length, and where nothing says it. */
+		seconds,
+	};
 }
 
 function enteredRequest({ model, prompt, fields, references }: EnteredVideo): VideoRequest {

@@ -2,19 +2,15 @@ import type { SavedError } from '../../errors';
 import { withoutUndefined, type JsonValue } from '../../json';
 import { counted } from '../../values';
 import { ofService } from '../tasks';
-import { reasonOf, statusWord, taskState } from '../taskState';
+import { reasonOf, statusWord, taskState, type TaskReport } from '../taskState';
 import { aboutTask, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
-export interface PollResult {
-	readonly task_id: string;
+export interface PollResult extends TaskReport {
 	/** The last status reported; empty where the service never answered. */
 	readonly status: string;
-	readonly video_url?: string;
-	readonly thumbnail_url?: string;
 	/** Only on tasks without a result: `failed`, `timeout`, `refused`, or `download` for a file that could not be downloaded. */
 	readonly reason?: string;
-	readonly error_message?: string;
 	readonly waited_seconds: number;
 	/** Only after a timeout: when the service was last asked. */
 	readonly last_asked_seconds?: number;
