@@ -463,6 +463,14 @@ describe('a retry after a kill', () => {
 		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused', 'task-2, reused', 'task-3']);
 	});
 
+	test('knows an equal item at another position, with another key', async () => {
+		const idempotencyKey = '={{ $execution.id }} {{ $json.id }}';
+		const inOrder = ['1', '2'].map((id) => ({ id, prompt: 'Storm' }));
+		await create(inOrder, { idempotencyKey }, first);
+		const { outputs } = await create(inOrder.toReversed(), { idempotencyKey }, retry);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-2, reused', 'task-1, reused']);
+	});
+
 	test('knows an equal item whose key was added since', async () => {
 		await create(items('Storm'), {}, first);
 		const { outputs } = await create(items('Storm'), { idempotencyKey: 'order 1' }, retry);

@@ -127,7 +127,10 @@ test('an equal item has its call whatever its key is now, as one with a time in 
 	expect(recognized([asked('boat', 0, 'key at 13:00')], calls)).toStrictEqual({
 		0: 'boat of run 0, item 0',
 	});
-	expect(recognized([asked('boat', 1, 'key at 13:00')], calls)).toStrictEqual({});
+	expect(recognized([asked('boat', 1, 'key at 13:00')], calls)).toStrictEqual({
+		1: 'boat of run 0, item 0',
+	});
+	expect(recognized([asked('lamp', 1, 'key at 13:00')], calls)).toStrictEqual({});
 });
 
 test('tools: the call with the text, or the oldest one, whatever the position', () => {

@@ -7,6 +7,7 @@ const RULES: readonly Rule[] = [
 	({ fingerprint, run, item }) => [fingerprint, run, item],
 	({ fingerprint }) => [fingerprint],
 	({ key }) => (key === '' ? [] : [key]),
+	({ place, values }) => [place, values],
 	({ place, run, item }) => [place, run, item],
 	({ source, run, item }) => (source === undefined ? [] : [source, run, item]),
 ];
@@ -16,8 +17,8 @@ const NAMELESS = '[]';
 /**
  * Finds for each item the call that an earlier try of the same execution made for it. A call belongs to one item only.
  *
- * First by what was entered: the items before the node may come in another order than in the earlier try. Then by key, or
- * by position where the item is equal, because a text with a time or a random number in it differs in every try. Calls of
+ * First by what was entered: the items before the node may come in another order than in the earlier try. Then by key, by an
+ * equal item with equal values, or by position where the item is equal: a key or a text with a time in it differs in every try. Calls of
  * a tool have no position, as an agent makes them in any order: the oldest one is taken.
  *
  * @returns The calls by index of the item.
