@@ -22,14 +22,13 @@ import { asJson, fromJson } from '../client/json';
 import type { HttpPort } from '../client/ports';
 import { oneLine } from '../client/values';
 import {
+	adapted,
 	fileLinks,
 	loadAiNodeSdk,
 	toChatMessages,
 	toDeclaration,
 	toSdkResult,
-	withFiles,
 	type AiNodeSdk,
-	type LangChainMessage,
 	type SdkCall,
 	type SdkChatModel,
 	type SdkChunk,
@@ -67,41 +66,10 @@ export async function supplyChatModel(
 			quota: requestQuota(context, values.maximumRequests),
 			images: imageUrls(context, itemIndex, service, values.images),
 		});
-		const supplied = sdk.supplyModel(context, model);
-		adapt(supplied.response as Adapter);
-		return supplied;
+		return adapted(sdk.supplyModel(context, model));
 	} catch (error) {
 		throw inOneLine(toNodeError(context.getNode(), error, itemIndex));
 	}
-}
-
-/** What n8n's SDK makes of a chat model, for LangChain. */
-type Adapter = {
-	readonly callbacks?: { estimateTokensFromStringList?: (texts: string[]) => Promise<number> }[];
-	bindTools?: (tools: unknown) => Adapter;
-} & Partial<Record<(typeof SENDING)[number], Send>>;
-
-type Send = (messages: readonly LangChainMessage[], ...more: unknown[]) => unknown;
-
-/** The methods that convert messages and send them. */
-const SENDING = ['_generate', '_streamResponseChunks'] as const;
-
-/**
- * Changes what n8n's SDK makes of a chat model: images reach it, and n8n's log estimates tokens by length. Its tokenizer takes
- * minutes for 64 kB without a word boundary, and n8n does nothing else meanwhile. The log prefers the numbers of the service.
- */
-function adapt(model: Adapter): Adapter {
-	for (const callback of model.callbacks ?? [])
-		callback.estimateTokensFromStringList = async (texts) =>
-			await Promise.resolve(Math.ceil(texts.join('').length / 4));
-	const { bindTools } = model;
-	if (bindTools) model.bindTools = (tools) => adapt(bindTools.call(model, tools));
-	for (const name of SENDING) {
-		const send = model[name];
-		if (send)
-			model[name] = (messages, ...more) => send.call(model, messages.map(withFiles), ...more);
-	}
-	return model;
 }
 
 /** Settings that all calls of a chat model share. */

@@ -514,7 +514,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 		[
 			'Tokens are estimated by length',
-			'nodes/AgentVideoChatModel/execute.ts',
+			'nodes/shared/chat/aiNodeSdk.ts',
 			"texts.join('').length / 4",
 			"texts.join('').length / 400",
 			'nodes/chatModelTokens',

@@ -10,9 +10,6 @@ import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 /** Sends a request and returns the complete reply. Retries, fallbacks, repairs and sessions wrap one into another. */
 export type Chat = (request: ChatRequest) => Promise<ChatCompletion>;
 
-/** What a request is sent to (spec 2.1): a model, or an application or workflow. */
-export type Answerer = Pick<ChatRequest, 'model' | 'app_code'>;
-
 type Failed = Readonly<Record<'code' | 'error', string>>;
 
 /** A limit of requests over many calls. */
@@ -33,8 +30,8 @@ export interface SendOptions extends CompleteOptions {
 	 * complete: only then can a reply that broke off be retried.
 	 */
 	readonly onDelta?: ((delta: ChatDelta) => boolean) | undefined;
-	/** Asked in turn when a request was certainly not carried out. Default: none. */
-	readonly fallbacks?: readonly Answerer[] | undefined;
+	/** Models, applications or workflows that are asked in turn when a request was certainly not carried out. */
+	readonly fallbacks?: readonly Pick<ChatRequest, 'model' | 'app_code'>[] | undefined;
 	/** Called when one of them has answered, with its code, and why those before it have not. */
 	readonly onFallback?: (code: string, failed: readonly Failed[]) => void;
 	/** Sends a request once. Default: `completeChat`. */

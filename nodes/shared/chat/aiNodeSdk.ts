@@ -93,12 +93,12 @@ const URL_ONLY =
 	'The service takes images by URL only. Add it under Images of the chat model, where {{ Object.keys($binary) }} means all files of the item, or switch off Automatically Passthrough Binary Images in the options of the agent';
 
 /** A message in LangChain. */
-export interface LangChainMessage {
+interface LangChainMessage {
 	readonly content: unknown;
 }
 
 /** Gives images the form of files, which n8n's converter passes on: it drops images in the form that n8n's chains send. */
-export function withFiles(message: LangChainMessage): LangChainMessage {
+function withFiles(message: LangChainMessage): LangChainMessage {
 	const { content } = message;
 	if (!Array.isArray(content)) return message;
 	const parts = content.map((part: JsonValue) => {
@@ -107,6 +107,41 @@ export function withFiles(message: LangChainMessage): LangChainMessage {
 	});
 	const copy = Object.create(Object.getPrototypeOf(message) as object) as LangChainMessage;
 	return Object.assign(copy, message, { content: parts });
+}
+
+/** What n8n's SDK makes of a chat model, for LangChain. */
+type Adapter = {
+	readonly callbacks?: { estimateTokensFromStringList?: (texts: string[]) => Promise<number> }[];
+	bindTools?: (tools: unknown) => Adapter;
+} & Partial<Record<(typeof SENDING)[number], Send>>;
+
+type Send = (messages: readonly LangChainMessage[], ...more: unknown[]) => unknown;
+
+/** The methods that convert messages and send them. */
+const SENDING = ['_generate', '_streamResponseChunks'] as const;
+
+/**
+ * Changes what n8n's SDK makes of a chat model: images reach it, and n8n's log estimates tokens by length. Its tokenizer takes
+ * minutes for 64 kB without a word boundary, and n8n does nothing else meanwhile. The log prefers the numbers of the service.
+ */
+function adapt(model: Adapter): Adapter {
+	for (const callback of model.callbacks ?? [])
+		callback.estimateTokensFromStringList = async (texts) =>
+			await Promise.resolve(Math.ceil(texts.join('').length / 4));
+	const { bindTools } = model;
+	if (bindTools) model.bindTools = (tools) => adapt(bindTools.call(model, tools));
+	for (const name of SENDING) {
+		const send = model[name];
+		if (send)
+			model[name] = (messages, ...more) => send.call(model, messages.map(withFiles), ...more);
+	}
+	return model;
+}
+
+/** The same for what is supplied to an agent or a chain. */
+export function adapted(supplied: SupplyData): SupplyData {
+	adapt(supplied.response as Adapter);
+	return supplied;
 }
 
 function toChatMessage(message: SdkMessage): ChatMessage {
