@@ -12,7 +12,7 @@ import { showItems } from '../shared/chat/chatStream';
 import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { CallKind } from '../shared/ledger/call';
-import { ledgerOptions } from '../shared/ledger/ledgerOption';
+import { taskLedger } from '../shared/ledger/ledgerOption';
 import type { Limit } from '../shared/ledger/limit';
 import { attemptOf } from '../shared/ledger/paidCall';
 import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
@@ -202,7 +202,7 @@ async function openTasks(
 ) {
 	const calls = videos.flatMap(({ options, call }) => (options.dryRun ? [] : call));
 	const { concurrency } = readBatching(context);
-	const isOn = ledgerOptions.taskLedger.read(context, 0);
+	const isOn = taskLedger.read(context, 0);
 	return await openCalls(context, CREATIONS, calls, { isOn, concurrency }, limit);
 }
 

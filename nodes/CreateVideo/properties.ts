@@ -137,7 +137,6 @@ export const createVideoForm = form({
 		}),
 		dryRun: toggle('Dry Run', {
 			help: 'Whether to check everything and output the request without sending it. A dry run is free of charge.',
-			isStrict: true,
 		}),
 		unsupportedValues: choice<UnsupportedValues>('Unsupported Values', {
 			help: 'What to do with a value that the model would change or ignore',

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { readResult } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { shown } from '../client/values';
 import { readBatching } from '../shared/form/callOptions';
@@ -21,9 +22,10 @@ export const ADVICE = {
 
 const { maximumWait } = form({ maximumWait: maximumWaitField }, 'options.').fields;
 
-/** Whether the node waits for the videos: one value for all items. */
+/** Whether the node waits for the videos: one value for all items. Where it is invalid, each item has that error. */
 export function readWaits(context: IExecuteFunctions): boolean {
-	return createVideoForm.fields.waitUntilFinished.read(context, 0);
+	const waits = readResult(() => createVideoForm.fields.waitUntilFinished.read(context, 0));
+	return 'value' in waits && waits.value;
 }
 
 /** A run of the node. */

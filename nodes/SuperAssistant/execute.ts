@@ -16,7 +16,6 @@ import { appField, optionalFields } from '../shared/chat/requestOptions';
 import { toJsonFormat } from '../shared/chat/schemaForm';
 import type { Paid } from '../shared/ledger/call';
 import { clearCallLog } from '../shared/ledger/callLog';
-import { ledgerOptions } from '../shared/ledger/ledgerOption';
 import { openCalls } from '../shared/ledger/paidCalls';
 import { n8nService } from '../shared/run/host';
 import { assistantForm } from './properties';
@@ -33,15 +32,16 @@ export async function runSuperAssistant(
 	const sessions = itemsInOrder<Paid<ChatCompletion>>(context, false);
 	const items = [...context.getInputData().keys()];
 	const planned = items.map((item) => readResult(() => planCall(context, item)));
-	const sent = planned.flatMap((each) => ('value' in each ? [each.value.call] : []));
+	const sent = planned.flatMap((each) => ('value' in each ? [each.value] : []));
 	// A call may wait for another one of its session.
-	const ledger = { isOn: ledgerOptions.callLedger.read(context, 0), concurrency: 0 };
-	const opened = await settled(openCalls(context, ASSISTANT_CALLS, sent, ledger));
+	const ledger = { isOn: sent[0]?.options.callLedger ?? false, concurrency: 0 };
+	const calls = sent.map(({ call }) => call);
+	const opened = await settled(openCalls(context, ASSISTANT_CALLS, calls, ledger));
 	const work = async (item: number, sendText?: SendText) => {
-		const calls = valueOf(opened);
+		const paid = valueOf(opened);
 		const plan = valueOf(planned[item]!);
 		const send = async () => await ask(context, plan, sendText);
-		const make = async () => await calls.make(item, send);
+		const make = async () => await paid.make(item, send);
 		const key = plan.session.key ?? plan.session.id ?? '';
 		const { result } = await sessions.once(item, key, make);
 		return await finishReply(context, judge(result, 'assistant'), 'assistant', plan);

@@ -143,6 +143,24 @@ test.each<[string, IDataObject, string]>([
 	},
 );
 
+/** A switch that is neither on nor off would be off, and with it what it protects. Wait Until Finished takes no expression. */
+test.each<[string, IDataObject, string]>([
+	['createVideo', { waitUntilFinished: '={{ true }}' }, 'Wait Until Finished is {{ true }}'],
+	['createVideo', { options: { taskLedger: '={{ "on" }}' } }, 'Task Ledger is on'],
+	['waitForVideo', { options: { taskLedger: '={{ "on" }}' } }, 'Task Ledger is on'],
+	['superAssistant', { options: { callLedger: '={{ "yes" }}' } }, 'Call Ledger is yes'],
+	['chatCompletion', { options: { downloadMedia: '={{ 2 }}' } }, 'Download Media is 2'],
+])('%s with %j fails by name before any request', async (name, more, message) => {
+	const [, own] = NODES.find(([each]) => each === name)!;
+	const parameters = { ...own, ...more };
+	const { error } = await run(name, {}, { parameters });
+	expect(error).toMatchObject({ message, description: 'Enter true or false' });
+	const { outputs } = await run(name, {}, { parameters, onError: 'continueErrorOutput' });
+	const errors = outputs.flat().map(({ json: { error: said } }) => said);
+	expect(errors).toStrictEqual([message, message]);
+	expect(server.requests).toHaveLength(0);
+});
+
 const ENTRY = 'Images: entry 1';
 const NO_URL = `${ENTRY} is not a valid URL`;
 const image = (entry: IDataObject) => ({ prompt: 'Hi', images: { image: [entry] } });

@@ -96,24 +96,12 @@ test('a choice is one of its values, and the default where it is empty', () => {
 	);
 });
 
-test('a switch is on only for true, also as text or a number', () => {
+test('a switch is on or off, also as text or a number, and anything else is an error', () => {
 	const option = inForm(toggle('On', { help: 'Whether it is on' }));
-	const values = [true, 'TRUE', ' true ', 1, '1', false, 'FALSE', 0, 'yes', undefined];
+	const values = [true, 'TRUE', ' true ', 1, '1', false, 'FALSE', 0, '', undefined];
 	expect(values.map((value) => option.read(contextWith(value), 0))).toEqual([
 		...Array<boolean>(5).fill(true),
 		...Array<boolean>(5).fill(false),
-	]);
-});
-
-test('a strict switch rejects what is neither on nor off', () => {
-	const option = inForm(toggle('On', { help: 'Whether it is on', isStrict: true }));
-	const values = ['TRUE', 1, false, '0', undefined];
-	expect(values.map((value) => option.read(contextWith(value), 0))).toEqual([
-		true,
-		true,
-		false,
-		false,
-		false,
 	]);
 	expect(() => option.read(contextWith('yes'), 0)).toThrow(
 		expect.objectContaining({ message: 'On is yes', hint: 'Enter true or false' }) as Error,

@@ -186,22 +186,21 @@ interface SwitchDeclaration extends More {
 	/** Starts with "Whether", as n8n's forms do. */
 	readonly help: string;
 	readonly default?: boolean;
-	/** Whether a value that is neither on nor off is an error. Otherwise it is off. */
-	readonly isStrict?: boolean;
 }
 
 /**
  * A switch, off by default. An expression may return it as text, such as the TRUE of a spreadsheet, or as 1 from a database.
+ * Anything else is an error: off, it would not do what it is for, such as the protection of a ledger.
  */
 export function toggle(
 	label: string,
-	{ help, default: initial = false, isStrict = false, ...more }: SwitchDeclaration,
+	{ help, default: initial = false, ...more }: SwitchDeclaration,
 ): Declared<boolean> {
 	const made = property('boolean', label, { help, default: initial, ...more });
 	return field(made, (entered = initial) => {
 		const text = shown(entered).trim().toLowerCase();
-		if (!isStrict || ['true', 'false', '1', '0'].includes(text))
-			return text === 'true' || text === '1';
+		if (['true', '1'].includes(text)) return true;
+		if (['false', '0'].includes(text)) return false;
 		throw new InputError(label, `is ${shown(entered)}`, 'Enter true or false');
 	});
 }

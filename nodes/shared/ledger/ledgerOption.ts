@@ -15,8 +15,5 @@ export const callLedgerField = toggle('Call Ledger', {
 	default: true,
 });
 
-/** The two options as a run reads them: for its first item, and they apply to all. */
-export const ledgerOptions = form(
-	{ taskLedger: taskLedgerField, callLedger: callLedgerField },
-	'options.',
-).fields;
+/** The option as a run reads it: for its first item, and it applies to all. */
+export const { taskLedger } = form({ taskLedger: taskLedgerField }, 'options.').fields;

@@ -27,7 +27,6 @@ export const downloadFields = changedAll(notInTools, {
 	download: toggle('Download Video', {
 		help: 'Whether to download the file as binary data',
 		default: true,
-		isStrict: true,
 	}),
 	binaryProperty: trimmed('Put Output File in Field', {
 		default: 'data',

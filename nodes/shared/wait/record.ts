@@ -6,7 +6,7 @@ import { pollResult } from '../../client/video/poll/result';
 import { hasVideo, taskState, type TaskReport } from '../../client/video/taskState';
 import { isUnknown, type TaskPoll } from '../../client/video/poll/task';
 import { oneOf, onTable, type Row } from '../ledger/dataTable';
-import { ledgerOptions } from '../ledger/ledgerOption';
+import { taskLedger } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
 import { accountOf, isOfHost, isOwn } from '../run/credential';
 import { hint, mentionOnce } from '../run/nodeContext';
@@ -46,12 +46,12 @@ const FORGOTTEN =
  * not in it change nothing.
  */
 export async function openRecords(context: IExecuteFunctions, polls: readonly TaskPoll[]) {
-	const isOn = ledgerOptions.taskLedger.read(context, 0);
+	const read = async () => (taskLedger.read(context, 0) ? await rowsOf(context, polls) : []);
 	const tell = ({ message }: Error) => {
 		mentionOnce(context, `The results are not in the task ledger. ${message}`);
 		return [];
 	};
-	const rows = isOn ? await rowsOf(context, polls).catch(tell) : [];
+	const rows = await read().catch(tell);
 	const lost = rows.filter(({ row, poll }) => row['finished_at'] && poll.outcome !== 'completed');
 	const known = new Map<TaskPoll, TaskPoll>();
 	for (const { row, poll, account } of lost) {
