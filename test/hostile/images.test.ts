@@ -1,5 +1,5 @@
 import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
-import { modelCallerNode, packageNode, runWorkflow } from '../support/engine';
+import { modelCallerNode, packageNode, runNode, runWorkflow } from '../support/engine';
 import { body, chunk, reply, stream } from '../faults/answers';
 import { answerWell } from '../faults/acts';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
@@ -247,6 +247,40 @@ describe.each(['continueRegularOutput', 'stopWorkflow'] as const)('On Error: %s'
 			expect(drawn).not.toMatch(/<img|!\[/);
 		},
 	);
+});
+
+test('no image is in the ID of a task that an error names', async () => {
+	await server.stop();
+	server = await startScriptedServer((response, _request, index) => {
+		if (index === 0) answerWell(response, body({ ...VIDEO, task_id: `<img src="${AT}">` }));
+		else json(response, 400, { error: { message: 'No' } });
+	});
+	const parameters = { prompt: '={{ $json.prompt }}', options: { concurrency: 1 } };
+	const { run } = await runWorkflow(
+		[chatTrigger('Chat'), packageNode('Answer', 'createVideo', { parameters })],
+		{ Chat: [['Answer']] },
+		'Chat',
+		{
+			items: [{ prompt: 'A kite' }, { prompt: 'A fox' }],
+			credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+		},
+	);
+	const { error } = run.data.resultData;
+	expect(error!.description).toContain('tracker.example');
+	expect(error!.description).not.toContain('<img');
+});
+
+test('no image is in the name of a file that somebody has sent', async () => {
+	const image = [{ source: 'binary', binaryProperty: 'picture' }];
+	const sent = { mimeType: 'image/png', data: '' };
+	const { error } = await runNode('chatCompletion', {
+		items: [{ chatInput: 'Hi' }],
+		binaries: [{ [`<img src="${AT}">`]: sent }],
+		credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+		parameters: { ...ASK, streaming: 'off', images: { image } },
+	});
+	expect(error!.description).toContain('tracker.example');
+	expect(error!.description).not.toContain('<img');
 });
 
 /** The text of an item: of a node, or of the stub that calls a model. */

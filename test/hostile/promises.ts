@@ -145,6 +145,14 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'hostile/visitor',
 			'names no session',
 		],
+		[
+			'An accent is one letter however it is written',
+			'nodes/shared/chat/identity.ts',
+			'entered.trim().normalize()',
+			'entered.trim()',
+			'hostile/visitor',
+			'one conversation',
+		],
 	],
 	'A web page signs in to the demo, or uses the emulator': [
 		[
@@ -442,6 +450,22 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 	],
 	'An image in a reply tells its host what the chat has': [
+		[
+			'Nor in the hints of the editor',
+			'nodes/shared/run/nodeContext.ts',
+			'imagesAsLinksIn(message)',
+			'message',
+			'hostile/images',
+			'no image of',
+		],
+		[
+			'Nor in the description of an error',
+			'nodes/shared/run/nodeErrors.ts',
+			'imagesAsLinksIn(parts.map',
+			'String(parts.map',
+			'hostile/images',
+			'no image of',
+		],
 		[
 			'Images become links',
 			'nodes/client/imagesAsLinks.ts',

@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { mapConcurrent, readResult, slices, valueOf } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
+import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { isInChat } from './engine';
 import {
 	errorFacts,
@@ -109,7 +110,8 @@ export function stoppingError(
 ): NodeError {
 	const failure = toNodeError(context.getNode(), error, item);
 	const text = visitorText(failure);
-	if (note !== '') failure.description = [failure.description, note].filter(Boolean).join('. ');
+	const parts = [failure.description, note].filter(Boolean).join('. ');
+	if (note !== '') failure.description = imagesAsLinksIn(parts);
 	if (isToolRun(context)) inOneLine(failure);
 	return context.isStreaming() ? forVisitor(failure, text) : failure;
 }

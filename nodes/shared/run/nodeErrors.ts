@@ -19,8 +19,10 @@ export function toNodeError(
 ): NodeApiError | NodeOperationError {
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
 	if (error instanceof ServiceError) return serviceNodeError(node, error, itemIndex);
-	if (error instanceof InputError)
-		return new NodeOperationError(node, error.message, { itemIndex, description: error.hint });
+	if (error instanceof InputError) {
+		const description = imagesAsLinksIn(error.hint);
+		return new NodeOperationError(node, error.message, { itemIndex, description });
+	}
 	return new NodeOperationError(node, error as Error, { itemIndex });
 }
 
