@@ -25,8 +25,11 @@ export async function readWorkflows(path: string): Promise<readonly ExportedWork
 	const text = new TextDecoder().decode(await readFile(path));
 	const found = jsonParse<Partial<ExportedWorkflow> | null>(text, { fallbackValue: null });
 	return [found].flat().map((workflow) => {
-		const { nodes, connections = {}, name = path } = workflow ?? {};
-		if (Array.isArray(nodes)) return { ...workflow, nodes, connections, name };
+		const { nodes: drawn, connections = {}, name = path } = workflow ?? {};
+		if (Array.isArray(drawn)) {
+			const nodes = drawn.map((node: INode) => ({ ...{ parameters: {} }, ...node }));
+			return { ...workflow, nodes, connections, name };
+		}
 		throw new Error(`${path} is no workflow: export it in n8n with ⋯ → Download`);
 	});
 }

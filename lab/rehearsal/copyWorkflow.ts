@@ -40,9 +40,7 @@ const kindOf = ({ type, disabled }: INode): TriggerKind | undefined =>
  * @throws Error if nothing starts the workflow.
  */
 export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
-	const nodes = exported.nodes
-		.filter(({ type }) => type !== `${BASE}stickyNote`)
-		.map((node) => ({ ...{ parameters: {} }, ...node }));
+	const nodes = exported.nodes.filter(({ type }) => type !== `${BASE}stickyNote`);
 	// A node may have the name of a prototype.
 	const pinData = new Map(Object.entries(exported.pinData ?? {}));
 	const wires = new Map(Object.entries(exported.connections));

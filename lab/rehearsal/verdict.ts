@@ -65,9 +65,13 @@ function describeUnheard([node, output, leads]: Unheard, { lost, isGreen }: Outc
 		: `${output} of ${node} ${leads}: ${effect} Connect it to a node that tells somebody.`;
 }
 
+const ANOTHER_KEY = 'Each start has another key: make it of what is asked for, in';
+
 function describeTwice(starts: number, copy: Copy, paidTwice: number): string {
 	const creators = nodesOf(copy, 'createVideo');
-	const key = `Set an Idempotency Key in ${creators.map(({ name }) => name).join(', ')}.`;
+	const open = creators.filter((node) => !optionsOf(node)?.['idempotencyKey']);
+	const names = (open.length > 0 ? open : creators).map(({ name }) => name).join(', ');
+	const key = `${open.length > 0 ? 'Set an Idempotency Key in' : ANOTHER_KEY} ${names}.`;
 	const remedy = starts > 1 ? key : (switchedOff(creators) ?? sentAgain(creators) ?? key);
 	return `${paidVideos(paidTwice)} paid a second time. ${remedy}`;
 }
@@ -80,11 +84,12 @@ function describeLost(copy: Copy, { lost, isGreen }: Outcome, missing: number): 
 	return `${paidVideos(lost)} lost under ${isGreen ? 'green' : 'red'}. ${remedy}`;
 }
 
-type Options = { taskLedger?: unknown; retries?: { values?: Record<string, unknown> } } | undefined;
+type Fields = Record<string, unknown>;
+type Options = (Fields & { retries?: { values?: Fields } }) | undefined;
 const optionsOf = ({ parameters }: INode) => parameters['options'] as Options;
 
 function switchedOff(nodes: readonly INode[]): string | undefined {
-	const off = nodes.find((node) => optionsOf(node)?.taskLedger === false);
+	const off = nodes.find((node) => optionsOf(node)?.['taskLedger'] === false);
 	return off && `Switch on Task Ledger in ${off.name}: a retry finds in it what was created.`;
 }
 

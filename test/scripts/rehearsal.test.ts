@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 
-import type { INode } from 'n8n-workflow';
+import type { IDataObject, INode } from 'n8n-workflow';
 
 import { readWorkflows, type ExportedWorkflow } from '../../lab/n8n/workflow';
-import { copyWorkflow } from '../../lab/rehearsal/copyWorkflow';
-import type { Outcome } from '../../lab/rehearsal/judge';
+import { copyWorkflow, type Copy } from '../../lab/rehearsal/copyWorkflow';
+import { judge, type Outcome, type Traces } from '../../lab/rehearsal/judge';
 import { isGood, toPage, toTable } from '../../lab/rehearsal/report';
 import { SCENARIOS } from '../../lab/rehearsal/tables';
 import { toResult } from '../../lab/rehearsal/verdict';
@@ -145,11 +145,6 @@ describe('the copy', () => {
 		expect([copy.name, by]).toEqual([name, 'a stub that returns {}']);
 	});
 
-	it('has a node without parameters', () => {
-		const { parameters, ...bare } = slack;
-		expect(replacementOf(bare as INode).by).toBe('a stub that returns {}');
-	});
-
 	it('fills in a further page of a form', () => {
 		const values = [
 			{ fieldLabel: 'Prompt' },
@@ -216,6 +211,36 @@ describe('the copy', () => {
 	});
 });
 
+/** What one of our nodes has put out in an execution of a copy, judged. */
+function judged(copy: Copy, name: string, json: IDataObject, tasks: readonly object[] = []) {
+	const emulator = { tasks: { all: tasks }, journal: { entries: [] }, clock: { now: () => 1e6 } };
+	const run = { data: { main: [[{ json }]] }, source: [] };
+	const runData = { [name]: [run] };
+	const execution = { id: '1', status: 'success', data: { resultData: { runData } } };
+	return judge({ copy, executions: [execution], ledger: [], emulator } as unknown as Traces);
+}
+
+describe('what a run has left behind', () => {
+	const chat = node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger');
+
+	it('is told to a visitor by the last node of a chat, which answers by default', () => {
+		const create = { ...CREATE, onError: 'continueRegularOutput' as const };
+		const copy = copyWorkflow(workflowOf([chat, create]), 'normal_0');
+		const { told, unheard } = judged(copy, 'Create Video', { error: 'Rejected' });
+		expect([told, unheard]).toEqual([['the person who has asked'], []]);
+	});
+
+	it('are the requests that were paid for: a failed video may be created again', () => {
+		const video = (prompt: string) => ({ model: 'video-m1', prompt });
+		const tasks = ['fail-task', 'A kite'].map((prompt, index) => ({
+			...{ id: `task-${index}`, video: video(prompt), createdMs: 0, totalMs: 1 },
+		}));
+		const copy = copyWorkflow(workflowOf([SCHEDULE, CREATE]), 'normal_0');
+		const { created, requests } = judged(copy, 'Create Video', {}, tasks);
+		expect([created, requests]).toEqual([2, [JSON.stringify(video('A kite'))]]);
+	});
+});
+
 const NORMAL: Outcome = {
 	...{ created: 2, paid: 2, delivered: 2, open: 0, lost: 0, isGreen: true, wasFaulty: true },
 	...{ told: [], unheard: [], error: '', requests: ['a', 'b'] },
@@ -274,6 +299,14 @@ describe('the verdict', () => {
 		expect(isGood(result)).toBe(false);
 	});
 
+	it('names the node whose key is another one at each start', () => {
+		const twice = { requests: ['a', 'b', 'a', 'b'] };
+		const keyed = { ...CREATE, parameters: { options: { idempotencyKey: '={{ $now }}' } } };
+		expect(resultOf('twice', twice, [SCHEDULE, keyed]).verdict).toBe(
+			'2 paid videos were paid a second time. Each start has another key: make it of what is asked for, in Create Video.',
+		);
+	});
+
 	it('names the node whose task ledger is off', () => {
 		const off = { ...CREATE, parameters: { options: { taskLedger: false } } };
 		const { verdict } = resultOf('kill-wait', LOST, [SCHEDULE, off]);
@@ -325,6 +358,14 @@ describe('a file', () => {
 		['a list, as n8n exports it', JSON.stringify([mine, other]), ['Mine', 'Other']],
 	])('may have %s', async (_title, text, names) => {
 		expect(await read(text)).toEqual(names);
+	});
+
+	it('may have nodes without parameters', async () => {
+		const { parameters, ...bare } = CREATE;
+		const path = join(folder, 'bare.json');
+		writeFileSync(path, JSON.stringify(workflowOf([SCHEDULE, bare as INode])));
+		const [found] = await readWorkflows(path);
+		expect(copyWorkflow(found!, 'normal_0').workflow.nodes.at(-1)!.parameters).toEqual({});
 	});
 
 	it.each(['', 'null', '5', '{}', '[{}]', '[null]', '{"nodes":{}}'])(
