@@ -45,7 +45,8 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	const matches = matchItems(arrived, open, state.conversations);
 	const lost = matches.filter(({ kind }) => kind === 'lost').flatMap(({ calls }) => calls);
 	const problem = `came back without the link to their tool call (from ${source?.previousNode})`;
-	failSlots(context, slotsOf(lost), new InputError('Tool results', problem, KEEP_LINKING));
+	if (lost.length > 0)
+		failSlots(context, slotsOf(lost), new InputError('Tool results', problem, KEEP_LINKING));
 
 	for (const call of open) {
 		const isResult = ({ kind, calls }: Match) => kind === 'result' && calls[0] === call;

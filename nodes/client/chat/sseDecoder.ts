@@ -64,10 +64,9 @@ export function sseDecoder() {
 	function parse(text: string): readonly EventSourceMessage[] {
 		events = [];
 		// A gateway that joins streams leaves the mark before a line, which would be lost with it.
-		const isPlain = last !== '\r' && !text.includes('\r') && !text.includes('\uFEFF');
-		const lines = isPlain
-			? text
-			: (last + text).replace(LINE_ENDS, '\n').replace(MARKS, '').slice(1);
+		let lines = text;
+		if (last === '\r' || text.includes('\r') || text.includes('\uFEFF'))
+			lines = (last + text).replace(LINE_ENDS, '\n').replace(MARKS, '').slice(1);
 		last = text.at(-1) ?? last;
 		if (invalidLines < MAX_INVALID_LINES) parser.feed(lines);
 		if (isEventTooLarge) throw tooLarge('An event of the stream');

@@ -16,15 +16,14 @@ const GOOD = /^(0|20\d|ok|success|succeeded)$/i;
 
 /** What a body has in the places for errors. Read for every chunk of a stream, so without functions for each place. */
 function reportsIn(body: JsonObject): readonly (JsonValue | undefined)[] {
-	const { error, choices, Error: other, errors, ResponseMetadata: metadata, extension } = body;
-	const { base_resp: status, header } = body;
+	const { choices, extension, base_resp: status, header } = body;
 	const { type, data = extension } = objectOf(extension);
 	return [
-		error,
+		body['error'],
 		Array.isArray(choices) ? objectOf(choices[0])['error'] : undefined,
-		other,
-		errors,
-		objectOf(metadata)['Error'],
+		body['Error'],
+		body['errors'],
+		objectOf(body['ResponseMetadata'])['Error'],
 		type === 'error' ? data : undefined,
 		// They tell of a success, too.
 		isJsonObject(status) && isFailure(status) ? status : undefined,

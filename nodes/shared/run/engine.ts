@@ -17,6 +17,7 @@ import { isToolRun, type NodeContext } from './nodeContext';
 /** What n8n's context has, though its type does not declare it. */
 interface Internals {
 	readonly runExecutionData?: Partial<IRunExecutionData>;
+	readonly runIndex?: number;
 	readonly workflow?: Partial<Workflow>;
 	readonly additionalData?: Partial<IWorkflowExecuteAdditionalData> & {
 		readonly hooks?: { readonly retryOf?: string };
@@ -33,6 +34,8 @@ export function engineOf(context: IExecuteFunctions) {
 	return {
 		/** The runs of all nodes so far. */
 		runData: resultData?.runData,
+		/** The index of this run of the node. */
+		runIndex: () => (context as unknown as Internals).runIndex,
 		executionData,
 		/** The node runs that are due, in their order. */
 		stack: executionData?.nodeExecutionStack,
