@@ -730,7 +730,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/http#isPrivateAddress',
 		'client/http#bodyError',
 		'client/http#errorIn',
-		'client/http#namedStatus',
 		'client/http#readBytes',
 		'client/http#send',
 		'client#parseJsonObject',

@@ -11,6 +11,11 @@ const NAMES = {
 	code: ['code', 'Code', 'error_code', 'errorCode', 'status_code', 'http_code'],
 	trace: ['trace_id', 'request_id', 'requestId', 'RequestId', 'sid'],
 } as const;
+/** HTTP statuses of errors that are reported without one, by their type or code. */
+const STATUSES_BY_TYPE: readonly (readonly [RegExp, number])[] = [
+	[/rate.?limit/i, 429],
+	[/invalid_request/, 400],
+];
 /** Codes of a success. */
 const GOOD = /^(0|20\d|ok|success|succeeded)$/i;
 
@@ -74,13 +79,20 @@ function toError(value: JsonValue | undefined): JsonObject | undefined {
 	return isJsonObject(first) && Object.keys(first).length > 0 ? first : undefined;
 }
 
-/** Reads the error of a body, or of a chunk of a stream (spec 7), see `errorIn`. */
+/** Reads the error of a body, or of a chunk of a stream (spec 7), see `errorIn`. The status is that which it names, or the body around it. */
 export function errorDetails(value: unknown): ErrorDetails {
 	const body = objectOf(value);
 	const error = errorIn(body) ?? {};
 	const isServiceForm =
 		isJsonObject(body['error']) || isText(body['error']) || isText(body['trace_id']);
+	const named = [error, body].flatMap((fields) =>
+		['status', ...NAMES.code].map((name) => Number(fields[name])),
+	);
+	const words = `${String(error['type'])} ${String(error['code'])}`;
 	return withoutUndefined({
+		status:
+			named.find((code) => code >= 400 && code < 600) ??
+			STATUSES_BY_TYPE.find(([pattern]) => pattern.test(words))?.[1],
 		serviceMessage: partOf(error, 'message'),
 		// Other services have a code in its place.
 		serviceType: partOf(error, 'type') ?? (isServiceForm ? undefined : partOf(error, 'code')),
@@ -90,12 +102,3 @@ export function errorDetails(value: unknown): ErrorDetails {
 }
 
 const isText = (value: JsonValue | undefined) => typeof value === 'string' && value !== '';
-
-/** The HTTP status that an error names: its own, or that of the body around it. */
-export function namedStatus(body: JsonObject): number | undefined {
-	const error = errorIn(body) ?? {};
-	return [error, body]
-		.flatMap((fields) => [fields['status'], ...NAMES.code.map((name) => fields[name])])
-		.map(Number)
-		.find((code) => code >= 400 && code < 600);
-}

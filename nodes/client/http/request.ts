@@ -1,7 +1,7 @@
 import { type ErrorDetails, ServiceError } from '../errors';
 import { type JsonObject, parseBody, parseJson, shorten } from '../json';
 import type { HttpPort, HttpRequest, HttpResponse } from '../ports';
-import { errorDetails, errorIn, namedStatus } from './errorBody';
+import { errorDetails, errorIn } from './errorBody';
 import { statusError, transportError, type Endpoint } from './failures';
 import { maskIn, NO_SECRETS } from './secrets';
 
@@ -103,9 +103,9 @@ function httpError(
 	const isRedirect = status < 400 && location !== undefined;
 	const shown = secrets.mask(isRedirect ? location : text);
 	const details = {
-		status,
 		serviceMessage: `${isRedirect ? 'Location: ' : ''}${excerpt(shown)}`,
 		...errorDetails(maskIn(parseJson(text), secrets)),
+		status,
 		...retryAfter(headers),
 	};
 	const error = statusError(endpoint, status, details);
@@ -140,11 +140,6 @@ export function excerpt(text: string): string {
 }
 
 const IN_REPLY = 'The service reported an error during the reply';
-/** HTTP statuses of errors that are reported without one, by their type or code. */
-const STATUSES_BY_TYPE: readonly (readonly [RegExp, number])[] = [
-	[/rate.?limit/i, 429],
-	[/invalid_request/, 400],
-];
 
 /** The error for a body that lacks what was asked for: the one that it reports, or that it cannot be from the service. */
 export function bodyError(endpoint: Endpoint, body: JsonObject): ServiceError {
@@ -164,16 +159,8 @@ export function reportedError(
 	isInReply = false,
 ): ServiceError {
 	const fields = errorIn(body) ? body : { ...body, error: body };
-	const { type, code } = errorIn(fields) ?? {};
-	const status =
-		namedStatus(fields) ??
-		STATUSES_BY_TYPE.find(([pattern]) => pattern.test(`${String(type)} ${String(code)}`))?.[1];
-	const details = {
-		...(status === undefined ? {} : { status }),
-		serviceMessage: excerpt(text),
-		...errorDetails(fields),
-	};
-	const error = statusError(endpoint, status, details);
+	const details = { serviceMessage: excerpt(text), ...errorDetails(fields) };
+	const error = statusError(endpoint, details.status, details);
 	return isInReply
 		? new ServiceError('stream', IN_REPLY, error.advice, { ...details, outcomeUnknown: true })
 		: error;

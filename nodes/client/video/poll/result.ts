@@ -3,7 +3,7 @@ import { withoutUndefined, type JsonValue } from '../../json';
 import { counted } from '../../values';
 import { ofService } from '../tasks';
 import { reasonOf, statusWord, taskState, type TaskReport } from '../taskState';
-import { aboutTask, type TaskPoll } from './task';
+import { aboutTask, toTenths, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
 export interface PollResult extends TaskReport {
@@ -14,7 +14,6 @@ export interface PollResult extends TaskReport {
 	readonly waited_seconds: number;
 	/** Only after a timeout: when the service was last asked. */
 	readonly last_asked_seconds?: number;
-	/** Each status with the seconds after which it was seen, e.g. `queued 0 s, completed 42.1 s`. */
 	readonly history: string;
 	readonly [other: string]: JsonValue | undefined;
 }
@@ -27,10 +26,7 @@ export function pollResult(poll: TaskPoll): PollResult {
 		task_id: taskId,
 		status: report?.status ?? '',
 	};
-	const ours = {
-		waited_seconds: toTenths(elapsedMs),
-		history: history.map(({ status, at_seconds: at }) => `${status} ${at} s`).join(', '),
-	};
+	const ours = { waited_seconds: toTenths(elapsedMs), history };
 	const cause = lastError === undefined ? undefined : lineOf(aboutTask(lastError));
 
 	if (outcome === undefined) {
@@ -54,10 +50,6 @@ export function pollResult(poll: TaskPoll): PollResult {
 	const last_asked_seconds = outcome === 'timeout' ? toTenths(askedMs) : undefined;
 	const facts = withoutUndefined({ error_message, reason: outcome, last_asked_seconds });
 	return { ...last, ...facts, ...ours };
-}
-
-function toTenths(ms: number): number {
-	return Math.round(ms / 100) / 10;
 }
 
 function lineOf({ message, details }: SavedError): string {

@@ -31,14 +31,6 @@ const TASK_WORDS: Readonly<Record<number, string>> = {
  */
 export type PollOutcome = 'completed' | 'failed' | 'timeout' | 'refused';
 
-/** A status transition, with its time. */
-export interface StatusChange {
-	readonly [field: string]: string | number;
-	readonly status: string;
-	/** Seconds since polling began. */
-	readonly at_seconds: number;
-}
-
 /**
  * Polling state of one task: a JSON value that can be saved. The functions below are pure: they return the next
  * state.
@@ -54,8 +46,8 @@ export interface TaskPoll {
 	readonly report?: TaskReport;
 	/** The error of the last poll, unless the service has reported a status since. */
 	readonly lastError?: SavedError | undefined;
-	/** Status transitions, oldest first. */
-	readonly history: readonly StatusChange[];
+	/** Each status with the seconds after which it was seen, e.g. `queued 0 s, completed 42.1 s`; empty before the first one. */
+	readonly history: string;
 	/** Milliseconds from the start of polling to the latest event. */
 	readonly elapsedMs: number;
 	/** Milliseconds from the start of polling to the last answer, or the last error in its place; undefined before. */
@@ -79,7 +71,7 @@ export function startPoll(taskId: string, nowMs: number): TaskPoll {
 		startedAtMs: nowMs,
 		dueAtMs: nowMs,
 		rejections: 0,
-		history: [],
+		history: '',
 		elapsedMs: 0,
 	};
 }
@@ -104,14 +96,14 @@ export function applyError(task: TaskPoll, error: ServiceError, context: PollCon
 	const polled = { ...asked(task, context.nowMs), lastError };
 	if (error.details.retryable === true) return reschedule(polled, context);
 	const rejections = task.rejections + 1;
-	const about = task.history.length > 0 ? 'known' : isDoubtful(error) ? 'doubtful' : 'other';
+	const about = task.history !== '' ? 'known' : isDoubtful(error) ? 'doubtful' : 'other';
 	if (rejections < LAST_REJECTION[about]) return reschedule({ ...polled, rejections }, context);
 	return { ...polled, rejections, outcome: 'refused' };
 }
 
 /** Whether the service has rejected the ID of the task, and never said anything else about it. */
 export function isUnknown({ outcome, history }: TaskPoll): boolean {
-	return outcome === 'refused' && history.length === 0;
+	return outcome === 'refused' && history === '';
 }
 
 /** State at the deadline, where no further poll is allowed. */
@@ -131,7 +123,7 @@ export function aboutTask(error: SavedError): SavedError {
 export function wrongServiceError(polls: readonly TaskPoll[]): ServiceError | undefined {
 	const isWrong = polls.every(
 		({ history, lastError }) =>
-			history.length === 0 && lastError !== undefined && isAboutAddress(lastError),
+			history === '' && lastError !== undefined && isAboutAddress(lastError),
 	);
 	const [first] = polls;
 	if (!isWrong || first?.lastError === undefined) return undefined;
@@ -152,9 +144,14 @@ function asked(task: TaskPoll, nowMs: number): TaskPoll {
 	return { ...task, elapsedMs, askedMs: elapsedMs };
 }
 
-function withStatus({ history, elapsedMs }: TaskPoll, status: string): readonly StatusChange[] {
-	if (history.at(-1)?.status === status) return history;
-	return [...history, { status, at_seconds: Math.round(elapsedMs / 100) / 10 }];
+function withStatus({ history, report, elapsedMs }: TaskPoll, status: string): string {
+	if (report?.status === status) return history;
+	return [history, `${status} ${toTenths(elapsedMs)} s`].filter(Boolean).join(', ');
+}
+
+/** Seconds. */
+export function toTenths(ms: number): number {
+	return Math.round(ms / 100) / 10;
 }
 
 function reschedule(task: TaskPoll, { nowMs, random, timeoutMs }: PollContext): TaskPoll {
