@@ -20,9 +20,9 @@ import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { readModelCodes } from '../shared/run/credential';
 import { engineOf, executionOf } from '../shared/run/engine';
 import { mapItems } from '../shared/run/mapItems';
-import { isToolRun, trace, hint, n8nClock } from '../shared/run/nodeContext';
+import { isToolRun, isTriedAgain, trace, hint, n8nClock } from '../shared/run/nodeContext';
 
-import { endOf, failAtEnd, failsAtEnd, isTriedAgain, notCreated } from '../shared/wait/lostVideos';
+import { endOf, failAtEnd, failsAtEnd, notCreated } from '../shared/wait/lostVideos';
 import type { Delivered, Ending } from '../shared/wait/record';
 
 import {

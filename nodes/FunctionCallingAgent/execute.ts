@@ -12,8 +12,8 @@ import { finishReply } from '../shared/chat/finishReply';
 import { rememberInOrder } from '../shared/chat/memory';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { lastRunMark, postponeLastRun } from '../shared/run/lastRun';
-import { stoppingError } from '../shared/run/mapItems';
 import { nodeState, eventLoopTurn } from '../shared/run/nodeContext';
+import { stoppingError } from '../shared/run/nodeErrors';
 import { emit, endOpen, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
 import {
 	askingSlots,

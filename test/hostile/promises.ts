@@ -362,14 +362,14 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 	'The error of a chat shows a visitor the words of the service': [
 		[
 			'No details in an item that a chat may show',
-			'nodes/shared/run/mapItems.ts',
+			'nodes/shared/run/nodeErrors.ts',
 			'	return failure;\n}',
 			'	return { ...failure, details: errorFacts(cause) };\n}',
 			'hostile/visitor',
 		],
 		[
 			'Video nodes have no option that shows details',
-			'nodes/shared/run/mapItems.ts',
+			'nodes/shared/run/nodeErrors.ts',
 			'hasDetails ?? !isShown',
 			'hasDetails ?? true',
 			'hostile/visitor',
@@ -698,7 +698,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 		[
 			'A limit on calls of a workflow by itself',
-			'nodes/shared/run/selfCalls.ts',
+			'nodes/shared/run/engine.ts',
 			'own.length > MAX_CALLS',
 			'own.length > 1e9',
 			'nodes/selfCalls',

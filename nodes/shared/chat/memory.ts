@@ -12,7 +12,7 @@ import type { ValuesOf } from '../form/form';
 import { type Condition, onTable, type Row, type TableSchema } from '../ledger/dataTable';
 import { accountOf } from '../run/credential';
 import { runsOf } from '../run/engine';
-import { isToolRun, nodeState, triesOf, hint } from '../run/nodeContext';
+import { isToolRun, nodeState, isTriedAgain, hint } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 import { chatOf, keyOf, sessionIds } from './identity';
 import type { memoryFields } from './properties';
@@ -195,18 +195,17 @@ export function itemsInOrder<T>(context: IExecuteFunctions, areKept: boolean) {
 	interface Kept {
 		readonly run: number;
 		readonly items: Record<number, T>;
-		readonly tries?: number;
 	}
 	const state = nodeState<Kept>(context, 'remembered');
 	// Calls of a tool have no position: each is another one.
 	const stored = isToolRun(context) ? undefined : state.get();
 	const earlier = stored?.run === run ? stored : { run, items: {} };
-	const { items, tries = 0 } = state.set({ ...earlier, tries: (earlier.tries ?? 0) + 1 });
+	const { items } = state.set(earlier);
+	const isAgain = isTriedAgain(context);
 	/** The first failure of each conversation. */
 	const failures = new Map<string, Settled<T>>();
 	// With *On Error: Continue* n8n runs the node again if the first item has failed.
-	const isAskedAgain = (item: number) =>
-		!context.continueOnFail() || (item === 0 && tries < triesOf(context));
+	const isAskedAgain = (item: number) => !context.continueOnFail() || (item === 0 && isAgain);
 
 	async function askOnce(item: number, key: string, ask: () => Promise<T>) {
 		const kept = items[item];

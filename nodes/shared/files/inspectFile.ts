@@ -5,14 +5,7 @@ import { walkContainer } from './container';
 import { OPEN_URL } from './judgeFile';
 
 /** What is known of a file, as an output item has it. */
-export interface FileFacts {
-	readonly bytes: number;
-	readonly seconds?: number;
-	readonly width?: number;
-	readonly height?: number;
-	/** Whether it is certain that nothing of the file is missing. */
-	readonly verified: boolean;
-}
+export type FileFacts = ReturnType<ReturnType<typeof inspectFile>['end']>;
 
 /** The last bytes of whole files that are no containers. */
 const ENDS = new Map([
@@ -64,7 +57,7 @@ export function inspectFile(type: string, expected: string, headers: Headers, ma
 		 *
 		 * @throws ServiceError `protocol` for a file of which something is missing or wrong, and for sound in place of a video.
 		 */
-		end(): FileFacts {
+		end() {
 			const fail = (problem: string, retryable = mayRetry) =>
 				new ServiceError('protocol', problem, OPEN_URL, { retryable });
 			const { isWhole, hasVideo, ...facts } = walk?.end() ?? {};
@@ -80,7 +73,9 @@ export function inspectFile(type: string, expected: string, headers: Headers, ma
 				throw fail('The file does not match the checksum that its host states');
 			// A container without a stated end can be cut between two of its parts.
 			const isClosed = isWhole ?? (walk !== undefined && isExact);
-			return { bytes, ...facts, verified: isClosed || usable.length > 0 };
+			// Whether it is certain that nothing of the file is missing.
+			const verified = isClosed || usable.length > 0;
+			return { bytes, ...facts, verified };
 		},
 	};
 }

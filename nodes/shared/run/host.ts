@@ -8,11 +8,10 @@ import { ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
 import { baseUrlHint, isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
-import { checkToolOrder } from './engine';
+import { checkSelfCalls, checkToolOrder } from './engine';
 import { CREDENTIAL, type NodeContext, hint, sleepSlice } from './nodeContext';
 import { errorLine } from './nodeErrors';
 import { unevaluatedText } from './parameters';
-import { checkSelfCalls } from './selfCalls';
 import { deadlineError } from '../../client/http/failures';
 
 /** The service behind the credential. */

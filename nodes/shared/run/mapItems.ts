@@ -2,21 +2,8 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { mapConcurrent, readResult, slices, valueOf } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
-import { imagesAsLinksIn } from '../../client/imagesAsLinks';
-import { isInChat } from './engine';
-import {
-	errorFacts,
-	errorLine,
-	forVisitor,
-	inOneLine,
-	toNodeError,
-	visitorFacts,
-	visitorMessage,
-	visitorText,
-} from './nodeErrors';
-import { isToolRun, hint, eventLoopTurn, n8nClock } from './nodeContext';
-
-type NodeError = ReturnType<typeof toNodeError>;
+import { eventLoopTurn, n8nClock } from './nodeContext';
+import { failureJson, stoppingError, toNodeError } from './nodeErrors';
 
 /** How the items of a run are processed. */
 export interface ItemOptions {
@@ -75,43 +62,4 @@ export async function mapItems<O extends ItemOptions>(
 	} catch (error) {
 		throw stoppingError(context, error, describeCompleted(completed));
 	}
-}
-
-/** The JSON of a failed item, in the shape that survives n8n's error output. */
-export function failureJson(
-	context: IExecuteFunctions,
-	error: NodeError,
-	cause: unknown,
-	hasDetails?: boolean,
-): IDataObject {
-	const isShown = isInChat(context);
-	// n8n's chat shows the field `message`, or the whole item.
-	const failure = isShown
-		? { error: visitorMessage(error), message: visitorText(error) }
-		: { error: error.message, message: error.description ?? error.message };
-	const hasAll = hasDetails ?? !isShown;
-	if (hasAll) return { ...failure, details: errorFacts(cause) };
-	if (!isShown) return { ...failure, details: visitorFacts(cause) };
-	// The execution keeps them.
-	hint(context, errorLine(cause as Error, true));
-	return failure;
-}
-
-/**
- * The error that stops the node.
- *
- * @param note Appended to its description.
- */
-export function stoppingError(
-	context: IExecuteFunctions,
-	error: unknown,
-	note = '',
-	item = 0,
-): NodeError {
-	const failure = toNodeError(context.getNode(), error, item);
-	const text = visitorText(failure);
-	const parts = [failure.description, note].filter(Boolean).join('. ');
-	if (note !== '') failure.description = imagesAsLinksIn(parts);
-	if (isToolRun(context)) inOneLine(failure);
-	return context.isStreaming() ? forVisitor(failure, text) : failure;
 }

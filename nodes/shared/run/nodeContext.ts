@@ -27,6 +27,17 @@ export function triesOf(context: IExecuteFunctions): number {
 	return retryOnFail === true ? Math.min(5, Math.max(2, maxTries || 3)) : 1;
 }
 
+/** Tries of a run, by the entry of the engine: it is the same for all. */
+const tries = new WeakMap<object, number>();
+
+/** Whether n8n tries this run again if it fails. Call it once in each try. */
+export function isTriedAgain(context: IExecuteFunctions): boolean {
+	const data = context.getExecuteData();
+	const count = (tries.get(data) ?? 0) + 1;
+	tries.set(data, count);
+	return count < triesOf(context);
+}
+
 /** The fields of a result that an agent's model needs; the others would only fill its context. */
 const REPLY_FIELDS = ['output', 'json', 'tool_calls', 'media', 'session_id'];
 const TOOL_FIELDS = {

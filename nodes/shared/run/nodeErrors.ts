@@ -2,6 +2,7 @@ import {
 	NodeApiError,
 	NodeOperationError,
 	type IDataObject,
+	type IExecuteFunctions,
 	type INode,
 	type JsonObject,
 } from 'n8n-workflow';
@@ -10,13 +11,14 @@ import { InputError, ServiceError } from '../../client/errors';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { sentencesOf } from './advice';
+import { isInChat } from './engine';
+import { hint, isToolRun } from './nodeContext';
+
+/** An error as n8n shows it. */
+type NodeError = NodeApiError | NodeOperationError;
 
 /** Any error as the error that n8n shows: what happened (message), then what to do (description). */
-export function toNodeError(
-	node: INode,
-	error: unknown,
-	itemIndex: number,
-): NodeApiError | NodeOperationError {
+export function toNodeError(node: INode, error: unknown, itemIndex: number): NodeError {
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
 	if (error instanceof ServiceError) return serviceNodeError(node, error, itemIndex);
 	if (error instanceof InputError) {
@@ -34,14 +36,11 @@ const visitorHints = new WeakMap<Error, string>();
 export const visitorMessage = ({ message }: Error) => message.replace(/: The data table [^]*/, '');
 
 /** The same, and what the visitor can do: the hint, and what the service said, are for the owner. */
-export const visitorText = (error: NodeApiError | NodeOperationError) =>
+export const visitorText = (error: NodeError) =>
 	`${visitorMessage(error)}. ${visitorHints.get(error) ?? ASK_OWNER}`;
 
 /** Makes an error fit for a streaming chat, to which n8n sends the description. The owner finds it among the messages. */
-export function forVisitor<E extends NodeApiError | NodeOperationError>(
-	error: E,
-	description = visitorText(error),
-): E {
+export function forVisitor<E extends NodeError>(error: E, description = visitorText(error)): E {
 	if (error.description) error.messages.push(error.description);
 	return Object.assign(error, { description });
 }
@@ -49,7 +48,7 @@ export function forVisitor<E extends NodeApiError | NodeOperationError>(
 /**
  * Puts message and description of the error into both: an agent's model is given only the message.
  */
-export function inOneLine<E extends NodeApiError | NodeOperationError>(error: E): E {
+export function inOneLine<E extends NodeError>(error: E): E {
 	const line = [error.message, error.description].filter(Boolean).join('. ');
 	return Object.assign(error, { message: line, description: line });
 }
@@ -119,4 +118,43 @@ function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): 
 	else if (error.details.retryable === true) visitorHints.set(nodeError, 'Try again in a minute');
 	nodeError.context['data'] = errorFacts(error);
 	return nodeError;
+}
+
+/** The JSON of a failed item, in the shape that survives n8n's error output. */
+export function failureJson(
+	context: IExecuteFunctions,
+	error: NodeError,
+	cause: unknown,
+	hasDetails?: boolean,
+): IDataObject {
+	const isShown = isInChat(context);
+	// n8n's chat shows the field `message`, or the whole item.
+	const failure = isShown
+		? { error: visitorMessage(error), message: visitorText(error) }
+		: { error: error.message, message: error.description ?? error.message };
+	const hasAll = hasDetails ?? !isShown;
+	if (hasAll) return { ...failure, details: errorFacts(cause) };
+	if (!isShown) return { ...failure, details: visitorFacts(cause) };
+	// The execution keeps them.
+	hint(context, errorLine(cause as Error, true));
+	return failure;
+}
+
+/**
+ * The error that stops the node.
+ *
+ * @param note Appended to its description.
+ */
+export function stoppingError(
+	context: IExecuteFunctions,
+	error: unknown,
+	note = '',
+	item = 0,
+): NodeError {
+	const failure = toNodeError(context.getNode(), error, item);
+	const text = visitorText(failure);
+	const parts = [failure.description, note].filter(Boolean).join('. ');
+	if (note !== '') failure.description = imagesAsLinksIn(parts);
+	if (isToolRun(context)) inOneLine(failure);
+	return context.isStreaming() ? forVisitor(failure, text) : failure;
 }

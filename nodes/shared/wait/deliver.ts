@@ -232,12 +232,8 @@ export function checkTaskId(taskId: string): string {
 }
 
 /** What an error says of a video: IDs and videos must not be lost with it. It is lost if it has a `reason`. */
-export interface Video {
-	readonly task_id: string;
-	readonly video_url?: unknown;
-	readonly reason?: unknown;
-	readonly error_message?: unknown;
-}
+export type Video = Pick<PollResult, 'task_id'> &
+	Readonly<Partial<Record<'video_url' | 'reason' | 'error_message', unknown>>>;
 
 /** The error for the lost videos among these, with the reason of each; `undefined` where none is lost. */
 export function failedVideos(

@@ -11,9 +11,8 @@ import {
 import { isBlank, shown } from '../../client/values';
 import { engineOf } from '../run/engine';
 import { addLastRun, lastRunMark, plannedMarks, postponeLastRun, runIndexOf } from '../run/lastRun';
-import { stoppingError } from '../run/mapItems';
-import { isToolRun, triesOf } from '../run/nodeContext';
-import { toNodeError } from '../run/nodeErrors';
+import { isToolRun } from '../run/nodeContext';
+import { stoppingError, toNodeError } from '../run/nodeErrors';
 import { describeTasks, failedVideos, type Video } from './deliver';
 import type { Delivered } from './record';
 
@@ -37,9 +36,6 @@ interface Mark {
 	readonly refusal: { readonly error: SavedError; readonly item: number } | undefined;
 }
 
-/** Tries of a run, by the entry of the engine: it is the same for all. */
-const tries = new WeakMap<object, number>();
-
 /**
  * Whether videos that fail let the node fail at the end, after the others have gone on. Not where it continues on errors, where n8n
  * will try it again, and where the engine's list of due runs is not to be had.
@@ -47,14 +43,6 @@ const tries = new WeakMap<object, number>();
 export function failsAtEnd(context: IExecuteFunctions): boolean {
 	if (context.continueOnFail() || isToolRun(context)) return false;
 	return engineOf(context).stack !== undefined;
-}
-
-/** Whether n8n tries this run again if it fails. Call it once in each try. */
-export function isTriedAgain(context: IExecuteFunctions): boolean {
-	const data = context.getExecuteData();
-	const count = (tries.get(data) ?? 0) + 1;
-	tries.set(data, count);
-	return count < triesOf(context);
 }
 
 /** Adds a run that fails with the lost videos when everything else has run; fails at once if there is nothing else. */
