@@ -148,13 +148,15 @@ export function checkReturns(
  */
 export function checkDrawings(context: IExecuteFunctions, ...how: [boolean, boolean]): void {
 	const own = readDrawing(context);
+	if (own === undefined) return;
 	checkDrawing(own, ...how);
-	const behind = own?.reach(own.wiresFrom(own.name)) ?? new Set();
-	for (const { name, onError = '', parameters } of own?.agents ?? []) {
-		const isStopping = !onError.startsWith('continue');
-		const drawing = readDrawing(context, own!.nodes[name]);
-		const hasTools = parameters['toolSource'] !== 'json' && drawing!.toolOutputs.length > 0;
-		if (isStopping && behind.has(name)) checkDrawing(drawing, hasTools, true);
+	const behind = own.reach(own.wiresFrom(own.name));
+	for (const agent of own.agents) {
+		const drawing = readDrawing(context, agent)!;
+		const { toolSource } = agent.parameters;
+		const hasTools = toolSource !== 'json' && drawing.toolOutputs.length > 0;
+		const isStopping = agent.onError?.startsWith('continue') !== true;
+		if (isStopping && behind.has(agent.name)) checkDrawing(drawing, hasTools, true);
 	}
 }
 
@@ -165,12 +167,7 @@ export function checkDrawings(context: IExecuteFunctions, ...how: [boolean, bool
  * @param isBounded Whether Maximum Requests ends what the drawing does not.
  * @throws InputError that names the output and says what to draw.
  */
-function checkDrawing(
-	drawing: Drawing | undefined,
-	needsBranches: boolean,
-	isBounded: boolean,
-): void {
-	if (drawing === undefined) return;
+function checkDrawing(drawing: Drawing, needsBranches: boolean, isBounded: boolean): void {
 	const { name, of, toolOutputs, errorOutput, end, hasMore, wiresFrom, reach } = drawing;
 	const labels = [`Answer${of}`, `Stopped${of}`, ...toolOutputs, `Error${of}`];
 	const leadsBack = (start: readonly Wire[]) => reach(start).has(name);

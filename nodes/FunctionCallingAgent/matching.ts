@@ -69,24 +69,23 @@ type Arrival = ReturnType<typeof arrivalOf>;
  * Matches the items of an arrival to the open calls.
  *
  * @param open The calls that wait for their result.
- * @param conversations Number of conversations so far.
+ * @param begun Number of conversations so far.
  * @returns One match per item.
  */
-export function matchItems(
-	arrival: Arrival,
-	open: readonly Call[],
-	conversations: number,
-): Match[] {
-	const { runData, name, isOwn, source, items } = arrival;
+export function matchItems(arrival: Arrival, open: readonly Call[], begun: number): Match[] {
+	const { runData, name, behind, isOwn, source, items } = arrival;
 	const isFirstRun = source === null || runData[name] === undefined;
 	if (isFirstRun) return items.map(() => ({ kind: 'question', calls: [] }));
-	const { isCalled, isAsked, errorOf, originsOf } = traceItems(arrival, source);
+	const { isCalled, isAsked, errors, originsOf } = traceItems(arrival, source);
 	const byEnvelope = new Map(
 		open.map((call) => [envelopeOf({ json: toCallJson(call) }), call] as const),
 	);
 	// Whatever the links say, no loop through the tools asks more than has come in.
-	const most = isAsked ? countItemsBefore(arrival) : 0;
-	let left = isCalled ? most - conversations : Infinity;
+	const before = Object.keys(runData).filter((node) => isAsked && !behind.includes(node));
+	const asked = before.flatMap((node) =>
+		runData[node]!.flatMap((run) => run.data?.['main'] ?? []),
+	);
+	let left = isCalled ? asked.flat().length - begun : Infinity;
 	return items.map((item, index): Match => {
 		const origins = originsOf(index);
 		const sent = origins
@@ -94,21 +93,22 @@ export function matchItems(
 			.map((ref) => ({ ...ref, envelope: envelopeOf(itemsAt(runData, ref)?.[ref.item]) }));
 		const carried = envelopeOf(item);
 		const named = sent.filter(({ envelope }) => envelope === carried);
-		const asked = named.length > 0 ? named : sent;
-		const places = new Map(asked.map((ref) => [placeOf(ref), ref.run]));
+		const meant = named.length > 0 ? named : sent;
+		const places = new Map(meant.map((ref) => [placeOf(ref), ref.run]));
 		const calls = open.filter(({ record }) => places.has(record.place!));
 		const other = byEnvelope.get(carried);
 		if (named.length === 0 && other) return { kind: 'lost', calls: [...calls, other] };
-		if (asked.length === 0) {
+		if (meant.length === 0) {
 			left -= 1;
 			if (left < 0) return { kind: 'lost', calls: open };
 			return { kind: 'question', calls };
 		}
 		const [first] = calls;
 		if (first === undefined) return { kind: 'late', calls };
-		const ofRun = asked.filter(({ run }) => run === places.get(first.record.place!));
+		const ofRun = meant.filter(({ run }) => run === places.get(first.record.place!));
 		const isOne = calls.length === 1 && ofRun.length === 1;
-		return isOne ? { kind: 'result', calls, error: errorOf(item) } : { kind: 'lost', calls };
+		const error = errors.get(JSON.stringify(item.json));
+		return isOne ? { kind: 'result', calls, error } : { kind: 'lost', calls };
 	});
 }
 
@@ -227,28 +227,34 @@ function traceItems({ runData, nodes, name, isOwn }: Arrival, source: ISourceDat
 	const ends = [...runs.values()].filter(
 		(ref) => ref.node === name || firstRefs(sourcesOf(runData, ref)).length === 0,
 	);
+	/**
+	 * The errors of nodes, by the JSON of the items that they have passed: with *On Error: Continue* a node that fails passes
+	 * its input on, which may be the tool call.
+	 */
+	const errors = new Map(
+		[...runs.values()].flatMap((ref) => {
+			const run = ref.node === name ? undefined : runData[ref.node]?.[ref.run];
+			const passed = run?.error && itemsAt(runData, ref);
+			return (passed ?? []).map(({ json }) => [JSON.stringify(json), run?.error] as const);
+		}),
+	);
 	const itemsOf = (ref: ItemRef) =>
 		(itemsAt(runData, ref) ?? []).map((_each, item) => ({ ...ref, item }));
+	const itemOf = (ref: ItemRef) => `${runOf(ref)}/${ref.item}`;
 	/** The origins of all items that a run received, for the runs that have lost links. */
 	const ofRuns = new Map<Sources, readonly ItemRef[]>();
 
 	function originsOf(start: readonly ItemRef[]): readonly ItemRef[] {
-		const traced = walk(
-			start,
-			(ref) => `${runOf(ref)}/${ref.item}`,
-			(ref) => {
-				if (ref.node === name) return [];
-				const sources = sourcesOf(runData, ref);
-				const links = isReordering(nodes[ref.node])
-					? []
-					: linkedRefs(runData, sources, ref);
-				const linked = links.filter((link) => runs.has(runOf(link)));
-				if (linked.length > 0) return linked;
-				const known = ofRuns.get(sources) ?? originsOf(firstRefs(sources).flatMap(itemsOf));
-				ofRuns.set(sources, known);
-				return known;
-			},
-		);
+		const traced = walk(start, itemOf, (ref) => {
+			if (ref.node === name) return [];
+			const sources = sourcesOf(runData, ref);
+			const links = isReordering(nodes[ref.node]) ? [] : linkedRefs(runData, sources, ref);
+			const linked = links.filter((link) => runs.has(runOf(link)));
+			if (linked.length > 0) return linked;
+			const known = ofRuns.get(sources) ?? originsOf(firstRefs(sources).flatMap(itemsOf));
+			ofRuns.set(sources, known);
+			return known;
+		});
 		return [...traced.values()].filter((ref) => ref.node === name);
 	}
 
@@ -256,28 +262,10 @@ function traceItems({ runData, nodes, name, isOwn }: Arrival, source: ISourceDat
 		/** Whether a run of the trace is one of the node that called tools, and whether one is anything else. */
 		isCalled: ends.some((ref) => ref.node === name && isOwn(ref.output)),
 		isAsked: ends.some((ref) => ref.node !== name || !isOwn(ref.output)),
-		/**
-		 * The error of a node that an item has passed: with *On Error: Continue* a node that fails passes its input on, which may
-		 * be the tool call. Undefined if a later node has changed the item.
-		 */
-		errorOf: ({ json }: INodeExecutionData) => {
-			const text = JSON.stringify(json);
-			const isPassed = (ref: ItemRef) =>
-				itemsAt(runData, ref)?.some((each) => JSON.stringify(each.json) === text);
-			const passed = [...runs.values()].filter((ref) => ref.node !== name && isPassed(ref));
-			return passed.map(({ node, run }) => runData[node]?.[run]?.error).find(Boolean);
-		},
+		errors,
 		/** The items of the node that an item of the run was made from. */
 		originsOf: (item: number) => originsOf([toRef(source, item)]),
 	};
-}
-
-/** Number of items in the runs of all nodes that the node does not lead to. */
-function countItemsBefore({ runData, behind }: Arrival): number {
-	const before = Object.entries(runData).flatMap(([name, ran]) =>
-		behind.includes(name) ? [] : ran,
-	);
-	return before.flatMap(({ data }) => (data?.['main'] ?? []).flat()).length;
 }
 
 function isReordering({ type, disabled, parameters = {} }: Partial<INode> = {}): boolean {

@@ -102,11 +102,8 @@ export async function beginBatch(
 			if ('value' in fields) Object.assign(slot, fields.value);
 			else failSlots(context, [slot], fields.error);
 		}
-		checkDrawings(
-			context,
-			slots.some(({ toolOutputs = 0 }) => toolOutputs > 0),
-			isBounded,
-		);
+		const needsBranches = slots.some(({ toolOutputs = 0 }) => toolOutputs > 0);
+		checkDrawings(context, needsBranches, isBounded);
 		return { settings, slots };
 	} catch (error) {
 		if (returns.failures > 0) {

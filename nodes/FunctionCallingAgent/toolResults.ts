@@ -6,14 +6,7 @@ import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { hint } from '../shared/run/nodeContext';
-import {
-	arrivalOf,
-	countReturns,
-	envelopeOf,
-	matchItems,
-	toCallJson,
-	type Match,
-} from './matching';
+import { arrivalOf, countReturns, envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
 import {
 	beginBatch,
@@ -30,7 +23,7 @@ import { ENVELOPE } from './tools';
 const KEEP_LINKING =
 	'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), or set Run Tool Calls to One at a Time';
 
-const UNCHANGED = 'The result is the call itself: no node has changed it in the branch of';
+const SAME = 'The result is the arguments of the call: no node has changed them in the branch of';
 
 /**
  * Reads the input items of this run: applies the results among them, and begins a conversation for each question.
@@ -56,8 +49,9 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 		const { error: failure } = matches[item]!;
 		const error = failure && [{ json: { error: toErrorText(failure) } }];
 		const result = error ?? items.filter((_item, index) => isResult(matches[index]!));
-		const isCall = JSON.stringify(result[0]!.json) === JSON.stringify(toCallJson(call));
-		if (isCall) hint(context, `${UNCHANGED} ${call.record.name}`);
+		const json = withoutKeys(result[0]!.json, [ENVELOPE]);
+		const isSame = JSON.stringify(json) === JSON.stringify(call.record.arguments);
+		if (isSame) hint(context, `${SAME} ${call.record.name}`);
 		applyItems(call, result);
 	}
 

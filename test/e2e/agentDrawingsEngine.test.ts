@@ -715,7 +715,7 @@ describe('results', () => {
 	);
 
 	it(
-		'says that the result is the call itself where the node of a tool is disabled',
+		'says that the result is the arguments where the node of a tool is disabled',
 		async () => {
 			const { execution } = await agent.run({
 				tools: ['weather'],
@@ -724,7 +724,7 @@ describe('results', () => {
 				wires: BACK,
 			});
 			expect(hints(execution)).toContain(
-				'The result is the call itself: no node has changed it in the branch of weather',
+				'The result is the arguments of the call: no node has changed them in the branch of weather',
 			);
 		},
 		RUN_LIMIT_MS,
