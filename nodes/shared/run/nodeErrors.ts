@@ -102,7 +102,7 @@ function description(error: ServiceError, withDetails = true): string {
 	const texts = TEXTS.map(([name, , label]) => [label, details[name]]);
 	const labeled = [...Object.entries(subject), ...texts].filter(([, text]) => text);
 	const parts = [...sentencesOf(error), ...labeled.map(([label, text]) => `${label}: ${text}`)];
-	// n8n draws the images of a description.
+	// n8n reads a description as HTML.
 	return imagesAsLinksIn(parts.map((part) => part.replace(/\.$/, '')).join('. '));
 }
 
