@@ -456,7 +456,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 			'imagesAsLinksIn(message)',
 			'message',
 			'hostile/images',
-			'no image of',
+			'no image is in a hint',
 		],
 		[
 			'Nor in the description of an error',
