@@ -235,7 +235,7 @@ function readIdempotencyKey(
 	}
 	checkNotRounded(context, itemIndex, 'options.idempotencyKey', 'Idempotency Key');
 	// PostgreSQL takes no NUL character; half a surrogate pair comes back as U+FFFD. File names of macOS have é as two characters.
-	const key = Buffer.from(entered.replaceAll('\0', '')).toString().normalize();
+	const key = Buffer.from(entered.replaceAll('\0', '')).toString();
 	if (key !== '') return checkKey(key, 'Idempotency Key');
 	throw new InputError(
 		'Idempotency Key',

@@ -194,7 +194,7 @@ export function toConditions(values: ReturnType<typeof waitForm.read>): readonly
 	if (choice === undefined) return isUnfinished;
 	const [column, value, label] = choice;
 	if (value === '') throw emptyText(label);
-	return [...isUnfinished, [column, 'eq', checkKey(value, label).normalize()]];
+	return [...isUnfinished, [column, 'eq', checkKey(value, label)]];
 }
 
 /** Counts the open tasks at other hosts: after a change of the Base URL nobody would collect them. */

@@ -104,7 +104,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		[
 			'The sessionId never opens a key',
 			'nodes/shared/chat/identity.ts',
-			'chatsOf(context, item).get(key) ??',
+			'chatsOf(context, item).get(key.normalize()) ??',
 			'',
 			'hostile/visitor',
 		],
@@ -147,9 +147,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 		],
 		[
 			'An accent is one letter however it is written',
-			'nodes/shared/chat/identity.ts',
-			'entered.trim().normalize()',
-			'entered.trim()',
+			'nodes/shared/run/parameters.ts',
+			'return key.normalize()',
+			'return key',
 			'hostile/visitor',
 			'one conversation',
 		],

@@ -71,9 +71,9 @@ export function keyOf(
 	entered: string,
 	[label, ifEmpty]: readonly [label: string, ifEmpty: string],
 ): string {
-	const key = entered.trim().normalize();
+	const key = entered.trim();
 	if (key === '') throw new InputError(label, 'is empty', ifEmpty);
-	return chatsOf(context, item).get(key) ?? `key ${nameOf(checkKey(key, label).normalize())}`;
+	return chatsOf(context, item).get(key.normalize()) ?? `key ${nameOf(checkKey(key, label))}`;
 }
 
 /** Whether the visitor of the chat has sent this value, anywhere in a message: an expression may take it out of a text. */
