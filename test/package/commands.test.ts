@@ -59,6 +59,20 @@ test.each([
 	LIMIT_MS,
 );
 
+test.each([
+	['no file', [], 'npm run mutate -- FILE'],
+	['only a test', ['test/client/retry.test.ts'], 'npm run mutate -- FILE'],
+	['a file that does not exist', ['nodes/nowhere.ts:1-9'], 'nodes/nowhere.ts:1-9: no such file'],
+])(
+	'mutate with %s says how it is used',
+	(_case, args, problem) => {
+		const { status, said } = runScript('scripts/mutate.mjs', ...args);
+		expect(said).toContain(problem);
+		expect(status).toBe(2);
+	},
+	LIMIT_MS,
+);
+
 test(
 	'a picture that does not exist is an error that lists those that do',
 	() => {

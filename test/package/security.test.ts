@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { PROMISES } from '../hostile/promises';
-
 const ROOT = join(__dirname, '..', '..');
 const TEXT = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
 const CLASSES = [
@@ -51,20 +49,3 @@ test('every asset, every boundary and every class of STRIDE has a threat', () =>
 	expect(concerned.filter((id) => !ids.includes(id))).toStrictEqual([]);
 	expect([...new Set(THREATS.map(({ kind }) => kind))]).toStrictEqual(CLASSES);
 });
-
-test('every threat has promises that a mutant breaks, and names the tests that fail then', () => {
-	const names = THREATS.map(({ name }) => name!);
-	expect(Object.keys(PROMISES).toSorted()).toStrictEqual(names.toSorted());
-	const unnamed = THREATS.flatMap(({ name, tests }) =>
-		PROMISES[name!]!.filter(({ test }) => !testsIn(tests!).includes(`test/${test}.test.ts`)),
-	);
-	expect(unnamed).toStrictEqual([]);
-});
-
-test.each(Object.values(PROMISES).flat())(
-	'the mutant of "$promise" can be applied',
-	({ file, from, to }) => {
-		expect(readFileSync(join(ROOT, file), 'utf8').split(from)).toHaveLength(2);
-		expect(to).not.toBe(from);
-	},
-);
