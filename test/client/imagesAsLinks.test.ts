@@ -15,6 +15,7 @@ test.each([
 	['https://eu.cdn.example.com/a.png', true],
 	['https://cdn.example.com/a.png', false],
 	['https://evilcdn.example.com/a.png', false],
+	['https://evilfiles.example.com/a.png', false],
 	['https://example.net&sol;.cdn.example.com/a.png', false],
 	['https://eu.cdn.example.com/a.png?b&c', true],
 	['https://files.example.com.example.net/a.png', false],

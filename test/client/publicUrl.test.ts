@@ -63,6 +63,7 @@ test.each([
 	['ftp://example.com/a.png', 'Images: entry 1 is not a valid URL'],
 	['file:///etc/passwd', 'Images: entry 1 is not a valid URL'],
 	['javascript:alert(1)', 'Images: entry 1 is not a valid URL'],
+	['view-source:https://example.com/a.png', 'Images: entry 1 is not a valid URL'],
 	['example.com/a.png', 'Images: entry 1 is not a valid URL'],
 	['', 'Images: entry 1 is not a valid URL'],
 	['https://example.com\\@10.0.0.1/a.png', 'Images: entry 1 is not a valid URL'],
