@@ -227,7 +227,7 @@ function outcomeOf(slot: ConversationSlot): INodeExecutionData & { readonly outp
 /** A tool call in the output of an outcome. */
 function toOutput({ id, name, arguments: args, round, ...ended }: CallRecord) {
 	const { result: text, failed = false, durationMs = 0 } = ended;
-	const result = text === undefined ? null : (parseJson(text, true) ?? text);
+	const result = text === undefined ? null : (parseJson(text) ?? text);
 	return { id, name, arguments: args, result, failed, round, duration: durationMs / 1000 };
 }
 

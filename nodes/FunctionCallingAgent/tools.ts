@@ -127,7 +127,7 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		const problem = schemaProblem(parameters);
 		// The schema is not the person's: one must not stop all tools.
 		if (problem !== undefined)
-			hint(context, `The arguments of ${name} are checked in part only: ${problem}`);
+			hint(context, `The arguments of ${name} cannot be checked: ${problem}`);
 	}
 	const nodes = offered.map(({ name, metadata = {} }) => {
 		const { sourceNodeName: nodeName = name, isFromToolkit = false } = metadata;

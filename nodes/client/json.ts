@@ -30,72 +30,80 @@ export function fromJson<T>(json: JsonValue): T {
 	return json as unknown as T;
 }
 
-/** Maximum nesting of JSON from outside, far above any of the service: a host may fail to store thousands of levels. */
-const MAX_DEPTH = 200;
+/** Bounds of JSON from outside, far above any of the service. They are checked before the text is parsed. */
+export const MAX_JSON = { characters: 16 * 1024 * 1024, values: 200_000, depth: 100 } as const;
+
+const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
+/** The brackets of an object; those of a list differ in one bit. */
+const [OPEN, CLOSE, LIST_BIT] = [0x7b, 0x7d, 0x20];
+/** The fewest characters of a level: of a list, and of an object, `{"":}`. */
+const [LIST_CHARACTERS, OBJECT_CHARACTERS] = [2, 5];
 
 /**
- * Removes `__proto__` keys: they would change the prototype of an object that the value is copied to. Replaces what is nested
- * too deep by null. The rest is kept: it may be paid for.
+ * Which bound a JSON text exceeds, as the end of a sentence: `more than 200,000 values`; undefined if none. A short text of
+ * gzip may describe millions of values, which would take gigabytes. Reads each character at most once, and texts in it at the
+ * speed of `indexOf`.
  */
-function tidy(value: JsonValue | undefined, levels = MAX_DEPTH): void {
-	if (typeof value !== 'object' || value === null) return;
-	const list = value as JsonObject;
-	delete list['__proto__'];
-	for (const [name, each] of Object.entries(list))
-		if (levels > 1) tidy(each, levels - 1);
-		else if (typeof each === 'object') list[name] = null;
+export function exceededBound(text: string): string | undefined {
+	const { characters, values, depth } = MAX_JSON;
+	if (text.length <= depth * LIST_CHARACTERS || isFlat(text)) return undefined;
+	if (text.length > characters) return `more than ${characters / 1024 / 1024} MB of text`;
+	let found = 1;
+	let level = 0;
+	for (let at = 0; at < text.length; at++) {
+		const code = text.charCodeAt(at);
+		if (code === QUOTE) at = endOfText(text, at);
+		else if (code === COMMA) found++;
+		else if ((code | LIST_BIT) === CLOSE) level--;
+		else if ((code | LIST_BIT) === OPEN) {
+			if (++level > depth) return `more than ${depth} levels`;
+			if ((text.charCodeAt(at + 1) | LIST_BIT) !== CLOSE) found++;
+		}
+	}
+	return found > values ? `more than ${values.toLocaleString('en')} values` : undefined;
 }
 
-/**
- * Parses JSON; `undefined` if the text is not JSON. `__proto__` keys are dropped. What is nested more than 200 levels deep
- * becomes null. `JSON.parse` takes any depth, but not with a reviver.
- *
- * @param isExact Whether an integer that a number would round becomes its text.
- */
-export function parseJson(text: string, isExact = false): JsonValue | undefined {
+/** Whether a text, such as an event of a stream, is too short for its few lists to exceed a bound. */
+function isFlat(text: string): boolean {
+	let spare = MAX_JSON.depth * OBJECT_CHARACTERS - text.length;
+	for (let at = text.indexOf('['); at !== -1 && spare >= 0; at = text.indexOf('[', at + 1))
+		spare -= OBJECT_CHARACTERS - LIST_CHARACTERS;
+	return spare >= 0;
+}
+
+/** The index of the quote that ends a text of JSON; the length of all where none does. */
+function endOfText(json: string, start: number): number {
+	for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
+		let before = at - 1;
+		while (json.charCodeAt(before) === BACKSLASH) before--;
+		if ((at - before) % 2 === 1) return at;
+	}
+	return json.length;
+}
+
+/** Removes `__proto__` keys: they would change the prototype of an object that the value is copied to. */
+function withoutPrototypes(value: JsonValue | undefined): void {
+	if (typeof value !== 'object' || value === null) return;
+	delete (value as JsonObject)['__proto__'];
+	for (const each of Object.values(value)) withoutPrototypes(each);
+}
+
+/** Parses JSON; `undefined` if the text is not JSON, or exceeds a bound, see `exceededBound`. `__proto__` keys are dropped. */
+export function parseJson(text: string): JsonValue | undefined {
+	if (exceededBound(text) !== undefined) return undefined;
 	try {
-		const isLong = isExact && /\d{16}/.test(text);
-		const value = JSON.parse(isLong ? withQuotedIntegers(text) : text) as JsonValue;
-		// The key may occur literally or with escaped letters. A level takes two characters.
-		const isSuspect =
-			text.length > 2 * MAX_DEPTH || text.includes('__proto__') || text.includes('\\u00');
-		if (isSuspect) tidy(value);
+		const value = JSON.parse(text) as JsonValue;
+		// The key may occur literally or with escaped letters.
+		if (text.includes('__proto__') || text.includes('\\u00')) withoutPrototypes(value);
 		return value;
 	} catch {
 		return undefined;
 	}
 }
 
-/** The text of JSON whose integers that a number would round are texts. Reads each character once. */
-function withQuotedIntegers(json: string): string {
-	let isInText = false;
-	return json.replace(/"|\\.|-?\d[\d.eE+-]*/g, (token) => {
-		if (token === '"') isInText = !isInText;
-		const number = Number(token);
-		const isLost = /^-?\d{16,}$/.test(token) && isRounded(number) && String(number) !== token;
-		return isLost && !isInText ? `"${token}"` : token;
-	});
-}
-
-const isRounded = (value: unknown) => typeof value === 'number' && !Number.isSafeInteger(value);
-
-/**
- * Parses a response, or an event of one, that has to be a JSON object; `undefined` if it is anything else. A task or session
- * ID that is a number above 2^53 becomes its text, as the number would be rounded to another ID; so do all such numbers in
- * the results of tools.
- */
-export function parseBody(text: string): JsonObject | undefined {
-	const body = parseJsonObject(text);
-	const hasResults = body?.['extension'] !== undefined;
-	if (!hasResults && !isRounded(body?.['task_id']) && !isRounded(body?.['session_id']))
-		return body;
-	const { task_id, session_id, extension } = parseJsonObject(text, true) ?? {};
-	return withoutUndefined({ ...body, task_id, session_id, extension });
-}
-
 /** Parses a JSON object; `undefined` if the text is anything else. */
-export function parseJsonObject(text: string, isExact = false): JsonObject | undefined {
-	const value = parseJson(text, isExact);
+export function parseJsonObject(text: string): JsonObject | undefined {
+	const value = parseJson(text);
 	return isJsonObject(value) ? value : undefined;
 }
 

@@ -41,108 +41,79 @@ describe('the value of a reply', () => {
 		['a fence around it', `\`\`\`json\n${ADA_JSON}\n\`\`\``, ADA],
 		['a fence in the middle', `Here:\n\`\`\`json\n${ADA_JSON}\n\`\`\`\nDone.`, ADA],
 		['a fence that is not closed', `\`\`\`json\n${ADA_JSON}`, ADA],
-		['a fence, and a value outside of it', `From {"raw":1}:\n\`\`\`\n${ADA_JSON}\n\`\`\``, ADA],
-		[
-			'two fences with the same value',
-			`\`\`\`\n{"a":1}\n\`\`\`\n\`\`\`\n{"a": 1}\n\`\`\``,
-			{ a: 1 },
-		],
 		['a list at the top', 'The list: [1, {"a": [2]}]', [1, { a: [2] }]],
 		['a number', '42', 42],
 		['a number in a fence', '```\n42\n```', 42],
 		['a text with brackets', '"see {x"', 'see {x'],
 		['null', 'null', null],
-		['a citation beside it', `As [1] says: ${ADA_JSON} [2]`, ADA],
-		['brackets in prose beside it', `Of {name} [sic]: ${ADA_JSON}`, ADA],
-		['trailing commas', '{"a": [1, 2,], "b": 3,}', { a: [1, 2], b: 3 }],
-		['comments', '{"a": 1, // the "first" }\n/* ] */ "b": 2}', { a: 1, b: 2 }],
-		['single quotes', "Sure: {'a': 'it is \"b\" }'}", { a: 'it is "b" }' }],
-		['keys without quotes', '{a: 1, b: [true]}', { a: 1, b: [true] }],
-		['keys of another script', '{标题: "x", \n_2 : null}', { 标题: 'x', _2: null }],
-		['a comma before a comment', '{"a": [1, // one\n], /* all */}', { a: [1] }],
-		['an escaped quote', `{'a': 'it\\'s', "b": "it\\'s",}`, { a: "it's", b: "it's" }],
-		['what looks like it in a text', '{"a": "b: \'c\', // ,]",}', { a: "b: 'c', // ,]" }],
 		[
-			'nested quotes',
-			'{"a": "she said \\"[no]\\"", "b": "it\'s {"}',
-			{ a: 'she said "[no]"', b: "it's {" },
+			'brackets and quotes in a text',
+			'{"a": "she said \\"[no]\\" {"}',
+			{ a: 'she said "[no]" {' },
 		],
+		['a raw line break in a text', '{"a": "b\n\tc", \n"d": 1}', { a: 'b\n\tc', d: 1 }],
 		[
-			'a value twice, with its keys in another order',
-			'{"a": 1, "b": 2} or {"b": 2, "a": 1}',
-			{ a: 1, b: 2 },
+			'a raw NUL after an escaped quote',
+			'So: {"a\u0000": "\\"\u0000\\\\"}',
+			{ 'a\0': '"\0\\' },
 		],
+		['a raw line break in a list in a fence', '```\n["a\r\nb",\r\n1]\n```', ['a\r\nb', 1]],
+		['a line break of Unicode, which JSON allows', '{"a": "b\u2028c"}', { a: 'b\u2028c' }],
 		['code in a text', '{"a": "```js\\nx = {\\n```"}', { a: '```js\nx = {\n```' }],
 	])('%s', (_name, text, value) => {
 		expect(read(text)).toStrictEqual(value);
 	});
 
 	const INVALID = 'The reply is not valid JSON';
-	const SEVERAL = 'The reply has several JSON values';
-	test.each<[string, string | null, string]>([
-		['nothing', null, INVALID],
-		['white space', ' \n', INVALID],
-		['prose', 'I cannot do that.', INVALID],
-		['prose with brackets', 'Use {name} and [the list], see [1].', INVALID],
-		['two values', '{"a": 1} or {"a": 2}', SEVERAL],
-		['two fences', '```\n{"a":1}\n```\n```\n{"a":2}\n```', SEVERAL],
-		['values line by line', '{"a":1}\n{"a":2}\n{"a":3}', SEVERAL],
-		['more values than are looked for', '{"a":1} '.repeat(21), INVALID],
-		['a value that is cut off', '{"a": {"b": 1}, "c": [2', INVALID],
-		['a value before one that is cut off', '{"a": 1}\n{"b": [2', INVALID],
-		['a value after a bracket that does not fit', '[1, 2} {"a": 1}', INVALID],
-		['a value that is cut off in a text', '{"a": {"b": 1}, "c": "x', INVALID],
-		['a fence that is cut off', '```json\n[{"a": 1}, {"a"', INVALID],
-		['a list that is left out in part', '[1, 2, ...,]', INVALID],
-		['a comment in place of values', "{'a': 1, // ... and so on\n}", INVALID],
-		['a number that JSON does not have', '{"a": NaN}', INVALID],
-		['a value that is missing', '{"a": , "b": 1}', INVALID],
-		['a value that is missing before a comma', '{"a": [,]}', INVALID],
-		['two commas', '[1, /* two */ ,]', INVALID],
-		['words for a value', '{a: not known}', INVALID],
-		['an apostrophe in place of a value', "{it's: a}", INVALID],
-		['a backslash at the end', "{'a': 'b\\}", INVALID],
-		['brackets that do not fit', '{"a": [1, 2}]', INVALID],
-		['deep nesting', `${'['.repeat(201)}${']'.repeat(201)}`, INVALID],
-		['deep nesting without an end', '{"a":'.repeat(100_000), INVALID],
-	])('not %s', (_name, text, message) => {
-		expect(read(text)).toBe(message);
+	test.each<[string, string | null]>([
+		['nothing', null],
+		['white space', ' \n'],
+		['prose', 'I cannot do that.'],
+		['prose with brackets', 'Use {name} and [the list], see [1].'],
+		['two values', '{"a": 1} or {"a": 2}'],
+		['a value twice', '{"a": 1}\n{"a": 1}'],
+		['two fences', '```\n{"a":1}\n```\n```\n{"a":2}\n```'],
+		['a citation beside a value', `As [1] says: ${ADA_JSON}`],
+		['trailing commas', '{"a": [1, 2,], "b": 3,}'],
+		['comments', '{"a": 1} // { all }'],
+		['single quotes', "{'a': 1}"],
+		['keys without quotes', '{a: 1}'],
+		['a value that is cut off', '{"a": {"b": 1}, "c": [2'],
+		['a value before one that is cut off', '{"a": 1}\n{"b": [2'],
+		['a value before one that has just begun', 'Here: {"a": 1}, {'],
+		['a value that is cut off in a text', '{"a": {"b": 1}, "c": "x'],
+		['a value that is cut off in a raw line', '{"a": "b\n'],
+		['a fence that is cut off', '```json\n[{"a": 1}, {"a"'],
+		['a number that JSON does not have', '{"a": NaN}'],
+		['brackets that do not fit', '{"a": [1, 2}]'],
+		['raw line breaks between values', '[1\n2]'],
+	])('not %s', (_name, text) => {
+		expect(read(text)).toBe(INVALID);
 	});
 
-	test('the deepest value that is read has 200 levels', () => {
-		const text = `${'['.repeat(200)}${']'.repeat(200)}`;
-		expect(JSON.stringify(read(text))).toBe(text);
+	test('bounds are named', () => {
+		const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+		expect(JSON.stringify(read(`So: ${nested(100)}`))).toBe(nested(100));
+		expect(read(nested(101))).toBe('The reply has more than 100 levels');
+		expect(read('{"a":'.repeat(100_000))).toBe('The reply has more than 100 levels');
+		const list = (length: number) => JSON.stringify(Array(length).fill(0));
+		expect(read(`Here: ${list(199_999)}`)).toHaveLength(199_999);
+		expect(read(list(200_000))).toBe('The reply has more than 200,000 values');
+		const text = JSON.stringify('x'.repeat(16 * 2 ** 20));
+		expect(read(text)).toBe('The reply has more than 16 MB of text');
 	});
 
-	test.each<[string, unknown]>([
-		['{"id": 1234567890123456789, "n": 12}', { id: '1234567890123456789', n: 12 }],
-		['[-9007199254740993, 9007199254740991]', ['-9007199254740993', 9007199254740991]],
-		['Here: ```json\n{"id": 1234567890123456789}\n```', { id: '1234567890123456789' }],
-		['1234567890123456789', '1234567890123456789'],
-		['{"a": 1234567890123456789} or {"a": 1234567890123456788}', SEVERAL],
-		['{"id": 1234567890123456789,}', { id: '1234567890123456789' }],
-		['{"at": 1700000000000000000}', { at: 1_700_000_000_000_000_000 }],
-	])('an integer that a number would round is its text: %s', (text, value) => {
-		expect(read(text)).toStrictEqual(value);
-	});
-
-	test('a long value is read only if it is valid', () => {
-		const list = JSON.stringify(Array.from({ length: 30_000 }, (_, index) => index));
-		expect(read(`Here: ${list}`)).toHaveLength(30_000);
-		expect(read(list.replace(']', ',]'))).toBe(INVALID);
+	test('an integer with more digits than a number holds is that number', () => {
+		const value = { id: Number('1234567890123456789') };
+		expect(read('{"id": 1234567890123456789}')).toStrictEqual(value);
+		const schema = { type: 'object', properties: { id: { type: 'integer' } } };
+		expect(read('{"id": 1234567890123456789}', { ...ANY, schema })).toStrictEqual(value);
 	});
 });
 
 describe('a schema', () => {
-	test('an integer that becomes a text is checked as the integer', () => {
-		const schema = { type: 'object', properties: { id: { type: 'integer', minimum: 5 } } };
-		const id = '{"id": 1234567890123456789}';
-		expect(read(id, { ...ANY, schema })).toStrictEqual({ id: '1234567890123456789' });
-	});
-
 	test.each<[string, string, unknown]>([
 		['a value that matches', ADA_JSON, ADA],
-		['the one of several values that matches', `From {"raw": 1}: ${ADA_JSON}`, ADA],
 		['a value without an optional field', '{"name": "Ada"}', { name: 'Ada' }],
 		[
 			'a field of another type',
@@ -163,11 +134,6 @@ describe('a schema', () => {
 			'a list in place of an object',
 			`[${ADA_JSON}]`,
 			'The reply does not match the schema at #: Instance type "array" is invalid. Expected "object"',
-		],
-		[
-			'several values that match',
-			`${ADA_JSON} {"name":"Bob"}`,
-			'The reply has several JSON values',
 		],
 	])('%s', (_name, text, outcome) => {
 		expect(read(text, PERSON)).toStrictEqual(outcome);

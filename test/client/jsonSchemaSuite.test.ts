@@ -12,6 +12,8 @@ interface Group {
 }
 
 const SUITE = join(__dirname, '../fixtures/json-schema-suite');
+/** Why a schema of the suite is rejected. */
+const REASONS = ['Unresolved $ref', '$dynamicRef', '$schema', 'at #/enum'];
 /** The form takes objects only. */
 const asObject = (schema: JsonObject | boolean) =>
 	typeof schema === 'boolean' ? { allOf: [schema] } : schema;
@@ -25,7 +27,8 @@ function runDraft(draft: string, $schema: string) {
 		const groups = JSON.parse(readFileSync(join(SUITE, draft, file), 'utf8')) as Group[];
 		for (const { description: group, schema: sent, tests } of groups) {
 			const schema = { ...($schema !== '' && { $schema }), ...asObject(sent) };
-			const [reason] = /^[^:]*(?=: )|^\$\w+|^.*/.exec(schemaProblem(schema) ?? '')!;
+			const problem = schemaProblem(schema) ?? '';
+			const reason = REASONS.find((each) => problem.includes(each)) ?? problem;
 			for (const { description, data, valid } of tests) {
 				if (reason !== '') rejected.set(reason, (rejected.get(reason) ?? 0) + 1);
 				else if ((findMismatch(schema, data) === undefined) === valid) passed += 1;
@@ -37,19 +40,25 @@ function runDraft(draft: string, $schema: string) {
 }
 
 test.each([
-	['draft4', 'http://json-schema.org/draft-04/schema#', 597, [], { '$ref to nowhere': 21 }],
-	['draft7', 'http://json-schema.org/draft-07/schema#', 900, [], { '$ref to nowhere': 27 }],
+	[
+		'draft7',
+		'http://json-schema.org/draft-07/schema#',
+		898,
+		Array<RegExp>(2).fill(
+			/^ref\.json: \$ref prevents a sibling \$id from changing the base uri/,
+		),
+		{ 'Unresolved $ref': 27 },
+	],
 	[
 		'draft2020-12',
 		'',
-		1201,
+		1189,
 		[
 			// A format is checked: a person who defines one expects it.
 			...Array<RegExp>(15).fill(/^format\.json: .* is only an annotation by default$/),
 			/^ref\.json: order of evaluation: \$id and \$anchor and \$ref: data is valid/,
-			/^vocabulary\.json: .*no validation vocabulary: no validation/,
 		],
-		{ '$ref to nowhere': 48, $dynamicAnchor: 20, $dynamicRef: 7, 'at #/enum': 6 },
+		{ 'Unresolved $ref': 50, $dynamicRef: 33, $schema: 5, 'at #/enum': 6 },
 	],
 ])('%s: its required part', (draft, $schema, passed, failed, rejected) => {
 	expect(runDraft(draft, $schema)).toStrictEqual({

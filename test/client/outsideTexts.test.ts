@@ -2,10 +2,11 @@ import { ServiceError } from '../../nodes/client/errors';
 import { normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
 import { errorDetails } from '../../nodes/client/http/errorBody';
 import { excerpt } from '../../nodes/client/http/request';
-import { parseJson } from '../../nodes/client/json';
+import { exceededBound, MAX_JSON, parseJson, type JsonValue } from '../../nodes/client/json';
 import { runNode } from '../support/engine';
 import { events, json, startScriptedServer, type Script } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
+import { seededRandom } from '../support/seededRandom';
 
 const MEGABYTE = 1_000_000;
 const fill = (text: string, length = MEGABYTE) => text.repeat(Math.ceil(length / text.length));
@@ -45,38 +46,77 @@ test('slashes in the Base URL stay, but for those at its end', () => {
 	expect(normalizeBaseUrl(`${url}//`)).toBe(`${url}/v1`);
 });
 
-describe('the depth of JSON', () => {
+describe('the bounds of JSON', () => {
 	const nested = (levels: number, open = '[', close = ']') =>
 		`${fill(open, levels * open.length)}1${fill(close, levels * close.length)}`;
 
 	test.each([
 		['[', ']'],
 		['{"a":', '}'],
-	])('is 200 levels of %s', (open, close) => {
-		const cut = nested(200, open, close).replace('1', 'null');
-		const read = (levels: number) => JSON.stringify(parseJson(nested(levels, open, close)));
-		expect(read(200)).toBe(nested(200, open, close));
-		expect(read(201)).toBe(cut);
-		expect(read(2_000_000)).toBe(cut);
+		['[{"":', '}]'],
+	])('100 levels of %s', (open, close) => {
+		const levels = 100 / open.replace(/[^[{]/g, '').length;
+		const deepest = nested(levels, open, close);
+		expect(JSON.stringify(parseJson(deepest))).toBe(deepest);
+		expect(exceededBound(`[${deepest}]`)).toBe('more than 100 levels');
+		expect(parseJson(nested(2_000_000, open, close))).toBeUndefined();
 	});
 
 	test.each([
-		[fill('[', 500)],
-		[`${fill('\\', 500)}"${fill('[', 500)}`],
-		[fill('"[', 1_000)],
-		[fill('\\"[', 1_000)],
-	])('does not count brackets in texts (%#)', (text) => {
-		const value = { text, list: [text] };
-		expect(parseJson(JSON.stringify(value))).toStrictEqual(value);
+		['0', 199_999],
+		['{}', 199_999],
+		['{"a":[]}', 99_999],
+		['"\\\\",["\\"",0]', 49_999],
+	])('200,000 values such as %s', (value, most) => {
+		const list = (length: number) => `[${Array(length).fill(value).join(',')}]`;
+		expect(exceededBound(list(most))).toBeUndefined();
+		expect(exceededBound(list(most + 1))).toBe('more than 200,000 values');
+		expect(parseJson(list(most + 1))).toBeUndefined();
 	});
 
-	test('is counted after a text, too', () => {
-		const text = `["\\\\", "\\"", ${nested(300)}]`;
-		expect(JSON.stringify(parseJson(text))).toContain(nested(199).replace('1', 'null'));
+	test('16 MB of text', () => {
+		const text = JSON.stringify('x'.repeat(MAX_JSON.characters - 2));
+		expect(parseJson(text)).toHaveLength(MAX_JSON.characters - 2);
+		expect(exceededBound(`${text} `)).toBe('more than 16 MB of text');
+	});
+
+	test('count as an independent walk does, with any quotes and backslashes', () => {
+		const random = seededRandom(49);
+		const below = (limit: number) => Math.floor(random() * limit);
+		const pieces = ['"', '\\', '\\"', '[[[', '{', '}', ']', ',', ':', 'a', '\n', ''];
+		const text = () => Array.from({ length: below(6) }, () => pieces[below(12)]!).join('');
+		function value(depth: number): JsonValue {
+			const kind = below(depth > 0 ? 4 : 2);
+			if (kind < 2) return kind === 0 ? text() : below(1_000);
+			const parts = Array.from({ length: below(4) }, () => value(depth - 1));
+			return kind === 2 ? parts : Object.fromEntries(parts.map((part) => [text(), part]));
+		}
+		const size = (part: JsonValue | undefined): [values: number, levels: number] => {
+			if (typeof part !== 'object' || part === null) return [1, 0];
+			const sizes = Object.values(part).map(size);
+			const values = sizes.reduce((sum, [each]) => sum + each, 1);
+			return [values, 1 + Math.max(0, ...sizes.map(([, levels]) => levels))];
+		};
+		for (let round = 0; round < 50; round++) {
+			const part = value(6);
+			const [values, levels] = size(part);
+			const json = JSON.stringify(part);
+			// As many as fit, and one more.
+			const copies = Math.floor((MAX_JSON.values - 1) / values);
+			const rest = MAX_JSON.values - 1 - copies * values;
+			const all = [...Array<string>(copies).fill(json), ...Array<string>(rest).fill('0')];
+			expect(exceededBound(`[${all.join(',')}]`)).toBeUndefined();
+			expect(exceededBound(`[0,${all.join(',')}]`)).toBe('more than 200,000 values');
+			const outer = 100 - levels;
+			expect(exceededBound(fill('[', outer) + json + fill(']', outer))).toBeUndefined();
+			expect(exceededBound(fill('[', outer + 1) + json + fill(']', outer + 1))).toBe(
+				'more than 100 levels',
+			);
+		}
 	});
 
 	test.each([[fill('"')], [fill('\\')], [`"${fill('\\')}`], [`"${fill('\\"')}`], [fill('{')]])(
-		'takes linear time (%#)',
+		'take linear time (%#)',
 		(text) => {
 			expect(parseJson(text)).toBeUndefined();
 		},
@@ -151,15 +191,15 @@ test('an error message of 30 MB does not get into the execution', async () => {
 	expect(JSON.stringify(run).length).toBeLessThan(20_000);
 });
 
-test('a reply with a field nested two million levels deep comes out without its depths', async () => {
+test('a reply with a field nested two million levels deep is an error', async () => {
 	const depth = 2_000_000;
-	const { outputs } = await runChat((response) => {
+	const { error } = await runChat((response) => {
 		response.writeHead(200, { 'content-type': 'application/json' });
 		response.end(
 			`{"choices":[{"message":{"content":"Hi"}}],"x":${'['.repeat(depth)}${']'.repeat(depth)}}`,
 		);
 	}, NOT_STREAMED);
-	expect(outputs[0]![0]!.json).toMatchObject({ output: 'Hi' });
+	expect(error!.message).toMatch(/^The response /);
 });
 
 describe('a stream in answer to a request for a whole reply', () => {

@@ -17,7 +17,7 @@ import {
 	closeOpenCalls,
 	startConversation,
 } from '../../nodes/client/chat/conversation';
-import { readJsonReply, salvageJson, withJson } from '../../nodes/client/chat/jsonReply';
+import { readJsonReply, withJson } from '../../nodes/client/chat/jsonReply';
 import { askAssistant } from '../../nodes/client/chat/sendChat';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import {
@@ -81,7 +81,14 @@ import {
 	reportedError,
 	unexpectedResponse,
 } from '../../nodes/client/http/request';
-import { asJson, bounded, parseBody, parseJson, type JsonObject } from '../../nodes/client/json';
+import {
+	asJson,
+	bounded,
+	exceededBound,
+	parseJson,
+	parseJsonObject,
+	type JsonObject,
+} from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
 import { readChoice, readNumber } from '../../nodes/client/values';
 import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
@@ -461,12 +468,6 @@ export const READERS: readonly Reader[] = [
 			return [chunks.map((chunk) => decoder.feed(chunk)), decoder.end()];
 		};
 	}),
-	jsonRow('client/chat#salvageJson', (text) => () => salvageJson(`Here: ${text}`), 'after prose'),
-	jsonRow(
-		'client/chat#salvageJson',
-		(text) => () => salvageJson(`[${text},]`),
-		'with a trailing comma',
-	),
 	jsonRow(
 		'client/chat#findMismatch',
 		(text) => () => findMismatch({ type: 'object' }, parseJson(text) ?? text),
@@ -583,7 +584,7 @@ export const READERS: readonly Reader[] = [
 		(text) => async () => await readJsonObject(await answers(text)({} as never)),
 	),
 	jsonRow('client#parseJson', (text) => () => parseJson(text)),
-	jsonRow('client#parseBody', (text) => () => parseBody(text)),
+	row('client#exceededBound', (text) => () => exceededBound(text)),
 	row('client#bounded', (text) => {
 		const list = pieces(text, 16);
 		return () => bounded({ a: text, [text]: list, list: list.map(() => list) }, ['list']);
@@ -626,7 +627,10 @@ export const READERS: readonly Reader[] = [
 		},
 		'an error page',
 	),
-	jsonRow('client/video#unwrapped', (text) => () => unwrapped(parseBody(text) ?? {}, ['status'])),
+	jsonRow(
+		'client/video#unwrapped',
+		(text) => () => unwrapped(parseJsonObject(text) ?? {}, ['status']),
+	),
 	row('shared/chat#withChatStream', (text) => async () => {
 		await withChatStream(chat() as never, 0, true, (show) => {
 			pieces(text, 4).forEach(show!);

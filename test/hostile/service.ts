@@ -511,24 +511,12 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		),
 	},
 	{
-		title: 'a field of twenty thousand levels beside a large ID',
-		says: new RegExp(LARGE_ID),
-		act: replaced(
-			(fields) => ({ ...fields, session_id: 'id', usage: 'deep-value' }),
-			/"(?:deep-value|id)"/,
-			(marker) => (marker === '"id"' ? LARGE_ID : nested(20_000)),
-		),
-		count: 3,
-		skip: ({ node }) =>
-			/^(superAssistant|createVideo)$/.test(node) ? undefined : 'the output has no session',
-	},
-	{
-		title: 'a field of twenty thousand levels beside escaped letters',
+		title: 'a field of ninety levels beside escaped letters',
 		ends: 'well',
 		act: replaced(
 			(fields) => ({ ...fields, usage: 'deep-value', debug: 'escaped' }),
 			/"(?:deep-value|escaped)"/,
-			(marker) => (marker === '"escaped"' ? '"\\u005f\\u0000"' : nested(20_000)),
+			(marker) => (marker === '"escaped"' ? '"\\u005f\\u0000"' : nested(90)),
 		),
 		count: 3,
 	},

@@ -70,16 +70,16 @@ test('tools are declared, each with its node', async () => {
 });
 
 test.each([
-	['a pattern of Python', { pattern: '(?P<a>x)' }, 'pattern (?P<a>x) cannot be checked'],
+	['a pattern of Python', { pattern: '(?P<a>x)' }, 'Invalid regular expression: /(?P<a>x)/u'],
 	['a type that does not exist', { type: 'float' }, 'at #/properties/a/type: '],
-	['a $ref to nowhere', { $ref: 'other.json' }, '$ref to nowhere: other.json'],
+	['a $ref to nowhere', { $ref: 'other.json' }, 'Unresolved $ref "other.json"'],
 ])('a tool with %s is declared beside the others, with a hint', async (_name, a, problem) => {
 	const schema = { type: 'object', properties: { a, b: { type: 'string' } } };
 	const connected = [toolkit(offer('one', 'MCP', {}, schema), offer('two', 'MCP'))];
 	const { declarations } = await read(connected);
 	expect(declarations.map((declared) => declared.function.name)).toStrictEqual(['one', 'two']);
 	expect(hints).toStrictEqual([
-		expect.stringContaining(`The arguments of one are checked in part only: ${problem}`),
+		expect.stringContaining(`The arguments of one cannot be checked: ${problem}`),
 	]);
 	const called = toolCall('1', 'one', '{"a":"y"}');
 	expect(readToolCall(called, declarations)).toStrictEqual({ arguments: { a: 'y' } });

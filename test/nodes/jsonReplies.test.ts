@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { LONG_INTEGERS } from '../../nodes/client/chat/jsonReply';
 import { dataTables } from '../support/dataTables';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
@@ -52,6 +51,17 @@ const SCHEMA = {
 	additionalProperties: false,
 };
 
+/** Schemas that cannot be used, and why. */
+const UNUSABLE: readonly (readonly [IDataObject, string])[] = [
+	['{"$schema": "http://json-schema.org/draft-04/schema#"}', '$schema http'],
+	['{"items": {"$ref": "#/$defs/a"}}', 'Unresolved $ref "#/$defs/a"'],
+	['{"pattern": "(?i)a"}', 'Invalid regular expression: /(?i)a/u'],
+	['{"$ref": "#"}', 'it leads to itself'],
+].map(([jsonSchema, problem]) => [
+	{ responseFormat: 'schema', defineSchema: 'schema', jsonSchema },
+	`Response Format has a schema that cannot be used: ${problem!}`,
+]);
+
 /** Runs one of the three nodes with a question. */
 async function ask(node: string, parameters: IDataObject, more: Partial<RunOptions> = {}) {
 	return await runNode(node, {
@@ -79,11 +89,11 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 	});
 
 	test('the value of a JSON reply is found in prose', async () => {
-		replies = ['Sure: {"name": "Ada",}'];
+		replies = ['Sure:\n```json\n{"name": "Ada\nLovelace"}\n```\nMore?'];
 		const { outputs } = await ask(node, { responseFormat: 'json' });
 		expect(outputs[0]![0]!.json).toMatchObject({
-			output: 'Sure: {"name": "Ada",}',
-			json: { name: 'Ada' },
+			output: replies[0],
+			json: { name: 'Ada\nLovelace' },
 		});
 		expect(bodies()[0]).toMatchObject({ response_format: { type: 'json_object' } });
 		expect(bodies()[0]!.messages[0]!.content).toMatch(/^Who\?\n\nAnswer with JSON only/);
@@ -123,14 +133,46 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 	});
 
 	test.each([
-		['{"id": 1234567890123456789}', '1234567890123456789', [LONG_INTEGERS]],
-		['{"id": "1234567890123456789"}', '1234567890123456789', []],
-	])('the digits of %s are kept, and a hint says where', async (reply, id, said) => {
+		['two values', '{"id": 1} or {"id": 2}', 'is not valid JSON'],
+		['trailing commas', '{"id": 1,}', 'is not valid JSON'],
+		['a value that is cut off', '[{"id": 1}, {"id"', 'is not valid JSON'],
+		['too many levels', `${'['.repeat(101)}${']'.repeat(101)}`, 'has more than 100 levels'],
+	])('%s are repaired, or an error', async (_name, reply, problem) => {
+		replies = [reply, '{"id": 3}'];
+		const repaired = await ask(node, {
+			responseFormat: 'json',
+			options: { repairAttempts: 1 },
+		});
+		expect(repaired.outputs[0]![0]!.json).toMatchObject({ json: { id: 3 } });
+		expect(bodies()[1]!.messages.at(-1)!.content).toContain(`The reply ${problem}. `);
 		replies = [reply];
+		const { error } = await ask(node, { responseFormat: 'json' });
+		expect(error!.message).toBe(`The reply ${problem}`);
+	});
+
+	test('a reply that cannot be checked against its schema is no answer', async () => {
+		// Each level is checked twice as often as the one above.
+		const child = { properties: { child: { $ref: '#' } } };
+		const anyOf = ['x', 'y'].map((required) => ({ ...child, required: [required] }));
+		const jsonSchema = { anyOf: [...anyOf, { required: ['end'] }] };
+		replies = [`${'{"child":'.repeat(40)}{"end":1}${'}'.repeat(40)}`];
+		const form = { responseFormat: 'schema', defineSchema: 'schema', jsonSchema };
+		const { error } = await ask(node, form);
+		expect(error!.message).toBe(
+			'The reply could not be checked against the schema: it takes too many steps',
+		);
+		replies = ['{"end": 1}'];
+		const { outputs } = await ask(node, form);
+		expect(outputs[0]![0]!.json).toMatchObject({ json: { end: 1 } });
+	});
+
+	test('a long integer is the number that JavaScript reads, without a hint', async () => {
+		replies = ['{"id": 1234567890123456789}'];
 		const { outputs, run } = await ask(node, { responseFormat: 'json' });
-		expect(outputs[0]![0]!.json).toMatchObject({ json: { id } });
-		const { hints = [] } = run.data.resultData.runData['Tested']![0]!;
-		expect(hints.map(({ message }) => message)).toStrictEqual(said);
+		expect(outputs[0]![0]!.json).toMatchObject({
+			json: { id: Number('1234567890123456789') },
+		});
+		expect(run.data.resultData.runData['Tested']![0]!.hints ?? []).toStrictEqual([]);
 	});
 
 	test('an invalid reply is an item with the reply, where the node continues on errors', async () => {
@@ -166,7 +208,7 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		expect(error!.description).toContain('The service said: two');
 	});
 
-	test.each([
+	test.each<readonly [IDataObject, string]>([
 		[
 			{ responseFormat: 'schema' },
 			'Response Format is JSON by Schema, but no field is defined',
@@ -189,6 +231,7 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		],
 		[{ responseFormat: 'xml' }, 'Response Format is xml'],
 		[{ responseFormat: 'json', options: { repairAttempts: 6 } }, 'Repair Attempts is 6'],
+		...UNUSABLE,
 	])('%j is an error before the call', async (parameters, message) => {
 		const { error } = await ask(node, parameters);
 		expect(error!.message).toContain(message);

@@ -12,7 +12,14 @@ import {
 	unexpectedResponse,
 } from '../http/request';
 import { maskIn, NO_SECRETS } from '../http/secrets';
-import { asJson, fromJson, isJsonObject, objectOf, parseBody, type JsonObject } from '../json';
+import {
+	asJson,
+	fromJson,
+	isJsonObject,
+	objectOf,
+	parseJsonObject,
+	type JsonObject,
+} from '../json';
 import type { HttpPort, HttpResponse, Secrets } from '../ports';
 import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
 import { boundedFields, withReply } from './result';
@@ -109,7 +116,7 @@ async function readStream(
 	/** Adds events to the reply; returns whether the stream is complete. */
 	function apply(events: readonly EventSourceMessage[], isLast = false): boolean {
 		for (const { data, event } of events) {
-			const chunk = parseBody(data);
+			const chunk = parseJsonObject(data);
 			if (event === 'error' || errorIn(chunk ?? {})) {
 				if (isFinished(accumulator)) return true;
 				if (chunk?.['choices']) shown?.show(applyChunk(accumulator, chunk), true);

@@ -179,7 +179,7 @@ function toRecord(
 	const record = { id: call.id, name, arguments: text, round };
 	const done = { ...record, durationMs: 0 };
 	if (result !== undefined)
-		return { ...done, arguments: parseJsonObject(text, true) ?? text, result, failed: false };
+		return { ...done, arguments: parseJsonObject(text) ?? text, result, failed: false };
 	const read = readToolCall(call, tools);
 	return 'arguments' in read
 		? { ...record, ...read }

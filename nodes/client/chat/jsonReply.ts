@@ -1,8 +1,8 @@
 import { readResult } from '../concurrency';
 import { ServiceError } from '../errors';
-import { asJson, type JsonObject, type JsonValue, parseJson } from '../json';
-import { isBlank, oneLine } from '../values';
-import { addUsage, canonicalJson } from './conversation';
+import { asJson, exceededBound, parseJson, shorten, type JsonObject, type JsonValue } from '../json';
+import { isBlank } from '../values';
+import { addUsage } from './conversation';
 import { userMessage, withMore } from './messages';
 import { usageOf, withoutThought, withReply } from './result';
 import { splitCalls } from './toolCalls';
@@ -14,10 +14,6 @@ import { END_ADVICE, formOf, type Form } from './verdict';
 const JSON_MODE = { response_format: { type: 'json_object' } };
 const JSON_ONLY = 'Answer with JSON only, without any text around it.';
 const BY_SCHEMA = `${JSON_ONLY} Leave out a field that is not required if it has no value. The JSON must match this JSON Schema:`;
-
-/** What is said about a reply with integers that a number would round. */
-export const LONG_INTEGERS =
-	'An integer of the reply has more digits than a number can hold: it is a text, with all of them';
 
 /** What a JSON reply has to be. */
 export interface JsonFormat {
@@ -68,10 +64,8 @@ export function withJson(chat: Chat, format: JsonFormat | undefined, taker: Take
 }
 
 /**
- * The value of a reply in JSON mode: parsed, salvaged from prose around it, and validated. An integer that a number would
- * round is its text.
+ * The value of a reply in JSON mode, see `findJson`, checked against the schema.
  *
- * @param onHint Is told what there is to say about the value.
  * @returns Undefined for a text, and for a reply that asks for tool calls.
  * @throws ServiceError `protocol` if the reply is not the JSON that was asked for. `details.partial` has it.
  */
@@ -79,36 +73,23 @@ export function readJsonReply(
 	completion: ChatCompletion,
 	format: JsonFormat | undefined,
 	taker: Taker = 'reply',
-	onHint?: (hint: string) => void,
 ): JsonValue | undefined {
 	if (format === undefined) return undefined;
-	const { schema } = format;
-	const { message, finish_reason: reason } = completion.choices[0]!;
-	const { asked, ran } = splitCalls(message);
+	const { message: said, finish_reason: reason } = completion.choices[0]!;
+	const { asked, ran } = splitCalls(said);
 	const asks = asked.length > 0 || (reason === 'tool_calls' && ran.length > 0);
 	if (asks && taker !== 'assistant' && endOf(reason) === 'whole') return undefined;
 
-	const text = withoutThought(message.content ?? '');
-	const found = salvageJson(text);
-	const mismatch = (value: JsonValue) => schema && findMismatch(schema, value);
-	// The schema speaks of numbers, also where the output has a text.
-	const exact = /\d{16}/.test(text) ? salvageJson(text, true) : found;
-	const fitting = exact.filter((_value, index) => mismatch(found[index]!) === undefined);
-	const different = new Set(fitting.map(canonicalJson));
-	if (different.size === 1) {
-		if (canonicalJson(found) !== canonicalJson(exact)) onHint?.(LONG_INTEGERS);
-		return fitting[0]!;
-	}
-
+	const text = withoutThought(said.content ?? '').trim();
+	const bound = exceededBound(text);
+	const value = bound === undefined ? findJson(text) : undefined;
+	const unread = bound === undefined ? 'is not valid JSON' : `has ${bound}`;
 	const problem =
-		found.length === 0
-			? 'is not valid JSON'
-			: different.size > 1
-				? 'has several JSON values'
-				: `does not match the schema${oneLine(mismatch(found.at(-1)!)!).replace(/\.$/, '')}`;
+		value === undefined ? unread : format.schema && findMismatch(format.schema, value);
+	if (problem === undefined) return value;
 	const advice = isWhole(completion) ? 'describeFields' : END_ADVICE[endOf(reason)];
-	const details = { serviceMessage: text.trim() };
-	const error = new ServiceError('protocol', `The reply ${problem}`, advice, details);
+	const message = `The reply ${shorten(problem, 150).replace(/\.$/, '')}`;
+	const error = new ServiceError('protocol', message, advice, { serviceMessage: text });
 	throw withReply(error, asJson(completion));
 }
 
@@ -132,103 +113,31 @@ function withInstruction(
 	return withMore(messages, text);
 }
 
-/** The first line of a Markdown code fence, and the same at the end of the text before a value. */
-const CODE_FENCE = /^```[a-z]*[^\S\n]*\n/i;
-const AFTER_FENCE = /```\w*\s*$/;
-/** How many levels of brackets are read, see `parseJson`. */
-const MAX_DEPTH = 200;
-/** How many values are looked for in one text, and how long one may be that is not valid JSON. */
-const MAX_PARTS = 20;
-const MAX_LENIENT_CHARACTERS = 100_000;
-/** Brackets of prose: the mark of a citation `[1]` or of a task `[x]`. */
-const MARK = /^\[[\sx\d]*\]$/i;
-/** A comment in place of values that the model has left out. */
-const LEFT_OUT = /\/[/*]\s*(?:\.{3}|…)/;
-/** What JSON writes in another way: a text in quotes, a comment, a word that may be a key. Each is read once, also without its end. */
-const LENIENT =
-	/(["'])((?:(?!\1)[^\\]|\\[^])*)\1?|\/\/.*|\/\*[^]*?(?:\*\/|$)|([\p{L}_$][\p{L}\p{N}_$]*)(\s*:)?/gu;
-/** A comma after the last value, and what tells it from one without a value before it. */
-const COMMA = /"(?:[^"\\]|\\[^])*"|[[{:,]\s*,|,(?=\s*[}\]])/g;
+/** A Markdown code fence around the whole text. */
+const FENCE = /^```[a-z]*[^\S\n]*\n([^]*)```$/i;
 
 /**
- * The JSON values in a text that should have been one JSON value: the whole text; else those in code fences, or those
- * between prose. Valid JSON counts before what models write for it: with trailing commas, comments, single quotes and keys
- * without quotes. None if a bracket is not closed: what is cut off is never completed.
- *
- * @param isExact Whether an integer that a number would round becomes its text.
+ * The JSON value that a text is, without a Markdown fence around it; or else that from its first bracket to its last one, if
+ * none is opened behind it: what is cut off is never completed.
  */
-export function salvageJson(text: string, isExact = false): JsonValue[] {
-	const trimmed = text.trim();
-	const parts = bracketed(trimmed);
-	const [fence = ''] = trimmed.endsWith('```') ? (CODE_FENCE.exec(trimmed) ?? []) : [];
-	const whole = parseJson(fence === '' ? trimmed : trimmed.slice(fence.length, -3), isExact);
-	const isScalar = typeof whole !== 'object' || whole === null;
-	if (whole !== undefined && (isScalar || parts.length > 0)) return [whole];
-	if (parts.length > MAX_PARTS) return [];
-
-	const fenced = parts.filter(({ isFenced }) => isFenced);
-	const tried = fenced.length > 0 ? fenced : parts.filter((part) => !MARK.test(part.text));
-	const values = (read: typeof parseLenient) =>
-		tried.map(({ text: each }) => read(each, isExact)).filter((value) => value !== undefined);
-	const valid = values(parseJson);
-	return valid.length > 0 ? valid : values(parseLenient);
+function findJson(text: string): JsonValue | undefined {
+	const whole = readLoosely(FENCE.exec(text)?.[1] ?? text);
+	if (whole !== undefined) return whole;
+	const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));
+	const start = text.slice(0, end).search(/[[{]/);
+	return start === -1 || /[[{]/.test(text.slice(end))
+		? undefined
+		: readLoosely(text.slice(start, end + 1));
 }
 
-function parseLenient(text: string, isExact: boolean): JsonValue | undefined {
-	if (text.length > MAX_LENIENT_CHARACTERS || LEFT_OUT.test(text)) return undefined;
-	const quoted = text.replace(
-		LENIENT,
-		(token, quote?: string, inner?: string, word?: string, colon?: string) => {
-			if (quote !== undefined) return `"${inner!.replace(/\\[^]|"/g, inDoubleQuotes)}"`;
-			if (word === undefined) return ' ';
-			return colon === undefined ? token : `"${word}"${colon}`;
-		},
-	);
-	const strict = quoted.replace(COMMA, (token) => (token === ',' ? '' : token));
-	return parseJson(strict, isExact);
-}
-
-/** An escape, or a quote, as it stands in double quotes. */
-const inDoubleQuotes = (part: string) => ({ '"': '\\"', "\\'": "'" })[part] ?? part;
-
-/**
- * The pieces of a text from an opening bracket to the one that closes it; none if a bracket is not closed, closed by
- * another one, or nested too deep. Brackets in strings and comments do not count. Linear in the length of the text.
- */
-function bracketed(text: string) {
-	const parts: { readonly text: string; readonly isFenced: boolean }[] = [];
-	const closers: string[] = [];
-	let start = 0;
-	let quote = '';
-	/** The last character that is no white space. */
-	let before = '';
-	for (let at = 0; at < text.length; at++) {
-		const char = text.charAt(at);
-		if (quote !== '') {
-			if (char === '\\') at++;
-			else if (char === quote) quote = '';
-		} else if (char === '{' || char === '[') {
-			if (closers.length === 0) start = at;
-			closers.push(char === '{' ? '}' : ']');
-			if (closers.length > MAX_DEPTH) return [];
-		} else if (closers.length > 0) {
-			if (char === '"' || (char === "'" && '[{,:'.includes(before))) quote = char;
-			else if (char === '/') at = endOfComment(text, at);
-			else if ((char === '}' || char === ']') && closers.pop() !== char) return [];
-			if (closers.length === 0) {
-				const isFenced = AFTER_FENCE.test(text.slice(Math.max(0, start - 50), start));
-				parts.push({ text: text.slice(start, at + 1), isFenced });
-			}
-		}
-		if (char.trim() !== '') before = char;
-	}
-	return closers.length === 0 ? parts : [];
-}
-
-/** The index of the last character of a comment that begins here; the same index if none does. */
-function endOfComment(text: string, at: number): number {
-	const end = { '//': '\n', '/*': '*/' }[text.slice(at, at + 2)];
-	if (end === undefined) return at;
-	const found = text.indexOf(end, at + 2);
-	return found === -1 ? text.length : found + end.length - 1;
+/** Parses JSON, also with control characters in its texts, such as line breaks. */
+function readLoosely(json: string): JsonValue | undefined {
+	const value = parseJson(json);
+	if (value !== undefined) return value;
+	let isInText = false;
+	const escaped = json.replace(/\\[^]|["\p{Cc}]/gu, (token) => {
+		if (token === '"') isInText = !isInText;
+		return isInText && token < ' ' ? JSON.stringify(token).slice(1, -1) : token;
+	});
+	return parseJson(escaped);
 }

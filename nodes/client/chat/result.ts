@@ -66,7 +66,7 @@ export function toChatResult(
 	// With their results: they must not be run again (spec 2.4, 2.7).
 	const executed = ran.map(({ call: { id, function: called }, result }) => {
 		const { name, arguments: args } = called;
-		const read = parseJsonObject(args, true) ?? args;
+		const read = parseJsonObject(args) ?? args;
 		return withoutUndefined({ id, name, arguments: read, result });
 	});
 	const more = withoutUndefined({

@@ -105,8 +105,7 @@ export function callProblem(
  * Parses the arguments of a tool call and validates them against the schema of the tool (spec 2.3). Models sometimes
  * invent tools or break the schema, so a problem is a result, not an error, whatever the call looks like.
  *
- * @returns The arguments of a valid call, where an integer that a number would round is its text; or the problem to report
- *   to the model.
+ * @returns The arguments of a valid call, or the problem to report to the model.
  */
 export function readToolCall(
 	{ function: called }: ToolCall,
@@ -117,10 +116,9 @@ export function readToolCall(
 	const problem = callProblem(called, names);
 	if (problem !== undefined) return { problem };
 	const { parameters = {} } = declared[names.indexOf(called.name)]!;
-	const mismatch = findMismatch(parameters, parseJsonObject(called.arguments)!);
-	return mismatch === undefined
-		? { arguments: parseJsonObject(called.arguments, true)! }
-		: { problem: `The arguments do not match the schema of the tool${mismatch}` };
+	const args = parseJsonObject(called.arguments)!;
+	const mismatch = findMismatch(parameters, args, 'do not match the schema of the tool');
+	return mismatch === undefined ? { arguments: args } : { problem: `The arguments ${mismatch}` };
 }
 
 /** Adds a result to each call that has none, which says why: the service takes no call without a result (spec 4). */

@@ -1,5 +1,5 @@
 import { type ErrorDetails, ServiceError } from '../errors';
-import { type JsonObject, parseBody, parseJson, shorten } from '../json';
+import { type JsonObject, parseJson, parseJsonObject, shorten } from '../json';
 import type { HttpPort, HttpRequest, HttpResponse } from '../ports';
 import { errorDetails, errorIn } from './errorBody';
 import { statusError, transportError, type Endpoint } from './failures';
@@ -37,7 +37,7 @@ export async function send(
 export async function readJsonObject(response: HttpResponse): Promise<JsonObject> {
 	const { secrets = NO_SECRETS } = response;
 	const sent = await readText(response.body);
-	const body = parseBody(sent);
+	const body = parseJsonObject(sent);
 	if (body !== undefined) return maskIn(body, secrets, errorIn(body) ? undefined : 'body');
 	const text = secrets.mask(sent);
 	if (!text.trimStart().startsWith('{')) throw unexpectedResponse(text);

@@ -64,9 +64,7 @@ export async function finishReply(
 	const form = formOf(reply, node);
 	const partly = PARTLY[form];
 	if (partly !== undefined) hint(context, partly);
-	const json = readJsonReply(reply, format, node, (said) => {
-		hint(context, said);
-	});
+	const json = readJsonReply(reply, format, node);
 	const { baseUrl: base, isKnown } = await n8nService(context);
 	const shown = { json, details: output === 'detailed', taker: node, base };
 	// A model has not written them.
