@@ -1,5 +1,5 @@
 /* eslint-disable no-control-regex -- signatures contain control characters */
-// cspell:ignore cxms ftyp ftypqt mdat msvideo openxmlformats officedocument presentationml spreadsheetml wordprocessingml
+// cspell:ignore cxms ftyp ftypqt mdat msvideo
 
 /**
  * Media types with their file extensions, the usual one first, and, where the first bytes tell the type, its signature (one
@@ -42,13 +42,6 @@ export const FILE_TYPES: readonly (readonly [
 	['application/pdf', 'pdf', /^%PDF-/],
 	['application/zip', 'zip', /^PK\x03\x04/],
 	['application/gzip', 'gz', /^\x1f\x8b\x08/],
-	// Office documents are ZIP archives, or older containers.
-	['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
-	['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
-	['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'pptx'],
-	['application/msword', 'doc'],
-	['application/vnd.ms-excel', 'xls'],
-	['application/vnd.ms-powerpoint', 'ppt'],
 	['text/html', 'html', /^\s*<(!doctype html|html|head|body)\b/i],
 	['application/json', 'json', /^\s*[{[]/],
 	['application/xml', 'xml', /^\s*<[?!\w]/],

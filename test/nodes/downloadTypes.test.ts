@@ -196,10 +196,10 @@ describe('links of a reply', () => {
 		]);
 	});
 
-	test('office documents, archives and more containers are files; source code and pages are not', async () => {
+	test('archives and documents with a known extension are files; office files, source code and pages are not', async () => {
 		file = { type: 'application/octet-stream', body: sampleFile('application/zip') };
-		const names = ['a.docx', 'a.XLSX', 'a.pptx', 'a.zip'];
-		const others = ['main.ts', 'index.html', 'feed.xml', 'page'];
+		const names = ['a.zip', 'b.ZIP'];
+		const others = ['a.docx', 'a.XLSX', 'a.ppt', 'main.ts', 'index.html', 'feed.xml', 'page'];
 		content = [...names, ...others].map((name) => `${server.url}/files/${name}`).join(' ');
 		expect(
 			(await fetchMedia()).map((entry) => [entry['kind'], entry['fileName']]),

@@ -501,7 +501,6 @@ describe('Download Media', () => {
 		['photo.jpg', 'image/jpeg', MP4, 'an image, but video/mp4'],
 		['song.mp3', 'text/plain', 'Forbidden', 'an audio file, but text/plain: Forbidden'],
 		['report.pdf', 'text/html', PAGE, 'the file, but text/html: '],
-		['report.docx', 'application/json', EXPIRED, 'the file, but application/json: '],
 		['all.zip', 'text/plain', 'Forbidden', 'the file, but text/plain: Forbidden'],
 		['all.zip', 'application/zip', '', 'the file, but an empty body'],
 		['table.csv', 'application/json', EXPIRED, 'the file, but application/json: '],
