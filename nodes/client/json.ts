@@ -33,9 +33,8 @@ export function fromJson<T>(json: JsonValue): T {
 /** Bounds of JSON from outside, far above any of the service. They are checked before the text is parsed. */
 export const MAX_JSON = { characters: 16 * 1024 * 1024, values: 200_000, depth: 100 } as const;
 
-const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
-/** The brackets of an object; those of a list differ in one bit. */
-const [OPEN, CLOSE, LIST_BIT] = [0x7b, 0x7d, 0x20];
+/** The brackets are those of an object; those of a list differ in one bit. */
+const [QUOTE, COMMA, BACKSLASH, OPEN, CLOSE, LIST_BIT] = [0x22, 0x2c, 0x5c, 0x7b, 0x7d, 0x20];
 /** The fewest characters of a level: of a list, and of an object, `{"":}`. */
 const [LIST_CHARACTERS, OBJECT_CHARACTERS] = [2, 5];
 
@@ -81,21 +80,17 @@ function endOfText(json: string, start: number): number {
 	return json.length;
 }
 
-/** Removes `__proto__` keys: they would change the prototype of an object that the value is copied to. */
-function withoutPrototypes(value: JsonValue | undefined): void {
-	if (typeof value !== 'object' || value === null) return;
-	delete (value as JsonObject)['__proto__'];
-	for (const each of Object.values(value)) withoutPrototypes(each);
-}
+/** Drops `__proto__` keys: they would change the prototype of an object that the value is copied to. */
+const withoutPrototypes = (key: string, value: JsonValue) =>
+	key === '__proto__' ? undefined : value;
 
 /** Parses JSON; `undefined` if the text is not JSON, or exceeds a bound, see `exceededBound`. `__proto__` keys are dropped. */
 export function parseJson(text: string): JsonValue | undefined {
 	if (exceededBound(text) !== undefined) return undefined;
 	try {
-		const value = JSON.parse(text) as JsonValue;
 		// The key may occur literally or with escaped letters.
-		if (text.includes('__proto__') || text.includes('\\u00')) withoutPrototypes(value);
-		return value;
+		const isSuspect = text.includes('__proto__') || text.includes('\\u00');
+		return JSON.parse(text, isSuspect ? withoutPrototypes : undefined) as JsonValue;
 	} catch {
 		return undefined;
 	}
