@@ -170,7 +170,7 @@ test('an integer of an argument that a number rounds reaches the tool as JavaScr
 });
 
 test.each([
-	['get weather!', 'Use get_weather'],
+	['get weather!', 'Use letters, digits, _ and -, at most 64 characters'],
 	['__init__', undefined],
 	['!!!', 'Use letters, digits, _ and -, at most 64 characters'],
 ])('the hint for the tool name %j is %j', (name, hint) => {

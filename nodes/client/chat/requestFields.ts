@@ -19,6 +19,7 @@ const SCHEMA_HINT =
 /** Keywords under which a schema may declare more properties. */
 const COMBINING = ['allOf', 'anyOf', 'oneOf', 'if', '$ref', 'patternProperties'];
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const NAME_HINT = 'Use letters, digits, _ and -, at most 64 characters';
 
 /**
  * Reads additional request fields, entered as JSON: for fields that the form does not have.
@@ -78,7 +79,7 @@ export function checkTools(
 		const isTool = type === 'function' && isJsonObject(declared);
 		rejectMistakes(`${label}: entry ${index + 1}`, [
 			[!isTool, 'is not a tool declaration', TOOL_HINT],
-			[!NAME.test(called), 'has no valid name', nameHint(called)],
+			[!NAME.test(called), 'has no valid name', NAME_HINT],
 			[names.has(called), `repeats the name ${called}`, 'Give each tool a unique name'],
 			[typeof description !== 'string', 'has a description that is not a text', TOOL_HINT],
 			[!schema, `(${called}) has parameters that are not an object schema`, SCHEMA_HINT],
@@ -97,11 +98,6 @@ function shapeProblem(schema: JsonObject): string | undefined {
 	if (COMBINING.some((keyword) => Object.hasOwn(schema, keyword))) return undefined;
 	const unknown = required.map(shown).find((name) => !Object.hasOwn(properties, name));
 	return unknown === undefined ? unknown : `required: ${oneLine(unknown)} is not in properties`;
-}
-
-function nameHint(name: string): string {
-	const valid = (name.match(/[A-Za-z0-9-]+/g) ?? []).join('_').slice(0, 64);
-	return valid === '' ? 'Use letters, digits, _ and -, at most 64 characters' : `Use ${valid}`;
 }
 
 /**
