@@ -8,6 +8,7 @@ const A = (schema: JsonObject, more: JsonObject = {}): JsonObject => ({
 });
 const $defs = { name: { type: 'string' }, size: { type: 'integer' } };
 const DRAFT_7 = { $schema: 'http://json-schema.org/draft-07/schema#' };
+const DRAFT_2019 = { $schema: 'https://json-schema.org/draft/2019-09/schema' };
 const FILLER = 'x'.repeat(10_001);
 /** A tree: a schema that leads to itself through its properties. */
 const TREE = {
@@ -30,6 +31,12 @@ test.each<[name: string, schema: JsonObject, matching: JsonValue, other: JsonVal
 		A({ $ref: '#/$defs/name', maxLength: 1 }, { $defs }),
 		{ a: 'x' },
 		{ a: 1 },
+	],
+	[
+		'$recursiveRef in draft 2019-09',
+		A({ type: 'string' }, { ...DRAFT_2019, additionalProperties: { $recursiveRef: '#' } }),
+		{ a: 'x', b: { a: 'y' } },
+		{ a: 'x', b: { a: 1 } },
 	],
 	['a recursive schema', TREE, tree({ a: [] }), tree({})],
 	[
