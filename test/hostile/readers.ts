@@ -734,6 +734,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/http#isPrivateAddress',
 		'client/http#bodyError',
 		'client/http#errorIn',
+		'client/http#messageOf',
 		'client/http#readBytes',
 		'client/http#send',
 		'client#parseJsonObject',

@@ -4,8 +4,9 @@ import { isJsonObject, objectOf, withoutUndefined, type JsonObject, type JsonVal
 /** Names that services give to the parts of an error, the first that is there. */
 const NAMES = {
 	message: [
-		...['message', 'Message', 'msg', 'error_msg', 'status_msg', 'error_message'],
-		...['errorMessage', 'error_description', 'detail', 'reason'],
+		...['error_message', 'message', 'Message', 'msg', 'error_msg', 'err_msg', 'errorMessage'],
+		...['error_description', 'status_msg', 'status_message', 'fail_reason', 'failure_reason'],
+		...['failed_reason', 'detail', 'reason'],
 	],
 	type: ['type', 'Type'],
 	code: ['code', 'Code', 'error_code', 'errorCode', 'status_code', 'http_code'],
@@ -44,6 +45,16 @@ function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefine
 		if (typeof value === 'string' && value.trim() !== '') return value;
 	}
 	return undefined;
+}
+
+/**
+ * The words of an error, or of a failed task: those of an `error` within it, else the first text under a name that services
+ * give to them, else `error` as a text; undefined if it has none.
+ */
+export function messageOf(fields: JsonObject): string | undefined {
+	const { error } = fields;
+	const inner = isJsonObject(error) ? messageOf(error) : undefined;
+	return inner ?? partOf(fields, 'message') ?? (isText(error) ? String(error) : undefined);
 }
 
 /**
@@ -93,7 +104,7 @@ export function errorDetails(value: unknown): ErrorDetails {
 		status:
 			named.find((code) => code >= 400 && code < 600) ??
 			STATUSES_BY_TYPE.find(([pattern]) => pattern.test(words))?.[1],
-		serviceMessage: partOf(error, 'message'),
+		serviceMessage: messageOf(error),
 		// Other services have a code in its place.
 		serviceType: partOf(error, 'type') ?? (isServiceForm ? undefined : partOf(error, 'code')),
 		traceId: partOf(body, 'trace') ?? partOf(error, 'trace'),
