@@ -69,6 +69,8 @@ export interface ErrorDetails {
 	readonly isServiceForm?: boolean;
 	/** Error type of the service (`error.type`, spec 7). */
 	readonly serviceType?: string;
+	/** Code of the error, where the service gives one beside the type. */
+	readonly serviceCode?: string;
 	/** `trace_id`: identifies the request for the support of the service (spec 2.6). */
 	readonly traceId?: string;
 	/** Delay requested by the `Retry-After` header. */
@@ -91,6 +93,7 @@ function plain(text: string | undefined, max: number): string | undefined {
 export type AdviceCode =
 	// The address, the key, the account.
 	| 'checkAddress'
+	| 'checkAddressOrCode'
 	| 'checkHostAndPort'
 	| 'checkDns'
 	| 'checkCertificate'
@@ -115,13 +118,14 @@ export type AdviceCode =
 	| 'continueSession'
 	| 'shortenReply'
 	| 'shortenConversation'
+	| 'askAgain'
 	| 'describeFields'
 	// The same again.
 	| 'tryLater'
 	| 'tryLaterOrContact'
 	| 'slowDown'
 	| 'raiseTimeout'
-	| 'startOver'
+	| 'tasksContinue'
 	| 'checkTask'
 	| 'findTruncatingProxy'
 	| 'findChangingProxy'
@@ -151,6 +155,7 @@ export class ServiceError extends Error {
 			...details,
 			serviceMessage: plain(details.serviceMessage, 2_000),
 			serviceType: plain(details.serviceType, 200),
+			serviceCode: plain(details.serviceCode, 200),
 			traceId: plain(details.traceId, 200),
 		});
 	}

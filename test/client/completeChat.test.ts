@@ -396,7 +396,7 @@ describe('error statuses (spec 7.1)', () => {
 		[401, 'The service rejected the API key', false],
 		[402, 'There is no application with this app code', false],
 		[403, 'The API key has no access to this application', false],
-		[404, 'The service was not found at this address', false],
+		[404, 'Not found: the address, or what the request names', false],
 		[406, 'Insufficient credit', false],
 		[409, 'Content moderation rejected the request', false],
 		[418, 'The service rejected the request', false],

@@ -6,7 +6,7 @@ import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { readToolCall } from '../../nodes/client/chat/toolCalls';
 import { parseJson } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
-import { createVideo } from '../../nodes/client/video/tasks';
+import { createVideo, queryTask } from '../../nodes/client/video/tasks';
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, 'a');
 
@@ -57,7 +57,27 @@ test('a body without an end is rejected', async () => {
 	const messages = [{ role: 'user', content: 'Hi' } as const];
 	await expect(
 		completeChat(http, { messages }, { stream: false, idleTimeoutMs: 1_000 }),
-	).rejects.toMatchObject({ message: 'The response is too large' });
+	).rejects.toMatchObject({ message: 'The response has more than 16 MB of text' });
+});
+
+test.each([
+	['more than 200000 values', `{"choices":[${'{},'.repeat(200_000)}{}]}`],
+	['more than 100 levels', `{"choices":${'['.repeat(101)}${']'.repeat(101)}}`],
+	['more than 16 MB of text', `{"choices":["${'x'.repeat(17 * 1024 * 1024)}"]}`],
+])('a body with %s is rejected, and the error says so', async (bound, text) => {
+	const http: HttpPort = () =>
+		Promise.resolve({ status: 200, headers: {}, body: Readable.from([Buffer.from(text)]) });
+	const message = `The response has ${bound}`;
+	const unread = { message, details: { outcomeUnknown: true } };
+	const messages = [{ role: 'user', content: 'Hi' } as const];
+	const options = { stream: false, idleTimeoutMs: 1_000 };
+	await expect(completeChat(http, { messages }, options)).rejects.toMatchObject(unread);
+	await expect(queryTask(http, 'a', 1_000)).rejects.toMatchObject(unread);
+	const created = createVideo(http, { model: 'video-m1', prompt: 'A lake' }, 1_000);
+	await expect(created).rejects.toMatchObject({
+		...unread,
+		message: `${message}; the task may have been created`,
+	});
 });
 
 describe('a response to a paid request', () => {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../nodes/client/errors';
 import { normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
-import { errorDetails } from '../../nodes/client/http/errorBody';
+import { errorDetails, errorIn, messageOf } from '../../nodes/client/http/errorBody';
 import { excerpt } from '../../nodes/client/http/request';
 import { exceededBound, MAX_JSON, parseJson, type JsonValue } from '../../nodes/client/json';
 import { runNode } from '../support/engine';
@@ -167,6 +167,67 @@ describe('texts of the service in an error', () => {
 	});
 });
 
+describe('the words of an error', () => {
+	const loc = ['body', 'messages', 0, 'role'];
+	test.each([
+		[{ message: 'a' }, 'a'],
+		[{ error_message: 'a', message: 'b' }, 'a'],
+		[{ error: { message: 'a' }, message: 'Bad Request' }, 'a'],
+		[{ error: 'Bad Request', message: ['a', 'b'] }, 'a; b'],
+		[{ error: 'a' }, 'a'],
+		[{ detail: [{ loc, msg: 'field required' }] }, 'body.messages.0.role: field required'],
+		[{ detail: [{ loc: ['query'], msg: 'a' }, { msg: 'b' }] }, 'query: a; b'],
+		[{ message: 'Provider error', metadata: { raw: 'upstream' } }, 'Provider error: upstream'],
+		[{ message: 'a', metadata: { raw: { error: 'b' } } }, 'a: {"error":"b"}'],
+		[{ metadata: { raw: 'upstream' } }, 'upstream'],
+		[{ fail_reason: 'a' }, 'a'],
+		[{ message: ' ', code: 'x' }, undefined],
+		[{ message: { text: 'a' } }, undefined],
+		[{}, undefined],
+	])('%j: %j', (fields, words) => {
+		expect(messageOf(fields)).toBe(words);
+	});
+});
+
+describe('a body reports an error', () => {
+	const WORDS = { message: 'no' };
+	const CHOICES = [{ index: 0, delta: { content: 'Hi' } }];
+	test.each([
+		[{ error: WORDS }],
+		[{ error: 'no' }],
+		[{ error: true, ...WORDS }],
+		[{ error: WORDS, choices: CHOICES }],
+		[{ choices: [{ error: WORDS, delta: {} }] }],
+		[{ code: 1102, ...WORDS, data: null }],
+		[{ code: 'busy', ...WORDS, choices: [] }],
+		[{ error_code: 17, error_msg: 'no' }],
+		[{ base_resp: { status_code: 1008, status_msg: 'no' }, choices: null }],
+		[{ success: false, msg: 'no' }],
+		[{ object: 'error', ...WORDS, code: null }],
+	])('%j', (body) => {
+		expect(messageOf(errorIn(body)!)).toBe('no');
+	});
+
+	test.each([
+		[{ message: 'queued' }],
+		[{ detail: 'warming up' }],
+		[{ detail: [{ loc: ['body'], msg: 'no' }] }],
+		[{ reason: 'no', usage: {} }],
+		[{ code: 0, ...WORDS }],
+		[{ code: 200, ...WORDS }],
+		[{ code: 'Success', ...WORDS }],
+		[{ code: 'busy' }],
+		[{ code: 'busy', ...WORDS, choices: CHOICES }],
+		[{ error: '', choices: CHOICES }],
+		[{ error: false, ...WORDS }],
+		[{ error: {}, ...WORDS }],
+		[{ base_resp: { status_code: 0, status_msg: 'success' } }],
+		[{ extension: { type: 'tool_start', data: WORDS } }],
+	])('not: %j', (body) => {
+		expect(errorIn(body)).toBeUndefined();
+	});
+});
+
 async function runChat(script: Script, parameters = {}) {
 	const server = await startScriptedServer(script);
 	try {
@@ -191,7 +252,7 @@ test('an error message of 30 MB does not get into the execution', async () => {
 	expect(JSON.stringify(run).length).toBeLessThan(20_000);
 });
 
-test('a reply with a field nested two million levels deep is an error', async () => {
+test('a reply with a field nested two million levels deep is an error that names the bound', async () => {
 	const depth = 2_000_000;
 	const { error } = await runChat((response) => {
 		response.writeHead(200, { 'content-type': 'application/json' });
@@ -199,7 +260,7 @@ test('a reply with a field nested two million levels deep is an error', async ()
 			`{"choices":[{"message":{"content":"Hi"}}],"x":${'['.repeat(depth)}${']'.repeat(depth)}}`,
 		);
 	}, NOT_STREAMED);
-	expect(error!.message).toMatch(/^The response /);
+	expect(error?.message).toBe('The response has more than 100 levels');
 });
 
 describe('a stream in answer to a request for a whole reply', () => {

@@ -1,3 +1,4 @@
+import { FAILURE } from '../support/failureTexts';
 import { ServiceError } from '../../nodes/client/errors';
 import { sentencesOf } from '../../nodes/shared/run/advice';
 import {
@@ -80,6 +81,81 @@ test.each([
 ])('%i, not in the specification: retryable %s, outcomeUnknown %s', (status, ...flags) => {
 	const { retryable, outcomeUnknown } = statusError('chat', status).details;
 	expect([retryable, outcomeUnknown]).toStrictEqual(flags);
+});
+
+describe('what an error means', () => {
+	const LIMITED = { message: FAILURE.tooMany, retryable: true, outcomeUnknown: false };
+	const BROKEN = { message: FAILURE.proxy, retryable: true, outcomeUnknown: true };
+	const BUSY = { ...BROKEN, message: FAILURE.unavailable };
+	const final = (message: string) => ({ message, retryable: false, outcomeUnknown: false });
+	const CREDIT = final(FAILURE.noCredit);
+	const MODEL = final('The service does not know this model');
+	const ALL = ['chat', 'model', 'video'] as const;
+
+	test.each([
+		[429, 'exceeded the rate quota, retry in 10 s', LIMITED],
+		[429, 'Insufficient balance', LIMITED],
+		[503, 'upstream billing timeout', BUSY],
+		[503, 'The model does not exist', BUSY],
+		[502, 'content-filter sidecar restarting', BROKEN],
+		[500, 'model not found in cache, warming up', BROKEN],
+		[504, 'invalid token', BROKEN],
+		[401, 'no credit left', final(FAILURE.badKey)],
+		[406, 'the model does not exist', CREDIT],
+		[404, 'Model m1 does not exist', final(FAILURE.notFound)],
+		[418, 'Insufficient balance', final('The service rejected the request')],
+	])('words do not change the status %i: %s', (status, serviceMessage, expected) => {
+		for (const endpoint of ALL) {
+			const { message, details } = statusError(endpoint, status, { status, serviceMessage });
+			expect({ message, ...details }).toStrictEqual({ ...expected, status, serviceMessage });
+		}
+	});
+
+	test.each([
+		['chat', 400, 'Insufficient balance', FAILURE.malformed],
+		['chat', 402, 'Insufficient balance', FAILURE.noApp],
+		['chat', 403, 'Insufficient balance', FAILURE.appNotOpen],
+		['chat', 409, 'Insufficient balance', FAILURE.moderated],
+		['model', 402, 'Insufficient Balance', FAILURE.noCredit],
+		['model', 403, 'the token has no quota', FAILURE.noCredit],
+		['model', 402, 'Model m1 does not exist', MODEL.message],
+		['model', 403, 'your input was flagged', FAILURE.moderated],
+		['model', 402, 'no', FAILURE.notPaid],
+		['video', 402, 'Insufficient Balance', FAILURE.noCredit],
+		['video', 403, 'account balance not enough', FAILURE.noCredit],
+		['video', 402, 'no', FAILURE.noModel],
+		['video', 400, 'Insufficient balance', FAILURE.badParameter],
+	] as const)('%s, %i, %s: %s', (endpoint, status, serviceMessage, message) => {
+		expect(statusError(endpoint, status, { serviceMessage }).message).toBe(message);
+	});
+
+	test.each([
+		[429, { serviceCode: 'insufficient_quota' }, CREDIT],
+		[429, { serviceType: 'insufficient_quota', serviceCode: 'other' }, CREDIT],
+		[403, { serviceCode: 'insufficient_user_quota' }, CREDIT],
+		[503, { serviceCode: 'Insufficient_Quota' }, CREDIT],
+		[404, { serviceCode: 'model_not_found' }, MODEL],
+		[503, { serviceCode: 'model_not_found', serviceType: 'new_api_error' }, MODEL],
+		[400, { serviceCode: 'invalid_api_key' }, final(FAILURE.badKey)],
+		[400, { serviceCode: 'content_filter' }, final(FAILURE.moderated)],
+		[
+			400,
+			{ serviceCode: 'context_length_exceeded' },
+			final('The conversation is too long for the model'),
+		],
+		[400, { serviceCode: 'rate_limit_exceeded' }, LIMITED],
+		[404, { serviceCode: 'app_not_found' }, final(FAILURE.noApp)],
+		// Not the whole code.
+		[429, { serviceCode: 'no_insufficient_quota' }, LIMITED],
+		[429, { serviceCode: 'insufficient_quota_soon' }, LIMITED],
+		[429, { serviceType: 'invalid_request_error' }, LIMITED],
+		[500, { serviceCode: 'constructor' }, BROKEN],
+	])('the status %i with %j', (status, known, expected) => {
+		for (const endpoint of ALL) {
+			const { message, details } = statusError(endpoint, status, { status, ...known });
+			expect({ message, ...details }).toStrictEqual({ ...expected, status, ...known });
+		}
+	});
 });
 
 /** n8n replaces a message that contains one of these codes, in any case, with its own text. */

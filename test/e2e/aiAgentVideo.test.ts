@@ -20,7 +20,7 @@ import { FAILURE } from '../support/failureTexts';
 /** Timeout for a video, in milliseconds, on a busy machine. */
 const VIDEO_LIMIT_MS = 90_000;
 
-const ERROR = `${FAILURE.unavailable}; the task may have been created. Try again in a minute. First check whether the service has the task`;
+const ERROR = `${FAILURE.unavailable}; the task may have been created. The service said: `;
 
 interface ChatRequest {
 	readonly stream: boolean;

@@ -271,8 +271,8 @@ it.concurrent.each(EVERYWHERE)(
 	BROWSER_LIMIT_MS,
 );
 
-const KEY = `${FAILURE.badKey}. Tell the owner of this chat`;
-const WORDS = `${FAILURE.moderated}. Rephrase your message`;
+const KEY = `${FAILURE.badKey}. Tell the owner of this chat.`;
+const WORDS = `${FAILURE.moderated}. Rephrase your message.`;
 /** n8n's chat shows the whole item of its agent, without the words of the service. */
 const AS_ITEM = `{ "error": "${FAILURE.moderated}" }`;
 const STOPPED = 'I stopped without an answer: it took too many steps. Ask for less at once';

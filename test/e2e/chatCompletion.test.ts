@@ -98,7 +98,7 @@ describe('a webhook in streaming mode', () => {
 			};
 			const lines = await streamWebhook(`${n8n.url}/webhook/fails`, { question: 'Hi' });
 			expect(chatText(lines)).toBe(
-				'Half a \n\n> The stream ended before the reply was complete. Try again in a minute\n\n',
+				'Half a \n\n> The stream ended before the reply was complete. Try again in a minute.\n\n',
 			);
 			expect(lines.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'item', 'end']);
 		},

@@ -135,6 +135,7 @@ const NO_NAME = badly(FAILURE.noName, {
 const ALL_POLLS = 65;
 const FOREVER = { requests: ALL_POLLS, keeps: ['task-1'], takesMs: TEN_MINUTES };
 const BROKEN_JSON = 'The response is truncated or not valid JSON';
+const TOO_MUCH = 'The response has more than 16 MB of text';
 const STRANGE = 'Unexpected response: this is not the Agent Video API';
 const EMPTY = 'Empty response from the service';
 const LOGIN = { keeps: ['Log in first'] };
@@ -317,9 +318,9 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	giant: byForm(
 		{
 			streamed: badly('An event of the stream is too large', HALF),
-			whole: badly('The response is too large'),
+			whole: badly(TOO_MUCH),
 		},
-		{ createVideo: outcomeUnknown('The response is too large') },
+		{ createVideo: outcomeUnknown(TOO_MUCH) },
 	),
 	duplicate: byForm(
 		// A duplicate chunk without an id cannot be told from a repeated word; its usage counts once.

@@ -246,7 +246,7 @@ describe.each(['continueRegularOutput', 'stopWorkflow'] as const)('On Error: %s'
 			});
 			const [{ hints, error } = {}] = run.data.resultData.runData['Answer'] ?? [];
 			const drawn = JSON.stringify([hints, error?.description]);
-			expect(drawn).toContain('The service said: No');
+			expect(drawn).toContain('The service said: \\"No');
 			expect(drawn).not.toMatch(/<img|!\[/);
 		},
 	);

@@ -581,7 +581,7 @@ export const READERS: readonly Reader[] = [
 	),
 	jsonRow(
 		'client/http#readJsonObject',
-		(text) => async () => await readJsonObject(await answers(text)({} as never)),
+		(text) => async () => await readJsonObject(await answers(text)({} as never), (body) => body),
 	),
 	jsonRow('client#parseJson', (text) => () => parseJson(text)),
 	row('client#exceededBound', (text) => () => exceededBound(text)),

@@ -256,9 +256,9 @@ test.each(FAILING)(
 		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
 		expect(shown!.json).toStrictEqual({
 			error: words,
-			message: `${words}. Tell the owner of this chat`,
+			message: `${words}. Tell the owner of this chat.`,
 		});
-		expect(JSON.stringify(task!.hints)).toMatch(/The service said: .*internal host db-7\.corp/);
+		expect(JSON.stringify(task!.hints)).toMatch(/internal host db-7\.corp/);
 	},
 );
 
@@ -281,7 +281,7 @@ test.each<[type: string, parameters: IDataObject, words: string]>([
 		const [task] = run.data.resultData.runData['Tested']!;
 		expect(task!.data!['main']![0]![0]!.json).toStrictEqual({
 			error: words,
-			message: `${words}. Tell the owner of this chat`,
+			message: `${words}. Tell the owner of this chat.`,
 		});
 		expect(JSON.stringify(task!.hints)).toContain('no space on db-7.corp');
 		expect(server.requests).toHaveLength(0);

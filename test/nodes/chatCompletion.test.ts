@@ -235,7 +235,7 @@ describe('when the trigger streams', () => {
 		const { chunks } = await chat({ streaming: true, onError: 'continueRegularOutput' });
 		expect(chunks.map(({ type, content }) => [type, content])).toStrictEqual([
 			['begin', undefined],
-			['item', `\n\n> ${FAILURE.unavailable}. Try again in a minute\n\n`],
+			['item', `\n\n> ${FAILURE.unavailable}. Try again in a minute.\n\n`],
 			['end', undefined],
 		]);
 	});
@@ -477,7 +477,7 @@ describe('output', () => {
 		expect(error).toMatchObject({
 			message: 'The reply is not valid JSON',
 		});
-		expect(error!.description).toContain('The service said: Hello');
+		expect(error!.description).toContain('The service said: "Hello"');
 	});
 
 	test('a raw output is the unchanged body of the service', async () => {
@@ -667,7 +667,7 @@ describe('bad input', () => {
 			message: FAILURE.badKey,
 		});
 		expect(error!.description).toBe(
-			'Check the API Key in the Agent Video API credential, and that the Base URL is of the same service. The service said: invalid key. Type: invalid_request_error',
+			'The service said: "invalid key". Check the API Key in the Agent Video API credential, and that the Base URL is of the same service. Type: invalid_request_error.',
 		);
 		expect(JSON.stringify([run, error])).not.toContain(SECRET);
 	});

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const TOOLS = { tool: [{ name: 'weather', description: 'Tells the weather' }] };
 const NODES = ['chatCompletion', 'superAssistant', 'functionCallingAgent'];
-const notice = (text: string) => `\n\n> ${text}. Tell the owner of this chat\n\n`;
+const notice = (text: string) => `\n\n> ${text}. Tell the owner of this chat.\n\n`;
 const INVALID = notice('The reply is not valid JSON');
 
 test.each<[string, IDataObject, reply: string, shown: string]>([

@@ -397,7 +397,7 @@ test('a 400 quotes the service, and guesses nothing (spec 7.1)', async () => {
 		parameters: { prompt: 'Hi', model: { __rl: true, mode: 'id', value: 'no-such-model' } },
 	});
 	expect(error?.description).toBe(
-		'Correct what the message of the service names. The service said: model: unknown chat model no-such-model. Type: invalid_request_error',
+		'The service said: "model: unknown chat model no-such-model". Correct what the message of the service names. Type: invalid_request_error.',
 	);
 });
 

@@ -168,7 +168,7 @@ test('an item that the service rejects stops the node, and the error names the c
 		httpCode: '409',
 		message: FAILURE.moderated,
 	});
-	expect(error!.description).toContain('The service said: sensitive');
+	expect(error!.description).toContain('The service said: "sensitive"');
 	expect(error!.description).toMatch(/Tasks created before this error, still generating: task-p/);
 	expect(server.requests.length).toBeLessThan(items.length);
 });

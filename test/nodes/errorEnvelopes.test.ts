@@ -3,6 +3,7 @@
  * 200 in place of the reply, in both forms, and in the middle of a stream.
  */
 import corpus from '../fixtures/errorEnvelopes.json';
+import { FAILURE } from '../support/failureTexts';
 import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
 import { eventsOf, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
@@ -23,13 +24,27 @@ const FORMS = {
 	],
 } as const;
 
+/** HTTP status, error, what it means, and how many requests are sent. */
+const MEANT = [
+	[429, { message: 'exceeded the rate quota, retry in 10 s' }, FAILURE.tooMany, 4],
+	[503, { message: 'upstream billing timeout' }, FAILURE.unavailable, 1],
+	[502, { message: 'content-filter sidecar restarting' }, FAILURE.proxy, 1],
+	[500, { message: 'model not found in cache, warming up' }, FAILURE.proxy, 1],
+	[429, { message: 'No.', code: 'insufficient_quota' }, FAILURE.noCredit, 1],
+	[403, { message: 'No', code: 'insufficient_user_quota' }, FAILURE.noCredit, 1],
+	[404, { message: 'No', code: 'model_not_found' }, 'The service does not know this model', 1],
+	[200, { code: 1102, message: 'Account balance not enough', data: null }, FAILURE.noCredit, 1],
+] as const;
+
 let server: ScriptedServer;
 let answer: readonly string[];
+let httpStatus = 200;
 
 beforeAll(async () => {
 	server = await startScriptedServer((response) => {
 		const [type = '', text = ''] = answer;
-		response.writeHead(200, { 'content-type': type }).end(text);
+		const headers = { 'content-type': type, 'retry-after': '0' };
+		response.writeHead(httpStatus, headers).end(text);
 	});
 });
 afterAll(async () => {
@@ -43,11 +58,16 @@ test('the corpus has enough of them', () => {
 });
 
 describe.each(CHAT_NODE_NAMES)('%s', (node) => {
+	beforeEach(() => {
+		httpStatus = 200;
+	});
+
 	test.each(Object.keys(FORMS) as (keyof typeof FORMS)[])(
 		'an error %s fails with the words of the service, and keeps the text so far',
 		async (form) => {
 			const silent: unknown[] = [];
-			for (const { dialect, name, body, words } of corpus) {
+			for (const { dialect, name, body, words, streamed = true } of corpus) {
+				if (form !== 'as a body' && !streamed) continue;
 				answer = FORMS[form](body);
 				const isStream = form !== 'as a body';
 				const { error } = await askThrough(node, isStream, server.url);
@@ -59,4 +79,20 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 		},
 		60_000,
 	);
+
+	test.each(MEANT)('%i, %j: %s, after %i requests', async (status, error, message, requests) => {
+		httpStatus = status;
+		for (const stream of [true, false]) {
+			const body = status === 200 ? error : { error };
+			answer = ['application/json', JSON.stringify(body)];
+			server.requests.length = 0;
+			const { error: shown } = await askThrough(node, stream, server.url);
+			const { message: words } = error;
+			// What happened, the words of the service, then what to do.
+			expect(shown.replace(`: ${words}\n`, '\n')).toMatch(
+				RegExp(`^${message}\nThe service said: "${words}[^]*[^.]\\.\n`),
+			);
+			expect(server.requests).toHaveLength(requests);
+		}
+	});
 });

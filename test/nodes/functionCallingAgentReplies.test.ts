@@ -264,7 +264,7 @@ describe('finish reasons', () => {
 			expect(ran).toBe(0);
 			expect(answer).toBeUndefined();
 			expect(error).toMatchObject({ message: 'The reply was cut off in a tool call' });
-			expect(error!.description).toContain('The service said: Half');
+			expect(error!.description).toContain('The service said: "Half"');
 		},
 	);
 });

@@ -129,7 +129,7 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 			message:
 				'The reply does not match the schema at #/name: Instance type "number" is invalid. Expected "string"',
 		});
-		expect(error!.description).toContain('The service said: {"name": 1}');
+		expect(error!.description).toContain('The service said: "{"name": 1}"');
 	});
 
 	test.each([
@@ -205,7 +205,7 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		replies = ['one', 'two', 'three'];
 		const { error } = await ask(node, { ...FIELDS, options: { repairAttempts: 1 } });
 		expect(server.requests).toHaveLength(2);
-		expect(error!.description).toContain('The service said: two');
+		expect(error!.description).toContain('The service said: "two"');
 	});
 
 	test.each<readonly [IDataObject, string]>([

@@ -99,6 +99,10 @@ const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
 			.writeHead(200, { 'content-type': 'application/json' })
 			.end(JSON.stringify({ error: { message: BEARER } }));
 	},
+	'another server, whose words are cut within the key': (response) => {
+		const echo = { headers: `${'x'.repeat(175)}${BEARER}` };
+		response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(echo));
+	},
 	'a redirect': (response) => {
 		response.writeHead(302, { location: `http://127.0.0.1:9/?key=${KEY}` }).end();
 	},
@@ -240,7 +244,7 @@ describe.each([OPERATIONS.chatStreamed, OPERATIONS.agent, OPERATIONS.assistantSt
 				...WAYS.streaming,
 			});
 			const shown = chunks.find(({ type }) => type === 'error');
-			expect(shown?.content).toBe(`${FAILURE.noCredit}. Tell the owner of this chat`);
+			expect(shown?.content).toBe(`${FAILURE.noCredit}. Tell the owner of this chat.`);
 			expect(JSON.stringify(chunks)).not.toMatch(/tenant|trace-7/i);
 			expect(JSON.stringify(error)).toContain('Tenant 7 is broke');
 			expect(JSON.stringify(error)).toContain('trace-7');

@@ -82,6 +82,26 @@ describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 		expect(server.requests).toHaveLength(retriesUnknown ? 2 : 1);
 	});
 
+	test.each([
+		[429, { message: 'exceeded the rate quota, retry in 10 s' }, 2],
+		[503, { message: 'upstream billing timeout' }, retriesUnknown ? 2 : 1],
+		[502, { message: 'content-filter sidecar restarting' }, retriesUnknown ? 2 : 1],
+		[500, { message: 'model not found in cache' }, retriesUnknown ? 2 : 1],
+		[429, { message: 'No', code: 'insufficient_quota' }, 1],
+		[403, { message: 'No', type: 'insufficient_user_quota' }, 1],
+		[503, { message: 'No', code: 'model_not_found' }, 1],
+	])(
+		'%i with %j is sent %i times with Retry If Outcome Is Unknown',
+		async (code, error, sent) => {
+			script = (response, request, index) => {
+				if (index > 0) failFirst(code)(response, request, index);
+				else json(response, code, { error }, { 'retry-after': '0' });
+			};
+			await run(name, parameters, { retryOutcomeUnknown: true });
+			expect(server.requests).toHaveLength(sent);
+		},
+	);
+
 	test('retries can be switched off', async () => {
 		script = failFirst(429);
 		await run(name, parameters, { retries: 0 });

@@ -230,7 +230,7 @@ describe('a failed video', () => {
 /** What Create Video outputs with *On Error: Continue* for a creation that the service has refused. */
 const REFUSED = {
 	error: FAILURE.noCredit,
-	message: 'Top up the account, then run the workflow again',
+	message: 'Top up the account, then retry this execution.',
 	details: { status: 406 },
 };
 

@@ -105,11 +105,11 @@ export const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
 		says: [new RegExp(`^${FAILURE.noCredit}`), /Top up/],
 	},
 	{ title: 'a 429', answer: body(429, {}), says: [/^Too many requests/, /Wait a minute/] },
-	{ title: 'a 503', answer: own(503), says: [/temporarily unavailable/, /Try again/] },
+	{ title: 'a 503', answer: own(503), says: [/temporarily unavailable/, /Retry/] },
 	...[500, 502, 504].map((status) => ({
 		title: `a ${status}`,
 		answer: page(status),
-		says: [new RegExp(`^${FAILURE.proxy}`), /Try again/],
+		says: [new RegExp(`^${FAILURE.proxy}`), /Retry/],
 	})),
 	{
 		title: 'half of an answer',

@@ -76,7 +76,7 @@ export async function completeChat(
 	const isStream = STREAM_HEAD.test(head) || (isDeclared && /^[^{[<]/.test(head));
 	const completion = isStream
 		? await readStream({ ...response, body }, endpoint, onDelta)
-		: readBody(await readJsonObject({ ...response, body }), endpoint, onDelta);
+		: await readJsonObject({ ...response, body }, (json) => readBody(json, endpoint, onDelta));
 	return fromJson(boundedFields(asJson(completion)));
 }
 

@@ -30,11 +30,11 @@ export type Form = keyof typeof FORMS;
 
 /** What can be done about a reply that is no answer, by its end. */
 export const END_ADVICE: Readonly<Record<End, AdviceCode>> = {
-	whole: 'shortenConversation',
+	whole: 'askAgain',
 	length: 'shortenReply',
 	filter: 'rephraseQuestion',
 	failure: 'tryLaterOrContact',
-	unknown: 'shortenConversation',
+	unknown: 'askAgain',
 };
 
 /** A character that is neither white space nor without width. */

@@ -1,7 +1,8 @@
 import type { ErrorDetails } from '../errors';
 import { isJsonObject, objectOf, withoutUndefined, type JsonObject, type JsonValue } from '../json';
+import { shown } from '../values';
 
-/** Names that services give to the parts of an error, the first that is there. */
+/** Names that services give to the parts of an error: the first that is there counts. */
 const NAMES = {
 	message: [
 		...['error_message', 'message', 'Message', 'msg', 'error_msg', 'err_msg', 'errorMessage'],
@@ -12,75 +13,78 @@ const NAMES = {
 	code: ['code', 'Code', 'error_code', 'errorCode', 'status_code', 'http_code'],
 	trace: ['trace_id', 'request_id', 'requestId', 'RequestId', 'sid'],
 } as const;
-/** HTTP statuses of errors that are reported without one, by their type or code. */
-const STATUSES_BY_TYPE: readonly (readonly [RegExp, number])[] = [
-	[/rate.?limit/i, 429],
-	[/invalid_request/, 400],
-];
-/** Codes of a success. */
-const GOOD = /^(0|20\d|ok|success|succeeded)$/i;
+/** Fields that are only there for an error. */
+const ERRORS = ['error', 'Error', 'errors'] as const;
+/** Codes of a success, in lower case. */
+const SUCCESS = ['0', '200', '201', '202', 'ok', 'success', 'succeeded'];
 
-/** What a body has in the places for errors. Read for every chunk of a stream, so without functions for each place. */
-function reportsIn(body: JsonObject): readonly (JsonValue | undefined)[] {
-	const { choices, extension, base_resp: status, header } = body;
-	const { type, data = extension } = objectOf(extension);
-	return [
-		body['error'],
-		Array.isArray(choices) ? objectOf(choices[0])['error'] : undefined,
-		body['Error'],
-		body['errors'],
-		objectOf(body['ResponseMetadata'])['Error'],
-		type === 'error' ? data : undefined,
-		// They tell of a success, too.
-		isJsonObject(status) && isFailure(status) ? status : undefined,
-		isJsonObject(header) && isFailure(header) ? header : undefined,
-	];
+/** A text that says something, or a number as text. */
+function textOf(value: JsonValue | undefined): string | undefined {
+	if (typeof value === 'number') return String(value);
+	return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 /** The first of these parts that is a text, or a number. */
 function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefined {
 	for (const name of NAMES[part]) {
-		const value = fields[name];
-		if (typeof value === 'number') return String(value);
-		if (typeof value === 'string' && value.trim() !== '') return value;
+		const text = textOf(fields[name]);
+		if (text !== undefined) return text;
 	}
 	return undefined;
 }
 
 /**
- * The words of an error, or of a failed task: those of an `error` within it, else the first text under a name that services
- * give to them, else `error` as a text; undefined if it has none.
+ * The words of an error, or of a failed task: those of an `error` within it, else the first text, or list of texts, under a
+ * name that services give to them, else `error` as a text; undefined if it has none. A rejected field is named by its `loc`;
+ * behind the words of a gateway stand those that it has got (`metadata.raw`).
  */
 export function messageOf(fields: JsonObject): string | undefined {
-	const { error } = fields;
-	const inner = isJsonObject(error) ? messageOf(error) : undefined;
-	return inner ?? partOf(fields, 'message') ?? (isText(error) ? String(error) : undefined);
+	const { error, loc, metadata } = fields;
+	const lists = NAMES.message.map((name) => textsOf(fields[name]));
+	const words =
+		(isJsonObject(error) ? messageOf(error) : undefined) ??
+		partOf(fields, 'message') ??
+		lists.find((text) => text !== '') ??
+		textOf(error);
+	const { raw } = objectOf(metadata);
+	const field = Array.isArray(loc) ? loc.join('.') : undefined;
+	const parts = [field, words, raw && shown(raw)].filter(Boolean);
+	return parts.length === 0 ? undefined : parts.join(': ');
+}
+
+function textsOf(value: JsonValue | undefined): string {
+	const errors = Array.isArray(value) ? value.map(toError) : [];
+	return errors
+		.map((error) => error && messageOf(error))
+		.filter(Boolean)
+		.join('; ');
 }
 
 /**
- * The error that a body, or a chunk of a stream, reports in any dress; undefined if it reports none. Some services send an
- * empty error where there is none.
- *
- * A rule, not a list of services: a body without choices, extension, usage and session that has a code or a message is
- * an error, and so is one in a field that is only there for errors.
+ * The error that a body, or a chunk of a stream, reports; undefined if it reports none: what stands in a field for errors, if
+ * it says anything, as some services send an empty one with each chunk; of a body without choices also a code that is not one
+ * of success, with a message.
  */
 export function errorIn(body: JsonObject): JsonObject | undefined {
-	for (const value of reportsIn(body)) {
-		if (value === undefined || value === null) continue;
-		const error = value === true ? body : toError(value);
-		if (error !== undefined) return error;
+	for (const name of ERRORS) {
+		const value = body[name];
+		const error = value === true ? body : value && toError(value);
+		if (error) return error;
 	}
-	const { choices, extension, usage, session_id: session } = body;
-	const choice = Array.isArray(choices) ? choices[0] : undefined;
-	if ((choice ?? extension ?? usage ?? session ?? null) !== null) return undefined;
-	const detail = toError(body['detail']);
-	return detail ?? (isFailure(body) || body['success'] === false ? body : undefined);
+	const { choices, extension, base_resp: status, header, ResponseMetadata: metadata } = body;
+	if (Array.isArray(choices) && choices.length > 0) return toError(objectOf(choices[0])['error']);
+	const { type, data = extension } = objectOf(extension);
+	if (type === 'error') return toError(data);
+	const error = toError(objectOf(metadata)['Error']);
+	return error ?? [status, header, body].map(objectOf).find(isFailure);
 }
 
-/** Whether fields have the code of a failure, or a message without the code of a success. */
+/** Whether fields that tell of a success, too, tell of a failure. */
 function isFailure(fields: JsonObject): boolean {
 	const code = partOf(fields, 'code');
-	return code === undefined ? partOf(fields, 'message') !== undefined : !GOOD.test(code);
+	if (code !== undefined)
+		return !SUCCESS.includes(code.toLowerCase()) && messageOf(fields) !== undefined;
+	return fields['success'] === false || fields['object'] === 'error';
 }
 
 /** What a field for errors says: the first of a list, a text as a message. */
@@ -90,25 +94,23 @@ function toError(value: JsonValue | undefined): JsonObject | undefined {
 	return isJsonObject(first) && Object.keys(first).length > 0 ? first : undefined;
 }
 
-/** Reads the error of a body, or of a chunk of a stream (spec 7), see `errorIn`. The status is that which it names, or the body around it. */
+/** Reads the error of a body, or of a chunk of a stream (spec 7). Without one, see `errorIn`, the body is the error itself. */
 export function errorDetails(value: unknown): ErrorDetails {
 	const body = objectOf(value);
-	const error = errorIn(body) ?? {};
-	const isServiceForm =
-		isJsonObject(body['error']) || isText(body['error']) || isText(body['trace_id']);
+	const error = errorIn(body) ?? body;
 	const named = [error, body].flatMap((fields) =>
 		['status', ...NAMES.code].map((name) => Number(fields[name])),
 	);
-	const words = `${String(error['type'])} ${String(error['code'])}`;
+	const status = named.find((code) => code >= 400 && code < 600);
+	const code = partOf(error, 'code');
+	const { error: own, trace_id: trace } = body;
 	return withoutUndefined({
-		status:
-			named.find((code) => code >= 400 && code < 600) ??
-			STATUSES_BY_TYPE.find(([pattern]) => pattern.test(words))?.[1],
+		status,
 		serviceMessage: messageOf(error),
-		// Other services have a code in its place.
-		serviceType: partOf(error, 'type') ?? (isServiceForm ? undefined : partOf(error, 'code')),
+		serviceType: partOf(error, 'type'),
+		serviceCode: Number(code) === status ? undefined : code,
 		traceId: partOf(body, 'trace') ?? partOf(error, 'trace'),
-		isServiceForm: isServiceForm || undefined,
+		isServiceForm: isJsonObject(own) || isText(own) || isText(trace) || undefined,
 	});
 }
 

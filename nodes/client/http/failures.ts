@@ -7,7 +7,6 @@ import {
 	type SavedError,
 } from '../errors';
 import { shorten } from '../json';
-import { oneLine } from '../values';
 import type { Deadline } from '../ports';
 
 /** Endpoint group: some statuses have different meanings for chat and for video (spec 7), and in a chat without an app code. */
@@ -73,51 +72,39 @@ const NO_STATUS = row('The service returned an error', 'seeDetails');
 /** Failures by a pattern: the first match counts. */
 type Rows = readonly (readonly [RegExp, SavedError])[];
 
-const REDIRECTS = [
-	'The service redirects the request to another address',
-	'useFinalAddress',
-] as const;
+const REDIRECT = row('The service redirects the request to another address', 'useFinalAddress');
+const NO_ACCESS = row('The API key has no access', 'useAnotherKey');
+const NOT_FOUND = row('Not found: the address, or what the request names', 'checkAddressOrCode');
+const FAILED = 'The service or a proxy in front of it failed';
 /** Error statuses that the specification does not list. They usually come from a proxy or from another server. */
 const UNLISTED: Rows = [
 	// "See Other" may lead to the result of a request that was processed.
-	[/^303/, row(...REDIRECTS, { outcomeUnknown: true })],
-	[/^[1-3]/, row(...REDIRECTS)],
-	[/^403/, row('The API key has no access', 'useAnotherKey')],
-	[/^40[45]/, row('The service was not found at this address', 'checkAddress')],
-	[
-		/^(408|[5-9])/,
-		row('The service or a proxy in front of it failed', 'tryLaterOrContact', MAY_BE_DONE),
-	],
+	[/^303/, { ...REDIRECT, details: { ...REDIRECT.details, outcomeUnknown: true } }],
+	[/^[1-3]/, REDIRECT],
+	[/^403/, NO_ACCESS],
+	[/^40[45]/, NOT_FOUND],
+	[/^(408|[5-9])/, row(FAILED, 'tryLaterOrContact', MAY_BE_DONE)],
 	[/^/, row('The service rejected the request', 'seeDetails')],
 ];
 
 const NOT_SENT = { kind: 'network', retryable: true } as const;
 const LOST = { ...NOT_SENT, outcomeUnknown: true } as const;
+const REFUSED = 'Could not connect to the service (connection refused)';
+const NO_NAME = 'Could not resolve the host name of the service';
+const SILENT = 'The service did not respond in time';
+const INSECURE = 'Could not establish a secure connection to the service';
+// The host recognizes a canceled execution by the word "canceled" in the message.
+const CANCELED = row('The execution was canceled', 'tasksContinue', { kind: 'canceled' });
 /** Errors without an HTTP response, by the error code of Node or axios. */
 export const TRANSPORT_ERRORS: Rows = [
-	[
-		/^ECONNREFUSED$/,
-		row('Could not connect to the service (connection refused)', 'checkHostAndPort', NOT_SENT),
-	],
-	[
-		/^(ENOTFOUND|EAI_AGAIN)$/,
-		row('Could not resolve the host name of the service', 'checkDns', NOT_SENT),
-	],
-	[
-		/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
-		row('The service did not respond in time', 'raiseTimeout', LOST),
-	],
+	[/^ECONNREFUSED$/, row(REFUSED, 'checkHostAndPort', NOT_SENT)],
+	[/^(ENOTFOUND|EAI_AGAIN)$/, row(NO_NAME, 'checkDns', NOT_SENT)],
+	[/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, row(SILENT, 'raiseTimeout', LOST)],
 	[
 		/^EPROTO$|CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/,
-		row('Could not establish a secure connection to the service', 'checkCertificate', {
-			kind: 'network',
-		}),
+		row(INSECURE, 'checkCertificate', { kind: 'network' }),
 	],
-	// The host recognizes a canceled execution by the word "canceled" in the message.
-	[
-		/^(ERR_CANCELED|ABORT_ERR)$/,
-		row('The execution was canceled', 'startOver', { kind: 'canceled' }),
-	],
+	[/^(ERR_CANCELED|ABORT_ERR)$/, CANCELED],
 	[/^/, row('The connection to the service was lost', 'checkConnection', LOST)],
 ];
 
@@ -125,58 +112,75 @@ function firstOf(rows: Rows, text: string): SavedError {
 	return rows.find(([pattern]) => pattern.test(text))![1];
 }
 
-/** What the words of an error mean, in whatever status they come: its message, its type or its code. */
-const MEANINGS: Rows = [
-	[
-		/(insufficient|not enough|no|out of|exceeded|low)\W+(\w+\W+){0,3}(balance|credits?|quota|funds)|(balance|credits?|quota) \w+ (insufficient|exhausted|exceeded)|arrear|overdue|billing|欠费|余额/i,
-		row('Insufficient credit', 'topUp'),
-	],
-	[
-		/model\b.{0,80}(not (found|exist|open)|n.t exist|no access)|model_?not_?found|(unknown|no such|invalid) model|模型不存在/i,
-		row('The service does not know this model', 'chooseModel'),
-	],
-	[
-		/application\b.{0,80}(not (found|exist)|n.t exist)|app_?not_?found|应用不存在/i,
-		row('There is no application with this app code', 'checkAppCode'),
-	],
-	[
-		/(?<!case.?)sensitive|moderation|content.?filter|data.?inspection|inappropriate|flagged/i,
-		row(MODERATED, 'rephraseQuestion'),
-	],
-	[
-		/(invalid|incorrect|expired) (api.?key|token)|unauthorized|login fail/i,
-		row('The service rejected the API key', 'checkKey'),
-	],
-	[
-		/(maximum|max) (context|input) length|context.length.exceeded|prompt is too long/i,
-		row('The conversation is too long for the model', 'shortenConversation'),
-	],
+/** What an error means: a status of the specification, or a row of its own. */
+type Meaning = 401 | 406 | 409 | 429 | SavedError;
+
+const NO_APP = CHAT[402]!;
+const UNKNOWN_MODEL = row('The service does not know this model', 'chooseModel');
+const TOO_LONG = row('The conversation is too long for the model', 'shortenConversation');
+
+// cspell:ignore accountoverdueerror invalidapikey datainspectionfailed sensitivecontentdetected invalidendpointormodel
+/** Meanings by the code or the type of an error, whole and in lower case, in whatever status they come. */
+const CODE_ROWS: readonly (readonly [Meaning, string])[] = [
+	[406, 'insufficient_quota insufficient_user_quota insufficient_balance insufficient_credits'],
+	[406, 'insufficient_balance_error exceeded_current_quota_error arrearage accountoverdueerror'],
+	[401, 'invalid_api_key invalidapikey'],
+	[429, 'rate_limit_exceeded rate_limit_error'],
+	[409, 'content_filter content_policy_violation datainspectionfailed sensitivecontentdetected'],
+	[UNKNOWN_MODEL, 'model_not_found invalidendpointormodel.notfound'],
+	[NO_APP, 'app_not_found application_not_found'],
+	[TOO_LONG, 'context_length_exceeded'],
 ];
-/** Statuses that say all by themselves. */
-const CLEAR: readonly (number | undefined)[] = [401, 406, 409];
+const CODES = new Map(
+	CODE_ROWS.flatMap(([meaning, codes]) => codes.split(' ').map((code) => [code, meaning])),
+);
+/** Types that services give to errors of any status. Without a status they are 400. */
+const MALFORMED: readonly string[] = ['invalid_request_error', 'invalid_request'];
+
+/** Meanings by the message of an error, where the specification does not say what its status means: the first match counts. */
+const WORDS: readonly (readonly [RegExp, Meaning])[] = [
+	[/\b(insufficient|not enough|exceeded|no) (\w+ ){0,3}(balance|credits?|quota|funds)\b/i, 406],
+	[/\b(balance|credits?|quota) (\w+ )?(insufficient|not enough|exhausted|exceeded)\b/i, 406],
+	[/\b(arrears|overdue)\b|欠费|余额/i, 406],
+	[/\bmodel\b.{0,80}(not (found|exist|open)|n.t exist|no access)|模型不存在/i, UNKNOWN_MODEL],
+	[/\b(unknown|no such|invalid) model\b/i, UNKNOWN_MODEL],
+	[/\bapplication\b.{0,80}(not (found|exist)|n.t exist)|应用不存在/i, NO_APP],
+	[/(?<!case.?)sensitive|moderation|content.?filter|inappropriate|flagged/i, 409],
+	[/(invalid|incorrect|expired) (api.?key|token)|unauthorized|login fail/i, 401],
+	[/(maximum|max) (context|input) length|prompt is too long/i, TOO_LONG],
+];
+/** Statuses that services use for credit, key, model and moderation alike. */
+const SHARED: readonly (number | undefined)[] = [402, 403];
 
 /**
- * The error for an error status; undefined stands for an error in a response with status 200. The words of the error decide
- * before a status that others use differently, and the advice quotes those that did.
+ * The error for an error status; undefined stands for an error in a response with status 200. An exact code of the service
+ * decides before the status, the words of its message only where the specification is silent.
  *
  * @param known What is known of the error.
+ * @param isReported Whether the response has status 200, and `status` is what the error in it names.
  */
 export function statusError(
 	endpoint: Endpoint,
 	status: number | undefined,
 	known: ErrorDetails = {},
+	isReported = status === undefined,
 ): ServiceError {
-	const listed = status === undefined ? NO_STATUS : STATUSES[endpoint][status];
-	const failure = listed ?? firstOf(UNLISTED, String(status));
-	const isClear = CLEAR.includes(status) || (endpoint === 'video' && listed !== undefined);
-	const { serviceMessage = '', serviceType = '' } = known;
-	const words = shorten(`${serviceMessage} ${serviceType}`, 2_000);
-	const meaning = isClear ? undefined : MEANINGS.find(([pattern]) => pattern.test(words));
-	if (meaning === undefined) return fromSaved(failure, known);
-	const [pattern, { message, advice }] = meaning;
-	const quoted = `Seen in its message: "${oneLine(pattern.exec(words)![0].trim())}"` as const;
-	const details = { ...failure.details, retryable: false, ...known };
-	return new ServiceError(failure.kind, message, [quoted, ...advice], details);
+	const { serviceMessage = '', serviceType = '', serviceCode = '' } = known;
+	const codes = [serviceCode, serviceType].map((code) => code.toLowerCase());
+	const rows = STATUSES[endpoint];
+	const isMalformed = status === undefined && codes.some((code) => MALFORMED.includes(code));
+	const listed = rows[status ?? 0];
+	const isOther = listed === undefined && isReported && !(Number(status) >= 500);
+	const isSilent = isOther || (SHARED.includes(status) && (isReported || endpoint !== 'chat'));
+	const words = isSilent ? shorten(serviceMessage, 2_000) : '';
+	const meaning =
+		codes.map((code) => CODES.get(code)).find(Boolean) ??
+		WORDS.find(([pattern]) => pattern.test(words))?.[1] ??
+		(isMalformed ? 400 : undefined);
+	const meant = typeof meaning === 'number' ? rows[meaning] : meaning;
+	const unlisted = isOther ? NO_STATUS : firstOf(UNLISTED, String(status));
+	const stated = meaning === 429 || meaning === 400 ? { status: meaning } : {};
+	return fromSaved(meant ?? listed ?? unlisted, { ...stated, ...known });
 }
 
 /** The error for a call that exceeded its total timeout. */

@@ -1,12 +1,19 @@
 import { type ErrorDetails, ServiceError } from '../errors';
-import { type JsonObject, parseJson, parseJsonObject, shorten } from '../json';
+import {
+	exceededBound,
+	MAX_JSON,
+	parseJson,
+	parseJsonObject,
+	shorten,
+	type JsonObject,
+} from '../json';
 import type { HttpPort, HttpRequest, HttpResponse } from '../ports';
-import { errorDetails, errorIn } from './errorBody';
+import { errorDetails, errorIn, messageOf } from './errorBody';
 import { statusError, transportError, type Endpoint } from './failures';
 import { maskIn, NO_SECRETS } from './secrets';
 
-/** Memory limit: far above any body of the service, reached only when the base URL leads to something else. */
-const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** How much of an error body is read, of a poll again and again: an error is far shorter. */
+const MAX_ERROR_CHARACTERS = 1024 * 1024;
 /** How much of a body the excerpt is looked for in: the scripts of a page may stand before its text. */
 const EXCERPT_SOURCE_CHARACTERS = 256 * 1024;
 
@@ -25,29 +32,41 @@ export async function send(
 	});
 	if (response.status >= 200 && response.status < 300) return response;
 
-	throw httpError(endpoint, response, await readText(response.body));
+	throw httpError(endpoint, response, await readText(response.body, MAX_ERROR_CHARACTERS));
 }
 
 /**
  * Reads a response body that must be a JSON object.
  *
- * @throws ServiceError `protocol` when the body is something else, or has a secret in its data; `network` when the connection
- *   breaks.
+ * @param read Makes the result of it. Where it throws, it is called again with the secrets in the body masked, as the error may
+ *   quote a part of one.
+ * @throws ServiceError `protocol` when the body is something else, or exceeds a bound of `MAX_JSON`; `network` when the
+ *   connection breaks; what `read` throws.
  */
-export async function readJsonObject(response: HttpResponse): Promise<JsonObject> {
-	const { secrets = NO_SECRETS } = response;
-	const sent = await readText(response.body);
-	const body = parseJsonObject(sent);
-	if (body !== undefined) return maskIn(body, secrets, errorIn(body) ? undefined : 'body');
-	const text = secrets.mask(sent);
-	if (!text.trimStart().startsWith('{')) throw unexpectedResponse(text);
+export async function readJsonObject<T>(
+	{ body, secrets = NO_SECRETS }: HttpResponse,
+	read: (body: JsonObject) => T,
+): Promise<T> {
+	const text = await readText(body, MAX_JSON.characters);
+	const json = parseJsonObject(text);
+	if (json === undefined) throw unreadable(secrets.mask(text), exceededBound(text));
+	try {
+		return read(json);
+	} catch {
+		return read(maskIn(json, secrets));
+	}
+}
+
+function unreadable(text: string, bound: string | undefined): ServiceError {
+	const details = { outcomeUnknown: true };
+	const tooMuch = `The response has ${bound ?? ''}`;
+	if (bound !== undefined)
+		return new ServiceError('protocol', tooMuch, 'checkAddressOrAskForLess', details);
+	if (!text.trimStart().startsWith('{')) return unexpectedResponse(text);
 	// Usually a proxy has truncated it.
-	throw new ServiceError(
-		'protocol',
-		'The response is truncated or not valid JSON',
-		'findTruncatingProxy',
-		{ serviceMessage: excerpt(text), retryable: true, outcomeUnknown: true },
-	);
+	const message = 'The response is truncated or not valid JSON';
+	const more = { ...details, retryable: true, serviceMessage: excerpt(text) };
+	return new ServiceError('protocol', message, 'findTruncatingProxy', more);
 }
 
 /** The error for a response that cannot be from the service: a page of another server or of a proxy. */
@@ -78,18 +97,13 @@ export async function* readBytes(
 	}
 }
 
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+/** Reads a body as text, of a longer one no more than shows that it exceeds the bound. */
+async function readText(body: AsyncIterable<Uint8Array>, max: number): Promise<string> {
 	const utf8 = new TextDecoder();
 	let text = '';
-	let bytes = 0;
 	for await (const chunk of readBytes(body)) {
-		bytes += chunk.byteLength;
-		if (bytes > MAX_BODY_BYTES) {
-			throw new ServiceError('protocol', 'The response is too large', 'checkAddress', {
-				outcomeUnknown: true,
-			});
-		}
 		text += utf8.decode(chunk, { stream: true });
+		if (text.length > max) return text;
 	}
 	return text + utf8.decode();
 }
@@ -141,10 +155,17 @@ export function excerpt(text: string): string {
 
 const IN_REPLY = 'The service reported an error during the reply';
 
-/** The error for a body that lacks what was asked for: the one that it reports, or that it cannot be from the service. */
+/**
+ * The error for a body that lacks what was asked for: the one that it reports, or that its message tells, as it has nothing
+ * else; otherwise that it cannot be from the service. Only an error with a code says that no video was created.
+ */
 export function bodyError(endpoint: Endpoint, body: JsonObject): ServiceError {
 	const text = JSON.stringify(body);
-	return errorIn(body) ? reportedError(endpoint, text, body) : unexpectedResponse(text);
+	if (messageOf(errorIn(body) ?? body) === undefined) return unexpectedResponse(text);
+	const error = reportedError(endpoint, text, body);
+	const { status, serviceCode, serviceType } = error.details;
+	const isFinal = errorIn(body) && (status ?? serviceCode ?? serviceType) !== undefined;
+	return isFinal || endpoint !== 'video' ? error : error.with({ outcomeUnknown: true });
 }
 
 /**
@@ -158,9 +179,8 @@ export function reportedError(
 	body: JsonObject = {},
 	isInReply = false,
 ): ServiceError {
-	const fields = errorIn(body) ? body : { ...body, error: body };
-	const details = { serviceMessage: excerpt(text), ...errorDetails(fields) };
-	const error = statusError(endpoint, details.status, details);
+	const details = { serviceMessage: excerpt(text), ...errorDetails(body) };
+	const error = statusError(endpoint, details.status, details, true);
 	return isInReply
 		? new ServiceError('stream', IN_REPLY, error.advice, { ...details, outcomeUnknown: true })
 		: error;

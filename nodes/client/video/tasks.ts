@@ -40,19 +40,18 @@ export async function createVideo(
 ): Promise<CreatedTask> {
 	try {
 		const path = '/v1/videos/generations';
-		const body = await postVideo(http, path, asJson(request), idleTimeoutMs);
-		// A number in place of the text that the specification promises identifies the video as well. Wait for Video trims the
-		// ID of its item, and then looks for the row of the task with it.
-		const taskId = idText(body['task_id']);
-		if (taskId === '' || taskId.length > MAX_ID) {
-			const error = bodyError('video', body);
-			// One that names no status does not say whether there is a task.
-			throw error.details.status === undefined ? error.with({ outcomeUnknown: true }) : error;
-		}
-		const createdAt = body['created_at'] ?? undefined;
-		return fromJson<CreatedTask>(
-			withoutUndefined({ ...ofService(body), task_id: taskId, created_at: createdAt }),
-		);
+		return await postVideo(http, path, asJson(request), idleTimeoutMs, (body) => {
+			// A number in place of the text that the specification promises identifies the video as well. Wait for Video trims the
+			// ID of its item, and then looks for the row of the task with it.
+			const taskId = idText(body['task_id']);
+			if (taskId === '' || taskId.length > MAX_ID) {
+				throw bodyError('video', body);
+			}
+			const createdAt = body['created_at'] ?? undefined;
+			return fromJson<CreatedTask>(
+				withoutUndefined({ ...ofService(body), task_id: taskId, created_at: createdAt }),
+			);
+		});
 	} catch (thrown) {
 		const error = requestError(thrown);
 		// A canceled request may have reached the service, like one whose connection broke.
@@ -101,7 +100,20 @@ export async function queryTask(
 	idleTimeoutMs: number,
 ): Promise<TaskReport> {
 	const path = '/v1/videos/tasks';
-	const body = await postVideo(http, path, { task_id: taskId }, idleTimeoutMs).catch(
+	const read = (body: JsonObject): TaskReport => {
+		const status = idText(body['status']);
+		if (status === '' && !hasVideo(body)) throw bodyError('video', body);
+		if (!isAbout(taskId, body['task_id'])) {
+			throw new ServiceError(
+				'protocol',
+				'The service answered about another task',
+				'findMixingProxy',
+				{ serviceMessage: JSON.stringify(body), isServiceForm: true },
+			);
+		}
+		return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
+	};
+	return await postVideo(http, path, { task_id: taskId }, idleTimeoutMs, read).catch(
 		(error: unknown) => {
 			const isLate = error instanceof ServiceError && error.kind === 'deadline';
 			// No option limits it.
@@ -109,30 +121,22 @@ export async function queryTask(
 			throw isLate ? error.with({}, { message, advice: ['tryLaterOrContact'] }) : error;
 		},
 	);
-	const status = idText(body['status']);
-	if (status === '' && !hasVideo(body)) throw bodyError('video', body);
-	if (!isAbout(taskId, body['task_id'])) {
-		throw new ServiceError(
-			'protocol',
-			'The service answered about another task',
-			'findMixingProxy',
-			{ serviceMessage: JSON.stringify(body), isServiceForm: true },
-		);
-	}
-	return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
 }
 
 /**
- * Sends a request about a video and returns the body of its response, without wrappers and within bounds.
+ * Sends a request about a video and returns what `read` makes of the body of its response, without wrappers and within bounds.
  *
  * @throws ServiceError As `send` and `readJsonObject`.
  */
-async function postVideo(
+async function postVideo<T>(
 	http: HttpPort,
 	path: string,
 	body: JsonObject,
 	idleTimeoutMs: number,
-): Promise<JsonObject> {
+	read: (answer: JsonObject) => T,
+): Promise<T> {
 	const response = await send(http, 'video', { method: 'POST', path, body, idleTimeoutMs });
-	return bounded(unwrapped(await readJsonObject(response), TASK_FIELDS), TASK_FIELDS);
+	return await readJsonObject(response, (sent) =>
+		read(bounded(unwrapped(sent, TASK_FIELDS), TASK_FIELDS)),
+	);
 }

@@ -51,7 +51,7 @@ export function keyConflict({ key, about }: Call, earlier: Call): InputError {
 export function keyInUse(): InputError {
 	return keyError(
 		'is in use: another execution reserved it and has no answer yet',
-		'Run this again in a few minutes: a reservation ends a minute after its execution, and a call without an answer is reported after three',
+		'Retry in a few minutes: a reservation ends a minute after its execution, and a call without an answer is reported after three',
 	);
 }
 

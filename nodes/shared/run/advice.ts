@@ -1,11 +1,12 @@
 import type { AdviceCode, ServiceError } from '../../client/errors';
 
 const BASE_URL = 'the Base URL in the Agent Video API credential';
-const AGAIN = 'Try again; if it happens again';
+const AGAIN = 'Retry; if it happens again';
 
 /** What a person in n8n can do about a failure of the service. */
 const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 	checkAddress: `Check ${BASE_URL}`,
+	checkAddressOrCode: `Check ${BASE_URL}, and the code of the model or application`,
 	checkHostAndPort: 'Check host and port of the Base URL, and that the service is running',
 	checkDns: 'Check the Base URL, and that DNS works on the machine that runs n8n',
 	checkCertificate:
@@ -18,7 +19,7 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 		'Use another API key, or ask the operator of the service, or of a firewall in between',
 	replaceSecret:
 		'Tell its operator, and replace the secret. If it is the value of a header that may be shown, set Secret to No in its row of Extra Headers',
-	topUp: 'Top up the account, then run the workflow again',
+	topUp: 'Top up the account, then retry this execution',
 	checkAppCode: 'Check App Code, or the end of the API key if the code is there',
 	checkCreditAndModel:
 		'Top up the account, or choose another model. If the API key ends with an app code, check that as well',
@@ -36,15 +37,16 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 	continueSession: 'Request less in one call, or continue in the same session',
 	shortenReply:
 		'Ask for a shorter reply, or raise the limit: it is that of the service, or one in Extra Body Fields',
-	shortenConversation: 'Try again, or shorten the conversation',
+	shortenConversation: 'Shorten the conversation',
+	askAgain: 'Ask again, or shorten the conversation',
 	describeFields: 'Describe the fields more clearly, or set Repair Attempts',
-	tryLater: 'Try again in a minute',
+	tryLater: 'Retry in a minute',
 	tryLaterOrContact:
-		'Try again in a minute; if it happens again, contact the operator of the service',
+		'Retry in a minute; if it happens again, contact the operator of the service',
 	slowDown: 'Wait a minute, or send fewer requests at once',
 	raiseTimeout:
-		'Try again. If it happens again, check host and port of the Base URL, or raise Timeout under Options where the node has it',
-	startOver: 'Run the workflow again to start over',
+		'Retry; if it happens again, check host and port of the Base URL, or raise Timeout under Options where the node has it',
+	tasksContinue: 'Nothing more was sent. Tasks that were created continue',
 	checkTask: 'First check whether the service has the task',
 	findTruncatingProxy: `${AGAIN}, look for a proxy that truncates long responses`,
 	findChangingProxy: `${AGAIN}, look for a proxy that changes the stream`,

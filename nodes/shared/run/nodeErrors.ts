@@ -37,7 +37,7 @@ export const visitorMessage = ({ message }: Error) => message.replace(/: The dat
 
 /** The same, and what the visitor can do: the hint, and what the service said, are for the owner. */
 export const visitorText = (error: NodeError) =>
-	`${visitorMessage(error)}. ${visitorHints.get(error) ?? ASK_OWNER}`;
+	sentences([visitorMessage(error), visitorHints.get(error) ?? ASK_OWNER]);
 
 /** Makes an error fit for a streaming chat, to which n8n sends the description. The owner finds it among the messages. */
 export function forVisitor<E extends NodeError>(error: E, description = visitorText(error)): E {
@@ -49,23 +49,33 @@ export function forVisitor<E extends NodeError>(error: E, description = visitorT
  * Puts message and description of the error into both: an agent's model is given only the message.
  */
 export function inOneLine<E extends NodeError>(error: E): E {
-	const line = [error.message, error.description].filter(Boolean).join('. ');
+	const line = sentences([error.message, error.description]);
 	return Object.assign(error, { message: line, description: line });
 }
 
-/** The error in one line: message, HTTP status and hint, and the details of an error of the service if asked for. */
+/** Sentences as one text, in which each ends in one period. */
+function sentences(parts: readonly (string | null | undefined)[]): string {
+	const said = parts.map((part) => part?.trim() ?? '').filter((part) => part !== '');
+	return said.map((part) => (/[.!?]"?$/.test(part) ? part : `${part}.`)).join(' ');
+}
+
+/**
+ * The error in one line: message, HTTP status, the words of the service and the hint, and the details of an error of the
+ * service if asked for. Without a period at its end, as it stands in other texts.
+ */
 export function errorLine(error: Error, withDetails = false): string {
 	const { status } = error instanceof ServiceError ? error.details : {};
 	const hint = error instanceof InputError ? error.hint : '';
 	const advice = error instanceof ServiceError ? description(error, withDetails) : hint;
 	const message = status === undefined ? error.message : `${error.message} (status ${status})`;
-	return [message, advice].filter((part) => part !== '').join('. ');
+	return sentences([message, advice]).replace(/\.$/, '');
 }
 
 /** Texts of an error's details: their names in the output, and in the description. */
 const TEXTS = [
-	['serviceMessage', 'service_message', 'The service said'],
+	['serviceMessage', 'service_message', ''],
 	['serviceType', 'service_type', 'Type'],
+	['serviceCode', 'service_code', 'Code'],
 	['traceId', 'trace_id', 'Trace ID'],
 	// Not named `code`: n8n would replace our message with a general one.
 	['code', 'transport_code', 'Code'],
@@ -96,14 +106,19 @@ export function visitorFacts(error: unknown): IDataObject {
 	return { ...facts, partial: { choices: [{ message: { content } }] } };
 }
 
-/** What can be done about an error, and its details. */
+/** What the service said, then what can be done about an error, and its details. */
 function description(error: ServiceError, withDetails = true): string {
+	const { serviceMessage = '' } = error.details;
 	const { subject = {}, ...details } = withDetails ? error.details : {};
-	const texts = TEXTS.map(([name, , label]) => [label, details[name]]);
+	const texts = TEXTS.map(([name, , label]) => [label, label && details[name]]);
 	const labeled = [...Object.entries(subject), ...texts].filter(([, text]) => text);
-	const parts = [...sentencesOf(error), ...labeled.map(([label, text]) => `${label}: ${text}`)];
+	const said = serviceMessage && `The service said: "${serviceMessage.trim()}"`;
+	const facts = labeled.map(([label, text]) => `${label}: ${text}`);
+	const todo = sentencesOf(error);
+	// Of failed videos it is a list, which may be long.
+	const parts = error.kind === 'failed' ? [...todo, serviceMessage] : [said, ...todo];
 	// n8n reads a description as HTML.
-	return imagesAsLinksIn(parts.map((part) => part.replace(/\.$/, '')).join('. '));
+	return imagesAsLinksIn(sentences([...parts, ...facts]));
 }
 
 function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): NodeApiError {
@@ -153,8 +168,7 @@ export function stoppingError(
 ): NodeError {
 	const failure = toNodeError(context.getNode(), error, item);
 	const text = visitorText(failure);
-	const parts = [failure.description, note].filter(Boolean).join('. ');
-	if (note !== '') failure.description = imagesAsLinksIn(parts);
+	if (note !== '') failure.description = imagesAsLinksIn(sentences([failure.description, note]));
 	if (isToolRun(context)) inOneLine(failure);
 	return context.isStreaming() ? forVisitor(failure, text) : failure;
 }

@@ -60,9 +60,10 @@ async function poll(http: HttpPort): Promise<void> {
 		body: { task_id: 'n8n-credential-test' },
 		idleTimeoutMs: TIMEOUT_MS,
 	});
-	const body = await readJsonObject(response);
-	const isTask = ['task_id', 'status'].every((name) => typeof body[name] === 'string');
-	if (!isTask) throw unexpectedResponse(JSON.stringify(body));
+	await readJsonObject(response, (body) => {
+		const isTask = ['task_id', 'status'].every((name) => typeof body[name] === 'string');
+		if (!isTask) throw unexpectedResponse(JSON.stringify(body));
+	});
 }
 
 /** What is wrong, as sentences; empty if the service rejected only the task ID, and so accepted the key. */
