@@ -101,7 +101,6 @@ export type AdviceCode =
 	| 'useFinalAddress'
 	| 'checkKey'
 	| 'useAnotherKey'
-	| 'replaceSecret'
 	| 'topUp'
 	| 'checkAppCode'
 	| 'checkCreditAndModel'

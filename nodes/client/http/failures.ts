@@ -67,7 +67,7 @@ export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, SavedEr
 };
 
 /** An error in a response with status 200. */
-const NO_STATUS = row('The service returned an error', 'seeDetails');
+const NO_STATUS = row('The service returned an error', 'correctWhatIsNamed');
 
 /** Failures by a pattern: the first match counts. */
 type Rows = readonly (readonly [RegExp, SavedError])[];
@@ -84,7 +84,7 @@ const UNLISTED: Rows = [
 	[/^403/, NO_ACCESS],
 	[/^40[45]/, NOT_FOUND],
 	[/^(408|[5-9])/, row(FAILED, 'tryLaterOrContact', MAY_BE_DONE)],
-	[/^/, row('The service rejected the request', 'seeDetails')],
+	[/^/, row('The service rejected the request', 'correctWhatIsNamed')],
 ];
 
 const NOT_SENT = { kind: 'network', retryable: true } as const;

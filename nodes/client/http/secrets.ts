@@ -103,7 +103,7 @@ export function maskIn<T>(value: T, secrets: Secrets, field?: string): T {
 		const problem = `The service has put a secret into the field ${field}`;
 		const serviceMessage = `${field}: ${masked}`;
 		const details = { serviceMessage, isServiceForm: true, outcomeUnknown: true };
-		throw new ServiceError('protocol', problem, 'replaceSecret', details);
+		throw new ServiceError('protocol', problem, 'seeDetails', details);
 	}
 	if (typeof value !== 'object' || value === null) return value;
 	if (Array.isArray(value))

@@ -17,8 +17,6 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 		'Check the API Key in the Agent Video API credential, and that the Base URL is of the same service',
 	useAnotherKey:
 		'Use another API key, or ask the operator of the service, or of a firewall in between',
-	replaceSecret:
-		'Tell its operator, and replace the secret. If it is the value of a header that may be shown, set Secret to No in its row of Extra Headers',
 	topUp: 'Top up the account, then retry this execution',
 	checkAppCode: 'Check App Code, or the end of the API key if the code is there',
 	checkCreditAndModel:
@@ -27,7 +25,7 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 		'Choose another model, or use another API key. If the key ends with an app code, publish that application',
 	publishApp: 'Publish the application, or use an API key of its creator',
 	correctWhatIsNamed: 'Correct what the message of the service names',
-	seeDetails: 'See the error details for the message of the service',
+	seeDetails: 'See the error details',
 	chooseModel: 'Choose another model',
 	rephrasePrompt: 'Rephrase the prompt, or use other reference files',
 	rephraseQuestion:
