@@ -26,11 +26,7 @@ function textOf(value: JsonValue | undefined): string | undefined {
 
 /** The first of these parts that is a text, or a number. */
 function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefined {
-	for (const name of NAMES[part]) {
-		const text = textOf(fields[name]);
-		if (text !== undefined) return text;
-	}
-	return undefined;
+	return NAMES[part].map((name) => textOf(fields[name])).find((text) => text !== undefined);
 }
 
 /**
