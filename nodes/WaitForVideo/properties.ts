@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { readSwitch } from '../client/values';
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
 import { displayed, fromAi, inTools, notInTools, property } from '../shared/form/fields';
 import {
@@ -156,8 +157,7 @@ export const waitForm = form({
 				}),
 			}),
 		),
-		// A text where the model leaves it out: the default of its expression.
-		(entered = true) => String(entered) !== 'false',
+		(entered = true) => readSwitch(entered, 'Wait Until Finished'),
 	),
 	...changedAll(whereItWaits, downloadFields),
 	options: options({

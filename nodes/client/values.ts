@@ -45,6 +45,18 @@ export function readChoice<V extends string>(
 	throw new InputError(label, `is ${shown(value)}`, `Choose one of: ${values.join(', ')}`);
 }
 
+/**
+ * Reads a switch. An expression may return it as text, such as the TRUE of a spreadsheet, or as 1 from a database.
+ *
+ * @throws InputError for anything else: taken for off, a switch would not do what it is for, such as the protection of a ledger.
+ */
+export function readSwitch(value: unknown, label: string): boolean {
+	const text = shown(value).trim().toLowerCase();
+	if (['true', '1'].includes(text)) return true;
+	if (['false', '0'].includes(text)) return false;
+	throw new InputError(label, `is ${shown(value)}`, 'Enter true or false');
+}
+
 /** Whether an expression gives no value, as for an empty cell: undefined, null, or blank text. */
 export function isBlank(value: unknown): boolean {
 	return (

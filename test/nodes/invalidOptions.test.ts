@@ -143,6 +143,8 @@ test.each<[string, IDataObject, string]>([
 	},
 );
 
+const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+
 /** A switch that is neither on nor off would be off, and with it what it protects. Wait Until Finished takes no expression. */
 test.each<[string, IDataObject, string]>([
 	['createVideo', { waitUntilFinished: '={{ true }}' }, 'Wait Until Finished is {{ true }}'],
@@ -150,6 +152,12 @@ test.each<[string, IDataObject, string]>([
 	['waitForVideo', { options: { taskLedger: '={{ "on" }}' } }, 'Task Ledger is on'],
 	['superAssistant', { options: { callLedger: '={{ "yes" }}' } }, 'Call Ledger is yes'],
 	['chatCompletion', { options: { downloadMedia: '={{ 2 }}' } }, 'Download Media is 2'],
+	[
+		'createVideo',
+		{ model: byId('={{ "video-m1" }}'), watermark: '={{ "on" }}' },
+		'Watermark is on',
+	],
+	['waitForVideo', { download: '={{ "on" }}' }, 'Download Video is on'],
 ])('%s with %j fails by name before any request', async (name, more, message) => {
 	const [, own] = NODES.find(([each]) => each === name)!;
 	const parameters = { ...own, ...more };
@@ -199,8 +207,6 @@ test('a number as the content of a message is its text, also beside an image', a
 	const [{ body }] = server.requests as unknown as [{ body: { messages: unknown } }];
 	expect(body.messages).toMatchObject([{ content: [{ type: 'text', text: '5' }, {}] }]);
 });
-
-const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
 test.each(['={{ $json }}', '={{ ["a"] }}'])(
 	'a model that is no code is an error, not the default model: %s',

@@ -1,8 +1,14 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { InputError } from '../../client/errors';
 import { isJsonObject, mapValues, objectOf, withoutUndefined } from '../../client/json';
-import { isBlank, readChoice, readNumber, shown, type NumberRange } from '../../client/values';
+import {
+	isBlank,
+	readChoice,
+	readNumber,
+	readSwitch,
+	shown,
+	type NumberRange,
+} from '../../client/values';
 import type { NodeContext } from '../run/nodeContext';
 import { checkPrompt } from '../run/parameters';
 import { fromAi, inTools, notInTools, property, type FromAiArgument, type More } from './fields';
@@ -188,21 +194,13 @@ interface SwitchDeclaration extends More {
 	readonly default?: boolean;
 }
 
-/**
- * A switch, off by default. An expression may return it as text, such as the TRUE of a spreadsheet, or as 1 from a database.
- * Anything else is an error: off, it would not do what it is for, such as the protection of a ledger.
- */
+/** A switch, off by default. */
 export function toggle(
 	label: string,
 	{ help, default: initial = false, ...more }: SwitchDeclaration,
 ): Declared<boolean> {
 	const made = property('boolean', label, { help, default: initial, ...more });
-	return field(made, (entered = initial) => {
-		const text = shown(entered).trim().toLowerCase();
-		if (['true', '1'].includes(text)) return true;
-		if (['false', '0'].includes(text)) return false;
-		throw new InputError(label, `is ${shown(entered)}`, 'Enter true or false');
-	});
+	return field(made, (entered = initial) => readSwitch(entered, label));
 }
 
 /** A value of a list: its label, the value, and its help text if it needs one. */
