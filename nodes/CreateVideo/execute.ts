@@ -117,15 +117,7 @@ async function createTasks(
 					spend(context, earlier, dryRuns, toSend);
 					counted = toSend;
 				}
-				const batching = readBatching(context);
-				return {
-					...batching,
-					describeCompleted,
-					calls,
-					get batchInterval() {
-						return failed.size > 0 ? 0 : batching.batchInterval;
-					},
-				};
+				return { ...readBatching(context), describeCompleted, calls };
 			},
 			async (item, { calls }) => {
 				const video = planned.get(item);
@@ -284,7 +276,7 @@ function isAwaited(context: IExecuteFunctions): boolean {
 	});
 }
 
-/** Lists in a hint below the output why values were adjusted. */
+/** Lists in a hint below the output why durations were adjusted. */
 function hintAdjustments(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
 	// The type of an item's JSON does not tell; the service may have a field of this name.
 	const adjusted = items
