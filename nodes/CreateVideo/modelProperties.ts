@@ -47,7 +47,7 @@ function forOtherModels(field: INodeProperties): INodeProperties {
 	return { ...field, displayOptions: { hide: { model } } };
 }
 
-/** The fields that an agent's model fills. A value that the video model does not support is adjusted. */
+/** The fields that an agent's model fills. It reads in an error what the video model takes instead. */
 const FROM_AI: Readonly<Partial<Record<string, FromAiArgument>>> = {
 	aspectRatio: {
 		key: 'aspect_ratio',

@@ -55,7 +55,7 @@ export async function planVideo(
 		signers.set(url, sign);
 		return { kind, url };
 	});
-	const plan = videoRequest({ ...input, references, model, like }, options.unsupportedValues);
+	const plan = videoRequest({ ...input, references, model, like });
 	const sources = await Promise.all(
 		input.references.map(async ({ kind, source }) => [
 			kind,

@@ -2,7 +2,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
 import { isBlank } from '../client/values';
-import type { UnsupportedValues } from '../client/video/videoRequest';
 import { batchingField, readCall, safeRetryField, timeoutField } from '../shared/form/callOptions';
 import { displayed, inTools, notInTools } from '../shared/form/fields';
 import {
@@ -137,14 +136,6 @@ export const createVideoForm = form({
 		}),
 		dryRun: toggle('Dry Run', {
 			help: 'Whether to check everything and output the request without sending it. A dry run is free of charge.',
-		}),
-		unsupportedValues: choice<UnsupportedValues>('Unsupported Values', {
-			help: 'What to do with a value that the model would change or ignore',
-			default: 'adjust',
-			choices: [
-				['Adjust and Report', 'adjust', 'Send the closest value, listed in "adjustments"'],
-				['Reject', 'reject', 'Fail the item before anything is sent'],
-			],
 		}),
 		batching: batchingField,
 		retries: safeRetryField,

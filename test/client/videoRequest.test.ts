@@ -12,9 +12,9 @@ const references = (counts: Partial<Record<ReferenceKind, number>>) =>
 const urls = (kind: ReferenceKind, count: number) =>
 	references({ [kind]: count }).map(({ url }) => url);
 
-function plan(more: Partial<EnteredVideo>, unsupported: 'adjust' | 'reject' = 'adjust') {
+function plan(more: Partial<EnteredVideo>) {
 	const entered = { model: 'video-m1', prompt: 'A lake', fields: {}, references: [] };
-	return videoRequest({ ...entered, ...more }, unsupported);
+	return videoRequest({ ...entered, ...more });
 }
 
 test('the request has the entered values under the field names of the specification (spec 2.8)', () => {
@@ -65,7 +65,6 @@ test.each<[Partial<EnteredVideo>, string]>([
 	[{ model: 'video-x9', references: references({ audio: 1 }) }, 'References contain audio alone'],
 ])('%j: %s', (entered, message) => {
 	expect(() => plan(entered)).toThrow(message);
-	expect(() => plan(entered, 'reject')).toThrow(message);
 });
 
 describe('a model that is not in the table', () => {
@@ -82,7 +81,7 @@ describe('a model that is not in the table', () => {
 			watermark: 'false',
 		};
 		const files = references({ image: 9, video: 3, audio: 3 });
-		const { request, adjustments } = plan({ model, fields, references: files }, 'reject');
+		const { request, adjustments } = plan({ model, fields, references: files });
 		expect(adjustments).toStrictEqual([]);
 		expect(request).toStrictEqual({
 			model,
@@ -100,43 +99,52 @@ describe('a model that is not in the table', () => {
 		});
 	});
 
-	test("is limited to the service's maximum numbers of files (spec 8)", () => {
-		const { adjustments } = plan({
-			model,
-			references: references({ image: 10, video: 4, audio: 4 }),
-		});
-		expect(adjustments).toStrictEqual([
-			{
-				field: 'images',
-				from: urls('image', 10),
-				to: urls('image', 9),
-				reason: 'The service supports at most 9 images',
-			},
-			{
-				field: 'videos',
-				from: urls('video', 4),
-				to: urls('video', 3),
-				reason: 'The service supports at most 3 videos',
-			},
-			{
-				field: 'audios',
-				from: urls('audio', 4),
-				to: urls('audio', 3),
-				reason: 'The service supports at most 3 audio files',
-			},
-		]);
-	});
+	test.each<[Partial<Record<ReferenceKind, number>>, string, number]>([
+		[{ image: 10 }, '10 images', 9],
+		[{ video: 4 }, '4 videos', 3],
+		[{ image: 1, audio: 4 }, '4 audio files', 3],
+	])(
+		"is limited to the service's maximum numbers of files (spec 8): %j",
+		(counts, files, max) => {
+			expect(() => plan({ model, references: references(counts) })).toThrow(
+				expect.objectContaining({
+					message: `References contain ${files}. The service supports at most ${max}`,
+					hint: `Use at most ${max}`,
+				}) as Error,
+			);
+		},
+	);
 });
 
-test('an unsupported value is rejected, with the value to use instead', () => {
-	const entered = { model: 'video-m7', fields: { duration: '7' } };
-	expect(() => plan(entered, 'reject')).toThrow(
-		expect.objectContaining({
-			name: 'InputError',
-			field: 'Duration',
-			message: 'Duration is 7. video-m7 supports Duration 4, 8 or 12',
-			hint: 'Use 8, or set Unsupported Values to Adjust and Report',
-		}) as Error,
+test.each<[Partial<EnteredVideo>, string, string]>([
+	[
+		{ model: 'video-m1', fields: { duration: '7' } },
+		'Duration is 7. video-m1 supports Duration 4, 5, 8, 10 or 15',
+		'Use 4, 5, 8, 10 or 15',
+	],
+	[
+		{ model: 'video-m5', fields: { size: '4K' } },
+		'Size is 4K. video-m5 supports Size 720P or 1080P',
+		'Use 720P or 1080P',
+	],
+	[
+		{ model: 'video-m4', fields: { size: '1080p' } },
+		'Size is 1080p, which video-m4 does not support',
+		'Leave it empty, or use a model like video-m1, video-m3, video-m5 or video-m6',
+	],
+	[
+		{ model: 'video-m8', fields: { qualityMode: 'turbo' } },
+		'Quality Mode is turbo, which video-m8 does not support',
+		'Leave it empty',
+	],
+	[
+		{ model: 'video-m5', references: references({ video: 1, audio: 1 }) },
+		'References contain audio, which video-m5 does not support',
+		'Remove it, or use a model like video-m1 or video-m2',
+	],
+])('%j is refused with the values to use instead', (entered, message, hint) => {
+	expect(() => plan(entered)).toThrow(
+		expect.objectContaining({ name: 'InputError', message, hint }) as Error,
 	);
 });
 

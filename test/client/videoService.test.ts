@@ -42,7 +42,7 @@ function planned(
 	input: Parameters<typeof videoRequest>[0],
 ): ReturnType<typeof videoRequest> | undefined {
 	try {
-		return videoRequest(input, 'adjust');
+		return videoRequest(input);
 	} catch (error) {
 		if (error instanceof InputError) return undefined;
 		throw error;

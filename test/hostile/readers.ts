@@ -90,12 +90,11 @@ import {
 	type JsonObject,
 } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
-import { readChoice, readNumber } from '../../nodes/client/values';
+import { readChoice, readNumber, readSwitch } from '../../nodes/client/values';
 import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { unwrapped } from '../../nodes/client/video/taskState';
 import { createVideo, queryTask } from '../../nodes/client/video/tasks';
-import { closestRatio, closestSize, sameWord } from '../../nodes/client/video/fields';
 import { fileLinks, toChatMessages, toSdkResult } from '../../nodes/shared/chat/aiNodeSdk';
 import { toErrorText } from '../../nodes/shared/run/errorText';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
@@ -589,11 +588,7 @@ export const READERS: readonly Reader[] = [
 		const list = pieces(text, 16);
 		return () => bounded({ a: text, [text]: list, list: list.map(() => list) }, ['list']);
 	}),
-	row('client/video#closestSize', (text) => () => [
-		closestSize(text, ['720P']),
-		closestRatio(text, ['16:9']),
-		sameWord(text, ['std']),
-	]),
+	row('client#readSwitch', (text) => () => readSwitch(text, 'Switch')),
 	row('client#readNumber', (text) => () => readNumber(text, 'Number', { min: 0 })),
 	row('client#readChoice', (text) => () => readChoice(text, 'Choice', ['a'])),
 	row('client/video#createVideo', (text) => {
@@ -741,9 +736,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client#shorten',
 		'client#oneLine',
 		'client#shown',
-		'client/video#closestRatio',
-		'client/video#sameWord',
-		'client/video#isDefault',
 		'client/video#hasVideo',
 		'client/video#mayGetVideo',
 		'client/video#reasonOf',

@@ -1,6 +1,7 @@
 import { NodeHelpers, type IDataObject } from 'n8n-workflow';
 
 import { NODE_TYPES, runNode, type RunOptions } from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
 const SECRET = 'k-secret';
@@ -44,16 +45,15 @@ test('Create Video takes prompt, aspect ratio and duration from the model', asyn
 		body: { task_id: 'task-1', status: 'queued', model: 'video-m1', created_at: null },
 	});
 	const args = { prompt: 'A lake', aspect_ratio: '9:16', duration: 7 };
-	const parameters = { waitUntilFinished: false };
+	const model = { __rl: true, mode: 'list', value: 'video-m7' };
+	const parameters = { model, waitUntilFinished: false };
 	const { outputs } = await call('createVideo', args, { parameters });
 	expect(bodies()).toStrictEqual([
 		{
-			model: 'video-m1',
+			model: 'video-m7',
 			prompt: 'A lake',
-			size: '720P',
 			aspect_ratio: '9:16',
 			duration: 8,
-			generate_audio: true,
 			watermark: false,
 		},
 	]);
@@ -103,6 +103,24 @@ test('Wait for Video returns the URL to the model, and neither file nor history'
 	expect(server.requests.map(({ path }) => path)).toStrictEqual(['/v1/videos/tasks']);
 });
 
+test.each([
+	['FALSE', 1],
+	[false, 1],
+	['False ', 1],
+	['0', 1],
+	['TRUE', 2],
+	[true, 2],
+	[undefined, 2],
+])('Wait for Video with wait %j polls %i times', async (wait, polls) => {
+	const states = ['processing', 'completed'];
+	answers['/v1/videos/tasks'] = ({ task_id }) => ({
+		body: { task_id, status: states[server.requests.length - 1], video_url: 'https://x/y' },
+	});
+	const args = { task_id: 'task-1', ...(wait !== undefined && { wait }) };
+	await withFakeTimers(async () => await call('waitForVideo', args));
+	expect(server.requests).toHaveLength(polls);
+});
+
 test('for a failed video the model gets the reason', async () => {
 	answers['/v1/videos/tasks'] = ({ task_id }) => ({
 		body: { task_id, status: 'failed', model: 'video-m1', error_message: 'Too dark' },
@@ -132,6 +150,9 @@ test.each([
 
 test.each([
 	['createVideo', { prompt: ' ' }, /^Prompt is empty\. /],
+	['createVideo', { prompt: 'A lake', duration: 7 }, /\. Use 4, 5, 8, 10 or 15$/],
+	['createVideo', { prompt: 'A lake', aspect_ratio: '4:3' }, /\. Use 16:9, 1:1 or 9:16$/],
+	['waitForVideo', { task_id: 't', wait: 'no' }, /Finished is no\. Enter true or false$/],
 	['waitForVideo', { task_id: '' }, /^Task ID is empty\. Create Video outputs it as task_id/],
 	['chatCompletion', { prompt: '' }, /^Prompt is empty\. Enter a text/],
 ])('%s tells the model in one message what is wrong and what to do', async (node, args, text) => {

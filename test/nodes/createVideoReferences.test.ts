@@ -151,13 +151,13 @@ describe('unsupported values', () => {
 		duration: '={{ $json.seconds }}',
 		size: '={{ $json.size }}',
 	};
-	const items = [
-		{ model: 'video-m7', seconds: 7 },
-		{ model: 'video-m1', seconds: 5 },
-		{ model: 'video-m6', seconds: 10, size: '1080P' },
-	];
 
-	test('are adjusted and reported, in the item and in a hint', async () => {
+	test('a duration becomes one of the model where the service maps it, which is reported; a size gets its spelling', async () => {
+		const items = [
+			{ model: 'video-m7', seconds: 7 },
+			{ model: 'video-m1', seconds: 5 },
+			{ model: 'video-m6', seconds: 10, size: '1080P' },
+		];
 		const { outputs, run } = await create(parameters, { items });
 		expect(server.requests.map(({ body }) => body)).toStrictEqual([
 			{ model: 'video-m7', prompt: 'A lake', duration: 8 },
@@ -174,42 +174,57 @@ describe('unsupported values', () => {
 				},
 			],
 			undefined,
-			[
-				{
-					field: 'size',
-					from: '1080P',
-					to: '1080p',
-					reason: 'video-m6 supports Size 720p or 1080p',
-				},
-			],
+			undefined,
 		]);
 		expect(run.data.resultData.runData['Tested']![0]!.hints).toContainEqual({
 			type: 'warning',
 			location: 'outputPane',
 			message:
-				'Values were adjusted in 2 items: video-m7 supports Duration 4, 8 or 12; video-m6 supports Size 720p or 1080p. See "adjustments" in the output.',
+				'Values were adjusted in 1 item: video-m7 supports Duration 4, 8 or 12. See "adjustments" in the output.',
 		});
 	});
 
-	test('are rejected with the option Reject, before the first item is sent', async () => {
-		const rejecting = { ...parameters, options: { unsupportedValues: 'reject' } };
-		const { error } = await create(rejecting, { items: [...items].reverse() });
+	test.each([
+		[
+			{ model: 'video-m6', seconds: 5, size: '4K' },
+			'Size is 4K. video-m6 supports Size 720p or 1080p',
+			'Use 720p or 1080p',
+		],
+		[
+			{ model: 'video-m1', seconds: 7 },
+			'Duration is 7. video-m1 supports Duration 4, 5, 8, 10 or 15',
+			'Use 4, 5, 8, 10 or 15',
+		],
+		[
+			{ model: 'video-m4', size: '1080P' },
+			'Size is 1080P, which video-m4 does not support',
+			'Leave it empty, or use a model like video-m1, video-m3, video-m5 or video-m6',
+		],
+	])('%j is refused before the first item is sent', async (item, message, description) => {
+		const items = [{ model: 'video-m1', seconds: 5 }, item];
+		const { error } = await create(parameters, { items });
+		expect(error).toMatchObject({ name: 'NodeOperationError', message, description });
+		expect(server.requests).toHaveLength(0);
+
+		const { outputs } = await create(parameters, { items, onError: 'continueErrorOutput' });
+		expect(outputs[0]!.map(({ json: { model: code } }) => code)).toStrictEqual(['video-m1']);
+		expect(outputs[1]!.map(({ json: { error: said } }) => said)).toStrictEqual([message]);
+	});
+
+	test('more files than the model takes are refused', async () => {
+		const { error } = await create(
+			{
+				model: model('video-m8'),
+				...files({ kind: 'image', source: 'url', url: '={{ $json.pictures }}' }),
+			},
+			{ items: [{ pictures: ['1', '2', '3', '4'].map(url) }] },
+		);
 		expect(error).toMatchObject({
-			name: 'NodeOperationError',
-			message: 'Size is 1080P. video-m6 supports Size 720p or 1080p',
-			description: 'Use 1080p, or set Unsupported Values to Adjust and Report',
+			message:
+				'References contain 4 images. video-m8 supports at most 3 with Image Mode reference',
+			description: 'Use at most 3',
 		});
 		expect(server.requests).toHaveLength(0);
-	});
-
-	test('with Continue On Fail only the rejected items fail', async () => {
-		const rejecting = { ...parameters, options: { unsupportedValues: 'reject' } };
-		const { outputs } = await create(rejecting, { items, onError: 'continueErrorOutput' });
-		expect(outputs[0]!.map(({ json: { model: code } }) => code)).toStrictEqual(['video-m1']);
-		expect(outputs[1]!.map(({ json: { error } }) => error)).toStrictEqual([
-			'Duration is 7. video-m7 supports Duration 4, 8 or 12',
-			'Size is 1080P. video-m6 supports Size 720p or 1080p',
-		]);
 	});
 });
 

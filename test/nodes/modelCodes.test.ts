@@ -66,23 +66,18 @@ test('a model chosen from the list has the form of its row, and the request has 
 });
 
 test.each([
-	['a code of the credential', 'id', 'acme-pro', 'acme-pro'],
-	['a code of the credential by expression', 'id', '={{ $json.code }}', 'acme-pro'],
-	['a pair with the row first', 'id', 'video-m5=acme-new', 'acme-new'],
-	['a pair with the code first', 'id', 'acme-new=video-m5', 'acme-new'],
-	['a pair by expression', 'list', '={{ $json.code + "=video-m5" }}', 'acme-pro'],
+	['a code of the credential', 'id', 'acme=2', 'acme=2'],
+	['a code of the credential by expression', 'id', '={{ $json.code }}', 'acme=2'],
+	['a pair with the row first', 'id', 'video-m7=acme-new', 'acme-new'],
+	['a pair with the code first', 'id', 'acme-new=video-m7', 'acme-new'],
+	['a pair by expression', 'list', '={{ $json.code + "=video-m7" }}', 'acme=2'],
 ])('%s behaves like its row: checks, adjustments and price', async (_name, mode, value, code) => {
 	const { outputs } = await create(
 		{ mode, value },
-		{
-			size: '1080P',
-			duration: 9,
-			generateAudio: '',
-			options: { pricePerSecond: 0.5 },
-		},
-		{ items: [{ code: 'acme-pro' }] },
+		{ duration: 9, options: { pricePerSecond: 0.5 } },
+		{ items: [{ code: 'acme=2' }] },
 	);
-	// A pair with the row first has the list fields of the row, in which nobody enters 9 or a size.
+	// A pair with the row first has the list fields of the row, in which nobody enters 9.
 	expect(server.requests[0]!.body).toMatchObject({ model: code, duration: 8 });
 	expect(outputs[0]![0]!.json).toMatchObject({
 		model: code,
@@ -92,7 +87,7 @@ test.each([
 				field: 'duration',
 				from: 9,
 				to: 8,
-				reason: `${code} supports Duration 3, 5, 8, 10 or 15`,
+				reason: `${code} supports Duration 4, 8 or 12`,
 			},
 		]) as unknown,
 	});
@@ -100,11 +95,11 @@ test.each([
 
 test('a code with an equals sign, and one that is the name of another row, are found in the credential', async () => {
 	await create({ mode: 'id', value: 'acme=2' }, { duration: 7 });
-	await create({ mode: 'id', value: 'video-m1' }, { duration: 5 });
+	const { error } = await create({ mode: 'id', value: 'video-m1' }, { duration: 5 });
+	expect(error?.message).toBe('Duration is 5. video-m1 supports Duration 8');
 	await create({ mode: 'list', value: 'video-m8=video-m1' });
 	expect(server.requests.map(({ body }) => body)).toMatchObject([
 		{ model: 'acme=2', duration: 8 },
-		{ model: 'video-m1', duration: 8 },
 		{ model: 'video-m1', duration: 8 },
 	]);
 });

@@ -87,6 +87,7 @@ const inTurn = async (...runs: readonly (() => Promise<readonly IDataObject[]>)[
 
 const CHAT = 'chatCompletion';
 const CREATE = 'createVideo';
+const SNAPPING = { __rl: true, mode: 'id', value: 'video-m7' };
 const SUM = 'What is 12 times 7?';
 
 const ROWS: Readonly<Record<string, Row>> = {
@@ -124,10 +125,10 @@ const ROWS: Readonly<Record<string, Row>> = {
 		made: () =>
 			inTurn(
 				() => run(CREATE, { prompt: PROMPT, options: { pricePerSecond: 0.1 } }),
-				() => run(CREATE, { prompt: PROMPT, duration: 7 }),
+				() => run(CREATE, { prompt: PROMPT, model: SNAPPING, duration: 7 }),
 				() => run(CREATE, { prompt: PROMPT, waitUntilFinished: true, download: false }),
 			),
-		others: () => run(CREATE, { prompt: PROMPT, size: '4K', options: { dryRun: true } }),
+		others: () => run(CREATE, { prompt: PROMPT, size: '1080P', options: { dryRun: true } }),
 	},
 	WaitForVideo: {
 		made: () =>

@@ -111,49 +111,14 @@ export const SPEC_ROWS = SPEC_VIDEO_MODELS.map((row): [string, SpecVideoModel] =
 /** Maximum number of images in any image mode. */
 export const maxImages = ({ images }: SpecVideoModel) => Math.max(0, ...Object.values(images));
 
-/** The duration that is sent for an entered one: the nearest one also where the service would reject it. */
-export function sentDuration(
+/** The duration of the video for a requested one, of two as near the shorter; undefined if the service rejects it. */
+export function generatedDuration(
 	{ durations, otherDurations }: SpecVideoModel,
-	entered: number,
-): number {
-	if (otherDurations === 'fiveOrTen') return entered <= 5 ? 5 : 10;
-	return nearest(durations, (seconds) => [Math.abs(seconds - entered), seconds])!;
-}
-
-/** The duration of the video for a requested one; undefined if the service rejects it. */
-export function generatedDuration(row: SpecVideoModel, requested: number): number | undefined {
-	const isRejected = row.otherDurations === 'rejected' && !row.durations.includes(requested);
-	return isRejected ? undefined : sentDuration(row, requested);
-}
-
-/** The ratio that is sent for an entered one: the nearest shape, of two as near the one further from a square. */
-export function sentRatio({ ratios }: SpecVideoModel, entered: string): string {
-	const enteredShape = logRatio(entered);
-	return nearest(ratios, (ratio) => {
-		const shape = logRatio(ratio);
-		return [Number(Math.abs(shape - enteredShape).toFixed(5)), -Math.abs(shape)];
-	})!;
-}
-
-/** The size that is sent for an entered one: the nearest number of lines. */
-export function sentSize({ sizes }: SpecVideoModel, entered: string): string | undefined {
-	const names: Record<string, number> = { '2K': 1440, '4K': 2160, '8K': 4320 };
-	const lines = (size: string) => names[size.toUpperCase()] ?? parseInt(size, 10);
-	return nearest(sizes, (size) => [Math.abs(lines(size) - lines(entered)), 0]);
-}
-
-/** The value with the smallest first rank, of equal ones with the smallest second. */
-function nearest<T>(
-	values: readonly T[],
-	rank: (value: T) => readonly [number, number],
-): T | undefined {
-	return [...values].sort((a, b) => {
-		const [one, other] = [rank(a), rank(b)];
-		return one[0] - other[0] || one[1] - other[1];
-	})[0];
-}
-
-function logRatio(ratio: string): number {
-	const [width, height] = ratio.split(':').map(Number);
-	return Math.log(width! / height!);
+	requested: number,
+): number | undefined {
+	if (durations.includes(requested)) return requested;
+	if (otherDurations === 'rejected') return undefined;
+	if (otherDurations === 'fiveOrTen') return requested <= 5 ? 5 : 10;
+	const distance = (seconds: number) => Math.abs(seconds - requested);
+	return [...durations].sort((a, b) => distance(a) - distance(b) || a - b)[0];
 }

@@ -31,12 +31,10 @@ export interface VideoField {
 	readonly type: 'text' | 'seconds' | 'flag';
 	/** The values that the model supports; empty where it does not support the field. */
 	readonly values: (model: VideoModel) => readonly VideoValue[];
-	/** What the form fills in. Where the model ignores the field, what it may have kept of another model. */
+	/** What the form fills in. Where the model ignores the field, what the form may have kept of another model. */
 	readonly defaultValue: (model: VideoModel) => VideoValue | undefined;
 	/** Label of a value in the form; the value itself without one. */
 	readonly show?: (value: VideoValue, model: VideoModel) => string;
-	/** The supported value that means nearly the same as an unsupported one. Without any, that one is rejected. */
-	readonly closest?: (value: VideoValue, model: VideoModel) => VideoValue | undefined;
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -64,7 +62,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		type: 'text',
 		values: (model) => model.aspectRatios,
 		defaultValue: (model) => model.aspectRatios[0],
-		closest: (ratio, model) => closestRatio(String(ratio), model.aspectRatios),
 	},
 	{
 		key: 'duration',
@@ -75,11 +72,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		values: (model) => model.durations,
 		defaultValue: (model) => model.defaultDuration,
 		show: (seconds) => `${seconds} Seconds`,
-		closest(entered, { durationRule, durations }) {
-			const longer = durations.find((seconds) => seconds >= Number(entered));
-			if (durationRule === 'longer') return longer ?? durations.at(-1);
-			return nearest(Number(entered), durations, Number);
-		},
 	},
 	{
 		key: 'size',
@@ -89,7 +81,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		type: 'text',
 		values: sizesOf,
 		defaultValue: (model) => model.defaultSize ?? '720P',
-		closest: (size, model) => closestSize(String(size), sizesOf(model)),
 	},
 	{
 		// Not "mode": the host lists each value of a field of that name as a separate action.
@@ -101,7 +92,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		values: (model) => Object.keys(model.modes),
 		defaultValue: (model) => Object.keys(model.modes)[0] ?? 'std',
 		show: named,
-		closest: (mode, model) => sameWord(String(mode), Object.keys(model.modes)),
 	},
 	{
 		key: 'imageMode',
@@ -140,16 +130,11 @@ export function isInForm({ apiName, values }: VideoField, model: VideoModel): bo
 	return values(model).length > 0 && apiName !== other;
 }
 
-/** Whether a value is the model's default, in any spelling. */
-export function isDefault(field: VideoField, value: unknown, model: VideoModel): boolean {
-	return String(value).toLowerCase() === String(field.defaultValue(model)).toLowerCase();
-}
-
 /** Every kind of reference file (spec 2.8). `max`: maximum number of files of this kind for any model (spec 8). */
 export const REFERENCES = [
-	{ kind: 'image', apiName: 'images', label: 'Images', noun: 'image', max: 9 },
-	{ kind: 'video', apiName: 'videos', label: 'Videos', noun: 'video', max: 3 },
-	{ kind: 'audio', apiName: 'audios', label: 'Audios', noun: 'audio file', max: 3 },
+	{ kind: 'image', apiName: 'images', one: 'an image', noun: 'image', max: 9 },
+	{ kind: 'video', apiName: 'videos', one: 'a video', noun: 'video', max: 3 },
+	{ kind: 'audio', apiName: 'audios', one: 'audio', noun: 'audio file', max: 3 },
 ] as const;
 
 export type ReferenceRow = (typeof REFERENCES)[number];
@@ -173,65 +158,4 @@ export function maxReferences(
 	const ofModes = Math.max(0, ...Object.values(imageModes));
 	const maxImages = imageModes[imageMode as ImageMode] ?? ofModes;
 	return { image: maxImages, video: maxVideos, audio: maxAudios }[kind];
-}
-
-/** Distances that differ by less count as equal: ratios are compared by logarithms, which are not exact. */
-const TOLERANCE = 1e-6;
-
-/**
- * The model's ratio with the nearest shape; of two at the same distance the one further from a square, so that portrait
- * stays portrait. Undefined for a text that is not a ratio.
- */
-export function closestRatio(entered: string, ratios: readonly string[]): string | undefined {
-	const elongation = (ratio: string) => Math.abs(shapeOf(ratio) ?? 0);
-	const longestFirst = [...ratios].sort((a, b) => elongation(b) - elongation(a));
-	return nearest(shapeOf(entered), longestFirst, shapeOf);
-}
-
-/**
- * The same size in the model's spelling, or the size with the nearest number of lines. Undefined for a text that
- * is not a size.
- */
-export function closestSize(entered: string, sizes: readonly string[]): string | undefined {
-	return sameWord(entered, sizes) ?? nearest(linesOf(entered), sizes, linesOf);
-}
-
-/** The same word in the model's spelling. */
-export function sameWord(entered: string, words: readonly string[]): string | undefined {
-	return words.find((word) => word.toLowerCase() === entered.toLowerCase());
-}
-
-/** The candidate with the nearest measure, the first of equal ones. Undefined without a measure. */
-function nearest<T>(
-	entered: number | undefined,
-	candidates: readonly T[],
-	measure: (candidate: T) => number | undefined,
-): T | undefined {
-	let best: T | undefined;
-	let bestDistance = Infinity;
-	for (const candidate of candidates) {
-		const distance = Math.abs((measure(candidate) ?? NaN) - (entered ?? NaN));
-		if (distance < bestDistance - TOLERANCE) {
-			best = candidate;
-			bestDistance = distance;
-		}
-	}
-	return best;
-}
-
-/** Logarithm of width by height: above 0 landscape, below 0 portrait. */
-function shapeOf(ratio: string): number | undefined {
-	const [, width, height] = /^(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)$/.exec(ratio) ?? [];
-	const shape = Math.log(Number(width) / Number(height));
-	return Number.isFinite(shape) ? shape : undefined;
-}
-
-/** Sizes that have a name: their lines. */
-const NAMED = { hd: 720, 'full hd': 1080, '2k': 1440, '4k': 2160, uhd: 2160, '8k': 4320 };
-
-/** Lines of `720p`, `720`, `1280x720` (of an upright picture the columns) or a name. */
-function linesOf(size: string): number | undefined {
-	const [, lines, height = lines] = /^(\d{3,5})(?:p|\s*[x×*]\s*(\d{3,5}))?$/i.exec(size) ?? [];
-	if (lines !== undefined) return Math.min(Number(lines), Number(height));
-	return new Map(Object.entries(NAMED)).get(size.toLowerCase());
 }

@@ -1,12 +1,12 @@
 import { emptyText, InputError } from '../errors';
-import { withoutUndefined, type JsonValue } from '../json';
-import { counted, readNumber } from '../values';
+import { withoutUndefined } from '../json';
+import { counted, readNumber, readSwitch } from '../values';
 import {
-	isDefault,
 	maxReferences,
 	REFERENCES,
 	VIDEO_FIELDS,
 	type Reference,
+	type ReferenceRow,
 	type VideoField,
 	type VideoRequest,
 	type VideoValue,
@@ -24,6 +24,16 @@ export interface EnteredVideo {
 	readonly references: readonly Reference[];
 }
 
+/** A duration that is not sent as it was entered: for the output. */
+export interface Adjustment {
+	/** Field name in the request. */
+	readonly field: string;
+	readonly from: VideoValue;
+	/** `null` where the field is not sent. */
+	readonly to: VideoValue | null;
+	readonly reason: string;
+}
+
 /** Parsers of the entered texts, by the type of the field. */
 const PARSERS: Readonly<
 	Record<VideoField['type'], (text: string, label: string) => VideoValue | undefined>
@@ -31,226 +41,154 @@ const PARSERS: Readonly<
 	text: (text) => text,
 	// 0 stands for the model's default.
 	seconds: (text, label) => readNumber(text, label, { min: 0, integer: true }, 5) || undefined,
-	flag(text, label) {
-		if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
-		throw new InputError(label, `is ${text}`, 'Enter true or false');
-	},
+	flag: readSwitch,
 };
 
 /**
- * Builds the creation request (spec 2.8), validated and normalized for the model (spec 2.11). An empty field is not
- * sent: the model's default applies.
+ * Builds the creation request (spec 2.8). What the model does not take is refused before anything is sent (spec 2.11):
  *
- * @throws InputError when the input is invalid, or when a value is unsupported and `unsupported` is `reject`.
+ * | input                                                   | sent                                   |
+ * | ------------------------------------------------------- | -------------------------------------- |
+ * | an empty field                                          | no such field: the model's default     |
+ * | a value in another case                                 | the model's spelling                   |
+ * | a duration that the service maps to one of the model's  | that one, reported                     |
+ * | the default of a field that the model does not have     | no such field: a form may have kept it |
+ * | another unsupported value, too many files               | nothing: an error with what it takes   |
+ * | duration and sound, for a video to edit                 | no duration, reported; no sound        |
+ * | size and quality mode                                   | both alike, by what is not the default |
+ *
+ * @throws InputError for the first mistake. A model that is not in the table takes every value, and as many files as the service.
  */
-export function videoRequest(entered: EnteredVideo, unsupported: UnsupportedValues) {
-	const { model: code, like = code } = entered;
+export function videoRequest(entered: EnteredVideo) {
+	const { model: code, like = code, prompt, fields, references } = entered;
+	if (code === '') throw new InputError('Model', 'is empty', 'Choose a model, or enter its code');
+	if (prompt.trim() === '') throw emptyText('Prompt');
 	const model = findModel({ code, like });
-	const all = enteredRequest(entered);
-	validate(all, model);
-	const { request, adjustments } = normalize(all, model, unsupported);
-	const isEdited = model?.editsVideos === true && request.videos !== undefined;
+	const adjustments: Adjustment[] = [];
+	const urlsOf = ({ kind }: ReferenceRow) =>
+		references.flatMap((each) => (each.kind === kind ? each.url : []));
+	const files = Object.fromEntries(REFERENCES.map((row) => [row.apiName, urlsOf(row)]));
+	const isEdited = model?.editsVideos === true && files['videos']!.length > 0;
+
+	function toSend(field: VideoField): VideoValue | undefined {
+		const { key, apiName, label, type } = field;
+		const text = (fields[key] ?? '').trim();
+		const from = text === '' ? undefined : PARSERS[type](text, label);
+		if (from === undefined || model === undefined) return from;
+		// As the service does, whatever is sent.
+		if (isEdited && apiName === 'generate_audio') return false;
+		const isIgnored = isEdited && apiName === 'duration';
+		const to = isIgnored ? undefined : supported(field, from, model);
+		const isUnset = isIgnored && from === model.defaultDuration;
+		if (apiName !== 'duration' || to === from || isUnset) return to;
+		const reason = isIgnored
+			? `${code} keeps the length and the sound of an edited video`
+			: takes(field, model);
+		adjustments.push({ field: apiName, from, to: to ?? null, reason });
+		return to;
+	}
+
+	// Without images the image mode has no meaning.
+	const hasMode = files['images']!.length > 0;
+	const rows = VIDEO_FIELDS.filter(({ apiName }) => apiName !== 'image_mode' || hasMode);
+	const values = Object.fromEntries(rows.map((field) => [field.apiName, toSend(field)]));
+	const sent = Object.entries(files).filter(([, urls]) => urls.length > 0);
+	const whole: VideoRequest = { model: code, prompt, ...Object.fromEntries(sent), ...values };
+	checkFiles(whole, model);
+	const request = withoutUndefined<VideoRequest>(model ? withOneSize(whole, model) : whole);
 	const seconds = isEdited ? undefined : (request.duration ?? model?.defaultDuration);
 	return {
 		/** Ready to be sent. */
 		request,
-		/** Values that are not sent as they were entered. */
+		/** Durations that are not sent as they were entered. */
 		adjustments,
 		/** Length of the video; undefined for one to edit, which keeps its length, and where nothing says it. */
 		seconds,
 	};
 }
 
-function enteredRequest({ model, prompt, fields, references }: EnteredVideo): VideoRequest {
-	const files = REFERENCES.map(({ kind, apiName }) => {
-		const urls = references.filter((each) => each.kind === kind).map(({ url }) => url);
-		return [apiName, urls.length > 0 ? urls : undefined] as const;
-	});
-	const hasImages = references.some(({ kind }) => kind === 'image');
-	const values = VIDEO_FIELDS.filter(
-		// Without images the image mode has no meaning.
-		({ apiName }) => apiName !== 'image_mode' || hasImages,
-	).map((field) => [field.apiName, valueOf(field, fields[field.key] ?? '')] as const);
-	const entries = Object.fromEntries<string[] | VideoValue | undefined>([...files, ...values]);
-	return withoutUndefined({ model, prompt, ...entries });
+const takes = ({ label, values }: VideoField, model: VideoModel) =>
+	`${model.code} supports ${label} ${listed(values(model))}`;
+
+/** The value of the model that an entered one is, or that the service makes of it; undefined for the default of another model. */
+function supported(
+	field: VideoField,
+	entered: VideoValue,
+	model: VideoModel,
+): VideoValue | undefined {
+	const { apiName, label, values, defaultValue } = field;
+	const isEntered = (value?: VideoValue) =>
+		String(value).toLowerCase() === String(entered).toLowerCase();
+	const known = values(model);
+	if (known.length === 0) {
+		if (isEntered(defaultValue(model))) return undefined;
+		const problem = `is ${entered}, which ${model.code} does not support`;
+		const others = orAnother((each) => values(each).some(isEntered));
+		throw new InputError(label, problem, `Leave it empty${others}`);
+	}
+	const found =
+		known.find(isEntered) ??
+		(apiName === 'duration' ? mappedDuration(Number(entered), model) : undefined);
+	if (found !== undefined) return found;
+	throw new InputError(label, `is ${entered}. ${takes(field, model)}`, `Use ${listed(known)}`);
 }
 
-function valueOf({ label, type }: VideoField, entered: string): VideoValue | undefined {
-	const text = entered.trim();
-	return text === '' ? undefined : PARSERS[type](text, label);
+/** What the service makes of another duration, in seconds; undefined where it rejects it. */
+function mappedDuration(
+	entered: number,
+	{ durations, durationRule }: VideoModel,
+): number | undefined {
+	if (durationRule === 'longer')
+		return durations.find((each) => each >= entered) ?? durations.at(-1);
+	if (durationRule === undefined) return undefined;
+	const distance = (each: number) => Math.abs(each - entered);
+	return durations.reduce((best, each) => (distance(each) < distance(best) ? each : best));
 }
 
-/** What to do with values that the model does not support: adjust and report them, or reject them. */
-export type UnsupportedValues = 'adjust' | 'reject';
-
-/** A value that is not sent as it was entered: for the output. */
-export interface Adjustment {
-	/** Field name in the request. */
-	readonly field: string;
-	readonly from: JsonValue;
-	/** `null` where the field is not sent. */
-	readonly to: JsonValue;
-	readonly reason: string;
+/** The models that take it, as the end of a hint. */
+function orAnother(takesIt: (model: VideoModel) => boolean): string {
+	const codes = VIDEO_MODELS.filter(takesIt).map(({ code }) => code);
+	return codes.length === 0 ? '' : `, or use a model like ${listed(codes)}`;
 }
 
-type Rule = (request: VideoRequest, model: VideoModel | undefined) => readonly Adjustment[];
-
-/**
- * Normalizes the request for the model.
- *
- * @param model Undefined for a model that is not in the table: then only the service's limits for files apply.
- * @param unsupported `reject` throws instead of adjusting a value. A default value is changed in both cases, and not
- *   reported: nobody set it, the form fills it in.
- * @throws InputError for the first value without a supported one that is close, or with `reject` the first unsupported one.
- */
-export function normalize(
-	entered: VideoRequest,
-	model: VideoModel | undefined,
-	unsupported: UnsupportedValues,
-): { readonly request: VideoRequest; readonly adjustments: readonly Adjustment[] } {
-	let request = entered;
-	const adjustments: Adjustment[] = [];
-	for (const rule of RULES) {
-		for (const adjustment of rule(request, model)) {
-			const { field, from } = adjustment;
-			const row = VIDEO_FIELDS.find(({ apiName }) => apiName === field);
-			const isSet =
-				from !== null && !(row && model && isDefault(row, entered[row.apiName], model));
-			if (unsupported === 'reject' && isSet) throw toInputError(adjustment);
-			if (isSet) adjustments.push(adjustment);
-			request = withoutUndefined<VideoRequest>({
-				...request,
-				[field]: adjustment.to ?? undefined,
-			});
+/** @throws InputError for files that the model, or the service, does not take in this number or alone (spec 2.8, 8). */
+function checkFiles(request: VideoRequest, model: VideoModel | undefined): void {
+	const { images = [], videos = [], audios = [], image_mode: mode } = request;
+	for (const row of REFERENCES) {
+		const { length } = request[row.apiName] ?? [];
+		const max = maxReferences(row, model, mode);
+		if (length <= max) continue;
+		const who = model?.code ?? 'The service';
+		if (max === 0) {
+			const problem = `contain ${row.one}, which ${who} does not support`;
+			const others = orAnother((each) => maxReferences(row, each) > 0);
+			throw new InputError('References', problem, `Remove it${others}`);
 		}
+		const withMode = row.kind === 'image' && mode ? ` with Image Mode ${mode}` : '';
+		const problem = `contain ${counted(length, row.noun)}. ${who} supports at most ${max}${withMode}`;
+		throw new InputError('References', problem, `Use at most ${max}`);
 	}
-	return { request, adjustments };
-}
-
-const excessFiles: Rule = (request, model) =>
-	REFERENCES.flatMap((row) => {
-		const { image_mode: imageMode } = request;
-		const from = [...(request[row.apiName] ?? [])];
-		const max = maxReferences(row, model, imageMode);
-		if (from.length <= max) return [];
-		const withMode = row.kind === 'image' && imageMode ? ` with image mode ${imageMode}` : '';
-		const subject = model === undefined ? 'The service' : model.code + withMode;
-		const [to, reason] =
-			max === 0
-				? [null, `${subject} does not support ${row.noun}s`]
-				: [from.slice(0, max), `${subject} supports at most ${counted(max, row.noun)}`];
-		return [{ field: row.apiName, from, to, reason }];
-	});
-
-const unsupportedValues: Rule = (request, model) => {
-	if (model === undefined) return [];
-	return VIDEO_FIELDS.flatMap(({ apiName: field, label, values, closest }): Adjustment[] => {
-		const from = request[field];
-		const known = values(model);
-		if (from === undefined || known.includes(from)) return [];
-		if (known.length === 0)
-			return [{ field, from, to: null, reason: `${model.code} does not support ${label}` }];
-		if (closest === undefined) return [];
-		const supported = listed(known);
-		const reason = `${model.code} supports ${label} ${supported}`;
-		const to = closest(from, model);
-		if (to === undefined)
-			throw new InputError(label, `is ${from}. ${reason}`, `Use ${supported}`);
-		return [{ field, from, to, reason }];
-	});
-};
-
-const editedVideo: Rule = ({ videos = [], duration = null, generate_audio: sound }, model) => {
-	if (model === undefined || !model.editsVideos || videos.length === 0) return [];
-	const reason = `${model.code} keeps the length and the sound of an edited video`;
-	return [
-		{ field: 'duration', from: duration, to: null, reason },
-		{ field: 'generate_audio', from: sound ?? false, to: false, reason },
-	].filter(({ from, to }) => from !== to);
-};
-
-const sizeAndMode: Rule = ({ size, mode }, model) => {
-	const { code, modes = {}, sizes = [] } = model ?? {};
-	const [first, ...others] = Object.keys(modes);
-	if (first === undefined || size === undefined) return [];
-	const isSet = mode !== undefined && mode !== first;
-	const meant = isSet ? mode : (others.find((each) => modes[each] === size) ?? first);
-	const hasSize = sizes.length > 0;
-	const reason = `${code}: Quality Mode ${meant} means Size ${modes[meant]}`;
-	return [
-		...(hasSize && mode === undefined
-			? []
-			: [{ field: 'mode', from: mode ?? null, to: meant, reason }]),
-		{ field: 'size', from: size, to: hasSize ? modes[meant]! : null, reason },
-	].filter(({ from, to }) => from !== to);
-};
-
-/**
- * Normalization rules, in the order in which they apply: what the service would change or ignore (spec 2.8, 2.11).
- *
- * | input                                       | sent                                      |
- * | ------------------------------------------- | ----------------------------------------- |
- * | more files than the model or service allows | the first ones                            |
- * | audio, for a model without audio            | no audio                                  |
- * | a field that the model ignores              | no such field                             |
- * | an unsupported value                        | the closest supported one, or an error    |
- * | duration and sound, for a video to edit     | no duration, no generated sound           |
- * | a size that does not match the quality mode | a match, keeping what is not the default  |
- * | a size, for a model with quality modes only | the quality mode that means it            |
- */
-const RULES: readonly Rule[] = [excessFiles, unsupportedValues, editedVideo, sizeAndMode];
-
-function toInputError({ field, from, to, reason }: Adjustment): InputError {
-	const label = [...VIDEO_FIELDS, ...REFERENCES].find(({ apiName }) => apiName === field)!.label;
-	const [given, instead] = Array.isArray(from)
-		? [`are ${from.length}`, Array.isArray(to) ? `Use at most ${to.length}` : 'Remove them']
-		: [`is ${String(from)}`, to === null ? 'Leave it empty' : `Use ${String(to)}`];
-	return new InputError(
-		label,
-		`${given}. ${reason}`,
-		`${instead}, or set Unsupported Values to Adjust and Report`,
-	);
-}
-
-/** Values as text: `4, 8 or 12`. */
-export function listed(values: readonly (string | number | boolean)[]): string {
-	if (values.length < 2) return values.join('');
-	return `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
-}
-
-/**
- * Rejects what the service would answer 400 to (spec 7.2), and input that the video would not match, where no supported
- * value comes close to it.
- *
- * @param model Undefined for a model that is not in the table.
- * @throws InputError for the first mistake.
- */
-export function validate(
-	{ model: code, prompt, images = [], videos = [], audios = [], image_mode: mode }: VideoRequest,
-	model: VideoModel | undefined,
-): void {
-	if (code === '') throw new InputError('Model', 'is empty', 'Choose a model, or enter its code');
-	if (prompt.trim() === '') throw emptyText('Prompt');
-	if (videos.length > 0 && model?.maxVideos === 0) {
-		const others = VIDEO_MODELS.filter(({ maxVideos }) => maxVideos > 0);
-		throw new InputError(
-			'References',
-			`contain a video, which ${model.code} does not support`,
-			`Remove the video, or use a model like ${listed(others.map((each) => each.code))}`,
-		);
-	}
-	// A model without audio ignores it, and generates the video from the prompt alone.
-	if (audios.length > 0 && images.length + videos.length === 0 && model?.maxAudios !== 0)
+	if (audios.length > 0 && images.length + videos.length === 0)
 		throw new InputError(
 			'References',
 			'contain audio alone',
 			'Add at least one image or video',
 		);
-	if (mode !== undefined && model !== undefined && !Object.hasOwn(model.imageModes, mode)) {
-		throw new InputError(
-			'Image Mode',
-			`is ${mode}, which ${model.code} does not support`,
-			`Use ${listed(Object.keys(model.imageModes))}, or another model`,
-		);
-	}
+}
+
+/** Size and quality mode of a model mean the same: the one that is not the default decides, and the other one follows. */
+function withOneSize(request: VideoRequest, { modes, sizes }: VideoModel): VideoRequest {
+	const { size, mode, ...others } = request;
+	const all = Object.keys(modes);
+	if (size === undefined || all.length === 0) return request;
+	const isSet = mode !== undefined && mode !== all[0];
+	const meant = isSet ? mode : all.find((each) => modes[each] === size)!;
+	if (sizes.length === 0) return { ...others, mode: meant };
+	return { ...others, size: modes[meant]!, ...(mode !== undefined && { mode: meant }) };
+}
+
+/** Values as text: `4, 8 or 12`. */
+export function listed(values: readonly VideoValue[]): string {
+	if (values.length < 2) return values.join('');
+	return `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
 }
