@@ -68,33 +68,9 @@ test(
 	TEST_TIMEOUT_MS,
 );
 
-test(
-	'of 5,000 tasks that begin together one in eight is asked at once, the others after 9 to 10 seconds',
-	async () => {
-		const { startedAtMs } = await poll(FINISH_MS, 0);
-		const [atOnce, later] = [true, false].map((isScout) =>
-			startedAtMs.flatMap(([first]) => ((first === 0) === isScout ? [first!] : [])),
-		);
-		expect(atOnce).toHaveLength(TASKS / 8);
-		expect(Math.min(...later!)).toBeGreaterThanOrEqual(9_000);
-		expect(Math.max(...later!)).toBeLessThanOrEqual(10_000);
-	},
-	TEST_TIMEOUT_MS,
-);
-
-test.each([
-	['some are finished at the start', 0, 0],
-	['some are finished at the second poll', 4_000, 5_250],
-])('if %s, all others are asked at that moment', async (_when, finishMs, askedAtMs) => {
-	const finished = Array.from({ length: 100 }, () => finishMs);
-	const { isAll, startedAtMs } = await poll(finished, 0);
-	expect(isAll).toBe(true);
-	expect(startedAtMs.filter((polled) => polled.at(-1) !== askedAtMs)).toStrictEqual([]);
-});
-
-test('up to eight tasks are all asked at once', async () => {
-	const { startedAtMs } = await poll(FINISH_MS.slice(0, 8), 0);
-	expect(startedAtMs.map(([first]) => first)).toStrictEqual(Array(8).fill(0));
+test('all tasks are asked at once, as far as slots are free', async () => {
+	const { startedAtMs } = await poll(FINISH_MS.slice(0, 100), 0);
+	expect(new Set(startedAtMs.map(([first]) => first))).toStrictEqual(new Set([0]));
 });
 
 test(

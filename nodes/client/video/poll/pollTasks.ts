@@ -32,9 +32,6 @@ const REJECTED_KEY = 401;
  * Each of the workers takes the task that is due first, sleeps until then, polls it and puts it back. So a task in the
  * queue is never due before one that a worker sleeps for, and however many tasks there are, few timers run.
  *
- * Most tasks of a large batch are asked later than the first ones (`firstInterval`), if polling lasts until all are
- * finished. The first outcome makes them due, and wakes the workers.
- *
  * @param queryStatus Queries the status of one task; a ServiceError that it throws becomes part of that task's state.
  * @returns The tasks in their order, each with its outcome unless `untilMs` or `error` came first. `error` has ended polling:
  *   ServiceError `canceled`; `http` when the service rejects the key; the error of all tasks when none of them ever had a
@@ -49,23 +46,16 @@ export async function pollTasks(
 	const polls = [...initial.polls];
 	let { cooldown } = initial;
 	const failures: unknown[] = [];
-	let wake = new AbortController();
-	let isPatient = untilMs === Infinity;
+	const failed = new AbortController();
 
 	const deadlineOf = ({ startedAtMs }: TaskPoll) => startedAtMs + timeoutMs;
-	/** When a task is due: later than it could be as long as its first poll may wait. */
-	function dueOf(index: number): number {
-		const { dueAtMs, askedMs } = polls[index]!;
-		const isLate = isPatient && askedMs === undefined;
-		return isLate ? dueAtMs + firstInterval(index, polls.length) : dueAtMs;
-	}
 	/** The next poll of each unfinished task, or its deadline if that comes first. The earliest is the first. */
 	const queue: { readonly index: number; readonly atMs: number }[] = [];
 
 	function enqueue(index: number): void {
 		const task = polls[index]!;
 		if (task.outcome !== undefined) return;
-		const next = { index, atMs: Math.min(dueOf(index), deadlineOf(task)) };
+		const next = { index, atMs: Math.min(task.dueAtMs, deadlineOf(task)) };
 		queue.splice(queue.findLastIndex(({ atMs }) => atMs <= next.atMs) + 1, 0, next);
 	}
 
@@ -82,19 +72,13 @@ export async function pollTasks(
 	async function isDue(index: number): Promise<boolean> {
 		for (;;) {
 			// A poll of another task may have started a cooldown, or finished, meanwhile.
-			const dueMs = Math.max(dueOf(index), cooldown.untilMs);
+			const dueMs = Math.max(polls[index]!.dueAtMs, cooldown.untilMs);
 			const atMs = Math.min(dueMs, deadlineOf(polls[index]!));
 			const nowMs = clock.now();
 			if (atMs > untilMs || failures.length > 0) return false;
 			if (atMs <= nowMs) return true;
-			await clock.sleep(atMs - nowMs, wake.signal);
+			await clock.sleep(atMs - nowMs, failed.signal);
 		}
-	}
-
-	function wakeAll(): void {
-		const sleeping = wake;
-		wake = new AbortController();
-		sleeping.abort();
 	}
 
 	async function polled(task: TaskPoll): Promise<TaskPoll> {
@@ -112,18 +96,13 @@ export async function pollTasks(
 	function update(index: number, next: TaskPoll): void {
 		const { history } = polls[index]!;
 		polls[index] = next;
-		if (next.outcome !== undefined && isPatient) {
-			isPatient = false;
-			for (const each of queue.splice(0)) enqueue(each.index);
-			wakeAll();
-		}
 		if (next.history !== history || next.outcome !== undefined) onChange?.(polls);
 	}
 
 	for (const index of polls.keys()) enqueue(index);
 	const fail = (error: unknown) => {
 		failures.push(error);
-		wakeAll();
+		failed.abort();
 	};
 	await Promise.all(
 		Array.from({ length: concurrency }, async () => {
@@ -144,23 +123,6 @@ function taskErrorOf(error: unknown): ServiceError {
 		error.details.status !== REJECTED_KEY;
 	if (isAboutTask) return error;
 	throw error;
-}
-
-/** Of a batch at least so many tasks are asked at once, and at least one in so many. */
-const SCOUTS = 8;
-/** When the others are asked for the first time, at the latest; and how much earlier some are, as a fraction of it. */
-const [LATEST_START_MS, SPREAD] = [10_000, 0.1];
-
-/**
- * Milliseconds until the first poll of a task. Videos that were begun together are ready at similar times: some tasks of
- * a large batch, spread over it, are asked at once, and the others about ten seconds later, unless one of the batch is
- * finished before.
- *
- * @param index Position in a batch of `count` tasks.
- */
-function firstInterval(index: number, count: number): number {
-	const stride = Math.min(SCOUTS, Math.ceil(count / SCOUTS));
-	return index % stride === 0 ? 0 : Math.round(LATEST_START_MS * (1 - (SPREAD * index) / count));
 }
 
 /** After a 429 no task is polled until `untilMs`: rate limits are per account, not per task. */
