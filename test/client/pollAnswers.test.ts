@@ -32,6 +32,12 @@ const REPORTS: Readonly<Record<string, object>> = {
 	early: { status: 'processing', video_url: VIDEO_URL, progress: 40 },
 	SUCCEEDED: { video_url: VIDEO_URL },
 	EXPIRED: { reason: 'kept for a day' },
+	rendered: { video_url: VIDEO_URL },
+	'too long': { status: 'completed', error_message: 'prompt is longer than 2500 characters' },
+	'no key': { status: 'completed', video_url: null, error: { message: 'own words' } },
+	unsafe: { status: 'done', fail_reason: 'unsafe' },
+	'all is well': { status: 'completed', message: 'success', error_message: null },
+	'a warning': { status: 'processing', error_message: 'slow today' },
 	CANCELED: { error_message: 'moderation', error: { message: 'other' } },
 };
 
@@ -68,10 +74,13 @@ describe('an answer that does not end the wait', () => {
 		},
 	);
 
-	test.each(['page', '404', '405', '403'])('two %s before the first good one', async (odd) => {
-		const { results } = await poll({ t: [odd, odd, 'completed'] });
-		expect(results).toMatchObject([{ status: 'completed' }]);
-	});
+	test.each(['page', '404', '405', '403', '400', '402'])(
+		'two %s before the first good one',
+		async (odd) => {
+			const { results } = await poll({ t: [odd, odd, 'completed'] });
+			expect(results).toMatchObject([{ status: 'completed' }]);
+		},
+	);
 
 	test('five in a row after a good one, again and again', async () => {
 		const five = times(5, '404');
@@ -108,12 +117,43 @@ describe('every outcome keeps the last report', () => {
 			['early', '404'],
 			{ status: 'processing', reason: 'refused', video_url: VIDEO_URL, progress: 40 },
 		],
+		[['rendered'], { status: 'rendered', reason: 'timeout', video_url: VIDEO_URL }],
+		[
+			['a warning'],
+			{
+				reason: 'timeout',
+				error_message: 'slow today',
+				explanation: 'Not finished after 600 seconds; the task may still complete',
+			},
+		],
+		[
+			['a warning', '404'],
+			{
+				reason: 'refused',
+				error_message: 'slow today',
+				explanation: 'The service does not know this task',
+			},
+		],
+		[['all is well', 'completed'], { status: 'completed', video_url: VIDEO_URL }],
 		[['no URL yet', 'no URL yet', 'completed'], { status: 'completed', video_url: VIDEO_URL }],
 		[['no URL'], { status: 'completed', video_url: 'pending' }],
 	] as const)('%j', async (answers, result) => {
 		const { results } = await poll({ ...GOOD, t: answers });
 		expect(results[1]).toMatchObject(result);
 	});
+
+	test.each([
+		['too long', 'prompt is longer than 2500 characters'],
+		['no key', 'The service reports: own words'],
+		['unsafe', 'The service reports: unsafe'],
+	])(
+		'a completed video without URL, "%s", ends at once with the reason of the service',
+		async (answer, words) => {
+			const { asked, results } = await poll({ t: ['queued', answer] });
+			expect(asked['t']).toBe(2);
+			expect(results).toMatchObject([{ reason: 'failed', error_message: words }]);
+		},
+	);
 
 	test('a completed video without its URL is asked for six times', async () => {
 		const { asked, results } = await poll({ t: ['no URL yet'] });
@@ -129,8 +169,8 @@ describe('an answer that ends the wait for its task, where others get good ones'
 		['405', [], 3, 'The service does not know this task'],
 		['403 own', [], 3, 'The API key has no access to this task: own words'],
 		['page', [], 3, 'not this API'],
-		['400', [], 1, 'status 400: own words'],
-		['402', [], 1, 'status 402: own words'],
+		['400', [], 3, 'status 400: own words'],
+		['402', [], 3, 'status 402: own words'],
 		['404', ['queued'], 6, 'The service does not know this task'],
 		['403', ['queued'], 6, 'The API key has no access to this task'],
 		['page', ['queued'], 6, 'not this API'],

@@ -84,27 +84,7 @@ const said = (status: number) => ({
 	keeps: [`Own words for ${status}`, `type_${status}`, 'trace-e'],
 });
 
-/** The service answers an error status: the node fails without a retry and explains the status (spec 7). */
-function errorStatusRow(
-	status: number,
-	chat: string,
-	video = chat,
-	others: Partial<Row> = {},
-): Row {
-	return row(badly(chat, said(status)), {
-		createVideo: badly(video, said(status)),
-		waitForVideo: badly(`${video}: Own words for ${status}`, {
-			reason: 'refused',
-			keeps: ['task-1'],
-		}),
-		...others,
-	});
-}
-
-/** A status that fails polling too, such as a rejected key; the error has the task ID. */
-const stopsWaiting = (message: string, status: number, more: More = {}): Ending =>
-	badly(message, { ...said(status), keeps: [...said(status).keeps, 'task-1'], ...more });
-/** An answer that may pass ends polling the third time. */
+/** A rejection ends polling of a new task the third time. */
 const LASTING = { requests: 3, takesMs: WAITED };
 
 const refusesTask = (message: string, status: number) =>
@@ -114,6 +94,23 @@ const refusesTask = (message: string, status: number) =>
 		...LASTING,
 	});
 
+/** The service answers an error status: the node fails without a retry and explains the status (spec 7). */
+function errorStatusRow(
+	status: number,
+	chat: string,
+	video = chat,
+	others: Partial<Row> = {},
+): Row {
+	return row(badly(chat, said(status)), {
+		createVideo: badly(video, said(status)),
+		waitForVideo: refusesTask(video, status),
+		...others,
+	});
+}
+
+/** A status that fails polling too, such as a rejected key; the error has the task ID. */
+const stopsWaiting = (message: string, status: number, more: More = {}): Ending =>
+	badly(message, { ...said(status), keeps: [...said(status).keeps, 'task-1'], ...more });
 const SILENCE_MS = [620_000, 620_000] as const;
 const CREATION_SILENCE_MS = [120_000, 120_000] as const;
 const TOO_LONG = 'The call exceeded its Timeout of 620 seconds';

@@ -85,6 +85,7 @@ import {
 	asJson,
 	bounded,
 	exceededBound,
+	objectOf,
 	parseJson,
 	parseJsonObject,
 	type JsonObject,
@@ -93,7 +94,7 @@ import type { HttpPort } from '../../nodes/client/ports';
 import { readChoice, readNumber, readSwitch } from '../../nodes/client/values';
 import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
 import { pollResult } from '../../nodes/client/video/poll/result';
-import { unwrapped } from '../../nodes/client/video/taskState';
+import { tasksIn } from '../../nodes/client/video/taskState';
 import { createVideo, queryTask } from '../../nodes/client/video/tasks';
 import { fileLinks, toChatMessages, toSdkResult } from '../../nodes/shared/chat/aiNodeSdk';
 import { toErrorText } from '../../nodes/shared/run/errorText';
@@ -580,7 +581,8 @@ export const READERS: readonly Reader[] = [
 	),
 	jsonRow(
 		'client/http#readJsonObject',
-		(text) => async () => await readJsonObject(await answers(text)({} as never), (body) => body),
+		(text) => async () =>
+			await readJsonObject(await answers(text)({} as never), (body) => body),
 	),
 	jsonRow('client#parseJson', (text) => () => parseJson(text)),
 	row('client#exceededBound', (text) => () => exceededBound(text)),
@@ -622,10 +624,7 @@ export const READERS: readonly Reader[] = [
 		},
 		'an error page',
 	),
-	jsonRow(
-		'client/video#unwrapped',
-		(text) => () => unwrapped(parseJsonObject(text) ?? {}, ['status']),
-	),
+	jsonRow('client/video#tasksIn', (text) => () => tasksIn(objectOf(parseJson(text)))),
 	row('shared/chat#withChatStream', (text) => async () => {
 		await withChatStream(chat() as never, 0, true, (show) => {
 			pieces(text, 4).forEach(show!);
@@ -737,7 +736,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client#oneLine',
 		'client#shown',
 		'client/video#hasVideo',
-		'client/video#mayGetVideo',
 		'client/video#reasonOf',
 		'client/video#statusWord',
 		'client/video#taskState',
@@ -780,6 +778,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#notCreated',
 		'shared/wait#refusedCreation',
 		'client/video/poll#pollSummary',
+		'client/video/poll#withWords',
 		'shared/files#binaryFile',
 		'shared/files#hashOfFile',
 		'shared/files#isSignedUrl',
@@ -804,7 +803,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat#readSchema',
 		'shared/chat#textOf',
 		'client#counted',
-		'client/video#listed',
 		'shared/files#signedFileUrl',
 		'shared/form',
 		'shared/ledger',

@@ -8,6 +8,7 @@ import {
 	stubNode,
 	type RunOptions,
 } from '../support/engine';
+import { dataTables } from '../support/dataTables';
 import { withFakeTimers } from '../support/fakeTimers';
 import {
 	json,
@@ -160,14 +161,20 @@ test('a task is not completed without the URL of its video', async () => {
 
 test('the words of other services are understood, and every outcome keeps what the service reported', async () => {
 	const { outputs } = await wait({
-		a: [report('IN_PROGRESS', { video_url: undefined }), report('SUCCEEDED')],
+		a: [report('IN_PROGRESS'), report('SUCCEEDED')],
 		b: [report('rendered to disk')],
 		c: [report('EXPIRED', { reason: 'kept for a day' })],
 		d: [report('processing', { progress: 40 })],
 		e: [report('completed', { video_url: undefined }), completed],
 	});
-	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'b', 'e']);
+	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'e']);
 	expect(outputs[FAILED]!.map(({ json: fields }) => fields)).toMatchObject([
+		{
+			task_id: 'b',
+			status: 'rendered to disk',
+			reason: 'timeout',
+			video_url: 'https://cdn/x.mp4',
+		},
 		{
 			task_id: 'c',
 			status: 'EXPIRED',
@@ -197,7 +204,12 @@ test('fields of the service called reason and error change neither the output no
 	});
 	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'c']);
 	const [a] = outputs[COMPLETED]!;
-	expect(a!.json).toMatchObject({ service_reason: 'none', service_error: 'none' });
+	expect(a!.json).toMatchObject({
+		service_reason: 'none',
+		service_error: 'none',
+		service_history: 'theirs',
+		service_waited_seconds: 'long',
+	});
 	expect(a!.json).not.toHaveProperty('reason');
 	expect(a!.json).not.toHaveProperty('error');
 	expect(typeof a!.json['waited_seconds']).toBe('number');
@@ -241,18 +253,58 @@ test('so they may in a suspended wait, with Always Output Data', async () => {
 	expect(item!.json['history']).toMatch(/^processing [\d.]+ s, completed [\d.]+ s$/);
 });
 
-test.each(['123', '12345678901234567891'])(
-	'a task that Create Video gets with the number %s as its ID is delivered with that ID as text',
-	async (id) => {
-		const create = await startScriptedServer((response) => {
-			response.writeHead(200, { 'content-type': 'application/json' });
-			response.end(`{"task_id":${id},"status":"queued"}`);
-		});
-		const { outputs } = await runNode('createVideo', {
+/** What Create Video outputs where the service answers with this text. */
+async function created(text: string) {
+	const create = await startScriptedServer((response) => {
+		response.writeHead(200, { 'content-type': 'application/json' });
+		response.end(text);
+	});
+	const tables = dataTables();
+	const run = async () =>
+		await runNode('createVideo', {
 			credential: { baseUrl: create.url, apiKey: 'k' },
 			parameters: { prompt: 'A lake' },
-		}).finally(create.stop);
-		expect(outputs[0]).toMatchObject([{ json: { task_id: id, status: 'queued' } }]);
+			tables,
+		});
+	const { outputs, error } = await run().finally(create.stop);
+	return { item: outputs[0]?.[0]?.json, error, rows: tables.rows };
+}
+
+test.each([
+	[
+		'{"task_id":"A","status":"queued","model":"m","data":{"task_id":"up-999","status":"submitted"}}',
+		'A',
+	],
+	['{"task_id":"A","status":"queued","result":{"data":{"task_id":"up-999"}}}', 'A'],
+	['{"task_id":"A","status":"queued","id":"req-1","output":[{"task_id":"up-999"}]}', 'A'],
+	['{"status":"success","data":{"task_id":"A"}}', 'A'],
+	['{"task_id":123,"status":"queued"}', '123'],
+])(
+	'the task of a creation is that of the answer itself, in output and ledger: %s',
+	async (text, id) => {
+		const { item, rows } = await created(text);
+		expect(item).toMatchObject({ task_id: id });
+		expect(rows).toMatchObject([{ task_id: id }]);
+	},
+);
+
+test.each([
+	[
+		'{"data":[{"task_id":"A","status":"queued"},{"task_id":"B","status":"queued"}]}',
+		/2 tasks: A, B/,
+	],
+	['{"code":0,"result":{"task_id":"A"},"output":{"task_id":"B"}}', /2 tasks: A, B/],
+	['{"task_id":12345678901234567891,"status":"queued"}', /the number 12345678901234567000, /],
+])(
+	'a creation that does not say which task it is names what came, with an unknown outcome: %s',
+	async (text, words) => {
+		const { item, error, rows } = await created(text);
+		expect(item).toBeUndefined();
+		expect(error!.message).toMatch(words);
+		expect(error!.message).toMatch(/the task may have been created$/);
+		expect(error).toMatchObject({ context: { data: { outcome_unknown: true } } });
+		// Nothing sends it again before a person has looked.
+		expect(rows).toMatchObject([{ status: 'sent' }]);
 	},
 );
 
@@ -273,6 +325,139 @@ test.each<[object, string]>([
 	]);
 });
 
+const VIDEO = { status: 'completed', video_url: 'https://cdn/x.mp4' };
+
+test.each<[string, object]>([
+	['a status', { task_id: 'a', ...VIDEO, data: { status: 'processing' } }],
+	['another task', { task_id: 'a', ...VIDEO, data: { task_id: 'up-999', status: 'processing' } }],
+	['a failure', { task_id: 'a', ...VIDEO, output: [{ status: 'failed', error_message: '' }] }],
+	['another task beside the URL', { ...VIDEO, result: { id: 'up-999', status: 'queued' } }],
+])('with the video in hand, %s in a wrapper changes nothing', async (_name, body) => {
+	const { outputs } = await wait({
+		a: [
+			(response) => {
+				json(response, 200, body);
+			},
+		],
+	});
+	expect(outputs[COMPLETED]).toMatchObject([{ json: { task_id: 'a', ...VIDEO } }]);
+	expect(asked).toHaveLength(1);
+});
+
+test.each<[object, string]>([
+	[{ status: 'failed', error_message: 'too dark', data: { status: 'processing' } }, 'too dark'],
+	[
+		{
+			task_id: 'a',
+			status: 'failed',
+			error_message: 'too dark',
+			result: { task_id: 'up', status: 'completed' },
+		},
+		'too dark',
+	],
+	[
+		{
+			task_id: 'a',
+			status: 'FAILED',
+			data: { error_message: 'too dark', status: 'processing' },
+		},
+		'too dark',
+	],
+	[
+		{
+			task_id: 'a',
+			status: 'completed',
+			error_message: 'prompt is longer than 2500 characters',
+		},
+		'prompt is longer than 2500 characters',
+	],
+	[
+		{ task_id: 'a', status: 'done', video_url: '', error: { message: 'unsafe' } },
+		'The service reports: unsafe',
+	],
+	[
+		{ data: { task_id: 'a', status: 'completed', video_url: null, err_msg: 'unsafe' } },
+		'The service reports: unsafe',
+	],
+])(
+	'a final report without URL ends the wait at once, with the words of the service: %j',
+	async (body, words) => {
+		const { outputs } = await wait({
+			a: [
+				(response) => {
+					json(response, 200, body);
+				},
+			],
+			b: [completed],
+		});
+		expect(outputs[FAILED]).toMatchObject([
+			{ json: { task_id: 'a', reason: 'failed', error_message: words } },
+		]);
+		expect(asked).toHaveLength(2);
+	},
+);
+
+test('our words about a video never take the place of those of the service', async () => {
+	const error_message = 'slow today';
+	const { outputs } = await wait({
+		a: [report('processing', { error_message })],
+		b: [report('queued', { error_message }), own(404)],
+	});
+	expect(outputs[FAILED]!.map(({ json: fields }) => fields)).toMatchObject([
+		{
+			reason: 'timeout',
+			error_message,
+			explanation: expect.stringMatching(/^Not finished after 600 seconds/) as string,
+		},
+		{
+			reason: 'refused',
+			error_message,
+			explanation: 'The service does not know this task: own words',
+		},
+	]);
+});
+
+test.each<[string, object]>([
+	[
+		'a status list',
+		{
+			data: [
+				{ id: 'z', ...VIDEO },
+				{ id: 'a', status: 'queued' },
+			],
+		},
+	],
+	[
+		'two wrappers',
+		{ data: { task_id: 'z', ...VIDEO }, result: { task_id: 'a', status: 'queued' } },
+	],
+	[
+		'nested lists',
+		{
+			code: 0,
+			data: {
+				output: [
+					{ taskId: 'z', ...VIDEO },
+					{ taskId: 'a', ...VIDEO },
+				],
+			},
+		},
+	],
+])("another task's video is never delivered: %s", async (_name, body) => {
+	const { outputs } = await wait({
+		a: [
+			(response) => {
+				json(response, 200, body);
+			},
+		],
+		b: [completed],
+	});
+	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
+	expect(outputs[FAILED]).toMatchObject([
+		{ json: { error_message: 'The service answered about 2 tasks: z, a in place of a' } },
+	]);
+});
+
 describe('an answer about another task', () => {
 	const other = report('completed', { task_id: 'z' });
 
@@ -285,7 +470,7 @@ describe('an answer about another task', () => {
 	test('is never the outcome', async () => {
 		const { outputs } = await wait({ a: [other], b: [report('completed', { task_id: 'B ' })] });
 		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
-		const words = /^The service answered about another task: /;
+		const words = /^The service answered about another task: z in place of a$/;
 		expect(outputs[FAILED]).toMatchObject([
 			{ json: { task_id: 'a', error_message: expect.stringMatching(words) as string } },
 		]);

@@ -143,14 +143,20 @@ describe('results', () => {
 		reports = {
 			a: { status: 'completed', video_url: 5 },
 			b: { status: 'failed', error_message: { code: 7 } },
+			d: { status: 'completed', error_message: 'the prompt is too long' },
 		};
-		tables.insert(TASK_TABLE, ...['a', 'b', 'c'].map((id) => asked(id)));
-		const items = ['a', 'b', 'c'].map((task_id) => ({ task_id }));
+		tables.insert(TASK_TABLE, ...['a', 'b', 'c', 'd'].map((id) => asked(id)));
+		const items = ['a', 'b', 'c', 'd'].map((task_id) => ({ task_id }));
 		// It is polled again: its URL might come a little later.
 		await withFakeTimers(async () => await wait({ items }));
 		expect(rowOf('a')).toMatchObject({ status: 'completed', video_url: '5' });
 		expect(rowOf('b')).toMatchObject({ status: 'failed', finished_at: DATE });
 		expect(rowOf('c')).toMatchObject({ status: 'completed', finished_at: DATE });
+		expect(rowOf('d')).toMatchObject({
+			status: 'failed',
+			error: 'the prompt is too long',
+			finished_at: DATE,
+		});
 	});
 
 	test('of a large batch are written in few steps, and the rest of each row stays', async () => {

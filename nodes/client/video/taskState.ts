@@ -1,3 +1,4 @@
+import { messageOf } from '../http/errorBody';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json';
 import { isBlank } from '../values';
 
@@ -18,12 +19,11 @@ export interface TaskReport {
 export type TaskState = 'completed' | 'failed' | 'unfinished';
 
 // Services write it both ways. cspell:ignore cancelled
-/** The status words of the specification (3.1), and those that other services of its kind have for the same. */
+/** The states of the specification (3.1), and the words of other services for the final ones. Any other word is unfinished. */
 const WORDS: Readonly<Record<TaskState, string>> = {
-	completed: 'completed complete succeeded succeed success successful done finished ready ok',
-	failed: 'failed fail failure error errored expired canceled cancelled aborted rejected blocked timeout timedout terminated stopped deleted denied',
-	unfinished:
-		'init initialized queued processing unknown pending running inprogress queueing submitted created accepted waiting scheduled starting started preparing generating rendering uploading active',
+	completed: 'completed complete succeeded success finished done',
+	failed: 'failed fail failure error cancelled canceled expired rejected',
+	unfinished: 'init queued processing unknown',
 };
 
 const STATES = new Map(
@@ -32,22 +32,18 @@ const STATES = new Map(
 	),
 );
 
-/** What stands before or behind the word in names of constants, such as `TASK_STATUS_SUCCEEDED`. */
-const AROUND = /(?:task|video|job|generation|status|state)/g;
-
-/** The word of the table for a status in any case and spelling, such as `inprogress` for `In-Progress`; undefined if it has none. */
+/** The word of the table that a status is, in any case; undefined for another one. */
 export function statusWord(status: string): string | undefined {
-	const letters = status.toLowerCase().replace(/[^a-z]+/g, '');
-	return [letters, letters.replace(AROUND, '')].find((word) => STATES.has(word));
+	const word = status.trim().toLowerCase();
+	return STATES.has(word) ? word : undefined;
 }
 
 /**
- * State of a task by its report. An unknown word with the URL of a video is completed. Without one it is unfinished: the
- * task may still complete, polling has a deadline anyway, and to stop early would lose a video that is paid for.
+ * State of a task by its status. With an unknown word it is unfinished, also with a URL: the task may still complete, polling
+ * has a deadline anyway, and to stop early would lose a video that is paid for.
  */
-export function taskState(report: Pick<TaskReport, 'status' | 'video_url'>): TaskState {
-	const state = STATES.get(statusWord(report.status) ?? '');
-	return state ?? (hasVideo(report) ? 'completed' : 'unfinished');
+export function taskState({ status }: Pick<TaskReport, 'status'>): TaskState {
+	return STATES.get(statusWord(status) ?? '') ?? 'unfinished';
 }
 
 /** Whether a report has a URL from which the video can be downloaded. */
@@ -55,54 +51,60 @@ export function hasVideo({ video_url: url }: { readonly video_url?: unknown }): 
 	return typeof url === 'string' && /^\s*https?:\/\/[^\s/]/i.test(url);
 }
 
-/** Whether the URL of a video may still come: there is none, or only a text such as `pending`. Another kind of URL stays. */
-export function mayGetVideo({ video_url: url }: { readonly video_url?: unknown }): boolean {
-	return typeof url !== 'string' || !/^\s*(?:[a-z][a-z\d+.-]*:|\/\/)/i.test(url);
-}
-
 /** Fields that gateways wrap the answer of a service into. */
 const WRAPPERS = ['data', 'result', 'output'] as const;
 /** Wrappers within one another. */
 const MAX_WRAPPERS = 3;
+/** Fields that name a task. With the first one the others are about something else, such as the request. */
+export const TASK_IDS = ['task_id', 'taskId', 'id'] as const;
+
+const has = (body: JsonObject, ...names: readonly string[]) =>
+	names.some((name) => !isBlank(body[name]));
+
+const objectsIn = (wrapper: JsonValue | undefined) => [wrapper].flat().filter(isJsonObject);
 
 /**
- * An answer without its wrappers: what is in them takes the place of what a gateway says about itself, such as
- * `status: "success"` of the request.
- *
- * @param fields A wrapper has at least one of them.
+ * The tasks that an answer is about. An object with a `task_id` (spec 2.9, 2.10) or a `video_url` is one, and its own fields
+ * hold. Without both, the objects in its wrappers are the tasks, if they name one or it has no status itself.
  */
-export function unwrapped(
-	body: JsonObject,
-	fields: readonly string[],
-	levels = MAX_WRAPPERS,
-): JsonObject {
-	for (const name of WRAPPERS) {
-		const { [name]: wrapper, ...around } = body;
-		const inner = [wrapper].flat()[0];
-		if (levels === 0 || !isJsonObject(inner)) continue;
-		const content = unwrapped(inner, fields, levels - 1);
-		if (!fields.some((field) => field in content)) continue;
-		const given = Object.entries(content).filter(([, value]) => !isBlank(value));
-		return unwrapped({ ...around, ...Object.fromEntries(given) }, fields, levels - 1);
-	}
-	return body;
+export function tasksIn(body: JsonObject, levels = MAX_WRAPPERS): readonly JsonObject[] {
+	if (has(body, 'task_id', 'video_url')) return [filled(body, levels)];
+	const { status, id, taskId, data, result, output, ...around } = body;
+	const inner = (levels === 0 ? [] : WRAPPERS).flatMap((name) =>
+		objectsIn(body[name]).flatMap((each) => tasksIn(each, levels - 1)),
+	);
+	const named = inner.filter((task) => has(task, ...TASK_IDS, 'video_url'));
+	const found = named.length > 0 ? named : inner;
+	if (has(body, 'status') && named.length === 0) return [filled(body, levels)];
+	if (found.length !== 1) return found;
+	return [{ ...around, ...found[0] }];
 }
 
-/** Fields in which services say why a task failed, beside the one of the specification. */
-const REASONS = [
-	...['error', 'message', 'reason', 'fail_reason', 'failure_reason', 'failed_reason'],
-	...['error_msg', 'err_msg', 'msg', 'detail', 'status_message'],
-] as const;
+/** The object with what is missing there, from the one object in each of its wrappers. */
+function filled(body: JsonObject, levels: number): JsonObject {
+	if (levels === 0) return body;
+	const inner = WRAPPERS.map((name) => objectsIn(body[name])).filter(
+		({ length }) => length === 1,
+	);
+	const { id, taskId, ...deeper } = inner.reduceRight<JsonObject>(
+		(fields, [only]) => ({ ...fields, ...filled(only!, levels - 1) }),
+		{},
+	);
+	const given = Object.entries(body).filter(([, value]) => !isBlank(value));
+	return { ...body, ...deeper, ...Object.fromEntries(given) };
+}
 
-/** Why a task failed, in the words of the service. */
+/**
+ * Why there is no video, in the words of the service. Of a completed task only fields count whose names say error or failure:
+ * a `message` may say that all is well.
+ */
 export function reasonOf(report: TaskReport): string | undefined {
-	const fields: Readonly<Record<string, JsonValue | undefined>> = { ...report };
-	const own = textIn(fields['error_message']);
-	const other = REASONS.map((name) => textIn(fields[name])).find((text) => text !== undefined);
-	return own ?? (other === undefined ? undefined : `The service reports: ${other}`);
-}
-
-function textIn(value: JsonValue | undefined): string | undefined {
-	const text = isJsonObject(value) ? value['message'] : value;
-	return typeof text === 'string' && !isBlank(text) ? text : undefined;
+	const { error_message } = report;
+	const isCompleted = taskState(report) === 'completed';
+	const fields = Object.entries(report).filter(
+		([name]) => !isCompleted || /err|fail/i.test(name),
+	);
+	const other = messageOf(Object.fromEntries(fields));
+	const own = typeof error_message === 'string' ? messageOf({ error_message }) : undefined;
+	return own ?? (other && `The service reports: ${other}`);
 }

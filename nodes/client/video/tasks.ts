@@ -10,8 +10,9 @@ import {
 	type JsonValue,
 } from '../json';
 import type { HttpPort } from '../ports';
+import { isBlank, shown } from '../values';
 import type { VideoRequest } from './fields';
-import { hasVideo, unwrapped, type TaskReport } from './taskState';
+import { hasVideo, TASK_IDS, tasksIn, type TaskReport } from './taskState';
 
 /** A longer task ID is none: it would not fit into a line of a table or of an error. */
 const MAX_ID = 1_000;
@@ -31,27 +32,16 @@ export interface CreatedTask {
  *
  * @param idleTimeoutMs Milliseconds without a byte after which the call fails; the task may have been created.
  * @throws ServiceError `http` for an error status (spec 7.2), `network` when the connection fails, `protocol` when the
- *   response has no task ID; with `outcomeUnknown` where the task may have been created.
+ *   response has no task ID, a rounded one, or several tasks; with `outcomeUnknown` where the task may have been created.
  */
 export async function createVideo(
 	http: HttpPort,
 	request: VideoRequest,
 	idleTimeoutMs: number,
 ): Promise<CreatedTask> {
+	const path = '/v1/videos/generations';
 	try {
-		const path = '/v1/videos/generations';
-		return await postVideo(http, path, asJson(request), idleTimeoutMs, (body) => {
-			// A number in place of the text that the specification promises identifies the video as well. Wait for Video trims the
-			// ID of its item, and then looks for the row of the task with it.
-			const taskId = idText(body['task_id']);
-			if (taskId === '' || taskId.length > MAX_ID) {
-				throw bodyError('video', body);
-			}
-			const createdAt = body['created_at'] ?? undefined;
-			return fromJson<CreatedTask>(
-				withoutUndefined({ ...ofService(body), task_id: taskId, created_at: createdAt }),
-			);
-		});
+		return await postVideo(http, path, asJson(request), idleTimeoutMs, readCreated);
 	} catch (thrown) {
 		const error = requestError(thrown);
 		// A canceled request may have reached the service, like one whose connection broke.
@@ -62,37 +52,73 @@ export async function createVideo(
 	}
 }
 
+/** Reads what the service says about the one task that it has created. */
+function readCreated(answer: JsonObject): CreatedTask {
+	const tasks = tasksIn(answer);
+	if (tasks.length > 1) {
+		const ids = idsOf(tasks);
+		const message = `The service answered with ${tasks.length} tasks: ${ids}`;
+		const details = { outcomeUnknown: true, subject: { task_ids: ids } };
+		throw new ServiceError('protocol', message, 'findMixingProxy', details);
+	}
+	const body = bounded(tasks[0] ?? answer, TASK_FIELDS);
+	// Wait for Video trims the ID of its item, and then looks for the row of the task with it.
+	const task_id = idText(body['task_id']);
+	if (task_id === '' || task_id.length > MAX_ID)
+		throw bodyError('video', bounded(answer, TASK_FIELDS));
+	const created_at = body['created_at'] ?? undefined;
+	return fromJson<CreatedTask>(withoutUndefined({ ...ofService(body), task_id, created_at }));
+}
+
 /** Maximum length of a status word: every change of it is kept. */
 const MAX_STATUS = 100;
+/** Maximum length of the list of IDs in an error. */
+const MAX_IDS = 5_000;
 
 /** The fields of a task that come first in what is kept (spec 2.9, 2.10). */
 const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_message'];
 
-/** The fields of an answer. Two names are ours: `reason` marks a failed task, and a host may treat an item with `error` as failed. */
+/** Names of our fields in the output. A host may treat an item with `error` as failed. */
+const OURS: ReadonlySet<string> = new Set([
+	...['reason', 'explanation', 'error', 'history', 'waited_seconds', 'last_asked_seconds'],
+	...['file', 'missing_files', 'ledger', 'request', 'adjustments', 'estimated_cost', 'reused'],
+	'attempt',
+]);
+
+/** The fields of an answer. One with the name of a field of ours has another name, so that neither takes the place of the other. */
 export function ofService<T extends object>(answer: T): T {
-	const { reason, error, ...others } = answer as JsonObject;
-	return fromJson<T>(
-		withoutUndefined({ ...others, service_reason: reason, service_error: error }),
-	);
+	const entries = Object.entries(answer).map(([name, value]: [string, unknown]) => [
+		OURS.has(name) ? `service_${name}` : name,
+		value,
+	]);
+	return Object.fromEntries(entries) as T;
 }
 
 /** An ID or a status as text; empty for what is none. */
+const textOf = (value: JsonValue | undefined) =>
+	['string', 'number'].includes(typeof value) ? String(value).trim() : '';
+
+/** @throws ServiceError for a number that JSON has rounded: it is the ID of something else. */
 function idText(id: JsonValue | undefined): string {
-	return ['string', 'number'].includes(typeof id) ? String(id).trim() : '';
+	if (typeof id !== 'number' || Number.isSafeInteger(id)) return textOf(id);
+	const message = `The service sent the task ID as the number ${id}, of which the last digits are lost. It has to be a text`;
+	const details = { outcomeUnknown: true, isServiceForm: true };
+	throw new ServiceError('protocol', message, [], details);
 }
 
-/** Whether an answer is about a task: it names the same one, or none. */
-function isAbout(taskId: string, named: JsonValue | undefined): boolean {
-	const id = idText(named).toLowerCase();
-	return id === '' || id === taskId.trim().toLowerCase();
-}
+/** What names a task, as the specification does or else as other services do. */
+const idOf = (task: JsonObject) =>
+	TASK_IDS.map((name) => task[name]).find((value) => !isBlank(value));
+
+const idsOf = (tasks: readonly JsonObject[]) =>
+	shorten(tasks.map((task) => shown(idOf(task) ?? 'no ID')).join(', '), MAX_IDS);
 
 /**
  * Queries the status of a task: `POST /v1/videos/tasks` (spec 2.10). Free of charge and idempotent.
  *
  * @param idleTimeoutMs Milliseconds without a byte after which the query fails.
  * @throws ServiceError `http` for an error status (spec 7.2), `network` when the connection fails, `protocol` when the
- *   response has neither a status nor a URL nor an error, or is about another task.
+ *   response has neither a status nor a URL nor an error, or is about another task or about several.
  */
 export async function queryTask(
 	http: HttpPort,
@@ -100,19 +126,7 @@ export async function queryTask(
 	idleTimeoutMs: number,
 ): Promise<TaskReport> {
 	const path = '/v1/videos/tasks';
-	const read = (body: JsonObject): TaskReport => {
-		const status = idText(body['status']);
-		if (status === '' && !hasVideo(body)) throw bodyError('video', body);
-		if (!isAbout(taskId, body['task_id'])) {
-			throw new ServiceError(
-				'protocol',
-				'The service answered about another task',
-				'findMixingProxy',
-				{ serviceMessage: JSON.stringify(body), isServiceForm: true },
-			);
-		}
-		return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
-	};
+	const read = (answer: JsonObject) => readReport(answer, taskId);
 	return await postVideo(http, path, { task_id: taskId }, idleTimeoutMs, read).catch(
 		(error: unknown) => {
 			const isLate = error instanceof ServiceError && error.kind === 'deadline';
@@ -123,10 +137,31 @@ export async function queryTask(
 	);
 }
 
+/** Reads what the service says about the task that it was asked for. */
+function readReport(answer: JsonObject, taskId: string): TaskReport {
+	const tasks = tasksIn(answer);
+	const body = bounded(tasks[0] ?? answer, TASK_FIELDS);
+	const status = textOf(body['status']);
+	const isOne = tasks.length < 2;
+	if (isOne && status === '' && !hasVideo(body))
+		throw bodyError('video', bounded(answer, TASK_FIELDS));
+	const id = isOne ? idText(idOf(body)).toLowerCase() : '';
+	if (!isOne || (id !== '' && id !== taskId.trim().toLowerCase())) {
+		const what = isOne ? 'another task' : `${tasks.length} tasks`;
+		throw new ServiceError(
+			'protocol',
+			`The service answered about ${what}`,
+			'findMixingProxy',
+			{ serviceMessage: `${idsOf(tasks)} in place of ${taskId}`, isServiceForm: true },
+		);
+	}
+	return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
+}
+
 /**
- * Sends a request about a video and returns what `read` makes of the body of its response, without wrappers and within bounds.
+ * Sends a request about a video, and reads its response.
  *
- * @throws ServiceError As `send` and `readJsonObject`.
+ * @throws ServiceError As `send`, `readJsonObject` and `read`.
  */
 async function postVideo<T>(
 	http: HttpPort,
@@ -136,7 +171,5 @@ async function postVideo<T>(
 	read: (answer: JsonObject) => T,
 ): Promise<T> {
 	const response = await send(http, 'video', { method: 'POST', path, body, idleTimeoutMs });
-	return await readJsonObject(response, (sent) =>
-		read(bounded(unwrapped(sent, TASK_FIELDS), TASK_FIELDS)),
-	);
+	return await readJsonObject(response, read);
 }

@@ -44,7 +44,10 @@ const TOOL_FIELDS = {
 	reply: REPLY_FIELDS,
 	agent: REPLY_FIELDS,
 	assistant: ['output', 'json', 'media', 'session_id'],
-	video: ['task_id', 'status', 'video_url', 'thumbnail_url', 'reason', 'error_message'],
+	video: [
+		...['task_id', 'status', 'video_url', 'thumbnail_url'],
+		...['reason', 'error_message', 'explanation'],
+	],
 };
 
 /** The output of a result: all fields, or in a tool run only those the agent's model needs. */

@@ -4,7 +4,7 @@ import { settled, valueOf } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { shorten, withoutUndefined } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
-import { pollResult, type PollResult } from '../../client/video/poll/result';
+import { pollResult, withWords, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import { ofService } from '../../client/video/tasks';
@@ -177,8 +177,8 @@ async function downloadFiles(
 		const error = video.error as Error;
 		const ending = failsNode || isCanceled(error) ? undefined : 'failed';
 		// It keeps the URL of the file.
-		const reason = { reason: 'download', error_message: errorLine(error) };
-		return { item: toItem(context, { ...result, ...reason }), ending, error, report };
+		const lost = withWords({ ...result, reason: 'download' }, errorLine(error));
+		return { item: toItem(context, lost), ending, error, report };
 	}
 	const facts = video.value?.facts;
 	if (facts) result = { ...result, file: withoutUndefined({ ...facts }) };
@@ -233,7 +233,7 @@ export function checkTaskId(taskId: string): string {
 
 /** What an error says of a video: IDs and videos must not be lost with it. It is lost if it has a `reason`. */
 export type Video = Pick<PollResult, 'task_id'> &
-	Readonly<Partial<Record<'video_url' | 'reason' | 'error_message', unknown>>>;
+	Readonly<Partial<Record<'video_url' | 'reason' | 'error_message' | 'explanation', unknown>>>;
 
 /** The error for the lost videos among these, with the reason of each; `undefined` where none is lost. */
 export function failedVideos(
@@ -243,8 +243,9 @@ export function failedVideos(
 	const lost = videos.filter(({ reason }) => reason !== undefined);
 	const [first] = lost;
 	if (first === undefined) return undefined;
-	const lines = lost.map(({ task_id, reason, error_message = 'no reason given' }) => {
-		const why = shorten(shown(error_message), MAX_REASON);
+	const lines = lost.map(({ task_id, reason, error_message, explanation }) => {
+		const words = [explanation, error_message].filter((each) => !isBlank(each)).map(shown);
+		const why = shorten(words.join('. ') || 'no reason given', MAX_REASON);
 		return `${task_id || 'without a task'} (${shown(reason)}): ${why}`;
 	});
 	const isOne = videos.length === 1;

@@ -53,11 +53,11 @@ export function failAtEnd(
 ): void {
 	const videos = new Map<unknown, Video>();
 	for (const [index, { item, ending }] of delivered.entries()) {
-		const { video_url, reason = '', error_message } = item.json;
+		const { video_url, reason = '', error_message, explanation } = item.json;
 		const task_id = shown(item.json['task_id'] ?? '');
 		// Of a task in several items one may be lost.
 		if (videos.get(task_id || index)?.reason !== undefined) continue;
-		const lost = ending === 'failed' && { reason, error_message };
+		const lost = ending === 'failed' && { reason, error_message, explanation };
 		videos.set(task_id || index, { task_id, video_url, ...lost });
 	}
 	const gone = delivered.flatMap(({ ending }, index) => (ending === 'failed' ? [] : [index]));

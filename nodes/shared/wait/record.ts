@@ -111,12 +111,14 @@ function resultRow(poll: TaskPoll, deliveries: readonly Delivered[]): Row {
 	const isHere = deliveries.every(({ ending }) => ending === 'completed' || ending === 'gone');
 	const isComplete = isHere && !isUnverified;
 	const isFinal = reason === undefined ? isComplete : reason === 'failed' || isRejected;
+	// Whatever its status: the key of a video that failed is free.
+	const isWithoutVideo = reason === 'failed' && taskState(latest) !== 'failed';
 	const { error } = deliveries.find((each) => each.error) ?? {};
 	const problem = isUnverified ? UNVERIFIED : error && errorLine(error);
 	const names = deliveries.map(({ item }) => Object.values(item.binary ?? {})[0]?.fileName);
 	return withoutUndefined({
 		task_id,
-		status: isRejected ? 'refused' : status || undefined,
+		status: isRejected ? 'refused' : isWithoutVideo ? 'failed' : status || undefined,
 		video_url,
 		// Also removes the error of an earlier wait.
 		error: (reason === undefined ? problem : (error_message ?? reason)) ?? null,

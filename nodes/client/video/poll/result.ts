@@ -1,6 +1,6 @@
 import type { SavedError } from '../../errors';
 import { withoutUndefined, type JsonValue } from '../../json';
-import { counted } from '../../values';
+import { counted, isBlank } from '../../values';
 import { ofService } from '../tasks';
 import { reasonOf, statusWord, taskState, type TaskReport } from '../taskState';
 import { aboutTask, toTenths, type TaskPoll } from './task';
@@ -14,6 +14,8 @@ export interface PollResult extends TaskReport {
 	readonly waited_seconds: number;
 	/** Only after a timeout: when the service was last asked. */
 	readonly last_asked_seconds?: number;
+	/** Why there is no result, in our words, where `error_message` has those of the service. */
+	readonly explanation?: string;
 	readonly history: string;
 	readonly [other: string]: JsonValue | undefined;
 }
@@ -31,10 +33,10 @@ export function pollResult(poll: TaskPoll): PollResult {
 
 	if (outcome === undefined) {
 		const status = last.status || 'unknown';
-		return { ...last, status, ...(cause && { error_message: cause }), ...ours };
+		return { ...withWords({ ...last, ...ours }, cause), status };
 	}
 	if (outcome === 'completed') return { ...last, ...ours };
-	const said = report && reasonOf(report);
+	const said = report && isBlank(report.error_message) ? reasonOf(report) : undefined;
 	const [waited, asked] = [elapsedMs, askedMs].map((ms) => Math.round(ms / 1000));
 	const timeout = `Not finished after ${waited} seconds; the task may still complete`;
 	const lastPoll =
@@ -42,14 +44,20 @@ export function pollResult(poll: TaskPoll): PollResult {
 			? `The last poll, after ${asked} seconds, failed: ${cause}`
 			: asked !== waited &&
 				`Last asked after ${asked} seconds, because the polls of a task are at least 5 seconds apart`;
-	const error_message = {
+	const words = {
 		failed: said,
 		refused: cause,
 		timeout: [timeout, lastPoll, said].filter(Boolean).join('. '),
 	}[outcome];
 	const last_asked_seconds = outcome === 'timeout' ? toTenths(askedMs) : undefined;
-	const facts = withoutUndefined({ error_message, reason: outcome, last_asked_seconds });
-	return { ...last, ...facts, ...ours };
+	const facts = withoutUndefined({ reason: outcome, last_asked_seconds });
+	return withWords({ ...last, ...facts, ...ours }, words);
+}
+
+/** The result with our words about it, which never take the place of those of the service. */
+export function withWords(result: PollResult, words: string | undefined): PollResult {
+	const name = isBlank(result.error_message) ? 'error_message' : 'explanation';
+	return words === undefined ? result : { ...result, [name]: words };
 }
 
 function lineOf({ message, details }: SavedError): string {

@@ -1,21 +1,12 @@
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../errors';
-import { mayGetVideo, taskState, type TaskReport } from '../taskState';
+import { hasVideo, reasonOf, taskState, type TaskReport } from '../taskState';
 
 /**
- * Consecutive rejections after which a task is polled no more:
- *
- * | the service has reported a status of the task | answer                              | ends with |
- * | --------------------------------------------- | ----------------------------------- | --------- |
- * | yes: the video may be paid for                | any rejection                       | the sixth |
- * | no                                            | one that a proxy may have given     | the third |
- * | no                                            | any other: the service's own answer | the first |
- *
- * Retryable errors (429, 503, network) are not counted. A status resets the count. Of a completed video the sixth report in
- * a row without its URL is taken as it is.
+ * Consecutive rejections after which a task is polled no more: of one whose status the service has reported, and of a new one,
+ * which it may not know at once. Retryable errors (429, 503, network) are not counted, a status resets the count. Of a
+ * completed video the sixth report in a row without its URL is taken as it is.
  */
-const LAST_REJECTION = { known: 6, doubtful: 3, other: 1 } as const;
-/** Statuses that a proxy, a firewall or another server may answer in place of the service; none in an error with status 200. */
-const DOUBTFUL: readonly (number | undefined)[] = [403, 404, 405, undefined];
+const LAST_REJECTION = { known: 6, unknown: 3 } as const;
 
 const UNKNOWN_TASK = 'The service does not know this task';
 /** Errors in words about one task, by status. */
@@ -80,14 +71,16 @@ export function startPoll(taskId: string, nowMs: number): TaskPoll {
 export function applyReport(task: TaskPoll, report: TaskReport, context: PollContext): TaskPoll {
 	const polled = asked(task, context.nowMs);
 	const history = withStatus(polled, report.status);
-	const kind = taskState(report);
-	// The URL of a video may come a little later than its status.
-	const isWithoutUrl = kind === 'completed' && mayGetVideo(report);
+	const state = taskState(report);
+	// The URL of a video may come a little later than its status, unless the service says why there is none.
+	const isWithoutUrl = state === 'completed' && !hasVideo(report);
 	const rejections = isWithoutUrl ? task.rejections + 1 : 0;
 	const next = { ...polled, rejections, lastError: undefined, history, report };
+	if (isWithoutUrl && reasonOf(report) !== undefined) return { ...next, outcome: 'failed' };
 	const isOpen = isWithoutUrl && rejections < LAST_REJECTION.known;
-	if (kind === 'unfinished' || isOpen) return reschedule(next, context);
-	return { ...next, outcome: kind };
+	return state === 'unfinished' || isOpen
+		? reschedule(next, context)
+		: { ...next, outcome: state };
 }
 
 /** State after a poll that failed: the next poll, or the end of polling as LAST_REJECTION says. */
@@ -96,8 +89,8 @@ export function applyError(task: TaskPoll, error: ServiceError, context: PollCon
 	const polled = { ...asked(task, context.nowMs), lastError };
 	if (error.details.retryable === true) return reschedule(polled, context);
 	const rejections = task.rejections + 1;
-	const about = task.history !== '' ? 'known' : isDoubtful(error) ? 'doubtful' : 'other';
-	if (rejections < LAST_REJECTION[about]) return reschedule({ ...polled, rejections }, context);
+	const last = LAST_REJECTION[task.history === '' ? 'unknown' : 'known'];
+	if (rejections < last) return reschedule({ ...polled, rejections }, context);
 	return { ...polled, rejections, outcome: 'refused' };
 }
 
@@ -116,27 +109,24 @@ export function aboutTask(error: SavedError): SavedError {
 	return { ...error, message: TASK_WORDS[error.details.status ?? 0] ?? error.message };
 }
 
+/** Statuses that a proxy, a firewall or another server may answer in place of the service; none in an error with status 200. */
+const NOT_OURS: readonly (number | undefined)[] = [403, 404, 405, undefined];
+
 /**
- * The error of a run in which nothing shows that the service is at the address and accepts the key: no task ever had a
- * status, and the last poll of each failed as with a wrong address. Undefined for other runs.
+ * The error of a run in which nothing shows that the service is at the address: no task ever had a status, and the last poll
+ * of each failed as with a wrong address, without an error in the form of the service (spec 7). Undefined for other runs.
  */
 export function wrongServiceError(polls: readonly TaskPoll[]): ServiceError | undefined {
-	const isWrong = polls.every(
-		({ history, lastError }) =>
-			history === '' && lastError !== undefined && isAboutAddress(lastError),
+	const errors = polls.flatMap(({ history, lastError = [] }) =>
+		history === '' ? lastError : [],
 	);
-	const [first] = polls;
-	if (!isWrong || first?.lastError === undefined) return undefined;
-	return fromSaved(first.lastError);
-}
-
-/** Whether a wrong address, a proxy or another server may cause this error. One in the form of the service (spec 7) is about a task. */
-function isAboutAddress(error: SavedError): boolean {
-	return error.kind === 'network' || (isDoubtful(error) && error.details.isServiceForm !== true);
-}
-
-function isDoubtful({ kind, details }: SavedError): boolean {
-	return kind === 'protocol' || DOUBTFUL.includes(details.status);
+	const isWrong = ({ kind, details: { status, isServiceForm } }: SavedError) =>
+		kind === 'network' ||
+		(isServiceForm !== true && (kind === 'protocol' || NOT_OURS.includes(status)));
+	const [first] = errors;
+	return first !== undefined && errors.length === polls.length && errors.every(isWrong)
+		? fromSaved(first)
+		: undefined;
 }
 
 function asked(task: TaskPoll, nowMs: number): TaskPoll {
