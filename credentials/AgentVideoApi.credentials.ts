@@ -53,12 +53,16 @@ export class AgentVideoApi implements ICredentialType {
 					value: text('Value', { typeOptions: { password: true } }),
 					secret: choice('Secret', {
 						choices: [
-							['By Its Name', 'auto', 'Yes for names such as X-Api-Key or X-Token'],
+							[
+								'By Its Name',
+								'auto',
+								'Yes for names with the word authorization, cookie, token, secret, password or key',
+							],
 							['Yes', 'yes'],
 							['No', 'no'],
 						],
 						default: 'auto',
-						help: 'Whether the value is masked in replies and errors. Values with fewer than 8 characters are not.',
+						help: 'Whether the value is masked in errors, hints and logs. Values with fewer than 8 characters are not.',
 					}),
 				},
 			],

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { addUsage } from '../client/chat/conversation';
-import { imagesInStream, type IsKnown } from '../client/imagesAsLinks';
+import type { IsKnown } from '../client/imagesAsLinks';
 import { checkMessages } from '../client/chat/messages';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { usageOf } from '../client/chat/result';
@@ -34,13 +34,14 @@ import {
 	type SdkChunk,
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
+import { shownInStream, withoutKey } from '../shared/chat/chatStream';
 import { isShown } from '../shared/chat/identity';
 import { imageUrls } from '../shared/chat/messages';
 import { boundFields, requestQuota } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
 import { n8nService } from '../shared/run/host';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
-import { nodeState, n8nClock } from '../shared/run/nodeContext';
+import { hiddenBy, nodeState, n8nClock } from '../shared/run/nodeContext';
 import { chatModelForm } from './properties';
 
 /**
@@ -68,7 +69,7 @@ export async function supplyChatModel(
 		});
 		return adapted(sdk.supplyModel(context, model));
 	} catch (error) {
-		throw inOneLine(toNodeError(context.getNode(), error, itemIndex));
+		throw inOneLine(toNodeError(context, error, itemIndex));
 	}
 }
 
@@ -162,7 +163,7 @@ export function chatModel(
 
 	const send: typeof converse = async (...args) =>
 		await converse(...args).catch((error: unknown) => {
-			const failure = toNodeError(context.getNode(), error, 0);
+			const failure = toNodeError(context, error, 0);
 			// n8n sends the description to a streaming chat. Its type of a sub-node lacks the method.
 			const isLive = (context as Partial<IExecuteFunctions>).isStreaming?.() === true;
 			if (isLive) throw forVisitor(failure);
@@ -170,16 +171,17 @@ export function chatModel(
 			// With *On Error: Continue* n8n's agents and chains output nothing but the message, which a refusal has anyway.
 			const isSaid = failure.message.endsWith(`: ${oneLine(serviceMessage)}`);
 			if (isKnown === undefined && serviceMessage !== '' && !isSaid)
-				failure.message += `: ${serviceMessage}`;
+				failure.message += `: ${hiddenBy(context).secrets.mask(serviceMessage)}`;
 			throw failure;
 		});
 
+	const toShown = (text: string) => (isKnown === undefined ? text : withoutKey(context, text));
 	return {
 		provider: 'agent-video',
 		modelId: String(fields.model ?? fields.app_code ?? 'default'),
-		generate: async (...call) => toSdkResult(await send(call), baseUrl, isKnown),
+		generate: async (...call) => toSdkResult(await send(call), baseUrl, isKnown, toShown),
 		async *stream(...call) {
-			const withLinks = imagesInStream(isKnown);
+			const shown = shownInStream(context, isKnown);
 			const deltas = new TransformStream<SdkChunk>(undefined, undefined, {
 				highWaterMark: Infinity,
 			});
@@ -189,16 +191,16 @@ export function chatModel(
 			};
 			const sent = send(call, ({ content, reasoning }) => {
 				add('reasoning-delta', reasoning);
-				add('text-delta', withLinks(content));
+				add('text-delta', shown(content));
 				return reasoning !== '' || content !== '';
 			});
 			const outcome = settled(sent).finally(() => {
-				add('text-delta', withLinks('', true));
+				add('text-delta', shown('', true));
 				void settled(writer.close());
 			});
 			yield* deltas.readable;
 			const completion = valueOf(await outcome);
-			const links = fileLinks(completion, baseUrl);
+			const links = toShown(fileLinks(completion, baseUrl));
 			if (links !== '') yield { type: 'text-delta', delta: links };
 			const { message, ...end } = toSdkResult(completion, baseUrl);
 			for (const part of message.content) {

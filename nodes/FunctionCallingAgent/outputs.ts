@@ -5,7 +5,7 @@ import { InputError, rejectMistakes } from '../client/errors';
 import { asJson, parseJson } from '../client/json';
 import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
-import { isLive } from '../shared/chat/chatStream';
+import { forVisitors, isLive } from '../shared/chat/chatStream';
 import { setCustomData } from '../shared/chat/askForReply';
 import { engineOf, FIRST_TOOL, isConnected, isInChat } from '../shared/run/engine';
 import { lastRunMark, planLastRun, plannedMarks } from '../shared/run/lastRun';
@@ -139,7 +139,9 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 	const isLost = isUnseen && !isSeen() && !context.continueOnFail();
 	planEnd(context, branchCalls(state), called.length > 0, isLost ? stopped : []);
 	hintMissingFiles(context, outputs.flat(), 'media');
-	return outputs;
+	return outputs.map((items, output) =>
+		output < FIRST_TOOL ? forVisitors(context, items) : items,
+	);
 }
 
 /**

@@ -108,7 +108,7 @@ export async function beginBatch(
 	} catch (error) {
 		if (returns.failures > 0) {
 			stopOnError(context);
-			throw toNodeError(context.getNode(), error, slots[0]!.item);
+			throw toNodeError(context, error, slots[0]!.item);
 		}
 		failSlots(context, slots, error);
 		return { settings: undefined, slots };
@@ -153,7 +153,7 @@ export function failSlots(
 ): void {
 	for (const slot of slots.filter(({ failure }) => failure === undefined)) {
 		const { item, conversation, hasDetails = false } = slot;
-		const nodeError = toNodeError(context.getNode(), error, item);
+		const nodeError = toNodeError(context, error, item);
 		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
 		if (!isShown && isLive(context)) showNotice(context, item, visitorText(nodeError));
 		const failure = failureJson(context, nodeError, error, hasDetails);

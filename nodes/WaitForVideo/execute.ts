@@ -41,7 +41,7 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 	const { isPostponed, gone } = endOf(context);
 	if (isPostponed) return null;
 	const ofLedger = await useLedger(context);
-	if (ofLedger !== undefined) return [ofLedger];
+	if (ofLedger !== undefined) return [showItems(context, ofLedger)];
 	const outputs = await withProgress(context, async (progress) => {
 		const { collected, isSuspended, ...polled } = await pollItems(context, progress, gone);
 		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. Copies:

@@ -32,8 +32,6 @@ export interface HttpResponse {
 export interface Secrets {
 	/** The text with the name of each secret in its place. */
 	readonly mask: (text: string) => string;
-	/** How many characters at the end of a text may be the beginning of a secret. */
-	readonly tailOf: (text: string) => number;
 }
 
 /**

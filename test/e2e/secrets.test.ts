@@ -5,17 +5,23 @@ import { DatabaseSync } from 'node:sqlite';
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { failureOf } from '../../lab/n8n/execution';
 import { N8nClient } from '../../lab/n8n/N8nClient';
+import { postWebhook } from '../../lab/n8n/postWebhook';
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
+import { chatUrl, streamChat } from '../../lab/n8n/streamChat';
 import { newUserFolder } from '../../lab/n8n/userFolder';
 import { Running } from '../../lab/services/Running';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
-import { node, workflow } from './support/buildWorkflow';
+import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const PACKAGE = 'n8n-nodes-agent-video';
+const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 const CREDENTIAL = 'Of the owner';
 const KEY = 'demo-key';
 const TENANT = 'tenant-secret-4711';
+/** The credential of a service that quotes the key in its replies. */
+const QUOTING = 'Quoting';
+const QUOTED = `Your key is ${KEY}. Keep it.`;
 /** What n8n shows in place of a secret of a saved credential, and puts back when it is saved or tested. */
 const HIDDEN = '__n8n_BLANK_VALUE_e5362baf-c777-4d57-a609-6eaf1f9e87f6';
 
@@ -46,6 +52,24 @@ beforeAll(async () => {
 			json(response, 404, { error: { message: 'Task not found' } });
 		}),
 	);
+	const quoting = running.keep(
+		await startScriptedServer((response, { body }) => {
+			const more = { quota: { [KEY]: `Bearer ${KEY}` } };
+			const choice = { index: 0, finish_reason: 'stop' };
+			const deltas = Array.from(QUOTED, (content) => ({ index: 0, delta: { content } }));
+			if ((body as { stream?: boolean }).stream !== true)
+				json(response, 200, {
+					choices: [{ ...choice, message: { content: QUOTED } }],
+					...more,
+				});
+			else
+				events(response, [
+					...deltas.map((each) => ({ choices: [each], ...more })),
+					{ choices: [{ ...choice, delta: {} }] },
+					'[DONE]',
+				]);
+		}),
+	);
 	userFolder = await newUserFolder();
 	running.keep({ stop: () => rm(userFolder, { recursive: true, force: true }) });
 	n8n = await start();
@@ -58,6 +82,11 @@ beforeAll(async () => {
 			apiKey: KEY,
 			extraHeaders: { header: [{ name: 'X-Tenant-Token', value: TENANT }] },
 		},
+	});
+	await owner.createCredential({
+		name: QUOTING,
+		type: 'agentVideoApi',
+		data: { baseUrl: quoting.url, apiKey: KEY },
 	});
 	project = await owner.personalProject();
 	other = await owner.addUser('jane@example.com');
@@ -96,6 +125,57 @@ it(
 			expect(log).not.toContain(secret);
 			expect(log).not.toContain(Buffer.from(secret).toString('base64').slice(0, 8));
 		}
+	},
+	RUN_LIMIT_MS,
+);
+
+const ask = (parameters: object) =>
+	node('Answer', `${PACKAGE}.chatCompletion`, 1, { parameters, credential: QUOTING });
+const ANSWERERS = {
+	'Chat Completion': ask({ prompt: '={{ $json.chatInput }}', output: 'raw' }),
+	'AI Agent': node('Answer', `${LANGCHAIN}.agent`, 3, {}),
+};
+
+it.each(
+	(['Chat Completion', 'AI Agent'] as const).flatMap((answerer) =>
+		(['streaming', 'lastNode'] as const).map((mode) => [answerer, mode] as const),
+	),
+)(
+	'the visitor of a chat gets no key that the service quotes: %s, %s',
+	async (answerer, responseMode) => {
+		const webhookId = `quoting-${answerer.replace(' ', '-')}-${responseMode}`;
+		const chat = node('Chat', `${LANGCHAIN}.chatTrigger`, 1.3, {
+			parameters: { public: true, options: { responseMode } },
+			webhookId,
+		});
+		const flow = drawn(webhookId, [chat, ANSWERERS[answerer]], { Chat: [['Answer']] });
+		const model = node('Model', `${PACKAGE}.agentVideoChatModel`, 1, { credential: QUOTING });
+		const ref = await owner.importWorkflow(
+			answerer === 'AI Agent'
+				? withSubNodes(flow, 'Answer', [[model, 'ai_languageModel']])
+				: flow,
+		);
+		await owner.activate(ref);
+		const url = chatUrl(n8n.url, webhookId);
+		const sent = { action: 'sendMessage', sessionId: webhookId, chatInput: 'Hi' };
+		const got =
+			responseMode === 'streaming'
+				? (await streamChat(url, 'Hi')).map(({ content = '' }) => content).join('')
+				: (await postWebhook<string>(url, sent, 'text')).data;
+		expect(got).toContain('Your key is [masked: API Key]. Keep it.');
+		expect(got).not.toContain(KEY);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'where no visitor reads it, what the service has answered well stays as it is',
+	async () => {
+		const flow = workflow('Quoted', [manual, ask({ prompt: 'Hi', output: 'raw' })]);
+		const id = await owner.run(await owner.importWorkflow(flow), 'Start');
+		const execution = JSON.stringify(await owner.waitForExecution(id));
+		expect(execution).toContain(QUOTED);
+		expect(execution).not.toContain('[masked');
 	},
 	RUN_LIMIT_MS,
 );

@@ -49,16 +49,21 @@ const KEY_FORMS = [KEY, GATEWAY_KEY].flatMap((secret) => [
 	]),
 ]);
 
-/** Places that hold the key in any of its forms. */
-function leaksOf(seen: Seen): string[] {
+/** Places that hold a secret in any of its forms, and the chat if it shows the key. A body that is well stays as it is. */
+function leaksOf({ outcome, printed, toFileHost }: Seen, way: Way): string[] {
+	const { runData, error } = outcome.run.data.resultData;
+	const runs = Object.values(runData).flat();
 	const places = {
-		execution: seen.outcome.run,
-		chat: seen.outcome.chunks,
-		console: seen.outcome.messages,
-		log: seen.printed,
-		'the file host': seen.toFileHost,
+		errors: [outcome.error, error, runs.map((each) => each.error)],
+		hints: runs.map(({ hints, metadata }) => [hints, metadata]),
+		'failed items': outcome.items.filter(({ json }) => json['error'] !== undefined),
+		console: outcome.messages,
+		log: printed,
+		'the file host': toFileHost,
 	};
-	return placesWith(KEY_FORMS, places);
+	// Without a streamed response nobody reads the chunks.
+	const read = way === 'streaming' ? outcome.chunks : [];
+	return [...placesWith(KEY_FORMS, places), ...placesWith([KEY], { 'the chat': read })];
 }
 
 /** The deepest level of a value, found without recursion. */
@@ -90,7 +95,7 @@ function errorTexts({ error, items }: Outcome): string[] {
 /** What is wrong after an attack, whatever the operation has come to; nothing in a good node. */
 export async function problemsOf(seen: Seen, bounds: Bounds, way: Way): Promise<string[]> {
 	return [
-		...secretProblems(seen),
+		...secretProblems(seen, way),
 		...boundProblems(seen, bounds, way),
 		...(await executionProblems(seen, bounds)),
 		...errorProblems(seen, way),
@@ -104,10 +109,10 @@ const above = (what: string, value: number, max: number) =>
 	when(!(value <= max), `${what}: ${Math.round(value)} of at most ${max}`);
 
 /** Nothing secret leaves n8n, and nothing that must not be contacted is contacted. */
-function secretProblems(seen: Seen): string[] {
+function secretProblems(seen: Seen, way: Way): string[] {
 	const withKey = seen.toFileHost.filter(({ headers }) => 'authorization' in headers);
 	return [
-		...leaksOf(seen).map((place) => `the key is in: ${place}`),
+		...leaksOf(seen, way).map((place) => `the key is in: ${place}`),
 		...when(withKey.length > 0, 'the key was sent to the file host'),
 		...above('connections that must not be', seen.toInside, 0),
 		...seen.strangers.map((address) => `contacted ${address}`),

@@ -99,7 +99,12 @@ import { createVideo, queryTask } from '../../nodes/client/video/tasks';
 import { fileLinks, toChatMessages, toSdkResult } from '../../nodes/shared/chat/aiNodeSdk';
 import { toErrorText } from '../../nodes/shared/run/errorText';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
-import { showReply, toChatNotice, withChatStream } from '../../nodes/shared/chat/chatStream';
+import {
+	showReply,
+	shownInStream,
+	toChatNotice,
+	withChatStream,
+} from '../../nodes/shared/chat/chatStream';
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
 import { inspectFile } from '../../nodes/shared/files/inspectFile';
 import { walkContainer } from '../../nodes/shared/files/container';
@@ -683,13 +688,17 @@ export const READERS: readonly Reader[] = [
 	row('shared/files#fieldNames', (text) => () => fieldNames(text, 'Images')),
 	row('client/http#maskIn', (text) => {
 		const secrets = secretsOf([['API Key', '/+sk-0123456789']]);
-		return () => [maskIn({ text, also: [text] }, secrets), secrets.tailOf(text)];
+		return () => maskIn({ text, [text]: [text] }, secrets);
 	}),
 	row('shared/run#toNodeError', (text) => () => [
-		toNodeError(NODE, failure(text), 0),
+		toNodeError(chat() as never, failure(text), 0),
 		errorFacts(failure(text)),
 		errorLine(new Error(text)),
 	]),
+	row('shared/chat#shownInStream', (text) => () => {
+		const shown = shownInStream(chat() as never, () => false);
+		return pieces(text).map((piece) => shown(piece));
+	}),
 	row('shared/wait#describeTasks', (text) => {
 		const lost = { task_id: 'a', reason: text, error_message: text };
 		const videos = [{ task_id: text, video_url: text }, lost];
@@ -707,6 +716,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	'another row runs it': [
 		'client/chat#splitCalls',
 		'shared/chat#fileLinks',
+		'shared/chat#forVisitors',
+		'shared/chat#withoutKey',
 		'client/chat#applyResult',
 		'client/chat#canonicalJson',
 		'client/chat#closeOpenCalls',
@@ -787,6 +798,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#addLastRun',
 		'shared/run#blocked',
 		'shared/run#failureJson',
+		'shared/run#maskError',
 		'shared/run#stoppingError',
 		'shared/run#checkKey',
 		'shared/run#checkPrompt',
@@ -806,6 +818,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/files#signedFileUrl',
 		'shared/form',
 		'shared/ledger',
+		'shared/run#hiddenBy',
+		'shared/run#hide',
 		'shared/run#hint',
 		'shared/run#mentionOnce',
 		'shared/run#nodeState',

@@ -393,7 +393,6 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 	quote(
 		'an ID',
 		changed((fields, exchange) => ({ ...fields, id: bearer(exchange) })),
-		{ ends: 'badly', says: /a secret into the field id|\[masked: API Key\]/ },
 	),
 	quote(
 		'the reply, every character percent-encoded',
@@ -402,8 +401,7 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 	),
 	quote(
 		'the name of a field',
-		changed((fields, exchange) => ({ ...fields, [bearer(exchange)]: 1 })),
-		{ ends: 'badly' },
+		changed((fields, exchange) => ({ ...fields, quota: { [bearer(exchange)]: 1 } })),
 	),
 	quote(
 		'arguments of a tool call, split over two events',
@@ -412,7 +410,7 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 			const more = { index: 0, function: { arguments: text.slice(27) } };
 			toolCalls([call(text.slice(0, 27)), more])(exchange);
 		},
-		{ ends: 'badly', skip: toolsOnly, count: 1 },
+		{ skip: toolsOnly },
 	),
 	quote(
 		'an error message, every character percent-encoded or escaped',

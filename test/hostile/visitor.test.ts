@@ -1,8 +1,16 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INode } from 'n8n-workflow';
 
+import { answerWell } from '../faults/acts';
+import { chunk, reply, stream } from '../faults/answers';
 import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
 import { dataTables, type DataTables } from '../support/dataTables';
-import { packageNode, runWorkflow, stubNode } from '../support/engine';
+import {
+	modelCallerNode,
+	packageNode,
+	runWorkflow,
+	stubNode,
+	type RunResult,
+} from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { printMatrix } from './printMatrix';
 import { FAILURE } from '../support/failureTexts';
@@ -346,4 +354,117 @@ test.each([
 	const read = JSON.stringify(ending === 'tool_calls' ? asked[1] : failed!.json);
 	expect(read).toContain(words);
 	expect(read.includes('No clip')).toBe(ending === 'tool_calls');
+});
+
+const KEY = 'sk-0f4e/very+sesame';
+const QUOTED = `Your key is ${KEY}.`;
+const WELL = { quota: { [KEY]: `Bearer ${KEY}` } };
+const TASK = { task_id: 'task-1', model: 'video-m1', ...WELL };
+const REPLY = { choices: [{ index: 0, message: { content: QUOTED }, finish_reason: 'stop' }] };
+const DONE = { ...TASK, status: 'completed', video_url: `https://x.example/v.mp4?key=${KEY}` };
+
+/** What each node asks for, and a body that is well and has the API key: in its texts, and in the name of a field. */
+const QUOTING: readonly (readonly [type: string, parameters: IDataObject, answer: object])[] = [
+	...CHATS.flatMap(({ type, inChat }) =>
+		['simple', 'detailed', 'raw'].map(
+			(output) => [type, { ...inChat, output }, { ...REPLY, ...WELL }] as const,
+		),
+	),
+	// Without a text a chat shows the whole item.
+	...CHATS.filter(({ type }) => type !== 'functionCallingAgent').map(({ type, inChat }) => {
+		const called = { name: 'show', arguments: JSON.stringify({ [KEY]: QUOTED }) };
+		const message = {
+			content: null,
+			tool_calls: [{ id: 'c', type: 'function', function: called }],
+		};
+		const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
+		return [type, { ...inChat, output: 'raw' }, { choices, ...WELL }] as const;
+	}),
+	['createVideo', { prompt: QUOTED }, { ...TASK, status: 'queued' }],
+	['waitForVideo', { taskId: 'task-1', download: false }, { ...DONE, enhanced_prompt: QUOTED }],
+	[
+		'waitForVideo',
+		{ taskId: 'task-1', options: { onFailed: 'output' } },
+		{ ...TASK, status: 'failed', error_message: QUOTED },
+	],
+];
+
+describe.each(['stopWorkflow', 'continueRegularOutput'] as const)('On Error: %s', (onError) => {
+	test.each(QUOTING)(
+		'%s with %j shows a visitor no API key',
+		async (type, parameters, answer) => {
+			await server.stop();
+			server = await startScriptedServer((response) => {
+				json(response, 200, answer);
+			});
+			const run = async (start: INode, streaming: boolean) =>
+				await runWorkflow(
+					[start, packageNode('Tested', type, { parameters, onError })],
+					{ [start.name]: [['Tested']] },
+					start.name,
+					{
+						items: [{ chatInput: 'Hi', sessionId: 'v' }],
+						credential: { baseUrl: server.url, apiKey: KEY },
+						streaming,
+						tables: dataTables(),
+					},
+				);
+			const itemsOf = ({ run: { data } }: RunResult) => {
+				const [task] = data.resultData.runData['Tested']!;
+				return JSON.stringify(task!.data?.['main']?.flatMap((items) => items ?? []) ?? []);
+			};
+			const [chat, live, webhook] = [
+				await run(chatTrigger('Chat'), false),
+				await run(chatTrigger('Chat'), true),
+				await run(
+					stubNode('Start', (items) => items),
+					true,
+				),
+			];
+			for (const each of [chat, live, webhook]) {
+				expect(itemsOf(each)).toContain('[masked: API Key]');
+				expect(itemsOf(each) + JSON.stringify(each.chunks)).not.toContain(KEY);
+			}
+			// Nobody but the owner reads it.
+			const own = itemsOf(
+				await run(
+					stubNode('Start', (items) => items),
+					false,
+				),
+			);
+			expect(own).toContain(KEY);
+			expect(own).not.toContain('[masked');
+		},
+	);
+});
+
+test.each([false, true])('nor does a chat model whose agent streams: %s', async (isStreamed) => {
+	await server.stop();
+	server = await startScriptedServer((response) => {
+		const events = Array.from(`${QUOTED} Keep it`, (content) => chunk({ content }, WELL));
+		answerWell(response, isStreamed ? stream(events) : reply(QUOTED, {}, WELL));
+	});
+	const ask = async (start: INode) => {
+		const nodes = [
+			start,
+			packageNode('Model', 'agentVideoChatModel', {}),
+			modelCallerNode('Tested', { stream: isStreamed }),
+		];
+		const { run, chunks } = await runWorkflow(
+			nodes,
+			{ [start.name]: [['Tested']] },
+			start.name,
+			{
+				items: [{ chatInput: 'Hi' }],
+				credential: { baseUrl: server.url, apiKey: KEY },
+				model: { name: 'Model', of: 'Tested' },
+			},
+		);
+		const said = chunks.map(({ content = '' }) => content).join('');
+		return said + JSON.stringify(run.data.resultData.runData['Tested']![0]!.data);
+	};
+	const shown = await ask(chatTrigger('Chat'));
+	expect(shown).toContain('[masked: API Key]');
+	expect(shown).not.toContain(KEY);
+	expect(await ask(stubNode('Start', (items) => items))).not.toContain('[masked');
 });

@@ -40,6 +40,7 @@ const read = async (
 	const engine = { runExecutionData: undefined, workflow: { settings: { executionOrder } } };
 	return await readToolNodes(
 		strictContext({
+			getContext: () => ({}),
 			addExecutionHints: (...all) => void hints.push(...all.map(({ message }) => message)),
 			getInputConnectionData: () => Promise.resolve(connected),
 			getInputSourceData: getInputSourceData as IExecuteFunctions['getInputSourceData'],

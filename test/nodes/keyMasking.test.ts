@@ -1,7 +1,5 @@
 import type { ServerResponse } from 'node:http';
 
-import { maskedDeltas } from '../../nodes/client/chat/completeChat';
-import { secretsOf } from '../../nodes/client/http/secrets';
 import { chunk, event } from '../faults/answers';
 import { placesOf, recordOutput } from '../faults/leaks';
 import { OPERATIONS, WAYS, type Operation, type Way } from '../faults/operations';
@@ -30,15 +28,11 @@ const QUOTES: Readonly<Record<string, string>> = {
 	'with each character URL-encoded': `Bearer ${everyCharacter('%')}`,
 	'with each character as HTML': `Bearer ${everyCharacter('&#x', ';')}`,
 	'with each character URL-encoded twice': `Bearer ${everyCharacter('%25')}`,
-	'with each character as JavaScript': `Bearer ${everyCharacter('\\x')}`,
-	'with each character as a code point': `Bearer ${everyCharacter('\\u{', '}')}`,
-	'with each character as HTML without an end': `Bearer ${everyCharacter('&#x')}`,
-	'with each character as HTML within HTML': `Bearer ${everyCharacter('&amp;#x', ';')}`,
 	'URL-encoded': encodeURIComponent(BEARER),
 	'URL-encoded in lower case': encodeURIComponent(BEARER).replace(/%../g, (c) => c.toLowerCase()),
 	'with escaped slashes': BEARER.replaceAll('/', '\\/'),
 	'escaped for JSON': hexEscaped('\\u'),
-	'escaped for HTML': KEY.replaceAll('/', '&#x2F;').replaceAll('+', '&plus;'),
+	'escaped for HTML': KEY.replaceAll('/', '&#x2F;').replaceAll('+', '&#x2B;'),
 	base64: base64(KEY),
 	'base64 of the header': base64(BEARER),
 	'base64 of all headers': base64(`Accept: */*\r\nAuthorization: ${BEARER}\r\nHost: x\r\n`),
@@ -79,8 +73,9 @@ async function shownBy(operation: Operation, way: Way): Promise<readonly string[
 			.finally(() => {
 				output.stop();
 			});
-		const places = { run, items, error, chunks, printed: output.printed };
-		return placesOf('sesame', places);
+		// Without a streamed response nobody reads the chunks.
+		const read = way === 'streaming' ? chunks : [];
+		return placesOf('sesame', { run, items, error, read, printed: output.printed });
 	});
 }
 
@@ -116,17 +111,44 @@ const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
 		response.write(event(JSON.stringify(chunk({ content: `You sent ${BEARER}` }))));
 		response.write(`data: {"error": "${BEARER}`, () => response.destroy());
 	},
-	'a reply': (response) => {
-		const message = { role: 'assistant', content: `You sent ${BEARER}` };
-		response
-			.writeHead(200, { 'content-type': 'application/json' })
-			.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
-	},
+};
+
+/** A body that every operation takes for a success, with the key in a text, an ID, a name and in what nobody knows. */
+const successful = (response: ServerResponse, more: object = {}) => {
+	const message = { role: 'assistant', content: `You sent ${BEARER}` };
+	response.writeHead(200, { 'content-type': 'application/json' }).end(
+		JSON.stringify({
+			choices: [{ index: 0, message, finish_reason: 'stop' }],
+			session_id: `s-${KEY}`,
+			task_id: `task-${KEY}`,
+			status: 'completed',
+			video_url: `https://cdn.example.com/lake.mp4?key=${KEY}`,
+			quota: { [KEY]: BEARER },
+			...more,
+		}),
+	);
 };
 
 describe.each(Object.entries(OPERATIONS))('%s', (_id, operation: Operation) => {
 	test.each(Object.entries(answers))('does not show the key from %s', async (_what, answer) => {
 		respond = answer;
+		for (const way of operation.ways) expect(await shownBy(operation, way)).toStrictEqual([]);
+	});
+
+	test('neither changes nor refuses a body that is well', async () => {
+		respond = successful;
+		const { items, error } = await withFakeTimers(
+			async () => await operation.run({ credential: credential() }),
+		);
+		expect(error).toBeUndefined();
+		expect(JSON.stringify(items)).toContain(KEY);
+		expect(JSON.stringify(items)).not.toContain('[masked');
+	});
+
+	test('masks what an error says of a body that was well', async () => {
+		respond = (response) => {
+			response.end(JSON.stringify({ quota: { [KEY]: BEARER } }));
+		};
 		for (const way of operation.ways) expect(await shownBy(operation, way)).toStrictEqual([]);
 	});
 });
@@ -213,17 +235,6 @@ test('the key is masked in a chat wherever two events split it, and in the item'
 		expect(shown.join('')).toBe('One [masked: API Key] two');
 		expect(output).toBe('One [masked: API Key] two');
 	}
-});
-
-test('only what may begin the key waits for the next event', () => {
-	const seen: string[] = [];
-	const secrets = secretsOf([['API Key', KEY]]);
-	const { show, end } = maskedDeltas(({ content }) => seen.push(content), secrets);
-	for (const content of ['Tall', 'ask', 's, and sk-', 'is'])
-		show({ content, reasoning: '', progress: [] }, false);
-	expect(seen).toStrictEqual(['Tall', 'a', 'sks, and ', 'sk-i']);
-	end();
-	expect(seen.at(-1)).toBe('s');
 });
 
 test('a reply that ends like the beginning of the key is complete', async () => {

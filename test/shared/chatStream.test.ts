@@ -1,4 +1,8 @@
-import { showReply } from '../../nodes/shared/chat/chatStream';
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { NO_SECRETS } from '../../nodes/client/http/secrets';
+import { showReply, shownInStream } from '../../nodes/shared/chat/chatStream';
+import { hide } from '../../nodes/shared/run/nodeContext';
 
 const DELTAS = [
 	{ reasoning: 'Let me ', content: '', progress: [{ type: 'tool_start', tool: 'search' }] },
@@ -45,4 +49,42 @@ test('tool progress optionally becomes lines of its own', () => {
 
 test('where nobody sees the reply there is nothing to show it with', () => {
 	expect(showReply(undefined, { reasoning: true })).toBeUndefined();
+});
+
+describe('the API key in a text that arrives in pieces', () => {
+	const KEY = 'sk-0f4e/very+sesame-app';
+	/** With an app code at its end, and what may be the API key in it. */
+	const keys = [KEY, 'sk-0f4e/very+sesame'];
+	const streamed = (pieces: readonly string[], isKnown?: () => boolean) => {
+		const node = {};
+		const context = { getContext: () => node } as unknown as IExecuteFunctions;
+		hide(context, { secrets: NO_SECRETS, keys });
+		const next = shownInStream(context, isKnown);
+		return [...pieces.map((piece) => next(piece)), next('', true)];
+	};
+	const inChat = (...pieces: readonly string[]) => streamed(pieces, () => false);
+
+	test('only what may begin the key waits for the next piece', () => {
+		expect(inChat('Tall', 'ask', 's, and sk-', 'is')).toStrictEqual([
+			...['Tall', 'a', 'sks, and ', 'sk-i', 's'],
+		]);
+	});
+
+	test.each(keys)('%s is masked wherever it is cut', (key) => {
+		for (let at = 1; at < key.length; at++)
+			expect(inChat(`One ${key.slice(0, at)}`, `${key.slice(at)} two`).join('')).toBe(
+				'One [masked: API Key] two',
+			);
+		expect(inChat(...Array.from(`One ${key} two`)).join('')).toBe('One [masked: API Key] two');
+	});
+
+	test('a key at the end, a beginning of one at the end, and one after another', () => {
+		expect(inChat(`One ${KEY}`).join('')).toBe('One [masked: API Key]');
+		expect(inChat('A desk-sk-0f').join('')).toBe('A desk-sk-0f');
+		expect(inChat(...Array.from(`${KEY}${KEY}`)).join('')).toBe('[masked: API Key]'.repeat(2));
+	});
+
+	test('where no visitor reads it, nothing is changed', () => {
+		expect(streamed([`One ${KEY}`])).toStrictEqual([`One ${KEY}`, '']);
+	});
 });

@@ -8,6 +8,7 @@ test('canceling stops the items that have not begun, also with Continue On Fail'
 	const context = strictContext({
 		getInputData: () => [{ json: {} }, { json: {} }, { json: {} }],
 		getNode: () => ({ name: 'Tested', type: 'tested' }) as INode,
+		getContext: () => ({}),
 		getExecutionCancelSignal: () => undefined,
 		continueOnFail: () => true,
 		isStreaming: () => false,

@@ -20,7 +20,7 @@ import {
 	parseJsonObject,
 	type JsonObject,
 } from '../json';
-import type { HttpPort, HttpResponse, Secrets } from '../ports';
+import type { HttpPort, HttpResponse } from '../ports';
 import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
 import { boundedFields, withReply } from './result';
 import { sseDecoder } from './sseDecoder';
@@ -108,7 +108,6 @@ async function readStream(
 	endpoint: Endpoint,
 	onDelta: OnDelta,
 ): Promise<ChatCompletion> {
-	const shown = onDelta && maskedDeltas(onDelta, secrets);
 	const accumulator = startAccumulator();
 	const decoder = sseDecoder();
 	let chunks = 0;
@@ -119,14 +118,17 @@ async function readStream(
 			const chunk = parseJsonObject(data);
 			if (event === 'error' || errorIn(chunk ?? {})) {
 				if (isFinished(accumulator)) return true;
-				if (chunk?.['choices']) shown?.show(applyChunk(accumulator, chunk), true);
+				if (chunk?.['choices']) {
+					const delta = applyChunk(accumulator, chunk);
+					onDelta?.(delta);
+				}
 				const error = maskIn(chunk, secrets);
 				throw reportedError(endpoint, secrets.mask(data), error, chunks > 0);
 			}
 			if (chunk !== undefined) {
 				chunks++;
 				const delta = applyChunk(accumulator, chunk);
-				shown?.show(delta, isFinished(accumulator));
+				onDelta?.(delta);
 			} else if (isEnd(data, isLast)) {
 				if (chunks === 0) throw unexpectedResponse('');
 				return true;
@@ -148,38 +150,12 @@ async function readStream(
 			const isCut = error instanceof ServiceError && error.details.retryable === true;
 			if (!isCut || !isFinished(accumulator)) throw error;
 		});
-		return maskIn(toCompletion(accumulator), secrets, 'body');
+		return toCompletion(accumulator);
 	} catch (error) {
 		const { choices, envelope } = accumulator;
 		const arrived = choices.size === 0 ? envelope : asJson(toCompletion(accumulator));
-		throw withReply(error, maskIn(arrived, secrets));
-	} finally {
-		shown?.end();
+		throw withReply(error, arrived);
 	}
-}
-
-/** Shows what arrives of a reply without secrets. Holds back only what may begin one, until the next piece. */
-export function maskedDeltas<R>(onDelta: (delta: ChatDelta) => R, secrets: Secrets) {
-	const held = { content: '', reasoning: '' };
-	function next(name: keyof typeof held, text: string, isLast: boolean): string {
-		const all = secrets.mask(held[name] + text);
-		const end = isLast ? all.length : all.length - secrets.tailOf(all);
-		held[name] = all.slice(end);
-		return all.slice(0, end);
-	}
-	const show = ({ content, reasoning, progress }: ChatDelta, isLast: boolean) =>
-		onDelta({
-			reasoning: next('reasoning', reasoning, isLast || content !== ''),
-			content: next('content', content, isLast),
-			progress: maskIn(progress, secrets),
-		});
-	return {
-		show,
-		end: () => {
-			if (held.content + held.reasoning !== '')
-				show({ content: '', reasoning: '', progress: [] }, true);
-		},
-	};
 }
 
 /** Whether the data of an event ends the stream. The last event may be truncated, and no chunk begins like its end. */

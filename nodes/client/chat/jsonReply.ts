@@ -1,6 +1,13 @@
 import { readResult } from '../concurrency';
 import { ServiceError } from '../errors';
-import { asJson, exceededBound, parseJson, shorten, type JsonObject, type JsonValue } from '../json';
+import {
+	asJson,
+	exceededBound,
+	parseJson,
+	shorten,
+	type JsonObject,
+	type JsonValue,
+} from '../json';
 import { isBlank } from '../values';
 import { addUsage } from './conversation';
 import { userMessage, withMore } from './messages';

@@ -207,10 +207,11 @@ export function toSdkResult(
 	completion: JudgedReply,
 	base: string,
 	isKnown?: IsKnown,
+	toShown = (text: string) => text,
 ): SdkEnd & { message: SdkMessage } {
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const { content: said, reasoning_content: thought = '' } = message;
-	const text = imagesAsLinks(said ?? '', isKnown) + fileLinks(completion, base);
+	const text = toShown(imagesAsLinks(said ?? '', isKnown) + fileLinks(completion, base));
 	const content: SdkContent[] = [];
 	if (thought !== '') content.push({ type: 'reasoning', text: thought });
 	if (said !== null || text !== '') content.push({ type: 'text', text });

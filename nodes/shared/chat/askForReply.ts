@@ -6,7 +6,7 @@ import { sendChat, type Chat, type SendOptions } from '../../client/chat/sendCha
 import type { ChatCompletion, ChatRequest, Taker } from '../../client/chat/types';
 import { readCall } from '../form/callOptions';
 import { n8nService } from '../run/host';
-import { mentionOnce, n8nClock, trace } from '../run/nodeContext';
+import { hiddenBy, mentionOnce, n8nClock, trace } from '../run/nodeContext';
 import { showReply, type SendText } from './chatStream';
 import { requestQuota } from './requestOptions';
 
@@ -94,5 +94,6 @@ export function setCustomData(
 	key: string,
 	value: string,
 ): void {
-	if (value !== '') context.customData?.set(key, value.slice(0, 255));
+	const { secrets } = hiddenBy(context);
+	if (value !== '') context.customData?.set(key, secrets.mask(value).slice(0, 255));
 }

@@ -1,7 +1,8 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { progressLine } from '../../client/chat/accumulator';
-import { imagesAsLinksIn, imagesInStream } from '../../client/imagesAsLinks';
+import { maskIn } from '../../client/http/secrets';
+import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
 import { settled } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
@@ -9,7 +10,7 @@ import { readBatching } from '../form/callOptions';
 import { isToolCall } from '../run/engine';
 import { mapItems } from '../run/mapItems';
 import { n8nService } from '../run/host';
-import { isToolRun } from '../run/nodeContext';
+import { hiddenBy, isToolRun, type NodeContext } from '../run/nodeContext';
 import { toNodeError, visitorText } from '../run/nodeErrors';
 import { form } from '../form/form';
 import { isShown } from './identity';
@@ -82,7 +83,7 @@ export async function mapChats(
 	});
 	if (items.every(({ json }) => json['error'] === undefined)) onSuccess();
 	hintMissingFiles(context, items, 'media');
-	return [items];
+	return [forVisitors(context, items)];
 }
 
 /**
@@ -101,7 +102,8 @@ export async function withChatStream<T>(
 ): Promise<T> {
 	if (!live) return await work();
 	const service = await settled(n8nService(context));
-	const withLinks = imagesInStream('value' in service ? service.value.isKnown : () => false);
+	const isKnown = 'value' in service ? service.value.isKnown : () => false;
+	const toShown = shownInStream(context, isKnown);
 	let buffered = '';
 	let isDue = false;
 
@@ -111,7 +113,7 @@ export async function withChatStream<T>(
 		buffered = '';
 	}
 	function sendText(text: string): void {
-		const shown = withLinks(text);
+		const shown = toShown(text);
 		buffered += shown;
 		// n8n's chat page drops chunks of white space only: they are sent with the text that follows.
 		if (isDue || !/\S/.test(shown)) return;
@@ -123,13 +125,13 @@ export async function withChatStream<T>(
 	try {
 		return await work(sendText).catch((error: unknown) => {
 			if (context.continueOnFail()) {
-				const failure = toNodeError(context.getNode(), error, itemIndex);
+				const failure = toNodeError(context, error, itemIndex);
 				sendText(toChatNotice(visitorText(failure)));
 			}
 			throw error;
 		});
 	} finally {
-		buffered += withLinks('', true);
+		buffered += toShown('', true);
 		flush();
 		context.sendChunk('end', itemIndex);
 	}
@@ -150,5 +152,46 @@ export function showItems(
 	for (const [index, { json }] of isLive(context) ? items.entries() : [])
 		if (typeof json['error'] === 'string') showNotice(context, index, json['error']);
 	const toShown = isShown(context) ? imagesAsLinksIn : <T>(json: T) => json;
-	return items.map((item) => ({ ...item, json: toShown(item.json) }));
+	return forVisitors(
+		context,
+		items.map((item) => ({ ...item, json: toShown(item.json) })),
+	);
+}
+
+const MASKED = '[masked: API Key]';
+
+/** Replaces the API key, as it is written, in a text that a chat shows. */
+export function withoutKey(context: NodeContext, text: string): string {
+	return hiddenBy(context).keys.reduce((shown, key) => shown.replaceAll(key, MASKED), text);
+}
+
+/** The items without the API key, where a chat may show them: all of an item leaves n8n. */
+export function forVisitors(
+	context: IExecuteFunctions,
+	items: readonly INodeExecutionData[],
+): INodeExecutionData[] {
+	if (!isShown(context)) return [...items];
+	const mask = (text: string) => withoutKey(context, text);
+	return items.map((item) => ({ ...item, json: maskIn(item.json, { mask }) }));
+}
+
+/**
+ * A text that arrives in pieces as a chat shows it: with links in place of images, see `imagesInStream`, and without the API
+ * key. An end that may be the beginning of either waits for the next piece.
+ */
+export function shownInStream(context: NodeContext, isKnown: IsKnown | undefined) {
+	const withLinks = imagesInStream(isKnown);
+	const keys = isKnown === undefined ? [] : hiddenBy(context).keys;
+	const steps = keys.map((key) => {
+		let held = '';
+		return (text: string, isLast: boolean) => {
+			const all = (held + text).replaceAll(key, MASKED);
+			let begun = isLast ? 0 : Math.min(key.length - 1, all.length);
+			while (begun > 0 && !all.endsWith(key.slice(0, begun))) begun -= 1;
+			held = all.slice(all.length - begun);
+			return all.slice(0, all.length - begun);
+		};
+	});
+	return (text: string, isLast = false): string =>
+		steps.reduce((shown, step) => step(shown, isLast), withLinks(text, isLast));
 }

@@ -7,7 +7,7 @@ import type {
 import { hash, scrypt } from 'node:crypto';
 
 import { rejectMistakes } from '../../client/errors';
-import { secretsOf } from '../../client/http/secrets';
+import { MIN_SECRET_CHARACTERS, secretsOf } from '../../client/http/secrets';
 import { normalizeBaseUrl } from '../../client/http/publicUrl';
 import { objectOf, type JsonObject } from '../../client/json';
 import { shown } from '../../client/values';
@@ -32,7 +32,8 @@ const text = (value: unknown) => shown(value ?? '').trim();
  * Reads the credential, whose expressions are evaluated.
  *
  * @returns `hasApp`: whether the key ends with the app code of every chat (spec 4). `headers`: the extra headers of every
- *   request to the service. `fileHosts`: see `knownHosts`. `secrets`: the key and the values of secret headers.
+ *   request to the service. `fileHosts`: see `knownHosts`. `secrets`: the key and the values of secret headers. `keys`: the
+ *   key, and everything that may be the API key in it, the longest first.
  * @throws InputError when the base URL, the key or an extra header is missing or malformed.
  */
 export function readCredential(data: ICredentialDataDecryptedObject) {
@@ -47,17 +48,20 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 	const { headers, hidden } = readHeaders(data['extraHeaders']);
 	// Both parts may contain hyphens: everything before any of them may be the API key.
 	const hyphens = hasApp ? [...key.matchAll(/-/g)] : [];
-	const keys = [key, ...hyphens.map(({ index }) => key.slice(0, index))];
+	const starts = hyphens.map(({ index }) => key.slice(0, index)).toReversed();
+	const keys = [key, ...starts].filter(({ length }) => length >= MIN_SECRET_CHARACTERS);
 	// A URL may have been pasted. A host is read as that of a URL, with a protocol that leaves out no port of the web.
 	const entered = text(data['fileHosts']).split(/[\s,]+/);
 	const urls = entered.map((each) => each.replace(/^(https?:\/\/)?/i, 'ftp://'));
 	const fileHosts = urls.flatMap((url) => (URL.canParse(url) ? new URL(url).host : []));
 	const secrets = secretsOf([...keys.map((each) => ['API Key', each] as const), ...hidden]);
-	return { baseUrl, key, hasApp, headers, fileHosts, secrets };
+	return { baseUrl, key, hasApp, headers, fileHosts, secrets, keys };
 }
 
-/** Names of headers whose values are secrets. */
-const SECRET_NAME = /key|token|secret|auth|pass|cookie|credential|signature|session|jwt/i;
+/** A word in the name of a header whose value is a secret. */
+const SECRET_WORD = /^(authorization|cookie|token|secret|password|(api)?key)$/i;
+/** Between the words of a name: `X-Api-Key`, `x_api_key`, `XApiKey`, `APIKey`. */
+const WORD_END = /[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
 
 function readHeaders(rows: unknown) {
 	const { header = [] } = objectOf(rows) as { header?: readonly JsonObject[] };
@@ -76,7 +80,8 @@ function readHeaders(rows: unknown) {
 	});
 	const isHidden = ([name]: readonly [string, string], index: number) => {
 		const { secret = 'auto' } = header[index]!;
-		return secret === 'auto' ? SECRET_NAME.test(name) : secret === 'yes';
+		if (secret !== 'auto') return secret === 'yes';
+		return name.split(WORD_END).some((word) => SECRET_WORD.test(word));
 	};
 	// The first word may be a scheme, such as Basic.
 	const hidden = entries

@@ -9,7 +9,7 @@ import type { HttpPort, HttpRequest } from '../../client/ports';
 import { baseUrlHint, isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
 import { checkSelfCalls, checkToolOrder } from './engine';
-import { CREDENTIAL, type NodeContext, hint, sleepSlice } from './nodeContext';
+import { CREDENTIAL, type NodeContext, hide, hint, sleepSlice } from './nodeContext';
 import { errorLine } from './nodeErrors';
 import { unevaluatedText } from './parameters';
 import { deadlineError } from '../../client/http/failures';
@@ -38,6 +38,7 @@ async function readService(context: NodeContext) {
 	const checkCalls = await checkSelfCalls(context);
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const credential = readCredential(data);
+	hide(context, credential);
 	const { baseUrl, hasApp, fileHosts } = credential;
 	const mistake = unevaluatedText(context.getNode().parameters);
 	for (const said of [baseUrlHint(data['baseUrl']), mistake && errorLine(mistake)])

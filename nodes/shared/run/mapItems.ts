@@ -42,7 +42,7 @@ export async function mapItems<O extends ItemOptions>(
 			completed.push(result.json);
 			return result;
 		} catch (error) {
-			const failure = toNodeError(context.getNode(), error, itemIndex);
+			const failure = toNodeError(context, error, itemIndex);
 			if (!context.continueOnFail() || isCanceled(error)) throw failure;
 			const details = readResult(() => hasDetails?.(itemIndex));
 			const hasAll = 'value' in details && details.value;

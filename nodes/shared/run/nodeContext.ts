@@ -8,7 +8,8 @@ import {
 import { canceledError } from '../../client/http/failures';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { withoutUndefined } from '../../client/json';
-import type { Clock } from '../../client/ports';
+import { maskIn, NO_SECRETS } from '../../client/http/secrets';
+import type { Clock, Secrets } from '../../client/ports';
 
 /** Type name of the credential that all nodes share. */
 export const CREDENTIAL = 'agentVideoApi';
@@ -86,6 +87,29 @@ export function nodeState<T>(context: NodeContext, key: string) {
 	};
 }
 
+/** What a node must not show. */
+interface Hidden {
+	/** In errors, hints and logs. */
+	readonly secrets: Secrets;
+	/** In a chat: the API key, the longest of its forms first. */
+	readonly keys: readonly string[];
+}
+
+/** By n8n's context of the node, of which an execution has one. */
+const hidden = new WeakMap<object, Hidden>();
+
+/** Keeps what the node must not show from now on. */
+export function hide(context: NodeContext, values: Hidden): void {
+	hidden.set((context as IExecuteFunctions).getContext('node'), values);
+}
+
+/** What the node must not show: nothing before its credential is read. */
+export function hiddenBy(context: Partial<NodeContext>): Hidden {
+	const { getContext } = context as Partial<IExecuteFunctions>;
+	const node = getContext?.call(context, 'node');
+	return (node && hidden.get(node)) ?? { secrets: NO_SECRETS, keys: [] };
+}
+
 /** Maximum characters of a text with the values of many items. */
 const MAX_TEXT = 1_000;
 
@@ -99,7 +123,8 @@ export function trace(
 	attributes: Readonly<Record<string, string | number | undefined>>,
 ): void {
 	const earlier = context.getExecuteData?.().metadata?.tracing ?? {};
-	const tracing = Object.entries(attributes).flatMap(([name, value]) =>
+	const shown = maskIn(attributes, hiddenBy(context).secrets);
+	const tracing = Object.entries(shown).flatMap(([name, value]) =>
 		value === undefined || value === '' ? [] : [[name, joined(earlier[name], value)] as const],
 	);
 	context.setMetadata?.({ tracing: Object.fromEntries(tracing) });
@@ -117,7 +142,7 @@ export function hint(
 	message: string,
 	type: 'info' | 'warning' = 'warning',
 ): void {
-	const plain = imagesAsLinksIn(message);
+	const plain = imagesAsLinksIn(hiddenBy(context).secrets.mask(message));
 	context.addExecutionHints({ message: plain, type, location: 'outputPane' });
 }
 
@@ -126,7 +151,8 @@ export function mentionOnce(context: IExecuteFunctions, message: string): void {
 	const said = nodeState<boolean>(context, 'mentioned');
 	if (said.get() === true) return;
 	said.set(true);
-	context.logger.warn(message, { node: context.getNode().name });
+	const { secrets } = hiddenBy(context);
+	context.logger.warn(secrets.mask(message), { node: context.getNode().name });
 	hint(context, message);
 }
 

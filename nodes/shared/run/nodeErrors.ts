@@ -7,25 +7,37 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
-import { InputError, ServiceError } from '../../client/errors';
+import { fromSaved, InputError, ServiceError, toSaved } from '../../client/errors';
+import { maskIn } from '../../client/http/secrets';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { sentencesOf } from './advice';
 import { isInChat } from './engine';
-import { hint, isToolRun } from './nodeContext';
+import { hiddenBy, hint, isToolRun, type NodeContext } from './nodeContext';
 
 /** An error as n8n shows it. */
 type NodeError = NodeApiError | NodeOperationError;
 
 /** Any error as the error that n8n shows: what happened (message), then what to do (description). */
-export function toNodeError(node: INode, error: unknown, itemIndex: number): NodeError {
+export function toNodeError(context: NodeContext, error: unknown, itemIndex: number): NodeError {
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
-	if (error instanceof ServiceError) return serviceNodeError(node, error, itemIndex);
+	const node = context.getNode();
+	const masked = maskError(context, error);
+	if (masked instanceof ServiceError) return serviceNodeError(node, masked, itemIndex);
 	if (error instanceof InputError) {
-		const description = imagesAsLinksIn(error.hint);
-		return new NodeOperationError(node, error.message, { itemIndex, description });
+		const { secrets } = hiddenBy(context);
+		const description = secrets.mask(imagesAsLinksIn(error.hint));
+		const message = secrets.mask(error.message);
+		return new NodeOperationError(node, message, { itemIndex, description });
 	}
 	return new NodeOperationError(node, error as Error, { itemIndex });
+}
+
+/** An error of the service without secrets, which it may have from a body that was well; any other one as it is. */
+export function maskError<E>(context: NodeContext, error: E): E | ServiceError {
+	if (!(error instanceof ServiceError)) return error;
+	const { secrets } = hiddenBy(context);
+	return fromSaved(maskIn(toSaved(error), secrets), { cause: error.cause });
 }
 
 const ASK_OWNER = 'Tell the owner of this chat';
@@ -148,8 +160,8 @@ export function failureJson(
 		? { error: visitorMessage(error), message: visitorText(error) }
 		: { error: error.message, message: error.description ?? error.message };
 	const hasAll = hasDetails ?? !isShown;
-	if (hasAll) return { ...failure, details: errorFacts(cause) };
-	if (!isShown) return { ...failure, details: visitorFacts(cause) };
+	if (hasAll) return { ...failure, details: errorFacts(maskError(context, cause)) };
+	if (!isShown) return { ...failure, details: visitorFacts(maskError(context, cause)) };
 	// The execution keeps them.
 	hint(context, errorLine(cause as Error, true));
 	return failure;
@@ -166,7 +178,7 @@ export function stoppingError(
 	note = '',
 	item = 0,
 ): NodeError {
-	const failure = toNodeError(context.getNode(), error, item);
+	const failure = toNodeError(context, error, item);
 	const text = visitorText(failure);
 	if (note !== '') failure.description = imagesAsLinksIn(sentences([failure.description, note]));
 	if (isToolRun(context)) inOneLine(failure);

@@ -8,6 +8,7 @@ import {
 import { InputError } from '../../client/errors';
 import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
 import { baseUrlHint } from '../../client/http/publicUrl';
+import { NO_SECRETS } from '../../client/http/secrets';
 import { transportError } from '../../client/http/failures';
 import type { HttpPort, HttpResponse } from '../../client/ports';
 import { readCredential } from './credential';
@@ -33,21 +34,23 @@ async function testCredential(
 ): Promise<INodeCredentialTestResult> {
 	const end = new AbortController();
 	let asked = '';
+	let secrets = NO_SECRETS;
 	try {
 		const credential = readCredential(data);
+		secrets = credential.secrets;
 		const words = [`. Asked: ${toAddress(credential, TASKS)}`, baseUrlHint(data['baseUrl'])];
-		asked = credential.secrets.mask(words.filter(Boolean).join('. '));
+		asked = words.filter(Boolean).join('. ');
 		const late = sleep(TIMEOUT_MS, end.signal).then(() => {
 			throw Object.assign(new Error('Timeout'), { code: 'ETIMEDOUT' });
 		});
 		await Promise.race([poll(testPort(this, credential, end.signal)), late]);
 	} catch (error) {
 		const words = verdict(error);
-		if (words !== '') return { status: 'Error', message: `${words}${asked}` };
+		if (words !== '') return { status: 'Error', message: secrets.mask(`${words}${asked}`) };
 	} finally {
 		end.abort();
 	}
-	return { status: 'OK', message: `The service accepted the API key${asked}` };
+	return { status: 'OK', message: secrets.mask(`The service accepted the API key${asked}`) };
 }
 
 /** For the `methods` of every node: n8n runs the test of the first node it has. */

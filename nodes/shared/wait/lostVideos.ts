@@ -12,7 +12,7 @@ import { isBlank, shown } from '../../client/values';
 import { engineOf } from '../run/engine';
 import { addLastRun, lastRunMark, plannedMarks, postponeLastRun, runIndexOf } from '../run/lastRun';
 import { isToolRun } from '../run/nodeContext';
-import { stoppingError, toNodeError } from '../run/nodeErrors';
+import { maskError, stoppingError, toNodeError } from '../run/nodeErrors';
 import { describeTasks, failedVideos, type Video } from './deliver';
 import type { Delivered } from './record';
 
@@ -72,14 +72,14 @@ export function failAtEnd(
 		videos: [...videos.values()],
 		gone,
 		advice,
-		refusal: error && { error: savedOf(error), item: refused },
+		refusal: error && { error: savedOf(maskError(context, error)), item: refused },
 	};
 	const [only] = delivered;
 	// Its own error says more.
 	if (videos.size === 1 && only?.error !== undefined)
 		throw stoppingError(context, only.error, describeTasks(mark.videos, STILL_GENERATING));
 	if (gone.length === 0)
-		throw error ? toNodeError(context.getNode(), error, refused) : errorOf(context, [mark]);
+		throw error ? toNodeError(context, error, refused) : errorOf(context, [mark]);
 	addLastRun(context, mark, context.getInputData());
 }
 
