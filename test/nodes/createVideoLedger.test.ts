@@ -574,6 +574,19 @@ describe('a ledger that cannot be used', () => {
 		expect(tables.rows).toStrictEqual(before);
 	});
 
+	test.each(CASES)(
+		'%s: a second try says so again, as only its hints are seen',
+		async (_name, prepare) => {
+			prepare();
+			answers = { b: [reject] };
+			const result = await run(['a', 'b'], { concurrency: 1 }, { retryOnFail: true });
+			expect(idsOf(result.outputs[0])).toStrictEqual(['task-a', 'task-b']);
+			expect(hintsOf(result)).toStrictEqual([
+				expect.stringMatching(new RegExp(`^The ledger is not written\\. .*${TABLE}`)),
+			]);
+		},
+	);
+
 	test.each(CASES)('%s: a key fails before anything is sent', async (_name, prepare) => {
 		prepare();
 		const { error } = await run(['a'], { idempotencyKey: 'k' });

@@ -6,10 +6,13 @@ import { FAILURE } from '../support/failureTexts';
 
 /** Codes that the service rejects, and the status it rejects them with; the others answer. */
 let rejected: Readonly<Record<string, number>>;
+/** Whether a super assistant answers. */
+let isAssistant: boolean;
 let server: ScriptedServer;
 
 beforeEach(async () => {
 	rejected = {};
+	isAssistant = false;
 	server = await startScriptedServer((response, { body }) => {
 		const { app_code: app, model = 'none' } = body as { app_code?: string; model?: string };
 		const status = rejected[app ?? model];
@@ -26,7 +29,8 @@ beforeEach(async () => {
 			);
 		} else {
 			const message = { role: 'assistant', content: `This is ${app ?? model}` };
-			json(response, 200, { model, choices: [{ index: 0, message, finish_reason: 'stop' }] });
+			const choices = [{ index: 0, message, finish_reason: 'stop' }];
+			json(response, 200, { model, choices, ...(isAssistant && { session_id: 's-1' }) });
 		}
 	});
 });
@@ -89,6 +93,17 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 			expect(sent()).toStrictEqual(['first']);
 		},
 	);
+
+	test('that it has answered hides no other hint of the same run, nor is it hidden', async () => {
+		rejected = { first: 400 };
+		isAssistant = true;
+		const { run } = await ask(node, {});
+		const [{ hints = [] } = {}] = run.data.resultData.runData['Tested']!;
+		expect(hints.map(({ message }) => message)).toStrictEqual([
+			expect.stringContaining('second has answered instead of first'),
+			expect.stringContaining('A super assistant has answered'),
+		]);
+	});
 
 	test('each is asked once; the error is that of the last one', async () => {
 		rejected = { first: 429, second: 403, third: 402 };

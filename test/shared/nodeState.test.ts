@@ -1,6 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteData, IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { nodeState } from '../../nodes/shared/run/nodeContext';
+import { isTriedAgain, nodeState } from '../../nodes/shared/run/nodeContext';
 import { strictContext } from '../support/strictContext';
 
 test('values are stored in the node context, each under its key, until they are cleared', () => {
@@ -18,4 +18,24 @@ test('values are stored in the node context, each under its key, until they are 
 	first.clear();
 	expect(first.get()).toBeUndefined();
 	expect(second.get()).toBe(5);
+});
+
+test('whether a run is tried again does not depend on how often that is asked', () => {
+	const data = {} as IExecuteData;
+	// n8n makes a context for each try, and for all of them one entry.
+	const beginTry = () =>
+		strictContext({
+			getExecuteData: () => data,
+			getNode: () => ({ retryOnFail: true, maxTries: 3 }) as INode,
+			helpers: {} as IExecuteFunctions['helpers'],
+		});
+	const asked = [1, 2, 3].map(() => {
+		const context = beginTry();
+		return [isTriedAgain(context), isTriedAgain(Object.create(context) as typeof context)];
+	});
+	expect(asked).toStrictEqual([
+		[true, true],
+		[true, true],
+		[false, false],
+	]);
 });

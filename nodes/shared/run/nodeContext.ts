@@ -28,15 +28,15 @@ export function triesOf(context: IExecuteFunctions): number {
 	return retryOnFail === true ? Math.min(5, Math.max(2, maxTries || 3)) : 1;
 }
 
-/** Tries of a run, by the entry of the engine: it is the same for all. */
-const tries = new WeakMap<object, number>();
+/** The tries of a run, by the entry of the engine: it is the same for all. n8n makes the helpers anew for each try. */
+const tries = new WeakMap<object, Set<object>>();
 
-/** Whether n8n tries this run again if it fails. Call it once in each try. */
+/** Whether n8n tries this run again if it fails. Ask it in each try, as often as you like. */
 export function isTriedAgain(context: IExecuteFunctions): boolean {
 	const data = context.getExecuteData();
-	const count = (tries.get(data) ?? 0) + 1;
-	tries.set(data, count);
-	return count < triesOf(context);
+	const begun = (tries.get(data) ?? new Set()).add(context.helpers);
+	tries.set(data, begun);
+	return begun.size < triesOf(context);
 }
 
 /** The fields of a result that an agent's model needs; the others would only fill its context. */
@@ -146,11 +146,14 @@ export function hint(
 	context.addExecutionHints({ message: plain, type, location: 'outputPane' });
 }
 
-/** Says below the output and in n8n's log what did not work though the node goes on; once per execution and node. */
+/** What each try of a run has mentioned, by n8n's helpers for it. */
+const mentioned = new WeakMap<object, Set<string>>();
+
+/** Says below the output and in n8n's log what did not work though the node goes on; once in each try. */
 export function mentionOnce(context: IExecuteFunctions, message: string): void {
-	const said = nodeState<boolean>(context, 'mentioned');
-	if (said.get() === true) return;
-	said.set(true);
+	const said = mentioned.get(context.helpers) ?? new Set();
+	if (said.has(message)) return;
+	mentioned.set(context.helpers, said.add(message));
 	const { secrets } = hiddenBy(context);
 	context.logger.warn(secrets.mask(message), { node: context.getNode().name });
 	hint(context, message);
