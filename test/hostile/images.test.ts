@@ -39,6 +39,27 @@ const TEXTS: Readonly<Record<string, readonly [said: string, shown: string]>> = 
 	'a drawing in its URL': ['![x](data:image/svg+xml,a)', '[x](data:image/svg+xml,a)'],
 	'a tag': [`<img alt="x" src="${AT}">`, `[image](<${AT}>)`],
 	'a tag in capitals': ['!<IMG/SRC=//tracker.example/>', '[image](<//tracker.example/>)'],
+	'a tag with an end in its text': [`<img alt=">" src="${AT}">`, `[image](<${AT}>)`],
+	'a tag with an end in a text of single quotes': [
+		`<img alt='a>b"' src='${AT}'> there`,
+		`[image](<${AT}>) there`,
+	],
+	'a tag with a beginning in its text': [`<img alt="<b>" src="${AT}">`, `[image](<${AT}>)`],
+	'a tag with an exclamation mark in its text': [
+		`<img alt="Hi!" src="${AT}">`,
+		`[image](<${AT}>)`,
+	],
+	'a tag with an image in its text': [`<img alt="![x](${AT})">`, `&lt;img alt="[x](${AT})">`],
+	'a tag with a tag in its text': [
+		`<img alt="<img srcset='${AT}'>" x>`,
+		`&lt;img alt="&lt;img srcset='${AT}'>" x>`,
+	],
+	'a tag with an image in its source': [
+		`<img src="http://a.example/>![x](${AT})">`,
+		'[image](<http://a.example/>)',
+	],
+	'a tag whose text does not end': [`<img alt="> src=${AT}>`, `&lt;img alt="> src=${AT}>`],
+	'a tag of a path of n8n': ['<img src="/rest/logout">', '&lt;img src="/rest/logout">'],
 	'another tag': [`<image href="${AT}">`, `&lt;image href="${AT}">`],
 	'a tag without an end': [`<img src="${AT}"`, `[image](<${AT}>)`],
 	'a title in parentheses': [`![x](${AT} (a title))`, `[x](${AT} (a title))`],
