@@ -148,7 +148,12 @@ describe('secrets', () => {
 	const ANSWERS = {
 		createVideo: [body(TASK)],
 		waitForVideo: [
-			body({ ...TASK, status: 'completed', video_url: `https://x.example/${ID}` }),
+			body({
+				...TASK,
+				task_id: 'task-1',
+				status: 'completed',
+				video_url: `https://x.example/${ID}`,
+			}),
 		],
 		chat: [reply(`See ${ID}`, {}, { session_id: ID })],
 		chatStreamed: [stream([chunk({ content: `See ${ID}` }, { session_id: ID })])],

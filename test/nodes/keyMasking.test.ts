@@ -136,7 +136,10 @@ describe.each(Object.entries(OPERATIONS))('%s', (_id, operation: Operation) => {
 	});
 
 	test('neither changes nor refuses a body that is well', async () => {
-		respond = successful;
+		respond = (response) => {
+			// A poll is answered about the task that it asks for.
+			successful(response, operation.node === 'waitForVideo' ? { task_id: 'task-1' } : {});
+		};
 		const { items, error } = await withFakeTimers(
 			async () => await operation.run({ credential: credential() }),
 		);

@@ -9,7 +9,8 @@ import { startPoll, type TaskPoll } from '../../client/video/poll/task';
 
 import { withChatStream } from '../chat/chatStream';
 import { n8nService } from '../run/host';
-import { nodeState, hint, n8nClock } from '../run/nodeContext';
+import { hiddenBy, nodeState, hint, n8nClock } from '../run/nodeContext';
+import { maskError } from '../run/nodeErrors';
 
 /** The service answers status polls immediately: without data for this long, the connection counts as lost. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -77,7 +78,9 @@ export async function poll(
 export async function askOnce(context: IExecuteFunctions, taskId: string): Promise<TaskReport> {
 	const { http } = await n8nService(context);
 	const timed = withDeadline(http, startDeadline(n8nClock(context), QUERY_TIMEOUT_MS));
-	return await queryTask(timed, taskId, IDLE_TIMEOUT_MS);
+	return await queryTask(timed, taskId, IDLE_TIMEOUT_MS).catch((error: unknown) => {
+		throw maskError(context, error);
+	});
 }
 
 /** The state of a task now: if the wait began in the future, the clock was set back since, and would put off every poll. */
@@ -118,7 +121,8 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 	function report(ifNew: boolean, note = '', lost: ReadonlySet<string> = new Set()): string {
 		const nowMs = Date.now();
 		const startedAtMs = Math.min(...latest.map((task) => task.startedAtMs));
-		const line = `${pollSummary(latest, nowMs - startedAtMs, lost)}${note}`;
+		const { mask } = hiddenBy(context).secrets;
+		const line = mask(`${pollSummary(latest, nowMs - startedAtMs, lost)}${note}`);
 		const state = `${pollSummary(latest, 0, lost)}${note}`;
 		if (!ifNew || state !== last.state) {
 			last = { state, atMs: nowMs };
