@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 
 import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
 import { completeChat } from '../../nodes/client/chat/completeChat';
@@ -7,6 +10,8 @@ import { readToolCall } from '../../nodes/client/chat/toolCalls';
 import { parseJson } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
 import { createVideo, queryTask } from '../../nodes/client/video/tasks';
+
+const run = promisify(execFile);
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, 'a');
 
@@ -61,7 +66,7 @@ test('a body without an end is rejected', async () => {
 });
 
 test.each([
-	['more than 200000 values', `{"choices":[${'{},'.repeat(200_000)}{}]}`],
+	['more than 200,000 values', `{"choices":[${'{},'.repeat(200_000)}{}]}`],
 	['more than 100 levels', `{"choices":${'['.repeat(101)}${']'.repeat(101)}}`],
 	['more than 16 MB of text', `{"choices":["${'x'.repeat(17 * 1024 * 1024)}"]}`],
 ])('a body with %s is rejected, and the error says so', async (bound, text) => {
@@ -79,6 +84,49 @@ test.each([
 		message: `${message}; the task may have been created`,
 	});
 });
+describe('the values of a stream count together, as those of a body', () => {
+	test('with a heap of 1.5 GB eight such streams at once end with the bound, and another one is read', async () => {
+		const heap = '--max-old-space-size=1536';
+		const program = join(__dirname, '../support/readBombs.ts');
+		const { stdout } = await run(process.execPath, [heap, '--import', 'tsx', program]);
+		const { ordinary, ...bombs } = JSON.parse(stdout) as Record<string, string>;
+		expect(ordinary).toBe('Hi');
+		expect(Object.keys(bombs)).toHaveLength(8);
+		for (const message of Object.values(bombs))
+			expect(message).toBe('The reply has more than 200,000 values');
+	}, 60_000);
+
+	test('one event with too many says so', async () => {
+		const list = `[${'0,'.repeat(250_000)}0]`;
+		const event = Buffer.from(`data: {"choices":[{"delta":{"content":${list}}}]}\n\n`);
+		const http: HttpPort = () =>
+			Promise.resolve({
+				status: 200,
+				headers: { 'content-type': 'text/event-stream' },
+				body: Readable.from([event]),
+			});
+		const messages = [{ role: 'user', content: 'Hi' } as const];
+		await expect(
+			completeChat(http, { messages }, { stream: true, idleTimeoutMs: 1_000 }),
+		).rejects.toMatchObject({
+			kind: 'protocol',
+			message: 'An event of the stream has more than 200,000 values',
+		});
+	});
+
+	test('a long answer of many chunks, each with its usage, has few', () => {
+		const accumulator = startAccumulator();
+		const text = JSON.stringify({
+			choices: [{ index: 0, delta: { content: 'word ' } }],
+			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+		});
+		for (let at = 0; at < 100_000; at++)
+			applyChunk(accumulator, JSON.parse(text) as never, text.length);
+		expect(toCompletion(accumulator).choices[0]!.message.content).toHaveLength(500_000);
+	});
+});
+
+const DEEP = '['.repeat(20_000) + ']'.repeat(20_000);
 
 describe('a response to a paid request', () => {
 	const create = async (body: string | object) => {

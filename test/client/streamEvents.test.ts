@@ -158,28 +158,124 @@ describe('an error event', () => {
 	);
 });
 
-describe('an event that is delivered twice', () => {
-	const numbered = (ids: readonly string[], texts: readonly string[]) =>
-		texts.map((text, index) => event(says(text), `id: ${ids[index]!}\n`)).join('') + END + DONE;
+test.each([
+	['one ID, such as a time in seconds, for all events', ['7', '7', '7']],
+	['an ID that comes again', ['1', '1', '2']],
+	['IDs that come again as a group', ['1', '2', '1']],
+	['no ID', []],
+])('every event counts: %s', async (_name, ids) => {
+	const text = ['ha', 'ha', '!']
+		.map((each, at) => event(says(each), ids[at] === undefined ? '' : `id: ${ids[at]}\n`))
+		.join('');
+	expect(await outcome(text + END + DONE)).toMatchObject(reply('haha!'));
+});
 
+describe('what is no chunk', () => {
+	const STATUSES: readonly (readonly [name: string, text: string, words: string])[] = [
+		['a message', event({ message: 'queued' }), 'queued'],
+		['a detail', event({ detail: 'warming up' }), 'warming up'],
+		['a message with the code of a success', event({ code: 0, message: 'queued' }), 'queued'],
+		['a list of details', event({ detail: [{ msg: 'queued' }] }), 'queued'],
+		['a code alone', event({ code: 102 }), '102'],
+		['a word', event('heartbeat'), 'heartbeat'],
+		['a JSON text', event('"queued"'), 'queued'],
+		['a list', event(['queued']), 'queued'],
+	];
+
+	test.each(STATUSES)('%s before and within an answer changes nothing', async (_name, text) => {
+		const stream = text + event(says('Hi')) + text + event(says(' you')) + END + text + DONE;
+		const { choices, ...more } = (await outcome(stream)) as ChatCompletion;
+		expect(choices[0]).toMatchObject({ message: { content: 'Hi you' } });
+		expect(more).toStrictEqual({});
+	});
+
+	test.each(STATUSES)(
+		'%s is the reason of a stream without an answer',
+		async (_name, text, words) => {
+			expect(await outcome(text + DONE)).toMatchObject({
+				kind: 'protocol',
+				details: { serviceMessage: expect.stringContaining(words) as string },
+			});
+			expect(await outcome(text)).toMatchObject({
+				message: CUT,
+				details: { serviceMessage: expect.stringContaining(words) as string },
+			});
+		},
+	);
+
+	test.each(STATUSES)(
+		'%s after half an answer is why it has no end',
+		async (_name, text, words) => {
+			expect(await outcome(event(says('Half')) + text + DONE)).toMatchObject({
+				message: CUT,
+				details: {
+					serviceMessage: expect.stringContaining(words) as string,
+					partial: reply('Half'),
+				},
+			});
+		},
+	);
+
+	test('an answer without a finish reason has an end all the same: [DONE]', async () => {
+		const text = event({ message: 'queued' }) + event(says('Hi')) + DONE;
+		expect(await outcome(text)).toMatchObject(reply('Hi'));
+	});
+
+	test('its words are bounded, the latest count', async () => {
+		const words = Array.from({ length: 20 }, (_each, at) => event({ message: `step ${at}` }));
+		const { details } = (await outcome(words.join('') + DONE)) as ServiceError;
+		expect(details.serviceMessage).toBe(
+			[15, 16, 17, 18, 19].map((at) => `step ${at}`).join('\n'),
+		);
+	});
+});
+
+describe('events with a name', () => {
 	test.each([
-		['one after the other', ['1', '1', '2'], ['We', 'We', 'll'], 'Well'],
-		['as a group', ['1', '2', '1', '2', '3'], ['We', 'll ', 'We', 'll ', 'done'], 'Well done'],
-		['repeated words with ids of their own', ['1', '2', '3'], ['Ha', 'Ha', 'Ha'], 'HaHaHa'],
-		['one id for all events', ['x', 'x', 'x'], ['So ', 'far ', 'far '], 'So far far '],
-	])('counts once if its id tells so: %s', async (_name, ids, texts, expected) => {
-		expect(await outcome(numbered(ids, texts))).toMatchObject(reply(expected));
+		['a message', { message: 'queued' }],
+		['an error in its data', { error: { message: 'no' } }],
+		['a list', ['queued']],
+		['a text', 'queued'],
+		['half of a chunk', '{"choices":['],
+		['the end', '[DONE]'],
+		['a chunk', says('no')],
+	])('that the standard does not have are ignored: %s', async (_name, data) => {
+		for (const name of ['status', 'ping', 'progress']) {
+			const other = event(data, `event: ${name}\n`);
+			const text = other + event(says('Hi')) + other + END + DONE;
+			expect(await outcome(text)).toMatchObject(reply('Hi'));
+		}
 	});
 
-	test('is a repeated word where all events have one id', async () => {
-		const same = ['Ha', 'Ha', 'Ha'].map((text) => event(says(text), 'id: 7\n')).join('');
-		const text = `${same}id: 7\n${END}id: 7\n${DONE}`;
-		expect(await outcome(text)).toMatchObject(reply('HaHaHa'));
+	test('message is the name of those without one', async () => {
+		const name = 'event: message\n';
+		const text =
+			event(says('Hi'), name) + END.replace('data', `${name}data`) + event('[DONE]', name);
+		expect(await outcome(text)).toMatchObject(reply('Hi'));
 	});
+});
 
-	test('without an id is a repeated word', async () => {
-		const text = event(says('Ha')).repeat(2) + END + DONE;
-		expect(await outcome(text)).toMatchObject(reply('HaHa'));
+test.each([
+	['a code and a message', { code: 1302, message: 'Own words' }],
+	['both as text', { code: 'Throttling', message: 'Own words', request_id: 'r' }],
+	['an error beside an answer', says('!', { error: { message: 'Own words' } })],
+])('%s end a stream with an error', async (_name, chunk) => {
+	const text = event(says('Half')) + event(chunk) + END + DONE;
+	const error = (await outcome(text)) as ServiceError;
+	expect(error).toMatchObject({ kind: 'stream', details: { outcomeUnknown: true } });
+	expect(error.details.serviceMessage).toContain('Own words');
+	expect(JSON.stringify(error.details.partial)).toContain('Half');
+});
+
+test.each([
+	['its end', '{"choices":[{"delta":{"content":"l'],
+	['its beginning', '"content":"l"}}]}'],
+	['a brace', '{"choices":[{"delta":{"content":"l"}}]'],
+])('a chunk without %s is an error', async (_name, data) => {
+	const text = event(says('A')) + event(data) + END + DONE;
+	expect(await outcome(text)).toMatchObject({
+		message: 'The stream contains invalid JSON',
+		details: { partial: reply('A') },
 	});
 });
 

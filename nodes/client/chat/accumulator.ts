@@ -2,6 +2,7 @@ import {
 	asJson,
 	bounded,
 	isJsonObject,
+	MAX_JSON,
 	objectOf,
 	parseJsonObject,
 	withoutUndefined,
@@ -9,6 +10,7 @@ import {
 	type JsonValue,
 } from '../json';
 import { oneLine, shown } from '../values';
+import { tooLarge } from './sseDecoder';
 import { idText, objectsOf, toolCall } from './toolCalls';
 import {
 	endOf,
@@ -44,10 +46,10 @@ interface PartialChoice {
 const MAX_PARSES = 16;
 /** Fields of a chunk that do not belong to the envelope. */
 const EXCLUDED_FIELDS = new Set(['choices', 'extension']);
-/** Fields of a delta that are not copied: those that arrive in fragments, and `parts`, which comes from the content. */
-const COMPOSED_FIELDS = new Set(['content', 'reasoning_content', 'refusal', 'tool_calls', 'parts']);
+/** Fields of a delta that are not copied. */
+const COMPOSED_FIELDS = new Set(['tool_calls']);
 /** Fields of a choice that are not copied as they are. */
-const CHOICE_FIELDS = new Set(['index', 'delta', 'message', 'finish_reason', 'usage']);
+const CHOICE_FIELDS = new Set(['index', 'delta', 'message', 'finish_reason']);
 /** Fields of a tool call that are not copied as they are. */
 const CALL_FIELDS = new Set(['index', 'id', 'type', 'function']);
 /** Fields that have the same value in every fragment. */
@@ -57,7 +59,6 @@ const CONSTANT_FIELDS = new Set(['role', 'id', 'type', 'index', 'name', 'format'
 const THOUGHTS: readonly unknown[] = ['reasoning', 'thinking'];
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
-const NO_PARTS: readonly JsonValue[] = [];
 const NO_PROGRESS: readonly ToolProgressEvent[] = [];
 
 /** An empty accumulator of the chunks of a stream, which `applyChunk` changes in place. */
@@ -66,34 +67,61 @@ export function startAccumulator() {
 		/** Top-level fields of the body: `model`, `session_id`, `usage`, … */
 		envelope: {} as JsonObject,
 		choices: new Map<number, PartialChoice>(),
-		/** The tools that a super assistant has run (spec 2.7). */
-		executed: [] as ToolProgressEvent[],
+		/** All tool progress of a super assistant (spec 2.7). */
+		progress: [] as ToolProgressEvent[],
+		/** At least as many values as it has. */
+		values: 0,
 	};
 }
 
-type Accumulator = Readonly<ReturnType<typeof startAccumulator>>;
+type Accumulator = ReturnType<typeof startAccumulator>;
 
 /**
  * Adds one chunk of a stream (spec 2.5), which may have no `choices`. The tools that a super assistant has run
  * (`extension`, spec 2.7) become calls and results of the message, as in a non-streamed body (spec 2.4).
  *
+ * @param characters Length of its JSON.
  * @returns The text that the chunk adds to the first choice, and its tool progress.
+ * @throws ServiceError `protocol` when all chunks together have more values than a body may have.
  */
-export function applyChunk(accumulator: Accumulator, chunk: JsonObject): ChatDelta {
-	mergeFields(accumulator.envelope, chunk, EXCLUDED_FIELDS, 'nothing');
+export function applyChunk(accumulator: Accumulator, chunk: JsonObject, characters = 0): ChatDelta {
+	// A value takes two characters, at least: few streams have to be counted.
+	accumulator.values += characters / 2;
+	if (accumulator.values > MAX_JSON.values) accumulator.values = countValues(accumulator, chunk);
+	if (accumulator.values > MAX_JSON.values)
+		throw tooLarge(`The reply has more than ${MAX_JSON.values.toLocaleString('en')} values`);
+	const { envelope } = accumulator;
+	for (const key in chunk) {
+		const value = chunk[key] ?? envelope[key];
+		if (value !== envelope[key] && !EXCLUDED_FIELDS.has(key)) envelope[key] = value;
+	}
 	const { choices, extension } = chunk;
 	const progress = isJsonObject(extension) ? toolProgressEvents(extension) : NO_PROGRESS;
-	for (const event of progress) if (event.type === 'tool_calls') accumulator.executed.push(event);
-	let added = { content: '', reasoning: '' };
+	for (const event of progress) accumulator.progress.push(event);
+	const added = { content: '', reasoning: '', progress };
 	for (const choice of Array.isArray(choices) ? choices : []) {
 		if (!isJsonObject(choice)) continue;
 		const index = indexOf(choice['index']) ?? 0;
 		const partial = accumulator.choices.get(index) ?? emptyChoice(index);
 		accumulator.choices.set(index, partial);
-		const text = applyChoice(partial, choice);
-		if (index === 0) added = text;
+		const said = applyChoice(partial, choice);
+		if (index !== 0) continue;
+		added.content = stringOf(said['content']);
+		added.reasoning = stringOf(said['reasoning_content']);
 	}
-	return { content: added.content, reasoning: added.reasoning, progress };
+	return added;
+}
+
+/** Counts what is kept and a chunk that is about to be: together they may have as many values as one body. */
+function countValues(accumulator: Accumulator, chunk: JsonObject): number {
+	const { envelope, progress, choices } = accumulator;
+	const partial = [...choices.values()].map(({ choice, calls }) => [choice, calls]);
+	return valuesIn([envelope, progress, partial, chunk]);
+}
+
+function valuesIn(value: unknown): number {
+	if (typeof value !== 'object' || value === null) return 1;
+	return Object.values(value).reduce((count: number, each) => count + valuesIn(each), 1);
 }
 
 /** Whether the first choice has a finish reason (spec 3.2), and not one that tells of a failure. */
@@ -103,7 +131,8 @@ export function isFinished({ choices }: Accumulator): boolean {
 }
 
 /** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
-export function toCompletion({ envelope, choices, executed }: Accumulator): ChatCompletion {
+export function toCompletion({ envelope, choices, progress }: Accumulator): ChatCompletion {
+	const executed = progress.filter(({ type }) => type === 'tool_calls');
 	// A super assistant that only ran tools sends no choices: its reply is empty.
 	const sorted = [...choices.values()].sort((a, b) => byIndex(a.choice, b.choice));
 	const [first = emptyChoice(0), ...others] = sorted;
@@ -115,36 +144,36 @@ export function toCompletion({ envelope, choices, executed }: Accumulator): Chat
 }
 
 /**
- * Adds the fields of a chunk that are not null. Runs for every chunk, so it allocates nothing.
+ * Adds the fields of a choice or of its message that are not null. Runs for every chunk, so it allocates nothing.
  *
- * @param joins Which values are added to the ones before: lists; or texts and objects as well, and to the last entry of a list
- *   one with its index. Any other value replaces the last one.
+ * @param isFragment Whether texts and objects are added to those before, and to the last entry of a list one with its index, as
+ *   lists are in any case. Any other value replaces the last one.
  */
 function mergeFields(
 	target: Record<string, unknown>,
 	fields: JsonObject,
 	except: ReadonlySet<string>,
-	joins: 'nothing' | 'lists' | 'fragments',
+	isFragment = true,
 ): void {
 	for (const key in fields) {
 		const value = fields[key];
 		if (value === null || value === undefined || except.has(key)) continue;
-		const old = joins === 'nothing' ? undefined : target[key];
-		const isFragment = joins === 'fragments' && !CONSTANT_FIELDS.has(key);
-		if (isFragment && typeof old === 'string' && typeof value === 'string')
-			target[key] = old + value;
-		else if (isFragment && isJsonObject(old) && isJsonObject(value))
-			mergeFields(old, value, NO_FIELDS, joins);
-		else if (!Array.isArray(old) || !Array.isArray(value)) target[key] = value;
-		else {
+		const old = target[key];
+		const isPart = isFragment && !CONSTANT_FIELDS.has(key);
+		if (Array.isArray(old) && Array.isArray(value)) {
 			for (const entry of value) {
 				const last = objectOf(old.at(-1));
-				const isNext = isFragment && isJsonObject(entry) && entry['index'] !== undefined;
-				if (isNext && last['index'] === entry['index'])
-					mergeFields(last, entry, NO_FIELDS, joins);
+				const isNext = isPart && isJsonObject(entry) && entry['index'] !== undefined;
+				if (isNext && last['index'] === entry['index']) mergeFields(last, entry, NO_FIELDS);
 				else old.push(entry);
 			}
-		}
+		} else if (isPart && isJsonObject(old) && isJsonObject(value))
+			mergeFields(old, value, NO_FIELDS);
+		else if (!isPart || value !== '')
+			target[key] =
+				isPart && typeof old === 'string' && typeof value === 'string'
+					? old + value
+					: value;
 	}
 }
 
@@ -153,29 +182,23 @@ function emptyChoice(index: number): PartialChoice {
 	return { choice: { index, message, finish_reason: null }, calls: [], latest: new Map() };
 }
 
-function applyChoice(partial: PartialChoice, sent: JsonObject): Omit<ChatDelta, 'progress'> {
+/** @returns What the chunk says, see `readMessage`. */
+function applyChoice(partial: PartialChoice, sent: JsonObject): JsonObject {
 	const { choice } = partial;
 	const { message } = choice;
-	const { finish_reason: reason, usage, delta, message: whole } = sent;
+	const { finish_reason: reason, delta, message: whole } = sent;
 	// Some servers send one that says nothing with each chunk.
-	if (typeof reason === 'string' && !['', 'null'].includes(reason)) choice.finish_reason = reason;
-	if (isJsonObject(usage)) choice.usage = usage;
+	if (typeof reason === 'string' && reason !== '' && reason !== 'null')
+		choice.finish_reason = reason;
 
 	// Servers that do not stream a reply send it whole, as one event.
 	const isNew = message.content === null && partial.current === undefined;
-	const fields = isJsonObject(delta) || !isNew ? objectOf(delta) : objectOf(whole);
-	mergeFields(choice, sent, CHOICE_FIELDS, 'lists');
-	mergeFields(message, fields, COMPOSED_FIELDS, 'fragments');
-	const { content, reasoning: thought, reasoning_content = thought, tool_calls } = fields;
-	for (const call of objectsOf(tool_calls)) applyToolCall(partial, call);
-	const { text, parts, refusal } = readContent(content);
-	if (text !== null) message.content = (message.content ?? '') + text;
-	const refused = `${stringOf(fields['refusal'])}${refusal}`;
-	if (refused !== '') message['refusal'] = stringOf(message['refusal']) + refused;
+	const { said, parts } = readMessage(isJsonObject(delta) || !isNew ? delta : whole);
+	mergeFields(choice, sent, CHOICE_FIELDS, false);
+	mergeFields(message, said, COMPOSED_FIELDS);
+	for (const call of objectsOf(said['tool_calls'])) applyToolCall(partial, call);
 	for (const part of parts) (message.parts ??= []).push(part);
-	const reasoning = typeof reasoning_content === 'string' ? reasoning_content : '';
-	if (reasoning !== '') message.reasoning_content = (message.reasoning_content ?? '') + reasoning;
-	return { content: text ?? '', reasoning };
+	return said;
 }
 
 /**
@@ -206,7 +229,7 @@ function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 	const { sent } = call;
 	if (sent.id === '') sent.id = id;
 	latest.set(sent.id, call);
-	mergeFields(asJson(sent), fragment, CALL_FIELDS, 'fragments');
+	mergeFields(asJson(sent), fragment, CALL_FIELDS);
 	if (isNamed && sent.function.name === '') sent.function.name = name;
 	sent.function.arguments += shown(args ?? '');
 }
@@ -217,7 +240,8 @@ function indexOf(value: JsonValue | undefined): number | undefined {
 	return isIndex ? Number(value) : undefined;
 }
 
-const stringOf = (value: unknown) => (typeof value === 'string' ? value : '');
+/** A text; empty if it is none. */
+export const stringOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
 const byIndex = (a: { index: number }, b: { index: number }) => a.index - b.index;
 
@@ -258,24 +282,39 @@ function toChoice(
 }
 
 /**
- * Reads the content of a reply or of a delta (spec 2.4, 2.5), which some servers send as parts, one or a list: all its text,
- * null without content; the parts that are not text, such as images, as the service sent them; and the words of a refusal.
+ * Reads a message, or a delta of one (spec 2.4, 2.5): its fields, with the content, the reasoning and the refusal as texts, where
+ * some servers send parts, one or a list; and the parts that are no text, such as images, as the service sent them.
  */
+export function readMessage(value: unknown) {
+	const fields = objectOf(value);
+	const { content = null, reasoning: thought, reasoning_content: reasoning = thought } = fields;
+	const { text, parts, refusal } = readContent(content);
+	const isRead = text === content && reasoning === undefined && fields['parts'] === undefined;
+	if (isRead) return { said: fields, parts };
+	const said = { ...fields, content: text, parts: undefined };
+	const reasoning_content = readContent(reasoning).text ?? undefined;
+	const refused = refusal === '' ? fields['refusal'] : refusal;
+	return {
+		said: withoutUndefined({ ...said, reasoning_content, refusal: refused }) as JsonObject,
+		parts,
+	};
+}
+
+/** The text, null without content; the parts that are not text; and the words of a refusal. */
 export function readContent(content: JsonValue = null) {
-	if (content === null || typeof content === 'string')
-		return { text: content, parts: NO_PARTS, refusal: '' };
-	let all = '';
-	let refused = '';
+	let refusal = '';
 	const parts: JsonValue[] = [];
+	if (content === null || typeof content === 'string') return { text: content, parts, refusal };
+	let text = '';
 	for (const part of [content].flat()) {
-		const { text = part, refusal, type } = objectOf(part);
+		const { text: words = part, refusal: refused, type } = objectOf(part);
 		if (THOUGHTS.includes(type)) parts.push(part);
-		else if (typeof text === 'string') all += text;
-		else if (typeof refusal === 'string') refused += refusal;
+		else if (typeof words === 'string') text += words;
+		else if (typeof refused === 'string') refusal += refused;
 		else if (isJsonObject(part)) parts.push(part);
-		else if (part !== null) all += shown(part);
+		else if (part !== null) text += shown(part);
 	}
-	return { text: all, parts, refusal: refused };
+	return { text, parts, refusal };
 }
 
 /** Parses the `extension` of a stream chunk (spec 2.7). Returns a list, because one chunk can report several tools. */

@@ -2,10 +2,11 @@ import type { EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError, type AdviceCode } from '../errors';
 import { isBlank } from '../values';
-import { errorIn } from '../http/errorBody';
+import { errorDetails, errorIn } from '../http/errorBody';
 import { transportError, type Endpoint } from '../http/failures';
 import {
 	bodyError,
+	excerpt,
 	readJsonObject,
 	reportedError,
 	send,
@@ -14,6 +15,7 @@ import {
 import { maskIn, NO_SECRETS } from '../http/secrets';
 import {
 	asJson,
+	exceededBound,
 	fromJson,
 	isJsonObject,
 	objectOf,
@@ -21,9 +23,16 @@ import {
 	type JsonObject,
 } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
-import { applyChunk, isFinished, readContent, startAccumulator, toCompletion } from './accumulator';
+import {
+	applyChunk,
+	isFinished,
+	readMessage,
+	startAccumulator,
+	stringOf,
+	toCompletion,
+} from './accumulator';
 import { boundedFields, withReply } from './result';
-import { sseDecoder } from './sseDecoder';
+import { sseDecoder, tooLarge } from './sseDecoder';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 
 const END_OF_STREAM = '[DONE]';
@@ -31,8 +40,17 @@ const EVENT_STREAM = /^text\/event-stream\b/i;
 /** How a stream of events begins, and how much of a body tells so. */
 const STREAM_HEAD = /^(:|(data|event|id|retry):)/;
 const HEAD_CHARACTERS = 6;
-/** What tells a chunk that was damaged from a word that keeps the connection alive. */
-const JSON_PART = /[{}[\]]|":/;
+/** A chunk that was cut off, in front or behind: a word that keeps the connection alive is none. */
+const CHUNK_PART = /^\s*\{|\}\s*$/;
+/** The event of the standard that has no name. */
+const DEFAULT_EVENT = 'message';
+/** What a chunk has at least one of (spec 2.4 to 2.6). */
+const CHUNK_FIELDS = [
+	...['choices', 'extension', 'usage', 'session_id', 'model', 'trace_id'],
+	...['knowledge_base', 'suggested_questions', 'agent'],
+];
+/** How many words that are no chunks are kept. */
+const MAX_ASIDE = 5;
 
 export interface CompleteOptions {
 	/** Whether to stream the reply; the result has the same form either way. */
@@ -110,51 +128,63 @@ async function readStream(
 ): Promise<ChatCompletion> {
 	const accumulator = startAccumulator();
 	const decoder = sseDecoder();
-	let chunks = 0;
+	let isBegun = false;
+	/** What the service has said after the last part of an answer. If the answer has no end, it is the reason. */
+	let aside: readonly string[] = [];
+
+	function add(chunk: JsonObject, { length }: string): void {
+		const delta = applyChunk(accumulator, chunk, length);
+		onDelta?.(delta);
+	}
+
+	function withReason(error: ServiceError): ServiceError {
+		const serviceMessage = secrets.mask(aside.join('\n'));
+		return aside.length === 0 ? error : error.with({ serviceMessage });
+	}
 
 	/** Adds events to the reply; returns whether the stream is complete. */
 	function apply(events: readonly EventSourceMessage[], isLast = false): boolean {
-		for (const { data, event } of events) {
-			const chunk = parseJsonObject(data);
-			if (event === 'error' || errorIn(chunk ?? {})) {
+		for (const { data, event = DEFAULT_EVENT } of events) {
+			if (event !== DEFAULT_EVENT && event !== 'error') continue;
+			const json = parseJsonObject(data);
+			if (event === 'error' || (json && errorIn(json))) {
 				if (isFinished(accumulator)) return true;
-				if (chunk?.['choices']) {
-					const delta = applyChunk(accumulator, chunk);
-					onDelta?.(delta);
-				}
-				const error = maskIn(chunk, secrets);
-				throw reportedError(endpoint, secrets.mask(data), error, chunks > 0);
+				if (json?.['choices']) add(json, data);
+				throw reportedError(endpoint, secrets.mask(data), maskIn(json, secrets), isBegun);
 			}
-			if (chunk !== undefined) {
-				chunks++;
-				const delta = applyChunk(accumulator, chunk);
-				onDelta?.(delta);
+			if (json && CHUNK_FIELDS.some((name) => name in json)) {
+				isBegun = true;
+				if (json['choices'] ?? json['extension']) aside = [];
+				add(json, data);
 			} else if (isEnd(data, isLast)) {
-				if (chunks === 0) throw unexpectedResponse('');
+				if (!isFinished(accumulator) && (!isBegun || aside.length > 0))
+					throw withReason(isBegun ? cut() : unexpectedResponse(''));
 				return true;
-			} else if (JSON_PART.test(data) && !isLast && !isFinished(accumulator)) {
-				throw streamError('The stream contains invalid JSON', 'findChangingProxy');
+			} else if (!json && CHUNK_PART.test(data)) {
+				const bound = exceededBound(data);
+				if (bound !== undefined) throw tooLarge(`An event of the stream has ${bound}`);
+				if (!isLast && !isFinished(accumulator))
+					throw streamError('The stream contains invalid JSON', 'findChangingProxy');
+			} else if (data.trim() !== '') {
+				const error = json?.['detail'] ?? json;
+				const words = errorDetails({ error }).serviceMessage ?? excerpt(data);
+				aside = [...aside.filter((each) => each !== words), words].slice(-MAX_ASIDE);
 			}
 		}
 		return false;
 	}
 
-	async function readAll(): Promise<void> {
-		for await (const bytes of body) if (apply(decoder.feed(bytes))) return;
-		if (apply(decoder.end(), true) || isFinished(accumulator)) return;
-		throw streamError('The stream ended before the reply was complete', 'findClosingProxy');
-	}
-
 	try {
-		await readAll().catch((error: unknown) => {
-			const isCut = error instanceof ServiceError && error.details.retryable === true;
-			if (!isCut || !isFinished(accumulator)) throw error;
-		});
-		return toCompletion(accumulator);
+		for await (const bytes of body)
+			if (apply(decoder.feed(bytes))) return toCompletion(accumulator);
+		if (apply(decoder.end(), true) || isFinished(accumulator)) return toCompletion(accumulator);
+		throw withReason(cut());
 	} catch (error) {
+		const isCut = error instanceof ServiceError && error.details.retryable === true;
+		if (isCut && isFinished(accumulator)) return toCompletion(accumulator);
 		const { choices, envelope } = accumulator;
 		const arrived = choices.size === 0 ? envelope : asJson(toCompletion(accumulator));
-		throw withReply(error, arrived);
+		throw withReply(error, maskIn(arrived, secrets));
 	}
 }
 
@@ -164,6 +194,8 @@ function isEnd(data: string, isLast: boolean): boolean {
 	return text === END_OF_STREAM || (isLast && text !== '' && END_OF_STREAM.startsWith(text));
 }
 
+const cut = () => streamError('The stream ended before the reply was complete', 'findClosingProxy');
+
 function streamError(message: string, advice: AdviceCode): ServiceError {
 	return new ServiceError('stream', message, advice, { retryable: true, outcomeUnknown: true });
 }
@@ -171,27 +203,19 @@ function streamError(message: string, advice: AdviceCode): ServiceError {
 /** Reads a body that is not streamed. A super assistant that only ran tools may send no choices: its reply is empty. */
 function readBody(body: JsonObject, endpoint: Endpoint, onDelta: OnDelta): ChatCompletion {
 	const choices = Array.isArray(body['choices']) ? body['choices'] : [null];
-	const { message } = objectOf(choices[0]);
+	const choice = objectOf(choices[0]);
 	const isEmpty = choices.length === 0;
-	const { content, reasoning: thought, tool_calls, ...said } = objectOf(message);
-	const { reasoning_content = thought } = said;
+	const { said, parts } = readMessage(choice['message']);
+	const { content = null, reasoning_content: reasoning } = said;
 	// Beside an answer an error tells of something else, unless the choice itself has it.
-	const isAnswered = tool_calls !== undefined || !isBlank(content);
+	const isAnswered = said['tool_calls'] !== undefined || !isBlank(content) || parts.length > 0;
 	const error = errorIn(isAnswered ? { ...body, error: null } : body);
 	// An empty list of choices is nothing that has arrived.
 	const arrived = isEmpty ? { ...body, choices: undefined } : body;
-	if (error || (!isEmpty && !isJsonObject(message)))
+	if (error || (!isEmpty && !isJsonObject(choice['message'])))
 		throw withReply(bodyError(endpoint, body), arrived);
-	if (!isJsonObject(message)) return { ...body, ...toCompletion(startAccumulator()) };
-	const { text, parts, refusal } = readContent(content);
-	const { text: reasoning } = readContent(reasoning_content);
-	message['content'] = text;
-	if (refusal !== '') message['refusal'] = refusal;
-	// The service may have a field of this name itself.
-	delete message['parts'];
-	if (parts.length > 0) message['parts'] = [...parts];
-	if (reasoning === null) delete message['reasoning_content'];
-	else message['reasoning_content'] = reasoning;
-	onDelta?.({ content: text ?? '', reasoning: reasoning ?? '', progress: [] });
+	if (isEmpty) return { ...body, ...toCompletion(startAccumulator()) };
+	choice['message'] = { ...said, content, ...(parts.length > 0 && { parts }) };
+	onDelta?.({ content: stringOf(content), reasoning: stringOf(reasoning), progress: [] });
 	return fromJson(body);
 }
