@@ -37,7 +37,7 @@ import {
 import { shownInStream, withoutKey } from '../shared/chat/chatStream';
 import { isShown } from '../shared/chat/identity';
 import { imageUrls } from '../shared/chat/messages';
-import { boundFields, requestQuota } from '../shared/chat/requestOptions';
+import { boundFields } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
 import { n8nService } from '../shared/run/host';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
@@ -64,7 +64,6 @@ export async function supplyChatModel(
 			isKnown: isShown(context) ? service.isKnown : undefined,
 			request: boundFields(values, service),
 			...readCall(context, values.options),
-			quota: requestQuota(context, values.maximumRequests),
 			images: imageUrls(context, itemIndex, service, values.images),
 		});
 		return adapted(sdk.supplyModel(context, model));

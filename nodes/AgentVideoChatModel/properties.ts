@@ -1,4 +1,4 @@
-import { bindingFields, imagesField, maximumRequestsField } from '../shared/chat/properties';
+import { bindingFields, imagesField } from '../shared/chat/properties';
 import { callFields, modelRequestFields } from '../shared/chat/requestOptions';
 import { retryField } from '../shared/form/callOptions';
 import { changed, form, notice, options } from '../shared/form/form';
@@ -14,6 +14,5 @@ export const chatModelForm = form({
 		description:
 			'Images to add to the last user message, in place of those that the agent passes on without a URL. Binary fields are read from the item of the agent or chain.',
 	}),
-	maximumRequests: maximumRequestsField,
 	options: options({ ...modelRequestFields, retries: retryField, ...callFields }),
 });

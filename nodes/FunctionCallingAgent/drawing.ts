@@ -24,7 +24,7 @@ const JOINING =
 /** An expression for Reset of Loop Over Items that can differ between the rounds of the loop and a new list. */
 const RESETTING = /^=.*\$(?!(runIndex|itemIndex|now|today|vars|env|workflow)\b)/s;
 
-/** How often in a row an outcome may lead back, unless Maximum Requests ends that. */
+/** How often in a row an outcome may lead back. */
 const MAX_RETURNS = 10;
 
 /** Whether a node passes its items on when a person, or another system, has answered. */
@@ -118,26 +118,26 @@ const SHIFTED =
 const USE = 'Only tool branches lead back. Connect this output to the nodes that use it';
 
 const ENDLESS = 'leads back to the input, and no node on the way can end that';
-const ENDED = 'Use Loop Over Items for a list, or an IF with an exit, or set Maximum Requests';
-
-/** Maximum Requests counts no errors that come before a request. */
+const ENDED = 'Use Loop Over Items for a list, or an IF with an exit';
 const ENDED_ERRORS = 'Lead its errors to an IF with an exit, or to nodes that do not lead back';
 
 /**
  * Ends what the drawing does not.
  *
  * @param times How often in a row an outcome has led back, and `failures`: how often of these an error.
- * @param isBounded Whether Maximum Requests ends all but errors.
  * @throws InputError when that is too often.
  */
-export function checkReturns(
-	{ times, failures }: { readonly times: number; readonly failures: number },
-	isBounded: boolean,
-): void {
+export function checkReturns({
+	times,
+	failures,
+}: {
+	readonly times: number;
+	readonly failures: number;
+}): void {
 	const problem = `has led back to the input ${MAX_RETURNS} times in a row`;
 	rejectMistakes('Answer, Stopped or Error', [
 		[failures > MAX_RETURNS, problem, ENDED_ERRORS],
-		[times > MAX_RETURNS && !isBounded, problem, ENDED],
+		[times > MAX_RETURNS, problem, ENDED],
 	]);
 }
 
@@ -146,17 +146,21 @@ export function checkReturns(
  *
  * @throws InputError that names the output and says what to draw.
  */
-export function checkDrawings(context: IExecuteFunctions, ...how: [boolean, boolean]): void {
+export function checkDrawings(context: IExecuteFunctions, needsBranches: boolean): void {
 	const own = readDrawing(context);
 	if (own === undefined) return;
-	checkDrawing(own, ...how);
+	checkDrawing(own, needsBranches);
+	const isEndless = own
+		.reach(own.wiresFrom(own.name, ANSWER), [own.name], own.isPassing)
+		.has(own.name);
+	rejectMistakes('Answer', [[isEndless, ENDLESS, ENDED]]);
 	const behind = own.reach(own.wiresFrom(own.name));
 	for (const agent of own.agents) {
 		const drawing = readDrawing(context, agent)!;
 		const { toolSource } = agent.parameters;
 		const hasTools = toolSource !== 'json' && drawing.toolOutputs.length > 0;
 		const isStopping = agent.onError?.startsWith('continue') !== true;
-		if (isStopping && behind.has(agent.name)) checkDrawing(drawing, hasTools, true);
+		if (isStopping && behind.has(agent.name)) checkDrawing(drawing, hasTools);
 	}
 }
 
@@ -164,10 +168,9 @@ export function checkDrawings(context: IExecuteFunctions, ...how: [boolean, bool
  * Checks that every tool call can come back as a result, before the first request is paid for.
  *
  * @param needsBranches Whether tool calls can leave the node.
- * @param isBounded Whether Maximum Requests ends what the drawing does not.
  * @throws InputError that names the output and says what to draw.
  */
-function checkDrawing(drawing: Drawing, needsBranches: boolean, isBounded: boolean): void {
+function checkDrawing(drawing: Drawing, needsBranches: boolean): void {
 	const { name, of, toolOutputs, errorOutput, end, hasMore, wiresFrom, reach } = drawing;
 	const labels = [`Answer${of}`, `Stopped${of}`, ...toolOutputs, `Error${of}`];
 	const leadsBack = (start: readonly Wire[]) => reach(start).has(name);
@@ -204,9 +207,6 @@ function checkDrawing(drawing: Drawing, needsBranches: boolean, isBounded: boole
 		checkAgents(drawing, label, targets);
 		checkNodes(drawing, label, targets, back);
 	}
-	const answers = wiresFrom(name, ANSWER);
-	const isEndless = !isBounded && reach(answers, [name], drawing.isPassing).has(name);
-	rejectMistakes('Answer', [[isEndless, ENDLESS, ENDED]]);
 }
 
 /** Rejects a branch that another agent has, too: the results of the calls of one would be questions for the other. */

@@ -41,8 +41,7 @@ export interface Batch {
 	 * Read once when it begins: in later runs of the node the input items differ. n8n evaluates them for its first item, and
 	 * they apply to all. Undefined if they are invalid: then every conversation has failed.
 	 */
-	readonly settings:
-		Pick<FormValues, 'options' | 'streaming' | 'maximumRequests' | 'runCalls'> | undefined;
+	readonly settings: Pick<FormValues, 'options' | 'streaming' | 'runCalls'> | undefined;
 	readonly slots: readonly ConversationSlot[];
 }
 
@@ -92,10 +91,9 @@ export async function beginBatch(
 		// Before the fields: without a credential all of them fail.
 		await n8nService(context);
 		const values = agentForm.read(context, slots[0]!.item);
-		const { options, streaming, maximumRequests, runCalls } = values;
-		const settings = { options, streaming, maximumRequests, runCalls };
-		const isBounded = maximumRequests > 0;
-		checkReturns(returns, isBounded);
+		const { options, streaming, runCalls } = values;
+		const settings = { options, streaming, runCalls };
+		checkReturns(returns);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
 			const fields = await settled(readSlot(context, slot.item, toolNodes));
@@ -103,7 +101,7 @@ export async function beginBatch(
 			else failSlots(context, [slot], fields.error);
 		}
 		const needsBranches = slots.some(({ toolOutputs = 0 }) => toolOutputs > 0);
-		checkDrawings(context, needsBranches, isBounded);
+		checkDrawings(context, needsBranches);
 		return { settings, slots };
 	} catch (error) {
 		if (returns.failures > 0) {

@@ -157,9 +157,9 @@ it.each(REFUSED)(
 );
 
 const TOO_OFTEN = 'Answer, Stopped or Error has led back to the input 10 times in a row';
-/** What helps against answers, and against errors, which Maximum Requests does not end. */
-const BOUND = new RegExp(`^(Agent|Other): ${TOO_OFTEN}\\b.*Loop Over Items.*Maximum Requests`);
-const FAILING = new RegExp(`^Agent: ${TOO_OFTEN}\\b(?!.*Maximum Requests).*errors.*IF`);
+/** What helps against answers, and against errors. */
+const BOUND = new RegExp(`^(Agent|Other): ${TOO_OFTEN}\\b.*Loop Over Items`);
+const FAILING = new RegExp(`^Agent: ${TOO_OFTEN}\\b(?!.*Loop Over Items).*errors.*IF`);
 
 it(
 	'reports a drawing that cannot work also where errors lead back',
@@ -313,16 +313,6 @@ const BOUNDED: readonly [string, Row, number][] = [
 		0,
 	],
 	[
-		'its error output, after Maximum Requests',
-		{
-			parameters: { ...FIXED, prompt: 'Fail', maximumRequests: 3 },
-			nodeSettings: SEPARATE,
-			nodes: [AGAIN],
-			wires: ERRORS,
-		},
-		3,
-	],
-	[
 		'an IF in Loop Over Items, for one item of several, with On Error: Continue',
 		{
 			questions: ['Hello', 'Fail', 'Hello'],
@@ -433,20 +423,6 @@ describe('an outcome that leads back is a question at most ten times in a row', 
 				expect.stringMatching('has led back to the input 10 times'),
 			]);
 			expect(agent.model.requests).toHaveLength(11);
-		},
-		RUN_LIMIT_MS,
-	);
-
-	it(
-		'as often as Maximum Requests says',
-		async () => {
-			const execution = await run('Maximum', {
-				nodes: [AGAIN],
-				wires: through('Again'),
-				parameters: { ...FIXED, maximumRequests: 15 },
-			});
-			expect(failureOf(execution)).toMatch(/Maximum Requests is 15/);
-			expect(agent.model.requests).toHaveLength(15);
 		},
 		RUN_LIMIT_MS,
 	);

@@ -450,23 +450,3 @@ it(
 	},
 	RUN_LIMIT_MS,
 );
-
-it(
-	'lets AI Agent ask no more often than Maximum Requests, and its next execution as often again',
-	async () => {
-		let asked = 0;
-		model = () => [call(`c${(asked += 1)}`, 'Ask_expert', { prompt: 'What is 6 times 7?' })];
-		const { client, n8n } = session;
-		const flow = agent('at-most-two', 3.1, 'lastNode');
-		const limited = flow.nodes.map((each) =>
-			each.name === 'Model' ? { ...each, parameters: { maximumRequests: 2 } } : each,
-		);
-		await client.activate(await client.importWorkflow({ ...flow, nodes: limited }));
-		for (const sent of [2, 4]) {
-			const url = `${n8n.url}/webhook/at-most-two`;
-			await postWebhook(url, { question: 'Ask forever' }).catch(() => undefined);
-			expect(requests).toHaveLength(sent);
-		}
-	},
-	RUN_LIMIT_MS,
-);

@@ -12,19 +12,10 @@ export type Chat = (request: ChatRequest) => Promise<ChatCompletion>;
 
 type Failed = Readonly<Record<'code' | 'error', string>>;
 
-/** A limit of requests over many calls. */
-export interface Quota {
-	readonly isLeft: () => boolean;
-	/** Counts a request that is about to be sent. Throws if it is one too many. */
-	readonly take: () => void;
-}
-
 export interface SendOptions extends CompleteOptions {
 	/** Total timeout in milliseconds, with all retries. */
 	readonly limitMs: number;
 	readonly retry: RetryPolicy;
-	/** How many requests may be sent, with retries, repairs and fallbacks. */
-	readonly quota?: Quota | undefined;
 	/**
 	 * Shows what a chunk adds; returns whether anybody can see it. Leave it out where nobody sees the reply before it is
 	 * complete: only then can a reply that broke off be retried.
@@ -51,7 +42,7 @@ export function sendChat(
 	http: HttpPort,
 	{ fallbacks = [], onFallback, call = completeChat, ...sending }: SendOptions,
 ): Chat {
-	const { limitMs, retry, quota, onDelta, ...options } = sending;
+	const { limitMs, retry, onDelta, ...options } = sending;
 
 	async function send(request: ChatRequest): Promise<ChatCompletion> {
 		let isShown = false;
@@ -59,15 +50,13 @@ export function sendChat(
 			if (onDelta?.(delta) === true) isShown = true;
 		};
 		const sendOnce = async (deadline: Deadline) => {
-			quota?.take();
 			const how = { ...options, onDelta: onDelta && show };
 			const port = withDeadline(http, deadline);
 			return await call(port, request, how, clock).catch((error: unknown) => {
 				throw requestError(error);
 			});
 		};
-		const mayRetry = () => !isShown && quota?.isLeft() !== false;
-		return await withRetry(clock, { ...retry, limitMs }, sendOnce, mayRetry);
+		return await withRetry(clock, { ...retry, limitMs }, sendOnce, () => !isShown);
 	}
 
 	return async (request) => {

@@ -8,12 +8,10 @@ import { readCall } from '../form/callOptions';
 import { n8nService } from '../run/host';
 import { hiddenBy, mentionOnce, n8nClock, trace } from '../run/nodeContext';
 import { showReply, type SendText } from './chatStream';
-import { requestQuota } from './requestOptions';
 
 /** What a form says about its calls, and who else takes part in them. */
 interface AskOptions extends Pick<SendOptions, 'fallbacks' | 'call'> {
 	readonly streaming: string;
-	readonly maximumRequests: number;
 	readonly options: Parameters<typeof readCall>[1];
 	readonly format: JsonFormat | undefined;
 	readonly sendText: SendText | undefined;
@@ -30,7 +28,7 @@ export async function askForReply(
 	context: IExecuteFunctions,
 	request: ChatRequest,
 	taker: Taker,
-	{ streaming, maximumRequests, options, format, sendText, fallbacks, call }: AskOptions,
+	{ streaming, options, format, sendText, fallbacks, call }: AskOptions,
 ): Promise<ChatCompletion> {
 	const { http } = await n8nService(context);
 	const hasProgress = taker === 'assistant' && streaming !== 'text';
@@ -38,7 +36,6 @@ export async function askForReply(
 		...readCall(context, options),
 		stream: streaming !== 'off',
 		onDelta: showReply(sendText, { reasoning: streaming === 'reasoning', tools: hasProgress }),
-		quota: requestQuota(context, maximumRequests),
 		fallbacks,
 		onFallback: (answerer, [first]) => {
 			const { code, error } = first!;

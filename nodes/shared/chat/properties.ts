@@ -177,13 +177,6 @@ export const reasoningEffortField = locator(
 	(value) => shown(value ?? '').trim() || undefined,
 );
 
-/** Beside the options, of which some nodes have as many as a person reads. */
-export const maximumRequestsField = number('Maximum Requests', {
-	help: 'How many requests this node may send in one execution, over all items, rounds and loops. A retry, a repair and a fallback count as well. 0 means no limit.',
-	default: 0,
-	integer: true,
-});
-
 /** How much of a reply a node puts out. Only a simple output has nothing that the visitor of a chat must not read. */
 export type Output = 'simple' | 'detailed' | 'raw';
 
@@ -211,7 +204,6 @@ export const replyFields = (...unused: readonly string[]) => ({
 		default: 'simple',
 		help: 'How much of the reply the node puts out',
 	}),
-	maximumRequests: maximumRequestsField,
 });
 
 /** Whether and for which key a node remembers its conversation. */

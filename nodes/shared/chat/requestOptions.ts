@@ -1,15 +1,12 @@
 import { extraFields, readJson, checkTools } from '../../client/chat/requestFields';
-import type { Quota } from '../../client/chat/sendChat';
-
 import type { ChatRequest } from '../../client/chat/types';
-import { rejectMistakes, ServiceError } from '../../client/errors';
+import { rejectMistakes } from '../../client/errors';
 import { asJson, type JsonObject, withoutUndefined } from '../../client/json';
 import { shown } from '../../client/values';
 import { property } from '../form/fields';
 import { timeoutField } from '../form/callOptions';
 import { choice, field, json, number, optional, type ValuesOf } from '../form/form';
 import type { Service } from '../run/host';
-import { nodeState, type NodeContext } from '../run/nodeContext';
 import { type bindingFields, reasoningEffortField } from './properties';
 
 const MAX_STOP_WORDS = 4;
@@ -116,28 +113,6 @@ export const callFields = {
 		(entered) => extraFields(entered, 'Remove it: other fields of this node set it'),
 	),
 };
-
-const QUOTA_HINT = 'The request was not sent. Use fewer items, or raise Maximum Requests';
-
-/**
- * Maximum Requests of an item, counted over the execution; undefined if there is no limit. n8n keeps the state of a node for a
- * retry of its execution, which starts at zero.
- */
-export function requestQuota(context: NodeContext, limit: number): Quota | undefined {
-	if (!(limit > 0)) return undefined;
-	const state = nodeState<{ readonly execution: string; sent: number }>(context, 'requests');
-	const execution = context.getExecutionId();
-	const kept = state.get();
-	const count = kept?.execution === execution ? kept : state.set({ execution, sent: 0 });
-	return {
-		isLeft: () => count.sent < limit,
-		take() {
-			const message = `Maximum Requests is ${limit}, and this node has sent ${count.sent} in this execution`;
-			if (count.sent >= limit) throw new ServiceError('limit', message, QUOTA_HINT);
-			count.sent += 1;
-		},
-	};
-}
 
 type RequestValues = Partial<ValuesOf<typeof requestFields & typeof modelRequestFields>> & {
 	readonly extraBody: JsonObject;
