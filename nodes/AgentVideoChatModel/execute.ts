@@ -26,6 +26,7 @@ import {
 	fileLinks,
 	loadAiNodeSdk,
 	toChatMessages,
+	toChunks,
 	toDeclaration,
 	toSdkResult,
 	type AiNodeSdk,
@@ -124,7 +125,8 @@ export function chatModel(
 
 	/** Sends the messages until the reply is an answer, or has a call that the agent can run. */
 	async function converse(call: SdkCall, onDelta?: SendOptions['onDelta']) {
-		const options = { ...settings, stream: onDelta !== undefined, onDelta };
+		// Also what nobody sees: some models only stream.
+		const options = { ...settings, stream: true, onDelta };
 		const chat = sendChat(n8nClock(context), http, options);
 		let request = toRequest(call);
 		const { messages } = request;
@@ -185,16 +187,13 @@ export function chatModel(
 				highWaterMark: Infinity,
 			});
 			const writer = deltas.writable.getWriter();
-			const add = (type: 'text-delta' | 'reasoning-delta', delta: string) => {
-				if (delta !== '') void settled(writer.write({ type, delta }));
+			const add = (delta: string) => {
+				if (delta !== '') void settled(writer.write({ type: 'text-delta', delta }));
+				return delta !== '';
 			};
-			const sent = send(call, ({ content, reasoning }) => {
-				add('reasoning-delta', reasoning);
-				add('text-delta', shown(content));
-				return reasoning !== '' || content !== '';
-			});
+			const sent = send(call, ({ content }) => add(shown(content)));
 			const outcome = settled(sent).finally(() => {
-				add('text-delta', shown('', true));
+				add(shown('', true));
 				void settled(writer.close());
 			});
 			yield* deltas.readable;
@@ -202,13 +201,8 @@ export function chatModel(
 			const links = toShown(fileLinks(completion, baseUrl));
 			if (links !== '') yield { type: 'text-delta', delta: links };
 			const { message, ...end } = toSdkResult(completion, baseUrl);
-			for (const part of message.content) {
-				if (part.type !== 'tool-call') continue;
-				const { toolCallId: id = '', toolName: name, input: argumentsDelta } = part;
-				// One chunk per call: n8n writes the chunks of all calls to the same place.
-				yield { type: 'tool-call-delta', id, name, argumentsDelta };
-			}
-			yield { type: 'finish', ...end };
+			const content = message.content.filter(({ type }) => type !== 'text');
+			yield* toChunks({ message: { ...message, content }, ...end });
 		},
 		withTools: (more) => chatModel(context, settings, [...tools, ...more]),
 	};

@@ -42,8 +42,11 @@ interface SdkEnd {
 	usage?: { promptTokens: number; completionTokens: number; totalTokens: number };
 }
 
+type SdkReply = SdkEnd & { message: SdkMessage };
+
 export type SdkChunk =
-	| { type: 'text-delta' | 'reasoning-delta'; delta: string }
+	| { type: 'text-delta'; delta: string }
+	| { type: 'content'; content: SdkContent }
 	| { type: 'tool-call-delta'; id: string; name: string; argumentsDelta: string }
 	| ({ type: 'finish' } & SdkEnd);
 
@@ -57,7 +60,7 @@ export type SdkCall = [
 export interface SdkChatModel {
 	provider: string;
 	modelId: string;
-	generate(...call: SdkCall): Promise<SdkEnd & { message: SdkMessage }>;
+	generate(...call: SdkCall): Promise<SdkReply>;
 	stream(...call: SdkCall): AsyncIterable<SdkChunk>;
 	withTools(tools: readonly SdkTool[]): SdkChatModel;
 }
@@ -109,33 +112,100 @@ function withFiles(message: LangChainMessage): LangChainMessage {
 	return Object.assign(copy, message, { content: parts });
 }
 
+/** A piece of a reply in LangChain. */
+interface LangChainChunk {
+	readonly text: string;
+	readonly message: { content: unknown; readonly additional_kwargs: Record<string, unknown> };
+	concat(next: LangChainChunk): LangChainChunk;
+}
+
+type Send<R> = (messages: readonly LangChainMessage[], ...more: unknown[]) => R;
+type TokenUsage = Readonly<NonNullable<SdkEnd['usage']>>;
+
 /** What n8n's SDK makes of a chat model, for LangChain. */
-type Adapter = {
-	readonly callbacks?: { estimateTokensFromStringList?: (texts: string[]) => Promise<number> }[];
-	bindTools?: (tools: unknown) => Adapter;
-} & Partial<Record<(typeof SENDING)[number], Send>>;
+interface Adapter {
+	readonly chatModel: SdkChatModel;
+	/** n8n's log. */
+	readonly callbacks: object[];
+	bindTools: (tools: unknown) => Adapter;
+	getNumTokens: (content: unknown) => Promise<number>;
+	_generate: Send<Promise<object>>;
+	_streamResponseChunks: Send<AsyncIterable<LangChainChunk>>;
+}
 
-type Send = (messages: readonly LangChainMessage[], ...more: unknown[]) => unknown;
+const NO_TOKENS: TokenUsage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
 
-/** The methods that convert messages and send them. */
-const SENDING = ['_generate', '_streamResponseChunks'] as const;
+/** Tokens of a text, estimated: about four characters of an alphabet, or one of another script, are one. */
+function estimateTokens(text: string): number {
+	const { length } = text.match(/\p{Lo}/gu) ?? [];
+	return Math.ceil(length + (text.length - length) / 4);
+}
 
 /**
- * Changes what n8n's SDK makes of a chat model: images reach it, and n8n's log estimates tokens by length. Its tokenizer takes
- * minutes for 64 kB without a word boundary, and n8n does nothing else meanwhile. The log prefers the numbers of the service.
+ * Changes what n8n's SDK makes of a chat model, so that it is like n8n's own models: the content of a reply is its text, which
+ * LangChain joins (with parts in its place, AI Agent 1.x puts a line break between any two), with the reasoning apart; images
+ * reach the model; and the log has the tokens that the service has counted. Others are estimated: LangChain downloads a
+ * tokenizer, and that of the log takes minutes for 64 kB without a word boundary.
  */
 function adapt(model: Adapter): Adapter {
-	for (const callback of model.callbacks ?? [])
-		callback.estimateTokensFromStringList = async (texts) =>
-			await Promise.resolve(Math.ceil(texts.join('').length / 4));
-	const { bindTools } = model;
-	if (bindTools) model.bindTools = (tools) => adapt(bindTools.call(model, tools));
-	for (const name of SENDING) {
-		const send = model[name];
-		if (send)
-			model[name] = (messages, ...more) => send.call(model, messages.map(withFiles), ...more);
+	const { chatModel, callbacks, bindTools, _streamResponseChunks: stream } = model;
+
+	async function* chunks(from: SdkChatModel, ...[messages, ...more]: Parameters<typeof stream>) {
+		const source = Object.create(model, { chatModel: { value: from } }) as Adapter;
+		for await (const chunk of stream.call(source, messages.map(withFiles), ...more)) {
+			const { content, additional_kwargs: others } = chunk.message;
+			const thought = [content].flat().map((part) => objectOf(part)['reasoning']);
+			if (thought.some(Boolean)) others['reasoning_content'] = thought.join('');
+			chunk.message.content = chunk.text;
+			yield chunk;
+		}
 	}
-	return model;
+
+	for (const callback of callbacks)
+		Object.assign(callback, {
+			estimateTokensFromStringList: (texts: string[]) =>
+				Promise.resolve(estimateTokens(texts.join(''))),
+			options: {
+				...(callback as { options?: object }).options,
+				tokensUsageParser: (result: { llmOutput?: { tokenUsage?: TokenUsage } }) =>
+					result.llmOutput?.tokenUsage ?? NO_TOKENS,
+			},
+		});
+	return Object.assign(model, {
+		bindTools: (tools: unknown) => adapt(bindTools.call(model, tools)),
+		getNumTokens: (content: unknown) => {
+			const texts = [content]
+				.flat()
+				.map((part) => (typeof part === 'string' ? part : objectOf(part)['text']));
+			return Promise.resolve(estimateTokens(texts.join('')));
+		},
+		_streamResponseChunks: (...sent: Parameters<typeof stream>) => chunks(chatModel, ...sent),
+		_generate: async (...[messages, options]: Parameters<typeof stream>) => {
+			let tokenUsage: TokenUsage | undefined;
+			async function* whole(...call: SdkCall) {
+				const reply = await chatModel.generate(...call);
+				tokenUsage = reply.usage;
+				yield* toChunks(reply);
+			}
+			const once = chunks({ ...chatModel, stream: whole }, messages, options);
+			let all: LangChainChunk | undefined;
+			for await (const chunk of once) all = all?.concat(chunk) ?? chunk;
+			return { generations: [all], llmOutput: { tokenUsage } };
+		},
+	});
+}
+
+/** A reply in pieces, as n8n's SDK takes them. */
+export function* toChunks({ message, ...end }: SdkReply): Generator<SdkChunk> {
+	for (const part of message.content) {
+		if (part.type === 'text') yield { type: 'text-delta', delta: part.text };
+		if (part.type === 'reasoning') yield { type: 'content', content: part };
+		if (part.type !== 'tool-call') continue;
+		const { toolCallId: id = '', toolName: name, input: argumentsDelta } = part;
+		// One chunk per call: n8n writes the chunks of all calls to the same place.
+		yield { type: 'tool-call-delta', id, name, argumentsDelta };
+	}
+	yield { type: 'finish', ...end };
 }
 
 /** The same for what is supplied to an agent or a chain. */
@@ -153,14 +223,12 @@ function toChatMessage(message: SdkMessage): ChatMessage {
 		const { toolCallId, result } = partsOf(message, 'tool-result')[0]!;
 		return { role, tool_call_id: toolCallId, content: shown(result ?? '') };
 	}
-	const thoughts = partsOf(message, 'reasoning');
 	const calls = partsOf(message, 'tool-call').map(({ toolCallId = '', toolName, input }) =>
 		toolCall(toolCallId, toolName, input),
 	);
 	return {
 		role,
 		content: calls.length > 0 && text === '' ? null : text,
-		...(thoughts.length > 0 && { reasoning_content: textOf(thoughts) }),
 		...(calls.length > 0 && { tool_calls: calls }),
 	};
 }
@@ -208,7 +276,7 @@ export function toSdkResult(
 	base: string,
 	isKnown?: IsKnown,
 	toShown = (text: string) => text,
-): SdkEnd & { message: SdkMessage } {
+): SdkReply {
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const { content: said, reasoning_content: thought = '' } = message;
 	const text = toShown(imagesAsLinks(said ?? '', isKnown) + fileLinks(completion, base));

@@ -110,7 +110,7 @@ export const callFields = {
 			default: '{}',
 			help: 'More request fields as JSON, for parameters that this form does not have',
 		},
-		(entered) => extraFields(entered, 'Remove it: other fields of this node set it'),
+		(entered) => extraFields(entered, 'Remove it: the node sets it'),
 	),
 };
 

@@ -1,0 +1,383 @@
+// @seconds 60
+/**
+ * Agent Video Chat Model in each of n8n's own agents and text nodes, in the versions that workflows have: the same scripted
+ * service gives the same result as with n8n's own OpenAI Chat Model, for a plain model, one that thinks, and one that puts
+ * JSON between fences.
+ */
+import type { INode } from 'n8n-workflow';
+
+import { failureOf } from '../../lab/n8n/execution';
+import type { Workflow } from '../../lab/n8n/workflow';
+import type { ChatMessage } from '../../nodes/client/chat/types';
+import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { node, withSubNodes, workflow } from './support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+
+const LANGCHAIN = '@n8n/n8n-nodes-langchain';
+const SENTENCE = 'Book a table for two, please';
+const CITY = { city: 'Rome', people: 3 };
+const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+
+interface Request {
+	readonly messages: readonly ChatMessage[];
+	readonly stream?: boolean;
+	readonly tools?: readonly { function: { name: string } }[];
+}
+/** What a model says: a text, an object as JSON, or a call of a tool with arguments. */
+type Said = string | object | { readonly tool: string; readonly args: object };
+type Model = (request: Request) => Said;
+const STYLES = ['plain', 'thinking', 'fencing'] as const;
+type Style = (typeof STYLES)[number];
+
+let session: Session;
+let server: ScriptedServer;
+let model: Model;
+let style: Style;
+
+beforeAll(async () => {
+	session = await startSession({ videoSeconds: 1 });
+	server = await startScriptedServer((response, { body }) => {
+		const request = body as Request;
+		const said = model(request);
+		const call = typeof said === 'object' && 'tool' in said && (said as { args: object });
+		const text = typeof said === 'string' ? said : JSON.stringify(said, null, 1);
+		const shown = style === 'fencing' && typeof said !== 'string' ? fenced(text) : text;
+		const tool_calls = call && [
+			{
+				id: `c${server.requests.length}`,
+				type: 'function',
+				function: {
+					name: (said as { tool: string }).tool,
+					arguments: JSON.stringify(call.args),
+				},
+			},
+		];
+		const message = {
+			role: 'assistant',
+			content: tool_calls ? null : shown,
+			...(style === 'thinking' && { reasoning_content: 'The user wants something.' }),
+			...(tool_calls && { tool_calls }),
+		};
+		const finish_reason = tool_calls ? 'tool_calls' : 'stop';
+		if (request.stream !== true) {
+			const body = { id: 'r', object: 'chat.completion', created: 1, model: 'chat-m1' };
+			const choices = [{ index: 0, message, finish_reason }];
+			json(response, 200, { ...body, choices, usage: USAGE });
+			return;
+		}
+		const chunk = (delta: object, more: object = {}) => ({
+			id: 'r',
+			object: 'chat.completion.chunk',
+			created: 1,
+			model: 'chat-m1',
+			choices: [{ index: 0, delta, finish_reason: null, ...more }],
+		});
+		const { content, reasoning_content, tool_calls: calls, role } = message as ChatMessage;
+		const words = (text: unknown) => String(text ?? '').split(/(?<= )/);
+		events(response, [
+			chunk({ role, content: '' }),
+			...words(reasoning_content).map((word) => chunk({ reasoning_content: word })),
+			...words(content).map((word) => chunk({ content: word })),
+			...(calls ?? []).map((each, index) => chunk({ tool_calls: [{ index, ...each }] })),
+			{ ...chunk({}, { finish_reason }), usage: USAGE },
+			'[DONE]',
+		]);
+	});
+	const { client } = session;
+	await client.createCredential({
+		name: 'Ours',
+		type: 'agentVideoApi',
+		data: { baseUrl: server.url, apiKey: 'demo-key' },
+	});
+	await client.createCredential({
+		name: 'OpenAI',
+		type: 'openAiApi',
+		data: { apiKey: 'demo-key', url: `${server.url}/v1` },
+	});
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await server.stop();
+	await session.stop();
+}, RUN_LIMIT_MS);
+
+const fenced = (text: string) => `\`\`\`json\n${text}\n\`\`\``;
+const toolOf = ({ tools = [], messages }: Request, name: string) =>
+	messages.at(-1)!.role !== 'tool' && tools.some((tool) => tool.function.name === name);
+
+/** A node of n8n with the model, and more nodes under it. */
+interface Row {
+	readonly name: string;
+	readonly type: string;
+	readonly version: number;
+	readonly parameters: object;
+	readonly model: Model;
+	readonly under?: readonly (readonly [INode, string])[] | undefined;
+	/** What comes out, where n8n's own model would first download a tokenizer. */
+	readonly result?: unknown;
+	/** Further nodes that have the model. */
+	readonly with?: readonly string[];
+}
+
+const ours = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, { credential: 'Ours' });
+const openAi = {
+	...node('Model', `${LANGCHAIN}.lmChatOpenAi`, 1.3, {
+		parameters: {
+			model: { __rl: true, mode: 'id', value: 'chat-m1' },
+			responsesApiEnabled: false,
+		},
+	}),
+	credentials: { openAiApi: { id: '', name: 'OpenAI' } },
+};
+
+function drawn(row: Row, model: INode): Workflow {
+	const base = workflow(`${row.name} ${row.version}`, [
+		node('Start', 'n8n-nodes-base.manualTrigger', 1),
+		node('Asks', row.type, row.version, { parameters: row.parameters }),
+	]);
+	const flow = withSubNodes(base, 'Asks', [[model, 'ai_languageModel'], ...(row.under ?? [])]);
+	const targets = ['Asks', ...(row.with ?? [])].map((name) => ({
+		node: name,
+		type: 'ai_languageModel',
+		index: 0,
+	}));
+	const under = Object.fromEntries(
+		(row.under ?? []).flatMap(([{ name }, type]) =>
+			// The second parser stands under the first one.
+			name === 'Inner parser'
+				? [[name, { ai_outputParser: [[{ node: 'Parser', type, index: 0 }]] }]]
+				: [],
+		),
+	);
+	const connections = { ...flow.connections, ...under, Model: { ai_languageModel: [targets] } };
+	return { ...flow, connections };
+}
+
+/** What comes out of the node, or how it fails. */
+async function outcome(row: Row, model: INode): Promise<unknown> {
+	const { client } = session;
+	const ref = await client.importWorkflow(drawn(row, model));
+	const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+	const failure = failureOf(execution);
+	const outputs = execution.data.resultData.runData['Asks']?.at(-1)?.data?.['main'] ?? [];
+	return failure === '' ? outputs.map((items) => items?.map((item) => item.json)) : failure;
+}
+
+const MEMORY = (): [INode, string] => [
+	node('Memory', `${LANGCHAIN}.memoryBufferWindow`, 1.3, {
+		parameters: { sessionIdType: 'customKey', sessionKey: 'one' },
+	}),
+	'ai_memory',
+];
+const ASK = { promptType: 'define', text: 'What do you want?' };
+const agent = (version: number, more: object = {}, model: Model = () => SENTENCE): Row => ({
+	name: `AI Agent ${JSON.stringify(more)}`,
+	type: `${LANGCHAIN}.agent`,
+	version,
+	parameters: { ...ASK, ...more },
+	model,
+	under: [MEMORY()],
+});
+const structured = (autoFix: boolean): INode =>
+	node('Parser', `${LANGCHAIN}.outputParserStructured`, 1.3, {
+		parameters: {
+			schemaType: 'fromJson',
+			jsonSchemaExample: JSON.stringify(CITY),
+			...(autoFix && { autoFix }),
+		},
+	});
+const reAct = () => `Thought: I know it.\nFinal Answer: ${SENTENCE}`;
+const conversational = () => ({ action: 'Final Answer', action_input: SENTENCE });
+/** Wrong at first, right when the model is asked to correct it. */
+const corrected = (request: Request): Said => {
+	const asked = JSON.stringify(request.messages);
+	return /Completion:|did not satisfy|Error:/i.test(asked)
+		? { output: CITY }
+		: 'Rome, three people';
+};
+const calculator = (): [INode, string] => [
+	node('Calculator', `${LANGCHAIN}.toolCalculator`, 1),
+	'ai_tool',
+];
+const calculates = (request: Request): Said =>
+	toolOf(request, 'calculator') ? { tool: 'calculator', args: { input: '6*7' } } : SENTENCE;
+
+const TEXTS: readonly Row[] = [
+	...[1.6, 1.7, 1.8, 1.9, 2, 2.1, 2.2, 3, 3.1].map((version) => agent(version)),
+	...[1.6, 1.7, 1.8, 1.9].map((version) => ({
+		...agent(version, { agent: 'toolsAgent' }, calculates),
+		under: [MEMORY(), calculator()],
+	})),
+	...[2, 2.2, 3, 3.1].map((version) => ({
+		...agent(version, {}, calculates),
+		under: [MEMORY(), calculator()],
+	})),
+	...[1.6, 1.7, 1.8].flatMap((version) => [
+		agent(version, { agent: 'conversationalAgent' }, conversational),
+		{ ...agent(version, { agent: 'reActAgent' }, reAct), under: [] },
+	]),
+	...[1.4, 1.5, 1.6, 1.7, 1.8, 1.9].map((version) => ({
+		name: 'Basic LLM Chain',
+		type: `${LANGCHAIN}.chainLlm`,
+		version,
+		parameters: ASK,
+		model: () => SENTENCE,
+	})),
+	...[2.2, 3].map((version) => ({
+		...agent(3.1, {}, (request) =>
+			toolOf(request, 'Clerk')
+				? { tool: 'Clerk', args: { Prompt__User_Message_: 'Go' } }
+				: SENTENCE,
+		),
+		name: `AI Agent Tool ${version}`,
+		under: [
+			[
+				node('Clerk', `${LANGCHAIN}.agentTool`, version, {
+					parameters: {
+						toolDescription: 'A clerk',
+						text: "={{ $fromAI('Prompt__User_Message_', ``, 'string') }}",
+					},
+				}),
+				'ai_tool',
+			] as const,
+		],
+		with: ['Clerk'],
+	})),
+];
+
+const chain = (under: Row['under'], model: Model, more: Partial<Row> = {}): Row => ({
+	name: 'Basic LLM Chain with a parser',
+	type: `${LANGCHAIN}.chainLlm`,
+	version: 1.9,
+	parameters: { ...ASK, hasOutputParser: true },
+	model,
+	under,
+	...more,
+});
+const EXTRACT = {
+	name: 'extract',
+	description: 'Extracts',
+	type: 'object',
+	properties: { city: { type: 'string' }, people: { type: 'number' } },
+	required: ['city', 'people'],
+};
+const CODE = `const [model] = [await this.getInputConnectionData('ai_languageModel', 0)].flat();
+const schema = ${JSON.stringify(EXTRACT)};
+const found = await model.withStructuredOutput(schema, { name: 'extract', method: 'functionCalling' }).invoke('Where?');
+return [{ json: found }];`;
+
+const JSONS: readonly Row[] = [
+	chain([[structured(false), 'ai_outputParser']], () => ({ output: CITY })),
+	chain([[structured(true), 'ai_outputParser']], corrected, {
+		name: 'Structured Output Parser with Auto-Fix',
+		with: ['Parser'],
+	}),
+	chain(
+		[
+			[node('Parser', `${LANGCHAIN}.outputParserAutofixing`, 1), 'ai_outputParser'],
+			[{ ...structured(false), name: 'Inner parser', id: 'inner' }, 'ai_outputParser'],
+		],
+		corrected,
+		{ name: 'Auto-fixing Output Parser', with: ['Parser'] },
+	),
+	...[1.8, 2.2, 3.1].map((version) => ({
+		...agent(version, { hasOutputParser: true }, (request: Request) =>
+			toolOf(request, 'format_final_json_response')
+				? { tool: 'format_final_json_response', args: { output: CITY } }
+				: { output: CITY },
+		),
+		under: [[structured(false), 'ai_outputParser']] as const,
+	})),
+	{
+		name: 'Information Extractor',
+		type: `${LANGCHAIN}.informationExtractor`,
+		version: 1.2,
+		parameters: {
+			text: 'Three people go to Rome',
+			schemaType: 'fromJson',
+			jsonSchemaExample: JSON.stringify(CITY),
+		},
+		model: () => CITY,
+	},
+	{
+		name: 'Text Classifier',
+		type: `${LANGCHAIN}.textClassifier`,
+		version: 1.1,
+		parameters: {
+			inputText: 'Rome',
+			categories: { categories: [{ category: 'City' }, { category: 'Animal' }] },
+		},
+		model: () => ({ City: true, Animal: false }),
+	},
+	{
+		name: 'Sentiment Analysis',
+		type: `${LANGCHAIN}.sentimentAnalysis`,
+		version: 1.1,
+		parameters: { inputText: 'How nice', options: { includeDetailedResults: true } },
+		model: () => ({ sentiment: 'Positive', strength: 0.9, confidence: 0.8 }),
+	},
+	{
+		name: 'Guardrails',
+		type: `${LANGCHAIN}.guardrails`,
+		version: 2,
+		parameters: { text: 'Hello', guardrails: { nsfw: { value: { threshold: 0.7 } } } },
+		model: () => ({ confidenceScore: 0.1, flagged: false }),
+	},
+	{
+		name: 'LangChain Code, withStructuredOutput',
+		type: `${LANGCHAIN}.code`,
+		version: 1,
+		parameters: {
+			code: { execute: { code: CODE } },
+			inputs: {
+				input: [
+					{ type: 'main', maxConnections: 1 },
+					{ type: 'ai_languageModel', maxConnections: 1, required: true },
+				],
+			},
+			outputs: { output: [{ type: 'main' }] },
+		},
+		model: () => ({ tool: 'extract', args: CITY }),
+	},
+	...['map_reduce', 'stuff'].map((summarizationMethod): Row => ({
+		name: `Summarization Chain ${summarizationMethod}`,
+		type: `${LANGCHAIN}.chainSummarization`,
+		version: 2.1,
+		parameters: {
+			options: { summarizationMethodAndPrompts: { values: { summarizationMethod } } },
+		},
+		model: () => SENTENCE,
+		result: [[{ output: { text: SENTENCE } }]],
+	})),
+	{
+		...agent(3.1, { options: { maxTokensFromMemory: 100 } }),
+		name: 'AI Agent with Max Tokens To Read From Memory',
+		result: [[{ output: SENTENCE }]],
+	},
+];
+
+const named = (rows: readonly Row[]) =>
+	rows.map((row) => [`${row.name} ${row.version}`, row] as const);
+
+/** The newest version of each implementation. */
+const NEWEST = [1.9, 2.2, 3.1];
+const ROWS: Readonly<Record<Style, readonly Row[]>> = {
+	plain: [...TEXTS, ...JSONS],
+	thinking: [...TEXTS.filter(({ version }) => NEWEST.includes(version)), ...JSONS],
+	fencing: JSONS,
+};
+
+describe.each(STYLES)('a %s model', (each) => {
+	const rows = ROWS[each];
+	it.each(named(rows))(
+		"%s has the result that n8n's own model gives",
+		async (_name, row) => {
+			style = each;
+			model = row.model;
+			const expected = row.result ?? (await outcome(row, openAi));
+			expect(typeof expected).toBe('object');
+			expect(await outcome(row, ours)).toStrictEqual(expected);
+		},
+		RUN_LIMIT_MS,
+	);
+});
