@@ -445,3 +445,56 @@ it(
 	},
 	RUN_LIMIT_MS,
 );
+
+it(
+	'never tells the model that a call was not executed which has run before the memory begins',
+	async () => {
+		let asked = 0;
+		model = (messages) => {
+			if (messages.at(-1)!.role === 'tool') return 'Done';
+			asked += 2;
+			const calculates = (id: number) =>
+				call(`c${id}`, 'Calculator', { input: `${id} + ${id}` });
+			return [calculates(asked - 1), calculates(asked)];
+		};
+		const { client } = session;
+		const flow = withSubNodes(
+			workflow('Short memory', [
+				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				node('Items', 'n8n-nodes-base.code', 2, {
+					parameters: { jsCode: 'return [1, 2].map((n) => ({ json: { n } }));' },
+				}),
+				node('Agent', `${LANGCHAIN}.agent`, 3.1, {
+					parameters: { promptType: 'define', text: 'Calculate' },
+				}),
+			]),
+			'Agent',
+			[
+				[chatModel(), 'ai_languageModel'],
+				[node('Calculator', `${LANGCHAIN}.toolCalculator`, 1), 'ai_tool'],
+				[
+					// n8n keeps a round as a question, each call with its result, and the answer: here from the first result on.
+					node('Memory', `${LANGCHAIN}.memoryBufferWindow`, 1.3, {
+						parameters: {
+							sessionIdType: 'customKey',
+							sessionKey: 'short',
+							contextWindowLength: 2,
+						},
+					}),
+					'ai_memory',
+				],
+			],
+		);
+		const ref = await client.importWorkflow(flow);
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		expect(failureOf(execution)).toBe('');
+		expect(requests).toHaveLength(4);
+		const { messages } = requests.at(-1)!;
+		expect(JSON.stringify(messages)).not.toContain('Not executed');
+		const ids = messages.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id));
+		expect(ids).toStrictEqual(['c2', 'c3', 'c4']);
+		const results = messages.filter(({ role }) => role === 'tool');
+		expect(results.map(({ tool_call_id: id }) => id)).toStrictEqual(ids);
+	},
+	RUN_LIMIT_MS,
+);

@@ -200,7 +200,10 @@ const calculator = (): [INode, string] => [
 	'ai_tool',
 ];
 const calculates = (request: Request): Said =>
-	toolOf(request, 'calculator') ? { tool: 'calculator', args: { input: '6*7' } } : SENTENCE;
+	// The name is that of the node from 2 on.
+	['calculator', 'Calculator']
+		.filter((tool) => toolOf(request, tool))
+		.map((tool) => ({ tool, args: { input: '6*7' } }))[0] ?? SENTENCE;
 
 const TEXTS: readonly Row[] = [
 	...[1.6, 1.7, 1.8, 1.9, 2, 2.1, 2.2, 3, 3.1].map((version) => agent(version)),

@@ -2,6 +2,7 @@ import type { IDataObject, INode, ISupplyDataFunctions } from 'n8n-workflow';
 
 import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
+import type { ChatMessage } from '../../nodes/client/chat/types';
 import { isShown } from '../../nodes/shared/chat/identity';
 import { axiosHttp } from '../support/axiosHttp';
 import {
@@ -282,6 +283,40 @@ describe('calls that an agent cannot run', () => {
 		const { messages } = server.requests[1]!.body as { messages: { tool_call_id?: string }[] };
 		expect(messages[1]).toMatchObject({ tool_calls: [{ id: 'w' }, { id: 'c1' }] });
 		expect(messages.slice(2).map(({ tool_call_id: id }) => id)).toStrictEqual(['w', 'c1']);
+	});
+
+	test('a memory that cuts a round leaves neither a call nor a result alone', async () => {
+		inTurn(asks(CALLS[0]!, { ...CALLS[0]!, id: 'c2' }), { content: 'Done' });
+		const agent = model().withTools(TOOLS);
+		const { message } = await agent.generate([says('Hi')]);
+		const [, second] = message.content;
+		const result = (toolCallId: string): SdkMessage => ({
+			role: 'tool',
+			content: [{ type: 'tool-result', toolCallId, result: 'ok' }],
+		});
+		const sent = async (...messages: SdkMessage[]) => {
+			await agent.generate([...messages, says('Ho')]);
+			return (server.requests.at(-1)!.body as { messages: ChatMessage[] }).messages;
+		};
+		const c2 = { role: 'assistant', tool_calls: [{ id: 'c2' }] };
+		const ho = { role: 'user', content: 'Ho' };
+		const rebuilt: SdkMessage = { role: 'assistant', content: [second!] };
+		// Before the second call of a round.
+		expect(await sent(result('c1'), rebuilt, result('c2'))).toMatchObject([
+			c2,
+			{ tool_call_id: 'c2' },
+			ho,
+		]);
+		// After its calls, and before their results.
+		expect(await sent(message)).toMatchObject([ho]);
+		// Where it had text.
+		const other: SdkMessage['content'] = [
+			{ type: 'text', text: 'I look' },
+			{ type: 'tool-call', toolCallId: 'c9', toolName: 'a', input: '{}' },
+		];
+		const said = await sent({ role: 'assistant', content: other });
+		expect(said).toMatchObject([{ role: 'assistant', content: 'I look' }, ho]);
+		expect(said[0]).not.toHaveProperty('tool_calls');
 	});
 
 	test('an end is put to them', async () => {

@@ -121,23 +121,34 @@ export function readToolCall(
 	return mismatch === undefined ? { arguments: args } : { problem: `The arguments ${mismatch}` };
 }
 
-/** Adds a result to each call that has none, which says why: the service takes no call without a result (spec 4). */
+/**
+ * Gives each call a result, as the service takes none without (spec 4): one that cannot be run says why. A memory may cut a round:
+ * other calls without a result, and results without a call, are left out.
+ */
 export function closeCalls(
 	messages: readonly ChatMessage[],
 	names: readonly string[],
 ): ChatMessage[] {
 	return messages.flatMap((message, index) => {
-		const { tool_calls: calls = [] } = message;
+		const { role, tool_calls: calls = [], ...said } = message;
+		if (role === 'tool') return [];
 		if (calls.length === 0) return message;
 		let end = index + 1;
 		while (messages[end]?.role === 'tool') end += 1;
-		const answered = new Set(
-			messages.slice(index + 1, end).map((result) => result.tool_call_id),
-		);
-		const open = calls.filter(({ id }) => !answered.has(id));
-		const close = ({ id, function: called }: ToolCall) =>
-			toolMessage(id, errorResult(callProblem(called, names) ?? 'Not executed'));
-		return [message, ...open.map(close)];
+		const results = messages.slice(index + 1, end);
+		const byId = new Map(results.map((each) => [each.tool_call_id, each]));
+		const left: ToolCall[] = [];
+		const answers: ChatMessage[] = [];
+		for (const call of calls) {
+			const problem = callProblem(call.function, names);
+			const told = problem !== undefined && toolMessage(call.id, errorResult(problem));
+			const answer = byId.get(call.id) ?? told;
+			if (answer === false) continue;
+			left.push(call);
+			answers.push(answer);
+		}
+		if (left.length > 0) return [{ ...message, tool_calls: left }, ...answers];
+		return isBlank(said.content) ? [] : { role, ...said };
 	});
 }
 
