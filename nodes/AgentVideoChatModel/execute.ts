@@ -28,6 +28,7 @@ import {
 	toChatMessages,
 	toChunks,
 	toDeclaration,
+	toolNames,
 	toSdkResult,
 	type AiNodeSdk,
 	type SdkCall,
@@ -102,15 +103,27 @@ export function chatModel(
 	tools: readonly SdkTool[] = [],
 ): SdkChatModel {
 	const { sdk, http, baseUrl, isKnown, request: fields, images } = settings;
-	const names = tools.map(({ name }) => name);
+	const own = tools.map(({ name }) => name);
+	/** The names in what is sent and received. */
+	const names = toolNames(own);
+	const renamed = (calls: readonly ToolCall[], from: readonly string[], to: readonly string[]) =>
+		calls.map(({ function: called, ...call }) => {
+			const name = to[from.indexOf(called.name)] ?? called.name;
+			return { ...call, function: { ...called, name } };
+		});
 	const isRunnable = ({ function: called }: ToolCall) =>
 		tools.length === 0 || callProblem(called, names) === undefined;
 	/** The replies that ask for tools, in the form in which `restoreReplies` sends them back: the agent only has its own copies. */
 	const replies = () => nodeState<readonly ChatMessage[]>(context, 'replies');
 
+	const declare = (tool: SdkTool, index: number) =>
+		toDeclaration(sdk, { ...tool, name: names[index]! });
+
 	function toRequest([messages, call = {}]: SdkCall): ChatRequest {
 		const stop = call.stop ?? call.stopSequences;
-		const said = toChatMessages(messages, images);
+		const said = toChatMessages(messages, images).map(({ tool_calls: calls, ...message }) =>
+			calls ? { ...message, tool_calls: renamed(calls, own, names) } : message,
+		);
 		const restored = restoreReplies(said, replies().get() ?? []);
 		const isLater = restored.at(-1)?.role === 'tool' && !names.includes(ANSWER_TOOL);
 		const closed = closeCalls(restored, names).map(asJson);
@@ -118,7 +131,7 @@ export function chatModel(
 			...fields,
 			...(isLater && laterToolChoice(fields)),
 			...(stop && { stop }),
-			...(tools.length > 0 && { tools: tools.map((tool) => toDeclaration(sdk, tool)) }),
+			...(tools.length > 0 && { tools: tools.map(declare) }),
 			messages: checkMessages(closed, 'Messages', { allowPrivate: true }),
 		};
 	}
@@ -147,7 +160,7 @@ export function chatModel(
 			if (first === undefined) return reply;
 			const said = toReplay(choice.message, asked);
 			// Some agents would ask the same again, or run the tool with other arguments: `closeCalls` answers the others.
-			const tool_calls = said.tool_calls!.filter(isRunnable);
+			const tool_calls = renamed(said.tool_calls!.filter(isRunnable), names, own);
 			if (tool_calls.length > 0) {
 				replies().set([...stored, said].slice(-MAX_STORED_REPLIES));
 				const message = { ...choice.message, ...fromJson<object>(asJson(said)) };

@@ -56,7 +56,7 @@ export function requestToolNodes(state: AgentState): EngineRequest | undefined {
 	const calls = pending.filter(({ slot, record }) => Object.hasOwn(slot.toolNodes!, record.name));
 	const actions = calls.map((call) => {
 		const { slot, record } = call;
-		const { nodeName, isFromToolkit } = slot.toolNodes![record.name]!;
+		const { nodeName, ...tool } = slot.toolNodes![record.name]!;
 		const isFirstRun = slot.arrival === state.arrivals.length;
 		start(call);
 		return {
@@ -65,7 +65,7 @@ export function requestToolNodes(state: AgentState): EngineRequest | undefined {
 			input: {
 				...(isFirstRun ? {} : slot.json),
 				...(record.arguments as object),
-				...(isFromToolkit ? { tool: record.name } : {}),
+				...tool,
 			},
 			type: 'ai_tool' as const,
 			id: actionId(call),

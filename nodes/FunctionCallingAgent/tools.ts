@@ -5,7 +5,7 @@ import { checkTools, readJson } from '../client/chat/requestFields';
 import type { ToolDeclaration } from '../client/chat/types';
 import { rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject } from '../client/json';
-import { loadAiNodeSdk, toDeclaration } from '../shared/chat/aiNodeSdk';
+import { loadAiNodeSdk, toDeclaration, toolNames } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf } from '../shared/chat/schemaForm';
 import { hint } from '../shared/run/nodeContext';
 import { engineOf, sourceOf } from '../shared/run/engine';
@@ -75,11 +75,8 @@ const NODES_LABEL = 'Tool Nodes';
 /** The tool nodes that are connected to the input Tool Nodes. */
 export interface ToolNodes {
 	readonly declarations: readonly ToolDeclaration[];
-	/**
-	 * By tool name, the node that runs the calls; `isFromToolkit`: it has several tools, so that a call has to name the one it
-	 * is for.
-	 */
-	readonly nodes: Readonly<Record<string, { nodeName: string; isFromToolkit: boolean }>>;
+	/** By declared name, the node that runs the calls, and of a node with several tools its own name of the one to call. */
+	readonly nodes: Readonly<Record<string, { nodeName: string; tool?: string }>>;
 }
 
 /**
@@ -114,8 +111,10 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 	]);
 
 	const sdk = loadAiNodeSdk();
-	const declarations = offered.map((tool) => {
-		const declared = toDeclaration(sdk, { ...tool, inputSchema: tool.schema });
+	const names = toolNames(offered.map(({ name }) => name));
+	const declarations = offered.map((tool, index) => {
+		const named = { ...tool, name: names[index]!, inputSchema: tool.schema };
+		const declared = toDeclaration(sdk, named);
 		const { parameters } = declared.function;
 		// The arguments are merged into the item that the expressions of the node read. Tools of a toolkit get only arguments.
 		const isClosed = parameters !== undefined && tool.metadata?.isFromToolkit !== true;
@@ -129,9 +128,9 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		if (problem !== undefined)
 			hint(context, `The arguments of ${name} cannot be checked: ${problem}`);
 	}
-	const nodes = offered.map(({ name, metadata = {} }) => {
-		const { sourceNodeName: nodeName = name, isFromToolkit = false } = metadata;
-		return [name, { nodeName, isFromToolkit }] as const;
+	const nodes = offered.map(({ name: tool, metadata = {} }, index) => {
+		const { sourceNodeName: nodeName = tool, isFromToolkit = false } = metadata;
+		return [names[index]!, { nodeName, ...(isFromToolkit && { tool }) }] as const;
 	});
 	return { declarations: checked, nodes: Object.fromEntries(nodes) };
 }

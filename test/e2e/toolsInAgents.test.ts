@@ -1,7 +1,8 @@
 // @seconds 20
 import type { INode } from 'n8n-workflow';
 
-import { failureOf } from '../../lab/n8n/execution';
+import { failureOf, outputItems } from '../../lab/n8n/execution';
+import { json, startScriptedServer } from '../support/scriptedServer';
 import { drawn, node, withSubNodes } from './support/buildWorkflow';
 import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
@@ -110,6 +111,94 @@ it(
 		expect(failureOf(execution)).toBe('');
 		const url = expect.stringContaining('.mp4') as string;
 		expect(JSON.parse(result)).toMatchObject([{ status: 'completed', video_url: url }]);
+	},
+	RUN_LIMIT_MS,
+);
+
+interface RpcRequest {
+	readonly id?: number;
+	readonly method?: string;
+	readonly params?: object;
+}
+
+/** What an MCP server answers, by the method. */
+const MCP: Readonly<Record<string, (params: object) => object>> = {
+	initialize: () => ({
+		protocolVersion: '2025-03-26',
+		capabilities: { tools: {} },
+		serverInfo: { name: 'calendar', version: '1' },
+	}),
+	'tools/list': () => ({
+		tools: ['calendar.read', 'calendar/read', 'time'].map((name) => ({
+			name,
+			description: `Does ${name}`,
+			inputSchema: { type: 'object', properties: { day: { type: 'string' } } },
+		})),
+	}),
+	'tools/call': (params) => ({ content: [{ type: 'text', text: JSON.stringify(params) }] }),
+};
+
+it.each([
+	['AI Agent 3.1', '@n8n/n8n-nodes-langchain.agent', 3.1],
+	['AI Agent 2.2', '@n8n/n8n-nodes-langchain.agent', 2.2],
+	['AI Agent 1.9', '@n8n/n8n-nodes-langchain.agent', 1.9],
+	['Agent with Tools', 'n8n-nodes-agent-video.functionCallingAgent', 1],
+])(
+	'%s calls tools of an MCP server whose names the service does not take',
+	async (name, type, version) => {
+		const server = await startScriptedServer((response, { method, body }) => {
+			const { id, method: asked = '', params = {} } = (body ?? {}) as RpcRequest;
+			const result = MCP[asked]?.(params);
+			if (method === 'POST' && result) json(response, 200, { jsonrpc: '2.0', id, result });
+			else response.writeHead(method === 'POST' ? 202 : 405).end();
+		});
+		let declared: readonly string[] = [];
+		// The tools are asked one after the other, by the names that the model has been told.
+		model.replyWith((messages, tools) => {
+			const names = tools.map((tool) => tool.function.name);
+			declared = names;
+			const done = results(messages).length;
+			return done === 3 ? 'Done' : [call(`c${done}`, names[done]!, { day: `day ${done}` })];
+		});
+		const isOwn = type.endsWith('functionCallingAgent');
+		const parameters = isOwn ? { prompt: 'Go' } : { promptType: 'define', text: 'Go' };
+		const agent = node('Agent', type, version, {
+			parameters,
+			...(isOwn && { credential: 'Scripted' }),
+		});
+		const start = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+		const chatModel = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
+			credential: 'Scripted',
+		});
+		const mcp = node('MCP', '@n8n/n8n-nodes-langchain.mcpClientTool', 1.2, {
+			parameters: { endpointUrl: `${server.url}/mcp`, serverTransport: 'httpStreamable' },
+		});
+		const flow = withSubNodes(drawn(name, [start, agent], { Start: [['Agent']] }), 'Agent', [
+			...(isOwn ? [] : [[chatModel, 'ai_languageModel'] as const]),
+			[mcp, 'ai_tool'],
+		]);
+		const { client } = session;
+		const ref = await client.importWorkflow(flow);
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		await server.stop();
+		expect(failureOf(execution)).toBe('');
+		expect(declared).toHaveLength(3);
+		for (const each of declared) expect(each).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+		expect(outputItems(execution, 'Agent').at(-1)!.json['output']).toBe('Done');
+		const called = server.requests
+			.map(({ body }) => (body ?? {}) as RpcRequest)
+			.filter(({ method }) => method === 'tools/call');
+		expect(called.map(({ params }) => params)).toMatchObject([
+			{ name: 'calendar.read', arguments: { day: 'day 0' } },
+			{ name: 'calendar/read', arguments: { day: 'day 1' } },
+			{ name: 'time', arguments: { day: 'day 2' } },
+		]);
+		const told = results(model.requests.at(-1)!.messages).map(({ content }) => content);
+		expect(told.map((text) => /day \d/.exec(String(text))?.[0])).toStrictEqual([
+			'day 0',
+			'day 1',
+			'day 2',
+		]);
 	},
 	RUN_LIMIT_MS,
 );

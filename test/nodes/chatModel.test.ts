@@ -285,6 +285,30 @@ describe('calls that an agent cannot run', () => {
 		expect(messages.slice(2).map(({ tool_call_id: id }) => id)).toStrictEqual(['w', 'c1']);
 	});
 
+	test('names that the service does not take are mapped to others, and back for the agent', async () => {
+		const called = {
+			...CALLS[0]!,
+			function: { name: 'calendar_read', arguments: '{ "n": 1 }' },
+		};
+		inTurn({ ...asks(called), reasoning_content: 'Hm' }, { content: 'Done' });
+		const offered = ['calendar.read', 'calendar read'];
+		const agent = model().withTools(offered.map((name) => ({ type: 'function', name })));
+		const { message } = await agent.generate([says('Hi')]);
+		expect(message.content.at(-1)).toMatchObject({ toolName: 'calendar.read' });
+		const rebuilt: SdkMessage = { role: 'assistant', content: message.content.slice(-1) };
+		const result = { type: 'tool-result', toolCallId: 'c1', result: 'ok' } as const;
+		await agent.generate([says('Hi'), rebuilt, { role: 'tool', content: [result] }]);
+		const sent = ['calendar_read', 'calendar_read_2'].map((name) => ({ function: { name } }));
+		expect(server.requests[1]!.body).toMatchObject({
+			tools: sent,
+			messages: [
+				{ role: 'user' },
+				{ reasoning_content: 'Hm', tool_calls: [called] },
+				{ role: 'tool', content: 'ok' },
+			],
+		});
+	});
+
 	test('a memory that cuts a round leaves neither a call nor a result alone', async () => {
 		inTurn(asks(CALLS[0]!, { ...CALLS[0]!, id: 'c2' }), { content: 'Done' });
 		const agent = model().withTools(TOOLS);

@@ -64,10 +64,35 @@ test('tools are declared, each with its node', async () => {
 			function: { name, description: `Does ${name}`, parameters },
 		})),
 		nodes: {
-			weather: { nodeName: 'Weather', isFromToolkit: false },
-			search: { nodeName: 'Web', isFromToolkit: true },
+			weather: { nodeName: 'Weather' },
+			search: { nodeName: 'Web', tool: 'search' },
 		},
 	});
+});
+
+test('names that the service does not take, or that n8n has made equal, are mapped to others and back', async () => {
+	const long = 'x'.repeat(70);
+	const own = [
+		'calendar.read',
+		'calendar/read',
+		'calendar_read',
+		'查天气',
+		'查地图',
+		long,
+		`${long}y`,
+	];
+	const names = [
+		...['calendar_read', 'calendar_read_2', 'calendar_read_3', '_', '__2'],
+		...['x'.repeat(64), `${'x'.repeat(60)}_2`],
+	];
+	const offered = own.map((name) => offer(name, 'MCP', { isFromToolkit: true }));
+	const { declarations, nodes } = await read([toolkit(...offered)]);
+	expect(declarations.map((declared) => declared.function.name)).toStrictEqual(names);
+	expect(names.map((name) => nodes[name])).toStrictEqual(
+		own.map((tool) => ({ nodeName: 'MCP', tool })),
+	);
+	const equal = await read([offer('a', 'A'), offer('a', 'B')]);
+	expect(equal.nodes).toStrictEqual({ a: { nodeName: 'A' }, a_2: { nodeName: 'B' } });
 });
 
 test.each([
@@ -126,8 +151,6 @@ test('execution order v0 is rejected: n8n would run the node again before its to
 });
 
 test.each([
-	[[offer('a', 'A'), offer('a', 'B')], 'Tool Nodes: entry 2 repeats the name a'],
-	[[offer('get it', 'A')], 'Tool Nodes: entry 1 has no valid name'],
 	[
 		[offer('a', 'A', {}, { type: 'object', properties: null })],
 		'Tool Nodes: entry 1 (a) has a schema that cannot be used: properties is not an object',

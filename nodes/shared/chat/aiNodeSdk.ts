@@ -86,6 +86,19 @@ export function toDeclaration(
 	return { type: 'function', function: withoutUndefined({ name, description, parameters }) };
 }
 
+/** Valid and unique names for tools of tool nodes, in their order (spec 2.3): nobody can rename those of an MCP server. */
+export function toolNames(names: readonly string[]): string[] {
+	const taken = new Set<string>();
+	return names.map((name) => {
+		const valid = name.replace(/[^\w-]+/g, '_').slice(0, 64) || 'tool';
+		let unique = valid;
+		for (let number = 2; taken.has(unique); number += 1)
+			unique = `${valid.slice(0, 60)}_${number}`;
+		taken.add(unique);
+		return unique;
+	});
+}
+
 function partsOf<K extends SdkContent['type']>({ content }: SdkMessage, type: K) {
 	return content.filter((part): part is SdkContent & { type: K } => part.type === type);
 }

@@ -1,13 +1,17 @@
-import type { ChatMessage, ToolCall } from '../../../nodes/client/chat/types';
+import type { ChatMessage, ToolCall, ToolDeclaration } from '../../../nodes/client/chat/types';
 import { events, json, startScriptedServer } from '../../support/scriptedServer';
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
-/** The model's reply to the messages so far: a text, tool calls, or undefined for status 503. */
-export type Model = (messages: readonly ChatMessage[]) => string | ToolCall[] | undefined;
+/** The model's reply to the messages so far, with these tools: a text, tool calls, or undefined for status 503. */
+export type Model = (
+	messages: readonly ChatMessage[],
+	tools: readonly ToolDeclaration[],
+) => string | ToolCall[] | undefined;
 
 export interface ModelRequest {
 	readonly messages: ChatMessage[];
+	readonly tools?: readonly ToolDeclaration[];
 	readonly stream: boolean;
 }
 
@@ -35,7 +39,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 		}
 		const request = body as ModelRequest;
 		requests.push(request);
-		const reply = model(request.messages);
+		const reply = model(request.messages, request.tools ?? []);
 		if (reply === undefined) {
 			json(response, 503, { error: { message: 'down', type: 'service_error' } });
 			return;
