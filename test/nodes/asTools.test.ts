@@ -1,6 +1,6 @@
 import { NodeHelpers, type IDataObject } from 'n8n-workflow';
 
-import { NODE_TYPES, runNode, type RunOptions } from '../support/engine';
+import { NODE_TYPES, runNode, runWithoutWorkflow, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
@@ -168,6 +168,52 @@ test('the model is told when the outcome of a creation is unknown', async () => 
 	const { error } = await call('createVideo', { prompt: 'A lake' });
 	expect(error!.message).toMatch(/the task may have been created\..*First check whether/s);
 	expect(server.requests).toHaveLength(1);
+});
+
+describe("n8n's own Agents, which run a node without a workflow and an execution,", () => {
+	const NODES: [string, IDataObject, IDataObject, object][] = [
+		['chatCompletion', { prompt: 'Hi' }, {}, { output: 'Hello' }],
+		['superAssistant', { message: 'Hi' }, { appCode: 'a' }, { output: 'Hello' }],
+		['createVideo', { prompt: 'A lake' }, {}, { status: 'completed' }],
+		['createVideo', { prompt: 'A lake' }, { waitUntilFinished: false }, { status: 'queued' }],
+		['waitForVideo', { task_id: 'task-1' }, {}, { status: 'completed' }],
+	];
+	const run = async (node: string, args: IDataObject, parameters: IDataObject) => {
+		const credential = { baseUrl: server.url, apiKey: SECRET };
+		return await runWithoutWorkflow(node, { credential, items: [args], parameters });
+	};
+
+	test.each(NODES)(
+		'%s answers %j with the settings %j',
+		async (node, args, parameters, expected) => {
+			answers['/v1/chat/completions'] = () =>
+				reply({ content: 'Hello' }, { session_id: 's-1' });
+			answers['/v1/videos/generations'] = () => ({
+				body: { task_id: 'task-1', status: 'queued' },
+			});
+			answers['/v1/videos/tasks'] = () => ({
+				body: { task_id: 'task-1', status: 'completed', video_url: `${server.url}/a.mp4` },
+			});
+			for (let time = 1; time <= 2; time += 1) {
+				const [item] = await run(node, args, parameters);
+				expect(item!.json).toMatchObject(expected);
+			}
+		},
+	);
+
+	test.each(NODES.slice(0, 4))(
+		'%s sends once what is paid: %j',
+		async (node, args, parameters) => {
+			const down = () => ({ status: 503, body: { error: { message: 'Down' } } });
+			answers = { '/v1/chat/completions': down, '/v1/videos/generations': down };
+			await expect(run(node, args, parameters)).rejects.toMatchObject({
+				message: expect.stringContaining(
+					'The service is temporarily unavailable',
+				) as string,
+			});
+			expect(server.requests).toHaveLength(1);
+		},
+	);
 });
 
 test('nodes that need connections of their own are not offered as tools', () => {

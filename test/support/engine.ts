@@ -1,7 +1,9 @@
 import 'reflect-metadata';
+import { randomUUID } from 'node:crypto';
 
-import { ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
+import { ExecuteContext, ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
 import {
+	createEmptyRunExecutionData,
 	createRunExecutionData,
 	Workflow,
 	type IBinaryKeyData,
@@ -204,6 +206,45 @@ export async function runWorkflow(
 			: { startData: { destinationNode: { nodeName: options.stepOf, mode: 'inclusive' } } }),
 	});
 	return await runExecution({ nodes, wires, start, options }, begin);
+}
+
+/**
+ * Runs one node as a tool of n8n's own Agents, which have no workflow and no execution (n8n 2.41.1,
+ * ephemeral-node-executor.js).
+ *
+ * @returns The items of its first output. Throws what the node throws.
+ */
+export async function runWithoutWorkflow(
+	name: string,
+	options: RunOptions,
+): Promise<readonly INodeExecutionData[]> {
+	const node = { ...packageNode(NODE, `${name}Tool`, options), id: randomUUID() };
+	const types = nodeTypes([]);
+	const workflow = new Workflow({
+		nodes: [node],
+		connections: {},
+		active: false,
+		nodeTypes: types,
+	});
+	const data = { main: [inputItems(options)] };
+	const { executionId: _id, hooks: _hooks, ...additional } = additionalData(options, [], []);
+	const context = new ExecuteContext(
+		workflow,
+		node,
+		additional as never,
+		'internal',
+		createEmptyRunExecutionData(),
+		0,
+		data.main[0]!,
+		data,
+		{ node, data, source: null },
+		[],
+	);
+	const type = types.getByNameAndVersion(node.type);
+	const outputs = (await type.execute!.call(
+		context as unknown as IExecuteFunctions,
+	)) as INodeExecutionData[][];
+	return outputs[0]!;
 }
 
 /** The caller of this index, as an execution keeps it. */

@@ -45,7 +45,7 @@ export function engineOf(context: IExecuteFunctions) {
 		nodes: (workflow?.nodes ?? {}) as Readonly<Record<string, INode | undefined>>,
 		connections: workflow?.connectionsBySourceNode,
 		/** Whether nodes run in the legacy order v0, breadth-first. */
-		isLegacyOrder: workflow?.settings?.executionOrder !== 'v1',
+		isLegacyOrder: (workflow?.settings ?? { executionOrder: 'v1' }).executionOrder !== 'v1',
 		/** What the type of a node declares. */
 		descriptionOf: (name: string) => {
 			const { type, typeVersion } = workflow?.nodes?.[name] ?? { type: '', typeVersion: 1 };
@@ -138,7 +138,9 @@ export function stopOnError(context: IExecuteFunctions): void {
 export function checkToolOrder(context: NodeContext): void {
 	// An older agent, and n8n's MCP trigger, run the tool within their own run.
 	if (!isToolRun(context) || context.isToolExecution() || !('getExecuteData' in context)) return;
-	if (!engineOf(context).isLegacyOrder) return;
+	const { executionData, isLegacyOrder } = engineOf(context);
+	// Without an execution n8n's own Agents run it: they wait for it.
+	if (executionData === undefined || !isLegacyOrder) return;
 	stopOnError(context);
 	throw new InputError(
 		'Execution Order',
@@ -219,8 +221,8 @@ export function isInChat(context: IExecuteFunctions): boolean {
 	return before.some(({ type }) => type === CHAT_TRIGGER_NODE_TYPE) && !isToolCall(context);
 }
 
-/** What identifies an execution; undefined where n8n does not tell. */
-function factsOf(id: string, data: Partial<IRunExecutionData> | undefined, retryOf?: string) {
+/** What identifies an execution; undefined where n8n does not tell. The calls of n8n's own Agents have no ID. */
+function factsOf(id = '', data?: Partial<IRunExecutionData>, retryOf?: string) {
 	return {
 		id,
 		/** A random secret of the execution, which its retries have, too. */

@@ -62,6 +62,20 @@ export function forTools(
 	return withoutUndefined(Object.fromEntries(fields) as IDataObject);
 }
 
+/** State of a node that n8n's own Agents run: they have no execution, and call it once. */
+const ownValues = new WeakMap<NodeContext, Record<string, unknown>>();
+
+function valuesOf(context: NodeContext): Record<string, unknown> {
+	try {
+		// n8n gives sub-nodes a node context too, but their type lacks the method.
+		return (context as Pick<IExecuteFunctions, 'getContext'>).getContext('node');
+	} catch {
+		const values = ownValues.get(context) ?? {};
+		ownValues.set(context, values);
+		return values;
+	}
+}
+
 /**
  * State of a node within one execution, in n8n's node context. n8n saves it with the execution, so the value has to be
  * JSON. It survives *Retry On Fail*, a wait that suspends the execution, and the rounds of a loop; nothing removes it by
@@ -70,9 +84,7 @@ export function forTools(
  * @param key Name of the value, unique within the node.
  */
 export function nodeState<T>(context: NodeContext, key: string) {
-	// n8n gives sub-nodes a node context too, but their type lacks the method.
-	const node = context as Pick<IExecuteFunctions, 'getContext'>;
-	const values: Record<string, unknown> = node.getContext('node');
+	const values = valuesOf(context);
 	const get = () => values[key] as T | undefined;
 	return {
 		get,
