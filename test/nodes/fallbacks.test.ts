@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { runNode, type RunResult } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
 
 /** Codes that the service rejects, and the status it rejects them with; the others answer. */
@@ -18,6 +18,10 @@ beforeEach(async () => {
 		const status = rejected[app ?? model];
 		if (status === 0) {
 			response.destroy();
+		} else if (status === -1) {
+			events(response, [{ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] }]);
+		} else if (status === -2) {
+			events(response, [{ choices: [{ index: 0, delta: { content: 'Half' } }] }]);
 		} else if (status !== undefined) {
 			json(
 				response,
@@ -45,6 +49,7 @@ async function ask(
 	node: string,
 	{ options = {}, ...more }: IDataObject,
 	hasApp = false,
+	streaming = false,
 ): Promise<RunResult> {
 	const credential = {
 		...{ baseUrl: server.url, apiKey: hasApp ? 'k-demo-app' : 'k' },
@@ -52,6 +57,7 @@ async function ask(
 	};
 	return await runNode(node, {
 		credential,
+		streaming,
 		parameters: {
 			...{ model: byId('first'), prompt: 'Hi' },
 			...more,
@@ -68,8 +74,8 @@ const sent = () =>
 const outputOf = ({ outputs }: RunResult) => outputs.flat()[0]?.json;
 
 describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node) => {
-	test.each([400, 402, 403, 404, 429])(
-		'after status %i the next model answers, and the output says so',
+	test.each([400, 402, 403, 404, 429, 500, 502, 503, 0])(
+		'after status %i (0: no answer) the next model answers, and the output says so',
 		async (status) => {
 			rejected = { first: status };
 			const result = await ask(node, {});
@@ -84,8 +90,31 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 		},
 	);
 
-	test.each([401, 406, 409, 500, 503, 0])(
-		'after status %i (0: no answer) no other code is asked: it may have been carried out, or the account is at fault',
+	test.each([500, 503, 0])(
+		'after status %i (0: no answer) no other application is asked: it may have been carried out',
+		async (status) => {
+			rejected = { first: status };
+			const { error } = await ask(node, { ...APP, model: '' });
+			expect(error).toBeDefined();
+			expect(sent()).toHaveLength(1);
+		},
+	);
+
+	test('a stream that breaks before anything is shown: the next model answers', async () => {
+		rejected = { first: -1 };
+		expect(outputOf(await ask(node, {}))).toMatchObject({ output: 'This is second' });
+	});
+
+	test('a stream that breaks after a visitor has read of it: no other model is asked', async () => {
+		rejected = { first: -2 };
+		const { error, chunks } = await ask(node, {}, false, true);
+		expect(JSON.stringify(chunks)).toContain('Half');
+		expect(error).toBeDefined();
+		expect(sent()).toStrictEqual(['first']);
+	});
+
+	test.each([401, 406, 409])(
+		'after status %i no other code is asked: the account or the question is at fault',
 		async (status) => {
 			rejected = { first: status };
 			const { error } = await ask(node, {});

@@ -21,7 +21,7 @@ export interface SendOptions extends CompleteOptions {
 	 * complete: only then can a reply that broke off be retried.
 	 */
 	readonly onDelta?: ((delta: ChatDelta) => boolean) | undefined;
-	/** Models, applications or workflows that are asked in turn when a request was certainly not carried out. */
+	/** Models, applications or workflows that are asked in turn, see `mayAsk`. */
 	readonly fallbacks?: readonly Pick<ChatRequest, 'model' | 'app_code'>[] | undefined;
 	/** Called when one of them has answered, with its code, and why those before it have not. */
 	readonly onFallback?: (code: string, failed: readonly Failed[]) => void;
@@ -31,8 +31,8 @@ export interface SendOptions extends CompleteOptions {
 
 /**
  * A chat with retries and fallbacks. Failures are retried as the policy says, but never after something was shown: the
- * reply would start again from the beginning. The timeout includes the retries. After them, a request that was certainly
- * not carried out goes to the next fallback; the reply then has the field `fallback`.
+ * reply would start again from the beginning. The timeout includes the retries. After them, a request that was rejected, or
+ * that found the service down, goes to the next fallback; the reply then has the field `fallback`.
  *
  * @returns A chat that throws InputError if a request forces a tool call without tools; the error of the last request,
  *   see `completeChat`; whatever `clock.sleep` throws when the execution is canceled.
@@ -44,10 +44,9 @@ export function sendChat(
 ): Chat {
 	const { limitMs, retry, onDelta, ...options } = sending;
 
-	async function send(request: ChatRequest): Promise<ChatCompletion> {
-		let isShown = false;
+	async function send(request: ChatRequest, seen: { isShown: boolean }): Promise<ChatCompletion> {
 		const show = (delta: ChatDelta) => {
-			if (onDelta?.(delta) === true) isShown = true;
+			if (onDelta?.(delta) === true) seen.isShown = true;
 		};
 		const sendOnce = async (deadline: Deadline) => {
 			const how = { ...options, onDelta: onDelta && show };
@@ -56,18 +55,20 @@ export function sendChat(
 				throw requestError(error);
 			});
 		};
-		return await withRetry(clock, { ...retry, limitMs }, sendOnce, () => !isShown);
+		return await withRetry(clock, { ...retry, limitMs }, sendOnce, () => !seen.isShown);
 	}
 
 	return async (request) => {
 		checkToolChoice(request);
 		const failed: Failed[] = [];
+		const seen = { isShown: false };
 		for (let each = request; ; each = { ...request, ...fallbacks[failed.length - 1] }) {
 			const code = each.app_code ?? each.model ?? 'The default model';
-			const outcome = await settled(send(each));
+			const outcome = await settled(send(each, seen));
 			if ('error' in outcome) {
 				const { error } = outcome;
-				if (failed.length === fallbacks.length || !wasNotCarriedOut(error)) throw error;
+				const next = fallbacks[failed.length];
+				if (next === undefined || seen.isShown || !mayAsk(next, error)) throw error;
 				failed.push({ code, error: error.message });
 				continue;
 			}
@@ -84,10 +85,20 @@ export function sendChat(
  */
 const STATUSES: readonly (number | undefined)[] = [400, 402, 403, 404, 429];
 
-function wasNotCarriedOut(error: unknown): error is ServiceError {
-	if (!(error instanceof ServiceError) || error.kind !== 'http') return false;
-	const { status, outcomeUnknown, partial } = error.details;
-	return outcomeUnknown !== true && partial === undefined && STATUSES.includes(status);
+/**
+ * Whether a fallback may be asked after this error: the service has not carried the request out, or it is down. An application
+ * may have acted before the connection was lost; a model has only cost tokens.
+ */
+function mayAsk(
+	{ app_code: app }: Pick<ChatRequest, 'app_code'>,
+	error: unknown,
+): error is ServiceError {
+	if (!(error instanceof ServiceError) || error.kind === 'deadline') return false;
+	const { status, outcomeUnknown = false, partial, retryable } = error.details;
+	const isRejected = error.kind === 'http' && partial === undefined && STATUSES.includes(status);
+	return outcomeUnknown
+		? app === undefined && retryable === true
+		: isRejected || retryable === true;
 }
 
 /** Maximum duration of a call to a super assistant, enforced by the service (spec 2.7). */

@@ -48,7 +48,7 @@ export const retryField = group('Retries', retryFields);
 export const chatRetryField = group('Retries', {
 	...retryFields,
 	fallbacks: texts('Fallbacks', {
-		help: 'Codes that are asked in turn when the service rejects the request, with commas between them: more models, or more applications if one answers. Only after 400, 402, 403, 404 and, after the retries, 429: the request was then not carried out. The output has a field fallback.',
+		help: 'Codes that are asked in turn, with commas between them: more models, or more applications if one answers. After 400, 402, 403 and 404, and after the retries when the service limits requests (429) or cannot be reached; a model also after 5xx and lost connections, before anything is shown: the model that has failed may be charged, too. The output has a field fallback.',
 		placeholder: 'e.g. my-second-model, my-third-model',
 	}),
 });
