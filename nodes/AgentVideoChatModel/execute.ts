@@ -145,7 +145,7 @@ export function chatModel(
 		const { messages } = request;
 		let usage: Usage | undefined;
 		for (let left = MAX_CORRECTIONS; ; left -= 1) {
-			const completion = judge(await chat(request), 'model');
+			const completion = judge(await chat(request), 'model', false, tools.length > 0);
 			usage = addUsage(usage, usageOf(completion));
 			const reply = { ...completion, ...(usage && { usage }) };
 			const stored = replies().get() ?? [];

@@ -30,7 +30,7 @@ export async function runChatCompletion(
 			const request = { messages: conversation.messages, ...question.request };
 			const sent = await askForReply(context, request, 'reply', asking);
 			const mayBeEmpty = values.answeredBy === 'app' && values.emptyReply === 'output';
-			const reply = judge(sent, 'reply', mayBeEmpty);
+			const reply = judge(sent, 'reply', mayBeEmpty, question.request.tools !== undefined);
 			// A reply with calls that the workflow has to run ends no turn.
 			const next = applyReply(conversation, reply, [], NO_LIMITS);
 			const keep = async (ended: Conversation) => {

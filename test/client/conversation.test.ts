@@ -155,6 +155,34 @@ test('calls are identical regardless of the order of the argument keys', () => {
 	});
 });
 
+describe('the same call again', () => {
+	/** How the conversation goes on after each result of the same call. */
+	function poll(results: readonly string[]) {
+		let conversation = startConversation([USER]);
+		for (const [round, said] of results.entries()) {
+			conversation = reply(conversation, asks([`c${round}`, 'time', '{"task":7}']));
+			if (conversation.phase.kind === 'stopped') return conversation.phase;
+			conversation = result(conversation, `c${round}`, said);
+		}
+		return reply(conversation, asks(['last', 'time', '{"task":7}'])).phase;
+	}
+
+	test.each([
+		['each result is another', ['queued', '10 %', '20 %', '30 %', '40 %', 'done']],
+		['some results come again', ['queued', 'queued', 'running', 'running', 'paused']],
+		['a result comes again later', ['running', 'paused', 'running', 'paused']],
+	])('is no repetition where %s', (_name, results) => {
+		expect(poll(results).kind).toBe('calling');
+	});
+
+	test.each([
+		['the same', ['queued', 'queued', 'queued']],
+		['the same among others', ['queued', 'running', 'queued', 'running', 'queued']],
+	])('is one where three results are %s', (_name, results) => {
+		expect(poll(results)).toStrictEqual({ kind: 'stopped', reason: 'repeated_tool_call' });
+	});
+});
+
 test('invalid calls get an error result at once, valid calls are pending', () => {
 	const mixed = reply(
 		startConversation([USER]),

@@ -1,7 +1,7 @@
 import {
 	applyChunk,
 	progressLine,
-	readContent,
+	readMessage,
 	startAccumulator,
 	toCompletion,
 } from '../../nodes/client/chat/accumulator';
@@ -26,25 +26,18 @@ const reply = (message: Partial<ChatCompletion['choices'][0]['message']>): ChatC
 describe('content in parts', () => {
 	const PICTURE = { type: 'image_url', image_url: { url: 'https://a.example/1.png' } };
 	test.each([
-		[
-			'one text part alone',
-			{ type: 'text', text: 'Hi' },
-			{ text: 'Hi', parts: [], refusal: '' },
-		],
-		['one picture alone', PICTURE, { text: '', parts: [PICTURE], refusal: '' }],
+		['one text part alone', { type: 'text', text: 'Hi' }, { content: 'Hi' }, []],
+		['one picture alone', PICTURE, { content: '' }, [PICTURE]],
 		[
 			'a text and a refusal',
 			[{ text: 'Sorry.' }, { refusal: 'I cannot.' }],
-			{ text: 'Sorry.', parts: [], refusal: 'I cannot.' },
+			{ content: 'Sorry.', refusal: 'I cannot.' },
+			[],
 		],
-		[
-			'a refusal alone',
-			[{ refusal: 'I cannot.' }],
-			{ text: '', parts: [], refusal: 'I cannot.' },
-		],
-		['null among texts', ['a', null, 'b'], { text: 'ab', parts: [], refusal: '' }],
-	])('%s', (_name, content, expected) => {
-		expect(readContent(content)).toEqual(expected);
+		['a refusal alone', [{ refusal: 'I cannot.' }], { content: '', refusal: 'I cannot.' }, []],
+		['null among texts', ['a', null, 'b'], { content: 'ab' }, []],
+	])('%s', (_name, content, said, parts) => {
+		expect(readMessage({ content })).toStrictEqual({ said, parts });
 	});
 
 	test('any number of parts in one event', () => {
@@ -145,6 +138,30 @@ test('the first 1,000 different links of a reply count', () => {
 	const urls = Array.from({ length: MANY }, (_, index) => `http://a.example/${index}.png`);
 	const found = findMedia(reply({ content: [urls[0], ...urls].join(' ') }));
 	expect(found.map(({ url }) => url)).toEqual(urls.slice(0, 1_000));
+});
+
+describe('null of an argument', () => {
+	const properties = {
+		city: { type: 'string' },
+		days: { type: 'integer' },
+		unit: { type: ['string', 'null'] },
+	};
+	const parameters = { type: 'object', properties, required: ['city'] };
+	const tools = [{ type: 'function', function: { name: 'f', parameters } }] as const;
+	test.each([
+		['that is optional is left out', { city: 'Rome', days: null }, { city: 'Rome' }],
+		[
+			'that is optional is left out, twice',
+			{ city: 'Rome', days: null, unit: null },
+			{ city: 'Rome' },
+		],
+		['that may be null stays', { city: 'Rome', unit: null }, { city: 'Rome', unit: null }],
+		['that is required is a problem', { city: null }, undefined],
+	])('%s', (_name, args, expected) => {
+		const read = readToolCall(toolCall('1', 'f', JSON.stringify(args)), tools);
+		if (expected === undefined) expect(read).toHaveProperty('problem');
+		else expect(read).toStrictEqual({ arguments: expected });
+	});
 });
 
 test('an argument named like a property of all objects is missing where the model left it out', () => {

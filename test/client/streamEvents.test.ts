@@ -325,13 +325,20 @@ describe('nothing of a response is lost', () => {
 				reasoning: 'think',
 				audio: { id: 'a', data: 'BB' },
 			},
-			{ reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'I ' }] },
 			{
+				reasoning: '',
+				reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'I ' }],
+			},
+			{
+				reasoning: '',
 				reasoning_details: [
 					{ type: 'reasoning.text', index: 0, text: 'think', signature: 's' },
 				],
 			},
-			{ reasoning_details: [{ type: 'reasoning.text', index: 1, text: 'so' }] },
+			{
+				reasoning: '',
+				reasoning_details: [{ type: 'reasoning.text', index: 1, text: 'so' }],
+			},
 			{ content: 'Hi' },
 		];
 		const text = fragments.map((delta) => event({ choices: [{ index: 0, delta }] })).join('');

@@ -5,7 +5,7 @@ import {
 	applyChunk,
 	isFinished,
 	progressLine,
-	readContent,
+	readMessage,
 	startAccumulator,
 	toCompletion,
 	toolProgressEvents,
@@ -350,9 +350,9 @@ export const READERS: readonly Reader[] = [
 		},
 		'an error event',
 	),
-	row('client/chat#readContent', (text) => {
+	row('client/chat#readMessage', (text) => {
 		const parts = pieces(text).map((part) => ({ text: part }));
-		return () => [readContent(text), readContent(parts)];
+		return () => [readMessage({ content: text }), readMessage({ content: parts })];
 	}),
 	row('client/chat#applyReply', (text) => {
 		const start = startConversation([{ role: 'user', content: 'Hi' }]);
@@ -731,7 +731,9 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#endOf',
 		'client/chat#formOf',
 		'client/chat#objectsOf',
-		'client/chat#readMessage',
+		'client/chat#readReason',
+		'client/chat#parseArguments',
+		'client/chat#isSubset',
 		'client/chat#stringOf',
 		'client/chat#tooLarge',
 		'client/chat#toolCall',

@@ -218,7 +218,7 @@ test('a call without a name reaches the agent with one, and is sent back with it
 });
 
 test('a finish reason that nobody knows is other', async () => {
-	script = replies({ content: 'All' }, 'odd');
+	script = replies({ content: 'All' }, 'COMPLETE');
 	expect(await model().generate([says('Hi')])).toMatchObject({ finishReason: 'other' });
 });
 

@@ -4,14 +4,13 @@ import {
 	isJsonObject,
 	MAX_JSON,
 	objectOf,
-	parseJsonObject,
 	withoutUndefined,
 	type JsonObject,
 	type JsonValue,
 } from '../json';
 import { oneLine, shown } from '../values';
 import { tooLarge } from './sseDecoder';
-import { idText, objectsOf, toolCall } from './toolCalls';
+import { idText, isSubset, objectsOf, parseArguments, toolCall } from './toolCalls';
 import {
 	endOf,
 	type ChatCompletion,
@@ -40,12 +39,13 @@ interface PartialChoice {
 	readonly latest: Map<number | string, PartialCall>;
 	/** The call of the last fragment. */
 	current?: PartialCall;
+	/** How many pieces its text has arrived in, and whether any of it has come in deltas. */
+	pieces: number;
+	hasDeltas: boolean;
 }
 
 /** After so many fragments with a name, a call is no longer taken for complete: each check parses all of its arguments. */
 const MAX_PARSES = 16;
-/** Fields of a chunk that do not belong to the envelope. */
-const EXCLUDED_FIELDS = new Set(['choices', 'extension']);
 /** Fields of a delta that are not copied. */
 const COMPOSED_FIELDS = new Set(['tool_calls']);
 /** Fields of a choice that are not copied as they are. */
@@ -57,6 +57,14 @@ const CONSTANT_FIELDS = new Set(['role', 'id', 'type', 'index', 'name', 'format'
 
 /** Types of the parts that have reasoning, and not the answer. */
 const THOUGHTS: readonly unknown[] = ['reasoning', 'thinking'];
+/** Fields of a message that are read, beside a content that is no text. */
+const READ_FIELDS = new Set([
+	'reasoning',
+	'reasoning_content',
+	'reasoning_details',
+	'function_call',
+	'parts',
+]);
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const NO_PROGRESS: readonly ToolProgressEvent[] = [];
@@ -92,8 +100,9 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject, characte
 		throw tooLarge(`The reply has more than ${MAX_JSON.values.toLocaleString('en')} values`);
 	const { envelope } = accumulator;
 	for (const key in chunk) {
-		const value = chunk[key] ?? envelope[key];
-		if (value !== envelope[key] && !EXCLUDED_FIELDS.has(key)) envelope[key] = value;
+		if (key === 'choices' || key === 'extension') continue;
+		const value = chunk[key];
+		if (value !== envelope[key] && value !== null) envelope[key] = value;
 	}
 	const { choices, extension } = chunk;
 	const progress = isJsonObject(extension) ? toolProgressEvents(extension) : NO_PROGRESS;
@@ -105,7 +114,7 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject, characte
 		const partial = accumulator.choices.get(index) ?? emptyChoice(index);
 		accumulator.choices.set(index, partial);
 		const said = applyChoice(partial, choice);
-		if (index !== 0) continue;
+		if (partial !== mainChoice(accumulator)) continue;
 		added.content = stringOf(said['content']);
 		added.reasoning = stringOf(said['reasoning_content']);
 	}
@@ -124,18 +133,24 @@ function valuesIn(value: unknown): number {
 	return Object.values(value).reduce((count: number, each) => count + valuesIn(each), 1);
 }
 
-/** Whether the first choice has a finish reason (spec 3.2), and not one that tells of a failure. */
-export function isFinished({ choices }: Accumulator): boolean {
-	const reason = choices.get(0)?.choice.finish_reason ?? null;
+/** The choice that is the reply, in whatever order they come. */
+function mainChoice({ choices }: Accumulator): PartialChoice | undefined {
+	return choices.get(0) ?? choices.values().next().value;
+}
+
+/** Whether the reply has a finish reason (spec 3.2), and not one that tells of a failure. */
+export function isFinished(accumulator: Accumulator): boolean {
+	const reason = mainChoice(accumulator)?.choice.finish_reason ?? null;
 	return reason !== null && endOf(reason) !== 'failure';
 }
 
 /** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
-export function toCompletion({ envelope, choices, progress }: Accumulator): ChatCompletion {
+export function toCompletion(accumulator: Accumulator): ChatCompletion {
+	const { envelope, choices, progress } = accumulator;
 	const executed = progress.filter(({ type }) => type === 'tool_calls');
 	// A super assistant that only ran tools sends no choices: its reply is empty.
-	const sorted = [...choices.values()].sort((a, b) => byIndex(a.choice, b.choice));
-	const [first = emptyChoice(0), ...others] = sorted;
+	const first = mainChoice(accumulator) ?? emptyChoice(0);
+	const others = [...choices.values()].filter((each) => each !== first);
 	return {
 		...envelope,
 		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
@@ -179,46 +194,69 @@ function mergeFields(
 
 function emptyChoice(index: number): PartialChoice {
 	const message = { role: 'assistant', content: null };
-	return { choice: { index, message, finish_reason: null }, calls: [], latest: new Map() };
+	const choice = { index, message, finish_reason: null };
+	return { choice, calls: [], latest: new Map(), pieces: 0, hasDeltas: false };
 }
 
 /** @returns What the chunk says, see `readMessage`. */
 function applyChoice(partial: PartialChoice, sent: JsonObject): JsonObject {
 	const { choice } = partial;
 	const { message } = choice;
-	const { finish_reason: reason, delta, message: whole } = sent;
-	// Some servers send one that says nothing with each chunk.
-	if (typeof reason === 'string' && reason !== '' && reason !== 'null')
-		choice.finish_reason = reason;
+	const { finish_reason: sentReason, delta, message: whole } = sent;
+	const reason = readReason(sentReason);
+	choice.finish_reason = reason ?? choice.finish_reason;
 
-	// Servers that do not stream a reply send it whole, as one event.
-	const isNew = message.content === null && partial.current === undefined;
-	const { said, parts } = readMessage(isJsonObject(delta) || !isNew ? delta : whole);
+	// Servers that do not stream a reply send it whole, as one event; others all so far, or a piece, in place of a delta.
+	const isDelta = isJsonObject(delta);
+	const { said, parts } = readMessage(isDelta || partial.hasDeltas ? delta : whole);
+	const before = message.content ?? '';
+	const text = stringOf(said['content']);
+	if (text !== '') {
+		const isAll = isDelta ? partial.pieces > 1 && text === before : text.startsWith(before);
+		// The last one may repeat the answer.
+		if (isAll && (reason !== null || text.length > before.length) && before !== '')
+			said['content'] = text.slice(before.length);
+		partial.pieces += 1;
+	}
 	mergeFields(choice, sent, CHOICE_FIELDS, false);
 	mergeFields(message, said, COMPOSED_FIELDS);
 	for (const call of objectsOf(said['tool_calls'])) applyToolCall(partial, call);
 	for (const part of parts) (message.parts ??= []).push(part);
+	partial.hasDeltas ||= isDelta && (message.content !== null || partial.calls.length > 0);
 	return said;
+}
+
+/** A finish reason; null where there is none: some servers send one that says nothing with each chunk. */
+export function readReason(reason: unknown): string | null {
+	return typeof reason === 'string' && reason !== '' && reason !== 'null' ? reason : null;
 }
 
 /**
  * Adds a fragment to its tool call: the latest one with the same index; without an index, the one with the same id;
- * without an id, that of the last fragment. Any other fragment begins a call.
+ * without an id, that of the last fragment. Any other fragment with a name begins a call, and so does one with a name once
+ * that call is complete, unless it is that call again.
  */
 function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 	const { calls, latest } = partial;
-	const { name, arguments: args } = objectOf(fragment['function']);
+	const { name: sentName, arguments: args = null } = objectOf(fragment['function']);
+	const name = stringOf(sentName);
+	const text = args === null ? '' : shown(args);
+	const whole = parseArguments(text);
 	const id = idText(fragment['id']);
 	const index = indexOf(fragment['index']);
-	const isNamed = typeof name === 'string';
+	const isUnnamed = name === '';
 	let call = index === undefined && id === '' ? partial.current : latest.get(index ?? id);
-	// Some servers number all calls 0, with ids, or each whole in one fragment.
+	if (index === undefined && isUnnamed) call ??= partial.current;
 	const known = call?.sent.id ?? '';
-	if (id !== '' && known !== '' && id !== known) call = latest.get(id);
-	else if (call !== undefined && isNamed) {
-		const isWhole = id === '' && known === '' && isObjectText(args);
-		// A name begins another call once the last one is complete.
-		if ((index === undefined || isWhole) && isComplete(call)) call = undefined;
+	// Some servers number all calls 0, with ids, or each whole in one fragment; others give each fragment another id.
+	if (id !== '' && known !== '' && id !== known)
+		call = latest.get(id) ?? (isUnnamed ? call : undefined);
+	else if (call !== undefined && !isUnnamed) {
+		const isUnknown = id === '' && known === '';
+		const old = index === undefined || (isUnknown && whole) ? readArguments(call) : undefined;
+		const isSame = !whole || isSubset(old, whole) || isSubset(whole, old);
+		const mayRepeat = name === call.sent.function.name && (index !== undefined || !isUnknown);
+		if (old && !(mayRepeat && isSame)) call = undefined;
 	}
 	if (call === undefined) {
 		call = { index: index ?? calls.length, sent: toolCall('', '', ''), parses: 0 };
@@ -230,8 +268,12 @@ function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 	if (sent.id === '') sent.id = id;
 	latest.set(sent.id, call);
 	mergeFields(asJson(sent), fragment, CALL_FIELDS);
-	if (isNamed && sent.function.name === '') sent.function.name = name;
-	sent.function.arguments += shown(args ?? '');
+	const { function: called } = sent;
+	if (called.name === '') called.name = name;
+	// Some send `{}` first, or the same or all so far again.
+	if (called.arguments === '{}' && text.trim() !== '') called.arguments = text;
+	else if (!whole || called.arguments === '' || !readArguments(call)) called.arguments += text;
+	else if (text.length > called.arguments.length) called.arguments = text;
 }
 
 /** An index, which some servers send as text. */
@@ -245,12 +287,9 @@ export const stringOf = (value: unknown) => (typeof value === 'string' ? value :
 
 const byIndex = (a: { index: number }, b: { index: number }) => a.index - b.index;
 
-function isComplete(call: PartialCall): boolean {
-	return call.parses++ < MAX_PARSES && isObjectText(call.sent.function.arguments);
-}
-
-function isObjectText(value: JsonValue | undefined): boolean {
-	return typeof value === 'string' && parseJsonObject(value) !== undefined;
+/** The arguments so far, if they are complete. */
+function readArguments(call: PartialCall): JsonObject | undefined {
+	return call.parses++ < MAX_PARSES ? parseArguments(call.sent.function.arguments) : undefined;
 }
 
 /** @param executed The tools that a super assistant has run. The server may have told their results in the message as well. */
@@ -283,38 +322,55 @@ function toChoice(
 
 /**
  * Reads a message, or a delta of one (spec 2.4, 2.5): its fields, with the content, the reasoning and the refusal as texts, where
- * some servers send parts, one or a list; and the parts that are no text, such as images, as the service sent them.
+ * some servers send parts, one or a list, and the old field of a call as one of the calls; and the parts that are no text, such
+ * as images, as the service sent them.
  */
 export function readMessage(value: unknown) {
 	const fields = objectOf(value);
-	const { content = null, reasoning: thought, reasoning_content: reasoning = thought } = fields;
-	const { text, parts, refusal } = readContent(content);
-	const isRead = text === content && reasoning === undefined && fields['parts'] === undefined;
-	if (isRead) return { said: fields, parts };
-	const said = { ...fields, content: text, parts: undefined };
-	const reasoning_content = readContent(reasoning).text ?? undefined;
-	const refused = refusal === '' ? fields['refusal'] : refusal;
-	return {
-		said: withoutUndefined({ ...said, reasoning_content, refusal: refused }) as JsonObject,
-		parts,
-	};
+	if (!mustBeRead(fields)) return { said: fields, parts: [] };
+	const { text, parts, refusal, thought } = readContent(fields['content']);
+	const {
+		reasoning_content,
+		reasoning,
+		reasoning_details: details,
+		function_call: call,
+	} = fields;
+	const thoughts = readContent(reasoning_content ?? reasoning ?? thought ?? details);
+	const said: JsonObject = withoutUndefined({
+		...fields,
+		content: text,
+		reasoning_content: thoughts.text ?? undefined,
+		refusal: refusal ?? fields['refusal'],
+		tool_calls: fields['tool_calls'] ?? (isJsonObject(call) ? [{ function: call }] : undefined),
+		function_call: undefined,
+		// The service may have a field of this name itself.
+		parts: undefined,
+	});
+	return { said, parts };
 }
 
-/** The text, null without content; the parts that are not text; and the words of a refusal. */
-export function readContent(content: JsonValue = null) {
-	let refusal = '';
+/** Runs for every chunk. */
+function mustBeRead(fields: JsonObject): boolean {
+	for (const key in fields)
+		if (key === 'content' ? typeof fields[key] !== 'string' : READ_FIELDS.has(key)) return true;
+	return false;
+}
+
+/** The text, null without content; the parts that are not text; the words of a refusal, and those of a thought. */
+function readContent(content: JsonValue = null) {
 	const parts: JsonValue[] = [];
-	if (content === null || typeof content === 'string') return { text: content, parts, refusal };
-	let text = '';
+	if (content === null || typeof content === 'string') return { text: content, parts };
+	const read = { text: '', refusal: '', thought: '' };
 	for (const part of [content].flat()) {
-		const { text: words = part, refusal: refused, type } = objectOf(part);
-		if (THOUGHTS.includes(type)) parts.push(part);
-		else if (typeof words === 'string') text += words;
-		else if (typeof refused === 'string') refusal += refused;
+		const { summary = part, text = summary, thinking = text, refusal, type } = objectOf(part);
+		if (THOUGHTS.includes(type)) read.thought += readContent(thinking).text ?? '';
+		else if (typeof text === 'string') read.text += text;
+		else if (typeof refusal === 'string') read.refusal += refusal;
 		else if (isJsonObject(part)) parts.push(part);
-		else if (part !== null) text += shown(part);
+		else if (part !== null) read.text += shown(part);
 	}
-	return { text, parts, refusal };
+	const { text, refusal, thought } = read;
+	return { text, parts, refusal: refusal || undefined, thought: thought || undefined };
 }
 
 /** Parses the `extension` of a stream chunk (spec 2.7). Returns a list, because one chunk can report several tools. */

@@ -27,6 +27,7 @@ import {
 	applyChunk,
 	isFinished,
 	readMessage,
+	readReason,
 	startAccumulator,
 	stringOf,
 	toCompletion,
@@ -128,13 +129,14 @@ async function readStream(
 ): Promise<ChatCompletion> {
 	const accumulator = startAccumulator();
 	const decoder = sseDecoder();
+	const shown = onDelta && withThoughtsApart(onDelta);
 	let isBegun = false;
 	/** What the service has said after the last part of an answer. If the answer has no end, it is the reason. */
 	let aside: readonly string[] = [];
 
 	function add(chunk: JsonObject, { length }: string): void {
 		const delta = applyChunk(accumulator, chunk, length);
-		onDelta?.(delta);
+		shown?.(delta);
 	}
 
 	function withReason(error: ServiceError): ServiceError {
@@ -185,7 +187,45 @@ async function readStream(
 		const { choices, envelope } = accumulator;
 		const arrived = choices.size === 0 ? envelope : asJson(toCompletion(accumulator));
 		throw withReply(error, maskIn(arrived, secrets));
+	} finally {
+		shown?.(NOTHING, true);
 	}
+}
+
+const NOTHING: ChatDelta = { content: '', reasoning: '', progress: [] };
+const THOUGHT_TAGS = ['<think>', '<thinking>'];
+const THOUGHT_END = /<\/think(?:ing)?>\s*/;
+/** The same, or what may become one; else the end. */
+const MAY_END = /<\/think(?:ing)?>|<[/a-z]*$|$/;
+
+/** Shows a thought in front of the answer, in tags, as reasoning while it arrives. Holds back only what may become a tag. */
+function withThoughtsApart(show: (delta: ChatDelta) => void) {
+	let phase: 'begin' | 'thought' | 'answer' = 'begin';
+	let held = '';
+	return (delta: ChatDelta, isLast = false): void => {
+		let { content, reasoning } = delta;
+		if (phase !== 'answer') {
+			held += content;
+			content = '';
+			const start = held.trimStart();
+			const isOpen = THOUGHT_TAGS.some((tag) => tag.startsWith(start) && tag !== start);
+			if (phase === 'begin' && (isLast || !isOpen)) {
+				const tag = THOUGHT_TAGS.find((each) => start.startsWith(each));
+				if (tag !== undefined) held = start.slice(tag.length);
+				phase = tag === undefined ? 'answer' : 'thought';
+			}
+			if (phase === 'thought') {
+				const { index } = (isLast ? /$/ : MAY_END).exec(held)!;
+				reasoning += held.slice(0, index);
+				held = held.slice(index);
+				const answer = held.replace(THOUGHT_END, '');
+				if (answer !== held) phase = 'answer';
+				held = answer;
+			}
+			if (phase === 'answer') [content, held] = [held, ''];
+		}
+		if (!isLast || content + reasoning !== '') show({ ...delta, content, reasoning });
+	};
 }
 
 /** Whether the data of an event ends the stream. The last event may be truncated, and no chunk begins like its end. */
@@ -200,10 +240,14 @@ function streamError(message: string, advice: AdviceCode): ServiceError {
 	return new ServiceError('stream', message, advice, { retryable: true, outcomeUnknown: true });
 }
 
-/** Reads a body that is not streamed. A super assistant that only ran tools may send no choices: its reply is empty. */
+/**
+ * Reads a body that is not streamed. The reply is the choice with the index 0, or else the first. A super assistant that only ran
+ * tools may send no choices: its reply is empty.
+ */
 function readBody(body: JsonObject, endpoint: Endpoint, onDelta: OnDelta): ChatCompletion {
 	const choices = Array.isArray(body['choices']) ? body['choices'] : [null];
-	const choice = objectOf(choices[0]);
+	const main = choices.find((each) => objectOf(each)['index'] === 0) ?? choices[0];
+	const choice = objectOf(main);
 	const isEmpty = choices.length === 0;
 	const { said, parts } = readMessage(choice['message']);
 	const { content = null, reasoning_content: reasoning } = said;
@@ -216,6 +260,10 @@ function readBody(body: JsonObject, endpoint: Endpoint, onDelta: OnDelta): ChatC
 		throw withReply(bodyError(endpoint, body), arrived);
 	if (isEmpty) return { ...body, ...toCompletion(startAccumulator()) };
 	choice['message'] = { ...said, content, ...(parts.length > 0 && { parts }) };
-	onDelta?.({ content: stringOf(content), reasoning: stringOf(reasoning), progress: [] });
-	return fromJson(body);
+	choice['finish_reason'] = readReason(choice['finish_reason']);
+	const delta = { content: stringOf(content), reasoning: stringOf(reasoning), progress: [] };
+	const show = onDelta && withThoughtsApart(onDelta);
+	show?.(delta);
+	show?.(NOTHING, true);
+	return fromJson({ ...body, choices: [choice, ...choices.filter((each) => each !== main)] });
 }

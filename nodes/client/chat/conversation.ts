@@ -18,7 +18,7 @@ export interface ConversationLimits {
 	readonly maxRounds: number;
 	/** Maximum tool calls in total. */
 	readonly maxCalls: number;
-	/** Maximum calls of the same tool with the same arguments. Default: 3. */
+	/** Maximum calls of the same tool with the same arguments and the same result. Default: 3. */
 	readonly maxRepeats?: number;
 }
 
@@ -200,10 +200,13 @@ function exceededLimit({ rounds, calls }: Conversation, limits: ConversationLimi
 	const { maxRepeats = 3 } = limits;
 	if (rounds >= limits.maxRounds) return 'max_rounds';
 	if (calls.length > limits.maxCalls) return 'max_tool_calls';
+	// A tool that is polled answers in another way some day. A call without a result counts with the most frequent one.
 	const counts = new Map<string, number>();
-	for (const { name, arguments: args } of calls) {
-		const key = `${name} ${typeof args === 'string' ? args : canonicalJson(args)}`;
-		counts.set(key, (counts.get(key) ?? 0) + 1);
+	for (const { name, arguments: args, result } of calls) {
+		const call = `${name} ${typeof args === 'string' ? args : canonicalJson(args)}`;
+		const same = result === undefined ? call : `${call} ${result}`;
+		const count = (counts.get(same) ?? 0) + 1;
+		counts.set(same, count).set(call, Math.max(count, counts.get(call) ?? 0));
 	}
 	const isRepeated = [...counts.values()].some((count) => count > maxRepeats);
 	return isRepeated ? 'repeated_tool_call' : undefined;

@@ -48,12 +48,14 @@ export function toChatResult(
 	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
 	const { asked, ran } = splitCalls(message, taker === 'assistant');
 	const isSilent = isBlank(message.content) && asked.length === 0;
+	// Only with details somebody has asked for thoughts.
+	const visible = details ? message.content : message.content && withoutThought(message.content);
 	const isWork = media.length === 0 && ran.length > 0;
 	const names = ran.map(({ call }) => oneLine(call.function.name)).join(', ');
 	// A chat may show the whole item if the text is empty.
 	const instead = isWork ? `Done without an answer: ${names}` : links.join('\n');
 	const shown = withoutUndefined({
-		output: isSilent ? instead : message.content,
+		output: isSilent ? instead : visible,
 		json,
 		media: ifAny(media),
 		tool_calls: ifAny(asked),
@@ -78,8 +80,12 @@ export function toChatResult(
 	return asJson({ ...shown, ...more });
 }
 
-/** Reasoning in front of the answer, where a server does not tell the two apart. */
-const THOUGHT = /^\s*<think>[^]*?(?:<\/think>|$)/;
+/**
+ * Reasoning in front of the answer, where a server does not tell the two apart: in tags, or up to a closing one that has a line
+ * of its own.
+ */
+const THOUGHT =
+	/^\s*<think(?:ing)?>[^]*?(?:<\/think(?:ing)?>\s*|$)|^(?:(?!<think)[^])*?(?:^|\n)[^\S\n]*<\/think(?:ing)?>[^\S\n]*(?:\n\s*|$)/;
 
 /** A text without its reasoning. */
 export function withoutThought(text: string): string {
@@ -104,9 +110,10 @@ export function usageOf({ usage, choices }: ChatCompletion): Usage | undefined {
 function readUsage(usage: unknown): Usage | undefined {
 	if (!isJsonObject(usage)) return undefined;
 	const counts = COUNTS.map((name) => Number(usage[name] ?? NaN));
-	if (!counts.some(Number.isFinite)) return undefined;
+	const isCount = (count: number) => Number.isFinite(count) && count >= 0;
+	if (!counts.some(isCount)) return undefined;
 	const [prompt_tokens = 0, completion_tokens = 0, total] = counts.map((count) =>
-		Number.isFinite(count) ? count : undefined,
+		isCount(count) ? count : undefined,
 	);
 	const total_tokens = total ?? prompt_tokens + completion_tokens;
 	return { ...usage, prompt_tokens, completion_tokens, total_tokens };

@@ -1,6 +1,7 @@
 import {
 	asJson,
 	isJsonObject,
+	mapValues,
 	objectOf,
 	parseJson,
 	parseJsonObject,
@@ -82,13 +83,38 @@ export function toolMessage(id: string, content: string): ChatMessage {
 export function readFunction(value: unknown): ToolCall['function'] {
 	const called = objectOf(value);
 	const { name, arguments: args } = called;
-	const text = shown(args ?? '');
+	const sent = shown(args ?? '').trim();
+	const isNothing = sent === '' || sent === 'null';
+	const read = isNothing ? {} : parseArguments(sent);
+	const text = read && !parseJsonObject(sent) ? JSON.stringify(read) : shown(args ?? '');
 	return {
 		...called,
 		// A longer name is not one of a declared tool, but it would be repeated in errors and to the model.
 		name: typeof name === 'string' ? name.slice(0, MAX_NAME_CHARACTERS) : '',
-		arguments: text.trim() === '' ? '{}' : text,
+		arguments: text,
 	};
+}
+
+/** Texts in JSON, and what may not stand in them as it is. */
+const JSON_TEXT = /"(?:[^"\\]|\\[^])*"/g;
+const CONTROLS = /\p{Cc}/gu;
+
+/**
+ * Parses the arguments of a call (spec 2.3), also where the control characters in its texts are not escaped, or where the object
+ * is the text of a JSON text. Undefined if they are no object.
+ */
+export function parseArguments(text: string): JsonObject | undefined {
+	// Most fragments of one begin in another way.
+	if (!/^\s*["{]/.test(text)) return undefined;
+	const escape = (character: string) => JSON.stringify(character).slice(1, -1);
+	const value =
+		parseJson(text) ??
+		parseJson(text.replace(JSON_TEXT, (each) => each.replace(CONTROLS, escape)));
+	return typeof value === 'string'
+		? parseJsonObject(value)
+		: isJsonObject(value)
+			? value
+			: undefined;
 }
 
 /** Why a call cannot be one of these tools, to be told to the model, which sometimes invents tools; undefined if it can. */
@@ -118,7 +144,15 @@ export function readToolCall(
 	const { parameters = {} } = declared[names.indexOf(called.name)]!;
 	const args = parseJsonObject(called.arguments)!;
 	const mismatch = findMismatch(parameters, args, 'do not match the schema of the tool');
-	return mismatch === undefined ? { arguments: args } : { problem: `The arguments ${mismatch}` };
+	if (mismatch === undefined) return { arguments: args };
+	// Some models write null for what they leave out.
+	const required = [parameters['required']].flat();
+	const given = mapValues(args, (value, name) =>
+		value === null && !required.includes(name) ? undefined : value,
+	) as JsonObject;
+	return findMismatch(parameters, given) === undefined
+		? { arguments: given }
+		: { problem: `The arguments ${mismatch}` };
 }
 
 /**
@@ -245,7 +279,7 @@ function isSameCall(original: ToolCall | undefined, rebuilt: ToolCall): boolean 
 }
 
 /** Deep comparison in which objects of the superset may have additional keys. */
-function isSubset(subset: JsonValue | undefined, superset: JsonValue | undefined): boolean {
+export function isSubset(subset: JsonValue | undefined, superset: JsonValue | undefined): boolean {
 	if (Array.isArray(subset) !== Array.isArray(superset)) return false;
 	if (typeof subset !== 'object' || subset === null) return subset === superset;
 	if (typeof superset !== 'object' || superset === null) return false;

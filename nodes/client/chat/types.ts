@@ -72,21 +72,21 @@ export type Taker = 'reply' | 'assistant' | 'agent' | 'model';
 /** How a reply ended: as a whole, at a maximum length, at a filter, by a failure, or for a reason that nobody lists. */
 export type End = 'whole' | 'length' | 'filter' | 'failure' | 'unknown';
 
-/** Those that announce tool calls. */
-export const CALLS: readonly string[] = ['tool_calls', 'function_call', 'tool_use'];
+/** Finish reasons that announce tool calls. */
+export const CALLS = /^(tool|function)[-_](call|use)s?$/;
 /** What a finish reason says (spec 3.2), also those of other servers. Some end a reply with `stop` or nothing whatever is in it. */
-const REASONS: Readonly<Record<Exclude<End, 'unknown'>, readonly string[]>> = {
-	whole: ['', 'null', 'stop', 'end_turn', 'eos', 'eos_token', 'stop_sequence', ...CALLS],
-	length: ['length', 'max_tokens', 'model_length', 'model_context_window_exceeded'],
-	filter: ['content_filter', 'sensitive', 'safety'],
-	failure: ['error', 'network_error', 'insufficient_system_resource'],
+const REASONS: Readonly<Record<Exclude<End, 'unknown'>, RegExp>> = {
+	whole: /^(null)?$|(^|[^a-z])(stop|end|eos|complete|done)|^(tool|function)[-_](call|use)s?$/,
+	length: /^(length|max_(output_)?tokens|model_length|model_context_window_exceeded)$/,
+	filter: /^(content_filter|sensitive|safety)$/,
+	failure: /^(error|network_error|insufficient_system_resource)$/,
 };
 
-/** How a reply with this finish reason ended. Only one that ended as a whole has tool calls that can be run. */
+/** How a reply with this finish reason ended. Only one that ended as a whole is whole for certain. */
 export function endOf(finishReason: unknown): End {
 	const reason = String(finishReason ?? '').toLowerCase();
 	const ends = Object.keys(REASONS) as (keyof typeof REASONS)[];
-	return ends.find((end) => REASONS[end].includes(reason)) ?? 'unknown';
+	return ends.find((end) => REASONS[end].test(reason)) ?? 'unknown';
 }
 
 /** A non-streamed chat body, or a stream accumulated into the same form (spec 2.4 to 2.6). */
