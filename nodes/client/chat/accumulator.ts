@@ -48,8 +48,6 @@ interface PartialChoice {
 const MAX_PARSES = 16;
 /** Fields of a delta that are not copied. */
 const COMPOSED_FIELDS = new Set(['tool_calls']);
-/** Fields of a choice that are not copied as they are. */
-const CHOICE_FIELDS = new Set(['index', 'delta', 'message', 'finish_reason']);
 /** Fields of a tool call that are not copied as they are. */
 const CALL_FIELDS = new Set(['index', 'id', 'type', 'function']);
 /** Fields that have the same value in every fragment. */
@@ -66,7 +64,7 @@ const READ_FIELDS = new Set([
 	'parts',
 ]);
 
-const NO_FIELDS: ReadonlySet<string> = new Set();
+const NO_PARTS: readonly JsonValue[] = [];
 const NO_PROGRESS: readonly ToolProgressEvent[] = [];
 
 /** An empty accumulator of the chunks of a stream, which `applyChunk` changes in place. */
@@ -111,10 +109,9 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject, characte
 	for (const choice of Array.isArray(choices) ? choices : []) {
 		if (!isJsonObject(choice)) continue;
 		const index = indexOf(choice['index']) ?? 0;
-		const partial = accumulator.choices.get(index) ?? emptyChoice(index);
-		accumulator.choices.set(index, partial);
+		const partial = accumulator.choices.get(index) ?? addChoice(accumulator, index);
 		const said = applyChoice(partial, choice);
-		if (partial !== mainChoice(accumulator)) continue;
+		if (index !== 0 && partial !== mainChoice(accumulator)) continue;
 		added.content = stringOf(said['content']);
 		added.reasoning = stringOf(said['reasoning_content']);
 	}
@@ -149,7 +146,7 @@ export function toCompletion(accumulator: Accumulator): ChatCompletion {
 	const { envelope, choices, progress } = accumulator;
 	const executed = progress.filter(({ type }) => type === 'tool_calls');
 	// A super assistant that only ran tools sends no choices: its reply is empty.
-	const first = mainChoice(accumulator) ?? emptyChoice(0);
+	const first = mainChoice(accumulator) ?? addChoice({ choices: new Map() }, 0);
 	const others = [...choices.values()].filter((each) => each !== first);
 	return {
 		...envelope,
@@ -158,44 +155,46 @@ export function toCompletion(accumulator: Accumulator): ChatCompletion {
 	};
 }
 
+/** Adds the fields of a message or of a call, which may be fragments. */
+function mergeFields(target: object, fields: JsonObject, except?: ReadonlySet<string>): void {
+	for (const key in fields)
+		if (except?.has(key) !== true) mergeField(asJson(target), key, fields[key]);
+}
+
 /**
- * Adds the fields of a choice or of its message that are not null. Runs for every chunk, so it allocates nothing.
+ * Adds a field that is not null. Runs for every chunk, so it allocates nothing.
  *
  * @param isFragment Whether texts and objects are added to those before, and to the last entry of a list one with its index, as
  *   lists are in any case. Any other value replaces the last one.
  */
-function mergeFields(
-	target: Record<string, unknown>,
-	fields: JsonObject,
-	except: ReadonlySet<string>,
-	isFragment = true,
+function mergeField(
+	target: JsonObject,
+	key: string,
+	value: JsonValue = null,
+	isFragment = !CONSTANT_FIELDS.has(key),
 ): void {
-	for (const key in fields) {
-		const value = fields[key];
-		if (value === null || value === undefined || except.has(key)) continue;
-		const old = target[key];
-		const isPart = isFragment && !CONSTANT_FIELDS.has(key);
-		if (Array.isArray(old) && Array.isArray(value)) {
-			for (const entry of value) {
-				const last = objectOf(old.at(-1));
-				const isNext = isPart && isJsonObject(entry) && entry['index'] !== undefined;
-				if (isNext && last['index'] === entry['index']) mergeFields(last, entry, NO_FIELDS);
-				else old.push(entry);
-			}
-		} else if (isPart && isJsonObject(old) && isJsonObject(value))
-			mergeFields(old, value, NO_FIELDS);
-		else if (!isPart || value !== '')
-			target[key] =
-				isPart && typeof old === 'string' && typeof value === 'string'
-					? old + value
-					: value;
+	if (value === null || (isFragment && value === '')) return;
+	const old = target[key];
+	if (isFragment && typeof old === 'string' && typeof value === 'string')
+		target[key] = old + value;
+	else if (isFragment && isJsonObject(old) && isJsonObject(value)) mergeFields(old, value);
+	else if (!Array.isArray(old) || !Array.isArray(value)) target[key] = value;
+	else {
+		for (const entry of value) {
+			const last = objectOf(old.at(-1));
+			const isNext = isFragment && isJsonObject(entry) && entry['index'] !== undefined;
+			if (isNext && last['index'] === entry['index']) mergeFields(last, entry);
+			else old.push(entry);
+		}
 	}
 }
 
-function emptyChoice(index: number): PartialChoice {
+function addChoice({ choices }: Pick<Accumulator, 'choices'>, index: number): PartialChoice {
 	const message = { role: 'assistant', content: null };
 	const choice = { index, message, finish_reason: null };
-	return { choice, calls: [], latest: new Map(), pieces: 0, hasDeltas: false };
+	const partial = { choice, calls: [], latest: new Map(), pieces: 0, hasDeltas: false };
+	choices.set(index, partial);
+	return partial;
 }
 
 /** @returns What the chunk says, see `readMessage`. */
@@ -212,13 +211,16 @@ function applyChoice(partial: PartialChoice, sent: JsonObject): JsonObject {
 	const before = message.content ?? '';
 	const text = stringOf(said['content']);
 	if (text !== '') {
-		const isAll = isDelta ? partial.pieces > 1 && text === before : text.startsWith(before);
 		// The last one may repeat the answer.
-		if (isAll && (reason !== null || text.length > before.length) && before !== '')
+		const isMore = text.length > before.length ? !isDelta : reason !== null;
+		const isKnown = before !== '' && (!isDelta || partial.pieces > 1);
+		if (isMore && isKnown && text.length >= before.length && text.startsWith(before))
 			said['content'] = text.slice(before.length);
 		partial.pieces += 1;
 	}
-	mergeFields(choice, sent, CHOICE_FIELDS, false);
+	for (const key in sent)
+		if (key !== 'index' && key !== 'delta' && key !== 'message' && key !== 'finish_reason')
+			mergeField(asJson(choice), key, sent[key], false);
 	mergeFields(message, said, COMPOSED_FIELDS);
 	for (const call of objectsOf(said['tool_calls'])) applyToolCall(partial, call);
 	for (const part of parts) (message.parts ??= []).push(part);
@@ -267,7 +269,7 @@ function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 	const { sent } = call;
 	if (sent.id === '') sent.id = id;
 	latest.set(sent.id, call);
-	mergeFields(asJson(sent), fragment, CALL_FIELDS);
+	mergeFields(sent, fragment, CALL_FIELDS);
 	const { function: called } = sent;
 	if (called.name === '') called.name = name;
 	// Some send `{}` first, or the same or all so far again.
@@ -327,7 +329,7 @@ function toChoice(
  */
 export function readMessage(value: unknown) {
 	const fields = objectOf(value);
-	if (!mustBeRead(fields)) return { said: fields, parts: [] };
+	if (!mustBeRead(fields)) return { said: fields, parts: NO_PARTS };
 	const { text, parts, refusal, thought } = readContent(fields['content']);
 	const {
 		reasoning_content,

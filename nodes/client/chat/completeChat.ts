@@ -259,7 +259,7 @@ function readBody(body: JsonObject, endpoint: Endpoint, onDelta: OnDelta): ChatC
 	if (error || (!isEmpty && !isJsonObject(choice['message'])))
 		throw withReply(bodyError(endpoint, body), arrived);
 	if (isEmpty) return { ...body, ...toCompletion(startAccumulator()) };
-	choice['message'] = { ...said, content, ...(parts.length > 0 && { parts }) };
+	choice['message'] = { ...said, content, ...(parts.length > 0 && { parts: [...parts] }) };
 	choice['finish_reason'] = readReason(choice['finish_reason']);
 	const delta = { content: stringOf(content), reasoning: stringOf(reasoning), progress: [] };
 	const show = onDelta && withThoughtsApart(onDelta);
