@@ -85,7 +85,7 @@ export function readJsonReply(
 	const { message: said, finish_reason: reason } = completion.choices[0]!;
 	const { asked, ran } = splitCalls(said);
 	const asks = asked.length > 0 || (reason === 'tool_calls' && ran.length > 0);
-	if (asks && taker !== 'assistant' && endOf(reason) === 'whole') return undefined;
+	if (asks && taker !== 'assistant' && isWhole(completion)) return undefined;
 
 	const text = withoutThought(said.content ?? '').trim();
 	const bound = exceededBound(text);

@@ -79,19 +79,19 @@ export function toolMessage(id: string, content: string): ChatMessage {
 	return { role: 'tool', tool_call_id: id, content };
 }
 
-/** Reads the `function` of a tool call: a missing name is empty, missing arguments are `{}`. */
+/** Reads the `function` of a tool call: a missing name is empty, missing arguments and null are `{}`, see `parseArguments`. */
 export function readFunction(value: unknown): ToolCall['function'] {
 	const called = objectOf(value);
 	const { name, arguments: args } = called;
-	const sent = shown(args ?? '').trim();
-	const isNothing = sent === '' || sent === 'null';
-	const read = isNothing ? {} : parseArguments(sent);
-	const text = read && !parseJsonObject(sent) ? JSON.stringify(read) : shown(args ?? '');
+	const text = shown(args ?? '');
+	const isNothing = ['', 'null'].includes(text.trim());
+	const read = isNothing ? {} : parseArguments(text);
 	return {
 		...called,
 		// A longer name is not one of a declared tool, but it would be repeated in errors and to the model.
 		name: typeof name === 'string' ? name.slice(0, MAX_NAME_CHARACTERS) : '',
-		arguments: text,
+		// The text as it was sent, if it is an object.
+		arguments: read && !parseJsonObject(text) ? JSON.stringify(read) : text,
 	};
 }
 
@@ -107,14 +107,10 @@ export function parseArguments(text: string): JsonObject | undefined {
 	// Most fragments of one begin in another way.
 	if (!/^\s*["{]/.test(text)) return undefined;
 	const escape = (character: string) => JSON.stringify(character).slice(1, -1);
-	const value =
-		parseJson(text) ??
-		parseJson(text.replace(JSON_TEXT, (each) => each.replace(CONTROLS, escape)));
-	return typeof value === 'string'
-		? parseJsonObject(value)
-		: isJsonObject(value)
-			? value
-			: undefined;
+	const escaped = () => text.replace(JSON_TEXT, (each) => each.replace(CONTROLS, escape));
+	const value = parseJson(text) ?? parseJson(escaped());
+	const read = typeof value === 'string' ? parseJson(value) : value;
+	return isJsonObject(read) ? read : undefined;
 }
 
 /** Why a call cannot be one of these tools, to be told to the model, which sometimes invents tools; undefined if it can. */
@@ -131,7 +127,8 @@ export function callProblem(
  * Parses the arguments of a tool call and validates them against the schema of the tool (spec 2.3). Models sometimes
  * invent tools or break the schema, so a problem is a result, not an error, whatever the call looks like.
  *
- * @returns The arguments of a valid call, or the problem to report to the model.
+ * @returns The arguments of a valid call, without a null for an optional one that must not be null; or the problem to report to
+ *   the model.
  */
 export function readToolCall(
 	{ function: called }: ToolCall,

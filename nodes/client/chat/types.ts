@@ -76,7 +76,7 @@ export type End = 'whole' | 'length' | 'filter' | 'failure' | 'unknown';
 export const CALLS = /^(tool|function)[-_](call|use)s?$/;
 /** What a finish reason says (spec 3.2), also those of other servers. Some end a reply with `stop` or nothing whatever is in it. */
 const REASONS: Readonly<Record<Exclude<End, 'unknown'>, RegExp>> = {
-	whole: /^(null)?$|(^|[^a-z])(stop|end|eos|complete|done)|^(tool|function)[-_](call|use)s?$/,
+	whole: /^(null)?$|(^|[^a-z])(stop|end|eos|complete|done)/,
 	length: /^(length|max_(output_)?tokens|model_length|model_context_window_exceeded)$/,
 	filter: /^(content_filter|sensitive|safety)$/,
 	failure: /^(error|network_error|insufficient_system_resource)$/,
@@ -86,6 +86,7 @@ const REASONS: Readonly<Record<Exclude<End, 'unknown'>, RegExp>> = {
 export function endOf(finishReason: unknown): End {
 	const reason = String(finishReason ?? '').toLowerCase();
 	const ends = Object.keys(REASONS) as (keyof typeof REASONS)[];
+	if (CALLS.test(reason)) return 'whole';
 	return ends.find((end) => REASONS[end].test(reason)) ?? 'unknown';
 }
 
