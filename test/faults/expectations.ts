@@ -48,6 +48,10 @@ const skipped = (reason: string): Cell => ({ skipped: reason });
 
 /** A failed poll is repeated, so the video arrives. */
 const ARRIVES = well({ requests: 3, takesMs: WAITED });
+/** A reply that ended for a reason that nobody knows. */
+const CUT = badly('The reply was cut off, with the finish reason dreaming', {
+	keeps: ['dreaming'],
+});
 const NOT_FINISHED = 'Not finished after 600 seconds; the task may still complete';
 
 /** One expectation for all operations, except those given in `others`. */
@@ -324,7 +328,12 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		{ streamed: well({ keeps: ['Half', ' and whole'] }), whole: NO_STREAM },
 		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
 	),
-	unknownStatus: row(well(), { createVideo: well({ keeps: ['dreaming'] }) }),
+	unknownStatus: row(well(), {
+		createVideo: well({ keeps: ['dreaming'] }),
+		// Its agent would take it for all.
+		model: CUT,
+		modelStreamed: CUT,
+	}),
 	clockForward: row(well({ requests: 2, takesMs: [2_000, 2_000] })),
 	clockBack: row(well({ requests: 2, takesMs: [2_000, 2_000] })),
 };
