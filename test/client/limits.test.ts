@@ -126,8 +126,6 @@ describe('the values of a stream count together, as those of a body', () => {
 	});
 });
 
-const DEEP = '['.repeat(20_000) + ']'.repeat(20_000);
-
 describe('a response to a paid request', () => {
 	const create = async (body: string | object) => {
 		const chunks = typeof body === 'string' ? [Buffer.from(body)] : [body];

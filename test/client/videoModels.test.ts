@@ -56,7 +56,7 @@ describe.each(SPEC_ROWS)('%s', (model, spec) => {
 	const labels = { aspectRatio: 'Aspect Ratio', size: 'Size', qualityMode: 'Quality Mode' };
 	const apiNames = { aspectRatio: 'aspect_ratio', size: 'size', qualityMode: 'mode' } as const;
 
-	/** Sends a value of the model in its spelling, drops the default of another one, and refuses the rest with the list. */
+	/** Sends a value of the model in its spelling, drops the default of another one, and rejects the rest with the list. */
 	function expectSent(
 		key: keyof typeof labels,
 		entered: string,

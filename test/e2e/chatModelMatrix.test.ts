@@ -269,7 +269,7 @@ const schema = ${JSON.stringify(EXTRACT)};
 const found = await model.withStructuredOutput(schema, { name: 'extract', method: 'functionCalling' }).invoke('Where?');
 return [{ json: found }];`;
 
-const JSONS: readonly Row[] = [
+const JSON_REPLIES: readonly Row[] = [
 	chain([[structured(false), 'ai_outputParser']], () => ({ output: CITY })),
 	chain([[structured(true), 'ai_outputParser']], corrected, {
 		name: 'Structured Output Parser with Auto-Fix',
@@ -365,9 +365,9 @@ const named = (rows: readonly Row[]) =>
 /** The newest version of each implementation. */
 const NEWEST = [1.9, 2.2, 3.1];
 const ROWS: Readonly<Record<Style, readonly Row[]>> = {
-	plain: [...TEXTS, ...JSONS],
-	thinking: [...TEXTS.filter(({ version }) => NEWEST.includes(version)), ...JSONS],
-	fencing: JSONS,
+	plain: [...TEXTS, ...JSON_REPLIES],
+	thinking: [...TEXTS.filter(({ version }) => NEWEST.includes(version)), ...JSON_REPLIES],
+	fencing: JSON_REPLIES,
 };
 
 describe.each(STYLES)('a %s model', (each) => {

@@ -87,7 +87,6 @@ import {
 	exceededBound,
 	objectOf,
 	parseJson,
-	parseJsonObject,
 	type JsonObject,
 } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';

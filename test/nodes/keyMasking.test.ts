@@ -135,7 +135,7 @@ describe.each(Object.entries(OPERATIONS))('%s', (_id, operation: Operation) => {
 		for (const way of operation.ways) expect(await shownBy(operation, way)).toStrictEqual([]);
 	});
 
-	test('neither changes nor refuses a body that is well', async () => {
+	test('neither changes nor rejects a body that is well', async () => {
 		respond = (response) => {
 			// A poll is answered about the task that it asks for.
 			successful(response, operation.node === 'waitForVideo' ? { task_id: 'task-1' } : {});

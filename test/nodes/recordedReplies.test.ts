@@ -79,7 +79,7 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 });
 
 describe('a thought in tags', () => {
-	const TAGGED = RECORDED.filter(({ file }) => file.startsWith("thought-in-tags-think"));
+	const TAGGED = RECORDED.filter(({ file }) => file.startsWith('thought-in-tags-think'));
 
 	test.each(
 		TAGGED.flatMap((each) => (['text', 'reasoning'] as const).map((how) => ({ ...each, how }))),

@@ -28,7 +28,7 @@ export function triesOf(context: IExecuteFunctions): number {
 	return retryOnFail === true ? Math.min(5, Math.max(2, maxTries || 3)) : 1;
 }
 
-/** The tries of a run, by the entry of the engine: it is the same for all. n8n makes the helpers anew for each try. */
+/** The tries of a run, by the entry of the engine: it is the same for all. n8n makes the helpers again for each try. */
 const tries = new WeakMap<object, Set<object>>();
 
 /** Whether n8n tries this run again if it fails. Ask it in each try, as often as you like. */
