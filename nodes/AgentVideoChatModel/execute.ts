@@ -213,9 +213,7 @@ export function chatModel(
 			const completion = valueOf(await outcome);
 			const links = toShown(fileLinks(completion, baseUrl));
 			if (links !== '') yield { type: 'text-delta', delta: links };
-			const { message, ...end } = toSdkResult(completion, baseUrl);
-			const content = message.content.filter(({ type }) => type !== 'text');
-			yield* toChunks({ message: { ...message, content }, ...end });
+			yield* toChunks(toSdkResult(completion, baseUrl), false);
 		},
 		withTools: (more) => chatModel(context, settings, [...tools, ...more]),
 	};

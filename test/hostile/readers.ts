@@ -57,6 +57,7 @@ import {
 	readToolCalls,
 	restoreReplies,
 	splitCalls,
+	uniqueId,
 	toReplay,
 } from '../../nodes/client/chat/toolCalls';
 import {
@@ -95,7 +96,12 @@ import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { tasksIn } from '../../nodes/client/video/taskState';
 import { createVideo, queryTask } from '../../nodes/client/video/tasks';
-import { fileLinks, toChatMessages, toSdkResult } from '../../nodes/shared/chat/aiNodeSdk';
+import {
+	fileLinks,
+	toChatMessages,
+	toolNames,
+	toSdkResult,
+} from '../../nodes/shared/chat/aiNodeSdk';
 import { toErrorText } from '../../nodes/shared/run/errorText';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
 import {
@@ -503,8 +509,18 @@ export const READERS: readonly Reader[] = [
 	),
 	row('client/chat#closeCalls', (text) => {
 		const list = calls(text);
-		return () => closeCalls([{ role: 'assistant', content: null, tool_calls: list }], ['g']);
+		const message: ChatMessage = { role: 'assistant', content: null, tool_calls: list };
+		return () => [
+			closeCalls([message], ['g']),
+			closeCalls([message, ...results(list)], ['f']),
+			closeCalls([...results(list), message], ['f']),
+		];
 	}),
+	row('client/chat#uniqueId', (text) => {
+		const taken = new Map<string, number>();
+		return () => pieces(text).map((piece) => uniqueId(piece.slice(0, 1), taken));
+	}),
+	row('shared/chat#toolNames', (text) => () => toolNames([text, ...pieces(text)])),
 	row('client/chat#readFunction', (text) => () => [
 		readFunction({ name: text, arguments: text }),
 		idText(text),

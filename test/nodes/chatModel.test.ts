@@ -426,13 +426,25 @@ test.each<[string, Partial<SdkMessage['content'][number]>]>([
 	['image/png', { mediaType: 'image/png' }],
 	['image/png', { providerMetadata: DATA }],
 	['cat.png', { providerMetadata: { ...DATA, filename: 'cat.png' } }],
-	['of an unknown type', {}],
 ])('an image without a URL, %s, is rejected with its name', async (name, fields) => {
 	const known = { type: 'file', providerMetadata: { url: 'https://example.com/dog.png' } };
 	const content = [known, { type: 'file', ...fields }] as SdkMessage['content'];
 	await expect(model().generate([{ role: 'user', content }])).rejects.toMatchObject({
 		message: `Image 2 (${name}) has no URL`,
 		description: expect.stringContaining('under Images of the chat model') as string,
+	});
+	expect(server.requests).toHaveLength(0);
+});
+
+test.each([
+	['attachment.pdf', { providerMetadata: { filename: 'attachment.pdf' } }],
+	['application/pdf', { mediaType: 'application/pdf' }],
+	['of an unknown type', {}],
+])('a file that is no image, %s, is rejected as such', async (name, fields) => {
+	const content: SdkMessage['content'] = [{ type: 'file', ...fields }];
+	await expect(model().generate([{ role: 'user', content }])).rejects.toMatchObject({
+		message: `File 1 (${name}) cannot be sent`,
+		description: expect.stringContaining('Passthrough Binary PDFs') as string,
 	});
 	expect(server.requests).toHaveLength(0);
 });

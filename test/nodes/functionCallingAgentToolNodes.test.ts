@@ -83,7 +83,7 @@ test('names that the service does not take, or that n8n has made equal, are mapp
 	];
 	const names = [
 		...['calendar_read', 'calendar_read_2', 'calendar_read_3', '_', '__2'],
-		...['x'.repeat(64), `${'x'.repeat(60)}_2`],
+		...['x'.repeat(60), `${'x'.repeat(60)}_2`],
 	];
 	const offered = own.map((name) => offer(name, 'MCP', { isFromToolkit: true }));
 	const { declarations, nodes } = await read([toolkit(...offered)]);

@@ -213,8 +213,12 @@ export function idText(id: JsonValue | undefined): string {
 	return text.length > MAX_ID_CHARACTERS ? '' : text;
 }
 
-/** @param taken The ids so far, each with the number of the last call that asked for it. */
-function uniqueId(id: string, taken: Map<string, number>): string {
+/**
+ * An id or name with a number, if it is taken.
+ *
+ * @param taken Those so far, each with the number of the last one that asked for it.
+ */
+export function uniqueId(id: string, taken: Map<string, number>): string {
 	let number = (taken.get(id) ?? 0) + 1;
 	const numbered = () => (number === 1 ? id : `${id}_${number}`);
 	while (number > 1 && taken.has(numbered())) number += 1;

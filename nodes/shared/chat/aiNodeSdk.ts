@@ -3,7 +3,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 import { imagesAsLinks, type IsKnown } from '../../client/imagesAsLinks';
 import { userMessage, withMore } from '../../client/chat/messages';
 import { usageOf, isDataUrl, structuredMedia } from '../../client/chat/result';
-import { splitCalls, toolCall } from '../../client/chat/toolCalls';
+import { splitCalls, toolCall, uniqueId } from '../../client/chat/toolCalls';
 
 import type { ChatCompletion, ChatMessage, ToolDeclaration } from '../../client/chat/types';
 import type { JudgedReply } from '../../client/chat/verdict';
@@ -88,15 +88,10 @@ export function toDeclaration(
 
 /** Valid and unique names for tools of tool nodes, in their order (spec 2.3): nobody can rename those of an MCP server. */
 export function toolNames(names: readonly string[]): string[] {
-	const taken = new Set<string>();
-	return names.map((name) => {
-		const valid = name.replace(/[^\w-]+/g, '_').slice(0, 64) || 'tool';
-		let unique = valid;
-		for (let number = 2; taken.has(unique); number += 1)
-			unique = `${valid.slice(0, 60)}_${number}`;
-		taken.add(unique);
-		return unique;
-	});
+	const taken = new Map<string, number>();
+	// With a number 64 characters at most.
+	const valid = (name: string) => name.replace(/[^\w-]+/g, '_').slice(0, 60) || 'tool';
+	return names.map((name) => uniqueId(valid(name), taken));
 }
 
 function partsOf<K extends SdkContent['type']>({ content }: SdkMessage, type: K) {
@@ -107,6 +102,9 @@ const textOf = (parts: readonly { text: string }[]) => parts.map(({ text }) => t
 
 const URL_ONLY =
 	'The service takes images by URL only. Add it under Images of the chat model, where {{ Object.keys($binary) }} means all files of the item, or switch off Automatically Passthrough Binary Images in the options of the agent';
+
+const NO_FILES =
+	'The service takes text and images only. Switch off Automatically Passthrough Binary PDFs in the options of the agent';
 
 /** A message in LangChain. */
 interface LangChainMessage {
@@ -132,26 +130,23 @@ interface LangChainChunk {
 	concat(next: LangChainChunk): LangChainChunk;
 }
 
-type Send<R> = (messages: readonly LangChainMessage[], ...more: unknown[]) => R;
-type TokenUsage = Readonly<NonNullable<SdkEnd['usage']>>;
-
 /** What n8n's SDK makes of a chat model, for LangChain. */
 interface Adapter {
 	readonly chatModel: SdkChatModel;
 	/** n8n's log. */
-	readonly callbacks: object[];
-	bindTools: (tools: unknown) => Adapter;
-	getNumTokens: (content: unknown) => Promise<number>;
-	_generate: Send<Promise<object>>;
-	_streamResponseChunks: Send<AsyncIterable<LangChainChunk>>;
+	readonly callbacks: readonly { readonly options?: object }[];
+	readonly bindTools: (tools: unknown) => Adapter;
+	readonly _streamResponseChunks: (
+		messages: readonly LangChainMessage[],
+		...more: unknown[]
+	) => AsyncIterable<LangChainChunk>;
 }
 
-const NO_TOKENS: TokenUsage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
-
-/** Tokens of a text, estimated: about four characters of an alphabet, or one of another script, are one. */
-function estimateTokens(text: string): number {
+/** Tokens of texts, estimated: about four characters of an alphabet, or one of another script, are one. */
+async function estimateTokens(texts: readonly unknown[]): Promise<number> {
+	const text = texts.join('');
 	const { length } = text.match(/\p{Lo}/gu) ?? [];
-	return Math.ceil(length + (text.length - length) / 4);
+	return await Promise.resolve(Math.ceil(length + (text.length - length) / 4));
 }
 
 /**
@@ -176,25 +171,24 @@ function adapt(model: Adapter): Adapter {
 
 	for (const callback of callbacks)
 		Object.assign(callback, {
-			estimateTokensFromStringList: (texts: string[]) =>
-				Promise.resolve(estimateTokens(texts.join(''))),
+			estimateTokensFromStringList: estimateTokens,
 			options: {
-				...(callback as { options?: object }).options,
-				tokensUsageParser: (result: { llmOutput?: { tokenUsage?: TokenUsage } }) =>
-					result.llmOutput?.tokenUsage ?? NO_TOKENS,
+				...callback.options,
+				tokensUsageParser: (result: { llmOutput?: { tokenUsage?: object } }) =>
+					result.llmOutput?.tokenUsage ?? { completionTokens: 0 },
 			},
 		});
 	return Object.assign(model, {
 		bindTools: (tools: unknown) => adapt(bindTools.call(model, tools)),
-		getNumTokens: (content: unknown) => {
-			const texts = [content]
-				.flat()
-				.map((part) => (typeof part === 'string' ? part : objectOf(part)['text']));
-			return Promise.resolve(estimateTokens(texts.join('')));
-		},
+		getNumTokens: async (content: unknown) =>
+			await estimateTokens(
+				[content]
+					.flat()
+					.map((part) => (typeof part === 'string' ? part : objectOf(part)['text'])),
+			),
 		_streamResponseChunks: (...sent: Parameters<typeof stream>) => chunks(chatModel, ...sent),
 		_generate: async (...[messages, options]: Parameters<typeof stream>) => {
-			let tokenUsage: TokenUsage | undefined;
+			let tokenUsage: SdkEnd['usage'];
 			async function* whole(...call: SdkCall) {
 				const reply = await chatModel.generate(...call);
 				tokenUsage = reply.usage;
@@ -208,10 +202,10 @@ function adapt(model: Adapter): Adapter {
 	});
 }
 
-/** A reply in pieces, as n8n's SDK takes them. */
-export function* toChunks({ message, ...end }: SdkReply): Generator<SdkChunk> {
+/** A reply in pieces, as n8n's SDK takes them; without its text where that has been passed on. */
+export function* toChunks({ message, ...end }: SdkReply, hasText = true): Generator<SdkChunk> {
 	for (const part of message.content) {
-		if (part.type === 'text') yield { type: 'text-delta', delta: part.text };
+		if (part.type === 'text' && hasText) yield { type: 'text-delta', delta: part.text };
 		if (part.type === 'reasoning') yield { type: 'content', content: part };
 		if (part.type !== 'tool-call') continue;
 		const { toolCallId: id = '', toolName: name, input: argumentsDelta } = part;
@@ -250,8 +244,11 @@ function imageUrl({ mediaType, providerMetadata }: SdkFile, index: number): stri
 	const { url, filename } = providerMetadata ?? {};
 	if (typeof url === 'string' && /^https?:/i.test(url)) return url;
 	const [, type = mediaType] = /^data:([^;,]*)/i.exec(shown(url ?? '')) ?? [];
-	const name = filename ?? type ?? 'of an unknown type';
-	throw new InputError(`Image ${index + 1} (${oneLine(shown(name))})`, 'has no URL', URL_ONLY);
+	const name = `${index + 1} (${oneLine(shown(filename ?? type ?? 'of an unknown type'))})`;
+	// n8n passes on a PDF without a type.
+	const isImage = url !== undefined || type?.startsWith('image/');
+	if (isImage) throw new InputError(`Image ${name}`, 'has no URL', URL_ONLY);
+	throw new InputError(`File ${name}`, 'cannot be sent', NO_FILES);
 }
 
 /** Whether a file is an image without a URL, as an agent passes on those of its item. */
