@@ -9,7 +9,6 @@ test.each([
 	['  https://API.example.com/v1  '],
 	['https://api.example.com/v1/chat/completions'],
 	['https://api.example.com/v1/videos/tasks/'],
-	['https://api.example.com/videos/generations'],
 ])('%j is normalized', (text) => {
 	expect(normalizeBaseUrl(text)).toBe('https://api.example.com/v1');
 });
@@ -19,6 +18,10 @@ test.each([
 	['http://127.0.0.1:8787/agents', 'http://127.0.0.1:8787/agents/v1'],
 	['https://ark.example/api/v3', 'https://ark.example/api/v3'],
 	['https://ark.example/api/v3/chat/completions', 'https://ark.example/api/v3'],
+	// A whole address is used as it is.
+	['https://a.example/inference/chat/completions', 'https://a.example/inference'],
+	['https://a.example/chat/completions/', 'https://a.example'],
+	['https://a.example/videos/generations', 'https://a.example'],
 	['https://a.example/openai/v1//', 'https://a.example/openai/v1'],
 	['https://a.example/v1beta/openai/', 'https://a.example/v1beta/openai'],
 	['https://a.example/v2/agents/v1', 'https://a.example/v2/agents/v1'],

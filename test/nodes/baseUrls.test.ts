@@ -28,6 +28,8 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 		['/openai/v1//', '/openai/v1/chat/completions', []],
 		['/agents', '/agents/v1/chat/completions', []],
 		['/api/v3/chat/completions', '/api/v3/chat/completions', [PASTED]],
+		// Shortened, it would become another one.
+		['/inference/chat/completions', '/inference/chat/completions', []],
 	])('with the path %j asks %s', async (path, asked, said) => {
 		const { error, hints } = await askThrough(node, false, server.url + path);
 		expect(error).toBe('');

@@ -93,9 +93,12 @@ const MAX_BASE_URL = 2_000;
 /** An endpoint at the end of a base URL, pasted with it. */
 const ENDPOINT = /(?:\/chat\/completions|\/videos\/(?:generations|tasks))\/*$/;
 
-/** What is said about a base URL with an endpoint. */
+const VERSION = /\/v\d[a-z0-9]*(?:\/|$)/;
+
+/** What is said about a base URL with an endpoint; nothing where there is no version, without which it has to stay. */
 export function baseUrlHint(text: unknown): string | undefined {
-	const [endpoint] = ENDPOINT.exec(String(text ?? '').trim()) ?? [];
+	const url = String(text ?? '').trim();
+	const [endpoint] = VERSION.test(url) ? (ENDPOINT.exec(url) ?? []) : [];
 	return endpoint && `Base URL ends with ${endpoint}, which is left out: shorten it`;
 }
 
@@ -125,5 +128,7 @@ export function normalizeBaseUrl(text: string | undefined): string {
 	]);
 	// The lookbehind makes a run of slashes be tried once, from its beginning.
 	const path = url.pathname.replace(ENDPOINT, '').replace(/(?<!\/)\/+$/, '');
-	return `${url.origin}${path}${/\/v\d[a-z0-9]*(?:\/|$)/.test(path) ? '' : '/v1'}`;
+	// A whole address that was pasted is used as it is.
+	const isWhole = VERSION.test(path) || ENDPOINT.test(url.pathname);
+	return `${url.origin}${path}${isWhole ? '' : '/v1'}`;
 }
