@@ -442,6 +442,12 @@ describe('error statuses (spec 7.1)', () => {
 	test.each([
 		['in seconds', { 'retry-after': '7' }, 7_000],
 		// JavaScript takes these for dates: 5 October 2001, and 7 January.
+		['in milliseconds', { 'retry-after-ms': '1500', 'retry-after': '2' }, 1_500],
+		[
+			'in milliseconds that are no number',
+			{ 'retry-after-ms': 'x', 'retry-after': '2' },
+			2_000,
+		],
 		['with a fraction', { 'retry-after': '10.5' }, 10_500],
 		['that is neither a number nor a time', { 'retry-after': '1,7' }, undefined],
 		[

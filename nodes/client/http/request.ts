@@ -127,13 +127,15 @@ function httpError(
 }
 
 /**
- * Parses `Retry-After`: seconds, some servers send a fraction, or a date. A date is compared with the server's own clock
- * (`Date`), not with ours.
+ * Parses `Retry-After`: seconds, some servers send a fraction, or a date, which is compared with the server's own clock (`Date`),
+ * not with ours. Beside it some send the exact `Retry-After-Ms`.
  */
 function retryAfter({
+	'retry-after-ms': exact = '',
 	'retry-after': header = '',
 	date = '',
 }: HttpResponse['headers']): ErrorDetails {
+	if (/^\d+$/.test(exact)) return { retryAfterMs: Number(exact) };
 	const text = header.trim();
 	if (/^\d+(\.\d+)?$/.test(text)) return { retryAfterMs: Number(text) * 1000 };
 	// Without a time it is none: JavaScript makes a date of nearly any number.
