@@ -269,7 +269,7 @@ const schema = ${JSON.stringify(EXTRACT)};
 const found = await model.withStructuredOutput(schema, { name: 'extract', method: 'functionCalling' }).invoke('Where?');
 return [{ json: found }];`;
 
-const JSON_REPLIES: readonly Row[] = [
+const OBJECTS: readonly Row[] = [
 	chain([[structured(false), 'ai_outputParser']], () => ({ output: CITY })),
 	chain([[structured(true), 'ai_outputParser']], corrected, {
 		name: 'Structured Output Parser with Auto-Fix',
@@ -365,9 +365,9 @@ const named = (rows: readonly Row[]) =>
 /** The newest version of each implementation. */
 const NEWEST = [1.9, 2.2, 3.1];
 const ROWS: Readonly<Record<Style, readonly Row[]>> = {
-	plain: [...TEXTS, ...JSON_REPLIES],
-	thinking: [...TEXTS.filter(({ version }) => NEWEST.includes(version)), ...JSON_REPLIES],
-	fencing: JSON_REPLIES,
+	plain: [...TEXTS, ...OBJECTS],
+	thinking: [...TEXTS.filter(({ version }) => NEWEST.includes(version)), ...OBJECTS],
+	fencing: OBJECTS,
 };
 
 describe.each(STYLES)('a %s model', (each) => {

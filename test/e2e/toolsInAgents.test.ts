@@ -1,9 +1,9 @@
-// @seconds 20
+// @seconds 30
 import type { INode } from 'n8n-workflow';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { json, startScriptedServer } from '../support/scriptedServer';
-import { drawn, node, withSubNodes } from './support/buildWorkflow';
+import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
 import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
@@ -199,6 +199,61 @@ it.each([
 			'day 1',
 			'day 2',
 		]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'never tells the model that a call was not executed which has run before the memory begins',
+	async () => {
+		let asked = 0;
+		model.replyWith((messages) => {
+			if (messages.at(-1)!.role === 'tool') return 'Done';
+			asked += 2;
+			const calculates = (id: number) =>
+				call(`c${id}`, 'Calculator', { input: `${id} + ${id}` });
+			return [calculates(asked - 1), calculates(asked)];
+		});
+		const { client } = session;
+		const chatModel = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
+			credential: 'Scripted',
+		});
+		const flow = withSubNodes(
+			workflow('Short memory', [
+				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				node('Items', 'n8n-nodes-base.code', 2, {
+					parameters: { jsCode: 'return [1, 2].map((n) => ({ json: { n } }));' },
+				}),
+				node('Agent', '@n8n/n8n-nodes-langchain.agent', 3.1, {
+					parameters: { promptType: 'define', text: 'Calculate' },
+				}),
+			]),
+			'Agent',
+			[
+				[chatModel, 'ai_languageModel'],
+				[node('Calculator', `@n8n/n8n-nodes-langchain.toolCalculator`, 1), 'ai_tool'],
+				[
+					// n8n keeps a round as a question, each call with its result, and the answer: here from the first result on.
+					node('Memory', `@n8n/n8n-nodes-langchain.memoryBufferWindow`, 1.3, {
+						parameters: {
+							sessionIdType: 'customKey',
+							sessionKey: 'short',
+							contextWindowLength: 2,
+						},
+					}),
+					'ai_memory',
+				],
+			],
+		);
+		const ref = await client.importWorkflow(flow);
+		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+		expect(failureOf(execution)).toBe('');
+		expect(model.requests).toHaveLength(4);
+		const { messages } = model.requests.at(-1)!;
+		expect(JSON.stringify(messages)).not.toContain('Not executed');
+		const ids = messages.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id));
+		expect(ids).toStrictEqual(['c2', 'c3', 'c4']);
+		expect(results(messages).map(({ tool_call_id: id }) => id)).toStrictEqual(ids);
 	},
 	RUN_LIMIT_MS,
 );

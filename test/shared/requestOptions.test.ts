@@ -109,6 +109,13 @@ describe('extra fields', () => {
 		expect(extraFields({ seed: 7 })).toStrictEqual({ seed: 7 });
 	});
 
+	test('what to do about a field that the node sets is true also where no field of the form sets it', () => {
+		const enter = () => chatFields({ extraBody: '{"stream": true}' });
+		expect(enter).toThrow(
+			expect.objectContaining({ hint: 'Remove it: the node sets it' }) as Error,
+		);
+	});
+
 	test.each([
 		['{seed: 7}', 'Extra Body Fields is not valid JSON'],
 		['[1]', 'Extra Body Fields is not a JSON object'],
