@@ -150,9 +150,9 @@ test.each([
 
 test.each([
 	['createVideo', { prompt: ' ' }, /^Prompt is empty\. /],
-	['createVideo', { prompt: 'A lake', duration: 7 }, /\. Use 4, 5, 8, 10 or 15$/],
-	['createVideo', { prompt: 'A lake', aspect_ratio: '4:3' }, /\. Use 16:9, 1:1 or 9:16$/],
-	['waitForVideo', { task_id: 't', wait: 'no' }, /Finished is no\. Enter true or false$/],
+	['createVideo', { prompt: 'A lake', duration: 7 }, /\. Use 4, 5, 8, 10 or 15\.$/],
+	['createVideo', { prompt: 'A lake', aspect_ratio: '4:3' }, /\. Use 16:9, 1:1 or 9:16\.$/],
+	['waitForVideo', { task_id: 't', wait: 'no' }, /Finished is no\. Enter true or false\.$/],
 	['waitForVideo', { task_id: '' }, /^Task ID is empty\. Create Video outputs it as task_id/],
 	['chatCompletion', { prompt: '' }, /^Prompt is empty\. Enter a text/],
 ])('%s tells the model in one message what is wrong and what to do', async (node, args, text) => {

@@ -143,8 +143,8 @@ describe('an exotic schema is sent unchanged, and its calls run', () => {
 		);
 	});
 
-	test.each([['{"a":1}'], ['{"a":null}']])('%s is checked against it', async (sent) => {
-		args = sent;
+	test('a keyword of another dialect means nothing: arguments are checked without it', async () => {
+		args = '{"a":1}';
 		const { bodies, ran } = await run(withSchema(A({ type: 'string', nullable: true })));
 		expect(ran).toBe(0);
 		expect(bodies[1]).toMatchObject({

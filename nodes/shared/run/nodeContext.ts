@@ -63,9 +63,9 @@ export function forTools(
 }
 
 /** State of a node that n8n's own Agents run: they have no execution, and call it once. */
-const ownValues = new WeakMap<NodeContext, Record<string, unknown>>();
+const ownValues = new WeakMap<object, Record<string, unknown>>();
 
-function valuesOf(context: NodeContext): Record<string, unknown> {
+function valuesOf(context: Partial<NodeContext>): Record<string, unknown> {
 	try {
 		// n8n gives sub-nodes a node context too, but their type lacks the method.
 		return (context as Pick<IExecuteFunctions, 'getContext'>).getContext('node');
@@ -107,19 +107,17 @@ interface Hidden {
 	readonly keys: readonly string[];
 }
 
-/** By n8n's context of the node, of which an execution has one. */
+/** By the state of the node, of which an execution has one. */
 const hidden = new WeakMap<object, Hidden>();
 
 /** Keeps what the node must not show from now on. */
 export function hide(context: NodeContext, values: Hidden): void {
-	hidden.set((context as IExecuteFunctions).getContext('node'), values);
+	hidden.set(valuesOf(context), values);
 }
 
 /** What the node must not show: nothing before its credential is read. */
 export function hiddenBy(context: Partial<NodeContext>): Hidden {
-	const { getContext } = context as Partial<IExecuteFunctions>;
-	const node = getContext?.call(context, 'node');
-	return (node && hidden.get(node)) ?? { secrets: NO_SECRETS, keys: [] };
+	return hidden.get(valuesOf(context)) ?? { secrets: NO_SECRETS, keys: [] };
 }
 
 /** Maximum characters of a text with the values of many items. */
