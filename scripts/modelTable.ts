@@ -22,8 +22,8 @@ export function modelTable(models: readonly VideoModel[]): string {
 			code(model.code),
 			valueList(model.aspectRatios.map(code)),
 			valueList(defaultFirst(model.durations, model.defaultDuration).map(String)),
-			valueList(defaultFirst(model.sizes, model.defaultSize).map(code)),
-			valueList(Object.keys(model.modes).map(code)),
+			valueList(model.sizes.map(code)),
+			valueList(model.modes.map(code)),
 			Object.entries(model.imageModes)
 				.map(([mode, maximum]) => `${code(mode)} ${maximum}`)
 				.join(', '),

@@ -35,8 +35,6 @@ import {
 } from './plan';
 import { ADVICE, readWaits, waitForCreated, type CreateRun } from './wait';
 
-/** Maximum number of reasons in the hint below the output. */
-const MAX_REASONS = 5;
 /** Types of nodes that may wait for a video. */
 const WAITING_NODES = /\.(waitForVideo|executeWorkflow|httpRequest)$/;
 
@@ -135,7 +133,7 @@ async function createTasks(
 				return { json: {} };
 			},
 		);
-		hintAdjustments(context, items);
+		hintAdjusted(context, videos);
 		return items.map((item, index) => {
 			const ending = gone.includes(index) ? 'gone' : 'completed';
 			return failed.get(index) ?? { item, ending };
@@ -276,17 +274,10 @@ function isAwaited(context: IExecuteFunctions): boolean {
 	});
 }
 
-/** Lists in a hint below the output why durations were adjusted. */
-function hintAdjustments(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
-	// The type of an item's JSON does not tell; the service may have a field of this name.
-	const adjusted = items
-		.map(({ json }) => json['adjustments'] as unknown as readonly Adjustment[] | undefined)
-		.filter((list) => Array.isArray(list) && list.length > 0);
-	if (adjusted.length === 0) return;
-
-	const reasons = [...new Set(adjusted.flat().map((each) => each?.reason))];
-	const more = reasons.length > MAX_REASONS ? [`${reasons.length - MAX_REASONS} more`] : [];
-	const shown = [...reasons.slice(0, MAX_REASONS), ...more].join('; ');
-	const where = counted(adjusted.length, 'item');
-	hint(context, `Values were adjusted in ${where}: ${shown}. See "adjustments" in the output.`);
+/** Says in a hint below the output that durations were adjusted. */
+function hintAdjusted(context: IExecuteFunctions, videos: readonly PlannedVideo[]): void {
+	const { length } = videos.filter(({ plan }) => plan.adjustments.length > 0);
+	if (length === 0) return;
+	const where = counted(length, 'item');
+	hint(context, `The duration was adjusted in ${where}. See "adjustments" in the output.`);
 }

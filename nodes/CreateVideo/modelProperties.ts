@@ -2,7 +2,7 @@ import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
 import { counted, shown } from '../client/values';
 import {
-	isInForm,
+	defaultOf,
 	VIDEO_FIELDS,
 	type VideoField,
 	maxReferences,
@@ -82,13 +82,21 @@ const FREE: Readonly<Record<VideoField['type'], Omit<INodeProperties, 'displayNa
 	},
 };
 
+/** Labels of values; others are shown as they are. */
+const NAMES: Readonly<Record<string, string>> = {
+	std: 'Standard (720P)',
+	pro: 'Pro (1080P)',
+	reference: 'Reference',
+	first_last_frame: 'First and Last Frame',
+};
+
 /**
  * The fields whose values depend on the model: a list of values for each model that supports the field, and a free
  * field for a model that is typed or comes from an expression. An agent's model fills some when the node is its tool.
  */
 export const videoFields = Object.fromEntries(
 	VIDEO_FIELDS.map((row) => {
-		const models = MODELS.filter((model) => isInForm(row, model));
+		const models = MODELS.filter((model) => row.values(model).length > 0);
 		const argument = FROM_AI[row.key];
 		const properties = [
 			...models.map((model) => forModel(listed(row, model), model)),
@@ -102,17 +110,21 @@ export const videoFields = Object.fromEntries(
 );
 
 function listed(row: VideoField, model: VideoModel): INodeProperties {
-	const { label, help, type, show = String } = row;
-	const initial = row.defaultValue(model) ?? '';
+	const { label, help, type } = row;
+	const initial = defaultOf(row, model) ?? '';
 	if (type === 'flag') return property('boolean', label, { help, default: initial });
-	const options = row.values(model).map((value) => ({ name: show(value, model), value }));
+	const nameOf = (value: string) =>
+		type === 'seconds' ? `${value} Seconds` : (NAMES[value] ?? value);
+	const options = row.values(model).map((value) => ({ name: nameOf(String(value)), value }));
 	// The only value is no choice, but it is sent.
 	const kind = options.length === 1 ? 'hidden' : 'options';
 	return property(kind, label, { help, options, default: initial });
 }
 
-function free({ label, help, type, defaultValue }: VideoField): INodeProperties {
-	const placeholder = `e.g. ${defaultValue(MODELS[0]!)}`;
+function free(row: VideoField): INodeProperties {
+	const { label, help, type } = row;
+	const [example] = MODELS.flatMap((model) => defaultOf(row, model) ?? []);
+	const placeholder = `e.g. ${example}`;
 	return {
 		...property('string', label, { help }),
 		...FREE[type],
@@ -161,8 +173,8 @@ function help(rows: readonly ReferenceRow[], model: VideoModel | undefined): str
 export const valuesByModel: readonly string[] = [
 	'Each model has other values, whatever @displayOptions say; the first is the default. A code of the account has those of the model that it behaves like.',
 	...MODELS.map((model) => {
-		const fields = VIDEO_FIELDS.filter((row) => isInForm(row, model)).map((row) =>
-			[row.key, ...new Set([row.defaultValue(model), ...row.values(model)])].join(' '),
+		const fields = VIDEO_FIELDS.filter((row) => row.values(model).length > 0).map((row) =>
+			[row.key, ...new Set([defaultOf(row, model), ...row.values(model)])].join(' '),
 		);
 		return `${model.code}: ${fields.join(', ')}. ${references(model).properties[0]!.description}`;
 	}),

@@ -1,4 +1,9 @@
-import { VIDEO_FIELDS, type VideoField, type ReferenceKind } from '../../nodes/client/video/fields';
+import {
+	defaultOf,
+	VIDEO_FIELDS,
+	type VideoField,
+	type ReferenceKind,
+} from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
 import { videoRequest, type EnteredVideo } from '../../nodes/client/video/videoRequest';
 
@@ -123,24 +128,34 @@ test.each<[Partial<EnteredVideo>, string, string]>([
 		'Use 4, 5, 8, 10 or 15',
 	],
 	[
-		{ model: 'video-m5', fields: { size: '4K' } },
-		'Size is 4K. video-m5 supports Size 720P or 1080P',
-		'Use 720P or 1080P',
+		{ model: 'video-m6', fields: { size: '4K' } },
+		'Size is 4K. video-m6 supports Size 720p or 1080p',
+		'Use 720p or 1080p',
 	],
 	[
-		{ model: 'video-m4', fields: { size: '1080p' } },
-		'Size is 1080p, which video-m4 does not support',
-		'Leave it empty, or use a model like video-m1, video-m3, video-m5 or video-m6',
+		{ model: 'video-m4', fields: { size: '720P' } },
+		'Size is 720P, a field that video-m4 does not have',
+		'Leave it empty',
 	],
 	[
-		{ model: 'video-m8', fields: { qualityMode: 'turbo' } },
-		'Quality Mode is turbo, which video-m8 does not support',
+		{ model: 'video-m5', fields: { size: '1080P' } },
+		'Size is 1080P, a field that video-m5 does not have',
+		'Leave it empty',
+	],
+	[
+		{ model: 'video-m6', fields: { qualityMode: 'pro' } },
+		'Quality Mode is pro, a field that video-m6 does not have',
+		'Leave it empty',
+	],
+	[
+		{ model: 'video-m3', fields: { generateAudio: 'true' } },
+		'Generate Audio is true, a field that video-m3 does not have',
 		'Leave it empty',
 	],
 	[
 		{ model: 'video-m5', references: references({ video: 1, audio: 1 }) },
-		'References contain audio, which video-m5 does not support',
-		'Remove it, or use a model like video-m1 or video-m2',
+		'References contain 1 audio file. video-m5 supports no audio file',
+		'Remove it',
 	],
 ])('%j is refused with the values to use instead', (entered, message, hint) => {
 	expect(() => plan(entered)).toThrow(
@@ -156,7 +171,7 @@ describe.each(VIDEO_MODELS.map((model): [string, VideoModel] => [model.code, mod
 			(_label, field) => {
 				const values = field.values(model);
 				expect(new Set(values).size).toBe(values.length);
-				if (values.length > 0) expect(values).toContain(field.defaultValue(model));
+				if (values.length > 0) expect(values).toContain(defaultOf(field, model));
 			},
 		);
 	},

@@ -7,7 +7,11 @@ import { REFERENCES, type Reference } from '../../nodes/client/video/fields';
 import { videoRequest } from '../../nodes/client/video/videoRequest';
 import { SPEC_VIDEO_MODELS } from '../support/specVideoModels';
 
-const oneOf = (...values: string[]) => fc.constantFrom('', ...values);
+/** Mostly empty: a model refuses what it does not take. */
+const oneOf = (...values: string[]) =>
+	fc.oneof({ weight: 3, arbitrary: fc.constant('') }, fc.constantFrom(...values));
+const count = (max: number) =>
+	fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max }));
 
 const entered = fc.record({
 	model: fc.constantFrom(...SERVICE_MODELS.map(({ code }) => code)),
@@ -21,20 +25,14 @@ const entered = fc.record({
 		generateAudio: oneOf('true', 'false'),
 		watermark: oneOf('true', 'false'),
 	}),
-	references: fc
-		.tuple(
-			fc.integer({ min: 0, max: 10 }),
-			fc.integer({ min: 0, max: 4 }),
-			fc.integer({ min: 0, max: 4 }),
-		)
-		.map((counts) =>
-			REFERENCES.flatMap(({ kind }, row): Reference[] =>
-				Array.from({ length: counts[row]! }, (_, index) => ({
-					kind,
-					url: `https://example.com/${kind}/${index}`,
-				})),
-			),
+	references: fc.tuple(count(10), count(4), count(4)).map((counts) =>
+		REFERENCES.flatMap(({ kind }, row): Reference[] =>
+			Array.from({ length: counts[row]! }, (_, index) => ({
+				kind,
+				url: `https://example.com/${kind}/${index}`,
+			})),
 		),
+	),
 });
 
 /** The plan; undefined where the input is rejected. */

@@ -5,7 +5,7 @@ import {
 	type INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { VIDEO_FIELDS, type VideoField } from '../../nodes/client/video/fields';
+import { defaultOf, VIDEO_FIELDS, type VideoField } from '../../nodes/client/video/fields';
 import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
 import { maxImages, SPEC_ROWS } from '../support/specVideoModels';
@@ -30,15 +30,10 @@ function shown(mode: string, value: string): INodeProperties[] {
 test.each(MODELS.map((model): [string, VideoModel] => [model.code, model]))(
 	'%s: each supported field is shown once, with its values and default (spec 2.11)',
 	(code, model) => {
-		// A size also sets the quality, and the other way round: two fields could contradict each other.
-		const expected = FIELDS.filter(
-			({ key, values }) =>
-				values(model).length > 0 &&
-				key !== (model.sizes.length > 0 ? 'qualityMode' : 'size'),
-		).map((field) => ({
+		const expected = FIELDS.filter(({ values }) => values(model).length > 0).map((field) => ({
 			name: field.key,
 			values: field.type === 'flag' ? undefined : field.values(model),
-			default: field.defaultValue(model),
+			default: defaultOf(field, model),
 		}));
 		const actual = shown('list', code).map((property) => ({
 			name: property.name,

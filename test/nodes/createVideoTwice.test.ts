@@ -100,7 +100,7 @@ describe('Retry On Fail', () => {
 		const { outputs, run } = await create(['p1', 'p2'], { parameters, retryOnFail: true });
 		expect(outputs[0]![0]!.json).toMatchObject({ adjustments: [{ field: 'duration', to: 8 }] });
 		expect(run.data.resultData.runData['Tested']![0]!.hints![0]!.message).toMatch(
-			/^Values were adjusted in 2 items/,
+			/^The duration was adjusted in 2 items/,
 		);
 	});
 

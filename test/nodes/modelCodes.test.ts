@@ -69,8 +69,7 @@ test.each([
 	['a code of the credential', 'id', 'acme=2', 'acme=2'],
 	['a code of the credential by expression', 'id', '={{ $json.code }}', 'acme=2'],
 	['a pair with the row first', 'id', 'video-m7=acme-new', 'acme-new'],
-	['a pair with the code first', 'id', 'acme-new=video-m7', 'acme-new'],
-	['a pair by expression', 'list', '={{ $json.code + "=video-m7" }}', 'acme=2'],
+	['a pair by expression', 'list', '={{ "video-m7=" + $json.code }}', 'acme=2'],
 ])('%s behaves like its row: checks, adjustments and price', async (_name, mode, value, code) => {
 	const { outputs } = await create(
 		{ mode, value },

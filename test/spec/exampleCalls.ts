@@ -469,7 +469,6 @@ export const VIDEO_CALLS: readonly ExampleCall[] = [
 		{
 			...BASE,
 			mode: 'std',
-			generate_audio: false,
 			videos: [VIDEO],
 		},
 	),

@@ -31,26 +31,7 @@ export interface VideoField {
 	readonly type: 'text' | 'seconds' | 'flag';
 	/** The values that the model supports; empty where it does not support the field. */
 	readonly values: (model: VideoModel) => readonly VideoValue[];
-	/** What the form fills in. Where the model ignores the field, what the form may have kept of another model. */
-	readonly defaultValue: (model: VideoModel) => VideoValue | undefined;
-	/** Label of a value in the form; the value itself without one. */
-	readonly show?: (value: VideoValue, model: VideoModel) => string;
 }
-
-const NAMES: Readonly<Record<string, string>> = {
-	std: 'Standard (720P)',
-	pro: 'Pro (1080P)',
-	reference: 'Reference',
-	first_last_frame: 'First and Last Frame',
-};
-const named = (value: VideoValue) => NAMES[String(value)] ?? String(value);
-
-/** The sizes that a model takes, by `size` or by `mode`. */
-function sizesOf({ sizes, modes }: VideoModel): readonly string[] {
-	return sizes.length > 0 ? sizes : Object.values(modes);
-}
-
-const FLAG = [true, false] as const;
 
 /** Every field whose values depend on the model (spec 2.8, 2.11). The form, the request, the validation and the docs are derived from it. */
 export const VIDEO_FIELDS: readonly VideoField[] = [
@@ -61,7 +42,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		help: 'Width to height of the picture, e.g. 16:9 for wide or 9:16 for upright',
 		type: 'text',
 		values: (model) => model.aspectRatios,
-		defaultValue: (model) => model.aspectRatios[0],
 	},
 	{
 		key: 'duration',
@@ -70,8 +50,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		help: 'Length of the video in seconds',
 		type: 'seconds',
 		values: (model) => model.durations,
-		defaultValue: (model) => model.defaultDuration,
-		show: (seconds) => `${seconds} Seconds`,
 	},
 	{
 		key: 'size',
@@ -79,8 +57,7 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Size',
 		help: 'Resolution of the video, e.g. 720P',
 		type: 'text',
-		values: sizesOf,
-		defaultValue: (model) => model.defaultSize ?? '720P',
+		values: (model) => model.sizes,
 	},
 	{
 		// Not "mode": the host lists each value of a field of that name as a separate action.
@@ -89,9 +66,7 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Quality Mode',
 		help: 'Standard (std) is faster and cheaper, Pro (pro) is sharper',
 		type: 'text',
-		values: (model) => Object.keys(model.modes),
-		defaultValue: (model) => Object.keys(model.modes)[0] ?? 'std',
-		show: named,
+		values: (model) => model.modes,
 	},
 	{
 		key: 'imageMode',
@@ -100,9 +75,6 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		help: 'How images are used: as a reference for the content (reference), or as the first and the last frame, in this order (first_last_frame)',
 		type: 'text',
 		values: (model) => Object.keys(model.imageModes),
-		defaultValue: (model) => Object.keys(model.imageModes)[0],
-		show: (mode, { imageModes }) =>
-			imageModes[mode as ImageMode] === 1 ? 'First Frame' : named(mode),
 	},
 	{
 		key: 'generateAudio',
@@ -110,8 +82,7 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Generate Audio',
 		help: 'Whether the video gets a voice-over or sound effects',
 		type: 'flag',
-		values: (model) => (model.generatesAudio ? FLAG : []),
-		defaultValue: () => true,
+		values: (model) => (model.generatesAudio ? [true, false] : []),
 	},
 	{
 		key: 'watermark',
@@ -119,22 +90,20 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Watermark',
 		help: 'Whether the video gets a watermark',
 		type: 'flag',
-		values: () => FLAG,
-		defaultValue: () => false,
+		values: () => [false, true],
 	},
 ];
 
-/** Whether the form has a field for the model: not for size and quality mode both, which could contradict each other. */
-export function isInForm({ apiName, values }: VideoField, model: VideoModel): boolean {
-	const other = model.sizes.length > 0 ? 'mode' : 'size';
-	return values(model).length > 0 && apiName !== other;
+/** What the service takes where the field is empty; undefined where the model does not support the field. */
+export function defaultOf({ apiName, values }: VideoField, model: VideoModel) {
+	return apiName === 'duration' ? model.defaultDuration : values(model)[0];
 }
 
 /** Every kind of reference file (spec 2.8). `max`: maximum number of files of this kind for any model (spec 8). */
 export const REFERENCES = [
-	{ kind: 'image', apiName: 'images', one: 'an image', noun: 'image', max: 9 },
-	{ kind: 'video', apiName: 'videos', one: 'a video', noun: 'video', max: 3 },
-	{ kind: 'audio', apiName: 'audios', one: 'audio', noun: 'audio file', max: 3 },
+	{ kind: 'image', apiName: 'images', noun: 'image', max: 9 },
+	{ kind: 'video', apiName: 'videos', noun: 'video', max: 3 },
+	{ kind: 'audio', apiName: 'audios', noun: 'audio file', max: 3 },
 ] as const;
 
 export type ReferenceRow = (typeof REFERENCES)[number];

@@ -17,15 +17,10 @@ export interface VideoModel {
 	 * longer. Without a rule it rejects it.
 	 */
 	readonly durationRule?: 'nearest' | 'longer';
-	/** Empty where it takes no `size`. */
+	/** The first is the default; empty where it takes no `size`. */
 	readonly sizes: readonly string[];
-	/** The size that holds where none is sent. */
-	readonly defaultSize?: string;
-	/**
-	 * The size that each `mode` means, the default mode first; empty where it takes none. The form has no field for it where
-	 * the model takes a size.
-	 */
-	readonly modes: Readonly<Record<string, string>>;
+	/** The first is the default; empty where it takes no `mode`, or a `size` that says the same. */
+	readonly modes: readonly string[];
 	/** Maximum number of images for each `image_mode`; the first mode is the default. */
 	readonly imageModes: Readonly<Partial<Record<ImageMode, number>>>;
 	readonly maxVideos: number;
@@ -44,7 +39,7 @@ const COMMON = {
 	durations: [5, 10],
 	defaultDuration: 5,
 	sizes: [],
-	modes: {},
+	modes: [],
 	maxVideos: 0,
 	maxAudios: 0,
 	generatesAudio: false,
@@ -70,15 +65,13 @@ export const VIDEO_MODELS = [
 		...ALL_KINDS,
 		code: 'video-m1',
 		input: 'Text, images, videos and audio together',
-		sizes: ['480P', '720P', '1080P'],
-		defaultSize: '720P',
+		sizes: ['720P', '480P', '1080P'],
 	},
 	{
 		...ALL_KINDS,
 		code: 'video-m2',
 		input: 'Text, images, videos and audio together; faster than video-m1',
-		sizes: ['480P', '720P'],
-		defaultSize: '720P',
+		sizes: ['720P', '480P'],
 	},
 	{
 		...COMMON,
@@ -86,7 +79,6 @@ export const VIDEO_MODELS = [
 		input: 'Text, or first and last frame',
 		durationRule: 'longer',
 		sizes: ['720P', '1080P'],
-		defaultSize: '720P',
 		imageModes: { first_last_frame: 2 },
 	},
 	{
@@ -102,7 +94,7 @@ export const VIDEO_MODELS = [
 		input: 'Text, images, or a video to edit; with sound',
 		aspectRatios: ['16:9', '9:16', '1:1', '4:3', '3:4'],
 		durations: [3, 5, 8, 10, 15],
-		modes: { std: '720P', pro: '1080P' },
+		modes: ['std', 'pro'],
 		imageModes: { reference: 7, first_last_frame: 2 },
 		maxVideos: 1,
 		generatesAudio: true,
@@ -114,8 +106,6 @@ export const VIDEO_MODELS = [
 		input: 'Text, or first and last frame',
 		// This model spells its sizes with a lowercase letter.
 		sizes: ['720p', '1080p'],
-		defaultSize: '720p',
-		modes: { std: '720p', pro: '1080p' },
 		imageModes: { first_last_frame: 2 },
 	},
 	{
@@ -147,15 +137,12 @@ export function findModel({ code, like }: OwnModel): VideoModel | undefined {
 }
 
 /**
- * Reads the value of the model field: a pair of a row and a code, in either order, or a code.
+ * Reads the value of the model field: `row=code`, or a code.
  *
  * @param own The codes of the account; a code that is neither there nor in the table behaves like none.
  */
 export function readPair(entered: string, own: readonly OwnModel[]): OwnModel {
-	const rows = VIDEO_MODELS.map(({ code }) => code);
-	const first = rows.find((row) => entered.startsWith(`${row}=`));
-	if (first) return { code: entered.slice(first.length + 1).trim(), like: first };
-	const last = rows.find((row) => entered.endsWith(`=${row}`));
-	if (last) return { code: entered.slice(0, -last.length - 1).trim(), like: last };
+	const row = VIDEO_MODELS.find(({ code }) => entered.startsWith(`${code}=`));
+	if (row) return { code: entered.slice(row.code.length + 1).trim(), like: row.code };
 	return own.find(({ code }) => code === entered) ?? { code: entered, like: entered };
 }

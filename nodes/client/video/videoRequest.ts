@@ -1,17 +1,15 @@
 import { emptyText, InputError } from '../errors';
-import { withoutUndefined } from '../json';
 import { counted, readNumber, readSwitch } from '../values';
 import {
 	maxReferences,
 	REFERENCES,
 	VIDEO_FIELDS,
 	type Reference,
-	type ReferenceRow,
 	type VideoField,
 	type VideoRequest,
 	type VideoValue,
 } from './fields';
-import { findModel, VIDEO_MODELS, type VideoModel } from './models';
+import { findModel, type VideoModel } from './models';
 
 /** The input for one video. */
 export interface EnteredVideo {
@@ -29,8 +27,7 @@ export interface Adjustment {
 	/** Field name in the request. */
 	readonly field: string;
 	readonly from: VideoValue;
-	/** `null` where the field is not sent. */
-	readonly to: VideoValue | null;
+	readonly to: VideoValue;
 	readonly reason: string;
 }
 
@@ -47,15 +44,13 @@ const PARSERS: Readonly<
 /**
  * Builds the creation request (spec 2.8). What the model does not take is refused before anything is sent (spec 2.11):
  *
- * | input                                                   | sent                                   |
- * | ------------------------------------------------------- | -------------------------------------- |
- * | an empty field                                          | no such field: the model's default     |
- * | a value in another case                                 | the model's spelling                   |
- * | a duration that the service maps to one of the model's  | that one, reported                     |
- * | the default of a field that the model does not have     | no such field: a form may have kept it |
- * | another unsupported value, too many files               | nothing: an error with what it takes   |
- * | duration and sound, for a video to edit                 | no duration, reported; no sound        |
- * | size and quality mode                                   | both alike, by what is not the default |
+ * | input                                                  | sent                                 |
+ * | ------------------------------------------------------ | ------------------------------------ |
+ * | an empty field                                         | no such field: the model's default   |
+ * | a value in another case                                | the model's spelling                 |
+ * | a duration that the service maps to one of the model's | that one, reported                   |
+ * | duration and sound, for a video to edit                | no such field                        |
+ * | another unsupported value, too many files              | nothing: an error with what it takes |
  *
  * @throws InputError for the first mistake. A model that is not in the table takes every value, and as many files as the service.
  */
@@ -65,71 +60,53 @@ export function videoRequest(entered: EnteredVideo) {
 	if (prompt.trim() === '') throw emptyText('Prompt');
 	const model = findModel({ code, like });
 	const adjustments: Adjustment[] = [];
-	const urlsOf = ({ kind }: ReferenceRow) =>
-		references.flatMap((each) => (each.kind === kind ? each.url : []));
-	const files = Object.fromEntries(REFERENCES.map((row) => [row.apiName, urlsOf(row)]));
-	const isEdited = model?.editsVideos === true && files['videos']!.length > 0;
-
-	function toSend(field: VideoField): VideoValue | undefined {
+	const sent: Record<string, VideoValue | readonly string[]> = {};
+	for (const { kind, apiName } of REFERENCES) {
+		const urls = references.flatMap((each) => (each.kind === kind ? each.url : []));
+		if (urls.length > 0) sent[apiName] = urls;
+	}
+	const isEdited = model?.editsVideos === true && sent['videos'] !== undefined;
+	// The image mode is about images; an edited video keeps its length and its sound (spec 2.8, 2.11).
+	const unused = new Set([
+		...(sent['images'] ? [] : ['image_mode']),
+		...(isEdited ? ['duration', 'generate_audio'] : []),
+	]);
+	for (const field of VIDEO_FIELDS) {
 		const { key, apiName, label, type } = field;
 		const text = (fields[key] ?? '').trim();
 		const from = text === '' ? undefined : PARSERS[type](text, label);
-		if (from === undefined || model === undefined) return from;
-		// As the service does, whatever is sent.
-		if (isEdited && apiName === 'generate_audio') return false;
-		const isIgnored = isEdited && apiName === 'duration';
-		const to = isIgnored ? undefined : supported(field, from, model);
-		const isUnset = isIgnored && from === model.defaultDuration;
-		if (apiName !== 'duration' || to === from || isUnset) return to;
-		const reason = isIgnored
-			? `${code} keeps the length and the sound of an edited video`
-			: takes(field, model);
-		adjustments.push({ field: apiName, from, to: to ?? null, reason });
-		return to;
+		if (from === undefined || unused.has(apiName)) continue;
+		const to = model ? supported(field, from, model) : from;
+		sent[apiName] = to;
+		if (model && type === 'seconds' && to !== from)
+			adjustments.push({ field: apiName, from, to, reason: takes(field, model) });
 	}
-
-	// Without images the image mode has no meaning.
-	const hasMode = files['images']!.length > 0;
-	const rows = VIDEO_FIELDS.filter(({ apiName }) => apiName !== 'image_mode' || hasMode);
-	const values = Object.fromEntries(rows.map((field) => [field.apiName, toSend(field)]));
-	const sent = Object.entries(files).filter(([, urls]) => urls.length > 0);
-	const whole: VideoRequest = { model: code, prompt, ...Object.fromEntries(sent), ...values };
-	checkFiles(whole, model);
-	const request = withoutUndefined<VideoRequest>(model ? withOneSize(whole, model) : whole);
-	const seconds = isEdited ? undefined : (request.duration ?? model?.defaultDuration);
+	const request: VideoRequest = { model: code, prompt, ...sent };
+	checkFiles(request, model);
 	return {
 		/** Ready to be sent. */
 		request,
 		/** Durations that are not sent as they were entered. */
 		adjustments,
 		/** Length of the video; undefined for one to edit, which keeps its length, and where nothing says it. */
-		seconds,
+		seconds: isEdited ? undefined : (request.duration ?? model?.defaultDuration),
 	};
 }
 
 const takes = ({ label, values }: VideoField, model: VideoModel) =>
 	`${model.code} supports ${label} ${listed(values(model))}`;
 
-/** The value of the model that an entered one is, or that the service makes of it; undefined for the default of another model. */
-function supported(
-	field: VideoField,
-	entered: VideoValue,
-	model: VideoModel,
-): VideoValue | undefined {
-	const { apiName, label, values, defaultValue } = field;
-	const isEntered = (value?: VideoValue) =>
-		String(value).toLowerCase() === String(entered).toLowerCase();
+/** The value of the model that an entered one is, or that the service makes of it. */
+function supported(field: VideoField, entered: VideoValue, model: VideoModel): VideoValue {
+	const { label, type, values } = field;
 	const known = values(model);
-	if (known.length === 0) {
-		if (isEntered(defaultValue(model))) return undefined;
-		const problem = `is ${entered}, which ${model.code} does not support`;
-		const others = orAnother((each) => values(each).some(isEntered));
-		throw new InputError(label, problem, `Leave it empty${others}`);
-	}
+	const text = String(entered).toLowerCase();
 	const found =
-		known.find(isEntered) ??
-		(apiName === 'duration' ? mappedDuration(Number(entered), model) : undefined);
+		known.find((value) => String(value).toLowerCase() === text) ??
+		(type === 'seconds' ? mappedDuration(Number(entered), model) : undefined);
 	if (found !== undefined) return found;
+	const problem = `is ${entered}, a field that ${model.code} does not have`;
+	if (known.length === 0) throw new InputError(label, problem, 'Leave it empty');
 	throw new InputError(label, `is ${entered}. ${takes(field, model)}`, `Use ${listed(known)}`);
 }
 
@@ -142,13 +119,7 @@ function mappedDuration(
 		return durations.find((each) => each >= entered) ?? durations.at(-1);
 	if (durationRule === undefined) return undefined;
 	const distance = (each: number) => Math.abs(each - entered);
-	return durations.reduce((best, each) => (distance(each) < distance(best) ? each : best));
-}
-
-/** The models that take it, as the end of a hint. */
-function orAnother(takesIt: (model: VideoModel) => boolean): string {
-	const codes = VIDEO_MODELS.filter(takesIt).map(({ code }) => code);
-	return codes.length === 0 ? '' : `, or use a model like ${listed(codes)}`;
+	return durations.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
 /** @throws InputError for files that the model, or the service, does not take in this number or alone (spec 2.8, 8). */
@@ -159,14 +130,13 @@ function checkFiles(request: VideoRequest, model: VideoModel | undefined): void 
 		const max = maxReferences(row, model, mode);
 		if (length <= max) continue;
 		const who = model?.code ?? 'The service';
-		if (max === 0) {
-			const problem = `contain ${row.one}, which ${who} does not support`;
-			const others = orAnother((each) => maxReferences(row, each) > 0);
-			throw new InputError('References', problem, `Remove it${others}`);
-		}
 		const withMode = row.kind === 'image' && mode ? ` with Image Mode ${mode}` : '';
-		const problem = `contain ${counted(length, row.noun)}. ${who} supports at most ${max}${withMode}`;
-		throw new InputError('References', problem, `Use at most ${max}`);
+		const limit = max === 0 ? `no ${row.noun}` : `at most ${max}${withMode}`;
+		throw new InputError(
+			'References',
+			`contain ${counted(length, row.noun)}. ${who} supports ${limit}`,
+			max === 0 ? 'Remove it' : `Use at most ${max}`,
+		);
 	}
 	if (audios.length > 0 && images.length + videos.length === 0)
 		throw new InputError(
@@ -174,17 +144,6 @@ function checkFiles(request: VideoRequest, model: VideoModel | undefined): void 
 			'contain audio alone',
 			'Add at least one image or video',
 		);
-}
-
-/** Size and quality mode of a model mean the same: the one that is not the default decides, and the other one follows. */
-function withOneSize(request: VideoRequest, { modes, sizes }: VideoModel): VideoRequest {
-	const { size, mode, ...others } = request;
-	const all = Object.keys(modes);
-	if (size === undefined || all.length === 0) return request;
-	const isSet = mode !== undefined && mode !== all[0];
-	const meant = isSet ? mode : all.find((each) => modes[each] === size)!;
-	if (sizes.length === 0) return { ...others, mode: meant };
-	return { ...others, size: modes[meant]!, ...(mode !== undefined && { mode: meant }) };
 }
 
 /** Values as text: `4, 8 or 12`. */
