@@ -1,5 +1,5 @@
 import { startPoll } from '../../nodes/client/video/poll/task';
-import { NO_COOLDOWN, type PollState } from '../../nodes/client/video/poll/pollTasks';
+import type { PollState } from '../../nodes/client/video/poll/pollTasks';
 import { taskIdOf, type TaskObservation } from '../server/taskRuns';
 
 /** The service asks clients to poll a task every 5 to 10 seconds. */
@@ -42,7 +42,7 @@ export function taskIds(run: string, finishMs: readonly number[]): string[] {
 
 /** The scheduler's initial state for these tasks. */
 export function waitingFor(ids: readonly string[], nowMs: number): PollState {
-	return { polls: ids.map((taskId) => startPoll(taskId, nowMs)), cooldown: NO_COOLDOWN };
+	return { polls: ids.map((taskId) => startPoll(taskId, nowMs)), pausedUntilMs: 0 };
 }
 
 /** Figures of a polling strategy; times in seconds. */

@@ -151,10 +151,10 @@ const STEP_MS = 60_000;
 
 /**
  * When a suspended execution resumes, in milliseconds since the epoch: in about a minute, so that a later step ends on
- * the deadline of the oldest task, and not before the end of a rate-limit cooldown.
+ * the deadline of the oldest task, and not before the end of a pause after a 429.
  */
 export function nextResumeMs(
-	{ polls, cooldown }: PollState,
+	{ polls, pausedUntilMs }: PollState,
 	nowMs: number,
 	timeoutMs: number,
 ): number {
@@ -162,5 +162,5 @@ export function nextResumeMs(
 	const deadlineMs = Math.min(...unfinished.map(({ startedAtMs }) => startedAtMs + timeoutMs));
 	const remainingMs = deadlineMs - nowMs;
 	const stepMs = Math.max(0, remainingMs) / Math.max(1, Math.floor(remainingMs / STEP_MS));
-	return Math.ceil(Math.max(nowMs + stepMs, Math.min(cooldown.untilMs, deadlineMs)));
+	return Math.ceil(Math.max(nowMs + stepMs, Math.min(pausedUntilMs, deadlineMs)));
 }

@@ -1,11 +1,6 @@
 import { ServiceError } from '../../nodes/client/errors';
 import type { TaskReport } from '../../nodes/client/video/taskState';
-import {
-	NO_COOLDOWN,
-	nextCooldown,
-	pollTasks,
-	type RateLimitCooldown,
-} from '../../nodes/client/video/poll/pollTasks';
+import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { startPoll } from '../../nodes/client/video/poll/task';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { fakeClock } from '../support/fakeClock';
@@ -30,7 +25,7 @@ async function poll(ids: readonly string[], answers: readonly (ServiceError | 'q
 	};
 	const polls = ids.map((taskId) => startPoll(taskId, clock.now()));
 	const options = { timeoutMs: 600_000, concurrency: 1 };
-	const done = await pollTasks(clock, { polls, cooldown: NO_COOLDOWN }, queryStatus, options);
+	const done = await pollTasks(clock, { polls, pausedUntilMs: 0 }, queryStatus, options);
 	return { polled, results: done.polls.map(pollResult) };
 }
 
@@ -39,14 +34,17 @@ test('a 429 with Retry-After for one task delays all tasks', async () => {
 	expect(polled).toStrictEqual(['a 0', 'b 0', 'c 30', 'a 30', 'b 30']);
 });
 
-test('consecutive cooldowns double up to a minute, and a successful response resets them', async () => {
-	const { polled } = await poll(
-		['a'],
-		[tooMany(), tooMany(), tooMany(), tooMany(), tooMany(), 'queued', tooMany()],
-	);
-	expect(polled.map((each) => Number(each.slice(2)))).toStrictEqual([
-		0, 10, 30, 70, 130, 190, 199.5, 209.5,
-	]);
+test('a 429 without Retry-After pauses polls for 30 seconds, again and again', async () => {
+	const { polled } = await poll(['a'], [tooMany(), tooMany(), 'queued', tooMany()]);
+	expect(polled.map((each) => Number(each.slice(2)))).toStrictEqual([0, 30, 60, 69.5, 99.5]);
+});
+
+test('another retryable error pauses polls only with Retry-After', async () => {
+	const busy = (retryAfterMs: object) =>
+		new ServiceError('http', '', [], { status: 503, retryable: true, ...retryAfterMs });
+	expect((await poll(['a', 'b'], [busy({})])).polled).toStrictEqual(['a 0', 'b 0', 'a 5.25']);
+	const { polled } = await poll(['a', 'b'], [busy({ retryAfterMs: 7_000 })]);
+	expect(polled).toStrictEqual(['a 0', 'b 7', 'a 7']);
 });
 
 test.each([429, 503])('a %i with a long Retry-After delays polls by a minute', async (status) => {
@@ -67,29 +65,9 @@ test('each task is polled at the deadline, whatever cooldown there is', async ()
 		{
 			reason: 'timeout',
 			waited_seconds: 600,
-			last_asked_seconds: 600,
 			error_message:
-				'Not finished after 600 seconds; the task may still complete. The last poll, after 600 seconds, failed: too many',
+				'Not finished after 600 seconds; the task may still complete. The last poll failed: too many',
 		},
 		{ status: 'completed' },
 	]);
-});
-
-test('concurrent 429 responses count as one cooldown', () => {
-	const together = [tooMany(), tooMany(), tooMany(20_000)];
-	const cooldown = together.reduce<RateLimitCooldown>(
-		(current, error) => nextCooldown(current, error, 1_000),
-		NO_COOLDOWN,
-	);
-	expect(nextCooldown(cooldown, tooMany(3_600_000), 2_000).untilMs).toBe(62_000);
-	expect(cooldown).toStrictEqual({ untilMs: 21_000, consecutive: 1 });
-	expect(nextCooldown(cooldown, undefined, 2_000)).toBe(cooldown);
-	expect(nextCooldown(cooldown, undefined, 21_000)).toBe(NO_COOLDOWN);
-});
-
-test('another retryable error starts a cooldown only with Retry-After', () => {
-	const busy = (retryAfterMs: object) =>
-		new ServiceError('http', '', [], { status: 503, retryable: true, ...retryAfterMs });
-	expect(nextCooldown(NO_COOLDOWN, busy({}), 0)).toBe(NO_COOLDOWN);
-	expect(nextCooldown(NO_COOLDOWN, busy({ retryAfterMs: 7_000 }), 0).untilMs).toBe(7_000);
 });

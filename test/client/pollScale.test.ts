@@ -1,5 +1,5 @@
 import { startPoll } from '../../nodes/client/video/poll/task';
-import { NO_COOLDOWN, pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { fakeClock } from '../support/fakeClock';
 import { seededRandom } from '../support/seededRandom';
 
@@ -24,7 +24,7 @@ async function poll(finishMs: readonly number[], latencyMs: number) {
 	};
 	const state = {
 		polls: finishMs.map((_finish, index) => startPoll(String(index), 0)),
-		cooldown: NO_COOLDOWN,
+		pausedUntilMs: 0,
 	};
 	const done = await pollTasks(
 		counted,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ServiceError } from '../../nodes/client/errors';
 import { startPoll } from '../../nodes/client/video/poll/task';
 import type { TaskReport } from '../../nodes/client/video/taskState';
-import { NO_COOLDOWN, pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
 import { pollResult } from '../../nodes/client/video/poll/result';
 import { seededRandom } from '../support/seededRandom';
 import { fakeClock } from '../support/fakeClock';
@@ -76,7 +76,7 @@ async function simulate({
 
 	const polls = [...fateOf.keys()].map((taskId) => startPoll(taskId, clock.now()));
 	const options = { timeoutMs, concurrency };
-	const done = await pollTasks(clock, { polls, cooldown: NO_COOLDOWN }, queryStatus, options);
+	const done = await pollTasks(clock, { polls, pausedUntilMs: 0 }, queryStatus, options);
 	return { fateOf, pollsOf, maxConcurrent: concurrent.max, results: done.polls.map(pollResult) };
 }
 

@@ -1,11 +1,10 @@
-import { NO_COOLDOWN, type RateLimitCooldown } from '../../nodes/client/video/poll/pollTasks';
 import { startPoll } from '../../nodes/client/video/poll/task';
 import { nextResumeMs } from '../../nodes/WaitForVideo/execute';
 
 /** Seconds until the next step of a task that has been polled for `elapsed` seconds. */
-const step = (elapsed: number, timeout: number, cooldown: RateLimitCooldown = NO_COOLDOWN) => {
+const step = (elapsed: number, timeout: number, pausedUntilMs = 0) => {
 	const nowMs = elapsed * 1000;
-	const state = { polls: [startPoll('a', 0)], cooldown };
+	const state = { polls: [startPoll('a', 0)], pausedUntilMs };
 	return (nextResumeMs(state, nowMs, timeout * 1000) - nowMs) / 1000;
 };
 
@@ -19,13 +18,13 @@ test.each([
 	expect(step(elapsed, timeout)).toBeCloseTo(seconds, 2);
 });
 
-test('a step lasts at least until the end of a cooldown, up to the deadline', () => {
-	expect(step(0, 600, { untilMs: 100_000, consecutive: 1 })).toBe(100);
-	expect(step(0, 600, { untilMs: 3_600_000, consecutive: 1 })).toBe(600);
+test('a step lasts at least until the end of a pause, up to the deadline', () => {
+	expect(step(0, 600, 100_000)).toBe(100);
+	expect(step(0, 600, 3_600_000)).toBe(600);
 });
 
 test('the deadline of the oldest unfinished task decides', () => {
 	const finished = { ...startPoll('a', 0), outcome: 'timeout' as const };
 	const polls = [finished, startPoll('b', 100_000)];
-	expect(nextResumeMs({ polls, cooldown: NO_COOLDOWN }, 100_000, 600_000)).toBe(160_000);
+	expect(nextResumeMs({ polls, pausedUntilMs: 0 }, 100_000, 600_000)).toBe(160_000);
 });

@@ -84,7 +84,7 @@ test('a status of a megabyte, another one at each poll: the beginning of each is
 	expect(fields).toMatchObject({ reason: 'timeout' });
 	expect(charactersOf(fields)).toBeLessThan(BOUND);
 	expect(fields['history']).toMatch(/, 1x{99}… [\d.]+ s,/);
-	expect(said).toMatch(/1 with another status/);
+	expect(said).toMatch(/1 generating/);
 	expect(said).not.toMatch(/xx/);
 });
 

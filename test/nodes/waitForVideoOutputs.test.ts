@@ -330,7 +330,7 @@ describe('Ask Once', () => {
 		// The service's word for it.
 		expect(d!.json).toMatchObject({ task_id: 'd', status: 'unknown', history: '' });
 		expect(result.messages.at(-1)).toMatch(
-			/^1 of 4 videos finished, 1 failed, 1 processing, 1 without a status yet, after \d s/,
+			/^1 of 4 videos finished, 1 failed, 2 generating, after \d s/,
 		);
 	});
 

@@ -44,10 +44,10 @@ test('a person in a chat reads the progress every 20 s, also when nothing change
 	}
 	expect(log).toStrictEqual(texts.map((text) => ['Wait', text]));
 	expect(texts).toStrictEqual([
-		'0 of 1 video finished, 1 processing, after 0 s',
-		'0 of 1 video finished, 1 processing, after 20 s',
-		'0 of 1 video finished, 1 processing, after 40 s',
-		'0 of 1 video finished, 1 processing, after 1 min',
+		'0 of 1 video finished, 1 generating, after 0 s',
+		'0 of 1 video finished, 1 generating, after 20 s',
+		'0 of 1 video finished, 1 generating, after 40 s',
+		'0 of 1 video finished, 1 generating, after 60 s',
 	]);
 });
 

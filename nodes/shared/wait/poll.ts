@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { startDeadline, withDeadline } from '../../client/http/retry';
-import { NO_COOLDOWN, type PollState, pollTasks } from '../../client/video/poll/pollTasks';
+import { type PollState, pollTasks } from '../../client/video/poll/pollTasks';
 import { pollSummary } from '../../client/video/poll/result';
 import { queryTask } from '../../client/video/tasks';
 import type { TaskReport } from '../../client/video/taskState';
@@ -41,16 +41,16 @@ export async function poll(
 	const clock = n8nClock(context);
 	const nowMs = clock.now();
 	const state = nodeState<PollState>(context, 'polling');
-	const { polls: saved, cooldown } = state.get() ?? { polls: [], cooldown: NO_COOLDOWN };
+	const { polls: saved, pausedUntilMs } = state.get() ?? { polls: [], pausedUntilMs: 0 };
 	// Maps and sets: an object has fields of its own, such as `constructor`, and a task ID may be any text.
 	const known = new Map(saved.map((task) => [task.taskId, task]));
 	const ownIds = new Set(taskIds.filter((taskId) => taskId !== ''));
 	const polls = [...ownIds].map((id) => resumed(known.get(id) ?? startPoll(id, nowMs), nowMs));
 	// In a loop, an earlier run of this execution may have polled a task just now: each is polled when it is due.
-	const dueMs = Math.max(nowMs, cooldown.untilMs, ...polls.map(({ dueAtMs }) => dueAtMs));
+	const dueMs = Math.max(nowMs, pausedUntilMs, ...polls.map(({ dueAtMs }) => dueAtMs));
 	const { error, ...polled } = await pollTasks(
 		clock,
-		{ polls, cooldown },
+		{ polls, pausedUntilMs },
 		async (taskId) => {
 			progress.remind();
 			return await askOnce(context, taskId);
@@ -70,7 +70,7 @@ export async function poll(
 	const others = (state.get()?.polls ?? []).filter(({ taskId }) => !ownIds.has(taskId));
 	const toSave = [...others, ...(isSuspended ? polled.polls : unfinished)];
 	if (toSave.length === 0) state.clear();
-	else state.set({ cooldown: polled.cooldown, polls: toSave });
+	else state.set({ pausedUntilMs: polled.pausedUntilMs, polls: toSave });
 	return { ...polled, isSuspended, error };
 }
 

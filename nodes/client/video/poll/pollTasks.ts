@@ -1,12 +1,14 @@
 import { isCanceled, ServiceError } from '../../errors';
 import type { Clock } from '../../ports';
 import type { TaskReport } from '../taskState';
-import { applyError, applyReport, applyTimeout, wrongServiceError, type TaskPoll } from './task';
+import { applyError, applyReport, wrongServiceError, type TaskPoll } from './task';
 
 /** Polling state of all tasks: a JSON value that can be saved between two runs. */
 export interface PollState {
+	/** Each task once. */
 	readonly polls: readonly TaskPoll[];
-	readonly cooldown: RateLimitCooldown;
+	/** Milliseconds since the epoch: no poll starts before, except the last one of a task. Rate limits are per account, not per task. */
+	readonly pausedUntilMs: number;
 }
 
 export interface PollTasksOptions {
@@ -43,76 +45,60 @@ export async function pollTasks(
 	queryStatus: (taskId: string) => Promise<TaskReport>,
 	{ timeoutMs, concurrency, untilMs = Infinity, isLast = false, onChange }: PollTasksOptions,
 ): Promise<PollState & { readonly error?: unknown }> {
-	const polls = [...initial.polls];
-	let { cooldown } = initial;
-	const failures: unknown[] = [];
-	const failed = new AbortController();
+	const byId = new Map(initial.polls.map((task) => [task.taskId, task]));
+	let { pausedUntilMs } = initial;
+	const end = new AbortController();
+	/** The unfinished tasks that no worker has taken, the first one due first. */
+	const queue: TaskPoll[] = [];
 
-	const deadlineOf = ({ startedAtMs }: TaskPoll) => startedAtMs + timeoutMs;
-	/** The next poll of each unfinished task, or its deadline if that comes first. The earliest is the first. */
-	const queue: { readonly index: number; readonly atMs: number }[] = [];
-
-	function enqueue(index: number): void {
-		const task = polls[index]!;
+	function enqueue(task: TaskPoll): void {
 		if (task.outcome !== undefined) return;
-		const next = { index, atMs: Math.min(task.dueAtMs, deadlineOf(task)) };
-		queue.splice(queue.findLastIndex(({ atMs }) => atMs <= next.atMs) + 1, 0, next);
+		queue.splice(queue.findLastIndex(({ dueAtMs }) => dueAtMs <= task.dueAtMs) + 1, 0, task);
 	}
 
 	async function work(): Promise<void> {
-		for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-			const { index } = next;
-			if (!(await isDue(index))) continue;
-			update(index, await polled(polls[index]!));
-			enqueue(index);
+		for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
+			if (!(await isDue(task))) continue;
+			const next = await polled(task);
+			byId.set(task.taskId, next);
+			if (next.history !== task.history || next.outcome !== undefined)
+				onChange?.([...byId.values()]);
+			enqueue(next);
 		}
 	}
 
 	/** Sleeps until the task is due. False if polling ends before. */
-	async function isDue(index: number): Promise<boolean> {
+	async function isDue({ dueAtMs, startedAtMs }: TaskPoll): Promise<boolean> {
 		for (;;) {
-			// A poll of another task may have started a cooldown, or finished, meanwhile.
-			const dueMs = Math.max(polls[index]!.dueAtMs, cooldown.untilMs);
-			const atMs = Math.min(dueMs, deadlineOf(polls[index]!));
-			const nowMs = clock.now();
-			if (atMs > untilMs || failures.length > 0) return false;
-			if (atMs <= nowMs) return true;
-			await clock.sleep(atMs - nowMs, failed.signal);
+			// A poll of another task may have begun a pause, or failed, meanwhile.
+			const atMs = Math.max(dueAtMs, Math.min(pausedUntilMs, startedAtMs + timeoutMs));
+			const waitMs = atMs - clock.now();
+			if (atMs > untilMs || end.signal.aborted) return false;
+			if (waitMs <= 0) return true;
+			await clock.sleep(waitMs, end.signal);
 		}
 	}
 
 	async function polled(task: TaskPoll): Promise<TaskPoll> {
-		// It was polled shortly before. A cooldown is no reason: the task may have finished in it.
-		if (task.dueAtMs > deadlineOf(task)) return applyTimeout(task, clock.now());
 		const answer = await queryStatus(task.taskId).catch(taskErrorOf);
 		const context = { nowMs: clock.now(), random: clock.random(), timeoutMs };
-		const error = answer instanceof ServiceError ? answer : undefined;
-		cooldown = nextCooldown(cooldown, error, context.nowMs);
-		return answer instanceof ServiceError
-			? applyError(task, answer, context)
-			: applyReport(task, answer, context);
+		if (!(answer instanceof ServiceError)) return applyReport(task, answer, context);
+		pausedUntilMs = Math.max(pausedUntilMs, context.nowMs + pauseMs(answer));
+		return applyError(task, answer, context);
 	}
 
-	function update(index: number, next: TaskPoll): void {
-		const { history } = polls[index]!;
-		polls[index] = next;
-		if (next.history !== history || next.outcome !== undefined) onChange?.(polls);
-	}
-
-	for (const index of polls.keys()) enqueue(index);
-	const fail = (error: unknown) => {
-		failures.push(error);
-		failed.abort();
+	initial.polls.forEach(enqueue);
+	const worker = async () => {
+		await work().catch((error: unknown) => {
+			end.abort(error);
+		});
 	};
-	await Promise.all(
-		Array.from({ length: concurrency }, async () => {
-			await work().catch(fail);
-		}),
-	);
-	if (failures.length > 0) return { polls, cooldown, error: failures[0] };
+	await Promise.all(Array.from({ length: concurrency }, worker));
+	const polls = [...byId.values()];
+	if (end.signal.aborted) return { polls, pausedUntilMs, error: end.signal.reason as unknown };
 	const isOver = isLast || polls.every(({ outcome }) => outcome !== undefined);
 	const error = isOver ? wrongServiceError(polls) : undefined;
-	return error === undefined ? { polls, cooldown } : { ...initial, error };
+	return error === undefined ? { polls, pausedUntilMs } : { ...initial, error };
 }
 
 /** Returns an error about one task as a value; rethrows one that ends polling: cancellation, a rejected key, a bug. */
@@ -125,44 +111,13 @@ function taskErrorOf(error: unknown): ServiceError {
 	throw error;
 }
 
-/** After a 429 no task is polled until `untilMs`: rate limits are per account, not per task. */
-export interface RateLimitCooldown {
-	/** Milliseconds since the epoch; no poll starts before. */
-	readonly untilMs: number;
-	/** Cooldowns since the last successful response; the exponent of the backoff. */
-	readonly consecutive: number;
-}
+/** Pause after a 429 without Retry-After. */
+const PAUSE_MS = 30_000;
+/** A longer Retry-After is heeded up to this: it may be about one task, and the others finish meanwhile. */
+const MAX_PAUSE_MS = 60_000;
 
-export const NO_COOLDOWN: RateLimitCooldown = { untilMs: 0, consecutive: 0 };
-
-/**
- * Length of the first cooldown without Retry-After; each further one is twice as long, up to MAX_MS. A Retry-After is
- * heeded up to MAX_MS as well: it may be about one task, and the others finish meanwhile.
- */
-const FIRST_MS = 10_000;
-const MAX_MS = 60_000;
-
-/**
- * The cooldown after a poll. A 429, or any retryable error with Retry-After, starts or extends it; a successful
- * response after its end resets it. It never keeps a task from its last poll, at the deadline.
- *
- * @param error The error of the poll; undefined after a successful response.
- */
-export function nextCooldown(
-	cooldown: RateLimitCooldown,
-	error: ServiceError | undefined,
-	nowMs: number,
-): RateLimitCooldown {
-	const { untilMs, consecutive } = cooldown;
-	const isActive = nowMs < untilMs;
-	if (error === undefined) return isActive ? cooldown : NO_COOLDOWN;
-
-	const { status, retryable, retryAfterMs } = error.details;
-	if (status !== 429 && (retryable !== true || retryAfterMs === undefined)) return cooldown;
-	// Concurrent polls get the same 429: it counts once.
-	const backoffMs = isActive ? 0 : FIRST_MS * 2 ** consecutive;
-	return {
-		untilMs: Math.max(untilMs, nowMs + Math.min(MAX_MS, retryAfterMs ?? backoffMs)),
-		consecutive: isActive ? consecutive : consecutive + 1,
-	};
+/** How long no task is polled after this error, in milliseconds: after a 429, or a retryable error with Retry-After. */
+function pauseMs({ details: { status, retryable, retryAfterMs } }: ServiceError): number {
+	if (status === 429) return Math.min(MAX_PAUSE_MS, retryAfterMs ?? PAUSE_MS);
+	return retryable === true ? Math.min(MAX_PAUSE_MS, retryAfterMs ?? 0) : 0;
 }

@@ -39,10 +39,8 @@ export interface TaskPoll {
 	readonly lastError?: SavedError | undefined;
 	/** Each status with the seconds after which it was seen, e.g. `queued 0 s, completed 42.1 s`; empty before the first one. */
 	readonly history: string;
-	/** Milliseconds from the start of polling to the latest event. */
+	/** Milliseconds from the start of polling to the last answer, or the last error in its place. */
 	readonly elapsedMs: number;
-	/** Milliseconds from the start of polling to the last answer, or the last error in its place; undefined before. */
-	readonly askedMs?: number;
 	readonly outcome?: PollOutcome;
 }
 
@@ -69,7 +67,7 @@ export function startPoll(taskId: string, nowMs: number): TaskPoll {
 
 /** State after a poll that returned the status of the task. */
 export function applyReport(task: TaskPoll, report: TaskReport, context: PollContext): TaskPoll {
-	const polled = asked(task, context.nowMs);
+	const polled = { ...task, elapsedMs: context.nowMs - task.startedAtMs };
 	const history = withStatus(polled, report.status);
 	const state = taskState(report);
 	// The URL of a video may come a little later than its status, unless the service says why there is none.
@@ -86,7 +84,7 @@ export function applyReport(task: TaskPoll, report: TaskReport, context: PollCon
 /** State after a poll that failed: the next poll, or the end of polling as LAST_REJECTION says. */
 export function applyError(task: TaskPoll, error: ServiceError, context: PollContext): TaskPoll {
 	const lastError = toSaved(error);
-	const polled = { ...asked(task, context.nowMs), lastError };
+	const polled = { ...task, elapsedMs: context.nowMs - task.startedAtMs, lastError };
 	if (error.details.retryable === true) return reschedule(polled, context);
 	const rejections = task.rejections + 1;
 	const last = LAST_REJECTION[task.history === '' ? 'unknown' : 'known'];
@@ -99,39 +97,25 @@ export function isUnknown({ outcome, history }: TaskPoll): boolean {
 	return outcome === 'refused' && history === '';
 }
 
-/** State at the deadline, where no further poll is allowed. */
-export function applyTimeout(task: TaskPoll, nowMs: number): TaskPoll {
-	return { ...task, elapsedMs: nowMs - task.startedAtMs, outcome: 'timeout' };
-}
-
 /** The error in words about one task, for a service that answers about others. */
 export function aboutTask(error: SavedError): SavedError {
 	return { ...error, message: TASK_WORDS[error.details.status ?? 0] ?? error.message };
 }
 
-/** Statuses that a proxy, a firewall or another server may answer in place of the service; none in an error with status 200. */
-const NOT_OURS: readonly (number | undefined)[] = [403, 404, 405, undefined];
+/** With this status the service rejects the ID of a task (spec 7.2). */
+const REJECTED_ID = 400;
 
 /**
- * The error of a run in which nothing shows that the service is at the address: no task ever had a status, and the last poll
- * of each failed as with a wrong address, without an error in the form of the service (spec 7). Undefined for other runs.
+ * The error of a run in which nothing shows that the service is at the address: no task ever had a status, and the last error of
+ * each has not the form of the service (spec 7). Undefined for other runs.
  */
 export function wrongServiceError(polls: readonly TaskPoll[]): ServiceError | undefined {
-	const errors = polls.flatMap(({ history, lastError = [] }) =>
-		history === '' ? lastError : [],
+	const isOfService = ({ details: { status, isServiceForm } }: SavedError) =>
+		isServiceForm === true || status === REJECTED_ID;
+	const errors = polls.flatMap(({ history, lastError }) =>
+		history === '' && lastError && !isOfService(lastError) ? lastError : [],
 	);
-	const isWrong = ({ kind, details: { status, isServiceForm } }: SavedError) =>
-		kind === 'network' ||
-		(isServiceForm !== true && (kind === 'protocol' || NOT_OURS.includes(status)));
-	const [first] = errors;
-	return first !== undefined && errors.length === polls.length && errors.every(isWrong)
-		? fromSaved(first)
-		: undefined;
-}
-
-function asked(task: TaskPoll, nowMs: number): TaskPoll {
-	const elapsedMs = nowMs - task.startedAtMs;
-	return { ...task, elapsedMs, askedMs: elapsedMs };
+	return errors[0] && errors.length === polls.length ? fromSaved(errors[0]) : undefined;
 }
 
 function withStatus({ history, report, elapsedMs }: TaskPoll, status: string): string {
@@ -144,9 +128,10 @@ export function toTenths(ms: number): number {
 	return Math.round(ms / 100) / 10;
 }
 
+/** The task with its next poll; at its deadline, or with too little time left for another poll, with its outcome. */
 function reschedule(task: TaskPoll, { nowMs, random, timeoutMs }: PollContext): TaskPoll {
 	const remainingMs = task.startedAtMs + timeoutMs - nowMs;
-	if (remainingMs <= 0) return applyTimeout(task, nowMs);
+	if (remainingMs < MIN_INTERVAL_MS) return { ...task, outcome: 'timeout' };
 	return { ...task, dueAtMs: nowMs + nextInterval(task.elapsedMs, random, remainingMs) };
 }
 
@@ -163,7 +148,7 @@ const JITTER = 0.1;
  *
  * @param elapsedMs Milliseconds since polling began.
  * @param random At least 0, below 1.
- * @param remainingMs Milliseconds until the deadline.
+ * @param remainingMs Milliseconds until the deadline, at least MIN_INTERVAL_MS.
  */
 function nextInterval(elapsedMs: number, random: number, remainingMs: number): number {
 	const middleMs = Math.min(MAX_INTERVAL_MS, MIN_INTERVAL_MS + elapsedMs / 2);
@@ -172,6 +157,5 @@ function nextInterval(elapsedMs: number, random: number, remainingMs: number): n
 	const intervalMs = Math.round(lowMs + random * (highMs - lowMs));
 	if (remainingMs >= intervalMs + MIN_INTERVAL_MS) return intervalMs;
 	// Too long for one interval: split the rest into two equal ones.
-	if (remainingMs > MAX_INTERVAL_MS) return Math.round(remainingMs / 2);
-	return Math.max(remainingMs, MIN_INTERVAL_MS);
+	return remainingMs > MAX_INTERVAL_MS ? Math.round(remainingMs / 2) : remainingMs;
 }
