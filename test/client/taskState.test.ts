@@ -55,7 +55,7 @@ describe('what a gateway wraps an answer into', () => {
 		['result', { result: done }, done],
 		['output', { output: done }, done],
 		['a list', { data: [done] }, done],
-		['two wrappers', { code: 0, data: { output: done } }, { code: 0, ...done }],
+		['two wrappers', { code: 0, data: { output: done } }, done],
 		['parts in both', { ...queued, status: 'completed', output: { video_url } }, done],
 		['a status of the request', { status: 'success', data: queued }, queued],
 		[
@@ -100,6 +100,11 @@ describe('what a gateway wraps an answer into', () => {
 		expect(await query(body)).toMatchObject(report);
 	});
 
+	test('what an envelope says of itself is nothing of the task', async () => {
+		const failed = { ...queued, status: 'failed' };
+		expect(await query({ ...envelope, trace_id: 'x', data: failed })).toStrictEqual(failed);
+	});
+
 	test.each<[object, string]>([
 		[{ data: [{ ...done, task_id: 'u' }, queued] }, 'u, t in place of t'],
 		[
@@ -119,8 +124,7 @@ describe('what a gateway wraps an answer into', () => {
 	])('two tasks are none: %j', async (body, ids) => {
 		expect(await failureOf(query(body))).toMatchObject({
 			kind: 'protocol',
-			message: 'The service answered about 2 tasks',
-			details: { serviceMessage: ids },
+			message: `The service answered about 2 tasks: ${ids}`,
 		});
 	});
 
@@ -132,8 +136,7 @@ describe('what a gateway wraps an answer into', () => {
 		[{ data: { ...done, task_id: 7 } }, '7'],
 	])('an answer about another task says which: %j', async (body, id) => {
 		expect(await failureOf(query(body))).toMatchObject({
-			message: 'The service answered about another task',
-			details: { serviceMessage: `${id} in place of t` },
+			message: `The service answered about another task: ${id} in place of t`,
 		});
 	});
 
@@ -169,9 +172,9 @@ describe('what a gateway wraps an answer into', () => {
 		[{ code: 0, data: { output: [{ task_id: 'a' }, { task_id: 'b' }] } }],
 	])('of two tasks of a creation both are named, and paid for: %j', async (body) => {
 		expect(await failureOf(create(body))).toMatchObject({
-			message: 'The service answered with 2 tasks: a, b; the task may have been created',
+			message: 'The service answered about 2 tasks: a, b; the task may have been created',
 			advice: expect.arrayContaining(['checkTask']) as unknown,
-			details: { outcomeUnknown: true, subject: { task_ids: 'a, b' } },
+			details: { outcomeUnknown: true },
 		});
 	});
 

@@ -145,12 +145,12 @@ const TASKS: Readonly<Record<string, Task>> = {
 	'Video-Generation-Failed': {
 		report: () => ({ status: 'Video-Generation-Failed', error: { message: 'too dark' } }),
 		output: FAILED,
-		item: { reason: 'failed', error_message: 'The service reports: too dark' },
+		item: { reason: 'failed', error_message: 'too dark' },
 	},
 	' ABORTED ': {
 		report: () => ({ status: ' ABORTED ', fail_reason: 'no room' }),
 		output: FAILED,
-		item: { reason: 'failed', error_message: 'The service reports: no room' },
+		item: { reason: 'failed', error_message: 'no room' },
 	},
 	'a URL that comes a poll later': {
 		report: (url, nth) => ({ status: 'done', video_url: nth === 0 ? 'pending' : url }),

@@ -179,15 +179,15 @@ test('the words of other services are understood, and every outcome keeps what t
 			task_id: 'c',
 			status: 'EXPIRED',
 			reason: 'failed',
-			error_message: 'The service reports: kept for a day',
+			error_message: 'kept for a day',
 		},
 		{ task_id: 'd', reason: 'timeout', video_url: 'https://cdn/x.mp4', progress: 40 },
 	]);
 });
 
 test.each([
-	[{ error: { message: 'not allowed', code: 'x' } }, 'The service reports: not allowed'],
-	[{ error: 'not allowed' }, 'The service reports: not allowed'],
+	[{ error: { message: 'not allowed', code: 'x' } }, 'not allowed'],
+	[{ error: 'not allowed' }, 'not allowed'],
 	[{ error: { code: 'x' } }, undefined],
 	[{ error: { message: 'theirs' }, error_message: 'not allowed' }, 'not allowed'],
 ])('a failed task with %j says why', async (fields, message) => {
@@ -371,14 +371,8 @@ test.each<[object, string]>([
 		},
 		'prompt is longer than 2500 characters',
 	],
-	[
-		{ task_id: 'a', status: 'done', video_url: '', error: { message: 'unsafe' } },
-		'The service reports: unsafe',
-	],
-	[
-		{ data: { task_id: 'a', status: 'completed', video_url: null, err_msg: 'unsafe' } },
-		'The service reports: unsafe',
-	],
+	[{ task_id: 'a', status: 'done', video_url: '', error: { message: 'unsafe' } }, 'unsafe'],
+	[{ data: { task_id: 'a', status: 'completed', video_url: null, err_msg: 'unsafe' } }, 'unsafe'],
 ])(
 	'a final report without URL ends the wait at once, with the words of the service: %j',
 	async (body, words) => {

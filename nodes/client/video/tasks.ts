@@ -54,14 +54,7 @@ export async function createVideo(
 
 /** Reads what the service says about the one task that it has created. */
 function readCreated(answer: JsonObject): CreatedTask {
-	const tasks = tasksIn(answer);
-	if (tasks.length > 1) {
-		const ids = idsOf(tasks);
-		const message = `The service answered with ${tasks.length} tasks: ${ids}`;
-		const details = { outcomeUnknown: true, subject: { task_ids: ids } };
-		throw new ServiceError('protocol', message, 'findMixingProxy', details);
-	}
-	const body = bounded(tasks[0] ?? answer, TASK_FIELDS);
+	const body = taskIn(answer);
 	// Wait for Video trims the ID of its item, and then looks for the row of the task with it.
 	const task_id = idText(body['task_id']);
 	if (task_id === '' || task_id.length > MAX_ID)
@@ -80,7 +73,7 @@ const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_m
 
 /** Names of our fields in the output. A host may treat an item with `error` as failed. */
 const OURS: ReadonlySet<string> = new Set([
-	...['reason', 'explanation', 'error', 'history', 'waited_seconds', 'last_asked_seconds'],
+	...['reason', 'explanation', 'error', 'history', 'waited_seconds'],
 	...['file', 'missing_files', 'ledger', 'request', 'adjustments', 'estimated_cost', 'reused'],
 	'attempt',
 ]);
@@ -110,8 +103,25 @@ function idText(id: JsonValue | undefined): string {
 const idOf = (task: JsonObject) =>
 	TASK_IDS.map((name) => task[name]).find((value) => !isBlank(value));
 
-const idsOf = (tasks: readonly JsonObject[]) =>
-	shorten(tasks.map((task) => shown(idOf(task) ?? 'no ID')).join(', '), MAX_IDS);
+/**
+ * The one task that an answer is about.
+ *
+ * @param asked The task that was asked for; none for a creation.
+ * @throws ServiceError `protocol` for several tasks or another one, which names them all.
+ */
+function taskIn(answer: JsonObject, asked?: string): JsonObject {
+	const tasks = tasksIn(answer);
+	const isOne = tasks.length === 1;
+	const id = isOne ? idText(idOf(tasks[0]!)).toLowerCase() : '';
+	if (isOne && (asked === undefined || id === '' || id === asked.trim().toLowerCase()))
+		return bounded(tasks[0]!, TASK_FIELDS);
+	const what = isOne ? 'another task' : `${tasks.length} tasks`;
+	const ids = shorten(tasks.map((task) => shown(idOf(task) ?? 'no ID')).join(', '), MAX_IDS);
+	const place = asked === undefined ? '' : ` in place of ${asked}`;
+	const message = `The service answered about ${what}: ${ids}${place}`;
+	const details = { isServiceForm: true, outcomeUnknown: asked === undefined };
+	throw new ServiceError('protocol', message, 'findMixingProxy', details);
+}
 
 /**
  * Queries the status of a task: `POST /v1/videos/tasks` (spec 2.10). Free of charge and idempotent.
@@ -139,22 +149,9 @@ export async function queryTask(
 
 /** Reads what the service says about the task that it was asked for. */
 function readReport(answer: JsonObject, taskId: string): TaskReport {
-	const tasks = tasksIn(answer);
-	const body = bounded(tasks[0] ?? answer, TASK_FIELDS);
+	const body = taskIn(answer, taskId);
 	const status = textOf(body['status']);
-	const isOne = tasks.length < 2;
-	if (isOne && status === '' && !hasVideo(body))
-		throw bodyError('video', bounded(answer, TASK_FIELDS));
-	const id = isOne ? idText(idOf(body)).toLowerCase() : '';
-	if (!isOne || (id !== '' && id !== taskId.trim().toLowerCase())) {
-		const what = isOne ? 'another task' : `${tasks.length} tasks`;
-		throw new ServiceError(
-			'protocol',
-			`The service answered about ${what}`,
-			'findMixingProxy',
-			{ serviceMessage: `${idsOf(tasks)} in place of ${taskId}`, isServiceForm: true },
-		);
-	}
+	if (status === '' && !hasVideo(body)) throw bodyError('video', bounded(answer, TASK_FIELDS));
 	return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
 }
 
