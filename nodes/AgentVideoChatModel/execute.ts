@@ -43,7 +43,7 @@ import { boundFields } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
 import { n8nService } from '../shared/run/host';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
-import { hiddenBy, nodeState, n8nClock } from '../shared/run/nodeContext';
+import { n8nClock, nodeState, withoutSecrets } from '../shared/run/nodeContext';
 import { chatModelForm } from './properties';
 
 /**
@@ -185,7 +185,7 @@ export function chatModel(
 			// With *On Error: Continue* n8n's agents and chains output nothing but the message, which a refusal has anyway.
 			const isSaid = failure.message.endsWith(`: ${oneLine(serviceMessage)}`);
 			if (isKnown === undefined && serviceMessage !== '' && !isSaid)
-				failure.message += `: ${hiddenBy(context).secrets.mask(serviceMessage)}`;
+				failure.message += `: ${withoutSecrets(context, serviceMessage)}`;
 			throw failure;
 		});
 

@@ -24,14 +24,6 @@ export interface HttpResponse {
 	/** By lower-case name. */
 	readonly headers: Readonly<Record<string, string | undefined>>;
 	readonly body: AsyncIterable<Uint8Array>;
-	/** What was sent with the request and must not be shown. Default: nothing. */
-	readonly secrets?: Secrets;
-}
-
-/** What is kept secret, see `secretsOf`. */
-export interface Secrets {
-	/** The text with the name of each secret in its place. */
-	readonly mask: (text: string) => string;
 }
 
 /**

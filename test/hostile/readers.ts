@@ -116,7 +116,7 @@ import { walkContainer } from '../../nodes/shared/files/container';
 import { describeTasks, failedVideos } from '../../nodes/shared/wait/deliver';
 import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
-import { maskIn, secretsOf } from '../../nodes/client/http/secrets';
+import { begunIn, maskIn, maskOf } from '../../nodes/client/http/secrets';
 import {
 	errorFacts,
 	errorLine,
@@ -601,8 +601,7 @@ export const READERS: readonly Reader[] = [
 	),
 	jsonRow(
 		'client/http#readJsonObject',
-		(text) => async () =>
-			await readJsonObject(await answers(text)({} as never), (body) => body),
+		(text) => async () => await readJsonObject(await answers(text)({} as never)),
 	),
 	jsonRow('client#parseJson', (text) => () => parseJson(text)),
 	row('client#exceededBound', (text) => () => exceededBound(text)),
@@ -702,9 +701,18 @@ export const READERS: readonly Reader[] = [
 	}),
 	row('shared/files#fieldNames', (text) => () => fieldNames(text, 'Images')),
 	row('client/http#maskIn', (text) => {
-		const secrets = secretsOf([['API Key', '/+sk-0123456789']]);
-		return () => maskIn({ text, [text]: [text] }, secrets);
+		const mask = maskOf([['API Key', '/+sk-0123456789']]);
+		return () => maskIn({ text, [text]: [text] }, mask);
 	}),
+	row(
+		'client/http#maskIn',
+		(text) => {
+			const mask = maskOf([['API Key', '/+sk-0123456789']]);
+			return () => maskIn({ text: text.replaceAll(/.{10}/g, '/+sk-012…') }, mask);
+		},
+		'a text of cuts',
+	),
+	row('client/http#begunIn', (text) => () => begunIn(text, '/+sk-0123456789')),
 	row('shared/run#toNodeError', (text) => () => [
 		toNodeError(chat() as never, failure(text), 0),
 		errorFacts(failure(text)),
@@ -825,7 +833,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',
-		'client/http#secretsOf',
+		'client/http#maskOf',
 		// The account of a row is what the node has written there.
 		'shared/run#isOfHost',
 		'client#rejectMistakes',

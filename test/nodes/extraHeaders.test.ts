@@ -111,7 +111,7 @@ test.each(['get', 'Post', 'common', 'query', 'constructor', 'prototype'])(
 
 describe('secrets', () => {
 	const maskedBy = (...headers: readonly IDataObject[]) =>
-		readCredential(credential(...headers)).secrets.mask;
+		readCredential(credential(...headers)).mask;
 
 	test('the token of a value is masked also without its scheme', () => {
 		const mask = maskedBy({ name: 'X-Token', value: 'Basic abc012345' });

@@ -197,7 +197,29 @@ test('a key of 9,000 characters is masked', async () => {
 		parameters: { prompt: 'Hi' },
 		onError: 'continueErrorOutput',
 	});
-	expect(JSON.stringify(outputs)).toMatch(/The key (\[masked: API Key\])+ is unknown/);
+	// It does not fit into the excerpt.
+	expect(JSON.stringify(outputs)).toContain('The key [masked: API Key]…');
+	expect(JSON.stringify(outputs)).not.toMatch(/k{3}/);
+});
+
+test('no part of the key is left wherever an excerpt is cut', async () => {
+	for (let before = 200 - KEY.length; before <= 196; before++) {
+		const shown = await replyTo([`${'.'.repeat(before)}${KEY} and more`]);
+		expect(shown).not.toContain(KEY.slice(0, 4));
+		expect(shown).toContain('[masked: API Key]');
+	}
+});
+
+test('no part of the key is left of a refusal that is cut for one line', async () => {
+	respond = (response) => {
+		const message = { role: 'assistant', content: null, refusal: `${'.'.repeat(110)}${KEY}` };
+		successful(response, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+	};
+	const { error } = await runNode('chatCompletion', {
+		credential: credential(),
+		parameters: { prompt: 'Hi', streaming: 'off' },
+	});
+	expect(error!.message).toMatch(/^The model refused to answer: \.+\[masked: API Key\]…$/);
 });
 
 test('a short key masks nothing: it may be a word', async () => {

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { NO_SECRETS } from '../../nodes/client/http/secrets';
+import { NO_MASK } from '../../nodes/client/http/secrets';
 import { showReply, shownInStream } from '../../nodes/shared/chat/chatStream';
 import { hide } from '../../nodes/shared/run/nodeContext';
 
@@ -58,7 +58,7 @@ describe('the API key in a text that arrives in pieces', () => {
 	const streamed = (pieces: readonly string[], isKnown?: () => boolean) => {
 		const node = {};
 		const context = { getContext: () => node } as unknown as IExecuteFunctions;
-		hide(context, { secrets: NO_SECRETS, keys });
+		hide(context, { mask: NO_MASK, keys });
 		const next = shownInStream(context, isKnown);
 		return [...pieces.map((piece) => next(piece)), next('', true)];
 	};

@@ -12,7 +12,6 @@ import {
 	send,
 	unexpectedResponse,
 } from '../http/request';
-import { maskIn, NO_SECRETS } from '../http/secrets';
 import {
 	asJson,
 	exceededBound,
@@ -95,7 +94,7 @@ export async function completeChat(
 	const isStream = STREAM_HEAD.test(head) || (isDeclared && /^[^{[<]/.test(head));
 	const completion = isStream
 		? await readStream({ ...response, body }, endpoint, onDelta)
-		: await readJsonObject({ ...response, body }, (json) => readBody(json, endpoint, onDelta));
+		: readBody(await readJsonObject({ ...response, body }), endpoint, onDelta);
 	return fromJson(boundedFields(asJson(completion)));
 }
 
@@ -123,7 +122,7 @@ async function peek(body: HttpResponse['body']) {
 }
 
 async function readStream(
-	{ body, secrets = NO_SECRETS }: HttpResponse,
+	{ body }: HttpResponse,
 	endpoint: Endpoint,
 	onDelta: OnDelta,
 ): Promise<ChatCompletion> {
@@ -140,8 +139,7 @@ async function readStream(
 	}
 
 	function withReason(error: ServiceError): ServiceError {
-		const serviceMessage = secrets.mask(aside.join('\n'));
-		return aside.length === 0 ? error : error.with({ serviceMessage });
+		return aside.length === 0 ? error : error.with({ serviceMessage: aside.join('\n') });
 	}
 
 	/** Adds events to the reply; returns whether the stream is complete. */
@@ -152,7 +150,7 @@ async function readStream(
 			if (event === 'error' || (json && errorIn(json))) {
 				if (isFinished(accumulator)) return true;
 				if (json?.['choices']) add(json, data);
-				throw reportedError(endpoint, secrets.mask(data), maskIn(json, secrets), isBegun);
+				throw reportedError(endpoint, data, json, isBegun);
 			}
 			if (json && CHUNK_FIELDS.some((name) => name in json)) {
 				isBegun = true;
@@ -186,7 +184,7 @@ async function readStream(
 		if (isCut && isFinished(accumulator)) return toCompletion(accumulator);
 		const { choices, envelope } = accumulator;
 		const arrived = choices.size === 0 ? envelope : asJson(toCompletion(accumulator));
-		throw withReply(error, maskIn(arrived, secrets));
+		throw withReply(error, arrived);
 	} finally {
 		shown?.(NOTHING, true);
 	}

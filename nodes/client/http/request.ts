@@ -10,7 +10,6 @@ import {
 import type { HttpPort, HttpRequest, HttpResponse } from '../ports';
 import { errorDetails, errorIn, messageOf } from './errorBody';
 import { statusError, transportError, type Endpoint } from './failures';
-import { maskIn, NO_SECRETS } from './secrets';
 
 /** How much of an error body is read, of a poll again and again: an error is far shorter. */
 const MAX_ERROR_CHARACTERS = 1024 * 1024;
@@ -38,23 +37,14 @@ export async function send(
 /**
  * Reads a response body that must be a JSON object.
  *
- * @param read Makes the result of it. Where it throws, it is called again with the secrets in the body masked, as the error may
- *   quote a part of one.
  * @throws ServiceError `protocol` when the body is something else, or exceeds a bound of `MAX_JSON`; `network` when the
- *   connection breaks; what `read` throws.
+ *   connection breaks.
  */
-export async function readJsonObject<T>(
-	{ body, secrets = NO_SECRETS }: HttpResponse,
-	read: (body: JsonObject) => T,
-): Promise<T> {
+export async function readJsonObject({ body }: HttpResponse): Promise<JsonObject> {
 	const text = await readText(body, MAX_JSON.characters);
 	const json = parseJsonObject(text);
-	if (json === undefined) throw unreadable(secrets.mask(text), exceededBound(text));
-	try {
-		return read(json);
-	} catch {
-		return read(maskIn(json, secrets));
-	}
+	if (json === undefined) throw unreadable(text, exceededBound(text));
+	return json;
 }
 
 function unreadable(text: string, bound: string | undefined): ServiceError {
@@ -110,15 +100,14 @@ async function readText(body: AsyncIterable<Uint8Array>, max: number): Promise<s
 
 function httpError(
 	endpoint: Endpoint,
-	{ status, headers, secrets = NO_SECRETS }: HttpResponse,
+	{ status, headers }: HttpResponse,
 	text: string,
 ): ServiceError {
 	const { location } = headers;
 	const isRedirect = status < 400 && location !== undefined;
-	const shown = secrets.mask(isRedirect ? location : text);
 	const details = {
-		serviceMessage: `${isRedirect ? 'Location: ' : ''}${excerpt(shown)}`,
-		...errorDetails(maskIn(parseJson(text), secrets)),
+		serviceMessage: isRedirect ? `Location: ${excerpt(location)}` : excerpt(text),
+		...errorDetails(parseJson(text)),
 		status,
 		...retryAfter(headers),
 	};

@@ -1,5 +1,3 @@
-import type { Secrets } from '../ports';
-
 /** Shorter secrets are not masked: they may be ordinary words of a reply. */
 export const MIN_SECRET_CHARACTERS = 8;
 
@@ -13,14 +11,27 @@ const ESCAPES = [
 /** The characters that they write so: those that a URL does not take, all but letters and digits, or all. */
 const ESCAPED = [/[^\w.~-]/g, /\W/g, /./g] as const;
 
+/** What ends a text that was cut, see `shorten`. */
+const CUT = '…';
+/** Fewer characters of a secret before a cut are not masked. */
+const MIN_BEGUN = 4;
+/** How many cuts of a text are looked at, the last ones: one of ours has few, and a reply may have any number. */
+const MAX_CUTS = 100;
+
+/** The text with the name of each secret in its place. */
+export type Mask = (text: string) => string;
+
+/** Of one who knows no secrets. */
+export const NO_MASK: Mask = (text) => text;
+
 /**
- * The API key and other secrets that are sent: some services and proxies quote the headers of a request. Finds each as it is,
- * URL-encoded, escaped for JSON or HTML by hexadecimal codes, in hexadecimal, and within any base64 text, such as that of
- * `Bearer <key>`.
+ * Masks the API key and other secrets that are sent: some services and proxies quote the headers of a request. Finds each as it
+ * is, URL-encoded, escaped for JSON or HTML by hexadecimal codes, in hexadecimal, and within any base64 text, such as that of
+ * `Bearer <key>`; also the beginning of one, where the text is cut.
  *
  * @param named Names and values, in ASCII as any header.
  */
-export function secretsOf(named: readonly (readonly [name: string, secret: string])[]): Secrets {
+export function maskOf(named: readonly (readonly [name: string, secret: string])[]): Mask {
 	// The longest first: of two that match, it counts.
 	const rows = named
 		.filter(([, { length }]) => length >= MIN_SECRET_CHARACTERS)
@@ -28,9 +39,28 @@ export function secretsOf(named: readonly (readonly [name: string, secret: strin
 		.flatMap(([name, secret]) =>
 			[...new Set(spellingsOf(secret))].map((text) => [text, `[masked: ${name}]`] as const),
 		);
-	return {
-		mask: (text) => rows.reduce((masked, [secret, by]) => masked.replaceAll(secret, by), text),
+	return (text) => {
+		let masked = rows.reduce((rest, [secret, by]) => rest.replaceAll(secret, by), text);
+		let at = masked.lastIndexOf(CUT);
+		for (let left = MAX_CUTS; at > 0 && left > 0; left--) {
+			const before = masked.slice(0, at);
+			for (const [secret, by] of rows) {
+				const begun = begunIn(before, secret);
+				if (begun < MIN_BEGUN) continue;
+				masked = before.slice(0, -begun) + by + masked.slice(at);
+				break;
+			}
+			at = masked.lastIndexOf(CUT, at - 1);
+		}
+		return masked;
 	};
+}
+
+/** How many characters of the beginning of a secret the text ends with; not all of them. */
+export function begunIn(text: string, secret: string): number {
+	let begun = Math.min(secret.length - 1, text.length);
+	while (begun > 0 && !text.endsWith(secret.slice(0, begun))) begun--;
+	return begun;
 }
 
 function spellingsOf(secret: string): readonly string[] {
@@ -57,17 +87,14 @@ function base64(secret: string, offset: number): string {
 	return btoa('\0'.repeat(offset) + secret).slice(Math.ceil((4 * offset) / 3), end);
 }
 
-/** Of a port that knows no secrets. */
-export const NO_SECRETS: Secrets = { mask: (text) => text };
-
-/** A copy of JSON with the secrets masked in all its texts and names of fields: for what tells of an error, and for visitors. */
-export function maskIn<T>(value: T, secrets: Secrets): T {
-	if (typeof value === 'string') return secrets.mask(value) as T;
+/** A copy of JSON, masked in all its texts and names of fields: for what tells of an error, and for visitors. */
+export function maskIn<T>(value: T, mask: Mask): T {
+	if (typeof value === 'string') return mask(value) as T;
 	if (typeof value !== 'object' || value === null) return value;
-	if (Array.isArray(value)) return value.map((each) => maskIn<unknown>(each, secrets)) as T;
+	if (Array.isArray(value)) return value.map((each) => maskIn<unknown>(each, mask)) as T;
 	const masked = Object.entries(value).map(([name, each]) => [
-		secrets.mask(name),
-		maskIn<unknown>(each, secrets),
+		mask(name),
+		maskIn<unknown>(each, mask),
 	]);
 	return Object.fromEntries(masked) as T;
 }

@@ -41,7 +41,7 @@ export async function createVideo(
 ): Promise<CreatedTask> {
 	const path = '/v1/videos/generations';
 	try {
-		return await postVideo(http, path, asJson(request), idleTimeoutMs, readCreated);
+		return readCreated(await postVideo(http, path, asJson(request), idleTimeoutMs));
 	} catch (thrown) {
 		const error = requestError(thrown);
 		// A canceled request may have reached the service, like one whose connection broke.
@@ -136,15 +136,14 @@ export async function queryTask(
 	idleTimeoutMs: number,
 ): Promise<TaskReport> {
 	const path = '/v1/videos/tasks';
-	const read = (answer: JsonObject) => readReport(answer, taskId);
-	return await postVideo(http, path, { task_id: taskId }, idleTimeoutMs, read).catch(
-		(error: unknown) => {
-			const isLate = error instanceof ServiceError && error.kind === 'deadline';
-			// No option limits it.
-			const message = 'The service took too long to answer a status poll';
-			throw isLate ? error.with({}, { message, advice: ['tryLaterOrContact'] }) : error;
-		},
-	);
+	const sent = postVideo(http, path, { task_id: taskId }, idleTimeoutMs);
+	const answer = await sent.catch((error: unknown) => {
+		const isLate = error instanceof ServiceError && error.kind === 'deadline';
+		// No option limits it.
+		const message = 'The service took too long to answer a status poll';
+		throw isLate ? error.with({}, { message, advice: ['tryLaterOrContact'] }) : error;
+	});
+	return readReport(answer, taskId);
 }
 
 /** Reads what the service says about the task that it was asked for. */
@@ -158,15 +157,14 @@ function readReport(answer: JsonObject, taskId: string): TaskReport {
 /**
  * Sends a request about a video, and reads its response.
  *
- * @throws ServiceError As `send`, `readJsonObject` and `read`.
+ * @throws ServiceError As `send` and `readJsonObject`.
  */
-async function postVideo<T>(
+async function postVideo(
 	http: HttpPort,
 	path: string,
 	body: JsonObject,
 	idleTimeoutMs: number,
-	read: (answer: JsonObject) => T,
-): Promise<T> {
+): Promise<JsonObject> {
 	const response = await send(http, 'video', { method: 'POST', path, body, idleTimeoutMs });
-	return await readJsonObject(response, read);
+	return await readJsonObject(response);
 }

@@ -6,7 +6,7 @@ import { sendChat, type Chat, type SendOptions } from '../../client/chat/sendCha
 import type { ChatCompletion, ChatRequest, Taker } from '../../client/chat/types';
 import { readCall } from '../form/callOptions';
 import { n8nService } from '../run/host';
-import { hiddenBy, mentionOnce, n8nClock, trace } from '../run/nodeContext';
+import { mentionOnce, n8nClock, trace, withoutSecrets } from '../run/nodeContext';
 import { showReply, type SendText } from './chatStream';
 
 /** What a form says about its calls, and who else takes part in them. */
@@ -91,6 +91,5 @@ export function setCustomData(
 	key: string,
 	value: string,
 ): void {
-	const { secrets } = hiddenBy(context);
-	if (value !== '') context.customData?.set(key, secrets.mask(value).slice(0, 255));
+	if (value !== '') context.customData?.set(key, withoutSecrets(context, value).slice(0, 255));
 }

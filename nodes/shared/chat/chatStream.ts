@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { progressLine } from '../../client/chat/accumulator';
-import { maskIn } from '../../client/http/secrets';
+import { begunIn, maskIn } from '../../client/http/secrets';
 import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
 import { settled } from '../../client/concurrency';
@@ -172,7 +172,7 @@ export function forVisitors(
 ): INodeExecutionData[] {
 	if (!isShown(context)) return [...items];
 	const mask = (text: string) => withoutKey(context, text);
-	return items.map((item) => ({ ...item, json: maskIn(item.json, { mask }) }));
+	return items.map((item) => ({ ...item, json: maskIn(item.json, mask) }));
 }
 
 /**
@@ -186,8 +186,7 @@ export function shownInStream(context: NodeContext, isKnown: IsKnown | undefined
 		let held = '';
 		return (text: string, isLast: boolean) => {
 			const all = (held + text).replaceAll(key, MASKED);
-			let begun = isLast ? 0 : Math.min(key.length - 1, all.length);
-			while (begun > 0 && !all.endsWith(key.slice(0, begun))) begun -= 1;
+			const begun = isLast ? 0 : begunIn(all, key);
 			held = all.slice(all.length - begun);
 			return all.slice(0, all.length - begun);
 		};

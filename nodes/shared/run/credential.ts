@@ -7,7 +7,7 @@ import type {
 import { hash, scrypt } from 'node:crypto';
 
 import { rejectMistakes } from '../../client/errors';
-import { MIN_SECRET_CHARACTERS, secretsOf } from '../../client/http/secrets';
+import { maskOf, MIN_SECRET_CHARACTERS } from '../../client/http/secrets';
 import { normalizeBaseUrl } from '../../client/http/publicUrl';
 import { objectOf, type JsonObject } from '../../client/json';
 import { shown } from '../../client/values';
@@ -32,7 +32,7 @@ const text = (value: unknown) => shown(value ?? '').trim();
  * Reads the credential, whose expressions are evaluated.
  *
  * @returns `hasApp`: whether the key ends with the app code of every chat (spec 4). `headers`: the extra headers of every
- *   request to the service. `fileHosts`: see `knownHosts`. `secrets`: the key and the values of secret headers. `keys`: the
+ *   request to the service. `fileHosts`: see `knownHosts`. `mask`: hides the key and the values of secret headers. `keys`: the
  *   key, and everything that may be the API key in it, the longest first.
  * @throws InputError when the base URL, the key or an extra header is missing or malformed.
  */
@@ -54,8 +54,8 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 	const entered = text(data['fileHosts']).split(/[\s,]+/);
 	const urls = entered.map((each) => each.replace(/^(https?:\/\/)?/i, 'ftp://'));
 	const fileHosts = urls.flatMap((url) => (URL.canParse(url) ? new URL(url).host : []));
-	const secrets = secretsOf([...keys.map((each) => ['API Key', each] as const), ...hidden]);
-	return { baseUrl, key, hasApp, headers, fileHosts, secrets, keys };
+	const mask = maskOf([...keys.map((each) => ['API Key', each] as const), ...hidden]);
+	return { baseUrl, key, hasApp, headers, fileHosts, mask, keys };
 }
 
 /** A word in the name of a header whose value is a secret. */

@@ -66,7 +66,7 @@ async function readService(context: NodeContext) {
 function n8nHttp(
 	context: NodeContext,
 	data: ICredentialDataDecryptedObject,
-	{ baseUrl: baseURL, headers: extraHeaders, secrets }: ReturnType<typeof readCredential>,
+	{ baseUrl: baseURL, headers: extraHeaders }: ReturnType<typeof readCredential>,
 	checkCalls: () => void,
 ): HttpPort {
 	const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
@@ -120,7 +120,6 @@ function n8nHttp(
 				headers: response.headers as Record<string, string | undefined>,
 				// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
 				body: read(response.body as unknown as AsyncIterable<Uint8Array>),
-				secrets,
 			};
 		} catch (error) {
 			watch.end();

@@ -8,8 +8,8 @@ import {
 import { canceledError } from '../../client/http/failures';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { withoutUndefined } from '../../client/json';
-import { maskIn, NO_SECRETS } from '../../client/http/secrets';
-import type { Clock, Secrets } from '../../client/ports';
+import { maskIn, NO_MASK, type Mask } from '../../client/http/secrets';
+import type { Clock } from '../../client/ports';
 
 /** Type name of the credential that all nodes share. */
 export const CREDENTIAL = 'agentVideoApi';
@@ -102,7 +102,7 @@ export function nodeState<T>(context: NodeContext, key: string) {
 /** What a node must not show. */
 interface Hidden {
 	/** In errors, hints and logs. */
-	readonly secrets: Secrets;
+	readonly mask: Mask;
 	/** In a chat: the API key, the longest of its forms first. */
 	readonly keys: readonly string[];
 }
@@ -117,7 +117,12 @@ export function hide(context: NodeContext, values: Hidden): void {
 
 /** What the node must not show: nothing before its credential is read. */
 export function hiddenBy(context: Partial<NodeContext>): Hidden {
-	return hidden.get(valuesOf(context)) ?? { secrets: NO_SECRETS, keys: [] };
+	return hidden.get(valuesOf(context)) ?? { mask: NO_MASK, keys: [] };
+}
+
+/** A text, or JSON with all its texts, as errors, hints and logs show it. */
+export function withoutSecrets<T>(context: Partial<NodeContext>, value: T): T {
+	return maskIn(value, hiddenBy(context).mask);
 }
 
 /** Maximum characters of a text with the values of many items. */
@@ -133,7 +138,7 @@ export function trace(
 	attributes: Readonly<Record<string, string | number | undefined>>,
 ): void {
 	const earlier = context.getExecuteData?.().metadata?.tracing ?? {};
-	const shown = maskIn(attributes, hiddenBy(context).secrets);
+	const shown = withoutSecrets(context, attributes);
 	const tracing = Object.entries(shown).flatMap(([name, value]) =>
 		value === undefined || value === '' ? [] : [[name, joined(earlier[name], value)] as const],
 	);
@@ -152,7 +157,7 @@ export function hint(
 	message: string,
 	type: 'info' | 'warning' = 'warning',
 ): void {
-	const plain = imagesAsLinksIn(hiddenBy(context).secrets.mask(message));
+	const plain = imagesAsLinksIn(withoutSecrets(context, message));
 	context.addExecutionHints({ message: plain, type, location: 'outputPane' });
 }
 
@@ -164,8 +169,7 @@ export function mentionOnce(context: IExecuteFunctions, message: string): void {
 	const said = mentioned.get(context.helpers) ?? new Set();
 	if (said.has(message)) return;
 	mentioned.set(context.helpers, said.add(message));
-	const { secrets } = hiddenBy(context);
-	context.logger.warn(secrets.mask(message), { node: context.getNode().name });
+	context.logger.warn(withoutSecrets(context, message), { node: context.getNode().name });
 	hint(context, message);
 }
 

@@ -8,12 +8,11 @@ import {
 } from 'n8n-workflow';
 
 import { fromSaved, InputError, ServiceError, toSaved } from '../../client/errors';
-import { maskIn } from '../../client/http/secrets';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { sentencesOf } from './advice';
 import { isInChat } from './engine';
-import { hiddenBy, hint, isToolRun, type NodeContext } from './nodeContext';
+import { hint, isToolRun, withoutSecrets, type NodeContext } from './nodeContext';
 
 /** An error as n8n shows it. */
 type NodeError = NodeApiError | NodeOperationError;
@@ -25,19 +24,17 @@ export function toNodeError(context: NodeContext, error: unknown, itemIndex: num
 	const masked = maskError(context, error);
 	if (masked instanceof ServiceError) return serviceNodeError(node, masked, itemIndex);
 	if (error instanceof InputError) {
-		const { secrets } = hiddenBy(context);
-		const description = secrets.mask(imagesAsLinksIn(error.hint));
-		const message = secrets.mask(error.message);
+		const description = withoutSecrets(context, imagesAsLinksIn(error.hint));
+		const message = withoutSecrets(context, error.message);
 		return new NodeOperationError(node, message, { itemIndex, description });
 	}
 	return new NodeOperationError(node, error as Error, { itemIndex });
 }
 
-/** An error of the service without secrets, which it may have from a body that was well; any other one as it is. */
+/** An error of the service without secrets, which it may quote; any other one as it is. */
 export function maskError<E>(context: NodeContext, error: E): E | ServiceError {
 	if (!(error instanceof ServiceError)) return error;
-	const { secrets } = hiddenBy(context);
-	return fromSaved(maskIn(toSaved(error), secrets), { cause: error.cause });
+	return fromSaved(withoutSecrets(context, toSaved(error)), { cause: error.cause });
 }
 
 const ASK_OWNER = 'Tell the owner of this chat';

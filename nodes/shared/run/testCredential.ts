@@ -8,7 +8,7 @@ import {
 import { InputError } from '../../client/errors';
 import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
 import { baseUrlHint } from '../../client/http/publicUrl';
-import { NO_SECRETS } from '../../client/http/secrets';
+import { NO_MASK } from '../../client/http/secrets';
 import { transportError } from '../../client/http/failures';
 import type { HttpPort, HttpResponse } from '../../client/ports';
 import { readCredential } from './credential';
@@ -34,10 +34,10 @@ async function testCredential(
 ): Promise<INodeCredentialTestResult> {
 	const end = new AbortController();
 	let asked = '';
-	let secrets = NO_SECRETS;
+	let mask = NO_MASK;
 	try {
 		const credential = readCredential(data);
-		secrets = credential.secrets;
+		({ mask } = credential);
 		const words = [`. Asked: ${toAddress(credential, TASKS)}`, baseUrlHint(data['baseUrl'])];
 		asked = words.filter(Boolean).join('. ');
 		const late = sleep(TIMEOUT_MS, end.signal).then(() => {
@@ -46,11 +46,11 @@ async function testCredential(
 		await Promise.race([poll(testPort(this, credential, end.signal)), late]);
 	} catch (error) {
 		const words = verdict(error);
-		if (words !== '') return { status: 'Error', message: secrets.mask(`${words}${asked}`) };
+		if (words !== '') return { status: 'Error', message: mask(`${words}${asked}`) };
 	} finally {
 		end.abort();
 	}
-	return { status: 'OK', message: secrets.mask(`The service accepted the API key${asked}`) };
+	return { status: 'OK', message: mask(`The service accepted the API key${asked}`) };
 }
 
 /** For the `methods` of every node: n8n runs the test of the first node it has. */
@@ -63,10 +63,9 @@ async function poll(http: HttpPort): Promise<void> {
 		body: { task_id: 'n8n-credential-test' },
 		idleTimeoutMs: TIMEOUT_MS,
 	});
-	await readJsonObject(response, (body) => {
-		const isTask = ['task_id', 'status'].every((name) => typeof body[name] === 'string');
-		if (!isTask) throw unexpectedResponse(JSON.stringify(body));
-	});
+	const body = await readJsonObject(response);
+	const isTask = ['task_id', 'status'].every((name) => typeof body[name] === 'string');
+	if (!isTask) throw unexpectedResponse(JSON.stringify(body));
 }
 
 /** What is wrong, as sentences; empty if the service rejected only the task ID, and so accepted the key. */
@@ -90,7 +89,7 @@ const toAddress = ({ baseUrl }: { readonly baseUrl: string }, path: string) =>
 /** The client's HTTP port over the only request helper of a credential test. */
 function testPort(
 	{ helpers }: ICredentialTestFunctions,
-	{ baseUrl, key, headers, secrets }: ReturnType<typeof readCredential>,
+	{ baseUrl, key, headers }: ReturnType<typeof readCredential>,
 	end: AbortSignal,
 ): HttpPort {
 	return async ({ method, path, body, idleTimeoutMs }) => {
@@ -109,6 +108,6 @@ function testPort(
 		end.addEventListener('abort', () => {
 			response.body.destroy();
 		});
-		return { ...response, status: response.statusCode, secrets };
+		return { ...response, status: response.statusCode };
 	};
 }

@@ -9,7 +9,7 @@ import { startPoll, type TaskPoll } from '../../client/video/poll/task';
 
 import { withChatStream } from '../chat/chatStream';
 import { n8nService } from '../run/host';
-import { hiddenBy, nodeState, hint, n8nClock } from '../run/nodeContext';
+import { hint, n8nClock, nodeState, withoutSecrets } from '../run/nodeContext';
 import { maskError } from '../run/nodeErrors';
 
 /** The service answers status polls immediately: without data for this long, the connection counts as lost. */
@@ -121,8 +121,8 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 	function report(ifNew: boolean, note = '', lost: ReadonlySet<string> = new Set()): string {
 		const nowMs = Date.now();
 		const startedAtMs = Math.min(...latest.map((task) => task.startedAtMs));
-		const { mask } = hiddenBy(context).secrets;
-		const line = mask(`${pollSummary(latest, nowMs - startedAtMs, lost)}${note}`);
+		const summary = pollSummary(latest, nowMs - startedAtMs, lost);
+		const line = withoutSecrets(context, `${summary}${note}`);
 		const state = `${pollSummary(latest, 0, lost)}${note}`;
 		if (!ifNew || state !== last.state) {
 			last = { state, atMs: nowMs };
