@@ -249,7 +249,7 @@ async function outputOf(
 function taskOfOther(taskId: string): ServiceError {
 	const message = 'The service answered with the task of another video of this run';
 	const details = { outcomeUnknown: true, serviceMessage: taskId };
-	return new ServiceError('protocol', message, ['findMixingProxy', 'checkTask'], details);
+	return new ServiceError('protocol', message, ['findProxy', 'checkTask'], details);
 }
 
 /** Says in a hint below the output that videos are generated which nothing in the workflow waits for. */

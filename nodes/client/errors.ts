@@ -1,4 +1,3 @@
-import { imagesAsLinksIn } from './imagesAsLinks';
 import { shorten, withoutUndefined, type JsonObject } from './json';
 
 /** Invalid input: a value or a connection that the user has to change. */
@@ -16,7 +15,7 @@ export class InputError extends Error {
 		readonly hint: string,
 	) {
 		// It may quote a value of any length.
-		super(imagesAsLinksIn(shorten(`${field} ${problem}`, 1_000)));
+		super(shorten(`${field} ${problem}`, 1_000));
 	}
 }
 
@@ -108,12 +107,10 @@ export type AdviceCode =
 	| 'publishApp'
 	// The request.
 	| 'correctWhatIsNamed'
-	| 'seeDetails'
 	| 'chooseModel'
 	| 'rephrasePrompt'
 	| 'rephraseQuestion'
 	| 'askForLess'
-	| 'checkAddressOrAskForLess'
 	| 'continueSession'
 	| 'shortenReply'
 	| 'shortenConversation'
@@ -121,15 +118,11 @@ export type AdviceCode =
 	| 'describeFields'
 	// The same again.
 	| 'tryLater'
-	| 'tryLaterOrContact'
 	| 'slowDown'
 	| 'raiseTimeout'
 	| 'tasksContinue'
 	| 'checkTask'
-	| 'findTruncatingProxy'
-	| 'findChangingProxy'
-	| 'findClosingProxy'
-	| 'findMixingProxy';
+	| 'findProxy';
 
 /** A code, or a sentence without a period: errors of the host have their own words. */
 export type Advice = AdviceCode | `${string} ${string}`;
@@ -147,8 +140,7 @@ export class ServiceError extends Error {
 		advice: Advice | readonly Advice[],
 		details: ErrorDetails = {},
 	) {
-		// It may quote a model, and a chat may show it.
-		super(imagesAsLinksIn(message), { cause: details.cause });
+		super(message, { cause: details.cause });
 		this.advice = [advice].flat();
 		this.details = withoutUndefined({
 			...details,
@@ -185,7 +177,7 @@ export function fromSaved(
 export function requestError(error: unknown): ServiceError {
 	if (error instanceof ServiceError) return error;
 	const details = { outcomeUnknown: true, cause: error };
-	return new ServiceError('protocol', 'The response cannot be read', 'seeDetails', details);
+	return new ServiceError('protocol', 'The response cannot be read', 'findProxy', details);
 }
 
 /** Whether the service may have processed the failed request. */

@@ -700,12 +700,12 @@ export const READERS: readonly Reader[] = [
 		return reportedError('video', text, { error });
 	}),
 	row('shared/files#fieldNames', (text) => () => fieldNames(text, 'Images')),
-	row('client/http#maskIn', (text) => {
+	row('client/http#maskOf', (text) => {
 		const mask = maskOf([['API Key', '/+sk-0123456789']]);
 		return () => maskIn({ text, [text]: [text] }, mask);
 	}),
 	row(
-		'client/http#maskIn',
+		'client/http#maskOf',
 		(text) => {
 			const mask = maskOf([['API Key', '/+sk-0123456789']]);
 			return () => maskIn({ text: text.replaceAll(/.{10}/g, '/+sk-012…') }, mask);
@@ -718,10 +718,14 @@ export const READERS: readonly Reader[] = [
 		errorFacts(failure(text)),
 		errorLine(new Error(text)),
 	]),
-	row('shared/chat#shownInStream', (text) => () => {
-		const shown = shownInStream(chat() as never, () => false);
-		return pieces(text).map((piece) => shown(piece));
-	}),
+	row(
+		'client/http#begunIn',
+		(text) => () => {
+			const shown = shownInStream(chat() as never, () => false);
+			return pieces(text).map((piece) => shown(piece));
+		},
+		'in a chat',
+	),
 	row('shared/wait#describeTasks', (text) => {
 		const lost = { task_id: 'a', reason: text, error_message: text };
 		const videos = [{ task_id: text, video_url: text }, lost];
@@ -758,7 +762,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#parseArguments',
 		'client/chat#isSubset',
 		'client/chat#stringOf',
-		'client/chat#tooLarge',
+		'client/http#tooLarge',
 		'client/chat#toolCall',
 		'client/chat#toolMessage',
 		'client/chat#errorResult',
@@ -824,7 +828,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#addLastRun',
 		'shared/run#blocked',
 		'shared/run#failureJson',
-		'shared/run#maskError',
 		'shared/run#stoppingError',
 		'shared/run#checkKey',
 		'shared/run#checkPrompt',
@@ -833,7 +836,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',
-		'client/http#maskOf',
+		'shared/chat#toolNames',
 		// The account of a row is what the node has written there.
 		'shared/run#isOfHost',
 		'client#rejectMistakes',
@@ -844,8 +847,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/files#signedFileUrl',
 		'shared/form',
 		'shared/ledger',
-		'shared/run#hiddenBy',
-		'shared/run#hide',
 		'shared/run#hint',
 		'shared/run#mentionOnce',
 		'shared/run#nodeState',

@@ -1,3 +1,4 @@
+import { tooLarge } from '../http/request';
 import {
 	asJson,
 	bounded,
@@ -9,7 +10,6 @@ import {
 	type JsonValue,
 } from '../json';
 import { oneLine, shown } from '../values';
-import { tooLarge } from './sseDecoder';
 import { idText, isSubset, objectsOf, parseArguments, toolCall } from './toolCalls';
 import {
 	endOf,

@@ -10,6 +10,7 @@ import {
 	readJsonObject,
 	reportedError,
 	send,
+	tooLarge,
 	unexpectedResponse,
 } from '../http/request';
 import {
@@ -32,7 +33,7 @@ import {
 	toCompletion,
 } from './accumulator';
 import { boundedFields, withReply } from './result';
-import { sseDecoder, tooLarge } from './sseDecoder';
+import { sseDecoder } from './sseDecoder';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 
 const END_OF_STREAM = '[DONE]';
@@ -49,6 +50,12 @@ const CHUNK_FIELDS = [
 	...['choices', 'extension', 'usage', 'session_id', 'model', 'trace_id'],
 	...['knowledge_base', 'suggested_questions', 'agent'],
 ];
+/** An error after the first words of a reply, which are paid for. */
+const IN_REPLY = {
+	kind: 'stream',
+	message: 'The service reported an error during the reply',
+} as const;
+const AFTER_WORDS = { retryable: false, outcomeUnknown: true } as const;
 /** How many words that are no chunks are kept. */
 const MAX_ASIDE = 5;
 
@@ -150,7 +157,8 @@ async function readStream(
 			if (event === 'error' || (json && errorIn(json))) {
 				if (isFinished(accumulator)) return true;
 				if (json?.['choices']) add(json, data);
-				throw reportedError(endpoint, data, json, isBegun);
+				const error = reportedError(endpoint, data, json);
+				throw isBegun ? error.with(AFTER_WORDS, IN_REPLY) : error;
 			}
 			if (json && CHUNK_FIELDS.some((name) => name in json)) {
 				isBegun = true;
@@ -164,7 +172,7 @@ async function readStream(
 				const bound = exceededBound(data);
 				if (bound !== undefined) throw tooLarge(`An event of the stream has ${bound}`);
 				if (!isLast && !isFinished(accumulator))
-					throw streamError('The stream contains invalid JSON', 'findChangingProxy');
+					throw streamError('The stream contains invalid JSON', 'findProxy');
 			} else if (data.trim() !== '') {
 				const error = json?.['detail'] ?? json;
 				const words = errorDetails({ error }).serviceMessage ?? excerpt(data);
@@ -232,7 +240,7 @@ function isEnd(data: string, isLast: boolean): boolean {
 	return text === END_OF_STREAM || (isLast && text !== '' && END_OF_STREAM.startsWith(text));
 }
 
-const cut = () => streamError('The stream ended before the reply was complete', 'findClosingProxy');
+const cut = () => streamError('The stream ended before the reply was complete', 'findProxy');
 
 function streamError(message: string, advice: AdviceCode): ServiceError {
 	return new ServiceError('stream', message, advice, { retryable: true, outcomeUnknown: true });

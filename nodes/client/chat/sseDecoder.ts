@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
-import { ServiceError } from '../errors';
+import { tooLarge } from '../http/request';
 
 /** Memory limit for one event, far above those of the service: without line breaks an event never ends. */
 const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
@@ -54,10 +54,4 @@ export function sseDecoder() {
 		/** Flushes the parser at the end of the stream: the blank line dispatches a last event, which may be truncated. */
 		end: () => parse(`${utf8.decode()}\n\n`),
 	};
-}
-
-/** The error for a stream that exceeds a bound. */
-export function tooLarge(message: string): ServiceError {
-	const details = { outcomeUnknown: true };
-	return new ServiceError('protocol', message, 'checkAddressOrAskForLess', details);
 }

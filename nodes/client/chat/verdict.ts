@@ -37,7 +37,7 @@ export const END_ADVICE: Readonly<Record<End, AdviceCode>> = {
 	whole: 'askAgain',
 	length: 'shortenReply',
 	filter: 'rephraseQuestion',
-	failure: 'tryLaterOrContact',
+	failure: 'tryLater',
 	unknown: 'askAgain',
 };
 

@@ -15,6 +15,13 @@ const NAMES = {
 } as const;
 /** Fields that are only there for an error. */
 const ERRORS = ['error', 'Error', 'errors'] as const;
+/** Codes and types that stand for a status, where there is none. */
+const STATUSES: ReadonlyMap<string | undefined, number> = new Map([
+	['invalid_request_error', 400],
+	['invalid_request', 400],
+	['rate_limit_error', 429],
+	['rate_limit_exceeded', 429],
+]);
 /** Codes of a success, in lower case. */
 const SUCCESS = ['0', '200', '201', '202', 'ok', 'success', 'succeeded'];
 
@@ -97,13 +104,15 @@ export function errorDetails(value: unknown): ErrorDetails {
 	const named = [error, body].flatMap((fields) =>
 		['status', ...NAMES.code].map((name) => Number(fields[name])),
 	);
-	const status = named.find((code) => code >= 400 && code < 600);
 	const code = partOf(error, 'code');
+	const type = partOf(error, 'type');
+	const status =
+		named.find((each) => each >= 400 && each < 600) ?? STATUSES.get(code) ?? STATUSES.get(type);
 	const { error: own, trace_id: trace } = body;
 	return withoutUndefined({
 		status,
 		serviceMessage: messageOf(error),
-		serviceType: partOf(error, 'type'),
+		serviceType: type,
 		serviceCode: Number(code) === status ? undefined : code,
 		traceId: partOf(body, 'trace') ?? partOf(error, 'trace'),
 		isServiceForm: isJsonObject(own) || isText(own) || isText(trace) || undefined,

@@ -66,9 +66,6 @@ export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, SavedEr
 	},
 };
 
-/** An error in a response with status 200. */
-const NO_STATUS = row('The service returned an error', 'correctWhatIsNamed');
-
 /** Failures by a pattern: the first match counts. */
 type Rows = readonly (readonly [RegExp, SavedError])[];
 
@@ -78,12 +75,14 @@ const NOT_FOUND = row('Not found: the address, or what the request names', 'chec
 const FAILED = 'The service or a proxy in front of it failed';
 /** Error statuses that the specification does not list. They usually come from a proxy or from another server. */
 const UNLISTED: Rows = [
+	// In a response with status 200.
+	[/^$/, row('The service returned an error', 'correctWhatIsNamed')],
 	// "See Other" may lead to the result of a request that was processed.
 	[/^303/, { ...REDIRECT, details: { ...REDIRECT.details, outcomeUnknown: true } }],
 	[/^[1-3]/, REDIRECT],
 	[/^403/, NO_ACCESS],
 	[/^40[45]/, NOT_FOUND],
-	[/^(408|[5-9])/, row(FAILED, 'tryLaterOrContact', MAY_BE_DONE)],
+	[/^(408|[5-9])/, row(FAILED, 'tryLater', MAY_BE_DONE)],
 	[/^/, row('The service rejected the request', 'correctWhatIsNamed')],
 ];
 
@@ -112,8 +111,8 @@ function firstOf(rows: Rows, text: string): SavedError {
 	return rows.find(([pattern]) => pattern.test(text))![1];
 }
 
-/** What an error means: a status of the specification, or a row of its own. */
-type Meaning = 401 | 406 | 409 | 429 | SavedError;
+/** What an error means: a status, or a row of its own. */
+type Meaning = number | SavedError;
 
 const NO_APP = CHAT[402]!;
 const UNKNOWN_MODEL = row('The service does not know this model', 'chooseModel');
@@ -134,10 +133,7 @@ const CODE_ROWS: readonly (readonly [Meaning, string])[] = [
 const CODES = new Map(
 	CODE_ROWS.flatMap(([meaning, codes]) => codes.split(' ').map((code) => [code, meaning])),
 );
-/** Types that services give to errors of any status. Without a status they are 400. */
-const MALFORMED: readonly string[] = ['invalid_request_error', 'invalid_request'];
-
-/** Meanings by the message of an error, where the specification does not say what its status means: the first match counts. */
+/** Meanings by the message of an error, where the specification is silent: the first match counts. */
 const WORDS: readonly (readonly [RegExp, Meaning])[] = [
 	[/\b(insufficient|not enough|exceeded|no) (\w+ ){0,3}(balance|credits?|quota|funds)\b/i, 406],
 	[/\b(balance|credits?|quota) (\w+ )?(insufficient|not enough|exhausted|exceeded)\b/i, 406],
@@ -149,15 +145,16 @@ const WORDS: readonly (readonly [RegExp, Meaning])[] = [
 	[/(invalid|incorrect|expired) (api.?key|token)|unauthorized|login fail/i, 401],
 	[/(maximum|max) (context|input) length|prompt is too long/i, TOO_LONG],
 ];
-/** Statuses that services use for credit, key, model and moderation alike. */
+/** Statuses that services use for credit, key, model and moderation alike, except where the specification says what they mean. */
 const SHARED: readonly (number | undefined)[] = [402, 403];
 
 /**
- * The error for an error status; undefined stands for an error in a response with status 200. An exact code of the service
- * decides before the status, the words of its message only where the specification is silent.
+ * The error for an error status. An exact code of the service decides before the status, the words of its message only where
+ * the specification is silent: about an error in a response with status 200, and where services use one status for everything.
  *
+ * @param status Undefined if an error in a response with status 200 names none.
  * @param known What is known of the error.
- * @param isReported Whether the response has status 200, and `status` is what the error in it names.
+ * @param isReported Whether the response has status 200.
  */
 export function statusError(
 	endpoint: Endpoint,
@@ -166,21 +163,15 @@ export function statusError(
 	isReported = status === undefined,
 ): ServiceError {
 	const { serviceMessage = '', serviceType = '', serviceCode = '' } = known;
-	const codes = [serviceCode, serviceType].map((code) => code.toLowerCase());
-	const rows = STATUSES[endpoint];
-	const isMalformed = status === undefined && codes.some((code) => MALFORMED.includes(code));
-	const listed = rows[status ?? 0];
-	const isOther = listed === undefined && isReported && !(Number(status) >= 500);
-	const isSilent = isOther || (SHARED.includes(status) && (isReported || endpoint !== 'chat'));
+	const isSilent = isReported || (endpoint !== 'chat' && SHARED.includes(status));
 	const words = isSilent ? shorten(serviceMessage, 2_000) : '';
 	const meaning =
-		codes.map((code) => CODES.get(code)).find(Boolean) ??
+		CODES.get(serviceCode.toLowerCase()) ??
+		CODES.get(serviceType.toLowerCase()) ??
 		WORDS.find(([pattern]) => pattern.test(words))?.[1] ??
-		(isMalformed ? 400 : undefined);
-	const meant = typeof meaning === 'number' ? rows[meaning] : meaning;
-	const unlisted = isOther ? NO_STATUS : firstOf(UNLISTED, String(status));
-	const stated = meaning === 429 || meaning === 400 ? { status: meaning } : {};
-	return fromSaved(meant ?? listed ?? unlisted, { ...stated, ...known });
+		status;
+	const meant = typeof meaning === 'object' ? meaning : STATUSES[endpoint][meaning ?? 0];
+	return fromSaved(meant ?? firstOf(UNLISTED, String(status ?? '')), known);
 }
 
 /** The error for a call that exceeded its total timeout. */
@@ -191,7 +182,7 @@ export function deadlineError({ limitMs }: Deadline): ServiceError {
 
 /** The error for a canceled execution. */
 export function canceledError(): ServiceError {
-	return transportError(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }));
+	return fromSaved(CANCELED);
 }
 
 /** Classifies an error of the HTTP port: no response, or the connection was lost. Returns a ServiceError unchanged. */

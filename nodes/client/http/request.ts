@@ -43,20 +43,19 @@ export async function send(
 export async function readJsonObject({ body }: HttpResponse): Promise<JsonObject> {
 	const text = await readText(body, MAX_JSON.characters);
 	const json = parseJsonObject(text);
-	if (json === undefined) throw unreadable(text, exceededBound(text));
-	return json;
-}
-
-function unreadable(text: string, bound: string | undefined): ServiceError {
-	const details = { outcomeUnknown: true };
-	const tooMuch = `The response has ${bound ?? ''}`;
-	if (bound !== undefined)
-		return new ServiceError('protocol', tooMuch, 'checkAddressOrAskForLess', details);
-	if (!text.trimStart().startsWith('{')) return unexpectedResponse(text);
+	if (json !== undefined) return json;
+	const bound = exceededBound(text);
+	if (bound !== undefined) throw tooLarge(`The response has ${bound}`);
+	if (!text.trimStart().startsWith('{')) throw unexpectedResponse(text);
 	// Usually a proxy has truncated it.
 	const message = 'The response is truncated or not valid JSON';
-	const more = { ...details, retryable: true, serviceMessage: excerpt(text) };
-	return new ServiceError('protocol', message, 'findTruncatingProxy', more);
+	const details = { outcomeUnknown: true, retryable: true, serviceMessage: excerpt(text) };
+	throw new ServiceError('protocol', message, 'findProxy', details);
+}
+
+/** The error for a response, or a stream, that exceeds a bound. */
+export function tooLarge(message: string): ServiceError {
+	return new ServiceError('protocol', message, 'checkAddress', { outcomeUnknown: true });
 }
 
 /** The error for a response that cannot be from the service: a page of another server or of a proxy. */
@@ -144,23 +143,22 @@ export function excerpt(text: string): string {
 	return shorten(plain, 200);
 }
 
-const IN_REPLY = 'The service reported an error during the reply';
-
 /**
  * The error for a body that lacks what was asked for: the one that it reports, or that its message tells, as it has nothing
  * else; otherwise that it cannot be from the service. Only an error with a code says that no video was created.
  */
 export function bodyError(endpoint: Endpoint, body: JsonObject): ServiceError {
 	const text = JSON.stringify(body);
-	if (messageOf(errorIn(body) ?? body) === undefined) return unexpectedResponse(text);
+	const reported = errorIn(body);
+	if (messageOf(reported ?? body) === undefined) return unexpectedResponse(text);
 	const error = reportedError(endpoint, text, body);
 	const { status, serviceCode, serviceType } = error.details;
-	const isFinal = errorIn(body) && (status ?? serviceCode ?? serviceType) !== undefined;
+	const isFinal = reported && (status ?? serviceCode ?? serviceType) !== undefined;
 	return isFinal || endpoint !== 'video' ? error : error.with({ outcomeUnknown: true });
 }
 
 /**
- * An error that the service reports with status 200. In place of the reply, it is like the error status that it names.
+ * An error that the service reports with status 200, like the error status that it names.
  *
  * @param body `text` parsed, if it is a JSON object. Without an error in it, see `errorIn`, it is the error itself.
  */
@@ -168,11 +166,7 @@ export function reportedError(
 	endpoint: Endpoint,
 	text: string,
 	body: JsonObject = {},
-	isInReply = false,
 ): ServiceError {
 	const details = { serviceMessage: excerpt(text), ...errorDetails(body) };
-	const error = statusError(endpoint, details.status, details, true);
-	return isInReply
-		? new ServiceError('stream', IN_REPLY, error.advice, { ...details, outcomeUnknown: true })
-		: error;
+	return statusError(endpoint, details.status, details, true);
 }

@@ -120,7 +120,7 @@ function taskIn(answer: JsonObject, asked?: string): JsonObject {
 	const place = asked === undefined ? '' : ` in place of ${asked}`;
 	const message = `The service answered about ${what}: ${ids}${place}`;
 	const details = { isServiceForm: true, outcomeUnknown: asked === undefined };
-	throw new ServiceError('protocol', message, 'findMixingProxy', details);
+	throw new ServiceError('protocol', message, 'findProxy', details);
 }
 
 /**
@@ -141,7 +141,7 @@ export async function queryTask(
 		const isLate = error instanceof ServiceError && error.kind === 'deadline';
 		// No option limits it.
 		const message = 'The service took too long to answer a status poll';
-		throw isLate ? error.with({}, { message, advice: ['tryLaterOrContact'] }) : error;
+		throw isLate ? error.with({}, { message, advice: ['tryLater'] }) : error;
 	});
 	return readReport(answer, taskId);
 }

@@ -25,31 +25,24 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 		'Choose another model, or use another API key. If the key ends with an app code, publish that application',
 	publishApp: 'Publish the application, or use an API key of its creator',
 	correctWhatIsNamed: 'Correct what the message of the service names',
-	seeDetails: 'See the error details',
 	chooseModel: 'Choose another model',
 	rephrasePrompt: 'Rephrase the prompt, or use other reference files',
 	rephraseQuestion:
 		'Rephrase the question. Words of the answer or of the knowledge base may be the cause as well',
 	askForLess: 'Ask for less in one call, or raise Timeout under Options',
-	checkAddressOrAskForLess: `Check ${BASE_URL}, and request less in one call`,
 	continueSession: 'Request less in one call, or continue in the same session',
 	shortenReply:
 		'Ask for a shorter reply, or raise the limit: it is that of the service, or one in Extra Body Fields',
 	shortenConversation: 'Shorten the conversation',
 	askAgain: 'Ask again, or shorten the conversation',
 	describeFields: 'Describe the fields more clearly, or set Repair Attempts',
-	tryLater: 'Retry in a minute',
-	tryLaterOrContact:
-		'Retry in a minute; if it happens again, contact the operator of the service',
+	tryLater: 'Retry in a minute; if it happens again, contact the operator of the service',
 	slowDown: 'Wait a minute, or send fewer requests at once',
 	raiseTimeout:
 		'Retry; if it happens again, check host and port of the Base URL, or raise Timeout under Options where the node has it',
 	tasksContinue: 'Nothing more was sent. Tasks that were created continue',
 	checkTask: 'First check whether the service has the task',
-	findTruncatingProxy: `${AGAIN}, look for a proxy that truncates long responses`,
-	findChangingProxy: `${AGAIN}, look for a proxy that changes the stream`,
-	findClosingProxy: `${AGAIN}, look for a proxy that closes long connections`,
-	findMixingProxy: `${AGAIN}, look for a proxy or a cache that mixes up responses`,
+	findProxy: `${AGAIN}, look for a proxy or a cache that changes responses, mixes them up or cuts them off`,
 };
 
 /** What a person in n8n can do, as a sentence without a period. */

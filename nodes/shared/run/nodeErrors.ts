@@ -24,8 +24,10 @@ export function toNodeError(context: NodeContext, error: unknown, itemIndex: num
 	const masked = maskError(context, error);
 	if (masked instanceof ServiceError) return serviceNodeError(node, masked, itemIndex);
 	if (error instanceof InputError) {
-		const description = withoutSecrets(context, imagesAsLinksIn(error.hint));
-		const message = withoutSecrets(context, error.message);
+		const [message, description] = withoutSecrets(
+			context,
+			imagesAsLinksIn([error.message, error.hint]),
+		);
 		return new NodeOperationError(node, message, { itemIndex, description });
 	}
 	return new NodeOperationError(node, error as Error, { itemIndex });
@@ -134,7 +136,7 @@ function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): 
 	const { status } = error.details;
 	const nodeError = new NodeApiError(node, errorFacts(error) as JsonObject, {
 		itemIndex,
-		message: error.message,
+		message: imagesAsLinksIn(error.message),
 		description: description(error),
 		...(status === undefined ? {} : { httpCode: String(status) }),
 	});
