@@ -1,44 +1,30 @@
 /** Whether an image at this URL may stay, as one that the text itself contains. */
 export type IsKnown = (url: string) => boolean;
 
-/** How much of an image that has begun is held back: without its end, it becomes a link. */
-const MAX_HELD = 2_000;
-
-/* Loops are bounded, or read the end of a text: one over megabytes would exceed the stack of the regular expression. */
-const ALT = '[^[\\]<\\n\\\\]{0,1000}';
 const IN_URL = '[^\\s()<>[\\]\\\\]';
 /**
- * What follows the exclamation mark of an image in the one form that may stay: with a URL, or up to the data of a file. An
- * entity in a host, such as `&sol;`, is the end of its name for Markdown.
+ * What follows the exclamation mark of an image in the one form that may stay: with a URL or the data of a file. An entity in a
+ * host, such as `&sol;`, is the end of its name for Markdown.
  */
 const SIMPLE = new RegExp(
-	`\\[${ALT}\\]\\((?:(https?://(?![^/?#]{0,4000}&)${IN_URL}{1,4000})(?: "[^"!<\\n]{0,1000}")?\\)|data:image/(?:png|jpe?g|gif|webp);base64,)`,
+	`\\[[^[\\]<\\n\\\\]{0,1000}\\]\\((https?://(?![^/?#]{0,4000}&)${IN_URL}{1,4000}|data:image/(?:png|jpe?g|gif|webp);base64,[\\w+/=]*)(?: "[^"!<\\n]{0,1000}")?\\)`,
 	'iy',
 );
-const AFTER_DATA = /[^\w+/=]/g;
 /** The exclamation mark of an image, or an image in HTML with its attributes: in quotes may be the end of a tag. */
 const IMAGE =
 	/(?<!!)(?:!+(?=\[)|!*<im(?:g|age)\b((?:[^"'<>]{1,4000}|"[^"]{0,4000}"|'[^']{0,4000}'){0,100})>?)/gi;
 const SOURCE = /\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"'<>![\]]+)/i;
-/** The end of a text that may become an image which stays, or an image in HTML. */
-const BEGUN = new RegExp(
-	`(?<!!)(?:!+(?:\\[${ALT}(?:\\](?:\\(${IN_URL}*(?: "?[^"!<\\n]*"?)?)?)?)?|!*<(?:i|im(?:[ag](?:[^"'<>]|"[^"]*"|'[^']*')*(?:"[^"]*|'[^']*)?)?)?|!*\\\\(?:u0{0,2}(?:21?|5b?)?)?)$`,
-	'i',
-);
 
 /** With the escapes that are the beginning of an image: a chat page may draw the text that is in a JSON text. */
 function unescaped(text: string): string {
 	return text.replace(/\\u0021(?=[![\\])/g, '!').replace(/(?<=!)\\u005b/gi, '[');
 }
 
-/** Whether an image, by the place of its bracket, has the simple form, and a file or a known URL; undefined for a file without an end. */
-function stays(text: string, at: number, isKnown: IsKnown): boolean | undefined {
+/** Whether an image, by the place of its bracket, has the simple form, and a file or a known URL. */
+function stays(text: string, at: number, isKnown: IsKnown): boolean {
 	SIMPLE.lastIndex = at;
-	const [begin, url] = SIMPLE.exec(text) ?? [];
-	if (begin === undefined || url !== undefined) return url !== undefined && isKnown(url);
-	AFTER_DATA.lastIndex = at + begin.length;
-	const end = AFTER_DATA.exec(text);
-	return end === null ? undefined : end[0] === ')';
+	const [, url] = SIMPLE.exec(text) ?? [];
+	return url !== undefined && (/^data:/i.test(url) || isKnown(url));
 }
 
 /**
@@ -51,8 +37,7 @@ export function imagesAsLinks(text: string, isKnown?: IsKnown): string {
 	if (isKnown === undefined) return text;
 	const plain = unescaped(text);
 	return plain.replace(IMAGE, (image: string, attributes: string | undefined, at: number) => {
-		if (attributes === undefined)
-			return stays(plain, at + image.length, isKnown) === true ? image : '';
+		if (attributes === undefined) return stays(plain, at + image.length, isKnown) ? image : '';
 		const [, source] = SOURCE.exec(attributes) ?? [];
 		if (source !== undefined) return `[image](<${source}>)`;
 		// Its texts may have images.
@@ -67,20 +52,30 @@ export function imagesAsLinksIn<T>(json: T, isKnown: IsKnown = () => false): T {
 	return JSON.parse(JSON.stringify(json, withLinks)) as T;
 }
 
-/** `imagesAsLinks` for a text that arrives in pieces: holds back only what may begin an image, until the next piece. */
+/** The beginning of an image, also with escapes. */
+const BEGUN = /!{3}|!{1,2}[[<\\]|<im|\\u0/i;
+/** The end of a text that may become one. */
+const MAY_BEGIN = /(?:!{1,2}|<i?|\\u?)$/i;
+/** No image extends over it. */
+const PARAGRAPH_END = '\n\n';
+
+/** `imagesAsLinks` for a text that arrives in pieces: what begins an image waits for the end of its paragraph. */
 export function imagesInStream(isKnown?: IsKnown) {
 	let held = '';
-	let isFile = false;
+	let isBegun = false;
+	let last = '';
 	return (text: string, isLast = false): string => {
 		if (isKnown === undefined) return text;
+		const isEnd = isLast || `${last}${text}`.includes(PARAGRAPH_END);
+		last = text.at(-1) ?? last;
 		held += text;
 		// A file is long: it is not read again with each piece.
-		if (isFile && !isLast && text.search(AFTER_DATA) === -1) return '';
-		held = unescaped(held);
-		const last = held.lastIndexOf('![');
-		isFile = !isLast && last !== -1 && stays(held, last + 1, isKnown) === undefined;
-		const begun = isLast ? '' : (BEGUN.exec(held.slice(-MAX_HELD))?.[0] ?? '');
-		const end = isFile ? last : held.length - begun.length;
+		if (isBegun && !isEnd) return '';
+		const start = isLast ? held.length : held.lastIndexOf(PARAGRAPH_END) + 1;
+		const rest = held.slice(start);
+		isBegun = BEGUN.test(rest);
+		const begin = rest.search(isBegun ? BEGUN : MAY_BEGIN);
+		const end = begin === -1 ? held.length : start + begin;
 		const shown = held.slice(0, end);
 		held = held.slice(end);
 		return imagesAsLinks(shown, isKnown);

@@ -36,38 +36,33 @@ test.each([
 	expect(knownHosts('https://api.example.com', [name])(url)).toBe(isOfPort);
 });
 
-test('a stream holds back only what may begin an image', () => {
+test('a stream holds back what may begin an image, and what begins one to the end of its paragraph', () => {
 	const next = imagesInStream(isKnown);
-	const pieces = [
-		'Hello',
-		'!',
-		' Look',
-		'!',
-		'[a](',
-		'https://files.example.com/a',
-		')',
-		' or <',
-		'b>',
-	];
-	expect([...pieces.map((piece) => next(piece)), next('', true)]).toStrictEqual([
-		...['Hello', '', '! Look', '', '', '', '![a](https://files.example.com/a)', ' or ', '<b>'],
-		'',
+	const pieces = ['Hello', '!', ' Look <', 'b>', '!', '[a](', 'https://files.example.com/a', ')'];
+	const shown = ['Hello', '', '! Look ', '<b>', '', '', '', ''];
+	expect(pieces.map((piece) => next(piece))).toStrictEqual(shown);
+	expect([next(' or\n'), next('\nno'), next('ne ![', false), next('', true)]).toStrictEqual([
+		...['', '![a](https://files.example.com/a) or\n\nno', 'ne ', '['],
 	]);
 });
 
-test('of an image without an end a stream holds back 2,000 characters', () => {
-	const next = imagesInStream(isKnown);
-	const begun = `![a](https://files.example.com/${'a'.repeat(1_900)}`;
-	expect(next(begun)).toBe('');
-	expect(next('b'.repeat(100))).toBe(`${begun.slice(1)}${'b'.repeat(100)}`);
-});
+test.each(['![a](https://evil.example/', '!!!![a', '<img alt="', '!\\u005bx](', '\\u0021[x]('])(
+	'of %j a paragraph in a stream leaves no image behind it',
+	(begun) => {
+		const next = imagesInStream(isKnown);
+		const end = '\n\n" src=https://evil.example/>)';
+		const shown = Array.from(begun + end, (piece) => next(piece)).join('');
+		expect(shown + next('', true)).not.toMatch(/!+\[|<im|\\u0021/);
+	},
+);
 
 test('a long file in its URL stays whole, and is read once', () => {
 	const next = imagesInStream(isKnown);
 	const piece = 'A'.repeat(64 * 1024);
 	expect(next('![a](data:image/png;base64,')).toBe('');
 	for (let pieces = 0; pieces < 100; pieces += 1) expect(next(piece)).toBe('');
-	expect(next(')')).toBe(`![a](data:image/png;base64,${piece.repeat(100)})`);
+	const whole = `![a](data:image/png;base64,${piece.repeat(100)})`;
+	expect(next(')\n\n') === `${whole}\n\n`).toBe(true);
 });
 
 test.each([
