@@ -58,7 +58,7 @@ beforeEach(async () => {
 	server = await startScriptedServer((...args) => {
 		script(...args);
 	});
-	account = await accountName({ baseUrl: server.url, apiKey: SECRET });
+	account = accountName({ baseUrl: server.url, apiKey: SECRET });
 });
 afterEach(async () => {
 	await server.stop();

@@ -51,7 +51,7 @@ beforeEach(async () => {
 		}) as { status_code?: number };
 		json(response, status_code, status_code === 200 ? { task_id, ...report } : report);
 	});
-	account = await accountName(credential());
+	account = accountName(credential());
 });
 afterEach(async () => {
 	jest.restoreAllMocks();

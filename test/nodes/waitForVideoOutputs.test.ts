@@ -175,7 +175,7 @@ describe('a failed video', () => {
 
 	test('from the task ledger fails the node as well, after the completed ones have gone on', async () => {
 		const tables = dataTables();
-		const account = await accountName({ baseUrl: server.url, apiKey: 'k-secret' });
+		const account = accountName({ baseUrl: server.url, apiKey: 'k-secret' });
 		const sent_at = new Date(Date.now() - 3_600_000).toISOString();
 		tables.insert(
 			TASK_TABLE,

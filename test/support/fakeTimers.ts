@@ -1,4 +1,3 @@
-import crypto from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
 import type { ClientRequest } from 'node:http';
@@ -51,7 +50,7 @@ export async function withFakeTimers<T>(
 	jest.useFakeTimers({ doNotFake: [...REAL_API] });
 	const restoreIdleTimeouts = fakeIdleTimeouts();
 	const requests = countRequests();
-	const background = [countDecompressions(), countKeyDerivations()];
+	const background = [countDecompressions()];
 	let held = 0;
 	const startMs = performance.now();
 	const time: FakeTime = {
@@ -159,27 +158,6 @@ function countDecompressions() {
 		pending: () => pending,
 		stop: () => {
 			restore.forEach((each) => each());
-		},
-	};
-}
-
-/** Counts the calls of scrypt that have not ended; Node does not list this work either. */
-function countKeyDerivations() {
-	const { scrypt } = crypto;
-	let pending = 0;
-	const spy = jest.spyOn(crypto, 'scrypt') as unknown as jest.SpyInstance<void, unknown[]>;
-	spy.mockImplementation((...args) => {
-		const done = args.pop() as (...result: unknown[]) => void;
-		pending++;
-		(scrypt as unknown as (...all: unknown[]) => void)(...args, (...result: unknown[]) => {
-			pending--;
-			done(...result);
-		});
-	});
-	return {
-		pending: () => pending,
-		stop: () => {
-			spy.mockRestore();
 		},
 	};
 }

@@ -4,7 +4,7 @@ import type {
 	IExecuteFunctions,
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
-import { hash, scrypt } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import { rejectMistakes } from '../../client/errors';
 import { maskOf, MIN_SECRET_CHARACTERS } from '../../client/http/secrets';
@@ -92,40 +92,23 @@ function readHeaders(rows: unknown) {
 	return { headers: Object.fromEntries(entries), hidden };
 }
 
-/** Names of accounts in this process, by a hash of the credential's data. */
-const names = new Map<string, Promise<string>>();
-
 /**
- * Name of the account behind a credential: the host of its base URL and a fingerprint of its API key and extra headers.
- * The service has no ID of accounts, so another key counts as another account. So does another header: it may name the
- * tenant, and a task that is polled for another tenant would be lost.
- *
- * More people can read the tables than may use the credential. A weak key could be found from a plain hash by trying: scrypt
- * makes each try take 50 ms.
+ * Name of the account behind a credential: the host of its base URL and a hash of its API key and extra headers. The service
+ * has no ID of accounts, so another key counts as another account. So does another header: it may name the tenant, and a task
+ * that is polled for another tenant would be lost.
  *
  * @throws InputError when the credential has a missing or malformed value.
  */
-export async function accountName(data: ICredentialDataDecryptedObject): Promise<string> {
+export function accountName(data: ICredentialDataDecryptedObject): string {
 	const { baseUrl, key, headers } = readCredential(data);
 	const { host } = new URL(baseUrl);
 	const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-	const secret = JSON.stringify([key, ...sent.sort()]);
-	const id = hash('sha256', JSON.stringify([host, secret]));
-	const name =
-		names.get(id) ??
-		new Promise<string>((resolve, reject) => {
-			scrypt(secret, host, 16, (error, fingerprint) => {
-				if (error) reject(error);
-				else resolve(`${host} ${fingerprint.toString('base64url')}`);
-			});
-		});
-	names.set(id, name);
-	return await name;
+	return `${host} ${hash('sha256', JSON.stringify([host, key, ...sent.sort()]), 'base64url')}`;
 }
 
 /** The name of the account that a node uses, see `accountName`. */
 export async function accountOf(context: IExecuteFunctions): Promise<string> {
-	return await accountName(await context.getCredentials(CREDENTIAL, 0));
+	return accountName(await context.getCredentials(CREDENTIAL, 0));
 }
 
 /** Whether a row of a table belongs to the account: a person may have cleared the cell after the API key was changed. */
