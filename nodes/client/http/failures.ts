@@ -146,30 +146,29 @@ const WORDS: readonly (readonly [RegExp, Meaning])[] = [
 	[/(maximum|max) (context|input) length|prompt is too long/i, TOO_LONG],
 ];
 /** Statuses that services use for credit, key, model and moderation alike, except where the specification says what they mean. */
-const SHARED: readonly (number | undefined)[] = [402, 403];
+const SHARED: readonly number[] = [402, 403];
 
 /**
  * The error for an error status. An exact code of the service decides before the status, the words of its message only where
  * the specification is silent: about an error in a response with status 200, and where services use one status for everything.
  *
- * @param status Undefined if an error in a response with status 200 names none.
+ * @param status Undefined for an error in a response with status 200, which may name one: `known.status`.
  * @param known What is known of the error.
- * @param isReported Whether the response has status 200.
  */
 export function statusError(
 	endpoint: Endpoint,
 	status: number | undefined,
 	known: ErrorDetails = {},
-	isReported = status === undefined,
 ): ServiceError {
 	const { serviceMessage = '', serviceType = '', serviceCode = '' } = known;
-	const isSilent = isReported || (endpoint !== 'chat' && SHARED.includes(status));
+	const isSilent = status === undefined || (endpoint !== 'chat' && SHARED.includes(status));
 	const words = isSilent ? shorten(serviceMessage, 2_000) : '';
 	const meaning =
 		CODES.get(serviceCode.toLowerCase()) ??
 		CODES.get(serviceType.toLowerCase()) ??
 		WORDS.find(([pattern]) => pattern.test(words))?.[1] ??
-		status;
+		status ??
+		known.status;
 	const meant = typeof meaning === 'object' ? meaning : STATUSES[endpoint][meaning ?? 0];
 	return fromSaved(meant ?? firstOf(UNLISTED, String(status ?? '')), known);
 }

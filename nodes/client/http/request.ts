@@ -167,6 +167,8 @@ export function reportedError(
 	text: string,
 	body: JsonObject = {},
 ): ServiceError {
-	const details = { serviceMessage: excerpt(text), ...errorDetails(body) };
-	return statusError(endpoint, details.status, details, true);
+	return statusError(endpoint, undefined, {
+		serviceMessage: excerpt(text),
+		...errorDetails(body),
+	});
 }
