@@ -69,12 +69,7 @@ import {
 } from '../../nodes/client/chat/types';
 import { formOf, judge } from '../../nodes/client/chat/verdict';
 import { ServiceError } from '../../nodes/client/errors';
-import {
-	baseUrlHint,
-	checkPublicUrl,
-	isPrivateUrl,
-	normalizeBaseUrl,
-} from '../../nodes/client/http/publicUrl';
+import { checkPublicUrl, isPrivateUrl, normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
 import { errorDetails } from '../../nodes/client/http/errorBody';
 import {
 	excerpt,
@@ -573,7 +568,6 @@ export const READERS: readonly Reader[] = [
 		const url = Buffer.from(`http://a.example/${text}`).toString();
 		return () => normalizeBaseUrl(url);
 	}),
-	row('client/http#baseUrlHint', (text) => () => baseUrlHint(text)),
 	jsonRow('shared/run#isHollow', (text) => () => isHollow(parseJson(text) ?? [text])),
 	row('shared/run#checkNotRounded', (text) => {
 		const context = {

@@ -95,13 +95,6 @@ const ENDPOINT = /(?:\/chat\/completions|\/videos\/(?:generations|tasks))\/*$/;
 
 const VERSION = /\/v\d[a-z0-9]*(?:\/|$)/;
 
-/** What is said about a base URL with an endpoint; nothing where there is no version, without which it has to stay. */
-export function baseUrlHint(text: unknown): string | undefined {
-	const url = String(text ?? '').trim();
-	const [endpoint] = VERSION.test(url) ? (ENDPOINT.exec(url) ?? []) : [];
-	return endpoint && `Base URL ends with ${endpoint}, which is left out: shorten it`;
-}
-
 /**
  * Normalizes the base URL of the service (spec 4): the part before `/chat/…`, which ends with `/v1` unless it has a version,
  * such as `/api/v3`. White space, trailing slashes and a pasted endpoint are removed, so that every usual spelling works.

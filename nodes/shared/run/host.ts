@@ -6,7 +6,7 @@ import type {
 
 import { ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
-import { baseUrlHint, isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
+import { isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { readCredential } from './credential';
 import { checkSelfCalls, checkToolOrder } from './engine';
 import { CREDENTIAL, type NodeContext, hide, hint, sleepSlice } from './nodeContext';
@@ -41,9 +41,8 @@ async function readService(context: NodeContext) {
 	hide(context, credential);
 	const { baseUrl, hasApp, fileHosts } = credential;
 	const mistake = unevaluatedText(context.getNode().parameters);
-	for (const said of [baseUrlHint(data['baseUrl']), mistake && errorLine(mistake)])
-		// A sub-node has no output below which it could be shown.
-		if (said !== undefined && 'addExecutionHints' in context) hint(context, said);
+	// A sub-node has no output below which it could be shown.
+	if (mistake && 'addExecutionHints' in context) hint(context, errorLine(mistake));
 	return {
 		http: n8nHttp(context, data, credential, checkCalls),
 		baseUrl,

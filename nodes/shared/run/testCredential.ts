@@ -7,7 +7,6 @@ import {
 
 import { InputError } from '../../client/errors';
 import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
-import { baseUrlHint } from '../../client/http/publicUrl';
 import { NO_MASK } from '../../client/http/secrets';
 import { transportError } from '../../client/http/failures';
 import type { HttpPort, HttpResponse } from '../../client/ports';
@@ -38,8 +37,7 @@ async function testCredential(
 	try {
 		const credential = readCredential(data);
 		({ mask } = credential);
-		const words = [`. Asked: ${toAddress(credential, TASKS)}`, baseUrlHint(data['baseUrl'])];
-		asked = words.filter(Boolean).join('. ');
+		asked = `. Asked: ${toAddress(credential, TASKS)}`;
 		const late = sleep(TIMEOUT_MS, end.signal).then(() => {
 			throw Object.assign(new Error('Timeout'), { code: 'ETIMEDOUT' });
 		});
