@@ -111,7 +111,7 @@ import { walkContainer } from '../../nodes/shared/files/container';
 import { describeTasks, failedVideos } from '../../nodes/shared/wait/deliver';
 import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
-import { begunIn, maskIn, maskOf } from '../../nodes/client/http/secrets';
+import { begunIn, maskIn, maskOf } from '../../nodes/shared/run/secrets';
 import {
 	errorFacts,
 	errorLine,
@@ -694,26 +694,26 @@ export const READERS: readonly Reader[] = [
 		return reportedError('video', text, { error });
 	}),
 	row('shared/files#fieldNames', (text) => () => fieldNames(text, 'Images')),
-	row('client/http#maskOf', (text) => {
+	row('shared/run#maskOf', (text) => {
 		const mask = maskOf([['API Key', '/+sk-0123456789']]);
 		return () => maskIn({ text, [text]: [text] }, mask);
 	}),
 	row(
-		'client/http#maskOf',
+		'shared/run#maskOf',
 		(text) => {
 			const mask = maskOf([['API Key', '/+sk-0123456789']]);
 			return () => maskIn({ text: text.replaceAll(/.{10}/g, '/+sk-012…') }, mask);
 		},
 		'a text of cuts',
 	),
-	row('client/http#begunIn', (text) => () => begunIn(text, '/+sk-0123456789')),
+	row('shared/run#begunIn', (text) => () => begunIn(text, '/+sk-0123456789')),
 	row('shared/run#toNodeError', (text) => () => [
 		toNodeError(chat() as never, failure(text), 0),
 		errorFacts(failure(text)),
 		errorLine(new Error(text)),
 	]),
 	row(
-		'client/http#begunIn',
+		'shared/run#begunIn',
 		(text) => () => {
 			const shown = shownInStream(chat() as never, () => false);
 			return pieces(text).map((piece) => shown(piece));

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { NO_MASK } from '../../nodes/client/http/secrets';
+import { NO_MASK } from '../../nodes/shared/run/secrets';
 import { showReply, shownInStream } from '../../nodes/shared/chat/chatStream';
 import { hide } from '../../nodes/shared/run/nodeContext';
 

@@ -1,7 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { progressLine } from '../../client/chat/accumulator';
-import { begunIn, maskIn } from '../../client/http/secrets';
 import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
 import { settled } from '../../client/concurrency';
@@ -12,6 +11,7 @@ import { mapItems } from '../run/mapItems';
 import { n8nService } from '../run/host';
 import { hiddenBy, isToolRun, type NodeContext } from '../run/nodeContext';
 import { toNodeError, visitorText } from '../run/nodeErrors';
+import { begunIn, maskIn } from '../run/secrets';
 import { form } from '../form/form';
 import { isShown } from './identity';
 import { replyFields } from './properties';

@@ -7,11 +7,11 @@ import type {
 import { hash } from 'node:crypto';
 
 import { rejectMistakes } from '../../client/errors';
-import { maskOf, MIN_SECRET_CHARACTERS } from '../../client/http/secrets';
 import { normalizeBaseUrl } from '../../client/http/publicUrl';
 import { objectOf, type JsonObject } from '../../client/json';
 import { shown } from '../../client/values';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
+import { maskOf, MIN_SECRET_CHARACTERS } from './secrets';
 
 /** A header name of RFC 9110. It begins with a letter or digit, so that `__proto__` is none. */
 const HEADER_NAME = /^[a-z0-9][a-z0-9!#$%&'*+.^_`|~-]*$/i;

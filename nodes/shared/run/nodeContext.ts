@@ -8,8 +8,8 @@ import {
 import { canceledError } from '../../client/http/failures';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { withoutUndefined } from '../../client/json';
-import { maskIn, NO_MASK, type Mask } from '../../client/http/secrets';
 import type { Clock } from '../../client/ports';
+import { maskIn, NO_MASK, type Mask } from './secrets';
 
 /** Type name of the credential that all nodes share. */
 export const CREDENTIAL = 'agentVideoApi';

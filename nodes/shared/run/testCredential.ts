@@ -7,12 +7,12 @@ import {
 
 import { InputError } from '../../client/errors';
 import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
-import { NO_MASK } from '../../client/http/secrets';
 import { transportError } from '../../client/http/failures';
 import type { HttpPort, HttpResponse } from '../../client/ports';
 import { readCredential } from './credential';
 import { blocked } from './host';
 import { errorLine } from './nodeErrors';
+import { NO_MASK } from './secrets';
 
 const TASKS = '/v1/videos/tasks';
 const TIMEOUT_MS = 30_000;
