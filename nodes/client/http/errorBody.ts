@@ -69,17 +69,14 @@ function textsOf(value: JsonValue | undefined): string {
  * of success, with a message.
  */
 export function errorIn(body: JsonObject): JsonObject | undefined {
-	for (const name of ERRORS) {
-		const value = body[name];
-		const error = value === true ? body : value && toError(value);
-		if (error) return error;
-	}
 	const { choices, extension, base_resp: status, header, ResponseMetadata: metadata } = body;
+	if (body['error'] === true) return body;
+	const fields = [...ERRORS.map((name) => body[name]), objectOf(metadata)['Error']];
+	const error = fields.map(toError).find(Boolean);
+	if (error) return error;
 	if (Array.isArray(choices) && choices.length > 0) return toError(objectOf(choices[0])['error']);
 	const { type, data = extension } = objectOf(extension);
-	if (type === 'error') return toError(data);
-	const error = toError(objectOf(metadata)['Error']);
-	return error ?? [status, header, body].map(objectOf).find(isFailure);
+	return type === 'error' ? toError(data) : [status, header, body].map(objectOf).find(isFailure);
 }
 
 /** Whether fields that tell of a success, too, tell of a failure. */
