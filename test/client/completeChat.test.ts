@@ -425,7 +425,7 @@ describe('error statuses (spec 7.1)', () => {
 		['Payment required', 'The account has no credit, or no access to the model'],
 		['The application my-app does not exist.', 'There is no application with this app code'],
 		['Insufficient balance', 'Insufficient credit'],
-		['Model m1 not found', 'The service does not know this model'],
+		['Model m1 not found', 'The model does not exist, or the account has no access to it'],
 	])('402 without an app code: %s', async (words, message) => {
 		for (const status of [402, 200]) {
 			script = (response) => {

@@ -89,7 +89,7 @@ describe('what an error means', () => {
 	const BUSY = { ...BROKEN, message: FAILURE.unavailable };
 	const final = (message: string) => ({ message, retryable: false, outcomeUnknown: false });
 	const CREDIT = final(FAILURE.noCredit);
-	const MODEL = final('The service does not know this model');
+	const MODEL = final(FAILURE.noModel);
 	const ALL = ['chat', 'model', 'video'] as const;
 
 	test.each([

@@ -66,7 +66,7 @@ const EXPECTED = (isModel: boolean): Readonly<Record<string, string>> => ({
 	disguised: 'As it is',
 	pictures: IMAGE,
 	thought: isModel ? 'Yes' : '"reasoning_content":"Because"',
-	unknown: `The service does not know this model${isModel ? ': model m9 not found' : ''}`,
+	unknown: `The model does not exist, or the account has no access to it${isModel ? ': model m9 not found' : ''}`,
 	poor: FAILURE.noCredit,
 	closed: isModel ? `${FAILURE.noAccess}: no` : `"error":"${FAILURE.noAccess}"`,
 	unpaid: FAILURE.notPaid,

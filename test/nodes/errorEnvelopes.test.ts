@@ -32,7 +32,7 @@ const MEANT = [
 	[500, { message: 'model not found in cache, warming up' }, FAILURE.proxy, 1],
 	[429, { message: 'No.', code: 'insufficient_quota' }, FAILURE.noCredit, 1],
 	[403, { message: 'No', code: 'insufficient_user_quota' }, FAILURE.noCredit, 1],
-	[404, { message: 'No', code: 'model_not_found' }, 'The service does not know this model', 1],
+	[404, { message: 'No', code: 'model_not_found' }, FAILURE.noModel, 1],
 	[200, { code: 1102, message: 'Account balance not enough', data: null }, FAILURE.noCredit, 1],
 ] as const;
 

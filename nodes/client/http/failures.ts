@@ -40,7 +40,10 @@ const COMMON: Readonly<Record<number, SavedError>> = {
 };
 
 const MODERATED = 'Content moderation rejected the request';
-const NO_MODEL = 'The video model does not exist, or the account has no access to it';
+const UNKNOWN_MODEL = row(
+	'The model does not exist, or the account has no access to it',
+	'chooseModel',
+);
 
 const CHAT: Readonly<Record<number, SavedError>> = {
 	...COMMON,
@@ -61,7 +64,7 @@ export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, SavedEr
 	video: {
 		...COMMON,
 		400: row('The service rejected a parameter', 'correctWhatIsNamed'),
-		402: row(NO_MODEL, 'chooseModel'),
+		402: UNKNOWN_MODEL,
 		409: row(MODERATED, 'rephrasePrompt'),
 	},
 };
@@ -115,7 +118,6 @@ function firstOf(rows: Rows, text: string): SavedError {
 type Meaning = number | SavedError;
 
 const NO_APP = CHAT[402]!;
-const UNKNOWN_MODEL = row('The service does not know this model', 'chooseModel');
 const TOO_LONG = row('The conversation is too long for the model', 'shortenConversation');
 
 // cspell:ignore accountoverdueerror invalidapikey datainspectionfailed sensitivecontentdetected invalidendpointormodel
@@ -169,8 +171,9 @@ export function statusError(
 		WORDS.find(([pattern]) => pattern.test(words))?.[1] ??
 		status ??
 		known.status;
-	const meant = typeof meaning === 'object' ? meaning : STATUSES[endpoint][meaning ?? 0];
-	return fromSaved(meant ?? firstOf(UNLISTED, String(status ?? '')), known);
+	if (typeof meaning === 'object') return fromSaved(meaning, known);
+	const listed = STATUSES[endpoint][meaning ?? 0];
+	return fromSaved(listed ?? firstOf(UNLISTED, String(meaning ?? '')), known);
 }
 
 /** The error for a call that exceeded its total timeout. */
