@@ -170,7 +170,7 @@ async function runSteps({ pid }: N8nInstance, steps: Steps, count: number, name:
 /** Inserts rows of open tasks, each as long as one that the node writes. */
 async function seed(n8nUrl: string, serverUrl: string, count: number): Promise<void> {
 	const client = await N8nClient.signIn(n8nUrl);
-	const account = await accountName(
+	const account = accountName(
 		credentialsFor(serverUrl)[0]!.data as ICredentialDataDecryptedObject,
 	);
 	const rows = {

@@ -7,7 +7,7 @@ import { REFERENCES, type Reference } from '../../nodes/client/video/fields';
 import { videoRequest } from '../../nodes/client/video/videoRequest';
 import { SPEC_VIDEO_MODELS } from '../support/specVideoModels';
 
-/** Mostly empty: a model refuses what it does not take. */
+/** Mostly empty: a model rejects what it does not take. */
 const oneOf = (...values: string[]) =>
 	fc.oneof({ weight: 3, arbitrary: fc.constant('') }, fc.constantFrom(...values));
 const count = (max: number) =>
