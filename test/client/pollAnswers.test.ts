@@ -28,7 +28,7 @@ const ERRORS: Readonly<Record<string, ServiceError>> = {
 /** Reports with other fields than their status. */
 const REPORTS: Readonly<Record<string, object>> = {
 	'no URL yet': { status: 'completed' },
-	'no URL': { status: 'completed', video_url: 'pending' },
+	'no URL': { status: 'completed', video_url: null },
 	early: { status: 'processing', video_url: VIDEO_URL, progress: 40 },
 	SUCCEEDED: { video_url: VIDEO_URL },
 	EXPIRED: { reason: 'kept for a day' },
@@ -136,7 +136,7 @@ describe('every outcome keeps the last report', () => {
 		],
 		[['all is well', 'completed'], { status: 'completed', video_url: VIDEO_URL }],
 		[['no URL yet', 'no URL yet', 'completed'], { status: 'completed', video_url: VIDEO_URL }],
-		[['no URL'], { status: 'completed', video_url: 'pending' }],
+		[['no URL'], { status: 'completed', video_url: null }],
 	] as const)('%j', async (answers, result) => {
 		const { results } = await poll({ ...GOOD, t: answers });
 		expect(results[1]).toMatchObject(result);

@@ -1,5 +1,6 @@
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../errors';
-import { hasVideo, reasonOf, taskState, type TaskReport } from '../taskState';
+import { isBlank } from '../../values';
+import { reasonOf, taskState, type TaskReport } from '../taskState';
 
 /**
  * Consecutive rejections after which a task is polled no more: of one whose status the service has reported, and of a new one,
@@ -71,7 +72,7 @@ export function applyReport(task: TaskPoll, report: TaskReport, context: PollCon
 	const history = withStatus(polled, report.status);
 	const state = taskState(report);
 	// The URL of a video may come a little later than its status, unless the service says why there is none.
-	const isWithoutUrl = state === 'completed' && !hasVideo(report);
+	const isWithoutUrl = state === 'completed' && isBlank(report.video_url);
 	const rejections = isWithoutUrl ? task.rejections + 1 : 0;
 	const next = { ...polled, rejections, lastError: undefined, history, report };
 	if (isWithoutUrl && reasonOf(report) !== undefined) return { ...next, outcome: 'failed' };
