@@ -18,7 +18,9 @@ const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 const CUT_CALL = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"ci' } };
 
 const IMAGE = 'https://cdn.example/1.png';
-const said = (message: string) => ({ error: { message, type: 'odd_error' } });
+const said = (message: string, code?: string) => ({
+	error: { message, code, type: 'odd_error' },
+});
 
 /** What the service says, by the word of the question: a choice, or a body without one, with its status. */
 const REPLIES: Readonly<
@@ -35,8 +37,8 @@ const REPLIES: Readonly<
 	disguised: { message: { content: 'As it is' }, finish_reason: 'stop' },
 	pictures: { message: { content: '' }, img_urls: [IMAGE], finish_reason: 'stop' },
 	thought: { message: { content: 'Yes', reasoning: 'Because' }, finish_reason: 'stop' },
-	unknown: { status: 404, ...said('model m9 not found') },
-	poor: { status: 403, ...said('insufficient balance') },
+	unknown: { status: 404, ...said('model m9 not found', 'model_not_found') },
+	poor: { status: 403, ...said('insufficient balance', 'insufficient_user_quota') },
 	closed: { status: 403, ...said('no') },
 	unpaid: { status: 402, ...said('no') },
 	nothing: { message: { content: '', reasoning_content: 'Hm' }, finish_reason: 'stop' },
@@ -112,7 +114,7 @@ beforeAll(async () => {
 			const text = isBody ? JSON.stringify(reply) : eventsOf([...chunks, '[DONE]']);
 			// One form is declared as the other, after words that keep the connection alive.
 			const isDisguised = form === 'disguised';
-			const beat = isDisguised && !isBody ? 'data: heartbeat\n\n\uFEFF' : '';
+			const beat = isDisguised && !isBody ? 'data: heartbeat\n\n' : '';
 			const type = isBody === isDisguised ? 'text/event-stream' : 'application/json';
 			response.writeHead(status, { 'content-type': type }).end(beat + text);
 		}),
