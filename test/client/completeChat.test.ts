@@ -363,7 +363,7 @@ describe('streamed (spec 2.5)', () => {
 
 	test('invalid JSON in the stream is an error', async () => {
 		script = (response) => {
-			events(response, ['{"choices": [']);
+			events(response, ['{"choices": [', '[DONE]']);
 		};
 		expect(await failure(true)).toMatchObject({
 			kind: 'stream',

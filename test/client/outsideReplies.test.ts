@@ -1,12 +1,8 @@
-import {
-	applyChunk,
-	progressLine,
-	readMessage,
-	startAccumulator,
-	toCompletion,
-} from '../../nodes/client/chat/accumulator';
+import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
+import { progressLine } from '../../nodes/client/chat/toolProgress';
+import { readMessage } from '../../nodes/client/chat/replyMessage';
 import { applyReply, startConversation } from '../../nodes/client/chat/conversation';
-import { findMedia } from '../../nodes/client/chat/result';
+import { findMedia } from '../../nodes/client/chat/media';
 import { readJsonReply } from '../../nodes/client/chat/jsonReply';
 import {
 	readFunction,

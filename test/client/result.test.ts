@@ -1,4 +1,5 @@
-import { toChatResult, findMedia } from '../../nodes/client/chat/result';
+import { toChatResult } from '../../nodes/client/chat/result';
+import { findMedia } from '../../nodes/client/chat/media';
 import type { ChatCompletion } from '../../nodes/client/chat/types';
 
 const reply = (

@@ -64,10 +64,6 @@ describe('a finished reply is a reply, however its stream ends', () => {
 	});
 });
 
-test('[DONE] that is cut ends a reply without a finish reason: no chunk begins like it', async () => {
-	expect(await outcome(`${event(says('Hi'))}data: [DON`)).toMatchObject(reply('Hi'));
-});
-
 test.each([
 	['empty events', 'data:\n\ndata: \n\ndata\n\n'],
 	['comments', ': keep-alive\n\n:\n\n'],

@@ -4,12 +4,11 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import {
 	applyChunk,
 	isFinished,
-	progressLine,
-	readMessage,
 	startAccumulator,
 	toCompletion,
-	toolProgressEvents,
 } from '../../nodes/client/chat/accumulator';
+import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolProgress';
+import { readMessage } from '../../nodes/client/chat/replyMessage';
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import {
 	applyReply,
@@ -35,16 +34,9 @@ import {
 	isJsonMode,
 	readJson,
 } from '../../nodes/client/chat/requestFields';
-import {
-	boundedFields,
-	findMedia,
-	isDataUrl,
-	structuredMedia,
-	toChatResult,
-	usageOf,
-	withoutThought,
-	withReply,
-} from '../../nodes/client/chat/result';
+import { boundedFields, toChatResult, usageOf, withReply } from '../../nodes/client/chat/result';
+import { findMedia, isDataUrl, structuredMedia } from '../../nodes/client/chat/media';
+import { withoutThought } from '../../nodes/client/chat/thoughts';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { imagesAsLinks, imagesAsLinksIn, imagesInStream } from '../../nodes/client/imagesAsLinks';
 import { findMismatch, schemaProblem } from '../../nodes/client/chat/jsonSchema';

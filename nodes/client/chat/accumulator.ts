@@ -1,16 +1,9 @@
 import { tooLarge } from '../http/request';
-import {
-	asJson,
-	bounded,
-	isJsonObject,
-	MAX_JSON,
-	objectOf,
-	withoutUndefined,
-	type JsonObject,
-	type JsonValue,
-} from '../json';
-import { oneLine, shown } from '../values';
+import { asJson, isJsonObject, MAX_JSON, objectOf, type JsonObject, type JsonValue } from '../json';
+import { shown } from '../values';
+import { readMessage, readReason, stringOf } from './replyMessage';
 import { idText, isSubset, objectsOf, parseArguments, toolCall } from './toolCalls';
+import { executedCalls, toolProgressEvents } from './toolProgress';
 import {
 	endOf,
 	type ChatCompletion,
@@ -39,9 +32,8 @@ interface PartialChoice {
 	readonly latest: Map<number | string, PartialCall>;
 	/** The call of the last fragment. */
 	current?: PartialCall;
-	/** How many pieces its text has arrived in, and whether any of it has come in deltas. */
-	pieces: number;
-	hasDeltas: boolean;
+	/** How many deltas had text or calls. */
+	deltas: number;
 }
 
 /** After so many fragments with a name, a call is no longer taken for complete: each check parses all of its arguments. */
@@ -53,18 +45,6 @@ const CALL_FIELDS = new Set(['index', 'id', 'type', 'function']);
 /** Fields that have the same value in every fragment. */
 const CONSTANT_FIELDS = new Set(['role', 'id', 'type', 'index', 'name', 'format']);
 
-/** Types of the parts that have reasoning, and not the answer. */
-const THOUGHTS: readonly unknown[] = ['reasoning', 'thinking'];
-/** Fields of a message that are read, beside a content that is no text. */
-const READ_FIELDS = new Set([
-	'reasoning',
-	'reasoning_content',
-	'reasoning_details',
-	'function_call',
-	'parts',
-]);
-
-const NO_PARTS: readonly JsonValue[] = [];
 const NO_PROGRESS: readonly ToolProgressEvent[] = [];
 
 /** An empty accumulator of the chunks of a stream, which `applyChunk` changes in place. */
@@ -144,14 +124,13 @@ export function isFinished(accumulator: Accumulator): boolean {
 /** The accumulated chunks in the form of a non-streamed body (spec 2.4). */
 export function toCompletion(accumulator: Accumulator): ChatCompletion {
 	const { envelope, choices, progress } = accumulator;
-	const executed = progress.filter(({ type }) => type === 'tool_calls');
 	// A super assistant that only ran tools sends no choices: its reply is empty.
-	const first = mainChoice(accumulator) ?? addChoice({ choices: new Map() }, 0);
-	const others = [...choices.values()].filter((each) => each !== first);
+	const main = mainChoice(accumulator) ?? addChoice(accumulator, 0);
+	const others = [...choices.values()].filter((each) => each !== main);
 	return {
 		...envelope,
-		...(envelope['object'] === undefined ? {} : { object: 'chat.completion' }),
-		choices: [toChoice(first, executed), ...others.map((each) => toChoice(each, []))],
+		...(envelope['object'] !== undefined && { object: 'chat.completion' }),
+		choices: [toChoice(main, progress), ...others.map((each) => toChoice(each))],
 	};
 }
 
@@ -192,7 +171,7 @@ function mergeField(
 function addChoice({ choices }: Pick<Accumulator, 'choices'>, index: number): PartialChoice {
 	const message = { role: 'assistant', content: null };
 	const choice = { index, message, finish_reason: null };
-	const partial = { choice, calls: [], latest: new Map(), pieces: 0, hasDeltas: false };
+	const partial = { choice, calls: [], latest: new Map(), deltas: 0 };
 	choices.set(index, partial);
 	return partial;
 }
@@ -207,36 +186,27 @@ function applyChoice(partial: PartialChoice, sent: JsonObject): JsonObject {
 
 	// Servers that do not stream a reply send it whole, as one event; others all so far, or a piece, in place of a delta.
 	const isDelta = isJsonObject(delta);
-	const { said, parts } = readMessage(isDelta || partial.hasDeltas ? delta : whole);
+	const { said, parts } = readMessage(isDelta || partial.deltas > 0 ? delta : whole);
 	const before = message.content ?? '';
 	const text = stringOf(said['content']);
-	if (text !== '') {
-		// The last one may repeat the answer.
-		const isMore = text.length > before.length ? !isDelta : reason !== null;
-		const isKnown = before !== '' && (!isDelta || partial.pieces > 1);
-		if (isMore && isKnown && text.length >= before.length && text.startsWith(before))
-			said['content'] = text.slice(before.length);
-		partial.pieces += 1;
-	}
+	const hasGrown = !isDelta && text.length > before.length && text.startsWith(before);
+	// The last one may repeat the answer.
+	const isRepeated = reason !== null && text === before && (!isDelta || partial.deltas > 1);
+	if (hasGrown || isRepeated) said['content'] = text.slice(before.length);
 	for (const key in sent)
 		if (key !== 'index' && key !== 'delta' && key !== 'message' && key !== 'finish_reason')
 			mergeField(asJson(choice), key, sent[key], false);
 	mergeFields(message, said, COMPOSED_FIELDS);
 	for (const call of objectsOf(said['tool_calls'])) applyToolCall(partial, call);
 	for (const part of parts) (message.parts ??= []).push(part);
-	partial.hasDeltas ||= isDelta && (message.content !== null || partial.calls.length > 0);
+	if (isDelta && (text !== '' || partial.calls.length > 0)) partial.deltas += 1;
 	return said;
 }
 
-/** A finish reason; null where there is none: some servers send one that says nothing with each chunk. */
-export function readReason(reason: unknown): string | null {
-	return typeof reason === 'string' && reason !== '' && reason !== 'null' ? reason : null;
-}
-
 /**
- * Adds a fragment to its tool call: the latest one with the same index; without an index, the one with the same id;
- * without an id, that of the last fragment. Any other fragment with a name begins a call, and so does one with a name once
- * that call is complete, unless it is that call again.
+ * Adds a fragment to its tool call: the latest one with the same index; without an index, the one with the same id; without an
+ * id, that of the last fragment. A fragment with a name begins another one if the ids differ, or if the arguments of that call
+ * are whole, and its own do not belong to it.
  */
 function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 	const { calls, latest } = partial;
@@ -254,11 +224,10 @@ function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 	if (id !== '' && known !== '' && id !== known)
 		call = latest.get(id) ?? (isUnnamed ? call : undefined);
 	else if (call !== undefined && !isUnnamed) {
-		const isUnknown = id === '' && known === '';
-		const old = index === undefined || (isUnknown && whole) ? readArguments(call) : undefined;
+		const isNamedSo = name === call.sent.function.name && (index !== undefined || known !== '');
+		const old = readArguments(call);
 		const isSame = !whole || isSubset(old, whole) || isSubset(whole, old);
-		const mayRepeat = name === call.sent.function.name && (index !== undefined || !isUnknown);
-		if (old && !(mayRepeat && isSame)) call = undefined;
+		if (old && !(isNamedSo && isSame)) call = undefined;
 	}
 	if (call === undefined) {
 		call = { index: index ?? calls.length, sent: toolCall('', '', ''), parses: 0 };
@@ -284,9 +253,6 @@ function indexOf(value: JsonValue | undefined): number | undefined {
 	return isIndex ? Number(value) : undefined;
 }
 
-/** A text; empty if it is none. */
-export const stringOf = (value: unknown) => (typeof value === 'string' ? value : '');
-
 const byIndex = (a: { index: number }, b: { index: number }) => a.index - b.index;
 
 /** The arguments so far, if they are complete. */
@@ -294,120 +260,19 @@ function readArguments(call: PartialCall): JsonObject | undefined {
 	return call.parses++ < MAX_PARSES ? parseArguments(call.sent.function.arguments) : undefined;
 }
 
-/** @param executed The tools that a super assistant has run. The server may have told their results in the message as well. */
+/** @param progress Of a super assistant. The server may have told the results of its tools in the message as well. */
 function toChoice(
 	{ calls, choice }: PartialChoice,
-	executed: readonly ToolProgressEvent[],
+	progress: readonly ToolProgressEvent[] = [],
 ): Choice {
 	const { message, finish_reason: reason } = choice;
-	const hasRun = executed.length > 0 && message['tool_results'] === undefined;
-	const ran = (hasRun ? executed : []).map(({ tool = '', arguments: args = {} }, at) =>
-		toolCall(`call_${at + 1}`, tool, shown(args)),
-	);
+	const executed = executedCalls(message['tool_results'] === undefined ? progress : []);
+	const hasRun = executed.tool_calls.length > 0;
 	// Beside executed calls, those of the model are requested only if the finish reason says so.
-	const asked = (hasRun && reason !== 'tool_calls' ? [] : calls)
-		.toSorted(byIndex)
-		.map(({ sent }) => sent);
+	const asked = hasRun && reason !== 'tool_calls' ? [] : calls.toSorted(byIndex);
 	const text = message.content ?? '';
 	const content = text === '' && asked.length > 0 ? null : text;
-	const tool_calls = [...ran, ...asked];
-	const tool_results = ran.map(({ id }, at) => ({
-		tool_call_id: id,
-		content: executed[at]!.result ?? '',
-	}));
-	const called = {
-		...(tool_calls.length > 0 && { tool_calls }),
-		...(hasRun && { tool_results }),
-	};
+	const tool_calls = [...executed.tool_calls, ...asked.map(({ sent }) => sent)];
+	const called = { ...(hasRun && executed), ...(tool_calls.length > 0 && { tool_calls }) };
 	return { ...choice, message: { ...message, content, ...called } };
-}
-
-/**
- * Reads a message, or a delta of one (spec 2.4, 2.5): its fields, with the content, the reasoning and the refusal as texts, where
- * some servers send parts, one or a list, and the old field of a call as one of the calls; and the parts that are no text, such
- * as images, as the service sent them.
- */
-export function readMessage(value: unknown) {
-	const fields = objectOf(value);
-	if (!mustBeRead(fields)) return { said: fields, parts: NO_PARTS };
-	const { text, parts, refusal, thought } = readContent(fields['content']);
-	const {
-		reasoning_content,
-		reasoning,
-		reasoning_details: details,
-		function_call: call,
-	} = fields;
-	const thoughts = readContent(reasoning_content ?? reasoning ?? thought ?? details);
-	const said: JsonObject = withoutUndefined({
-		...fields,
-		content: text,
-		reasoning_content: thoughts.text ?? undefined,
-		refusal: refusal ?? fields['refusal'],
-		tool_calls: fields['tool_calls'] ?? (isJsonObject(call) ? [{ function: call }] : undefined),
-		function_call: undefined,
-		// The service may have a field of this name itself.
-		parts: undefined,
-	});
-	return { said, parts };
-}
-
-/** Runs for every chunk. */
-function mustBeRead(fields: JsonObject): boolean {
-	for (const key in fields)
-		if (key === 'content' ? typeof fields[key] !== 'string' : READ_FIELDS.has(key)) return true;
-	return false;
-}
-
-/** The text, null without content; the parts that are not text; the words of a refusal, and those of a thought. */
-function readContent(content: JsonValue = null) {
-	const parts: JsonValue[] = [];
-	if (content === null || typeof content === 'string') return { text: content, parts };
-	const read = { text: '', refusal: '', thought: '' };
-	for (const part of [content].flat()) {
-		const { summary = part, text = summary, thinking = text, refusal, type } = objectOf(part);
-		if (THOUGHTS.includes(type)) read.thought += readContent(thinking).text ?? '';
-		else if (typeof text === 'string') read.text += text;
-		else if (typeof refusal === 'string') read.refusal += refusal;
-		else if (isJsonObject(part)) parts.push(part);
-		else if (part !== null) read.text += shown(part);
-	}
-	const { text, refusal, thought } = read;
-	return { text, parts, refusal: refusal || undefined, thought: thought || undefined };
-}
-
-/** Parses the `extension` of a stream chunk (spec 2.7). Returns a list, because one chunk can report several tools. */
-export function toolProgressEvents({ type: sent, data }: JsonObject): ToolProgressEvent[] {
-	const type = typeof sent === 'string' ? sent : '';
-	if (type === 'tool_start' && isJsonObject(data))
-		return [toolEvent(type, { name: data['tool'], arguments: data['arguments'] })];
-	if (type === 'tool_calls' && isJsonObject(data))
-		return objectsOf(data['tool_calls']).map((call) => toolEvent(type, call));
-	return [{ type, data: data ?? null }];
-}
-
-function toolEvent(type: string, fields: JsonObject): ToolProgressEvent {
-	const { name, arguments: args, result, status, elapsed } = fields;
-	const text = (value: JsonValue = null) => (value === null ? undefined : shown(value));
-	return withoutUndefined({
-		type,
-		tool: typeof name === 'string' ? name : '',
-		arguments: args,
-		result: text(result),
-		status: text(status),
-		elapsed: text(elapsed),
-	});
-}
-
-/** One line of text for a chat window; empty if the event is of a type that the specification does not list. */
-export function progressLine(event: ToolProgressEvent): string {
-	const { type, tool = '', arguments: args, status = 'success', elapsed = '' } = event;
-	const name = oneLine(tool);
-	if (type === 'tool_start') {
-		// The line shows the beginning only.
-		const text = JSON.stringify(bounded({ args: args ?? {} }, ['args'])['args']);
-		return `Running ${name}${text === '{}' ? '' : `: ${oneLine(text)}`}`;
-	}
-	if (type !== 'tool_calls') return '';
-	const end = status === 'success' ? `Finished ${name}` : `${name}: ${oneLine(status)}`;
-	return elapsed === '' ? end : `${end} in ${oneLine(elapsed)}`;
 }

@@ -23,17 +23,11 @@ import {
 	type JsonObject,
 } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
-import {
-	applyChunk,
-	isFinished,
-	readMessage,
-	readReason,
-	startAccumulator,
-	stringOf,
-	toCompletion,
-} from './accumulator';
+import { applyChunk, isFinished, startAccumulator, toCompletion } from './accumulator';
+import { readMessage, readReason, stringOf } from './replyMessage';
 import { boundedFields, withReply } from './result';
 import { sseDecoder } from './sseDecoder';
+import { withThoughtsApart } from './thoughts';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 
 const END_OF_STREAM = '[DONE]';
@@ -58,6 +52,8 @@ const IN_REPLY = {
 const AFTER_WORDS = { retryable: false, outcomeUnknown: true } as const;
 /** How many words that are no chunks are kept. */
 const MAX_ASIDE = 5;
+const NOTHING_SAID: readonly string[] = [];
+const NOTHING: ChatDelta = { content: '', reasoning: '', progress: [] };
 
 export interface CompleteOptions {
 	/** Whether to stream the reply; the result has the same form either way. */
@@ -107,22 +103,22 @@ export async function completeChat(
 
 /** Reads the beginning of a body, without white space before it: some services declare a stream as JSON, or JSON as a stream. */
 async function peek(body: HttpResponse['body']) {
-	const pieces = body[Symbol.asyncIterator]();
-	const fail = (error: unknown) => {
-		throw transportError(error);
-	};
+	const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+	const next = () =>
+		pieces.next().catch((error: unknown) => {
+			throw transportError(error);
+		});
 	const utf8 = new TextDecoder();
-	const read: IteratorResult<Uint8Array>[] = [];
+	const read: IteratorResult<Uint8Array, undefined>[] = [];
 	let head = '';
-	while (head.length < HEAD_CHARACTERS) {
-		const piece = await pieces.next().catch(fail);
+	while (head.length < HEAD_CHARACTERS && read.at(-1)?.done !== true) {
+		const piece = await next();
 		read.push(piece);
-		if (piece.done === true) break;
 		head = (head + utf8.decode(piece.value, { stream: true })).trimStart();
 	}
 	// Not a generator: each piece of a stream would take a tenth longer.
 	const whole: AsyncIterator<Uint8Array> = {
-		next: () => Promise.resolve(read.shift() ?? pieces.next().catch(fail)),
+		next: () => Promise.resolve(read.shift() ?? next()),
 		return: async () => (await pieces.return?.()) ?? { done: true, value: undefined },
 	};
 	return { head, body: { [Symbol.asyncIterator]: () => whole } };
@@ -137,10 +133,11 @@ async function readStream(
 	const decoder = sseDecoder();
 	const shown = onDelta && withThoughtsApart(onDelta);
 	let isBegun = false;
+	let isDamaged = false;
 	/** What the service has said after the last part of an answer. If the answer has no end, it is the reason. */
-	let aside: readonly string[] = [];
+	let aside: readonly string[] = NOTHING_SAID;
 
-	function add(chunk: JsonObject, { length }: string): void {
+	function addChunk(chunk: JsonObject, { length }: string): void {
 		const delta = applyChunk(accumulator, chunk, length);
 		shown?.(delta);
 	}
@@ -149,43 +146,42 @@ async function readStream(
 		return aside.length === 0 ? error : error.with({ serviceMessage: aside.join('\n') });
 	}
 
-	/** Adds events to the reply; returns whether the stream is complete. */
-	function apply(events: readonly EventSourceMessage[], isLast = false): boolean {
-		for (const { data, event = DEFAULT_EVENT } of events) {
-			if (event !== DEFAULT_EVENT && event !== 'error') continue;
-			const json = parseJsonObject(data);
-			if (event === 'error' || (json && errorIn(json))) {
-				if (isFinished(accumulator)) return true;
-				if (json?.['choices']) add(json, data);
-				const error = reportedError(endpoint, data, json);
-				throw isBegun ? error.with(AFTER_WORDS, IN_REPLY) : error;
-			}
-			if (json && CHUNK_FIELDS.some((name) => name in json)) {
-				isBegun = true;
-				if (json['choices'] ?? json['extension']) aside = [];
-				add(json, data);
-			} else if (isEnd(data, isLast)) {
-				if (!isFinished(accumulator) && (!isBegun || aside.length > 0))
-					throw withReason(isBegun ? cut() : unexpectedResponse(''));
-				return true;
-			} else if (!json && CHUNK_PART.test(data)) {
-				const bound = exceededBound(data);
-				if (bound !== undefined) throw tooLarge(`An event of the stream has ${bound}`);
-				if (!isLast && !isFinished(accumulator))
-					throw streamError('The stream contains invalid JSON', 'findProxy');
-			} else if (data.trim() !== '') {
-				const error = json?.['detail'] ?? json;
-				const words = errorDetails({ error }).serviceMessage ?? excerpt(data);
-				aside = [...aside.filter((each) => each !== words), words].slice(-MAX_ASIDE);
-			}
+	/** Adds an event to the reply; returns whether the stream is complete. */
+	function add({ data, event = DEFAULT_EVENT }: EventSourceMessage): boolean {
+		if (event !== DEFAULT_EVENT && event !== 'error') return false;
+		// At the end of a stream it is one that was cut.
+		if (isDamaged && !isFinished(accumulator))
+			throw streamError('The stream contains invalid JSON', 'findProxy');
+		const json = parseJsonObject(data);
+		if (event === 'error' || (json && errorIn(json))) {
+			if (isFinished(accumulator)) return true;
+			if (json?.['choices']) addChunk(json, data);
+			const error = reportedError(endpoint, data, json);
+			throw isBegun ? error.with(AFTER_WORDS, IN_REPLY) : error;
+		}
+		if (json && CHUNK_FIELDS.some((name) => name in json)) {
+			isBegun = true;
+			if (json['choices'] ?? json['extension']) aside = NOTHING_SAID;
+			addChunk(json, data);
+		} else if (data.trim() === END_OF_STREAM) {
+			if (isFinished(accumulator) || (isBegun && aside.length === 0)) return true;
+			throw withReason(isBegun ? cut() : unexpectedResponse(''));
+		} else if (!json && CHUNK_PART.test(data)) {
+			const bound = exceededBound(data);
+			if (bound !== undefined) throw tooLarge(`An event of the stream has ${bound}`);
+			isDamaged = true;
+		} else if (data.trim() !== '') {
+			const error = json?.['detail'] ?? json;
+			const words = errorDetails({ error }).serviceMessage ?? excerpt(data);
+			aside = [...aside.filter((each) => each !== words), words].slice(-MAX_ASIDE);
 		}
 		return false;
 	}
 
 	try {
 		for await (const bytes of body)
-			if (apply(decoder.feed(bytes))) return toCompletion(accumulator);
-		if (apply(decoder.end(), true) || isFinished(accumulator)) return toCompletion(accumulator);
+			if (decoder.feed(bytes).some(add)) return toCompletion(accumulator);
+		if (decoder.end().some(add) || isFinished(accumulator)) return toCompletion(accumulator);
 		throw withReason(cut());
 	} catch (error) {
 		const isCut = error instanceof ServiceError && error.details.retryable === true;
@@ -196,48 +192,6 @@ async function readStream(
 	} finally {
 		shown?.(NOTHING, true);
 	}
-}
-
-const NOTHING: ChatDelta = { content: '', reasoning: '', progress: [] };
-const THOUGHT_TAGS = ['<think>', '<thinking>'];
-const THOUGHT_END = /<\/think(?:ing)?>\s*/;
-/** The same, or what may become one; else the end. */
-const MAY_END = /<\/think(?:ing)?>|<[/a-z]*$|$/;
-
-/** Shows a thought in front of the answer, in tags, as reasoning while it arrives. Holds back only what may become a tag. */
-function withThoughtsApart(show: (delta: ChatDelta) => void) {
-	let phase: 'begin' | 'thought' | 'answer' = 'begin';
-	let held = '';
-	return (delta: ChatDelta, isLast = false): void => {
-		let { content, reasoning } = delta;
-		if (phase !== 'answer') {
-			held += content;
-			content = '';
-			const start = held.trimStart();
-			const isOpen = THOUGHT_TAGS.some((tag) => tag.startsWith(start) && tag !== start);
-			if (phase === 'begin' && (isLast || !isOpen)) {
-				const tag = THOUGHT_TAGS.find((each) => start.startsWith(each));
-				if (tag !== undefined) held = start.slice(tag.length);
-				phase = tag === undefined ? 'answer' : 'thought';
-			}
-			if (phase === 'thought') {
-				const { index } = (isLast ? /$/ : MAY_END).exec(held)!;
-				reasoning += held.slice(0, index);
-				held = held.slice(index);
-				const answer = held.replace(THOUGHT_END, '');
-				if (answer !== held) phase = 'answer';
-				held = answer;
-			}
-			if (phase === 'answer') [content, held] = [held, ''];
-		}
-		if (!isLast || content + reasoning !== '') show({ ...delta, content, reasoning });
-	};
-}
-
-/** Whether the data of an event ends the stream. The last event may be truncated, and no chunk begins like its end. */
-function isEnd(data: string, isLast: boolean): boolean {
-	const text = data.trim();
-	return text === END_OF_STREAM || (isLast && text !== '' && END_OF_STREAM.startsWith(text));
 }
 
 const cut = () => streamError('The stream ended before the reply was complete', 'findProxy');
@@ -254,22 +208,19 @@ function readBody(body: JsonObject, endpoint: Endpoint, onDelta: OnDelta): ChatC
 	const choices = Array.isArray(body['choices']) ? body['choices'] : [null];
 	const main = choices.find((each) => objectOf(each)['index'] === 0) ?? choices[0];
 	const choice = objectOf(main);
-	const isEmpty = choices.length === 0;
 	const { said, parts } = readMessage(choice['message']);
 	const { content = null, reasoning_content: reasoning } = said;
 	// Beside an answer an error tells of something else, unless the choice itself has it.
 	const isAnswered = said['tool_calls'] !== undefined || !isBlank(content) || parts.length > 0;
 	const error = errorIn(isAnswered ? { ...body, error: null } : body);
-	// An empty list of choices is nothing that has arrived.
-	const arrived = isEmpty ? { ...body, choices: undefined } : body;
+	const isEmpty = choices.length === 0;
 	if (error || (!isEmpty && !isJsonObject(choice['message'])))
-		throw withReply(bodyError(endpoint, body), arrived);
+		throw withReply(bodyError(endpoint, body), body);
 	if (isEmpty) return { ...body, ...toCompletion(startAccumulator()) };
 	choice['message'] = { ...said, content, ...(parts.length > 0 && { parts: [...parts] }) };
 	choice['finish_reason'] = readReason(choice['finish_reason']);
-	const delta = { content: stringOf(content), reasoning: stringOf(reasoning), progress: [] };
 	const show = onDelta && withThoughtsApart(onDelta);
-	show?.(delta);
+	show?.({ ...NOTHING, content: stringOf(content), reasoning: stringOf(reasoning) });
 	show?.(NOTHING, true);
 	return fromJson({ ...body, choices: [choice, ...choices.filter((each) => each !== main)] });
 }

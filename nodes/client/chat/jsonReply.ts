@@ -11,7 +11,8 @@ import {
 import { isBlank } from '../values';
 import { addUsage } from './conversation';
 import { userMessage, withMore } from './messages';
-import { usageOf, withoutThought, withReply } from './result';
+import { usageOf, withReply } from './result';
+import { withoutThought } from './thoughts';
 import { splitCalls } from './toolCalls';
 import { findMismatch } from './jsonSchema';
 import type { Chat } from './sendChat';

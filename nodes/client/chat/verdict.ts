@@ -1,7 +1,9 @@
 import { ServiceError, type AdviceCode } from '../errors';
 import { asJson, parseJsonObject } from '../json';
 import { isBlank, oneLine } from '../values';
-import { findMedia, withoutThought, withReply } from './result';
+import { findMedia } from './media';
+import { withoutThought } from './thoughts';
+import { withReply } from './result';
 import { splitCalls } from './toolCalls';
 import { CALLS, endOf, type ChatCompletion, type End, type Taker, type ToolCall } from './types';
 

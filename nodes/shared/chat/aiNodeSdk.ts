@@ -2,7 +2,8 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { imagesAsLinks, type IsKnown } from '../../client/imagesAsLinks';
 import { userMessage, withMore } from '../../client/chat/messages';
-import { usageOf, isDataUrl, structuredMedia } from '../../client/chat/result';
+import { usageOf } from '../../client/chat/result';
+import { isDataUrl, structuredMedia } from '../../client/chat/media';
 import { splitCalls, toolCall, uniqueId } from '../../client/chat/toolCalls';
 
 import type { ChatCompletion, ChatMessage, ToolDeclaration } from '../../client/chat/types';

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { progressLine } from '../../client/chat/accumulator';
+import { progressLine } from '../../client/chat/toolProgress';
 import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
 import { settled } from '../../client/concurrency';

@@ -7,13 +7,8 @@ import type {
 
 import type { Conversation } from '../../client/chat/conversation';
 import { readJsonReply, type JsonFormat } from '../../client/chat/jsonReply';
-import {
-	findMedia,
-	isDataUrl,
-	structuredMedia,
-	toChatResult,
-	type Media,
-} from '../../client/chat/result';
+import { findMedia, isDataUrl, structuredMedia, type Media } from '../../client/chat/media';
+import { toChatResult } from '../../client/chat/result';
 import type { Taker } from '../../client/chat/types';
 import { formOf, type Form, type JudgedReply } from '../../client/chat/verdict';
 import { mapConcurrent, settled } from '../../client/concurrency';
