@@ -143,18 +143,6 @@ test('a reply with the finish reason tool_calls but no calls is an answer', () =
 	expect(reply(startConversation([USER]), asks()).phase.kind).toBe('answered');
 });
 
-test('calls are identical regardless of the order of the argument keys', () => {
-	const limits = { ...LIMITS, maxRepeats: 1 };
-	const two = asks(
-		['a', 'time', '{"x":1,"y":{"p":1,"q":2}}'],
-		['b', 'time', '{"y":{"q":2,"p":1},"x":1}'],
-	);
-	expect(reply(startConversation([USER]), two, limits).phase).toStrictEqual({
-		kind: 'stopped',
-		reason: 'repeated_tool_call',
-	});
-});
-
 describe('the same call again', () => {
 	/** How the conversation goes on after each result of the same call. */
 	function poll(results: readonly string[]) {

@@ -1,4 +1,5 @@
-import { parseJsonObject, type JsonObject, type JsonValue } from '../json';
+import { parseJsonObject, type JsonObject } from '../json';
+import { shown } from '../values';
 import {
 	errorResult,
 	readToolCall,
@@ -203,22 +204,13 @@ function exceededLimit({ rounds, calls }: Conversation, limits: ConversationLimi
 	// A tool that is polled answers in another way some day. A call without a result counts with the most frequent one.
 	const counts = new Map<string, number>();
 	for (const { name, arguments: args, result } of calls) {
-		const call = `${name} ${typeof args === 'string' ? args : canonicalJson(args)}`;
+		const call = `${name} ${shown(args)}`;
 		const same = result === undefined ? call : `${call} ${result}`;
 		const count = (counts.get(same) ?? 0) + 1;
 		counts.set(same, count).set(call, Math.max(count, counts.get(call) ?? 0));
 	}
 	const isRepeated = [...counts.values()].some((count) => count > maxRepeats);
 	return isRepeated ? 'repeated_tool_call' : undefined;
-}
-
-/** Serializes JSON with sorted keys, so that equal values give equal text. */
-export function canonicalJson(value: JsonValue | undefined): string {
-	return JSON.stringify(value, (_key, part: unknown) =>
-		typeof part === 'object' && part !== null && !Array.isArray(part)
-			? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-			: part,
-	);
 }
 
 /** The sum of the tokens of two calls; those of one if the other has none. */
