@@ -6,13 +6,8 @@ import { checkMessages } from '../client/chat/messages';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { usageOf } from '../client/chat/result';
 import { sendChat, type SendOptions } from '../client/chat/sendChat';
-import {
-	callProblem,
-	closeCalls,
-	restoreReplies,
-	splitCalls,
-	toReplay,
-} from '../client/chat/toolCalls';
+import { callProblem, closeCalls, splitCalls, toReplay } from '../client/chat/toolCalls';
+import { restoreReplies } from '../client/chat/restoreReplies';
 
 import type { ChatMessage, ChatRequest, ToolCall, Usage } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';

@@ -96,6 +96,18 @@ export function parseJson(text: string): JsonValue | undefined {
 	}
 }
 
+/** Parses JSON, also where control characters in its texts, such as line breaks, are not escaped. */
+export function parseLoosely(text: string): JsonValue | undefined {
+	const value = parseJson(text);
+	if (value !== undefined) return value;
+	let isInText = false;
+	const escaped = text.replace(/\\[^]|["\p{Cc}]/gu, (token) => {
+		if (token === '"') isInText = !isInText;
+		return isInText && token < ' ' ? JSON.stringify(token).slice(1, -1) : token;
+	});
+	return parseJson(escaped);
+}
+
 /** Parses a JSON object; `undefined` if the text is anything else. */
 export function parseJsonObject(text: string): JsonObject | undefined {
 	const value = parseJson(text);

@@ -47,11 +47,11 @@ import {
 	readFunction,
 	readToolCall,
 	readToolCalls,
-	restoreReplies,
 	splitCalls,
 	uniqueId,
 	toReplay,
 } from '../../nodes/client/chat/toolCalls';
+import { restoreReplies } from '../../nodes/client/chat/restoreReplies';
 import {
 	endOf,
 	type ChatCompletion,
@@ -732,7 +732,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat#forVisitors',
 		'shared/chat#withoutKey',
 		'client/chat#applyResult',
-		'client/chat#canonicalJson',
 		'client/chat#closeOpenCalls',
 		'client/chat#startConversation',
 		'client/chat#toKeep',
@@ -747,6 +746,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#readReason',
 		'client/chat#parseArguments',
 		'client/chat#isSubset',
+		'client#parseLoosely',
 		'client/chat#stringOf',
 		'client/http#tooLarge',
 		'client/chat#toolCall',

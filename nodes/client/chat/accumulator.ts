@@ -2,7 +2,8 @@ import { tooLarge } from '../http/request';
 import { asJson, isJsonObject, MAX_JSON, objectOf, type JsonObject, type JsonValue } from '../json';
 import { shown } from '../values';
 import { readMessage, readReason, stringOf } from './replyMessage';
-import { idText, isSubset, objectsOf, parseArguments, toolCall } from './toolCalls';
+import { idText, objectsOf, parseArguments, toolCall } from './toolCalls';
+import { isSubset } from './restoreReplies';
 import { executedCalls, toolProgressEvents } from './toolProgress';
 import {
 	endOf,
@@ -15,8 +16,6 @@ import {
 
 /** A tool call whose arguments arrive in fragments. */
 interface PartialCall {
-	/** Position among the calls. */
-	readonly index: number;
 	/** With other fields, which some services want back, such as the signature of a thought. */
 	readonly sent: ToolCall;
 	/** How often the arguments so far were parsed. */
@@ -38,8 +37,6 @@ interface PartialChoice {
 
 /** After so many fragments with a name, a call is no longer taken for complete: each check parses all of its arguments. */
 const MAX_PARSES = 16;
-/** Fields of a delta that are not copied. */
-const COMPOSED_FIELDS = new Set(['tool_calls']);
 /** Fields of a tool call that are not copied as they are. */
 const CALL_FIELDS = new Set(['index', 'id', 'type', 'function']);
 /** Fields that have the same value in every fragment. */
@@ -134,12 +131,6 @@ export function toCompletion(accumulator: Accumulator): ChatCompletion {
 	};
 }
 
-/** Adds the fields of a message or of a call, which may be fragments. */
-function mergeFields(target: object, fields: JsonObject, except?: ReadonlySet<string>): void {
-	for (const key in fields)
-		if (except?.has(key) !== true) mergeField(asJson(target), key, fields[key]);
-}
-
 /**
  * Adds a field that is not null. Runs for every chunk, so it allocates nothing.
  *
@@ -156,13 +147,15 @@ function mergeField(
 	const old = target[key];
 	if (isFragment && typeof old === 'string' && typeof value === 'string')
 		target[key] = old + value;
-	else if (isFragment && isJsonObject(old) && isJsonObject(value)) mergeFields(old, value);
+	else if (isFragment && isJsonObject(old) && isJsonObject(value))
+		for (const name in value) mergeField(old, name, value[name]);
 	else if (!Array.isArray(old) || !Array.isArray(value)) target[key] = value;
 	else {
 		for (const entry of value) {
 			const last = objectOf(old.at(-1));
 			const isNext = isFragment && isJsonObject(entry) && entry['index'] !== undefined;
-			if (isNext && last['index'] === entry['index']) mergeFields(last, entry);
+			if (isNext && last['index'] === entry['index'])
+				for (const name in entry) mergeField(last, name, entry[name]);
 			else old.push(entry);
 		}
 	}
@@ -196,7 +189,7 @@ function applyChoice(partial: PartialChoice, sent: JsonObject): JsonObject {
 	for (const key in sent)
 		if (key !== 'index' && key !== 'delta' && key !== 'message' && key !== 'finish_reason')
 			mergeField(asJson(choice), key, sent[key], false);
-	mergeFields(message, said, COMPOSED_FIELDS);
+	for (const key in said) if (key !== 'tool_calls') mergeField(asJson(message), key, said[key]);
 	for (const call of objectsOf(said['tool_calls'])) applyToolCall(partial, call);
 	for (const part of parts) (message.parts ??= []).push(part);
 	if (isDelta && (text !== '' || partial.calls.length > 0)) partial.deltas += 1;
@@ -230,15 +223,16 @@ function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
 		if (old && !(isNamedSo && isSame)) call = undefined;
 	}
 	if (call === undefined) {
-		call = { index: index ?? calls.length, sent: toolCall('', '', ''), parses: 0 };
+		call = { sent: toolCall('', '', ''), parses: 0 };
+		latest.set(index ?? calls.length, call);
 		calls.push(call);
-		latest.set(call.index, call);
 	}
 	partial.current = call;
 	const { sent } = call;
 	if (sent.id === '') sent.id = id;
 	latest.set(sent.id, call);
-	mergeFields(sent, fragment, CALL_FIELDS);
+	for (const key in fragment)
+		if (!CALL_FIELDS.has(key)) mergeField(asJson(sent), key, fragment[key]);
 	const { function: called } = sent;
 	if (called.name === '') called.name = name;
 	// Some send `{}` first, or the same or all so far again.
@@ -252,8 +246,6 @@ function indexOf(value: JsonValue | undefined): number | undefined {
 	const isIndex = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
 	return isIndex ? Number(value) : undefined;
 }
-
-const byIndex = (a: { index: number }, b: { index: number }) => a.index - b.index;
 
 /** The arguments so far, if they are complete. */
 function readArguments(call: PartialCall): JsonObject | undefined {
@@ -269,7 +261,7 @@ function toChoice(
 	const executed = executedCalls(message['tool_results'] === undefined ? progress : []);
 	const hasRun = executed.tool_calls.length > 0;
 	// Beside executed calls, those of the model are requested only if the finish reason says so.
-	const asked = hasRun && reason !== 'tool_calls' ? [] : calls.toSorted(byIndex);
+	const asked = hasRun && reason !== 'tool_calls' ? [] : calls;
 	const text = message.content ?? '';
 	const content = text === '' && asked.length > 0 ? null : text;
 	const tool_calls = [...executed.tool_calls, ...asked.map(({ sent }) => sent)];

@@ -3,7 +3,7 @@ import { ServiceError } from '../errors';
 import {
 	asJson,
 	exceededBound,
-	parseJson,
+	parseLoosely,
 	shorten,
 	type JsonObject,
 	type JsonValue,
@@ -129,23 +129,11 @@ const FENCE = /^```[a-z]*[^\S\n]*\n([^]*)```$/i;
  * none is opened behind it: what is cut off is never completed.
  */
 function findJson(text: string): JsonValue | undefined {
-	const whole = readLoosely(FENCE.exec(text)?.[1] ?? text);
+	const whole = parseLoosely(FENCE.exec(text)?.[1] ?? text);
 	if (whole !== undefined) return whole;
 	const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));
 	const start = text.slice(0, end).search(/[[{]/);
 	return start === -1 || /[[{]/.test(text.slice(end))
 		? undefined
-		: readLoosely(text.slice(start, end + 1));
-}
-
-/** Parses JSON, also with control characters in its texts, such as line breaks. */
-function readLoosely(json: string): JsonValue | undefined {
-	const value = parseJson(json);
-	if (value !== undefined) return value;
-	let isInText = false;
-	const escaped = json.replace(/\\[^]|["\p{Cc}]/gu, (token) => {
-		if (token === '"') isInText = !isInText;
-		return isInText && token < ' ' ? JSON.stringify(token).slice(1, -1) : token;
-	});
-	return parseJson(escaped);
+		: parseLoosely(text.slice(start, end + 1));
 }

@@ -1,10 +1,10 @@
 import {
-	asJson,
 	isJsonObject,
 	mapValues,
 	objectOf,
 	parseJson,
 	parseJsonObject,
+	parseLoosely,
 	type JsonObject,
 	type JsonValue,
 } from '../json';
@@ -95,20 +95,14 @@ export function readFunction(value: unknown): ToolCall['function'] {
 	};
 }
 
-/** Texts in JSON, and what may not stand in them as it is. */
-const JSON_TEXT = /"(?:[^"\\]|\\[^])*"/g;
-const CONTROLS = /\p{Cc}/gu;
-
 /**
- * Parses the arguments of a call (spec 2.3), also where the control characters in its texts are not escaped, or where the object
- * is the text of a JSON text. Undefined if they are no object.
+ * Parses the arguments of a call (spec 2.3), see `parseLoosely`, also where the object is the text of a JSON text. Undefined if
+ * they are no object.
  */
 export function parseArguments(text: string): JsonObject | undefined {
 	// Most fragments of one begin in another way.
 	if (!/^\s*["{]/.test(text)) return undefined;
-	const escape = (character: string) => JSON.stringify(character).slice(1, -1);
-	const escaped = () => text.replace(JSON_TEXT, (each) => each.replace(CONTROLS, escape));
-	const value = parseJson(text) ?? parseJson(escaped());
+	const value = parseLoosely(text);
 	const read = typeof value === 'string' ? parseJson(value) : value;
 	return isJsonObject(read) ? read : undefined;
 }
@@ -168,17 +162,14 @@ export function closeCalls(
 		while (messages[end]?.role === 'tool') end += 1;
 		const results = messages.slice(index + 1, end);
 		const byId = new Map(results.map((each) => [each.tool_call_id, each]));
-		const left: ToolCall[] = [];
-		const answers: ChatMessage[] = [];
-		for (const call of calls) {
+		const closed = calls.flatMap((call) => {
 			const problem = callProblem(call.function, names);
-			const told = problem !== undefined && toolMessage(call.id, errorResult(problem));
-			const answer = byId.get(call.id) ?? told;
-			if (answer === false) continue;
-			left.push(call);
-			answers.push(answer);
-		}
-		if (left.length > 0) return [{ ...message, tool_calls: left }, ...answers];
+			const told = problem === undefined ? [] : toolMessage(call.id, errorResult(problem));
+			return [byId.get(call.id) ?? told].flat().map((answer) => ({ call, answer }));
+		});
+		const tool_calls = closed.map(({ call }) => call);
+		if (closed.length > 0)
+			return [{ ...message, tool_calls }, ...closed.map(({ answer }) => answer)];
 		return isBlank(said.content) ? [] : { role, ...said };
 	});
 }
@@ -229,62 +220,4 @@ export function uniqueId(id: string, taken: Map<string, number>): string {
 /** The objects in a list; none if the value is no list. */
 export function objectsOf(value: unknown): JsonObject[] {
 	return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-/**
- * Replaces rebuilt assistant messages with tool calls by the original replies of the service (spec 4): with the
- * reasoning, all calls in one message, and the exact text of the arguments.
- *
- * Needed for agent frameworks that rebuild these messages for the next round. They drop the reasoning, re-serialize the
- * arguments and add keys to them, and some return the calls of one reply one by one, each followed by its result.
- *
- * @param replies The original replies, oldest first.
- */
-export function restoreReplies(
-	messages: readonly ChatMessage[],
-	replies: readonly ChatMessage[],
-): ChatMessage[] {
-	const originals = replies.map((reply) => ({
-		reply,
-		byId: new Map(reply.tool_calls?.map((call) => [call.id, call])),
-	}));
-	const restored: ChatMessage[] = [];
-	let current: ChatMessage | undefined;
-	let answered = new Set<string | undefined>();
-	for (const message of messages) {
-		const { role, tool_calls: calls = [] } = message;
-		if (role === 'tool') {
-			restored.push(message);
-			answered.add(message.tool_call_id);
-			continue;
-		}
-		// The latest one that has all calls: models may reuse ids in every round.
-		const isOriginal = ({ byId }: (typeof originals)[number]) =>
-			calls.every((call) => isSameCall(byId.get(call.id), call));
-		const reply = calls.length === 0 ? undefined : originals.findLast(isOriginal)?.reply;
-		// A call that already has a result starts another round, even if it is the same call again.
-		const isNewRound = reply !== current || calls.some(({ id }) => answered.has(id));
-		if (reply !== undefined && !isNewRound) continue;
-		restored.push(reply ?? message);
-		current = reply;
-		answered = new Set();
-	}
-	return restored;
-}
-
-function isSameCall(original: ToolCall | undefined, rebuilt: ToolCall): boolean {
-	return (
-		original?.function.name === rebuilt.function.name &&
-		isSubset(parseJson(original.function.arguments), parseJson(rebuilt.function.arguments))
-	);
-}
-
-/** Deep comparison in which objects of the superset may have additional keys. */
-export function isSubset(subset: JsonValue | undefined, superset: JsonValue | undefined): boolean {
-	if (Array.isArray(subset) !== Array.isArray(superset)) return false;
-	if (typeof subset !== 'object' || subset === null) return subset === superset;
-	if (typeof superset !== 'object' || superset === null) return false;
-	const hasAll = !Array.isArray(subset) || subset.length === superset.length;
-	const values = asJson(superset);
-	return hasAll && Object.entries(subset).every(([key, value]) => isSubset(value, values[key]));
 }
