@@ -89,7 +89,7 @@ function isFailure(fields: JsonObject): boolean {
 
 /** What a field for errors says: the first of a list, a text as a message. */
 function toError(value: JsonValue | undefined): JsonObject | undefined {
-	const [first] = [value].flat();
+	const first = Array.isArray(value) ? value[0] : value;
 	if (typeof first === 'string' && first.trim() !== '') return { message: first };
 	return isJsonObject(first) && Object.keys(first).length > 0 ? first : undefined;
 }
