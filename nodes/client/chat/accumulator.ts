@@ -1,46 +1,26 @@
 import { tooLarge } from '../http/request';
-import { asJson, isJsonObject, MAX_JSON, objectOf, type JsonObject, type JsonValue } from '../json';
-import { shown } from '../values';
+import { asJson, isJsonObject, MAX_JSON, type JsonObject } from '../json';
+import { addFragment, indexOf, mergeField, startCalls, type PartialCalls } from './fragments';
 import { readMessage, readReason, stringOf } from './replyMessage';
-import { idText, objectsOf, parseArguments, toolCall } from './toolCalls';
-import { isSubset } from './restoreReplies';
+
+import { objectsOf } from './toolCalls';
 import { executedCalls, toolProgressEvents } from './toolProgress';
 import {
 	endOf,
 	type ChatCompletion,
 	type ChatDelta,
 	type Choice,
-	type ToolCall,
 	type ToolProgressEvent,
 } from './types';
-
-/** A tool call whose arguments arrive in fragments. */
-interface PartialCall {
-	/** With other fields, which some services want back, such as the signature of a thought. */
-	readonly sent: ToolCall;
-	/** How often the arguments so far were parsed. */
-	parses: number;
-}
 
 /** A choice so far. */
 interface PartialChoice {
 	/** Its message is without tool calls. */
 	readonly choice: Choice & Record<string, unknown>;
-	readonly calls: PartialCall[];
-	/** The latest call with an index, a number, or an ID, a text: a hostile event may have 100,000 fragments. */
-	readonly latest: Map<number | string, PartialCall>;
-	/** The call of the last fragment. */
-	current?: PartialCall;
+	readonly calls: PartialCalls;
 	/** How many deltas had text or calls. */
 	deltas: number;
 }
-
-/** After so many fragments with a name, a call is no longer taken for complete: each check parses all of its arguments. */
-const MAX_PARSES = 16;
-/** Fields of a tool call that are not copied as they are. */
-const CALL_FIELDS = new Set(['index', 'id', 'type', 'function']);
-/** Fields that have the same value in every fragment. */
-const CONSTANT_FIELDS = new Set(['role', 'id', 'type', 'index', 'name', 'format']);
 
 const NO_PROGRESS: readonly ToolProgressEvent[] = [];
 
@@ -98,7 +78,7 @@ export function applyChunk(accumulator: Accumulator, chunk: JsonObject, characte
 /** Counts what is kept and a chunk that is about to be: together they may have as many values as one body. */
 function countValues(accumulator: Accumulator, chunk: JsonObject): number {
 	const { envelope, progress, choices } = accumulator;
-	const partial = [...choices.values()].map(({ choice, calls }) => [choice, calls]);
+	const partial = [...choices.values()].map(({ choice, calls }) => [choice, calls.all]);
 	return valuesIn([envelope, progress, partial, chunk]);
 }
 
@@ -131,40 +111,10 @@ export function toCompletion(accumulator: Accumulator): ChatCompletion {
 	};
 }
 
-/**
- * Adds a field that is not null. Runs for every chunk, so it allocates nothing.
- *
- * @param isFragment Whether texts and objects are added to those before, and to the last entry of a list one with its index, as
- *   lists are in any case. Any other value replaces the last one.
- */
-function mergeField(
-	target: JsonObject,
-	key: string,
-	value: JsonValue = null,
-	isFragment = !CONSTANT_FIELDS.has(key),
-): void {
-	if (value === null || (isFragment && value === '')) return;
-	const old = target[key];
-	if (isFragment && typeof old === 'string' && typeof value === 'string')
-		target[key] = old + value;
-	else if (isFragment && isJsonObject(old) && isJsonObject(value))
-		for (const name in value) mergeField(old, name, value[name]);
-	else if (!Array.isArray(old) || !Array.isArray(value)) target[key] = value;
-	else {
-		for (const entry of value) {
-			const last = objectOf(old.at(-1));
-			const isNext = isFragment && isJsonObject(entry) && entry['index'] !== undefined;
-			if (isNext && last['index'] === entry['index'])
-				for (const name in entry) mergeField(last, name, entry[name]);
-			else old.push(entry);
-		}
-	}
-}
-
-function addChoice({ choices }: Pick<Accumulator, 'choices'>, index: number): PartialChoice {
+function addChoice({ choices }: Accumulator, index: number): PartialChoice {
 	const message = { role: 'assistant', content: null };
 	const choice = { index, message, finish_reason: null };
-	const partial = { choice, calls: [], latest: new Map(), deltas: 0 };
+	const partial = { choice, calls: startCalls(), deltas: 0 };
 	choices.set(index, partial);
 	return partial;
 }
@@ -190,66 +140,10 @@ function applyChoice(partial: PartialChoice, sent: JsonObject): JsonObject {
 		if (key !== 'index' && key !== 'delta' && key !== 'message' && key !== 'finish_reason')
 			mergeField(asJson(choice), key, sent[key], false);
 	for (const key in said) if (key !== 'tool_calls') mergeField(asJson(message), key, said[key]);
-	for (const call of objectsOf(said['tool_calls'])) applyToolCall(partial, call);
+	for (const call of objectsOf(said['tool_calls'])) addFragment(partial.calls, call);
 	for (const part of parts) (message.parts ??= []).push(part);
-	if (isDelta && (text !== '' || partial.calls.length > 0)) partial.deltas += 1;
+	if (isDelta && (text !== '' || partial.calls.all.length > 0)) partial.deltas += 1;
 	return said;
-}
-
-/**
- * Adds a fragment to its tool call: the latest one with the same index; without an index, the one with the same id; without an
- * id, that of the last fragment. A fragment with a name begins another one if the ids differ, or if the arguments of that call
- * are whole, and its own do not belong to it.
- */
-function applyToolCall(partial: PartialChoice, fragment: JsonObject): void {
-	const { calls, latest } = partial;
-	const { name: sentName, arguments: args = null } = objectOf(fragment['function']);
-	const name = stringOf(sentName);
-	const text = args === null ? '' : shown(args);
-	const whole = parseArguments(text);
-	const id = idText(fragment['id']);
-	const index = indexOf(fragment['index']);
-	const isUnnamed = name === '';
-	let call = index === undefined && id === '' ? partial.current : latest.get(index ?? id);
-	if (index === undefined && isUnnamed) call ??= partial.current;
-	const known = call?.sent.id ?? '';
-	// Some servers number all calls 0, with ids, or each whole in one fragment; others give each fragment another id.
-	if (id !== '' && known !== '' && id !== known)
-		call = latest.get(id) ?? (isUnnamed ? call : undefined);
-	else if (call !== undefined && !isUnnamed) {
-		const isNamedSo = name === call.sent.function.name && (index !== undefined || known !== '');
-		const old = readArguments(call);
-		const isSame = !whole || isSubset(old, whole) || isSubset(whole, old);
-		if (old && !(isNamedSo && isSame)) call = undefined;
-	}
-	if (call === undefined) {
-		call = { sent: toolCall('', '', ''), parses: 0 };
-		latest.set(index ?? calls.length, call);
-		calls.push(call);
-	}
-	partial.current = call;
-	const { sent } = call;
-	if (sent.id === '') sent.id = id;
-	latest.set(sent.id, call);
-	for (const key in fragment)
-		if (!CALL_FIELDS.has(key)) mergeField(asJson(sent), key, fragment[key]);
-	const { function: called } = sent;
-	if (called.name === '') called.name = name;
-	// Some send `{}` first, or the same or all so far again.
-	if (called.arguments === '{}' && text.trim() !== '') called.arguments = text;
-	else if (!whole || called.arguments === '' || !readArguments(call)) called.arguments += text;
-	else if (text.length > called.arguments.length) called.arguments = text;
-}
-
-/** An index, which some servers send as text. */
-function indexOf(value: JsonValue | undefined): number | undefined {
-	const isIndex = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
-	return isIndex ? Number(value) : undefined;
-}
-
-/** The arguments so far, if they are complete. */
-function readArguments(call: PartialCall): JsonObject | undefined {
-	return call.parses++ < MAX_PARSES ? parseArguments(call.sent.function.arguments) : undefined;
 }
 
 /** @param progress Of a super assistant. The server may have told the results of its tools in the message as well. */
@@ -261,10 +155,10 @@ function toChoice(
 	const executed = executedCalls(message['tool_results'] === undefined ? progress : []);
 	const hasRun = executed.tool_calls.length > 0;
 	// Beside executed calls, those of the model are requested only if the finish reason says so.
-	const asked = hasRun && reason !== 'tool_calls' ? [] : calls;
+	const asked = hasRun && reason !== 'tool_calls' ? [] : calls.all;
 	const text = message.content ?? '';
 	const content = text === '' && asked.length > 0 ? null : text;
 	const tool_calls = [...executed.tool_calls, ...asked.map(({ sent }) => sent)];
-	const called = { ...(hasRun && executed), ...(tool_calls.length > 0 && { tool_calls }) };
+	const called = tool_calls.length > 0 && { ...(hasRun && executed), tool_calls };
 	return { ...choice, message: { ...message, content, ...called } };
 }
