@@ -508,7 +508,7 @@ export const READERS: readonly Reader[] = [
 		return () => pieces(text).map((piece) => uniqueId(piece.slice(0, 1), taken));
 	}),
 	row('shared/chat#toolNames', (text) => () => toolNames([text, ...pieces(text)])),
-	row('client/chat#readFunction', (text) => () => [
+	jsonRow('client/chat#readFunction', (text) => () => [
 		readFunction({ name: text, arguments: text }),
 		idText(text),
 		endOf(text),
@@ -826,7 +826,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',
-		'shared/chat#toolNames',
 		// The account of a row is what the node has written there.
 		'shared/run#isOfHost',
 		'client#rejectMistakes',

@@ -2,7 +2,6 @@ import { tooLarge } from '../http/request';
 import { asJson, isJsonObject, MAX_JSON, type JsonObject } from '../json';
 import { addFragment, indexOf, mergeField, startCalls, type PartialCalls } from './fragments';
 import { readMessage, readReason, stringOf } from './replyMessage';
-
 import { objectsOf } from './toolCalls';
 import { executedCalls, toolProgressEvents } from './toolProgress';
 import {
