@@ -93,6 +93,7 @@ export type AdviceCode =
 	// The address, the key, the account.
 	| 'checkAddress'
 	| 'checkAddressOrCode'
+	| 'askFirewall'
 	| 'checkHostAndPort'
 	| 'checkDns'
 	| 'checkCertificate'

@@ -36,6 +36,27 @@ const MEANT = [
 	[200, { code: 1102, message: 'Account balance not enough', data: null }, FAILURE.noCredit, 1],
 ] as const;
 
+const PAGE = '<!DOCTYPE html><title>Just a moment...</title><p>Enable JavaScript</p>';
+const error = (fields: object) => JSON.stringify({ error: fields });
+/** HTTP status, body, what it means, and the words of the service in it. */
+const QUOTED = [
+	[
+		403,
+		PAGE,
+		'A firewall or proxy in front of the service rejected the request',
+		'Just a moment',
+	],
+	[403, error({ message: '<p>No access</p>' }), '', '<p>No access</p>'],
+	[400, `[${error({ message: 'API key expired' })}]`, FAILURE.malformed, 'API key expired"'],
+	[
+		400,
+		error({ message: 'Failed to call', failed_generation: '<function=weather>' }),
+		FAILURE.malformed,
+		'Failed to call: <function=weather>"',
+	],
+	[404, error({ message: 'No endpoint supports tool use' }), FAILURE.notFound, 'No endpoint'],
+] as const;
+
 let server: ScriptedServer;
 let answer: readonly string[];
 let httpStatus = 200;
@@ -93,6 +114,16 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 				RegExp(`^${message}\nThe service said: "${words}[^]*[^.]\\.\n`),
 			);
 			expect(server.requests).toHaveLength(requests);
+		}
+	});
+
+	test.each(QUOTED)('%i, %s: %s', async (status, body, message, words) => {
+		httpStatus = status;
+		for (const stream of [true, false]) {
+			answer = ['text/html', body];
+			const { error: shown } = await askThrough(node, stream, server.url);
+			expect(shown.startsWith(message)).toBe(true);
+			expect(shown).toContain(`The service said: "${words}`);
 		}
 	});
 });

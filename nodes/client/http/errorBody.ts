@@ -39,10 +39,10 @@ function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefine
 /**
  * The words of an error, or of a failed task: those of an `error` within it, else the first text, or list of texts, under a
  * name that services give to them, else `error` as a text; undefined if it has none. A rejected field is named by its `loc`;
- * behind the words of a gateway stand those that it has got (`metadata.raw`).
+ * behind the words stand those that a gateway has got (`metadata.raw`), and what the model has written in place of a call.
  */
 export function messageOf(fields: JsonObject): string | undefined {
-	const { error, loc, metadata } = fields;
+	const { error, loc, metadata, failed_generation: written } = fields;
 	const lists = NAMES.message.map((name) => textsOf(fields[name]));
 	const words =
 		(isJsonObject(error) ? messageOf(error) : undefined) ??
@@ -51,7 +51,7 @@ export function messageOf(fields: JsonObject): string | undefined {
 		textOf(error);
 	const { raw } = objectOf(metadata);
 	const field = Array.isArray(loc) ? loc.join('.') : undefined;
-	const parts = [field, words, raw && shown(raw)].filter(Boolean);
+	const parts = [field, words, raw && shown(raw), textOf(written)].filter(Boolean);
 	return parts.length === 0 ? undefined : parts.join(': ');
 }
 

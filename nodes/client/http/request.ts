@@ -97,6 +97,12 @@ async function readText(body: AsyncIterable<Uint8Array>, max: number): Promise<s
 	return text + utf8.decode();
 }
 
+/** The service says in JSON (spec 7) that a key has no access. A page with this status asks for a person, or forbids machines. */
+const CHALLENGE = {
+	message: 'A firewall or proxy in front of the service rejected the request',
+	advice: ['askFirewall'],
+} as const;
+
 function httpError(
 	endpoint: Endpoint,
 	{ status, headers }: HttpResponse,
@@ -104,13 +110,16 @@ function httpError(
 ): ServiceError {
 	const { location } = headers;
 	const isRedirect = status < 400 && location !== undefined;
+	// Some gateways put the error into a list.
+	const [body] = [parseJson(text)].flat();
 	const details = {
 		serviceMessage: isRedirect ? `Location: ${excerpt(location)}` : excerpt(text),
-		...errorDetails(parseJson(text)),
+		...errorDetails(body),
 		status,
 		...retryAfter(headers),
 	};
 	const error = statusError(endpoint, status, details);
+	if (status === 403 && text.trimStart().startsWith('<')) return error.with({}, CHALLENGE);
 	return isRedirect ? error.with({}, { kind: 'protocol' }) : error;
 }
 

@@ -6,6 +6,8 @@ const AGAIN = 'Retry; if it happens again';
 /** What a person in n8n can do about a failure of the service. */
 const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 	checkAddress: `Check ${BASE_URL}`,
+	askFirewall:
+		'Ask its operator to let requests of n8n pass, or check whether the network of n8n needs a proxy',
 	checkAddressOrCode: `Check ${BASE_URL}, and the code of the model or application`,
 	checkHostAndPort: 'Check host and port of the Base URL, and that the service is running',
 	checkDns: 'Check the Base URL, and that DNS works on the machine that runs n8n',
