@@ -124,7 +124,8 @@ describe('what a gateway wraps an answer into', () => {
 	])('two tasks are none: %j', async (body, ids) => {
 		expect(await failureOf(query(body))).toMatchObject({
 			kind: 'protocol',
-			message: `The service answered about 2 tasks: ${ids}`,
+			message: 'The service answered about 2 tasks',
+			details: { serviceMessage: ids },
 		});
 	});
 
@@ -136,7 +137,8 @@ describe('what a gateway wraps an answer into', () => {
 		[{ data: { ...done, task_id: 7 } }, '7'],
 	])('an answer about another task says which: %j', async (body, id) => {
 		expect(await failureOf(query(body))).toMatchObject({
-			message: `The service answered about another task: ${id} in place of t`,
+			message: 'The service answered about another task',
+			details: { serviceMessage: `${id} in place of t` },
 		});
 	});
 
@@ -172,9 +174,9 @@ describe('what a gateway wraps an answer into', () => {
 		[{ code: 0, data: { output: [{ task_id: 'a' }, { task_id: 'b' }] } }],
 	])('of two tasks of a creation both are named, and paid for: %j', async (body) => {
 		expect(await failureOf(create(body))).toMatchObject({
-			message: 'The service answered about 2 tasks: a, b; the task may have been created',
+			message: 'The service answered about 2 tasks; the task may have been created',
 			advice: expect.arrayContaining(['checkTask']) as unknown,
-			details: { outcomeUnknown: true },
+			details: { outcomeUnknown: true, serviceMessage: 'a, b' },
 		});
 	});
 

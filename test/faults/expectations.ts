@@ -258,7 +258,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	rateLimitDate: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
 	rateLimitLong: row(badly(FAILURE.tooMany, said(429)), {
 		waitForVideo: badly(
-			`${NOT_FINISHED}. The last poll, after 600 seconds, failed: ${FAILURE.tooMany}: Own words for 429`,
+			`${NOT_FINISHED}. The last poll failed: ${FAILURE.tooMany}: Own words for 429`,
 			{
 				reason: 'timeout',
 				// A pause lasts a minute at most.
@@ -269,7 +269,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		),
 	}),
 	rateLimitPlain: row(AFTER_LIMIT, {
-		waitForVideo: well({ requests: 3, takesMs: [19_500, 19_500] }),
+		waitForVideo: well({ requests: 3, takesMs: [39_500, 39_500] }),
 	}),
 	unavailableOnce: row(badly(FAILURE.unavailable, said(503)), {
 		createVideo: outcomeUnknown(FAILURE.unavailable, said(503)),
@@ -277,7 +277,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	unavailable: row(badly(FAILURE.unavailable, said(503)), {
 		createVideo: outcomeUnknown(FAILURE.unavailable, said(503)),
 		waitForVideo: badly(
-			`${NOT_FINISHED}. The last poll, after 600 seconds, failed: ${FAILURE.unavailable}: Own words for 503`,
+			`${NOT_FINISHED}. The last poll failed: ${FAILURE.unavailable}: Own words for 503`,
 			{
 				reason: 'timeout',
 				...FOREVER,

@@ -165,12 +165,19 @@ function errorProblems({ outcome }: Seen, way: Way): string[] {
 		type === 'error' ? [content] : [],
 	);
 	const strange = chat.filter((text) => text.includes(STRANGER));
+	// Why a video failed stands there as the service has sent it.
+	const reasons = outcome.items.flatMap(({ json }) =>
+		json['reason'] === 'failed' ? json['error_message'] : [],
+	);
 	return [
 		...when(strange.length > 0, "the service's words are in the chat"),
 		...errorTexts(outcome).flatMap((text) => {
 			const start = JSON.stringify(text.slice(0, 60));
 			return [
-				...when(!/^\p{Lu}/u.test(text), `an error begins oddly: ${start}`),
+				...when(
+					!/^\p{Lu}/u.test(text) && !reasons.includes(text),
+					`an error begins oddly: ${start}`,
+				),
 				...when(FOREIGN_ERROR.test(text), `an error is not in our words: ${start}`),
 				...when(UNSEEN.test(text), `an error has invisible characters: ${start}`),
 				...above('characters of an error', text.length, MAX_MESSAGE),

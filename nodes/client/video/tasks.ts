@@ -66,7 +66,7 @@ function readCreated(answer: JsonObject): CreatedTask {
 /** Maximum length of a status word: every change of it is kept. */
 const MAX_STATUS = 100;
 /** Maximum length of the list of IDs in an error. */
-const MAX_IDS = 5_000;
+const MAX_IDS = 1_000;
 
 /** The fields of a task that come first in what is kept (spec 2.9, 2.10). */
 const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_message'];
@@ -118,9 +118,11 @@ function taskIn(answer: JsonObject, asked?: string): JsonObject {
 	const what = isOne ? 'another task' : `${tasks.length} tasks`;
 	const ids = shorten(tasks.map((task) => shown(idOf(task) ?? 'no ID')).join(', '), MAX_IDS);
 	const place = asked === undefined ? '' : ` in place of ${asked}`;
-	const message = `The service answered about ${what}: ${ids}${place}`;
-	const details = { isServiceForm: true, outcomeUnknown: asked === undefined };
-	throw new ServiceError('protocol', message, 'findProxy', details);
+	throw new ServiceError('protocol', `The service answered about ${what}`, 'findProxy', {
+		serviceMessage: `${ids}${place}`,
+		isServiceForm: true,
+		outcomeUnknown: asked === undefined,
+	});
 }
 
 /**
