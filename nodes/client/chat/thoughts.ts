@@ -6,9 +6,9 @@ import type { ChatDelta } from './types';
  */
 const THOUGHT =
 	/^\s*<think(?:ing)?>[^]*?(?:<\/think(?:ing)?>\s*|$)|^(?:(?!<think)[^])*?(?:^|\n)[^\S\n]*<\/think(?:ing)?>[^\S\n]*(?:\n\s*|$)/;
-/** The tag that begins one, and what may become that. */
+/** The tag that begins one, and what may become that: a reply of blanks is not read again with each piece. */
 const BEGIN = /^\s*<think(?:ing)?>/;
-const MAY_BEGIN = /^\s*(?:<[a-z]{0,8})?$/;
+const MAY_BEGIN = /^\s{0,1000}(?:<[a-z]{0,8})?$/;
 /** The tag that ends it; the same, or what may become it, or the end. */
 const END = /^<\/think(?:ing)?>\s*/;
 const MAY_END = /<\/think(?:ing)?>|<[/a-z]*$|$/;
