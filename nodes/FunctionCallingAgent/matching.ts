@@ -177,7 +177,10 @@ export function envelopeOf(item: Partial<INodeExecutionData> = {}): string | und
 		isJsonObject(value) &&
 		Object.keys(value).length === FIELDS.length &&
 		FIELDS.every((name) => typeof value[name] === TYPES[name]);
-	return isEnvelope ? JSON.stringify(FIELDS.map((name) => value[name])) : undefined;
+	if (!isEnvelope) return undefined;
+	const { id, tool, round, conversation } = value;
+	// Not as JSON, which takes long for halves of surrogate pairs. The length says where the ID ends.
+	return [round, conversation, String(id).length, id, tool].join(' ');
 }
 
 /**
