@@ -271,7 +271,7 @@ const FAILURES: readonly (readonly [number, string, (target: Target) => Promise<
 	[503, 'unavailable', async (target) => await chat(target, { prompt: 'broken-service' })],
 	[
 		402,
-		'does not know this model',
+		'model does not exist',
 		async (target) => await createVideo(target, { model: 'video-m99', prompt: 'A lake' }),
 	],
 ];

@@ -78,14 +78,9 @@ async function expectStatus(
 	run: Promise<Ran>,
 	endpoint: Endpoint = 'chat',
 ): Promise<void> {
-	// Of a video, 402 has two meanings, between which the words of the service decide.
-	const isModel = endpoint === 'video' && status === 402;
-	const { message } = isModel
-		? { message: 'does not know this model' }
-		: STATUSES[endpoint][status]!;
 	const { error } = await run;
 	expect(error?.httpCode).toBe(String(status));
-	expect(error?.message).toContain(message);
+	expect(error?.message).toContain(STATUSES[endpoint][status]!.message);
 }
 
 /** The calls of the three chat nodes that lead to one status. */
