@@ -150,7 +150,7 @@ describe('Retry On Fail when the third creation fails', () => {
 				/^Create: The connection to the service was lost; the task may have been created/;
 			expect(failureOf(execution)).toMatch(failure);
 			expect(failureOf(execution)).toMatch(
-				/Tasks created before this error, still generating: task-\w+, task-\w+$/,
+				/Tasks created before this error, still generating: task-\w+, task-\w+\.$/,
 			);
 
 			const retried = await client.waitForExecution(await client.retry(execution.id));
@@ -272,7 +272,7 @@ describe('a batch of which some fail, with default settings', () => {
 			const drawing = workflow('Part', [start, rows(lakes), creating(), wait, next]);
 			const execution = await runAll(drawing);
 			expect(failureOf(execution)).toMatch(
-				/^Create: Insufficient credit – The other videos have gone on\. Retry this execution.*Top up/,
+				/^Create: Insufficient credit – The service said: "Fault: 406"\. The other videos have gone on\. Retry this execution.*Top up/,
 			);
 			expect(files(execution, 'Next')).toHaveLength(2);
 
@@ -296,7 +296,7 @@ describe('a batch of which some fail, with default settings', () => {
 			const execution = await runAll(workflow('Waits', [start, rows(list), waiting, next]));
 			expect(files(execution, 'Next')).toHaveLength(2);
 			expect(failureOf(execution)).toMatch(
-				/^Create: 1 of 3 videos failed – The tasks are not lost.*Tasks failed: task-\w+$/,
+				/^Create: 1 of 3 videos failed – The tasks are not lost.*Tasks failed: task-\w+\.$/,
 			);
 		},
 		RUN_LIMIT_MS,
