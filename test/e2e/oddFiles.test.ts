@@ -135,29 +135,25 @@ const TASKS: Readonly<Record<string, Task>> = {
 		...whole(),
 	},
 	fresh: { host: sends(MP4), ...whole() },
-	'TASK_STATUS_SUCCEED in two wrappers': {
+	'SUCCEEDED in two wrappers': {
 		report: (url) => ({
 			status: 'success',
-			data: { output: { status: 'TASK_STATUS_SUCCEED', video_url: url } },
+			data: { output: { status: 'SUCCEEDED', video_url: url } },
 		}),
 		...whole(),
 	},
-	'Video-Generation-Failed': {
-		report: () => ({ status: 'Video-Generation-Failed', error: { message: 'too dark' } }),
+	Failure: {
+		report: () => ({ status: 'Failure', error: { message: 'too dark' } }),
 		output: FAILED,
 		item: { reason: 'failed', error_message: 'too dark' },
 	},
-	' ABORTED ': {
-		report: () => ({ status: ' ABORTED ', fail_reason: 'no room' }),
+	' CANCELED ': {
+		report: () => ({ status: ' CANCELED ', fail_reason: 'no room' }),
 		output: FAILED,
 		item: { reason: 'failed', error_message: 'no room' },
 	},
 	'a URL that comes a poll later': {
-		report: (url, nth) => ({ status: 'done', video_url: nth === 0 ? 'pending' : url }),
-		...whole(),
-	},
-	'an unknown word with a URL': {
-		report: (url) => ({ status: 'delivered', video_url: url }),
+		report: (url, nth) => ({ status: 'done', video_url: nth === 0 ? null : url }),
 		...whole(),
 	},
 };
