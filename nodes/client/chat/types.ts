@@ -52,7 +52,7 @@ export interface Usage {
 export interface ReplyMessage {
 	role?: string;
 	content: string | null;
-	/** Parts of the content that are not text, see `readContent`. */
+	/** Parts of the content that are not text, see `readMessage`. */
 	parts?: JsonValue[];
 	reasoning_content?: string;
 	tool_calls?: ToolCall[];
