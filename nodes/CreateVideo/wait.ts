@@ -16,7 +16,7 @@ import { createVideoForm } from './properties';
 
 /** What can be done, first what is free of charge. */
 export const ADVICE = {
-	advice: 'The tasks are not lost: a retry goes on with them and pays for nothing again, and Wait for Video gets them by their task_id. To create failed videos again, execute the workflow again',
+	advice: 'The tasks are not lost: a retry goes on with them and pays for nothing again, and Wait for Video gets them by their task_id. To create failed videos again, execute the workflow with their items only: with all items it pays for all again',
 	toGoOn: 'To go on without them, set On Error to Continue',
 } as const;
 
