@@ -54,7 +54,7 @@ function meanings(name: ts.Identifier): readonly ts.Node[] {
 	return (symbol?.declarations ?? []).flatMap((declaration) => {
 		if (!declaration.getSourceFile().fileName.startsWith(NODES)) return [];
 		let found: ts.Node = declaration;
-		while (ts.isBindingElement(found) || ts.isBindingPattern(found)) found = found.parent;
+		while (ts.isBindingElement(found)) found = found.parent.parent;
 		if (ts.isVariableDeclaration(found) || ts.isPropertyAssignment(found))
 			return found.initializer ?? [];
 		return isNamed(found) ? found : [];
