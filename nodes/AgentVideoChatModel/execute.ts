@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
+import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { addUsage } from '../client/chat/conversation';
 import type { IsKnown } from '../client/imagesAsLinks';
@@ -32,13 +32,11 @@ import {
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
 import { shownInStream, withoutKey } from '../shared/chat/chatStream';
-import { isShown } from '../shared/chat/identity';
 import { imageUrls } from '../shared/chat/messages';
 import { boundFields } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
-import { n8nService } from '../shared/run/host';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
-import { n8nClock, nodeState, withoutSecrets } from '../shared/run/nodeContext';
+import { openRun, type Run } from '../shared/run/run';
 import { chatModelForm } from './properties';
 
 /**
@@ -50,18 +48,19 @@ export async function supplyChatModel(
 	context: ISupplyDataFunctions,
 	itemIndex: number,
 ): Promise<SupplyData> {
+	const run = await openRun(context);
 	try {
 		const sdk = loadAiNodeSdk();
-		const service = await n8nService(context);
-		const values = chatModelForm.read(context, itemIndex);
-		const model = chatModel(context, {
+		const service = run.service();
+		const values = chatModelForm.read(run, itemIndex);
+		const model = chatModel(run, {
 			sdk,
 			http: service.http,
 			baseUrl: service.baseUrl,
-			isKnown: isShown(context) ? service.isKnown : undefined,
+			isKnown: run.reader.isVisitor ? service.isKnown : undefined,
 			request: boundFields(values, service),
-			...readCall(context, values.options),
-			images: imageUrls(context, itemIndex, service, values.images),
+			...readCall(run, values.options),
+			images: imageUrls(run, itemIndex, values.images),
 		});
 		return adapted(sdk.supplyModel(context, model));
 	} catch (error) {
@@ -93,7 +92,7 @@ const MAX_CORRECTIONS = 3;
 
 /** The service's chat as a chat model for n8n's agents and chains. */
 export function chatModel(
-	context: ISupplyDataFunctions,
+	run: Run,
 	settings: ChatModelSettings,
 	tools: readonly SdkTool[] = [],
 ): SdkChatModel {
@@ -109,7 +108,7 @@ export function chatModel(
 	const isRunnable = ({ function: called }: ToolCall) =>
 		tools.length === 0 || callProblem(called, names) === undefined;
 	/** The replies that ask for tools, in the form in which `restoreReplies` sends them back: the agent only has its own copies. */
-	const replies = () => nodeState<readonly ChatMessage[]>(context, 'replies');
+	const replies = () => run.state<readonly ChatMessage[]>('replies');
 
 	const declare = (tool: SdkTool, index: number) =>
 		toDeclaration(sdk, { ...tool, name: names[index]! });
@@ -135,7 +134,7 @@ export function chatModel(
 	async function converse(call: SdkCall, onDelta?: SendOptions['onDelta']) {
 		// Also what nobody sees: some models only stream.
 		const options = { ...settings, stream: true, onDelta };
-		const chat = sendChat(n8nClock(context), http, options);
+		const chat = sendChat(run.clock, http, options);
 		let request = toRequest(call);
 		const { messages } = request;
 		let usage: Usage | undefined;
@@ -172,25 +171,24 @@ export function chatModel(
 
 	const send: typeof converse = async (...args) =>
 		await converse(...args).catch((error: unknown) => {
-			const failure = toNodeError(context, error, 0);
-			// n8n sends the description to a streaming chat. Its type of a sub-node lacks the method.
-			const isLive = (context as Partial<IExecuteFunctions>).isStreaming?.() === true;
-			if (isLive) throw forVisitor(failure);
+			const failure = toNodeError(run.context, error, 0);
+			// n8n sends the description to a streaming chat.
+			if (run.reader.isStreamed) throw forVisitor(failure);
 			const { serviceMessage = '' } = error instanceof ServiceError ? error.details : {};
 			// With *On Error: Continue* n8n's agents and chains output nothing but the message, which a refusal has anyway.
 			const isSaid = failure.message.endsWith(`: ${oneLine(serviceMessage)}`);
 			if (isKnown === undefined && serviceMessage !== '' && !isSaid)
-				failure.message += `: ${withoutSecrets(context, serviceMessage)}`;
+				failure.message += `: ${run.withoutSecrets(serviceMessage)}`;
 			throw failure;
 		});
 
-	const toShown = (text: string) => (isKnown === undefined ? text : withoutKey(context, text));
+	const toShown = (text: string) => (isKnown === undefined ? text : withoutKey(run, text));
 	return {
 		provider: 'agent-video',
 		modelId: String(fields.model ?? fields.app_code ?? 'default'),
 		generate: async (...call) => toSdkResult(await send(call), baseUrl, isKnown, toShown),
 		async *stream(...call) {
-			const shown = shownInStream(context, isKnown);
+			const shown = shownInStream(run.keys, isKnown);
 			const deltas = new TransformStream<SdkChunk>(undefined, undefined, {
 				highWaterMark: Infinity,
 			});
@@ -210,6 +208,6 @@ export function chatModel(
 			if (links !== '') yield { type: 'text-delta', delta: links };
 			yield* toChunks(toSdkResult(completion, baseUrl), false);
 		},
-		withTools: (more) => chatModel(context, settings, [...tools, ...more]),
+		withTools: (more) => chatModel(run, settings, [...tools, ...more]),
 	};
 }

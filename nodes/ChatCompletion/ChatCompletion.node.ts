@@ -8,6 +8,7 @@ import {
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
+import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './ChatCompletion.node.json';
 import { runChatCompletion } from './execute';
@@ -34,6 +35,6 @@ export class ChatCompletion implements INodeType {
 	methods = { credentialTest, listSearch: chatListSearch };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runChatCompletion(this);
+		return await runChatCompletion(await openRun(this));
 	}
 }

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { applyReply, type Conversation } from '../client/chat/conversation';
 import { judge } from '../client/chat/verdict';
@@ -7,6 +7,7 @@ import { mapChats, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
 import { itemsInOrder, memoryKeyOf, remember } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/messages';
+import type { Run } from '../shared/run/run';
 import { chatForm } from './properties';
 
 /** Limits of a single exchange: there is none. */
@@ -16,29 +17,27 @@ const NO_LIMITS = { maxRounds: Infinity, maxCalls: Infinity, maxRepeats: Infinit
  * Sends one request per item; with live streaming one item at a time, so that their texts do not mix. Items of the same
  * memory run one after another.
  */
-export async function runChatCompletion(
-	context: IExecuteFunctions,
-): Promise<INodeExecutionData[][]> {
-	const remembered = itemsInOrder<INodeExecutionData>(context, true);
+export async function runChatCompletion(run: Run): Promise<INodeExecutionData[][]> {
+	const remembered = itemsInOrder<INodeExecutionData>(run, true);
 	const work = async (item: number, sendText?: SendText) => {
-		const values = chatForm.read(context, item);
-		const key = memoryKeyOf(context, item, values);
+		const values = chatForm.read(run, item);
+		const key = memoryKeyOf(run, item, values);
 		return await remembered.once(item, key, async () => {
-			const question = await readQuestion(context, item, key, values);
+			const question = await readQuestion(run, item, key, values);
 			const { conversation, memory } = question;
 			const asking = { ...values, ...question, sendText };
 			const request = { messages: conversation.messages, ...question.request };
-			const sent = await askForReply(context, request, 'reply', asking);
+			const sent = await askForReply(run, request, 'reply', asking);
 			const mayBeEmpty = values.answeredBy === 'app' && values.emptyReply === 'output';
 			const reply = judge(sent, 'reply', mayBeEmpty, question.request.tools !== undefined);
 			// A reply with calls that the workflow has to run ends no turn.
 			const next = applyReply(conversation, reply, [], NO_LIMITS);
 			const keep = async (ended: Conversation) => {
-				await remember(context, memory, ended);
+				await remember(run, memory, ended);
 			};
 			const taking = { ...asking, conversation: next, keep };
-			return await finishReply(context, reply, 'reply', taking);
+			return await finishReply(run, reply, 'reply', taking);
 		});
 	};
-	return await mapChats(context, work, remembered.clear);
+	return await mapChats(run, work, remembered.clear);
 }

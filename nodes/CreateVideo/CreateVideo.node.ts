@@ -10,6 +10,7 @@ import {
 import { shownAs } from '../shared/chat/properties';
 import { readModelCodes } from '../shared/run/credential';
 import { builderHint, searchItems } from '../shared/form/fields';
+import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './CreateVideo.node.json';
 import { createVideos } from './execute';
@@ -49,6 +50,7 @@ export class CreateVideo implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][] | null> {
+		await openRun(this);
 		return await createVideos(this);
 	}
 }

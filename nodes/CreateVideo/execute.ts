@@ -21,6 +21,7 @@ import { readModelCodes } from '../shared/run/credential';
 import { engineOf, executionOf } from '../shared/run/engine';
 import { mapItems } from '../shared/run/mapItems';
 import { isToolRun, isTriedAgain, trace, hint, n8nClock } from '../shared/run/nodeContext';
+import { openedRun } from '../shared/run/run';
 
 import { endOf, failAtEnd, failsAtEnd, notCreated } from '../shared/wait/lostVideos';
 import type { Delivered, Ending } from '../shared/wait/record';
@@ -72,7 +73,7 @@ export async function createVideos(
 	if (!waits) hintUnattended(context, items);
 	const hasAll = items.length + gone.length === delivered.length;
 	if (hasAll && items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
-	return [showItems(context, items)];
+	return [showItems(openedRun(context), items)];
 }
 
 /**

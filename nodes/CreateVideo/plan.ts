@@ -11,6 +11,7 @@ import { videoRequest } from '../client/video/videoRequest';
 import { binaryFile, fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
 import { n8nService } from '../shared/run/host';
 import { unevaluatedText } from '../shared/run/parameters';
+import { openedRun } from '../shared/run/run';
 import type { Limit } from '../shared/ledger/limit';
 import { TASK_TABLE } from '../shared/ledger/taskTable';
 import { isToolRun, nodeState } from '../shared/run/nodeContext';
@@ -49,7 +50,7 @@ export async function planVideo(
 		const urlOptions = { field, allowPrivate };
 		if ('url' in source) return { kind, url: checkPublicUrl(source.url, urlOptions) };
 		const url = `binary field ${source.property}`;
-		const sign = () => signedFileUrl(context, item, source.property, urlOptions);
+		const sign = () => signedFileUrl(openedRun(context), item, source.property, urlOptions);
 		// A file that cannot be published is an error before anything is sent.
 		sign();
 		signers.set(url, sign);
@@ -145,7 +146,7 @@ function readEntry(
 		source === 'url'
 			? [url].flat().map((each) => ({ url: checkText(each, field) }))
 			: fieldNames(binaryProperty, field).map((property) => {
-					const { id = '' } = binaryFile(context, item, property, field);
+					const { id = '' } = binaryFile(openedRun(context), item, property, field);
 					return { property, id };
 				});
 	return sources.map((each) => ({ field, kind, source: each }));

@@ -24,6 +24,7 @@ import type { KeyConflict } from '../shared/ledger/call';
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
 import { isToolRun } from '../shared/run/nodeContext';
 import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters';
+import { openedRun } from '../shared/run/run';
 import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/options';
 import { referencesField, videoFields, videoModelItems } from './modelProperties';
 
@@ -173,7 +174,7 @@ export function readCreateOptions(
 	checkLimitGiven(context, itemIndex, 'maximumVideos', 'Maximum Videos');
 	checkLimitGiven(context, itemIndex, 'maximumCost', 'Maximum Cost');
 	const { parse } = isToolRun(context) ? videosOfTool : videosOfNode;
-	const call = readCall(context, given);
+	const call = readCall(openedRun(context), given);
 	return {
 		...given,
 		...call,

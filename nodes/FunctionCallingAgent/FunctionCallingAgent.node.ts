@@ -9,6 +9,7 @@ import {
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
+import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './FunctionCallingAgent.node.json';
 import { runAgent } from './execute';
@@ -59,6 +60,7 @@ export class FunctionCallingAgent implements INodeType {
 	methods = { credentialTest, listSearch: chatListSearch };
 
 	async execute(this: IExecuteFunctions, response?: EngineResponse): Promise<NodeOutput> {
+		await openRun(this);
 		return await runAgent(this, response);
 	}
 }

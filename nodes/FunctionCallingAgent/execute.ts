@@ -7,13 +7,14 @@ import { judge } from '../client/chat/verdict';
 import { mapConcurrent } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { askForReply } from '../shared/chat/askForReply';
-import { isLive, toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
+import { toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
 import { rememberInOrder } from '../shared/chat/memory';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/run/engine';
 import { lastRunMark, postponeLastRun } from '../shared/run/lastRun';
 import { nodeState, eventLoopTurn } from '../shared/run/nodeContext';
 import { stoppingError } from '../shared/run/nodeErrors';
+import { openedRun } from '../shared/run/run';
 import { emit, endOpen, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
 import {
 	askingSlots,
@@ -55,7 +56,9 @@ export async function runAgent(
 		for (const batch of batches) {
 			const one = (slot: ConversationSlot) => ask(context, batch, slot);
 			for (let slots = askingSlots(batch); slots.length > 0; slots = askingSlots(batch)) {
-				const limit = isLive(context) ? 1 : batch.settings!.options.concurrency;
+				const limit = openedRun(context).reader.isLive
+					? 1
+					: batch.settings!.options.concurrency;
 				await mapConcurrent(slots, limit, one, eventLoopTurn);
 			}
 		}
@@ -67,7 +70,8 @@ export async function runAgent(
 		failSlots(context, going, error);
 		return emit(context, state);
 	} finally {
-		for (const { slots } of batches) await rememberInOrder(context, slots, hasOutcome);
+		for (const { slots } of batches)
+			await rememberInOrder(openedRun(context), slots, hasOutcome);
 		if (state.batches.length === 0) stored.clear();
 	}
 }
@@ -89,6 +93,7 @@ async function ask(
 	batch: Batch,
 	slot: ConversationSlot,
 ): Promise<void> {
+	const run = openedRun(context);
 	const settings = batch.settings!;
 	const conversation = slot.conversation!;
 	const { tools = [], fallbacks, format } = slot;
@@ -97,7 +102,7 @@ async function ask(
 		const toolFields = tools.length === 0 ? { tool_choice: undefined } : { tools, ...later };
 		const request = { ...slot.request, ...toolFields, messages: conversation.messages };
 		const options = { ...settings, format, fallbacks, sendText };
-		const completion = judge(await askForReply(context, request, 'agent', options), 'agent');
+		const completion = judge(await askForReply(run, request, 'agent', options), 'agent');
 		const next = applyReply(conversation, completion, tools, settings.options);
 		for (const { name } of settings.streaming === 'text' ? [] : openCalls(next)) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
@@ -110,11 +115,11 @@ async function ask(
 		};
 		const reply = { ...slot, options: settings.options, conversation: next, keep };
 		if (phase.kind === 'answered')
-			slot.answer = await finishReply(context, completion, 'agent', reply);
+			slot.answer = await finishReply(run, completion, 'agent', reply);
 		else if (phase.kind === 'stopped') keep(next);
 		slot.conversation = next;
 	};
-	await withChatStream(context, slot.item, isLive(context), send).catch((error: unknown) => {
+	await withChatStream(run, slot.item, run.reader.isLive, send).catch((error: unknown) => {
 		failSlots(context, [slot], error, true);
 	});
 }

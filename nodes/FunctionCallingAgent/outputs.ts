@@ -5,11 +5,11 @@ import { InputError, rejectMistakes } from '../client/errors';
 import { asJson, parseJson } from '../client/json';
 import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
-import { forVisitors, isLive } from '../shared/chat/chatStream';
-import { setCustomData } from '../shared/chat/askForReply';
+import { forVisitors } from '../shared/chat/chatStream';
 import { engineOf, FIRST_TOOL, isConnected, isInChat } from '../shared/run/engine';
 import { lastRunMark, planLastRun, plannedMarks } from '../shared/run/lastRun';
 import { triesOf, hint } from '../shared/run/nodeContext';
+import { openedRun } from '../shared/run/run';
 import { ANSWER, readDrawing, STOPPED } from './drawing';
 import { placeOf, toCallJson } from './matching';
 import {
@@ -135,12 +135,13 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 	const hasLostErrors = hasErrorOutput && slotsOf(due).some(({ failure }) => failure);
 	if (hasLostErrors && !isConnected(context, readDrawing(context)?.errorOutput ?? ANSWER))
 		hint(context, UNSEEN.join(' Error, '));
-	const isSeen = () => (isLive(context) || isInChat(context)) && !isConnected(context, ANSWER);
+	const isSeen = () =>
+		(openedRun(context).reader.isLive || isInChat(context)) && !isConnected(context, ANSWER);
 	const isLost = isUnseen && !isSeen() && !context.continueOnFail();
 	planEnd(context, branchCalls(state), called.length > 0, isLost ? stopped : []);
 	hintMissingFiles(context, outputs.flat(), 'media');
 	return outputs.map((items, output) =>
-		output < FIRST_TOOL ? forVisitors(context, items) : items,
+		output < FIRST_TOOL ? forVisitors(openedRun(context), items) : items,
 	);
 }
 
@@ -181,7 +182,7 @@ function planEnd(
 	const missing = new Set([...tools, ...marks.flatMap(({ open: names = [] }) => names)]);
 	const { customData } = context as Partial<IExecuteFunctions>;
 	if (missing.size > 0 || customData?.get(OPEN_CALLS) !== undefined)
-		setCustomData(context, OPEN_CALLS, [...missing].join(', ') || 'none');
+		openedRun(context).setCustomData(OPEN_CALLS, [...missing].join(', ') || 'none');
 }
 
 /**

@@ -9,12 +9,13 @@ import {
 import { settled } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
-import { isLive, showNotice } from '../shared/chat/chatStream';
+import { showNotice } from '../shared/chat/chatStream';
 import { memoryKeyOf } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/messages';
 import { isSingleOutput, stopOnError } from '../shared/run/engine';
 import { n8nService } from '../shared/run/host';
 import { failureJson, toNodeError, visitorText } from '../shared/run/nodeErrors';
+import { openedRun } from '../shared/run/run';
 import { checkDrawings, checkReturns } from './drawing';
 import { agentForm } from './properties';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
@@ -119,9 +120,9 @@ async function readSlot(context: IExecuteFunctions, item: number, toolNodes: Too
 	const values = agentForm.read(context, item);
 	const { output } = values;
 	const own = readTools(values, toolNodes);
-	const key = memoryKeyOf(context, item, values);
+	const key = memoryKeyOf(openedRun(context), item, values);
 	return {
-		...(await readQuestion(context, item, key, values)),
+		...(await readQuestion(openedRun(context), item, key, values)),
 		/** The fields of the item, for the expressions of connected tool nodes; empty if there are none. */
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
 		/** Those that run in branches, then those of the connected tool nodes. */
@@ -153,7 +154,8 @@ export function failSlots(
 		const { item, conversation, hasDetails = false } = slot;
 		const nodeError = toNodeError(context, error, item);
 		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
-		if (!isShown && isLive(context)) showNotice(context, item, visitorText(nodeError));
+		if (!isShown && openedRun(context).reader.isLive)
+			showNotice(openedRun(context), item, visitorText(nodeError));
 		const failure = failureJson(context, nodeError, error, hasDetails);
 		if (conversation !== undefined && failure['details'] !== undefined) {
 			const { rounds, messages } = closeOpenCalls(conversation, 'the conversation failed');

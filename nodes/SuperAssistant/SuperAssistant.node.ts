@@ -8,6 +8,7 @@ import {
 
 import { chatListSearch, shownAs } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
+import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './SuperAssistant.node.json';
 import { runSuperAssistant } from './execute';
@@ -37,6 +38,6 @@ export class SuperAssistant implements INodeType {
 	methods = { credentialTest, listSearch: chatListSearch };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await runSuperAssistant(this);
+		return await runSuperAssistant(await openRun(this));
 	}
 }

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { userMessage } from '../client/chat/messages';
 import { askAssistant } from '../client/chat/sendChat';
@@ -17,7 +17,7 @@ import { toJsonFormat } from '../shared/chat/schemaForm';
 import type { Paid } from '../shared/ledger/call';
 import { clearCallLog } from '../shared/ledger/callLog';
 import { openCalls } from '../shared/ledger/paidCalls';
-import { n8nService } from '../shared/run/host';
+import type { Run } from '../shared/run/run';
 import { assistantForm } from './properties';
 import { ASSISTANT_CALLS, openSession, readSession } from './sessionTable';
 
@@ -25,30 +25,28 @@ import { ASSISTANT_CALLS, openSession, readSession } from './sessionTable';
  * Calls the assistant once per item. Items of the same session run one after another; with live streaming all items do,
  * so that their texts do not mix.
  */
-export async function runSuperAssistant(
-	context: IExecuteFunctions,
-): Promise<INodeExecutionData[][]> {
+export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][]> {
 	// The ledger keeps the replies.
-	const sessions = itemsInOrder<Paid<ChatCompletion>>(context, false);
-	const items = [...context.getInputData().keys()];
-	const planned = items.map((item) => readResult(() => planCall(context, item)));
+	const sessions = itemsInOrder<Paid<ChatCompletion>>(run, false);
+	const items = [...run.items().keys()];
+	const planned = items.map((item) => readResult(() => planCall(run, item)));
 	const sent = planned.flatMap((each) => ('value' in each ? [each.value] : []));
 	// A call may wait for another one of its session.
 	const ledger = { isOn: sent[0]?.options.callLedger ?? false, concurrency: 0 };
 	const calls = sent.map(({ call }) => call);
-	const opened = await settled(openCalls(context, ASSISTANT_CALLS, calls, ledger));
+	const opened = await settled(openCalls(run.context, ASSISTANT_CALLS, calls, ledger));
 	const work = async (item: number, sendText?: SendText) => {
 		const paid = valueOf(opened);
 		const plan = valueOf(planned[item]!);
-		const send = async () => await ask(context, plan, sendText);
+		const send = async () => await ask(run, plan, sendText);
 		const make = async () => await paid.make(item, send);
 		const key = plan.session.key ?? plan.session.id ?? '';
 		const { result } = await sessions.once(item, key, make);
-		return await finishReply(context, judge(result, 'assistant'), 'assistant', plan);
+		return await finishReply(run, judge(result, 'assistant'), 'assistant', plan);
 	};
 	try {
-		return await mapChats(context, work, () => {
-			clearCallLog(context);
+		return await mapChats(run, work, () => {
+			clearCallLog(run.context);
 			sessions.clear();
 		});
 	} finally {
@@ -64,10 +62,10 @@ const MAX_STORED_MESSAGE = 2_000;
  *
  * @throws The error of an expression, and InputError that names the field with an invalid value.
  */
-export function planCall(context: IExecuteFunctions, item: number) {
-	const values = assistantForm.read(context, item);
+export function planCall(run: Run, item: number) {
+	const values = assistantForm.read(run, item);
 	const { appCode, message, images, options } = values;
-	const session = readSession(context, item, values);
+	const session = readSession(run, item, values);
 	return {
 		...values,
 		session,
@@ -95,16 +93,15 @@ export function planCall(context: IExecuteFunctions, item: number) {
  * @throws InputError that names the field with an invalid value, and ServiceError as `askAssistant`.
  */
 async function ask(
-	context: IExecuteFunctions,
+	run: Run,
 	plan: ReturnType<typeof planCall>,
 	sendText: SendText | undefined,
 ): Promise<ChatCompletion> {
 	const { message, options } = plan;
-	const service = await n8nService(context);
-	const app = appField(plan.appCode, service);
-	const images = imageUrls(context, plan.call.item, service, plan.images);
+	const app = appField(plan.appCode, run.service());
+	const images = imageUrls(run, plan.call.item, plan.images);
 	if (message.trim() === '' && images.length === 0) throw emptyText('Message');
-	const session = await openSession(context, plan, options.timeout * 1000);
+	const session = await openSession(run, plan, options.timeout * 1000);
 	let { id } = session;
 	const events: unknown[] = [];
 	const call: typeof askAssistant = async (http, { messages, ...rest }, ...more) => {
@@ -125,7 +122,7 @@ async function ask(
 	// Never sent twice within one run, whatever the option says.
 	const retries = { ...options.retries, retryOutcomeUnknown: false };
 	const asking = { ...plan, options: { ...options, retries }, sendText, call };
-	const sent = askForReply(context, request, 'assistant', asking);
+	const sent = askForReply(run, request, 'assistant', asking);
 	const completion = await sent.catch(async (error: unknown) => {
 		// Also when the reply broke off: the assistant remembers what it did in the session.
 		const { subject } = error instanceof ServiceError ? error.details : {};

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { ChatCompletion } from '../client/chat/types';
 import { InputError, rejectMistakes } from '../client/errors';
@@ -11,9 +10,9 @@ import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
 import { onTable, type Row, type Step } from '../shared/ledger/dataTable';
 import { CALL_TABLE } from '../shared/ledger/taskTable';
 import { accountOf } from '../shared/run/credential';
-import { hint, n8nClock } from '../shared/run/nodeContext';
 import { errorLine } from '../shared/run/nodeErrors';
 import { checkKey } from '../shared/run/parameters';
+import type { Run } from '../shared/run/run';
 
 /** The sessions of a project; users can view them and delete rows. */
 export const SESSION_TABLE = {
@@ -49,18 +48,18 @@ const doNothing: (sessionId?: string) => Promise<void> = async () => undefined;
  * @throws InputError when its ID or key is empty or says nothing.
  */
 export function readSession(
-	context: IExecuteFunctions,
+	run: Run,
 	item: number,
 	{ session, sessionId, sessionKey }: Record<'session' | 'sessionId' | 'sessionKey', string>,
 ): { readonly id?: string; readonly key?: string } {
-	if (session === 'key') return { key: keyOf(context, item, sessionKey, ['Key', EMPTY]) };
+	if (session === 'key') return { key: keyOf(run, item, sessionKey, ['Key', EMPTY]) };
 	// This Chat without a chat is a new session.
-	const chat = session === 'chat' ? chatOf(context, item) : '';
+	const chat = session === 'chat' ? chatOf(run, item) : '';
 	if (session !== 'id') return chat === '' ? {} : { key: chat };
 	const id = sessionId.trim();
 	rejectMistakes('Session ID', [
 		[id === '', 'is empty', EMPTY_ID],
-		[isOfVisitor(context, id), 'was sent by the visitor of the chat', OF_VISITOR],
+		[isOfVisitor(run.reader, id), 'was sent by the visitor of the chat', OF_VISITOR],
 	]);
 	checkKey(id, 'Session ID');
 	return { id };
@@ -82,13 +81,12 @@ export function readSession(
  * @throws InputError when the table of the sessions cannot be used.
  */
 export async function openSession(
-	context: IExecuteFunctions,
+	{ context, clock, hint }: Run,
 	{ appCode, session }: { appCode: string; session: ReturnType<typeof readSession> },
 	callMs: number,
 ) {
 	if (session.key === undefined) return { id: session.id, remember: doNothing };
 
-	const clock = n8nClock(context);
 	const key = { claim: randomUUID() };
 	const account = await accountOf(context);
 	const owner = { app_code: appCode.trim(), session_key: session.key, account };
@@ -117,7 +115,7 @@ export async function openSession(
 	};
 	const outcome = (await claimKeys(table, [key], clock, callMs)).get(key)!;
 	if (outcome === 'timeout') {
-		hint(context, FORGOTTEN);
+		hint(FORGOTTEN);
 		return { id: undefined, remember: doNothing };
 	}
 
@@ -132,7 +130,7 @@ export async function openSession(
 			const steps = sessionId === '' ? [{ remove: ofClaim }] : [stored, { remove: replaced }];
 			// The reply is paid for: a failure here must not lose it.
 			await write(...steps).catch((error: unknown) => {
-				hint(context, errorLine(error as Error));
+				hint(errorLine(error as Error));
 			});
 		},
 	};

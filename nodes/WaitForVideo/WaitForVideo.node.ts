@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { builderHint } from '../shared/form/fields';
+import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './WaitForVideo.node.json';
 import { WAIT_OUTPUTS } from './outputs';
@@ -49,6 +50,7 @@ export class WaitForVideo implements INodeType {
 	methods = { credentialTest };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][] | null> {
+		await openRun(this);
 		return await runWait(this);
 	}
 }

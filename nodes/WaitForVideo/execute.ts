@@ -7,6 +7,7 @@ import { showItems } from '../shared/chat/chatStream';
 import { ignoreAlwaysOutputData, isConnected } from '../shared/run/engine';
 import { isToolRun, n8nClock } from '../shared/run/nodeContext';
 import { checkNotRounded } from '../shared/run/parameters';
+import { openedRun } from '../shared/run/run';
 import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';
 import { endOf, failAtEnd, failsAtEnd, refusedCreation } from '../shared/wait/lostVideos';
 import { toWantedFiles } from '../shared/wait/options';
@@ -41,7 +42,7 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 	const { isPostponed, gone } = endOf(context);
 	if (isPostponed) return null;
 	const ofLedger = await useLedger(context);
-	if (ofLedger !== undefined) return [showItems(context, ofLedger)];
+	if (ofLedger !== undefined) return [showItems(openedRun(context), ofLedger)];
 	const outputs = await withProgress(context, async (progress) => {
 		const { collected, isSuspended, ...polled } = await pollItems(context, progress, gone);
 		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. Copies:
@@ -66,7 +67,7 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		forgetTasks(context);
 		return withLedger(outputs, collected);
 	});
-	return outputs.map((items) => showItems(context, items));
+	return outputs.map((items) => showItems(openedRun(context), items));
 }
 
 /** Whether a failed video fails the node instead of leaving through the output Failed. */

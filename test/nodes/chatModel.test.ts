@@ -1,9 +1,9 @@
-import type { IDataObject, INode, ISupplyDataFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
 import type { ChatMessage } from '../../nodes/client/chat/types';
-import { isShown } from '../../nodes/shared/chat/identity';
+import { readerOf } from '../../nodes/shared/run/run';
 import { axiosHttp } from '../support/axiosHttp';
 import {
 	events,
@@ -12,7 +12,7 @@ import {
 	type Script,
 	type ScriptedServer,
 } from '../support/scriptedServer';
-import { strictContext } from '../support/strictContext';
+import { subNodeRun } from '../support/strictContext';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
 const SDK_USAGE = { promptTokens: 3, completionTokens: 1, totalTokens: 4 };
@@ -39,15 +39,9 @@ function model(
 	request: Record<string, unknown> = { model: 'chat-m1' },
 	imageUrls: readonly string[] = [],
 ) {
-	const context = strictContext({
-		getNode: () => ({ name: 'Model' }) as INode,
-		getContext: () => nodeContext,
-		getExecutionCancelSignal: () => undefined,
-		isStreaming: () => false,
-	}) as unknown as ISupplyDataFunctions;
 	const sdk = { getParametersJsonSchema: ({ inputSchema }) => inputSchema } as AiNodeSdk;
 	const http = axiosHttp(server.url, 'key');
-	return chatModel(context, {
+	return chatModel(subNodeRun(nodeContext), {
 		sdk,
 		http,
 		baseUrl: server.url,
@@ -74,7 +68,7 @@ async function collect(chunks: AsyncIterable<SdkChunk>): Promise<SdkChunk[]> {
 }
 
 test('a sub-node of n8n 2.20, whose context does not tell whether a response is streamed, works', () => {
-	expect(isShown({} as ISupplyDataFunctions)).toBe(false);
+	expect(readerOf({} as IExecuteFunctions, false).isVisitor).toBe(false);
 });
 
 test('every kind of message is sent in the form of the service', async () => {

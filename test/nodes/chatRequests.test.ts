@@ -1,4 +1,4 @@
-import type { IDataObject, INode, ISupplyDataFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
 import { FIRST_TOOL } from '../../nodes/shared/run/engine';
@@ -21,7 +21,7 @@ import {
 	type Wires,
 } from '../support/engine';
 import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
-import { strictContext } from '../support/strictContext';
+import { subNodeRun } from '../support/strictContext';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -429,13 +429,7 @@ function says(text: string): SdkMessage {
 }
 
 async function generate(messages: readonly SdkMessage[]) {
-	const context = strictContext({
-		getNode: () => ({ name: 'Model' }) as INode,
-		getContext: () => ({}),
-		getExecutionCancelSignal: () => undefined,
-		isStreaming: () => false,
-	}) as unknown as ISupplyDataFunctions;
-	return await chatModel(context, {
+	return await chatModel(subNodeRun(), {
 		sdk: {} as AiNodeSdk,
 		http: axiosHttp(server.url, 'k'),
 		baseUrl: server.url,

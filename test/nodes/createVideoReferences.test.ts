@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { signedFileUrl } from '../../nodes/shared/files/signedFileUrl';
 import { runNode, type RunOptions } from '../support/engine';
@@ -274,13 +274,11 @@ test('an invalid item stops the node before anything is sent', async () => {
 
 test('the signed URL of a file expires after one hour', () => {
 	const file = { id: 'filesystem:a', mimeType: 'image/png', data: '' };
-	const context = {
-		getInputData: () => [{ json: {}, binary: { photo: file } }],
-		helpers: {
-			createBinarySignedUrl: (_file: unknown, expiresIn: string) =>
-				`https://n8n.example.com/signed?expires=${expiresIn}`,
-		},
-	} as unknown as IExecuteFunctions;
+	const run = {
+		items: () => [{ json: {}, binary: { photo: file } }],
+		sign: (_file: unknown, expiresIn: string) =>
+			`https://n8n.example.com/signed?expires=${expiresIn}`,
+	};
 	const options = { field: 'Images', allowPrivate: false };
-	expect(signedFileUrl(context, 0, 'photo', options)).toMatch(/expires=1h$/);
+	expect(signedFileUrl(run, 0, 'photo', options)).toMatch(/expires=1h$/);
 });

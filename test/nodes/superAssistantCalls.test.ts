@@ -1,18 +1,18 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { ChatCompletion } from '../../nodes/client/chat/types';
 import { ASSISTANT_CALLS } from '../../nodes/SuperAssistant/sessionTable';
 import { planCall } from '../../nodes/SuperAssistant/execute';
+import { strictRun } from '../support/strictContext';
 
 const { toRow, toResult: toReply } = ASSISTANT_CALLS;
 
 const describeItem = (parameters: Readonly<Record<string, unknown>>) =>
 	planCall(
-		{
-			getNodeParameter: (name: string, _item: number, fallback: unknown) =>
-				parameters[name] ?? fallback,
-			getInputData: () => [],
-		} as unknown as IExecuteFunctions,
+		strictRun({
+			getNodeParameter: (name, _item, fallback) => parameters[name] ?? fallback,
+			items: () => [],
+			reader: { messages: [], isVisitor: false, isStreamed: false, isLive: false },
+			workflowId: 'w1',
+		}),
 		0,
 	).call;
 

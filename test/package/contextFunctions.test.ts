@@ -11,7 +11,7 @@ import { ROOT } from '../../lab/paths';
 
 const NODES = join(ROOT, 'nodes');
 /** By the folder of a node, how many there may be. */
-const MAXIMA = { ChatCompletion: 102, CreateVideo: 140, FunctionCallingAgent: 117 };
+const MAXIMA = { ChatCompletion: 71, CreateVideo: 134, FunctionCallingAgent: 94 };
 const fileOf = (node: string) => join(NODES, node, `${node}.node.ts`);
 
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) =>

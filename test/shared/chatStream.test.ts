@@ -1,8 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
-import { NO_MASK } from '../../nodes/shared/run/secrets';
 import { showReply, shownInStream } from '../../nodes/shared/chat/chatStream';
-import { hide } from '../../nodes/shared/run/nodeContext';
 
 const DELTAS = [
 	{ reasoning: 'Let me ', content: '', progress: [{ type: 'tool_start', tool: 'search' }] },
@@ -56,10 +52,7 @@ describe('the API key in a text that arrives in pieces', () => {
 	/** With an app code at its end, and what may be the API key in it. */
 	const keys = [KEY, 'sk-0f4e/very+sesame'];
 	const streamed = (pieces: readonly string[], isKnown?: () => boolean) => {
-		const node = {};
-		const context = { getContext: () => node } as unknown as IExecuteFunctions;
-		hide(context, { mask: NO_MASK, keys });
-		const next = shownInStream(context, isKnown);
+		const next = shownInStream(keys, isKnown);
 		return [...pieces.map((piece) => next(piece)), next('', true)];
 	};
 	const inChat = (...pieces: readonly string[]) => streamed(pieces, () => false);

@@ -1,11 +1,38 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
-/** An n8n context with only the given members: access to any other member throws. */
-export function strictContext(members: Partial<IExecuteFunctions>): IExecuteFunctions {
-	return new Proxy(members as IExecuteFunctions, {
+import { n8nClock, nodeState } from '../../nodes/shared/run/nodeContext';
+import type { Run } from '../../nodes/shared/run/run';
+
+/** An object with only the given members: access to any other one throws. */
+function strict<T extends object>(members: Partial<T>): T {
+	return new Proxy(members as T, {
 		get: (target, name) => {
 			if (name in target) return Reflect.get(target, name) as unknown;
 			throw new Error(`Unexpected use of ${String(name)}`);
 		},
+	});
+}
+
+/** An n8n context with only the given members. */
+export const strictContext = (members: Partial<IExecuteFunctions>) =>
+	strict<IExecuteFunctions>(members);
+
+/** A run of a node with only the given members. */
+export const strictRun = (members: Partial<Run>) => strict<Run>(members);
+
+/** What a sub-node uses of its run, in no chat. Its state is kept in `values`. */
+export function subNodeRun(values: Record<string, unknown> = {}): Run {
+	const context = strictContext({
+		getNode: () => ({ name: 'Model' }) as INode,
+		getContext: () => values,
+		getExecutionCancelSignal: () => undefined,
+	});
+	return strictRun({
+		context,
+		clock: n8nClock(context),
+		state: (key) => nodeState(context, key),
+		reader: { messages: [], isVisitor: false, isStreamed: false, isLive: false },
+		withoutSecrets: (value) => value,
+		keys: [],
 	});
 }

@@ -1,12 +1,9 @@
-import { accumulateTokenUsage, type IExecuteFunctions } from 'n8n-workflow';
-
 import { withJson, type JsonFormat } from '../../client/chat/jsonReply';
 import { usageOf } from '../../client/chat/result';
 import { sendChat, type Chat, type SendOptions } from '../../client/chat/sendChat';
 import type { ChatCompletion, ChatRequest, Taker } from '../../client/chat/types';
 import { readCall } from '../form/callOptions';
-import { n8nService } from '../run/host';
-import { mentionOnce, n8nClock, trace, withoutSecrets } from '../run/nodeContext';
+import type { Run } from '../run/run';
 import { showReply, type SendText } from './chatStream';
 
 /** What a form says about its calls, and who else takes part in them. */
@@ -25,26 +22,25 @@ interface AskOptions extends Pick<SendOptions, 'fallbacks' | 'call'> {
  * @throws InputError and ServiceError as `sendChat`.
  */
 export async function askForReply(
-	context: IExecuteFunctions,
+	run: Run,
 	request: ChatRequest,
 	taker: Taker,
 	{ streaming, options, format, sendText, fallbacks, call }: AskOptions,
 ): Promise<ChatCompletion> {
-	const { http } = await n8nService(context);
 	const hasProgress = taker === 'assistant' && streaming !== 'text';
-	const send = sendChat(n8nClock(context), http, {
-		...readCall(context, options),
+	const send = sendChat(run.clock, run.service().http, {
+		...readCall(run, options),
 		stream: streaming !== 'off',
 		onDelta: showReply(sendText, { reasoning: streaming === 'reasoning', tools: hasProgress }),
 		fallbacks,
 		onFallback: (answerer, [first]) => {
 			const { code, error } = first!;
 			const text = `${answerer} has answered instead of ${code}. ${code}: ${error}`;
-			mentionOnce(context, text);
+			run.mention(text);
 		},
 		call,
 	});
-	const chat: Chat = async (each) => reportCall(context, await send(each), request);
+	const chat: Chat = async (each) => reportCall(run, await send(each), request);
 	return await withJson(chat, format, taker)(request);
 }
 
@@ -58,7 +54,7 @@ const INSTEAD = 'Remove what it ignores, or use the Super Assistant node';
  * @returns The reply.
  */
 function reportCall(
-	context: IExecuteFunctions,
+	run: Run,
 	completion: ChatCompletion,
 	{ model, tools, messages }: ChatRequest,
 ): ChatCompletion {
@@ -66,30 +62,20 @@ function reportCall(
 	const ignored = [model && 'Model', tools && 'the tools', earlier].filter(Boolean).join(', ');
 	// Only the replies of super assistants have both (spec 2.4, 2.5).
 	if (ignored !== '' && completion.session_id && completion.model)
-		mentionOnce(context, `A super assistant has answered. It ignores: ${ignored}. ${INSTEAD}`);
+		run.mention(`A super assistant has answered. It ignores: ${ignored}. ${INSTEAD}`);
 	const usage = usageOf(completion);
-	if (usage !== undefined)
-		accumulateTokenUsage(context, usage.prompt_tokens, usage.completion_tokens);
+	if (usage !== undefined) run.countTokens(usage.prompt_tokens, usage.completion_tokens);
 	const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 	const sender = textOf(completion.model);
 	const session = textOf(completion.session_id);
 	// Executions can be filtered by them in n8n's list.
-	setCustomData(context, 'agent_video_model', sender);
-	setCustomData(context, 'agent_video_session', session);
-	trace(context, {
+	run.setCustomData('agent_video_model', sender);
+	run.setCustomData('agent_video_session', session);
+	run.trace({
 		'gen_ai.usage.input_tokens': usage?.prompt_tokens,
 		'gen_ai.usage.output_tokens': usage?.completion_tokens,
 		'gen_ai.response.model': sender,
 		'gen_ai.conversation.id': session,
 	});
 	return completion;
-}
-
-/** Values are cut to n8n's maximum of 255 characters, empty ones left out. Does nothing in an n8n without custom data. */
-export function setCustomData(
-	context: Partial<IExecuteFunctions>,
-	key: string,
-	value: string,
-): void {
-	if (value !== '') context.customData?.set(key, withoutSecrets(context, value).slice(0, 255));
 }

@@ -1,31 +1,20 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { progressLine } from '../../client/chat/toolProgress';
 import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
-import { settled } from '../../client/concurrency';
+import { readResult } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
 import { readBatching } from '../form/callOptions';
-import { isToolCall } from '../run/engine';
 import { mapItems } from '../run/mapItems';
-import { n8nService } from '../run/host';
-import { hiddenBy, isToolRun, type NodeContext } from '../run/nodeContext';
 import { toNodeError, visitorText } from '../run/nodeErrors';
+import type { Run } from '../run/run';
 import { begunIn, maskIn } from '../run/secrets';
 import { form } from '../form/form';
-import { isShown } from './identity';
 import { replyFields } from './properties';
 
 /** Sends text to the chat of this execution. */
 export type SendText = (text: string) => void;
-
-/**
- * Whether this execution shows text while it arrives: its trigger streams, and the result does not go to an agent, as that
- * of a tool run and of a tool branch does.
- */
-export function isLive(context: IExecuteFunctions): boolean {
-	return context.isStreaming() && !isToolRun(context) && !isToolCall(context);
-}
 
 /** A line of text apart from the reply: the chat page shows Markdown, where a block quote is a paragraph of its own. */
 export function toChatNotice(line: string): string {
@@ -66,24 +55,24 @@ const { streaming, output } = form(replyFields()).fields;
  * @returns The output of the node.
  */
 export async function mapChats(
-	context: IExecuteFunctions,
+	run: Run,
 	work: (item: number, sendText?: SendText) => Promise<INodeExecutionData>,
 	onSuccess: () => void,
 ): Promise<INodeExecutionData[][]> {
 	const readOptions = () => {
-		const isHidden = ['collect', 'off'].includes(streaming.read(context, 0));
-		const live = !isHidden && isLive(context);
-		const hasDetails = (item: number) => output.read(context, item) !== 'simple';
-		const batching = { ...readBatching(context), ...(live && { concurrency: 1 }) };
+		const isHidden = ['collect', 'off'].includes(streaming.read(run, 0));
+		const live = !isHidden && run.reader.isLive;
+		const hasDetails = (item: number) => output.read(run, item) !== 'simple';
+		const batching = { ...readBatching(run), ...(live && { concurrency: 1 }) };
 		return { ...batching, hasDetails, live };
 	};
-	const items = await mapItems(context, readOptions, async (item, { live }) => {
-		const run = async (sendText?: SendText) => await work(item, sendText);
-		return { ...(await withChatStream(context, item, live, run)), pairedItem: { item } };
+	const items = await mapItems(run.context, readOptions, async (item, { live }) => {
+		const ask = async (sendText?: SendText) => await work(item, sendText);
+		return { ...(await withChatStream(run, item, live, ask)), pairedItem: { item } };
 	});
 	if (items.every(({ json }) => json['error'] === undefined)) onSuccess();
-	hintMissingFiles(context, items, 'media');
-	return [forVisitors(context, items)];
+	hintMissingFiles(run.context, items, 'media');
+	return [forVisitors(run, items)];
 }
 
 /**
@@ -95,21 +84,21 @@ export async function mapChats(
  * @param live Whether there is anybody to send text to; otherwise `work` gets no function.
  */
 export async function withChatStream<T>(
-	context: IExecuteFunctions,
+	run: Run,
 	itemIndex: number,
 	live: boolean,
 	work: (sendText?: SendText) => Promise<T>,
 ): Promise<T> {
 	if (!live) return await work();
-	const service = await settled(n8nService(context));
+	const service = readResult(run.service);
 	const isKnown = 'value' in service ? service.value.isKnown : () => false;
-	const toShown = shownInStream(context, isKnown);
+	const toShown = shownInStream(run.keys, isKnown);
 	let buffered = '';
 	let isDue = false;
 
 	function flush(): void {
 		isDue = false;
-		if (buffered !== '') context.sendChunk('item', itemIndex, buffered);
+		if (buffered !== '') run.sendChunk('item', itemIndex, buffered);
 		buffered = '';
 	}
 	function sendText(text: string): void {
@@ -121,11 +110,11 @@ export async function withChatStream<T>(
 		// After all events that have arrived together: n8n handles each chunk by itself.
 		void Promise.resolve().then(flush);
 	}
-	context.sendChunk('begin', itemIndex);
+	run.sendChunk('begin', itemIndex);
 	try {
 		return await work(sendText).catch((error: unknown) => {
-			if (context.continueOnFail()) {
-				const failure = toNodeError(context, error, itemIndex);
+			if (run.continuesOnFail()) {
+				const failure = toNodeError(run.context, error, itemIndex);
 				sendText(toChatNotice(visitorText(failure)));
 			}
 			throw error;
@@ -133,27 +122,24 @@ export async function withChatStream<T>(
 	} finally {
 		buffered += toShown('', true);
 		flush();
-		context.sendChunk('end', itemIndex);
+		run.sendChunk('end', itemIndex);
 	}
 }
 
 /** Shows what has become of an item that nothing was shown of. With *On Error: Continue* nobody else does. */
-export function showNotice(context: IExecuteFunctions, itemIndex: number, text: string): void {
-	context.sendChunk('begin', itemIndex);
-	context.sendChunk('item', itemIndex, toChatNotice(text));
-	context.sendChunk('end', itemIndex);
+export function showNotice(run: Run, itemIndex: number, text: string): void {
+	run.sendChunk('begin', itemIndex);
+	run.sendChunk('item', itemIndex, toChatNotice(text));
+	run.sendChunk('end', itemIndex);
 }
 
 /** The items of a video node as a chat shows them: all of their JSON, and while it streams those that have failed. */
-export function showItems(
-	context: IExecuteFunctions,
-	items: readonly INodeExecutionData[],
-): INodeExecutionData[] {
-	for (const [index, { json }] of isLive(context) ? items.entries() : [])
-		if (typeof json['error'] === 'string') showNotice(context, index, json['error']);
-	const toShown = isShown(context) ? imagesAsLinksIn : <T>(json: T) => json;
+export function showItems(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
+	for (const [index, { json }] of run.reader.isLive ? items.entries() : [])
+		if (typeof json['error'] === 'string') showNotice(run, index, json['error']);
+	const toShown = run.reader.isVisitor ? imagesAsLinksIn : <T>(json: T) => json;
 	return forVisitors(
-		context,
+		run,
 		items.map((item) => ({ ...item, json: toShown(item.json) })),
 	);
 }
@@ -161,17 +147,14 @@ export function showItems(
 const MASKED = '[masked: API Key]';
 
 /** Replaces the API key, as it is written, in a text that a chat shows. */
-export function withoutKey(context: NodeContext, text: string): string {
-	return hiddenBy(context).keys.reduce((shown, key) => shown.replaceAll(key, MASKED), text);
+export function withoutKey({ keys }: Run, text: string): string {
+	return keys.reduce((shown, key) => shown.replaceAll(key, MASKED), text);
 }
 
 /** The items without the API key, where a chat may show them: all of an item leaves n8n. */
-export function forVisitors(
-	context: IExecuteFunctions,
-	items: readonly INodeExecutionData[],
-): INodeExecutionData[] {
-	if (!isShown(context)) return [...items];
-	const mask = (text: string) => withoutKey(context, text);
+export function forVisitors(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
+	if (!run.reader.isVisitor) return [...items];
+	const mask = (text: string) => withoutKey(run, text);
 	return items.map((item) => ({ ...item, json: maskIn(item.json, mask) }));
 }
 
@@ -179,10 +162,9 @@ export function forVisitors(
  * A text that arrives in pieces as a chat shows it: with links in place of images, see `imagesInStream`, and without the API
  * key. An end that may be the beginning of either waits for the next piece.
  */
-export function shownInStream(context: NodeContext, isKnown: IsKnown | undefined) {
+export function shownInStream(keys: readonly string[], isKnown: IsKnown | undefined) {
 	const withLinks = imagesInStream(isKnown);
-	const keys = isKnown === undefined ? [] : hiddenBy(context).keys;
-	const steps = keys.map((key) => {
+	const steps = (isKnown === undefined ? [] : keys).map((key) => {
 		let held = '';
 		return (text: string, isLast: boolean) => {
 			const all = (held + text).replaceAll(key, MASKED);

@@ -1,9 +1,4 @@
-import type {
-	IBinaryKeyData,
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Conversation } from '../../client/chat/conversation';
 import { readJsonReply, type JsonFormat } from '../../client/chat/jsonReply';
@@ -21,10 +16,9 @@ import type { DownloadLimits } from '../files/downloadLimits';
 import { ANY_FILE } from '../files/judgeFile';
 import type { ValuesOf } from '../form/form';
 import { adviceOf } from '../run/advice';
-import { n8nService } from '../run/host';
-import { forTools, hint, isToolRun } from '../run/nodeContext';
+import { forTools } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
-import { isShown } from './identity';
+import type { Run } from '../run/run';
 import type { Output, replyOptions } from './properties';
 
 /** What is said below the output of a reply that is an answer in part only. */
@@ -51,16 +45,16 @@ interface ReplyOptions {
  * @throws ServiceError when the reply is not in the format, and when the execution is canceled.
  */
 export async function finishReply(
-	context: IExecuteFunctions,
+	run: Run,
 	reply: JudgedReply,
 	node: Exclude<Taker, 'model'>,
 	{ format, output, options, conversation, keep }: ReplyOptions,
 ): Promise<INodeExecutionData> {
 	const form = formOf(reply, node);
 	const partly = PARTLY[form];
-	if (partly !== undefined) hint(context, partly);
+	if (partly !== undefined) run.hint(partly);
 	const json = readJsonReply(reply, format, node);
-	const { baseUrl: base, isKnown } = await n8nService(context);
+	const { baseUrl: base, isKnown } = run.service();
 	const shown = { json, details: output === 'detailed', taker: node, base };
 	// A model has not written them.
 	const named = new Set(structuredMedia(reply, base).map(({ url }) => url));
@@ -69,15 +63,15 @@ export async function finishReply(
 		output === 'raw'
 			? // The output of an agent has more than the last response.
 				asJson(node === 'agent' ? { response: reply } : reply)
-			: forTools(context, node, forChat(context, toChatResult(reply, shown), isOurs));
+			: forTools(run.isTool, node, forChat(run.reader, toChatResult(reply, shown), isOurs));
 	if (conversation !== undefined)
 		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation);
 
 	const found = findMedia(reply, base);
 	// An agent only takes URLs.
-	if (!options.downloadMedia || found.length === 0 || isToolRun(context)) return { json: result };
+	if (!options.downloadMedia || found.length === 0 || run.isTool) return { json: result };
 	const limits = { ...options, maximumTotalSize: MAX_TOTAL_SIZE };
-	const files = await downloadMedia(context, found, named, limits);
+	const files = await downloadMedia(run, found, named, limits);
 	const hasFiles = Object.keys(files.binary).length > 0;
 	return {
 		json: { ...result, media: files.media },
@@ -89,9 +83,9 @@ export async function finishReply(
  * The output of an item that n8n's chat may show, see `imagesAsLinks`. `content` then has the text as it was. A streaming chat
  * has the text already.
  */
-function forChat(context: IExecuteFunctions, result: JsonObject, isKnown: IsKnown): JsonObject {
+function forChat(reader: Run['reader'], result: JsonObject, isKnown: IsKnown): JsonObject {
 	const { output: content } = result;
-	if (context.isStreaming() || !isShown(context)) return result;
+	if (reader.isStreamed || !reader.isVisitor) return result;
 	// Without a text the chat shows all of it.
 	if (typeof content !== 'string' || content === '') return imagesAsLinksIn(result, isKnown);
 	const output = imagesAsLinks(content, isKnown);
@@ -127,14 +121,14 @@ const MAX_RETRIES = 2;
  * @throws ServiceError when the execution is canceled.
  */
 async function downloadMedia(
-	context: IExecuteFunctions,
+	run: Run,
 	found: readonly Media[],
 	named: ReadonlySet<string>,
 	limits: DownloadLimits,
 ) {
 	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {
 		const how = { limits, isFromModel: !named.has(entry.url) };
-		const file = await settled(fetchFile(context, entry, index, how));
+		const file = await settled(fetchFile(run, entry, index, how));
 		if ('error' in file && isCanceled(file.error)) throw file.error;
 		return file;
 	});
@@ -152,7 +146,7 @@ async function downloadMedia(
 }
 
 async function fetchFile(
-	context: IExecuteFunctions,
+	{ context }: Run,
 	{ kind, url }: Media,
 	index: number,
 	how: Pick<Download, 'limits' | 'isFromModel'>,

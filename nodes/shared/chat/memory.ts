@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { lastTurn, limitMemory, parseMemory, toKeep, withMemory } from '../../client/chat/messages';
 import type { Conversation } from '../../client/chat/conversation';
@@ -11,9 +10,8 @@ import { isSignedUrl } from '../files/signedFileUrl';
 import type { ValuesOf } from '../form/form';
 import { type Condition, onTable, type Row, type TableSchema } from '../ledger/dataTable';
 import { accountOf } from '../run/credential';
-import { runsOf } from '../run/engine';
-import { isToolRun, nodeState, isTriedAgain, hint } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
+import type { Run } from '../run/run';
 import { chatOf, keyOf, sessionIds } from './identity';
 import type { memoryFields } from './properties';
 
@@ -55,15 +53,15 @@ const KEY = ['Memory Key', 'Enter a value, or set Memory to None'] as const;
  * @throws InputError when the memory has no key.
  */
 export function memoryKeyOf(
-	context: IExecuteFunctions,
+	run: Run,
 	item: number,
 	{ memory, memoryKey }: ValuesOf<typeof memoryFields>,
 ): string {
 	if (memory === 'none') return '';
-	if (memory === 'key') return keyOf(context, item, memoryKey, KEY);
-	const key = chatOf(context, item);
+	if (memory === 'key') return keyOf(run, item, memoryKey, KEY);
+	const key = chatOf(run, item);
 	if (key !== '') return key;
-	const [id] = sessionIds(context, item);
+	const [id] = sessionIds(run, item);
 	const sent = oneLine(JSON.stringify(id ?? null));
 	const [why, todo] =
 		id === undefined
@@ -79,13 +77,13 @@ export function memoryKeyOf(
  * @throws InputError when the memory has no key or cannot be read.
  */
 export async function recall(
-	context: IExecuteFunctions,
+	run: Run,
 	key: string,
 	maxMessages: number,
 	asked: readonly ChatMessage[],
 ): Promise<{ readonly messages: readonly ChatMessage[]; readonly memory?: Memory }> {
 	if (key === '') return { messages: asked };
-	const { rows } = await readRows(context, key).catch((error: unknown) => {
+	const { rows } = await readRows(run, key).catch((error: unknown) => {
 		const hint = 'Otherwise set Memory to None, and Input to Messages';
 		throw new InputError('Memory', `cannot be read: ${(error as Error).message}`, hint);
 	});
@@ -96,15 +94,15 @@ export async function recall(
 
 /** Saves the new turn of a conversation that has ended. The reply is paid for: a failure is a hint and does not lose it. */
 export async function remember(
-	context: IExecuteFunctions,
+	run: Run,
 	memory: Memory | undefined,
 	{ messages, phase }: Conversation,
 ): Promise<void> {
 	if (memory === undefined || (phase.kind !== 'answered' && phase.kind !== 'stopped')) return;
 	const turn = toKeep(messages.slice(memory.turn), isSignedUrl);
 	if (turn.length === 0) return;
-	await append(context, memory, turn).catch((error: unknown) => {
-		hint(context, `The reply is not remembered. ${errorLine(error as Error)}`);
+	await append(run, memory, turn).catch((error: unknown) => {
+		run.hint(`The reply is not remembered. ${errorLine(error as Error)}`);
 	});
 }
 
@@ -113,7 +111,7 @@ export async function remember(
  * that are not done, as they may be asked again.
  */
 export async function rememberInOrder<T extends { readonly memory?: Memory; ended?: Conversation }>(
-	context: IExecuteFunctions,
+	run: Run,
 	conversations: readonly T[],
 	isDone: (conversation: T) => boolean,
 ): Promise<void> {
@@ -122,7 +120,7 @@ export async function rememberInOrder<T extends { readonly memory?: Memory; ende
 		const { memory, ended } = each;
 		if (!isDone(each)) open.add(memory?.key);
 		if (ended === undefined || open.has(memory?.key)) continue;
-		await remember(context, memory, ended);
+		await remember(run, memory, ended);
 		delete each.ended;
 	}
 }
@@ -132,13 +130,13 @@ export async function rememberInOrder<T extends { readonly memory?: Memory; ende
  * moment become a row each, as n8n's tables have no unique constraint: all rows of a key are its memory.
  */
 async function append(
-	context: IExecuteFunctions,
+	run: Run,
 	{ key, maxMessages }: Memory,
 	turn: readonly ChatMessage[],
 ): Promise<void> {
 	const version = randomUUID();
 	for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
-		const { owner, rows } = await readRows(context, key);
+		const { owner, rows } = await readRows(run, key);
 		const newest = rows.slice(-1);
 		const [{ id, version: read } = {}] = newest;
 		// A lost connection may hide that the write has succeeded.
@@ -149,25 +147,25 @@ async function append(
 		const isSame: Condition = read ? ['version', 'eq', read as string] : ['version', 'isEmpty'];
 		const unchanged = [['id', 'eq', id as number] as const, isSame];
 		const changed = await onTable(
-			context,
+			run.context,
 			MEMORY_TABLE,
 			newest.length === 0
 				? { insert: [{ ...owner, ...columns }] }
 				: { set: columns, where: { all: unchanged } },
 		);
 		if (newest.length > 0 && changed.length === 0) continue;
-		if (kept.length === 0) hint(context, TOO_LONG);
+		if (kept.length === 0) run.hint(TOO_LONG);
 		return;
 	}
 	throw new Error('Other executions are changing the memory at the same moment');
 }
 
 /** The columns that identify a conversation, and its rows. */
-async function readRows(context: IExecuteFunctions, key: string) {
+async function readRows({ context, node, workflowId }: Run, key: string) {
 	const owner = {
 		session_key: key,
-		workflow_id: context.getWorkflow().id ?? '',
-		node_id: context.getNode().id,
+		workflow_id: workflowId,
+		node_id: node.id,
 		account: await accountOf(context),
 	};
 	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
@@ -189,23 +187,24 @@ function messagesOf({ messages: text }: Row): readonly ChatMessage[] {
  * @param areKept Whether to keep the output of each item: with *Retry On Fail*, and in a retry of the execution, asking again
  *   would add its turn to the memory again. Clear it once all items have succeeded.
  */
-export function itemsInOrder<T>(context: IExecuteFunctions, areKept: boolean) {
-	const run = runsOf(context).length;
+export function itemsInOrder<T>(
+	{ index: run, isTool, isTriedAgain, continuesOnFail, state: stateOf }: Run,
+	areKept: boolean,
+) {
 	const runExclusive = keyedMutex();
 	interface Kept {
 		readonly run: number;
 		readonly items: Record<number, T>;
 	}
-	const state = nodeState<Kept>(context, 'remembered');
+	const state = stateOf<Kept>('remembered');
 	// Calls of a tool have no position: each is another one.
-	const stored = isToolRun(context) ? undefined : state.get();
+	const stored = isTool ? undefined : state.get();
 	const earlier = stored?.run === run ? stored : { run, items: {} };
 	const { items } = state.set(earlier);
-	const isAgain = isTriedAgain(context);
 	/** The first failure of each conversation. */
 	const failures = new Map<string, Settled<T>>();
 	// With *On Error: Continue* n8n runs the node again if the first item has failed.
-	const isAskedAgain = (item: number) => !context.continueOnFail() || (item === 0 && isAgain);
+	const isAskedAgain = (item: number) => !continuesOnFail() || (item === 0 && isTriedAgain);
 
 	async function askOnce(item: number, key: string, ask: () => Promise<T>) {
 		const kept = items[item];

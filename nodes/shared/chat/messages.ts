@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { startConversation } from '../../client/chat/conversation';
 import { readJson } from '../../client/chat/requestFields';
 import { checkMessages, checkOrder, userMessage } from '../../client/chat/messages';
@@ -11,9 +9,8 @@ import { shown } from '../../client/values';
 import type { FileEntry } from '../files/fileSource';
 import { fieldNames, signedFileUrl } from '../files/signedFileUrl';
 import type { ValuesOf } from '../form/form';
-import { n8nService, type Service } from '../run/host';
-import type { NodeContext } from '../run/nodeContext';
 import { checkPrompt } from '../run/parameters';
+import type { Run } from '../run/run';
 import { recall } from './memory';
 import { imagesField, type inputFields, type MessageEntry } from './properties';
 import { appField, boundFields } from './requestOptions';
@@ -35,16 +32,11 @@ type QuestionValues = InputValues &
  * @param key Key of its memory, see `memoryKeyOf`.
  * @throws InputError that names the invalid field, or the memory that cannot be read.
  */
-export async function readQuestion(
-	context: IExecuteFunctions,
-	item: number,
-	key: string,
-	values: QuestionValues,
-) {
+export async function readQuestion(run: Run, item: number, key: string, values: QuestionValues) {
 	const { memoryMessages, retries } = values.options;
-	const service = await n8nService(context);
+	const service = run.service();
 	const isApp = values.answeredBy === 'app';
-	const asked = readMessages(context, item, service, values);
+	const asked = readMessages(run, item, values);
 	const question = {
 		/** The request without its messages. */
 		request: boundFields(values, service),
@@ -55,26 +47,21 @@ export async function readQuestion(
 		/** The format of the answer; undefined for a text. */
 		format: toJsonFormat(values),
 	};
-	const { messages, memory } = await recall(context, key, memoryMessages, asked);
+	const { messages, memory } = await recall(run, key, memoryMessages, asked);
 	return { ...question, memory, conversation: startConversation(messages) };
 }
 
 /** The messages of an item's input fields (spec 2.2). */
-function readMessages(
-	context: IExecuteFunctions,
-	item: number,
-	service: Service,
-	values: InputValues,
-): ChatMessage[] {
+function readMessages(run: Run, item: number, values: InputValues): ChatMessage[] {
 	const { input, messagesJson } = values;
-	const urlsOf = (entries: readonly FileEntry[]) => imageUrls(context, item, service, entries);
+	const urlsOf = (entries: readonly FileEntry[]) => imageUrls(run, item, entries);
 	if (input === 'prompt') return toPrompt(values, urlsOf(values.images));
 	const isJson = input === 'json';
 	const label = isJson ? 'Messages (JSON)' : 'Messages';
 	const value = isJson
 		? readJson(messagesJson, label)
 		: values.messages.map((entry, index) => toMessage(entry, index, urlsOf));
-	const messages = checkMessages(value, label, { allowPrivate: service.isPrivate });
+	const messages = checkMessages(value, label, { allowPrivate: run.service().isPrivate });
 	checkOrder(messages, label);
 	return messages;
 }
@@ -84,18 +71,14 @@ function readMessages(
  *
  * @throws InputError that names an entry which the service cannot fetch.
  */
-export function imageUrls(
-	context: NodeContext,
-	item: number,
-	{ isPrivate: allowPrivate }: Service,
-	entries: readonly FileEntry[],
-): string[] {
+export function imageUrls(run: Run, item: number, entries: readonly FileEntry[]): string[] {
+	const { isPrivate: allowPrivate } = run.service();
 	return entries.flatMap(({ source = 'url', url, binaryProperty = '' }, index) => {
 		const checks = { field: `Images: entry ${index + 1}`, allowPrivate };
 		if (source === 'url')
 			return [url].flat().map((each) => checkPublicUrl(shown(each ?? ''), checks));
 		return fieldNames(binaryProperty, checks.field).map((name) =>
-			signedFileUrl(context, item, name, checks),
+			signedFileUrl(run, item, name, checks),
 		);
 	});
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-import { NodeConnectionTypes, type IBinaryData, type IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
 import { isPrivateUrl, type PublicUrlOptions } from '../../client/http/publicUrl';
 import { oneLine, shown } from '../../client/values';
-import type { NodeContext } from '../run/nodeContext';
+import type { Run } from '../run/run';
 
 /** Lifetime of a signed URL, in n8n's notation. */
 const EXPIRES_IN = '1h';
@@ -36,13 +36,12 @@ export function fieldNames(entered: unknown, field: string): string[] {
  * @throws InputError when the item has no such file.
  */
 export function binaryFile(
-	context: NodeContext,
+	{ items }: Pick<Run, 'items'>,
 	itemIndex: number,
 	property: string,
 	field: string,
 ): IBinaryData {
-	// The input of a sub-node is otherwise that of its own connection.
-	const { binary = {} } = context.getInputData(0, NodeConnectionTypes.Main)[itemIndex]!;
+	const { binary = {} } = items()[itemIndex]!;
 	if (Object.hasOwn(binary, property)) return binary[property]!;
 	const problem = `has the name ${oneLine(property)}, but the item has no such binary field`;
 	const names = Object.keys(binary).map(oneLine).join(', ');
@@ -56,12 +55,12 @@ export function binaryFile(
  * @throws InputError when the item has no such file, when n8n has not stored the file, as in memory mode and from a Code node that returns base64, or has no address that the service can reach.
  */
 export function signedFileUrl(
-	context: NodeContext,
+	run: Pick<Run, 'items' | 'sign'>,
 	itemIndex: number,
 	property: string,
 	{ field, allowPrivate }: PublicUrlOptions,
 ): string {
-	const file = binaryFile(context, itemIndex, property, field);
+	const file = binaryFile(run, itemIndex, property, field);
 	if (file.id === undefined) {
 		throw new InputError(
 			field,
@@ -69,7 +68,7 @@ export function signedFileUrl(
 			'Create it with this.helpers.prepareBinaryData if it comes from a Code node. If n8n stores no files at all, set N8N_DEFAULT_BINARY_DATA_MODE to filesystem, database or s3. Or use a URL for the file',
 		);
 	}
-	const url = context.helpers.createBinarySignedUrl(file, EXPIRES_IN);
+	const url = run.sign(file, EXPIRES_IN);
 	if (!allowPrivate && isPrivateUrl(url)) {
 		throw new InputError(
 			field,

@@ -1,6 +1,15 @@
-import { type NodeContext, trace } from '../run/nodeContext';
-
-import { count, form, group, number, texts, toggle, type Declared, type ValuesOf } from './form';
+import type { Run } from '../run/run';
+import {
+	count,
+	form,
+	group,
+	number,
+	texts,
+	toggle,
+	type Declared,
+	type Entered,
+	type ValuesOf,
+} from './form';
 
 export const concurrencyField = count('Concurrency', {
 	help: 'Maximum number of items that are processed at the same time',
@@ -25,8 +34,8 @@ const { batching } = form({ batching: batchingField }, 'options.').fields;
  *
  * @throws InputError when one of them is out of range.
  */
-export function readBatching(context: NodeContext) {
-	return batching.read(context, 0);
+export function readBatching(entered: Entered) {
+	return batching.read(entered, 0);
 }
 
 const retryFields = {
@@ -63,11 +72,11 @@ export const safeRetryField = group('Retries', {
 
 /** How a call is repeated, and its timeouts, by the values of its options. The span of the run counts the retries. */
 export function readCall(
-	context: NodeContext,
+	{ trace }: Pick<Run, 'trace'>,
 	{ retries: retry, timeout }: { retries: ValuesOf<typeof retryFields>; timeout: number },
 ) {
 	const onRetry = () => {
-		trace(context, { 'http.request.resend_count': 1 });
+		trace({ 'http.request.resend_count': 1 });
 	};
 	const limitMs = timeout * 1000;
 	return { retry: { ...retry, onRetry }, limitMs, idleTimeoutMs: limitMs };

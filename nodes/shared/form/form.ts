@@ -9,7 +9,6 @@ import {
 	shown,
 	type NumberRange,
 } from '../../client/values';
-import type { NodeContext } from '../run/nodeContext';
 import { checkPrompt } from '../run/parameters';
 import { fromAi, inTools, notInTools, property, type FromAiArgument, type More } from './fields';
 
@@ -26,10 +25,15 @@ export interface Declared<T> {
 	readonly parse: (entered: unknown) => T;
 }
 
+/** Where the values of a form come from: a run of a node, whose expressions n8n evaluates for an item. */
+export interface Entered {
+	getNodeParameter(name: string, itemIndex: number, fallback: unknown): unknown;
+}
+
 /** A field of a form. */
 export interface Field<T> extends Declared<T> {
 	/** Reads the value of an item; otherwise as `parse`. */
-	readonly read: (context: NodeContext, itemIndex: number) => T;
+	readonly read: (entered: Entered, itemIndex: number) => T;
 }
 
 export type Fields = Readonly<Record<string, Declared<unknown>>>;
@@ -47,8 +51,8 @@ export function form<F extends Fields>(declared: F, start = '') {
 	const fields = mapValues(declared, ({ properties, parse }, name): Field<unknown> => ({
 		properties: properties.map((property) => ({ ...property, name })),
 		parse,
-		read: (context, itemIndex) =>
-			parse(context.getNodeParameter(`${start}${name}`, itemIndex, '')),
+		read: (entered, itemIndex) =>
+			parse(entered.getNodeParameter(`${start}${name}`, itemIndex, '')),
 	})) as { readonly [K in keyof F]: Field<ValuesOf<F>[K]> };
 	const all = Object.entries<Field<unknown>>(fields);
 	const readAll = (read: (field: Field<unknown>, name: string) => unknown) =>
@@ -57,8 +61,8 @@ export function form<F extends Fields>(declared: F, start = '') {
 		fields,
 		properties: all.flatMap(([, { properties }]) => properties),
 		parse: (entered: unknown) => readAll(({ parse }, name) => parse(objectOf(entered)[name])),
-		read: (context: NodeContext, itemIndex: number) =>
-			readAll(({ read }) => read(context, itemIndex)),
+		read: (entered: Entered, itemIndex: number) =>
+			readAll(({ read }) => read(entered, itemIndex)),
 	};
 }
 

@@ -172,7 +172,7 @@ async function trimChats(
 	schema: TableSchema,
 	steps: readonly Step[],
 ): Promise<void> {
-	const chats = chatPrefix(context);
+	const chats = chatPrefix(context.getWorkflow().id);
 	const inserted = steps.flatMap((step) => ('insert' in step ? step.insert : []));
 	if (!inserted.some((row) => String(row['session_key']).startsWith(chats))) return;
 	const key = tableKey(context, schema);
@@ -186,8 +186,8 @@ async function trimChats(
 }
 
 /** What the keys of the chats of this workflow begin with, and no key of another workflow. */
-export function chatPrefix(context: IExecuteFunctions): string {
-	return `chat ${context.getWorkflow().id ?? ''} `;
+export function chatPrefix(workflowId = ''): string {
+	return `chat ${workflowId} `;
 }
 
 /** The rows that a step finds in the tables that n8n has renamed, see `findTable`, but for the one of this workflow. */

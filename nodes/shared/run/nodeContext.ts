@@ -53,11 +53,11 @@ const TOOL_FIELDS = {
 
 /** The output of a result: all fields, or in a tool run only those the agent's model needs. */
 export function forTools(
-	context: IExecuteFunctions,
+	isTool: boolean,
 	kind: keyof typeof TOOL_FIELDS,
 	result: IDataObject,
 ): IDataObject {
-	if (!isToolRun(context)) return result;
+	if (!isTool) return result;
 	const fields = TOOL_FIELDS[kind].map((name) => [name, result[name]]);
 	return withoutUndefined(Object.fromEntries(fields) as IDataObject);
 }

@@ -11,7 +11,7 @@ import { ofService } from '../../client/video/tasks';
 
 import { checkHttpUrl, downloadFile, hintMissingFiles, type StoredFile } from '../files/download';
 import { mapItems } from '../run/mapItems';
-import { forTools, trace, hint } from '../run/nodeContext';
+import { forTools, isToolRun, trace, hint } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 
 import type { WantedFiles } from './options';
@@ -200,7 +200,7 @@ function toItem(
 	result: PollResult,
 	binary: IBinaryKeyData = {},
 ): INodeExecutionData {
-	const json = forTools(context, 'video', { ...result });
+	const json = forTools(isToolRun(context), 'video', { ...result });
 	return Object.keys(binary).length === 0 ? { json } : { json, binary };
 }
 

@@ -11,6 +11,7 @@ import { withChatStream } from '../chat/chatStream';
 import { n8nService } from '../run/host';
 import { hint, n8nClock, nodeState, withoutSecrets } from '../run/nodeContext';
 import { maskError } from '../run/nodeErrors';
+import { openedRun } from '../run/run';
 
 /** The service answers status polls immediately: without data for this long, the connection counts as lost. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -104,7 +105,7 @@ export async function withProgress<T>(
 ): Promise<T> {
 	const run = async (sendText: (text: string) => void = () => undefined) =>
 		await work(pollProgress(context, sendText));
-	return await withChatStream(context, 0, context.isStreaming(), run);
+	return await withChatStream(openedRun(context), 0, context.isStreaming(), run);
 }
 
 /**
