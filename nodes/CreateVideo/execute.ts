@@ -18,9 +18,12 @@ import { attemptOf } from '../shared/ledger/paidCall';
 import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
 import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { readModelCodes } from '../shared/run/credential';
-import { engineOf, executionOf } from '../shared/run/engine';
+import { executionOf } from '../shared/engine/execution';
+import { isToolRun } from '../shared/engine/toolRun';
+import { isTriedAgain } from '../shared/engine/tries';
+import { workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
-import { isToolRun, isTriedAgain, trace, hint, n8nClock } from '../shared/run/nodeContext';
+import { trace, hint, n8nClock } from '../shared/run/nodeContext';
 import { openedRun } from '../shared/run/run';
 
 import { endOf, failAtEnd, failsAtEnd, notCreated } from '../shared/wait/lostVideos';
@@ -264,7 +267,7 @@ function hintUnattended(context: IExecuteFunctions, items: readonly INodeExecuti
 
 /** Whether a node waits for the videos of this one, or may do so: of a sub-workflow the caller, and after "Execute step" a later run. */
 function isAwaited(context: IExecuteFunctions): boolean {
-	const { nodes, destination } = engineOf(context);
+	const { nodes, destination } = workflowOf(context);
 	if (destination !== undefined || executionOf(context).current.parent) return true;
 	const after = context.getChildNodes(context.getNode().name).map(({ name }) => name);
 	return Object.values(nodes).some((node) => {

@@ -14,7 +14,8 @@ import { unevaluatedText } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import type { Limit } from '../shared/ledger/limit';
 import { TASK_TABLE } from '../shared/ledger/taskTable';
-import { isToolRun, nodeState } from '../shared/run/nodeContext';
+import { nodeState } from '../shared/run/nodeContext';
+import { isToolRun } from '../shared/engine/toolRun';
 
 import type { ValuesOf } from '../shared/form/form';
 import { toWantedFiles } from '../shared/wait/options';

@@ -1,25 +1,23 @@
 import type { IConnections, IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { rejectMistakes } from '../client/errors';
-import { isJsonObject, objectOf } from '../client/json';
+import { objectOf } from '../client/json';
+import {
+	asksPerson,
+	batchOutput,
+	hasTimeLimit,
+	JOINING,
+	LOOP,
+	PASSING,
+} from '../shared/engine/nodeTypes';
+import { workflowOf } from '../shared/engine/workflow';
 import { textOf } from '../shared/chat/schemaForm';
-import { engineOf, FIRST_TOOL, isSingleOutput, isToolOutput } from '../shared/run/engine';
+import { FIRST_TOOL, isSingleOutput, isToolOutput } from '../shared/run/toolCall';
 import type { ToolEntry } from './properties';
 
 /** Indexes of the outputs before those of the tools. */
 export const ANSWER = 0;
 export const STOPPED = 1;
-
-/** Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does. */
-export const LOOP = 'n8n-nodes-base.splitInBatches';
-
-/** The type and mode of nodes that pass on whatever they get. */
-const PASSING =
-	/^n8n-nodes-base\.((noOp|set|renameKeys|dateTime|wait|aggregate|sort) |merge append$)/;
-
-/** The type and modes of nodes that output nothing without items at each of their inputs. */
-const JOINING =
-	/^n8n-nodes-base\.merge (chooseBranch|combine (combineAll|combineByPosition (?!.*true)|combineByFields (keepMatches|enrich)))/;
 
 /** An expression for Reset of Loop Over Items that can differ between the rounds of the loop and a new list. */
 const RESETTING = /^=.*\$(?!(runIndex|itemIndex|now|today|vars|env|workflow)\b)/s;
@@ -27,25 +25,11 @@ const RESETTING = /^=.*\$(?!(runIndex|itemIndex|now|today|vars|env|workflow)\b)/
 /** How often in a row an outcome may lead back. */
 const MAX_RETURNS = 10;
 
-/** Whether a node passes its items on when a person, or another system, has answered. */
-export function asksPerson({ type, disabled, parameters }: INode): boolean {
-	const { operation, resume } = parameters;
-	const text = `${String(operation)} ${String(resume)} ${type}`;
-	const answered = /^(sendAndWait|dispatchAndWait) | (webhook|form) |\.(form|respondToWebhook)$/;
-	return disabled !== true && answered.test(text);
-}
-
-/** Whether such a node goes on by itself after a time. */
-function hasTimeLimit({ parameters }: INode): boolean {
-	const { limitWaitTime = objectOf(parameters['options'])['limitWaitTime'] } = parameters;
-	return limitWaitTime === true || isJsonObject(limitWaitTime);
-}
-
 type Drawing = NonNullable<ReturnType<typeof readDrawing>>;
 
 /** This node, or another agent, as it is drawn in the workflow; undefined in an n8n that does not show it. */
 export function readDrawing(context: IExecuteFunctions, agent = context.getNode()) {
-	const { connections, nodes, descriptionOf, destination } = engineOf(context);
+	const { connections, nodes, descriptionOf, destination } = workflowOf(context);
 	if (connections === undefined) return undefined;
 	const { name, type, onError, parameters } = agent;
 	const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
@@ -301,11 +285,6 @@ function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[], ba
 			],
 		]);
 	}
-}
-
-/** The output of Loop Over Items for the items of a batch. */
-export function batchOutput(typeVersion: number): number {
-	return typeVersion < 3 ? 0 : 1;
 }
 
 /** A connection from an output of a node to an input of another one. */

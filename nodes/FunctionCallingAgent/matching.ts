@@ -20,8 +20,10 @@ import type {
 } from 'n8n-workflow';
 
 import { isJsonObject } from '../client/json';
-import { engineOf, isToolOutput, sourceOf } from '../shared/run/engine';
-import { asksPerson, batchOutput, LOOP } from './drawing';
+import { asksPerson, batchOutput, FOREIGN, LOOP } from '../shared/engine/nodeTypes';
+import { runDataOf, sourceOf } from '../shared/engine/runs';
+import { workflowOf } from '../shared/engine/workflow';
+import { isToolOutput } from '../shared/run/toolCall';
 import type { Call } from './state';
 import { ENVELOPE } from './tools';
 
@@ -46,7 +48,8 @@ export interface Match {
 
 /** The items that have reached the node, and what they are matched by. */
 export function arrivalOf(context: IExecuteFunctions) {
-	const { runData = {}, nodes } = engineOf(context);
+	const runData = runDataOf(context) ?? {};
+	const { nodes } = workflowOf(context);
 	const agent = context.getNode();
 	const { name } = agent;
 	const source = sourceOf(context);
@@ -203,12 +206,6 @@ interface ItemRef {
 
 /** The runs that a run received its items from. */
 type Sources = readonly (ISourceData | null)[];
-
-/**
- * The type and mode of nodes that run foreign code once for all items. Where the code makes no links, n8n links what comes out
- * by position.
- */
-const FOREIGN = /^n8n-nodes-base\.(code (?!runOnceForEachItem)|executeWorkflow (?!each)|function )/;
 
 /**
  * Creates a trace of the items that a run has output, back to the items of the node that they were made from.

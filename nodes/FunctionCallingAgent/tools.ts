@@ -8,7 +8,8 @@ import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration, toolNames } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf } from '../shared/chat/schemaForm';
 import { hint } from '../shared/run/nodeContext';
-import { engineOf, sourceOf } from '../shared/run/engine';
+import { sourceOf } from '../shared/engine/runs';
+import { workflowOf } from '../shared/engine/workflow';
 import type { agentForm, ToolEntry } from './properties';
 
 /** Key in the JSON of a tool call item: which call it is. */
@@ -104,7 +105,7 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 			'Connect a trigger, such as Manual Trigger, and execute the step again',
 		],
 		[
-			engineOf(context).isLegacyOrder,
+			workflowOf(context).isLegacyOrder,
 			'do not work in execution order v0',
 			'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
 		],

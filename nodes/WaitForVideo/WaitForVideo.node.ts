@@ -6,6 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
+import { entered } from '../shared/engine/form';
 import { builderHint } from '../shared/form/fields';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
@@ -21,7 +22,7 @@ const SUBTITLE = `={{ (({ tasks, ledgerTasks, waitMode, download }, waits) => {
 	const how = waits === undefined ? asNode : asTool;
 	const asLedger = { check: 'check', unanswered: 'unanswered calls' }[ledgerTasks] ?? 'collect';
 	return (tasks === 'ledger' ? asLedger : how) + (download ? ' and download' : '');
-})($parameter, $rawParameter.waitUntilFinished) }}`;
+})($parameter, ${entered('waitUntilFinished')}) }}`;
 
 export class WaitForVideo implements INodeType {
 	description: INodeTypeDescription = {

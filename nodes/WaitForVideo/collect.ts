@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { emptyText, InputError } from '../client/errors';
 import { shown } from '../client/values';
 import { isUnknown, type TaskPoll } from '../client/video/poll/task';
+import { deriveContext } from '../shared/engine/request';
 import { oneOf, onTable, PAGE, type Condition, type Row } from '../shared/ledger/dataTable';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
 import { accountOf, hostOf, isOfHost } from '../shared/run/credential';
@@ -93,10 +94,10 @@ export function contextOfTasks(
 ): IExecuteFunctions {
 	type Read = (name: string, itemIndex: number, ...more: readonly unknown[]) => unknown;
 	const read = context.getNodeParameter.bind(context) as Read;
-	return Object.create(context, {
-		getInputData: { value: () => tasks.map((json) => ({ json })) },
-		getNodeParameter: { value: ((name, _item, ...more) => read(name, 0, ...more)) as Read },
-	}) as IExecuteFunctions;
+	return deriveContext(context, {
+		getInputData: () => tasks.map((json) => ({ json })) as INodeExecutionData[],
+		getNodeParameter: ((name, _item, ...more) => read(name, 0, ...more)) as Read,
+	} as Partial<IExecuteFunctions>);
 }
 
 /** The outputs of a run whose items are tasks of the ledger, with what the ledger knows about them. */

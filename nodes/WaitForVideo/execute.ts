@@ -4,8 +4,10 @@ import { readResult, valueOf } from '../client/concurrency';
 import type { PollState } from '../client/video/poll/pollTasks';
 
 import { showItems } from '../shared/chat/chatStream';
-import { ignoreAlwaysOutputData, isConnected } from '../shared/run/engine';
-import { isToolRun, n8nClock } from '../shared/run/nodeContext';
+import { ignoreAlwaysOutputData } from '../shared/engine/nodeSettings';
+import { isToolRun } from '../shared/engine/toolRun';
+import { isConnected } from '../shared/engine/workflow';
+import { n8nClock } from '../shared/run/nodeContext';
 import { checkNotRounded } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';

@@ -1,8 +1,9 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
-import { engineOf, isConnected } from '../shared/run/engine';
-import { isToolRun } from '../shared/run/nodeContext';
+import { engineOf } from '../shared/run/engine';
+import { isToolRun } from '../shared/engine/toolRun';
+import { isConnected } from '../shared/engine/workflow';
 import type { deliver } from '../shared/wait/deliver';
 import type { WaitMode } from '../shared/wait/poll';
 import { waitForm } from './properties';

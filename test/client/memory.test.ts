@@ -1,4 +1,4 @@
-import { isSignedUrl } from '../../nodes/shared/files/signedFileUrl';
+import { isSignedUrl } from '../../nodes/shared/engine/signedUrl';
 import {
 	checkOrder,
 	lastTurn,

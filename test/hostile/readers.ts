@@ -27,7 +27,8 @@ import {
 	parseMemory,
 	toKeep,
 } from '../../nodes/client/chat/messages';
-import { isSignedUrl, fieldNames } from '../../nodes/shared/files/signedFileUrl';
+import { fieldNames } from '../../nodes/shared/files/signedFileUrl';
+import { isSignedUrl } from '../../nodes/shared/engine/signedUrl';
 import {
 	checkTools,
 	extraFields,

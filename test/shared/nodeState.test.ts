@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteData, IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { isTriedAgain, nodeState } from '../../nodes/shared/run/nodeContext';
+import { nodeState } from '../../nodes/shared/run/nodeContext';
+import { isTriedAgain } from '../../nodes/shared/engine/tries';
 import { strictContext } from '../support/strictContext';
 
 test('values are stored in the node context, each under its key, until they are cleared', () => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+
 import { InputError } from '../../client/errors';
 import { isBlank, shown } from '../../client/values';
 import { chatPrefix } from '../ledger/dataTable';

@@ -6,7 +6,7 @@ import type { ChatMessage } from '../../client/chat/types';
 import { keyedMutex, settled, valueOf, type Settled } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
 import { oneLine } from '../../client/values';
-import { isSignedUrl } from '../files/signedFileUrl';
+import { isSignedUrl } from '../engine/signedUrl';
 import type { ValuesOf } from '../form/form';
 import { type Condition, onTable, type Row, type TableSchema } from '../ledger/dataTable';
 import { accountOf } from '../run/credential';

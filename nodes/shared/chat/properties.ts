@@ -1,6 +1,7 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import { shown } from '../../client/values';
+import { entered } from '../engine/form';
 import { maximumFileSizeField } from '../files/downloadLimits';
 import { fileSource, type FileEntry } from '../files/fileSource';
 import { searchItems } from '../form/fields';
@@ -22,7 +23,7 @@ import { parseModel } from '../run/parameters';
 
 /** Expression for a subtitle: a parameter as it is entered, an expression without its braces and the node that it names. */
 export const shownAs = (name: string, fallback: string) =>
-	`String($rawParameter.${name} || "${fallback}").replace(/^=|[{}]|\\$\\('.*json\\./g, "").trim()`;
+	`String(${entered(name)} || "${fallback}").replace(/^=|[{}]|\\$\\('.*json\\./g, "").trim()`;
 
 /** Expression for the end of a subtitle: the app code, model or default that answers. */
 export const ANSWERER = `($parameter.answeredBy === "app" ? ${shownAs('appCode', 'the app')} : ${shownAs('model', 'default model')})`;

@@ -1,10 +1,8 @@
 import type {
-	BinaryHelperFunctions,
 	IBinaryData,
 	IExecuteFunctions,
 	IN8nHttpFullResponse,
 	INodeExecutionData,
-	RequestHelperFunctions,
 } from 'n8n-workflow';
 
 import { settled } from '../../client/concurrency';
@@ -15,6 +13,8 @@ import { startDeadline, withRetry } from '../../client/http/retry';
 import { transportError } from '../../client/http/failures';
 import { isJsonObject } from '../../client/json';
 import { counted } from '../../client/values';
+import { lookup } from '../engine/lookup';
+import { streamOf, toStream, type Readable } from '../engine/stream';
 import { hint, n8nClock } from '../run/nodeContext';
 import { blocked, n8nService, watchRequest } from '../run/host';
 import { countBytes, type DownloadLimits } from './downloadLimits';
@@ -49,12 +49,6 @@ const MAX_MINUTES = 15;
 /** Idle timeout of a download. */
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_REDIRECTS = 10;
-
-/** The stream type that n8n's binary store accepts; nodes must not import Node's own. */
-type Readable = Exclude<
-	Parameters<BinaryHelperFunctions['prepareBinaryData']>[0],
-	Buffer | Uint8Array
->;
 
 /** A file in n8n's binary store. */
 export interface StoredFile {
@@ -168,8 +162,7 @@ async function openFile(
 		};
 		const { statusCode: status } = response;
 		const headers = response.headers as Readonly<Record<string, string | undefined>>;
-		// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
-		const body = response.body as unknown as Readable;
+		const body = streamOf(response);
 		const isFile = status === 206 ? isWholeRange(headers) : status >= 200 && status < 300;
 		if (isFile) return { headers, body, close };
 		close();
@@ -228,20 +221,12 @@ async function judgeHost(
 ): Promise<{ readonly host?: string }> {
 	const host = hostOf(url);
 	const isPrivate = isPrivateUrl(url);
-	const helpers: Partial<RequestHelperFunctions> = context.helpers;
-	const resolve = isPrivate ? undefined : helpers.getSecureEgressFilter?.().createSecureLookup();
-	const addresses = await new Promise<readonly string[]>((done) => {
-		if (resolve === undefined) done([]);
-		resolve?.(host, { all: true }, (error, found) => {
-			const list = error !== null || typeof found === 'string' ? [] : found;
-			done(list.map(({ address }) => address));
-		});
-	});
-	if (isPrivate || addresses.some(isPrivateAddress)) {
+	const addresses = isPrivate ? undefined : await lookup(context, host);
+	if (isPrivate || addresses?.some(isPrivateAddress)) {
 		const todo = 'If you trust it, add it to File Hosts in the credential';
 		throw badUrl(`leads to a private network: ${host}`, todo);
 	}
-	if (resolve === undefined || new URL(url).protocol === 'https:') return {};
+	if (addresses === undefined || new URL(url).protocol === 'https:') return {};
 	const [first = UNRESOLVED] = addresses;
 	return { host: addresses.find((address) => !address.includes(':')) ?? first };
 }
@@ -287,12 +272,6 @@ async function readHead(chunks: AsyncGenerator<Uint8Array, undefined>): Promise<
 		head = Buffer.concat([head, value]);
 	}
 	return head;
-}
-
-/** A Node stream of the chunks, made with the class of a stream that n8n returned: nodes must not import Node's own modules. */
-function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Readable {
-	type From = (chunks: AsyncIterable<Uint8Array>) => Readable;
-	return (like.constructor as unknown as { readonly from: From }).from(chunks);
 }
 
 /**

@@ -10,9 +10,6 @@ import type { Run } from '../run/run';
 /** Lifetime of a signed URL, in n8n's notation. */
 const EXPIRES_IN = '1h';
 
-/** Whether a URL is one that n8n has signed for a binary file, and so expires. */
-export const isSignedUrl = (url: string) => url.includes('/binary-data/signed?token=');
-
 /**
  * Names of binary fields: comma-separated text, or a list from an expression.
  *

@@ -7,6 +7,8 @@ import {
 	type INodeProperties,
 } from 'n8n-workflow';
 
+import { DEFINED_BY_MODEL, IS_TOOL } from '../engine/form';
+
 interface Rest extends Partial<Omit<INodeProperties, 'displayName' | 'name' | 'description'>> {
 	/** The description of the field. */
 	readonly help?: string;
@@ -37,21 +39,20 @@ export interface FromAiArgument {
 }
 
 /** Hides the field where the node is a tool of an agent. */
-export const notInTools = (field: INodeProperties) =>
-	displayed(field, { hide: { '@tool': [true] } });
+export const notInTools = (field: INodeProperties) => displayed(field, { hide: IS_TOOL });
 
 /** Shows the field only where the node is a tool of an agent. */
-export const inTools = (field: INodeProperties) => displayed(field, { show: { '@tool': [true] } });
+export const inTools = (field: INodeProperties) => displayed(field, { show: IS_TOOL });
 
 /** The field with more conditions for its display. */
 export function displayed(field: INodeProperties, when: IDisplayOptions): INodeProperties {
 	return updateDisplayOptions(when, [field])[0]!;
 }
 
-/** The $fromAI expression. Its comment makes the editor show the field as defined by the model. */
+/** The $fromAI expression. */
 export function fromAi({ key, help, type = 'string', fallback }: FromAiArgument): string {
 	const more = fallback === undefined ? '' : `, '${fallback}'`;
-	return `={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('${key}', \`${help}\`, '${type}'${more}) }}`;
+	return `={{ ${DEFINED_BY_MODEL} $fromAI('${key}', \`${help}\`, '${type}'${more}) }}`;
 }
 
 /** Case-insensitive search in names and values. */

@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeParameters, IWorkflowBase } f
 import { slices } from '../../client/concurrency';
 import { objectOf } from '../../client/json';
 import { n8nClock } from '../run/nodeContext';
-import { isPastTimeLimit } from '../run/engine';
+import { isPastTimeLimit } from '../engine/execution';
 
 /** A data table of n8n, with the types of its columns. */
 export interface TableSchema {

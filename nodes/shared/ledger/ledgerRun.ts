@@ -4,7 +4,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { accountOf } from '../run/credential';
 import { runIndexOf } from '../run/lastRun';
-import { isToolRun, mentionOnce, n8nClock } from '../run/nodeContext';
+import { mentionOnce, n8nClock } from '../run/nodeContext';
+import { isToolRun } from '../engine/toolRun';
 import type { Settled } from '../../client/concurrency';
 import { objectOf } from '../../client/json';
 import { callId, toCall } from './call';

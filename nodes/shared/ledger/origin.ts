@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { executionOf } from '../run/engine';
+import { executionOf } from '../engine/execution';
 
 /** Identifies the execution of a node across n8n's *Retry*. */
 export type Origin = Awaited<ReturnType<typeof originOf>>;

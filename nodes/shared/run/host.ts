@@ -1,14 +1,13 @@
-import type {
-	ICredentialDataDecryptedObject,
-	IHttpRequestOptions,
-	IN8nHttpFullResponse,
-} from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
 import { ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
 import { isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
+import { requestWithCredential, ssrfErrorName } from '../engine/request';
+import { streamOf } from '../engine/stream';
 import { readCredential } from './credential';
-import { checkSelfCalls, checkToolOrder } from './engine';
+import { checkSelfCalls } from './engine';
+import { checkToolOrder } from '../engine/toolRun';
 import { CREDENTIAL, type NodeContext, hide, hint, sleepSlice } from './nodeContext';
 import { errorLine } from './nodeErrors';
 import { unevaluatedText } from './parameters';
@@ -68,7 +67,7 @@ function n8nHttp(
 	{ baseUrl: baseURL, headers: extraHeaders }: ReturnType<typeof readCredential>,
 	checkCalls: () => void,
 ): HttpPort {
-	const credentialsDecrypted = { id: '', name: CREDENTIAL, type: CREDENTIAL, data };
+	const decrypted = { type: CREDENTIAL, data };
 	const canceled = context.getExecutionCancelSignal();
 	return async (request) => {
 		checkCalls();
@@ -88,7 +87,7 @@ function n8nHttp(
 			}
 		}
 
-		const options: IHttpRequestOptions = {
+		const options = {
 			method,
 			baseURL,
 			url: path.replace('/v1', ''),
@@ -102,23 +101,14 @@ function n8nHttp(
 			abortSignal: watch.signal,
 			// A redirect would take the body, and within a domain the key, to another host.
 			disableFollowRedirect: true,
-		};
+		} satisfies IHttpRequestOptions;
 		try {
-			const response = (await context.helpers.httpRequestWithAuthentication.call(
-				// n8n replaces the signal of the options with the one of the context.
-				Object.create(context, {
-					getExecutionCancelSignal: { value: () => watch.signal },
-				}) as NodeContext,
-				CREDENTIAL,
-				options,
-				{ credentialsDecrypted },
-			)) as IN8nHttpFullResponse;
+			const response = await requestWithCredential(context, decrypted, options);
 			watch.touch();
 			return {
 				status: response.statusCode,
 				headers: response.headers as Record<string, string | undefined>,
-				// `encoding: 'stream'` makes it a stream; n8n's type does not follow the option.
-				body: read(response.body as unknown as AsyncIterable<Uint8Array>),
+				body: read(streamOf(response) as AsyncIterable<Uint8Array>),
 			};
 		} catch (error) {
 			watch.end();
@@ -127,16 +117,13 @@ function n8nHttp(
 	};
 }
 
-/** The error for an address that n8n's rules forbid (SSRF protection): n8n's own errors wrap it, with such a name. */
+/** The error for an address that n8n's rules forbid (SSRF protection). */
 export function blocked(error: unknown): ServiceError | undefined {
-	for (let cause = error; cause instanceof Error; cause = cause.cause) {
-		const { name } = cause;
-		if (!name.startsWith('SsrfBlocked')) continue;
-		const details = { code: name, retryable: false, outcomeUnknown: false, cause: error };
-		const advice = 'Check the Base URL, or allow the host in N8N_SSRF_ALLOWED_HOSTNAMES of n8n';
-		return new ServiceError('network', 'n8n does not open this address', advice, details);
-	}
-	return undefined;
+	const code = ssrfErrorName(error);
+	if (code === undefined) return undefined;
+	const details = { code, retryable: false, outcomeUnknown: false, cause: error };
+	const advice = 'Check the Base URL, or allow the host in N8N_SSRF_ALLOWED_HOSTNAMES of n8n';
+	return new ServiceError('network', 'n8n does not open this address', advice, details);
 }
 
 /** Idle time that is this much shorter than its limit still counts as such: by default both limits are equal. */

@@ -1,7 +1,8 @@
 import type { IExecuteData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { asJson } from '../../client/json';
-import { engineOf, runsOf, sourceOf, startWaitingNode } from './engine';
+import { engineOf, startWaitingNode } from './engine';
+import { runsOf, sourceOf } from '../engine/runs';
 
 /** Key of what a planned run is for, in the engine's entry of it, and in its item. */
 const MARK = 'agent_video_last_run';

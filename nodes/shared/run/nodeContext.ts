@@ -9,6 +9,8 @@ import { canceledError } from '../../client/http/failures';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { withoutUndefined } from '../../client/json';
 import type { Clock } from '../../client/ports';
+import { nodeValues } from '../engine/nodeValues';
+import { isToolRun } from '../engine/toolRun';
 import { maskIn, NO_MASK, type Mask } from './secrets';
 
 /** Type name of the credential that all nodes share. */
@@ -16,28 +18,6 @@ export const CREDENTIAL = 'agentVideoApi';
 
 /** The context that n8n passes to a node: one that processes items, or a sub-node. */
 export type NodeContext = IExecuteFunctions | ISupplyDataFunctions;
-
-/** Whether the node runs as a tool of an AI agent: n8n gives such a node a type name that ends in "Tool". */
-export function isToolRun(context: NodeContext): boolean {
-	return context.getNode().type.endsWith('Tool');
-}
-
-/** How often n8n runs the node until it succeeds. It takes 0 for the default. */
-export function triesOf(context: IExecuteFunctions): number {
-	const { retryOnFail, maxTries = 0 } = context.getNode();
-	return retryOnFail === true ? Math.min(5, Math.max(2, maxTries || 3)) : 1;
-}
-
-/** The tries of a run, by the entry of the engine: it is the same for all. n8n makes the helpers again for each try. */
-const tries = new WeakMap<object, Set<object>>();
-
-/** Whether n8n tries this run again if it fails. Ask it in each try, as often as you like. */
-export function isTriedAgain(context: IExecuteFunctions): boolean {
-	const data = context.getExecuteData();
-	const begun = (tries.get(data) ?? new Set()).add(context.helpers);
-	tries.set(data, begun);
-	return begun.size < triesOf(context);
-}
 
 /** The fields of a result that an agent's model needs; the others would only fill its context. */
 const REPLY_FIELDS = ['output', 'json', 'tool_calls', 'media', 'session_id'];
@@ -62,20 +42,6 @@ export function forTools(
 	return withoutUndefined(Object.fromEntries(fields) as IDataObject);
 }
 
-/** State of a node that n8n's own Agents run: they have no execution, and call it once. */
-const ownValues = new WeakMap<object, Record<string, unknown>>();
-
-function valuesOf(context: Partial<NodeContext>): Record<string, unknown> {
-	try {
-		// n8n gives sub-nodes a node context too, but their type lacks the method.
-		return (context as Pick<IExecuteFunctions, 'getContext'>).getContext('node');
-	} catch {
-		const values = ownValues.get(context) ?? {};
-		ownValues.set(context, values);
-		return values;
-	}
-}
-
 /**
  * State of a node within one execution, in n8n's node context. n8n saves it with the execution, so the value has to be
  * JSON. It survives *Retry On Fail*, a wait that suspends the execution, and the rounds of a loop; nothing removes it by
@@ -84,7 +50,7 @@ function valuesOf(context: Partial<NodeContext>): Record<string, unknown> {
  * @param key Name of the value, unique within the node.
  */
 export function nodeState<T>(context: NodeContext, key: string) {
-	const values = valuesOf(context);
+	const values = nodeValues(context);
 	const get = () => values[key] as T | undefined;
 	return {
 		get,
@@ -112,12 +78,12 @@ const hidden = new WeakMap<object, Hidden>();
 
 /** Keeps what the node must not show from now on. */
 export function hide(context: NodeContext, values: Hidden): void {
-	hidden.set(valuesOf(context), values);
+	hidden.set(nodeValues(context), values);
 }
 
 /** What the node must not show: nothing before its credential is read. */
 export function hiddenBy(context: Partial<NodeContext>): Hidden {
-	return hidden.get(valuesOf(context)) ?? { mask: NO_MASK, keys: [] };
+	return hidden.get(nodeValues(context)) ?? { mask: NO_MASK, keys: [] };
 }
 
 /** A text, or JSON with all its texts, as errors, hints and logs show it. */

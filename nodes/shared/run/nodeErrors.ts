@@ -11,8 +11,9 @@ import { fromSaved, InputError, ServiceError, toSaved } from '../../client/error
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { sentencesOf } from './advice';
-import { isInChat } from './engine';
-import { hint, isToolRun, withoutSecrets, type NodeContext } from './nodeContext';
+import { isToolRun } from '../engine/toolRun';
+import { isInChat } from './toolCall';
+import { hint, withoutSecrets, type NodeContext } from './nodeContext';
 
 /** An error as n8n shows it. */
 type NodeError = NodeApiError | NodeOperationError;

@@ -7,13 +7,14 @@ import {
 } from 'n8n-workflow';
 
 import { settled, valueOf } from '../../client/concurrency';
-import { engineOf, isToolCall, runsOf } from './engine';
+import { runDataOf, runsOf } from '../engine/runs';
+import { isToolRun } from '../engine/toolRun';
+import { isTriedAgain } from '../engine/tries';
+import { workflowOf } from '../engine/workflow';
 import { n8nService } from './host';
 import {
 	hiddenBy,
 	hint,
-	isToolRun,
-	isTriedAgain,
 	mentionOnce,
 	n8nClock,
 	nodeState,
@@ -21,6 +22,7 @@ import {
 	type NodeContext,
 } from './nodeContext';
 import { maskIn } from './secrets';
+import { isToolCall } from './toolCall';
 
 /**
  * Who reads the texts of an execution beside its owner.
@@ -28,8 +30,8 @@ import { maskIn } from './secrets';
  * @param isTool Whether the node runs as a tool, whose result an agent gets.
  */
 export function readerOf(context: IExecuteFunctions, isTool: boolean) {
-	const { runData = {}, nodes } = engineOf(context);
-	const runs = Object.entries(runData).flatMap(([name, each]) =>
+	const { nodes } = workflowOf(context);
+	const runs = Object.entries(runDataOf(context) ?? {}).flatMap(([name, each]) =>
 		nodes[name]?.type === CHAT_TRIGGER_NODE_TYPE ? each : [],
 	);
 	// In the retry of a crashed execution, n8n has invented the first run.

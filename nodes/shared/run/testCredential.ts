@@ -8,7 +8,8 @@ import {
 import { InputError } from '../../client/errors';
 import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
 import { transportError } from '../../client/http/failures';
-import type { HttpPort, HttpResponse } from '../../client/ports';
+import type { HttpPort } from '../../client/ports';
+import { testRequest } from '../engine/testRequest';
 import { readCredential } from './credential';
 import { blocked } from './host';
 import { errorLine } from './nodeErrors';
@@ -86,23 +87,19 @@ const toAddress = ({ baseUrl }: { readonly baseUrl: string }, path: string) =>
 
 /** The client's HTTP port over the only request helper of a credential test. */
 function testPort(
-	{ helpers }: ICredentialTestFunctions,
+	context: ICredentialTestFunctions,
 	{ baseUrl, key, headers }: ReturnType<typeof readCredential>,
 	end: AbortSignal,
 ): HttpPort {
 	return async ({ method, path, body, idleTimeoutMs }) => {
 		const common = { accept: 'application/json', 'content-type': 'application/json' };
-		const response = (await helpers.request({
+		const response = await testRequest(context, {
 			method,
 			uri: toAddress({ baseUrl }, path),
 			headers: { ...headers, ...common, authorization: `Bearer ${key}` },
 			body: JSON.stringify(body),
 			timeout: idleTimeoutMs,
-			followRedirect: false,
-			simple: false,
-			resolveWithFullResponse: true,
-			useStream: true,
-		})) as HttpResponse & { statusCode: number; body: { destroy(): void } };
+		});
 		end.addEventListener('abort', () => {
 			response.body.destroy();
 		});

@@ -10,8 +10,9 @@ import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import { ofService } from '../../client/video/tasks';
 
 import { checkHttpUrl, downloadFile, hintMissingFiles, type StoredFile } from '../files/download';
+import { isToolRun } from '../engine/toolRun';
 import { mapItems } from '../run/mapItems';
-import { forTools, isToolRun, trace, hint } from '../run/nodeContext';
+import { forTools, trace, hint } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 
 import type { WantedFiles } from './options';

@@ -11,7 +11,7 @@ import {
 import { isBlank, shown } from '../../client/values';
 import { engineOf } from '../run/engine';
 import { addLastRun, lastRunMark, plannedMarks, postponeLastRun, runIndexOf } from '../run/lastRun';
-import { isToolRun } from '../run/nodeContext';
+import { isToolRun } from '../engine/toolRun';
 import { maskError, stoppingError, toNodeError } from '../run/nodeErrors';
 import { describeTasks, failedVideos, type Video } from './deliver';
 import type { Delivered } from './record';

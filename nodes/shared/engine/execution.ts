@@ -1,0 +1,62 @@
+import type {
+	IExecuteFunctions,
+	IRunExecutionData,
+	ISupplyDataFunctions,
+	ITaskData,
+} from 'n8n-workflow';
+
+import { internalsOf } from './internals';
+
+/** Whether the time limit of the workflow is over. n8n then carries out no sub-workflow that the node waits for. */
+export function isPastTimeLimit(context: object): boolean {
+	const { additionalData } = internalsOf(context);
+	return Date.now() >= (additionalData?.executionTimeoutTimestamp ?? Infinity);
+}
+
+/** Whether a run called sub-workflows before the execution of this ID began: IDs grow. Without their IDs it counts as one. */
+function isCallBefore({ data, metadata }: ITaskData, id: string): boolean {
+	const items = (data?.['main'] ?? []).flatMap((output) => output ?? []);
+	const calls = [{ metadata }, ...items].flatMap((each) => each.metadata?.subExecution ?? []);
+	return calls.length === 0
+		? metadata?.subExecutionsCount !== undefined
+		: calls.some(({ executionId }) => Number(executionId) < Number(id));
+}
+
+/** What identifies an execution; undefined where n8n does not tell. The calls of n8n's own Agents have no ID. */
+function factsOf(id = '', data?: Partial<IRunExecutionData>, retryOf?: string) {
+	return {
+		id,
+		/** A random secret of the execution, which its retries have, too. */
+		token: data?.resumeToken,
+		/** The execution that this one retries. */
+		retryOf,
+		/** The execution that called this one as a sub-workflow, and its workflow. */
+		parent: data?.parentExecution,
+		/** Whether n8n has kept node runs from before its start that called sub-workflows, as a retry does. */
+		keepsCalls: Object.values(data?.resultData?.runData ?? {})
+			.flat()
+			.some((run) => isCallBefore(run, id)),
+	};
+}
+
+/** The running execution, and those that called it. */
+export function executionOf(context: IExecuteFunctions | ISupplyDataFunctions) {
+	const { runExecutionData, additionalData = {} } = internalsOf(context);
+	const { hooks, rootExecutionMode = context.getMode() } = additionalData;
+	const current = factsOf(context.getExecutionId(), runExecutionData, hooks?.retryOf);
+	return {
+		current,
+		isRetry: rootExecutionMode === 'retry',
+		/** Whether this execution itself is the retry, and not one that called it. */
+		isRetried: context.getMode() === 'retry',
+		/** This execution, the one that called it, and so on. */
+		chain: async () => {
+			const chain = [current];
+			for (;;) {
+				const id = chain.at(-1)!.parent?.executionId;
+				if (id === undefined || chain.some((each) => each.id === id)) return chain;
+				chain.push(factsOf(id, await additionalData.getRunExecutionData?.(id)));
+			}
+		},
+	};
+}

@@ -1,0 +1,19 @@
+import type { IExecuteFunctions, RequestHelperFunctions } from 'n8n-workflow';
+
+/**
+ * The addresses of a host, by n8n's resolver; empty if it has none. Undefined in an n8n that gives nodes no resolver.
+ */
+export async function lookup(
+	context: IExecuteFunctions,
+	host: string,
+): Promise<readonly string[] | undefined> {
+	const helpers: Partial<RequestHelperFunctions> = context.helpers;
+	const resolve = helpers.getSecureEgressFilter?.().createSecureLookup();
+	if (resolve === undefined) return undefined;
+	return await new Promise((done) => {
+		resolve(host, { all: true }, (error, found) => {
+			const list = error !== null || typeof found === 'string' ? [] : found;
+			done(list.map(({ address }) => address));
+		});
+	});
+}
