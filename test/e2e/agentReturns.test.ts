@@ -2,7 +2,7 @@
 /** Outcomes of the agent that lead back to its input as questions: what would never end is bounded, what ends by itself is not. */
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { startAgentSession, type AgentSession } from './support/agentSession';
-import { node, withSubNodes, type Wires } from './support/buildWorkflow';
+import { node, type Wires } from './support/buildWorkflow';
 import {
 	agentNode,
 	asks,
@@ -548,118 +548,6 @@ it.each(ENDING)(
 				: (execution.data.resultData.runData[answersAt]?.at(-1)?.data?.['main']?.[0] ?? [])
 			).length,
 		}).toStrictEqual({ failure: '', requests, answers });
-	},
-	RUN_LIMIT_MS,
-);
-
-/** A sub-workflow is called by its ID: the workflow itself. */
-const ITSELF = { __rl: true, mode: 'id', value: '={{ $workflow.id }}' };
-const itself = (name: string, parameters: object = {}) =>
-	node(name, base('executeWorkflow'), 1.2, { parameters: { workflowId: ITSELF, ...parameters } });
-const CALLED = node('Called', base('executeWorkflowTrigger'), 1.1, {
-	parameters: { inputSource: 'passthrough' },
-});
-const PACKAGE = 'n8n-nodes-agent-video';
-const LANGCHAIN = '@n8n/n8n-nodes-langchain';
-const MODEL = { credential: 'Model', parameters: { model: { ...ITSELF, value: 'chat-m1' } } };
-
-/** Each call is an execution of its own. */
-const CALLING: readonly [string, Row][] = [
-	[
-		'behind Answer',
-		{
-			nodes: [CALLED, itself('Again')],
-			wires: { Called: [['Agent']], Answers: [['Again']], Again: [['Agent']] },
-		},
-	],
-	[
-		'behind Answer, without waiting',
-		{
-			nodes: [CALLED, itself('Again', { options: { waitForSubWorkflow: false } })],
-			wires: { Called: [['Agent']], Answers: [['Again']] },
-		},
-	],
-	[
-		'behind Answer, for each item, with On Error: Continue',
-		{
-			nodeSettings: { onError: 'continueRegularOutput' },
-			nodes: [CALLED, itself('Again', { mode: 'each' })],
-			wires: { Called: [['Agent']], Answers: [['Again']] },
-		},
-	],
-	[
-		'as its own tool',
-		{
-			tools: ['weather'],
-			parameters: { prompt: 'Endless' },
-			nodes: [CALLED, itself('weather')],
-			wires: { Called: [['Agent']], weather: [['Agent']] },
-		},
-	],
-	[
-		'behind Chat Completion',
-		{
-			nodes: [
-				CALLED,
-				node('Chat', `${PACKAGE}.chatCompletion`, 1, {
-					...MODEL,
-					parameters: { ...MODEL.parameters, prompt: 'Hello' },
-				}),
-				itself('Again'),
-			],
-			wires: { Questions: [['Chat']], Called: [['Chat']], Chat: [['Again']] },
-		},
-	],
-	[
-		"as the tool of n8n's AI Agent",
-		{
-			nodes: [
-				CALLED,
-				node('Other', `${LANGCHAIN}.agent`, 3.1, {
-					parameters: { promptType: 'define', text: 'Endless' },
-				}),
-			],
-			wires: { Questions: [['Other']], Called: [['Other']] },
-		},
-	],
-];
-
-it.each(CALLING)(
-	'bounds a workflow that calls itself %s',
-	async (name, row) => {
-		const { client, model } = agent;
-		const drawing = draw(name, {
-			tools: [],
-			questions: ['Hello'],
-			parameters: FIXED,
-			...row,
-		});
-		const tool = node('weather', `${LANGCHAIN}.toolWorkflow`, 2.2, {
-			parameters: { description: 'Tells the weather', workflowId: ITSELF },
-		});
-		const ref = await client.importWorkflow(
-			row.nodes.some(({ name: each }) => each === 'Other')
-				? withSubNodes(drawing, 'Other', [
-						[
-							node('Model', `${PACKAGE}.agentVideoChatModel`, 1, MODEL),
-							'ai_languageModel',
-						],
-						[tool, 'ai_tool'],
-					])
-				: drawing,
-		);
-		await client.activate(ref);
-		await client.run(ref, 'Start');
-		await client.untilEnded(ref, 12, RUN_LIMIT_MS / 2);
-		const failures = await Promise.all(
-			(await client.allExecutions(ref)).map(async ({ id }) =>
-				failureOf(await client.waitForExecution(id)),
-			),
-		);
-		expect(failures.join('\n')).toMatch(
-			/A workflow has called itself 10 times in a row\b.*Loop Over Items/,
-		);
-		expect(model.requests).toHaveLength(11);
 	},
 	RUN_LIMIT_MS,
 );

@@ -70,8 +70,6 @@ export interface EnvironmentOptions {
 		readonly isRetry?: boolean;
 		/** When the time limit of the workflow is over, in milliseconds since the epoch. */
 		readonly timeLimitMs?: number;
-		/** IDs of the workflows that have called it, the nearest first, in executions that are numbered from the last one. */
-		readonly calledBy?: readonly string[];
 	};
 	/** The data tables of n8n. */
 	readonly tables?: DataTables;
@@ -185,9 +183,7 @@ export async function runWorkflow(
 	options: EnvironmentOptions,
 ): Promise<RunResult> {
 	const begin = createRunExecutionData({
-		...(options.execution === undefined
-			? {}
-			: { resumeToken: options.execution.token, ...callOf(options.execution.calledBy) }),
+		...(options.execution === undefined ? {} : { resumeToken: options.execution.token }),
 		executionData: {
 			contextData: {},
 			metadata: {},
@@ -245,14 +241,6 @@ export async function runWithoutWorkflow(
 		context as unknown as IExecuteFunctions,
 	)) as INodeExecutionData[][];
 	return outputs[0]!;
-}
-
-/** The caller of this index, as an execution keeps it. */
-function callOf(calledBy: readonly string[] = [], index = 0) {
-	const workflowId = calledBy[index];
-	if (workflowId === undefined) return {};
-	const fromFirst = calledBy.length - 1 - index;
-	return { parentExecution: { executionId: `${fromFirst} of ${calledBy.at(-1)}`, workflowId } };
 }
 
 interface Drawn {
@@ -421,10 +409,6 @@ function additionalData(
 		...(execution?.timeLimitMs === undefined
 			? {}
 			: { executionTimeoutTimestamp: execution.timeLimitMs }),
-		getRunExecutionData: (id: string) => {
-			const { calledBy = [] } = execution ?? {};
-			return Promise.resolve(callOf(calledBy, calledBy.length - Number.parseInt(id)));
-		},
 		executeWorkflow: tables.executeWorkflow,
 		variables: {},
 		sendDataToUI: (_type: string, { messages: said }: { messages: string[] }) => {

@@ -6,7 +6,6 @@ import { isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { requestWithCredential, ssrfErrorName } from '../engine/request';
 import { streamOf } from '../engine/stream';
 import { readCredential } from './credential';
-import { checkSelfCalls } from './engine';
 import { checkToolOrder } from '../engine/toolRun';
 import { CREDENTIAL, type NodeContext, hide, hint, sleepSlice } from './nodeContext';
 import { errorLine } from './nodeErrors';
@@ -34,7 +33,6 @@ export async function n8nService(context: NodeContext): Promise<Service> {
 
 async function readService(context: NodeContext) {
 	checkToolOrder(context);
-	const checkCalls = await checkSelfCalls(context);
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const credential = readCredential(data);
 	hide(context, credential);
@@ -43,7 +41,7 @@ async function readService(context: NodeContext) {
 	// A sub-node has no output below which it could be shown.
 	if (mistake && 'addExecutionHints' in context) hint(context, errorLine(mistake));
 	return {
-		http: n8nHttp(context, data, credential, checkCalls),
+		http: n8nHttp(context, data, credential),
 		baseUrl,
 		/** Whether it is on a private network, so that private addresses are allowed in what it is sent. */
 		isPrivate: isPrivateUrl(baseUrl),
@@ -65,12 +63,10 @@ function n8nHttp(
 	context: NodeContext,
 	data: ICredentialDataDecryptedObject,
 	{ baseUrl: baseURL, headers: extraHeaders }: ReturnType<typeof readCredential>,
-	checkCalls: () => void,
 ): HttpPort {
 	const decrypted = { type: CREDENTIAL, data };
 	const canceled = context.getExecutionCancelSignal();
 	return async (request) => {
-		checkCalls();
 		const { method, path, body, idleTimeoutMs } = request;
 		const watch = watchRequest(request, canceled);
 

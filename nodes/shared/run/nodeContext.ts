@@ -10,7 +10,6 @@ import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { withoutUndefined } from '../../client/json';
 import type { Clock } from '../../client/ports';
 import { nodeValues } from '../engine/nodeValues';
-import { isToolRun } from '../engine/toolRun';
 import { maskIn, NO_MASK, type Mask } from './secrets';
 
 /** Type name of the credential that all nodes share. */
