@@ -57,9 +57,7 @@ export async function runAgent(
 		for (const batch of batches) {
 			const one = (slot: ConversationSlot) => ask(context, batch, slot);
 			for (let slots = askingSlots(batch); slots.length > 0; slots = askingSlots(batch)) {
-				const limit = openedRun(context).reader.isLive
-					? 1
-					: batch.settings!.options.concurrency;
+				const limit = openedRun(context).isLive ? 1 : batch.settings!.options.concurrency;
 				await mapConcurrent(slots, limit, one, eventLoopTurn);
 			}
 		}
@@ -120,7 +118,7 @@ async function ask(
 		else if (phase.kind === 'stopped') keep(next);
 		slot.conversation = next;
 	};
-	await withChatStream(run, slot.item, run.reader.isLive, send).catch((error: unknown) => {
+	await withChatStream(run, slot.item, run.isLive, send).catch((error: unknown) => {
 		failSlots(context, [slot], error, true);
 	});
 }

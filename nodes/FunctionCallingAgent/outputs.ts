@@ -9,7 +9,7 @@ import { forVisitors } from '../shared/chat/chatStream';
 import { engineOf } from '../shared/run/engine';
 import { triesOf } from '../shared/engine/tries';
 import { isConnected } from '../shared/engine/workflow';
-import { FIRST_TOOL, isInChat } from '../shared/run/toolCall';
+import { FIRST_TOOL } from '../shared/run/toolCall';
 import { lastRunMark, planLastRun, plannedMarks } from '../shared/run/lastRun';
 import { hint } from '../shared/run/nodeContext';
 import { openedRun } from '../shared/run/run';
@@ -138,8 +138,7 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 	const hasLostErrors = hasErrorOutput && slotsOf(due).some(({ failure }) => failure);
 	if (hasLostErrors && !isConnected(context, readDrawing(context)?.errorOutput ?? ANSWER))
 		hint(context, UNSEEN.join(' Error, '));
-	const isSeen = () =>
-		(openedRun(context).reader.isLive || isInChat(context)) && !isConnected(context, ANSWER);
+	const isSeen = () => openedRun(context).reader === 'visitor' && !isConnected(context, ANSWER);
 	const isLost = isUnseen && !isSeen() && !context.continueOnFail();
 	planEnd(context, branchCalls(state), called.length > 0, isLost ? stopped : []);
 	hintMissingFiles(context, outputs.flat(), 'media');

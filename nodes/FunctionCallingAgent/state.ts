@@ -155,7 +155,7 @@ export function failSlots(
 		const { item, conversation, hasDetails = false } = slot;
 		const nodeError = toNodeError(context, error, item);
 		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
-		if (!isShown && openedRun(context).reader.isLive)
+		if (!isShown && openedRun(context).isLive)
 			showNotice(openedRun(context), item, visitorText(nodeError));
 		const failure = failureJson(context, nodeError, error, hasDetails);
 		if (conversation !== undefined && failure['details'] !== undefined) {

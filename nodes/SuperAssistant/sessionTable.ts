@@ -59,7 +59,7 @@ export function readSession(
 	const id = sessionId.trim();
 	rejectMistakes('Session ID', [
 		[id === '', 'is empty', EMPTY_ID],
-		[isOfVisitor(run.reader, id), 'was sent by the visitor of the chat', OF_VISITOR],
+		[isOfVisitor(run, id), 'was sent by the visitor of the chat', OF_VISITOR],
 	]);
 	checkKey(id, 'Session ID');
 	return { id };

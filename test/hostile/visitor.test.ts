@@ -118,14 +118,15 @@ async function talk(
 	parameters: IDataObject,
 	item: IDataObject,
 	onError?: 'continueRegularOutput',
+	start = 'Chat',
 ) {
 	const tested = packageNode('Tested', type, { parameters, onError });
 	const credential = { baseUrl: server.url, apiKey: 'k-secret-key' };
 	const options = { items: [item], credential, tables };
 	return await runWorkflow(
-		[chatTrigger('Chat'), tested],
-		{ Chat: [['Tested']] },
-		'Chat',
+		[chatTrigger('Chat'), stubNode('Schedule', (items) => items), tested],
+		{ Chat: [['Tested']], Schedule: [['Tested']] },
+		start,
 		options,
 	);
 }
@@ -269,6 +270,51 @@ test.each(FAILING)(
 		expect(JSON.stringify(task!.hints)).toMatch(/internal host db-7\.corp/);
 	},
 );
+
+describe('the owner reads the details of an error', () => {
+	const details = { service_message: 'internal host db-7.corp' };
+	const item = { chatInput: 'Hi', sessionId: 'v' };
+
+	test.each(FAILING)('of %s in a run of the schedule of the same workflow', async (...row) => {
+		fails = { message: details.service_message };
+		const [type, parameters, words] = row;
+		const chatless = { ...parameters, memory: 'none', session: 'new' };
+		const { run } = await talk(type, chatless, item, 'continueRegularOutput', 'Schedule');
+		const [task] = run.data.resultData.runData['Tested']!;
+		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
+		expect(shown!.json).toMatchObject({ error: expect.stringContaining(words) as string });
+		expect(shown!.json['message']).not.toContain('owner of this chat');
+		expect(JSON.stringify(shown!.json)).toContain(details.service_message);
+	});
+
+	test.each(CHATS)(
+		'of $type in the retry of a chat, which nobody reads any more',
+		async (column) => {
+			fails = { message: details.service_message };
+			const execution = { id: '1', token: 't' };
+			let isRetry = false;
+			const nodes = [
+				chatTrigger('Chat'),
+				stubNode('Gate', (items) => {
+					if (!isRetry) throw new Error('Closed');
+					return items;
+				}),
+				packageNode('Tested', column.type, {
+					parameters: column.inChat,
+					onError: 'continueRegularOutput',
+				}),
+			];
+			const credential = { baseUrl: server.url, apiKey: 'k-secret-key' };
+			const options = { items: [item], credential, tables, execution };
+			const wires = { Chat: [['Gate']], Gate: [['Tested']] };
+			const first = await runWorkflow(nodes, wires, 'Chat', options);
+			isRetry = true;
+			const { run } = await first.resume({ id: '2', token: 't', isRetry });
+			const [task] = run.data.resultData.runData['Tested']!;
+			expect(task!.data!['main']![0]![0]!.json).toMatchObject({ details });
+		},
+	);
+});
 
 test.each<[type: string, parameters: IDataObject, words: string]>([
 	['chatCompletion', { ...ASK, memory: 'chat' }, 'Memory cannot be read'],

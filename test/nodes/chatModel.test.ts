@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
 import type { ChatMessage } from '../../nodes/client/chat/types';
-import { readerOf } from '../../nodes/shared/run/run';
+import { readerOf } from '../../nodes/shared/run/reader';
 import { axiosHttp } from '../support/axiosHttp';
 import {
 	events,
@@ -68,7 +68,12 @@ async function collect(chunks: AsyncIterable<SdkChunk>): Promise<SdkChunk[]> {
 }
 
 test('a sub-node of n8n 2.20, whose context does not tell whether a response is streamed, works', () => {
-	expect(readerOf({} as IExecuteFunctions, false).isVisitor).toBe(false);
+	const ofOldN8n = {
+		getNode: () => ({ name: 'Model', type: 'agentVideoChatModel' }),
+		getChildNodes: () => [],
+		getMode: () => 'manual',
+	};
+	expect(readerOf(ofOldN8n as unknown as IExecuteFunctions)).toBe('owner');
 });
 
 test('every kind of message is sent in the form of the service', async () => {

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
+import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
 import {
 	allItems,
 	packageNode,
@@ -914,6 +915,40 @@ test('a conversation that reaches a limit is told in the chat, and in a hint whe
 	expect(hints).toMatchObject([
 		{ message: expect.stringContaining('through Stopped') as string },
 	]);
+});
+
+test.each([
+	['a visitor, who is told', 'Chat', undefined],
+	[
+		'nobody, as the schedule of the workflow has started it: the execution fails',
+		'Schedule',
+		'Stopped has no connection, and 1 conversation left through it',
+	],
+])('a conversation that reaches a limit is seen by %s', async (_name, start, failure) => {
+	addChatTrigger();
+	model = () => [call('c1', 'weather', { city: 'Rome' })];
+	const parameters = {
+		prompt: 'x',
+		tools: { tool: [tool('weather', 'city')] },
+		options: { maxRounds: 1 },
+	};
+	const { run: execution } = await runWorkflow(
+		[
+			packageNode(AGENT, 'functionCallingAgent', { parameters }),
+			stubNode('weather', weather),
+			chatTrigger('Chat'),
+			stubNode('Schedule', (items) => items),
+		],
+		{
+			Chat: [[AGENT]],
+			Schedule: [[AGENT]],
+			[AGENT]: [[], [], ['weather']],
+			weather: [[AGENT]],
+		},
+		start,
+		{ credential: { baseUrl: server.url, apiKey: 'k' } },
+	);
+	expect(execution.data.resultData.error?.message).toBe(failure);
 });
 
 test.each(['chatCompletion', 'functionCallingAgent'])(

@@ -10,7 +10,7 @@ const describeItem = (parameters: Readonly<Record<string, unknown>>) =>
 		strictRun({
 			getNodeParameter: (name, _item, fallback) => parameters[name] ?? fallback,
 			items: () => [],
-			reader: { messages: [], isVisitor: false, isStreamed: false, isLive: false },
+			messages: [],
 			workflowId: 'w1',
 		}),
 		0,

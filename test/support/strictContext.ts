@@ -31,7 +31,8 @@ export function subNodeRun(values: Record<string, unknown> = {}): Run {
 		context,
 		clock: n8nClock(context),
 		state: (key) => nodeState(context, key),
-		reader: { messages: [], isVisitor: false, isStreamed: false, isLive: false },
+		reader: 'owner',
+		isStreamed: false,
 		withoutSecrets: (value) => value,
 		keys: [],
 	});

@@ -61,7 +61,7 @@ export async function mapChats(
 ): Promise<INodeExecutionData[][]> {
 	const readOptions = () => {
 		const isHidden = ['collect', 'off'].includes(streaming.read(run, 0));
-		const live = !isHidden && run.reader.isLive;
+		const live = !isHidden && run.isLive;
 		const hasDetails = (item: number) => output.read(run, item) !== 'simple';
 		const batching = { ...readBatching(run), ...(live && { concurrency: 1 }) };
 		return { ...batching, hasDetails, live };
@@ -135,9 +135,9 @@ export function showNotice(run: Run, itemIndex: number, text: string): void {
 
 /** The items of a video node as a chat shows them: all of their JSON, and while it streams those that have failed. */
 export function showItems(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
-	for (const [index, { json }] of run.reader.isLive ? items.entries() : [])
+	for (const [index, { json }] of run.isLive ? items.entries() : [])
 		if (typeof json['error'] === 'string') showNotice(run, index, json['error']);
-	const toShown = run.reader.isVisitor ? imagesAsLinksIn : <T>(json: T) => json;
+	const toShown = run.reader === 'visitor' ? imagesAsLinksIn : <T>(json: T) => json;
 	return forVisitors(
 		run,
 		items.map((item) => ({ ...item, json: toShown(item.json) })),
@@ -151,9 +151,9 @@ export function withoutKey({ keys }: Run, text: string): string {
 	return keys.reduce((shown, key) => shown.replaceAll(key, MASKED), text);
 }
 
-/** The items without the API key, where a chat may show them: all of an item leaves n8n. */
+/** The items without the API key, where a chat may show them, or a model repeat them: all of an item leaves n8n. */
 export function forVisitors(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
-	if (!run.reader.isVisitor) return [...items];
+	if (run.reader === 'owner') return [...items];
 	const mask = (text: string) => withoutKey(run, text);
 	return items.map((item) => ({ ...item, json: maskIn(item.json, mask) }));
 }

@@ -63,7 +63,7 @@ export async function finishReply(
 		output === 'raw'
 			? // The output of an agent has more than the last response.
 				asJson(node === 'agent' ? { response: reply } : reply)
-			: forTools(run.isTool, node, forChat(run.reader, toChatResult(reply, shown), isOurs));
+			: forTools(run.isTool, node, forChat(run, toChatResult(reply, shown), isOurs));
 	if (conversation !== undefined)
 		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation);
 
@@ -83,9 +83,9 @@ export async function finishReply(
  * The output of an item that n8n's chat may show, see `imagesAsLinks`. `content` then has the text as it was. A streaming chat
  * has the text already.
  */
-function forChat(reader: Run['reader'], result: JsonObject, isKnown: IsKnown): JsonObject {
+function forChat({ reader, isStreamed }: Run, result: JsonObject, isKnown: IsKnown): JsonObject {
 	const { output: content } = result;
-	if (reader.isStreamed || !reader.isVisitor) return result;
+	if (isStreamed || reader !== 'visitor') return result;
 	// Without a text the chat shows all of it.
 	if (typeof content !== 'string' || content === '') return imagesAsLinksIn(result, isKnown);
 	const output = imagesAsLinks(content, isKnown);

@@ -13,8 +13,8 @@ const nameOf = (value: string) =>
 	PLAIN.test(value) ? value : `#${hash('sha256', value, 'base64url')}`;
 
 /** What is sent as `sessionId`, which a visitor may have chosen: in the item, and in the chat, null where it has none. */
-export function sessionIds({ reader, items }: Run, item: number): unknown[] {
-	const ofChat = reader.messages.map(({ json }) => json['sessionId'] ?? null);
+export function sessionIds({ messages, items }: Run, item: number): unknown[] {
+	const ofChat = messages.map(({ json }) => json['sessionId'] ?? null);
 	const ofItem = items()[item]?.json['sessionId'];
 	return ofItem === undefined ? ofChat : [ofItem, ...ofChat];
 }
@@ -51,7 +51,7 @@ export function keyOf(
 }
 
 /** Whether the visitor of the chat has sent this value, anywhere in a message: an expression may take it out of a text. */
-export function isOfVisitor({ messages }: Run['reader'], value: string): boolean {
+export function isOfVisitor({ messages }: Run, value: string): boolean {
 	const sends = (sent: unknown): boolean =>
 		typeof sent === 'object' && sent !== null
 			? Object.entries(sent).flat().some(sends)

@@ -12,8 +12,8 @@ import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { sentencesOf } from './advice';
 import { isToolRun } from '../engine/toolRun';
-import { isInChat } from './toolCall';
 import { hint, withoutSecrets, type NodeContext } from './nodeContext';
+import { readerOf } from './reader';
 
 /** An error as n8n shows it. */
 type NodeError = NodeApiError | NodeOperationError;
@@ -154,7 +154,7 @@ export function failureJson(
 	cause: unknown,
 	hasDetails?: boolean,
 ): IDataObject {
-	const isShown = isInChat(context);
+	const isShown = readerOf(context) === 'visitor';
 	// n8n's chat shows the field `message`, or the whole item.
 	const failure = isShown
 		? { error: visitorMessage(error), message: visitorText(error) }

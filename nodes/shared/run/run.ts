@@ -1,16 +1,14 @@
 import {
 	accumulateTokenUsage,
-	CHAT_TRIGGER_NODE_TYPE,
 	NodeConnectionTypes,
 	type IBinaryData,
 	type IExecuteFunctions,
 } from 'n8n-workflow';
 
 import { settled, valueOf } from '../../client/concurrency';
-import { runDataOf, runsOf } from '../engine/runs';
+import { runsOf } from '../engine/runs';
 import { isToolRun } from '../engine/toolRun';
 import { isTriedAgain } from '../engine/tries';
-import { workflowOf } from '../engine/workflow';
 import { n8nService } from './host';
 import {
 	hiddenBy,
@@ -21,35 +19,8 @@ import {
 	trace,
 	type NodeContext,
 } from './nodeContext';
+import { chatMessages, readerOf } from './reader';
 import { maskIn } from './secrets';
-import { isToolCall } from './toolCall';
-
-/**
- * Who reads the texts of an execution beside its owner.
- *
- * @param isTool Whether the node runs as a tool, whose result an agent gets.
- */
-export function readerOf(context: IExecuteFunctions, isTool: boolean) {
-	const { nodes } = workflowOf(context);
-	const runs = Object.entries(runDataOf(context) ?? {}).flatMap(([name, each]) =>
-		nodes[name]?.type === CHAT_TRIGGER_NODE_TYPE ? each : [],
-	);
-	// In the retry of a crashed execution, n8n has invented the first run.
-	const messages = runs.flatMap(({ data }) => data?.['main']?.[0]?.[0] ?? []);
-	// n8n's type of a sub-node lacks what its context has. That of n8n 2.20 has no such method.
-	const { isStreaming } = context as Partial<IExecuteFunctions>;
-	const isStreamed = isStreaming?.call(context) === true;
-	return {
-		/** The first item of each run of the Chat Trigger that has started this execution. */
-		messages,
-		/** Whether somebody in n8n's chat, or before a streamed response, reads them. */
-		isVisitor: isStreamed || messages.length > 0,
-		/** Whether the trigger streams. */
-		isStreamed,
-		/** Whether text is shown while it arrives: the trigger streams, and no agent gets the result. */
-		isLive: isStreamed && !isTool && !isToolCall(context),
-	};
-}
 
 /** One run of a node: what its functions need of n8n, read once. */
 export type Run = Awaited<ReturnType<typeof openRun>>;
@@ -66,7 +37,9 @@ export function openedRun(context: NodeContext): Run {
 export async function openRun(given: NodeContext) {
 	// n8n's type of a sub-node lacks what its context has.
 	const context = given as IExecuteFunctions;
-	const isTool = isToolRun(context);
+	const reader = readerOf(context);
+	const { isStreaming } = context as Partial<IExecuteFunctions>;
+	const isStreamed = isStreaming?.call(context) === true;
 	const service = await settled(n8nService(context));
 	const { mask, keys } = hiddenBy(context);
 	const withoutSecrets = <T>(value: T) => maskIn(value, mask);
@@ -75,8 +48,15 @@ export async function openRun(given: NodeContext) {
 		context,
 		node: context.getNode(),
 		workflowId: context.getWorkflow().id ?? '',
-		isTool,
-		reader: readerOf(context, isTool),
+		/** Whether the node runs as a tool of an agent. */
+		isTool: isToolRun(context),
+		reader,
+		/** The first item of each run of the Chat Trigger that has started this execution. */
+		messages: chatMessages(context),
+		/** Whether the trigger streams. */
+		isStreamed,
+		/** Whether text is shown while it arrives. */
+		isLive: isStreamed && reader === 'visitor',
 		clock: n8nClock(context),
 		/** How many runs of the node came before this one. */
 		index: runsOf(context).length,

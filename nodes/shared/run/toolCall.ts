@@ -1,4 +1,4 @@
-import { CHAT_TRIGGER_NODE_TYPE, type IExecuteFunctions, type INode } from 'n8n-workflow';
+import { type IExecuteFunctions, type INode } from 'n8n-workflow';
 
 import { objectOf } from '../../client/json';
 import { runDataOf, sourceOf } from '../engine/runs';
@@ -35,10 +35,4 @@ export function isToolCall(context: IExecuteFunctions): boolean {
 		from = runData[name]?.[previousNodeRun]?.source[0] ?? null;
 	}
 	return false;
-}
-
-/** Whether the visitor of a chat may read the output of the node: n8n's Chat Trigger comes before it. */
-export function isInChat(context: IExecuteFunctions): boolean {
-	const before = context.getParentNodes(context.getNode().name);
-	return before.some(({ type }) => type === CHAT_TRIGGER_NODE_TYPE) && !isToolCall(context);
 }
