@@ -7,13 +7,14 @@ import type { Run } from '../../nodes/shared/run/run';
 function strict<T extends object>(members: Partial<T>): T {
 	return new Proxy(members as T, {
 		get: (target, name) => {
-			if (name in target) return Reflect.get(target, name) as unknown;
+			if (name === 'runExecutionData' || name in target)
+				return Reflect.get(target, name) as unknown;
 			throw new Error(`Unexpected use of ${String(name)}`);
 		},
 	});
 }
 
-/** An n8n context with only the given members. */
+/** An n8n context with only the given members, and without an execution. */
 export const strictContext = (members: Partial<IExecuteFunctions>) =>
 	strict<IExecuteFunctions>(members);
 

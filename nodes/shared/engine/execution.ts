@@ -5,9 +5,14 @@ import type {
 	ITaskData,
 } from 'n8n-workflow';
 
-import { internalsOf } from './internals';
+import { internalsOf, missing } from './internals';
 
-/** Whether the time limit of the workflow is over. n8n then carries out no sub-workflow that the node waits for. */
+/**
+ * Whether the time limit of the workflow is over. n8n then carries out no sub-workflow that the node waits for.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (hasExecutionTimedOut)
+ * Without it: false; what is written last is lost after the limit.
+ */
 export function isPastTimeLimit(context: object): boolean {
 	const { additionalData } = internalsOf(context);
 	return Date.now() >= (additionalData?.executionTimeoutTimestamp ?? Infinity);
@@ -39,23 +44,38 @@ function factsOf(id = '', data?: Partial<IRunExecutionData>, retryOf?: string) {
 	};
 }
 
-/** The running execution, and those that called it. */
+/**
+ * The running execution, and those that called it.
+ *
+ * n8n 2.41.1, n8n-workflow/dist/cjs/run-execution-data-factory.js, n8n-core/dist/execution-engine/execution-lifecycle-hooks.js,
+ * n8n/dist/workflow-execute-additional-data.js
+ * Without it: a retry fails before anything is sent, as it may have been paid for already.
+ */
 export function executionOf(context: IExecuteFunctions | ISupplyDataFunctions) {
 	const { runExecutionData, additionalData = {} } = internalsOf(context);
-	const { hooks, rootExecutionMode = context.getMode() } = additionalData;
+	const { hooks, rootExecutionMode = context.getMode(), getRunExecutionData } = additionalData;
+	const mode = context.getMode();
 	const current = factsOf(context.getExecutionId(), runExecutionData, hooks?.retryOf);
 	return {
 		current,
 		isRetry: rootExecutionMode === 'retry',
 		/** Whether this execution itself is the retry, and not one that called it. */
-		isRetried: context.getMode() === 'retry',
-		/** This execution, the one that called it, and so on. */
+		isRetried: mode === 'retry',
+		/**
+		 * This execution, the one that called it, and so on.
+		 *
+		 * @throws InputError in a retry where n8n does not tell of what.
+		 */
 		chain: async () => {
+			const isCalled = rootExecutionMode !== mode;
+			const isLost = isCalled && (!current.parent || !getRunExecutionData);
+			if (rootExecutionMode === 'retry' && (isLost || current.token === undefined))
+				throw missing('which execution this one retries');
 			const chain = [current];
 			for (;;) {
 				const id = chain.at(-1)!.parent?.executionId;
 				if (id === undefined || chain.some((each) => each.id === id)) return chain;
-				chain.push(factsOf(id, await additionalData.getRunExecutionData?.(id)));
+				chain.push(factsOf(id, await getRunExecutionData?.(id)));
 			}
 		},
 	};

@@ -1,5 +1,7 @@
 import type { IRunExecutionData, IWorkflowExecuteAdditionalData, Workflow } from 'n8n-workflow';
 
+import { InputError } from '../../client/errors';
+
 /** What n8n's context has, though its type does not declare it. */
 interface Internals {
 	readonly runExecutionData?: Partial<IRunExecutionData>;
@@ -10,7 +12,19 @@ interface Internals {
 	};
 }
 
-/** The fields of n8n's context that its type does not declare. Only this folder reads them. */
+/**
+ * The fields of n8n's context that its type does not declare. Only this folder reads them.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/node-execution-context/node-execution-context.js
+ * Without it: each field is undefined; what reads it says what follows.
+ */
 export function internalsOf(context: object): Internals {
 	return context;
+}
+
+/** The error where something of n8n is missing without which a call could be paid for twice, or its result be lost. */
+export function missing(what: string): InputError {
+	const hint =
+		'Nothing was sent. Use a version of n8n that the documentation of this package names';
+	return new InputError('This version of n8n', `does not tell ${what}`, hint);
 }

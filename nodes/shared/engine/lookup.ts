@@ -1,7 +1,10 @@
 import type { IExecuteFunctions, RequestHelperFunctions } from 'n8n-workflow';
 
 /**
- * The addresses of a host, by n8n's resolver; empty if it has none. Undefined in an n8n that gives nodes no resolver.
+ * The addresses of a host, by n8n's resolver; empty if it has none.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/node-execution-context/utils/request-helpers/factory.js
+ * Without it, as in n8n 2.20: undefined; only the name of the host is judged.
  */
 export async function lookup(
 	context: IExecuteFunctions,

@@ -2,7 +2,12 @@ import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { internalsOf } from './internals';
 
-/** The workflow of the execution as it is drawn. */
+/**
+ * The workflow of the execution as it is drawn.
+ *
+ * n8n 2.41.1, n8n-workflow/dist/cjs/workflow.js
+ * Without it: the drawing is not checked, every output counts as connected, and the order as v1.
+ */
 export function workflowOf(context: object) {
 	const { runExecutionData, workflow } = internalsOf(context);
 	return {
@@ -24,6 +29,9 @@ export function workflowOf(context: object) {
 /**
  * Whether an output of the node leads to another one. In an execution up to a certain node, n8n leaves out the connections
  * that do not lead there, so that none can be said to be missing.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/partial-execution-utils/directed-graph.js
+ * Without it: every output counts as connected.
  */
 export function isConnected(context: IExecuteFunctions, output: number): boolean {
 	const { connections, destination } = workflowOf(context);

@@ -205,8 +205,8 @@ function badUrl(problem: string, advice: Advice = OPEN_URL): ServiceError {
 const UNRESOLVED = 'unresolved.invalid.';
 
 /**
- * Judges the host of a URL by all addresses that it resolves to, by n8n's resolver, before a connection is opened. An older
- * n8n gives nodes no resolver.
+ * Judges the host of a URL by all addresses that it resolves to, by n8n's resolver, before a connection is opened. n8n 2.20
+ * gives nodes no resolver.
  *
  * The options that are returned make http: connect to the judged address, also if the name resolves to another one a
  * moment later (DNS rebinding). With https: the certificate proves the name: a private host has none for it, and an

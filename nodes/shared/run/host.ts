@@ -1,12 +1,13 @@
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { ServiceError } from '../../client/errors';
+import { InputError, ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
 import { isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { requestWithCredential, ssrfErrorName } from '../engine/request';
 import { streamOf } from '../engine/stream';
 import { readCredential } from './credential';
-import { checkToolOrder } from '../engine/toolRun';
+import { isToolTooLate } from '../engine/toolRun';
+import { stopOnError } from '../engine/nodeSettings';
 import { CREDENTIAL, type NodeContext, hide, hint, sleepSlice } from './nodeContext';
 import { errorLine } from './nodeErrors';
 import { unevaluatedText } from './parameters';
@@ -14,6 +15,13 @@ import { deadlineError } from '../../client/http/failures';
 
 /** The service behind the credential. */
 export type Service = Awaited<ReturnType<typeof readService>>;
+
+/** The error about a tool whose result its agent would not get. */
+const LEGACY_ORDER = [
+	'Execution Order',
+	'is v0 (legacy), in which n8n gives the agent no result of a tool',
+	'Nothing was sent. Open the Settings in the menu of the workflow, and set Execution Order to v1 (recommended)',
+] as const;
 
 /** One service per node context, that is per run of a node. */
 const services = new WeakMap<NodeContext, Promise<Service>>();
@@ -32,7 +40,11 @@ export async function n8nService(context: NodeContext): Promise<Service> {
 }
 
 async function readService(context: NodeContext) {
-	checkToolOrder(context);
+	if (isToolTooLate(context)) {
+		// n8n passes over the errors of tools.
+		stopOnError(context);
+		throw new InputError(...LEGACY_ORDER);
+	}
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const credential = readCredential(data);
 	hide(context, credential);

@@ -96,7 +96,7 @@ const MAX_TEXT = 1_000;
 /**
  * Adds attributes to the span of this run in n8n's OpenTelemetry traces; n8n also stores them with the execution. The
  * names follow the semantic conventions where these have one. Over the items of a run numbers are summed, and different
- * texts are listed. Does nothing where n8n has no metadata: in an old version, and in a sub-node.
+ * texts are listed. Does nothing in a sub-node, which has no metadata.
  */
 export function trace(
 	context: Partial<IExecuteFunctions>,
@@ -138,7 +138,7 @@ export function mentionOnce(context: IExecuteFunctions, message: string): void {
 	hint(context, message);
 }
 
-/** The `sleep` of an older n8n cannot be interrupted, so a sleep is cut into slices of this length. */
+/** The `sleep` of n8n 2.20 to 2.30 cannot be interrupted, so a sleep is cut into slices of this length. */
 const SLEEP_SLICE_MS = 1_000;
 
 /** Sleeps for a time, at most for the length of a slice. Ends early when the signal is aborted. */
