@@ -36,7 +36,7 @@ export type HttpPort = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** Time and randomness, injected so that tests run in virtual time. */
 export interface Clock {
-	/** Milliseconds since the epoch. */
+	/** Milliseconds on a clock that nobody sets: for durations. What is stored has times of the wall clock. */
 	now(): number;
 	/** Rejects when the execution is canceled. Resolves early when `end` is aborted. */
 	sleep(ms: number, end?: AbortSignal): Promise<void>;

@@ -12,11 +12,12 @@ beforeEach(() => {
 	nowMs = 1_000_000;
 	texts = [];
 	log = [];
-	jest.spyOn(Date, 'now').mockImplementation(() => nowMs);
+	jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
 	const debug = (text: string, { node }: { readonly node: string }) => log.push([node, text]);
 	const context = {
 		logger: { debug },
 		getNode: () => ({ name: 'Wait' }),
+		getExecutionCancelSignal: () => undefined,
 		sendMessageToUI: jest.fn(),
 		addExecutionHints: jest.fn(),
 	};
@@ -63,6 +64,8 @@ test('the end is told once, however long the files take after it', () => {
 		{ nowMs, random: 0, timeoutMs: 600_000 },
 	);
 	progress.update([completed]);
+	// The clock of the machine is set meanwhile.
+	jest.spyOn(Date, 'now').mockImplementation(() => 7);
 	nowMs += 3_000;
 	progress.finish([completed]);
 	expect(texts).toStrictEqual(['1 of 1 video finished, after 0 s']);

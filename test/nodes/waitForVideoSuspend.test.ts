@@ -19,15 +19,25 @@ let server: ScriptedServer;
 let states: Record<string, string>;
 /** How far the clock of this process, which stands still, is ahead, in milliseconds. */
 let aheadMs: number;
+/** How far the clock is set forward during the next poll, in milliseconds. */
+let jumpMs: number;
 
 beforeEach(async () => {
 	states = {};
 	aheadMs = 0;
+	jumpMs = 0;
 	const startMs = Date.now();
 	jest.spyOn(Date, 'now').mockImplementation(() => startMs + aheadMs);
 	server = await startScriptedServer((response, { body }) => {
 		const { task_id } = body as { task_id: string };
 		const status = states[task_id] ?? 'processing';
+		aheadMs += jumpMs;
+		jumpMs = 0;
+		if (status === 'limited') {
+			response.setHeader('Retry-After', '40');
+			json(response, 429, { error: { message: 'Slow down' } });
+			return;
+		}
 		json(response, 200, {
 			task_id,
 			status,
@@ -273,10 +283,37 @@ test('a clock that was set back in between does not put off the polls', async ()
 	const first = await suspend({ items: ids('a') });
 	aheadMs -= 3_600_000;
 	const second = await first.resume();
-	expect(server.requests).toHaveLength(2);
 	expect(secondsAhead(second)).toBeLessThan(70);
+	const third = await resumeLater(second);
+	expect(server.requests).toHaveLength(2);
 	// Ten minutes later the time is over.
 	aheadMs += 601_000;
-	const { outputs } = await second.resume();
+	const { outputs } = await third.resume();
 	expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'timeout' } }]);
 });
+
+test('a clock that was set back in between does not prolong a pause after a 429', async () => {
+	states = { a: 'limited' };
+	const first = await suspend({ items: ids('a') });
+	aheadMs -= 3_600_000;
+	const second = await first.resume();
+	expect(secondsAhead(second)).toBeLessThan(70);
+});
+
+test.each([3_600_000, -3_600_000])(
+	'a clock that is set by %i ms during a poll changes no times',
+	async (ms) => {
+		jumpMs = ms;
+		const first = await suspend({ items: ids('a') });
+		expect(secondsAhead(first)).toBeGreaterThanOrEqual(60);
+		expect(secondsAhead(first)).toBeLessThan(70);
+		const second = await resumeLater(first);
+		expect(server.requests).toHaveLength(2);
+		expect(second.status).toBe('waiting');
+		states = { a: 'completed' };
+		const { outputs } = await resumeLater(second);
+		const waited = outputs[COMPLETED]![0]!.json['waited_seconds'];
+		expect(waited).toBeGreaterThanOrEqual(120);
+		expect(waited).toBeLessThan(140);
+	},
+);

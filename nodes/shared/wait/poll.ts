@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { startDeadline, withDeadline } from '../../client/http/retry';
-import { type PollState, pollTasks } from '../../client/video/poll/pollTasks';
+import { type PollState, pollTasks, withTimesMoved } from '../../client/video/poll/pollTasks';
 import { pollSummary } from '../../client/video/poll/result';
 import { queryTask } from '../../client/video/tasks';
 import type { TaskReport } from '../../client/video/taskState';
@@ -24,13 +24,18 @@ const QUERY_TIMEOUT_MS = 60_000;
  */
 export type WaitMode = 'inPlace' | 'suspend' | 'once';
 
+/** The polling state that n8n stores, with times of the wall clock. */
+interface SavedPolls extends PollState {
+	readonly savedAtMs: number;
+}
+
 /**
  * Polls tasks (spec 3.1), a task of several items once for all: in place until all are finished, suspended for one step,
  * or once, when each is due. What is unfinished then goes on with the next run of this execution: n8n stores it.
  *
  * @param taskIds The task of each item; empty for none.
  * @param options `concurrency`: maximum number of status polls at the same time; `maximumWait`: minutes.
- * @returns The polling state after the run, and the error that ended it, if any.
+ * @returns The polling state after the run, with times of the wall clock, and the error that ended it, if any.
  */
 export async function poll(
 	context: IExecuteFunctions,
@@ -41,12 +46,15 @@ export async function poll(
 ) {
 	const clock = n8nClock(context);
 	const nowMs = clock.now();
-	const state = nodeState<PollState>(context, 'polling');
-	const { polls: saved, pausedUntilMs } = state.get() ?? { polls: [], pausedUntilMs: 0 };
+	const state = nodeState<SavedPolls>(context, 'polling');
+	const stored = state.get() ?? { polls: [], pausedUntilMs: 0, savedAtMs: 0 };
+	// Where the wall clock was set back behind the last step, no time counts as passed since.
+	const aheadMs = nowMs - Math.max(Date.now(), stored.savedAtMs);
+	const { polls: saved, pausedUntilMs } = withTimesMoved(stored, aheadMs);
 	// Maps and sets: an object has fields of its own, such as `constructor`, and a task ID may be any text.
 	const known = new Map(saved.map((task) => [task.taskId, task]));
 	const ownIds = new Set(taskIds.filter((taskId) => taskId !== ''));
-	const polls = [...ownIds].map((id) => resumed(known.get(id) ?? startPoll(id, nowMs), nowMs));
+	const polls = [...ownIds].map((id) => known.get(id) ?? startPoll(id, nowMs));
 	// In a loop, an earlier run of this execution may have polled a task just now: each is polled when it is due.
 	const dueMs = Math.max(nowMs, pausedUntilMs, ...polls.map(({ dueAtMs }) => dueAtMs));
 	const { error, ...polled } = await pollTasks(
@@ -68,11 +76,13 @@ export async function poll(
 	const unfinished = polled.polls.filter(isOpen);
 	// The last step of a suspended run returns all of its tasks. What else is saved is of other batches of a loop.
 	const isSuspended = mode === 'suspend' && unfinished.length > 0;
-	const others = (state.get()?.polls ?? []).filter(({ taskId }) => !ownIds.has(taskId));
+	const others = saved.filter(({ taskId }) => !ownIds.has(taskId));
 	const toSave = [...others, ...(isSuspended ? polled.polls : unfinished)];
+	const savedAtMs = Date.now();
+	const toWall = (each: PollState) => withTimesMoved(each, savedAtMs - clock.now());
 	if (toSave.length === 0) state.clear();
-	else state.set({ pausedUntilMs: polled.pausedUntilMs, polls: toSave });
-	return { ...polled, isSuspended, error };
+	else state.set({ ...toWall({ ...polled, polls: toSave }), savedAtMs });
+	return { ...toWall(polled), isSuspended, error };
 }
 
 /** Asks the service for the status of a task, within a total timeout. */
@@ -82,12 +92,6 @@ export async function askOnce(context: IExecuteFunctions, taskId: string): Promi
 	return await queryTask(timed, taskId, IDLE_TIMEOUT_MS).catch((error: unknown) => {
 		throw maskError(context, error);
 	});
-}
-
-/** The state of a task now: if the wait began in the future, the clock was set back since, and would put off every poll. */
-function resumed(task: TaskPoll, nowMs: number): TaskPoll {
-	if (task.startedAtMs <= nowMs) return task;
-	return { ...task, startedAtMs: nowMs - task.elapsedMs, dueAtMs: nowMs };
 }
 
 /** Minimum interval between two progress lines: with many tasks something changes all the time. */
@@ -115,14 +119,21 @@ export async function withProgress<T>(
  * @param sendText Writes to the chat.
  */
 export function pollProgress(context: IExecuteFunctions, sendText: (text: string) => void) {
+	const clock = n8nClock(context);
 	let latest: readonly TaskPoll[] = [];
+	let beganAtMs = Infinity;
 	let last = { state: '', atMs: -Infinity };
+
+	function take(polls: readonly TaskPoll[]): void {
+		latest = polls;
+		const elapsedMs = Math.max(...polls.map((each) => each.elapsedMs));
+		beganAtMs = Math.min(beganAtMs, clock.now() - elapsedMs);
+	}
 
 	/** The line as it is now; also sends it, with `ifNew` only if it says something else than the last one. */
 	function report(ifNew: boolean, note = '', lost: ReadonlySet<string> = new Set()): string {
-		const nowMs = Date.now();
-		const startedAtMs = Math.min(...latest.map((task) => task.startedAtMs));
-		const summary = pollSummary(latest, nowMs - startedAtMs, lost);
+		const nowMs = clock.now();
+		const summary = pollSummary(latest, nowMs - beganAtMs, lost);
 		const line = withoutSecrets(context, `${summary}${note}`);
 		const state = `${pollSummary(latest, 0, lost)}${note}`;
 		if (!ifNew || state !== last.state) {
@@ -136,13 +147,13 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 	}
 
 	function reportAfter(intervalMs: number): void {
-		if (latest.length > 0 && Date.now() - last.atMs >= intervalMs) report(false);
+		if (latest.length > 0 && clock.now() - last.atMs >= intervalMs) report(false);
 	}
 
 	return {
 		/** A task has changed. Throttled to one line per interval. */
 		update: (polls: readonly TaskPoll[]) => {
-			latest = polls;
+			take(polls);
 			reportAfter(MIN_INTERVAL_MS);
 		},
 		/** The node is still polling. */
@@ -155,7 +166,7 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 		 */
 		finish: (polls: readonly TaskPoll[], note = '', lost: ReadonlySet<string> = new Set()) => {
 			if (polls.length === 0) return;
-			latest = polls;
+			take(polls);
 			// The download of the files may have taken longer than polling.
 			hint(context, report(true, note, lost), lost.size === 0 ? 'info' : 'warning');
 		},

@@ -3,12 +3,24 @@ import type { Clock } from '../../ports';
 import type { TaskReport } from '../taskState';
 import { applyError, applyReport, wrongServiceError, type TaskPoll } from './task';
 
-/** Polling state of all tasks: a JSON value that can be saved between two runs. */
+/** Polling state of all tasks: a JSON value. Its times are of the clock that polls; `withTimesMoved` makes others of them. */
 export interface PollState {
 	/** Each task once. */
 	readonly polls: readonly TaskPoll[];
-	/** Milliseconds since the epoch: no poll starts before, except the last one of a task. Rate limits are per account, not per task. */
+	/** No poll starts before, except the last one of a task. Rate limits are per account, not per task. */
 	readonly pausedUntilMs: number;
+}
+
+/** The state with its times on another clock, which is ahead by this much: it is saved with times of the wall clock. */
+export function withTimesMoved({ polls, pausedUntilMs }: PollState, aheadMs: number): PollState {
+	return {
+		pausedUntilMs: pausedUntilMs + aheadMs,
+		polls: polls.map(({ startedAtMs, dueAtMs, ...task }) => ({
+			...task,
+			startedAtMs: startedAtMs + aheadMs,
+			dueAtMs: dueAtMs + aheadMs,
+		})),
+	};
 }
 
 export interface PollTasksOptions {
@@ -16,7 +28,7 @@ export interface PollTasksOptions {
 	readonly timeoutMs: number;
 	/** Maximum number of concurrent status polls. */
 	readonly concurrency: number;
-	/** Milliseconds since the epoch: polls due later are not made. Without it polling lasts until all tasks are finished. */
+	/** On the clock: polls due later are not made. Without it polling lasts until all tasks are finished. */
 	readonly untilMs?: number;
 	/** Whether nobody polls the tasks again that have no outcome at `untilMs`. */
 	readonly isLast?: boolean;
