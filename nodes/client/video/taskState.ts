@@ -15,27 +15,30 @@ export interface TaskReport {
 	readonly error_message?: string;
 }
 
-/** What a task does: its state, whatever the word for it. */
-export type TaskState = 'completed' | 'failed' | 'unfinished';
+/**
+ * How a task ended. `timeout`: not finished at the deadline. `refused`: the service rejects its status polls. All but
+ * `completed` are a `reason` in the output.
+ */
+export type TaskOutcome = 'completed' | 'failed' | 'timeout' | 'refused';
 
 // Services write it both ways. cspell:ignore cancelled
-/** The final states of the specification (3.1), and the words of other services for them. Any other word is unfinished. */
-const WORDS: Readonly<Record<Exclude<TaskState, 'unfinished'>, readonly string[]>> = {
+/** The final states of the specification (3.1), and the words of other services for them. */
+const WORDS = {
 	completed: ['completed', 'complete', 'succeeded', 'success', 'finished', 'done'],
 	failed: [
 		...['failed', 'fail', 'failure', 'error'],
 		...['cancelled', 'canceled', 'expired', 'rejected'],
 	],
-};
+} satisfies Partial<Record<TaskOutcome, readonly string[]>>;
 
 /**
- * State of a task by its status. With an unknown word it is unfinished, also with a URL: the task may still complete, polling
- * has a deadline anyway, and to stop early would lose a video that is paid for.
+ * How a task ended, by its status. With any other word it is still generating, also with a URL: polling has a deadline anyway,
+ * and to stop early would lose a video that is paid for.
  */
-export function taskState({ status }: Pick<TaskReport, 'status'>): TaskState {
+export function taskState({ status }: Pick<TaskReport, 'status'>): TaskOutcome | undefined {
 	const word = status.trim().toLowerCase();
 	if (WORDS.completed.includes(word)) return 'completed';
-	return WORDS.failed.includes(word) ? 'failed' : 'unfinished';
+	return WORDS.failed.includes(word) ? 'failed' : undefined;
 }
 
 /** Whether a report has a URL from which the video can be downloaded. */

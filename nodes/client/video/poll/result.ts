@@ -32,13 +32,12 @@ export function pollResult(poll: TaskPoll): PollResult {
 	const cause = lastError && lineOf(aboutTask(lastError));
 	const timeout = `Not finished after ${Math.round(elapsedMs / 1000)} seconds; the task may still complete`;
 	const words = {
-		unfinished: cause,
 		completed: undefined,
 		failed: report && isBlank(report.error_message) ? reasonOf(report) : undefined,
 		refused: cause,
 		timeout: cause === undefined ? timeout : `${timeout}. The last poll failed: ${cause}`,
-	}[outcome ?? 'unfinished'];
-	return withWords(result, words);
+	};
+	return withWords(result, outcome === undefined ? cause : words[outcome]);
 }
 
 /** The result with our words about it, which never take the place of those of the service. */

@@ -1,6 +1,6 @@
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../errors';
 import { isBlank } from '../../values';
-import { reasonOf, taskState, type TaskReport } from '../taskState';
+import { reasonOf, taskState, type TaskOutcome, type TaskReport } from '../taskState';
 
 /**
  * Consecutive rejections after which a task is polled no more: of one whose status the service has reported, and of a new one,
@@ -16,12 +16,6 @@ const TASK_WORDS: Readonly<Record<number, string>> = {
 	404: UNKNOWN_TASK,
 	405: UNKNOWN_TASK,
 };
-
-/**
- * How polling a task ended. `timeout`: not finished at the deadline. `refused`: the service rejects status polls for this
- * task with `lastError`, and another one would be rejected, too.
- */
-export type PollOutcome = 'completed' | 'failed' | 'timeout' | 'refused';
 
 /**
  * Polling state of one task: a JSON value that can be saved. The functions below are pure: they return the next
@@ -42,7 +36,8 @@ export interface TaskPoll {
 	readonly history: string;
 	/** Milliseconds from the start of polling to the last answer, or the last error in its place. */
 	readonly elapsedMs: number;
-	readonly outcome?: PollOutcome;
+	/** How it ended; `refused` with `lastError`. */
+	readonly outcome?: TaskOutcome;
 }
 
 /** Clock reading, random number and timeout, injected so that the reducer stays pure. */
@@ -70,16 +65,14 @@ export function startPoll(taskId: string, nowMs: number): TaskPoll {
 export function applyReport(task: TaskPoll, report: TaskReport, context: PollContext): TaskPoll {
 	const polled = { ...task, elapsedMs: context.nowMs - task.startedAtMs };
 	const history = withStatus(polled, report.status);
-	const state = taskState(report);
+	const outcome = taskState(report);
 	// The URL of a video may come a little later than its status, unless the service says why there is none.
-	const isWithoutUrl = state === 'completed' && isBlank(report.video_url);
+	const isWithoutUrl = outcome === 'completed' && isBlank(report.video_url);
 	const rejections = isWithoutUrl ? task.rejections + 1 : 0;
 	const next = { ...polled, rejections, lastError: undefined, history, report };
 	if (isWithoutUrl && reasonOf(report) !== undefined) return { ...next, outcome: 'failed' };
 	const isOpen = isWithoutUrl && rejections < LAST_REJECTION.known;
-	return state === 'unfinished' || isOpen
-		? reschedule(next, context)
-		: { ...next, outcome: state };
+	return outcome === undefined || isOpen ? reschedule(next, context) : { ...next, outcome };
 }
 
 /** State after a poll that failed: the next poll, or the end of polling as LAST_REJECTION says. */
