@@ -96,10 +96,13 @@ test('an id that is reused in a later round is a new call', () => {
 	]);
 });
 
-test('the duration of a call is measured from its start', () => {
+test.each([
+	['is measured from its start', 3_500, 2_500],
+	['is not negative after the clock was set back', 400, 0],
+])('the duration of a call %s', (_name, nowMs, durationMs) => {
 	const calling = reply(startConversation([USER]), asks(['a', 'time', '']));
-	const done = result(applyStarted(calling, 'a', 1_000), 'a', '1', 3_500);
-	expect(done.calls[0]).toMatchObject({ startedAtMs: 1_000, durationMs: 2_500 });
+	const done = result(applyStarted(calling, 'a', 1_000), 'a', '1', nowMs);
+	expect(done.calls[0]).toMatchObject({ startedAtMs: 1_000, durationMs });
 });
 
 test('closing gives every pending call a result, in the order of the calls, once', () => {

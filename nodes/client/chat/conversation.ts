@@ -138,7 +138,11 @@ export function applyResult(
 	outcome: { readonly result: string; readonly failed: boolean },
 	nowMs: number,
 ): Conversation {
-	const ended = ({ startedAtMs = nowMs }) => ({ ...outcome, durationMs: nowMs - startedAtMs });
+	// Times of the wall clock, as a branch may suspend the execution: the clock may have been set back.
+	const ended = ({ startedAtMs = nowMs }) => ({
+		...outcome,
+		durationMs: Math.max(0, nowMs - startedAtMs),
+	});
 	return updateOpen(conversation, ended, callId);
 }
 
