@@ -10,6 +10,8 @@ import {
 	LOOP,
 	PASSING,
 } from '../shared/engine/nodeTypes';
+import { runDataOf } from '../shared/engine/runs';
+import { canPlanRuns } from '../shared/engine/stack';
 import { workflowOf } from '../shared/engine/workflow';
 import { textOf } from '../shared/chat/schemaForm';
 import { FIRST_TOOL, isSingleOutput, isToolOutput } from '../shared/run/toolCall';
@@ -96,6 +98,10 @@ export function readDrawing(context: IExecuteFunctions, agent = context.getNode(
 	};
 }
 
+const NO_WAY_BACK = 'cannot run in this engine of n8n: it leads nothing back to a node';
+const OTHER_ENGINE =
+	'Nothing was sent. If the settings of the workflow have engineType v2, remove it. Otherwise use a version of n8n that the documentation of this package names';
+
 const STRAIGHT = 'leads straight back to the input';
 const SHIFTED =
 	'n8n keeps connections by position: after a tool was removed, each later tool leads to the branch of another. Check where each tool output leads';
@@ -131,6 +137,8 @@ export function checkReturns({
  * @throws InputError that names the output and says what to draw.
  */
 export function checkDrawings(context: IExecuteFunctions, needsBranches: boolean): void {
+	const leadsBack = canPlanRuns(context) && runDataOf(context) !== undefined;
+	rejectMistakes('Tool branches', [[needsBranches && !leadsBack, NO_WAY_BACK, OTHER_ENGINE]]);
 	const own = readDrawing(context);
 	if (own === undefined) return;
 	checkDrawing(own, needsBranches);

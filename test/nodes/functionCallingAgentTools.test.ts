@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { packageNode, runWorkflow, stubNode } from '../support/engine';
+import { packageNode, runAsStep, runWorkflow, stubNode } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
 const AGENT = 'Agent';
@@ -12,9 +12,11 @@ let args: string | undefined;
 beforeEach(async () => {
 	args = undefined;
 	server = await startScriptedServer((response, { body }, index) => {
-		const [tool] = (body as { tools: { function: { name: string } }[] }).tools;
+		const { tools = [] } = body as { tools?: { function: { name: string } }[] };
 		const call = { id: 'a', type: 'function' };
-		const tool_calls = [{ ...call, function: { name: tool!.function.name, arguments: args } }];
+		const tool_calls = [
+			{ ...call, function: { name: tools[0]?.function.name, arguments: args } },
+		];
 		const asks = index === 0 && args !== undefined;
 		const message = asks ? { content: null, tool_calls } : { content: 'Done.' };
 		json(response, 200, {
@@ -26,18 +28,21 @@ afterEach(async () => {
 	await server.stop();
 });
 
+/** The agent with the branch of its tool. */
+const drawn = (parameters: IDataObject): Parameters<typeof runAsStep> => [
+	[
+		packageNode(AGENT, 'functionCallingAgent', {
+			parameters: { prompt: 'Hi', streaming: 'off', ...parameters },
+		}),
+		stubNode('Branch', () => [{ json: { ok: true }, pairedItem: { item: 0 } }]),
+	],
+	{ [AGENT]: [[], [], ['Branch']], Branch: [[AGENT]] },
+	AGENT,
+	{ credential: { baseUrl: server.url, apiKey: 'k' } },
+];
+
 async function run(parameters: IDataObject) {
-	const result = await runWorkflow(
-		[
-			packageNode(AGENT, 'functionCallingAgent', {
-				parameters: { prompt: 'Hi', streaming: 'off', ...parameters },
-			}),
-			stubNode('Branch', () => [{ json: { ok: true }, pairedItem: { item: 0 } }]),
-		],
-		{ [AGENT]: [[], [], ['Branch']], Branch: [[AGENT]] },
-		AGENT,
-		{ credential: { baseUrl: server.url, apiKey: 'k' } },
-	);
+	const result = await runWorkflow(...drawn(parameters));
 	const bodies = server.requests.map(({ body }) => body as IDataObject);
 	return { ...result, bodies, ran: result.run.data.resultData.runData['Branch']?.length ?? 0 };
 }
@@ -52,6 +57,26 @@ const schemaOf = (body: IDataObject | undefined) =>
 	(body!['tools'] as { function: { parameters: IDataObject } }[])[0]!.function.parameters;
 
 const A = (schema: unknown) => ({ type: 'object', properties: { a: schema } });
+
+const TOOLS = '[{ "type": "function", "function": { "name": "get" } }]';
+
+describe("in n8n's engine 2.0, where nothing leads back to a node,", () => {
+	test.each([
+		['a tool in a branch', withSchema(A({}))],
+		['tools as JSON', { toolSource: 'json', toolsJson: TOOLS }],
+	])('%s is rejected before the model is asked', async (_what, tools) => {
+		await expect(runAsStep(...drawn(tools))).rejects.toThrow(
+			'Tool branches cannot run in this engine of n8n',
+		);
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test('an agent without tools answers', async () => {
+		const [nodes, , ...more] = drawn({});
+		const [[answer] = []] = await runAsStep(nodes, {}, ...more);
+		expect(answer!.json).toMatchObject({ output: 'Done.' });
+	});
+});
 
 describe('a schema that cannot be used', () => {
 	test.each<[unknown, string]>([

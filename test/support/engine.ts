@@ -215,13 +215,45 @@ export async function runWithoutWorkflow(
 	options: RunOptions,
 ): Promise<readonly INodeExecutionData[]> {
 	const node = { ...packageNode(NODE, `${name}Tool`, options), id: randomUUID() };
-	const types = nodeTypes([]);
 	const workflow = new Workflow({
 		nodes: [node],
 		connections: {},
 		active: false,
-		nodeTypes: types,
+		nodeTypes: nodeTypes([]),
 	});
+	const outputs = await executeAlone(workflow, node, createEmptyRunExecutionData(), options);
+	return outputs[0]!;
+}
+
+/**
+ * Runs one node of a workflow as a step of n8n's engine 2.0: its stack is read by nothing, and it has no hooks and no settings
+ * (n8n 2.41.1, @n8n/node-engine-compatibility/dist/v1-adapters.js).
+ *
+ * @returns Its outputs. Throws what the node throws.
+ */
+export async function runAsStep(
+	nodes: readonly INode[],
+	wires: Wires,
+	name: string,
+	options: EnvironmentOptions,
+): Promise<readonly INodeExecutionData[][]> {
+	const workflow = new Workflow({
+		id: 'test',
+		nodes: [...nodes],
+		connections: connections(wires),
+		active: false,
+		nodeTypes: nodeTypes(nodes),
+	});
+	return await executeAlone(workflow, workflow.nodes[name]!, createRunExecutionData(), options);
+}
+
+/** Runs a node without n8n's loop over the stack, and so without hooks. */
+async function executeAlone(
+	workflow: Workflow,
+	node: INode,
+	execution: IRunExecutionData,
+	options: EnvironmentOptions,
+): Promise<INodeExecutionData[][]> {
 	const data = { main: [inputItems(options)] };
 	const { executionId: _id, hooks: _hooks, ...additional } = additionalData(options, [], []);
 	const context = new ExecuteContext(
@@ -229,18 +261,17 @@ export async function runWithoutWorkflow(
 		node,
 		additional as never,
 		'internal',
-		createEmptyRunExecutionData(),
+		execution,
 		0,
 		data.main[0]!,
 		data,
 		{ node, data, source: null },
 		[],
 	);
-	const type = types.getByNameAndVersion(node.type);
-	const outputs = (await type.execute!.call(
+	const type = workflow.nodeTypes.getByNameAndVersion(node.type, node.typeVersion);
+	return (await type.execute!.call(
 		context as unknown as IExecuteFunctions,
 	)) as INodeExecutionData[][];
-	return outputs[0]!;
 }
 
 interface Drawn {
