@@ -4,10 +4,11 @@ import type { ChatCompletion } from '../client/chat/types';
 import { InputError, rejectMistakes } from '../client/errors';
 import { fromJson, isJsonObject, objectOf, parseJsonObject } from '../client/json';
 import { oneLine, shown } from '../client/values';
+import { trimChats } from '../shared/chat/chatRows';
 import { chatOf, isOfVisitor, keyOf } from '../shared/chat/identity';
 import type { CallKind } from '../shared/ledger/call';
 import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
-import { onTable, type Row, type Step } from '../shared/ledger/dataTable';
+import { onTable, type Row, type Step } from '../shared/engine/dataTable';
 import { CALL_TABLE } from '../shared/ledger/taskTable';
 import { accountOf } from '../shared/run/credential';
 import { errorLine } from '../shared/run/nodeErrors';
@@ -132,6 +133,7 @@ export async function openSession(
 			await write(...steps).catch((error: unknown) => {
 				hint(errorLine(error as Error));
 			});
+			await trimChats(context, SESSION_TABLE, owner.session_key);
 		},
 	};
 }

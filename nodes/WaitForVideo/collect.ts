@@ -3,8 +3,8 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { emptyText, InputError } from '../client/errors';
 import { shown } from '../client/values';
 import { isUnknown, type TaskPoll } from '../client/video/poll/task';
+import { oneOf, onTable, PAGE, type Condition, type Row } from '../shared/engine/dataTable';
 import { deriveContext } from '../shared/engine/request';
-import { oneOf, onTable, PAGE, type Condition, type Row } from '../shared/ledger/dataTable';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
 import { accountOf, hostOf, isOfHost } from '../shared/run/credential';
 import { nodeState, hint } from '../shared/run/nodeContext';

@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { readResult } from '../client/concurrency';
 import { emptyText, InputError } from '../client/errors';
 import { oneLine, shown } from '../client/values';
-import { onRenamed, oneOf, onTable, type Condition, type Row } from '../shared/ledger/dataTable';
+import { oneOf, onTable, type Condition, type Row } from '../shared/engine/dataTable';
 import { CALL_TABLE, TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
 import { accountOf, isOwn } from '../shared/run/credential';
 import { mapItems } from '../shared/run/mapItems';
@@ -124,18 +124,12 @@ async function check(context: IExecuteFunctions): Promise<IDataObject> {
 	const own = open.filter((row) => isOwn(row, account));
 	const others = open.filter((row) => !isOwn(row, account));
 	const unanswered = await list(context);
-	const renamed = (await onRenamed(context, TASK_TABLE, openOnes)).filter(hasTask);
 	const problems = [
 		['open', own, 'open: collect them'],
 		[
 			'of_other_keys',
 			others,
 			'of another API key or Base URL: collect them, or clear the column account',
-		],
-		[
-			'in_renamed_tables',
-			renamed,
-			'in a renamed table, open: collect them with a workflow that uses it',
 		],
 		['unanswered', unanswered, 'without an answer: settle them with Unanswered Calls'],
 	] as const;

@@ -1,6 +1,6 @@
 import { mapConcurrent, slices } from '../../nodes/client/concurrency';
 import { callWriter } from '../../nodes/shared/ledger/callWriter';
-import type { Condition, Row, Step } from '../../nodes/shared/ledger/dataTable';
+import type { Condition, Row, Step } from '../../nodes/shared/engine/dataTable';
 import { fakeClock } from '../support/fakeClock';
 
 /** A table that takes time to be written, and a writer of calls named 0, 1, … */

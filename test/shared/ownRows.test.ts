@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, IWorkflowBase } from 'n8n-workflow';
 
-import { oneOf } from '../../nodes/shared/ledger/dataTable';
+import { oneOf } from '../../nodes/shared/engine/dataTable';
 import type { Origin } from '../../nodes/shared/ledger/origin';
 import { ownRows } from '../../nodes/shared/ledger/ownRows';
 import { RESERVATION_MS } from '../../nodes/shared/ledger/paidCall';

@@ -1,6 +1,6 @@
 import type { Settled } from '../../nodes/client/concurrency';
 import type { AskedCall, CallKind, Paid } from '../../nodes/shared/ledger/call';
-import type { Condition, Filter, Row, Step } from '../../nodes/shared/ledger/dataTable';
+import type { Condition, Filter, Row, Step } from '../../nodes/shared/engine/dataTable';
 import type { Reservation } from '../../nodes/shared/ledger/claim';
 import { takeKeys } from '../../nodes/shared/ledger/reserveKeys';
 import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';

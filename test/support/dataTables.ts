@@ -334,6 +334,7 @@ function toTest(
 	const compared = (compare: (cell: Cell, value: Cell) => boolean) => (row: IDataObject) =>
 		row[keyName] !== null && compare(row[keyName] as Cell, value as Cell);
 	if (condition === 'lt') return compared((cell, limit) => cell < limit);
+	if (condition === 'lte') return compared((cell, limit) => cell <= limit);
 	if (condition === 'gt') return compared((cell, limit) => cell > limit);
 	if (condition === 'gte') return compared((cell, limit) => cell >= limit);
 	if (condition === 'like') {

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 
 import { InputError } from '../../client/errors';
 import { isBlank, shown } from '../../client/values';
-import { chatPrefix } from '../ledger/dataTable';
 import { checkKey, isHollow } from '../run/parameters';
 import type { Run } from '../run/run';
+import { chatPrefix } from './chatRows';
 
 /** Texts that every database and every parameter of n8n keeps as they are. */
 const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N} ._@+:/-]{0,99}$/u;

@@ -8,10 +8,11 @@ import { InputError } from '../../client/errors';
 import { oneLine } from '../../client/values';
 import { isSignedUrl } from '../engine/signedUrl';
 import type { ValuesOf } from '../form/form';
-import { type Condition, onTable, type Row, type TableSchema } from '../ledger/dataTable';
+import { type Condition, onTable, type Row, type TableSchema } from '../engine/dataTable';
 import { accountOf } from '../run/credential';
 import { errorLine } from '../run/nodeErrors';
 import type { Run } from '../run/run';
+import { trimChats } from './chatRows';
 import { chatOf, keyOf, sessionIds } from './identity';
 import type { memoryFields } from './properties';
 
@@ -154,6 +155,7 @@ async function append(
 				: { set: columns, where: { all: unchanged } },
 		);
 		if (newest.length > 0 && changed.length === 0) continue;
+		if (newest.length === 0) await trimChats(run.context, MEMORY_TABLE, key);
 		if (kept.length === 0) run.hint(TOO_LONG);
 		return;
 	}

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 
 import type { Settled } from '../../client/concurrency';
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../client/errors';
-import type { Row, TableSchema } from './dataTable';
+import type { Condition, Row, TableSchema } from '../engine/dataTable';
 import type { Origin } from './origin';
 
 /** A kind of paid calls: their table, and how a result is kept in it. */
 export interface CallKind<T> {
-	readonly table: TableSchema & Required<Pick<TableSchema, 'finished'>>;
+	readonly table: TableSchema & { readonly finished: readonly Condition[] };
 	/** After how many days the finished rows go. */
 	readonly keptDays: number;
 	/** The columns of an answer. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { settled } from '../../client/concurrency';
 import type { Clock } from '../../client/ports';
 import type { AskedCall } from './call';
-import { oneOf, TableError, type Row, type Step } from './dataTable';
+import { oneOf, TableError, type Row, type Step } from '../engine/dataTable';
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
 const FLUSH_MS = 1_000;

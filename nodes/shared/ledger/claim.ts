@@ -1,6 +1,6 @@
 import { settled, valueOf } from '../../client/concurrency';
 import type { Clock } from '../../client/ports';
-import type { Row } from './dataTable';
+import type { Row } from '../engine/dataTable';
 
 /**
  * A row of a key in a table that has no unique constraint. A claim starts as `claimed`, becomes `reserved` once its owner

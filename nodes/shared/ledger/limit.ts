@@ -1,7 +1,7 @@
 import { readResult, settled } from '../../client/concurrency';
 import type { AskedCall } from './call';
 import { pauseMs } from './claim';
-import { PAGE, type Condition, type Row } from './dataTable';
+import { PAGE, type Condition, type Row } from '../engine/dataTable';
 import type { LedgerRun } from './ledgerRun';
 import { stateOf } from './paidCall';
 import { notKept } from './refusals';

@@ -1,10 +1,18 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../client/ports';
-import { forRows, onTable } from './dataTable';
-import type { Condition, Filter, Row, Step, TableSchema } from './dataTable';
+import { onTable } from '../engine/dataTable';
+import type { Condition, Filter, Row, Step, TableSchema } from '../engine/dataTable';
 import type { Origin } from './origin';
 import { PROLONG_MS, RESERVATION_MS } from './paidCall';
+
+/** The step for other rows: one step for each filter. None where it has no rows to write. */
+function forRows(step: Step, change: (rows: Filter) => readonly Filter[]): readonly Step[] {
+	if ('find' in step) return change(step.find).map((find) => ({ ...step, find }));
+	if ('set' in step) return change(step.where).map((where) => ({ ...step, where }));
+	if ('remove' in step) return change(step.remove).map((remove) => ({ remove }));
+	return ('insert' in step ? step.insert : step.update).length === 0 ? [] : [step];
+}
 
 /** Another try may get the ID of a row some time before the row becomes visible, while rows with higher IDs are. */
 const LATE_IDS = 200;

@@ -1,6 +1,6 @@
 import { shown } from '../../client/values';
 import { taskState } from '../../client/video/taskState';
-import type { Row } from './dataTable';
+import type { Row } from '../engine/dataTable';
 import { taskIdOf } from './taskTable';
 
 /** A reservation that its owner has not prolonged for this time is void: the owner is gone. */

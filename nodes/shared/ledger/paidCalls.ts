@@ -7,7 +7,7 @@ import { interrupted, toCall, toFailure, toKnown } from './call';
 import type { AskedCall, CallKind, Paid, PlannedCall } from './call';
 import { callWriter } from './callWriter';
 import { maskError } from '../run/nodeErrors';
-import type { Row, Step } from './dataTable';
+import type { Row, Step } from '../engine/dataTable';
 import { ledgerRun, type LedgerRun } from './ledgerRun';
 import { reserveCalls, type Limit } from './limit';
 import { attemptOf, isReservation, PROLONG_MS } from './paidCall';

@@ -4,7 +4,7 @@ import { keyedMutex } from '../../client/concurrency';
 import { nodeState, hint } from '../run/nodeContext';
 import { differs, outcomeOf, partsOf, toKnown, type Call } from './call';
 import type { CallLog } from './callLog';
-import { oneOf, TableError, type Row } from './dataTable';
+import { oneOf, TableError, type Row } from '../engine/dataTable';
 import type { LedgerRun } from './ledgerRun';
 import type { Origin } from './origin';
 import { isReservation } from './paidCall';

@@ -1,7 +1,7 @@
 import { InputError, isCanceled } from '../../client/errors';
 import { oneLine } from '../../client/values';
 import type { Call, CallKind } from './call';
-import { TableError, type Row } from './dataTable';
+import { TableError, type Row } from '../engine/dataTable';
 
 /** The option for which calls are reserved in the ledger. */
 export type ReservedFor = 'Idempotency Key' | 'Limit Period';

@@ -2,7 +2,7 @@ import type { Settled } from '../../client/concurrency';
 import { isOwn } from '../run/credential';
 import { differs, outcomeOf, partsOf, toKnown, type AskedCall, type Paid } from './call';
 import { claimKeys, type ClaimRow, type ClaimTable } from './claim';
-import { oneOf, type Filter, type Row, type Step } from './dataTable';
+import { oneOf, type Filter, type Row, type Step } from '../engine/dataTable';
 import type { LedgerRun } from './ledgerRun';
 import { attemptOf, hasKeyOf, meaningOf } from './paidCall';
 import { keyConflict, keyInUse, keyOfOther, notKept } from './refusals';

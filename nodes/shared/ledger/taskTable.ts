@@ -1,4 +1,5 @@
-import type { Row, Step, TableSchema } from './dataTable';
+import type { Row, Step, TableSchema } from '../engine/dataTable';
+import type { CallKind } from './call';
 
 /** The columns of every table of calls that a person reads first: n8n shows about five without scrolling. */
 const STATUS_COLUMNS = {
@@ -30,6 +31,7 @@ const CALLER_COLUMNS = {
  */
 export const TASK_TABLE = {
 	name: 'agent_video_tasks',
+	isLedger: true,
 	columns: {
 		task_id: 'string',
 		...STATUS_COLUMNS,
@@ -56,11 +58,12 @@ export const TASK_TABLE = {
 		['finished_at', 'isNotEmpty'],
 		['idempotency_key', 'isEmpty'],
 	],
-} as const satisfies TableSchema;
+} as const satisfies TableSchema & Pick<CallKind<never>['table'], 'finished'>;
 
 /** The calls of super assistants, with their replies. */
 export const CALL_TABLE = {
 	name: 'agent_video_calls',
+	isLedger: true,
 	columns: {
 		...STATUS_COLUMNS,
 		session_key: 'string',
@@ -71,7 +74,7 @@ export const CALL_TABLE = {
 		...CALLER_COLUMNS,
 	},
 	finished: [['status', 'eq', 'answered']],
-} as const satisfies TableSchema;
+} as const satisfies TableSchema & Pick<CallKind<never>['table'], 'finished'>;
 
 /** The task ID of a row; empty for none. A person may have pasted it with white space. */
 export function taskIdOf({ task_id: taskId }: Row): string {

@@ -5,7 +5,7 @@ import { counted } from '../../client/values';
 import { pollResult } from '../../client/video/poll/result';
 import { hasVideo, taskState, type TaskReport } from '../../client/video/taskState';
 import { isUnknown, type TaskPoll } from '../../client/video/poll/task';
-import { oneOf, onTable, type Row } from '../ledger/dataTable';
+import { oneOf, onTable, type Row } from '../engine/dataTable';
 import { taskLedger } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
 import { accountOf, isOfHost, isOwn } from '../run/credential';

@@ -1,27 +1,26 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters, IWorkflowBase } from 'n8n-workflow';
 
 import { slices } from '../../client/concurrency';
-import { objectOf } from '../../client/json';
 import { n8nClock } from '../run/nodeContext';
-import { isPastTimeLimit } from '../engine/execution';
+import { isPastTimeLimit } from './execution';
 
 /** A data table of n8n, with the types of its columns. */
 export interface TableSchema {
 	readonly name: string;
 	readonly columns: Readonly<Record<string, 'string' | 'number' | 'boolean' | 'date'>>;
-	/** Which rows nobody waits for; by default all. */
-	readonly finished?: readonly Condition[];
+	/** Whether it has the paid calls of workflows: without it a workflow must not go on. */
+	readonly isLedger?: true;
 }
 
 /** A row by column. Dates are ISO 8601 text; n8n adds `id`, which grows with every inserted row, `createdAt` and `updatedAt`. */
 export type Row = IDataObject;
 
-/** A condition on a column. */
+/** A condition on a column. A filter value that is undefined or empty meets no row. */
 export type Condition =
 	| readonly [column: string, condition: 'isEmpty' | 'isNotEmpty']
 	| readonly [
 			column: string,
-			condition: 'eq' | 'neq' | 'lt' | 'gt' | 'gte' | 'like',
+			condition: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'like',
 			value: string | number,
 	  ];
 
@@ -29,27 +28,28 @@ export type Condition =
 export type Filter =
 	{ readonly all: readonly Condition[] } | { readonly any: readonly Condition[] };
 
-/** What to do with a table. Steps after the first one that writes `rows` take no rows of their own. */
+/** What to do with a table. Only the first step can write rows, and only the last one can find some. */
 export type Step =
 	| { readonly insert: readonly Row[] }
 	/** Sets the columns of each row, found by its `id`. */
 	| { readonly update: readonly Row[] }
-	/** Sets the same columns in all rows of the filter, and returns these. */
+	/** Sets the same columns in all rows of the filter: the last step returns these, so that with `all` it is a compare-and-set. */
 	| { readonly set: Row; readonly where: Filter }
 	| { readonly remove: Filter }
-	/**
-	 * The rows of the filter, or the first of them: by default the oldest, or the `newest`. Where this is `optional`, a missing
-	 * table is not created for it.
-	 */
+	/** The rows of the filter, all of them or so many: by default the oldest first, or the `newest`. */
 	| {
 			readonly find: Filter;
 			readonly limit?: number;
 			readonly orderBy?: string;
 			readonly newest?: true | undefined;
+			/** A missing table is not created. */
 			readonly optional?: true;
 	  };
 
-/** n8n reads rows in pages of this size: a larger result fails where other rows are written meanwhile. */
+/**
+ * Rows in one read. n8n itself reads in pages of this size by their position, and skips a row where another one is removed
+ * between two of them (DataTableProxy of n8n 2.41): a larger result is read by ID instead.
+ */
 export const PAGE = 1_000;
 
 /** Conditions of one filter: a database limits the depth of an expression. */
@@ -60,16 +60,17 @@ export function oneOf(column: string, values: readonly unknown[]): Filter {
 	return { any: values.map((value) => [column, 'eq', value as string | number]) };
 }
 
-/** The step for other rows: one step for each filter. None where it has no rows to write. */
-export function forRows(step: Step, change: (rows: Filter) => readonly Filter[]): readonly Step[] {
-	if (rowsOf(step)?.length === 0) return [];
-	if ('find' in step) return change(step.find).map((find) => ({ ...step, find }));
-	if ('set' in step) return change(step.where).map((where) => ({ ...step, where }));
-	return 'remove' in step ? change(step.remove).map((remove) => ({ remove })) : [step];
-}
-
-const inParts = (rows: Filter): readonly Filter[] =>
+/** The filters of a step, none of them too long. */
+const partsOf = (rows: Filter): readonly Filter[] =>
 	'all' in rows ? [rows] : slices(rows.any, MAX_CONDITIONS).map((any) => ({ any }));
+
+/** The step in parts; none where it has no rows. */
+function inParts(step: Step): readonly Step[] {
+	if (rowsOf(step)?.length === 0) return [];
+	if ('find' in step) return partsOf(step.find).map((find) => ({ ...step, find }));
+	if ('set' in step) return partsOf(step.where).map((where) => ({ ...step, where }));
+	return 'remove' in step ? partsOf(step.remove).map((remove) => ({ remove })) : [step];
+}
 
 /**
  * Errors that pass by themselves: the database is locked, too busy for another connection or transaction, or n8n connects
@@ -88,8 +89,8 @@ export class TableError extends Error {
 	override readonly name = 'TableError';
 
 	/**
-	 * @param reason This n8n has no data tables for nodes; the table of this name is another one; the workflow has its rows in
-	 *   another project; or a call failed.
+	 * @param reason This n8n has no data tables for nodes; the table of this name is another one; the ledger of the workflow
+	 *   cannot be found; or a call failed.
 	 */
 	constructor(
 		message: string,
@@ -106,26 +107,49 @@ const UNSUPPORTED =
 /**
  * Runs steps on a table of the workflow's project, and creates the table when it is missing.
  *
- * Community nodes have no access to data tables themselves: n8n's Data Table node runs in a sub-workflow. A call takes 25
- * to 65 ms whatever it does, so several steps and many rows go into one.
+ * Community nodes have no access to data tables themselves: n8n's Data Table node (1.1, n8n 2.41) runs in a sub-workflow. A
+ * call takes 25 to 65 ms whatever it does, so several steps and many rows go into one. After an error that passes by itself
+ * it runs again: what was written may then be there twice.
  *
  * @returns The rows that the last step finds or sets; none for another step. Steps without rows are left out.
- * @throws TableError when this n8n has no data tables a node can create, or when the table has other columns.
+ * @throws TableError when this n8n has no data tables a node can create, when the table has other columns, or when the ledger
+ *   that this workflow has used is not in its project.
  */
 export async function onTable(
 	context: IExecuteFunctions,
 	schema: TableSchema,
 	...given: readonly Step[]
 ): Promise<readonly Row[]> {
-	const parts = given.map((step) => [...forRows(step, inParts)]);
+	const run = async (steps: readonly Step[]) => await runSteps(context, schema, steps);
+	const parts = given.map(inParts);
 	// A sub-workflow returns the rows of its last step.
-	const more = 'find' in (given.at(-1) ?? {}) ? parts.at(-1)!.splice(1) : [];
+	const finds = 'find' in (given.at(-1) ?? {}) ? parts.pop()! : [];
+	const steps = parts.flat();
+	if (finds.length === 0) return steps.length === 0 ? [] : await run(steps);
 	const rows: Row[] = [];
-	for (const steps of [parts.flat(), ...more.map((step) => [step])])
-		if (steps.length > 0) rows.push(...(await runSteps(context, schema, steps)));
-	// The next time does it.
-	await trimChats(context, schema, given).catch(() => undefined);
+	for (const find of finds) rows.push(...(await readAll(run, steps.splice(0), find)));
 	return rows;
+}
+
+/** Runs steps and a find that is read to its end, as `PAGE` says. */
+async function readAll(
+	run: (steps: readonly Step[]) => Promise<readonly Row[]>,
+	before: readonly Step[],
+	step: Step,
+): Promise<readonly Row[]> {
+	const { find, limit = 0 } = step as Extract<Step, { find: unknown }>;
+	const rows = [...(await run([...before, limit > 0 ? step : { ...step, limit: PAGE }]))];
+	if (limit > 0 || rows.length < PAGE) return rows;
+	const found = new Map(rows.map((row) => [row['id'], row]));
+	for (const each of 'all' in find ? [find.all] : find.any.map((one) => [one])) {
+		for (let part: readonly Row[] | undefined; part === undefined || part.length === PAGE;) {
+			const last = 'all' in find && part === undefined ? rows : part;
+			const after = ['id', 'gt', Number(last?.at(-1)?.['id'] ?? 0)] as const;
+			part = await run([{ find: { all: [...each, after] }, limit: PAGE }]);
+			for (const row of part) found.set(row['id'], row);
+		}
+	}
+	return [...found.values()];
 }
 
 /** Runs steps, and again after an error that passes by itself. */
@@ -136,7 +160,7 @@ async function runSteps(
 ): Promise<readonly Row[]> {
 	const clock = n8nClock(context);
 	const pausesMs = [...RETRY_PAUSES_MS];
-	const key = tableKey(context, schema);
+	const key = `${context.getWorkflow().id} ${schema.name}`;
 	for (;;) {
 		const known = tableIds.get(key);
 		try {
@@ -160,63 +184,11 @@ async function runSteps(
 	}
 }
 
-/** The rows of a table, counted back from the newest of a workflow's chats, after which those of its chats go. */
-const CHAT_ROWS = 5_000;
-const TRIM_EVERY = 50;
-/** How often this process has inserted rows of chats, by workflow and table. */
-const writes = new Map<string, number>();
-
-/** Removes the oldest finished rows of the workflow's chats, now and then when it inserts some: visitors begin as many as they like. */
-async function trimChats(
-	context: IExecuteFunctions,
-	schema: TableSchema,
-	steps: readonly Step[],
-): Promise<void> {
-	const chats = chatPrefix(context.getWorkflow().id);
-	const inserted = steps.flatMap((step) => ('insert' in step ? step.insert : []));
-	if (!inserted.some((row) => String(row['session_key']).startsWith(chats))) return;
-	const key = tableKey(context, schema);
-	const count = writes.get(key) ?? 0;
-	writes.set(key, count + 1);
-	if (count % TRIM_EVERY > 0) return;
-	const all = [['session_key', 'like', `${chats}%`], ...(schema.finished ?? [])] as const;
-	const [newest] = await onTable(context, schema, { find: { all }, newest: true, limit: 1 });
-	const old = ['id', 'lt', Number(newest?.['id'] ?? 0) - CHAT_ROWS] as const;
-	await onTable(context, schema, { remove: { all: [...all, old] } });
-}
-
-/** What the keys of the chats of this workflow begin with, and no key of another workflow. */
-export function chatPrefix(workflowId = ''): string {
-	return `chat ${workflowId} `;
-}
-
-/** The rows that a step finds in the tables that n8n has renamed, see `findTable`, but for the one of this workflow. */
-export async function onRenamed(
-	context: IExecuteFunctions,
-	schema: TableSchema,
-	step: Step,
-): Promise<readonly Row[]> {
-	const own = tableIds.get(tableKey(context, schema));
-	const tables = await listTables(context, schema);
-	const renamed = tables.filter(({ id, name }) => id !== own && name !== schema.name);
-	const found = renamed.map(async ({ id }) => await runOn(context, id as string, schema, [step]));
-	return (await Promise.all(found)).flat();
-}
-
-const tableKey = (context: IExecuteFunctions, { name }: TableSchema) =>
-	`${context.getWorkflow().id} ${name}`;
-
-/** The tables of the project whose name is that of the schema, or begins with it. */
-async function listTables(
-	context: IExecuteFunctions,
-	{ name }: TableSchema,
-): Promise<readonly Row[]> {
+/** The table of the project with the name of the schema. */
+async function listed(context: IExecuteFunctions, { name }: TableSchema) {
 	const options = { filterName: name };
 	const list = { resource: 'table', operation: 'list', returnAll: true, options };
-	const tables = await runNodes(context, [list]);
-	return tables.filter(
-		(each) => each['name'] === name || String(each['name']).startsWith(`${name} (`),
-	);
+	return (await runNodes(context, [list])).find((table) => table['name'] === name);
 }
 
 /** The rows that a step writes; undefined for another step. */
@@ -233,45 +205,18 @@ function toTableError({ name }: TableSchema, error: Error): TableError {
 	);
 }
 
-/** Columns that only ledgers of paid calls have. */
-const RECOGNITION: readonly string[] = ['origin', 'call', 'pending'];
-
 /**
- * The ledgers of a workflow, by name, in its static data, which goes with it into another project. n8n saves it in production
- * executions. Undefined for a table that is no ledger, such as a memory.
- */
-function knownTables(context: IExecuteFunctions, { columns }: TableSchema) {
-	if (!RECOGNITION.every((name) => name in columns)) return undefined;
-	const data = context.getWorkflowStaticData('global');
-	return (data['agentVideoTables'] ??= {}) as Partial<Record<string, Row>>;
-}
-
-/**
- * The ID of the table with the rows of this workflow. If there is none it is created, unless it is optional. When n8n deletes
- * a user and transfers the tables, it appends the name of their project to a name that is taken: such a ledger stays that
- * of its workflows.
+ * The ID of the table. If there is none it is created, unless it is optional.
  *
- * @throws TableError when it has other columns, or when the workflow has come from another project, whose table it cannot read.
+ * @throws TableError when it has other columns, or when it is not the ledger that the workflow has used.
  */
 async function findTable(
 	context: IExecuteFunctions,
 	schema: TableSchema,
 	isOptional: boolean,
 ): Promise<string | undefined> {
-	const ledgers = knownTables(context, schema);
-	const known = ledgers?.[schema.name];
-	/** Whether a table has rows of this workflow. */
-	const isUsed = async ({ id }: Row) => {
-		const find = { all: [['workflow_id', 'eq', context.getWorkflow().id ?? ''] as const] };
-		return (await runOn(context, id as string, schema, [{ find, limit: 1 }])).length > 0;
-	};
-	const tables = await listTables(context, schema);
-	let table = ledgers && tables.find(({ id }) => id === known?.id);
-	for (const each of ledgers && tables.length > 1 ? tables : [])
-		if (table === undefined && (await isUsed(each))) table = each;
-	const isMain = ({ name }: Row) => name === schema.name;
-	table ??= tables.find(isMain);
-	if (table === undefined && isOptional) return undefined;
+	const found = await listed(context, schema);
+	if (found === undefined && isOptional) return undefined;
 	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
 	const creation = {
 		resource: 'table',
@@ -280,22 +225,21 @@ async function findTable(
 		columns: { column: wanted },
 		options: { createIfNotExists: false },
 	};
-	table ??= await runNodes(context, [creation]).then(
-		([created]) => created!,
-		async (error: unknown) => {
+	const created = async () =>
+		await runNodes(context, [creation]).catch(async (error: unknown) => {
 			// Of several executions that create the missing table at once, one succeeds.
-			const other = (await listTables(context, schema)).find(isMain);
+			const other = await listed(context, schema);
 			if (other === undefined) throw error;
-			return other;
-		},
-	);
+			return [other];
+		});
+	const table = found ?? (await created())[0]!;
 	const columns = table['columns'] as typeof wanted | undefined;
 	const missing = wanted.filter(({ name, type }) =>
 		columns?.every((column) => column.name !== name || column.type !== type),
 	);
 	if (missing.length > 0) {
-		// A table of ours that a person has changed: its rows may be of calls that a retry must know.
-		const isChanged = columns!.some(({ name }) => RECOGNITION.includes(name));
+		// A ledger that a person has changed: its rows may be of calls that a retry must know.
+		const isChanged = schema.isLedger && columns!.some(({ name }) => name === 'origin');
 		const texts = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
 		throw new TableError(
 			`The data table ${schema.name} has other columns than this node writes. It needs also ${texts}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
@@ -303,19 +247,32 @@ async function findTable(
 		);
 	}
 	const id = table['id'] as string;
-	const { id: project } = objectOf(table['project']);
-	if (ledgers !== undefined && known?.id !== id) {
-		const hasMoved = known !== undefined && known.project !== project;
-		if (hasMoved && !(await isUsed(table)))
-			throw new TableError(movedText(context, schema), 'moved');
-		ledgers[schema.name] = { id, project };
-	}
+	if (schema.isLedger) await checkLedger(context, schema, id);
 	return id;
 }
 
-function movedText(context: IExecuteFunctions, { name }: TableSchema): string {
-	const id = String(context.getWorkflow().id);
-	return `The data table ${name} with the paid calls of this workflow is in the project from which it was moved. Move the workflow back; or download that table as CSV, and import it into ${name} of this project. To start without them, add a row here with the workflow_id ${id}`;
+/**
+ * Checks that a ledger is the one that the workflow has used. Its ID stands in the static data, which goes with the workflow
+ * into another project; n8n saves it in production executions. Where there is another one, a row of the workflow in it says
+ * that a person wants to go on with it.
+ */
+async function checkLedger(
+	context: IExecuteFunctions,
+	schema: TableSchema,
+	id: string,
+): Promise<void> {
+	const data = context.getWorkflowStaticData('global');
+	const ledgers = (data['agentVideoTables'] ??= {}) as Record<string, unknown>;
+	const known = (ledgers[schema.name] ??= id);
+	if (known === id) return;
+	const workflow = String(context.getWorkflow().id);
+	const find = { all: [['workflow_id', 'eq', workflow] as const] };
+	if ((await runOn(context, id, schema, [{ find, limit: 1 }])).length === 0)
+		throw new TableError(
+			`The data table ${schema.name} with the paid calls of this workflow is not in its project: the workflow was moved, or the table was deleted. Move the workflow back; or download that table as CSV, and import it into ${schema.name} of this project. To start without it, add a row here with the workflow_id ${workflow}`,
+			'moved',
+		);
+	ledgers[schema.name] = id;
 }
 
 /** Runs steps on the table with this ID. */

@@ -1,0 +1,39 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { onTable, type Condition, type TableSchema } from '../engine/dataTable';
+
+/** The rows of a table, counted back from the newest of a workflow's chats, after which those of its chats go. */
+const CHAT_ROWS = 5_000;
+const TRIM_EVERY = 50;
+/** How often this process has inserted rows of chats, by workflow and table. */
+const writes = new Map<string, number>();
+
+/** What the keys of the chats of this workflow begin with, and no key of another workflow. */
+export function chatPrefix(workflowId = ''): string {
+	return `chat ${workflowId} `;
+}
+
+/**
+ * Removes the oldest finished rows of the workflow's chats, now and then: visitors begin as many as they like. Call it after
+ * the row of a key was inserted; it never rejects.
+ */
+export async function trimChats(
+	context: IExecuteFunctions,
+	schema: TableSchema & { readonly finished?: readonly Condition[] },
+	sessionKey: string,
+): Promise<void> {
+	const chats = chatPrefix(context.getWorkflow().id);
+	const key = `${chats}${schema.name}`;
+	const count = writes.get(key) ?? 0;
+	if (!sessionKey.startsWith(chats)) return;
+	writes.set(key, count + 1);
+	if (count % TRIM_EVERY > 0) return;
+	const all = [['session_key', 'like', `${chats}%`], ...(schema.finished ?? [])] as const;
+	const trim = async () => {
+		const [newest] = await onTable(context, schema, { find: { all }, newest: true, limit: 1 });
+		const old = ['id', 'lt', Number(newest?.['id'] ?? 0) - CHAT_ROWS] as const;
+		await onTable(context, schema, { remove: { all: [...all, old] } });
+	};
+	// The next time does it.
+	await trim().catch(() => undefined);
+}
