@@ -503,6 +503,19 @@ export class N8nClient {
 		}
 	}
 
+	/** Writes values into the rows of the data tables with this name that have a value in a column, as the editor does. */
+	async updateDataTableRows(
+		name: string,
+		[columnName, value]: readonly [string, string],
+		data: DataTableRow,
+	): Promise<void> {
+		const filter = { type: 'and', filters: [{ columnName, condition: 'eq', value }] };
+		for (const { id, projectId } of await this.dataTables(name)) {
+			const path = `/projects/${projectId}/data-tables/${id}/rows`;
+			await this.call('PATCH', path, { filter, data });
+		}
+	}
+
 	private async dataTables(name: string): Promise<readonly DataTableRef[]> {
 		const { data } = await this.call<{ data: readonly DataTableRef[] }>(
 			'GET',

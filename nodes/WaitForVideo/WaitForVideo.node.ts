@@ -16,12 +16,11 @@ import { waitForm } from './properties';
 import { runWait } from './execute';
 
 /** Subtitle on the canvas, e.g. `wait and download`. A tool has a switch instead of the wait mode; by default the model sets it. */
-const SUBTITLE = `={{ (({ tasks, ledgerTasks, waitMode, download }, waits) => {
+const SUBTITLE = `={{ (({ tasks, waitMode, download }, waits) => {
 	const asTool = { false: 'ask once', true: 'wait' }[waits] ?? 'wait or ask once';
 	const asNode = { once: 'ask once', suspend: 'suspend' }[waitMode] ?? 'wait';
 	const how = waits === undefined ? asNode : asTool;
-	const asLedger = { check: 'check', unanswered: 'unanswered calls' }[ledgerTasks] ?? 'collect';
-	return (tasks === 'ledger' ? asLedger : how) + (download ? ' and download' : '');
+	return (tasks === 'ledger' ? 'collect' : how) + (download ? ' and download' : '');
 })($parameter, ${entered('waitUntilFinished')}) }}`;
 
 export class WaitForVideo implements INodeType {

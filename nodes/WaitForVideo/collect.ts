@@ -1,21 +1,16 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { emptyText, InputError } from '../client/errors';
-import { shown } from '../client/values';
-import { isUnknown, type TaskPoll } from '../client/video/poll/task';
-import { oneOf, onTable, PAGE, type Condition, type Row } from '../shared/engine/dataTable';
+import { oneOf, onTable, type Condition, type Row } from '../shared/engine/dataTable';
 import { deriveContext } from '../shared/engine/request';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
-import { accountOf, hostOf, isOfHost } from '../shared/run/credential';
-import { nodeState, hint } from '../shared/run/nodeContext';
-import { checkKey } from '../shared/run/parameters';
+import { accountOf, isOwn } from '../shared/run/credential';
+import { hint, nodeState } from '../shared/run/nodeContext';
 import { waitForm } from './properties';
 
 /** A task that a run has taken from the task ledger. */
 export interface LedgerTask {
 	readonly task_id: string;
-	/** Whether it was created with the API key and the headers of today. */
-	readonly isOwn: boolean;
 	/** What the ledger knows about it, for the output. */
 	readonly ledger: IDataObject;
 }
@@ -24,26 +19,17 @@ const collectedState = (context: IExecuteFunctions) =>
 	nodeState<{ executionId: string; tasks: readonly LedgerTask[] }>(context, 'collected');
 
 /** Columns of the ledger that an output item has. */
-export const OUTPUT_COLUMNS = [
-	'prompt',
-	'model',
-	'idempotency_key',
-	'workflow_id',
-	'execution_id',
-	'item',
-	'sent_at',
-	'estimated_cost',
-] as const;
+const OUTPUT_COLUMNS = [
+	...['prompt', 'model', 'idempotency_key', 'workflow_id', 'execution_id', 'item', 'sent_at'],
+	...['estimated_cost', 'delivered_at'],
+];
 
 /** A run that has taken a task has this long to deliver it; then another run may take it. */
-const CLAIM_MS = 15 * 60_000;
-/** The stamp of a run is up to this much earlier than its start. */
-const STAMP_RANGE_MS = 60_000;
-/** Maximum number of rows that a hint or an error names. */
+const TAKEN_MS = 15 * 60_000;
+/** Maximum number of rows that a hint names. */
 const MAX_NAMED = 10;
 
-/** The first names of a list. */
-export function named(all: readonly string[]): string {
+function named(all: readonly string[]): string {
 	const more = all.length > MAX_NAMED ? ' and others' : '';
 	return `${all.slice(0, MAX_NAMED).join(', ')}${more}`;
 }
@@ -64,18 +50,18 @@ export async function collectTasks(
 	const saved = state.get();
 	if (saved?.executionId === executionId) return saved.tasks;
 
-	const account = await accountOf(context);
-	const rows = await takeRows(context, account).catch((error: unknown) => {
-		if (error instanceof InputError) throw error;
+	const values = waitForm.read(context, 0);
+	if (values.ledgerTasks === 'workflow' && values.workflowId === '')
+		throw emptyText('Workflow ID');
+	const rows = await takeRows(context, values).catch((error: unknown) => {
 		throw new InputError(
 			'Tasks',
 			`cannot be read from the task ledger: ${(error as Error).message}`,
 			'Or set Tasks to From Input, and pass the task IDs to the node',
 		);
 	});
-	const tasks = rows.map((row) => ({
-		task_id: row['task_id'] as string,
-		isOwn: row['account'] === account,
+	const tasks = [...new Map(rows.map((row) => [taskIdOf(row), row]))].map(([task_id, row]) => ({
+		task_id,
 		ledger: Object.fromEntries(OUTPUT_COLUMNS.map((name) => [name, row[name] ?? null])),
 	}));
 	if (tasks.length > 0) state.set({ executionId, tasks });
@@ -115,131 +101,87 @@ export function withLedger(
 	return outputs.map((items) => items.map(withFacts));
 }
 
-/**
- * Takes rows by writing the time of this run into `collected_at`. Each write applies only to rows whose `collected_at` has
- * not changed since they were read, so that of two runs at the same moment one gets the row.
- */
-async function takeRows(context: IExecuteFunctions, account: string): Promise<readonly Row[]> {
-	const values = waitForm.read(context, 0);
-	const { maximumTasks, minimumAge: minutes } = values.options;
-	const conditions = toConditions(values);
-	const waiting = [...conditions, ['task_id', 'isNotEmpty']] as const;
-	const find = async (all: readonly Condition[], limit = PAGE, orderBy = 'id') =>
-		await onTable(context, TASK_TABLE, { find: { all }, limit, orderBy });
-	const sent = await find([...conditions, ['status', 'eq', 'sent']]);
-	await mentionUnanswered(
-		context,
-		sent.filter((row) => isOfHost(row, account)),
-	);
-	mentionOtherHosts(context, await find([...waiting, ['account', 'neq', account]]), account);
+/** Takes open rows of this account. What is left behind is named in hints. */
+async function takeRows(
+	context: IExecuteFunctions,
+	{ ledgerTasks, workflowId, options }: ReturnType<typeof waitForm.read>,
+): Promise<readonly Row[]> {
+	const { maximumTasks, minimumAge: minutes } = options;
+	const account = await accountOf(context);
+	const before = (ms: number) => new Date(Date.now() - ms).toISOString();
+	const open: readonly Condition[] = [
+		['finished_at', 'isEmpty'],
+		['sent_at', 'lt', before(minutes * 60_000)],
+	];
+	const rows = await onTable(context, TASK_TABLE, { find: { all: open } });
+	const isOfProject = ledgerTasks === 'project';
+	const wanted = rows.filter((row) => isOfProject || row['workflow_id'] === workflowId);
+	await mentionUnanswered(context, wanted);
+	const hasTask = (row: Row) => taskIdOf(row) !== '';
+	const others = wanted.filter((row) => hasTask(row) && !isOwn(row, account)).map(taskIdOf);
+	if (others.length > 0)
+		hint(
+			context,
+			`Open tasks of another API key or Base URL: ${named(others)}. To collect them with this one, clear account in their rows of the data table ${TASK_TABLE.name}`,
+			'info',
+		);
 
-	const freeBefore = new Date(Date.now() - CLAIM_MS).toISOString();
-	const free = new Map<unknown, Row>();
-	// Of today's API key or of none before those of others, and what no run has ever had before the rest.
-	const own = [['account', 'eq', account] as const, ['account', 'isEmpty'] as const];
-	const ofHost = [['account', 'like', `${hostOf({ account })} %`] as const];
-	for (const owners of [own, ofHost])
-		for (const isFree of [
-			['collected_at', 'isEmpty'] as const,
-			['collected_at', 'lt', freeBefore] as const,
-		])
-			for (const owner of free.size < maximumTasks ? owners : [])
-				for (const row of await find([...waiting, owner, isFree], maximumTasks, isFree[0]))
-					if (taskIdOf(row) !== '') free.set(row['id'], row);
-	const chosen = [...free.values()].slice(0, maximumTasks);
-	if (chosen.length === 0) {
-		const taken = await find([...waiting, ['collected_at', 'gte', freeBefore]]);
-		const { length } = taken.filter((row) => isOfHost(row, account));
-		const old = minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : '';
-		const busy = length > 0 ? `; ${length} belong to a run of the last 15 minutes` : '';
-		hint(context, `No open tasks${old}${busy}`, 'info');
-		return [];
+	const own = wanted.filter((row) => hasTask(row) && isOwn(row, account));
+	const takenAt = (row: Row) => String(row['collected_at'] ?? '');
+	const free = own.filter((row) => takenAt(row) < before(TAKEN_MS));
+	// What no run has ever had comes before the rest.
+	free.sort((one, other) =>
+		takenAt(one) < takenAt(other) ? -1 : Number(takenAt(one) > takenAt(other)),
+	);
+	if (free.length === 0) {
+		const elsewhere = rows.filter(hasTask).length - wanted.filter(hasTask).length;
+		const parts = [
+			`No open tasks${minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : ''}`,
+			own.length > 0 && `${own.length} belong to a run of the last 15 minutes`,
+			elsewhere > 0 && `${elsewhere} are of other workflows (see Which Tasks)`,
+		];
+		hint(context, parts.filter(Boolean).join('; '), 'info');
 	}
-	// Two runs that start together have different stamps.
-	const stamp = new Date(Date.now() - Math.floor(Math.random() * STAMP_RANGE_MS)).toISOString();
+	const isOpen = [...open, ['task_id', 'isNotEmpty'] as const];
+	if (!isOfProject) isOpen.push(['workflow_id', 'eq', workflowId]);
+	return await takeFree(context, isOpen, free.slice(0, maximumTasks));
+}
+
+/**
+ * Takes rows by compare-and-set: writes the time into `collected_at` where it still is what was read. n8n returns the rows that
+ * it has changed, so that of two runs at the same moment one gets the row.
+ */
+async function takeFree(
+	context: IExecuteFunctions,
+	isOpen: readonly Condition[],
+	chosen: readonly Row[],
+): Promise<readonly Row[]> {
 	const same = (row: Row) =>
 		['collected_at', 'account'].map((name): Condition => {
-			const value = row[name];
-			return value === null || value === ''
-				? [name, 'isEmpty']
-				: [name, 'eq', value as string];
+			const value = (row[name] ?? '') as string;
+			return value === '' ? [name, 'isEmpty'] : [name, 'eq', value];
 		});
+	// Equal rows are taken together, up to the last of them that was chosen.
 	const last = new Map(chosen.map((row) => [JSON.stringify(same(row)), row]));
-	await onTable(context, TASK_TABLE, trimTaskIds([...sent, ...chosen]));
-	const taken: Row[] = [];
+	await onTable(context, TASK_TABLE, trimTaskIds(chosen));
+	const set = { collected_at: new Date().toISOString() };
+	const taken = new Set<unknown>();
 	for (const row of last.values()) {
 		const upTo = ['id', 'lt', Number(row['id']) + 1] as const;
-		const where = { all: [...waiting, ...same(row), upTo] };
-		const set = { collected_at: stamp };
-		taken.push(...(await onTable(context, TASK_TABLE, { set, where })));
+		const where = { all: [...isOpen, ...same(row), upTo] };
+		for (const { id } of await onTable(context, TASK_TABLE, { set, where })) taken.add(id);
 	}
-	const mine = taken.filter((row) => isOfHost(row, account));
-	const workflows = new Set(mine.map((row) => shown(row['workflow_name'])));
-	if (values.ledgerTasks === 'key' && workflows.size > 1)
-		hint(context, `Several workflows have a video of this key: ${named([...workflows])}`);
-	return [...new Map(mine.map((row) => [row['task_id'], row])).values()];
+	return chosen.filter(({ id }) => taken.has(id));
 }
 
-/** The condition of what is not too young. */
-export function olderThan({ options }: ReturnType<typeof waitForm.read>): Condition {
-	return ['sent_at', 'lt', new Date(Date.now() - options.minimumAge * 60_000).toISOString()];
-}
-
-/** The conditions of the tasks to collect: those that are open, and not too young. */
-export function toConditions(values: ReturnType<typeof waitForm.read>): readonly Condition[] {
-	const isUnfinished = [['finished_at', 'isEmpty'] as const, olderThan(values)];
-	const choice = {
-		key: ['idempotency_key', values.idempotencyKey, 'Idempotency Key'] as const,
-		workflow: ['workflow_id', values.workflowId, 'Workflow ID'] as const,
-	}[values.ledgerTasks as string];
-	if (choice === undefined) return isUnfinished;
-	const [column, value, label] = choice;
-	if (value === '') throw emptyText(label);
-	return [...isUnfinished, [column, 'eq', checkKey(value, label)]];
-}
-
-/** Counts the open tasks at other hosts: after a change of the Base URL nobody would collect them. */
-function mentionOtherHosts(
-	context: IExecuteFunctions,
-	rows: readonly Row[],
-	account: string,
-): void {
-	const others = rows.filter((row) => taskIdOf(row) && !isOfHost(row, account));
-	if (others.length === 0) return;
-	const hosts = named([...new Set(others.map(hostOf))]);
-	const todo = `If this Base URL has taken the place of such a host, clear the column account of their rows in the data table ${TASK_TABLE.name}: then they are collected`;
-	hint(context, `Open tasks at other hosts (${hosts}): ${others.length}. ${todo}`, 'info');
-}
-
-/**
- * Gives back the tasks that the service does not know with this API key: they may be those of another account, which
- * shares the table. They stay open.
- *
- * @returns The other tasks.
- */
-export async function releaseUnknown(
-	context: IExecuteFunctions,
-	tasks: readonly LedgerTask[],
-	polls: readonly TaskPoll[],
-): Promise<readonly LedgerTask[]> {
-	const unknown = new Set(polls.filter(isUnknown).map(({ taskId }) => taskId));
-	const isOther = ({ task_id: id, isOwn }: LedgerTask) => !isOwn && unknown.has(id);
-	const others = tasks.filter(isOther).map(({ task_id: id }) => id);
-	if (others.length === 0) return tasks;
-	const set = { collected_at: new Date(0).toISOString() };
-	// Otherwise they are free in 15 minutes.
-	const release = { set, where: oneOf('task_id', others) };
-	await onTable(context, TASK_TABLE, release).catch(() => undefined);
-	hint(
-		context,
-		`Tasks that the service does not know with this API key: ${named(others)}. They were created with another one, and stay open for it`,
-	);
-	return tasks.filter((task) => !isOther(task));
-}
-
-/** Names the requests without an answer: their tasks may exist, but nobody knows the IDs. */
+/** Names the creations without an answer among open rows: their tasks may exist, but nobody knows the IDs. */
 async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[]): Promise<void> {
-	const unanswered = await unansweredOf(context, rows);
+	const sent = rows.filter((row) => row['status'] === 'sent' && taskIdOf(row) === '');
+	// Where n8n was killed before it removed the row, that with the answer is there, too.
+	const calls = sent.map(({ call }) => call);
+	const sameCall = await onTable(context, TASK_TABLE, { find: oneOf('call', calls) });
+	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
+	const unanswered = sent.filter(({ call }) => !answered.has(call));
 	if (unanswered.length === 0) return;
 	const rowsOf = (unanswered as readonly Record<string, string>[]).map(
 		({ id, execution_id: execution, item, sent_at: sentAt }) =>
@@ -247,19 +189,6 @@ async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[
 	);
 	hint(
 		context,
-		`Creations without an answer: ${named(rowsOf)}. Their videos may exist. Look for them at the service, and settle them with Which Tasks: Unanswered Calls`,
+		`Creations without an answer: ${named(rowsOf)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} enter the task_id of each video that exists and set its status to open, and delete the other rows`,
 	);
-}
-
-/** The creations without an answer, of these rows with the status `sent`. */
-export async function unansweredOf(
-	context: IExecuteFunctions,
-	rows: readonly Row[],
-): Promise<readonly Row[]> {
-	const sent = rows.filter((row) => taskIdOf(row) === '');
-	// Where n8n was killed while it replaced the row by the one with the answer, both are there.
-	const calls = sent.map(({ call }) => call);
-	const sameCall = await onTable(context, TASK_TABLE, { find: oneOf('call', calls) });
-	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
-	return sent.filter(({ call }) => !answered.has(call));
 }

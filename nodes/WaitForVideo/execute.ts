@@ -14,15 +14,7 @@ import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';
 import { endOf, failAtEnd, failsAtEnd, refusedCreation } from '../shared/wait/lostVideos';
 import { toWantedFiles } from '../shared/wait/options';
 import { poll, type Progress, withProgress } from '../shared/wait/poll';
-import {
-	collectTasks,
-	contextOfTasks,
-	forgetTasks,
-	type LedgerTask,
-	releaseUnknown,
-	withLedger,
-} from './collect';
-import { useLedger } from './ledger';
+import { collectTasks, contextOfTasks, forgetTasks, type LedgerTask, withLedger } from './collect';
 import { checkConnections, FAILED, readWaitMode, suspendUntil, toOutputs } from './outputs';
 import { runForm, waitForm } from './properties';
 
@@ -43,8 +35,6 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 	if (!isToolRun(context)) ignoreAlwaysOutputData(context);
 	const { isPostponed, gone } = endOf(context);
 	if (isPostponed) return null;
-	const ofLedger = await useLedger(context);
-	if (ofLedger !== undefined) return [showItems(openedRun(context), ofLedger)];
 	const outputs = await withProgress(context, async (progress) => {
 		const { collected, isSuspended, ...polled } = await pollItems(context, progress, gone);
 		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. Copies:
@@ -86,14 +76,11 @@ function readFailsNode(context: IExecuteFunctions): boolean {
 async function pollItems(context: IExecuteFunctions, progress: Progress, gone: readonly number[]) {
 	let items: readonly WaitItem[] = [];
 	let collected: readonly LedgerTask[] | undefined;
-	function take(tasks: readonly LedgerTask[] | undefined): void {
-		collected = tasks;
-		items = readItems(context, tasks, gone);
-	}
 	try {
 		const mode = readWaitMode(context);
 		checkConnections(context, mode);
-		take(await collectTasks(context));
+		collected = await collectTasks(context);
+		items = readItems(context, collected, gone);
 		const taskIds = items.map(({ taskId }) => taskId);
 		const options = runForm.read(context, 0);
 		const polled = await poll(context, taskIds, progress, mode, options);
@@ -103,12 +90,8 @@ async function pollItems(context: IExecuteFunctions, progress: Progress, gone: r
 			const seconds = Math.round((resumeMs - nowMs) / 1000);
 			progress.finish(polled.polls, `, next poll in ${seconds} s`);
 			await suspendUntil(context, resumeMs);
-		} else if (collected !== undefined) {
-			take(await releaseUnknown(context, collected, polled.polls));
 		}
-		const kept = new Set(items.map(({ taskId }) => taskId));
-		const polls = polled.polls.filter(({ taskId }) => kept.has(taskId));
-		return { collected, items, ...polled, polls };
+		return { collected, items, ...polled };
 	} catch (error) {
 		return { collected, items, polls: [], isSuspended: false, error };
 	}

@@ -14,9 +14,8 @@ const NAMES = ['Completed', 'Failed', 'Generating'] as const;
 /** What became of the videos of each output. */
 const ENDINGS = ['completed', 'failed', 'generating'] as const;
 
-/** The outputs; only Ask Once has the third one, for videos that are not finished yet. What is no video leaves through one. */
-export const WAIT_OUTPUTS =
-	`={{ $parameter.tasks === 'ledger' && ['unanswered', 'check'].includes($parameter.ledgerTasks) ? ['main'] : ${JSON.stringify(NAMES)}
+/** The outputs; only Ask Once has the third one, for videos that are not finished yet. */
+export const WAIT_OUTPUTS = `={{ ${JSON.stringify(NAMES)}
 	.slice(0, $parameter.waitMode === 'once' ? 3 : 2)
 	.map((displayName) => ({ type: 'main', displayName })) }}` as const;
 

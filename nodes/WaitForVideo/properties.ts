@@ -1,5 +1,3 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import { readSwitch } from '../client/values';
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
 import { displayed, fromAi, inTools, notInTools, property } from '../shared/form/fields';
@@ -27,12 +25,6 @@ import type { WaitMode } from '../shared/wait/poll';
 /** Fields that a tool does not have; shown where others have these values. */
 const inNode = <F extends Fields>(fields: F, show: Readonly<Record<string, string[]>> = {}) =>
 	changedAll((property) => notInTools(displayed(property, { show })), fields);
-
-/** Hides what belongs to waiting where the node looks after the ledger. Twice: n8n's editor keeps what was chosen there before. */
-const whereItWaits = (property: INodeProperties) => [
-	displayed(property, { show: { tasks: ['input'] } }),
-	displayed(property, { show: { tasks: ['ledger'], ledgerTasks: ['all', 'key', 'workflow'] } }),
-];
 
 const runFields = {
 	maximumWait: maximumWaitField,
@@ -80,44 +72,11 @@ export const waitForm = form({
 			ledgerTasks: choice('Which Tasks', {
 				noDataExpression: true,
 				choices: [
-					['All Open', 'all'],
-					['By Idempotency Key', 'key'],
-					['By Workflow', 'workflow'],
-					['Check the Ledger', 'check', 'Fail if a paid video is open or unanswered'],
-					['Unanswered Calls', 'unanswered', 'List them, or settle one'],
+					['Of a Workflow', 'workflow', 'By default of this one'],
+					['Of the Project', 'project', 'Of all its workflows'],
 				],
-				default: 'all',
-				help: 'Which of the open tasks to collect, or what to do with the ledger instead',
-			}),
-			settle: choice('What to Do', {
-				choices: [
-					['List', 'list', 'One item per call whose outcome is unknown'],
-					['The Video Exists', 'exists', 'You have found its task at the service'],
-					['There Is No Video', 'none', 'Its Idempotency Key is free again'],
-				],
-				default: 'list',
-				help: 'What to do with calls that were sent and never answered',
-				displayOptions: { show: { ledgerTasks: ['unanswered'] } },
-			}),
-			call: trimmed('Call', {
-				required: true,
-				default: '={{ $json.call }}',
-				help: 'The call to settle, from the list',
-				displayOptions: {
-					show: { ledgerTasks: ['unanswered'], settle: ['exists', 'none'] },
-				},
-			}),
-			foundTaskId: trimmed('Found Task', {
-				required: true,
-				placeholder: 'e.g. task-0001',
-				help: 'The ID of the task at the service',
-				displayOptions: { show: { ledgerTasks: ['unanswered'], settle: ['exists'] } },
-			}),
-			idempotencyKey: trimmed('Idempotency Key', {
-				required: true,
-				placeholder: 'e.g. order-1001',
-				help: 'The key with which Create Video created the tasks',
-				displayOptions: { show: { ledgerTasks: ['key'] } },
+				default: 'workflow',
+				help: 'Which of the open tasks to collect',
 			}),
 			workflowId: trimmed('Workflow ID', {
 				required: true,
@@ -143,7 +102,7 @@ export const waitForm = form({
 			default: 'inPlace',
 			help: 'How to wait for videos that are still generating. In a streaming chat and with "Execute step", a node that is to suspend polls in place.',
 		}),
-		(property) => whereItWaits(notInTools(property)),
+		notInTools,
 	),
 	waitUntilFinished: field(
 		inTools(
@@ -159,7 +118,7 @@ export const waitForm = form({
 		),
 		(entered = true) => readSwitch(entered, 'Wait Until Finished'),
 	),
-	...changedAll(whereItWaits, downloadFields),
+	...downloadFields,
 	options: options({
 		...runFields,
 		...fileFields,

@@ -78,7 +78,7 @@ it(
 		expect(collectedIds(await collect())).toStrictEqual([]);
 		expect(await rows()).toMatchObject(
 			Array(VIDEOS).fill({
-				status: 'completed',
+				status: 'done',
 				video_url: expect.stringContaining('.mp4') as string,
 				file_name: expect.stringContaining('.mp4') as string,
 				finished_at: expect.any(String) as string,

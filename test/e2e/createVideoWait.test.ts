@@ -81,7 +81,7 @@ async function expectVideos(execution: Execution, name: string): Promise<void> {
 		SHOTS,
 	);
 	expect(await ledgerRows(n8n.client, name)).toMatchObject(
-		Array(SHOTS).fill({ status: 'completed', finished_at: expect.any(String) as string }),
+		Array(SHOTS).fill({ status: 'done', finished_at: expect.any(String) as string }),
 	);
 }
 

@@ -1,13 +1,13 @@
-// @seconds 30
+// @seconds 20
 import type { IDataObject } from 'n8n-workflow';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
-import { failureOf, outputItems } from '../../lab/n8n/execution';
-import type { N8nClient } from '../../lab/n8n/N8nClient';
+import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { Running } from '../../lab/services/Running';
 import { node, workflow } from './support/buildWorkflow';
-import { CREATIONS } from './support/ledger';
+import { CREATIONS, hintsOf, LEDGER } from './support/ledger';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const running = new Running();
@@ -34,99 +34,80 @@ afterAll(async () => {
 	await running.stop();
 }, RUN_LIMIT_MS);
 
-/** Runs one node of this package by hand; returns its items, or why it failed. */
+/** The workflows by what their node does: a key is one of its workflow. */
+const refs = new Map<string, WorkflowRef>();
+
+/** Runs one node of this package by hand; returns its execution. */
 async function run(
-	type: 'createVideo' | 'waitForVideo' | 'superAssistant',
+	name: string,
+	type: 'createVideo' | 'waitForVideo',
 	parameters: IDataObject,
 	credential = 'Emulator',
-): Promise<readonly IDataObject[] | string> {
-	const ref = await client.importWorkflow(
-		workflow('By Hand', [
-			node('Start', 'n8n-nodes-base.manualTrigger', 1),
-			node('Node', `n8n-nodes-agent-video.${type}`, 1, { parameters, credential }),
-		]),
-	);
-	const execution = await client.waitForExecution(await client.run(ref, 'Start'));
-	const failure = failureOf(execution);
-	return failure === '' ? outputItems(execution, 'Node').map(({ json }) => json) : failure;
+): Promise<Execution> {
+	const nodes = [
+		node('Start', 'n8n-nodes-base.manualTrigger', 1),
+		node('Node', `n8n-nodes-agent-video.${type}`, 1, { parameters, credential }),
+	];
+	const key = `${name} ${credential}`;
+	const ref = refs.get(key) ?? (await client.importWorkflow(workflow(key, nodes)));
+	refs.set(key, ref);
+	return await client.waitForExecution(await client.run(ref, 'Start'));
 }
 
 const create = async (prompt: string) =>
-	await run('createVideo', {
-		prompt,
-		options: { idempotencyKey: prompt, keyScope: 'project', retries: 0 },
-	});
-const ledger = async (ledgerTasks: string, more: IDataObject = {}, credential?: string) =>
+	await run(prompt, 'createVideo', { prompt, options: { idempotencyKey: prompt, retries: 0 } });
+const collect = async (credential?: string) =>
 	await run(
+		'collect',
 		'waitForVideo',
-		{ tasks: 'ledger', ledgerTasks, options: { minimumAge: 0 }, ...more },
+		{ tasks: 'ledger', ledgerTasks: 'project', options: { minimumAge: 0 } },
 		credential,
 	);
-
-const IN_ORDER = [{ open: 0, of_other_keys: 0, unanswered: 0 }];
-const OUT_OF_ORDER = /Task Ledger has paid videos that nobody has/;
+const itemsOf = (execution: Execution) => outputItems(execution, 'Node').map(({ json }) => json);
+const hints = (execution: Execution) => hintsOf(execution, 'Node');
 
 it(
-	'an unanswered call is listed, and settled by its task; the check fails until it is delivered',
+	'a person decides in the table about a creation without an answer: its task exists',
 	async () => {
 		emulator.faults.add({ kind: 'resetBody', path: CREATIONS });
-		expect(await create('kite')).toMatch(/may exist/);
+		expect(failureOf(await create('kite'))).toMatch(/may exist/);
 		const [task] = emulator.tasks.all;
+		const unanswered = await collect();
+		expect(itemsOf(unanswered)).toStrictEqual([]);
+		expect(hints(unanswered)).toMatch(
+			/Creations without an answer: row \d+ .* enter the task_id .* set its status to open/,
+		);
 
-		expect(await ledger('check')).toMatch(OUT_OF_ORDER);
-		expect(await ledger('check')).toMatch(/1 without an answer: settle/);
-		const calls = (await ledger('unanswered')) as IDataObject[];
-		expect(calls).toMatchObject([{ prompt: 'kite', sent_at: expect.any(String) as string }]);
-
-		const { call } = calls[0]!;
-		const found = { settle: 'exists', call, foundTaskId: task!.id };
-		expect(await ledger('unanswered', found)).toStrictEqual([
-			{ call, settled: 'exists', task_id: task!.id },
+		await client.updateDataTableRows(LEDGER, ['prompt', 'kite'], {
+			task_id: task!.id,
+			status: 'open',
+		});
+		expect(itemsOf(await create('kite'))).toMatchObject([{ task_id: task!.id, reused: true }]);
+		const other = await collect('Other');
+		expect(itemsOf(other)).toStrictEqual([]);
+		expect(hints(other)).toMatch(
+			new RegExp(`Open tasks of another API key or Base URL: ${task!.id}\\. `),
+		);
+		expect(itemsOf(await collect())).toMatchObject([{ task_id: task!.id }]);
+		expect(await client.dataTableRows(LEDGER)).toMatchObject([
+			{ status: 'done', delivered_at: expect.any(String) as string },
 		]);
-		expect(await ledger('unanswered', found)).toMatch(/Call has no row without an answer/);
-		expect(await ledger('check')).toMatch(new RegExp(`1 open: collect them – ${task!.id}`));
-		expect(await create('kite')).toMatchObject([{ task_id: task!.id, reused: true }]);
-		expect(await ledger('check', {}, 'Other')).toMatch(/1 of another API key or Base URL/);
-
-		expect(await ledger('all')).toMatchObject([{ task_id: task!.id }]);
-		expect(await ledger('check')).toStrictEqual(IN_ORDER);
+		expect(hints(await collect())).toMatch(/^No open tasks/);
 		expect(emulator.tasks.all).toHaveLength(1);
 	},
 	RUN_LIMIT_MS,
 );
 
 it(
-	'an unanswered call without a video frees its key',
+	'a person decides in the table about a creation without an answer: there is no video',
 	async () => {
 		emulator.faults.add({ kind: 'reset', path: CREATIONS });
-		expect(await create('boat')).toMatch(/may exist/);
-		const [{ call }] = (await ledger('unanswered')) as [IDataObject];
-		expect(await ledger('unanswered', { settle: 'none', call })).toStrictEqual([
-			{ call, settled: 'none' },
-		]);
-		expect(await ledger('check')).toStrictEqual(IN_ORDER);
-		const created = await create('boat');
-		expect(created).toMatchObject([{ task_id: expect.any(String) as string }]);
-		expect(created).not.toMatchObject([{ reused: true }]);
-		await ledger('all');
-	},
-	RUN_LIMIT_MS,
-);
-
-it(
-	'an unanswered call of a super assistant is listed and settled, too',
-	async () => {
-		emulator.faults.add({ kind: 'reset', path: '/v1/chat/completions' });
-		const failed = await run('superAssistant', {
-			appCode: { __rl: true, mode: 'id', value: 'demo-assistant' },
-			message: 'Book a table',
-			options: { retries: 0 },
-		});
-		expect(failed).toMatch(/may/);
-		const [{ call }] = (await ledger('unanswered')) as [IDataObject];
-		expect(await ledger('check')).toMatch(OUT_OF_ORDER);
-		await ledger('unanswered', { settle: 'none', call });
-		expect(await ledger('check')).toStrictEqual(IN_ORDER);
+		expect(failureOf(await create('boat'))).toMatch(/may exist/);
+		await client.deleteDataTableRows(LEDGER, 'prompt', 'boat');
+		const [created] = itemsOf(await create('boat'));
+		expect(created).toMatchObject({ task_id: expect.any(String) as string });
+		expect(created).not.toHaveProperty('reused');
+		expect(itemsOf(await collect())).toMatchObject([{ task_id: created!['task_id'] }]);
 	},
 	RUN_LIMIT_MS,
 );

@@ -99,7 +99,7 @@ beforeAll(async () => {
 		workflow('Collect', [
 			node('Now', 'n8n-nodes-base.manualTrigger', 1),
 			node('Wait for Video', 'n8n-nodes-agent-video.waitForVideo', 1, {
-				parameters: { tasks: 'ledger', options: { minimumAge: 0 } },
+				parameters: { tasks: 'ledger', ledgerTasks: 'project', options: { minimumAge: 0 } },
 				credential: 'Emulator',
 			}),
 		]),

@@ -155,10 +155,10 @@ it(
 			const fields = await labelsIn(page);
 			expect(fields).toContain('Wait Mode');
 			await choose(page, 'tasks', 'From the Task Ledger');
-			await choose(page, 'ledgerTasks', 'Check the Ledger');
-			await page.getByText('Wait Mode').waitFor({ state: 'detached' });
+			await choose(page, 'ledgerTasks', 'Of the Project');
+			await page.getByText('Workflow ID').waitFor({ state: 'detached' });
 			await choose(page, 'tasks', 'From Input');
-			await page.getByText('Wait Mode').waitFor();
+			await page.getByText('Which Tasks').waitFor({ state: 'detached' });
 			expect(await labelsIn(page)).toStrictEqual(fields);
 			expect(errors).toStrictEqual([]);
 		});

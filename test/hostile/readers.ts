@@ -827,8 +827,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',
-		// The account of a row is what the node has written there.
-		'shared/run#isOfHost',
 		'client#rejectMistakes',
 		'shared/chat#shownAs',
 		'shared/chat#readSchema',

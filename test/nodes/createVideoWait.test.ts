@@ -130,7 +130,7 @@ test('the file comes out of the node that creates the video, with the fields of 
 	expect(item!.pairedItem).toStrictEqual({ item: 0 });
 	expect(messages.at(-1)).toMatch(/^1 of 1 video finished, after \d s$/);
 	expect(tables.rows).toMatchObject([
-		{ task_id: 'task-a', status: 'completed', file_name: 'task-a.mp4', finished_at: DATE },
+		{ task_id: 'task-a', status: 'done', file_name: 'task-a.mp4', finished_at: DATE },
 	]);
 });
 

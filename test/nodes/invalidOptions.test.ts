@@ -114,11 +114,6 @@ test.each<[string, IDataObject, string]>([
 	['waitForVideo', { waitMode: 'Suspend' }, 'Wait Mode is Suspend'],
 	['waitForVideo', { tasks: 'Ledger' }, 'Tasks is Ledger'],
 	['waitForVideo', { tasks: 'ledger', ledgerTasks: 'open' }, 'Which Tasks is open'],
-	[
-		'waitForVideo',
-		{ tasks: 'ledger', ledgerTasks: 'unanswered', settle: 'None' },
-		'What to Do is None',
-	],
 	['createVideo', { limitPeriod: 'daily' }, 'Limit Period is daily'],
 	['chatCompletion', { streaming: true }, 'Streaming is true'],
 	['chatCompletion', { answeredBy: 'application' }, 'Answered By is application'],

@@ -29,12 +29,6 @@ test.each<[INodeType, IDataObject, string]>([
 	[new WaitForVideo(), { waitMode: 'suspend', download: false }, 'suspend'],
 	[new WaitForVideo(), { waitMode: 'once' }, 'ask once and download'],
 	[new WaitForVideo(), { tasks: 'ledger' }, 'collect and download'],
-	[new WaitForVideo(), { tasks: 'ledger', ledgerTasks: 'check', download: false }, 'check'],
-	[
-		new WaitForVideo(),
-		{ tasks: 'ledger', ledgerTasks: 'unanswered', download: false },
-		'unanswered calls',
-	],
 	[asTool(new WaitForVideo()), {}, 'wait or ask once'],
 	[asTool(new WaitForVideo()), { waitUntilFinished: true }, 'wait'],
 	[asTool(new WaitForVideo()), { waitUntilFinished: false }, 'ask once'],

@@ -106,7 +106,13 @@ describe('the key is rejected while one video is generating', () => {
 		tables.insert(TASK_TABLE, ...rows);
 		await wait({ tables });
 		expect(tables.rows).toMatchObject([
-			{ task_id: 'a', status: 'completed', video_url: VIDEO, finished_at: null },
+			{
+				task_id: 'a',
+				status: 'open',
+				video_url: VIDEO,
+				finished_at: null,
+				delivered_at: null,
+			},
 			{ task_id: 'b', status: 'queued', finished_at: null },
 			{ task_id: 'c', status: 'failed', finished_at: expect.any(String) as string },
 		]);
@@ -182,7 +188,7 @@ test('the hint counts tasks, not items: two items have one task, one has none', 
 		items: ids('a', 'a', 'b', ''),
 		onError: 'continueErrorOutput',
 	});
-	const [hint] = run.data.resultData.runData['Tested']!.at(-1)!.hints!;
+	const hint = run.data.resultData.runData['Tested']!.at(-1)!.hints!.at(-1);
 	expect(hint!.message).toBe(
 		'1 of 2 videos finished, 1 failed, after 0 s, and items without a task ID',
 	);

@@ -1,7 +1,6 @@
 // @seconds 10
-import { NodeHelpers, type IDataObject, type INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
 import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
 import { accountName } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';
@@ -66,6 +65,7 @@ const asked = (task_id: string, more: IDataObject = {}) => ({
 	status: task_id === '' ? 'sent' : 'queued',
 	sent_at: ago(20),
 	call: `call-${task_id}`,
+	workflow_id: 'test',
 	account,
 	...more,
 });
@@ -100,29 +100,32 @@ describe('results', () => {
 		const before = rowOf('other');
 		await wait({ items: ['a', 'b', 'c', 'gone-d'].map((task_id) => ({ task_id })) });
 		expect(rowOf('a')).toMatchObject({
-			status: 'completed',
+			status: 'done',
 			video_url: urlOf('a'),
 			file_name: 'a.mp4',
 			error: null,
 			finished_at: DATE,
+			delivered_at: DATE,
 		});
 		expect(rowOf('b')).toMatchObject({
 			status: 'failed',
 			error: 'moderation',
 			video_url: null,
 			finished_at: DATE,
-		});
-		expect(rowOf('c')).toMatchObject({
-			status: 'refused',
-			error: expect.stringContaining('no such task') as string,
-			finished_at: DATE,
+			delivered_at: null,
 		});
 		// Left to be collected.
+		expect(rowOf('c')).toMatchObject({
+			status: 'open',
+			error: expect.stringContaining('no such task') as string,
+			finished_at: null,
+		});
 		expect(rowOf('gone-d')).toMatchObject({
-			status: 'completed',
+			status: 'open',
 			video_url: urlOf('gone-d'),
 			error: expect.stringContaining('404') as string,
 			finished_at: null,
+			delivered_at: null,
 		});
 		expect(rowOf('other')).toStrictEqual(before);
 		// One to find the table, one to find the rows, one to write.
@@ -149,9 +152,9 @@ describe('results', () => {
 		const items = ['a', 'b', 'c', 'd'].map((task_id) => ({ task_id }));
 		// It is polled again: its URL might come a little later.
 		await withFakeTimers(async () => await wait({ items }));
-		expect(rowOf('a')).toMatchObject({ status: 'completed', video_url: '5' });
+		expect(rowOf('a')).toMatchObject({ status: 'open', video_url: '5' });
 		expect(rowOf('b')).toMatchObject({ status: 'failed', finished_at: DATE });
-		expect(rowOf('c')).toMatchObject({ status: 'completed', finished_at: DATE });
+		expect(rowOf('c')).toMatchObject({ status: 'done', finished_at: DATE });
 		expect(rowOf('d')).toMatchObject({
 			status: 'failed',
 			error: 'the prompt is too long',
@@ -171,7 +174,7 @@ describe('results', () => {
 		expect(tables.rows).toHaveLength(251);
 		for (const id of ids) {
 			expect(rowOf(id)).toMatchObject({
-				status: 'completed',
+				status: 'done',
 				prompt: `Prompt of ${id}`,
 				call: `call-${id}`,
 				finished_at: DATE,
@@ -188,13 +191,30 @@ describe('results', () => {
 	});
 
 	test.each([
+		[400, 'a service that does not know a new task yet'],
 		[404, 'a wrong base URL'],
 		[406, 'an account without credit'],
-	])('status %i, as from %s, leaves the task open', async (status_code) => {
+	])('status %i, as from %s, leaves the task open, to be collected', async (status_code) => {
 		reports = { a: { status_code, error: { message: 'no' } } };
 		tables.insert(TASK_TABLE, asked('a'));
-		await withFakeTimers(async () => await wait({ items: [{ task_id: 'a' }] }));
-		expect(rowOf('a')).toMatchObject({ status: 'queued', finished_at: null });
+		const items = [{ task_id: 'a' }];
+		await withFakeTimers(async () => await wait({ items }));
+		expect(rowOf('a')).toMatchObject({ status: 'open', finished_at: null });
+		reports = {};
+		expect(idsOf((await collect()).outputs[COMPLETED])).toStrictEqual(['a']);
+	});
+
+	test.each<[string, IDataObject]>([
+		['whose task ID a person has cleared', { task_id: '' }],
+		['of another API key', { account: 'other' }],
+	])('are named where there is only a row %s', async (_name, change) => {
+		tables.insert(TASK_TABLE, { ...asked('a'), ...change }, asked('b'));
+		const before = tables.rows[0];
+		const result = await wait({ items: [{ task_id: 'a' }, { task_id: 'b' }] });
+		expect(hintsOf(result)).toContain(
+			'The results of these tasks have no row in the data table agent_video_tasks: a',
+		);
+		expect(tables.rows).toMatchObject([before, { status: 'done' }]);
 	});
 
 	test('are written when a failed video fails the node; completed videos have gone on', async () => {
@@ -205,46 +225,103 @@ describe('results', () => {
 			parameters: { options: { onFailed: 'fail' } },
 		});
 		expect(status).toBe('error');
-		expect(rowOf('a')).toMatchObject({ status: 'completed', finished_at: DATE });
+		expect(rowOf('a')).toMatchObject({ status: 'done', finished_at: DATE });
 		expect(rowOf('b')).toMatchObject({ status: 'failed', finished_at: DATE });
 	});
 
-	test.each([
-		['no longer knows', { status_code: 400, error: { message: 'Unknown task' } }],
-		['lets expire', { status: 'expired' }],
-	])('a delivered video stays delivered that the service %s', async (_name, report) => {
-		tables.insert(TASK_TABLE, asked('a', { idempotency_key: 'order 1' }));
-		const again = { items: [{ task_id: 'a' }], parameters: { onFailed: 'output' } };
-		await wait(again);
-		const delivered = rowOf('a');
-		expect(delivered).toMatchObject({ status: 'completed', finished_at: DATE });
-		reports = { a: report };
-		const result = await wait(again);
-		expect(idsOf(result.outputs[FAILED])).toStrictEqual([]);
-		expect(result.outputs[COMPLETED]).toMatchObject([
-			{
-				json: { task_id: 'a', status: 'completed', video_url: urlOf('a') },
-				binary: { data: { mimeType: 'video/mp4' } },
-			},
-		]);
-		expect(hintsOf(result)).toContainEqual(
-			expect.stringMatching(/^1 video delivered before, which the service does not have/),
-		);
-		expect(rowOf('a')).toStrictEqual(delivered);
-	});
+	describe('of a video that was delivered before', () => {
+		const again = {
+			items: [{ task_id: 'a' }],
+			parameters: { options: { onFailed: 'output' } },
+		};
+		const done = () => ({
+			status: 'done',
+			finished_at: ago(5),
+			delivered_at: ago(5),
+			video_url: urlOf('a'),
+		});
 
-	test.each<[string, () => IDataObject]>([
-		['is not finished', () => ({ finished_at: null })],
-		['has failed', () => ({ status: 'failed' })],
-		['is of another API key', () => ({ account: account.replace(/ .*/, ' other') })],
-		['has no URL', () => ({ video_url: null })],
-	])('a row that %s delivers nothing in place of the service', async (_name, change) => {
-		const row = { status: 'completed', finished_at: ago(5), video_url: urlOf('a') };
-		tables.insert(TASK_TABLE, asked('a', { ...row, ...change() }));
-		reports = { a: { status: 'expired' } };
-		const items = [{ task_id: 'a' }];
-		const { outputs } = await wait({ items, parameters: { onFailed: 'output' } });
-		expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'failed' } }]);
+		test.each([400, 403, 404])(
+			'help where the service does not know it: %i',
+			async (status_code) => {
+				tables.insert(TASK_TABLE, asked('a', { idempotency_key: 'order 1' }));
+				await wait(again);
+				const delivered = rowOf('a');
+				reports = { a: { status_code, error: { message: 'Unknown task' } } };
+				const result = await withFakeTimers(async () => await wait(again));
+				expect(idsOf(result.outputs[FAILED])).toStrictEqual([]);
+				expect(result.outputs[COMPLETED]).toMatchObject([
+					{
+						json: { task_id: 'a', status: 'completed', video_url: urlOf('a') },
+						binary: { data: { mimeType: 'video/mp4' } },
+					},
+				]);
+				expect(hintsOf(result)).toContainEqual(
+					expect.stringMatching(
+						/^1 video delivered before, which the service does not know/,
+					),
+				);
+				expect(rowOf('a')).toStrictEqual(delivered);
+			},
+		);
+
+		test.each([
+			['has failed', { status: 'failed', error_message: 'moderation' }, 'failed'],
+			['expires', { status: 'expired' }, 'failed'],
+			['is canceled', { status: 'canceled' }, 'failed'],
+			['has no video', { status: 'completed', error_message: 'too long' }, 'failed'],
+		])('do not overrule the service, where the task %s', async (_name, report, reason) => {
+			tables.insert(TASK_TABLE, asked('a', done()));
+			const before = rowOf('a');
+			reports = { a: report };
+			const { outputs } = await wait(again);
+			expect(outputs[COMPLETED]).toStrictEqual([]);
+			expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason } }]);
+			expect(rowOf('a')).toStrictEqual(before);
+		});
+
+		test.each<[string, () => IDataObject]>([
+			['is not finished', () => ({ status: 'open', finished_at: null })],
+			['has failed', () => ({ status: 'failed' })],
+			['is of another API key', () => ({ account: account.replace(/ .*/, ' other') })],
+			['has no URL', () => ({ video_url: null })],
+		])('do not help from a row that %s', async (_name, change) => {
+			tables.insert(TASK_TABLE, asked('a', { ...done(), ...change() }));
+			reports = { a: { status_code: 404, error: { message: 'Unknown task' } } };
+			const { outputs } = await withFakeTimers(async () => await wait(again));
+			expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'refused' } }]);
+		});
+
+		test.each<[string, IDataObject]>([
+			['of this account', {}],
+			['of another one', { account: 'other' }],
+			['that is finished, too', { status: 'failed', finished_at: ago(1) }],
+		])('do not help where another row %s has the task ID', async (_name, other) => {
+			tables.insert(TASK_TABLE, asked('a', done()), asked('a', { call: 'new', ...other }));
+			reports = { a: { status_code: 404, error: { message: 'Unknown task' } } };
+			const { outputs } = await withFakeTimers(async () => await wait(again));
+			expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'refused' } }]);
+		});
+
+		test('stay, and those of a newer task with the same ID are in its own row', async () => {
+			tables.insert(TASK_TABLE, asked('a', done()), asked('a', { call: 'new' }));
+			const [before] = tables.rows;
+			reports = { a: { status: 'failed', error_message: 'moderation' } };
+			const { outputs } = await wait(again);
+			expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'failed' } }]);
+			expect(tables.rows).toStrictEqual([
+				before,
+				expect.objectContaining({ status: 'failed', finished_at: DATE }),
+			]);
+		});
+
+		test('keep the time of the first delivery', async () => {
+			tables.insert(TASK_TABLE, asked('a', done()));
+			const { delivered_at, finished_at } = rowOf('a')!;
+			await wait(again);
+			expect(rowOf('a')).toMatchObject({ delivered_at });
+			expect(rowOf('a')!['finished_at']).not.toBe(finished_at);
+		});
 	});
 
 	test('a task of a timeout stays open', async () => {
@@ -254,7 +331,7 @@ describe('results', () => {
 		aheadMs += 11 * MINUTE_MS;
 		await first.resume();
 		expect(rowOf('a')).toMatchObject({
-			status: 'processing',
+			status: 'open',
 			finished_at: null,
 			error: expect.stringContaining('may still complete') as string,
 		});
@@ -280,7 +357,7 @@ describe('results', () => {
 		tables.drop(TASK_TABLE.name);
 		tables.insert(TASK_TABLE, asked('b'));
 		const result = await wait({ items: [{ task_id: 'b' }] });
-		expect(rowOf('b')).toMatchObject({ status: 'completed' });
+		expect(rowOf('b')).toMatchObject({ status: 'done' });
 		expect(hintsOf(result).join()).not.toContain('ledger');
 	});
 
@@ -299,7 +376,7 @@ describe('results', () => {
 			tables,
 			parameters: { taskId: 'a' },
 		});
-		expect(rowOf('a')).toMatchObject({ status: 'completed', finished_at: DATE });
+		expect(rowOf('a')).toMatchObject({ status: 'done', finished_at: DATE });
 	});
 });
 
@@ -311,7 +388,6 @@ describe('tasks from the ledger', () => {
 				prompt: 'A kite',
 				model: 'video-m1',
 				idempotency_key: 'order-1',
-				workflow_id: 'w',
 				execution_id: '7',
 				item: 2,
 				estimated_cost: 0.5,
@@ -330,11 +406,12 @@ describe('tasks from the ledger', () => {
 						prompt: 'A kite',
 						model: 'video-m1',
 						idempotency_key: 'order-1',
-						workflow_id: 'w',
 						execution_id: '7',
 						item: 2,
+						workflow_id: 'test',
 						sent_at: DATE,
 						estimated_cost: 0.5,
+						delivered_at: null,
 					},
 				}) as IDataObject,
 				binary: { data: expect.objectContaining({ fileName: 'a.mp4' }) as object },
@@ -364,41 +441,46 @@ describe('tasks from the ledger', () => {
 	});
 
 	test.each<[string, IDataObject, string[]]>([
-		['of a key', { ledgerTasks: 'key', idempotencyKey: 'order-1' }, ['a']],
-		['of a workflow', { ledgerTasks: 'workflow', workflowId: 'other' }, ['b']],
-		['of this workflow', { ledgerTasks: 'workflow' }, ['c']],
-		['younger ones, too', { options: { minimumAge: 5 } }, ['a', 'b', 'c', 'young']],
-		['the oldest ones', { options: { maximumTasks: 2 } }, ['a', 'b']],
+		['of this workflow', {}, ['b', 'c']],
+		['of another workflow', { workflowId: 'other' }, ['a']],
+		['of the project', { ledgerTasks: 'project' }, ['a', 'b', 'c', 'd']],
+		['younger ones, too', { options: { minimumAge: 5 } }, ['b', 'c', 'young']],
+		['the oldest ones', { options: { maximumTasks: 1 } }, ['b']],
+		['without an account', { workflowId: 'third' }, ['d']],
 	])('%s', async (_name, parameters, expected) => {
 		tables.insert(
 			TASK_TABLE,
-			asked('a', { idempotency_key: 'order-1' }),
-			asked('b', { workflow_id: 'other' }),
-			asked('c', { workflow_id: 'test' }),
+			asked('a', { workflow_id: 'other' }),
+			asked('b'),
+			asked('c'),
 			asked('young', { sent_at: ago(10) }),
+			asked('d', { workflow_id: 'third', account: '' }),
+			asked('e', { account: account.replace(/ .*/, ' other') }),
 		);
 		const { outputs } = await collect({ download: false, ...parameters });
 		expect(idsOf(outputs[COMPLETED])).toStrictEqual(expected);
-		expect(tables.rows.filter((row) => row['collected_at'] !== null)).toHaveLength(
-			expected.length,
-		);
 	});
 
-	test('of one key in several workflows are said to be those of several', async () => {
-		const row = { idempotency_key: 'order 1', workflow_name: 'Adverts' };
-		tables.insert(TASK_TABLE, asked('a', row));
-		tables.insert(TASK_TABLE, asked('b', { ...row, workflow_name: 'Weddings' }));
-		const byKey = await collect({ ledgerTasks: 'key', idempotencyKey: 'order 1' });
-		expect(idsOf(byKey.outputs[0])).toStrictEqual(['a', 'b']);
-		expect(hintsOf(byKey)).toContain(
-			'Several workflows have a video of this key: Adverts, Weddings',
+	test('of other API keys and workflows are named, and stay', async () => {
+		tables.insert(
+			TASK_TABLE,
+			asked('a', { account: account.replace(/ .*/, ' other') }),
+			asked('b', { account: 'other.example.com key' }),
+			asked('c', { workflow_id: 'other' }),
 		);
+		const before = tables.rows;
+		expect(hintsOf(await collect())).toStrictEqual([
+			expect.stringMatching(
+				/^Open tasks of another API key or Base URL: a, b\. .*clear account/,
+			),
+			`${NOTHING_OPEN}; 1 are of other workflows (see Which Tasks)`,
+		]);
+		expect(tables.rows).toStrictEqual(before);
+		expect(polled()).toStrictEqual([]);
 	});
 
 	test('of two runs at the same moment one gets the task', async () => {
 		tables.insert(TASK_TABLE, asked('a'), asked('b'));
-		let random = 0;
-		jest.spyOn(Math, 'random').mockImplementation(() => (random += 0.3) % 1);
 		const runs = await Promise.all([1, 2, 3].map(() => collect({ download: false })));
 		expect(runs.flatMap(({ outputs }) => idsOf(outputs[COMPLETED])).sort()).toStrictEqual([
 			'a',
@@ -448,7 +530,7 @@ describe('tasks from the ledger', () => {
 		const result = await collect();
 		expect(polled()).toStrictEqual(['a']);
 		expect(idsOf(result.outputs[COMPLETED])).toStrictEqual(['a']);
-		expect(rowOf('a')).toMatchObject({ status: 'completed', finished_at: DATE });
+		expect(rowOf('a')).toMatchObject({ status: 'done', finished_at: DATE });
 		expect(hintsOf(result)[0]).toMatch(/^Creations without an answer: row \d+ /);
 	});
 
@@ -462,7 +544,7 @@ describe('tasks from the ledger', () => {
 		);
 		const [hint] = hintsOf(await collect());
 		expect(hint).toMatch(
-			/^Creations without an answer: row \d+ \(execution 7, item 1, \d{4}-[^()]*\)\. Their videos may exist/,
+			/^Creations without an answer: row \d+ \(execution 7, item 1, \d{4}-[^()]*\)\. .* set its status to open, and delete the other rows$/,
 		);
 		expect(polled()).toStrictEqual([]);
 	});
@@ -476,12 +558,7 @@ describe('tasks from the ledger', () => {
 	});
 
 	test.each<[string, IDataObject, RegExp, RegExp]>([
-		[
-			'no key',
-			{ ledgerTasks: 'key', idempotencyKey: '={{ null }}' },
-			/^Idempotency Key is empty$/,
-			/Enter a text/,
-		],
+		['no workflow', { workflowId: '={{ null }}' }, /^Workflow ID is empty$/, /Enter a text/],
 		[
 			'no table',
 			{},
@@ -514,39 +591,6 @@ async function suspended(more: Partial<RunOptions>): Promise<RunResult> {
 	return await runWorkflow(nodes, wires, 'Wait', { credential: credential(), tables, ...more });
 }
 
-describe('a call without an answer is not settled with', () => {
-	const settle = async (items: IDataObject[]) => {
-		tables.insert(
-			TASK_TABLE,
-			asked('a', { prompt: 'A kite' }),
-			asked('', { prompt: 'A sofa' }),
-		);
-		const parameters = { ledgerTasks: 'unanswered', settle: 'exists' };
-		return await collect({ ...parameters, foundTaskId: '={{ $json.found }}' }, { items });
-	};
-
-	test.each([
-		[
-			'the task of another call',
-			'a',
-			/^Found Task is a, .*: row \d+ with the prompt "A kite"$/,
-		],
-		['a number that was rounded', 9_007_199_254_740_992, /above 9007199254740991 is rounded/],
-	])('%s', async (_name, found, message) => {
-		const { error } = await settle([{ call: 'call-', found }]);
-		expect(error!.message).toMatch(message);
-		expect(tables.rows.map(({ task_id }) => task_id)).toStrictEqual(['a', '']);
-	});
-
-	test('a task that two items have found', async () => {
-		tables.insert(TASK_TABLE, asked('', { call: 'call-2', prompt: 'A lamp' }));
-		const items = ['call-', 'call-2'].map((call) => ({ call, found: 'b' }));
-		const { error } = await settle(items);
-		expect(error!.message).toMatch(/^Found Task is b, which is the task of another call/);
-		expect(tables.rows.filter(({ task_id }) => task_id === 'b')).toHaveLength(1);
-	});
-});
-
 describe('suspended', () => {
 	test('the tasks of the first step are kept until all are delivered', async () => {
 		reports = { a: { status: 'processing' } };
@@ -576,24 +620,4 @@ describe('suspended', () => {
 		expect(allItems(last, 'Wait')[FAILED]![0]!.json).toMatchObject({ reason: 'timeout' });
 		expect(rowOf('a')).toMatchObject({ finished_at: null });
 	});
-});
-
-test.each([
-	['all', true],
-	['check', false],
-	['unanswered', false],
-])('with Which Tasks: %s the form has fields for waiting: %s', (ledgerTasks, expected) => {
-	const { description } = new WaitForVideo();
-	const shown = (tasks: string) => {
-		const values = { tasks, ledgerTasks, download: true };
-		return description.properties
-			.filter((property) => NodeHelpers.displayParameter(values, property, null, description))
-			.map(({ name }) => name);
-	};
-	for (const name of ['waitMode', 'download', 'binaryProperty']) {
-		expect(shown('ledger').includes(name)).toBe(expected);
-		// The editor keeps Which Tasks of somebody who goes back to Tasks: From Input.
-		expect(shown('input').filter((each) => each === name)).toStrictEqual([name]);
-	}
-	expect(shown('ledger')).toContain('options');
 });

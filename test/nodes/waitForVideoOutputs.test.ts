@@ -181,7 +181,7 @@ describe('a failed video', () => {
 			TASK_TABLE,
 			...['a', 'b'].map((task_id) => ({
 				...{ task_id, status: 'queued', sent_at, call: task_id },
-				account,
+				...{ account, workflow_id: 'test' },
 			})),
 		);
 		const { error } = await wait(
@@ -384,7 +384,7 @@ describe('Ask Once', () => {
 		tables.insert(TASK_TABLE, asked('a'), asked('b'));
 		await wait(CONNECTED, { items: ids('a', 'b'), parameters, tables });
 		expect(tables.rows).toMatchObject([
-			{ task_id: 'a', status: 'completed', finished_at: expect.any(String) as string },
+			{ task_id: 'a', status: 'done', finished_at: expect.any(String) as string },
 			{ task_id: 'b', status: 'queued', finished_at: null, error: null },
 		]);
 	});

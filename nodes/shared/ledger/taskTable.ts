@@ -39,6 +39,8 @@ export const TASK_TABLE = {
 		video_url: 'string',
 		error: 'string',
 		finished_at: 'date',
+		/** When Wait for Video has first handed out the video. */
+		delivered_at: 'date',
 		file_name: 'string',
 		model: 'string',
 		duration: 'number',

@@ -116,16 +116,6 @@ export function isOwn({ account: owner }: IDataObject, account: string): boolean
 	return [account, '', null, undefined].includes(owner as string | null);
 }
 
-/** Whether a row may belong to the account: its host is the same, and only the API key or a header differs. */
-export function isOfHost(row: IDataObject, account: string): boolean {
-	return isOwn(row, account) || hostOf(row) === hostOf({ account });
-}
-
-/** The host of a row's account. */
-export function hostOf({ account }: IDataObject): string {
-	return String(account).replace(/ .*/, '');
-}
-
 const LISTS = { chatModels: 'Chat Models', videoModels: 'Video Models' } as const;
 
 /**

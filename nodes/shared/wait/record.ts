@@ -3,17 +3,14 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { withoutUndefined } from '../../client/json';
 import { counted } from '../../client/values';
 import { pollResult } from '../../client/video/poll/result';
-import { hasVideo, taskState, type TaskReport } from '../../client/video/taskState';
-import { isUnknown, type TaskPoll } from '../../client/video/poll/task';
+import { hasVideo, type TaskReport } from '../../client/video/taskState';
+import type { TaskPoll } from '../../client/video/poll/task';
 import { oneOf, onTable, type Row } from '../engine/dataTable';
 import { taskLedger } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
-import { accountOf, isOfHost, isOwn } from '../run/credential';
+import { accountOf, isOwn } from '../run/credential';
 import { hint, mentionOnce } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
-
-/** The service rejects the ID itself (spec 7.2). Any other error may come from a proxy, a wrong base URL or the account. */
-const REJECTED_ID = 400;
 
 /**
  * What became of the video of an item: a task without an outcome is still generating, the item of an earlier run is gone.
@@ -39,90 +36,96 @@ export const UNVERIFIED =
 
 /** Services forget their tasks, and keep the files longer. */
 const FORGOTTEN =
-	'delivered before, which the service does not have any more: as the task ledger knows them';
+	'delivered before, which the service does not know any more: as the task ledger has them';
+/** Maximum number of tasks that a hint names. */
+const MAX_NAMED = 10;
 
 /**
- * The rows of polled tasks in the task ledger. A table that cannot be used changes nothing in the output, and tasks that are
- * not in it change nothing.
+ * The rows of polled tasks in the task ledger. A table that cannot be used changes nothing in the output; a hint names the
+ * tasks that have no row.
  */
 export async function openRecords(context: IExecuteFunctions, polls: readonly TaskPoll[]) {
-	const read = async () => (taskLedger.read(context, 0) ? await rowsOf(context, polls) : []);
 	const tell = ({ message }: Error) => {
 		mentionOnce(context, `The results are not in the task ledger. ${message}`);
-		return [];
+		return undefined;
 	};
-	const rows = await read().catch(tell);
-	const lost = rows.filter(({ row, poll }) => row['finished_at'] && poll.outcome !== 'completed');
+	const finished = polls.filter(({ outcome }) => outcome !== undefined);
+	const ids = finished.map(({ taskId }) => taskId);
+	const read = async () =>
+		taskLedger.read(context, 0)
+			? await onTable(context, TASK_TABLE, { find: oneOf('task_id', ids) })
+			: undefined;
+	const found = await read().catch(tell);
+	const account = found?.length ? await accountOf(context) : '';
+	const rowsOf = (taskId: string) => (found ?? []).filter((row) => row['task_id'] === taskId);
+	const ownOf = (taskId: string) => rowsOf(taskId).filter((row) => isOwn(row, account));
+
 	const known = new Map<TaskPoll, TaskPoll>();
-	for (const { row, poll, account } of lost) {
-		const [status, video_url] = [String(row['status']), String(row['video_url'])];
-		const report = { task_id: poll.taskId, status, video_url };
-		if (isOwn(row, account) && hasVideo(report) && taskState(report) === 'completed')
+	for (const poll of finished.filter(({ outcome }) => outcome === 'refused')) {
+		const { taskId: task_id } = poll;
+		const [row, ...others] = rowsOf(task_id);
+		const report = { task_id, status: 'completed', video_url: String(row?.['video_url']) };
+		// A service that counts from 1 again has given the ID to another video.
+		const isOnly = others.length === 0 && ownOf(task_id).length === 1;
+		if (isOnly && row!['status'] === 'done' && hasVideo(report))
 			known.set(poll, { ...poll, outcome: 'completed', report });
 	}
 	if (known.size > 0) hint(context, `${counted(known.size, 'video')} ${FORGOTTEN}`);
+	const missing = found === undefined ? [] : ids.filter((id) => ownOf(id).length === 0);
+	if (missing.length > 0) {
+		const more = missing.length > MAX_NAMED ? ' and others' : '';
+		const named = `${missing.slice(0, MAX_NAMED).join(', ')}${more}`;
+		const where = `in the data table ${TASK_TABLE.name}`;
+		hint(context, `The results of these tasks have no row ${where}: ${named}`, 'info');
+	}
 	return {
-		/** The polls. A video that was delivered once is still completed, whatever the service says of its task now. */
+		/** The polls. A task that the service does not know any more is still completed if its row has the video. */
 		polls: polls.map((poll) => known.get(poll) ?? poll),
 		/**
 		 * Writes the results, all at once. Without `finished_at` a task stays open, so that it can be collected: after a
-		 * timeout or a failed download.
+		 * timeout, a refusal or a failed download.
 		 */
 		write: async (ofTask: ReadonlyMap<string, readonly Delivered[]>): Promise<void> => {
-			const update = rows
-				.filter((each) => !lost.includes(each))
-				.map(({ row, poll, account }) => ({
-					id: row['id'],
-					...resultRow(poll, ofTask.get(poll.taskId)!),
-					...(!isUnknown(poll) && { account }),
+			const update = finished.flatMap((poll) => {
+				const own = ownOf(poll.taskId);
+				const open = own.filter((row) => !row['finished_at']);
+				// Of a video that was delivered before, the service may have another URL now.
+				const again = poll.outcome === 'completed' ? own.slice(-1) : [];
+				return (open.length > 0 ? open : again).map(({ id, delivered_at }) => ({
+					id,
+					...resultRow(poll, ofTask.get(poll.taskId)!, delivered_at),
 				}));
+			});
 			await onTable(context, TASK_TABLE, { update }).catch(tell);
 		},
 	};
 }
 
-/**
- * The rows of tasks with an outcome. Those of another API key at the same host are of this account, too, if the service has
- * answered; to another account it says that the task does not exist.
- */
-async function rowsOf(context: IExecuteFunctions, polls: readonly TaskPoll[]) {
-	const finished = polls.filter(({ outcome }) => outcome !== undefined);
-	const byTask = new Map<unknown, TaskPoll>(finished.map((poll) => [poll.taskId, poll]));
-	const account = await accountOf(context);
-	const find = oneOf('task_id', [...byTask.keys()]);
-	const found = await onTable(context, TASK_TABLE, { find });
-	const isOfAccount = (row: Row) => row['account'] === account;
-	const own = new Set(found.filter(isOfAccount).map((row) => row['task_id']));
-	return found.flatMap((row) => {
-		const poll = byTask.get(row['task_id'])!;
-		const isAnswered = !isUnknown(poll) && isOfHost(row, account);
-		const isTaken = isOwn(row, account) || !own.has(row['task_id']);
-		return isOfAccount(row) || (isAnswered && isTaken) ? [{ row, poll, account }] : [];
-	});
-}
-
 /** What the ledger has of a task, which may be that of several items. */
-function resultRow(poll: TaskPoll, deliveries: readonly Delivered[]): Row {
+function resultRow(
+	poll: TaskPoll,
+	deliveries: readonly Delivered[],
+	deliveredAt: Row[string],
+): Row {
 	const { report } = deliveries.findLast((each) => each.report) ?? poll;
 	const latest = pollResult(report ? { ...poll, report } : poll);
-	const { task_id, status, video_url, reason, error_message } = latest;
-	const isRejected = reason === 'refused' && poll.lastError?.details.status === REJECTED_ID;
-	const isUnverified = deliveries.some((each) => each.isUnverified);
+	const { task_id, video_url, reason, error_message } = latest;
 	const isHere = deliveries.every(({ ending }) => ending === 'completed' || ending === 'gone');
-	const isComplete = isHere && !isUnverified;
-	const isFinal = reason === undefined ? isComplete : reason === 'failed' || isRejected;
-	// Whatever its status: the key of a video that failed is free.
-	const isWithoutVideo = reason === 'failed' && taskState(latest) !== 'failed';
+	const isUnverified = deliveries.some((each) => each.isUnverified);
+	const isDone = reason === undefined && isHere && !isUnverified;
 	const { error } = deliveries.find((each) => each.error) ?? {};
 	const problem = isUnverified ? UNVERIFIED : error && errorLine(error);
 	const names = deliveries.map(({ item }) => Object.values(item.binary ?? {})[0]?.fileName);
+	const now = new Date().toISOString();
+	const isFinal = isDone || reason === 'failed';
 	return withoutUndefined({
 		task_id,
-		status: isRejected ? 'refused' : isWithoutVideo ? 'failed' : status || undefined,
+		status: isDone ? 'done' : isFinal ? 'failed' : 'open',
 		video_url,
 		// Also removes the error of an earlier wait.
 		error: (reason === undefined ? problem : (error_message ?? reason)) ?? null,
 		file_name: names.findLast(Boolean),
-		finished_at: isFinal ? new Date().toISOString() : undefined,
+		finished_at: isFinal ? now : undefined,
+		delivered_at: reason === undefined && isHere ? (deliveredAt ?? now) : undefined,
 	});
 }

@@ -86,11 +86,6 @@ export function applyError(task: TaskPoll, error: ServiceError, context: PollCon
 	return { ...polled, rejections, outcome: 'refused' };
 }
 
-/** Whether the service has rejected the ID of the task, and never said anything else about it. */
-export function isUnknown({ outcome, history }: TaskPoll): boolean {
-	return outcome === 'refused' && history === '';
-}
-
 /** The error in words about one task, for a service that answers about others. */
 export function aboutTask(error: SavedError): SavedError {
 	return { ...error, message: TASK_WORDS[error.details.status ?? 0] ?? error.message };
