@@ -34,8 +34,8 @@ const REPORTS: Readonly<Record<string, object>> = {
 	EXPIRED: { reason: 'kept for a day' },
 	rendered: { video_url: VIDEO_URL },
 	'too long': { status: 'completed', error_message: 'prompt is longer than 2500 characters' },
-	'no key': { status: 'completed', video_url: null, error: { message: 'own words' } },
-	unsafe: { status: 'done', fail_reason: 'unsafe' },
+	'other words': { status: 'completed', video_url: null, error: { message: 'own words' } },
+	unsafe: { status: 'failed', fail_reason: 'unsafe' },
 	'all is well': { status: 'completed', message: 'success', error_message: null },
 	'a warning': { status: 'processing', error_message: 'slow today' },
 	CANCELED: { error_message: 'moderation', error: { message: 'other' } },
@@ -144,10 +144,9 @@ describe('every outcome keeps the last report', () => {
 
 	test.each([
 		['too long', 'prompt is longer than 2500 characters'],
-		['no key', 'own words'],
 		['unsafe', 'unsafe'],
 	])(
-		'a completed video without URL, "%s", ends at once with the reason of the service',
+		'a final report without URL, "%s", ends at once with the reason of the service',
 		async (answer, words) => {
 			const { asked, results } = await poll({ t: ['queued', answer] });
 			expect(asked['t']).toBe(2);
@@ -155,11 +154,14 @@ describe('every outcome keeps the last report', () => {
 		},
 	);
 
-	test('a completed video without its URL is asked for six times', async () => {
-		const { asked, results } = await poll({ t: ['no URL yet'] });
-		expect(asked['t']).toBe(6);
-		expect(results[0]).not.toHaveProperty('reason');
-	});
+	test.each(['no URL yet', 'other words'])(
+		'a completed video, %s, is asked for six times',
+		async (answer) => {
+			const { asked, results } = await poll({ t: [answer] });
+			expect(asked['t']).toBe(6);
+			expect(results[0]).not.toHaveProperty('reason');
+		},
+	);
 });
 
 describe('an answer that ends the wait for its task, where others get good ones', () => {

@@ -770,7 +770,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client#oneLine',
 		'client#shown',
 		'client/video#hasVideo',
-		'client/video#reasonOf',
 		'client/video#taskState',
 		'shared/run#errorFacts',
 		'shared/run#visitorFacts',

@@ -374,8 +374,8 @@ test.each<[object, string]>([
 		},
 		'prompt is longer than 2500 characters',
 	],
-	[{ task_id: 'a', status: 'done', video_url: '', error: { message: 'unsafe' } }, 'unsafe'],
-	[{ data: { task_id: 'a', status: 'completed', video_url: null, err_msg: 'unsafe' } }, 'unsafe'],
+	[{ task_id: 'a', status: 'error', video_url: '', error: { message: 'unsafe' } }, 'unsafe'],
+	[{ data: { task_id: 'a', status: 'failed', video_url: null, err_msg: 'unsafe' } }, 'unsafe'],
 ])(
 	'a final report without URL ends the wait at once, with the words of the service: %j',
 	async (body, words) => {

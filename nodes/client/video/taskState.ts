@@ -1,4 +1,3 @@
-import { messageOf } from '../http/errorBody';
 import { isJsonObject, type JsonObject } from '../json';
 import { isBlank } from '../values';
 
@@ -69,14 +68,4 @@ export function tasksIn(body: JsonObject, levels = MAX_WRAPPERS): readonly JsonO
 	const { id, taskId, ...missing } = inner[0]!;
 	const given = Object.entries(body).filter(([, value]) => !isBlank(value));
 	return [{ ...body, ...missing, ...Object.fromEntries(given) }];
-}
-
-/**
- * Why there is no video, in the words of the service. Without a status that says so only fields count whose names say error
- * or failure: a `message` may say that all is well.
- */
-export function reasonOf(report: TaskReport): string | undefined {
-	const isFailed = taskState(report) === 'failed';
-	const fields = Object.entries(report).filter(([name]) => isFailed || /err|fail/i.test(name));
-	return messageOf(Object.fromEntries(fields));
 }

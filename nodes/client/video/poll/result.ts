@@ -1,8 +1,9 @@
 import type { SavedError } from '../../errors';
+import { messageOf } from '../../http/errorBody';
 import type { JsonValue } from '../../json';
 import { counted, isBlank } from '../../values';
 import { ofService } from '../tasks';
-import { reasonOf, type TaskReport } from '../taskState';
+import type { TaskReport } from '../taskState';
 import { aboutTask, toTenths, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
@@ -33,7 +34,7 @@ export function pollResult(poll: TaskPoll): PollResult {
 	const timeout = `Not finished after ${Math.round(elapsedMs / 1000)} seconds; the task may still complete`;
 	const words = {
 		completed: undefined,
-		failed: report && isBlank(report.error_message) ? reasonOf(report) : undefined,
+		failed: report && isBlank(report.error_message) ? messageOf({ ...report }) : undefined,
 		refused: cause,
 		timeout: cause === undefined ? timeout : `${timeout}. The last poll failed: ${cause}`,
 	};

@@ -1,6 +1,6 @@
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../errors';
 import { isBlank } from '../../values';
-import { reasonOf, taskState, type TaskOutcome, type TaskReport } from '../taskState';
+import { taskState, type TaskOutcome, type TaskReport } from '../taskState';
 
 /**
  * Consecutive rejections after which a task is polled no more: of one whose status the service has reported, and of a new one,
@@ -66,11 +66,11 @@ export function applyReport(task: TaskPoll, report: TaskReport, context: PollCon
 	const polled = { ...task, elapsedMs: context.nowMs - task.startedAtMs };
 	const history = withStatus(polled, report.status);
 	const outcome = taskState(report);
-	// The URL of a video may come a little later than its status, unless the service says why there is none.
+	// The URL of a video may come a little later than its status, unless `error_message` says why there is none (spec 2.10).
 	const isWithoutUrl = outcome === 'completed' && isBlank(report.video_url);
 	const rejections = isWithoutUrl ? task.rejections + 1 : 0;
 	const next = { ...polled, rejections, lastError: undefined, history, report };
-	if (isWithoutUrl && reasonOf(report) !== undefined) return { ...next, outcome: 'failed' };
+	if (isWithoutUrl && !isBlank(report.error_message)) return { ...next, outcome: 'failed' };
 	const isOpen = isWithoutUrl && rejections < LAST_REJECTION.known;
 	return outcome === undefined || isOpen ? reschedule(next, context) : { ...next, outcome };
 }
