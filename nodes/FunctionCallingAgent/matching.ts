@@ -48,13 +48,13 @@ export interface Match {
 
 /** The items that have reached the node, and what they are matched by. */
 export function arrivalOf(context: IExecuteFunctions) {
-	const runData = runDataOf(context) ?? {};
+	const runs = runDataOf(context) ?? {};
 	const { nodes } = workflowOf(context);
 	const agent = context.getNode();
 	const { name } = agent;
 	const source = sourceOf(context);
 	return {
-		...{ runData, nodes, name },
+		...{ runs, nodes, name },
 		/** The nodes that it leads to, and itself. */
 		behind: [name, ...context.getChildNodes(name).map((child) => child.name)],
 		/** Whether what came from this output of the node belongs to it, and to nothing else. */
@@ -62,7 +62,7 @@ export function arrivalOf(context: IExecuteFunctions) {
 		/** The run that the items come from; null without one. */
 		source,
 		/** Its items; also those that n8n leaves out with *Execute Once*. */
-		items: (source && itemsAt(runData, toRef(source, 0))) ?? context.getInputData(),
+		items: (source && itemsAt(runs, toRef(source, 0))) ?? context.getInputData(),
 	};
 }
 
@@ -76,7 +76,7 @@ type Arrival = ReturnType<typeof arrivalOf>;
  * @returns One match per item.
  */
 export function matchItems(arrival: Arrival, open: readonly Call[], begun: number): Match[] {
-	const { runData, name, behind, isOwn, source, items } = arrival;
+	const { runs: runData, name, behind, isOwn, source, items } = arrival;
 	const isFirstRun = source === null || runData[name] === undefined;
 	if (isFirstRun) return items.map(() => ({ kind: 'question', calls: [] }));
 	const { isCalled, isAsked, errors, originsOf } = traceItems(arrival, source);
@@ -126,7 +126,7 @@ const GROWTH = 4;
  * @returns How often in a row an outcome has led back, and how often of these an error, since the last answer. A time with more
  *   questions than outcomes counts more, as their number grows with each.
  */
-export function countReturns({ runData, nodes, name, isOwn, source, items }: Arrival) {
+export function countReturns({ runs: runData, nodes, name, isOwn, source, items }: Arrival) {
 	const seen = new Set<string>();
 	const jsonOf = (ref: ItemRef) => JSON.stringify(itemsAt(runData, ref)?.map(({ json }) => json));
 
@@ -216,7 +216,7 @@ type Sources = readonly (ISourceData | null)[];
  * 2. Items: n8n records for each item the items it was made from (item linking). Where a node has lost the link of an item,
  *    or may have reordered the items, every item that its run received is a possible origin.
  */
-function traceItems({ runData, nodes, name, isOwn }: Arrival, source: ISourceData) {
+function traceItems({ runs: runData, nodes, name, isOwn }: Arrival, source: ISourceData) {
 	/** The runs of the trace, by name. */
 	const runs = walk([toRef(source, 0)], runOf, (ref) => {
 		if (ref.node === name) return [];

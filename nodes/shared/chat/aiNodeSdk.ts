@@ -11,6 +11,7 @@ import type { JudgedReply } from '../../client/chat/verdict';
 import { InputError } from '../../client/errors';
 import { objectOf, withoutUndefined, type JsonObject, type JsonValue } from '../../client/json';
 import { isBlank, oneLine, shown } from '../../client/values';
+import { adapt, type LangChainChunk } from '../engine/chatModelAdapter';
 
 /** A part of a message in n8n's SDK for AI nodes, without the kinds that this package does not use. `input` is JSON. */
 export type SdkContent =
@@ -107,100 +108,42 @@ const URL_ONLY =
 const NO_FILES =
 	'The service takes text and images only. Switch off Automatically Passthrough Binary PDFs in the options of the agent';
 
-/** A message in LangChain. */
-interface LangChainMessage {
-	readonly content: unknown;
-}
-
 /** Gives images the form of files, which n8n's converter passes on: it drops images in the form that n8n's chains send. */
-function withFiles(message: LangChainMessage): LangChainMessage {
-	const { content } = message;
-	if (!Array.isArray(content)) return message;
-	const parts = content.map((part: JsonValue) => {
+function withFiles(content: unknown): unknown {
+	if (!Array.isArray(content)) return content;
+	return content.map((part: JsonValue) => {
 		const { type, image_url: image = null } = objectOf(part);
 		return type === 'image_url' ? { type: 'file', url: objectOf(image)['url'] ?? image } : part;
 	});
-	const copy = Object.create(Object.getPrototypeOf(message) as object) as LangChainMessage;
-	return Object.assign(copy, message, { content: parts });
-}
-
-/** A piece of a reply in LangChain. */
-interface LangChainChunk {
-	readonly text: string;
-	readonly message: { content: unknown; readonly additional_kwargs: Record<string, unknown> };
-	concat(next: LangChainChunk): LangChainChunk;
-}
-
-/** What n8n's SDK makes of a chat model, for LangChain. */
-interface Adapter {
-	readonly chatModel: SdkChatModel;
-	/** n8n's log. */
-	readonly callbacks: readonly { readonly options?: object }[];
-	readonly bindTools: (tools: unknown) => Adapter;
-	readonly _streamResponseChunks: (
-		messages: readonly LangChainMessage[],
-		...more: unknown[]
-	) => AsyncIterable<LangChainChunk>;
 }
 
 /** Tokens of texts, estimated: about four characters of an alphabet, or one of another script, are one. */
-async function estimateTokens(texts: readonly unknown[]): Promise<number> {
+async function estimateTokens(parts: readonly unknown[]): Promise<number> {
+	const texts = parts.map((part) => (typeof part === 'string' ? part : objectOf(part)['text']));
 	const text = texts.join('');
 	const { length } = text.match(/\p{Lo}/gu) ?? [];
 	return await Promise.resolve(Math.ceil(length + (text.length - length) / 4));
 }
 
 /**
- * Changes what n8n's SDK makes of a chat model, so that it is like n8n's own models: the content of a reply is its text, which
- * LangChain joins (with parts in its place, AI Agent 1.x puts a line break between any two), with the reasoning apart; images
- * reach the model; and the log has the tokens that the service has counted. Others are estimated: LangChain downloads a
- * tokenizer, and that of the log takes minutes for 64 kB without a word boundary.
+ * The content of a reply is its text, as with n8n's own models, which LangChain joins (with parts in its place, AI Agent 1.x puts a
+ * line break between any two), with the reasoning apart.
  */
-function adapt(model: Adapter): Adapter {
-	const { chatModel, callbacks, bindTools, _streamResponseChunks: stream } = model;
+function joinText({ text, message }: LangChainChunk): void {
+	const thought = [message.content].flat().map((part) => objectOf(part)['reasoning']);
+	if (thought.some(Boolean)) message.additional_kwargs['reasoning_content'] = thought.join('');
+	message.content = text;
+}
 
-	async function* chunks(from: SdkChatModel, ...[messages, ...more]: Parameters<typeof stream>) {
-		const source = Object.create(model, { chatModel: { value: from } }) as Adapter;
-		for await (const chunk of stream.call(source, messages.map(withFiles), ...more)) {
-			const { content, additional_kwargs: others } = chunk.message;
-			const thought = [content].flat().map((part) => objectOf(part)['reasoning']);
-			if (thought.some(Boolean)) others['reasoning_content'] = thought.join('');
-			chunk.message.content = chunk.text;
-			yield chunk;
-		}
+/** A model that streams what this one generates, and the tokens that the service has counted. */
+function whole(model: SdkChatModel) {
+	let usage: SdkEnd['usage'];
+	async function* stream(...call: SdkCall) {
+		const reply = await model.generate(...call);
+		usage = reply.usage;
+		yield* toChunks(reply);
 	}
-
-	for (const callback of callbacks)
-		Object.assign(callback, {
-			estimateTokensFromStringList: estimateTokens,
-			options: {
-				...callback.options,
-				tokensUsageParser: (result: { llmOutput?: { tokenUsage?: object } }) =>
-					result.llmOutput?.tokenUsage ?? { completionTokens: 0 },
-			},
-		});
-	return Object.assign(model, {
-		bindTools: (tools: unknown) => adapt(bindTools.call(model, tools)),
-		getNumTokens: async (content: unknown) =>
-			await estimateTokens(
-				[content]
-					.flat()
-					.map((part) => (typeof part === 'string' ? part : objectOf(part)['text'])),
-			),
-		_streamResponseChunks: (...sent: Parameters<typeof stream>) => chunks(chatModel, ...sent),
-		_generate: async (...[messages, options]: Parameters<typeof stream>) => {
-			let tokenUsage: SdkEnd['usage'];
-			async function* whole(...call: SdkCall) {
-				const reply = await chatModel.generate(...call);
-				tokenUsage = reply.usage;
-				yield* toChunks(reply);
-			}
-			const once = chunks({ ...chatModel, stream: whole }, messages, options);
-			let all: LangChainChunk | undefined;
-			for await (const chunk of once) all = all?.concat(chunk) ?? chunk;
-			return { generations: [all], llmOutput: { tokenUsage } };
-		},
-	});
+	return { model: { ...model, stream }, usage: () => usage };
 }
 
 /** A reply in pieces, as n8n's SDK takes them; without its text where that has been passed on. */
@@ -216,9 +159,9 @@ export function* toChunks({ message, ...end }: SdkReply, hasText = true): Genera
 	yield { type: 'finish', ...end };
 }
 
-/** The same for what is supplied to an agent or a chain. */
+/** What is supplied to an agent or a chain, so that it is like n8n's own models. */
 export function adapted(supplied: SupplyData): SupplyData {
-	adapt(supplied.response as Adapter);
+	adapt(supplied.response, { contentOf: withFiles, change: joinText, whole, estimateTokens });
 	return supplied;
 }
 

@@ -1,0 +1,137 @@
+/**
+ * Only nodes/shared/engine touches what n8n does not promise: fields that the type of its context does not declare, casts that
+ * reach them, and names of its classes. Each export there says where it was read, and what happens without it.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import ts from 'typescript';
+
+import { PINNED_HOME, ROOT } from '../../lab/paths';
+
+const PINNED = join(PINNED_HOME, 'node_modules');
+const ENGINE = 'nodes/shared/engine/';
+/** What leaves soon: the ledger, with its sub-workflow of data tables, and what is left of the old file. */
+const EXCEPTED = /^nodes\/shared\/(ledger\/|run\/engine\.ts)/;
+
+/** Fields of n8n, as names of properties, variables and keys. */
+const FIELDS = new Set([
+	...['runExecutionData', 'nodeExecutionStack', 'waitingExecution', 'waitingExecutionSource'],
+	...['runData', 'resultData', 'additionalData', 'resumeToken', 'parentExecution'],
+	...['rootExecutionMode', 'retryOf', 'executionTimeoutTimestamp', 'getRunExecutionData'],
+	...['contextData', 'connectionsBySourceNode', 'connectionsByDestinationNode'],
+	...['credentialsDecrypted', 'subExecution', 'subExecutionsCount', '_streamResponseChunks'],
+	...['getSecureEgressFilter', 'createSecureLookup', 'tokensUsageParser', 'getContext'],
+]);
+
+/** What n8n has as text. */
+const TEXTS =
+	/SsrfBlocked|isArtificialRecoveredEventItem|\$rawParameter|^@tool$|fromAI-override|binary-data\/signed/;
+
+/** The properties of the helpers and of `Object` by which n8n is changed or bypassed. */
+const CALLS = /(^|\.)helpers\.request$|^Object\.(create|setPrototypeOf)$|^Reflect\.(get|set)$/;
+
+/** What a file touches of n8n that it must not, by the syntax tree. */
+function touched(file: string, text: string): string[] {
+	const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+	const found: string[] = [];
+	const report = (node: ts.Node) => {
+		const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+		found.push(`${file}:${line + 1} ${node.getText().split('\n')[0]!.slice(0, 60)}`);
+	};
+	const visit = (node: ts.Node): void => {
+		if (ts.isIdentifier(node) && FIELDS.has(node.text) && !isOwn(node)) report(node);
+		if (
+			ts.isStringLiteralLike(node) ||
+			ts.isTemplateHead(node) ||
+			ts.isTemplateMiddleOrTemplateTail(node)
+		) {
+			if (FIELDS.has(node.text) || TEXTS.test(node.text)) report(node);
+		}
+		if (ts.isPropertyAccessExpression(node) && CALLS.test(node.getText())) report(node);
+		if (isDoubleCast(node) && /[cC]ontext|this/.test(node.expression.getText())) report(node);
+		ts.forEachChild(node, visit);
+	};
+	visit(source);
+	return found;
+}
+
+/** A variable or parameter of ours may have the name of a field where it holds what the folder gives: `runDataOf`. */
+function isOwn(node: ts.Identifier): boolean {
+	const { parent } = node;
+	const isMember =
+		(ts.isPropertyAccessExpression(parent) && parent.name === node) ||
+		(ts.isBindingElement(parent) && (parent.propertyName ?? parent.name) === node) ||
+		(ts.isPropertyAssignment(parent) && parent.name === node) ||
+		ts.isPropertySignature(parent);
+	return !isMember;
+}
+
+function isDoubleCast(node: ts.Node): node is ts.AsExpression {
+	return (
+		ts.isAsExpression(node) &&
+		ts.isAsExpression(node.expression) &&
+		node.expression.type.kind === ts.SyntaxKind.UnknownKeyword
+	);
+}
+
+const files = (folder: string) =>
+	ts.sys
+		.readDirectory(join(ROOT, folder), ['.ts'])
+		.map((file) => file.slice(ROOT.length).replace(/^\//, ''));
+
+test('only the folder for n8n touches what n8n does not promise', () => {
+	const others = files('nodes').filter(
+		(file) => !file.startsWith(ENGINE) && !EXCEPTED.test(file),
+	);
+	expect(others.length).toBeGreaterThan(80);
+	expect(
+		others.flatMap((file) => touched(file, ts.sys.readFile(join(ROOT, file))!)),
+	).toStrictEqual([]);
+});
+
+test.each([
+	'(context as Internals).runExecutionData',
+	'const { nodeExecutionStack } = given;',
+	'const { resumeToken: token } = given;',
+	"given['additionalData']",
+	'interface Own { readonly executionTimeoutTimestamp?: number }',
+	'context as unknown as Internals',
+	'context.helpers.request(options)',
+	'Object.create(context)',
+	"name.startsWith('SsrfBlockedIp')",
+	"({ show: { '@tool': [true] } })",
+	'`={{ $rawParameter.${name} }}`',
+])('%s is found in another folder', (text) => {
+	expect(touched('other.ts', text)).toHaveLength(1);
+});
+
+test('each export says where in n8n it was read, and what happens without it', () => {
+	for (const file of files(ENGINE)) {
+		const source = ts.createSourceFile(
+			file,
+			ts.sys.readFile(join(ROOT, file))!,
+			ts.ScriptTarget.Latest,
+			true,
+		);
+		for (const statement of source.statements) {
+			const isType =
+				ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement);
+			const isExported =
+				ts.canHaveModifiers(statement) &&
+				ts
+					.getModifiers(statement)
+					?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+			if (isType || isExported !== true) continue;
+			const doc = statement.getFullText().split('*/')[0]!;
+			const where = `${file}: ${statement.getText().split('\n')[0]}`;
+			if (where.includes('function missing(')) continue;
+			const [, read] = /\* n8n \d+\.\d+\.\d+, (\S+\.js)\b/.exec(doc) ?? [];
+			expect([
+				where,
+				read && existsSync(join(PINNED, read)),
+				doc.includes('* Without it'),
+			]).toStrictEqual([where, true, true]);
+		}
+	}
+});
