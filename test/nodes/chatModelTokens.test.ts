@@ -14,6 +14,7 @@ class Adapter {
 	async getNumTokens(content: string | readonly object[]) {
 		return await tokenizer([JSON.stringify(content)]);
 	}
+	_streamResponseChunks = jest.fn();
 	bindTools(): Adapter {
 		return new Adapter(this.chatModel.withTools([]));
 	}

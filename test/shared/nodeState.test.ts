@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteData, IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { nodeState } from '../../nodes/shared/run/nodeContext';
+import { executionOf } from '../../nodes/shared/engine/execution';
 import { isTriedAgain } from '../../nodes/shared/engine/tries';
 import { strictContext } from '../support/strictContext';
 
@@ -39,4 +40,41 @@ test('whether a run is tried again does not depend on how often that is asked', 
 		[true, true],
 		[false, false],
 	]);
+});
+
+test('in an execution whose node state n8n keeps elsewhere, an error says so', () => {
+	const execution = { runExecutionData: { executionData: {} } };
+	expect(() => nodeState(strictContext(execution as never), 'tasks')).toThrow(
+		'This version of n8n does not tell what a node has done before',
+	);
+});
+
+describe('a retry of which n8n does not tell the origin is an error', () => {
+	const parentExecution = { executionId: '1', workflowId: 'w' };
+	const getRunExecutionData = async () => Promise.resolve({ resumeToken: 'a' });
+	test.each<[string, mode: string, data: object, additional: object, isError: boolean]>([
+		['no token', 'retry', {}, {}, true],
+		['in a sub-workflow, no caller', 'integrated', { resumeToken: 'b' }, {}, true],
+		['no data of the caller', 'integrated', { resumeToken: 'b', parentExecution }, {}, true],
+		['all there', 'retry', { resumeToken: 'a' }, {}, false],
+		[
+			'in a sub-workflow, all there',
+			'integrated',
+			{ resumeToken: 'b', parentExecution },
+			{ getRunExecutionData },
+			false,
+		],
+		['no retry', 'trigger', {}, { rootExecutionMode: 'trigger' }, false],
+	])('%s', async (_what, mode, runExecutionData, additional, isError) => {
+		const context = strictContext({
+			getMode: () => mode,
+			getExecutionId: () => '2',
+			runExecutionData,
+			additionalData: { rootExecutionMode: 'retry', ...additional },
+		} as never);
+		const asked = executionOf(context).chain();
+		const problem = 'This version of n8n does not tell which execution this one retries';
+		if (isError) await expect(asked).rejects.toThrow(problem);
+		else expect((await asked).at(-1)!.token).toBe(mode === 'trigger' ? undefined : 'a');
+	});
 });
