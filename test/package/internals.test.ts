@@ -49,7 +49,7 @@ function touched(file: string, text: string): string[] {
 			if (FIELDS.has(node.text) || TEXTS.test(node.text)) report(node);
 		}
 		if (ts.isPropertyAccessExpression(node) && CALLS.test(node.getText())) report(node);
-		if (isDoubleCast(node) && /[cC]ontext|this/.test(node.expression.getText())) report(node);
+		if (isDoubleCast(node) && /context|this/i.test(node.expression.getText())) report(node);
 		ts.forEachChild(node, visit);
 	};
 	visit(source);
