@@ -34,6 +34,12 @@ module.exports = {
 		},
 		{
 			...base,
+			displayName: 'contract',
+			testMatch: ['<rootDir>/test/engine/**/*.test.ts'],
+			globalSetup: '<rootDir>/test/engine/globalSetup.ts',
+		},
+		{
+			...base,
 			displayName: 'e2e',
 			testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
 			globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
