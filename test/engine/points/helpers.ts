@@ -283,8 +283,11 @@ export const HELPER_POINTS: readonly Point[] = [
 		usedBy: ['lookup'],
 		observe: async (n8n) =>
 			await inNode(n8n, async ({ helpers }) => {
-				const given: Partial<typeof helpers> = helpers;
-				const resolve = given.getSecureEgressFilter?.().createSecureLookup();
+				const { getSecureEgressFilter: filter } = helpers as {
+					getSecureEgressFilter?: () =>
+						ReturnType<typeof helpers.getSecureEgressFilter> | undefined;
+				};
+				const resolve = filter?.()?.createSecureLookup();
 				if (resolve === undefined) return undefined;
 				return await new Promise((done) => {
 					resolve('127.0.0.1', { all: true }, (_error, found) => {
@@ -300,7 +303,8 @@ export const HELPER_POINTS: readonly Point[] = [
 		},
 		lost: undefined,
 		engine2: 'same',
-		before: { version: '2.30.0', expected: undefined },
+		// From 2.30 there is one with n8n's SSRF protection alone, which is off by default.
+		before: { version: '2.37.0', expected: undefined },
 	},
 	{
 		n: 19,
