@@ -304,7 +304,7 @@ export const HELPER_POINTS: readonly Point[] = [
 		lost: undefined,
 		engine2: 'same',
 		// From 2.30 there is one with n8n's SSRF protection alone, which is off by default.
-		before: { version: '2.37.0', expected: undefined },
+		before: { version: '2.37.5', expected: undefined },
 	},
 	{
 		n: 19,
