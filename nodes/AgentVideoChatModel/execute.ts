@@ -64,7 +64,7 @@ export async function supplyChatModel(
 		});
 		return adapted(sdk.supplyModel(context, model));
 	} catch (error) {
-		throw inOneLine(toNodeError(context, error, itemIndex));
+		throw inOneLine(toNodeError(run, error, itemIndex));
 	}
 }
 
@@ -171,7 +171,7 @@ export function chatModel(
 
 	const send: typeof converse = async (...args) =>
 		await converse(...args).catch((error: unknown) => {
-			const failure = toNodeError(run.context, error, 0);
+			const failure = toNodeError(run, error, 0);
 			// n8n sends the description to a streaming chat.
 			if (run.isStreamed) throw forVisitor(failure);
 			const { serviceMessage = '' } = error instanceof ServiceError ? error.details : {};

@@ -23,7 +23,6 @@ import { isToolRun } from '../shared/engine/toolRun';
 import { isTriedAgain } from '../shared/engine/tries';
 import { workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
-import { trace, hint, n8nClock } from '../shared/run/nodeContext';
 import { openedRun } from '../shared/run/run';
 
 import { endOf, failAtEnd, failsAtEnd, notCreated } from '../shared/wait/lostVideos';
@@ -89,7 +88,7 @@ async function createTasks(
 ): Promise<readonly Delivered[]> {
 	const ownModels = readModelCodes(context, 'videoModels');
 	const checked = await mapItems(
-		context,
+		openedRun(context),
 		() => ({ ...readBatching(context), concurrency: 1, batchInterval: 0 }),
 		async (item) => {
 			if (gone.includes(item)) return { json: {} };
@@ -111,7 +110,7 @@ async function createTasks(
 	const failed = new Map<number, Delivered>();
 	try {
 		const items = await mapItems(
-			context,
+			openedRun(context),
 			() => {
 				const calls = valueOf(opened);
 				const earlier = videos.filter(({ item }) => calls.isFromLedger(item));
@@ -223,7 +222,7 @@ async function outputOf(
 		const toSend = video.sign();
 		const { retry, limitMs, idleTimeoutMs } = options;
 		const task = await withRetry(
-			n8nClock(context),
+			openedRun(context).clock,
 			{ ...retry, limitMs },
 			async (deadline) =>
 				await createVideo(withDeadline(http, deadline), toSend, idleTimeoutMs),
@@ -234,7 +233,7 @@ async function outputOf(
 		return { ...task, ...video.details, ...(attempt > 1 && { attempt }) };
 	});
 	if (!isReused) {
-		trace(context, {
+		openedRun(context).trace({
 			'gen_ai.response.model': result.model,
 			'agent_video.task_ids': result.task_id,
 			'agent_video.video_seconds': plan.seconds,
@@ -262,7 +261,7 @@ function hintUnattended(context: IExecuteFunctions, items: readonly INodeExecuti
 	if (ids.length === 0 || isAwaited(context)) return;
 	const videos = ids.length === 1 ? '1 video is' : `${ids.length} videos are`;
 	const todo = 'Connect Wait for Video, or switch on Wait Until Finished';
-	hint(context, `${videos} generating, and nothing in this workflow waits. ${todo}`);
+	openedRun(context).hint(`${videos} generating, and nothing in this workflow waits. ${todo}`);
 }
 
 /** Whether a node waits for the videos of this one, or may do so: of a sub-workflow the caller, and after "Execute step" a later run. */
@@ -283,5 +282,7 @@ function hintAdjusted(context: IExecuteFunctions, videos: readonly PlannedVideo[
 	const { length } = videos.filter(({ plan }) => plan.adjustments.length > 0);
 	if (length === 0) return;
 	const where = counted(length, 'item');
-	hint(context, `The duration was adjusted in ${where}. See "adjustments" in the output.`);
+	openedRun(context).hint(
+		`The duration was adjusted in ${where}. See "adjustments" in the output.`,
+	);
 }

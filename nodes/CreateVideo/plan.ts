@@ -9,7 +9,6 @@ import { readPair, type OwnModel } from '../client/video/models';
 
 import { videoRequest } from '../client/video/videoRequest';
 import { binaryFile, fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
-import { n8nService } from '../shared/run/host';
 import { unevaluatedText } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import type { Limit } from '../shared/ledger/limit';
@@ -44,7 +43,7 @@ export async function planVideo(
 	const { code: model, like } = readPair(input.model, own);
 	const mistake = unevaluatedText(context.getNode().parameters);
 	if (mistake !== undefined) throw mistake;
-	const { http, isPrivate: allowPrivate } = await n8nService(context);
+	const { http, isPrivate: allowPrivate } = openedRun(context).service();
 	/** How binary files are signed, by what the plan has in place of their URL, which is no URL. */
 	const signers = new Map<string, () => string>();
 	const references = input.references.map(({ field, kind, source }) => {

@@ -13,7 +13,8 @@ import { rememberInOrder } from '../shared/chat/memory';
 import { ignoreAlwaysOutputData } from '../shared/engine/nodeSettings';
 import { sourceOf } from '../shared/engine/runs';
 import { lastRunMark, postponeLastRun } from '../shared/run/lastRun';
-import { nodeState, eventLoopTurn } from '../shared/run/nodeContext';
+import { eventLoopTurn } from '../shared/engine/clock';
+import { nodeState } from '../shared/run/nodeContext';
 import { stoppingError } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
 import { emit, endOpen, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
@@ -63,7 +64,8 @@ export async function runAgent(
 		}
 		return requestToolNodes(state) ?? emit(context, state);
 	} catch (error) {
-		if (!context.continueOnFail() || isCanceled(error)) throw stoppingError(context, error);
+		if (!context.continueOnFail() || isCanceled(error))
+			throw stoppingError(openedRun(context), error);
 		// n8n would pass the input on as answers if the node threw with *On Error: Continue*.
 		const going = slotsOf(batches).filter((slot) => !hasOutcome(slot));
 		failSlots(context, going, error);

@@ -11,7 +11,6 @@ import { triesOf } from '../shared/engine/tries';
 import { isConnected } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/toolCall';
 import { lastRunMark, planLastRun, plannedMarks } from '../shared/run/lastRun';
-import { hint } from '../shared/run/nodeContext';
 import { openedRun } from '../shared/run/run';
 import { ANSWER, readDrawing, STOPPED } from './drawing';
 import { placeOf, toCallJson } from './matching';
@@ -134,14 +133,14 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 
 	const stopped = outputs[STOPPED]!.map(({ json }) => String(json['reason']));
 	const isUnseen = stopped.length > 0 && !isConnected(context, STOPPED);
-	if (isUnseen) hint(context, UNSEEN.join(' Stopped, '));
+	if (isUnseen) openedRun(context).hint(UNSEEN.join(' Stopped, '));
 	const hasLostErrors = hasErrorOutput && slotsOf(due).some(({ failure }) => failure);
 	if (hasLostErrors && !isConnected(context, readDrawing(context)?.errorOutput ?? ANSWER))
-		hint(context, UNSEEN.join(' Error, '));
+		openedRun(context).hint(UNSEEN.join(' Error, '));
 	const isSeen = () => openedRun(context).reader === 'visitor' && !isConnected(context, ANSWER);
 	const isLost = isUnseen && !isSeen() && !context.continueOnFail();
 	planEnd(context, branchCalls(state), called.length > 0, isLost ? stopped : []);
-	hintMissingFiles(context, outputs.flat(), 'media');
+	hintMissingFiles(openedRun(context), outputs.flat(), 'media');
 	return outputs.map((items, output) =>
 		output < FIRST_TOOL ? forVisitors(openedRun(context), items) : items,
 	);
@@ -171,7 +170,7 @@ function planEnd(
 		const step = isStep
 			? '. "Execute step" ends here. Execute the whole workflow to run the tools and get the answer.'
 			: '';
-		hint(context, `Waiting for ${tools.join(', ')}${step}`, 'info');
+		openedRun(context).hint(`Waiting for ${tools.join(', ')}${step}`, 'info');
 	}
 
 	const [planned] = plannedMarks<Mark>(context, name);

@@ -14,7 +14,6 @@ import { memoryKeyOf } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/messages';
 import { stopOnError } from '../shared/engine/nodeSettings';
 import { isSingleOutput } from '../shared/run/toolCall';
-import { n8nService } from '../shared/run/host';
 import { failureJson, toNodeError, visitorText } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
 import { checkDrawings, checkReturns } from './drawing';
@@ -91,7 +90,7 @@ export async function beginBatch(
 ): Promise<Batch> {
 	try {
 		// Before the fields: without a credential all of them fail.
-		await n8nService(context);
+		openedRun(context).service();
 		const values = agentForm.read(context, slots[0]!.item);
 		const { options, streaming, runCalls } = values;
 		const settings = { options, streaming, runCalls };
@@ -108,7 +107,7 @@ export async function beginBatch(
 	} catch (error) {
 		if (returns.failures > 0) {
 			stopOnError(context);
-			throw toNodeError(context, error, slots[0]!.item);
+			throw toNodeError(openedRun(context), error, slots[0]!.item);
 		}
 		failSlots(context, slots, error);
 		return { settings: undefined, slots };
@@ -153,11 +152,11 @@ export function failSlots(
 ): void {
 	for (const slot of slots.filter(({ failure }) => failure === undefined)) {
 		const { item, conversation, hasDetails = false } = slot;
-		const nodeError = toNodeError(context, error, item);
+		const nodeError = toNodeError(openedRun(context), error, item);
 		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
 		if (!isShown && openedRun(context).isLive)
 			showNotice(openedRun(context), item, visitorText(nodeError));
-		const failure = failureJson(context, nodeError, error, hasDetails);
+		const failure = failureJson(openedRun(context), nodeError, error, hasDetails);
 		if (conversation !== undefined && failure['details'] !== undefined) {
 			const { rounds, messages } = closeOpenCalls(conversation, 'the conversation failed');
 			const more = hasDetails ? { rounds, messages } : { rounds };

@@ -5,7 +5,7 @@ import { InputError } from '../client/errors';
 import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
-import { hint } from '../shared/run/nodeContext';
+import { openedRun } from '../shared/run/run';
 import { arrivalOf, countReturns, envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
 import {
@@ -51,7 +51,7 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 		const result = error ?? items.filter((_item, index) => isResult(matches[index]!));
 		const json = withoutKeys(result[0]!.json, [ENVELOPE]);
 		const isSame = JSON.stringify(json) === JSON.stringify(call.record.arguments);
-		if (isSame) hint(context, `${SAME} ${call.record.name}`);
+		if (isSame) openedRun(context).hint(`${SAME} ${call.record.name}`);
 		applyItems(call, result);
 	}
 
@@ -64,7 +64,7 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	state.arrivals.push(source);
 	const late = matches.filter(({ kind }) => kind === 'late').length;
 	const text = `${counted(late, 'item')} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`;
-	if (late > 0) hint(context, text, 'info');
+	if (late > 0) openedRun(context).hint(text, 'info');
 }
 
 /** Applies the results of connected tool nodes. When n8n retries the node it sends the same results again: no effect. */

@@ -7,10 +7,10 @@ import { rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration, toolNames } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf } from '../shared/chat/schemaForm';
-import { hint } from '../shared/run/nodeContext';
 import { sourceOf } from '../shared/engine/runs';
 import { workflowOf } from '../shared/engine/workflow';
 import type { agentForm, ToolEntry } from './properties';
+import { openedRun } from '../shared/run/run';
 
 /** Key in the JSON of a tool call item: which call it is. */
 export const ENVELOPE = 'tool_call';
@@ -127,7 +127,7 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		const problem = schemaProblem(parameters);
 		// The schema is not the person's: one must not stop all tools.
 		if (problem !== undefined)
-			hint(context, `The arguments of ${name} cannot be checked: ${problem}`);
+			openedRun(context).hint(`The arguments of ${name} cannot be checked: ${problem}`);
 	}
 	const nodes = offered.map(({ name: tool, metadata = {} }, index) => {
 		const { sourceNodeName: nodeName = tool, isFromToolkit = false } = metadata;

@@ -8,9 +8,8 @@ import { trimChats } from '../shared/chat/chatRows';
 import { chatOf, isOfVisitor, keyOf } from '../shared/chat/identity';
 import type { CallKind } from '../shared/ledger/call';
 import { claimKeys, type ClaimRow } from '../shared/ledger/claim';
-import { onTable, type Row, type Step } from '../shared/engine/dataTable';
+import type { Row, Step } from '../shared/engine/dataTable';
 import { CALL_TABLE } from '../shared/ledger/taskTable';
-import { accountOf } from '../shared/run/credential';
 import { errorLine } from '../shared/run/nodeErrors';
 import { checkKey } from '../shared/run/parameters';
 import type { Run } from '../shared/run/run';
@@ -82,21 +81,22 @@ export function readSession(
  * @throws InputError when the table of the sessions cannot be used.
  */
 export async function openSession(
-	{ context, clock, hint }: Run,
+	run: Run,
 	{ appCode, session }: { appCode: string; session: ReturnType<typeof readSession> },
 	callMs: number,
 ) {
 	if (session.key === undefined) return { id: session.id, remember: doNothing };
 
+	const { clock, hint, onTable } = run;
 	const key = { claim: randomUUID() };
-	const account = await accountOf(context);
+	const { account } = run.service();
 	const owner = { app_code: appCode.trim(), session_key: session.key, account };
 	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
 	const ofClaim = { all: [['claim', 'eq', key.claim]] } as const;
 	let seen: readonly Row[] = [];
 
 	async function write(...steps: readonly Step[]): Promise<readonly Row[]> {
-		return await onTable(context, SESSION_TABLE, ...steps).catch((error: unknown) => {
+		return await onTable(SESSION_TABLE, ...steps).catch((error: unknown) => {
 			const problem = `cannot be remembered: ${(error as Error).message}`;
 			throw new InputError('Session', problem, NOT_REMEMBERED);
 		});
@@ -133,7 +133,7 @@ export async function openSession(
 			await write(...steps).catch((error: unknown) => {
 				hint(errorLine(error as Error));
 			});
-			await trimChats(context, SESSION_TABLE, owner.session_key);
+			await trimChats(run, SESSION_TABLE, owner.session_key);
 		},
 	};
 }

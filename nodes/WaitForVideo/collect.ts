@@ -4,8 +4,9 @@ import { emptyText, InputError } from '../client/errors';
 import { oneOf, onTable, type Condition, type Row } from '../shared/engine/dataTable';
 import { deriveContext } from '../shared/engine/request';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
-import { accountOf, isOwn } from '../shared/run/credential';
-import { hint, nodeState } from '../shared/run/nodeContext';
+import { isOwn } from '../shared/run/credential';
+import { nodeState } from '../shared/run/nodeContext';
+import { openedRun, setRun } from '../shared/run/run';
 import { waitForm } from './properties';
 
 /** A task that a run has taken from the task ledger. */
@@ -78,12 +79,14 @@ export function contextOfTasks(
 	context: IExecuteFunctions,
 	tasks: readonly object[],
 ): IExecuteFunctions {
-	type Read = (name: string, itemIndex: number, ...more: readonly unknown[]) => unknown;
-	const read = context.getNodeParameter.bind(context) as Read;
-	return deriveContext(context, {
-		getInputData: () => tasks.map((json) => ({ json })) as INodeExecutionData[],
-		getNodeParameter: ((name, _item, ...more) => read(name, 0, ...more)) as Read,
-	} as Partial<IExecuteFunctions>);
+	const run = openedRun(context);
+	const items = () => tasks.map((json) => ({ json })) as INodeExecutionData[];
+	const getNodeParameter: typeof run.getNodeParameter = (name, _item, fallback) =>
+		run.getNodeParameter(name, 0, fallback);
+	const members = { getInputData: items, getNodeParameter } as Partial<IExecuteFunctions>;
+	const derived = deriveContext(context, members);
+	setRun(derived, { ...run, context: derived, items, getNodeParameter });
+	return derived;
 }
 
 /** The outputs of a run whose items are tasks of the ledger, with what the ledger knows about them. */
@@ -107,7 +110,8 @@ async function takeRows(
 	{ ledgerTasks, workflowId, options }: ReturnType<typeof waitForm.read>,
 ): Promise<readonly Row[]> {
 	const { maximumTasks, minimumAge: minutes } = options;
-	const account = await accountOf(context);
+	const { hint, service } = openedRun(context);
+	const { account } = service();
 	const before = (ms: number) => new Date(Date.now() - ms).toISOString();
 	const open: readonly Condition[] = [
 		['finished_at', 'isEmpty'],
@@ -121,7 +125,6 @@ async function takeRows(
 	const others = wanted.filter((row) => hasTask(row) && !isOwn(row, account)).map(taskIdOf);
 	if (others.length > 0)
 		hint(
-			context,
 			`Open tasks of another API key or Base URL: ${named(others)}. To collect them with this one, clear account in their rows of the data table ${TASK_TABLE.name}`,
 			'info',
 		);
@@ -140,7 +143,7 @@ async function takeRows(
 			own.length > 0 && `${own.length} belong to a run of the last 15 minutes`,
 			elsewhere > 0 && `${elsewhere} are of other workflows (see Which Tasks)`,
 		];
-		hint(context, parts.filter(Boolean).join('; '), 'info');
+		hint(parts.filter(Boolean).join('; '), 'info');
 	}
 	const isOpen = [...open, ['task_id', 'isNotEmpty'] as const];
 	if (!isOfProject) isOpen.push(['workflow_id', 'eq', workflowId]);
@@ -187,8 +190,7 @@ async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[
 		({ id, execution_id: execution, item, sent_at: sentAt }) =>
 			`row ${id} (execution ${execution}, item ${item}, ${sentAt})`,
 	);
-	hint(
-		context,
+	openedRun(context).hint(
 		`Creations without an answer: ${named(rowsOf)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} enter the task_id of each video that exists and set its status to open, and delete the other rows`,
 	);
 }

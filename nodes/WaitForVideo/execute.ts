@@ -7,7 +7,6 @@ import { showItems } from '../shared/chat/chatStream';
 import { ignoreAlwaysOutputData } from '../shared/engine/nodeSettings';
 import { isToolRun } from '../shared/engine/toolRun';
 import { isConnected } from '../shared/engine/workflow';
-import { n8nClock } from '../shared/run/nodeContext';
 import { checkNotRounded } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';
@@ -85,7 +84,7 @@ async function pollItems(context: IExecuteFunctions, progress: Progress, gone: r
 		const options = runForm.read(context, 0);
 		const polled = await poll(context, taskIds, progress, mode, options);
 		if (polled.isSuspended) {
-			const nowMs = n8nClock(context).now();
+			const nowMs = openedRun(context).clock.now();
 			const resumeMs = nextResumeMs(polled, nowMs, options.maximumWait * 60_000);
 			const seconds = Math.round((resumeMs - nowMs) / 1000);
 			progress.finish(polled.polls, `, next poll in ${seconds} s`);

@@ -1,6 +1,4 @@
-import type { NodeExecutionHint } from 'n8n-workflow';
-
-import { hint } from '../../nodes/shared/run/nodeContext';
+import { toHint } from '../../nodes/shared/run/nodeContext';
 import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
 import { modelCallerNode, packageNode, runNode, runWorkflow } from '../support/engine';
 import { body, chunk, reply, stream } from '../faults/answers';
@@ -295,12 +293,9 @@ test('no image is in the ID of a task that an error names', async () => {
 });
 
 test('no image is in a hint, whatever it is made of', () => {
-	const hints: NodeExecutionHint[] = [];
-	const addExecutionHints = (...all: NodeExecutionHint[]) => hints.push(...all);
-	hint({ addExecutionHints }, `Waiting for <img src="${AT}"> and ${IMAGE}`);
-	expect(hints).toHaveLength(1);
-	expect(hints[0]!.message).toContain('tracker.example');
-	expect(hints[0]!.message).not.toMatch(/<img|!\[/);
+	const { message } = toHint(`Waiting for <img src="${AT}"> and ${IMAGE}`);
+	expect(message).toContain('tracker.example');
+	expect(message).not.toMatch(/<img|!\[/);
 });
 
 test('no image is in the name of a file that somebody has sent', async () => {

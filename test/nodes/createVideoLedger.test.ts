@@ -4,8 +4,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Clock } from '../../nodes/client/ports';
 import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
-import * as contextModule from '../../nodes/shared/run/nodeContext';
-import type { NodeContext } from '../../nodes/shared/run/nodeContext';
+import * as clockModule from '../../nodes/shared/engine/clock';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	allItems,
@@ -40,10 +39,10 @@ let skipsPauses: boolean;
 /** Long beside every write, on a busy machine as well: batches stay as small as they can be. */
 const CREATION_MS = 5_000;
 
-const { n8nClock } = contextModule;
+const { n8nClock } = clockModule;
 
 /** The clock of n8n that this file moves. */
-function movedClock(context: NodeContext): Clock {
+function movedClock(context: Parameters<typeof n8nClock>[0]): Clock {
 	const clock = n8nClock(context);
 	return {
 		random: () => clock.random(),
@@ -63,7 +62,7 @@ beforeEach(async () => {
 	parameters = {};
 	onCreation = () => undefined;
 	[aheadMs, skipsPauses] = [0, false];
-	jest.spyOn(contextModule, 'n8nClock').mockImplementation(movedClock);
+	jest.spyOn(clockModule, 'n8nClock').mockImplementation(movedClock);
 	server = await startScriptedServer((response, { body }) => {
 		const prompt = promptOf(body);
 		aheadMs += CREATION_MS;

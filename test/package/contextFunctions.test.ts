@@ -11,7 +11,7 @@ import { ROOT } from '../../lab/paths';
 
 const NODES = join(ROOT, 'nodes');
 /** By the folder of a node, how many there may be. */
-const MAXIMA = { ChatCompletion: 71, CreateVideo: 134, FunctionCallingAgent: 94 };
+const MAXIMA = { ChatCompletion: 65, CreateVideo: 122, FunctionCallingAgent: 80 };
 const fileOf = (node: string) => join(NODES, node, `${node}.node.ts`);
 
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) =>
@@ -23,6 +23,9 @@ const program = ts.createProgram(files, options);
 const checker = program.getTypeChecker();
 
 const CONTEXTS = ['IExecuteFunctions', 'ISupplyDataFunctions', 'NodeContext'];
+
+/** The folder whose functions take a context of any type. */
+const ENGINE = join(NODES, 'shared/engine');
 
 /** Whether a type is that of a context, or of a part of one. */
 function isContext(type: ts.Type): boolean {
@@ -69,9 +72,11 @@ function functionsOf(node: string): readonly string[] {
 		if (ts.isTypeNode(each) || seen.has(each)) return;
 		seen.add(each);
 		const isName = ts.isIdentifier(each);
+		const isInEngine = isName && each.getSourceFile().fileName.startsWith(ENGINE);
+		const mayBe = isName || each.kind === ts.SyntaxKind.ThisKeyword;
 		if (
-			(isName || each.kind === ts.SyntaxKind.ThisKeyword) &&
-			isContext(checker.getTypeAtLocation(each))
+			(isInEngine && each.text === 'context') ||
+			(mayBe && isContext(checker.getTypeAtLocation(each)))
 		)
 			for (let around = each; !ts.isSourceFile(around); around = around.parent)
 				if (isNamed(around)) found.add(around);

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { n8nClock, nodeState } from '../../nodes/shared/run/nodeContext';
+import { n8nClock } from '../../nodes/shared/engine/clock';
+import { nodeState } from '../../nodes/shared/run/nodeContext';
 import type { Run } from '../../nodes/shared/run/run';
 
 /** An object with only the given members: access to any other one throws. */
@@ -24,12 +25,11 @@ export const strictRun = (members: Partial<Run>) => strict<Run>(members);
 /** What a sub-node uses of its run, in no chat. Its state is kept in `values`. */
 export function subNodeRun(values: Record<string, unknown> = {}): Run {
 	const context = strictContext({
-		getNode: () => ({ name: 'Model' }) as INode,
 		getContext: () => values,
 		getExecutionCancelSignal: () => undefined,
 	});
 	return strictRun({
-		context,
+		node: { name: 'Model' } as INode,
 		clock: n8nClock(context),
 		state: (key) => nodeState(context, key),
 		reader: 'owner',

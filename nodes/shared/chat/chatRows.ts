@@ -1,6 +1,5 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
-import { onTable, type Condition, type TableSchema } from '../engine/dataTable';
+import type { Condition, TableSchema } from '../engine/dataTable';
+import type { Run } from '../run/run';
 
 /** The rows of a table, counted back from the newest of a workflow's chats, after which those of its chats go. */
 const CHAT_ROWS = 5_000;
@@ -9,7 +8,7 @@ const TRIM_EVERY = 50;
 const writes = new Map<string, number>();
 
 /** What the keys of the chats of this workflow begin with, and no key of another workflow. */
-export function chatPrefix(workflowId = ''): string {
+export function chatPrefix({ workflowId }: Run): string {
 	return `chat ${workflowId} `;
 }
 
@@ -18,11 +17,11 @@ export function chatPrefix(workflowId = ''): string {
  * the row of a key was inserted; it never rejects.
  */
 export async function trimChats(
-	context: IExecuteFunctions,
+	run: Run,
 	schema: TableSchema & { readonly finished?: readonly Condition[] },
 	sessionKey: string,
 ): Promise<void> {
-	const chats = chatPrefix(context.getWorkflow().id);
+	const chats = chatPrefix(run);
 	const key = `${chats}${schema.name}`;
 	const count = writes.get(key) ?? 0;
 	if (!sessionKey.startsWith(chats)) return;
@@ -30,9 +29,13 @@ export async function trimChats(
 	if (count % TRIM_EVERY > 0) return;
 	const all = [['session_key', 'like', `${chats}%`], ...(schema.finished ?? [])] as const;
 	const trim = async () => {
-		const [newest] = await onTable(context, schema, { find: { all }, newest: true, limit: 1 });
+		const [newest] = await run.onTable(schema, {
+			find: { all },
+			newest: true,
+			limit: 1,
+		});
 		const old = ['id', 'lt', Number(newest?.['id'] ?? 0) - CHAT_ROWS] as const;
-		await onTable(context, schema, { remove: { all: [...all, old] } });
+		await run.onTable(schema, { remove: { all: [...all, old] } });
 	};
 	// The next time does it.
 	await trim().catch(() => undefined);

@@ -66,12 +66,12 @@ export async function mapChats(
 		const batching = { ...readBatching(run), ...(live && { concurrency: 1 }) };
 		return { ...batching, hasDetails, live };
 	};
-	const items = await mapItems(run.context, readOptions, async (item, { live }) => {
+	const items = await mapItems(run, readOptions, async (item, { live }) => {
 		const ask = async (sendText?: SendText) => await work(item, sendText);
 		return { ...(await withChatStream(run, item, live, ask)), pairedItem: { item } };
 	});
 	if (items.every(({ json }) => json['error'] === undefined)) onSuccess();
-	hintMissingFiles(run.context, items, 'media');
+	hintMissingFiles(run, items, 'media');
 	return [forVisitors(run, items)];
 }
 
@@ -114,7 +114,7 @@ export async function withChatStream<T>(
 	try {
 		return await work(sendText).catch((error: unknown) => {
 			if (run.continuesOnFail()) {
-				const failure = toNodeError(run.context, error, itemIndex);
+				const failure = toNodeError(run, error, itemIndex);
 				sendText(toChatNotice(visitorText(failure)));
 			}
 			throw error;

@@ -146,7 +146,7 @@ async function downloadMedia(
 }
 
 async function fetchFile(
-	{ context }: Run,
+	run: Run,
 	{ kind, url }: Media,
 	index: number,
 	how: Pick<Download, 'limits' | 'isFromModel'>,
@@ -156,9 +156,9 @@ async function fetchFile(
 	const name = (isDataUrl(url) ? '' : lastSegment(url)) || fieldName(index);
 	const expected = kind === 'file' ? (mimeTypeOf(name) ?? ANY_FILE) : kind;
 	const file = { ...how, url, name, expected };
-	if (isDataUrl(url)) return await decodeFile(context, file);
+	if (isDataUrl(url)) return await decodeFile(run, file);
 	const download = { ...file, retries: MAX_RETRIES, subject: { url } };
-	return (await downloadFile(context, download)).data;
+	return (await downloadFile(run, download)).data;
 }
 
 function lastSegment(url: string): string {

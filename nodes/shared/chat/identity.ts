@@ -24,7 +24,7 @@ function chatsOf(run: Run, item: number): ReadonlyMap<string, string> {
 	const ids = sessionIds(run, item)
 		.filter((id) => !isBlank(id) && id !== false && !isHollow(id))
 		.map((id) => shown(id).trim().normalize());
-	return new Map(ids.map((id) => [id, `${chatPrefix(run.workflowId)}${nameOf(id)}`]));
+	return new Map(ids.map((id) => [id, `${chatPrefix(run)}${nameOf(id)}`]));
 }
 
 /**

@@ -8,8 +8,7 @@ import { InputError } from '../../client/errors';
 import { oneLine } from '../../client/values';
 import { isSignedUrl } from '../engine/signedUrl';
 import type { ValuesOf } from '../form/form';
-import { type Condition, onTable, type Row, type TableSchema } from '../engine/dataTable';
-import { accountOf } from '../run/credential';
+import type { Condition, Row, TableSchema } from '../engine/dataTable';
 import { errorLine } from '../run/nodeErrors';
 import type { Run } from '../run/run';
 import { trimChats } from './chatRows';
@@ -147,15 +146,14 @@ async function append(
 		const columns = { messages: JSON.stringify(kept), version };
 		const isSame: Condition = read ? ['version', 'eq', read as string] : ['version', 'isEmpty'];
 		const unchanged = [['id', 'eq', id as number] as const, isSame];
-		const changed = await onTable(
-			run.context,
+		const changed = await run.onTable(
 			MEMORY_TABLE,
 			newest.length === 0
 				? { insert: [{ ...owner, ...columns }] }
 				: { set: columns, where: { all: unchanged } },
 		);
 		if (newest.length > 0 && changed.length === 0) continue;
-		if (newest.length === 0) await trimChats(run.context, MEMORY_TABLE, key);
+		if (newest.length === 0) await trimChats(run, MEMORY_TABLE, key);
 		if (kept.length === 0) run.hint(TOO_LONG);
 		return;
 	}
@@ -163,15 +161,15 @@ async function append(
 }
 
 /** The columns that identify a conversation, and its rows. */
-async function readRows({ context, node, workflowId }: Run, key: string) {
+async function readRows({ node, workflowId, service, onTable }: Run, key: string) {
 	const owner = {
 		session_key: key,
 		workflow_id: workflowId,
 		node_id: node.id,
-		account: await accountOf(context),
+		account: service().account,
 	};
 	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
-	return { owner, rows: await onTable(context, MEMORY_TABLE, { find: { all } }) };
+	return { owner, rows: await onTable(MEMORY_TABLE, { find: { all } }) };
 }
 
 /** @throws InputError when a person has changed the messages to something else. */

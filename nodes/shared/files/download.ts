@@ -1,9 +1,4 @@
-import type {
-	IBinaryData,
-	IExecuteFunctions,
-	IN8nHttpFullResponse,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { IBinaryData, IN8nHttpFullResponse, INodeExecutionData } from 'n8n-workflow';
 
 import { settled } from '../../client/concurrency';
 import { isCanceled, ServiceError, type Advice } from '../../client/errors';
@@ -15,8 +10,8 @@ import { isJsonObject } from '../../client/json';
 import { counted } from '../../client/values';
 import { lookup } from '../engine/lookup';
 import { streamOf, toStream, type Readable } from '../engine/stream';
-import { hint, n8nClock } from '../run/nodeContext';
-import { blocked, n8nService, watchRequest } from '../run/host';
+import { blocked, watchRequest } from '../run/host';
+import type { Run } from '../run/run';
 import { countBytes, type DownloadLimits } from './downloadLimits';
 import { inspectFile, type FileFacts } from './inspectFile';
 import { fileNameOf, judgeFile, OPEN_URL } from './judgeFile';
@@ -63,12 +58,9 @@ export interface StoredFile {
  * @throws ServiceError when the download fails or brings something else, with `subject` in its details.
  * @throws InputError when the file, or the run, exceeds a limit.
  */
-export async function downloadFile(
-	context: IExecuteFunctions,
-	download: Download,
-): Promise<StoredFile> {
+export async function downloadFile(run: Run, download: Download): Promise<StoredFile> {
 	const { name, expected, limits, subject, advice = OPEN_URL, retries = 5 } = download;
-	const clock = n8nClock(context);
+	const { clock, context } = run;
 	const canceled = context.getExecutionCancelSignal();
 	const deadline = startDeadline(clock, MAX_MINUTES * 60_000);
 	const watch = watchRequest({ idleTimeoutMs: Infinity, deadline }, canceled);
@@ -77,9 +69,9 @@ export async function downloadFile(
 	let attempts = 0;
 	const stored = withRetry(clock, policy, async (): Promise<StoredFile> => {
 		const isFirst = ++attempts === 1;
-		const { headers, body, close } = await openFile(context, download, watch.signal, isFirst);
+		const { headers, body, close } = await openFile(run, download, watch.signal, isFirst);
 		try {
-			const count = countBytes.bind(undefined, context, limits);
+			const count = countBytes.bind(undefined, run, limits);
 			count(Number(headers['content-length'] ?? 0), 0);
 			const chunks = chunksOf(body, count);
 			const head = await readHead(chunks);
@@ -128,19 +120,19 @@ export async function downloadFile(
  *   connection fails, `http` for an error status.
  */
 async function openFile(
-	context: IExecuteFunctions,
+	run: Run,
 	{ url, isFromModel = false }: Download,
 	signal: AbortSignal,
 	isFirst: boolean,
 ) {
-	const { isPrivate, isKnown } = await n8nService(context);
+	const { isPrivate, isKnown } = run.service();
 	let at = url.trim();
 	checkHttpUrl(at);
 	for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
 		const mayBePrivate = isKnown(at) || (isPrivate && !isFromModel);
-		const agentOptions = mayBePrivate ? {} : await judgeHost(context, at);
+		const agentOptions = mayBePrivate ? {} : await judgeHost(run, at);
 		const closing = new AbortController();
-		const response = (await context.helpers
+		const response = (await run.context.helpers
 			.httpRequest({
 				url: at,
 				method: 'GET',
@@ -215,13 +207,10 @@ const UNRESOLVED = 'unresolved.invalid.';
  * @returns Options for the agent of n8n's request.
  * @throws ServiceError for a host on a private network.
  */
-async function judgeHost(
-	context: IExecuteFunctions,
-	url: string,
-): Promise<{ readonly host?: string }> {
+async function judgeHost(run: Run, url: string): Promise<{ readonly host?: string }> {
 	const host = hostOf(url);
 	const isPrivate = isPrivateUrl(url);
-	const addresses = isPrivate ? undefined : await lookup(context, host);
+	const addresses = isPrivate ? undefined : await lookup(run.context, host);
 	if (isPrivate || addresses?.some(isPrivateAddress)) {
 		const todo = 'If you trust it, add it to File Hosts in the credential';
 		throw badUrl(`leads to a private network: ${host}`, todo);
@@ -281,7 +270,7 @@ async function readHead(chunks: AsyncGenerator<Uint8Array, undefined>): Promise<
  * @throws InputError when the file exceeds a limit.
  */
 export async function decodeFile(
-	context: IExecuteFunctions,
+	run: Run,
 	{ url, name, expected, limits }: Pick<Download, 'url' | 'name' | 'expected' | 'limits'>,
 ): Promise<IBinaryData> {
 	const response = await fetch(url).catch((cause: unknown) => {
@@ -290,18 +279,18 @@ export async function decodeFile(
 		});
 	});
 	const bytes = Buffer.from(await response.arrayBuffer());
-	countBytes(context, limits, bytes.length, bytes.length);
+	countBytes(run, limits, bytes.length, bytes.length);
 	const declared = response.headers.get('content-type') ?? '';
 	const type = judgeFile(bytes.subarray(0, HEAD_BYTES), declared, expected, 'reply');
 	const inspection = inspectFile(type, expected, {});
 	inspection.push(bytes);
 	inspection.end();
-	return await context.helpers.prepareBinaryData(bytes, fileNameOf(name, type), type);
+	return await run.context.helpers.prepareBinaryData(bytes, fileNameOf(name, type), type);
 }
 
 /** Shows how many files of the items are missing: those with an `error_message` in the list `field`. */
 export function hintMissingFiles(
-	context: IExecuteFunctions,
+	run: Run,
 	items: readonly INodeExecutionData[],
 	field: 'media' | 'missing_files',
 ): void {
@@ -309,8 +298,5 @@ export function hintMissingFiles(
 	const files = items.flatMap(({ json }) => json[field] ?? []);
 	const missing = files.filter((file) => isJsonObject(file) && 'error_message' in file).length;
 	if (missing === 0) return;
-	hint(
-		context,
-		`${counted(missing, 'file')} could not be downloaded. See "${field}" in the output.`,
-	);
+	run.hint(`${counted(missing, 'file')} could not be downloaded. See "${field}" in the output.`);
 }

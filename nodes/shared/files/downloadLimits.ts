@@ -1,6 +1,6 @@
 import { InputError } from '../../client/errors';
 import { group, number, type ValuesOf } from '../form/form';
-import type { NodeContext } from '../run/nodeContext';
+import type { Run } from '../run/run';
 
 /** How large a downloaded file may be. */
 export const maximumFileSizeField = number('Maximum File Size', {
@@ -24,9 +24,6 @@ export const fileGroupField = group('Downloaded Files', sizeFields);
 /** How much may be downloaded, as the form has it. */
 export type DownloadLimits = ValuesOf<typeof sizeFields>;
 
-/** Bytes downloaded so far, per node context, that is per run of a node. */
-const totals = new WeakMap<NodeContext, number>();
-
 /**
  * Counts bytes against the limits.
  *
@@ -35,16 +32,15 @@ const totals = new WeakMap<NodeContext, number>();
  * @throws InputError when the file, or the run, exceeds its limit.
  */
 export function countBytes(
-	context: NodeContext,
+	{ downloaded }: Run,
 	{ maximumFileSize, maximumTotalSize }: DownloadLimits,
 	fileBytes: number,
 	newBytes: number,
 ): void {
-	const total = (totals.get(context) ?? 0) + newBytes;
-	totals.set(context, total);
+	downloaded.bytes += newBytes;
 	const size = newBytes === 0 ? `has ${megabytes(fileBytes)}` : 'is larger';
 	checkSize('File', fileBytes, maximumFileSize, `the file ${size}`);
-	checkSize('Total', total, maximumTotalSize, 'the files of this run have more');
+	checkSize('Total', downloaded.bytes, maximumTotalSize, 'the files of this run have more');
 }
 
 function checkSize(which: 'File' | 'Total', bytes: number, limit: number, size: string): void {

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { accountOf } from '../run/credential';
 import { runIndexOf } from '../run/lastRun';
-import { mentionOnce, n8nClock } from '../run/nodeContext';
+import { n8nClock } from '../engine/clock';
+import { openedRun } from '../run/run';
 import { isToolRun } from '../engine/toolRun';
 import type { Settled } from '../../client/concurrency';
 import { objectOf } from '../../client/json';
@@ -49,7 +49,7 @@ export async function ledgerRun<T>(
 	/** Undefined where the ledger is off. */
 	const origin = isOn && planned.length > 0 ? await originOf(context) : undefined;
 	/** Of the credential; empty where the ledger is off. */
-	const account = origin === undefined ? '' : await accountOf(context);
+	const account = origin === undefined ? '' : openedRun(context).service().account;
 	const clock = n8nClock(context);
 	const { id, name } = context.getWorkflow();
 	/** Who makes the calls: the columns that a person reads, and by which a retry finds them. */
@@ -99,7 +99,7 @@ export async function ledgerRun<T>(
 		...ownRows(context, kind.table, clock, origin, planned.length),
 		/** Says that the ledger could not be written. */
 		tell: (error: unknown) => {
-			mentionOnce(context, `The ledger is not written. ${(error as Error).message}`);
+			openedRun(context).mention(`The ledger is not written. ${(error as Error).message}`);
 		},
 	};
 }

@@ -7,6 +7,7 @@ import { interrupted, toCall, toFailure, toKnown } from './call';
 import type { AskedCall, CallKind, Paid, PlannedCall } from './call';
 import { callWriter } from './callWriter';
 import { maskError } from '../run/nodeErrors';
+import { openedRun } from '../run/run';
 import type { Row, Step } from '../engine/dataTable';
 import { ledgerRun, type LedgerRun } from './ledgerRun';
 import { reserveCalls, type Limit } from './limit';
@@ -118,7 +119,7 @@ export async function openCalls<T extends object>(
 				writer?.settle(asked);
 				throw error;
 			}
-			const failure = toFailure(maskError(context, error));
+			const failure = toFailure(maskError(openedRun(context), error));
 			// A retry with the error of a canceled execution would count as canceled, too.
 			const isStopped = isCanceled(error);
 			log.keep({ ...logged, failure: isStopped ? interrupted(kind.table) : failure });

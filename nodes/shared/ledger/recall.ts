@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { keyedMutex } from '../../client/concurrency';
-import { nodeState, hint } from '../run/nodeContext';
+import { nodeState } from '../run/nodeContext';
+import { openedRun } from '../run/run';
 import { differs, outcomeOf, partsOf, toKnown, type Call } from './call';
 import type { CallLog } from './callLog';
 import { oneOf, TableError, type Row } from '../engine/dataTable';
@@ -77,8 +78,7 @@ async function find<T>(run: LedgerRun<T>) {
 	if (origin !== undefined) await takeOver(run, origin, rows, used, again).catch(run.tell);
 	if (others > 0) {
 		const items = others === 1 ? '1 item has' : `${others} items have`;
-		hint(
-			context,
+		openedRun(context).hint(
 			`A retry pays for nothing twice: ${items} the result of the earlier try, which had other values. For the values of now, execute the workflow again instead of retrying.`,
 		);
 	}

@@ -1,7 +1,6 @@
 import type {
 	ICredentialDataDecryptedObject,
 	IDataObject,
-	IExecuteFunctions,
 	ILoadOptionsFunctions,
 } from 'n8n-workflow';
 import { hash } from 'node:crypto';
@@ -100,15 +99,14 @@ function readHeaders(rows: unknown) {
  * @throws InputError when the credential has a missing or malformed value.
  */
 export function accountName(data: ICredentialDataDecryptedObject): string {
-	const { baseUrl, key, headers } = readCredential(data);
+	return accountOf(readCredential(data));
+}
+
+/** The same, of a credential that has been read. */
+export function accountOf({ baseUrl, key, headers }: ReturnType<typeof readCredential>): string {
 	const { host } = new URL(baseUrl);
 	const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
 	return `${host} ${hash('sha256', JSON.stringify([host, key, ...sent.sort()]), 'base64url')}`;
-}
-
-/** The name of the account that a node uses, see `accountName`. */
-export async function accountOf(context: IExecuteFunctions): Promise<string> {
-	return accountName(await context.getCredentials(CREDENTIAL, 0));
 }
 
 /** Whether a row of a table belongs to the account: a person may have cleared the cell after the API key was changed. */

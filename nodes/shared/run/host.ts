@@ -3,14 +3,13 @@ import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-wo
 import { InputError, ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
 import { isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
+import { sleepSlice } from '../engine/clock';
 import { requestWithCredential, ssrfErrorName } from '../engine/request';
 import { streamOf } from '../engine/stream';
-import { readCredential } from './credential';
+import { accountOf, readCredential } from './credential';
 import { isToolTooLate } from '../engine/toolRun';
 import { stopOnError } from '../engine/nodeSettings';
-import { CREDENTIAL, type NodeContext, hide, hint, sleepSlice } from './nodeContext';
-import { errorLine } from './nodeErrors';
-import { unevaluatedText } from './parameters';
+import { CREDENTIAL, type NodeContext } from './nodeContext';
 import { deadlineError } from '../../client/http/failures';
 
 /** The service behind the credential. */
@@ -23,23 +22,14 @@ const LEGACY_ORDER = [
 	'Nothing was sent. Open the Settings in the menu of the workflow, and set Execution Order to v1 (recommended)',
 ] as const;
 
-/** One service per node context, that is per run of a node. */
-const services = new WeakMap<NodeContext, Promise<Service>>();
-
 /**
- * The service behind the credential, shared by all items of a run. The credential is read once per run, because n8n
- * would load and decrypt it for every request. Its expressions are evaluated for the first item.
+ * The service behind the credential, shared by all items of a run. Expressions of the credential are evaluated for the first
+ * item.
  *
  * @throws InputError when the credential has a missing or malformed value, see `readCredential`; or for a tool whose result
  *   nobody would get.
  */
-export async function n8nService(context: NodeContext): Promise<Service> {
-	const service = services.get(context) ?? readService(context);
-	services.set(context, service);
-	return await service;
-}
-
-async function readService(context: NodeContext) {
+export async function readService(context: NodeContext) {
 	if (isToolTooLate(context)) {
 		// n8n passes over the errors of tools.
 		stopOnError(context);
@@ -47,11 +37,7 @@ async function readService(context: NodeContext) {
 	}
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const credential = readCredential(data);
-	hide(context, credential);
-	const { baseUrl, hasApp, fileHosts } = credential;
-	const mistake = unevaluatedText(context.getNode().parameters);
-	// A sub-node has no output below which it could be shown.
-	if (mistake && 'addExecutionHints' in context) hint(context, errorLine(mistake));
+	const { baseUrl, hasApp, fileHosts, mask, keys } = credential;
 	return {
 		http: n8nHttp(context, data, credential),
 		baseUrl,
@@ -61,6 +47,12 @@ async function readService(context: NodeContext) {
 		isKnown: knownHosts(baseUrl, fileHosts),
 		/** Whether the key ends with the app code of every chat (spec 4). */
 		hasApp,
+		/** Hides secrets in errors, hints and logs. */
+		mask,
+		/** The API key, and everything that may be one in it, the longest first: no visitor reads them. */
+		keys,
+		/** The name of the account, see `accountName`. */
+		account: accountOf(credential),
 	};
 }
 

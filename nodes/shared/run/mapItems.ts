@@ -1,9 +1,10 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { mapConcurrent, readResult, slices, valueOf } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
-import { eventLoopTurn, n8nClock } from './nodeContext';
+import { eventLoopTurn } from '../engine/clock';
 import { failureJson, stoppingError, toNodeError } from './nodeErrors';
+import type { Run } from './run';
 
 /** How the items of a run are processed. */
 export interface ItemOptions {
@@ -27,7 +28,7 @@ export interface ItemOptions {
  *   success if the node threw with *On Error: Continue*.
  */
 export async function mapItems<O extends ItemOptions>(
-	context: IExecuteFunctions,
+	run: Run,
 	readOptions: () => O,
 	work: (itemIndex: number, options: O) => Promise<INodeExecutionData>,
 ): Promise<INodeExecutionData[]> {
@@ -42,24 +43,24 @@ export async function mapItems<O extends ItemOptions>(
 			completed.push(result.json);
 			return result;
 		} catch (error) {
-			const failure = toNodeError(context, error, itemIndex);
-			if (!context.continueOnFail() || isCanceled(error)) throw failure;
+			const failure = toNodeError(run, error, itemIndex);
+			if (!run.continuesOnFail() || isCanceled(error)) throw failure;
 			const details = readResult(() => hasDetails?.(itemIndex));
 			const hasAll = 'value' in details && details.value;
-			const json = failureJson(context, failure, error, hasAll);
+			const json = failureJson(run, failure, error, hasAll);
 			return { json, pairedItem: { item: itemIndex } };
 		}
 	}
 
 	try {
 		const results: INodeExecutionData[] = [];
-		const indexes = [...context.getInputData().keys()];
+		const indexes = [...run.items().keys()];
 		for (const batch of slices(indexes, batchInterval > 0 ? concurrency : indexes.length)) {
-			if (results.length > 0) await n8nClock(context).sleep(batchInterval);
+			if (results.length > 0) await run.clock.sleep(batchInterval);
 			results.push(...(await mapConcurrent(batch, concurrency, one, eventLoopTurn)));
 		}
 		return results;
 	} catch (error) {
-		throw stoppingError(context, error, describeCompleted(completed));
+		throw stoppingError(run, error, describeCompleted(completed));
 	}
 }

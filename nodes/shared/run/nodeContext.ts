@@ -1,16 +1,13 @@
-import {
-	sleep,
-	type IDataObject,
-	type IExecuteFunctions,
-	type ISupplyDataFunctions,
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	ISupplyDataFunctions,
+	NodeExecutionHint,
 } from 'n8n-workflow';
 
-import { canceledError } from '../../client/http/failures';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { withoutUndefined } from '../../client/json';
-import type { Clock } from '../../client/ports';
 import { nodeValues } from '../engine/nodeValues';
-import { maskIn, NO_MASK, type Mask } from './secrets';
 
 /** Type name of the credential that all nodes share. */
 export const CREDENTIAL = 'agentVideoApi';
@@ -64,112 +61,27 @@ export function nodeState<T>(context: NodeContext, key: string) {
 	};
 }
 
-/** What a node must not show. */
-interface Hidden {
-	/** In errors, hints and logs. */
-	readonly mask: Mask;
-	/** In a chat: the API key, the longest of its forms first. */
-	readonly keys: readonly string[];
-}
-
-/** By the state of the node, of which an execution has one. */
-const hidden = new WeakMap<object, Hidden>();
-
-/** Keeps what the node must not show from now on. */
-export function hide(context: NodeContext, values: Hidden): void {
-	hidden.set(nodeValues(context), values);
-}
-
-/** What the node must not show: nothing before its credential is read. */
-export function hiddenBy(context: Partial<NodeContext>): Hidden {
-	return hidden.get(nodeValues(context)) ?? { mask: NO_MASK, keys: [] };
-}
-
-/** A text, or JSON with all its texts, as errors, hints and logs show it. */
-export function withoutSecrets<T>(context: Partial<NodeContext>, value: T): T {
-	return maskIn(value, hiddenBy(context).mask);
-}
-
 /** Maximum characters of a text with the values of many items. */
 const MAX_TEXT = 1_000;
 
-/**
- * Adds attributes to the span of this run in n8n's OpenTelemetry traces; n8n also stores them with the execution. The
- * names follow the semantic conventions where these have one. Over the items of a run numbers are summed, and different
- * texts are listed. Does nothing in a sub-node, which has no metadata.
- */
-export function trace(
-	context: Partial<IExecuteFunctions>,
-	attributes: Readonly<Record<string, string | number | undefined>>,
-): void {
-	const earlier = context.getExecuteData?.().metadata?.tracing ?? {};
-	const shown = withoutSecrets(context, attributes);
-	const tracing = Object.entries(shown).flatMap(([name, value]) =>
-		value === undefined || value === '' ? [] : [[name, joined(earlier[name], value)] as const],
+/** Attributes of the span of a run. */
+export type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** Attributes with those of earlier items of a run: numbers are summed, and different texts are listed. */
+export function joinedAttributes(earlier: Readonly<Record<string, unknown>>, added: Attributes) {
+	const joined = Object.entries(added).flatMap(([name, value]) =>
+		value === undefined || value === '' ? [] : [[name, join(earlier[name], value)] as const],
 	);
-	context.setMetadata?.({ tracing: Object.fromEntries(tracing) });
+	return Object.fromEntries(joined);
 }
 
-function joined(earlier: unknown, value: string | number): string | number {
+function join(earlier: unknown, value: string | number): string | number {
 	if (typeof value === 'number') return (typeof earlier === 'number' ? earlier : 0) + value;
 	const texts = new Set([...(earlier === undefined ? [] : String(earlier).split(', ')), value]);
 	return [...texts].join(', ').slice(0, MAX_TEXT);
 }
 
-/** Shows a message below the output, where n8n draws the images of a text. */
-export function hint(
-	context: Pick<IExecuteFunctions, 'addExecutionHints'>,
-	message: string,
-	type: 'info' | 'warning' = 'warning',
-): void {
-	const plain = imagesAsLinksIn(withoutSecrets(context, message));
-	context.addExecutionHints({ message: plain, type, location: 'outputPane' });
-}
-
-/** What each try of a run has mentioned, by n8n's helpers for it. */
-const mentioned = new WeakMap<object, Set<string>>();
-
-/** Says below the output and in n8n's log what did not work though the node goes on; once in each try. */
-export function mentionOnce(context: IExecuteFunctions, message: string): void {
-	const said = mentioned.get(context.helpers) ?? new Set();
-	if (said.has(message)) return;
-	mentioned.set(context.helpers, said.add(message));
-	context.logger.warn(withoutSecrets(context, message), { node: context.getNode().name });
-	hint(context, message);
-}
-
-/** The `sleep` of n8n 2.20 to 2.30 cannot be interrupted, so a sleep is cut into slices of this length. */
-const SLEEP_SLICE_MS = 1_000;
-
-/** Sleeps for a time, at most for the length of a slice. Ends early when the signal is aborted. */
-export async function sleepSlice(ms: number, end?: AbortSignal): Promise<void> {
-	await sleep(Math.min(Math.ceil(ms), SLEEP_SLICE_MS), end).catch(() => undefined);
-}
-
-/** One turn of the event loop, see `mapConcurrent`: requests leave and responses are received. */
-export async function eventLoopTurn(): Promise<void> {
-	await sleep(0);
-}
-
-/**
- * The client's clock: real time, with a sleep that rejects when the execution is canceled. It is monotonic: it starts at
- * the wall-clock time and then ignores adjustments of the wall clock, which would end or prolong a wait.
- */
-export function n8nClock(context: NodeContext): Clock {
-	const signal = context.getExecutionCancelSignal();
-	const startMs = Date.now() - performance.now();
-
-	return {
-		now: () => Math.round(startMs + performance.now()),
-		random: Math.random,
-		async sleep(ms, end) {
-			const both = end && signal ? AbortSignal.any([end, signal]) : (end ?? signal);
-			const endMs = performance.now() + ms;
-			for (let leftMs = ms; leftMs > 0; leftMs = endMs - performance.now()) {
-				await sleepSlice(leftMs, both);
-				if (signal?.aborted) throw canceledError();
-				if (end?.aborted) return;
-			}
-		},
-	};
+/** A message as n8n shows it below the output, where it draws the images of a text. */
+export function toHint(message: string, type: 'info' | 'warning' = 'warning'): NodeExecutionHint {
+	return { message: imagesAsLinksIn(message), type, location: 'outputPane' };
 }

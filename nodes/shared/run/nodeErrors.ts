@@ -2,7 +2,6 @@ import {
 	NodeApiError,
 	NodeOperationError,
 	type IDataObject,
-	type IExecuteFunctions,
 	type INode,
 	type JsonObject,
 } from 'n8n-workflow';
@@ -11,22 +10,19 @@ import { fromSaved, InputError, ServiceError, toSaved } from '../../client/error
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { sentencesOf } from './advice';
-import { isToolRun } from '../engine/toolRun';
-import { hint, withoutSecrets, type NodeContext } from './nodeContext';
-import { readerOf } from './reader';
+import type { Run } from './run';
 
 /** An error as n8n shows it. */
 type NodeError = NodeApiError | NodeOperationError;
 
 /** Any error as the error that n8n shows: what happened (message), then what to do (description). */
-export function toNodeError(context: NodeContext, error: unknown, itemIndex: number): NodeError {
+export function toNodeError(run: Run, error: unknown, itemIndex: number): NodeError {
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
-	const node = context.getNode();
-	const masked = maskError(context, error);
+	const { node } = run;
+	const masked = maskError(run, error);
 	if (masked instanceof ServiceError) return serviceNodeError(node, masked, itemIndex);
 	if (error instanceof InputError) {
-		const [message, description] = withoutSecrets(
-			context,
+		const [message, description] = run.withoutSecrets(
 			imagesAsLinksIn([error.message, error.hint]),
 		);
 		return new NodeOperationError(node, message, { itemIndex, description });
@@ -35,9 +31,9 @@ export function toNodeError(context: NodeContext, error: unknown, itemIndex: num
 }
 
 /** An error of the service without secrets, which it may quote; any other one as it is. */
-export function maskError<E>(context: NodeContext, error: E): E | ServiceError {
+export function maskError<E>({ withoutSecrets }: Run, error: E): E | ServiceError {
 	if (!(error instanceof ServiceError)) return error;
-	return fromSaved(withoutSecrets(context, toSaved(error)), { cause: error.cause });
+	return fromSaved(withoutSecrets(toSaved(error)), { cause: error.cause });
 }
 
 const ASK_OWNER = 'Tell the owner of this chat';
@@ -149,21 +145,21 @@ function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): 
 
 /** The JSON of a failed item, in the shape that survives n8n's error output. */
 export function failureJson(
-	context: IExecuteFunctions,
+	run: Run,
 	error: NodeError,
 	cause: unknown,
 	hasDetails?: boolean,
 ): IDataObject {
-	const isShown = readerOf(context) === 'visitor';
+	const isShown = run.reader === 'visitor';
 	// n8n's chat shows the field `message`, or the whole item.
 	const failure = isShown
 		? { error: visitorMessage(error), message: visitorText(error) }
 		: { error: error.message, message: error.description ?? error.message };
 	const hasAll = hasDetails ?? !isShown;
-	if (hasAll) return { ...failure, details: errorFacts(maskError(context, cause)) };
-	if (!isShown) return { ...failure, details: visitorFacts(maskError(context, cause)) };
+	if (hasAll) return { ...failure, details: errorFacts(maskError(run, cause)) };
+	if (!isShown) return { ...failure, details: visitorFacts(maskError(run, cause)) };
 	// The execution keeps them.
-	hint(context, errorLine(cause as Error, true));
+	run.hint(errorLine(cause as Error, true));
 	return failure;
 }
 
@@ -172,15 +168,10 @@ export function failureJson(
  *
  * @param note Appended to its description.
  */
-export function stoppingError(
-	context: IExecuteFunctions,
-	error: unknown,
-	note = '',
-	item = 0,
-): NodeError {
-	const failure = toNodeError(context, error, item);
+export function stoppingError(run: Run, error: unknown, note = '', item = 0): NodeError {
+	const failure = toNodeError(run, error, item);
 	const text = visitorText(failure);
 	if (note !== '') failure.description = imagesAsLinksIn(sentences([failure.description, note]));
-	if (isToolRun(context)) inOneLine(failure);
-	return context.isStreaming() ? forVisitor(failure, text) : failure;
+	if (run.isTool) inOneLine(failure);
+	return run.isStreamed ? forVisitor(failure, text) : failure;
 }

@@ -6,21 +6,22 @@ import {
 } from 'n8n-workflow';
 
 import { settled, valueOf } from '../../client/concurrency';
+import { n8nClock } from '../engine/clock';
+import { onTable, type Step, type TableSchema } from '../engine/dataTable';
 import { runsOf } from '../engine/runs';
 import { isToolRun } from '../engine/toolRun';
 import { isTriedAgain } from '../engine/tries';
-import { n8nService } from './host';
+import { readService } from './host';
 import {
-	hiddenBy,
-	hint,
-	mentionOnce,
-	n8nClock,
+	joinedAttributes,
 	nodeState,
-	trace,
+	toHint,
+	type Attributes,
 	type NodeContext,
 } from './nodeContext';
+import { unevaluatedText } from './parameters';
 import { chatMessages, readerOf } from './reader';
-import { maskIn } from './secrets';
+import { maskIn, NO_MASK } from './secrets';
 
 /** One run of a node: what its functions need of n8n, read once. */
 export type Run = Awaited<ReturnType<typeof openRun>>;
@@ -33,6 +34,11 @@ export function openedRun(context: NodeContext): Run {
 	return runs.get(context)!;
 }
 
+/** Makes this the run of a context that was derived from the one of another run. */
+export function setRun(context: NodeContext, run: Run): void {
+	runs.set(context, run);
+}
+
 /** Opens the run of a node. The credential is read once, as n8n would load and decrypt it for every request. */
 export async function openRun(given: NodeContext) {
 	// n8n's type of a sub-node lacks what its context has.
@@ -40,13 +46,19 @@ export async function openRun(given: NodeContext) {
 	const reader = readerOf(context);
 	const { isStreaming } = context as Partial<IExecuteFunctions>;
 	const isStreamed = isStreaming?.call(context) === true;
-	const service = await settled(n8nService(context));
-	const { mask, keys } = hiddenBy(context);
+	const node = context.getNode();
+	const service = await settled(readService(context));
+	const { mask, keys } = 'value' in service ? service.value : { mask: NO_MASK, keys: [] };
 	const withoutSecrets = <T>(value: T) => maskIn(value, mask);
+	const mentioned = new Set<string>();
+	let mistake = unevaluatedText(node.parameters);
+	const hint = (message: string, type?: 'info' | 'warning') => {
+		context.addExecutionHints(toHint(withoutSecrets(message), type));
+	};
 	const run = {
 		/** What n8n gives to the node, for its tables, files and errors. */
 		context,
-		node: context.getNode(),
+		node,
 		workflowId: context.getWorkflow().id ?? '',
 		/** Whether the node runs as a tool of an agent. */
 		isTool: isToolRun(context),
@@ -63,11 +75,23 @@ export async function openRun(given: NodeContext) {
 		/** Whether n8n runs the node again if this try fails. */
 		isTriedAgain: 'getExecuteData' in given && isTriedAgain(context),
 		/** The service behind the credential. Throws where the credential is invalid, see `readCredential`. */
-		service: () => valueOf(service),
+		service: () => {
+			const read = valueOf(service);
+			// A sub-node has no output below which it could be shown.
+			if (mistake && 'addExecutionHints' in context)
+				hint(`${mistake.message}. ${mistake.hint}`);
+			mistake = undefined;
+			return read;
+		},
 		/** A text, or JSON with all its texts, as errors, hints and logs show it. */
 		withoutSecrets,
 		/** The API key, and everything that may be one in it, the longest first: no visitor reads them. */
 		keys,
+		/** How much has been downloaded, against the limit for all files. */
+		downloaded: { bytes: 0 },
+		/** Runs steps on a data table, see `onTable`. */
+		onTable: async (schema: TableSchema, ...steps: readonly Step[]) =>
+			await onTable(context, schema, ...steps),
 		/** The input items. Those of a sub-node are otherwise the ones of its own connection. */
 		items: () => context.getInputData(0, NodeConnectionTypes.Main),
 		/** Whether failed items go on, as *On Error* says. */
@@ -77,14 +101,24 @@ export async function openRun(given: NodeContext) {
 			context.getNodeParameter(name, item, fallback),
 		/** State of the node within one execution, see `nodeState`. */
 		state: <T>(key: string) => nodeState<T>(context, key),
-		hint: (message: string, type?: 'info' | 'warning') => {
-			hint(context, message, type);
+		/** Shows a message below the output. */
+		hint,
+		/** Says below the output and in n8n's log what did not work though the node goes on; once in each try. */
+		mention(message: string) {
+			if (mentioned.has(message)) return;
+			mentioned.add(message);
+			context.logger.warn(withoutSecrets(message), { node: node.name });
+			hint(message);
 		},
-		mention: (message: string) => {
-			mentionOnce(context, message);
-		},
-		trace: (attributes: Parameters<typeof trace>[1]) => {
-			trace(context, attributes);
+		/**
+		 * Adds attributes to the span of this run in n8n's OpenTelemetry traces; n8n also stores them with the execution. The
+		 * names follow the semantic conventions where these have one. Does nothing in a sub-node, which has no metadata.
+		 */
+		trace(attributes: Attributes) {
+			const { getExecuteData, setMetadata } = context as Partial<IExecuteFunctions>;
+			const earlier = getExecuteData?.call(context).metadata?.tracing ?? {};
+			const tracing = joinedAttributes(earlier, withoutSecrets(attributes));
+			setMetadata?.call(context, { tracing });
 		},
 		/** Adds to the node's token count in n8n. */
 		countTokens: (sent: number, received: number) => {

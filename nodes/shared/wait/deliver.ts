@@ -12,8 +12,9 @@ import { ofService } from '../../client/video/tasks';
 import { checkHttpUrl, downloadFile, hintMissingFiles, type StoredFile } from '../files/download';
 import { isToolRun } from '../engine/toolRun';
 import { mapItems } from '../run/mapItems';
-import { forTools, trace, hint } from '../run/nodeContext';
+import { forTools } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
+import { openedRun } from '../run/run';
 
 import type { WantedFiles } from './options';
 import { askOnce, type Progress } from './poll';
@@ -93,7 +94,7 @@ export async function deliver(
 	let deliveries = taskIds.map((): Delivered => ({ item: { json: {} }, ending: undefined }));
 	const delivered = await settled(
 		mapItems(
-			context,
+			openedRun(context),
 			() => ({
 				concurrency: CONCURRENT_DOWNLOADS,
 				describeCompleted: () => describeTasks(videos, 'not finished'),
@@ -114,17 +115,17 @@ export async function deliver(
 	const ofTask = new Map(taskIds.map((taskId): [string, Delivered[]] => [taskId, []]));
 	for (const [item, taskId] of taskIds.entries()) ofTask.get(taskId)!.push(deliveries[item]!);
 	await write(ofTask);
-	trace(context, {
+	openedRun(context).trace({
 		'agent_video.tasks': known.size,
 		'agent_video.waited_seconds':
 			Math.max(0, ...polls.map(({ elapsedMs }) => elapsedMs)) / 1000,
 	});
 	const items = valueOf(delivered);
-	hintMissingFiles(context, items, 'missing_files');
+	hintMissingFiles(openedRun(context), items, 'missing_files');
 	const isUnverified = (each: Delivered) => each.isUnverified === true;
 	const unverified = [...ofTask.values()].filter((each) => each.some(isUnverified)).length;
 	if (unverified > 0)
-		hint(context, `${counted(unverified, 'video')} not verified. ${UNVERIFIED}`);
+		openedRun(context).hint(`${counted(unverified, 'video')} not verified. ${UNVERIFIED}`);
 	const isLost = ({ ending }: Delivered) => ending === undefined || ending === 'failed';
 	const lost = new Set([...ofTask.keys()].filter((taskId) => ofTask.get(taskId)!.some(isLost)));
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
@@ -147,7 +148,7 @@ async function downloadFiles(
 		const [url, field] = [urlOf(result, file), fields[file]];
 		checkUrl(url);
 		if (field === undefined) return undefined;
-		const stored = await downloadFile(context, {
+		const stored = await downloadFile(openedRun(context), {
 			url,
 			name: fileName || task_id,
 			expected: file === 'video' ? 'video' : 'image',

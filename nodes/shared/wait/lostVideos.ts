@@ -13,6 +13,7 @@ import { engineOf } from '../run/engine';
 import { addLastRun, lastRunMark, plannedMarks, postponeLastRun, runIndexOf } from '../run/lastRun';
 import { isToolRun } from '../engine/toolRun';
 import { maskError, stoppingError, toNodeError } from '../run/nodeErrors';
+import { openedRun } from '../run/run';
 import { describeTasks, failedVideos, type Video } from './deliver';
 import type { Delivered } from './record';
 
@@ -72,14 +73,18 @@ export function failAtEnd(
 		videos: [...videos.values()],
 		gone,
 		advice,
-		refusal: error && { error: savedOf(maskError(context, error)), item: refused },
+		refusal: error && { error: savedOf(maskError(openedRun(context), error)), item: refused },
 	};
 	const [only] = delivered;
 	// Its own error says more.
 	if (videos.size === 1 && only?.error !== undefined)
-		throw stoppingError(context, only.error, describeTasks(mark.videos, STILL_GENERATING));
+		throw stoppingError(
+			openedRun(context),
+			only.error,
+			describeTasks(mark.videos, STILL_GENERATING),
+		);
 	if (gone.length === 0)
-		throw error ? toNodeError(context, error, refused) : errorOf(context, [mark]);
+		throw error ? toNodeError(openedRun(context), error, refused) : errorOf(context, [mark]);
 	addLastRun(context, mark, context.getInputData());
 }
 
@@ -126,12 +131,12 @@ function errorOf(context: IExecuteFunctions, marks: readonly Mark[]) {
 	if (refusal !== undefined) {
 		const { error, item } = refusal;
 		const advice = [RETRY, ...error.advice] as const;
-		return stoppingError(context, fromSaved({ ...error, advice }), note, item);
+		return stoppingError(openedRun(context), fromSaved({ ...error, advice }), note, item);
 	}
 	const { advice, gone } = marks[0]!;
 	// The first item that has not gone on.
 	const item = [...gone, -1].findIndex((each, index) => each !== index);
-	return stoppingError(context, failedVideos(videos, advice), note, item);
+	return stoppingError(openedRun(context), failedVideos(videos, advice), note, item);
 }
 
 /** The error of an item whose video was never created: Create Video continues on errors, and passes them on in this form. */

@@ -8,8 +8,7 @@ import type { TaskReport } from '../../client/video/taskState';
 import { startPoll, type TaskPoll } from '../../client/video/poll/task';
 
 import { withChatStream } from '../chat/chatStream';
-import { n8nService } from '../run/host';
-import { hint, n8nClock, nodeState, withoutSecrets } from '../run/nodeContext';
+import { nodeState } from '../run/nodeContext';
 import { maskError } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
 
@@ -44,7 +43,7 @@ export async function poll(
 	mode: WaitMode,
 	{ concurrency, maximumWait }: { readonly concurrency: number; readonly maximumWait: number },
 ) {
-	const clock = n8nClock(context);
+	const clock = openedRun(context).clock;
 	const nowMs = clock.now();
 	const state = nodeState<SavedPolls>(context, 'polling');
 	const stored = state.get() ?? { polls: [], pausedUntilMs: 0, savedAtMs: 0 };
@@ -87,10 +86,10 @@ export async function poll(
 
 /** Asks the service for the status of a task, within a total timeout. */
 export async function askOnce(context: IExecuteFunctions, taskId: string): Promise<TaskReport> {
-	const { http } = await n8nService(context);
-	const timed = withDeadline(http, startDeadline(n8nClock(context), QUERY_TIMEOUT_MS));
+	const { http } = openedRun(context).service();
+	const timed = withDeadline(http, startDeadline(openedRun(context).clock, QUERY_TIMEOUT_MS));
 	return await queryTask(timed, taskId, IDLE_TIMEOUT_MS).catch((error: unknown) => {
-		throw maskError(context, error);
+		throw maskError(openedRun(context), error);
 	});
 }
 
@@ -119,7 +118,7 @@ export async function withProgress<T>(
  * @param sendText Writes to the chat.
  */
 export function pollProgress(context: IExecuteFunctions, sendText: (text: string) => void) {
-	const clock = n8nClock(context);
+	const { clock } = openedRun(context);
 	let latest: readonly TaskPoll[] = [];
 	let beganAtMs = Infinity;
 	let last = { state: '', atMs: -Infinity };
@@ -134,7 +133,7 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 	function report(ifNew: boolean, note = '', lost: ReadonlySet<string> = new Set()): string {
 		const nowMs = clock.now();
 		const summary = pollSummary(latest, nowMs - beganAtMs, lost);
-		const line = withoutSecrets(context, `${summary}${note}`);
+		const line = openedRun(context).withoutSecrets(`${summary}${note}`);
 		const state = `${pollSummary(latest, 0, lost)}${note}`;
 		if (!ifNew || state !== last.state) {
 			last = { state, atMs: nowMs };
@@ -168,7 +167,7 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 			if (polls.length === 0) return;
 			take(polls);
 			// The download of the files may have taken longer than polling.
-			hint(context, report(true, note, lost), lost.size === 0 ? 'info' : 'warning');
+			openedRun(context).hint(report(true, note, lost), lost.size === 0 ? 'info' : 'warning');
 		},
 	};
 }

@@ -8,9 +8,9 @@ import type { TaskPoll } from '../../client/video/poll/task';
 import { oneOf, onTable, type Row } from '../engine/dataTable';
 import { taskLedger } from '../ledger/ledgerOption';
 import { TASK_TABLE } from '../ledger/taskTable';
-import { accountOf, isOwn } from '../run/credential';
-import { hint, mentionOnce } from '../run/nodeContext';
+import { isOwn } from '../run/credential';
 import { errorLine } from '../run/nodeErrors';
+import { openedRun } from '../run/run';
 
 /**
  * What became of the video of an item: a task without an outcome is still generating, the item of an earlier run is gone.
@@ -46,7 +46,7 @@ const MAX_NAMED = 10;
  */
 export async function openRecords(context: IExecuteFunctions, polls: readonly TaskPoll[]) {
 	const tell = ({ message }: Error) => {
-		mentionOnce(context, `The results are not in the task ledger. ${message}`);
+		openedRun(context).mention(`The results are not in the task ledger. ${message}`);
 		return undefined;
 	};
 	const finished = polls.filter(({ outcome }) => outcome !== undefined);
@@ -56,7 +56,8 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 			? await onTable(context, TASK_TABLE, { find: oneOf('task_id', ids) })
 			: undefined;
 	const found = await read().catch(tell);
-	const account = found?.length ? await accountOf(context) : '';
+	const { hint, service } = openedRun(context);
+	const account = found?.length ? service().account : '';
 	const rowsOf = (taskId: string) => (found ?? []).filter((row) => row['task_id'] === taskId);
 	const ownOf = (taskId: string) => rowsOf(taskId).filter((row) => isOwn(row, account));
 
@@ -70,13 +71,13 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 		if (isOnly && row!['status'] === 'done' && hasVideo(report))
 			known.set(poll, { ...poll, outcome: 'completed', report });
 	}
-	if (known.size > 0) hint(context, `${counted(known.size, 'video')} ${FORGOTTEN}`);
+	if (known.size > 0) hint(`${counted(known.size, 'video')} ${FORGOTTEN}`);
 	const missing = found === undefined ? [] : ids.filter((id) => ownOf(id).length === 0);
 	if (missing.length > 0) {
 		const more = missing.length > MAX_NAMED ? ' and others' : '';
 		const named = `${missing.slice(0, MAX_NAMED).join(', ')}${more}`;
 		const where = `in the data table ${TASK_TABLE.name}`;
-		hint(context, `The results of these tasks have no row ${where}: ${named}`, 'info');
+		hint(`The results of these tasks have no row ${where}: ${named}`, 'info');
 	}
 	return {
 		/** The polls. A task that the service does not know any more is still completed if its row has the video. */
